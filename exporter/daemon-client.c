@@ -259,7 +259,8 @@ static int look(sd_event_source *source, uint64_t now __attribute__((unused)), v
 	return 0;
 }
 
-int daemon_client_new(const struct daemon_client_config *config, sd_event *event, struct daemon_client **ret_feed)
+int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
+		      struct daemon_client **ret_shared_source)
 {
 	struct daemon_client *client = calloc(1, sizeof(*client));
 	int r;
@@ -274,7 +275,7 @@ int daemon_client_new(const struct daemon_client_config *config, sd_event *event
 		daemon_client_free(client);
 		return r;
 	}
-	*ret_feed = client;
+	*ret_shared_source = client;
 	return 0;
 }
 

@@ -47,7 +47,8 @@ struct daemon_client_config {
 };
 
 /** daemon_client_new() - ask once at once, and then each interval; a bus that is not there is tried again */
-int daemon_client_new(const struct daemon_client_config *config, sd_event *event, struct daemon_client **ret_feed);
+int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
+		      struct daemon_client **ret_shared_source);
 struct daemon_client *daemon_client_free(struct daemon_client *client);
 
 #endif

@@ -59,9 +59,9 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 	else if (!strcmp(property, "Backend"))
 		value = bus_backend_name(facts->backend);
 	else if (!strcmp(property, "TaskEvents"))
-		value = task_events_name(facts->told.kind);
+		value = task_events_name(facts->task_status.kind);
 	else if (!strcmp(property, "TaskEventsReason"))
-		value = facts->told.reason;
+		value = facts->task_status.reason;
 	else if (!strcmp(property, "State"))
 		value = facts->running ? "running" : "stopped";
 	return sd_bus_message_append(reply, "s", value);

@@ -106,7 +106,7 @@ static int read_rows(struct worker_state *state, void *arg)
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
 	room = profile_container_room(machine->profile);
-	rows->backend = machine->feed->source->backend;
+	rows->backend = machine->shared_source->source->backend;
 	rows->rows = calloc(room + 1, sizeof(*rows->rows));
 	if (!rows->rows)
 		return -ENOMEM;
@@ -277,7 +277,7 @@ static int read_one(struct worker_state *state, void *arg)
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
 	room = profile_container_room(machine->profile);
-	one->backend = machine->feed->source->backend;
+	one->backend = machine->shared_source->source->backend;
 	for (u32 i = 1; i < room; i++) {
 		const struct attribute_container *c = attributor_container(state->attributor, i);
 		const struct counters *f = profile_container(machine->profile, i);

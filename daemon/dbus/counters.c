@@ -198,7 +198,7 @@ static int read_counters(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENXIO;
 	worker_drain(state, session);
-	request->backend = session->feed->source->backend;
+	request->backend = session->shared_source->source->backend;
 	r = profile_query_counters(session->profile, state->symbols, true, request->span,
 				   session->running ? now_ns() : 0, &request->wanted,
 				   &request->counters);

@@ -25,7 +25,7 @@ static int cpu_of(const char *path, u32 *ret_cpu)
 		return -ENOENT;
 	cpu = strtoul(path + strlen(prefix), NULL, 10);
 	snprintf(again, sizeof(again), "%s%lu", prefix, cpu);
-	if (cpu >= FEED_CPUS || strcmp(again, path) != 0)
+	if (cpu >= SHARED_SOURCE_CPUS || strcmp(again, path) != 0)
 		return -ENOENT;
 	*ret_cpu = (u32)cpu;
 	return 0;
@@ -191,7 +191,7 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 
 static int list_online(struct worker_state *state, void *arg)
 {
-	struct source *source = worker_session(state, NULL)->feed->source;
+	struct source *source = worker_session(state, NULL)->shared_source->source;
 	struct cpu_list *online = arg;
 	struct source_cpu cpu;
 

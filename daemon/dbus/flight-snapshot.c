@@ -35,8 +35,8 @@ static int take_snapshot(struct worker_state *state, void *arg)
 	if (!session->flight)
 		return -EOPNOTSUPP;
 	worker_drain(state, session);
-	config.backend = session->feed->source->backend;
-	config.cpus = session->feed->source->cpus;
+	config.backend = session->shared_source->source->backend;
+	config.cpus = session->shared_source->source->cpus;
 	r = recorder_new(snapshot->fd, &config, &snapshot->recorder);
 	if (r < 0)
 		return r;

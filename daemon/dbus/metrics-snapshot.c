@@ -17,14 +17,14 @@ static void fill_machine(const struct worker_state *state, const struct session 
 	struct attributor_stats stats;
 
 	session_header(session, &header);
-	govern_header(state, &header);
+	rate_control_header(state, &header);
 	attributor_stats(state->attributor, &stats);
 	m->epoch = session->epoch;
 	m->process = state->process;
 	m->age_ns = header.duration_ns;
 	snprintf(m->version, sizeof(m->version), "%s", SPEPROF_VERSION);
 	snprintf(m->source, sizeof(m->source), "%s", header.source);
-	snprintf(m->tasks, sizeof(m->tasks), "%s", task_events_name(state->told.kind));
+	snprintf(m->tasks, sizeof(m->tasks), "%s", task_events_name(state->task_status.kind));
 	m->backend = header.backend;
 	m->running = header.running;
 	m->cpus = header.cpus;

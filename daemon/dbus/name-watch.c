@@ -58,7 +58,7 @@ static int on_asked(sd_bus_message *reply, void *userdata,
 	return 1;
 }
 
-static int ask(struct bus_peer *peer, sd_bus *bus, const char *name)
+static int request(struct bus_peer *peer, sd_bus *bus, const char *name)
 {
 	sd_bus_message *call = NULL;
 	int r;
@@ -86,7 +86,7 @@ int bus_peer_follow(struct bus_peer *peer, sd_bus *bus, const char *name, void (
 	r = sd_bus_add_match_async(bus, &peer->match, match, on_changed, on_matched, peer);
 	/* It may have gone before: the driver answers in the order in which it is asked. */
 	if (r >= 0)
-		r = ask(peer, bus, name);
+		r = request(peer, bus, name);
 	if (r < 0)
 		bus_peer_forget(peer);
 	return r < 0 ? r : 0;

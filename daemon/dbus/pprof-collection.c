@@ -73,7 +73,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 	int r;
 
 	if (state->plan.budget && !budget_pprof(left, &room)) {
-		profile->wanted = budget_pprof_wanted(&state->plan,
+		profile->wanted = budget_pprof_needed(&state->plan,
 						      state->plan.share[MEMORY_SESSIONS] - left);
 		return -EDQUOT;
 	}
@@ -81,7 +81,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 	worker_drain(state, session);
 	profile->facts.start_ns = now_ns(CLOCK_REALTIME);
 	profile->began_ns = now_ns(CLOCK_MONOTONIC);
-	profile->facts.backend = session->feed->source->backend;
+	profile->facts.backend = session->shared_source->source->backend;
 	r = pprof_new(session->profile, state->attributor, true, state->plan.budget ? &room : NULL,
 		      &profile->pprof);
 	if (r >= 0 && state->plan.budget)

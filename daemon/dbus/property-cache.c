@@ -32,13 +32,13 @@ void bus_facts_forget(struct bus_facts *facts)
 static int read_machine(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
-	const struct source *source = machine->feed->source;
+	const struct source *source = machine->shared_source->source;
 	struct machine_facts *facts = arg;
 
 	*facts = (struct machine_facts){
 		.source = source->ops->name,
 		.backend = source->backend,
-		.told = state->told,
+		.task_status = state->task_status,
 		.running = machine->running,
 		.cpus = source->cpus,
 		.interval_ns = source->interval_ns,
@@ -68,27 +68,27 @@ static int ask_source(struct worker_state *state, struct source *source, u32 cpu
 
 	if (!source->ops->cpu_by_id)
 		return -ENOENT;
-	shards_enter_part(state->shards, part);
+	shards_lock_part(state->shards, part);
 	r = source->ops->cpu_by_id(source, cpu, ret);
-	shards_leave_part(state->shards, part);
+	shards_unlock_part(state->shards, part);
 	return r;
 }
 
 static int read_cpu(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
-	const struct feed *feed = machine->feed;
+	const struct shared_source *shared_source = machine->shared_source;
 	struct cpu_facts *facts = arg;
 	u32 wanted = facts->cpu.cpu;
 	int r;
 
-	*facts = (struct cpu_facts){ .backend = feed->source->backend };
-	r = ask_source(state, feed->source, wanted, &facts->cpu);
+	*facts = (struct cpu_facts){ .backend = shared_source->source->backend };
+	r = ask_source(state, shared_source->source, wanted, &facts->cpu);
 	if (r < 0)
 		return r;
 	shards_common_lock(state->shards);
-	if (wanted < feed->cpu_count)
-		facts->told = feed->cpus[wanted];
+	if (wanted < shared_source->cpu_count)
+		facts->told = shared_source->cpus[wanted];
 	shards_common_unlock(state->shards);
 	if (!facts->cpu.midr)
 		facts->cpu.midr = facts->told.midr;

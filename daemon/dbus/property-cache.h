@@ -16,7 +16,7 @@
 struct machine_facts {
 	const char *source;
 	u8 backend;
-	struct task_events_status told;
+	struct task_events_status task_status;
 	bool running;
 	u32 cpus;
 	u64 interval_ns;
@@ -27,7 +27,7 @@ struct machine_facts {
 /** struct cpu_facts - of the CPU numbered @cpu.cpu; @told by its windows */
 struct cpu_facts {
 	struct source_cpu cpu;
-	struct feed_cpu told;
+	struct shared_source_cpu told;
 	u8 backend;
 };
 

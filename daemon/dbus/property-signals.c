@@ -20,7 +20,7 @@ static int look(struct worker_state *state, void *arg)
 	if (look->of && !of)
 		return -ENOENT;
 	while ((session = worker_next(state, session)))
-		if (!of || session->feed == of->feed)
+		if (!of || session->shared_source == of->shared_source)
 			snprintf(sharers->names[sharers->count++], SESSION_NAME_SIZE, "%s",
 				 session->name);
 	return 0;

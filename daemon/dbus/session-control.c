@@ -128,7 +128,7 @@ static int change(struct bus *bus, sd_bus_message *message, struct worker_change
 		sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "Filter", "Cgroups",
 					       "FilterParts", NULL);
 	if (request->interval_ns && !strcmp(request->session, SESSION_MACHINE))
-		worker_call(bus->worker, govern_follow, &request->interval_ns);
+		worker_call(bus->worker, rate_control_set_target, &request->interval_ns);
 	if (request->interval_ns)
 		bus_interval_changed(bus, request->session);
 	return sd_bus_reply_method_return(message, NULL);
@@ -261,7 +261,7 @@ struct create {
 	const char *expression;
 	char **cgroups;
 	u64 interval_us;
-	u64 keep;
+	u64 flight_bytes;
 	enum create_source source;
 	bool stopped;
 	bool physical;
@@ -319,8 +319,8 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 		return r < 0 ? r : check_interval(c->interval_us, error);
 	}
 	if (!strcmp(key, "BufferSize")) {
-		r = sd_bus_message_read(m, "v", "t", &c->keep);
-		return r < 0 ? r : check_keep(c->keep, error);
+		r = sd_bus_message_read(m, "v", "t", &c->flight_bytes);
+		return r < 0 ? r : check_keep(c->flight_bytes, error);
 	}
 	if (!strcmp(key, "Source")) {
 		r = sd_bus_message_read(m, "v", "s", &text);
@@ -390,7 +390,7 @@ enum access_level bus_create_level(sd_bus_message *message, void *bus __attribut
 }
 
 struct share {
-	struct feed *feed;
+	struct shared_source *shared_source;
 	bool running;
 };
 
@@ -399,19 +399,19 @@ static int get_machine(struct worker_state *state, void *arg)
 	const struct session *machine = worker_session(state, NULL);
 	struct share *share = arg;
 
-	share->feed = feed_get(machine->feed);
+	share->shared_source = shared_source_get(machine->shared_source);
 	share->running = machine->running;
 	return 0;
 }
 
-static int put_feed(struct worker_state *state __attribute__((unused)), void *arg)
+static int release_source(struct worker_state *state __attribute__((unused)), void *arg)
 {
-	feed_put(arg);
+	shared_source_put(arg);
 	return 0;
 }
 
-static int own_feed(const struct bus *bus, const struct create *c, struct session_config *session,
-		    sd_bus_error *error)
+static int new_source(const struct bus *bus, const struct create *c, struct session_config *session,
+		      sd_bus_error *error)
 {
 	struct source_config sampling = source_sampling(bus->config);
 	struct source_open_result result;
@@ -428,7 +428,7 @@ static int own_feed(const struct bus *bus, const struct create *c, struct sessio
 	if (r < 0)
 		return sd_bus_error_setf(error, BUS_NAME ".NoSource", "No source of its own: %s.",
 					 result.text);
-	r = feed_new(source, &sampling, &session->feed);
+	r = shared_source_new(source, &sampling, &session->shared_source);
 	if (r < 0)
 		source->ops->free(source);
 	return r;
@@ -438,8 +438,8 @@ static int own_feed(const struct bus *bus, const struct create *c, struct sessio
  * Of its own where that costs the machine's session nothing: the module gives an SPU to
  * one of them at a time, and a session of cgroups while the machine's is stopped.
  */
-static int choose_feed(const struct bus *bus, const struct create *c,
-		       struct session_config *session, sd_bus_error *error)
+static int choose_source(const struct bus *bus, const struct create *c,
+			 struct session_config *session, sd_bus_error *error)
 {
 	struct share share;
 
@@ -447,7 +447,7 @@ static int choose_feed(const struct bus *bus, const struct create *c,
 	session->shared = c->source == CREATE_SHARED ||
 			  (c->source == CREATE_AUTO && (share.running || !session->rule->cgroups));
 	if (session->shared && (c->interval_us || c->physical)) {
-		worker_call(bus->worker, put_feed, share.feed);
+		worker_call(bus->worker, release_source, share.shared_source);
 		return sd_bus_error_setf(
 			error, SD_BUS_ERROR_INVALID_ARGS,
 			"%s: a session that shares the machine's source has what that has; say "
@@ -455,21 +455,22 @@ static int choose_feed(const struct bus *bus, const struct create *c,
 			c->interval_us ? "IntervalUSec" : "PhysicalAddresses");
 	}
 	if (session->shared) {
-		session->feed = share.feed;
+		session->shared_source = share.shared_source;
 		return 0;
 	}
-	worker_call(bus->worker, put_feed, share.feed);
-	return own_feed(bus, c, session, error);
+	worker_call(bus->worker, release_source, share.shared_source);
+	return new_source(bus, c, session, error);
 }
 
 static int no_memory(const struct session_config *session, sd_bus_error *error)
 {
-	return sd_bus_error_setf(
-		error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-		"Session \"%s\": its tables%s are more than the %llu KiB that MemoryBudget= has left "
-		"for sessions: MemoryBudget=%lluM would do.",
-		session->name, session->keep ? " and BufferSize" : "",
-		(unsigned long long)session->left >> 10, (unsigned long long)session->wanted >> 20);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				 "Session \"%s\": its tables%s are more than the %llu KiB that "
+				 "MemoryBudget= has left "
+				 "for sessions: MemoryBudget=%lluM would do.",
+				 session->name, session->flight_bytes ? " and BufferSize" : "",
+				 (unsigned long long)session->left >> 10,
+				 (unsigned long long)session->wanted >> 20);
 }
 
 static int add_session(const struct bus *bus, const struct create *c,
@@ -478,7 +479,7 @@ static int add_session(const struct bus *bus, const struct create *c,
 	int r = worker_call(bus->worker, worker_add, session);
 
 	if (r < 0) {
-		worker_call(bus->worker, put_feed, session->feed);
+		worker_call(bus->worker, release_source, session->shared_source);
 		session_rule_free(session->rule);
 		if (r == -EDQUOT)
 			return no_memory(session, error);
@@ -495,13 +496,13 @@ static int add_session(const struct bus *bus, const struct create *c,
 
 static int create(struct bus *bus, const struct create *c, sd_bus_error *error)
 {
-	struct session_config session = { .name = c->name, .keep = c->keep };
+	struct session_config session = { .name = c->name, .flight_bytes = c->flight_bytes };
 	int r;
 
 	r = make_rule(bus, c->expression, c->cgroups, &session.rule, error);
 	if (r < 0)
 		return r;
-	r = choose_feed(bus, c, &session, error);
+	r = choose_source(bus, c, &session, error);
 	if (r < 0) {
 		session_rule_free(session.rule);
 		return r;

@@ -15,7 +15,7 @@ struct session_facts {
 	struct view_header header;
 	bool shared;
 	bool physical;
-	u64 keep;
+	u64 flight_bytes;
 	char *expression;
 	char **cgroups;
 	struct {
@@ -32,13 +32,17 @@ struct session_facts {
 static enum part_where part_where(const struct session *session, const struct filter_part *part,
 				  u32 index)
 {
-	const struct feed *feed = session->feed;
+	const struct shared_source *shared_source = session->shared_source;
 
-	if (session->rule->cgroups && index == session->rule->cgroups_part && feed->source->cgroups)
+	if (session->rule->cgroups && index == session->rule->cgroups_part &&
+	    shared_source->source->cgroups)
 		return PART_MODULE;
-	if ((part->inverted && feed->filter.filter_events_not && feed->source->filters_not) ||
-	    (part->sources && feed->filter.filter_sources_not && feed->source->filters_sources) ||
-	    (part->hardware && source_filters(&feed->filter) && feed->source->filters))
+	if ((part->inverted && shared_source->filter.filter_events_not &&
+	     shared_source->source->filters_not) ||
+	    (part->sources && shared_source->filter.filter_sources_not &&
+	     shared_source->source->filters_sources) ||
+	    (part->hardware && source_filters(&shared_source->filter) &&
+	     shared_source->source->filters))
 		return PART_SPU;
 	return PART_DAEMON;
 }
@@ -46,8 +50,10 @@ static enum part_where part_where(const struct session *session, const struct fi
 static int copy_parts(const struct session *session, struct session_facts *facts)
 {
 	struct filter_part parts[FILTER_NODES];
-	u32 n = session->rule->filter ? filter_parts(session->rule->filter, &session->feed->cores,
-							parts, FILTER_NODES) : 0;
+	u32 n = session->rule->filter ?
+			filter_parts(session->rule->filter, &session->shared_source->cores, parts,
+				     FILTER_NODES) :
+			0;
 
 	facts->parts = calloc(n + 1, sizeof(*facts->parts));
 	if (!facts->parts)
@@ -91,8 +97,8 @@ static int read_facts(struct worker_state *state, void *arg)
 		return -ENOENT;
 	session_header(session, &facts->header);
 	facts->shared = session->shared;
-	facts->physical = session->feed->sampling.physical;
-	facts->keep = session->flight ? flight_size(session->flight) : 0;
+	facts->physical = session->shared_source->sampling.physical;
+	facts->flight_bytes = session->flight ? flight_size(session->flight) : 0;
 	facts->expression = strdup(session->rule->expression);
 	r = facts->expression ? copy_parts(session, facts) : -ENOMEM;
 	return r < 0 ? r : copy_cgroups(session, facts);
@@ -143,7 +149,7 @@ static int append_property(sd_bus_message *reply, const char *property,
 	if (!strcmp(property, "IntervalUSec"))
 		return sd_bus_message_append(reply, "t", facts->header.interval_ns / 1000);
 	if (!strcmp(property, "BufferSize"))
-		return sd_bus_message_append(reply, "t", facts->keep);
+		return sd_bus_message_append(reply, "t", facts->flight_bytes);
 	if (!strcmp(property, "Filter"))
 		return sd_bus_message_append(reply, "s", facts->expression);
 	if (!strcmp(property, "FilterParts"))

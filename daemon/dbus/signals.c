@@ -188,7 +188,7 @@ static int look(struct worker_state *state, void *arg)
 	struct bus_watch *w = look->watch;
 	struct known *known;
 
-	look->trouble = worker_session(state, NULL)->feed->source->trouble;
+	look->trouble = worker_session(state, NULL)->shared_source->source->trouble;
 	if (count > w->count) {
 		known = reallocarray(w->known, count, sizeof(*known));
 		if (!known)

@@ -123,7 +123,7 @@ static int read_summary(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	return profile_summary_json(session->profile,
-				    bus_backend_name(session->feed->source->backend), true,
+				    bus_backend_name(session->shared_source->source->backend), true,
 				    &request->text);
 }
 

@@ -110,43 +110,45 @@ static u64 most(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-static u64 pages(const struct memory_ask *ask, u64 bytes)
+static u64 pages(const struct memory_request *request, u64 bytes)
 {
-	u64 page = ask->page ? ask->page : 4096;
+	u64 page = request->page ? request->page : 4096;
 
 	return (bytes + page - 1) / page * page;
 }
 
 /* A CPU's ring of @ring bytes, of whatever source may come to be used. */
-static u64 ring_bytes(const struct memory_ask *ask, u32 ring)
+static u64 ring_bytes(const struct memory_request *request, u32 ring)
 {
 	u64 bytes = 0;
 
-	if (ask->sources & MEMORY_MODULE)
-		bytes = pages(ask, ring) + pages(ask, EVENTS) + pages(ask, 1);
-	if (ask->sources & MEMORY_PERF)
-		bytes = most(bytes, pages(ask, ring) + pages(ask, ring / 4) + pages(ask, 1));
-	if (ask->sources & MEMORY_EMULATED)
-		bytes = most(bytes, pages(ask, ring) + pages(ask, 1) + EMULATED);
+	if (request->sources & MEMORY_MODULE)
+		bytes = pages(request, ring) + pages(request, EVENTS) + pages(request, 1);
+	if (request->sources & MEMORY_PERF)
+		bytes = most(bytes,
+			     pages(request, ring) + pages(request, ring / 4) + pages(request, 1));
+	if (request->sources & MEMORY_EMULATED)
+		bytes = most(bytes, pages(request, ring) + pages(request, 1) + EMULATED);
 	return bytes;
 }
 
-static u64 rings_share(const struct memory_ask *ask, const struct memory_plan *p)
+static u64 rings_share(const struct memory_request *request, const struct memory_plan *p)
 {
 	/* A window of perf's that goes around its area's end is copied, one at a time. */
-	return ask->cpus * ring_bytes(ask, p->ring) + (ask->sources & MEMORY_PERF ? p->ring : 0);
+	return request->cpus * ring_bytes(request, p->ring) +
+	       (request->sources & MEMORY_PERF ? p->ring : 0);
 }
 
-static u64 tasks_share(const struct memory_ask *ask, const struct memory_plan *p)
+static u64 tasks_share(const struct memory_request *request, const struct memory_plan *p)
 {
 	u64 bytes = 0;
 
-	if (ask->side_band)
-		bytes += ask->cpus * (pages(ask, p->side_band) + pages(ask, 1));
-	if (ask->bpf)
+	if (request->side_band)
+		bytes += request->cpus * (pages(request, p->side_band) + pages(request, 1));
+	if (request->bpf)
 		bytes += p->bpf + BPF_PENDING(p->bpf) + BPF_FIXED;
-	if (ask->switches)
-		bytes += most(p->switches, (u64)ask->cpus * SWITCHES_CPU);
+	if (request->switches)
+		bytes += most(p->switches, (u64)request->cpus * SWITCHES_CPU);
 	return bytes;
 }
 
@@ -230,21 +232,21 @@ static void plan_sum(struct memory_plan *p)
 }
 
 /* What a budget of any size has at the least. */
-static struct memory_plan plan_least(const struct memory_ask *ask)
+static struct memory_plan plan_least(const struct memory_request *request)
 {
 	struct memory_plan p = {
 		.ring = MEMORY_RING_LEAST,
 		.side_band = SIDE_BAND_MIN,
 		.bpf = BPF_MIN,
-		.switches = ask->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
+		.switches = request->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
 		.names = NAMES_LEAST,
-		.workers = ask->workers,
+		.workers = request->workers,
 	};
 
 	p.share[MEMORY_FIXED] = FIXED;
 	p.share[MEMORY_NAMES] = p.names + MAPPINGS;
-	p.share[MEMORY_RINGS] = rings_share(ask, &p);
-	p.share[MEMORY_TASKS] = tasks_share(ask, &p);
+	p.share[MEMORY_RINGS] = rings_share(request, &p);
+	p.share[MEMORY_TASKS] = tasks_share(request, &p);
 	plan_tables(&p, SCALE_LEAST);
 	plan_sum(&p);
 	return p;
@@ -254,18 +256,19 @@ static struct memory_plan plan_least(const struct memory_ask *ask)
  * Rings first, up to two fifths: what they have no room for is lost. Where they are more the
  * side band's give way, then the source's, in turn.
  */
-static void plan_rings(const struct memory_ask *ask, struct memory_plan *p)
+static void plan_rings(const struct memory_request *request, struct memory_plan *p)
 {
 	struct memory_plan wanted = { .ring = RING_MOST,
 				      .side_band = SIDE_BAND_MAX,
 				      .bpf = BPF_MAX,
 				      .switches = SWITCHES_MAX };
 
-	if (ask->budget / SWITCHES_PARTS < wanted.switches)
-		wanted.switches = power_below(ask->budget / SWITCHES_PARTS);
-	if (wanted.switches < p->switches || !ask->switches)
+	if (request->budget / SWITCHES_PARTS < wanted.switches)
+		wanted.switches = power_below(request->budget / SWITCHES_PARTS);
+	if (wanted.switches < p->switches || !request->switches)
 		wanted.switches = p->switches;
-	while (rings_share(ask, &wanted) + tasks_share(ask, &wanted) > ask->budget / 5 * 2) {
+	while (rings_share(request, &wanted) + tasks_share(request, &wanted) >
+	       request->budget / 5 * 2) {
 		bool side_band = wanted.side_band * 2 >= wanted.ring ||
 				 wanted.ring == MEMORY_RING_LEAST;
 
@@ -282,17 +285,17 @@ static void plan_rings(const struct memory_ask *ask, struct memory_plan *p)
 	p->side_band = wanted.side_band;
 	p->bpf = wanted.bpf;
 	p->switches = wanted.switches;
-	p->share[MEMORY_RINGS] = rings_share(ask, p);
-	p->share[MEMORY_TASKS] = tasks_share(ask, p);
+	p->share[MEMORY_RINGS] = rings_share(request, p);
+	p->share[MEMORY_TASKS] = tasks_share(request, p);
 }
 
 /* Names and the bus's sessions: a part of it each, where there is one to spare. */
-static void plan_parts(const struct memory_ask *ask, struct memory_plan *p)
+static void plan_parts(const struct memory_request *request, struct memory_plan *p)
 {
-	u64 names = ask->budget / NAMES_PARTS, spare;
+	u64 names = request->budget / NAMES_PARTS, spare;
 
 	plan_sum(p);
-	spare = (ask->budget - p->bytes) / 2;
+	spare = (request->budget - p->bytes) / 2;
 	names = names > NAMES_MOST ? NAMES_MOST : names;
 	if (names > p->names + spare / 2)
 		names = p->names + spare / 2;
@@ -300,14 +303,14 @@ static void plan_parts(const struct memory_ask *ask, struct memory_plan *p)
 		p->share[MEMORY_NAMES] += names - p->names;
 		p->names = names;
 	}
-	p->share[MEMORY_SESSIONS] = ask->budget / SESSIONS_PARTS;
+	p->share[MEMORY_SESSIONS] = request->budget / SESSIONS_PARTS;
 	if (p->share[MEMORY_SESSIONS] > spare / 2)
 		p->share[MEMORY_SESSIONS] = spare / 2;
 	plan_sum(p);
 }
 
 /* The largest tables that there is room for: those of a larger scale are none smaller. */
-static void plan_scale(const struct memory_ask *ask, struct memory_plan *p)
+static void plan_scale(const struct memory_request *request, struct memory_plan *p)
 {
 	u32 low = SCALE_LEAST, high = SCALE_MOST;
 
@@ -316,7 +319,7 @@ static void plan_scale(const struct memory_ask *ask, struct memory_plan *p)
 
 		plan_tables(p, scale);
 		plan_sum(p);
-		if (p->bytes <= ask->budget)
+		if (p->bytes <= request->budget)
 			low = scale;
 		else
 			high = scale - 1;
@@ -325,26 +328,26 @@ static void plan_scale(const struct memory_ask *ask, struct memory_plan *p)
 	plan_sum(p);
 }
 
-int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 *ret_least)
+int budget_plan(const struct memory_request *request, struct memory_plan *ret_plan, u64 *ret_least)
 {
-	struct memory_plan least = plan_least(ask), plan;
+	struct memory_plan least = plan_least(request), plan;
 
-	if (least.bytes > ask->budget) {
+	if (least.bytes > request->budget) {
 		*ret_least = least.bytes;
 		return -ENOSPC;
 	}
 	plan = least;
-	plan_rings(ask, &plan);
+	plan_rings(request, &plan);
 	plan_sum(&plan);
 	/* What they would leave too little for the least tables stays at its least. */
-	if (plan.bytes > ask->budget)
+	if (plan.bytes > request->budget)
 		plan = least;
-	plan_parts(ask, &plan);
-	plan_scale(ask, &plan);
+	plan_parts(request, &plan);
+	plan_scale(request, &plan);
 	/* What is left of the last step is the bus's. */
-	plan.share[MEMORY_SESSIONS] += ask->budget - plan.bytes;
-	plan.bytes = plan.budget = ask->budget;
-	plan.ask = *ask;
+	plan.share[MEMORY_SESSIONS] += request->budget - plan.bytes;
+	plan.bytes = plan.budget = request->budget;
+	plan.request = *request;
 	*ret_plan = plan;
 	return 0;
 }
@@ -364,7 +367,7 @@ struct profile_config budget_profile(const struct memory_plan *plan)
 	};
 }
 
-void budget_session(const struct memory_plan *plan, u64 keep, bool own,
+void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 		    struct memory_plan *ret_plan)
 {
 	*ret_plan = *plan;
@@ -377,23 +380,24 @@ void budget_session(const struct memory_plan *plan, u64 keep, bool own,
 	ret_plan->pages = plan->pages / SESSION_PARTS;
 	ret_plan->counters = (plan->processes + plan->containers) / FIGURES_PARTS;
 	ret_plan->bytes = profile_bytes(ret_plan) + counters_bytes(ret_plan) + SESSION_FIXED +
-			  keep + shards_bytes(ret_plan, SESSION_FIXED + counters_bytes(ret_plan));
+			  flight_bytes +
+			  shards_bytes(ret_plan, SESSION_FIXED + counters_bytes(ret_plan));
 	if (!own)
 		return;
 	ret_plan->ring = MEMORY_RING_LEAST;
-	ret_plan->bytes += rings_share(&plan->ask, ret_plan);
+	ret_plan->bytes += rings_share(&plan->request, ret_plan);
 }
 
-u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own)
+u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own)
 {
-	struct memory_ask larger = plan->ask;
+	struct memory_request larger = plan->request;
 	struct memory_plan all = *plan, session;
 	u64 least;
 
 	do {
 		larger.budget += 1ULL << 20;
 		budget_plan(&larger, &all, &least);
-		budget_session(&all, keep, own, &session);
+		budget_session(&all, flight_bytes, own, &session);
 	} while (all.share[MEMORY_SESSIONS] < used + session.bytes);
 	return larger.budget;
 }
@@ -414,9 +418,9 @@ bool budget_pprof(u64 left, struct pprof_limits *ret_limits)
 	return true;
 }
 
-u64 budget_pprof_wanted(const struct memory_plan *plan, u64 used)
+u64 budget_pprof_needed(const struct memory_plan *plan, u64 used)
 {
-	struct memory_ask larger = plan->ask;
+	struct memory_request larger = plan->request;
 	struct memory_plan all = *plan;
 	u64 least;
 

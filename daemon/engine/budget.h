@@ -10,13 +10,13 @@
 #include "profile/profile.h"
 #include "view/view.h"
 
-/* Which sources may come to be used, bits of &memory_ask.sources. */
+/* Which sources may come to be used, bits of &memory_request.sources. */
 #define MEMORY_MODULE	(1U << 0)
 #define MEMORY_PERF	(1U << 1)
 #define MEMORY_EMULATED (1U << 2)
 
 /**
- * struct memory_ask - what the plan depends on
+ * struct memory_request - what the plan depends on
  * @budget: bytes, of it all
  * @cpus: with a ring of each kind
  * @page: the kernel's page size
@@ -25,7 +25,7 @@
  * @switches: context switches are followed (Contexts=no)
  * @workers: who count, each in tables of its own beside those of all
  */
-struct memory_ask {
+struct memory_request {
 	u64 budget;
 	u32 cpus;
 	u32 page;
@@ -48,7 +48,7 @@ struct memory_ask {
  * @share: bytes, by &enum memory_share: tables full and with what their counters carry over
  * @bytes: their sum, @budget at most
  * @budget: that it was made for; 0 for none: everything has its default
- * @ask: all that it was made for
+ * @request: all that it was made for
  */
 struct memory_plan {
 	u32 locations;
@@ -72,19 +72,19 @@ struct memory_plan {
 	u64 share[MEMORY_SHARES];
 	u64 bytes;
 	u64 budget;
-	struct memory_ask ask;
+	struct memory_request request;
 };
 
 /* Of a CPU's ring, at the least. */
 #define MEMORY_RING_LEAST (64U << 10)
 
 /**
- * budget_plan() - the largest tables and rings that @ask->budget has room for
+ * budget_plan() - the largest tables and rings that @request->budget has room for
  * @ret_least: where it is too small, the smallest that would do
  *
  * Return: 0 or -ENOSPC.
  */
-int budget_plan(const struct memory_ask *ask, struct memory_plan *ret_plan, u64 *ret_least);
+int budget_plan(const struct memory_request *request, struct memory_plan *ret_plan, u64 *ret_least);
 
 /** budget_shard() - of @whole, a table's entries, each of @workers has so many; 0 stays 0 */
 u32 budget_shard(u32 whole, u32 workers);
@@ -97,18 +97,18 @@ struct profile_config budget_profile(const struct memory_plan *plan);
 
 /**
  * budget_session() - tables of a session that the bus makes, out of MEMORY_SESSIONS
- * @keep: its BufferSize
+ * @flight_bytes: its BufferSize
  * @own: it has a source of its own, with the least rings
  * @ret_plan: as @plan, but for its own tables; @bytes is what it takes
  */
-void budget_session(const struct memory_plan *plan, u64 keep, bool own,
+void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 		    struct memory_plan *ret_plan);
 
 /**
- * budget_wanted() - the least MemoryBudget= that has room for such a session
+ * budget_needed() - the least MemoryBudget= that has room for such a session
  * @used: bytes of MEMORY_SESSIONS that others have
  */
-u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own);
+u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own);
 
 /**
  * budget_pprof() - how large a profile for pprof may be: half of @left bytes, or all of them for the least
@@ -117,7 +117,7 @@ u64 budget_wanted(const struct memory_plan *plan, u64 used, u64 keep, bool own);
  */
 bool budget_pprof(u64 left, struct pprof_limits *ret_limits);
 
-/** budget_pprof_wanted() - the least MemoryBudget= that has room for one; @used as above */
-u64 budget_pprof_wanted(const struct memory_plan *plan, u64 used);
+/** budget_pprof_needed() - the least MemoryBudget= that has room for one; @used as above */
+u64 budget_pprof_needed(const struct memory_plan *plan, u64 used);
 
 #endif

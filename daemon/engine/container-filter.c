@@ -12,7 +12,7 @@ static bool is_machine(const struct session *session)
 }
 
 /* The rule that @session has, with other lists. */
-static int compose(const struct session *session, struct relist *request,
+static int compose(const struct session *session, struct container_filter_change *request,
 		   struct session_rule **ret_rule)
 {
 	const struct session_rule *rule = session->rule;
@@ -36,14 +36,14 @@ static void set_rule(struct worker_state *state, struct session *session, struct
 	/* What was sampled before is judged by what held before. */
 	worker_drain(state, session);
 	session_set_rule(session, rule);
-	worker_program(state, session->feed);
+	worker_program(state, session->shared_source);
 }
 
-int relist(struct worker_state *state, void *arg)
+int container_filter_apply(struct worker_state *state, void *arg)
 {
 	struct session_rule *rules[WORKER_SESSIONS] = { NULL };
 	struct session *session = NULL;
-	struct relist *request = arg;
+	struct container_filter_change *request = arg;
 	int r = 0;
 
 	while (request->lists && r >= 0 && (session = worker_next(state, session)))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the engine calls when sessions change, so that it need not know how state is saved over
- * a restart. The code that saves state installs the hooks (keep_attach()).
+ * a restart. The code that saves state installs the hooks (checkpoint_attach()).
  */
 #ifndef SPEPROF_ENGINE_HOOKS_H
 #define SPEPROF_ENGINE_HOOKS_H
 
 #include "codec/env.h"
 
-struct feed;
+struct shared_source;
 struct session;
 struct worker_state;
 
@@ -17,7 +17,7 @@ struct worker_state;
  * @session_added: @session is complete, and may have been started
  * @session_removed: the session @name is removed; @owned_source: its source was no other's
  * @session_changed: a session was started, stopped, reset, or has another filter
- * @source_replaced: @feed has another source, which has the same sessions
+ * @source_replaced: @shared_source has another source, which has the same sessions
  * @checkpoint_due: whether the engine should call @checkpoint_save now; @now_ns is
  *	CLOCK_MONOTONIC
  * @checkpoint_save: save the tables as they are. With several drain threads the engine has
@@ -27,7 +27,8 @@ struct engine_hooks {
 	void (*session_added)(struct worker_state *state, const struct session *session);
 	void (*session_removed)(struct worker_state *state, const char *name, bool owned_source);
 	void (*session_changed)(struct worker_state *state);
-	void (*source_replaced)(struct worker_state *state, const struct feed *feed);
+	void (*source_replaced)(struct worker_state *state,
+				const struct shared_source *shared_source);
 	bool (*checkpoint_due)(struct worker_state *state, u64 now_ns);
 	void (*checkpoint_save)(struct worker_state *state);
 };

@@ -11,10 +11,10 @@
 
 #define PERIOD_NS 5000000000ULL
 
-int govern_new(u32 cpus, struct govern **ret_govern)
+int rate_control_new(u32 cpus, struct rate_control **ret_rate_control)
 {
-	const struct governor_config off = { .nominal_ns = 1000000 };
-	struct govern *g = calloc(1, sizeof(*g));
+	const struct rate_controller_config off = { .nominal_ns = 1000000 };
+	struct rate_control *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return -ENOMEM;
@@ -25,38 +25,38 @@ int govern_new(u32 cpus, struct govern **ret_govern)
 	g->scales = calloc(cpus, sizeof(*g->scales));
 	g->tuned = calloc(cpus, sizeof(*g->tuned));
 	if (!g->before || !g->now || !g->costs || !g->scales || !g->tuned) {
-		govern_free(g);
+		rate_control_free(g);
 		return -ENOMEM;
 	}
-	governor_init(&g->governor, &off, g->scales, cpus);
+	rate_controller_init(&g->rate_controller, &off, g->scales, cpus);
 	for (u32 i = 0; i < cpus; i++)
 		g->tuned[i] = (struct source_tune){ .cpu = i, .scale = SOURCE_TUNE_ONE };
-	*ret_govern = g;
+	*ret_rate_control = g;
 	return 0;
 }
 
-struct govern *govern_free(struct govern *govern)
+struct rate_control *rate_control_free(struct rate_control *rate_control)
 {
-	if (govern) {
-		free(govern->before);
-		free(govern->now);
-		free(govern->costs);
-		free(govern->scales);
-		free(govern->tuned);
-		free(govern);
+	if (rate_control) {
+		free(rate_control->before);
+		free(rate_control->now);
+		free(rate_control->costs);
+		free(rate_control->scales);
+		free(rate_control->tuned);
+		free(rate_control);
 	}
 	return NULL;
 }
 
 /* Time that CPUs were not idle, as /proc/stat has it: of all kinds but idle and iowait. It has those online. */
-static void read_busy(struct govern *g)
+static void read_busy(struct rate_control *g)
 {
 	u64 tick = 1000000000ULL / (u64)sysconf(_SC_CLK_TCK);
 	FILE *f = fopen("/proc/stat", "re");
 	char line[512];
 
 	for (u32 i = 0; i < g->cpus; i++)
-		g->now[i].away = f != NULL;
+		g->now[i].offline = f != NULL;
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long user, nice, system, irq, softirq, steal;
 		unsigned int cpu;
@@ -65,14 +65,14 @@ static void read_busy(struct govern *g)
 			   &system, &irq, &softirq, &steal) == 7 &&
 		    cpu < g->cpus) {
 			g->now[cpu].busy_ns = (user + nice + system + irq + softirq) * tick;
-			g->now[cpu].away = false;
+			g->now[cpu].offline = false;
 		}
 	}
 	if (f)
 		fclose(f);
 }
 
-static void read_handling(struct govern *g, const struct source *source)
+static void read_handling(struct rate_control *g, const struct source *source)
 {
 	u32 n = source->ops->costs ? source->ops->costs(source, g->costs, g->cpus) : 0;
 
@@ -91,7 +91,7 @@ static struct drain_meter read_meter(const struct worker_state *state)
 	return state->shards ? shards_meter(state->shards) : state->meter;
 }
 
-static void begin(struct govern *g, const struct drain_meter *meter, u64 now)
+static void begin(struct rate_control *g, const struct drain_meter *meter, u64 now)
 {
 	memcpy(g->before, g->now, g->cpus * sizeof(*g->before));
 	for (u32 i = 0; i < g->cpus; i++)
@@ -102,77 +102,78 @@ static void begin(struct govern *g, const struct drain_meter *meter, u64 now)
 }
 
 /* Totals to what they grew by. One that fell back, of a CPU that was away, is none. */
-static void differ(const struct govern *g, struct governor_cpu *ret)
+static void differ(const struct rate_control *g, struct rate_controller_cpu *ret)
 {
 	for (u32 i = 0; i < g->cpus; i++) {
-		const struct governor_cpu *a = &g->before[i], *b = &g->now[i];
+		const struct rate_controller_cpu *a = &g->before[i], *b = &g->now[i];
 
-		ret[i] = (struct governor_cpu){
+		ret[i] = (struct rate_controller_cpu){
 			.busy_ns = b->busy_ns > a->busy_ns ? b->busy_ns - a->busy_ns : 0,
 			.handling_ns = b->handling_ns > a->handling_ns ?
 					       b->handling_ns - a->handling_ns :
 					       0,
-			.interrupts = b->interrupts > a->interrupts ? b->interrupts - a->interrupts :
-								      0,
+			.interrupts =
+				b->interrupts > a->interrupts ? b->interrupts - a->interrupts : 0,
 			.samples = b->samples,
 			.bytes = b->bytes,
-			.away = b->away,
+			.offline = b->offline,
 		};
 	}
 }
 
-static u64 longest(const struct govern *g)
+static u64 longest(const struct rate_control *g)
 {
-	u64 most = governor_interval(&g->governor);
+	u64 most = rate_controller_interval(&g->rate_controller);
 
 	for (u32 i = 0; i < g->cpus; i++)
-		if (governor_interval_of(&g->governor, i) > most)
-			most = governor_interval_of(&g->governor, i);
+		if (rate_controller_interval_of(&g->rate_controller, i) > most)
+			most = rate_controller_interval_of(&g->rate_controller, i);
 	return most;
 }
 
 /* Of all CPUs but those that are held back; of a source that has but one, what the dearest has. */
-static u64 base_interval(const struct govern *g)
+static u64 base_interval(const struct rate_control *g)
 {
-	return g->single ? longest(g) : governor_interval(&g->governor);
+	return g->single ? longest(g) : rate_controller_interval(&g->rate_controller);
 }
 
 /*
  * From what was told the last time: the governor may have a new answer every few seconds.
  * @count: changes since then
  */
-static void tell(const struct govern *g, u64 count)
+static void tell(const struct rate_control *g, u64 count)
 {
 	char interval_field[64], cost[64], rate[64], changes[48];
 	const char *const fields[] = { interval_field, cost, rate, changes, NULL };
-	unsigned int share = (unsigned int)(g->governor.cost * 100 / (GOVERNOR_WHOLE / 100));
-	u64 interval = governor_interval(&g->governor), most = longest(g);
+	unsigned int share =
+		(unsigned int)(g->rate_controller.cost * 100 / (RATE_CONTROLLER_WHOLE / 100));
+	u64 interval = rate_controller_interval(&g->rate_controller), most = longest(g);
 
 	snprintf(interval_field, sizeof(interval_field), "SPEPROF_INTERVAL_NSEC=%llu",
 		 (unsigned long long)most);
 	snprintf(cost, sizeof(cost), "SPEPROF_COST_PERCENT=%u.%02u", share / 100, share % 100);
 	snprintf(rate, sizeof(rate), "SPEPROF_SAMPLES_PER_SECOND=%llu",
-		 (unsigned long long)g->governor.rate);
+		 (unsigned long long)g->rate_controller.rate);
 	snprintf(changes, sizeof(changes), "SPEPROF_COUNT=%llu", (unsigned long long)count);
-	if (g->why == GOVERNOR_OVERHEAD)
+	if (g->why == RATE_CONTROLLER_OVERHEAD)
 		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
 			  "%u CPUs instead of %u are held back, by up to %llu ns instead of %llu: "
 			  "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%",
-			  governor_held(&g->governor), g->told_held, (unsigned long long)most,
-			  (unsigned long long)interval, share / 100, share % 100,
-			  g->governor.config.overhead / 1000,
-			  g->governor.config.overhead / 10 % 100);
+			  rate_controller_limited_cpus(&g->rate_controller), g->logged_limited,
+			  (unsigned long long)most, (unsigned long long)interval, share / 100,
+			  share % 100, g->rate_controller.config.overhead / 1000,
+			  g->rate_controller.config.overhead / 10 % 100);
 	else
 		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
 			  "interval of %llu ns instead of %llu: the busiest CPU brought %llu "
 			  "samples a second, %llu are asked for",
-			  (unsigned long long)interval, (unsigned long long)g->told_ns,
-			  (unsigned long long)g->governor.rate,
-			  1000000000ULL / g->governor.config.nominal_ns);
+			  (unsigned long long)interval, (unsigned long long)g->logged_ns,
+			  (unsigned long long)g->rate_controller.rate,
+			  1000000000ULL / g->rate_controller.config.nominal_ns);
 }
 
 /* @changes: of this period, 0 or 1 */
-static void tell_paced(struct govern *g, u64 changes, u64 now)
+static void log_limited(struct rate_control *g, u64 changes, u64 now)
 {
 	enum log_limit_action say;
 	u64 count;
@@ -182,25 +183,25 @@ static void tell_paced(struct govern *g, u64 changes, u64 now)
 	if (say == LOG_LIMIT_SILENT || (say == LOG_LIMIT_RESOLVED && !count))
 		return;
 	tell(g, count);
-	g->told_ns = governor_interval(&g->governor);
-	g->told_held = governor_held(&g->governor);
+	g->logged_ns = rate_controller_interval(&g->rate_controller);
+	g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 }
 
 /* One that cannot follow is not asked again. */
-static void give_up(struct govern *g, const char *reason)
+static void give_up(struct rate_control *g, const char *reason)
 {
 	log_line(LOG_WARNING, "the interval stays as it is: %s", reason);
-	g->governor.config.overhead = 0;
-	g->governor.config.rate = false;
+	g->rate_controller.config.overhead = 0;
+	g->rate_controller.config.rate = false;
 }
 
 static void apply_base(struct worker_state *state, const struct session *machine)
 {
-	struct govern *g = state->govern;
+	struct rate_control *g = state->rate_control;
 	struct worker_change change = { .interval_ns = base_interval(g) };
 	int r;
 
-	if (machine->feed->sampling.interval_ns == change.interval_ns)
+	if (machine->shared_source->sampling.interval_ns == change.interval_ns)
 		return;
 	r = worker_change(state, &change);
 	if (r < 0)
@@ -213,7 +214,7 @@ static bool same_tune(const struct source_tune *a, const struct source_tune *b)
 }
 
 /* -EOPNOTSUPP: one interval is all that the source has. */
-static int apply_tunes(struct govern *g, struct source *source)
+static int apply_tunes(struct rate_control *g, struct source *source)
 {
 	int r = source->ops->tune ? 0 : -EOPNOTSUPP;
 
@@ -240,15 +241,15 @@ static int apply_tunes(struct govern *g, struct source *source)
 /* Intervals and bounds as the governor has them, to where they differ from what is in force. */
 static void apply(struct worker_state *state, struct session *machine)
 {
-	struct govern *g = state->govern;
+	struct rate_control *g = state->rate_control;
 	int r;
 
 	/* What was sampled before has the interval of before. */
 	if (!g->single) {
 		worker_drain(state, machine);
-		r = apply_tunes(g, machine->feed->source);
+		r = apply_tunes(g, machine->shared_source->source);
 		if (r == -EOPNOTSUPP)
-			g->single = g->governor.config.single = true;
+			g->single = g->rate_controller.config.single = true;
 		else if (r < 0)
 			give_up(g, strerror(-r));
 	}
@@ -256,37 +257,37 @@ static void apply(struct worker_state *state, struct session *machine)
 }
 
 /* What is in force and not of the governor's making it has not seen yet. */
-u64 govern_asked(struct worker_state *state)
+u64 rate_control_target(struct worker_state *state)
 {
 	const struct session *machine = worker_session(state, NULL);
-	const struct govern *g = state->govern;
+	const struct rate_control *g = state->rate_control;
 
-	if (!g || machine->feed->sampling.interval_ns != base_interval(g))
-		return machine->feed->sampling.interval_ns;
-	return g->governor.config.nominal_ns;
+	if (!g || machine->shared_source->sampling.interval_ns != base_interval(g))
+		return machine->shared_source->sampling.interval_ns;
+	return g->rate_controller.config.nominal_ns;
 }
 
-int govern_set(struct worker_state *state, void *arg)
+int rate_control_configure(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
-	struct governor_config config = *(const struct governor_config *)arg;
+	struct rate_controller_config config = *(const struct rate_controller_config *)arg;
 
-	if (!state->govern || !machine)
+	if (!state->rate_control || !machine)
 		return -ENOENT;
 	/* An emulated SPU has one operation in a nanosecond. */
 	if (!config.nominal_ns)
-		config.nominal_ns = govern_asked(state);
-	config.rate &= machine->feed->source->backend == BACKEND_HARDWARE;
+		config.nominal_ns = rate_control_target(state);
+	config.rate &= machine->shared_source->source->backend == BACKEND_HARDWARE;
 	config.filtered = machine->rule->filter != NULL;
-	config.single = state->govern->single;
-	governor_change(&state->govern->governor, &config);
+	config.single = state->rate_control->single;
+	rate_controller_change(&state->rate_control->rate_controller, &config);
 	apply(state, worker_session(state, NULL));
 	return 0;
 }
 
-void govern_again(struct worker_state *state)
+void rate_control_reset(struct worker_state *state)
 {
-	struct govern *g = state->govern;
+	struct rate_control *g = state->rate_control;
 	struct session *machine = worker_session(state, NULL);
 
 	if (!g || !machine || g->single)
@@ -298,67 +299,67 @@ void govern_again(struct worker_state *state)
 
 static void follow(struct worker_state *state, struct session *machine, u64 interval)
 {
-	struct govern *g = state->govern;
-	struct governor_config config = g->governor.config;
+	struct rate_control *g = state->rate_control;
+	struct rate_controller_config config = g->rate_controller.config;
 
 	config.nominal_ns = interval;
-	governor_init(&g->governor, &config, g->scales, g->cpus);
-	g->why = GOVERNOR_STAYS;
+	rate_controller_init(&g->rate_controller, &config, g->scales, g->cpus);
+	g->why = RATE_CONTROLLER_STAYS;
 	apply(state, machine);
 }
 
 /* What it had come to by itself may be the same: then nothing but this tells. */
-int govern_follow(struct worker_state *state, void *arg)
+int rate_control_set_target(struct worker_state *state, void *arg)
 {
 	struct session *machine = worker_session(state, NULL);
 
-	if (state->govern && machine)
+	if (state->rate_control && machine)
 		follow(state, machine, *(const u64 *)arg);
 	return 0;
 }
 
 /* A period is over, in which CPUs did @grown; @meter is as of now. */
 static void step(struct worker_state *state, struct session *machine,
-		 const struct governor_cpu *grown, const struct drain_meter *meter, u64 now)
+		 const struct rate_controller_cpu *grown, const struct drain_meter *meter, u64 now)
 {
-	struct govern *g = state->govern;
-	const struct governor_drain drain = {
+	struct rate_control *g = state->rate_control;
+	const struct rate_controller_drain drain = {
 		.ns = meter->ns - g->began.ns,
 		.bytes = meter->bytes - g->began.bytes,
 	};
 	bool changed;
-	enum governor_why why;
+	enum rate_change why;
 
 	if (!g->pace.pause_ns) {
-		g->told_ns = governor_interval(&g->governor);
-		g->told_held = governor_held(&g->governor);
+		g->logged_ns = rate_controller_interval(&g->rate_controller);
+		g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 	}
-	why = governor_step(&g->governor, grown, &drain, now - g->began_ns);
+	why = rate_controller_step(&g->rate_controller, grown, &drain, now - g->began_ns);
 	apply(state, machine);
-	changed = why != GOVERNOR_STAYS &&
-		  base_interval(g) == machine->feed->sampling.interval_ns;
+	changed = why != RATE_CONTROLLER_STAYS &&
+		  base_interval(g) == machine->shared_source->sampling.interval_ns;
 	if (changed)
 		g->why = why;
-	tell_paced(g, changed, now);
+	log_limited(g, changed, now);
 }
 
-void govern_tick(struct worker_state *state, u64 now)
+void rate_control_tick(struct worker_state *state, u64 now)
 {
 	struct session *machine = worker_session(state, NULL);
-	struct govern *g = state->govern;
-	struct governor_cpu *grown;
+	struct rate_control *g = state->rate_control;
+	struct rate_controller_cpu *grown;
 	struct drain_meter meter;
 
 	if (!g || !machine || !machine->running || now < g->next_ns)
 		return;
 	/* It may have another one since. */
-	g->governor.config.filtered = machine->rule->filter != NULL;
+	g->rate_controller.config.filtered = machine->rule->filter != NULL;
 	meter = read_meter(state);
 	read_busy(g);
-	read_handling(g, machine->feed->source);
+	read_handling(g, machine->shared_source->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;
-	if (machine->feed->sampling.interval_ns != base_interval(g)) {
-		follow(state, machine, machine->feed->sampling.interval_ns);
+	if (machine->shared_source->sampling.interval_ns != base_interval(g)) {
+		follow(state, machine, machine->shared_source->sampling.interval_ns);
 	} else if (grown) {
 		differ(g, grown);
 		step(state, machine, grown, &meter, now);
@@ -367,33 +368,34 @@ void govern_tick(struct worker_state *state, u64 now)
 	begin(g, &meter, now);
 }
 
-void govern_header(const struct worker_state *state, struct view_header *header)
+void rate_control_header(const struct worker_state *state, struct view_header *header)
 {
-	const struct govern *g = state->govern;
-	u64 scales = 0, most = GOVERNOR_ONE;
+	const struct rate_control *g = state->rate_control;
+	u64 scales = 0, most = RATE_CONTROLLER_ONE;
 
 	header->interval_longest_ns = header->interval_mean_ns = header->interval_ns;
 	if (!g)
 		return;
-	header->overhead = g->governor.config.overhead;
-	header->overhead_cost = g->governor.cost;
-	header->cpus_held = governor_held(&g->governor);
+	header->overhead = g->rate_controller.config.overhead;
+	header->overhead_cost = g->rate_controller.cost;
+	header->cpus_held = rate_controller_limited_cpus(&g->rate_controller);
 	/* Then the source's one interval has the scale in it. */
-	if (g->single || !g->governor.online)
+	if (g->single || !g->rate_controller.online)
 		return;
 	for (u32 i = 0; i < g->cpus; i++) {
-		if (g->scales[i].away)
+		if (g->scales[i].offline)
 			continue;
 		scales += g->scales[i].scale;
 		most = g->scales[i].scale > most ? g->scales[i].scale : most;
 	}
-	header->interval_longest_ns = header->interval_ns * most / GOVERNOR_ONE;
-	header->interval_mean_ns = header->interval_ns * (scales / g->governor.online) / GOVERNOR_ONE;
+	header->interval_longest_ns = header->interval_ns * most / RATE_CONTROLLER_ONE;
+	header->interval_mean_ns =
+		header->interval_ns * (scales / g->rate_controller.online) / RATE_CONTROLLER_ONE;
 }
 
-void govern_describe(const struct worker_state *state, char *ret, size_t size)
+void rate_control_describe(const struct worker_state *state, char *ret, size_t size)
 {
-	const struct govern *g = state->govern;
+	const struct rate_control *g = state->rate_control;
 	unsigned int share, cost;
 	int n = 0;
 	u32 held;
@@ -401,18 +403,18 @@ void govern_describe(const struct worker_state *state, char *ret, size_t size)
 	*ret = 0;
 	if (!g)
 		return;
-	share = (unsigned int)(g->governor.config.overhead / 10);
-	cost = (unsigned int)(g->governor.cost / 10);
-	held = governor_held(&g->governor);
+	share = (unsigned int)(g->rate_controller.config.overhead / 10);
+	cost = (unsigned int)(g->rate_controller.cost / 10);
+	held = rate_controller_limited_cpus(&g->rate_controller);
 	if (held)
 		n = snprintf(ret, size,
 			     " Interval %llu to %llu ns, %u CPUs held back by Overhead=%u.%02u %%.",
-			     (unsigned long long)governor_interval(&g->governor),
+			     (unsigned long long)rate_controller_interval(&g->rate_controller),
 			     (unsigned long long)longest(g), held, share / 100, share % 100);
-	else if (g->governor.rate_scale != GOVERNOR_ONE)
+	else if (g->rate_controller.rate_scale != RATE_CONTROLLER_ONE)
 		n = snprintf(ret, size, " Interval %llu ns, by the true rate.",
-			     (unsigned long long)governor_interval(&g->governor));
-	if (g->governor.exhausted && n >= 0 && (size_t)n < size)
+			     (unsigned long long)rate_controller_interval(&g->rate_controller));
+	if (g->rate_controller.exhausted && n >= 0 && (size_t)n < size)
 		snprintf(ret + n, size - (size_t)n,
 			 " Sampling costs %u.%02u %% of the machine, more than Overhead=%u.%02u %%: "
 			 "a longer interval would not lower that.",

@@ -5,11 +5,11 @@
 #define STEP 2
 
 /* One operation a nanosecond is a guess: cores do a tenth of it to some ten. */
-#define RATE_LEAST (GOVERNOR_ONE / 16)
-#define RATE_MOST  (GOVERNOR_ONE * 64)
+#define RATE_LEAST (RATE_CONTROLLER_ONE / 16)
+#define RATE_MOST  (RATE_CONTROLLER_ONE * 64)
 
 /* At a 64th of the rate next to nothing is sampled. */
-#define COST_MOST (GOVERNOR_ONE * 64)
+#define COST_MOST (RATE_CONTROLLER_ONE * 64)
 
 /* How far the rate may be off, either way, in percent, and for how many periods. */
 #define RATE_SLACK   20
@@ -40,65 +40,71 @@ static u64 clamp(u64 value, u64 least, u64 most)
 	return value < least ? least : value > most ? most : value;
 }
 
-void governor_init(struct governor *governor, const struct governor_config *config,
-		   struct governor_scale *cpu, u32 cpus)
+void rate_controller_init(struct rate_controller *rate_controller,
+			  const struct rate_controller_config *config,
+			  struct rate_controller_scale *cpu, u32 cpus)
 {
-	*governor = (struct governor){
+	*rate_controller = (struct rate_controller){
 		.config = *config,
-		.rate_scale = GOVERNOR_ONE,
+		.rate_scale = RATE_CONTROLLER_ONE,
 		.cpu = cpu,
 		.cpus = cpus,
 		.online = cpus,
 	};
 	for (u32 i = 0; i < cpus; i++)
-		cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE };
+		cpu[i] = (struct rate_controller_scale){ .scale = RATE_CONTROLLER_ONE };
 }
 
-void governor_change(struct governor *governor, const struct governor_config *config)
+void rate_controller_change(struct rate_controller *rate_controller,
+			    const struct rate_controller_config *config)
 {
-	bool anew = !config->overhead || config->nominal_ns != governor->config.nominal_ns;
+	bool anew = !config->overhead || config->nominal_ns != rate_controller->config.nominal_ns;
 
-	for (u32 i = 0; i < governor->cpus; i++) {
-		governor->cpu[i].cheap = 0;
+	for (u32 i = 0; i < rate_controller->cpus; i++) {
+		rate_controller->cpu[i].cheap = 0;
 		if (anew)
-			governor->cpu[i].scale = GOVERNOR_ONE;
+			rate_controller->cpu[i].scale = RATE_CONTROLLER_ONE;
 		if (!config->overhead)
-			governor->cpu[i].interrupts = governor->cpu[i].bytes = 0;
+			rate_controller->cpu[i].interrupts = rate_controller->cpu[i].bytes = 0;
 	}
 	if (!config->rate)
-		governor->rate_scale = GOVERNOR_ONE;
-	governor->config = *config;
-	governor->off = 0;
-	governor->exhausted = false;
+		rate_controller->rate_scale = RATE_CONTROLLER_ONE;
+	rate_controller->config = *config;
+	rate_controller->off = 0;
+	rate_controller->exhausted = false;
 }
 
-u64 governor_interval(const struct governor *governor)
+u64 rate_controller_interval(const struct rate_controller *rate_controller)
 {
-	return governor->config.nominal_ns * governor->rate_scale / GOVERNOR_ONE;
+	return rate_controller->config.nominal_ns * rate_controller->rate_scale /
+	       RATE_CONTROLLER_ONE;
 }
 
-u64 governor_interval_of(const struct governor *governor, u32 cpu)
+u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu)
 {
 	/* Below 2^30 * 2^16 * 2^16. */
-	return governor_interval(governor) * governor->cpu[cpu].scale / GOVERNOR_ONE;
+	return rate_controller_interval(rate_controller) * rate_controller->cpu[cpu].scale /
+	       RATE_CONTROLLER_ONE;
 }
 
-u32 governor_held(const struct governor *governor)
+u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
 {
 	u32 held = 0;
 
-	for (u32 i = 0; i < governor->cpus; i++)
-		held += !governor->cpu[i].away && governor->cpu[i].scale > GOVERNOR_ONE;
+	for (u32 i = 0; i < rate_controller->cpus; i++)
+		held += !rate_controller->cpu[i].offline &&
+			rate_controller->cpu[i].scale > RATE_CONTROLLER_ONE;
 	return held;
 }
 
 /* The busiest CPU's: the setting is an upper bound for each. What is held back counts as if not. */
-static u64 rate_of(const struct governor *g, const struct governor_cpu *cpu, u64 period_ns)
+static u64 rate_of(const struct rate_controller *g, const struct rate_controller_cpu *cpu,
+		   u64 period_ns)
 {
 	u64 most = 0, rate;
 
 	for (u32 i = 0; i < g->cpus; i++) {
-		u64 samples = cpu[i].samples * g->cpu[i].scale / GOVERNOR_ONE;
+		u64 samples = cpu[i].samples * g->cpu[i].scale / RATE_CONTROLLER_ONE;
 
 		if (cpu[i].busy_ns < period_ns / BUSY_PARTS || samples < SAMPLES_MOST)
 			continue;
@@ -109,10 +115,10 @@ static u64 rate_of(const struct governor *g, const struct governor_cpu *cpu, u64
 	return most;
 }
 
-static bool rate_step(struct governor *g)
+static bool rate_step(struct rate_controller *g)
 {
 	u64 target = 1000000000ULL / g->config.nominal_ns;
-	u64 least = g->config.filtered ? GOVERNOR_ONE : RATE_LEAST, scale;
+	u64 least = g->config.filtered ? RATE_CONTROLLER_ONE : RATE_LEAST, scale;
 
 	if (!g->config.rate || !g->rate || !target)
 		return false;
@@ -143,10 +149,11 @@ static u64 power_above(u64 n)
 }
 
 /* What a CPU may come to in a second: powers of two, so that they stay as they are, mostly. */
-static void bound(const struct governor *g, struct governor_scale *s, const struct governor_cpu *cpu,
-		  u64 cost_ns)
+static void bound(const struct rate_controller *g, struct rate_controller_scale *s,
+		  const struct rate_controller_cpu *cpu, u64 cost_ns)
 {
-	u64 allowed = 1000000000ULL / GOVERNOR_WHOLE * g->config.overhead * CPU_BUDGETS * BOUND_SLACK;
+	u64 allowed = 1000000000ULL / RATE_CONTROLLER_WHOLE * g->config.overhead * CPU_BUDGETS *
+		      BOUND_SLACK;
 	u64 n;
 
 	if (!g->config.overhead)
@@ -164,28 +171,28 @@ static void bound(const struct governor *g, struct governor_scale *s, const stru
 /* From ns a second. */
 static u64 parts_of(double ns)
 {
-	return (u64)(ns * GOVERNOR_WHOLE / 1e9);
+	return (u64)(ns * RATE_CONTROLLER_WHOLE / 1e9);
 }
 
 /* A CPU pays for its SPU, for its bytes in the drain threads, and an equal part of their fixed cost. */
-static void measure_cpu(struct governor *g, struct governor_scale *s,
-			const struct governor_cpu *cpu, u64 period_ns)
+static void measure_cpu(struct rate_controller *g, struct rate_controller_scale *s,
+			const struct rate_controller_cpu *cpu, u64 period_ns)
 {
 	double seconds = (double)period_ns / 1e9, bytes = (double)cpu->bytes / seconds;
-	double demand = bytes * (double)s->scale / GOVERNOR_ONE, slope, fixed;
+	double demand = bytes * (double)s->scale / RATE_CONTROLLER_ONE, slope, fixed;
 
 	cost_fit_add(&s->handling, bytes, (double)cpu->handling_ns / seconds);
 	slope = cost_fit_slope(&s->handling) + cost_fit_slope(&g->drain);
 	fixed = s->handling.fixed + g->drain.fixed / g->online;
 	s->demand = s->demand > 0 ? (2 * s->demand + demand) / 3 : demand;
-	s->away = false;
+	s->offline = false;
 	s->fixed = parts_of(fixed);
-	s->cost = s->fixed + parts_of(slope * s->demand * GOVERNOR_ONE / (double)s->scale);
+	s->cost = s->fixed + parts_of(slope * s->demand * RATE_CONTROLLER_ONE / (double)s->scale);
 	bound(g, s, cpu, (u64)((fixed + slope * bytes) * seconds));
 }
 
-static void measure(struct governor *g, const struct governor_cpu *cpu,
-		    const struct governor_drain *drain, u64 period_ns)
+static void measure(struct rate_controller *g, const struct rate_controller_cpu *cpu,
+		    const struct rate_controller_drain *drain, u64 period_ns)
 {
 	double seconds = (double)period_ns / 1e9;
 	u64 sum = 0, fixed = 0;
@@ -193,10 +200,11 @@ static void measure(struct governor *g, const struct governor_cpu *cpu,
 	cost_fit_add(&g->drain, (double)drain->bytes / seconds, (double)drain->ns / seconds);
 	g->online = 0;
 	for (u32 i = 0; i < g->cpus; i++)
-		g->online += !cpu[i].away;
+		g->online += !cpu[i].offline;
 	for (u32 i = 0; i < g->cpus; i++) {
-		if (cpu[i].away) {
-			g->cpu[i] = (struct governor_scale){ .scale = GOVERNOR_ONE, .away = true };
+		if (cpu[i].offline) {
+			g->cpu[i] = (struct rate_controller_scale){ .scale = RATE_CONTROLLER_ONE,
+								    .offline = true };
 			continue;
 		}
 		measure_cpu(g, &g->cpu[i], &cpu[i], period_ns);
@@ -208,9 +216,9 @@ static void measure(struct governor *g, const struct governor_cpu *cpu,
 }
 
 /* The cost that depends on the interval, at the interval that was asked for. */
-static u64 demand(const struct governor_scale *s)
+static u64 demand(const struct rate_controller_scale *s)
 {
-	return (s->cost - s->fixed) * s->scale / GOVERNOR_ONE;
+	return (s->cost - s->fixed) * s->scale / RATE_CONTROLLER_ONE;
 }
 
 /*
@@ -234,7 +242,7 @@ static bool is_above(u64 cost, u64 fixed, u64 budget)
  * The most that any CPU is to spend beside its fixed part, so that all of them together spend what
  * the machine may: CPUs that need less leave the rest to the others.
  */
-static u64 level(const struct governor *g)
+static u64 level(const struct rate_controller *g)
 {
 	u64 whole = room(g->config.overhead, g->fixed) * g->online;
 	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
@@ -259,24 +267,24 @@ static u64 level(const struct governor *g)
 }
 
 /* The cost is predicted: the next period measures it. */
-static void set_scale(struct governor_scale *s, u64 scale)
+static void set_scale(struct rate_controller_scale *s, u64 scale)
 {
 	s->cost = s->fixed + (s->cost - s->fixed) * s->scale / scale;
 	s->scale = scale;
 }
 
-static bool scale_step(const struct governor *g, struct governor_scale *s, u64 at)
+static bool scale_step(const struct rate_controller *g, struct rate_controller_scale *s, u64 at)
 {
 	u64 budget = g->config.overhead, most = room(budget * CPU_BUDGETS, s->fixed);
 	u64 goal = at < most ? at : most;
-	u64 fitting = GOVERNOR_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
-	u64 target = clamp(fitting, GOVERNOR_ONE, COST_MOST);
+	u64 fitting = RATE_CONTROLLER_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
+	u64 target = clamp(fitting, RATE_CONTROLLER_ONE, COST_MOST);
 
 	if (target > scale && (is_above(g->cost, g->fixed, budget) ||
 			       is_above(s->cost, s->fixed, budget * CPU_BUDGETS))) {
 		s->cheap = 0;
 		scale = clamp(target, scale, scale * STEP);
-	} else if (scale > GOVERNOR_ONE && fitting * AIM_PERCENT < scale * CHEAP_PERCENT) {
+	} else if (scale > RATE_CONTROLLER_ONE && fitting * AIM_PERCENT < scale * CHEAP_PERCENT) {
 		if (++s->cheap < CHEAP_PERIODS)
 			return false;
 		s->cheap = 0;
@@ -291,9 +299,9 @@ static bool scale_step(const struct governor *g, struct governor_scale *s, u64 a
 }
 
 /* One interval for all: the dearest CPU's. */
-static void level_scales(struct governor *g)
+static void level_scales(struct rate_controller *g)
 {
-	u64 most = GOVERNOR_ONE;
+	u64 most = RATE_CONTROLLER_ONE;
 
 	for (u32 i = 0; i < g->cpus; i++)
 		most = g->cpu[i].scale > most ? g->cpu[i].scale : most;
@@ -301,7 +309,7 @@ static void level_scales(struct governor *g)
 		set_scale(&g->cpu[i], most);
 }
 
-static bool cost_step(struct governor *g)
+static bool cost_step(struct rate_controller *g)
 {
 	u64 budget = g->config.overhead, at;
 	bool changed = false, longest = false;
@@ -311,7 +319,7 @@ static bool cost_step(struct governor *g)
 		return false;
 	at = level(g);
 	for (u32 i = 0; i < g->cpus; i++) {
-		if (g->cpu[i].away)
+		if (g->cpu[i].offline)
 			continue;
 		changed |= scale_step(g, &g->cpu[i], at);
 		longest |= g->cpu[i].scale == COST_MOST;
@@ -322,14 +330,15 @@ static bool cost_step(struct governor *g)
 	return changed;
 }
 
-enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
-				const struct governor_drain *drain, u64 period_ns)
+enum rate_change rate_controller_step(struct rate_controller *rate_controller,
+				      const struct rate_controller_cpu *cpu,
+				      const struct rate_controller_drain *drain, u64 period_ns)
 {
-	measure(governor, cpu, drain, period_ns);
-	governor->rate = rate_of(governor, cpu, period_ns);
-	if (cost_step(governor)) {
-		governor->off = 0;
-		return GOVERNOR_OVERHEAD;
+	measure(rate_controller, cpu, drain, period_ns);
+	rate_controller->rate = rate_of(rate_controller, cpu, period_ns);
+	if (cost_step(rate_controller)) {
+		rate_controller->off = 0;
+		return RATE_CONTROLLER_OVERHEAD;
 	}
-	return rate_step(governor) ? GOVERNOR_RATE : GOVERNOR_STAYS;
+	return rate_step(rate_controller) ? RATE_CONTROLLER_RATE : RATE_CONTROLLER_STAYS;
 }

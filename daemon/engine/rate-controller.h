@@ -11,19 +11,19 @@
 #include "cost-fit.h"
 #include "codec/env.h"
 
-/* Of machine CPU time, for &governor_config.overhead: 1 % is 1000. */
-#define GOVERNOR_WHOLE 100000
+/* Of machine CPU time, for &rate_controller_config.overhead: 1 % is 1000. */
+#define RATE_CONTROLLER_WHOLE 100000
 
 /**
- * struct governor_config
+ * struct rate_controller_config
  * @nominal_ns: mean time between samples of a busy CPU that is asked for
- * @overhead: part of the machine's CPU time, of GOVERNOR_WHOLE; 0: no bound
+ * @overhead: part of the machine's CPU time, of RATE_CONTROLLER_WHOLE; 0: no bound
  * @rate: close the loop over the rate: an interval counts operations, and how many a
  *	nanosecond has is not known (hardware)
  * @filtered: the SPU leaves out some of what it samples: a low rate says nothing
  * @single: all CPUs have the interval of the dearest, as the source has but one
  */
-struct governor_config {
+struct rate_controller_config {
 	u64 nominal_ns;
 	u32 overhead;
 	bool rate;
@@ -32,45 +32,45 @@ struct governor_config {
 };
 
 /**
- * struct governor_cpu - what a CPU did in a period
+ * struct rate_controller_cpu - what a CPU did in a period
  * @busy_ns: not idle
  * @handling_ns: spent on its SPU: interrupts, switches
  * @interrupts: of its SPU
  * @samples: taken
  * @bytes: of them, by which it shares in the cost of draining
- * @away: it is not there, or offline: of the machine's CPU time it has none to spend
+ * @offline: it is not there, or offline: of the machine's CPU time it has none to spend
  */
-struct governor_cpu {
+struct rate_controller_cpu {
 	u64 busy_ns;
 	u64 handling_ns;
 	u64 interrupts;
 	u64 samples;
 	u64 bytes;
-	bool away;
+	bool offline;
 };
 
 /**
- * struct governor_drain - what the drain threads did in a period
+ * struct rate_controller_drain - what the drain threads did in a period
  * @ns: CPU time that they spent on draining
  * @bytes: that they drained in this time. Windows that a call drained are not among them
  */
-struct governor_drain {
+struct rate_controller_drain {
 	u64 ns;
 	u64 bytes;
 };
 
 /**
- * struct governor_scale - what a CPU has of the interval
- * @scale: by what it is multiplied for the cost, of GOVERNOR_ONE
- * @demand: bytes a second that it would have at a @scale of GOVERNOR_ONE, smoothed
- * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of this CPU
+ * struct rate_controller_scale - what a CPU has of the interval
+ * @scale: by what it is multiplied for the cost, of RATE_CONTROLLER_ONE
+ * @demand: bytes a second that it would have at a @scale of RATE_CONTROLLER_ONE, smoothed
+ * @cost: of the last periods, smoothed, of RATE_CONTROLLER_WHOLE of this CPU
  * @fixed: the part of @cost that no interval lowers
  * @handling: cost of its SPU's interrupts and switches
  * @interrupts, @bytes: that it may come to in a second, powers of two; 0: no bound
  * @cheap: periods in a row in which it could have had a shorter one
- * @away: as of the last period; begins anew when it comes
+ * @offline: as of the last period; begins anew when it comes
  */
-struct governor_scale {
+struct rate_controller_scale {
 	u64 scale;
 	double demand;
 	u64 cost;
@@ -79,21 +79,21 @@ struct governor_scale {
 	u64 interrupts;
 	u64 bytes;
 	u32 cheap;
-	bool away;
+	bool offline;
 };
 
-enum governor_why {
-	GOVERNOR_STAYS,
-	GOVERNOR_RATE, /* more or fewer samples than asked for */
-	GOVERNOR_OVERHEAD, /* more, or much less, than sampling may cost */
+enum rate_change {
+	RATE_CONTROLLER_STAYS,
+	RATE_CONTROLLER_RATE, /* more or fewer samples than asked for */
+	RATE_CONTROLLER_OVERHEAD, /* more, or much less, than sampling may cost */
 };
 
 /**
- * struct governor
- * @rate_scale: by what the nominal interval is multiplied, of GOVERNOR_ONE
+ * struct rate_controller
+ * @rate_scale: by what the nominal interval is multiplied, of RATE_CONTROLLER_ONE
  * @cpu: @cpus of them, the caller's
  * @online: of these, how many are there
- * @cost: of the last periods, smoothed, of GOVERNOR_WHOLE of the machine
+ * @cost: of the last periods, smoothed, of RATE_CONTROLLER_WHOLE of the machine
  * @fixed: the part of @cost that no interval lowers
  * @drain: cost of the drain threads
  * @rate: of the last period's busiest CPU, samples a second of its busy time, had it not been
@@ -101,10 +101,10 @@ enum governor_why {
  * @off: periods in a row in which the rate was off
  * @exhausted: sampling costs more than it may, and a longer interval would not help
  */
-struct governor {
-	struct governor_config config;
+struct rate_controller {
+	struct rate_controller_config config;
 	u64 rate_scale;
-	struct governor_scale *cpu;
+	struct rate_controller_scale *cpu;
 	u32 cpus;
 	u32 online;
 	u64 cost;
@@ -115,31 +115,34 @@ struct governor {
 	bool exhausted;
 };
 
-#define GOVERNOR_ONE 1024
+#define RATE_CONTROLLER_ONE 1024
 
-/** governor_init() - at the nominal interval: one operation a nanosecond; @cpu is borrowed */
-void governor_init(struct governor *governor, const struct governor_config *config,
-		   struct governor_scale *cpu, u32 cpus);
+/** rate_controller_init() - at the nominal interval: one operation a nanosecond; @cpu is borrowed */
+void rate_controller_init(struct rate_controller *rate_controller,
+			  const struct rate_controller_config *config,
+			  struct rate_controller_scale *cpu, u32 cpus);
 
-/** governor_change() - another configuration; what was found out of the machine stays */
-void governor_change(struct governor *governor, const struct governor_config *config);
+/** rate_controller_change() - another configuration; what was found out of the machine stays */
+void rate_controller_change(struct rate_controller *rate_controller,
+			    const struct rate_controller_config *config);
 
-/** governor_interval() - of CPUs that cost little, ns */
-u64 governor_interval(const struct governor *governor);
+/** rate_controller_interval() - of CPUs that cost little, ns */
+u64 rate_controller_interval(const struct rate_controller *rate_controller);
 
-/** governor_interval_of() - of one CPU */
-u64 governor_interval_of(const struct governor *governor, u32 cpu);
+/** rate_controller_interval_of() - of one CPU */
+u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu);
 
-/** governor_held() - how many CPUs have a longer one */
-u32 governor_held(const struct governor *governor);
+/** rate_controller_limited_cpus() - how many CPUs have a longer one */
+u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller);
 
 /**
- * governor_step() - a period is over
+ * rate_controller_step() - a period is over
  * @cpu: of each CPU
  * @drain: of all drain threads
  * @period_ns: length of the period
  */
-enum governor_why governor_step(struct governor *governor, const struct governor_cpu *cpu,
-				const struct governor_drain *drain, u64 period_ns);
+enum rate_change rate_controller_step(struct rate_controller *rate_controller,
+				      const struct rate_controller_cpu *cpu,
+				      const struct rate_controller_drain *drain, u64 period_ns);
 
 #endif

@@ -27,43 +27,47 @@ u64 session_epoch(void)
 	return epoch;
 }
 
-int feed_new(struct source *source, const struct source_config *sampling, struct feed **ret_feed)
+int shared_source_new(struct source *source, const struct source_config *sampling,
+		      struct shared_source **ret_shared_source)
 {
-	struct feed *feed = calloc(1, sizeof(*feed));
+	struct shared_source *shared_source = calloc(1, sizeof(*shared_source));
 
-	if (!feed)
+	if (!shared_source)
 		return -ENOMEM;
-	*feed = (struct feed){ .source = source, .sampling = *sampling, .references = 1 };
-	*ret_feed = feed;
+	*shared_source =
+		(struct shared_source){ .source = source, .sampling = *sampling, .references = 1 };
+	*ret_shared_source = shared_source;
 	return 0;
 }
 
-struct feed *feed_get(struct feed *feed)
+struct shared_source *shared_source_get(struct shared_source *shared_source)
 {
-	feed->references++;
-	return feed;
+	shared_source->references++;
+	return shared_source;
 }
 
 /* Where there is no memory for it, a CPU has no figures of its own. */
-static struct feed_cpu *cpu_of(struct feed *feed, u32 cpu)
+static struct shared_source_cpu *cpu_of(struct shared_source *shared_source, u32 cpu)
 {
-	struct feed_cpu *cpus;
+	struct shared_source_cpu *cpus;
 	u32 count = cpu + 1;
 
-	if (cpu < feed->cpu_count)
-		return &feed->cpus[cpu];
-	cpus = cpu < FEED_CPUS ? reallocarray(feed->cpus, count, sizeof(*cpus)) : NULL;
+	if (cpu < shared_source->cpu_count)
+		return &shared_source->cpus[cpu];
+	cpus = cpu < SHARED_SOURCE_CPUS ? reallocarray(shared_source->cpus, count, sizeof(*cpus)) :
+					  NULL;
 	if (!cpus)
 		return NULL;
-	memset(cpus + feed->cpu_count, 0, (count - feed->cpu_count) * sizeof(*cpus));
-	feed->cpus = cpus;
-	feed->cpu_count = count;
+	memset(cpus + shared_source->cpu_count, 0,
+	       (count - shared_source->cpu_count) * sizeof(*cpus));
+	shared_source->cpus = cpus;
+	shared_source->cpu_count = count;
 	return &cpus[cpu];
 }
 
-void feed_count(struct feed *feed, const struct source_window *window)
+void shared_source_count(struct shared_source *shared_source, const struct source_window *window)
 {
-	struct feed_cpu *cpu = cpu_of(feed, window->cpu);
+	struct shared_source_cpu *cpu = cpu_of(shared_source, window->cpu);
 
 	if (!cpu)
 		return;
@@ -80,13 +84,13 @@ void feed_count(struct feed *feed, const struct source_window *window)
 		cpu->pmsver = window->pmsver;
 }
 
-struct feed *feed_put(struct feed *feed)
+struct shared_source *shared_source_put(struct shared_source *shared_source)
 {
-	if (!feed || --feed->references)
+	if (!shared_source || --shared_source->references)
 		return NULL;
-	feed->source->ops->free(feed->source);
-	free(feed->cpus);
-	free(feed);
+	shared_source->source->ops->free(shared_source->source);
+	free(shared_source->cpus);
+	free(shared_source);
 	return NULL;
 }
 
@@ -272,8 +276,8 @@ int session_init(struct session *session, const struct session_config *config,
 	made.nodes = calloc(1, sizeof(*made.nodes));
 	profile.nodes = made.nodes;
 	r = made.nodes ? nodes_read("/sys", made.nodes) : -ENOMEM;
-	if (r >= 0 && config->keep)
-		r = flight_new(config->keep, &made.flight);
+	if (r >= 0 && config->flight_bytes)
+		r = flight_new(config->flight_bytes, &made.flight);
 	if (r >= 0)
 		r = profile_new(&profile, attributor, &made.profile);
 	if (r >= 0 && plan->workers > 1)
@@ -285,7 +289,7 @@ int session_init(struct session *session, const struct session_config *config,
 		return r;
 	}
 	snprintf(made.name, sizeof(made.name), "%s", config->name);
-	made.feed = config->feed;
+	made.shared_source = config->shared_source;
 	made.rule = config->rule;
 	made.shared = config->shared;
 	made.epoch = session_epoch();
@@ -305,7 +309,7 @@ void session_deinit(struct session *session)
 	flight_free(session->flight);
 	nodes_free(session->nodes);
 	session_rule_free(session->rule);
-	feed_put(session->feed);
+	shared_source_put(session->shared_source);
 	*session = (struct session){ 0 };
 }
 
@@ -320,18 +324,18 @@ void session_set_rule(struct session *session, struct session_rule *rule)
 
 int session_start(struct session *session)
 {
-	struct feed *feed = session->feed;
+	struct shared_source *shared_source = session->shared_source;
 	int r;
 
 	if (session->running)
 		return -EALREADY;
-	if (!feed->running) {
-		r = feed->source->ops->start(feed->source);
+	if (!shared_source->running) {
+		r = shared_source->source->ops->start(shared_source->source);
 		if (r < 0)
 			return r;
-		feed->error = 0;
+		shared_source->error = 0;
 	}
-	feed->running++;
+	shared_source->running++;
 	session->running = true;
 	session->waits = false;
 	session->started_ns = now_ns(CLOCK_MONOTONIC);
@@ -342,10 +346,10 @@ int session_start(struct session *session)
 
 void session_disable(struct session *session)
 {
-	struct feed *feed = session->feed;
+	struct shared_source *shared_source = session->shared_source;
 
-	if (session->running && feed->running == 1)
-		feed->source->ops->stop(feed->source);
+	if (session->running && shared_source->running == 1)
+		shared_source->source->ops->stop(shared_source->source);
 }
 
 int session_stop(struct session *session)
@@ -355,7 +359,7 @@ int session_stop(struct session *session)
 	session->stopped_ns = now_ns(CLOCK_MONOTONIC);
 	session->ran_ns = session_duration(session);
 	session->running = false;
-	session->feed->running--;
+	session->shared_source->running--;
 	return 0;
 }
 
@@ -375,7 +379,7 @@ void session_reset(struct session *session)
 void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
 {
 	static const u8 nothing[1];
-	struct source *source = session->feed->source;
+	struct source *source = session->shared_source->source;
 	struct source_cpu cpu;
 
 	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++) {
@@ -417,10 +421,12 @@ static u64 resident(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static void fill_trouble(const struct feed *feed, bool shared, struct view_header *h)
+static void fill_trouble(const struct shared_source *shared_source, bool shared,
+			 struct view_header *h)
 {
-	const struct source_trouble *trouble = shared ? &feed->seen : &feed->source->trouble;
-	int error = __atomic_load_n(&feed->error, __ATOMIC_RELAXED);
+	const struct source_trouble *trouble =
+		shared ? &shared_source->seen : &shared_source->source->trouble;
+	int error = __atomic_load_n(&shared_source->error, __ATOMIC_RELAXED);
 
 	h->faults = trouble->faults;
 	h->throttles = trouble->throttles;
@@ -433,7 +439,7 @@ static void fill_trouble(const struct feed *feed, bool shared, struct view_heade
 
 void session_header(const struct session *session, struct view_header *ret_header)
 {
-	const struct source *source = session->feed->source;
+	const struct source *source = session->shared_source->source;
 
 	snprintf(ret_header->source, sizeof(ret_header->source), "%s", source->ops->name);
 	snprintf(ret_header->source_reason, sizeof(ret_header->source_reason), "%s",
@@ -445,5 +451,5 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	ret_header->duration_ns = session_duration(session);
 	ret_header->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
 	ret_header->memory = resident();
-	fill_trouble(session->feed, session->shards, ret_header);
+	fill_trouble(session->shared_source, session->shards, ret_header);
 }

@@ -23,12 +23,12 @@
 #define SESSION_MACHINE "machine"
 
 /**
- * struct feed_cpu - what windows said of a CPU, since its source was made
+ * struct shared_source_cpu - what windows said of a CPU, since its source was made
  * @faulted: windows that ended in a fault
  * @collided: windows with samples that collided
  * @midr, @pmsver: of the last one, 0 if unknown
  */
-struct feed_cpu {
+struct shared_source_cpu {
 	u64 windows;
 	u64 bytes;
 	u64 armed_ns;
@@ -40,10 +40,10 @@ struct feed_cpu {
 };
 
 /* Numbers of CPUs are below this. */
-#define FEED_CPUS 65536U
+#define SHARED_SOURCE_CPUS 65536U
 
 /**
- * struct feed - a source, and how many sessions take its windows
+ * struct shared_source - a source, and how many sessions take its windows
  * @source: freed with the feed
  * @sampling: what it was asked for, filters aside; models are whose it was given
  * @filter: what its SPUs leave out, for the one session that has it; else all 0
@@ -54,12 +54,12 @@ struct feed_cpu {
  * @seen: where several workers drain it: &source.trouble as of the last look
  * @error: negative errno of the last drain that failed since it was enabled, 0 for none
  */
-struct feed {
+struct shared_source {
 	struct source *source;
 	struct source_config sampling;
 	struct source_config filter;
 	struct filter_cores cores;
-	struct feed_cpu *cpus;
+	struct shared_source_cpu *cpus;
 	u32 cpu_count;
 	u32 references;
 	u32 running;
@@ -71,19 +71,20 @@ struct feed {
 u64 session_epoch(void);
 
 /**
- * feed_new() - with one reference, the caller's; takes over @source where it succeeds
+ * shared_source_new() - with one reference, the caller's; takes over @source where it succeeds
  * @sampling: what @source was made with, without filters
  */
-int feed_new(struct source *source, const struct source_config *sampling, struct feed **ret_feed);
+int shared_source_new(struct source *source, const struct source_config *sampling,
+		      struct shared_source **ret_shared_source);
 
-/** feed_get() - another reference */
-struct feed *feed_get(struct feed *feed);
+/** shared_source_get() - another reference */
+struct shared_source *shared_source_get(struct shared_source *shared_source);
 
-/** feed_count() - add a window to its CPU's; once for each */
-void feed_count(struct feed *feed, const struct source_window *window);
+/** shared_source_count() - add a window to its CPU's; once for each */
+void shared_source_count(struct shared_source *shared_source, const struct source_window *window);
 
-/** feed_put() - with the last reference it is freed, and its source; returns NULL */
-struct feed *feed_put(struct feed *feed);
+/** shared_source_put() - with the last reference it is freed, and its source; returns NULL */
+struct shared_source *shared_source_put(struct shared_source *shared_source);
 
 /* Of cgroups in a rule, as the module has it. */
 #define SESSION_CGROUPS 256
@@ -120,18 +121,18 @@ struct session_rule *session_rule_free(struct session_rule *rule);
 /**
  * struct session_config - what a session is made of
  * @name: by session_name_valid()
- * @feed: a reference, the session's from then on
+ * @shared_source: a reference, the session's from then on
  * @rule: the session's from then on
- * @shared: @feed is another session's, who says how it samples
- * @keep: bytes of its last windows to keep as they are, FLIGHT_MIN to FLIGHT_MAX; 0 for none
+ * @shared: @shared_source is another session's, who says how it samples
+ * @flight_bytes: bytes of its last windows to keep as they are, FLIGHT_MIN to FLIGHT_MAX; 0 for none
  * @wanted, @left: of -EDQUOT: the MemoryBudget= that would do, and what is left for sessions
  */
 struct session_config {
 	const char *name;
-	struct feed *feed;
+	struct shared_source *shared_source;
 	struct session_rule *rule;
 	bool shared;
-	size_t keep;
+	size_t flight_bytes;
 	u64 wanted;
 	u64 left;
 };
@@ -139,7 +140,7 @@ struct session_config {
 /**
  * struct session - a place in the worker's array
  * @name: "" where the place is free
- * @feed: where its windows come from
+ * @shared_source: where its windows come from
  * @shared: which is another session's, who says how it samples
  * @rule: what of them counts
  * @flight: its last windows as they were, whatever @rule wants of them; NULL for none
@@ -157,7 +158,7 @@ struct session_config {
  */
 struct session {
 	char name[SESSION_NAME_SIZE];
-	struct feed *feed;
+	struct shared_source *shared_source;
 	struct session_rule *rule;
 	struct profile *profile;
 	struct flight *flight;

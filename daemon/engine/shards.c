@@ -17,7 +17,7 @@
  * struct shard
  * @gate: whoever waits for @lock has it, so that the thread does not come before
  * @lock: held while it drains
- * @beat, @seen: how often it came around; when that was asked for
+ * @heartbeat, @seen: how often it came around; when that was asked for
  * @meter: its sums change under @lock alone
  */
 struct shard {
@@ -27,7 +27,7 @@ struct shard {
 	pthread_mutex_t gate;
 	pthread_mutex_t lock;
 	int wake;
-	u64 beat;
+	u64 heartbeat;
 	u64 seen;
 	struct drain_meter meter;
 } __attribute__((aligned(64)));
@@ -85,9 +85,9 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 	while ((session = worker_next(state, session))) {
 		struct source *part;
 
-		if (!session->running || !worker_leads(state, session))
+		if (!session->running || !session_drives_source(state, session))
 			continue;
-		part = source_partition(session->feed->source, shard->number);
+		part = source_partition(session->shared_source->source, shard->number);
 		if (!part)
 			continue;
 		fds[n++] = (struct pollfd){ .fd = part->ops->fd(part), .events = POLLIN };
@@ -123,10 +123,11 @@ static void drain_all(struct shard *shard, struct drain_meter *meter)
 	bool held = false;
 
 	while ((session = worker_next(state, session))) {
-		if (!session->running || !worker_leads(state, session))
+		if (!session->running || !session_drives_source(state, session))
 			continue;
-		worker_drain_part(state, session->feed, shard->number, meter);
-		held = held || is_held(source_partition(session->feed->source, shard->number));
+		worker_drain_part(state, session->shared_source, shard->number, meter);
+		held = held ||
+		       is_held(source_partition(session->shared_source->source, shard->number));
 	}
 	drain_meter_end(meter);
 	if (!held || !state->hooks)
@@ -143,7 +144,7 @@ static void *shard_run(void *arg)
 	u64 count;
 
 	while (!__atomic_load_n(&shard->shards->quit, __ATOMIC_ACQUIRE)) {
-		__atomic_add_fetch(&shard->beat, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&shard->heartbeat, 1, __ATOMIC_RELAXED);
 		shard_lock(shard);
 		n = gather_fds(shard, fds);
 		pthread_mutex_unlock(&shard->lock);
@@ -224,7 +225,7 @@ struct attribute_reader *shards_reader(struct shards *shards, u32 index)
 	return shards ? attribute_lock_reader(shards->share, index) : NULL;
 }
 
-void shards_hold(struct shards *shards)
+void shards_pause(struct shards *shards)
 {
 	for (u32 i = 0; shards && i < shards->count; i++)
 		shard_lock(&shards->shard[i]);
@@ -233,7 +234,7 @@ void shards_hold(struct shards *shards)
 }
 
 /* They wait for other sources now, maybe. */
-void shards_let(struct shards *shards)
+void shards_resume(struct shards *shards)
 {
 	if (shards)
 		shards->held = false;
@@ -256,7 +257,7 @@ static void unlock_part(struct shards *shards, u32 index)
 		pthread_mutex_unlock(&shards->shard[index].lock);
 }
 
-void shards_enter_part(struct shards *shards, u32 part)
+void shards_lock_part(struct shards *shards, u32 part)
 {
 	if (!shards)
 		return;
@@ -264,7 +265,7 @@ void shards_enter_part(struct shards *shards, u32 part)
 	lock_part(shards, part);
 }
 
-void shards_leave_part(struct shards *shards, u32 part)
+void shards_unlock_part(struct shards *shards, u32 part)
 {
 	if (!shards)
 		return;
@@ -280,9 +281,9 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 
 	lock_part(shards, index);
 	since = now_ns();
-	source_partition_update(session->feed->source, index);
-	if (!index && !session->feed->source->parts)
-		session->feed->seen = session->feed->source->trouble;
+	source_partition_update(session->shared_source->source, index);
+	if (!index && !session->shared_source->source->parts)
+		session->shared_source->seen = session->shared_source->source->trouble;
 	if (profile_counted(full)) {
 		profile_set_reader(spare, shards_reader(shards, index));
 		session->shard[index] = spare;
@@ -310,9 +311,9 @@ static void gather_session(struct shards *shards, struct session *session)
 		attribute_read_end(seat);
 		session->shard[session->shards] = full;
 	}
-	source_partitions_sum(session->feed->source);
-	if (session->feed->source->parts)
-		session->feed->seen = session->feed->source->trouble;
+	source_partitions_sum(session->shared_source->source);
+	if (session->shared_source->source->parts)
+		session->shared_source->seen = session->shared_source->source->trouble;
 	attribute_read_begin(seat);
 	if (session->running)
 		profile_advance_history(session->profile, now_ns());
@@ -327,7 +328,7 @@ void shards_gather(struct worker_state *state)
 		gather_session(state->shards, session);
 }
 
-void shards_drain(struct worker_state *state, struct feed *feed)
+void shards_drain(struct worker_state *state, struct shared_source *shared_source)
 {
 	struct shards *shards = state->shards;
 	struct attribute_reader *seat = shards_reader(shards, shards->count);
@@ -335,14 +336,14 @@ void shards_drain(struct worker_state *state, struct feed *feed)
 	attribute_read_end(seat);
 	for (u32 i = 0; i < shards->count; i++) {
 		lock_part(shards, i);
-		worker_drain_part(state, feed, i, NULL);
+		worker_drain_part(state, shared_source, i, NULL);
 		unlock_part(shards, i);
 	}
 	shards_gather(state);
 	attribute_read_begin(seat);
 }
 
-bool shards_want_checkpoint(struct shards *shards)
+bool shards_checkpoint_requested(struct shards *shards)
 {
 	return __atomic_exchange_n(&shards->wanted, false, __ATOMIC_ACQUIRE);
 }
@@ -359,25 +360,25 @@ void shards_common_unlock(struct shards *shards)
 		pthread_mutex_unlock(&shards->common);
 }
 
-u64 shards_told(const struct shards *shards)
+u64 shards_get_watermark(const struct shards *shards)
 {
 	return __atomic_load_n(&shards->told_ns, __ATOMIC_RELAXED);
 }
 
-void shards_tell(struct shards *shards, u64 until_ns)
+void shards_set_watermark(struct shards *shards, u64 until_ns)
 {
 	__atomic_store_n(&shards->told_ns, until_ns, __ATOMIC_RELAXED);
 }
 
-bool shards_beats(struct shards *shards)
+bool shards_heartbeat(struct shards *shards)
 {
 	for (u32 i = 0; i < shards->count; i++)
-		if (__atomic_load_n(&shards->shard[i].beat, __ATOMIC_RELAXED) ==
+		if (__atomic_load_n(&shards->shard[i].heartbeat, __ATOMIC_RELAXED) ==
 		    shards->shard[i].seen)
 			return false;
 	for (u32 i = 0; i < shards->count; i++)
 		shards->shard[i].seen =
-			__atomic_load_n(&shards->shard[i].beat, __ATOMIC_RELAXED);
+			__atomic_load_n(&shards->shard[i].heartbeat, __ATOMIC_RELAXED);
 	return true;
 }
 

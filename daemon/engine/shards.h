@@ -25,42 +25,42 @@ struct shards *shards_free(struct shards *shards);
 struct attribute_reader *shards_reader(struct shards *shards, u32 index);
 
 /**
- * shards_enter_part() - part @part of sources does not drain until shards_leave_part(); NULL: none
+ * shards_lock_part() - part @part of sources does not drain until shards_unlock_part(); NULL: none
  *
  * From a call, in its seat, which is free in between: who drains may wait for it to write.
  */
-void shards_enter_part(struct shards *shards, u32 part);
-void shards_leave_part(struct shards *shards, u32 part);
+void shards_lock_part(struct shards *shards, u32 part);
+void shards_unlock_part(struct shards *shards, u32 part);
 
-/** shards_hold(), shards_let() - no shard drains in between */
-void shards_hold(struct shards *shards);
-void shards_let(struct shards *shards);
+/** shards_pause(), shards_resume() - no shard drains in between */
+void shards_pause(struct shards *shards);
+void shards_resume(struct shards *shards);
 
 /** shards_gather() - all that was counted until now is in the sessions' profiles; out of the seat */
 void shards_gather(struct worker_state *state);
 
-/** shards_drain() - what is there of @feed is counted and gathered; in the seat, which is left meanwhile */
-void shards_drain(struct worker_state *state, struct feed *feed);
+/** shards_drain() - what is there of @shared_source is counted and gathered; in the seat, which is left meanwhile */
+void shards_drain(struct worker_state *state, struct shared_source *shared_source);
 
 /**
- * shards_want_checkpoint() - whether one of them has found a ring held back so far that it is due
+ * shards_checkpoint_requested() - whether one of them has found a ring held back so far that it is due
  *
  * Since this was asked the last time: who is refused says so again with its next windows.
  */
-bool shards_want_checkpoint(struct shards *shards);
+bool shards_checkpoint_requested(struct shards *shards);
 
 /** shards_common_lock(), shards_common_unlock() - what parts of one feed have in common; NULL: nobody */
 void shards_common_lock(struct shards *shards);
 void shards_common_unlock(struct shards *shards);
 
-/** shards_told() - up to when task events were applied; shards_tell(): in a write of the attributor */
-u64 shards_told(const struct shards *shards);
-void shards_tell(struct shards *shards, u64 until_ns);
+/** shards_get_watermark() - up to when task events were applied; shards_set_watermark(): in a write of the attributor */
+u64 shards_get_watermark(const struct shards *shards);
+void shards_set_watermark(struct shards *shards, u64 until_ns);
 
-/** shards_beats() - whether all have come around since this was asked the last time */
-bool shards_beats(struct shards *shards);
+/** shards_heartbeat() - whether all have come around since this was asked the last time */
+bool shards_heartbeat(struct shards *shards);
 
-/** shards_meter() - sum of the meters of all drain threads, which shards_hold() stops meanwhile */
+/** shards_meter() - sum of the meters of all drain threads, which shards_pause() stops meanwhile */
 struct drain_meter shards_meter(const struct shards *shards);
 
 /**

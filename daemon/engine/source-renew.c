@@ -18,11 +18,11 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* Opens a source that samples as @feed's does, for the CPUs that exist now. */
-static int open_source(struct source_renewal *renewal, const struct feed *feed,
+/* Opens a source that samples as @shared_source's does, for the CPUs that exist now. */
+static int open_source(struct source_renewal *renewal, const struct shared_source *shared_source,
 		       struct source **ret_source)
 {
-	struct source_config sampling = feed->sampling;
+	struct source_config sampling = shared_source->sampling;
 	struct config config = *renewal->config;
 	struct source_open_result result;
 	int r;
@@ -30,90 +30,92 @@ static int open_source(struct source_renewal *renewal, const struct feed *feed,
 	/* The counters are of the module: another kind of source must not continue them. */
 	config.source = CONFIG_SOURCE_MODULE;
 	sampling.cgroups_known = true;
-	source_filter_copy(&sampling, &feed->filter);
+	source_filter_copy(&sampling, &shared_source->filter);
 	r = source_open(&config, &sampling, ret_source, &result);
 	if (r < 0) {
 		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason), "%s", result.text);
 		return r;
 	}
-	if ((*ret_source)->backend == feed->source->backend)
+	if ((*ret_source)->backend == shared_source->source->backend)
 		return 0;
 	snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
 		 "the module has %s SPUs now, and had others",
-		 feed->source->backend == BACKEND_EMULATED ? "hardware" : "emulated");
+		 shared_source->source->backend == BACKEND_EMULATED ? "hardware" : "emulated");
 	(*ret_source)->ops->free(*ret_source);
 	return -ESTALE;
 }
 
-static void book_blind(struct worker_state *state, const struct feed *feed, u64 blind_ns)
+static void book_blind(struct worker_state *state, const struct shared_source *shared_source,
+		       u64 blind_ns)
 {
 	struct session *session = NULL;
 
 	while ((session = worker_next(state, session)))
-		if (session->feed == feed && session->running)
+		if (session->shared_source == shared_source && session->running)
 			session_book_blind(session, blind_ns, now_ns());
 }
 
-/* Stops the source of @feed, counts what is in its rings, and starts @source instead. */
-static int switch_to(struct worker_state *state, struct source_renewal *renewal, struct feed *feed,
-		     struct source *source)
+/* Stops the source of @shared_source, counts what is in its rings, and starts @source instead. */
+static int switch_to(struct worker_state *state, struct source_renewal *renewal,
+		     struct shared_source *shared_source, struct source *source)
 {
-	struct source *old = feed->source;
+	struct source *old = shared_source->source;
 	u64 stopped_ns = now_ns(), blind_ns;
 	int r;
 
 	old->ops->stop(old);
-	worker_drain_feed(state, feed);
+	worker_drain_source(state, shared_source);
 	/* The rings end with their source: save what was read from them before that. */
 	worker_session_changed(state);
 	r = source->ops->start(source);
 	if (r < 0) {
 		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
 			 "sampling could not be enabled: %s", strerror(-r));
-		feed->error = old->ops->start(old);
+		shared_source->error = old->ops->start(old);
 	}
 	blind_ns = now_ns() - stopped_ns;
-	book_blind(state, feed, blind_ns);
+	book_blind(state, shared_source, blind_ns);
 	renewal->ret_blind_ns += blind_ns;
 	return r;
 }
 
 /* Takes over @source. */
-static int replace(struct worker_state *state, struct source_renewal *renewal, struct feed *feed,
-		   struct source *source)
+static int replace(struct worker_state *state, struct source_renewal *renewal,
+		   struct shared_source *shared_source, struct source *source)
 {
-	struct source *old = feed->source;
-	int r = feed->running ? switch_to(state, renewal, feed, source) : 0;
+	struct source *old = shared_source->source;
+	int r = shared_source->running ? switch_to(state, renewal, shared_source, source) : 0;
 
 	if (r < 0) {
 		source->ops->free(source);
 		return r;
 	}
 	source->trouble = old->trouble;
-	feed->source = source;
-	feed->error = 0;
+	shared_source->source = source;
+	shared_source->error = 0;
 	if (state->hooks)
-		state->hooks->source_replaced(state, feed);
+		state->hooks->source_replaced(state, shared_source);
 	old->ops->free(old);
 	/* The new CPU may be of another kind, whose data sources have other numbers. */
-	worker_program(state, feed);
+	worker_program(state, shared_source);
 	renewal->ret_replaced++;
 	return 0;
 }
 
-static int renew(struct worker_state *state, struct source_renewal *renewal, struct feed *feed)
+static int renew(struct worker_state *state, struct source_renewal *renewal,
+		 struct shared_source *shared_source)
 {
 	struct source *source;
 	int r;
 
-	if (feed->source->parts) {
+	if (shared_source->source->parts) {
 		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
 			 "with more than one of Workers= only stopping and starting speprofd.service "
 			 "has them sampled, and counting begins at zero");
 		return -EBUSY;
 	}
-	r = open_source(renewal, feed, &source);
-	return r < 0 ? r : replace(state, renewal, feed, source);
+	r = open_source(renewal, shared_source, &source);
+	return r < 0 ? r : replace(state, renewal, shared_source, source);
 }
 
 int source_renew(struct worker_state *state, void *arg)
@@ -123,15 +125,15 @@ int source_renew(struct worker_state *state, void *arg)
 	int r = 0;
 
 	while (r >= 0 && (session = worker_next(state, session))) {
-		struct source *source = session->feed->source;
+		struct source *source = session->shared_source->source;
 		u32 cpus = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 
 		renewal->ret_cpus += cpus;
 		if (cpus)
-			r = renew(state, renewal, session->feed);
+			r = renew(state, renewal, session->shared_source);
 	}
 	if (renewal->ret_replaced) {
-		govern_again(state);
+		rate_control_reset(state);
 		worker_session_changed(state);
 	}
 	return r;

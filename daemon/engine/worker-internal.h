@@ -5,26 +5,26 @@
 
 #include "worker.h"
 
-/** worker_leads() - whether @session is the first that runs of those that share its feed */
-bool worker_leads(struct worker_state *state, const struct session *session);
+/** session_drives_source() - whether @session is the first that runs of those that share its feed */
+bool session_drives_source(struct worker_state *state, const struct session *session);
 
 /**
- * worker_drain_part() - what part @part of @feed's source holds goes to the sessions that run
+ * worker_drain_part() - what part @part of @shared_source's source holds goes to the sessions that run
  * @meter: the drain thread's, in a section; it is paused while task events are handled. NULL in a
  *	call, whose cost is not that of sampling
  */
-void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
+void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
 		       struct drain_meter *meter);
 
-/** worker_drain_feed() - all of what is there, also of who is stopped; of the worker's thread */
-void worker_drain_feed(struct worker_state *state, struct feed *feed);
+/** worker_drain_source() - all of what is there, also of who is stopped; of the worker's thread */
+void worker_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
 /**
- * worker_program() - have the SPUs of @feed leave out what its one session never wants, if they can
+ * worker_program() - have the SPUs of @shared_source leave out what its one session never wants, if they can
  *
  * Return: 0; negative errno where they go on leaving out what somebody may want by now.
  */
-int worker_program(struct worker_state *state, struct feed *feed);
+int worker_program(struct worker_state *state, struct shared_source *shared_source);
 
 /** worker_wake() - the worker's thread comes around now; from any thread */
 void worker_wake(struct worker_state *state);

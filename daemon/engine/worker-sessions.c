@@ -9,12 +9,12 @@
 #include "shards.h"
 
 /* Sessions that ran before a restart, and whose source was not to be had until now. */
-static void start_waiting(struct worker_state *state, const struct feed *feed)
+static void start_waiting(struct worker_state *state, const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
 
 	while ((session = worker_next(state, session)))
-		if (session->waits && session->feed == feed)
+		if (session->waits && session->shared_source == shared_source)
 			session_start(session);
 }
 
@@ -26,12 +26,12 @@ int worker_start(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	/* What was sampled before is of those of its source that ran then. */
-	if (!session->running && session->feed->running)
-		worker_drain_feed(state, session->feed);
+	if (!session->running && session->shared_source->running)
+		worker_drain_source(state, session->shared_source);
 	r = session_start(session);
 	if (r < 0)
 		return r;
-	start_waiting(state, session->feed);
+	start_waiting(state, session->shared_source);
 	worker_session_changed(state);
 	return r;
 }
@@ -40,7 +40,7 @@ int worker_start(struct worker_state *state, void *arg)
 static void stop_session(struct worker_state *state, struct session *session)
 {
 	session_disable(session);
-	worker_drain_feed(state, session->feed);
+	worker_drain_source(state, session->shared_source);
 	/* Nothing comes after this that would count them. */
 	profile_finish_queued(session->profile);
 	session_stop(session);
@@ -61,13 +61,14 @@ int worker_stop(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The one session that has @feed; NULL if there are several. */
-static struct session *only_session(struct worker_state *state, const struct feed *feed)
+/* The one session that has @shared_source; NULL if there are several. */
+static struct session *only_session(struct worker_state *state,
+				    const struct shared_source *shared_source)
 {
 	struct session *session = NULL, *only = NULL;
 
 	while ((session = worker_next(state, session))) {
-		if (session->feed != feed)
+		if (session->shared_source != shared_source)
 			continue;
 		if (only)
 			return NULL;
@@ -93,15 +94,16 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 }
 
 /*
- * How @feed is to be sampled as @wanted: its SPUs leave out what its one session never wants, which
+ * How @shared_source is to be sampled as @wanted: its SPUs leave out what its one session never wants, which
  * has @rule from now on if that is not NULL, and for several nothing: what one does not want
  * another may.
  */
-static struct source_config sampling_of(struct worker_state *state, struct feed *feed,
+static struct source_config sampling_of(struct worker_state *state,
+					struct shared_source *shared_source,
 					const struct source_config *wanted,
 					const struct session_rule *rule)
 {
-	const struct session *only = only_session(state, feed);
+	const struct session *only = only_session(state, shared_source);
 	struct source_config sampling = *wanted, filter = { 0 };
 
 	if (!only)
@@ -109,60 +111,63 @@ static struct source_config sampling_of(struct worker_state *state, struct feed 
 	else if (!rule)
 		rule = only->rule;
 	if (rule && rule->filter) {
-		find_cores(feed->source, &feed->cores);
-		filter_hardware(rule->filter, &feed->cores, &filter);
+		find_cores(shared_source->source, &shared_source->cores);
+		filter_hardware(rule->filter, &shared_source->cores, &filter);
 	}
 	source_filter_copy(&sampling, &filter);
-	sampling.cgroups = feed->source->cgroups && rule ? rule->cgroups : NULL;
+	sampling.cgroups = shared_source->source->cgroups && rule ? rule->cgroups : NULL;
 	sampling.cgroups_known = true;
 	return sampling;
 }
 
-static int program_feed(struct worker_state *state, struct feed *feed,
-			const struct source_config *sampling, const char **ret_reason)
+static int program_source(struct worker_state *state, struct shared_source *shared_source,
+			  const struct source_config *sampling, const char **ret_reason)
 {
 	static const struct source_config nothing;
-	struct source *source = feed->source;
+	struct source *source = shared_source->source;
 	int r;
 
-	if (source_filter_same(sampling, &feed->filter) && same_sampling(sampling, &feed->sampling) &&
-	    sampling->cgroups == feed->sampling.cgroups)
+	if (source_filter_same(sampling, &shared_source->filter) &&
+	    same_sampling(sampling, &shared_source->sampling) &&
+	    sampling->cgroups == shared_source->sampling.cgroups)
 		return 0;
 	if (!source->ops->configure) {
 		*ret_reason = "this source cannot change what it samples";
 		return -EOPNOTSUPP;
 	}
-	worker_drain_feed(state, feed);
+	worker_drain_source(state, shared_source);
 	r = source->ops->configure(source, sampling, ret_reason);
 	if (r < 0)
 		return r;
-	source_filter_copy(&feed->filter, sampling);
-	feed->sampling = *sampling;
-	feed->sampling.cgroups_known = false;
-	source_filter_copy(&feed->sampling, &nothing);
+	source_filter_copy(&shared_source->filter, sampling);
+	shared_source->sampling = *sampling;
+	shared_source->sampling.cgroups_known = false;
+	source_filter_copy(&shared_source->sampling, &nothing);
 	return 0;
 }
 
-/* Whether what is in force of @feed may leave out what @sampling does not: nobody would have that. */
-static bool leaves_out(const struct feed *feed, const struct source_config *sampling)
+/* Whether what is in force of @shared_source may leave out what @sampling does not: nobody would have that. */
+static bool leaves_out(const struct shared_source *shared_source,
+		       const struct source_config *sampling)
 {
 	static const struct source_config nothing;
 
-	if (feed->source->cgroups && feed->sampling.cgroups &&
-	    feed->sampling.cgroups != sampling->cgroups)
+	if (shared_source->source->cgroups && shared_source->sampling.cgroups &&
+	    shared_source->sampling.cgroups != sampling->cgroups)
 		return true;
-	return !source_filter_same(&feed->filter, &nothing) &&
-	       !source_filter_same(&feed->filter, sampling);
+	return !source_filter_same(&shared_source->filter, &nothing) &&
+	       !source_filter_same(&shared_source->filter, sampling);
 }
 
 /* Where nothing is left out that is wanted, the daemon leaves out all of it. */
-int worker_program(struct worker_state *state, struct feed *feed)
+int worker_program(struct worker_state *state, struct shared_source *shared_source)
 {
-	const struct source_config sampling = sampling_of(state, feed, &feed->sampling, NULL);
+	const struct source_config sampling =
+		sampling_of(state, shared_source, &shared_source->sampling, NULL);
 	const char *reason;
-	int r = program_feed(state, feed, &sampling, &reason);
+	int r = program_source(state, shared_source, &sampling, &reason);
 
-	return r < 0 && leaves_out(feed, &sampling) ? r : 0;
+	return r < 0 && leaves_out(shared_source, &sampling) ? r : 0;
 }
 
 u64 worker_share(struct worker_state *state)
@@ -182,13 +187,13 @@ static int plan_session(struct worker_state *state, struct session_config *confi
 	*ret_plan = state->plan;
 	if (!strcmp(config->name, SESSION_MACHINE) || !state->plan.budget)
 		return 0;
-	budget_session(&state->plan, config->keep, !config->shared, ret_plan);
+	budget_session(&state->plan, config->flight_bytes, !config->shared, ret_plan);
 	config->left = worker_share(state);
 	if (ret_plan->bytes <= config->left)
 		return 0;
-	config->wanted = budget_wanted(&state->plan,
-				       state->plan.share[MEMORY_SESSIONS] - config->left,
-				       config->keep, !config->shared);
+	config->wanted =
+		budget_needed(&state->plan, state->plan.share[MEMORY_SESSIONS] - config->left,
+			      config->flight_bytes, !config->shared);
 	return -EDQUOT;
 }
 
@@ -213,9 +218,9 @@ int worker_add(struct worker_state *state, void *arg)
 	if (r < 0)
 		return r;
 	/* What is left out for who is there, it could not have. */
-	r = worker_program(state, config->feed);
+	r = worker_program(state, config->shared_source);
 	if (r < 0) {
-		state->sessions[i].feed = NULL;
+		state->sessions[i].shared_source = NULL;
 		state->sessions[i].rule = NULL;
 		session_deinit(&state->sessions[i]);
 		return r;
@@ -228,29 +233,29 @@ int worker_add(struct worker_state *state, void *arg)
 int worker_remove(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, arg);
-	struct feed *feed;
+	struct shared_source *shared_source;
 	bool own;
 
 	if (!session)
 		return -ENOENT;
 	own = !session->shared;
-	feed = feed_get(session->feed);
+	shared_source = shared_source_get(session->shared_source);
 	/* Others of its source may run later: nothing old is to wait for them. */
 	if (session->running)
 		stop_session(state, session);
 	session_deinit(session);
-	if (feed->references > 1)
-		worker_program(state, feed);
-	feed_put(feed);
+	if (shared_source->references > 1)
+		worker_program(state, shared_source);
+	shared_source_put(shared_source);
 	if (state->hooks)
 		state->hooks->session_removed(state, arg, own);
 	return 0;
 }
 
-static struct source_config sampling_asked(const struct worker_change *change,
-					   const struct feed *feed)
+static struct source_config sampling_target(const struct worker_change *change,
+					    const struct shared_source *shared_source)
 {
-	struct source_config wanted = feed->sampling;
+	struct source_config wanted = shared_source->sampling;
 
 	if (change->sampling) {
 		if (change->sampling->interval_ns)
@@ -269,7 +274,7 @@ int worker_change(struct worker_state *state, void *arg)
 	struct worker_change *change = arg;
 	struct session *session = worker_session(state, change->session);
 	struct source_config sampling;
-	struct feed *feed;
+	struct shared_source *shared_source;
 	int r;
 
 	if (!session)
@@ -278,15 +283,16 @@ int worker_change(struct worker_state *state, void *arg)
 		change->reason = "the interval is that of the session whose source it shares";
 		return -EOPNOTSUPP;
 	}
-	feed = session->feed;
+	shared_source = session->shared_source;
 	/* What was sampled before is judged by what held before. */
 	if (change->rule)
-		worker_drain_feed(state, feed);
-	sampling = sampling_asked(change, feed);
-	sampling = sampling_of(state, feed, &sampling, change->rule);
-	r = program_feed(state, feed, &sampling, &change->reason);
+		worker_drain_source(state, shared_source);
+	sampling = sampling_target(change, shared_source);
+	sampling = sampling_of(state, shared_source, &sampling, change->rule);
+	r = program_source(state, shared_source, &sampling, &change->reason);
 	/* What is not sampled the daemon cannot count; what is, it can leave out itself. */
-	if (r < 0 && (!same_sampling(&sampling, &feed->sampling) || leaves_out(feed, &sampling)))
+	if (r < 0 && (!same_sampling(&sampling, &shared_source->sampling) ||
+		      leaves_out(shared_source, &sampling)))
 		return r;
 	if (!change->rule)
 		return 0;
@@ -301,7 +307,7 @@ int worker_reset(struct worker_state *state, void *arg)
 
 	if (!session)
 		return -ENOENT;
-	worker_drain_feed(state, session->feed);
+	worker_drain_source(state, session->shared_source);
 	session_reset(session);
 	worker_session_changed(state);
 	return 0;

@@ -26,7 +26,7 @@
 struct worker {
 	pthread_t thread;
 	int wake;
-	u64 beat;
+	u64 heartbeat;
 	u64 refreshed;
 	u64 gathered;
 	struct worker_state state;
@@ -37,8 +37,8 @@ struct worker {
 	worker_fn fn;
 	void *arg;
 	int result;
-	u64 beat_all; /* of the thread that asks for it */
-	u64 beat_seen;
+	u64 heartbeat_all; /* of the thread that asks for it */
+	u64 heartbeat_seen;
 	bool reading; /* @fn only looks */
 	bool pending;
 	bool quit;
@@ -74,7 +74,7 @@ struct session *worker_session(struct worker_state *state, const char *name)
 /* @part: of the feed's source, and the shard that counts it; @seat, @meter: whose thread it is */
 struct drain {
 	struct worker_state *state;
-	struct feed *feed;
+	struct shared_source *shared_source;
 	struct attribute_reader *seat;
 	struct drain_meter *meter;
 	u32 part;
@@ -126,14 +126,14 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 	struct worker_state *state = drain->state;
 	u64 now;
 
-	if ((!state->tasks || shards_told(state->shards) >= until_ns) &&
+	if ((!state->tasks || shards_get_watermark(state->shards) >= until_ns) &&
 	    !attributor_answers_due(state->attributor))
 		return;
 	drain_meter_end(drain->meter);
 	attribute_write_begin(drain->seat);
 	now = now_ns(CLOCK_MONOTONIC);
 	take_tasks(state, now > until_ns ? now : until_ns);
-	shards_tell(state->shards, now > until_ns ? now : until_ns);
+	shards_set_watermark(state->shards, now > until_ns ? now : until_ns);
 	attribute_write_end(drain->seat);
 	drain_meter_begin(drain->meter);
 }
@@ -147,8 +147,8 @@ static void count_window(struct worker_state *state, struct session *session, u3
 
 	profile_window(profile, window);
 	if (session == worker_session(state, NULL))
-		govern_window(state->govern, window->cpu,
-			      header->records + header->filtered - before, window->len);
+		rate_control_window(state->rate_control, window->cpu,
+				    header->records + header->filtered - before, window->len);
 }
 
 /* What happened before the window's end is known before its samples are looked at. */
@@ -157,7 +157,8 @@ static void keep_window(const struct drain *drain, const struct source_window *w
 	struct session *session = NULL;
 
 	while ((session = worker_next(drain->state, session)))
-		if (session->running && session->flight && session->feed == drain->feed)
+		if (session->running && session->flight &&
+		    session->shared_source == drain->shared_source)
 			flight_add(session->flight, window);
 }
 
@@ -175,46 +176,46 @@ static void take_window(void *ctx, const struct source_window *window)
 		drain_meter_begin(drain->meter);
 	}
 	while ((session = worker_next(drain->state, session)))
-		if (session->running && session->feed == drain->feed)
+		if (session->running && session->shared_source == drain->shared_source)
 			count_window(drain->state, session, drain->part, window);
 	attribute_read_end(drain->seat);
 	shards_common_lock(drain->state->shards);
-	feed_count(drain->feed, window);
+	shared_source_count(drain->shared_source, window);
 	keep_window(drain, window);
 	shards_common_unlock(drain->state->shards);
 	if (drain->meter)
 		drain->meter->bytes += window->len;
 }
 
-void worker_drain_part(struct worker_state *state, struct feed *feed, u32 part,
+void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
 		       struct drain_meter *meter)
 {
 	struct drain drain = {
 		.state = state,
-		.feed = feed,
+		.shared_source = shared_source,
 		.seat = shards_reader(state->shards, part),
 		.meter = meter,
 		.part = part,
 	};
 	const struct source_sink sink = { .window = take_window, .ctx = &drain };
-	struct source *source = source_partition(feed->source, part);
+	struct source *source = source_partition(shared_source->source, part);
 	int r = source ? source->ops->drain(source, &sink) : 0;
 
 	if (r < 0)
-		__atomic_store_n(&feed->error, r, __ATOMIC_RELAXED);
+		__atomic_store_n(&shared_source->error, r, __ATOMIC_RELAXED);
 }
 
-void worker_drain_feed(struct worker_state *state, struct feed *feed)
+void worker_drain_source(struct worker_state *state, struct shared_source *shared_source)
 {
 	if (state->shards) {
 		attribute_write_begin(own_reader(state));
 		attributor_apply_answers(state->attributor);
 		attribute_write_end(own_reader(state));
-		shards_drain(state, feed);
+		shards_drain(state, shared_source);
 		return;
 	}
 	attributor_apply_answers(state->attributor);
-	worker_drain_part(state, feed, 0, NULL);
+	worker_drain_part(state, shared_source, 0, NULL);
 	/* Idle CPUs bring no windows, and their rings must not fill up. */
 	take_tasks(state, 0);
 }
@@ -222,30 +223,30 @@ void worker_drain_feed(struct worker_state *state, struct feed *feed)
 void worker_drain(struct worker_state *state, struct session *session)
 {
 	if (session->running)
-		worker_drain_feed(state, session->feed);
+		worker_drain_source(state, session->shared_source);
 }
 
 /* Whether @session is the first that runs of those that share its feed. */
-bool worker_leads(struct worker_state *state, const struct session *session)
+bool session_drives_source(struct worker_state *state, const struct session *session)
 {
 	struct session *other = NULL;
 
 	while ((other = worker_next(state, other)))
-		if (other->running && other->feed == session->feed)
+		if (other->running && other->shared_source == session->shared_source)
 			return other == session;
 	return false;
 }
 
 static void header_memory(struct worker_state *state, struct view_header *header)
 {
-	const struct feed *machine = worker_session(state, NULL)->feed;
+	const struct shared_source *machine = worker_session(state, NULL)->shared_source;
 	struct session *session = NULL;
 
 	header->memory_locked = state->tasks ? task_events_locked(state->tasks) : 0;
 	header->memory_locked += machine->source->locked;
 	while ((session = worker_next(state, session)))
-		if (session->feed != machine)
-			header->memory_locked += session->feed->source->locked;
+		if (session->shared_source != machine)
+			header->memory_locked += session->shared_source->source->locked;
 	header->memory_budget = state->plan.budget;
 	memcpy(header->memory_share, state->plan.share, sizeof(header->memory_share));
 }
@@ -262,7 +263,7 @@ int worker_view(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	if (session->running)
-		worker_drain_feed(state, session->feed);
+		worker_drain_source(state, session->shared_source);
 	duration = session_duration(session);
 	if (request->span == VIEW_SPAN_START)
 		r = profile_view(session->profile, state->symbols, true, request->group,
@@ -278,11 +279,13 @@ int worker_view(struct worker_state *state, void *arg)
 	attributor_stats(state->attributor, &stats);
 	header->task_events_lost = stats.events_lost;
 	header->mappings_lost = stats.mappings_lost;
-	snprintf(header->tasks, sizeof(header->tasks), "%s", task_events_name(state->told.kind));
-	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s", state->told.reason);
+	snprintf(header->tasks, sizeof(header->tasks), "%s",
+		 task_events_name(state->task_status.kind));
+	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s",
+		 state->task_status.reason);
 	session_header(session, header);
 	header_memory(state, header);
-	govern_header(state, header);
+	rate_control_header(state, header);
 	header->duration_ns = duration;
 	if (request->span != VIEW_SPAN_START) {
 		header->duration_ns = spanned;
@@ -314,14 +317,14 @@ static int serve_shared(struct worker *w)
 
 	shards_gather(&w->state);
 	if (!w->reading) {
-		shards_hold(w->state.shards);
+		shards_pause(w->state.shards);
 		shards_gather(&w->state);
 	}
 	attribute_read_begin(seat);
 	r = w->fn(&w->state, w->arg);
 	attribute_read_end(seat);
 	if (!w->reading)
-		shards_let(w->state.shards);
+		shards_resume(w->state.shards);
 	return r;
 }
 
@@ -343,7 +346,7 @@ static bool serve(struct worker *w)
 }
 
 /* What to wait for: calls, tasks, and the source of each feed that is enabled; how many. */
-static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
+static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source **feeds)
 {
 	struct session *session = NULL;
 	nfds_t n = FIRST_FEED;
@@ -353,11 +356,11 @@ static nfds_t gather(struct worker *w, struct pollfd *fds, struct feed **feeds)
 	fds[2] = (struct pollfd){ .fd = attributor_answers_fd(w->state.attributor),
 				  .events = POLLIN };
 	while ((session = worker_next(&w->state, session))) {
-		struct source *source = session->feed->source;
+		struct source *source = session->shared_source->source;
 
-		if (!session->running || !worker_leads(&w->state, session))
+		if (!session->running || !session_drives_source(&w->state, session))
 			continue;
-		feeds[n] = session->feed;
+		feeds[n] = session->shared_source;
 		fds[n++] = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
 	}
 	if (n > FIRST_FEED && w->state.tasks)
@@ -404,17 +407,17 @@ static void take_answers(struct worker_state *state)
 	attributor_apply_answers(state->attributor);
 }
 
-static void govern_shared(struct worker *w, u64 now)
+static void rate_control_shared(struct worker *w, u64 now)
 {
 	struct attribute_reader *seat = own_reader(&w->state);
 
-	if (!w->state.govern || now < w->state.govern->next_ns)
+	if (!w->state.rate_control || now < w->state.rate_control->next_ns)
 		return;
-	shards_hold(w->state.shards);
+	shards_pause(w->state.shards);
 	attribute_read_begin(seat);
-	govern_tick(&w->state, now);
+	rate_control_tick(&w->state, now);
 	attribute_read_end(seat);
-	shards_let(w->state.shards);
+	shards_resume(w->state.shards);
 }
 
 static bool checkpoint_due(struct worker_state *state, u64 now)
@@ -429,16 +432,16 @@ static void save_shared(struct worker *w, u64 now)
 	if (!checkpoint_due(&w->state, now))
 		return;
 	/* The saved counters must match the saved positions in the rings. */
-	shards_hold(w->state.shards);
+	shards_pause(w->state.shards);
 	shards_gather(&w->state);
 	attribute_read_begin(seat);
 	w->state.hooks->checkpoint_save(&w->state);
 	attribute_read_end(seat);
-	shards_let(w->state.shards);
+	shards_resume(w->state.shards);
 }
 
 /* Where shards drain: all the rest. */
-static void look_after(struct worker *w)
+static void run_housekeeping(struct worker *w)
 {
 	struct pollfd fds[FIRST_FEED] = {
 		{ .fd = w->wake, .events = POLLIN },
@@ -467,7 +470,7 @@ static void look_after(struct worker *w)
 		shards_gather(&w->state);
 		w->gathered = now;
 	}
-	govern_shared(w, now);
+	rate_control_shared(w, now);
 	save_shared(w, now);
 }
 
@@ -475,8 +478,8 @@ static void look_after(struct worker *w)
  * Task events alone wake the worker too, as often as other users like: the source is drained then,
  * but only a ring that is ready makes it a cost of sampling.
  */
-static void drain_ready(struct worker *w, const struct pollfd *fds, struct feed *const *feeds,
-			nfds_t n)
+static void drain_ready(struct worker *w, const struct pollfd *fds,
+			struct shared_source *const *feeds, nfds_t n)
 {
 	struct drain_meter *meter = NULL;
 	bool drained = false;
@@ -500,14 +503,14 @@ static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
 	struct pollfd fds[FIRST_FEED + WORKER_SESSIONS];
-	struct feed *feeds[FIRST_FEED + WORKER_SESSIONS];
+	struct shared_source *feeds[FIRST_FEED + WORKER_SESSIONS];
 	u64 now, count;
 	nfds_t n;
 
 	while (!serve(w)) {
-		__atomic_add_fetch(&w->beat, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&w->heartbeat, 1, __ATOMIC_RELAXED);
 		if (w->state.shards) {
-			look_after(w);
+			run_housekeeping(w);
 			continue;
 		}
 		n = gather(w, fds, feeds);
@@ -526,7 +529,7 @@ static void *worker_run(void *arg)
 			refresh(&w->state);
 			w->refreshed = now;
 		}
-		govern_tick(&w->state, now);
+		rate_control_tick(&w->state, now);
 		if (checkpoint_due(&w->state, now))
 			w->state.hooks->checkpoint_save(&w->state);
 	}
@@ -543,7 +546,7 @@ static void state_deinit(struct worker_state *state)
 }
 
 static int state_init(struct worker_state *state, const struct memory_plan *plan,
-		      struct task_events *tasks, const struct task_events_status *told)
+		      struct task_events *tasks, const struct task_events_status *task_status)
 {
 	static const struct memory_plan unlimited;
 	struct attributor_config attribution = { .live = true, .background = true };
@@ -551,7 +554,8 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	u32 cpus;
 	int r;
 
-	*state = (struct worker_state){ .told = *told, .process = session_epoch(),
+	*state = (struct worker_state){ .task_status = *task_status,
+					.process = session_epoch(),
 					.plan = plan ? *plan : unlimited };
 	names.budget = state->plan.names;
 	attribution.processes = state->plan.processes;
@@ -577,8 +581,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 }
 
 int worker_new(const struct memory_plan *plan, struct task_events *tasks,
-	       const struct task_events_status *told,
-	       struct worker **ret_worker)
+	       const struct task_events_status *task_status, struct worker **ret_worker)
 {
 	struct worker *w;
 	int r;
@@ -586,7 +589,7 @@ int worker_new(const struct memory_plan *plan, struct task_events *tasks,
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	r = state_init(&w->state, plan, tasks, told);
+	r = state_init(&w->state, plan, tasks, task_status);
 	if (r < 0) {
 		free(w);
 		return r;
@@ -627,17 +630,17 @@ void worker_wake(struct worker_state *state)
 }
 
 /* Of several, the slowest counts. */
-u64 worker_beat(struct worker *worker)
+u64 worker_heartbeat(struct worker *worker)
 {
-	u64 beat = __atomic_load_n(&worker->beat, __ATOMIC_RELAXED);
+	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);
 
 	if (!worker->state.shards)
-		return beat;
-	if (beat != worker->beat_seen && shards_beats(worker->state.shards)) {
-		worker->beat_seen = beat;
-		worker->beat_all++;
+		return heartbeat;
+	if (heartbeat != worker->heartbeat_seen && shards_heartbeat(worker->state.shards)) {
+		worker->heartbeat_seen = heartbeat;
+		worker->heartbeat_all++;
 	}
-	return worker->beat_all;
+	return worker->heartbeat_all;
 }
 
 static int call(struct worker *worker, bool reading, worker_fn fn, void *arg)

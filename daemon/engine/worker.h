@@ -16,28 +16,28 @@
 /* Sessions at once: each costs a profile's memory, and its share of each sample. */
 #define WORKER_SESSIONS 8
 
-struct govern;
+struct rate_control;
 struct shards;
 
 /**
  * struct worker_state - what the worker owns
  * @tasks: NULL where the kernel refuses them
- * @told: which task events there are, and why no better ones
+ * @task_status: which task events there are, and why no better ones
  * @process: a random number of this process
  * @attributor, @symbols: what all sessions share
  * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
  *	Where a session is does not change while it lives
  * @profiles: bytes of profiles for pprof that are being taken, out of MEMORY_SESSIONS as sessions are
- * @hooks: called when sessions change; NULL: state is not saved. Set once, by keep_attach()
+ * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
  * @saved_state: what @hooks work on, of the code that installed them; the engine does not use it
  * @shards: those who drain, where there are several workers (shards.h); else NULL
  * @meter: what the worker's thread drains outside of calls; where there are several workers, they
  *	have meters of their own (shards_meter())
- * @govern: how often the machine's session samples (rate-control.h), or NULL; borrowed
+ * @rate_control: how often the machine's session samples (rate-control.h), or NULL; borrowed
  */
 struct worker_state {
 	struct task_events *tasks;
-	struct task_events_status told;
+	struct task_events_status task_status;
 	struct memory_plan plan;
 	u64 process;
 	struct attributor *attributor;
@@ -46,7 +46,7 @@ struct worker_state {
 	u64 profiles;
 	const struct engine_hooks *hooks;
 	void *saved_state;
-	struct govern *govern;
+	struct rate_control *rate_control;
 	struct shards *shards;
 	struct drain_meter meter;
 };
@@ -59,11 +59,10 @@ struct worker;
  * worker_new() - start the thread, without a session; takes over @tasks where it succeeds
  * @plan: how large tables may be, copied; NULL for their defaults
  * @tasks: what tells of tasks, NULL for /proc alone
- * @told: what task_events_new() said of it; copied
+ * @task_status: what task_events_new() said of it; copied
  */
 int worker_new(const struct memory_plan *plan, struct task_events *tasks,
-	       const struct task_events_status *told,
-	       struct worker **ret_worker);
+	       const struct task_events_status *task_status, struct worker **ret_worker);
 
 /** worker_free() - stop all sessions, end the thread, free what it owns */
 struct worker *worker_free(struct worker *worker);
@@ -79,10 +78,10 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg);
 int worker_read(struct worker *worker, worker_fn fn, void *arg);
 
 /**
- * worker_beat() - another number each time the worker, all of them, have come around since it was
+ * worker_heartbeat() - another number each time the worker, all of them, have come around since it was
  * asked; once a second at least, but for who asks more often. Of one thread
  */
-u64 worker_beat(struct worker *worker);
+u64 worker_heartbeat(struct worker *worker);
 
 /** worker_share() - how much memory is still there for sessions of the bus and profiles for pprof */
 u64 worker_share(struct worker_state *state);

@@ -32,18 +32,18 @@
 
 /**
  * struct daemon - what lives as long as the process
- * @keep: NULL where nobody keeps anything for the next process
+ * @checkpoint: NULL where nobody keeps anything for the next process
  */
 struct daemon {
 	int argc;
 	char **argv;
 	struct options options;
-	struct stored stored;
+	struct fd_store_contents stored;
 	struct memory_plan plan;
-	struct keep *keep;
-	struct govern *govern;
+	struct checkpoint *checkpoint;
+	struct rate_control *rate_control;
 	bool adopted; /* the source's session was another process's */
-	struct take_up taken;
+	struct restore_on_start taken;
 	struct worker *worker;
 	sd_event *event;
 	struct bus bus;
@@ -112,7 +112,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 	struct source_open_result result;
 
 	if (d->stored.session[0] < 0) {
-		stored_drop_machine(&d->stored);
+		fd_store_close_machine(&d->stored);
 		return false;
 	}
 	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source,
@@ -120,7 +120,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
 		  "the session that was kept is not used: %s; a new one begins", result.text);
-	stored_drop_machine(&d->stored);
+	fd_store_close_machine(&d->stored);
 	return false;
 }
 
@@ -129,7 +129,7 @@ static int plan_memory(struct daemon *d)
 {
 	const struct config *c = &d->options.config;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	struct memory_ask ask = {
+	struct memory_request request = {
 		.budget = c->memory_budget,
 		.cpus = cpus > 0 ? (u32)cpus : 1,
 		.page = (u32)sysconf(_SC_PAGESIZE),
@@ -142,19 +142,19 @@ static int plan_memory(struct daemon *d)
 	int r;
 
 	/* A worker without a CPU has nothing to do. */
-	ask.workers = c->workers < ask.cpus ? c->workers : ask.cpus;
+	request.workers = c->workers < request.cpus ? c->workers : request.cpus;
 	if (!c->workers)
-		ask.workers = budget_workers(ask.cpus, c->samples_per_second);
-	r = budget_plan(&ask, &d->plan, &least);
+		request.workers = budget_workers(request.cpus, c->samples_per_second);
+	r = budget_plan(&request, &d->plan, &least);
 	/* Fewer who may fall behind are better than none. */
-	while (r < 0 && !c->workers && --ask.workers)
-		r = budget_plan(&ask, &d->plan, &least);
+	while (r < 0 && !c->workers && --request.workers)
+		r = budget_plan(&request, &d->plan, &least);
 	if (r >= 0)
 		return 0;
 	log_line(LOG_ERR,
 		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs%s: %" PRIu64
 		 "M is the least that would do",
-		 ask.budget >> 20, cpus, ask.workers > 1 ? " and so many workers" : "",
+		 request.budget >> 20, cpus, request.workers > 1 ? " and so many workers" : "",
 		 (least + (1 << 20) - 1) >> 20);
 	return EX_CONFIG;
 }
@@ -226,7 +226,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	d->adopted = adopt_source(d, &sampling, &source);
 	if (!d->adopted)
 		r = open_source(c, &sampling, &source);
-	if (!r && feed_new(source, &sampling, &session.feed) < 0) {
+	if (!r && shared_source_new(source, &sampling, &session.shared_source) < 0) {
 		source->ops->free(source);
 		r = EX_OSERR;
 	}
@@ -251,13 +251,13 @@ static int tell_filter(struct worker_state *state, void *arg __attribute__((unus
 {
 	const struct session *machine = worker_session(state, NULL);
 	struct source_config config = { 0 };
-	const struct source *source = machine->feed->source;
+	const struct source *source = machine->shared_source->source;
 	char result[128] = "";
 	const char *parts;
 
 	if (!machine->rule->filter)
 		return 0;
-	parts = filter_hardware(machine->rule->filter, &machine->feed->cores, &config);
+	parts = filter_hardware(machine->rule->filter, &machine->shared_source->cores, &config);
 	say_filters(result, sizeof(result), source->filters, parts);
 	say_filters(result, sizeof(result), source->filters_not, "absent events");
 	say_filters(result, sizeof(result), source->filters_sources, "data sources");
@@ -286,24 +286,24 @@ static int start_worker(struct daemon *d, struct session_config *session)
 		return 0;
 	}
 	worker_free(worker);
-	feed_put(session->feed);
+	shared_source_put(session->shared_source);
 	session_rule_free(session->rule);
 	log_line(LOG_ERR, "the worker could not be started");
 	return EX_OSERR;
 }
 
 /* @arg: the daemon, whose configuration says by what */
-static int govern_machine(struct worker_state *state, void *arg)
+static int rate_control_machine(struct worker_state *state, void *arg)
 {
 	struct daemon *d = arg;
-	struct governor_config governing = {
-		.nominal_ns = worker_session(state, NULL)->feed->sampling.interval_ns,
+	struct rate_controller_config governing = {
+		.nominal_ns = worker_session(state, NULL)->shared_source->sampling.interval_ns,
 		.overhead = d->options.config.overhead,
 		.rate = true,
 	};
 
-	state->govern = d->govern;
-	return govern_set(state, &governing);
+	state->rate_control = d->rate_control;
+	return rate_control_configure(state, &governing);
 }
 
 /* A wrong file leaves all as it was; @d->reloaded says why until one is right. */
@@ -377,10 +377,10 @@ static int run(struct daemon *d)
 
 	if (r)
 		return r;
-	if (d->keep)
-		take_up_store(&d->taken);
-	if (govern_new(cpu_numbers(), &d->govern) >= 0)
-		worker_call(d->worker, govern_machine, d);
+	if (d->checkpoint)
+		restore_on_start_store(&d->taken);
+	if (rate_control_new(cpu_numbers(), &d->rate_control) >= 0)
+		worker_call(d->worker, rate_control_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
 		return EX_OSERR;
 	d->notify.changed = on_interval;
@@ -394,9 +394,9 @@ static int run(struct daemon *d)
 	notify_stopping();
 	notify_deinit(&d->notify);
 	/* Whether it is a restart or the end, the service manager alone knows. */
-	if (d->keep) {
-		worker_call(d->worker, keep_leave, NULL);
-		checkpoint_file_save(d->keep->checkpoint);
+	if (d->checkpoint) {
+		worker_call(d->worker, checkpoint_final, NULL);
+		checkpoint_file_save(d->checkpoint->slots);
 	}
 	return r < 0 ? EX_OSERR : r;
 }
@@ -453,14 +453,14 @@ static int serve(struct daemon *d)
 	d->bus.reload = reload;
 	d->bus.ctx = d;
 	d->bus.reloaded = &d->reloaded;
-	d->taken = (struct take_up){
+	d->taken = (struct restore_on_start){
 		.config = &d->options.config,
 		.stored = &d->stored,
 		.worker = d->worker,
 		.adopted = d->adopted,
 	};
-	r = take_up(&d->taken);
-	d->keep = d->taken.keep;
+	r = restore_on_start_run(&d->taken);
+	d->checkpoint = d->taken.checkpoint;
 	if (!r)
 		r = run(d);
 	bus_deinit(&d->bus);
@@ -513,7 +513,7 @@ int main(int argc, char **argv)
 		log_line(LOG_ERR, "no event loop");
 		return EX_OSERR;
 	}
-	stored_take(&d.stored);
+	fd_store_read(&d.stored);
 	r = plan_memory(&d);
 	if (!r)
 		r = open_machine(&d, &session);
@@ -522,8 +522,8 @@ int main(int argc, char **argv)
 	if (!r)
 		r = serve(&d);
 	worker_free(d.worker);
-	keep_free(d.keep);
-	govern_free(d.govern);
+	checkpoint_free(d.checkpoint);
+	rate_control_free(d.rate_control);
 	sd_event_unref(d.event);
 	return r == -EINTR ? 0 : r;
 }

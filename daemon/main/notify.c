@@ -39,17 +39,17 @@ static void __attribute__((format(printf, 2, 3))) text_append(char *text, const 
 static int describe(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
-	const struct source *source = machine->feed->source;
+	const struct source *source = machine->shared_source->source;
 	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 	const struct source_trouble *trouble = &source->trouble;
-	const struct keep *keep = keep_of(state);
+	const struct checkpoint *checkpoint = checkpoint_of(state);
 	struct described *described = arg;
 	struct attributor_stats attribution;
 	char *text = described->text;
 	size_t n;
 
 	described->trouble = *trouble;
-	described->unsaved = keep ? keep->unsaved : 0;
+	described->unsaved = checkpoint ? checkpoint->unsaved : 0;
 	described->interval_ns = source->interval_ns;
 
 	*text = '\0';
@@ -65,10 +65,10 @@ static int describe(struct worker_state *state, void *arg)
 	if (unsampled)
 		text_append(text, " %u with an SPU came later and %s not sampled.", unsampled,
 			    unsampled == 1 ? "is" : "are");
-	if (__atomic_load_n(&machine->feed->error, __ATOMIC_RELAXED))
-		text_append(text, " Reading failed: %s.", strerror(-machine->feed->error));
-	if (keep && keep->error)
-		text_append(text, " Figures cannot be saved: %s.", strerror(-keep->error));
+	if (__atomic_load_n(&machine->shared_source->error, __ATOMIC_RELAXED))
+		text_append(text, " Reading failed: %s.", strerror(-machine->shared_source->error));
+	if (checkpoint && checkpoint->error)
+		text_append(text, " Figures cannot be saved: %s.", strerror(-checkpoint->error));
 	attributor_stats(state->attributor, &attribution);
 	if (attribution.mappings_unsaved)
 		text_append(text, " %llu mapping%s not in the checkpoint: no room.",
@@ -77,7 +77,7 @@ static int describe(struct worker_state *state, void *arg)
 	n = strlen(text);
 	shards_describe(state->shards, text + n, STATUS_SIZE - n);
 	n = strlen(text);
-	govern_describe(state, text + n, STATUS_SIZE - n);
+	rate_control_describe(state, text + n, STATUS_SIZE - n);
 	return 0;
 }
 
@@ -122,10 +122,10 @@ static void tell_status(struct notify *notify)
 static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)), void *userdata)
 {
 	struct notify *notify = userdata;
-	u64 beat = worker_beat(notify->worker);
+	u64 heartbeat = worker_heartbeat(notify->worker);
 
-	if (beat != notify->beat) {
-		notify->beat = beat;
+	if (heartbeat != notify->heartbeat) {
+		notify->heartbeat = heartbeat;
 		notify->stuck = false;
 		if (notify->watchdog)
 			sd_notify(0, "WATCHDOG=1");

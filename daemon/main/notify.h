@@ -13,7 +13,7 @@
 
 /**
  * struct notify
- * @beat: of the worker, when it was looked at
+ * @heartbeat: of the worker, when it was looked at
  * @stuck: it has not come around since then
  * @trouble: what there was of it by then
  * @told: and was told of
@@ -26,7 +26,7 @@ struct notify {
 	struct worker *worker;
 	sd_event_source *timer;
 	u64 period_us;
-	u64 beat;
+	u64 heartbeat;
 	bool watchdog;
 	bool stuck;
 	struct trouble trouble;

@@ -38,7 +38,7 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 
 /* What counts, where that differs: Filter= is of the machine's session, the lists are of all. */
 static int make_rules(const struct config *from, const struct config *to,
-		      const struct filter_lists *lists, struct relist *request)
+		      const struct filter_lists *lists, struct container_filter_change *request)
 {
 	struct filter_error error;
 	int r;
@@ -59,7 +59,7 @@ static int change_all(const struct config *from, const struct config *to,
 		      const struct source_config *sampling, struct worker *worker,
 		      struct reload *ret)
 {
-	struct relist request = { .change.sampling = sampling };
+	struct container_filter_change request = { .change.sampling = sampling };
 	struct config_lists lists;
 	int r;
 
@@ -67,7 +67,7 @@ static int change_all(const struct config *from, const struct config *to,
 	if (r >= 0) {
 		r = make_rules(from, to, &lists.lists, &request);
 		if (r >= 0)
-			r = worker_call(worker, relist, &request);
+			r = worker_call(worker, container_filter_apply, &request);
 		config_lists_clear(&lists);
 	}
 	if (r >= 0)
@@ -85,7 +85,7 @@ static int change_all(const struct config *from, const struct config *to,
 int reload_apply(struct config *from, const struct config *to, struct worker *worker,
 		 struct reload *ret)
 {
-	struct governor_config governing = {
+	struct rate_controller_config governing = {
 		.nominal_ns = 1000000000ULL / to->samples_per_second,
 		.overhead = to->overhead,
 		.rate = true,
@@ -101,7 +101,7 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 		return r;
 	/* Another rate may be the interval that the governor has come to by itself. */
 	if (from->overhead != to->overhead || governing.nominal_ns)
-		worker_call(worker, govern_set, &governing);
+		worker_call(worker, rate_control_configure, &governing);
 	*ret->refused = 0;
 	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));
 	log_write(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
@@ -115,6 +115,6 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	memcpy(from->containers, to->containers, sizeof(from->containers));
 	memcpy(from->excluded, to->excluded, sizeof(from->excluded));
 	memcpy(from->filter, to->filter, sizeof(from->filter));
-	worker_call(worker, keep_configure, from);
+	worker_call(worker, checkpoint_configure, from);
 	return 0;
 }

@@ -326,7 +326,7 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 	return true;
 }
 
-static void kept_load(struct deserializer *from, struct location_image *ret)
+static void session_record_load(struct deserializer *from, struct location_image *ret)
 {
 	*ret = (struct location_image){ .rank = (u16)deserialize_below(from, UINT16_MAX) };
 	ret->excess = deserialize_u64(from);
@@ -379,7 +379,7 @@ static void location_load(struct profile *p, struct deserializer *from, const u1
 	struct location_image kept;
 	struct location_key key;
 
-	kept_load(from, &kept);
+	session_record_load(from, &kept);
 	if (from->bad)
 		return;
 	if (owned) {

@@ -32,13 +32,13 @@ static int file_open(int flags, char ret_path[static PATH_MAX])
 	return fd < 0 ? -errno : fd;
 }
 
-void checkpoint_file_save(const struct checkpoint *checkpoint)
+void checkpoint_file_save(const struct checkpoint_slots *checkpoint)
 {
 	char path[PATH_MAX];
 	int fd = file_open(O_WRONLY | O_TRUNC, path), r = fd;
 
 	if (fd >= 0) {
-		r = checkpoint_export(checkpoint, fd);
+		r = checkpoint_slots_export(checkpoint, fd);
 		if (r < 0)
 			(void)!ftruncate(fd, 0);
 		close(fd);
@@ -54,7 +54,7 @@ int checkpoint_file_load(int *ret_fd)
 	int fd = file_open(O_RDONLY, path), r = fd;
 
 	if (fd >= 0) {
-		r = checkpoint_import(STORE_CHECKPOINT, fd, ret_fd);
+		r = checkpoint_slots_import(FD_STORE_CHECKPOINT, fd, ret_fd);
 		close(fd);
 	}
 	if (r < 0 && r != -ENOENT && r != -ENODATA)

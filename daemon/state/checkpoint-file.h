@@ -17,11 +17,11 @@
  * Without the file nothing is saved: counters end with a stop. A failure is logged, and leaves the
  * file empty.
  */
-void checkpoint_file_save(const struct checkpoint *checkpoint);
+void checkpoint_file_save(const struct checkpoint_slots *checkpoint);
 
 /**
  * checkpoint_file_load() - make a memfd of the file
- * @ret_fd: for checkpoint_adopt(); the caller closes it
+ * @ret_fd: for checkpoint_slots_adopt(); the caller closes it
  *
  * A file that cannot be used is logged. The file stays until checkpoint_file_remove(), so that a
  * daemon that fails to start loses nothing.

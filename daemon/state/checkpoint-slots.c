@@ -30,7 +30,7 @@ struct slot {
 	u64 reserved[3];
 };
 
-struct checkpoint {
+struct checkpoint_slots {
 	int fd;
 	u64 version;
 	u8 *map;
@@ -38,7 +38,7 @@ struct checkpoint {
 	size_t touched[SLOTS];
 };
 
-static struct slot *slot_at(const struct checkpoint *c, u64 sequence)
+static struct slot *slot_at(const struct checkpoint_slots *c, u64 sequence)
 {
 	return (struct slot *)(c->map + sequence % SLOTS * CHECKPOINT_SLOT);
 }
@@ -74,9 +74,9 @@ static bool slot_is_whole(const struct slot *shared)
 	       slot_sum(&slot, (const u8 *)(shared + 1)) == slot.sum;
 }
 
-static int map_fd(int fd, u64 version, struct checkpoint **ret_checkpoint)
+static int map_fd(int fd, u64 version, struct checkpoint_slots **ret_slots)
 {
-	struct checkpoint *c = calloc(1, sizeof(*c));
+	struct checkpoint_slots *c = calloc(1, sizeof(*c));
 	int r;
 
 	if (!c)
@@ -89,11 +89,11 @@ static int map_fd(int fd, u64 version, struct checkpoint **ret_checkpoint)
 	}
 	c->fd = fd;
 	c->version = version;
-	*ret_checkpoint = c;
+	*ret_slots = c;
 	return 0;
 }
 
-int checkpoint_new(const char *name, u64 version, struct checkpoint **ret_checkpoint)
+int checkpoint_slots_new(const char *name, u64 version, struct checkpoint_slots **ret_slots)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int r;
@@ -102,14 +102,14 @@ int checkpoint_new(const char *name, u64 version, struct checkpoint **ret_checkp
 		return -errno;
 	r = ftruncate(fd, SLOTS * CHECKPOINT_SLOT) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ?
 		    -errno :
-		    map_fd(fd, version, ret_checkpoint);
+		    map_fd(fd, version, ret_slots);
 	if (r < 0)
 		close(fd);
 	return r;
 }
 
-int checkpoint_adopt(int fd, u64 version, struct checkpoint **ret_checkpoint,
-		     const char **ret_reason)
+int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_slots,
+			   const char **ret_reason)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
@@ -129,22 +129,22 @@ int checkpoint_adopt(int fd, u64 version, struct checkpoint **ret_checkpoint,
 		return -EPROTO;
 	}
 	*ret_reason = "it cannot be mapped";
-	r = map_fd(fd, version, ret_checkpoint);
+	r = map_fd(fd, version, ret_slots);
 	if (r < 0)
 		return r;
 	/* The next commit must not overwrite the last whole slot. A torn one may have any sequence. */
 	for (u64 i = 0; i < SLOTS; i++) {
-		const struct slot *slot = slot_at(*ret_checkpoint, i);
+		const struct slot *slot = slot_at(*ret_slots, i);
 		u64 sequence = slot_is_whole(slot) ? slot->sequence : 0;
 
-		if (sequence % SLOTS == i && sequence > (*ret_checkpoint)->sequence)
-			(*ret_checkpoint)->sequence = sequence;
-		(*ret_checkpoint)->touched[i] = CHECKPOINT_SLOT;
+		if (sequence % SLOTS == i && sequence > (*ret_slots)->sequence)
+			(*ret_slots)->sequence = sequence;
+		(*ret_slots)->touched[i] = CHECKPOINT_SLOT;
 	}
 	return 0;
 }
 
-struct checkpoint *checkpoint_free(struct checkpoint *checkpoint)
+struct checkpoint_slots *checkpoint_slots_free(struct checkpoint_slots *checkpoint)
 {
 	if (checkpoint) {
 		munmap(checkpoint->map, SLOTS * CHECKPOINT_SLOT);
@@ -154,12 +154,12 @@ struct checkpoint *checkpoint_free(struct checkpoint *checkpoint)
 	return NULL;
 }
 
-int checkpoint_fd(const struct checkpoint *checkpoint)
+int checkpoint_slots_fd(const struct checkpoint_slots *checkpoint)
 {
 	return checkpoint->fd;
 }
 
-void checkpoint_begin(struct checkpoint *checkpoint, struct serializer *ret_to)
+void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializer *ret_to)
 {
 	struct slot *slot = slot_at(checkpoint, checkpoint->sequence + 1);
 
@@ -171,7 +171,7 @@ void checkpoint_begin(struct checkpoint *checkpoint, struct serializer *ret_to)
 }
 
 /* Give the memory of what an earlier, longer one left behind @used back. */
-static void trim(struct checkpoint *c, u64 sequence, size_t used)
+static void trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 {
 	size_t *touched = &c->touched[sequence % SLOTS];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (used + page - 1) & ~(page - 1);
@@ -186,7 +186,7 @@ static void trim(struct checkpoint *c, u64 sequence, size_t used)
 		*touched = from;
 }
 
-int checkpoint_commit(struct checkpoint *checkpoint, const struct serializer *from)
+int checkpoint_slots_commit(struct checkpoint_slots *checkpoint, const struct serializer *from)
 {
 	u64 sequence = checkpoint->sequence + 1;
 	struct slot *slot = slot_at(checkpoint, sequence);
@@ -236,8 +236,8 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 	return 0;
 }
 
-int checkpoint_read(const struct checkpoint *checkpoint, struct deserializer *ret_from,
-		    const char **ret_reason)
+int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct deserializer *ret_from,
+			  const char **ret_reason)
 {
 	const struct slot *last = slot_at(checkpoint, checkpoint->sequence);
 	const struct slot *other = slot_at(checkpoint, checkpoint->sequence + 1);
@@ -255,7 +255,7 @@ int checkpoint_read(const struct checkpoint *checkpoint, struct deserializer *re
 	return r;
 }
 
-int checkpoint_export(const struct checkpoint *checkpoint, int fd)
+int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd)
 {
 	const struct slot *slot = slot_at(checkpoint, checkpoint->sequence);
 	const u8 *at = (const u8 *)slot;
@@ -296,7 +296,7 @@ static ssize_t read_all(int fd, u8 *to, size_t size)
 }
 
 /* The slot is read into the first place, and moved where adopting looks for its sequence number. */
-static int slot_import(struct checkpoint *c, int fd)
+static int slot_import(struct checkpoint_slots *c, int fd)
 {
 	struct slot *slot = slot_at(c, 0), *other = slot_at(c, 1);
 	ssize_t len = read_all(fd, (u8 *)slot, CHECKPOINT_SLOT);
@@ -312,10 +312,10 @@ static int slot_import(struct checkpoint *c, int fd)
 	return 0;
 }
 
-int checkpoint_import(const char *name, int fd, int *ret_fd)
+int checkpoint_slots_import(const char *name, int fd, int *ret_fd)
 {
-	struct checkpoint *c;
-	int r = checkpoint_new(name, 0, &c);
+	struct checkpoint_slots *c;
+	int r = checkpoint_slots_new(name, 0, &c);
 
 	if (r < 0)
 		return r;
@@ -324,6 +324,6 @@ int checkpoint_import(const char *name, int fd, int *ret_fd)
 		*ret_fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 3);
 		r = *ret_fd < 0 ? -errno : 0;
 	}
-	checkpoint_free(c);
+	checkpoint_slots_free(c);
 	return r;
 }

@@ -31,45 +31,47 @@ static u64 now_ns(clockid_t clock)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-int keep_new(int fd, struct keep **ret_keep, const char **ret_reason)
+int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
 {
-	struct keep *keep = calloc(1, sizeof(*keep));
+	struct checkpoint *checkpoint = calloc(1, sizeof(*checkpoint));
 	int r;
 
 	*ret_reason = NULL;
-	if (!keep) {
+	if (!checkpoint) {
 		if (fd >= 0)
 			close(fd);
 		return -ENOMEM;
 	}
-	r = fd < 0 ? -ENOENT : checkpoint_adopt(fd, CHECKPOINT_VERSION, &keep->checkpoint, ret_reason);
+	r = fd < 0 ? -ENOENT :
+		     checkpoint_slots_adopt(fd, CHECKPOINT_VERSION, &checkpoint->slots, ret_reason);
 	if (r < 0) {
 		if (fd >= 0)
 			close(fd);
-		r = checkpoint_new("speprofd-checkpoint", CHECKPOINT_VERSION, &keep->checkpoint);
+		r = checkpoint_slots_new("speprofd-checkpoint", CHECKPOINT_VERSION,
+					 &checkpoint->slots);
 	} else {
 		*ret_reason = NULL;
 	}
 	if (r < 0) {
-		free(keep);
+		free(checkpoint);
 		return r;
 	}
-	*ret_keep = keep;
+	*ret_checkpoint = checkpoint;
 	return 0;
 }
 
-struct keep *keep_free(struct keep *keep)
+struct checkpoint *checkpoint_free(struct checkpoint *checkpoint)
 {
-	if (keep) {
-		checkpoint_free(keep->checkpoint);
-		free(keep);
+	if (checkpoint) {
+		checkpoint_slots_free(checkpoint->slots);
+		free(checkpoint);
 	}
 	return NULL;
 }
 
-int keep_fd(const struct keep *keep)
+int checkpoint_fd(const struct checkpoint *checkpoint)
 {
-	return checkpoint_fd(keep->checkpoint);
+	return checkpoint_slots_fd(checkpoint->slots);
 }
 
 static struct session *machine_of(struct worker_state *state)
@@ -79,7 +81,7 @@ static struct session *machine_of(struct worker_state *state)
 
 static void session_save(const struct session *session, bool runs, u64 now, struct serializer *to)
 {
-	kept_save(session, runs, now, to);
+	session_record_save(session, runs, now, to);
 	profile_save(session->profile, to);
 }
 
@@ -87,14 +89,14 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
-	struct keep *keep = keep_of(state);
+	struct checkpoint *checkpoint = checkpoint_of(state);
 	u32 count = 0;
 
-	keep->starts &= !machine->running;
+	checkpoint->starts &= !machine->running;
 	while ((session = worker_next(state, session)))
 		count++;
 	serialize_u64(to, count);
-	session_save(machine, machine->running || keep->starts, now, to);
+	session_save(machine, machine->running || checkpoint->starts, now, to);
 	while ((session = worker_next(state, session)))
 		if (session != machine)
 			session_save(session, session->running || session->waits, now, to);
@@ -105,10 +107,11 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
  * loses what was given back since the last one. So it does where figures cannot be saved: to stop
  * sampling for good would lose more; and of the small rings that are a session's own.
  */
-void keep_defer(struct worker_state *state, const struct feed *feed, bool unsaved)
+void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
+			      bool unsaved)
 {
-	struct source *source = feed->source;
-	bool own = feed != machine_of(state)->feed;
+	struct source *source = shared_source->source;
+	bool own = shared_source != machine_of(state)->shared_source;
 
 	if (source->ops->persist)
 		source->ops->persist->defer(source, own || state->shards || unsaved);
@@ -120,7 +123,7 @@ static void defer_all(struct worker_state *state, bool unsaved)
 	struct session *session = NULL;
 
 	while ((session = worker_next(state, session)))
-		keep_defer(state, session->feed, unsaved);
+		checkpoint_defer_release(state, session->shared_source, unsaved);
 }
 
 /* What was read from the rings is safe. */
@@ -129,48 +132,48 @@ static void release(struct worker_state *state)
 	struct session *session = NULL;
 
 	while ((session = worker_next(state, session))) {
-		const struct source *source = session->feed->source;
+		const struct source *source = session->shared_source->source;
 
 		if (source->ops->persist)
-			source->ops->persist->release(session->feed->source);
+			source->ops->persist->release(session->shared_source->source);
 	}
 }
 
 static void commit(struct worker_state *state, const struct serializer *from)
 {
-	struct keep *keep = keep_of(state);
-	int r = checkpoint_commit(keep->checkpoint, from);
+	struct checkpoint *checkpoint = checkpoint_of(state);
+	int r = checkpoint_slots_commit(checkpoint->slots, from);
 
-	keep->unsaved += r < 0;
-	if (r < 0 || keep->error)
+	checkpoint->unsaved += r < 0;
+	if (r < 0 || checkpoint->error)
 		defer_all(state, r < 0);
-	keep->error = r;
+	checkpoint->error = r;
 	if (r >= 0)
 		release(state);
 }
 
-void keep_save(struct worker_state *state)
+void checkpoint_save(struct worker_state *state)
 {
 	const struct session *machine = machine_of(state);
-	struct keep *keep = keep_of(state);
+	struct checkpoint *checkpoint = checkpoint_of(state);
 	u64 now = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct serializer to;
 
-	if (!keep || !machine)
+	if (!checkpoint || !machine)
 		return;
-	checkpoint_begin(keep->checkpoint, &to);
-	if (keep->room)
-		to.room = keep->room;
+	checkpoint_slots_begin(checkpoint->slots, &to);
+	if (checkpoint->room)
+		to.room = checkpoint->room;
 	serialize_string(&to, SPEPROF_VERSION);
 	serialize_u64(&to, now);
-	kept_source_save(machine->feed->source, &to);
+	source_record_save(machine->shared_source->source, &to);
 	attributor_save(state->attributor, &to);
-	kept_configured_save(&keep->configured, &to);
-	serialize_u64(&to, govern_asked(state));
+	configured_record_save(&checkpoint->configured, &to);
+	serialize_u64(&to, rate_control_target(state));
 	sessions_save(state, now, &to);
 	commit(state, &to);
-	keep->saved_ns = now;
-	keep->took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	checkpoint->saved_ns = now;
+	checkpoint->took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
 /* What waits for it: rings that spill do so for as long as they can. */
@@ -183,122 +186,124 @@ static enum waits waits_for(struct worker_state *state)
 	struct session *session = NULL;
 
 	if (state->shards)
-		return shards_want_checkpoint(state->shards) ? WAITS_SPILLING : WAITS_NOTHING;
+		return shards_checkpoint_requested(state->shards) ? WAITS_SPILLING : WAITS_NOTHING;
 	while ((session = worker_next(state, session))) {
-		const struct source *source = session->feed->source;
+		const struct source *source = session->shared_source->source;
 
 		if (!source->ops->persist ||
 		    source->ops->persist->held(source) < SOURCE_RETAINED_MAX)
 			continue;
-		if (session->feed == machine_of(state)->feed)
+		if (session->shared_source == machine_of(state)->shared_source)
 			return WAITS_RING;
 		waits = WAITS_SPILLING;
 	}
 	return waits;
 }
 
-bool keep_due(struct worker_state *state, u64 now)
+bool checkpoint_is_due(struct worker_state *state, u64 now)
 {
-	const struct keep *keep = keep_of(state);
+	const struct checkpoint *checkpoint = checkpoint_of(state);
 	enum waits waits;
 	u64 pause;
 
-	if (!keep)
+	if (!checkpoint)
 		return false;
 	/* Where rings spill there may be a bound to what this costs all. */
-	waits = keep->error ? WAITS_NOTHING : waits_for(state);
+	waits = checkpoint->error ? WAITS_NOTHING : waits_for(state);
 	if (waits == WAITS_RING ||
-	    (waits == WAITS_SPILLING && now - keep->saved_ns >= keep->took_ns * SAVE_SHARE_HELD))
+	    (waits == WAITS_SPILLING &&
+	     now - checkpoint->saved_ns >= checkpoint->took_ns * SAVE_SHARE_HELD))
 		return true;
-	pause = keep->took_ns * SAVE_SHARE;
-	return now - keep->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);
+	pause = checkpoint->took_ns * SAVE_SHARE;
+	return now - checkpoint->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);
 }
 
 static void session_added(struct worker_state *state, const struct session *session)
 {
-	struct source *source = session->feed->source;
+	struct source *source = session->shared_source->source;
 
 	if (!session->shared && source->ops->persist) {
-		keep_defer(state, session->feed, keep_of(state)->error < 0);
-		store_session(session->name, source);
+		checkpoint_defer_release(state, session->shared_source,
+					 checkpoint_of(state)->error < 0);
+		fd_store_put_session(session->name, source);
 	}
-	keep_save(state);
+	checkpoint_save(state);
 }
 
 /* Saves first: a process that starts in between closes a descriptor that no checkpoint names. */
 static void session_removed(struct worker_state *state, const char *name, bool owned_source)
 {
-	keep_save(state);
+	checkpoint_save(state);
 	if (owned_source)
-		store_drop_session(name);
+		fd_store_remove_session(name);
 }
 
 /* The descriptor of the new source replaces that of the old one in the service manager. */
-static void source_replaced(struct worker_state *state, const struct feed *feed)
+static void source_replaced(struct worker_state *state, const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
 
-	keep_defer(state, feed, keep_of(state)->error < 0);
+	checkpoint_defer_release(state, shared_source, checkpoint_of(state)->error < 0);
 	while ((session = worker_next(state, session)))
-		if (session->feed == feed && !session->shared)
+		if (session->shared_source == shared_source && !session->shared)
 			break;
 	if (session) {
-		store_drop_session(session->name);
-		store_session(session->name, feed->source);
+		fd_store_remove_session(session->name);
+		fd_store_put_session(session->name, shared_source->source);
 	}
 }
 
 static const struct engine_hooks hooks = {
 	.session_added = session_added,
 	.session_removed = session_removed,
-	.session_changed = keep_save,
+	.session_changed = checkpoint_save,
 	.source_replaced = source_replaced,
-	.checkpoint_due = keep_due,
-	.checkpoint_save = keep_save,
+	.checkpoint_due = checkpoint_is_due,
+	.checkpoint_save = checkpoint_save,
 };
 
-void keep_attach(struct worker_state *state, struct keep *keep)
+void checkpoint_attach(struct worker_state *state, struct checkpoint *checkpoint)
 {
 	state->hooks = &hooks;
-	state->saved_state = keep;
+	state->saved_state = checkpoint;
 }
 
-struct keep *keep_of(const struct worker_state *state)
+struct checkpoint *checkpoint_of(const struct worker_state *state)
 {
 	return state->saved_state;
 }
 
-void keep_set_configured(struct keep *keep, const struct config *config)
+void checkpoint_set_configured(struct checkpoint *checkpoint, const struct config *config)
 {
-	keep->configured.interval_ns = 1000000000ULL / config->samples_per_second;
-	memcpy(keep->configured.filter, config->filter, sizeof(config->filter));
-	memcpy(keep->configured.containers, config->containers, sizeof(config->containers));
-	memcpy(keep->configured.excluded, config->excluded, sizeof(config->excluded));
+	checkpoint->configured.interval_ns = 1000000000ULL / config->samples_per_second;
+	memcpy(checkpoint->configured.filter, config->filter, sizeof(config->filter));
+	memcpy(checkpoint->configured.containers, config->containers, sizeof(config->containers));
+	memcpy(checkpoint->configured.excluded, config->excluded, sizeof(config->excluded));
 }
 
-int keep_configure(struct worker_state *state, void *arg)
+int checkpoint_configure(struct worker_state *state, void *arg)
 {
-	if (!keep_of(state))
+	if (!checkpoint_of(state))
 		return -ENODATA;
-	keep_set_configured(keep_of(state), arg);
-	keep_save(state);
+	checkpoint_set_configured(checkpoint_of(state), arg);
+	checkpoint_save(state);
 	return 0;
 }
 
-int keep_leave(struct worker_state *state, void *arg __attribute__((unused)))
+int checkpoint_final(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	struct session *session = NULL;
 
-	if (!keep_of(state) || !machine_of(state))
+	if (!checkpoint_of(state) || !machine_of(state))
 		return -ENODATA;
 	while ((session = worker_next(state, session)))
-		if (worker_leads(state, session))
+		if (session_drives_source(state, session))
 			worker_drain(state, session);
-	keep_save(state);
+	checkpoint_save(state);
 	/* Sources go on without this process, or end with their last descriptor. */
 	while ((session = worker_next(state, session))) {
 		session->running = false;
-		session->feed->running = 0;
+		session->shared_source->running = 0;
 	}
 	state->hooks = NULL;
 	state->saved_state = NULL;

@@ -5,7 +5,7 @@
  * so whoever comes next goes on without a gap and counts nothing twice, whenever this
  * process was killed.
  *
- * All but keep_new(), keep_free() and keep_fd() is of the worker's thread.
+ * All but checkpoint_new(), checkpoint_free() and checkpoint_fd() is of the worker's thread.
  */
 #ifndef SPEPROF_CHECKPOINT_H
 #define SPEPROF_CHECKPOINT_H
@@ -18,10 +18,10 @@
 #define CHECKPOINT_VERSION 13
 
 /**
- * struct keep_configured - what the configuration says that the bus may change: what the bus has
+ * struct checkpoint_configured - what the configuration says that the bus may change: what the bus has
  * set is in force for the next process while its configuration says the same
  */
-struct keep_configured {
+struct checkpoint_configured {
 	u64 interval_ns;
 	char filter[sizeof(((struct config *)NULL)->filter)];
 	char containers[sizeof(((struct config *)NULL)->containers)];
@@ -29,7 +29,7 @@ struct keep_configured {
 };
 
 /**
- * struct keep
+ * struct checkpoint
  * @configured: of the machine's session
  * @saved_ns: when figures were saved the last time, CLOCK_MONOTONIC
  * @took_ns: what that cost, CPU time
@@ -39,9 +39,9 @@ struct keep_configured {
  *	it does in the next process if this one does not come to that
  * @room: for tests, bytes of a checkpoint at the most; 0: as many as there are
  */
-struct keep {
-	struct checkpoint *checkpoint;
-	struct keep_configured configured;
+struct checkpoint {
+	struct checkpoint_slots *slots;
+	struct checkpoint_configured configured;
 	u64 saved_ns;
 	u64 took_ns;
 	int error;
@@ -51,38 +51,38 @@ struct keep {
 };
 
 /**
- * keep_new() - with a checkpoint that is empty, or another process's
+ * checkpoint_new() - with a checkpoint that is empty, or another process's
  * @fd: of that; taken over in any case; -1 for none
  * @ret_reason: why @fd is none, a static sentence; NULL if nothing is to be said
  */
-int keep_new(int fd, struct keep **ret_keep, const char **ret_reason);
+int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason);
 
-struct keep *keep_free(struct keep *keep);
-int keep_fd(const struct keep *keep);
+struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
+int checkpoint_fd(const struct checkpoint *checkpoint);
 
 /* Of what is said of the machine's session, and why something is not. */
-#define KEEP_TEXT   512
-#define KEEP_REASON 256
+#define RESTORE_TEXT   512
+#define RESTORE_REASON 256
 
 /* Lines that a restore may come to: of each session of the bus that it goes on, its cgroups, its state; and CPUs. */
-#define KEEP_NOTES (3 * WORKER_SESSIONS + 1)
+#define RESTORE_NOTES (3 * WORKER_SESSIONS + 1)
 
 /**
- * struct keep_note - what somebody is to be told of a session
+ * struct restore_note - what somebody is to be told of a session
  * @warning: it is not as it was
  */
-struct keep_note {
+struct restore_note {
 	bool warning;
-	char text[2 * KEEP_REASON];
+	char text[2 * RESTORE_REASON];
 };
 
 /**
- * struct keep_restore - argument of keep_restore()
- * @keep: borrowed, for as long as there are sessions
+ * struct restore_request - argument of restore_run()
+ * @checkpoint: borrowed, for as long as there are sessions
  * @config: borrowed
  * @lists: of it, for the rules of sessions that the bus made
  * @open: called with @ctx: a source for the session of the bus @name, as @sampling says, which it
- *	completes by the configuration; with @kept that which it had: -ENOENT if nobody has kept
+ *	completes by the configuration; with @record that which it had: -ENOENT if nobody has kept
  *	it. Another one puts an end to that. On failure @ret_reason may say why
  * @adopted: the machine's source is the one it was: its rings are read on
  * @found: out: there was a checkpoint
@@ -96,21 +96,21 @@ struct keep_note {
  * @version: of the program that wrote it
  * @reason: why not, a static sentence
  */
-struct keep_restore {
-	struct keep *keep;
+struct restore_request {
+	struct checkpoint *checkpoint;
 	const struct config *config;
 	const struct filter_lists *lists;
-	int (*open)(void *ctx, const char *name, bool kept, struct source_config *sampling,
-		    struct source **ret_source, char ret_reason[static KEEP_REASON]);
+	int (*open)(void *ctx, const char *name, bool record, struct source_config *sampling,
+		    struct source **ret_source, char ret_reason[static RESTORE_REASON]);
 	void *ctx;
 	bool adopted;
 	bool found;
 	bool restored;
 	bool stopped;
 	u64 records;
-	char settings[KEEP_TEXT];
-	char overruled[KEEP_TEXT];
-	struct keep_note notes[KEEP_NOTES];
+	char settings[RESTORE_TEXT];
+	char overruled[RESTORE_TEXT];
+	struct restore_note notes[RESTORE_NOTES];
 	u32 note_count;
 	u64 gap_ns;
 	char version[32];
@@ -118,38 +118,39 @@ struct keep_restore {
 };
 
 /**
- * keep_restore() - go on with what was kept, and keep it from now on; for worker_call(),
- * struct keep_restore
+ * restore_run() - go on with what was kept, and keep it from now on; for worker_call(),
+ * struct restore_request
  *
  * The machine's session has not begun; it, and those of the bus that are made again, run
  * afterwards if they ran and can. But where it was @stopped the caller is to start the machine's,
  * which may have had to wait.
  */
-int keep_restore(struct worker_state *state, void *arg);
+int restore_run(struct worker_state *state, void *arg);
 
-/** keep_configure() - the configuration was read again; for worker_call(), const struct config */
-int keep_configure(struct worker_state *state, void *arg);
+/** checkpoint_configure() - the configuration was read again; for worker_call(), const struct config */
+int checkpoint_configure(struct worker_state *state, void *arg);
 
-/** keep_due() - whether it is time to save, or a ring waits for it */
-bool keep_due(struct worker_state *state, u64 now_ns);
+/** checkpoint_is_due() - whether it is time to save, or a ring waits for it */
+bool checkpoint_is_due(struct worker_state *state, u64 now_ns);
 
-/** keep_save() - save the figures, give the rings room back */
-void keep_save(struct worker_state *state);
+/** checkpoint_save() - save the figures, give the rings room back */
+void checkpoint_save(struct worker_state *state);
 
-/** keep_defer() - rings of @feed are given room back when figures are safe; @unsaved: those cannot be saved */
-void keep_defer(struct worker_state *state, const struct feed *feed, bool unsaved);
+/** checkpoint_defer_release() - rings of @shared_source are given room back when figures are safe; @unsaved: those cannot be saved */
+void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
+			      bool unsaved);
 
 /**
- * keep_attach() - save the state of @state to @keep from now on
+ * checkpoint_attach() - save the state of @state to @checkpoint from now on
  * @state: has no hooks yet
- * @keep: borrowed, until keep_leave()
+ * @checkpoint: borrowed, until checkpoint_final()
  */
-void keep_attach(struct worker_state *state, struct keep *keep);
+void checkpoint_attach(struct worker_state *state, struct checkpoint *checkpoint);
 
-/** keep_of() - what keep_attach() attached, or NULL */
-struct keep *keep_of(const struct worker_state *state);
+/** checkpoint_of() - what checkpoint_attach() attached, or NULL */
+struct checkpoint *checkpoint_of(const struct worker_state *state);
 
-/** keep_leave() - save all there is, and let sources run on for the next process; @arg NULL */
-int keep_leave(struct worker_state *state, void *arg);
+/** checkpoint_final() - save all there is, and let sources run on for the next process; @arg NULL */
+int checkpoint_final(struct worker_state *state, void *arg);
 
 #endif

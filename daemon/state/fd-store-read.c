@@ -9,7 +9,7 @@
 #include "checkpoint-file.h"
 #include "util/log.h"
 
-struct stored_own *stored_find_own(struct stored *stored, const char *name)
+struct stored_session *fd_store_find_session(struct fd_store_contents *stored, const char *name)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
 		if (!strcmp(stored->own[i].name, name))
@@ -18,43 +18,43 @@ struct stored_own *stored_find_own(struct stored *stored, const char *name)
 }
 
 /* A place for @name, if there is one left. */
-static int *place_of_own(struct stored *stored, const char *name)
+static int *place_of_own(struct fd_store_contents *stored, const char *name)
 {
-	struct stored_own *own = stored_find_own(stored, name);
+	struct stored_session *own = fd_store_find_session(stored, name);
 
 	if (own)
 		return &own->fd;
 	own = &stored->own[stored->own_count];
-	if (stored->own_count == STORE_OWN)
+	if (stored->own_count == FD_STORE_SESSIONS)
 		return NULL;
 	stored->own_count++;
-	*own = (struct stored_own){ .fd = -1 };
+	*own = (struct stored_session){ .fd = -1 };
 	snprintf(own->name, sizeof(own->name), "%s", name);
 	return &own->fd;
 }
 
 /* Where a descriptor of that name belongs; NULL: nowhere. */
-static int *place_of(struct stored *stored, const char *name)
+static int *place_of(struct fd_store_contents *stored, const char *name)
 {
-	char of_part[STORE_NAME_SIZE];
+	char of_part[FD_STORE_NAME_SIZE];
 	const char *session;
 
-	if (!strcmp(name, STORE_CHECKPOINT))
+	if (!strcmp(name, FD_STORE_CHECKPOINT))
 		return &stored->checkpoint;
 	for (u32 i = 0; i < SOURCE_PARTS; i++) {
-		store_session_name(SESSION_MACHINE, i, of_part);
+		fd_store_session_name(SESSION_MACHINE, i, of_part);
 		if (!strcmp(name, of_part))
 			return &stored->session[i];
 	}
-	return store_is_session(name, &session) ? place_of_own(stored, session) : NULL;
+	return fd_store_is_session(name, &session) ? place_of_own(stored, session) : NULL;
 }
 
-void stored_take(struct stored *ret_stored)
+void fd_store_read(struct fd_store_contents *ret_stored)
 {
 	char **names = NULL;
 	int n = sd_listen_fds_with_names(1, &names);
 
-	*ret_stored = (struct stored){ .checkpoint = -1 };
+	*ret_stored = (struct fd_store_contents){ .checkpoint = -1 };
 	memset(ret_stored->session, -1, sizeof(ret_stored->session));
 	for (int i = 0; i < n; i++) {
 		int *place = place_of(ret_stored, names[i]);
@@ -66,7 +66,7 @@ void stored_take(struct stored *ret_stored)
 		log_line(LOG_NOTICE, "the service manager has kept \"%s\", which is of no use here",
 			 names[i]);
 		if (!place)
-			store_drop(names[i]);
+			fd_store_remove(names[i]);
 		close(SD_LISTEN_FDS_START + i);
 	}
 	for (int i = 0; i < n; i++)
@@ -82,15 +82,15 @@ void stored_take(struct stored *ret_stored)
  */
 static void end(const char *name, u32 part, int fd)
 {
-	char of_part[STORE_NAME_SIZE];
+	char of_part[FD_STORE_NAME_SIZE];
 
 	source_module_end(fd);
-	store_session_name(name, part, of_part);
-	store_drop(of_part);
+	fd_store_session_name(name, part, of_part);
+	fd_store_remove(of_part);
 	close(fd);
 }
 
-void stored_drop_machine(struct stored *stored)
+void fd_store_close_machine(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < SOURCE_PARTS; i++) {
 		if (stored->session[i] < 0)
@@ -100,19 +100,19 @@ void stored_drop_machine(struct stored *stored)
 	}
 }
 
-void stored_end_own(struct stored_own *own)
+void fd_store_end_session(struct stored_session *own)
 {
 	if (own->fd >= 0)
 		end(own->name, 0, own->fd);
 	else
-		store_drop_session(own->name);
+		fd_store_remove_session(own->name);
 	own->fd = -1;
 	own->used = false;
 }
 
-void stored_drop_own(struct stored *stored)
+void fd_store_close_unclaimed(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
 		if (!stored->own[i].used)
-			stored_end_own(&stored->own[i]);
+			fd_store_end_session(&stored->own[i]);
 }

@@ -6,15 +6,15 @@
 
 #define PREFIX "session-"
 
-void store_session_name(const char *name, u32 part, char ret[static STORE_NAME_SIZE])
+void fd_store_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE])
 {
 	if (part)
-		snprintf(ret, STORE_NAME_SIZE, PREFIX "%s-%u", name, part + 1);
+		snprintf(ret, FD_STORE_NAME_SIZE, PREFIX "%s-%u", name, part + 1);
 	else
-		snprintf(ret, STORE_NAME_SIZE, PREFIX "%s", name);
+		snprintf(ret, FD_STORE_NAME_SIZE, PREFIX "%s", name);
 }
 
-bool store_is_session(const char *stored, const char **ret_name)
+bool fd_store_is_session(const char *stored, const char **ret_name)
 {
 	if (strncmp(stored, PREFIX, strlen(PREFIX)) != 0 ||
 	    !session_name_valid(stored + strlen(PREFIX)))
@@ -23,34 +23,34 @@ bool store_is_session(const char *stored, const char **ret_name)
 	return true;
 }
 
-void store_put(const char *name, int fd)
+void fd_store_put(const char *name, int fd)
 {
-	char text[STORE_NAME_SIZE + 32];
+	char text[FD_STORE_NAME_SIZE + 32];
 
 	snprintf(text, sizeof(text), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
 	sd_pid_notify_with_fds(0, 0, text, &fd, 1);
 }
 
-void store_drop(const char *name)
+void fd_store_remove(const char *name)
 {
 	sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
 }
 
-void store_session(const char *name, struct source *source)
+void fd_store_put_session(const char *name, struct source *source)
 {
-	char of_part[STORE_NAME_SIZE];
+	char of_part[FD_STORE_NAME_SIZE];
 	struct source *part;
 
 	for (u32 i = 0; (part = source_partition(source, i)); i++) {
-		store_session_name(name, i, of_part);
-		store_put(of_part, part->ops->persist->session(part));
+		fd_store_session_name(name, i, of_part);
+		fd_store_put(of_part, part->ops->persist->session(part));
 	}
 }
 
-void store_drop_session(const char *name)
+void fd_store_remove_session(const char *name)
 {
-	char whole[STORE_NAME_SIZE];
+	char whole[FD_STORE_NAME_SIZE];
 
-	store_session_name(name, 0, whole);
-	store_drop(whole);
+	fd_store_session_name(name, 0, whole);
+	fd_store_remove(whole);
 }

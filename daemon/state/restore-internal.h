@@ -13,7 +13,7 @@
  * @scratch: what has no session of its own is loaded into
  * @source: of the machine's session
  * @configured: as it was for who wrote it
- * @asked_ns: the interval that the machine's session was asked for
+ * @target_ns: the interval that the machine's session was asked for
  * @starts: sessions that ran, @start_count of them, the machine's first if it is one
  * @running: the machine's session did
  * @offline: that CPUs are was told
@@ -24,10 +24,10 @@ struct loading {
 	const char *reason;
 	struct attributor *attributor;
 	struct profile *scratch;
-	struct keep_restore *restore;
-	struct kept_source source;
-	struct keep_configured configured;
-	u64 asked_ns;
+	struct restore_request *restore;
+	struct source_record source;
+	struct checkpoint_configured configured;
+	u64 target_ns;
 	u64 saved_ns;
 	u64 gap_ns;
 	char version[32];
@@ -38,41 +38,43 @@ struct loading {
 };
 
 /**
- * struct again - a session that goes on
+ * struct restored_session - a session that goes on
  * @session: NULL where it does not
  * @adopted: with the rings it had
  * @why: not, if that is known
  */
-struct again {
+struct restored_session {
 	struct session *session;
 	bool adopted;
-	char why[KEEP_REASON];
+	char why[RESTORE_REASON];
 };
 
-/** keep_set_configured() - what the configuration says that the bus may change */
-void keep_set_configured(struct keep *keep, const struct config *config);
+/** checkpoint_set_configured() - what the configuration says that the bus may change */
+void checkpoint_set_configured(struct checkpoint *checkpoint, const struct config *config);
 
-/** keep_backend_reason() - why figures of one backend are not the other's; NULL if they are */
-const char *keep_backend_reason(u8 kept, u8 now);
+/** restore_backend_mismatch() - why figures of one backend are not the other's; NULL if they are */
+const char *restore_backend_mismatch(u8 record, u8 now);
 
-/** keep_note() - one more line for who restores */
+/** restore_add_note() - one more line for who restores */
 void __attribute__((format(printf, 3, 4)))
-keep_note(struct keep_restore *restore, bool warning, const char *format, ...);
+restore_add_note(struct restore_request *restore, bool warning, const char *format, ...);
 
-/** keep_tell_offline() - CPUs that went while nobody read @source, which is the one of @kept; once for all */
-void keep_tell_offline(struct loading *l, const struct source *source,
-		       const struct kept_source *kept);
+/** restore_log_offline() - CPUs that went while nobody read @source, which is the one of @record; once for all */
+void restore_log_offline(struct loading *l, const struct source *source,
+			 const struct source_record *record);
 
-/** keep_trouble() - what @source has of it goes on from @kept */
-void keep_trouble(struct source *source, const struct source_trouble *kept);
+/** restore_trouble() - what @source has of it goes on from @record */
+void restore_trouble(struct source *source, const struct source_trouble *record);
 
-/** keep_session_again() - a session that the bus made; its figures are not there yet */
-void keep_session_again(struct loading *l, const struct kept *kept, struct again *ret);
+/** restore_session_create() - a session that the bus made; its figures are not there yet */
+void restore_session_create(struct loading *l, const struct session_record *record,
+			    struct restored_session *ret);
 
-/** keep_session_told() - its figures are: what became of it */
-void keep_session_told(struct loading *l, const struct kept *kept, const struct again *again);
+/** restore_session_report() - its figures are: what became of it */
+void restore_session_report(struct loading *l, const struct session_record *record,
+			    const struct restored_session *restored);
 
-/** keep_session_end() - as if it had never been: it samples no more, and has gone */
-void keep_session_end(struct session *session);
+/** restore_session_remove() - as if it had never been: it samples no more, and has gone */
+void restore_session_remove(struct session *session);
 
 #endif

@@ -10,7 +10,7 @@
 #include "engine/source-open.h"
 #include "util/log.h"
 
-static void log_counters(const struct keep_restore *restore)
+static void log_counters(const struct restore_request *restore)
 {
 	char records[64], version[64];
 	const char *const fields[] = { records, version, NULL };
@@ -34,7 +34,7 @@ static void log_counters(const struct keep_restore *restore)
 			  (unsigned long long)restore->records, restore->version);
 }
 
-static void tell_restored(const struct keep_restore *restore)
+static void log_restored(const struct restore_request *restore)
 {
 	log_counters(restore);
 	if (*restore->settings)
@@ -52,18 +52,18 @@ static void tell_restored(const struct keep_restore *restore)
 			  restore->notes[i].text);
 }
 
-/* For keep_restore(), on the worker's thread; as CreateSession has it. */
-static int open_own(void *ctx, const char *name, bool kept, struct source_config *sampling,
-		    struct source **ret_source, char ret_reason[static KEEP_REASON])
+/* For restore_run(), on the worker's thread; as CreateSession has it. */
+static int open_own(void *ctx, const char *name, bool record, struct source_config *sampling,
+		    struct source **ret_source, char ret_reason[static RESTORE_REASON])
 {
-	const struct take_up *t = ctx;
-	struct stored_own *own = stored_find_own(t->stored, name);
+	const struct restore_on_start *t = ctx;
+	struct stored_session *own = fd_store_find_session(t->stored, name);
 	struct source_open_result result;
 	int sessions[SOURCE_PARTS], r;
 
 	sampling->models = t->config->models;
 	sampling->ring_size = MEMORY_RING_LEAST;
-	if (kept) {
+	if (record) {
 		if (!own || own->fd < 0)
 			return -ENOENT;
 		memset(sessions, -1, sizeof(sessions));
@@ -73,16 +73,16 @@ static int open_own(void *ctx, const char *name, bool kept, struct source_config
 		own->used = r >= 0;
 	} else {
 		if (own)
-			stored_end_own(own);
+			fd_store_end_session(own);
 		r = source_open(t->config, sampling, ret_source, &result);
 	}
 	if (r < 0)
-		snprintf(ret_reason, KEEP_REASON, "%.*s", KEEP_REASON - 1, result.text);
+		snprintf(ret_reason, RESTORE_REASON, "%.*s", RESTORE_REASON - 1, result.text);
 	return r;
 }
 
 /* Descriptors of sessions that no checkpoint tells of. */
-static void drop_left(struct stored *stored)
+static void drop_left(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
 		if (stored->own[i].fd >= 0)
@@ -90,16 +90,16 @@ static void drop_left(struct stored *stored)
 				LOG_WARNING, LOG_ID_REFUSED, NULL,
 				"session \"%s\" has ended: it was kept, and no figures of it were",
 				stored->own[i].name);
-	stored_drop_own(stored);
+	fd_store_close_unclaimed(stored);
 }
 
 /* A descriptor that no session came to have in the end is not to stay in the store; @arg: what is there */
 static int leave_unused(struct worker_state *state, void *arg)
 {
-	struct stored *stored = arg;
+	struct fd_store_contents *stored = arg;
 
 	for (u32 i = 0; i < stored->own_count; i++) {
-		struct stored_own *own = &stored->own[i];
+		struct stored_session *own = &stored->own[i];
 		const struct session *session = worker_session(state, own->name);
 
 		own->used = own->used && session && !session->shared;
@@ -107,10 +107,10 @@ static int leave_unused(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static void restore(struct take_up *t)
+static void restore(struct restore_on_start *t)
 {
-	struct keep_restore restore = {
-		.keep = t->keep,
+	struct restore_request restore = {
+		.checkpoint = t->checkpoint,
 		.config = t->config,
 		.open = open_own,
 		.ctx = t,
@@ -121,22 +121,22 @@ static void restore(struct take_up *t)
 	if (config_lists(t->config, &lists) < 0)
 		return;
 	restore.lists = &lists.lists;
-	worker_call(t->worker, keep_restore, &restore);
+	worker_call(t->worker, restore_run, &restore);
 	config_lists_clear(&lists);
 	if (restore.found)
-		tell_restored(&restore);
+		log_restored(&restore);
 	t->stopped = restore.restored && restore.stopped;
 	worker_call(t->worker, leave_unused, t->stored);
 }
 
-int take_up(struct take_up *t)
+int restore_on_start_run(struct restore_on_start *t)
 {
 	const char *reason;
 
 	/* Only where somebody keeps descriptors is anything worth keeping. */
 	if (!getenv("NOTIFY_SOCKET"))
 		return 0;
-	if (keep_new(t->stored->checkpoint, &t->keep, &reason) < 0) {
+	if (checkpoint_new(t->stored->checkpoint, &t->checkpoint, &reason) < 0) {
 		log_line(LOG_WARNING,
 			 "no memory for what outlives this process: a restart begins anew");
 		drop_left(t->stored);
@@ -148,7 +148,7 @@ int take_up(struct take_up *t)
 		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
 			  "the figures that were kept are not used, counting begins anew: %s",
 			  reason);
-		store_drop(STORE_CHECKPOINT);
+		fd_store_remove(FD_STORE_CHECKPOINT);
 	}
 	restore(t);
 	drop_left(t->stored);
@@ -161,14 +161,14 @@ static int put_all(struct worker_state *state, void *arg)
 	struct session *session = NULL;
 
 	while ((session = worker_next(state, session)))
-		if (!session->shared && session->feed->source->ops->persist)
-			store_session(session->name, session->feed->source);
-	store_put(STORE_CHECKPOINT, keep_fd(arg));
+		if (!session->shared && session->shared_source->source->ops->persist)
+			fd_store_put_session(session->name, session->shared_source->source);
+	fd_store_put(FD_STORE_CHECKPOINT, checkpoint_fd(arg));
 	return 0;
 }
 
-void take_up_store(struct take_up *t)
+void restore_on_start_store(struct restore_on_start *t)
 {
-	worker_call(t->worker, put_all, t->keep);
+	worker_call(t->worker, put_all, t->checkpoint);
 	checkpoint_file_remove();
 }

@@ -9,25 +9,25 @@
 #include "fd-store-read.h"
 
 /**
- * struct take_up
+ * struct restore_on_start
  * @config, @stored, @worker: borrowed; of @stored nothing is left but the machine's sessions
  * @adopted: the machine's source is the one that it was
- * @keep: out: NULL where nobody keeps anything for the next process; the caller's
+ * @checkpoint: out: NULL where nobody keeps anything for the next process; the caller's
  * @stopped: out: the machine's session was, and is to stay so
  */
-struct take_up {
+struct restore_on_start {
 	const struct config *config;
-	struct stored *stored;
+	struct fd_store_contents *stored;
 	struct worker *worker;
 	bool adopted;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 	bool stopped;
 };
 
-/** take_up() - once the bus is there, before the machine's session begins; an exit status, 0 to go on */
-int take_up(struct take_up *t);
+/** restore_on_start_run() - once the bus is there, before the machine's session begins; an exit status, 0 to go on */
+int restore_on_start_run(struct restore_on_start *t);
 
-/** take_up_store() - what the next process is to find; one that is there already is not kept twice */
-void take_up_store(struct take_up *t);
+/** restore_on_start_store() - what the next process is to find; one that is there already is not kept twice */
+void restore_on_start_store(struct restore_on_start *t);
 
 #endif

@@ -14,7 +14,7 @@
  * From where its rings were read up to. Who left it may not have been able to save what he gave
  * back last, so that this may be behind what is there: as of rings that spill.
  */
-static int resume(struct source *source, const struct kept_source *kept)
+static int resume(struct source *source, const struct source_record *record)
 {
 	const struct source_persist_ops *persist = source->ops->persist;
 	int r;
@@ -22,7 +22,7 @@ static int resume(struct source *source, const struct kept_source *kept)
 	if (!persist)
 		return -ESTALE;
 	persist->defer(source, true);
-	r = persist->resume(source, kept->positions, kept->count);
+	r = persist->resume(source, record->positions, record->count);
 	persist->defer(source, false);
 	return r;
 }
@@ -33,9 +33,10 @@ static void end_source(struct source *source)
 	source->ops->free(source);
 }
 
-static int check_backend(const struct kept *kept, struct source *source, struct again *ret)
+static int check_backend(const struct session_record *record, struct source *source,
+			 struct restored_session *ret)
 {
-	const char *reason = keep_backend_reason(kept->source.backend, source->backend);
+	const char *reason = restore_backend_mismatch(record->source.backend, source->backend);
 
 	if (!reason)
 		return 0;
@@ -45,71 +46,74 @@ static int check_backend(const struct kept *kept, struct source *source, struct 
 }
 
 /* The one it had, or else another one: figures go on, and the time between is blind. */
-static int open_source(struct loading *l, const struct kept *kept, struct source_config *sampling,
-		       struct source **ret_source, struct again *ret)
+static int open_source(struct loading *l, const struct session_record *record,
+		       struct source_config *sampling, struct source **ret_source,
+		       struct restored_session *ret)
 {
-	struct keep_restore *restore = l->restore;
-	char why[KEEP_REASON] = "";
+	struct restore_request *restore = l->restore;
+	char why[RESTORE_REASON] = "";
 	int r;
 
-	r = restore->open(restore->ctx, kept->name, true, sampling, ret_source, ret->why);
-	if (r >= 0 && resume(*ret_source, &kept->source) < 0) {
+	r = restore->open(restore->ctx, record->name, true, sampling, ret_source, ret->why);
+	if (r >= 0 && resume(*ret_source, &record->source) < 0) {
 		snprintf(ret->why, sizeof(ret->why), "its rings are not those that were kept");
 		end_source(*ret_source);
 		r = -ESTALE;
 	}
 	ret->adopted = r >= 0;
 	if (r < 0) {
-		r = restore->open(restore->ctx, kept->name, false, sampling, ret_source, why);
+		r = restore->open(restore->ctx, record->name, false, sampling, ret_source, why);
 		if (r < 0)
 			memcpy(ret->why, why, sizeof(why));
 	}
-	return r < 0 ? r : check_backend(kept, *ret_source, ret);
+	return r < 0 ? r : check_backend(record, *ret_source, ret);
 }
 
 /* By what it was asked for, and filters but for those that ask which cores it has, which it tells. */
-static int open_feed(struct loading *l, const struct kept *kept, const struct session_rule *rule,
-		     struct feed **ret_feed, struct again *ret)
+static int open_shared_source(struct loading *l, const struct session_record *record,
+			      const struct session_rule *rule,
+			      struct shared_source **ret_shared_source,
+			      struct restored_session *ret)
 {
-	struct source_config sampling = kept->sampling, filter = { 0 };
+	struct source_config sampling = record->sampling, filter = { 0 };
 	struct source *source;
 	int r;
 
 	if (rule->filter)
 		filter_hardware(rule->filter, NULL, &filter);
 	source_filter_copy(&sampling, &filter);
-	sampling.cgroups = kept->of_cgroups ? rule->cgroups : NULL;
+	sampling.cgroups = record->of_cgroups ? rule->cgroups : NULL;
 	sampling.cgroups_known = true;
-	r = open_source(l, kept, &sampling, &source, ret);
+	r = open_source(l, record, &sampling, &source, ret);
 	if (r < 0)
 		return r;
 	sampling.cgroups_known = false;
 	source_filter_copy(&sampling, &(struct source_config){ 0 });
-	r = feed_new(source, &sampling, ret_feed);
+	r = shared_source_new(source, &sampling, ret_shared_source);
 	if (r < 0)
 		end_source(source);
 	else
-		(*ret_feed)->filter = filter;
+		(*ret_shared_source)->filter = filter;
 	return r;
 }
 
-static bool was_offline(const struct kept_source *kept, u32 cpu)
+static bool was_offline(const struct source_record *record, u32 cpu)
 {
-	for (u32 i = 0; i < kept->count; i++)
-		if (kept->positions[i].cpu == cpu)
-			return kept->positions[i].offline;
+	for (u32 i = 0; i < record->count; i++)
+		if (record->positions[i].cpu == cpu)
+			return record->positions[i].offline;
 	return true;
 }
 
-void keep_tell_offline(struct loading *l, const struct source *source,
-		       const struct kept_source *kept)
+void restore_log_offline(struct loading *l, const struct source *source,
+			 const struct source_record *record)
 {
 	struct source_position *now = l->offline ? NULL : calloc(source->cpus, sizeof(*now));
 	u32 count = now ? source->ops->persist->positions(source, now, source->cpus) : 0;
 	u32 first = 0, gone = 0;
 
 	for (u32 i = 0; i < count; i++) {
-		if (!now[i].offline || was_offline(kept, now[i].cpu))
+		if (!now[i].offline || was_offline(record, now[i].cpu))
 			continue;
 		first = gone ? first : now[i].cpu;
 		gone++;
@@ -118,17 +122,20 @@ void keep_tell_offline(struct loading *l, const struct source *source,
 	if (!gone)
 		return;
 	l->offline = true;
-	keep_note(l->restore, false,
-		  "CPU %u%s went offline meanwhile: what was sampled there is counted, and more is "
-		  "once it is back",
-		  first, gone > 1 ? " and others" : "");
+	restore_add_note(
+		l->restore, false,
+		"CPU %u%s went offline meanwhile: what was sampled there is counted, and more is "
+		"once it is back",
+		first, gone > 1 ? " and others" : "");
 }
 
-static int add_shared(struct loading *l, struct session_config *config, struct again *ret)
+static int add_shared(struct loading *l, struct session_config *config,
+		      struct restored_session *ret)
 {
 	int r;
 
-	config->feed = feed_get(worker_session(l->state, SESSION_MACHINE)->feed);
+	config->shared_source =
+		shared_source_get(worker_session(l->state, SESSION_MACHINE)->shared_source);
 	config->shared = true;
 	ret->adopted = l->restore->adopted;
 	r = worker_add(l->state, config);
@@ -137,56 +144,57 @@ static int add_shared(struct loading *l, struct session_config *config, struct a
 	return r;
 }
 
-static int add_own(struct loading *l, const struct kept *kept, struct session_config *config,
-		   struct again *ret)
+static int add_own(struct loading *l, const struct session_record *record,
+		   struct session_config *config, struct restored_session *ret)
 {
 	struct source *source;
-	int r = open_feed(l, kept, config->rule, &config->feed, ret);
+	int r = open_shared_source(l, record, config->rule, &config->shared_source, ret);
 
 	if (r < 0)
 		return r;
-	source = config->feed->source;
+	source = config->shared_source->source;
 	r = worker_add(l->state, config);
 	if (r < 0) {
 		source->ops->stop(source);
 		return r;
 	}
-	ret->session = worker_session(l->state, kept->name);
+	ret->session = worker_session(l->state, record->name);
 	/* To filter by its cores its rings were drained, for nobody: that is drained again. */
 	if (ret->adopted) {
-		resume(source, &kept->source);
-		keep_tell_offline(l, source, &kept->source);
+		resume(source, &record->source);
+		restore_log_offline(l, source, &record->source);
 	}
-	config->feed->cpu_count = 0;
-	keep_trouble(source, &kept->source.trouble);
-	keep_defer(l->state, config->feed, false);
+	config->shared_source->cpu_count = 0;
+	restore_trouble(source, &record->source.trouble);
+	checkpoint_defer_release(l->state, config->shared_source, false);
 	return 0;
 }
 
-void keep_session_again(struct loading *l, const struct kept *kept, struct again *ret)
+void restore_session_create(struct loading *l, const struct session_record *record,
+			    struct restored_session *ret)
 {
-	struct session_config config = { .name = kept->name, .keep = kept->buffer };
+	struct session_config config = { .name = record->name, .flight_bytes = record->buffer };
 	struct filter_error error = { 0 };
 	int r;
 
-	*ret = (struct again){ 0 };
-	r = session_rule_new(l->restore->lists, kept->expression,
-			     *kept->cgroups ? kept->cgroups : NULL, &config.rule, &error);
+	*ret = (struct restored_session){ 0 };
+	r = session_rule_new(l->restore->lists, record->expression,
+			     *record->cgroups ? record->cgroups : NULL, &config.rule, &error);
 	if (r >= 0)
-		r = kept->own ? add_own(l, kept, &config, ret) : add_shared(l, &config, ret);
+		r = record->own ? add_own(l, record, &config, ret) : add_shared(l, &config, ret);
 	if (r >= 0)
 		return;
-	feed_put(config.feed);
+	shared_source_put(config.shared_source);
 	session_rule_free(config.rule);
-	keep_note(l->restore, true, "session \"%s\" cannot be made again: %s", kept->name,
-		  r == -EDQUOT ? "MemoryBudget= has no room for it" :
-		  *ret->why    ? ret->why :
-		  *error.text  ? error.text :
-				 strerror(-r));
+	restore_add_note(l->restore, true, "session \"%s\" cannot be made again: %s", record->name,
+			 r == -EDQUOT ? "MemoryBudget= has no room for it" :
+			 *ret->why    ? ret->why :
+			 *error.text  ? error.text :
+					strerror(-r));
 }
 
 /* The module lets a cgroup that is removed leave its set, and another one of its name is another. */
-static void tell_cgroups(struct loading *l, const struct session *session)
+static void note_cgroups(struct loading *l, const struct session *session)
 {
 	char *const *cgroups = session->rule->cgroups;
 	const char *first = NULL;
@@ -199,36 +207,39 @@ static void tell_cgroups(struct loading *l, const struct session *session)
 		gone++;
 	}
 	if (gone)
-		keep_note(l->restore, true,
-			  "session \"%s\" goes on without cgroup \"%.128s\"%s, which is not there "
-			  "any more",
-			  session->name, first, gone > 1 ? " and others" : "");
+		restore_add_note(
+			l->restore, true,
+			"session \"%s\" goes on without cgroup \"%.128s\"%s, which is not there "
+			"any more",
+			session->name, first, gone > 1 ? " and others" : "");
 }
 
 /* Sessions that share the machine's source are as it is; what a buffer had is gone in any case. */
-void keep_session_told(struct loading *l, const struct kept *kept, const struct again *again)
+void restore_session_report(struct loading *l, const struct session_record *record,
+			    const struct restored_session *restored)
 {
-	u64 records = profile_header(again->session->profile)->records;
+	u64 records = profile_header(restored->session->profile)->records;
 
-	tell_cgroups(l, again->session);
-	if (!kept->own)
+	note_cgroups(l, restored->session);
+	if (!record->own)
 		return;
-	if (again->adopted || !kept->running)
-		keep_note(l->restore, false,
-			  "session \"%s\" goes on with %llu records, without a gap", kept->name,
-			  (unsigned long long)records);
+	if (restored->adopted || !record->running)
+		restore_add_note(l->restore, false,
+				 "session \"%s\" goes on with %llu records, without a gap",
+				 record->name, (unsigned long long)records);
 	else
-		keep_note(l->restore, false,
-			  "session \"%s\" goes on with %llu records; its CPUs were blind for %llu "
-			  "ms: %s",
-			  kept->name, (unsigned long long)records,
-			  (unsigned long long)l->gap_ns / 1000000,
-			  *again->why ? again->why : "its rings ended with their process");
+		restore_add_note(
+			l->restore, false,
+			"session \"%s\" goes on with %llu records; its CPUs were blind for %llu "
+			"ms: %s",
+			record->name, (unsigned long long)records,
+			(unsigned long long)l->gap_ns / 1000000,
+			*restored->why ? restored->why : "its rings ended with their process");
 }
 
-void keep_session_end(struct session *session)
+void restore_session_remove(struct session *session)
 {
 	if (!session->shared)
-		session->feed->source->ops->stop(session->feed->source);
+		session->shared_source->source->ops->stop(session->shared_source->source);
 	session_deinit(session);
 }

@@ -28,26 +28,26 @@ static struct session *machine_of(struct worker_state *state)
 
 /* One more of several, as far as there is room. */
 static void __attribute__((format(printf, 2, 3)))
-say(char text[static KEEP_TEXT], const char *format, ...)
+say(char text[static RESTORE_TEXT], const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list ap;
 
 	if (n)
-		n += (size_t)snprintf(text + n, KEEP_TEXT - n, "; ");
-	if (n >= KEEP_TEXT)
+		n += (size_t)snprintf(text + n, RESTORE_TEXT - n, "; ");
+	if (n >= RESTORE_TEXT)
 		return;
 	va_start(ap, format);
-	vsnprintf(text + n, KEEP_TEXT - n, format, ap);
+	vsnprintf(text + n, RESTORE_TEXT - n, format, ap);
 	va_end(ap);
 }
 
-void keep_note(struct keep_restore *restore, bool warning, const char *format, ...)
+void restore_add_note(struct restore_request *restore, bool warning, const char *format, ...)
 {
-	struct keep_note *note = &restore->notes[restore->note_count];
+	struct restore_note *note = &restore->notes[restore->note_count];
 	va_list ap;
 
-	if (restore->note_count == KEEP_NOTES)
+	if (restore->note_count == RESTORE_NOTES)
 		return;
 	restore->note_count++;
 	note->warning = warning;
@@ -56,15 +56,15 @@ void keep_note(struct keep_restore *restore, bool warning, const char *format, .
 	va_end(ap);
 }
 
-static bool same_rule(const struct session_rule *rule, const struct kept *kept)
+static bool same_rule(const struct session_rule *rule, const struct session_record *record)
 {
 	u32 i = 0;
 
-	while (rule->cgroups && rule->cgroups[i] && kept->cgroups[i] &&
-	       !strcmp(rule->cgroups[i], kept->cgroups[i]))
+	while (rule->cgroups && rule->cgroups[i] && record->cgroups[i] &&
+	       !strcmp(rule->cgroups[i], record->cgroups[i]))
 		i++;
-	return !(rule->cgroups && rule->cgroups[i]) && !kept->cgroups[i] &&
-	       !strcmp(rule->expression, kept->expression);
+	return !(rule->cgroups && rule->cgroups[i]) && !record->cgroups[i] &&
+	       !strcmp(rule->expression, record->expression);
 }
 
 /* Why the bus's is not in force is said; -EAGAIN: the configuration is newer than it. */
@@ -77,30 +77,32 @@ static void overrule(struct loading *l, const char *what, int r, const char *rea
 }
 
 /* Whoever said last what is counted is right, as it is with a reload. */
-static void machine_rule(struct loading *l, const struct kept *kept)
+static void machine_rule(struct loading *l, const struct session_record *record)
 {
-	const struct keep_configured *before = &l->configured, *now = &l->restore->keep->configured;
+	const struct checkpoint_configured *before = &l->configured,
+					   *now = &l->restore->checkpoint->configured;
 	struct session *machine = machine_of(l->state);
 	bool same = !strcmp(before->filter, now->filter) &&
 		    !strcmp(before->containers, now->containers) &&
 		    !strcmp(before->excluded, now->excluded);
 	struct worker_change change = { 0 };
 	struct filter_error error;
-	char what[KEEP_TEXT];
+	char what[RESTORE_TEXT];
 	int r = -EAGAIN;
 
 	/* As the configuration had it then: what it has now is in force. */
-	if (!*kept->cgroups && !strcmp(kept->expression, before->filter))
+	if (!*record->cgroups && !strcmp(record->expression, before->filter))
 		return;
-	if (same_rule(machine->rule, kept))
+	if (same_rule(machine->rule, record))
 		return;
-	snprintf(what, sizeof(what), "filter \"%.300s\"", kept->expression);
-	for (u32 i = 0; kept->cgroups[i] && strlen(what) < sizeof(what) - 1; i++)
+	snprintf(what, sizeof(what), "filter \"%.300s\"", record->expression);
+	for (u32 i = 0; record->cgroups[i] && strlen(what) < sizeof(what) - 1; i++)
 		snprintf(what + strlen(what), sizeof(what) - strlen(what), "%s%s",
-			 i ? " " : ", cgroups ", kept->cgroups[i]);
+			 i ? " " : ", cgroups ", record->cgroups[i]);
 	if (same)
-		r = session_rule_new(l->restore->lists, kept->expression,
-				     *kept->cgroups ? kept->cgroups : NULL, &change.rule, &error);
+		r = session_rule_new(l->restore->lists, record->expression,
+				     *record->cgroups ? record->cgroups : NULL, &change.rule,
+				     &error);
 	if (r >= 0) {
 		r = worker_change(l->state, &change);
 		if (r < 0)
@@ -114,14 +116,15 @@ static void machine_rule(struct loading *l, const struct kept *kept)
 
 static void machine_interval(struct loading *l)
 {
-	struct worker_change change = { .interval_ns = l->asked_ns };
+	struct worker_change change = { .interval_ns = l->target_ns };
 	char what[64];
 	int r = -EAGAIN;
 
-	if (l->asked_ns == l->configured.interval_ns || !l->asked_ns)
+	if (l->target_ns == l->configured.interval_ns || !l->target_ns)
 		return;
-	snprintf(what, sizeof(what), "interval of %llu us", (unsigned long long)l->asked_ns / 1000);
-	if (l->configured.interval_ns == l->restore->keep->configured.interval_ns)
+	snprintf(what, sizeof(what), "interval of %llu us",
+		 (unsigned long long)l->target_ns / 1000);
+	if (l->configured.interval_ns == l->restore->checkpoint->configured.interval_ns)
 		r = worker_change(l->state, &change);
 	if (r < 0)
 		overrule(l, what, r, change.reason);
@@ -129,62 +132,65 @@ static void machine_interval(struct loading *l)
 		say(l->restore->settings, "%s", what);
 }
 
-static void machine_again(struct loading *l, const struct kept *kept, struct again *ret)
+static void restore_machine(struct loading *l, const struct session_record *record,
+			    struct restored_session *ret)
 {
-	machine_rule(l, kept);
+	machine_rule(l, record);
 	machine_interval(l);
-	*ret = (struct again){
+	*ret = (struct restored_session){
 		.session = machine_of(l->state),
 		.adopted = l->restore->adopted,
 	};
 }
 
 /* As long as it ran, it ran while nobody was there too. */
-static void session_go_on(struct loading *l, const struct kept *kept, const struct again *again)
+static void session_resume(struct loading *l, const struct session_record *record,
+			   const struct restored_session *restored)
 {
-	struct session *session = again->session;
+	struct session *session = restored->session;
 
-	session->epoch = kept->epoch;
-	session->ran_ns = kept->ran_ns + (kept->running ? kept->since_ns + l->gap_ns : 0);
-	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - kept->cost_ns;
-	keep_session_told(l, kept, again);
-	if (!kept->running)
+	session->epoch = record->epoch;
+	session->ran_ns = record->ran_ns + (record->running ? record->since_ns + l->gap_ns : 0);
+	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - record->cost_ns;
+	restore_session_report(l, record, restored);
+	if (!record->running)
 		return;
-	if (!again->adopted)
+	if (!restored->adopted)
 		session_book_blind(session, l->gap_ns, 0);
 	l->starts[l->start_count++] = session;
 }
 
-static void again(struct loading *l, const struct kept *kept, bool machine, struct again *ret)
+static void restored(struct loading *l, const struct session_record *record, bool machine,
+		     struct restored_session *ret)
 {
 	if (machine)
-		machine_again(l, kept, ret);
+		restore_machine(l, record, ret);
 	else
-		keep_session_again(l, kept, ret);
+		restore_session_create(l, record, ret);
 }
 
 static int session_load(struct loading *l, struct deserializer *from, bool machine,
 			const struct attribute_translation *translation)
 {
-	struct again found = { 0 };
-	struct kept kept;
-	int r = kept_load(from, &kept);
+	struct restored_session found = { 0 };
+	struct session_record record;
+	int r = session_record_load(from, &record);
 
 	if (r >= 0 &&
-	    (machine == (strcmp(kept.name, SESSION_MACHINE) != 0) || (machine && kept.own)))
+	    (machine == (strcmp(record.name, SESSION_MACHINE) != 0) || (machine && record.own)))
 		r = -EBADMSG;
 	if (r >= 0 && l->state)
-		again(l, &kept, machine, &found);
+		restored(l, &record, machine, &found);
 	if (r >= 0 && !found.session)
 		profile_reset(l->scratch);
 	if (r >= 0)
 		r = profile_load(found.session ? found.session->profile : l->scratch, from,
 				 translation);
 	if (r >= 0 && machine)
-		l->running = kept.running;
+		l->running = record.running;
 	if (r >= 0 && found.session)
-		session_go_on(l, &kept, &found);
-	kept_clear(&kept);
+		session_resume(l, &record, &found);
+	session_record_clear(&record);
 	return r;
 }
 
@@ -200,75 +206,75 @@ static int sessions_load(struct loading *l, struct deserializer *from,
 }
 
 /* Of a source in parts the first has what all had. */
-void keep_trouble(struct source *source, const struct source_trouble *kept)
+void restore_trouble(struct source *source, const struct source_trouble *record)
 {
 	struct source_trouble *trouble = &source_partition(source, 0)->trouble;
 
-	trouble->faults = kept->faults;
-	trouble->throttles = kept->throttles;
-	trouble->unread = kept->unread;
-	memcpy(trouble->last, kept->last, sizeof(trouble->last));
+	trouble->faults = record->faults;
+	trouble->throttles = record->throttles;
+	trouble->unread = record->unread;
+	memcpy(trouble->last, record->last, sizeof(trouble->last));
 	source_partition_update(source, 0);
 	source_partitions_sum(source);
 }
 
 /*
- * A session that cannot run keeps its figures. The caller of keep_restore() starts the machine's, and
+ * A session that cannot run keeps its figures. The caller of restore_run() starts the machine's, and
  * may wait for the SPU: sessions that share its source then start with it. Others are reported.
  */
-static void start_again(struct loading *l, struct session *session)
+static void restart_sessions(struct loading *l, struct session *session)
 {
 	int r = session_start(session);
 
 	session->waits = r == -EBUSY && session->shared && l->running;
 	if (r < 0 && !session->waits && session != machine_of(l->state))
-		keep_note(l->restore, true,
-			  "session \"%s\" is stopped, as it cannot be started again: %s",
-			  session->name, strerror(-r));
+		restore_add_note(l->restore, true,
+				 "session \"%s\" is stopped, as it cannot be started again: %s",
+				 session->name, strerror(-r));
 }
 
 /*
  * From where each ring was read up to, for all that ran at once: to make them may have
  * drained it, for nobody.
  */
-static int source_go_on(struct loading *l)
+static int source_resume(struct loading *l)
 {
-	struct source *source = machine_of(l->state)->feed->source;
+	struct source *source = machine_of(l->state)->shared_source->source;
 
 	/* Who left it may not have been able to save what he gave back last. */
-	keep_defer(l->state, machine_of(l->state)->feed, true);
+	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, true);
 	if (l->restore->adopted &&
 	    source->ops->persist->resume(source, l->source.positions, l->source.count) < 0) {
 		l->reason = "it is not of the session that was kept";
 		return -ESTALE;
 	}
-	keep_defer(l->state, machine_of(l->state)->feed, false);
+	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, false);
 	if (l->restore->adopted)
-		keep_tell_offline(l, source, &l->source);
+		restore_log_offline(l, source, &l->source);
 	/* What was drained for nobody is drained again. */
-	machine_of(l->state)->feed->cpu_count = 0;
-	keep_trouble(source, &l->source.trouble);
+	machine_of(l->state)->shared_source->cpu_count = 0;
+	restore_trouble(source, &l->source.trouble);
 	for (u32 i = 0; i < l->start_count; i++)
-		start_again(l, l->starts[i]);
+		restart_sessions(l, l->starts[i]);
 	return 0;
 }
 
 /* Truth first: what was modelled is never added to what was measured. */
-const char *keep_backend_reason(u8 kept, u8 now)
+const char *restore_backend_mismatch(u8 record, u8 now)
 {
-	if (kept == now || kept == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
+	if (record == now || record == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
 		return NULL;
-	return kept == BACKEND_EMULATED ?
+	return record == BACKEND_EMULATED ?
 		       "the figures are of an emulated SPU, and this one is not" :
 		       "the figures are of a hardware SPU, and this one is emulated";
 }
 
 static int machine_source_load(struct loading *l, struct deserializer *from)
 {
-	int r = kept_source_load(from, &l->source);
+	int r = source_record_load(from, &l->source);
 
 	if (r >= 0)
-		l->reason = keep_backend_reason(l->source.backend, l->backend);
+		l->reason = restore_backend_mismatch(l->source.backend, l->backend);
 	return l->reason ? -ESTALE : r;
 }
 
@@ -285,18 +291,18 @@ static int load(struct loading *l, struct deserializer from)
 	r = l->saved_ns > now ? -EBADMSG : machine_source_load(l, &from);
 	if (r >= 0)
 		r = attributor_load(l->attributor, &from, &translation);
-	kept_configured_load(&from, &l->configured);
-	l->asked_ns = deserialize_u64(&from);
+	configured_record_load(&from, &l->configured);
+	l->target_ns = deserialize_u64(&from);
 	if (r >= 0)
 		r = sessions_load(l, &from, &translation);
 	attribute_translation_deinit(&translation);
 	if (r >= 0 && (from.bad || from.pos != from.len))
 		r = -EBADMSG;
-	return r >= 0 && l->state ? source_go_on(l) : r;
+	return r >= 0 && l->state ? source_resume(l) : r;
 }
 
 /* As if nothing had been found. */
-static void forget(struct worker_state *state, struct keep_restore *restore)
+static void forget(struct worker_state *state, struct restore_request *restore)
 {
 	struct session *machine = machine_of(state), *session = NULL;
 
@@ -304,8 +310,9 @@ static void forget(struct worker_state *state, struct keep_restore *restore)
 	while ((session = worker_next(state, session))) {
 		if (session == machine)
 			continue;
-		keep_note(restore, true, "session \"%s\" has ended with them", session->name);
-		keep_session_end(session);
+		restore_add_note(restore, true, "session \"%s\" has ended with them",
+				 session->name);
+		restore_session_remove(session);
 	}
 	/* Counting begins anew, which whoever adds up is to see. */
 	session_reset(machine);
@@ -329,7 +336,7 @@ static int try_load(struct deserializer from, u8 backend, const char **ret_reaso
 	return r;
 }
 
-static void tell_restore(struct keep_restore *restore, const struct loading *l, u64 records)
+static void log_restore(struct restore_request *restore, const struct loading *l, u64 records)
 {
 	restore->restored = true;
 	restore->stopped = !l->running;
@@ -339,12 +346,12 @@ static void tell_restore(struct keep_restore *restore, const struct loading *l, 
 }
 
 static int restore_from(struct worker_state *state, struct deserializer from,
-			struct keep_restore *restore)
+			struct restore_request *restore)
 {
 	struct session *machine = machine_of(state);
 	struct loading l = {
 		.state = state,
-		.backend = machine->feed->source->backend,
+		.backend = machine->shared_source->source->backend,
 		.attributor = state->attributor,
 		.restore = restore,
 	};
@@ -360,31 +367,31 @@ static int restore_from(struct worker_state *state, struct deserializer from,
 				  l.reason     ? l.reason :
 						 "what is in it does not hold together";
 	} else {
-		tell_restore(restore, &l, profile_header(machine->profile)->records);
+		log_restore(restore, &l, profile_header(machine->profile)->records);
 	}
 	free(l.source.positions);
 	profile_free(l.scratch);
 	return r;
 }
 
-int keep_restore(struct worker_state *state, void *arg)
+int restore_run(struct worker_state *state, void *arg)
 {
-	struct keep_restore *restore = arg;
+	struct restore_request *restore = arg;
 	struct deserializer from;
 	int r;
 
-	keep_set_configured(restore->keep, restore->config);
+	checkpoint_set_configured(restore->checkpoint, restore->config);
 	/* First: what is drained until rings are read from where they were is not to be lost. */
-	keep_defer(state, machine_of(state)->feed, false);
-	r = checkpoint_read(restore->keep->checkpoint, &from, &restore->reason);
+	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
+	r = checkpoint_slots_read(restore->checkpoint->slots, &from, &restore->reason);
 	restore->found = r != -ENODATA;
 	if (r >= 0) {
 		r = restore_from(state, from, restore);
 		free((void *)from.at);
 	}
-	keep_defer(state, machine_of(state)->feed, false);
-	keep_attach(state, restore->keep);
-	restore->keep->starts = !restore->restored || !restore->stopped;
-	keep_save(state);
+	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
+	checkpoint_attach(state, restore->checkpoint);
+	restore->checkpoint->starts = !restore->restored || !restore->stopped;
+	checkpoint_save(state);
 	return r;
 }

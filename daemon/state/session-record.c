@@ -34,7 +34,7 @@ static void positions_save(const struct source *source, struct serializer *to)
 	free(at);
 }
 
-static int positions_load(struct deserializer *from, struct kept_source *ret)
+static int positions_load(struct deserializer *from, struct source_record *ret)
 {
 	u32 count = (u32)deserialize_below(from, CPUS_MAX + 1);
 
@@ -53,7 +53,7 @@ static int positions_load(struct deserializer *from, struct kept_source *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-void kept_source_save(const struct source *source, struct serializer *to)
+void source_record_save(const struct source *source, struct serializer *to)
 {
 	const struct source_trouble *trouble = &source->trouble;
 
@@ -65,12 +65,13 @@ void kept_source_save(const struct source *source, struct serializer *to)
 	serialize_string(to, trouble->last);
 }
 
-int kept_source_load(struct deserializer *from, struct kept_source *ret)
+int source_record_load(struct deserializer *from, struct source_record *ret)
 {
 	struct source_trouble *trouble = &ret->trouble;
 	int r;
 
-	*ret = (struct kept_source){ .backend = (u8)deserialize_below(from, BACKEND_EMULATED + 1) };
+	*ret = (struct source_record){ .backend =
+					       (u8)deserialize_below(from, BACKEND_EMULATED + 1) };
 	r = positions_load(from, ret);
 	if (r < 0)
 		return r;
@@ -82,9 +83,9 @@ int kept_source_load(struct deserializer *from, struct kept_source *ret)
 }
 
 /* What a session of its own source had it asked for; which cgroups is said by its rule. */
-static void sampling_save(const struct feed *feed, struct serializer *to)
+static void sampling_save(const struct shared_source *shared_source, struct serializer *to)
 {
-	const struct source_config *sampling = &feed->sampling;
+	const struct source_config *sampling = &shared_source->sampling;
 
 	serialize_u64(to, sampling->interval_ns);
 	serialize_u64(to, sampling->jitter);
@@ -92,10 +93,10 @@ static void sampling_save(const struct feed *feed, struct serializer *to)
 	serialize_u64(to, sampling->user);
 	serialize_u64(to, sampling->no_context);
 	serialize_u64(to, sampling->physical);
-	serialize_u64(to, feed->source->cgroups);
+	serialize_u64(to, shared_source->source->cgroups);
 }
 
-static void sampling_load(struct deserializer *from, struct kept *ret)
+static void sampling_load(struct deserializer *from, struct session_record *ret)
 {
 	struct source_config *sampling = &ret->sampling;
 
@@ -113,7 +114,7 @@ static void sampling_load(struct deserializer *from, struct kept *ret)
 
 /* ---- Configuration --------------------------------------------------------- */
 
-void kept_configured_save(const struct keep_configured *configured, struct serializer *to)
+void configured_record_save(const struct checkpoint_configured *configured, struct serializer *to)
 {
 	serialize_u64(to, configured->interval_ns);
 	serialize_string(to, configured->filter);
@@ -121,7 +122,7 @@ void kept_configured_save(const struct keep_configured *configured, struct seria
 	serialize_string(to, configured->excluded);
 }
 
-void kept_configured_load(struct deserializer *from, struct keep_configured *ret)
+void configured_record_load(struct deserializer *from, struct checkpoint_configured *ret)
 {
 	ret->interval_ns = deserialize_u64(from);
 	deserialize_string(from, ret->filter, sizeof(ret->filter));
@@ -131,7 +132,8 @@ void kept_configured_load(struct deserializer *from, struct keep_configured *ret
 
 /* ---- Sessions -------------------------------------------------------------- */
 
-void kept_save(const struct session *session, bool runs, u64 now_ns, struct serializer *to)
+void session_record_save(const struct session *session, bool runs, u64 now_ns,
+			 struct serializer *to)
 {
 	bool own = !session->shared && strcmp(session->name, SESSION_MACHINE) != 0;
 	char *const *cgroups = session->rule->cgroups;
@@ -153,11 +155,11 @@ void kept_save(const struct session *session, bool runs, u64 now_ns, struct seri
 	serialize_u64(to, own);
 	if (!own)
 		return;
-	sampling_save(session->feed, to);
-	kept_source_save(session->feed->source, to);
+	sampling_save(session->shared_source, to);
+	source_record_save(session->shared_source->source, to);
 }
 
-static int cgroups_load(struct deserializer *from, struct kept *ret)
+static int cgroups_load(struct deserializer *from, struct session_record *ret)
 {
 	u32 count = (u32)deserialize_below(from, SESSION_CGROUPS + 1);
 	char path[SESSION_TEXT];
@@ -171,11 +173,11 @@ static int cgroups_load(struct deserializer *from, struct kept *ret)
 	return 0;
 }
 
-int kept_load(struct deserializer *from, struct kept *ret)
+int session_record_load(struct deserializer *from, struct session_record *ret)
 {
 	int r;
 
-	*ret = (struct kept){ 0 };
+	*ret = (struct session_record){ 0 };
 	deserialize_string(from, ret->name, sizeof(ret->name));
 	from->bad = from->bad || !session_name_valid(ret->name);
 	deserialize_string(from, ret->expression, sizeof(ret->expression));
@@ -191,14 +193,14 @@ int kept_load(struct deserializer *from, struct kept *ret)
 	ret->own = deserialize_below(from, 2);
 	if (ret->own) {
 		sampling_load(from, ret);
-		r = kept_source_load(from, &ret->source);
+		r = source_record_load(from, &ret->source);
 	}
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
-void kept_clear(struct kept *kept)
+void session_record_clear(struct session_record *record)
 {
-	for (u32 i = 0; kept->cgroups[i]; i++)
-		free(kept->cgroups[i]);
-	free(kept->source.positions);
+	for (u32 i = 0; record->cgroups[i]; i++)
+		free(record->cgroups[i]);
+	free(record->source.positions);
 }

@@ -9,12 +9,12 @@
 #include "checkpoint.h"
 
 /**
- * struct kept_source - a source as it was
+ * struct source_record - a source as it was
  * @backend: &enum backend
  * @positions: up to where its rings were drained, @count of them
  * @trouble: of all its parts
  */
-struct kept_source {
+struct source_record {
 	u8 backend;
 	struct source_position *positions;
 	u32 count;
@@ -22,7 +22,7 @@ struct kept_source {
 };
 
 /**
- * struct kept - of a session, what is not in its profile
+ * struct session_record - of a session, what is not in its profile
  * @cgroups: NULL-terminated
  * @since_ns: since it was started
  * @ran_ns, @epoch, @cost_ns: as struct session has them, the last up to then
@@ -31,7 +31,7 @@ struct kept_source {
  * @sampling: what that was asked for, without filters, cgroups and models
  * @of_cgroups: the module sampled the tasks of @cgroups alone
  */
-struct kept {
+struct session_record {
 	char name[SESSION_NAME_SIZE];
 	char expression[SESSION_TEXT];
 	char *cgroups[SESSION_CGROUPS + 1];
@@ -44,22 +44,23 @@ struct kept {
 	bool own;
 	struct source_config sampling;
 	bool of_cgroups;
-	struct kept_source source;
+	struct source_record source;
 };
 
-/** kept_source_save(), kept_source_load() - @ret->positions is the caller's to free, also where it fails */
-void kept_source_save(const struct source *source, struct serializer *to);
-int kept_source_load(struct deserializer *from, struct kept_source *ret);
+/** source_record_save(), source_record_load() - @ret->positions is the caller's to free, also where it fails */
+void source_record_save(const struct source *source, struct serializer *to);
+int source_record_load(struct deserializer *from, struct source_record *ret);
 
-/** kept_configured_save(), kept_configured_load() - what the bus may have set otherwise */
-void kept_configured_save(const struct keep_configured *configured, struct serializer *to);
-void kept_configured_load(struct deserializer *from, struct keep_configured *ret);
+/** configured_record_save(), configured_record_load() - what the bus may have set otherwise */
+void configured_record_save(const struct checkpoint_configured *configured, struct serializer *to);
+void configured_record_load(struct deserializer *from, struct checkpoint_configured *ret);
 
-/** kept_save() - @session as of @now_ns, which is to run again if it @runs; its profile is to follow */
-void kept_save(const struct session *session, bool runs, u64 now_ns, struct serializer *to);
+/** session_record_save() - @session as of @now_ns, which is to run again if it @runs; its profile is to follow */
+void session_record_save(const struct session *session, bool runs, u64 now_ns,
+			 struct serializer *to);
 
-/** kept_load() - kept_clear() is to follow, also where it fails */
-int kept_load(struct deserializer *from, struct kept *ret);
-void kept_clear(struct kept *kept);
+/** session_record_load() - session_record_clear() is to follow, also where it fails */
+int session_record_load(struct deserializer *from, struct session_record *ret);
+void session_record_clear(struct session_record *record);
 
 #endif

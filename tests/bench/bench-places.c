@@ -122,7 +122,7 @@ static void prepare(const struct contest *c, u32 table, u64 place, struct locati
 }
 
 /* The first table lets all in. */
-static void feed(struct contest *c, u32 table, const u64 *places)
+static void shared_source(struct contest *c, u32 table, const u64 *places)
 {
 	double began = cpu_seconds();
 	struct location *entry;
@@ -155,7 +155,7 @@ static void run(struct contest *c, u32 program, u64 samples)
 			places[i] = place_of(c, program, rank);
 		}
 		for (u32 t = 0; t < TABLES; t++)
-			feed(c, t, places);
+			shared_source(c, t, places);
 	}
 }
 

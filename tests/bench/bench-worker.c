@@ -33,11 +33,11 @@ struct records_feed {
 
 static int feed_start(struct source *source)
 {
-	struct records_feed *feed = (struct records_feed *)source;
+	struct records_feed *shared_source = (struct records_feed *)source;
 	const struct itimerspec every = { .it_value.tv_nsec = TICK_NS,
 					  .it_interval.tv_nsec = TICK_NS };
 
-	return timerfd_settime(feed->timer, 0, &every, NULL) < 0 ? -errno : 0;
+	return timerfd_settime(shared_source->timer, 0, &every, NULL) < 0 ? -errno : 0;
 }
 
 static int feed_fd(struct source *source)
@@ -47,7 +47,7 @@ static int feed_fd(struct source *source)
 
 static int feed_drain(struct source *source, const struct source_sink *sink)
 {
-	struct records_feed *feed = (struct records_feed *)source;
+	struct records_feed *shared_source = (struct records_feed *)source;
 	struct source_window window = {
 		.len = WINDOW * RECORDS_STRIDE,
 		.tid = -1,
@@ -58,13 +58,13 @@ static int feed_drain(struct source *source, const struct source_sink *sink)
 	};
 	u64 ticks;
 
-	if (read(feed->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
+	if (read(shared_source->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return 0;
-	for (feed->due += ticks * TICK_NS * RATE / 1000000000; feed->due >= WINDOW;
-	     feed->due -= WINDOW) {
-		window.data = feed->pool + (size_t)feed->next * RECORDS_STRIDE;
-		feed->next = (feed->next + WINDOW) % POOL;
-		feed->records += WINDOW;
+	for (shared_source->due += ticks * TICK_NS * RATE / 1000000000;
+	     shared_source->due >= WINDOW; shared_source->due -= WINDOW) {
+		window.data = shared_source->pool + (size_t)shared_source->next * RECORDS_STRIDE;
+		shared_source->next = (shared_source->next + WINDOW) % POOL;
+		shared_source->records += WINDOW;
 		sink->window(sink->ctx, &window);
 	}
 	return 0;
@@ -139,17 +139,18 @@ int main(int argc, char **argv)
 	struct session_config session = { .name = SESSION_MACHINE };
 	struct filter_error error;
 	const struct source_config sampling = { .interval_ns = 1000 };
-	static struct records_feed feed;
+	static struct records_feed shared_source;
 	struct worker *worker;
 	struct rusage usage;
 	double cpu, wall;
 
-	feed.source = (struct source){
+	shared_source.source = (struct source){
 		.ops = &feed_ops, .by = "timer", .cpus = 1, .backend = BACKEND_EMULATED
 	};
-	feed.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	feed.pool = make_pool();
-	if (feed.timer < 0 || feed_new(&feed.source, &sampling, &session.feed) < 0 ||
+	shared_source.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	shared_source.pool = make_pool();
+	if (shared_source.timer < 0 ||
+	    shared_source_new(&shared_source.source, &sampling, &session.shared_source) < 0 ||
 	    session_rule_new(NULL, NULL, NULL, &session.rule, &error) < 0 ||
 	    worker_new(NULL, NULL, &told, &worker) < 0 ||
 	    worker_call(worker, worker_add, &session) < 0 ||
@@ -165,9 +166,9 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_SELF, &usage);
 	printf("worker: %.2f M samples/s for %.1f s, %.2f %% of a core, %.1f ns a sample; "
 	       "resident set %ld MiB, of which records %u MiB\n",
-	       (double)feed.records / wall / 1e6, wall, 100 * cpu / wall,
-	       1e9 * cpu / (double)feed.records, usage.ru_maxrss >> 10,
+	       (double)shared_source.records / wall / 1e6, wall, 100 * cpu / wall,
+	       1e9 * cpu / (double)shared_source.records, usage.ru_maxrss >> 10,
 	       POOL * RECORDS_STRIDE >> 20);
-	free(feed.pool);
+	free(shared_source.pool);
 	return EXIT_SUCCESS;
 }

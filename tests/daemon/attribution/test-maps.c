@@ -248,7 +248,7 @@ static void test_long_path_proc(void **state)
 }
 
 /* What is read of a blob, in the order of attributor_save(). */
-struct kept {
+struct session_record {
 	u64 bytes;
 	u64 mappings;
 	u64 processes;
@@ -268,10 +268,10 @@ static void skip_numbers(struct deserializer *from, u32 count)
 }
 
 /* Bytes of files and mappings, but for how many there are. */
-static struct kept kept_of(const u8 *bytes, size_t len)
+static struct session_record kept_of(const u8 *bytes, size_t len)
 {
 	struct deserializer from = { .at = bytes, .len = len };
-	struct kept kept = { 0 };
+	struct session_record kept = { 0 };
 	u64 count = deserialize_u64(&from), mappings;
 	size_t before = from.pos;
 
@@ -478,7 +478,7 @@ static void test_greedy_kept(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct attributor *a = little(), *next;
 		struct attributor_stats stats;
-		struct kept kept;
+		struct session_record kept;
 		size_t len;
 
 		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
@@ -516,7 +516,7 @@ static void test_dead_kept(void **state)
 	struct attributor *a = little(), *next;
 	u8 *bytes = malloc(ROOM);
 	struct attributor_stats stats;
-	struct kept kept;
+	struct session_record kept;
 	u32 living = 0;
 	size_t len;
 

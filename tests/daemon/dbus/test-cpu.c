@@ -105,7 +105,8 @@ static void add_machine(void)
 
 	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS };
 	fake.played.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(feed_new(&fake.played.source, &sampling, &config.feed), 0);
+	assert_int_equal(shared_source_new(&fake.played.source, &sampling, &config.shared_source),
+			 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_call(fake.bus.worker, worker_add, &config), 0);
 }
@@ -157,7 +158,7 @@ static int keep_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error
 }
 
 /* The answer to @method of the object at @path; NULL if it is an error of UnknownObject. */
-static sd_bus_message *ask(const char *path, const char *interface, const char *method)
+static sd_bus_message *request(const char *path, const char *interface, const char *method)
 {
 	const sd_bus_error *error;
 
@@ -181,7 +182,7 @@ static sd_bus_message *ask(const char *path, const char *interface, const char *
 static void check_listed(const char *state)
 {
 	sd_bus_message *reply =
-		ask("/org/speprof1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects");
+		request("/org/speprof1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects");
 	const char *path, *name, *text;
 	unsigned int states = 0;
 
@@ -218,7 +219,7 @@ static void check_listed(const char *state)
 /* Until its removal is signalled, a CPU that left is listed, offline, beside those that did not. */
 static void test_leaves(void **state)
 {
-	sd_bus_message *reply = ask("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");
+	sd_bus_message *reply = request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");
 
 	(void)state;
 	assert_non_null(reply);
@@ -227,7 +228,7 @@ static void test_leaves(void **state)
 	left = true;
 	bus_facts_forget(&fake.bus.facts);
 	check_listed("offline");
-	assert_null(ask("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
+	assert_null(request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static const struct source_ops quiet_ops = {
 
 static int set_govern(struct worker_state *state, void *arg)
 {
-	state->govern = arg;
+	state->rate_control = arg;
 	return 0;
 }
 
@@ -69,21 +69,21 @@ static void test_interval(void **state __attribute__((unused)))
 	const struct task_events_status told = { 0 };
 	struct filter_error error;
 	struct worker *worker;
-	struct govern *govern;
+	struct rate_control *rate_control;
 
 	quiet.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(quiet.fd >= 0);
 	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
-	assert_int_equal(feed_new(&quiet.source, &sampling, &config.feed), 0);
+	assert_int_equal(shared_source_new(&quiet.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(read_interval(worker), 1000000);
-	assert_int_equal(govern_new(2, &govern), 0);
-	worker_call(worker, set_govern, govern);
-	govern->scales[1].scale = 3 * GOVERNOR_ONE;
+	assert_int_equal(rate_control_new(2, &rate_control), 0);
+	worker_call(worker, set_govern, rate_control);
+	rate_control->scales[1].scale = 3 * RATE_CONTROLLER_ONE;
 	assert_int_equal(read_interval(worker), 2000000);
 	worker_call(worker, set_govern, NULL);
-	govern_free(govern);
+	rate_control_free(rate_control);
 	worker_free(worker);
 	close(quiet.fd);
 }

@@ -15,7 +15,7 @@ static const u32 machines[] = { 1, 2, 8, 64, 192, 512, 4096 };
 static const u32 page_sizes[] = { 4096, 16384, 65536 };
 
 /* Sources as configurations have them, and what tells of tasks. */
-static const struct memory_ask asks[] = {
+static const struct memory_request asks[] = {
 	{ .sources = MEMORY_MODULE | MEMORY_PERF, .bpf = true, .side_band = true },
 	{ .sources = MEMORY_MODULE, .bpf = true, .side_band = true, .switches = true },
 	{ .sources = MEMORY_PERF, .side_band = true },
@@ -29,7 +29,7 @@ static u64 whole(u64 bytes, u32 page)
 }
 
 /* What the kernel locks for @cpus, counted by what each source maps, and not as the plan does. */
-static u64 locked(const struct memory_ask *a, const struct memory_plan *p)
+static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 {
 	u64 cpu = 0, module, perf, emulated;
 
@@ -68,16 +68,16 @@ static u64 tables(const struct memory_plan *p)
 	       p->lines * sizeof(struct hot_line) + p->pages * sizeof(struct hot_page);
 }
 
-static void check_plan(const struct memory_ask *ask, const struct memory_plan *plan)
+static void check_plan(const struct memory_request *request, const struct memory_plan *plan)
 {
 	u64 sum = 0;
 
 	for (u32 i = 0; i < MEMORY_SHARES; i++) {
-		assert_row(plan->share[i] <= ask->budget);
+		assert_row(plan->share[i] <= request->budget);
 		sum += plan->share[i];
 	}
-	assert_row(sum == plan->bytes && sum <= ask->budget && plan->budget == ask->budget);
-	assert_row(locked(ask, plan) <= plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
+	assert_row(sum == plan->bytes && sum <= request->budget && plan->budget == request->budget);
+	assert_row(locked(request, plan) <= plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
 	assert_row(tables(plan) <= plan->share[MEMORY_TABLES]);
 	assert_row(plan->location_bytes >= plan->locations * 96ULL);
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
@@ -99,22 +99,23 @@ static void check_plan(const struct memory_ask *ask, const struct memory_plan *p
 }
 
 /* Whatever is asked for: never more than the budget, never less for more, and the least does. */
-static void check_budgets(struct memory_ask ask)
+static void check_budgets(struct memory_request request)
 {
 	struct memory_plan plan, before = { 0 };
 	u64 least = 0, same;
 
-	assert_row(budget_plan(&ask, &plan, &least) == -ENOSPC);
-	ask.budget = least - 1;
-	assert_row(budget_plan(&ask, &plan, &same) == -ENOSPC && same == least);
-	for (ask.budget = least; ask.budget < 4096 * MIB; ask.budget += ask.budget / 7) {
-		assert_row(budget_plan(&ask, &plan, &same) == 0);
-		check_plan(&ask, &plan);
+	assert_row(budget_plan(&request, &plan, &least) == -ENOSPC);
+	request.budget = least - 1;
+	assert_row(budget_plan(&request, &plan, &same) == -ENOSPC && same == least);
+	for (request.budget = least; request.budget < 4096 * MIB;
+	     request.budget += request.budget / 7) {
+		assert_row(budget_plan(&request, &plan, &same) == 0);
+		check_plan(&request, &plan);
 		assert_row(plan.ring >= before.ring && plan.side_band >= before.side_band);
 		before = plan;
 	}
 	/* With enough of it tables are larger than where nothing is said. */
-	if (ask.cpus <= 512)
+	if (request.cpus <= 512)
 		assert_row(plan.locations > 32768 && plan.processes > 8192 &&
 			   plan.ring == 256 * KIB);
 }
@@ -125,25 +126,26 @@ static void test_plan(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
 		for (size_t n = 0; n < ARRAY_SIZE(asks); n++) {
 			for (size_t k = 0; k < ARRAY_SIZE(page_sizes); k++) {
-				struct memory_ask ask = asks[n];
+				struct memory_request request = asks[n];
 
-				ask.cpus = machines[i];
-				ask.page = page_sizes[k];
-				test_row("%u CPUs, ask %zu, pages of %u", ask.cpus, n, ask.page);
-				check_budgets(ask);
+				request.cpus = machines[i];
+				request.page = page_sizes[k];
+				test_row("%u CPUs, ask %zu, pages of %u", request.cpus, n,
+					 request.page);
+				check_budgets(request);
 			}
 		}
 	}
 }
 
-static struct memory_ask usual(u64 budget, u32 cpus)
+static struct memory_request usual(u64 budget, u32 cpus)
 {
-	struct memory_ask ask = asks[0];
+	struct memory_request request = asks[0];
 
-	ask.budget = budget;
-	ask.cpus = cpus;
-	ask.page = 4096;
-	return ask;
+	request.budget = budget;
+	request.cpus = cpus;
+	request.page = 4096;
+	return request;
 }
 
 /* The rows of Documentation/explanation/tables.md. */
@@ -165,34 +167,34 @@ static void test_documented(void **state)
 		{ 256 * MIB, 192, 256 << 10, 128 << 10, 65536, 14208, 3552 },
 	};
 	struct memory_plan plan;
-	struct memory_ask ask;
+	struct memory_request request;
 	u64 least;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%llu MiB, %u CPUs", (unsigned long long)(rows[i].budget / MIB),
 			 rows[i].cpus);
-		ask = usual(rows[i].budget, rows[i].cpus);
-		assert_row(budget_plan(&ask, &plan, &least) == 0);
+		request = usual(rows[i].budget, rows[i].cpus);
+		assert_row(budget_plan(&request, &plan, &least) == 0);
 		assert_row(plan.ring == rows[i].ring && plan.side_band == rows[i].side_band);
 		assert_row(plan.locations == rows[i].locations);
 		assert_row(plan.processes == rows[i].processes);
 		assert_row(plan.containers == rows[i].containers);
 	}
-	ask = usual(32 * MIB, 192);
-	assert_int_equal(budget_plan(&ask, &plan, &least), -ENOSPC);
+	request = usual(32 * MIB, 192);
+	assert_int_equal(budget_plan(&request, &plan, &least), -ENOSPC);
 	assert_int_equal((least + MIB - 1) / MIB, 47);
 }
 
 /* A session of the bus has smaller tables, and the budget that has room for it is the least. */
 static void test_sessions(void **state)
 {
-	struct memory_ask ask = usual(64 * MIB, 2);
+	struct memory_request request = usual(64 * MIB, 2);
 	struct memory_plan plan, session, larger, own;
 	u64 least;
 
 	(void)state;
-	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	budget_session(&plan, 0, false, &session);
 	assert_true(session.locations < plan.locations && session.processes == plan.processes);
 	assert_true(session.bytes > session.locations * 180ULL + session.location_bytes +
@@ -201,16 +203,16 @@ static void test_sessions(void **state)
 	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
-	assert_true(own.bytes - session.bytes >= locked(&ask, &own) - locked(&ask, &plan) +
-							 plan.ring * ask.cpus);
+	assert_true(own.bytes - session.bytes >=
+		    locked(&request, &own) - locked(&request, &plan) + plan.ring * request.cpus);
 	budget_session(&plan, 64 * MIB, false, &larger);
 	assert_int_equal(larger.bytes, session.bytes + 64 * MIB);
-	ask.budget = budget_wanted(&plan, 3 * MIB, 64 * MIB, false);
-	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	request.budget = budget_needed(&plan, 3 * MIB, 64 * MIB, false);
+	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	budget_session(&plan, 64 * MIB, false, &larger);
 	assert_true(plan.share[MEMORY_SESSIONS] >= larger.bytes + 3 * MIB);
-	ask.budget -= MIB;
-	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	request.budget -= MIB;
+	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	budget_session(&plan, 64 * MIB, false, &larger);
 	assert_true(plan.share[MEMORY_SESSIONS] < larger.bytes + 3 * MIB);
 }
@@ -231,13 +233,13 @@ static void assert_pprof(u64 *left, u32 entries)
 /* Profiles for pprof are of what sessions leave: as Documentation/explanation/tables.md says. */
 static void test_pprof(void **state)
 {
-	struct memory_ask ask = usual(64 * MIB, 2);
+	struct memory_request request = usual(64 * MIB, 2);
 	struct memory_plan plan, session;
 	struct pprof_limits room;
 	u64 least, left;
 
 	(void)state;
-	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
 	for (u32 i = 0; i < PPROF_AT_ONCE; i++) {
 		assert_true(budget_pprof(left, &room));
@@ -251,8 +253,8 @@ static void test_pprof(void **state)
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
 	assert_true(budget_pprof(left, &room));
-	ask.cpus = 192;
-	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	request.cpus = 192;
+	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 4586);
 	/* Never more than where memory is no matter; and none where there is no room. */
@@ -261,25 +263,29 @@ static void test_pprof(void **state)
 	for (left = 0; !budget_pprof(left, &room); left += KIB)
 		;
 	assert_true(room.entries >= 512 && pprof_bytes(&room) <= left && left < MIB);
-	ask.budget = budget_pprof_wanted(&plan, plan.share[MEMORY_SESSIONS]);
+	request.budget = budget_pprof_needed(&plan, plan.share[MEMORY_SESSIONS]);
 	least = plan.share[MEMORY_SESSIONS];
-	assert_int_equal(budget_plan(&ask, &plan, &left), 0);
+	assert_int_equal(budget_plan(&request, &plan, &left), 0);
 	assert_true(budget_pprof(plan.share[MEMORY_SESSIONS] - least, &room));
 }
 
 /* Each worker has tables of its own: they are in the plan, at the expense of those of all. */
 static void test_workers(void **state __attribute__((unused)))
 {
-	struct memory_ask ask = { .budget = 256 * MIB, .cpus = 64, .page = 4096,
-				  .sources = MEMORY_MODULE, .bpf = true, .side_band = true };
+	struct memory_request request = { .budget = 256 * MIB,
+					  .cpus = 64,
+					  .page = 4096,
+					  .sources = MEMORY_MODULE,
+					  .bpf = true,
+					  .side_band = true };
 	struct memory_plan plan, fewer = { 0 };
 	u64 least, own;
 
 	for (u32 workers = 1; workers <= 16; workers *= 2) {
-		ask.workers = workers;
+		request.workers = workers;
 		test_row("%u workers", workers);
-		assert_row(budget_plan(&ask, &plan, &least) == 0);
-		assert_row(plan.workers == workers && plan.bytes == ask.budget);
+		assert_row(budget_plan(&request, &plan, &least) == 0);
+		assert_row(plan.workers == workers && plan.bytes == request.budget);
 		own = workers < 2 ?
 			      0 :
 			      (workers + 1) * (budget_shard(plan.locations, workers) * 266ULL +
@@ -289,9 +295,9 @@ static void test_workers(void **state __attribute__((unused)))
 		assert_row(workers == 1 || plan.processes < fewer.processes);
 		fewer = plan;
 	}
-	ask.budget = 64 * MIB;
-	assert_int_equal(budget_plan(&ask, &plan, &least), -ENOSPC);
-	assert_true(least > ask.budget);
+	request.budget = 64 * MIB;
+	assert_int_equal(budget_plan(&request, &plan, &least), -ENOSPC);
+	assert_true(least > request.budget);
 	assert_int_equal(budget_shard(0, 4), 0);
 	assert_int_equal(budget_shard(4096, 3), 1024);
 	/* At the default rate one is enough for any machine; at the highest, four for 192 CPUs. */

@@ -39,16 +39,16 @@ static u64 noisy(u64 value, u32 percent)
 	return value * (100 - percent + (seed >> 33) % (2 * percent + 1)) / 100;
 }
 
-/* Costs of the last period, of GOVERNOR_WHOLE, as they were and not as the loop took them. */
+/* Costs of the last period, of RATE_CONTROLLER_WHOLE, as they were and not as the loop took them. */
 static u64 cost;
 static u64 rate;
-static struct governor_scale scales[CPUS];
+static struct rate_controller_scale scales[CPUS];
 
-static enum governor_why play(struct governor *g, const struct machine *m)
+static enum rate_change play(struct rate_controller *g, const struct machine *m)
 {
-	struct governor_drain drain = { .ns = noisy(m->fixed_ns, m->noise) };
+	struct rate_controller_drain drain = { .ns = noisy(m->fixed_ns, m->noise) };
 	u64 daemon = drain.ns, sum = 0;
-	struct governor_cpu cpu[CPUS] = { 0 };
+	struct rate_controller_cpu cpu[CPUS] = { 0 };
 
 	for (u32 i = 0; i < CPUS; i++) {
 		cpu[i].handling_ns = m->switch_ns;
@@ -57,8 +57,8 @@ static enum governor_why play(struct governor *g, const struct machine *m)
 			continue;
 		cpu[i].busy_ns = PERIOD * m->busy / 100;
 		cpu[i].samples = noisy(cpu[i].busy_ns * m->operations / 100 /
-						governor_interval_of(g, i),
-					m->noise);
+					       rate_controller_interval_of(g, i),
+				       m->noise);
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 100;
 		cpu[i].handling_ns += cpu[i].samples * m->drain_ns;
@@ -68,37 +68,37 @@ static enum governor_why play(struct governor *g, const struct machine *m)
 		sum += cpu[i].samples * m->drain_ns;
 		rate = cpu[i].busy_ns ? cpu[i].samples * 1000000000 / cpu[i].busy_ns : 0;
 	}
-	cost = (sum + daemon) * GOVERNOR_WHOLE / (PERIOD * CPUS);
-	return governor_step(g, cpu, &drain, PERIOD);
+	cost = (sum + daemon) * RATE_CONTROLLER_WHOLE / (PERIOD * CPUS);
+	return rate_controller_step(g, cpu, &drain, PERIOD);
 }
 
-static u64 longest(const struct governor *g)
+static u64 longest(const struct rate_controller *g)
 {
 	u64 most = 0;
 
 	for (u32 i = 0; i < CPUS; i++)
-		if (governor_interval_of(g, i) > most)
-			most = governor_interval_of(g, i);
+		if (rate_controller_interval_of(g, i) > most)
+			most = rate_controller_interval_of(g, i);
 	return most;
 }
 
 /* Returns in how many of the last @of periods the interval changed. */
-static u32 settle(struct governor *g, const struct machine *m, u32 periods, u32 of)
+static u32 settle(struct rate_controller *g, const struct machine *m, u32 periods, u32 of)
 {
 	u32 changes = 0;
 
 	for (u32 i = 0; i < periods; i++)
-		changes += play(g, m) != GOVERNOR_STAYS && i >= periods - of;
+		changes += play(g, m) != RATE_CONTROLLER_STAYS && i >= periods - of;
 	return changes;
 }
 
 static void test_rate(void **state __attribute__((unused)))
 {
 	static const u32 operations[] = { 10, 50, 100, 115, 400, 1200, 5000 };
-	const struct governor_config config = { .nominal_ns = 1000000,
-						.overhead = 1000,
-						.rate = true };
-	struct governor g;
+	const struct rate_controller_config config = { .nominal_ns = 1000000,
+						       .overhead = 1000,
+						       .rate = true };
+	struct rate_controller g;
 
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
 		const struct machine m = {
@@ -106,7 +106,7 @@ static void test_rate(void **state __attribute__((unused)))
 		};
 
 		test_row("%u operations in 100 ns", operations[i]);
-		governor_init(&g, &config, scales, CPUS);
+		rate_controller_init(&g, &config, scales, CPUS);
 		assert_row(settle(&g, &m, 60, 40) == 0);
 		assert_row(rate * 100 >= 1000 * 70 && rate * 100 <= 1000 * 130);
 	}
@@ -115,28 +115,30 @@ static void test_rate(void **state __attribute__((unused)))
 /* An idle machine says nothing of how many operations a busy one has. */
 static void test_idle(void **state __attribute__((unused)))
 {
-	const struct governor_config config = { .nominal_ns = 1000000,
-						.overhead = 1000,
-						.rate = true };
+	const struct rate_controller_config config = { .nominal_ns = 1000000,
+						       .overhead = 1000,
+						       .rate = true };
 	const struct machine idle = { .operations = 100, .busy = 3, .hot = -1 };
-	struct governor g;
+	struct rate_controller g;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	assert_int_equal(settle(&g, &idle, 50, 50), 0);
-	assert_int_equal(governor_interval(&g), 1000000);
+	assert_int_equal(rate_controller_interval(&g), 1000000);
 }
 
 /* A filter that lets little through must not make the SPU sample ever more. */
 static void test_filtered(void **state __attribute__((unused)))
 {
-	struct governor_config config = { .nominal_ns = 1000000, .rate = true, .filtered = true };
+	struct rate_controller_config config = { .nominal_ns = 1000000,
+						 .rate = true,
+						 .filtered = true };
 	const struct machine few = { .operations = 5, .busy = 90, .hot = -1 };
 	const struct machine many = { .operations = 800, .busy = 90, .hot = -1 };
-	struct governor g;
+	struct rate_controller g;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	settle(&g, &few, 50, 0);
-	assert_int_equal(governor_interval(&g), 1000000);
+	assert_int_equal(rate_controller_interval(&g), 1000000);
 	settle(&g, &many, 50, 0);
 	assert_true(rate <= 1300);
 }
@@ -157,13 +159,13 @@ static void test_cost(void **state __attribute__((unused)))
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct governor_config config = { .nominal_ns = 1000000,
-							.overhead = rows[i].overhead };
-		struct governor g;
+		const struct rate_controller_config config = { .nominal_ns = 1000000,
+							       .overhead = rows[i].overhead };
+		struct rate_controller g;
 		u64 most = 0;
 
 		test_row("%s", rows[i].name);
-		governor_init(&g, &config, scales, CPUS);
+		rate_controller_init(&g, &config, scales, CPUS);
 		assert_row(settle(&g, &rows[i].machine, 60, 30) <= 1);
 		for (u32 k = 0; k < 20; k++) {
 			play(&g, &rows[i].machine);
@@ -179,15 +181,15 @@ static void test_cost(void **state __attribute__((unused)))
 }
 
 /* A period of CPUs that are busy alike, but for what a sample costs each in interrupts. */
-static void play_costs(struct governor *g, const u64 drain_ns[static CPUS])
+static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS])
 {
-	struct governor_cpu cpu[CPUS] = { 0 };
-	struct governor_drain drain = { .ns = 1000000 };
+	struct rate_controller_cpu cpu[CPUS] = { 0 };
+	struct rate_controller_drain drain = { .ns = 1000000 };
 	u64 sum = 0;
 
 	for (u32 i = 0; i < CPUS; i++) {
 		cpu[i].busy_ns = PERIOD;
-		cpu[i].samples = PERIOD / governor_interval_of(g, i);
+		cpu[i].samples = PERIOD / rate_controller_interval_of(g, i);
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 50;
 		cpu[i].handling_ns = cpu[i].samples * drain_ns[i];
@@ -195,100 +197,101 @@ static void play_costs(struct governor *g, const u64 drain_ns[static CPUS])
 		drain.bytes += cpu[i].bytes;
 		sum += cpu[i].handling_ns;
 	}
-	cost = (sum + drain.ns) * GOVERNOR_WHOLE / (PERIOD * CPUS);
-	governor_step(g, cpu, &drain, PERIOD);
+	cost = (sum + drain.ns) * RATE_CONTROLLER_WHOLE / (PERIOD * CPUS);
+	rate_controller_step(g, cpu, &drain, PERIOD);
 }
 
 /* Whose samples are dear samples less often, and nobody else; all of them where there is but one. */
 static void test_each(void **state __attribute__((unused)))
 {
 	static const u64 drain_ns[CPUS] = { 100, 200000, 100, 3000, 100, 100, 100000, 100 };
-	struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
-	struct governor g;
+	struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	struct rate_controller g;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++)
 		play_costs(&g, drain_ns);
 	assert_true(cost <= 1000 && cost >= 500);
 	for (u32 i = 0; i < CPUS; i++) {
 		test_row("CPU %u", i);
-		assert_row((governor_interval_of(&g, i) > 1000000) == (drain_ns[i] >= 100000));
+		assert_row((rate_controller_interval_of(&g, i) > 1000000) ==
+			   (drain_ns[i] >= 100000));
 		/* Four budgets a CPU are 40 ms a second; twice that is the throttle's. */
 		assert_row(scales[i].interrupts >= 128 && scales[i].bytes >= 2 << 20);
 		assert_row(!(scales[i].interrupts & (scales[i].interrupts - 1)));
 	}
-	assert_int_equal(governor_held(&g), 2);
-	assert_true(governor_interval_of(&g, 1) > governor_interval_of(&g, 6));
+	assert_int_equal(rate_controller_limited_cpus(&g), 2);
+	assert_true(rate_controller_interval_of(&g, 1) > rate_controller_interval_of(&g, 6));
 	/* 50 samples of 200 us an interrupt: 8 a second are what may be; the least is told. */
 	assert_int_equal(scales[1].interrupts, 128);
 	assert_true(scales[0].interrupts > 10000);
 	config.single = true;
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++)
 		play_costs(&g, drain_ns);
-	assert_int_equal(governor_interval_of(&g, 0), governor_interval_of(&g, 1));
-	assert_true(cost <= 1000 && governor_held(&g) == CPUS);
+	assert_int_equal(rate_controller_interval_of(&g, 0), rate_controller_interval_of(&g, 1));
+	assert_true(cost <= 1000 && rate_controller_limited_cpus(&g) == CPUS);
 	/* Without a bound nobody is throttled. */
 	config.overhead = 0;
-	governor_change(&g, &config);
-	assert_true(!scales[1].interrupts && !scales[1].bytes && !governor_held(&g));
+	rate_controller_change(&g, &config);
+	assert_true(!scales[1].interrupts && !scales[1].bytes && !rate_controller_limited_cpus(&g));
 }
 
 /* CPUs that are offline have nothing to spend, and leave nothing to others; one that comes begins anew. */
 static void test_away(void **state __attribute__((unused)))
 {
-	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
-	const struct governor_drain quiet = { .ns = 1000 };
-	struct governor_cpu cpu[CPUS] = { 0 };
-	struct governor_drain drain;
-	struct governor g;
+	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct rate_controller_drain quiet = { .ns = 1000 };
+	struct rate_controller_cpu cpu[CPUS] = { 0 };
+	struct rate_controller_drain drain;
+	struct rate_controller g;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++) {
 		cost = 0;
-		drain = (struct governor_drain){ 0 };
+		drain = (struct rate_controller_drain){ 0 };
 		for (u32 n = 0; n < CPUS; n++) {
-			cpu[n] = (struct governor_cpu){ .away = n % 4 != 0 };
-			if (cpu[n].away)
+			cpu[n] = (struct rate_controller_cpu){ .offline = n % 4 != 0 };
+			if (cpu[n].offline)
 				continue;
 			cpu[n].busy_ns = PERIOD;
-			cpu[n].samples = PERIOD / governor_interval_of(&g, n);
+			cpu[n].samples = PERIOD / rate_controller_interval_of(&g, n);
 			cpu[n].bytes = 64 * cpu[n].samples;
 			cpu[n].handling_ns = cpu[n].samples * 20000;
 			drain.ns += cpu[n].samples * 10000;
 			drain.bytes += cpu[n].bytes;
 			cost += cpu[n].handling_ns;
 		}
-		cost = (cost + drain.ns) * GOVERNOR_WHOLE / (PERIOD * CPUS / 4);
-		governor_step(&g, cpu, &drain, PERIOD);
+		cost = (cost + drain.ns) * RATE_CONTROLLER_WHOLE / (PERIOD * CPUS / 4);
+		rate_controller_step(&g, cpu, &drain, PERIOD);
 	}
 	assert_int_equal(g.online, CPUS / 4);
 	assert_true(cost <= 1000 && cost >= 500);
 	assert_true(g.cost <= cost + 20 && g.cost + 20 >= cost);
-	assert_int_equal(governor_held(&g), CPUS / 4);
-	assert_true(governor_interval_of(&g, 0) > 1000000);
+	assert_int_equal(rate_controller_limited_cpus(&g), CPUS / 4);
+	assert_true(rate_controller_interval_of(&g, 0) > 1000000);
 	for (u32 n = 0; n < CPUS; n++)
-		cpu[n].away = n % 4 == 0;
-	governor_step(&g, cpu, &quiet, PERIOD);
-	assert_int_equal(governor_held(&g), 0);
-	assert_int_equal(governor_interval_of(&g, 0), 1000000);
+		cpu[n].offline = n % 4 == 0;
+	rate_controller_step(&g, cpu, &quiet, PERIOD);
+	assert_int_equal(rate_controller_limited_cpus(&g), 0);
+	assert_int_equal(rate_controller_interval_of(&g, 0), 1000000);
 	/* All of them, as nobody has seen it. */
 	for (u32 n = 0; n < CPUS; n++)
-		cpu[n].away = true;
-	governor_step(&g, cpu, &quiet, PERIOD);
+		cpu[n].offline = true;
+	rate_controller_step(&g, cpu, &quiet, PERIOD);
 	assert_int_equal(g.cost, 0);
 }
 
 /* What was held back comes back with the budget. */
 static void test_release(void **state __attribute__((unused)))
 {
-	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
 	const struct machine dear = { 100, 1000000, 80000, 0, 95, 5, -1 };
 	const struct machine cheap = { 100, 1000000, 100, 0, 95, 5, -1 };
-	struct governor g;
+	struct rate_controller g;
 	u64 held;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	settle(&g, &dear, 40, 0);
 	held = longest(&g);
 	assert_true(held > 4000000);
@@ -317,13 +320,13 @@ static void test_fixed(void **state __attribute__((unused)))
 		{ "one CPU", { ONE_BUSY, .hot = 3, .fixed_ns = 2 * BUDGET, .sample_ns = 100, .noise = 4 } },
 		{ "no samples", { .fixed_ns = 2 * BUDGET, .hot = -1 } },
 	};
-	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
-	struct governor g;
+	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	struct rate_controller g;
 	u32 tried;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].name);
-		governor_init(&g, &config, scales, CPUS);
+		rate_controller_init(&g, &config, scales, CPUS);
 		tried = 0;
 		for (u32 k = 0; k < 400; k++) {
 			play(&g, &rows[i].machine);
@@ -352,16 +355,16 @@ static void test_parts(void **state __attribute__((unused)))
 		{ "none", { BUSY, .sample_ns = 20 * BUDGET / SAMPLES }, 750, 1000 },
 		{ "calls drain", { BUSY, .sample_ns = 20 * BUDGET / SAMPLES, .called = 90 }, 750, 1000 },
 	};
-	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
 
 	for (u32 noise = 0; noise <= 6; noise += 3) {
 		for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 			struct machine machine = rows[i].machine;
-			struct governor g;
+			struct rate_controller g;
 
 			test_row("%s, noise %u", rows[i].name, noise);
 			machine.noise = noise;
-			governor_init(&g, &config, scales, CPUS);
+			rate_controller_init(&g, &config, scales, CPUS);
 			settle(&g, &machine, 59, 0);
 			assert_row(cost >= rows[i].least && cost <= rows[i].most);
 			assert_row(longest(&g) > config.nominal_ns);
@@ -372,13 +375,13 @@ static void test_parts(void **state __attribute__((unused)))
 /* What was fixed may be gone, or have become what samples cost: it is found out again. */
 static void test_recovery(void **state __attribute__((unused)))
 {
-	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000 };
+	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
 	const struct machine fixed = { BUSY, .fixed_ns = 5 * BUDGET, .sample_ns = 100, .noise = 3 };
 	const struct machine dear = { BUSY, .sample_ns = 5 * BUDGET / SAMPLES, .noise = 3 };
 	const struct machine cheap = { BUSY, .sample_ns = 100, .noise = 3 };
-	struct governor g;
+	struct rate_controller g;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	settle(&g, &fixed, 40, 0);
 	assert_int_equal(longest(&g), 1000000);
 	/* Nothing but what they are made of differs: the next try shows that. */
@@ -396,14 +399,14 @@ static void test_recovery(void **state __attribute__((unused)))
 /* Both at once: each brings the interval to where it is, and neither undoes the other. */
 static void test_both(void **state __attribute__((unused)))
 {
-	const struct governor_config config = { .nominal_ns = 1000000,
-						.overhead = 1000,
-						.rate = true };
+	const struct rate_controller_config config = { .nominal_ns = 1000000,
+						       .overhead = 1000,
+						       .rate = true };
 	const struct machine m = { 700, 1000000, 40000, 1000, 90, 6, -1 };
-	struct governor g;
+	struct rate_controller g;
 	u32 changes;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	changes = settle(&g, &m, 120, 40);
 	print_message("rate %llu, cost %llu, %u changes at the end\n", (unsigned long long)rate,
 		      (unsigned long long)cost, changes);
@@ -415,21 +418,23 @@ static void test_both(void **state __attribute__((unused)))
 /* Another configuration begins where this one is, but for what it asks for anew. */
 static void test_change(void **state __attribute__((unused)))
 {
-	struct governor_config config = { .nominal_ns = 1000000, .overhead = 1000, .rate = true };
+	struct rate_controller_config config = { .nominal_ns = 1000000,
+						 .overhead = 1000,
+						 .rate = true };
 	const struct machine m = { 400, 1000000, 100, 10, 90, 5, -1 };
-	struct governor g;
+	struct rate_controller g;
 
-	governor_init(&g, &config, scales, CPUS);
+	rate_controller_init(&g, &config, scales, CPUS);
 	settle(&g, &m, 40, 0);
-	assert_true(governor_interval(&g) > 3000000);
+	assert_true(rate_controller_interval(&g) > 3000000);
 	config.nominal_ns = 2000000;
-	governor_change(&g, &config);
-	assert_true(governor_interval(&g) > 6000000);
+	rate_controller_change(&g, &config);
+	assert_true(rate_controller_interval(&g) > 6000000);
 	assert_int_equal(settle(&g, &m, 20, 20), 0);
 	config.rate = false;
 	config.overhead = 0;
-	governor_change(&g, &config);
-	assert_int_equal(governor_interval(&g), 2000000);
+	rate_controller_change(&g, &config);
+	assert_int_equal(rate_controller_interval(&g), 2000000);
 }
 
 int main(void)

@@ -120,7 +120,7 @@ static const struct source_ops script_ops = {
 struct fixture {
 	struct script script;
 	struct worker *worker;
-	struct feed *feed;
+	struct shared_source *shared_source;
 };
 
 static int setup(void **state)
@@ -132,7 +132,7 @@ static int setup(void **state)
 	f = (struct fixture){ .script.source = { .ops = &script_ops, .cpus = 1 } };
 	f.script.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(f.script.fd >= 0);
-	assert_int_equal(feed_new(&f.script.source, &sampling, &f.feed), 0);
+	assert_int_equal(shared_source_new(&f.script.source, &sampling, &f.shared_source), 0);
 	assert_int_equal(worker_new(NULL, NULL, &told, &f.worker), 0);
 	*state = &f;
 	return 0;
@@ -143,7 +143,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	worker_free(f->worker);
-	feed_put(f->feed);
+	shared_source_put(f->shared_source);
 	assert_int_equal(f->script.frees, 1);
 	close(f->script.fd);
 	return 0;
@@ -153,7 +153,7 @@ static int add(struct fixture *f, const char *name, const char *expression)
 {
 	struct session_config config = {
 		.name = name,
-		.feed = feed_get(f->feed),
+		.shared_source = shared_source_get(f->shared_source),
 		.shared = strcmp(name, SESSION_MACHINE) != 0,
 	};
 	struct filter_error error;
@@ -162,7 +162,7 @@ static int add(struct fixture *f, const char *name, const char *expression)
 	assert_int_equal(session_rule_new(NULL, expression, NULL, &config.rule, &error), 0);
 	r = worker_call(f->worker, worker_add, &config);
 	if (r < 0) {
-		feed_put(config.feed);
+		shared_source_put(config.shared_source);
 		session_rule_free(config.rule);
 	}
 	return r;
@@ -315,7 +315,7 @@ static int look(struct worker_state *state, void *arg)
 
 	snprintf(seen->text, sizeof(seen->text), "%s",
 		 session->rule->filter ? filter_text(session->rule->filter) : "");
-	seen->kept = session->feed->sampling.cgroups == session->rule->cgroups;
+	seen->kept = session->shared_source->sampling.cgroups == session->rule->cgroups;
 	return 0;
 }
 
@@ -371,11 +371,11 @@ static char *const secret[] = { (char *)"*-secret", NULL };
 static const struct filter_lists excluding = { .excluded = secret };
 
 static void make_relist(const struct filter_lists *lists, const char *expression,
-			struct relist *ret)
+			struct container_filter_change *ret)
 {
 	struct filter_error error;
 
-	*ret = (struct relist){ .lists = lists };
+	*ret = (struct container_filter_change){ .lists = lists };
 	assert_int_equal(session_rule_new(lists, expression, NULL, &ret->change.rule, &error), 0);
 }
 
@@ -399,7 +399,7 @@ static void add_own(struct fixture *f, struct script *own, const char *name)
 				.fd = f->script.fd };
 	assert_int_equal(session_rule_new(NULL, "remote", cgroups, &config.rule, &error), 0);
 	sampling.cgroups = config.rule->cgroups;
-	assert_int_equal(feed_new(&own->source, &sampling, &config.feed), 0);
+	assert_int_equal(shared_source_new(&own->source, &sampling, &config.shared_source), 0);
 	assert_int_equal(worker_call(f->worker, worker_add, &config), 0);
 }
 
@@ -408,7 +408,7 @@ static void test_relist(void **state)
 {
 	struct seen own_seen = { .session = "own" };
 	struct fixture *f = *state;
-	struct relist request;
+	struct container_filter_change request;
 	struct script own;
 	u64 records, filtered;
 
@@ -417,7 +417,7 @@ static void test_relist(void **state)
 	add_own(f, &own, "own");
 	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
 	make_relist(&excluding, NULL, &request);
-	assert_int_equal(worker_call(f->worker, relist, &request), 0);
+	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
 	check_rule(f, SESSION_MACHINE, "!(container =~ \"*-secret\")");
 	check_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
 	check_rule(
@@ -431,7 +431,7 @@ static void test_relist(void **state)
 	assert_true(records > 0 && records == filtered);
 	/* Without lists it is the machine's rule alone. */
 	make_relist(NULL, "op == load", &request);
-	assert_int_equal(worker_call(f->worker, relist, &request), 0);
+	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
 	check_rule(f, SESSION_MACHINE, "op == load");
 	check_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
 	assert_int_equal(worker_call(f->worker, worker_remove, "own"), 0);
@@ -444,7 +444,7 @@ static void test_relist_refused(void **state)
 	const struct source_config too_often = { .interval_ns = 1 };
 	struct fixture *f = *state;
 	char longest[64 * 12] = "remote";
-	struct relist request;
+	struct container_filter_change request;
 
 	for (u32 i = 1; i < 64; i++)
 		strcat(longest, " || remote");
@@ -452,7 +452,7 @@ static void test_relist_refused(void **state)
 	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
 	assert_int_equal(add(f, "longest", longest), 0);
 	make_relist(&excluding, NULL, &request);
-	assert_int_equal(worker_call(f->worker, relist, &request), -EINVAL);
+	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), -EINVAL);
 	assert_string_equal(
 		request.why,
 		"the filter of session \"longest\": together with the cgroups and the lists "
@@ -463,7 +463,7 @@ static void test_relist_refused(void **state)
 	assert_int_equal(worker_call(f->worker, worker_remove, "longest"), 0);
 	make_relist(&excluding, NULL, &request);
 	request.change.sampling = &too_often;
-	assert_int_equal(worker_call(f->worker, relist, &request), -ERANGE);
+	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), -ERANGE);
 	session_rule_free(request.change.rule);
 	check_rule(f, "slow", "latency.total > 200");
 }
@@ -528,7 +528,7 @@ static void test_facts(void **state)
 /* ---- Who governs the interval ------------------------------------------------ */
 
 struct governing {
-	struct govern *govern;
+	struct rate_control *rate_control;
 	u64 now;
 	u64 interval_ns; /* that somebody says */
 	u64 asked;
@@ -539,10 +539,10 @@ static int tick(struct worker_state *state, void *arg)
 {
 	struct governing *governing = arg;
 
-	state->govern = governing->govern;
+	state->rate_control = governing->rate_control;
 	governing->now += 5000000000ULL;
-	govern_tick(state, governing->now);
-	state->govern = NULL;
+	rate_control_tick(state, governing->now);
+	state->rate_control = NULL;
 	return 0;
 }
 
@@ -550,11 +550,11 @@ static int follow(struct worker_state *state, void *arg)
 {
 	struct governing *governing = arg;
 
-	state->govern = governing->govern;
+	state->rate_control = governing->rate_control;
 	if (governing->interval_ns)
-		govern_follow(state, &governing->interval_ns);
-	governing->asked = govern_asked(state);
-	state->govern = NULL;
+		rate_control_set_target(state, &governing->interval_ns);
+	governing->asked = rate_control_target(state);
+	state->rate_control = NULL;
 	return 0;
 }
 
@@ -564,18 +564,18 @@ static void test_govern_filtered(void **state)
 	struct fixture *f = *state;
 	struct governing g = { .now = 0 };
 
-	assert_int_equal(govern_new(4, &g.govern), 0);
+	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, tick, &g), 0);
-	assert_false(g.govern->governor.config.filtered);
+	assert_false(g.rate_control->rate_controller.config.filtered);
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
 	assert_int_equal(worker_call(f->worker, tick, &g), 0);
-	assert_true(g.govern->governor.config.filtered);
+	assert_true(g.rate_control->rate_controller.config.filtered);
 	assert_int_equal(change(f, SESSION_MACHINE, "", 0), 0);
 	assert_int_equal(worker_call(f->worker, tick, &g), 0);
-	assert_false(g.govern->governor.config.filtered);
-	govern_free(g.govern);
+	assert_false(g.rate_control->rate_controller.config.filtered);
+	rate_control_free(g.rate_control);
 }
 
 /* What is said is what is wanted, the more so where the governor had come to it by itself. */
@@ -584,17 +584,17 @@ static void test_govern_follows(void **state)
 	struct fixture *f = *state;
 	struct governing g = { .now = 0 };
 
-	assert_int_equal(govern_new(4, &g.govern), 0);
+	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	g.govern->governor.rate_scale = 2 * GOVERNOR_ONE;
+	g.rate_control->rate_controller.rate_scale = 2 * RATE_CONTROLLER_ONE;
 	assert_int_equal(change(f, SESSION_MACHINE, NULL, 2000000), 0);
 	assert_int_equal(worker_call(f->worker, follow, &g), 0);
 	assert_int_equal(g.asked, 1000000);
 	g.interval_ns = 2000000;
 	assert_int_equal(worker_call(f->worker, follow, &g), 0);
 	assert_int_equal(g.asked, 2000000);
-	assert_int_equal(governor_interval(&g.govern->governor), 2000000);
-	govern_free(g.govern);
+	assert_int_equal(rate_controller_interval(&g.rate_control->rate_controller), 2000000);
+	rate_control_free(g.rate_control);
 }
 
 /* For so much CPU time of the worker's thread a call keeps it busy. */
@@ -613,13 +613,13 @@ static int burn(struct worker_state *state __attribute__((unused)),
 /* Calls cost CPU time and drain windows, but the interval stays: Overhead= is of sampling alone. */
 static void test_govern_calls(void **state)
 {
-	const struct governor_config config = { .nominal_ns = 1000000, .overhead = 1 };
+	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1 };
 	struct fixture *f = *state;
 	struct governing g = { .now = 0 };
 	u64 records, filtered;
 
-	assert_int_equal(govern_new(4, &g.govern), 0);
-	governor_change(&g.govern->governor, &config);
+	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
+	rate_controller_change(&g.rate_control->rate_controller, &config);
 	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, tick, &g), 0);
@@ -629,10 +629,10 @@ static void test_govern_calls(void **state)
 		assert_int_equal(worker_call(f->worker, tick, &g), 0);
 	}
 	assert_true(records > 0);
-	assert_int_equal(g.govern->governor.cost, 0);
+	assert_int_equal(g.rate_control->rate_controller.cost, 0);
 	assert_int_equal(f->script.configured, 0);
-	assert_int_equal(governor_held(&g.govern->governor), 0);
-	govern_free(g.govern);
+	assert_int_equal(rate_controller_limited_cpus(&g.rate_control->rate_controller), 0);
+	rate_control_free(g.rate_control);
 }
 
 int main(void)

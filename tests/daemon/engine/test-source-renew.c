@@ -99,7 +99,7 @@ static int look(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
 
-	source_now = machine->feed->source;
+	source_now = machine->shared_source->source;
 	blind_now = profile_header(machine->profile)->blind_ns;
 	return 0;
 }
@@ -116,7 +116,7 @@ static struct worker *begin(void)
 	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1 }, .unsampled = 1 };
 	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2 } };
 	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
-	assert_int_equal(feed_new(&first.source, &sampling, &config.feed), 0);
+	assert_int_equal(shared_source_new(&first.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);

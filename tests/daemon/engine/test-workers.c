@@ -136,7 +136,7 @@ static const struct source_ops played_ops = {
 struct fixture {
 	u32 parts;
 	struct worker *worker;
-	struct feed *feed;
+	struct shared_source *shared_source;
 	struct source *part[PARTS];
 	u32 played;
 	bool quit;
@@ -157,9 +157,9 @@ static int add(struct fixture *f, const char *name)
 {
 	struct session_config config = {
 		.name = name,
-		.feed = feed_get(f->feed),
+		.shared_source = shared_source_get(f->shared_source),
 		.shared = strcmp(name, SESSION_MACHINE) != 0,
-		.keep = FLIGHT_MIN,
+		.flight_bytes = FLIGHT_MIN,
 	};
 	struct filter_error error;
 
@@ -182,7 +182,7 @@ static struct fixture *fixture_new(u32 parts)
 	source = f->part[0];
 	if (parts > 1)
 		assert_int_equal(source_partitioned_new(f->part, parts, &sampling, &source), 0);
-	assert_int_equal(feed_new(source, &sampling, &f->feed), 0);
+	assert_int_equal(shared_source_new(source, &sampling, &f->shared_source), 0);
 	assert_int_equal(worker_new(&plan, NULL, &told, &f->worker), 0);
 	assert_int_equal(add(f, SESSION_MACHINE), 0);
 	return f;
@@ -191,7 +191,7 @@ static struct fixture *fixture_new(u32 parts)
 static void fixture_free(struct fixture *f)
 {
 	worker_free(f->worker);
-	feed_put(f->feed);
+	shared_source_put(f->shared_source);
 	free(f);
 }
 
@@ -220,8 +220,8 @@ static int look(struct worker_state *state, void *arg)
 
 	seen->records = profile_header(session->profile)->records;
 	seen->windows = 0;
-	for (u32 i = 0; i < session->feed->cpu_count; i++)
-		seen->windows += session->feed->cpus[i].windows;
+	for (u32 i = 0; i < session->shared_source->cpu_count; i++)
+		seen->windows += session->shared_source->cpus[i].windows;
 	return 0;
 }
 
@@ -282,7 +282,7 @@ static void call_all(struct fixture *f, u32 round)
 		assert_int_equal(worker_call(f->worker, worker_stop, (void *)"other"), 0);
 	if (round % 4 == 3)
 		assert_int_equal(worker_call(f->worker, worker_remove, (void *)"other"), 0);
-	worker_beat(f->worker);
+	worker_heartbeat(f->worker);
 }
 
 static void *player_run(void *arg)

@@ -18,8 +18,8 @@ static void no_name(struct source *source)
 
 static const struct source_ops ops = { .name = "module", .free = no_name };
 static struct source source = { .ops = &ops, .by = by, .cpus = 4 };
-static struct feed feed = { .source = &source };
-static struct session machine = { .feed = &feed, .running = true };
+static struct shared_source shared_source = { .source = &source };
+static struct session machine = { .shared_source = &shared_source, .running = true };
 static u32 stopped;
 
 int worker_read(struct worker *worker, worker_fn fn, void *arg)
@@ -28,17 +28,17 @@ int worker_read(struct worker *worker, worker_fn fn, void *arg)
 
 	(void)worker;
 	source.trouble.cpus_stopped = stopped;
-	feed.error = -5;
+	shared_source.error = -5;
 	return fn(&state, arg);
 }
 
-struct keep *keep_of(const struct worker_state *state)
+struct checkpoint *checkpoint_of(const struct worker_state *state)
 {
 	(void)state;
 	return NULL;
 }
 
-u64 worker_beat(struct worker *worker)
+u64 worker_heartbeat(struct worker *worker)
 {
 	(void)worker;
 	return 0;
@@ -63,7 +63,7 @@ void shards_describe(const struct shards *shards, char *ret, size_t size)
 	snprintf(ret, size, " 2 workers.");
 }
 
-void govern_describe(const struct worker_state *state, char *ret, size_t size)
+void rate_control_describe(const struct worker_state *state, char *ret, size_t size)
 {
 	(void)state;
 	snprintf(ret, size, " Interval 1 ns.");

@@ -89,60 +89,60 @@ static void test_numbers_refused(void **state __attribute__((unused)))
 	assert_true(to.full && !to.len);
 }
 
-static void commit(struct checkpoint *c, u64 value)
+static void commit(struct checkpoint_slots *c, u64 value)
 {
 	struct serializer to;
 
-	checkpoint_begin(c, &to);
+	checkpoint_slots_begin(c, &to);
 	serialize_u64(&to, value);
-	assert_int_equal(checkpoint_commit(c, &to), 0);
+	assert_int_equal(checkpoint_slots_commit(c, &to), 0);
 }
 
 /* What the next process would find. */
-static int found(const struct checkpoint *c, u64 *ret_value)
+static int found(const struct checkpoint_slots *c, u64 *ret_value)
 {
 	const char *reason = "";
-	struct checkpoint *next;
+	struct checkpoint_slots *next;
 	struct deserializer from;
 	int r;
 
-	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), 7, &next, &reason), 0);
-	r = checkpoint_read(next, &from, &reason);
+	assert_int_equal(checkpoint_slots_adopt(dup(checkpoint_slots_fd(c)), 7, &next, &reason), 0);
+	r = checkpoint_slots_read(next, &from, &reason);
 	if (!r) {
 		*ret_value = deserialize_u64(&from);
 		free((void *)from.at);
 	}
-	checkpoint_free(next);
+	checkpoint_slots_free(next);
 	return r;
 }
 
 /* Flip a bit of the bytes that say @value, wherever they are. */
-static void damage(const struct checkpoint *c, u8 value)
+static void damage(const struct checkpoint_slots *c, u8 value)
 {
 	u8 byte;
 
 	for (size_t slot = 0; slot < 2; slot++) {
 		off_t at = (off_t)(slot * CHECKPOINT_SLOT + 64);
 
-		assert_int_equal(pread(checkpoint_fd(c), &byte, 1, at), 1);
+		assert_int_equal(pread(checkpoint_slots_fd(c), &byte, 1, at), 1);
 		if (byte != value)
 			continue;
 		byte ^= 1;
-		assert_int_equal(pwrite(checkpoint_fd(c), &byte, 1, at), 1);
+		assert_int_equal(pwrite(checkpoint_slots_fd(c), &byte, 1, at), 1);
 	}
 }
 
 static void test_slots(void **state __attribute__((unused)))
 {
-	struct checkpoint *c;
+	struct checkpoint_slots *c;
 	struct serializer to;
 	u64 value = 0;
 
-	assert_int_equal(checkpoint_new("test", 7, &c), 0);
+	assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
 	assert_int_equal(found(c, &value), -ENODATA);
 	for (u64 i = 1; i < 8; i++) {
 		/* Killed while it writes. */
-		checkpoint_begin(c, &to);
+		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 99);
 		assert_int_equal(found(c, &value), i == 1 ? -ENODATA : 0);
 		assert_int_equal(value, i - 1);
@@ -151,10 +151,10 @@ static void test_slots(void **state __attribute__((unused)))
 		assert_int_equal(value, i);
 	}
 	/* Too much for a slot: the last one still counts. */
-	checkpoint_begin(c, &to);
+	checkpoint_slots_begin(c, &to);
 	to.len = to.room;
 	serialize_u64(&to, 1);
-	assert_int_equal(checkpoint_commit(c, &to), -ENOSPC);
+	assert_int_equal(checkpoint_slots_commit(c, &to), -ENOSPC);
 	assert_int_equal(found(c, &value), 0);
 	assert_int_equal(value, 7);
 	commit(c, 8);
@@ -163,20 +163,20 @@ static void test_slots(void **state __attribute__((unused)))
 	assert_int_equal(value, 7);
 	damage(c, 7);
 	assert_int_equal(found(c, &value), -EPROTO);
-	checkpoint_free(c);
+	checkpoint_slots_free(c);
 }
 
 /* A process that adopts the checkpoint is killed while it writes its first own one. */
-static void adopt_and_begin(const struct checkpoint *c)
+static void adopt_and_begin(const struct checkpoint_slots *c)
 {
 	const char *reason = "";
-	struct checkpoint *next;
+	struct checkpoint_slots *next;
 	struct serializer to;
 
-	assert_int_equal(checkpoint_adopt(dup(checkpoint_fd(c)), 7, &next, &reason), 0);
-	checkpoint_begin(next, &to);
+	assert_int_equal(checkpoint_slots_adopt(dup(checkpoint_slots_fd(c)), 7, &next, &reason), 0);
+	checkpoint_slots_begin(next, &to);
 	serialize_u64(&to, 99);
-	checkpoint_free(next);
+	checkpoint_slots_free(next);
 }
 
 /*
@@ -187,33 +187,36 @@ static void test_torn(void **state __attribute__((unused)))
 {
 	u64 before[8], after[8], torn[8], first = 0, second = 0;
 	const off_t at = (off_t)CHECKPOINT_SLOT; /* of odd commits */
-	struct checkpoint *c;
+	struct checkpoint_slots *c;
 	struct serializer to;
 
 	for (u32 words = 0; words < 1 << 8; words++) {
 		test_row("words %#x", words);
-		assert_int_equal(checkpoint_new("test", 7, &c), 0);
+		assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
 		commit(c, 1);
 		commit(c, 2);
-		checkpoint_begin(c, &to);
+		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 3);
-		assert_int_equal(pread(checkpoint_fd(c), before, sizeof(before), at), sizeof(before));
-		assert_int_equal(checkpoint_commit(c, &to), 0);
-		assert_int_equal(pread(checkpoint_fd(c), after, sizeof(after), at), sizeof(after));
+		assert_int_equal(pread(checkpoint_slots_fd(c), before, sizeof(before), at),
+				 sizeof(before));
+		assert_int_equal(checkpoint_slots_commit(c, &to), 0);
+		assert_int_equal(pread(checkpoint_slots_fd(c), after, sizeof(after), at),
+				 sizeof(after));
 		for (u32 i = 0; i < ARRAY_SIZE(torn); i++)
 			torn[i] = words & 1U << i ? after[i] : before[i];
-		assert_int_equal(pwrite(checkpoint_fd(c), torn, sizeof(torn), at), sizeof(torn));
+		assert_int_equal(pwrite(checkpoint_slots_fd(c), torn, sizeof(torn), at),
+				 sizeof(torn));
 		assert_row(!found(c, &first) && (first == 2 || first == 3));
 		adopt_and_begin(c);
 		assert_row(!found(c, &second) && second == first);
-		checkpoint_free(c);
+		checkpoint_slots_free(c);
 	}
 }
 
 /* Adds @flip to the byte of @file at @at, and imports the file as the next process would. */
 static int imported(int file, off_t at, u8 flip, u64 *ret_value)
 {
-	struct checkpoint *c;
+	struct checkpoint_slots *c;
 	const char *reason;
 	u8 byte;
 	int fd, r;
@@ -224,31 +227,31 @@ static int imported(int file, off_t at, u8 flip, u64 *ret_value)
 		assert_int_equal(pwrite(file, &byte, 1, at), 1);
 	}
 	assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-	r = checkpoint_import("test", file, &fd);
+	r = checkpoint_slots_import("test", file, &fd);
 	if (r < 0)
 		return r;
-	assert_int_equal(checkpoint_adopt(fd, 7, &c, &reason), 0);
+	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), 0);
 	r = found(c, ret_value);
-	checkpoint_free(c);
+	checkpoint_slots_free(c);
 	return r;
 }
 
 /* A checkpoint goes into a file and comes back, whichever slot was the last one. */
 static void test_file(void **state __attribute__((unused)))
 {
-	struct checkpoint *c;
+	struct checkpoint_slots *c;
 	u64 value = 0;
 	int file;
 
-	assert_int_equal(checkpoint_new("test", 7, &c), 0);
+	assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
 	file = memfd_create("file", MFD_CLOEXEC);
-	assert_int_equal(checkpoint_export(c, file), -ENODATA);
+	assert_int_equal(checkpoint_slots_export(c, file), -ENODATA);
 	assert_int_equal(imported(file, 0, 0, &value), -ENODATA);
 	for (u64 i = 1; i <= 2; i++) {
 		commit(c, i);
 		assert_int_equal(ftruncate(file, 0), 0);
 		assert_int_equal(lseek(file, 0, SEEK_SET), 0);
-		assert_int_equal(checkpoint_export(c, file), 0);
+		assert_int_equal(checkpoint_slots_export(c, file), 0);
 		assert_int_equal(imported(file, 0, 0, &value), 0);
 		assert_int_equal(value, i);
 	}
@@ -262,25 +265,25 @@ static void test_file(void **state __attribute__((unused)))
 	assert_int_equal(ftruncate(file, 64), 0);
 	assert_int_equal(imported(file, 0, 0, &value), -EPROTO);
 	close(file);
-	checkpoint_free(c);
+	checkpoint_slots_free(c);
 }
 
 static void test_foreign(void **state __attribute__((unused)))
 {
 	const char *reason = "";
-	struct checkpoint *c;
+	struct checkpoint_slots *c;
 	int ends[2], fd;
 
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(checkpoint_adopt(ends[0], 7, &c, &reason), -EPROTO);
+	assert_int_equal(checkpoint_slots_adopt(ends[0], 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is no memfd");
 	close(ends[0]);
 	close(ends[1]);
 	fd = memfd_create("foreign", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	assert_int_equal(checkpoint_adopt(fd, 7, &c, &reason), -EPROTO);
+	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is not of a checkpoint's size");
 	assert_int_equal(ftruncate(fd, 2 * CHECKPOINT_SLOT), 0);
-	assert_int_equal(checkpoint_adopt(fd, 7, &c, &reason), -EPROTO);
+	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is not sealed");
 	close(fd);
 }

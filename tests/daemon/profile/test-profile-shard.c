@@ -276,7 +276,7 @@ static void assert_spans(struct fixture *f, u64 now)
 	}
 }
 
-static void feed(struct fixture *f, u32 n, u8 *records, size_t size)
+static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 {
 	u32 cpu = (u32)below(f, CPUS);
 	const struct source_window window = {
@@ -309,7 +309,7 @@ static void feed_all(struct fixture *f)
 	static u8 records[RECORDS * 128];
 
 	for (u32 n = 0; n < WINDOWS; n++)
-		feed(f, n, records, sizeof(records));
+		shared_source(f, n, records, sizeof(records));
 	for (u32 i = 0; i < SHARDS; i++)
 		merge(f, i);
 	profile_flush(f->whole);

@@ -51,7 +51,7 @@ static struct attributor *attributor_full(const struct memory_plan *plan)
 }
 
 /* Most processes some samples; the first ones many more. */
-static void feed(struct profile *p, u32 rounds)
+static void shared_source(struct profile *p, u32 rounds)
 {
 	static u8 records[RECORDS * 128];
 
@@ -98,12 +98,16 @@ static u64 resident(void)
 
 static struct memory_plan usual_plan(struct memory_plan *ret_session)
 {
-	const struct memory_ask ask = { .budget = 64 * MIB, .cpus = 2, .page = 4096, .bpf = true,
-					.side_band = true, .sources = MEMORY_MODULE | MEMORY_PERF };
+	const struct memory_request request = { .budget = 64 * MIB,
+						.cpus = 2,
+						.page = 4096,
+						.bpf = true,
+						.side_band = true,
+						.sources = MEMORY_MODULE | MEMORY_PERF };
 	struct memory_plan plan;
 	u64 least;
 
-	assert_int_equal(budget_plan(&ask, &plan, &least), 0);
+	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	budget_session(&plan, 0, false, ret_session);
 	return plan;
 }
@@ -147,8 +151,8 @@ static void test_bound(void **state)
 	struct counters counters, same;
 
 	(void)state;
-	feed(whole, 4);
-	feed(p, 4);
+	shared_source(whole, 4);
+	shared_source(p, 4);
 	profile_flush(whole);
 	profile_flush(p);
 	assert_true(processes_of(whole) > PROCESSES / 2);
@@ -186,7 +190,7 @@ static void test_merged(void **state)
 	(void)state;
 	assert_int_equal(profile_new(&config, a, &shard), 0);
 	for (u32 i = 0; i < 3; i++) {
-		feed(shard, 1);
+		shared_source(shard, 1);
 		profile_merge(whole, shard, NULL);
 		assert_int_equal(shard->room.used[TALLY_PROCESS], 0);
 	}
@@ -211,7 +215,7 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 	if (expression)
 		assert_int_equal(filter_new(expression, &filter, &error), 0);
 	p = profile_by(plan, a, filter);
-	feed(p, 8);
+	shared_source(p, 8);
 	profile_flush(p);
 	grown = resident() - before;
 	*ret_processes = processes_of(p);

@@ -78,7 +78,7 @@ static size_t make_records(u8 *buf, size_t room, u64 first)
 /* Of CPU 1. */
 static u64 other_midr = MIDR;
 
-static void feed(const struct source_sink *sink)
+static void shared_source(const struct source_sink *sink)
 {
 	u8 buf[4096];
 
@@ -127,7 +127,7 @@ static size_t record(enum recorder_format format)
 	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
 	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
 	sink = recorder_sink(recorder);
-	feed(&sink);
+	shared_source(&sink);
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
 	return (size_t)lseek(temp_fd, 0, SEEK_END);
@@ -226,7 +226,7 @@ static void test_own(void **state)
 	struct recording_error error;
 
 	(void)state;
-	feed(&sink);
+	shared_source(&sink);
 	assert_int_equal(record(RECORDER_NATIVE) % 64, 0);
 	assert_int_equal(replay(&seen, &error), 0);
 	check_tasks(&seen);
@@ -786,7 +786,7 @@ static void test_write_fails(void **state)
 	assert_non_null(full);
 	assert_int_equal(recorder_new(fileno(full), &config, &recorder), 0);
 	sink = recorder_sink(recorder);
-	feed(&sink);
+	shared_source(&sink);
 	assert_int_equal(recorder_finish(recorder), -ENOSPC);
 	recorder_free(recorder);
 	fclose(full);

@@ -406,7 +406,7 @@ static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int ver
 	perfgen_end(gen);
 }
 
-struct kept {
+struct session_record {
 	struct source_window windows[8];
 	unsigned int n_windows;
 	struct task_event tasks[8];
@@ -416,7 +416,7 @@ struct kept {
 
 static void keep_window(void *ctx, const struct source_window *window)
 {
-	struct kept *kept = ctx;
+	struct session_record *kept = ctx;
 
 	assert_true(kept->n_windows < 8);
 	kept->windows[kept->n_windows++] = *window;
@@ -424,7 +424,7 @@ static void keep_window(void *ctx, const struct source_window *window)
 
 static void keep_task(void *ctx, const struct task_event *event)
 {
-	struct kept *kept = ctx;
+	struct session_record *kept = ctx;
 
 	assert_true(kept->n_tasks < 8);
 	snprintf(kept->names[kept->n_tasks], 64, "%s", event->name);
@@ -435,7 +435,7 @@ static void keep_task(void *ctx, const struct task_event *event)
 	}
 }
 
-static void check_tasks(const struct kept *kept)
+static void check_tasks(const struct session_record *kept)
 {
 	const struct task_event *t = kept->tasks + 1;
 
@@ -451,7 +451,7 @@ static void check_tasks(const struct kept *kept)
 	assert_row(t[3].offset == 0x2000 && !strcmp(kept->names[4], "/usr/bin/worker"));
 }
 
-static void check_windows(const struct kept *kept, u64 midr)
+static void check_windows(const struct session_record *kept, u64 midr)
 {
 	const struct source_window *w = kept->windows;
 
@@ -479,7 +479,7 @@ static void test_perf_made(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
-		struct kept kept = { .n_windows = 0 };
+		struct session_record kept = { .n_windows = 0 };
 		const struct source_sink sink = { keep_window, keep_task, &kept };
 
 		test_row("%s, %s, version %u", i & 1 ? "big-endian" : "little-endian",
@@ -504,7 +504,7 @@ static void test_perf_made(void **state)
 static void test_perf_trailers_differ(void **state)
 {
 	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
-	struct kept kept = { .n_windows = 0 };
+	struct session_record kept = { .n_windows = 0 };
 	const struct source_sink sink = { keep_window, keep_task, &kept };
 	struct recording_error error;
 	struct recording *recording;
@@ -635,7 +635,7 @@ static void put_round(void)
 /* A round, or the end, with no event waiting: nothing to sort, from no memory at all. */
 static void test_perf_empty_rounds(void **state)
 {
-	struct kept kept = { .n_windows = 0 };
+	struct session_record kept = { .n_windows = 0 };
 	const struct source_sink sink = { keep_window, keep_task, &kept };
 	struct recording_error error;
 	struct recording *recording;

@@ -435,7 +435,7 @@ static struct worker *start_worker(void)
 	struct worker *worker = NULL;
 	struct filter_error error;
 
-	assert_int_equal(feed_new(open_module(&plain), &plain, &session.feed), 0);
+	assert_int_equal(shared_source_new(open_module(&plain), &plain, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &session), 0);

@@ -179,22 +179,22 @@ static struct played *source_played(u8 of_backend)
 	return played;
 }
 
-static struct feed *feed_played(void)
+static struct shared_source *feed_played(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	struct played *played;
-	struct feed *feed;
+	struct shared_source *shared_source;
 
 	played = source_played(backend);
 	/* A place in them is none that was read up to. */
 	played->foreign = foreign;
-	assert_int_equal(feed_new(&played->source, &sampling, &feed), 0);
-	return feed;
+	assert_int_equal(shared_source_new(&played->source, &sampling, &shared_source), 0);
+	return shared_source;
 }
 
 static int open_own(void *ctx __attribute__((unused)), const char *name, bool kept,
 		    struct source_config *sampling, struct source **ret_source,
-		    char ret_reason[static KEEP_REASON])
+		    char ret_reason[static RESTORE_REASON])
 {
 	struct played *played;
 
@@ -218,32 +218,33 @@ static int open_own(void *ctx __attribute__((unused)), const char *name, bool ke
 static const struct config usual = CONFIG_DEFAULT;
 
 /* One process: a worker with the machine's session by @configured, and what @fd has. */
-static struct worker *process_by(const struct config *configured, int fd, struct keep **ret_keep,
-				 struct keep_restore *ret_restore)
+static struct worker *process_by(const struct config *configured, int fd,
+				 struct checkpoint **ret_keep, struct restore_request *ret_restore)
 {
 	const struct task_events_status told = { 0 };
-	struct session_config config = { .name = SESSION_MACHINE, .feed = feed_played() };
+	struct session_config config = { .name = SESSION_MACHINE, .shared_source = feed_played() };
 	struct filter_error error;
 	struct worker *worker;
 	const char *reason;
 
-	config.feed->sampling.interval_ns = 1000000000ULL / configured->samples_per_second;
+	config.shared_source->sampling.interval_ns = 1000000000ULL / configured->samples_per_second;
 	assert_int_equal(session_rule_new(NULL, configured->filter, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
-	assert_int_equal(keep_new(fd, ret_keep, &reason), 0);
+	assert_int_equal(checkpoint_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
-	*ret_restore = (struct keep_restore){
-		.keep = *ret_keep,
+	*ret_restore = (struct restore_request){
+		.checkpoint = *ret_keep,
 		.config = configured,
 		.open = open_own,
 		.adopted = adopted,
 	};
-	worker_call(worker, keep_restore, ret_restore);
+	worker_call(worker, restore_run, ret_restore);
 	return worker;
 }
 
-static struct worker *process_new(int fd, struct keep **ret_keep, struct keep_restore *ret_restore)
+static struct worker *process_new(int fd, struct checkpoint **ret_keep,
+				  struct restore_request *ret_restore)
 {
 	return process_by(&usual, fd, ret_keep, ret_restore);
 }
@@ -255,28 +256,30 @@ static int share(struct worker_state *state, void *arg)
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &config.rule, &error), 0);
-	config.feed = feed_get(worker_session(state, NULL)->feed);
+	config.shared_source = shared_source_get(worker_session(state, NULL)->shared_source);
 	return worker_add(state, &config);
 }
 
 /* As the bus does: a session with a buffer, one with a source of its own, and another rule. */
 static int set_up(struct worker_state *state, void *arg)
 {
-	struct session_config flight = { .name = "flight", .shared = true, .keep = FLIGHT_MIN },
+	struct session_config flight = { .name = "flight",
+					 .shared = true,
+					 .flight_bytes = FLIGHT_MIN },
 			      alone = { .name = "own" };
 	struct worker_change change = { .session = SESSION_MACHINE, .interval_ns = 5000000 };
 	char *const cgroups[] = { (char *)"/", NULL };
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &flight.rule, &error), 0);
-	flight.feed = feed_get(worker_session(state, NULL)->feed);
+	flight.shared_source = shared_source_get(worker_session(state, NULL)->shared_source);
 	assert_int_equal(worker_add(state, &flight), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &alone.rule, &error), 0);
-	alone.feed = feed_played();
+	alone.shared_source = feed_played();
 	assert_int_equal(worker_add(state, &alone), 0);
 	assert_int_equal(session_rule_new(NULL, "op == store", cgroups, &change.rule, &error), 0);
 	assert_int_equal(worker_change(state, &change), 0);
-	return keep_leave(state, arg);
+	return checkpoint_final(state, arg);
 }
 
 static int drain(struct worker_state *state, void *arg)
@@ -289,7 +292,7 @@ struct ledgers {
 	const char *session;
 	bool there;
 	bool running;
-	size_t keep;
+	size_t flight_bytes;
 	u64 interval_ns;
 	u64 enabled_ns;
 	u64 gap_ns;
@@ -309,13 +312,13 @@ static int look(struct worker_state *state, void *arg)
 	if (!session)
 		return 0;
 	l->running = session->running;
-	l->keep = session->flight ? flight_size(session->flight) : 0;
-	l->interval_ns = session->feed->source->interval_ns;
+	l->flight_bytes = session->flight ? flight_size(session->flight) : 0;
+	l->interval_ns = session->shared_source->source->interval_ns;
 	l->enabled_ns = profile_header(session->profile)->enabled_ns;
 	l->gap_ns = profile_header(session->profile)->blind_by[SOURCE_BLIND_RESTART];
 	l->lost = profile_header(session->profile)->lost;
-	l->tail = ((const struct played *)session->feed->source)->tail;
-	l->spills = ((const struct played *)session->feed->source)->spills;
+	l->tail = ((const struct played *)session->shared_source->source)->tail;
+	l->spills = ((const struct played *)session->shared_source->source)->spills;
 	snprintf(l->expression, sizeof(l->expression), "%s", session->rule->expression);
 	snprintf(l->cgroup, sizeof(l->cgroup), "%s",
 		 session->rule->cgroups ? session->rule->cgroups[0] : "");
@@ -336,7 +339,7 @@ static int set_up_own(struct worker_state *state, void *arg __attribute__((unuse
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &alone.rule, &error), 0);
 	played->source.cgroups = true;
 	played->source.trouble.faults = 9;
-	assert_int_equal(feed_new(&played->source, &sampling, &alone.feed), 0);
+	assert_int_equal(shared_source_new(&played->source, &sampling, &alone.shared_source), 0);
 	assert_int_equal(worker_add(state, &alone), 0);
 	return worker_start(state, (void *)"own");
 }
@@ -345,12 +348,12 @@ static int set_up_own(struct worker_state *state, void *arg __attribute__((unuse
 static int leave(u64 *ret_lost, bool with_own)
 {
 	struct ledgers l = { .session = SESSION_MACHINE };
-	struct keep_restore restore;
+	struct restore_request restore;
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 	int fd;
 
-	worker = process_new(-1, &keep, &restore);
+	worker = process_new(-1, &checkpoint, &restore);
 	assert_false(restore.found);
 	assert_int_equal(worker_call(worker, share, (void *)"loads"), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
@@ -360,22 +363,22 @@ static int leave(u64 *ret_lost, bool with_own)
 		worker_call(worker, drain, NULL);
 	worker_call(worker, look, &l);
 	*ret_lost = l.lost;
-	assert_int_equal(worker_call(worker, keep_leave, NULL), 0);
-	fd = dup(keep_fd(keep));
+	assert_int_equal(worker_call(worker, checkpoint_final, NULL), 0);
+	fd = dup(checkpoint_fd(checkpoint));
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 	return fd;
 }
 
 static void test_going_on(void **state __attribute__((unused)))
 {
 	struct ledgers machine = { .session = SESSION_MACHINE }, loads = { .session = "loads" };
-	struct keep_restore restore;
+	struct restore_request restore;
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 	u64 lost;
 
-	worker = process_new(leave(&lost, false), &keep, &restore);
+	worker = process_new(leave(&lost, false), &checkpoint, &restore);
 	assert_true(restore.found && restore.restored && !restore.stopped && !restore.note_count);
 	assert_string_equal(restore.version, SPEPROF_VERSION);
 	assert_true(restore.gap_ns > 0);
@@ -387,7 +390,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	assert_string_equal(loads.expression, "op == load");
 	assert_string_equal(loads.cgroup, "/");
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 }
 
 /* What the bus has set up is there again, or somebody is told. */
@@ -395,17 +398,18 @@ static void check_set(const struct config *later, int fd, bool rule, bool interv
 {
 	struct ledgers machine = { .session = SESSION_MACHINE }, flight = { .session = "flight" },
 		       alone = { .session = "own" };
-	struct keep_restore restore;
+	struct restore_request restore;
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 
-	worker = process_by(later, fd, &keep, &restore);
+	worker = process_by(later, fd, &checkpoint, &restore);
 	assert_true(restore.restored);
 	worker_call(worker, look, &machine);
 	worker_call(worker, look, &flight);
 	worker_call(worker, look, &alone);
 	print_message("in force: %s\nnot: %s\n", restore.settings, restore.overruled);
-	assert_true(flight.there && flight.keep == FLIGHT_MIN && alone.there && !alone.running);
+	assert_true(flight.there && flight.flight_bytes == FLIGHT_MIN && alone.there &&
+		    !alone.running);
 	assert_int_equal(restore.note_count, 1);
 	assert_string_equal(restore.notes[0].text,
 			    "session \"own\" goes on with 0 records, without a gap");
@@ -417,7 +421,7 @@ static void check_set(const struct config *later, int fd, bool rule, bool interv
 	assert_true(!!strstr(restore.settings, "cgroups /") == rule);
 	assert_true(!!strstr(restore.settings, "interval of 5000 us") == interval);
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 }
 
 static void test_set_by_bus(void **state __attribute__((unused)))
@@ -438,51 +442,53 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 	strcpy(lists.excluded, "secret");
 	rate.samples_per_second = 100;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct keep_restore restore;
-		struct keep *keep;
-		struct worker *worker = process_new(-1, &keep, &restore);
+		struct restore_request restore;
+		struct checkpoint *checkpoint;
+		struct worker *worker = process_new(-1, &checkpoint, &restore);
 
 		assert_int_equal(worker_call(worker, set_up, NULL), 0);
-		check_set(rows[i].later, dup(keep_fd(keep)), rows[i].rule, rows[i].interval);
+		check_set(rows[i].later, dup(checkpoint_fd(checkpoint)), rows[i].rule,
+			  rows[i].interval);
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 	}
 }
 
 static int save(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	keep_save(state);
-	return keep_due(state, keep_of(state)->saved_ns + 1);
+	checkpoint_save(state);
+	return checkpoint_is_due(state, checkpoint_of(state)->saved_ns + 1);
 }
 
 /* What could not be saved is not given back, until the rings are nearly full; then they spill. */
 static void test_unsaved(void **state __attribute__((unused)))
 {
-	struct keep_restore restore;
-	struct keep *keep;
-	struct worker *worker = process_new(-1, &keep, &restore);
+	struct restore_request restore;
+	struct checkpoint *checkpoint;
+	struct worker *worker = process_new(-1, &checkpoint, &restore);
 	u32 before;
 	int fd;
 
 	assert_true(worker_call(worker, save, NULL) && !spills);
 	before = released;
-	keep->room = 100;
+	checkpoint->room = 100;
 	/* A ring that waits is no reason to try again and again. */
 	assert_false(worker_call(worker, save, NULL));
-	assert_true(keep->error == -ENOSPC && keep->unsaved == 1 && released == before && spills);
+	assert_true(checkpoint->error == -ENOSPC && checkpoint->unsaved == 1 &&
+		    released == before && spills);
 	worker_call(worker, save, NULL);
-	assert_true(keep->unsaved == 2 && released == before);
-	keep->room = 0;
+	assert_true(checkpoint->unsaved == 2 && released == before);
+	checkpoint->room = 0;
 	worker_call(worker, save, NULL);
-	assert_true(!keep->error && released == before + 1 && !spills);
-	fd = dup(keep_fd(keep));
+	assert_true(!checkpoint->error && released == before + 1 && !spills);
+	fd = dup(checkpoint_fd(checkpoint));
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 	adopted = true;
-	worker = process_new(fd, &keep, &restore);
+	worker = process_new(fd, &checkpoint, &restore);
 	assert_true(restore.restored && !spills);
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 	adopted = false;
 }
 
@@ -504,15 +510,15 @@ static void test_backend(void **state __attribute__((unused)))
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct ledgers machine = { .session = SESSION_MACHINE },
 			       loads = { .session = "loads" };
-		struct keep_restore restore;
+		struct restore_request restore;
 		struct worker *worker;
-		struct keep *keep;
+		struct checkpoint *checkpoint;
 		int fd;
 
 		backend = rows[i].before;
 		fd = leave(&lost, false);
 		backend = rows[i].after;
-		worker = process_new(fd, &keep, &restore);
+		worker = process_new(fd, &checkpoint, &restore);
 		worker_call(worker, look, &machine);
 		worker_call(worker, look, &loads);
 		assert_true(restore.found && restore.restored == !rows[i].refused);
@@ -520,7 +526,7 @@ static void test_backend(void **state __attribute__((unused)))
 		if (rows[i].refused)
 			assert_non_null(strstr(restore.reason, rows[i].refused));
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 	}
 	backend = BACKEND_EMULATED;
 }
@@ -529,15 +535,15 @@ static int trouble_of_own(struct worker_state *state, void *arg __attribute__((u
 {
 	const struct session *session = worker_session(state, "own");
 
-	return session ? (int)session->feed->source->trouble.faults : -ENOENT;
+	return session ? (int)session->shared_source->source->trouble.faults : -ENOENT;
 }
 
 /* A process with the machine's session and that one, killed after some windows; what is left of it. */
 static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
 {
-	struct keep_restore restore;
-	struct keep *keep;
-	struct worker *worker = process_new(-1, &keep, &restore);
+	struct restore_request restore;
+	struct checkpoint *checkpoint;
+	struct worker *worker = process_new(-1, &checkpoint, &restore);
 	int fd;
 
 	assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
@@ -546,18 +552,18 @@ static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
 		worker_call(worker, drain, NULL);
 		worker_call(worker, drain, (void *)"own");
 	}
-	worker_call(worker, keep_leave, NULL);
+	worker_call(worker, checkpoint_final, NULL);
 	*ret_own = (struct ledgers){ .session = "own" };
 	*ret_machine = (struct ledgers){ .session = SESSION_MACHINE };
 	worker_call(worker, look, ret_own);
 	worker_call(worker, look, ret_machine);
-	fd = dup(keep_fd(keep));
+	fd = dup(checkpoint_fd(checkpoint));
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 	return fd;
 }
 
-static bool is_noted(const struct keep_restore *restore, bool warning, const char *text)
+static bool is_noted(const struct restore_request *restore, bool warning, const char *text)
 {
 	for (u32 i = 0; i < restore->note_count; i++)
 		if (strstr(restore->notes[i].text, text))
@@ -612,9 +618,9 @@ static void test_own(void **state __attribute__((unused)))
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct ledgers before, machine_before, after = { .session = "own" },
 						       machine = { .session = SESSION_MACHINE };
-		struct keep_restore restore;
+		struct restore_request restore;
 		struct worker *worker;
-		struct keep *keep;
+		struct checkpoint *checkpoint;
 		int fd = leave_own(&before, &machine_before);
 
 		memset(&own, 0, sizeof(own));
@@ -625,7 +631,7 @@ static void test_own(void **state __attribute__((unused)))
 		own.backend = rows[i].backend;
 		stopped = 0;
 		offline = true;
-		worker = process_new(fd, &keep, &restore);
+		worker = process_new(fd, &checkpoint, &restore);
 		offline = false;
 		worker_call(worker, look, &after);
 		worker_call(worker, look, &machine);
@@ -653,7 +659,7 @@ static void test_own(void **state __attribute__((unused)))
 			assert_int_equal(worker_call(worker, trouble_of_own, NULL), 9);
 		}
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 	}
 	memset(&own, 0, sizeof(own));
 }
@@ -662,22 +668,22 @@ static void test_own(void **state __attribute__((unused)))
 static void test_own_forgotten(void **state __attribute__((unused)))
 {
 	struct ledgers before, machine;
-	struct keep_restore restore;
+	struct restore_request restore;
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 	int fd;
 
 	fd = leave_own(&before, &machine);
 	foreign = adopted = true;
 	stopped = 0;
-	worker = process_new(fd, &keep, &restore);
+	worker = process_new(fd, &checkpoint, &restore);
 	foreign = adopted = false;
 	worker_call(worker, look, &before);
 	assert_true(restore.found && !restore.restored && !before.there && stopped == 1);
 	assert_string_equal(restore.reason, "it is not of the session that was kept");
 	assert_true(is_noted(&restore, true, "session \"own\" has ended with them"));
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 }
 
 static int read_epoch(struct worker_state *state, void *arg)
@@ -689,19 +695,19 @@ static int read_epoch(struct worker_state *state, void *arg)
 /* As if it had never been kept: who adds counters up sees that they begin anew. */
 static void test_forgotten(void **state __attribute__((unused)))
 {
-	struct keep_restore restore;
+	struct restore_request restore;
 	u64 lost, epoch[2];
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 	int fd = leave(&lost, false);
 
 	for (u32 i = 0; i < 2; i++) {
 		foreign = adopted = i;
-		worker = process_new(dup(fd), &keep, &restore);
+		worker = process_new(dup(fd), &checkpoint, &restore);
 		assert_true(restore.found && restore.restored == !i);
 		worker_call(worker, read_epoch, &epoch[i]);
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 	}
 	foreign = adopted = false;
 	assert_true(epoch[0] != epoch[1]);
@@ -715,48 +721,48 @@ static void test_forgotten(void **state __attribute__((unused)))
 static void test_busy(void **state __attribute__((unused)))
 {
 	struct ledgers machine = { .session = SESSION_MACHINE }, own_one = { .session = "own" };
-	struct keep_restore restore;
+	struct restore_request restore;
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 	u64 lost;
 	int fd = leave(&lost, true), next;
 
 	for (u32 i = 0; i < 3; i++) {
 		busy = i < 2;
-		worker = process_new(fd, &keep, &restore);
+		worker = process_new(fd, &checkpoint, &restore);
 		assert_true(restore.restored && !restore.stopped);
 		worker_call(worker, look, &machine);
 		worker_call(worker, look, &own_one);
 		assert_true(machine.there && machine.running == !busy && machine.lost >= lost);
 		assert_true(own_one.there && !own_one.running);
 		assert_true(i || is_noted(&restore, true, "session \"own\" is stopped, as it"));
-		next = dup(keep_fd(keep));
+		next = dup(checkpoint_fd(checkpoint));
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 		fd = next;
 	}
 	/* Who was told to stop stays so. */
-	worker = process_new(fd, &keep, &restore);
+	worker = process_new(fd, &checkpoint, &restore);
 	assert_int_equal(worker_call(worker, worker_stop, NULL), 0);
-	next = dup(keep_fd(keep));
+	next = dup(checkpoint_fd(checkpoint));
 	worker_free(worker);
-	keep_free(keep);
-	worker = process_new(next, &keep, &restore);
+	checkpoint_free(checkpoint);
+	worker = process_new(next, &checkpoint, &restore);
 	assert_true(restore.restored && restore.stopped);
 	worker_free(worker);
-	keep_free(keep);
+	checkpoint_free(checkpoint);
 	memset(&own, 0, sizeof(own));
 }
 
-/* The next process, of what @worker and @keep, which end, have saved. */
-static struct worker *process_next(struct worker *worker, struct keep **keep,
-				   struct keep_restore *restore)
+/* The next process, of what @worker and @checkpoint, which end, have saved. */
+static struct worker *process_next(struct worker *worker, struct checkpoint **checkpoint,
+				   struct restore_request *restore)
 {
-	int fd = dup(keep_fd(*keep));
+	int fd = dup(checkpoint_fd(*checkpoint));
 
 	worker_free(worker);
-	keep_free(*keep);
-	return process_new(fd, keep, restore);
+	checkpoint_free(*checkpoint);
+	return process_new(fd, checkpoint, restore);
 }
 
 /*
@@ -766,19 +772,19 @@ static struct worker *process_next(struct worker *worker, struct keep **keep,
 static void test_busy_shared(void **state __attribute__((unused)))
 {
 	struct ledgers loads = { .session = "loads" };
-	struct keep_restore restore;
+	struct restore_request restore;
 	struct worker *worker;
-	struct keep *keep;
+	struct checkpoint *checkpoint;
 
 	for (u32 stops = 0; stops < 2; stops++) {
-		worker = process_new(-1, &keep, &restore);
+		worker = process_new(-1, &checkpoint, &restore);
 		assert_int_equal(worker_call(worker, share, (void *)"loads"), 0);
 		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 		assert_int_equal(worker_call(worker, worker_start, (void *)"loads"), 0);
-		worker_call(worker, keep_leave, NULL);
+		worker_call(worker, checkpoint_final, NULL);
 		busy = true;
 		for (u32 i = 0; i < 2; i++) {
-			worker = process_next(worker, &keep, &restore);
+			worker = process_next(worker, &checkpoint, &restore);
 			worker_call(worker, look, &loads);
 			assert_true(loads.there && !loads.running);
 			assert_false(is_noted(&restore, true, "session \"loads\" is stopped"));
@@ -792,28 +798,28 @@ static void test_busy_shared(void **state __attribute__((unused)))
 		assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"),
 				 stops ? -EALREADY : 0);
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 	}
 }
 
 /* Change bytes of what is in the checkpoint, its sum made right. */
 static void forge(int fd, unsigned int seed)
 {
-	struct checkpoint *checkpoint;
+	struct checkpoint_slots *slots;
 	struct deserializer from;
 	struct serializer to;
 	const char *reason;
 
-	assert_int_equal(checkpoint_adopt(dup(fd), CHECKPOINT_VERSION, &checkpoint, &reason), 0);
-	assert_int_equal(checkpoint_read(checkpoint, &from, &reason), 0);
-	checkpoint_begin(checkpoint, &to);
+	assert_int_equal(checkpoint_slots_adopt(dup(fd), CHECKPOINT_VERSION, &slots, &reason), 0);
+	assert_int_equal(checkpoint_slots_read(slots, &from, &reason), 0);
+	checkpoint_slots_begin(slots, &to);
 	to.len = seed % 4 ? from.len : (size_t)rand_r(&seed) % from.len;
 	memcpy(to.at, from.at, to.len);
 	for (int i = rand_r(&seed) % 4; i >= 0 && to.len; i--)
 		to.at[(size_t)rand_r(&seed) % to.len] = (u8)rand_r(&seed);
-	assert_int_equal(checkpoint_commit(checkpoint, &to), 0);
+	assert_int_equal(checkpoint_slots_commit(slots, &to), 0);
 	free((void *)from.at);
-	checkpoint_free(checkpoint);
+	checkpoint_slots_free(slots);
 }
 
 /* All of it or nothing: what is refused leaves no session and no figure behind. */
@@ -824,14 +830,14 @@ static void test_forged(void **state __attribute__((unused)))
 	for (u32 i = 0; i < rounds; i++) {
 		struct ledgers machine = { .session = SESSION_MACHINE },
 			       loads = { .session = "loads" }, alone = { .session = "own" };
-		struct keep_restore restore;
+		struct restore_request restore;
 		struct worker *worker;
-		struct keep *keep;
+		struct checkpoint *checkpoint;
 		u64 lost;
 		int fd = leave(&lost, true);
 
 		forge(fd, i);
-		worker = process_new(fd, &keep, &restore);
+		worker = process_new(fd, &checkpoint, &restore);
 		assert_true(restore.found);
 		worker_call(worker, look, &machine);
 		worker_call(worker, look, &loads);
@@ -844,7 +850,7 @@ static void test_forged(void **state __attribute__((unused)))
 				    !machine.lost);
 		}
 		worker_free(worker);
-		keep_free(keep);
+		checkpoint_free(checkpoint);
 	}
 	print_message("%u of %u refused\n", refused, rounds);
 	assert_true(refused > rounds / 4);

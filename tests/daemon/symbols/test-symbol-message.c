@@ -10,7 +10,7 @@
 static union {
 	struct symbol_request request;
 	u64 room[16];
-} ask;
+} request;
 
 static union {
 	struct symbol_reply reply;
@@ -21,19 +21,19 @@ static const char texts[] = "\0name\0other";
 
 static size_t request_size(void)
 {
-	return sizeof(ask.request) + ask.request.count * sizeof(u64);
+	return sizeof(request.request) + request.request.count * sizeof(u64);
 }
 
 static void make_request(u32 type)
 {
-	memset(&ask, 0, sizeof(ask));
-	ask.request = (struct symbol_request){ .type = type, .serial = 9 };
+	memset(&request, 0, sizeof(request));
+	request.request = (struct symbol_request){ .type = type, .serial = 9 };
 	if (type == SYMBOL_OPEN || type == SYMBOL_ATTACH)
 		return;
-	ask.request.count = 3;
-	ask.request.address[0] = 0x100;
-	ask.request.address[1] = 0x108;
-	ask.request.address[2] = 0x200;
+	request.request.count = 3;
+	request.request.address[0] = 0x100;
+	request.request.address[1] = 0x108;
+	request.request.address[2] = 0x200;
 }
 
 static struct symbol_name *names(void)
@@ -70,7 +70,7 @@ static size_t make_reply(u32 type)
 	} else {
 		told.reply.count = 3;
 		for (u32 i = 0; i < 3; i++)
-			lines()[i] = (struct symbol_line){ .address = ask.request.address[i],
+			lines()[i] = (struct symbol_line){ .address = request.request.address[i],
 							   .file = 1,
 							   .line = i,
 							   .inlines = 6 };
@@ -88,41 +88,42 @@ static void test_requests(void **state)
 
 		test_row("type %u", type);
 		make_request(type);
-		assert_row(!symbol_request_check(&ask.request, request_size(), file));
-		assert_row(symbol_request_check(&ask.request, request_size(), !file));
-		assert_row(symbol_request_check(&ask.request, request_size() + 8, file));
-		assert_row(symbol_request_check(&ask.request, request_size() - 8, file));
-		ask.request.slot = SYMBOL_SLOTS;
-		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		assert_row(!symbol_request_check(&request.request, request_size(), file));
+		assert_row(symbol_request_check(&request.request, request_size(), !file));
+		assert_row(symbol_request_check(&request.request, request_size() + 8, file));
+		assert_row(symbol_request_check(&request.request, request_size() - 8, file));
+		request.request.slot = SYMBOL_SLOTS;
+		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
 		/* From the opener, in place of one with the request. */
-		ask.request.handed = 1;
-		assert_row(symbol_request_check(&ask.request, request_size(), file));
-		assert_row(!symbol_request_check(&ask.request, request_size(), false) == file);
-		ask.request.handed = 2;
-		assert_row(symbol_request_check(&ask.request, request_size(), file));
-		assert_row(symbol_request_check(&ask.request, request_size(), false));
+		request.request.handed = 1;
+		assert_row(symbol_request_check(&request.request, request_size(), file));
+		assert_row(!symbol_request_check(&request.request, request_size(), false) == file);
+		request.request.handed = 2;
+		assert_row(symbol_request_check(&request.request, request_size(), file));
+		assert_row(symbol_request_check(&request.request, request_size(), false));
 		make_request(type);
-		ask.request.what = file ? SYMBOL_KINDS : 1;
-		assert_row(symbol_request_check(&ask.request, request_size(), file));
+		request.request.what = file ? SYMBOL_KINDS : 1;
+		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
-		ask.request.count ^= 1;
-		assert_row(symbol_request_check(&ask.request, request_size() - 8 * !file, file));
+		request.request.count ^= 1;
+		assert_row(
+			symbol_request_check(&request.request, request_size() - 8 * !file, file));
 	}
 	make_request(SYMBOL_FIND);
-	ask.request.address[1] = ask.request.address[0];
-	assert_int_equal(symbol_request_check(&ask.request, request_size(), false), -EBADMSG);
+	request.request.address[1] = request.request.address[0];
+	assert_int_equal(symbol_request_check(&request.request, request_size(), false), -EBADMSG);
 	make_request(0);
-	assert_int_equal(symbol_request_check(&ask.request, request_size(), false), -EBADMSG);
+	assert_int_equal(symbol_request_check(&request.request, request_size(), false), -EBADMSG);
 }
 
-#define WRONG(type, change)                                                                  \
-	do {                                                                                 \
-		size_t size = make_reply(type);                                              \
-		test_row("%s", #change);                                                     \
-		assert_row(!symbol_reply_check(&ask.request, &told.reply, size));            \
-		change;                                                                      \
-		assert_row(symbol_reply_check(&ask.request, &told.reply, size) == -EBADMSG); \
+#define WRONG(type, change)                                                                      \
+	do {                                                                                     \
+		size_t size = make_reply(type);                                                  \
+		test_row("%s", #change);                                                         \
+		assert_row(!symbol_reply_check(&request.request, &told.reply, size));            \
+		change;                                                                          \
+		assert_row(symbol_reply_check(&request.request, &told.reply, size) == -EBADMSG); \
 	} while (0)
 
 static void test_replies(void **state)
@@ -188,9 +189,9 @@ static void test_cache(void **state)
 		assert_non_null(f);
 		for (u32 n = 0; n < 3; n++) {
 			make_reply(SYMBOL_FIND);
-			name_cache_add(&cache, f, &ask.request, &told.reply);
+			name_cache_add(&cache, f, &request.request, &told.reply);
 			make_reply(SYMBOL_LINES);
-			name_cache_add(&cache, f, &ask.request, &told.reply);
+			name_cache_add(&cache, f, &request.request, &told.reply);
 		}
 		assert_int_equal(f->ranges, 2);
 		assert_int_equal(f->lines, 3);

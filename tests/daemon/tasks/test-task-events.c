@@ -483,7 +483,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 		skip();
 	if (no_context)
 		assert_int_equal(task_events_follow_switches(events, reason_events), 0);
-	assert_int_equal(feed_new(source, &config, &session.feed), 0);
+	assert_int_equal(shared_source_new(source, &config, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, events, &told, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &session), 0);
