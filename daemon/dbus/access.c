@@ -38,7 +38,7 @@ struct access_query {
 	void *ctx;
 	enum access_level asked;
 	struct bus_caller caller;
-	struct bus_peer peer;
+	struct name_watch peer;
 	sd_bus_slot *slot;
 	bool done;
 	sd_bus_error error;
@@ -62,7 +62,7 @@ void access_init(struct access *access)
 
 static void query_free(struct access_query *query)
 {
-	bus_peer_forget(&query->peer);
+	name_watch_stop(&query->peer);
 	sd_bus_slot_unref(query->slot);
 	sd_bus_message_unref(query->message);
 	sd_bus_error_free(&query->error);
@@ -186,7 +186,7 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 
 	polkit_verdict(reply, &query->error);
 	query->done = true;
-	bus_peer_forget(&query->peer);
+	name_watch_stop(&query->peer);
 	r = sd_bus_message_rewind(message, true);
 	if (r >= 0)
 		r = query->again(message, query->ctx, &error);
@@ -269,8 +269,8 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	};
 	r = send_query(query);
 	if (r >= 0)
-		r = bus_peer_follow(&query->peer, sd_bus_message_get_bus(query->message),
-				    query->caller.name, on_left, query);
+		r = name_watch_start(&query->peer, sd_bus_message_get_bus(query->message),
+				     query->caller.name, on_left, query);
 	if (r < 0) {
 		query_free(query);
 		return r;

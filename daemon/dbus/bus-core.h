@@ -31,13 +31,13 @@
 #define BUS_ROWS 10000
 
 struct bus_method;
-struct bus_watch;
-struct session_facts;
+struct signal_watch;
+struct session_properties;
 
 /**
  * struct bus - the connection, and what is served on it
  * @bus: the connection; owned
- * @event: the main loop; borrowed. It exits with BUS_GONE_STATUS when the connection closes
+ * @event: the main loop; borrowed. It exits with BUS_LOST_STATUS when the connection closes
  * @worker: owner of all sessions; borrowed
  * @config: for sessions that CreateSession makes; borrowed
  * @access: rights and rates of callers
@@ -46,7 +46,7 @@ struct session_facts;
  * @answer_rows: what that method's answer holds, by bus_answer_rows()
  * @cpus: CPUs that have an object: those that are online, as the source sees it
  * @online: CPUs that the kernel listed as online at the last look
- * @cpu_looks: how often the source is still polled after @online changed
+ * @cpu_rescans: how often the source is still polled after @online changed
  * @facts: cache of what properties of the manager and of CPUs show
  * @session: cache of what properties of one session show; owned by session-object.c
  * @session_ns: when @session was read, CLOCK_MONOTONIC; 0: it is stale
@@ -68,11 +68,11 @@ struct bus {
 	u64 answer_rows;
 	struct cpu_list cpus;
 	struct cpu_list online;
-	u32 cpu_looks;
-	struct bus_facts facts;
-	struct session_facts *session;
+	u32 cpu_rescans;
+	struct property_cache facts;
+	struct session_properties *session;
 	u64 session_ns;
-	struct bus_watch *watch;
+	struct signal_watch *watch;
 	int (*reload)(void *ctx);
 	void *ctx;
 	const struct reload *reloaded;
@@ -149,8 +149,8 @@ static inline void bus_answer_rows(struct bus *bus, u64 rows)
  */
 int bus_filter_calls(struct bus *bus);
 
-/** bus_forget() - drop what is cached for properties, as something they show has changed */
-void bus_forget(struct bus *bus);
+/** bus_invalidate_properties() - drop what is cached for properties, as something they show has changed */
+void bus_invalidate_properties(struct bus *bus);
 
 /* ---- Answers ------------------------------------------------------------------ */
 

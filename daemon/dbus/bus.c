@@ -49,7 +49,7 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 		      sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
+	const struct machine_properties *facts = property_cache_machine(&bus->facts, bus->worker);
 	const char *value = SPEPROF_VERSION;
 
 	if (!strcmp(property, "Source"))
@@ -73,7 +73,7 @@ static int get_cpus(sd_bus *b __attribute__((unused)), const char *path __attrib
 		    void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
+	const struct machine_properties *facts = property_cache_machine(&bus->facts, bus->worker);
 
 	return sd_bus_message_append(reply, "u", facts->cpus);
 }
@@ -84,7 +84,7 @@ static int get_interval(sd_bus *b __attribute__((unused)), const char *path __at
 			void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const struct machine_facts *facts = bus_facts_machine(&bus->facts, bus->worker);
+	const struct machine_properties *facts = property_cache_machine(&bus->facts, bus->worker);
 
 	return sd_bus_message_append(reply, "t", facts->interval_ns / 1000);
 }
@@ -95,7 +95,7 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 		      void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const u64 *share = bus_facts_machine(&bus->facts, bus->worker)->share;
+	const u64 *share = property_cache_machine(&bus->facts, bus->worker)->share;
 	int r;
 
 	r = sd_bus_message_open_container(reply, 'a', "{st}");
@@ -183,7 +183,7 @@ static int on_gone(sd_bus_message *message __attribute__((unused)), void *userda
 
 	log_write(LOG_ERR, LOG_ID_BUS, NULL,
 		  "the bus has gone: this process saves its figures and ends, another one goes on");
-	return sd_event_exit(bus->event, BUS_GONE_STATUS);
+	return sd_event_exit(bus->event, BUS_LOST_STATUS);
 }
 
 /* It is sd-bus that says so: there is nobody to be asked for it. */
@@ -232,7 +232,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 	if (r >= 0)
 		r = sd_bus_attach_event(bus->bus, event, SD_EVENT_PRIORITY_NORMAL);
 	if (r >= 0)
-		r = bus_watch_new(bus, event, &bus->watch);
+		r = signal_watch_new(bus, event, &bus->watch);
 	if (r < 0)
 		bus_deinit(bus);
 	return r;
@@ -241,8 +241,8 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 void bus_deinit(struct bus *bus)
 {
 	bus_profiles_end(bus);
-	bus->watch = bus_watch_free(bus->watch);
-	bus_session_forget(bus);
+	bus->watch = signal_watch_free(bus->watch);
+	bus_invalidate_session(bus);
 	access_deinit(&bus->access);
 	sd_bus_flush_close_unref(bus->bus);
 	bus->bus = NULL;

@@ -9,7 +9,7 @@
  * Exit status of the daemon when the connection to the bus closes: nobody could reach it any
  * more. EX_TEMPFAIL: the unit restarts it, and the next process restores the checkpoint.
  */
-#define BUS_GONE_STATUS 75
+#define BUS_LOST_STATUS 75
 
 /**
  * bus_init() - connect, put the objects on the bus and request the name

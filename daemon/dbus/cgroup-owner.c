@@ -10,12 +10,12 @@
 
 #include "util/cgroup-mount.h"
 
-int delegated_open(void)
+int cgroup_owner_open(void)
 {
 	return cgroup_mount_open(O_PATH, NULL);
 }
 
-bool delegated_to(int mount, const char *path, uid_t uid)
+bool cgroup_owner_is(int mount, const char *path, uid_t uid)
 {
 	char part[PATH_MAX];
 	bool owned = false;

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** delegated_open() - the mount of cgroup v2, or a negative errno */
-int delegated_open(void);
+/** cgroup_owner_open() - the mount of cgroup v2, or a negative errno */
+int cgroup_owner_open(void);
 
 /**
- * delegated_to() - whether @path is @uid's
- * @mount: a directory, not necessarily of delegated_open(): the root, which is nobody's
+ * cgroup_owner_is() - whether @path is @uid's
+ * @mount: a directory, not necessarily of cgroup_owner_open(): the root, which is nobody's
  * @path: absolute, below @mount
  *
  * Of one that is not there (any more) it is nobody's.
  */
-bool delegated_to(int mount, const char *path, uid_t uid);
+bool cgroup_owner_is(int mount, const char *path, uid_t uid);
 
 #endif

@@ -141,13 +141,13 @@ static void rows_clear(struct rows *rows)
 }
 
 /* Leave the caller's own. */
-static void keep_delegated(struct rows *rows, uid_t uid)
+static void select_owned(struct rows *rows, uid_t uid)
 {
-	int mount = delegated_open();
+	int mount = cgroup_owner_open();
 	u32 kept = 0;
 
 	for (u32 i = 0; i < rows->count; i++) {
-		if (mount >= 0 && delegated_to(mount, rows->rows[i].cgroup, uid))
+		if (mount >= 0 && cgroup_owner_is(mount, rows->rows[i].cgroup, uid))
 			rows->rows[kept++] = rows->rows[i];
 		else
 			free(rows->rows[i].cgroup);
@@ -230,7 +230,7 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 	/* Whether a container is the caller's takes a look at each one's cgroup. */
 	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
-		keep_delegated(&rows, bus->caller.uid);
+		select_owned(&rows, bus->caller.uid);
 	if (r >= 0)
 		r = reply_page(message, &rows, offset, limit);
 	rows_clear(&rows);
@@ -265,7 +265,7 @@ static bool is_wanted(struct one *one, const struct attribute_container *c)
 	if (one->uid == (uid_t)-1)
 		return true;
 	one->searched++;
-	return delegated_to(one->mount, c->cgroup, one->uid);
+	return cgroup_owner_is(one->mount, c->cgroup, one->uid);
 }
 
 static int read_one(struct worker_state *state, void *arg)
@@ -319,7 +319,7 @@ int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *err
 		return r;
 	if (!bus->caller.owner && !bus->caller.reads) {
 		one.uid = bus->caller.uid;
-		one.mount = delegated_open();
+		one.mount = cgroup_owner_open();
 	}
 	r = worker_read(bus->worker, read_one, &one);
 	bus_answer_rows(bus, one.searched);

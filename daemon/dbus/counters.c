@@ -177,7 +177,7 @@ static bool is_own(void *ctx, const struct attribute_container *container)
 	struct counters_request *request = ctx;
 
 	request->searched++;
-	return delegated_to(request->mount, container->cgroup, request->uid);
+	return cgroup_owner_is(request->mount, container->cgroup, request->uid);
 }
 
 static u64 now_ns(void)
@@ -336,7 +336,7 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	bus_session_of(sd_bus_message_get_path(message), session);
 	if (!bus->caller.owner && !bus->caller.reads) {
 		request.uid = bus->caller.uid;
-		request.mount = delegated_open();
+		request.mount = cgroup_owner_open();
 		request.wanted.admits = is_own;
 		request.wanted.ctx = &request;
 	}

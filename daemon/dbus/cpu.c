@@ -12,7 +12,7 @@
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
 /* Sources follow CPUs within a second or two of the kernel. */
-#define SOURCE_LOOKS 6
+#define SOURCE_RESCANS 6
 
 /* "/org/speprof1/cpu/12", in decimal as it is made. */
 static int cpu_of(const char *path, u32 *ret_cpu)
@@ -31,21 +31,22 @@ static int cpu_of(const char *path, u32 *ret_cpu)
 	return 0;
 }
 
-static int facts_of(struct bus *bus, const char *path, const struct cpu_facts **ret_facts)
+static int facts_of(struct bus *bus, const char *path, const struct cpu_properties **ret_facts)
 {
 	u32 cpu = 0;
 	int r = cpu_of(path, &cpu);
 
-	return r < 0 ? r : bus_facts_cpu(&bus->facts, bus->worker, cpu, ret_facts);
+	return r < 0 ? r : property_cache_cpu(&bus->facts, bus->worker, cpu, ret_facts);
 }
 
 /*
  * Of a CPU that has its object and not its source any more: until its removal is signalled,
  * GetManagedObjects names it and fails with any property of it that does.
  */
-static int facts_or_offline(struct bus *bus, const char *path, const struct cpu_facts **ret_facts)
+static int facts_or_offline(struct bus *bus, const char *path,
+			    const struct cpu_properties **ret_facts)
 {
-	static struct cpu_facts offline = { .cpu.state = "offline" };
+	static struct cpu_properties offline = { .cpu.state = "offline" };
 	int r = facts_of(bus, path, ret_facts);
 
 	if (r >= 0 || cpu_of(path, &offline.cpu.cpu) < 0 ||
@@ -79,7 +80,7 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
-	const struct cpu_facts *facts;
+	const struct cpu_properties *facts;
 
 	if (facts_or_offline(userdata, path, &facts) < 0)
 		return gone(error, path);
@@ -127,12 +128,12 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *path = sd_bus_message_get_path(message);
 	sd_bus_message *reply = NULL;
-	const struct cpu_facts *facts;
+	const struct cpu_properties *facts;
 	struct bus *bus = userdata;
 	int r;
 
 	/* Whoever adds figures up wants those of now. */
-	bus_facts_forget(&bus->facts);
+	property_cache_invalidate(&bus->facts);
 	if (facts_of(userdata, path, &facts) < 0)
 		return gone(error, path);
 	r = sd_bus_message_new_method_return(message, &reply);
@@ -208,11 +209,11 @@ static bool cpus_may_differ(struct bus *bus)
 	if (cpu_list_read(ONLINE_PATH, &online) < 0)
 		return false;
 	if (memcmp(&online, &bus->online, sizeof(online)) != 0)
-		bus->cpu_looks = SOURCE_LOOKS;
+		bus->cpu_rescans = SOURCE_RESCANS;
 	bus->online = online;
-	if (!bus->cpu_looks)
+	if (!bus->cpu_rescans)
 		return false;
-	bus->cpu_looks--;
+	bus->cpu_rescans--;
 	return true;
 }
 
@@ -246,7 +247,7 @@ void bus_follow_cpus(struct bus *bus)
 		return;
 	renew_source(bus);
 	worker_call(bus->worker, list_online, &online);
-	bus_forget(bus);
+	bus_invalidate_properties(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
 		bool there = cpu_list_has(&online, cpu);
 

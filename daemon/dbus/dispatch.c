@@ -13,9 +13,9 @@
 /* Rows that a CPU's object counts for: it has about 16 properties. */
 #define ROWS_PER_OBJECT 4
 
-void bus_forget(struct bus *bus)
+void bus_invalidate_properties(struct bus *bus)
 {
-	bus_facts_forget(&bus->facts);
+	property_cache_invalidate(&bus->facts);
 	/* session-object.c reads anew, and frees what it has. */
 	bus->session_ns = 0;
 }
@@ -27,11 +27,11 @@ static int run(struct bus *bus, const struct bus_method *method, sd_bus_message 
 
 	/* A signal that the change causes must carry properties of after the change. */
 	if (method->level >= ACCESS_MANAGE)
-		bus_forget(bus);
+		bus_invalidate_properties(bus);
 	bus->answer_rows = 0;
 	r = method->run(message, bus, error);
 	if (method->level >= ACCESS_MANAGE)
-		bus_forget(bus);
+		bus_invalidate_properties(bus);
 	access_charge_rows(&bus->access, &bus->caller, bus->answer_rows);
 	return r;
 }
@@ -97,11 +97,11 @@ static int check_length(sd_bus_message *message, sd_bus_error *error)
 
 	if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
 		return 0;
-	r = bus_call_within(message, BUS_CALL_MOST);
+	r = bus_check_message_size(message, BUS_MESSAGE_MAX);
 	if (r != -E2BIG)
 		return r;
 	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				 "The call's arguments exceed %lu KiB.", BUS_CALL_MOST >> 10);
+				 "The call's arguments exceed %lu KiB.", BUS_MESSAGE_MAX >> 10);
 }
 
 /* Returns 0 to let sd-bus go on with @message, 1 if it waits here. */

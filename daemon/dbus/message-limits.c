@@ -98,7 +98,7 @@ static int take_all(sd_bus_message *m, size_t *left)
 	return r;
 }
 
-int bus_call_within(sd_bus_message *m, size_t most)
+int bus_check_message_size(sd_bus_message *m, size_t most)
 {
 	const char *path = sd_bus_message_get_path(m);
 	size_t left = most;

@@ -6,16 +6,16 @@
 #include <systemd/sd-bus.h>
 
 /* Of what a call brings: more than the longest rule of a session, and little beside MemoryBudget=. */
-#define BUS_CALL_MOST (256UL << 10)
+#define BUS_MESSAGE_MAX (256UL << 10)
 
 /**
- * bus_call_within() - whether @m brings @most bytes at most, as strings and values of eight
+ * bus_check_message_size() - whether @m brings @most bytes at most, as strings and values of eight
  *
  * The bus lets calls have 32 MiB. One beyond @most is read no further; all are at their beginning after it.
  *
  * Return: 0; -E2BIG; another negative errno for what does not read.
  */
-int bus_call_within(sd_bus_message *m, size_t most);
+int bus_check_message_size(sd_bus_message *m, size_t most);
 
 /**
  * bus_read_strings() - the array of strings at hand

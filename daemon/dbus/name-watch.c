@@ -11,19 +11,19 @@
 	"type='signal',sender='" DRIVER "',path='/org/freedesktop/DBus',interface='" DRIVER \
 	"',member='NameOwnerChanged',arg0='%s'"
 
-void bus_peer_forget(struct bus_peer *peer)
+void name_watch_stop(struct name_watch *peer)
 {
 	sd_bus_slot_unref(peer->asked);
 	sd_bus_slot_unref(peer->match);
-	*peer = (struct bus_peer){ 0 };
+	*peer = (struct name_watch){ 0 };
 }
 
-static void lost(struct bus_peer *peer)
+static void lost(struct name_watch *peer)
 {
 	void (*gone)(void *ctx) = peer->gone;
 	void *ctx = peer->ctx;
 
-	bus_peer_forget(peer);
+	name_watch_stop(peer);
 	gone(ctx);
 }
 
@@ -58,7 +58,7 @@ static int on_asked(sd_bus_message *reply, void *userdata,
 	return 1;
 }
 
-static int request(struct bus_peer *peer, sd_bus *bus, const char *name)
+static int request(struct name_watch *peer, sd_bus *bus, const char *name)
 {
 	sd_bus_message *call = NULL;
 	int r;
@@ -73,13 +73,13 @@ static int request(struct bus_peer *peer, sd_bus *bus, const char *name)
 	return r;
 }
 
-int bus_peer_follow(struct bus_peer *peer, sd_bus *bus, const char *name, void (*gone)(void *ctx),
-		    void *ctx)
+int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
+		     void (*gone)(void *ctx), void *ctx)
 {
 	char match[512];
 	int r;
 
-	*peer = (struct bus_peer){ .gone = gone, .ctx = ctx };
+	*peer = (struct name_watch){ .gone = gone, .ctx = ctx };
 	r = snprintf(match, sizeof(match), MATCH, name);
 	if (r < 0 || (size_t)r >= sizeof(match))
 		return -EINVAL;
@@ -88,6 +88,6 @@ int bus_peer_follow(struct bus_peer *peer, sd_bus *bus, const char *name, void (
 	if (r >= 0)
 		r = request(peer, bus, name);
 	if (r < 0)
-		bus_peer_forget(peer);
+		name_watch_stop(peer);
 	return r < 0 ? r : 0;
 }

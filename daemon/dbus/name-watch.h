@@ -6,11 +6,11 @@
 #include <systemd/sd-bus.h>
 
 /**
- * struct bus_peer - who is followed, or zeroes
+ * struct name_watch - who is followed, or zeroes
  * @match: of the signal that tells; NULL if nobody is followed
  * @asked: whether the peer was there still when that was asked for
  */
-struct bus_peer {
+struct name_watch {
 	sd_bus_slot *match;
 	sd_bus_slot *asked;
 	void (*gone)(void *ctx);
@@ -18,14 +18,14 @@ struct bus_peer {
 };
 
 /**
- * bus_peer_follow() - from now on
+ * name_watch_start() - from now on
  * @name: its unique one
  * @gone: called with @ctx, once, when it is not there, or when the bus does not tell; nobody
  * is followed any more then
  */
-int bus_peer_follow(struct bus_peer *peer, sd_bus *bus, const char *name, void (*gone)(void *ctx),
-		    void *ctx);
+int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
+		     void (*gone)(void *ctx), void *ctx);
 
-void bus_peer_forget(struct bus_peer *peer);
+void name_watch_stop(struct name_watch *peer);
 
 #endif

@@ -17,8 +17,8 @@ extern const sd_bus_vtable bus_counting_vtable[];
 /** bus_add_sessions() - put the sessions' objects on the bus; 0 or negative errno */
 int bus_add_sessions(struct bus *bus);
 
-/** bus_session_forget() - free bus->session */
-void bus_session_forget(struct bus *bus);
+/** bus_invalidate_session() - free bus->session */
+void bus_invalidate_session(struct bus *bus);
 
 /* cpu.c: one object for each CPU that is online */
 

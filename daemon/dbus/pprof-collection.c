@@ -47,7 +47,7 @@ struct bus_profile {
 	struct pprof_filter filter;
 	struct profile_request asked;
 	struct bus_caller caller;
-	struct bus_peer peer;
+	struct name_watch peer;
 	u64 began_ns;
 	u64 half_usec;
 	unsigned int halves;
@@ -132,7 +132,7 @@ static void bus_profile_free(struct bus_profile *profile)
 		if (bus->profiles[i] == profile)
 			bus->profiles[i] = NULL;
 	worker_call(bus->worker, profile_drop, profile);
-	bus_peer_forget(&profile->peer);
+	name_watch_stop(&profile->peer);
 	request_clear(&profile->asked);
 	sd_event_source_unref(profile->timer);
 	sd_bus_message_unref(profile->request);
@@ -226,8 +226,8 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 	if ((asked->allow && *asked->allow) || (asked->deny && *asked->deny))
 		profile->facts.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);
-	r = bus_peer_follow(&profile->peer, bus->bus, sd_bus_message_get_sender(message), on_gone,
-			    profile);
+	r = name_watch_start(&profile->peer, bus->bus, sd_bus_message_get_sender(message), on_gone,
+			     profile);
 	if (r >= 0)
 		r = worker_call(bus->worker, profile_begin, profile);
 	if (r >= 0)

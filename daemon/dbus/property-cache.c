@@ -7,7 +7,7 @@
 
 #include "engine/shards.h"
 
-u64 bus_facts_now(void)
+u64 property_cache_now(void)
 {
 	struct timespec ts;
 
@@ -15,12 +15,12 @@ u64 bus_facts_now(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-bool bus_facts_fresh(u64 at_ns)
+bool property_cache_fresh(u64 at_ns)
 {
-	return at_ns && bus_facts_now() - at_ns < BUS_FACTS_NS;
+	return at_ns && property_cache_now() - at_ns < BUS_FACTS_NS;
 }
 
-void bus_facts_forget(struct bus_facts *facts)
+void property_cache_invalidate(struct property_cache *facts)
 {
 	facts->machine_ns = 0;
 	facts->cpu_ns = 0;
@@ -33,9 +33,9 @@ static int read_machine(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
 	const struct source *source = machine->shared_source->source;
-	struct machine_facts *facts = arg;
+	struct machine_properties *facts = arg;
 
-	*facts = (struct machine_facts){
+	*facts = (struct machine_properties){
 		.source = source->ops->name,
 		.backend = source->backend,
 		.task_status = state->task_status,
@@ -48,11 +48,12 @@ static int read_machine(struct worker_state *state, void *arg)
 	return 0;
 }
 
-const struct machine_facts *bus_facts_machine(struct bus_facts *facts, struct worker *worker)
+const struct machine_properties *property_cache_machine(struct property_cache *facts,
+							struct worker *worker)
 {
-	if (!bus_facts_fresh(facts->machine_ns)) {
+	if (!property_cache_fresh(facts->machine_ns)) {
 		worker_read(worker, read_machine, &facts->machine);
-		facts->machine_ns = bus_facts_now();
+		facts->machine_ns = property_cache_now();
 	}
 	return &facts->machine;
 }
@@ -78,11 +79,11 @@ static int read_cpu(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
 	const struct shared_source *shared_source = machine->shared_source;
-	struct cpu_facts *facts = arg;
+	struct cpu_properties *facts = arg;
 	u32 wanted = facts->cpu.cpu;
 	int r;
 
-	*facts = (struct cpu_facts){ .backend = shared_source->source->backend };
+	*facts = (struct cpu_properties){ .backend = shared_source->source->backend };
 	r = ask_source(state, shared_source->source, wanted, &facts->cpu);
 	if (r < 0)
 		return r;
@@ -102,18 +103,18 @@ static int read_cpu(struct worker_state *state, void *arg)
 	return 0;
 }
 
-int bus_facts_cpu(struct bus_facts *facts, struct worker *worker, u32 cpu,
-		  const struct cpu_facts **ret_facts)
+int property_cache_cpu(struct property_cache *facts, struct worker *worker, u32 cpu,
+		       const struct cpu_properties **ret_facts)
 {
 	int r;
 
-	if (!bus_facts_fresh(facts->cpu_ns) || facts->cpu.cpu.cpu != cpu) {
+	if (!property_cache_fresh(facts->cpu_ns) || facts->cpu.cpu.cpu != cpu) {
 		facts->cpu_ns = 0;
 		facts->cpu.cpu.cpu = cpu;
 		r = worker_read(worker, read_cpu, &facts->cpu);
 		if (r < 0)
 			return r;
-		facts->cpu_ns = bus_facts_now();
+		facts->cpu_ns = property_cache_now();
 	}
 	*ret_facts = &facts->cpu;
 	return 0;
@@ -123,7 +124,7 @@ int bus_facts_cpu(struct bus_facts *facts, struct worker *worker, u32 cpu,
 
 static int read_names(struct worker_state *state, void *arg)
 {
-	struct bus_facts *facts = arg;
+	struct property_cache *facts = arg;
 	struct session *session = NULL;
 	u32 n = 0;
 
@@ -133,12 +134,12 @@ static int read_names(struct worker_state *state, void *arg)
 	return 0;
 }
 
-bool bus_facts_session(struct bus_facts *facts, struct worker *worker, const char *name)
+bool property_cache_session(struct property_cache *facts, struct worker *worker, const char *name)
 {
 	/* Nobody makes one but the bus. */
 	if (!facts->names_ns) {
 		worker_read(worker, read_names, facts);
-		facts->names_ns = bus_facts_now();
+		facts->names_ns = property_cache_now();
 	}
 	for (u32 i = 0; i < WORKER_SESSIONS; i++)
 		if (*facts->names[i] && !strcmp(facts->names[i], name))

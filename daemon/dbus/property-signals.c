@@ -33,8 +33,8 @@ void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sha
 	worker_read(bus->worker, look, &request);
 }
 
-void bus_tell_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
-		      const char *property)
+void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
+			const char *property)
 {
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
 
@@ -51,7 +51,7 @@ void bus_interval_changed(struct bus *bus, const char *session)
 	struct bus_sharers sharers;
 
 	bus_find_sharers(bus, session, &sharers);
-	bus_tell_sharers(bus, &sharers, NULL, "IntervalUSec");
+	bus_signal_sharers(bus, &sharers, NULL, "IntervalUSec");
 	if (!strcmp(session, SESSION_MACHINE))
 		sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "IntervalUSec",
 					       NULL);
@@ -62,18 +62,18 @@ static void filter_parts_changed(struct bus *bus)
 	struct bus_sharers all;
 
 	bus_find_sharers(bus, NULL, &all);
-	bus_tell_sharers(bus, &all, NULL, "FilterParts");
+	bus_signal_sharers(bus, &all, NULL, "FilterParts");
 }
 
 void bus_sampling_changed(struct bus *bus)
 {
-	bus_forget(bus);
+	bus_invalidate_properties(bus);
 	bus_interval_changed(bus, SESSION_MACHINE);
 }
 
 void bus_configured(struct bus *bus)
 {
-	bus_forget(bus);
+	bus_invalidate_properties(bus);
 	sd_bus_emit_properties_changed(bus->bus, BUS_SESSIONS "/" SESSION_MACHINE, BUS_SESSION,
 				       "Filter", "Cgroups", NULL);
 	filter_parts_changed(bus);

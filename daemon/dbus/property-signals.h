@@ -23,14 +23,14 @@ struct bus_sharers {
 void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sharers *ret_sharers);
 
 /**
- * bus_tell_sharers() - signal that @property changed for each of @sharers
+ * bus_signal_sharers() - signal that @property changed for each of @sharers
  * @bus: initialized
  * @sharers: from bus_find_sharers(); sessions removed since then are harmless
  * @but: no signal for this one; NULL: for all
  * @property: of the session interface
  */
-void bus_tell_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
-		      const char *property);
+void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
+			const char *property);
 
 /** bus_interval_changed() - signal another interval for @session and all that share its source */
 void bus_interval_changed(struct bus *bus, const char *session);

@@ -528,7 +528,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	sd_bus_emit_object_added(bus->bus, object);
 	/* What one does not want another may. */
 	bus_find_sharers(bus, c.name, &sharers);
-	bus_tell_sharers(bus, &sharers, c.name, "FilterParts");
+	bus_signal_sharers(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);
 }
 
@@ -550,7 +550,7 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	r = worker_call(bus->worker, worker_remove, session);
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
-	bus_forget(bus);
-	bus_tell_sharers(bus, &sharers, session, "FilterParts");
+	bus_invalidate_properties(bus);
+	bus_signal_sharers(bus, &sharers, session, "FilterParts");
 	return sd_bus_reply_method_return(message, NULL);
 }

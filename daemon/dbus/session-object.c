@@ -9,8 +9,8 @@
 /* Where a part of a filter acts. */
 enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
 
-/** struct session_facts - what properties show, copied on the worker's thread */
-struct session_facts {
+/** struct session_properties - what properties show, copied on the worker's thread */
+struct session_properties {
 	char name[SESSION_NAME_SIZE];
 	struct view_header header;
 	bool shared;
@@ -47,7 +47,7 @@ static enum part_where part_where(const struct session *session, const struct fi
 	return PART_DAEMON;
 }
 
-static int copy_parts(const struct session *session, struct session_facts *facts)
+static int copy_parts(const struct session *session, struct session_properties *facts)
 {
 	struct filter_part parts[FILTER_NODES];
 	u32 n = session->rule->filter ?
@@ -71,7 +71,7 @@ static int copy_parts(const struct session *session, struct session_facts *facts
 	return 0;
 }
 
-static int copy_cgroups(const struct session *session, struct session_facts *facts)
+static int copy_cgroups(const struct session *session, struct session_properties *facts)
 {
 	char *const *from = session->rule->cgroups;
 	size_t n = 0;
@@ -89,7 +89,7 @@ static int copy_cgroups(const struct session *session, struct session_facts *fac
 
 static int read_facts(struct worker_state *state, void *arg)
 {
-	struct session_facts *facts = arg;
+	struct session_properties *facts = arg;
 	const struct session *session = worker_session(state, facts->name);
 	int r;
 
@@ -104,7 +104,7 @@ static int read_facts(struct worker_state *state, void *arg)
 	return r < 0 ? r : copy_cgroups(session, facts);
 }
 
-static void facts_clear(struct session_facts *facts)
+static void facts_clear(struct session_properties *facts)
 {
 	for (u32 i = 0; i < facts->part_count; i++)
 		free(facts->parts[i].text);
@@ -115,7 +115,7 @@ static void facts_clear(struct session_facts *facts)
 	free(facts->expression);
 }
 
-static int append_parts(sd_bus_message *reply, const struct session_facts *facts)
+static int append_parts(sd_bus_message *reply, const struct session_properties *facts)
 {
 	static const char *const where[] = {
 		[PART_DAEMON] = "daemon", [PART_SPU] = "spu", [PART_MODULE] = "module"
@@ -129,7 +129,7 @@ static int append_parts(sd_bus_message *reply, const struct session_facts *facts
 }
 
 static int append_property(sd_bus_message *reply, const char *property,
-			   const struct session_facts *facts)
+			   const struct session_properties *facts)
 {
 	if (!strcmp(property, "Name"))
 		return sd_bus_message_append(reply, "s", facts->name);
@@ -157,7 +157,7 @@ static int append_property(sd_bus_message *reply, const char *property,
 	return sd_bus_message_append_strv(reply, facts->cgroups);
 }
 
-void bus_session_forget(struct bus *bus)
+void bus_invalidate_session(struct bus *bus)
 {
 	if (bus->session)
 		facts_clear(bus->session);
@@ -166,25 +166,25 @@ void bus_session_forget(struct bus *bus)
 }
 
 /* Of the session @name: as they are kept, or anew. */
-static int facts_of(struct bus *bus, const char *name, const struct session_facts **ret_facts)
+static int facts_of(struct bus *bus, const char *name, const struct session_properties **ret_facts)
 {
-	struct session_facts *facts = bus->session;
+	struct session_properties *facts = bus->session;
 	int r;
 
-	if (facts && bus_facts_fresh(bus->session_ns) && !strcmp(facts->name, name)) {
+	if (facts && property_cache_fresh(bus->session_ns) && !strcmp(facts->name, name)) {
 		*ret_facts = facts;
 		return 0;
 	}
-	bus_session_forget(bus);
+	bus_invalidate_session(bus);
 	facts = calloc(1, sizeof(*facts));
 	if (!facts)
 		return -ENOMEM;
 	snprintf(facts->name, sizeof(facts->name), "%s", name);
 	r = worker_read(bus->worker, read_facts, facts);
 	bus->session = facts;
-	bus->session_ns = bus_facts_now();
+	bus->session_ns = property_cache_now();
 	if (r < 0)
-		bus_session_forget(bus);
+		bus_invalidate_session(bus);
 	else
 		*ret_facts = facts;
 	return r;
@@ -194,7 +194,7 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
-	const struct session_facts *facts;
+	const struct session_properties *facts;
 	char name[SESSION_NAME_SIZE];
 	int r;
 
@@ -211,7 +211,8 @@ static int find(sd_bus *b __attribute__((unused)), const char *path,
 	struct bus *bus = userdata;
 	char name[SESSION_NAME_SIZE];
 
-	if (bus_session_of(path, name) < 0 || !bus_facts_session(&bus->facts, bus->worker, name))
+	if (bus_session_of(path, name) < 0 ||
+	    !property_cache_session(&bus->facts, bus->worker, name))
 		return 0;
 	*ret_found = bus;
 	return 1;

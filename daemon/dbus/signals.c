@@ -46,7 +46,7 @@ struct said {
 };
 
 /**
- * struct bus_watch
+ * struct signal_watch
  * @trouble: as it was last told
  * @known: by index of the attributor's table
  * @left: of each kind, what was not sent since the last that was
@@ -54,7 +54,7 @@ struct said {
  * @said, @said_count: found on the worker's thread, sent on this one
  * @quiet: nothing is sent: it is the first look
  */
-struct bus_watch {
+struct signal_watch {
 	struct bus *bus;
 	sd_event_source *timer;
 	struct source_trouble trouble;
@@ -69,7 +69,7 @@ struct bus_watch {
 };
 
 /* Whether one more of @kind may be sent now, and what was not since the last. */
-static bool may_send(struct bus_watch *w, enum kind kind, u64 *ret_left)
+static bool may_send(struct signal_watch *w, enum kind kind, u64 *ret_left)
 {
 	if (w->quiet)
 		return false;
@@ -83,7 +83,7 @@ static bool may_send(struct bus_watch *w, enum kind kind, u64 *ret_left)
 	return true;
 }
 
-static void tell_trouble(struct bus_watch *w, const struct source_trouble *now)
+static void signal_trouble(struct signal_watch *w, const struct source_trouble *now)
 {
 	sd_bus *bus = w->bus->bus;
 	u64 left;
@@ -137,7 +137,7 @@ static int known_copy(struct known *copy, const struct known *known)
 	return -ENOMEM;
 }
 
-static void tell_container(struct bus_watch *w, enum kind kind, const struct known *known)
+static void signal_container(struct signal_watch *w, enum kind kind, const struct known *known)
 {
 	struct said *said = &w->said[w->said_count];
 	u64 left;
@@ -149,7 +149,7 @@ static void tell_container(struct bus_watch *w, enum kind kind, const struct kno
 		w->said_count++;
 }
 
-static void send_said(struct bus_watch *w)
+static void send_said(struct signal_watch *w)
 {
 	for (u32 i = 0; i < w->said_count; i++) {
 		struct said *said = &w->said[i];
@@ -163,32 +163,32 @@ static void send_said(struct bus_watch *w)
 	w->said_count = 0;
 }
 
-struct look {
-	struct bus_watch *watch;
+struct scan {
+	struct signal_watch *watch;
 	struct source_trouble trouble;
 };
 
-static void look_at_container(struct bus_watch *w, struct known *known,
-			      const struct attribute_container *c)
+static void scan_container(struct signal_watch *w, struct known *known,
+			   const struct attribute_container *c)
 {
 	if (known->name && c && known->generation == c->generation)
 		return;
 	if (known->name && known->there)
-		tell_container(w, KIND_REMOVED, known);
+		signal_container(w, KIND_REMOVED, known);
 	known_clear(known);
 	if (c && *c->name && known_set(known, c) >= 0)
-		tell_container(w, KIND_ADDED, known);
+		signal_container(w, KIND_ADDED, known);
 }
 
 /* On the worker's thread, while the main one waits, whose all of this is. */
-static int look(struct worker_state *state, void *arg)
+static int scan(struct worker_state *state, void *arg)
 {
 	u32 count = attributor_containers(state->attributor);
-	struct look *look = arg;
-	struct bus_watch *w = look->watch;
+	struct scan *scan = arg;
+	struct signal_watch *w = scan->watch;
 	struct known *known;
 
-	look->trouble = worker_session(state, NULL)->shared_source->source->trouble;
+	scan->trouble = worker_session(state, NULL)->shared_source->source->trouble;
 	if (count > w->count) {
 		known = reallocarray(w->known, count, sizeof(*known));
 		if (!known)
@@ -198,14 +198,14 @@ static int look(struct worker_state *state, void *arg)
 		w->count = count;
 	}
 	for (u32 i = 1; i < w->count; i++)
-		look_at_container(w, &w->known[i], attributor_container(state->attributor, i));
+		scan_container(w, &w->known[i], attributor_container(state->attributor, i));
 	return 0;
 }
 
 /* What is in the table still may be gone: samples of it stay. */
-static void look_at_cgroups(struct bus_watch *w)
+static void scan_cgroups(struct signal_watch *w)
 {
-	int mount = delegated_open();
+	int mount = cgroup_owner_open();
 	struct stat st;
 	bool there;
 
@@ -218,7 +218,7 @@ static void look_at_cgroups(struct bus_watch *w)
 			continue;
 		there = !fstatat(mount, known->cgroup + 1, &st, AT_SYMLINK_NOFOLLOW);
 		if (there != known->there)
-			tell_container(w, there ? KIND_ADDED : KIND_REMOVED, known);
+			signal_container(w, there ? KIND_ADDED : KIND_REMOVED, known);
 		known->there = there;
 	}
 	close(mount);
@@ -226,14 +226,14 @@ static void look_at_cgroups(struct bus_watch *w)
 
 static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused)), void *userdata)
 {
-	struct bus_watch *w = userdata;
-	struct look request = { .watch = w };
+	struct signal_watch *w = userdata;
+	struct scan request = { .watch = w };
 
 	memset(w->sent, 0, sizeof(w->sent));
-	if (worker_read(w->bus->worker, look, &request) >= 0)
-		tell_trouble(w, &request.trouble);
+	if (worker_read(w->bus->worker, scan, &request) >= 0)
+		signal_trouble(w, &request.trouble);
 	if (w->periods++ % LOOK_PERIODS == 0)
-		look_at_cgroups(w);
+		scan_cgroups(w);
 	bus_follow_cpus(w->bus);
 	send_said(w);
 	w->quiet = false;
@@ -241,9 +241,9 @@ static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-int bus_watch_new(struct bus *bus, sd_event *event, struct bus_watch **ret_watch)
+int signal_watch_new(struct bus *bus, sd_event *event, struct signal_watch **ret_watch)
 {
-	struct bus_watch *w = calloc(1, sizeof(*w));
+	struct signal_watch *w = calloc(1, sizeof(*w));
 	int r;
 
 	if (!w)
@@ -253,14 +253,14 @@ int bus_watch_new(struct bus *bus, sd_event *event, struct bus_watch **ret_watch
 	r = sd_event_add_time_relative(event, &w->timer, CLOCK_MONOTONIC, PERIOD_US, PERIOD_US / 4,
 				       on_timer, w);
 	if (r < 0) {
-		bus_watch_free(w);
+		signal_watch_free(w);
 		return r;
 	}
 	*ret_watch = w;
 	return 0;
 }
 
-struct bus_watch *bus_watch_free(struct bus_watch *watch)
+struct signal_watch *signal_watch_free(struct signal_watch *watch)
 {
 	if (!watch)
 		return NULL;

@@ -5,8 +5,8 @@
 
 #include "bus-core.h"
 
-/** bus_watch_new() - begin to look; what is there already is not signalled */
-int bus_watch_new(struct bus *bus, sd_event *event, struct bus_watch **ret_watch);
-struct bus_watch *bus_watch_free(struct bus_watch *watch);
+/** signal_watch_new() - begin to look; what is there already is not signalled */
+int signal_watch_new(struct bus *bus, sd_event *event, struct signal_watch **ret_watch);
+struct signal_watch *signal_watch_free(struct signal_watch *watch);
 
 #endif

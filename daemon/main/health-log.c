@@ -46,7 +46,7 @@ static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struc
 	return say == LOG_LIMIT_REPORT;
 }
 
-static void tell_faults(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+static void log_faults(struct health_log *told, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_FAULT, "faults of the SPU", LOG_NOTICE };
 	const char *last = now->source.last;
@@ -71,7 +71,7 @@ static void tell_faults(struct trouble_told *told, const struct trouble *now, u6
 		(unsigned long long)n, times(n), last);
 }
 
-static void tell_throttles(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+static void log_throttles(struct health_log *told, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_THROTTLE, "throttling of SPUs", LOG_INFO };
 	char count[FIELD];
@@ -85,7 +85,7 @@ static void tell_throttles(struct trouble_told *told, const struct trouble *now,
 			  (unsigned long long)n, times(n));
 }
 
-static void tell_unsaved(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+static void log_unsaved(struct health_log *told, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_UNSAVED, "failures to save figures", LOG_NOTICE };
 	char count[FIELD];
@@ -100,7 +100,7 @@ static void tell_unsaved(struct trouble_told *told, const struct trouble *now, u
 			  (unsigned long long)n, times(n));
 }
 
-static void tell_stuck(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+static void log_stuck(struct health_log *told, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_STUCK, "hold-ups of the worker", LOG_NOTICE };
 	char count[FIELD];
@@ -114,11 +114,11 @@ static void tell_stuck(struct trouble_told *told, const struct trouble *now, u64
 					  "");
 }
 
-void trouble_tell(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+void health_log_update(struct health_log *told, const struct health *now, u64 now_ns)
 {
-	tell_faults(told, now, now_ns);
-	tell_throttles(told, now, now_ns);
-	tell_unsaved(told, now, now_ns);
-	tell_stuck(told, now, now_ns);
+	log_faults(told, now, now_ns);
+	log_throttles(told, now, now_ns);
+	log_unsaved(told, now, now_ns);
+	log_stuck(told, now, now_ns);
 	told->last = *now;
 }

@@ -7,13 +7,13 @@
 #include "util/log-limit.h"
 
 /**
- * struct trouble - how it is now
+ * struct health - how it is now
  * @unsaved: times that figures could not be saved (checkpoint.h)
  * @stuck: the worker has not come around; how many times that was seen
  * @stuck_s: for how long
  * @watchdog: the service manager's ends the process for that
  */
-struct trouble {
+struct health {
 	struct source_trouble source;
 	u64 unsaved;
 	u64 stuck;
@@ -21,16 +21,16 @@ struct trouble {
 	bool watchdog;
 };
 
-/** struct trouble_told - what of it was taken up the last time, and how often it is told */
-struct trouble_told {
-	struct trouble last;
+/** struct health_log - what of it was taken up the last time, and how often it is told */
+struct health_log {
+	struct health last;
 	struct log_limit faults;
 	struct log_limit throttles;
 	struct log_limit unsaved;
 	struct log_limit stuck;
 };
 
-/** trouble_tell() - what is new; to be called every few seconds, with CLOCK_MONOTONIC */
-void trouble_tell(struct trouble_told *told, const struct trouble *now, u64 now_ns);
+/** health_log_update() - what is new; to be called every few seconds, with CLOCK_MONOTONIC */
+void health_log_update(struct health_log *told, const struct health *now, u64 now_ns);
 
 #endif

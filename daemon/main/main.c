@@ -64,7 +64,7 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 }
 
 /* Whichever way tasks are told: in a container their cgroups may not be. */
-static void look_around(struct task_events_status *status)
+static void run_periodic_checks(struct task_events_status *status)
 {
 	size_t n = strlen(status->reason);
 	struct cgroup_namespace space;
@@ -101,7 +101,7 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	if (*status->reason)
 		log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
 			  status->reason);
-	look_around(status);
+	run_periodic_checks(status);
 	return tasks;
 }
 
@@ -238,7 +238,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	return 0;
 }
 
-static void say_filters(char *text, size_t size, bool does, const char *what)
+static void log_filters(char *text, size_t size, bool does, const char *what)
 {
 	size_t len = strlen(text);
 
@@ -247,7 +247,7 @@ static void say_filters(char *text, size_t size, bool does, const char *what)
 }
 
 /* What the SPU leaves out nobody can count, so that it is said. */
-static int tell_filter(struct worker_state *state, void *arg __attribute__((unused)))
+static int log_filter(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
 	struct source_config config = { 0 };
@@ -258,9 +258,9 @@ static int tell_filter(struct worker_state *state, void *arg __attribute__((unus
 	if (!machine->rule->filter)
 		return 0;
 	parts = filter_hardware(machine->rule->filter, &machine->shared_source->cores, &config);
-	say_filters(result, sizeof(result), source->filters, parts);
-	say_filters(result, sizeof(result), source->filters_not, "absent events");
-	say_filters(result, sizeof(result), source->filters_sources, "data sources");
+	log_filters(result, sizeof(result), source->filters, parts);
+	log_filters(result, sizeof(result), source->filters_not, "absent events");
+	log_filters(result, sizeof(result), source->filters_sources, "data sources");
 	if (*result)
 		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
 			 result);
@@ -281,7 +281,7 @@ static int start_worker(struct daemon *d, struct session_config *session)
 	if (worker_new(&d->plan, tasks, &told, &worker) < 0)
 		task_events_free(tasks);
 	else if (worker_call(worker, worker_add, session) >= 0) {
-		worker_call(worker, tell_filter, NULL);
+		worker_call(worker, log_filter, NULL);
 		d->worker = worker;
 		return 0;
 	}
@@ -448,7 +448,7 @@ static int serve(struct daemon *d)
 						       " on %s: is the bus policy installed?" :
 						       "no connection to %s",
 			 address ? address : "the system bus");
-		return again && is_away(r) ? BUS_GONE_STATUS : EX_UNAVAILABLE;
+		return again && is_away(r) ? BUS_LOST_STATUS : EX_UNAVAILABLE;
 	}
 	d->bus.reload = reload;
 	d->bus.ctx = d;

@@ -102,7 +102,7 @@ static u64 now_ns(void)
 }
 
 /* Only what is new: who watches the unit need not be woken for the rest. */
-static void tell_status(struct notify *notify)
+static void send_status(struct notify *notify)
 {
 	struct described now;
 
@@ -129,12 +129,12 @@ static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)
 		notify->stuck = false;
 		if (notify->watchdog)
 			sd_notify(0, "WATCHDOG=1");
-		tell_status(notify);
+		send_status(notify);
 	} else if (!notify->stuck) {
 		notify->stuck = true;
 		notify->trouble.stuck++;
 	}
-	trouble_tell(&notify->told, &notify->trouble, now_ns());
+	health_log_update(&notify->told, &notify->trouble, now_ns());
 	return sd_event_source_set_time_relative(timer, notify->period_us);
 }
 

@@ -29,8 +29,8 @@ struct notify {
 	u64 heartbeat;
 	bool watchdog;
 	bool stuck;
-	struct trouble trouble;
-	struct trouble_told told;
+	struct health trouble;
+	struct health_log told;
 	u64 interval_ns;
 	void (*changed)(void *ctx);
 	void *ctx;

@@ -369,9 +369,9 @@ static void owner_changed(const char *name, const char *old, const char *new)
 	settle();
 }
 
-static void follow(struct bus_peer *peer)
+static void follow(struct name_watch *peer)
 {
-	assert_int_equal(bus_peer_follow(peer, fake.bus, ":1.7", on_gone, &fake), 0);
+	assert_int_equal(name_watch_start(peer, fake.bus, ":1.7", on_gone, &fake), 0);
 	settle();
 	/* Without waiting: both are only asked. */
 	assert_int_equal(fake.question_count, 2);
@@ -380,7 +380,7 @@ static void follow(struct bus_peer *peer)
 
 static void test_peer_leaves(void **state)
 {
-	struct bus_peer peer;
+	struct name_watch peer;
 
 	(void)state;
 	follow(&peer);
@@ -402,7 +402,7 @@ static void test_peer_leaves(void **state)
 
 static void test_peer_is_not_told(void **state)
 {
-	struct bus_peer peer;
+	struct name_watch peer;
 
 	(void)state;
 	follow(&peer);
@@ -424,11 +424,11 @@ static void test_peer_is_not_told(void **state)
 
 static void test_peer_is_forgotten(void **state)
 {
-	struct bus_peer peer;
+	struct name_watch peer;
 
 	(void)state;
 	follow(&peer);
-	bus_peer_forget(&peer);
+	name_watch_stop(&peer);
 	tell("AddMatch", NULL, 0);
 	tell("NameHasOwner", "b", 0);
 	owner_changed(":1.7", ":1.7", "");

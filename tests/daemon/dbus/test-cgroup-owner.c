@@ -28,27 +28,27 @@ static void test_owner(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 
-	assert_true(delegated_to(mount, "/a", me));
-	assert_true(delegated_to(mount, "/a/b", me));
-	assert_true(delegated_to(mount, "//a/b", me));
-	assert_false(delegated_to(mount, "/a", other));
-	assert_false(delegated_to(mount, "/a/b", other));
+	assert_true(cgroup_owner_is(mount, "/a", me));
+	assert_true(cgroup_owner_is(mount, "/a/b", me));
+	assert_true(cgroup_owner_is(mount, "//a/b", me));
+	assert_false(cgroup_owner_is(mount, "/a", other));
+	assert_false(cgroup_owner_is(mount, "/a/b", other));
 	/* Nobody's: the root, what is not there, and what is no cgroup. */
-	assert_false(delegated_to(mount, "/", me));
-	assert_false(delegated_to(mount, "", me));
-	assert_false(delegated_to(mount, "/a/c", me));
-	assert_false(delegated_to(mount, "/link", me));
-	assert_false(delegated_to(mount, "/link/b", me));
-	assert_false(delegated_to(mount, "/a/file", me));
+	assert_false(cgroup_owner_is(mount, "/", me));
+	assert_false(cgroup_owner_is(mount, "", me));
+	assert_false(cgroup_owner_is(mount, "/a/c", me));
+	assert_false(cgroup_owner_is(mount, "/link", me));
+	assert_false(cgroup_owner_is(mount, "/link/b", me));
+	assert_false(cgroup_owner_is(mount, "/a/file", me));
 	memset(too_long, 'a', sizeof(too_long));
 	too_long[0] = '/';
 	too_long[sizeof(too_long) - 1] = '\0';
-	assert_false(delegated_to(mount, too_long, me));
+	assert_false(cgroup_owner_is(mount, too_long, me));
 	if (!me) {
 		/* What is below belongs to whom the upper one was given. */
 		snprintf(path, sizeof(path), "%s/a", folder);
 		assert_int_equal(chown(path, other, (gid_t)-1), 0);
-		assert_true(delegated_to(mount, "/a/b", other));
+		assert_true(cgroup_owner_is(mount, "/a/b", other));
 	}
 	unlinkat(mount, "a/file", 0);
 	unlinkat(mount, "link", 0);

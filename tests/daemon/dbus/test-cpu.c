@@ -33,9 +33,9 @@ int source_renew(struct worker_state *state, void *arg)
 	return 0;
 }
 
-void bus_forget(struct bus *bus)
+void bus_invalidate_properties(struct bus *bus)
 {
-	bus_facts_forget(&bus->facts);
+	property_cache_invalidate(&bus->facts);
 }
 
 /* ---- A source of two CPUs ------------------------------------------------------- */
@@ -226,7 +226,7 @@ static void test_leaves(void **state)
 	sd_bus_message_unref(reply);
 	check_listed("sampling");
 	left = true;
-	bus_facts_forget(&fake.bus.facts);
+	property_cache_invalidate(&fake.bus.facts);
 	check_listed("offline");
 	assert_null(request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
 }

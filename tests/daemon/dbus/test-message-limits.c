@@ -143,18 +143,18 @@ static void test_within(void **state)
 			assert_row(sd_bus_message_append(m, "a{sv}", 1, "key", "u", 7) >= 0);
 		assert_row(sd_bus_message_seal(m, 1, 0) >= 0);
 		/* Its path is "/". */
-		assert_row(bus_call_within(m, 1 + rows[i].bytes) == 0);
-		assert_row(bus_call_within(m, rows[i].bytes) == -E2BIG);
+		assert_row(bus_check_message_size(m, 1 + rows[i].bytes) == 0);
+		assert_row(bus_check_message_size(m, rows[i].bytes) == -E2BIG);
 		assert_row(i || (sd_bus_message_read(m, "s", &text) > 0 && !strcmp(text, "abc")));
 		sd_bus_message_unref(m);
 	}
 	m = message();
 	assert_true(sd_bus_message_seal(m, 1, 0) >= 0);
-	assert_int_equal(bus_call_within(m, 1), 0);
-	assert_int_equal(bus_call_within(m, 0), -E2BIG);
+	assert_int_equal(bus_check_message_size(m, 1), 0);
+	assert_int_equal(bus_check_message_size(m, 0), -E2BIG);
 	sd_bus_message_unref(m);
 	m = strings(100000);
-	assert_int_equal(bus_call_within(m, BUS_CALL_MOST), -E2BIG);
+	assert_int_equal(bus_check_message_size(m, BUS_MESSAGE_MAX), -E2BIG);
 	sd_bus_message_unref(m);
 }
 

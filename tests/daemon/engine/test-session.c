@@ -511,18 +511,18 @@ static void test_rules(void **state)
 static void test_facts(void **state)
 {
 	struct fixture *f = *state;
-	static struct bus_facts facts;
+	static struct property_cache facts;
 
-	facts = (struct bus_facts){ 0 };
+	facts = (struct property_cache){ 0 };
 	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_true(bus_facts_session(&facts, f->worker, SESSION_MACHINE));
-	assert_false(bus_facts_session(&facts, f->worker, "other"));
+	assert_true(property_cache_session(&facts, f->worker, SESSION_MACHINE));
+	assert_false(property_cache_session(&facts, f->worker, "other"));
 	assert_int_equal(add(f, "other", NULL), 0);
 	/* As long ago as can be. */
 	facts.names_ns = 1;
-	assert_false(bus_facts_session(&facts, f->worker, "other"));
-	bus_facts_forget(&facts);
-	assert_true(bus_facts_session(&facts, f->worker, "other"));
+	assert_false(property_cache_session(&facts, f->worker, "other"));
+	property_cache_invalidate(&facts);
+	assert_true(property_cache_session(&facts, f->worker, "other"));
 }
 
 /* ---- Who governs the interval ------------------------------------------------ */

@@ -345,8 +345,8 @@ static void *flooder_run(void *arg)
 static void test_asked(void **state __attribute__((unused)))
 {
 	struct fixture *f = fixture_new(PARTS);
-	struct bus_facts facts = { 0 };
-	const struct cpu_facts *cpu;
+	struct property_cache facts = { 0 };
+	const struct cpu_properties *cpu;
 	pthread_t player;
 
 	for (u32 i = 0; i < PARTS; i++) {
@@ -356,8 +356,8 @@ static void test_asked(void **state __attribute__((unused)))
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(pthread_create(&player, NULL, flooder_run, f), 0);
 	for (u32 i = 0; i < 10 * ROUNDS; i++) {
-		bus_facts_forget(&facts);
-		assert_int_equal(bus_facts_cpu(&facts, f->worker, i % PARTS, &cpu), 0);
+		property_cache_invalidate(&facts);
+		assert_int_equal(property_cache_cpu(&facts, f->worker, i % PARTS, &cpu), 0);
 		assert_int_equal(cpu->cpu.midr, 1 + i % PARTS);
 	}
 	__atomic_store_n(&f->quit, true, __ATOMIC_RELEASE);

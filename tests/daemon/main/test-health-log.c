@@ -54,7 +54,7 @@ static void test_pace(void **state)
 }
 
 /* Lines of what @told comes to say, @hours long. */
-static u32 lines_of(struct trouble_told *told, struct trouble *now, u64 *clock, u32 hours,
+static u32 lines_of(struct health_log *told, struct health *now, u64 *clock, u32 hours,
 		    bool going_on, char *ret_text, size_t size)
 {
 	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);
@@ -71,7 +71,7 @@ static u32 lines_of(struct trouble_told *told, struct trouble *now, u64 *clock, 
 			now->stuck++;
 		}
 		*clock += PERIOD_NS;
-		trouble_tell(told, now, *clock);
+		health_log_update(told, now, *clock);
 	}
 	fflush(stderr);
 	dup2(before, STDERR_FILENO);
@@ -88,8 +88,8 @@ static u32 lines_of(struct trouble_told *told, struct trouble *now, u64 *clock, 
 /* All four ids together, for a day. */
 static void test_day(void **state)
 {
-	struct trouble now = { .source.last = "CPU 3: buffer fault" };
-	struct trouble_told told = { 0 };
+	struct health now = { .source.last = "CPU 3: buffer fault" };
+	struct health_log told = { 0 };
 	static char text[1 << 16];
 	u64 clock = PERIOD_NS;
 	u32 lines;
@@ -109,8 +109,8 @@ static void test_day(void **state)
 /* Another source begins to count anew: that is no trouble. */
 static void test_another_source(void **state)
 {
-	struct trouble_told told = { .last.source.faults = 100 };
-	struct trouble now = { .source = { .faults = 3, .last = "CPU 0: x" } };
+	struct health_log told = { .last.source.faults = 100 };
+	struct health now = { .source = { .faults = 3, .last = "CPU 0: x" } };
 	static char text[1 << 12];
 	u64 clock = PERIOD_NS;
 

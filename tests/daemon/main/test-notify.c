@@ -69,7 +69,7 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 	snprintf(ret, size, " Interval 1 ns.");
 }
 
-void trouble_tell(struct trouble_told *told, const struct trouble *now, u64 now_ns)
+void health_log_update(struct health_log *told, const struct health *now, u64 now_ns)
 {
 	(void)told;
 	(void)now;

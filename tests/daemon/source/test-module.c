@@ -443,13 +443,13 @@ static struct worker *start_worker(void)
 }
 
 /* As GetManagedObjects has it: the nine properties of each CPU, one after the other. */
-static void ask_all(struct bus_facts *facts, struct worker *worker)
+static void ask_all(struct property_cache *facts, struct worker *worker)
 {
-	const struct cpu_facts *got;
+	const struct cpu_properties *got;
 
 	for (u32 cpu = 1; cpu < CPUS; cpu++) {
 		for (int property = 0; property < 9; property++) {
-			assert_int_equal(bus_facts_cpu(facts, worker, cpu, &got), 0);
+			assert_int_equal(property_cache_cpu(facts, worker, cpu, &got), 0);
 			assert_int_equal(got->cpu.cpu, cpu);
 		}
 	}
@@ -458,47 +458,47 @@ static void ask_all(struct bus_facts *facts, struct worker *worker)
 static void test_managed_objects(void **state)
 {
 	struct worker *worker = start_worker();
-	struct bus_facts facts = { 0 };
-	const struct cpu_facts *got;
+	struct property_cache facts = { 0 };
+	const struct cpu_properties *got;
 	u64 begun;
 
 	(void)state;
 	module.stats = 0;
 	module.infos = 0;
-	begun = bus_facts_now();
+	begun = property_cache_now();
 	ask_all(&facts, worker);
 	print_message("%u CPUs: %u ioctls, %llu us\n", SPUS, module.stats + module.infos,
-		      (unsigned long long)(bus_facts_now() - begun) / 1000);
+		      (unsigned long long)(property_cache_now() - begun) / 1000);
 	assert_int_equal(module.infos, 0);
 	assert_in_range(module.stats, SPUS, SPUS + SPUS / 8);
 	/* It is forgotten where something changed, and by itself. */
 	module.stats = 0;
-	bus_facts_forget(&facts);
-	assert_int_equal(bus_facts_cpu(&facts, worker, 5, &got), 0);
+	property_cache_invalidate(&facts);
+	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 1);
 	usleep(2 * BUS_FACTS_NS / 1000);
-	assert_int_equal(bus_facts_cpu(&facts, worker, 5, &got), 0);
+	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 2);
-	assert_int_equal(bus_facts_cpu(&facts, worker, 0, &got), -ENOENT);
+	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);
 	/* What is not there is not kept for what is. */
-	assert_int_equal(bus_facts_cpu(&facts, worker, 0, &got), -ENOENT);
+	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);
 	worker_free(worker);
 }
 
 static void test_machine(void **state)
 {
 	struct worker *worker = start_worker();
-	struct bus_facts facts = { 0 };
+	struct property_cache facts = { 0 };
 
 	(void)state;
-	assert_false(bus_facts_machine(&facts, worker)->running);
-	assert_int_equal(bus_facts_machine(&facts, worker)->cpus, SPUS);
-	assert_true(bus_facts_session(&facts, worker, SESSION_MACHINE));
-	assert_false(bus_facts_session(&facts, worker, "other"));
-	assert_false(bus_facts_session(&facts, worker, ""));
+	assert_false(property_cache_machine(&facts, worker)->running);
+	assert_int_equal(property_cache_machine(&facts, worker)->cpus, SPUS);
+	assert_true(property_cache_session(&facts, worker, SESSION_MACHINE));
+	assert_false(property_cache_session(&facts, worker, "other"));
+	assert_false(property_cache_session(&facts, worker, ""));
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
-	bus_facts_forget(&facts);
-	assert_true(bus_facts_machine(&facts, worker)->running);
+	property_cache_invalidate(&facts);
+	assert_true(property_cache_machine(&facts, worker)->running);
 	worker_free(worker);
 }
 
