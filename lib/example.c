@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a file of SPE records holds, by libspeprof.
+ * Prints what a file of SPE records contains, with libspeprof.
  *
  * cc example.c $(pkg-config --cflags --libs libspeprof) -o example
  * ./example RECORDS [MIDR]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The library's border: core's codec under names and types that can be kept while
- * core changes. What both define must agree, which is checked here.
+ * libspeprof wraps the codec of kmod/core. Its names and types stay the same while the codec
+ * changes. Constants that both define must be equal, which is checked here at compile time.
  */
 #include "speprof.h"
 
@@ -11,14 +11,14 @@
 #include "codec/record.h"
 #include "speprof-version.h"
 
-/* What struct speprof_decoder holds. */
-struct walk {
+/* What &speprof_decoder.opaque has. */
+struct decoder_state {
 	struct spe_decoder decoder;
 	struct spe_layouts layouts;
 };
 
-static_assert(sizeof(struct walk) <= sizeof(struct speprof_decoder), "a decoder fits");
-static_assert(_Alignof(struct walk) <= _Alignof(struct speprof_decoder), "and is aligned");
+static_assert(sizeof(struct decoder_state) <= sizeof(struct speprof_decoder), "a decoder fits");
+static_assert(_Alignof(struct decoder_state) <= _Alignof(struct speprof_decoder), "and is aligned");
 
 #define SAME(ours, theirs) static_assert((ours) == (theirs), #ours)
 
@@ -95,28 +95,28 @@ void speprof_decoder_window(struct speprof_decoder *decoder, const struct spepro
 		.max_size = window->max_record,
 		.align = window->align,
 	};
-	struct walk *walk = (struct walk *)decoder;
+	struct decoder_state *state = (struct decoder_state *)decoder;
 
-	spe_decoder_init(&walk->decoder, &config, window->data, window->size);
+	spe_decoder_init(&state->decoder, &config, window->data, window->size);
 }
 
 enum speprof_result speprof_decoder_next(struct speprof_decoder *decoder,
 					 struct speprof_record *ret_record)
 {
-	struct walk *walk = (struct walk *)decoder;
-	u64 partial = walk->decoder.ledger.partial;
+	struct decoder_state *state = (struct decoder_state *)decoder;
+	u64 partial = state->decoder.ledger.partial;
 	struct spe_sample sample;
 	struct spe_range range;
 
-	switch (spe_decoder_next_fast(&walk->decoder, &walk->layouts, &sample, &range)) {
+	switch (spe_decoder_next_fast(&state->decoder, &state->layouts, &sample, &range)) {
 	case SPE_DECODE_SAMPLE:
 		record_set(ret_record, &sample);
 		return SPEPROF_RECORD;
 	case SPE_DECODE_SUSPECT:
 		*ret_record = (struct speprof_record){
-			.raw = walk->decoder.buf + range.offset, .size = range.size,
+			.raw = state->decoder.buf + range.offset, .size = range.size,
 		};
-		return walk->decoder.ledger.partial > partial ? SPEPROF_SHORT : SPEPROF_MALFORMED;
+		return state->decoder.ledger.partial > partial ? SPEPROF_SHORT : SPEPROF_MALFORMED;
 	default:
 		return SPEPROF_END;
 	}
@@ -125,7 +125,7 @@ enum speprof_result speprof_decoder_next(struct speprof_decoder *decoder,
 void speprof_decoder_ledger(const struct speprof_decoder *decoder,
 			    struct speprof_ledger *ret_ledger)
 {
-	const struct spe_ledger *ledger = &((const struct walk *)decoder)->decoder.ledger;
+	const struct spe_ledger *ledger = &((const struct decoder_state *)decoder)->decoder.ledger;
 
 	*ret_ledger = (struct speprof_ledger){
 		.records = ledger->records,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libspeprof: reads and writes the records of the Arm Statistical Profiling
- * Extension (Arm Architecture Reference Manual, chapter D18). See libspeprof(3).
+ * libspeprof: reads and writes records of the Arm Statistical Profiling Extension (Arm Architecture
+ * Reference Manual, chapter D18). See libspeprof(3).
  *
- * Nothing here allocates, keeps state outside of what the caller hands in, prints
- * or exits. The ABI may still change: its version is 0, link with what you built
- * against.
+ * No function allocates memory, prints or exits. All state is in the caller's structures, so
+ * threads may use different structures at the same time. The ABI has version 0 and may still
+ * change: link with the version that you compiled with.
  */
 #ifndef SPEPROF_H
 #define SPEPROF_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Which fields of a record are there: bits of &speprof_record.present. */
+/* Which fields a record has: bits of &speprof_record.present. */
 #define SPEPROF_HAS_ADDRESS(i)	(UINT64_C(1) << (i))		/* INDEX 0-7 */
 #define SPEPROF_HAS_COUNTER(i)	(UINT64_C(1) << (8 + (i)))	/* INDEX 0-7 */
 #define SPEPROF_HAS_CONTEXT(i)	(UINT64_C(1) << (16 + (i)))	/* INDEX 0-3 */
@@ -25,7 +25,7 @@ extern "C" {
 #define SPEPROF_HAS_OP		(UINT64_C(1) << 21)
 #define SPEPROF_HAS_SOURCE	(UINT64_C(1) << 22)
 #define SPEPROF_HAS_TIMESTAMP	(UINT64_C(1) << 23)
-#define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)	/* packets that only @raw holds */
+#define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)	/* packets without a field: see @raw */
 
 /* INDEX of addresses, counters and contexts (D18.2.1, D18.2.3, D18.2.2). */
 #define SPEPROF_ADDRESS_PC		0
@@ -41,19 +41,21 @@ extern "C" {
 #define SPEPROF_CONTEXT_EL2		1
 
 /**
- * struct speprof_record - one record
- * @present: SPEPROF_HAS_*; fields that are not there are zero
+ * struct speprof_record - a record
+ * @present: SPEPROF_HAS_*; all other fields are zero
  * @address: Address payloads by INDEX, with their top byte (NS, EL, tags)
  * @events: the Events payload (D18.2.6)
  * @timestamp: in ticks of the Generic Timer
- * @raw: the record's first byte, in the window; or that of a range that is none
- * @size: bytes of it, padding inside included
+ * @raw: the first byte, in the window, of the record or of a range of bytes that is no record
+ * @size: how many bytes; padding inside the record counts
  * @context: Context payloads by INDEX
  * @counter: Counter payloads by INDEX, in cycles, saturating
- * @source: the Data Source payload, its meaning is the core's
+ * @source: the Data Source payload; its values depend on the core
  * @op_class: CLASS of the Operation Type packet: 0 other, 1 load/store, 2 branch
  * @op_subclass: its payload, see speprof_op_decode()
- * @events_size, @source_size: bytes of those payloads
+ * @events_size: size of the Events payload in bytes: 1, 2, 4 or 8
+ * @source_size: size of the Data Source payload in bytes: 1 or 2
+ * @reserved: 0
  */
 struct speprof_record {
 	uint64_t present;
@@ -73,11 +75,11 @@ struct speprof_record {
 };
 
 /**
- * struct speprof_window - record bytes that an SPU wrote in one go
- * @data: the first byte; the caller's, and unchanged while it is read
- * @size: how many
- * @max_record: bound on a record in bytes (1 << PMSIDR_EL1.MaxSize), 0 if unknown
- * @align: of records in bytes (1 << PMBIDR_EL1.Align), 0 if unknown
+ * struct speprof_window - bytes of records that an SPU wrote between two management events
+ * @data: the first byte; it belongs to the caller and must not change while it is decoded
+ * @size: how many bytes
+ * @max_record: size of the largest record in bytes (1 << PMSIDR_EL1.MaxSize); 0: unknown
+ * @align: alignment of records in bytes (1 << PMBIDR_EL1.Align); 0: unknown
  */
 struct speprof_window {
 	const uint8_t *data;
@@ -87,11 +89,12 @@ struct speprof_window {
 };
 
 /**
- * struct speprof_ledger - where the bytes of a window went
- * @records: how many were read
- * @decoded: their bytes
- * @padding: zero bytes between them
- * @suspect: bytes that are no record, @partial of them cut off by the window's end
+ * struct speprof_ledger - accounts for every byte of a window
+ * @records: records that were decoded
+ * @decoded: bytes of these records
+ * @padding: zero bytes between records
+ * @suspect: bytes that are no record
+ * @partial: those of @suspect that begin a record which the end of the window cuts off
  *
  * At the end of a window @decoded + @padding + @suspect is its size.
  */
@@ -103,53 +106,68 @@ struct speprof_ledger {
 	uint64_t partial;
 };
 
-/** struct speprof_decoder - a walk over windows; the caller's, its inside is not */
+/**
+ * struct speprof_decoder - the state of a decoder
+ * @opaque: only this library uses it
+ */
 struct speprof_decoder {
 	uint64_t opaque[1024];
 };
 
+/* What speprof_decoder_next() found. */
 enum speprof_result {
-	SPEPROF_END = 0,	/* the window is read */
+	SPEPROF_END = 0,	/* the window has no more bytes */
 	SPEPROF_RECORD = 1,	/* a record */
-	SPEPROF_SHORT = 2,	/* the window ends within the record at @raw */
+	SPEPROF_SHORT = 2,	/* the window ends inside the record at @raw */
 	SPEPROF_MALFORMED = 3,	/* @size bytes at @raw are no record, and were skipped */
 };
 
-/** speprof_decoder_init() - before the first use of @decoder */
+/**
+ * speprof_decoder_init() - initialise a decoder
+ * @decoder: the caller's memory; needs no cleanup
+ */
 void speprof_decoder_init(struct speprof_decoder *decoder);
 
 /**
- * speprof_decoder_window() - begin at the start of @window
+ * speprof_decoder_window() - begin to decode a window
+ * @decoder: the decoder; an earlier window need not be finished
+ * @window: the window; copied, but for its bytes
  *
- * A decoder may read any number of windows, one after the other; those of one CPU
- * are best read by one decoder, as it learns how the core lays its records out.
+ * Use one decoder for all windows of a CPU: it learns how the core lays out its records, and gets
+ * faster.
  */
 void speprof_decoder_window(struct speprof_decoder *decoder, const struct speprof_window *window);
 
 /**
- * speprof_decoder_next() - the next record of the window
- * @ret_record: the record; for SPEPROF_SHORT and SPEPROF_MALFORMED @raw and @size
- *	alone are set: a range of bytes that must not be taken for records
+ * speprof_decoder_next() - decode the next record of the window
+ * @decoder: the decoder
+ * @ret_record: the record. With SPEPROF_SHORT and SPEPROF_MALFORMED only @raw and @size are set,
+ *	and name bytes that are no record. With SPEPROF_END it is not changed
  *
- * After SPEPROF_MALFORMED it goes on where records begin again.
+ * Return: what was found. After SPEPROF_MALFORMED, decoding resumes at the next record.
  */
 enum speprof_result speprof_decoder_next(struct speprof_decoder *decoder,
 					 struct speprof_record *ret_record);
 
-/** speprof_decoder_ledger() - the ledger of the window, so far */
+/**
+ * speprof_decoder_ledger() - account for the bytes of the window that were decoded so far
+ * @decoder: the decoder
+ * @ret_ledger: filled in
+ */
 void speprof_decoder_ledger(const struct speprof_decoder *decoder,
 			    struct speprof_ledger *ret_ledger);
 
 /**
- * speprof_record_encode() - write @record
- * @buf: where to; may not overlap @record->raw
- * @len: the room there
+ * speprof_record_encode() - write a record as bytes
+ * @record: the record
+ * @buf: where to; must not overlap @record->raw
+ * @len: size of @buf in bytes
  *
- * Where @raw is set: packets as they are there, in order and with what no field
- * holds, and payloads as in the fields, which may have changed; else packets in the
- * order of Arm's cores. Without padding in either case.
+ * If @record->raw is set, the packets are those at @raw, in their order, with payloads from the
+ * fields, which the caller may have changed. Otherwise packets are in the order in which Arm's
+ * cores write them. No padding is written.
  *
- * Return: its size, -ENOSPC if it does not fit, -EINVAL if it is no record.
+ * Return: the size in bytes; -ENOSPC if @buf is too small; -EINVAL if @record is no record.
  */
 int speprof_record_encode(const struct speprof_record *record, uint8_t *buf, size_t len);
 
@@ -167,14 +185,15 @@ enum speprof_packet_type {
 };
 
 /**
- * struct speprof_packet - one packet
- * @payload: zero-extended
- * @header: its bytes, the first in bits 7:0
+ * struct speprof_packet - a packet of a record
+ * @payload: the payload, zero-extended
+ * @header: the bytes of the header, the first one in bits 7:0
  * @type: &enum speprof_packet_type
- * @index: INDEX of an Address, Counter or Context packet, CLASS of an Operation
- *	Type packet, else 0
- * @header_size: 1 or 2
- * @payload_size: 0, 1, 2, 4 or 8
+ * @index: INDEX of an Address, Counter or Context packet; CLASS of an Operation Type packet;
+ *	otherwise 0
+ * @header_size: size of the header in bytes: 1 or 2
+ * @payload_size: size of the payload in bytes: 0, 1, 2, 4 or 8
+ * @reserved: 0
  */
 struct speprof_packet {
 	uint64_t payload;
@@ -187,10 +206,13 @@ struct speprof_packet {
 };
 
 /**
- * speprof_packet_decode() - the packet at @buf
+ * speprof_packet_decode() - decode one packet
+ * @buf: its first byte
+ * @len: bytes at @buf
+ * @ret_packet: filled in on success
  *
- * Return: its size, -ENODATA if @len ends before it does, -EBADMSG if nothing
- * gives it a size.
+ * Return: its size in bytes; -ENODATA if it is longer than @len; -EBADMSG if its header is none
+ * that the architecture defines a size for.
  */
 int speprof_packet_decode(const uint8_t *buf, size_t len, struct speprof_packet *ret_packet);
 
@@ -239,8 +261,8 @@ enum speprof_length {
 };
 
 /**
- * struct speprof_op - what an Operation Type packet says (D18.2.7)
- * @length: of vector or tile in bits, as @length_kind says
+ * struct speprof_op - the fields of an Operation Type packet (D18.2.7)
+ * @length: length of the vector or size of the tile in bits, if @length_kind says so
  * @flags: SPEPROF_OP_*
  * @format: &enum speprof_op_format
  * @length_kind: &enum speprof_length
@@ -252,7 +274,11 @@ struct speprof_op {
 	uint8_t length_kind;
 };
 
-/** speprof_op_decode() - the fields of an operation by CLASS and SUBCLASS */
+/**
+ * speprof_op_decode() - take an Operation Type packet apart
+ * @op_class: CLASS, as in &speprof_record.op_class
+ * @op_subclass: SUBCLASS, as in &speprof_record.op_subclass
+ */
 struct speprof_op speprof_op_decode(uint8_t op_class, uint8_t op_subclass);
 
 enum speprof_level {
@@ -281,28 +307,43 @@ enum speprof_level {
 #define SPEPROF_ORIGIN_MODIFIED		(1U << 3)
 #define SPEPROF_ORIGIN_BY_SOURCE	(1U << 4)
 
-/** struct speprof_origin - &enum speprof_level, and SPEPROF_ORIGIN_* */
+/**
+ * struct speprof_origin - where the data of a load or store came from
+ * @level: &enum speprof_level
+ * @flags: SPEPROF_ORIGIN_*
+ */
 struct speprof_origin {
 	uint8_t level;
 	uint8_t flags;
 };
 
 /**
- * speprof_record_origin() - what served a load or store
- * @midr: MIDR_EL1 of its CPU, 0 if unknown
+ * speprof_record_origin() - where the data of a load or store came from
+ * @record: the record
+ * @midr: MIDR_EL1 of its CPU; 0: unknown
  *
- * By the Data Source packet where the core's values are known (then
- * SPEPROF_ORIGIN_BY_SOURCE is set), by events otherwise.
+ * If the values of the core's Data Source packet are known, the packet decides, and
+ * SPEPROF_ORIGIN_BY_SOURCE is set. Otherwise the events decide.
  */
 struct speprof_origin speprof_record_origin(const struct speprof_record *record, uint64_t midr);
 
-/** speprof_level_name() - "l1", "dram" ... */
+/**
+ * speprof_level_name() - the name of a level, such as "l1" or "dram"
+ * @level: the level
+ *
+ * Return: a static string.
+ */
 const char *speprof_level_name(enum speprof_level level);
 
-/** speprof_version() - of the library at run time, as "0.1.0" */
+/** speprof_version() - version of the library at run time, such as "0.1.0" */
 const char *speprof_version(void);
 
-/** speprof_address_va() - the virtual address of a PC or branch target payload */
+/**
+ * speprof_address_va() - the virtual address in the payload of a PC or branch target
+ * @payload: &speprof_record.address[SPEPROF_ADDRESS_PC] or [SPEPROF_ADDRESS_TARGET]
+ *
+ * Bits 55:0 are sign-extended, as the CPU uses them.
+ */
 static inline uint64_t speprof_address_va(uint64_t payload)
 {
 	uint64_t address = payload & ((UINT64_C(1) << 56) - 1);
@@ -310,7 +351,10 @@ static inline uint64_t speprof_address_va(uint64_t payload)
 	return address >> 55 ? address | UINT64_C(0xff) << 56 : address;
 }
 
-/** speprof_address_el() - the Exception level of a PC or branch target payload */
+/**
+ * speprof_address_el() - the Exception level, 0 to 3, in the payload of a PC or branch target
+ * @payload: as for speprof_address_va()
+ */
 static inline unsigned int speprof_address_el(uint64_t payload)
 {
 	return (unsigned int)(payload >> 61 & 3);
