@@ -28,9 +28,12 @@ class Schedule:
         self.guest_runs = False
         self.change = threading.Condition()
 
+    def needs_unfinished(self, name):
+        """Whether a lane that NAME needs has not ended; lanes between the two need not be of this run."""
+        return any(need in self.unfinished or self.needs_unfinished(need) for need in self.lanes[name].needs)
+
     def may_start(self, name):
-        lane = self.lanes[name]
-        return not self.unfinished & set(lane.needs) and not (self.guest_runs and lane.guest)
+        return not self.needs_unfinished(name) and not (self.guest_runs and self.lanes[name].guest)
 
     def take(self):
         """The first lane that may start; None when none is left."""
