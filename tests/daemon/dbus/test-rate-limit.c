@@ -8,7 +8,7 @@
 
 #define SECOND 1000000000ULL
 
-/* Sizes and refill rates, as rate-limit.c and Documentation/daemon.md have them. */
+/* Sizes and refill rates, as rate-limit.c and Documentation/explanation/security.md have them. */
 #define MEMBER_SIZE   1000
 #define MEMBER_REFILL 100
 #define USER_SIZE     400
