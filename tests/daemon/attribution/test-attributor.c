@@ -48,7 +48,7 @@ static void sleep_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* A child that tells over a pipe that it is ready, and then waits to be told on. */
+/* A child that reports over a pipe that it is ready, and then waits for a byte. */
 struct child {
 	pid_t pid;
 	int ready;
@@ -189,7 +189,7 @@ static void test_hostile_name(void **state)
 
 	(void)state;
 	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
-	/* A new name is no new process. */
+	/* A process with a new name is the same process. */
 	assert_int_equal(write(c.go, &byte, 1), 1);
 	assert_int_equal(read(c.ready, &byte, 1), 1);
 	attributor_refresh(a);
@@ -210,7 +210,7 @@ static void test_exit(void **state)
 	(void)state;
 	child_end(&c);
 	attributor_refresh(a);
-	/* Late samples of the dead are still theirs, with their mappings. */
+	/* Late samples of a dead process still belong to it, and it has its mappings. */
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(attributor_task(a, c.pid), index);
 	assert_int_equal(attributor_process(a, index)->generation, generation);
@@ -219,7 +219,7 @@ static void test_exit(void **state)
 	attributor_free(a);
 }
 
-/* Dead, but not waited for: what was known of it is still the truth. */
+/* A zombie: what was known of the process remains true. */
 static void test_zombie(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
@@ -250,7 +250,7 @@ static void *outlive(void *arg)
 	return NULL;
 }
 
-/* A main thread that ends before the others. */
+/* The main thread exits before the other threads. */
 static void leaves(int ready, int go)
 {
 	static int fds[2];
@@ -265,7 +265,7 @@ static void leaves(int ready, int go)
 	pthread_exit(NULL);
 }
 
-/* Of @pid, how many mappings a recording is told of around test_leader_exit(). */
+/* How many mappings of @pid around test_leader_exit() a recording reports. */
 struct told {
 	s32 pid;
 	u32 maps;
@@ -301,11 +301,11 @@ static void test_leader_exit(void **state)
 		assert_int_equal(attributor_task(a, tid), index);
 	}
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)leaves, false, &place));
-	/* Seen only now: the maps are those of the thread. */
+	/* This attributor sees the process only now: it reads the maps of the thread. */
 	index = attributor_task(late, tid);
 	assert_int_equal(attributor_process(late, index)->pid, c.pid);
 	assert_true(attributor_locate(late, index, (u64)(uintptr_t)leaves, false, &place));
-	/* A recording's too, once. */
+	/* A recording reports the mapping, too, once. */
 	assert_int_equal(procfs_scan_tasks(&sink, 1), 0);
 	assert_int_equal(told.maps, 1);
 	child_end(&c);
@@ -335,7 +335,10 @@ static void test_exec(void **state)
 		attributor_refresh(a);
 		after = attributor_task(a, c.pid);
 	}
-	/* Another entry: what was sampled of the old image keeps name and mappings. */
+	/*
+	 * The process has another entry, so that samples of the old image keep its name and
+	 * mappings.
+	 */
 	assert_int_not_equal(after, before);
 	assert_string_equal(attributor_process(a, after)->comm, "sleep");
 	assert_int_equal(attributor_process(a, after)->pid, c.pid);
@@ -346,7 +349,9 @@ static void test_exec(void **state)
 	attributor_free(a);
 }
 
-/* A child with the very PID that another had; false if the machine does not let us. */
+/*
+ * Start a child with the PID of a former process. Return: false if this machine does not allow it.
+ */
 static bool child_again(pid_t pid, struct child *ret_child)
 {
 	for (int i = 0; i < 50; i++) {
@@ -366,7 +371,9 @@ static bool child_again(pid_t pid, struct child *ret_child)
 	return false;
 }
 
-/* The next owner of a PID gets nothing of the last one's, with or without a refresh. */
+/*
+ * A process that reuses a PID inherits nothing from its former owner, with and without a refresh.
+ */
 static void test_pid_reuse(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
@@ -379,7 +386,10 @@ static void test_pid_reuse(void **state)
 		child_end(&c);
 		if (refresh)
 			attributor_refresh(a);
-		/* Start times are told in ticks of 10 ms; a copy within one looks the same. */
+		/*
+		 * Start times have a resolution of 10 ms: within one tick both processes look the
+		 * same.
+		 */
 		sleep_ms(20);
 		if (!child_again(c.pid, &next)) {
 			attributor_free(a);
@@ -395,7 +405,7 @@ static void test_pid_reuse(void **state)
 	attributor_free(a);
 }
 
-/* Where cgroup v2 is mounted, alone or beside version 1; "" if nowhere. */
+/* The mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
 static void cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
@@ -442,7 +452,7 @@ static void test_cgroup_move(void **state)
 		assert_string_equal(
 			attributor_container(a, attributor_process(a, after)->container)->name,
 			strrchr(cgroup, '/') + 1);
-		/* What was sampled before it moved stays where it was. */
+		/* Samples from before the move stay with the former container. */
 		assert_int_not_equal(attributor_process(a, before)->container,
 				     attributor_process(a, after)->container);
 	}
@@ -494,7 +504,7 @@ static void test_threads(void **state)
 		pthread_join(w[i].thread, NULL);
 	pthread_barrier_destroy(&barrier);
 
-	/* All of them are noticed to be gone, in a bounded number of calls. */
+	/* A bounded number of calls finds all of them dead. */
 	for (int i = 0; i < 300; i++)
 		attributor_refresh(a);
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
@@ -507,7 +517,7 @@ static void test_threads(void **state)
 	attributor_free(a);
 }
 
-/* Tables of a few entries: what does not fit is counted, and the rest stays true. */
+/* Tables of a few entries: evictions are counted, and the remaining entries stay correct. */
 static void test_overflow(void **state)
 {
 	struct attributor *a = attributor(true, 4, 8, 2);
@@ -539,7 +549,10 @@ static u32 open_files(void)
 	return n;
 }
 
-/* Children that come and go faster than they can be looked up: nothing leaks, nobody mixes. */
+/*
+ * Children exit faster than they can be looked up: nothing leaks, and no process gets another one's
+ * data.
+ */
 static void test_storm(void **state)
 {
 	struct attributor *a = attributor(true, 64, 64, 4);
@@ -569,7 +582,7 @@ static void test_storm(void **state)
 	attributor_free(a);
 }
 
-/* Among the dead the oldest goes first; the living stay. */
+/* The oldest dead entry is evicted first. Entries of living processes stay. */
 static void test_dead_first(void **state)
 {
 	struct attributor *a = attributor(true, 5, 0, 0);
@@ -589,7 +602,7 @@ static void test_dead_first(void **state)
 	assert_int_equal(attributor_task(a, more.pid), index[2]);
 	assert_int_equal(attributor_task(a, c[0].pid), index[0]);
 	assert_int_equal(attributor_task(a, c[1].pid), index[1]);
-	/* Its entry is another's now. */
+	/* Another process has its entry now. */
 	assert_int_equal(attributor_task(a, c[2].pid), ATTRIBUTE_NONE);
 	child_end(&c[1]);
 	child_end(&c[3]);
@@ -654,7 +667,7 @@ static void test_events(void **state)
 	assert_true(attributor_locate(a, child, 0x2010, false, &place));
 	assert_string_equal(place.binary, "/lib/x\033");
 	assert_int_equal(place.offset, 0x510);
-	/* What is left of the mapping that was cut in two. */
+	/* The rest of the mapping that was cut in two. */
 	assert_true(attributor_locate(a, child, 0x3010, false, &place));
 	assert_string_equal(place.binary, "/bin/sh");
 	assert_int_equal(place.offset, 0x2010);
@@ -694,7 +707,7 @@ static void test_events_exec(void **state)
 	attributor_free(a);
 }
 
-/* A recording that was made to hurt: any fields, tables of a few entries. */
+/* A hostile recording: random fields, with tables of a few entries. */
 static void test_events_hostile(void **state)
 {
 	static const char *const names[] = {
@@ -734,7 +747,7 @@ static void test_events_hostile(void **state)
 	attributor_free(a);
 }
 
-/* One container too many is counted and gets no other's name. */
+/* A container that does not fit is counted, and gets no other container's name. */
 static void test_containers_overflow(void **state)
 {
 	struct attributor *a = attributor(false, 0, 0, 4);
@@ -765,7 +778,10 @@ static u64 id_of(struct attributor *a, s32 pid, const char *path)
 	return facts.id;
 }
 
-/* A container is its path: all of it, also what has no room where it is shown, and nothing else. */
+/*
+ * A container is identified by its whole path, also by the end that is not displayed, and by
+ * nothing else.
+ */
 static void test_container_ids(void **state)
 {
 	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
@@ -776,10 +792,13 @@ static void test_container_ids(void **state)
 		struct attributor *a = attributor(false, 0, 0, 0);
 		struct container_details facts;
 
-		/* Whichever place in the table it has. */
+		/* The index in the table makes no difference. */
 		if (round)
 			id_of(a, 4, "/lxc/before");
-		/* By its key: other daemons, of whatever version, find the same in figures they took up. */
+		/*
+		 * The id depends on the key: a daemon of any version finds the same ids in restored
+		 * statistics.
+		 */
 		id_of(a, 5, "/lxc/c");
 		containers_key(a, key);
 		assert_int_equal(id_of(a, 5, "/lxc/c"), siphash(key, "/lxc/c", 6));
@@ -788,7 +807,7 @@ static void test_container_ids(void **state)
 		assert_int_not_equal(id_of(a, 6, one), id_of(a, 7, two));
 		assert_string_equal(attributor_container(a, process_of(a, 6)->container)->path,
 				    attributor_container(a, process_of(a, 7)->container)->path);
-		/* Of none, and of those that have no entry. */
+		/* The container of processes in none, and of containers that have no entry. */
 		container_details_get(a, 0, &facts);
 		assert_int_equal(facts.id, siphash(key, "", 0));
 		container_details_get(a, attributor_container_other(a), &facts);

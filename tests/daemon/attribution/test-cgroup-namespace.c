@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Paths of cgroups as a container sees them: on folders, and in a real namespace. */
+/*
+ * Paths of cgroups as a container sees them: in plain directories, and in a real cgroup namespace.
+ */
 #include "test.h"
 
 #include "attribution/cgroup-namespace.h"
@@ -56,13 +58,13 @@ static void test_find(void **state)
 	assert_string_equal(found, "");
 	assert_int_equal(cgroup_namespace_find(root, 7, "/", found, sizeof(found)), 0);
 	assert_string_equal(found, "");
-	/* Nobody's, another's, and no room. */
+	/* An id that no cgroup has, another cgroup's id, and a buffer that is too small. */
 	assert_int_equal(cgroup_namespace_find(root, 4, "/", found, sizeof(found)), -ENOENT);
 	assert_int_equal(cgroup_namespace_find(root, 42, "/../x", found, sizeof(found)), -ENOENT);
 	assert_int_equal(cgroup_namespace_find(root, 42, "/", found, 10), -ENOENT);
 	assert_int_equal(cgroup_namespace_find("/nonexistent", 42, "/", found, sizeof(found)),
 			 -ENOENT);
-	/* A part of the hierarchy cannot tell. */
+	/* A subtree of the hierarchy does not suffice. */
 	put(root, "/cgroup.events", "populated 1\n");
 	assert_int_equal(cgroup_namespace_find(root, 42, "/", found, sizeof(found)), -ENOENT);
 	snprintf(command, sizeof(command), "rm -r %s", root);
@@ -74,7 +76,7 @@ static void test_path(void **state)
 	static const struct {
 		const char *root;
 		const char *text;
-		const char *path; /* NULL: the text tells what there is */
+		const char *path; /* NULL: take @text as it is */
 	} rows[] = {
 		{ "/kubepods/pod1/c1", "0::/\n", "/kubepods/pod1/c1" },
 		{ "/kubepods/pod1/c1", "0::/init\n", "/kubepods/pod1/c1/init" },
@@ -85,7 +87,7 @@ static void test_path(void **state)
 		  "/kubepods/pod2/c3 (deleted)" },
 		{ "/kubepods/pod1/c1", "0::/..\n", "/kubepods/pod1" },
 		{ "/kubepods/pod1/c1", "0::/..hidden\n", "/kubepods/pod1/c1/..hidden" },
-		/* The machine's root, and what would be above it. */
+		/* The root of the machine, and paths above it. */
 		{ "/kubepods/pod1/c1", "0::/../../..\n", NULL },
 		{ "/kubepods/pod1/c1", "0::/../../../../x\n", NULL },
 		{ "/kubepods/pod1/c1", "4:cpu:/x\n", NULL },
@@ -117,7 +119,7 @@ static void test_path(void **state)
 
 /* ---- In a namespace of the kernel's ---------------------------------------------- */
 
-/* Whether the calling process is in @mount/@cgroup now. */
+/* Move the calling process to @mount/@cgroup. Return: whether it worked. */
 static bool enter(const char *mount, const char *cgroup)
 {
 	char path[PATH_MAX];
@@ -145,7 +147,7 @@ static void clear(const char *mount, const char *cgroup)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", mount, cgroup);
-	/* Who was in it may not be quite gone. */
+	/* The kernel may still be removing the last process. */
 	for (int i = 0; i < 100 && rmdir(path) < 0 && errno == EBUSY; i++)
 		usleep(20000);
 }
@@ -164,7 +166,10 @@ static void text_of(pid_t pid, char *ret_text, size_t size)
 		fclose(file);
 }
 
-/* In the container: what it makes of its own path and of its neighbour's. 77: no namespace for us. */
+/*
+ * Runs in the container. Check how it sees its own path and its neighbour's. Return: 0, the number
+ * of the failed check, or 77 without permission for a namespace.
+ */
 static int look_from_within(const char *mount, const char *own, pid_t neighbour, const char *theirs)
 {
 	struct cgroup_namespace space;
@@ -179,7 +184,9 @@ static int look_from_within(const char *mount, const char *own, pid_t neighbour,
 	if (!cgroup_namespace_path(&space, text, path, sizeof(path)) || strcmp(path, own) != 0)
 		return 2;
 	text_of(neighbour, text, sizeof(text));
-	/* Or the kernel has not cut it off, and this is no test. */
+	/*
+	 * This kernel does not show the neighbour relative to the namespace: nothing can be tested.
+	 */
 	if (!strstr(text, "0::/../"))
 		return 3;
 	if (!cgroup_namespace_path(&space, text, path, sizeof(path)) || strcmp(path, theirs) != 0)

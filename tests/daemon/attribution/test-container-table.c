@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Containers by their whole paths, whatever is shown of them: over a restart, and in how many bytes. */
+/* Containers are identified by their whole paths: across a restart, and within a limit of bytes. */
 #include "test.h"
 
 #include "attribution/attributor-save.h"
@@ -35,7 +35,7 @@ static u64 id_of(const struct attributor *a, u32 index)
 	return facts.id;
 }
 
-/* The first of the reference's vectors that is whole words and a rest: bytes 0 to 14, key 0 to 15. */
+/* The first reference vector with whole words and a rest: bytes 0 to 14, key 0 to 15. */
 static void test_siphash(void **state)
 {
 	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
@@ -48,7 +48,7 @@ static void test_siphash(void **state)
 	assert_true(siphash(key, NULL, 0) == 0x726fdb47dd0e0e31);
 }
 
-/* A process of its own in the cgroup at @path; returns the container's index. */
+/* Put a process of its own into the cgroup at @path. Return: the index of the container. */
 static u32 put(struct attributor *a, s32 pid, const char *path)
 {
 	attributor_event(a, &(struct task_event){
@@ -66,7 +66,7 @@ static const char *const paths[] = {
 	"/system.slice/nginx.service",
 };
 
-/* What @a has, to @next. */
+/* Save @a and load it into @next. */
 static void hand_on(struct attributor *a, struct attributor *next,
 		    struct attribute_translation *ret_translation)
 {
@@ -82,7 +82,9 @@ static void hand_on(struct attributor *a, struct attributor *next,
 	free(bytes);
 }
 
-/* What is written of one is what it is: no other's after a restart, and no second entry. */
+/*
+ * A restored container has its own statistics: it gets no other container's, and no second entry.
+ */
 static void test_restart(void **state)
 {
 	struct attributor *a = attributor(64), *next = attributor(64);
@@ -96,7 +98,7 @@ static void test_restart(void **state)
 		assert_row(!strcmp(attributor_container(a, index[i])->cgroup, paths[i]));
 		for (s32 k = 0; k < i; k++)
 			assert_row(index[k] != index[i]);
-		/* Nobody knows another one's numbers. */
+		/* Two attributors have different numbers for one path. */
 		assert_row(id_of(next, put(next, 300 + i, paths[i])) != id_of(a, index[i]));
 	}
 	hand_on(a, next, &translation);
@@ -111,7 +113,7 @@ static void test_restart(void **state)
 		is = attributor_container(next, now);
 		assert_row(!strcmp(is->name, was->name) && !strcmp(is->runtime, was->runtime));
 		assert_row(!strcmp(is->cgroup, paths[i]) && !strcmp(is->path, was->path));
-		/* Who is told of again is where it was. */
+		/* A container that is reported a second time keeps its index. */
 		assert_row(put(next, 200 + i, paths[i]) == now);
 		assert_row(id_of(next, now) == id_of(a, index[i]));
 	}
@@ -133,7 +135,9 @@ static struct attributor *live(u32 containers)
 	return a;
 }
 
-/* Of a smaller table some give way before anybody lives in them: nobody gets into another's. */
+/*
+ * A smaller table evicts some containers before any process is in them: none gets another's entry.
+ */
 static void test_smaller(void **state)
 {
 	struct attributor *a = attributor(1024), *next = live(256);
@@ -166,7 +170,7 @@ static void test_smaller(void **state)
 	attributor_free(next);
 }
 
-/* Of a path that is longer than what is kept, whole components count. */
+/* A path longer than the stored prefix: whole components count. */
 static void test_too_long(void **state)
 {
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
@@ -187,7 +191,7 @@ static void test_too_long(void **state)
 	assert_int_equal(container_path_within(deep, CONTAINER_PATH_SIZE), len);
 }
 
-/* Paths have so many bytes in all: those that come later are "(other)", and counted. */
+/* All paths together have a limit of bytes: later containers are "(other)", and counted. */
 static void test_bytes(void **state)
 {
 	struct attributor *a = attributor(512);
@@ -226,7 +230,7 @@ static void event(struct attributor *a, struct task_event e)
 	attributor_event(a, &e);
 }
 
-/* As many bytes as BPF has room for may be a part of a path: nothing is taken from it. */
+/* A path that fills the buffer of the BPF program may be truncated: it is not used. */
 static void test_told_in_part(void **state)
 {
 	const struct attributor_config config = { .live = true };

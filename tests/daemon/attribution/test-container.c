@@ -255,7 +255,10 @@ static void test_fixtures(void **state)
 		assert_string_equal(m.entry.name, f->name);
 		assert_string_equal(m.entry.runtime, f->runtime);
 		assert_string_equal(f->path + m.length, f->inside);
-		/* Its own cgroup, which is all that is kept over a restart, is the same. */
+		/*
+		 * Its own cgroup, which is all that the checkpoint stores, gives the same
+		 * container.
+		 */
 		assert_row(container_identify(f->path, m.length, &own) && own.length == m.length);
 		assert_string_equal(own.entry.name, f->name);
 		assert_string_equal(own.entry.runtime, f->runtime);
@@ -263,7 +266,7 @@ static void test_fixtures(void **state)
 	}
 }
 
-/* What names a pod's container to Kubernetes, out of each driver's way to write it. */
+/* The pod and the container id of Kubernetes, from the path formats of each cgroup driver. */
 static void test_pod(void **state)
 {
 	static const struct {
@@ -280,7 +283,7 @@ static void test_pod(void **state)
 		  UID_DASHED },
 		{ "/kubepods/pod../" ID, "" },
 		{ "/docker/" ID, "" },
-		/* Whatever a user makes: nobody looks for a pod's name. */
+		/* A user created these: no pod is looked up. */
 		{ USER "/kubepods/pod" UID_DASHED "/libpod-" ID, "" },
 		{ USER "/kubepods-pod" UID_UNDERSCORED ".slice/docker-" ID ".scope", "" },
 	};
@@ -342,7 +345,7 @@ static void test_pod_names(void **state)
 	assert_string_equal(name, "prod/web-7c9/ngi\\x1bnx");
 	assert_int_equal(pods_name(log, UID_DASHED, ID, name, 10, &names), PODS_LINK);
 	assert_string_equal(name, "prod/web-");
-	/* Parts are whole, however little fits of all of them. */
+	/* Each part is whole, even if not all parts fit. */
 	assert_string_equal(names.name_space, "prod");
 	assert_string_equal(names.pod, "web-7c9");
 	assert_string_equal(names.container, "ngi\\x1bnx");
@@ -367,7 +370,7 @@ static void test_pod_whole_names(void **state)
 	assert_string_equal(strrchr(name, '/') + 1, names.container);
 }
 
-/* Names are kept beside one that is cut, and only as long as it is. */
+/* The names of a pod are stored beside a path that is truncated, and no longer than the path. */
 static void test_pod_names_kept(void **state)
 {
 	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
@@ -389,7 +392,7 @@ static void test_pod_names_kept(void **state)
 	assert_true(one >= sizeof(names));
 	container_store_names(&a, &c, &names);
 	assert_true(a.container_paths == one);
-	/* Paths have half of the bytes for themselves, however many names are long. */
+	/* Paths have half of the bytes to themselves, even if many names are long. */
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
 		container_store_names(&a, &others[i], &names);
 	assert_non_null(others[0].pod);
@@ -404,7 +407,10 @@ static void test_pod_names_kept(void **state)
 	assert_true(!a.container_paths);
 }
 
-/* Kubelet links a log when the runtime says that the container has started: seconds later, or minutes. */
+/*
+ * Kubelet links a log when the runtime reports that the container has started: seconds or minutes
+ * later.
+ */
 static void test_pod_link_late(void **state)
 {
 	for (unsigned int made = 0; made < 280; made++) {
@@ -420,13 +426,16 @@ static void test_pod_link_late(void **state)
 			looks++;
 			pods_schedule(&wait, age >= made ? PODS_LINK : PODS_FOLDER);
 		}
-		/* The look that found it was the last. */
+		/* The search that found the link was the last one. */
 		assert_in_range(age - 1, made ? made : 1, made + made / 4 + 1);
 		assert_true(looks < 25);
 	}
 }
 
-/* Who never has one costs some looks; a look that others had the time of is made up for. */
+/*
+ * A pod that never has a link costs a bounded number of searches. A search that was skipped is
+ * repeated.
+ */
 static void test_pod_link_never(void **state)
 {
 	struct pods_wait wait = { 0 };
@@ -458,7 +467,7 @@ static void test_root(void **state)
 	}
 }
 
-/* Whatever the length: nothing past it is read, and names stay within their room. */
+/* Any length: nothing behind the end is read, and names stay within their buffers. */
 static void test_lengths(void **state)
 {
 	static const size_t lengths[] = { 1, 127, 128, 255, 256, 4095, 70000 };
@@ -514,7 +523,7 @@ static void test_hierarchies(void **state)
 		char *copy = malloc(n + 1);
 		const char *path;
 
-		/* Without its NUL, so that ASan sees a read past the end. */
+		/* Without the NUL, so that ASan reports a read behind the end. */
 		memcpy(copy, h->text, n + 1);
 		copy = realloc(copy, n ? n : 1);
 		test_row("%s", h->title);
@@ -549,7 +558,7 @@ static void test_escape_cut(void **state)
 	}
 }
 
-/* Of any bytes at all: valid, printable, bounded. */
+/* Random bytes: the result is valid, printable and bounded. */
 static void test_escape_any(void **state)
 {
 	unsigned int seed = 1;
@@ -568,7 +577,7 @@ static void test_escape_any(void **state)
 		assert_true(done < sizeof(to) && !to[done] && strlen(to) == done);
 		for (size_t i = 0; i < done; i++)
 			assert_true((unsigned char)to[i] >= 0x20 && to[i] != 0x7f);
-		/* What is printable already is left alone. */
+		/* Printable text stays unchanged. */
 		assert_int_equal(escape_string(again, sizeof(again), to), done);
 		assert_string_equal(again, to);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the attributor makes of events as BPF tells them: of tasks that /proc never knew, so
- * that nothing but the events can be the answer.
+ * What the attributor makes of events as BPF reports them. /proc has never known these tasks, so
+ * that all answers come from events.
  */
 #include "test.h"
 
@@ -21,7 +21,7 @@
 
 #define CGROUP 0x7000000000000000ULL /* ids that no cgroup has */
 
-/* A machine of events: each is a microsecond after the one before. */
+/* A sequence of events, each a microsecond after the one before. */
 struct story {
 	struct attributor *a;
 	u64 now;
@@ -47,7 +47,7 @@ static struct story story_new(u32 processes, u32 containers)
 	return s;
 }
 
-/* Returns when it was. */
+/* Report @event. Return: its time. */
 static u64 tell(struct story *s, struct task_event event)
 {
 	s->now += 1000;
@@ -63,7 +63,7 @@ static u64 made(struct story *s, u64 cgroup, const char *path)
 	return tell(s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
 }
 
-/* A seeded parent: known, but for its mappings. */
+/* Report a process that existed before: all of it is known but its mappings. */
 static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
 {
 	return tell(s, (struct task_event){ .type = TASK_SEED,
@@ -125,7 +125,7 @@ static struct attributor_stats stats_of(const struct story *s)
 	return stats;
 }
 
-/* "container/name" of who had @tid then, "?" for nobody. */
+/* "container/name" of the process that had @tid at @time_ns; "?" for none. */
 static const char *who(struct story *s, s32 tid, u64 time_ns)
 {
 	static char text[256];
@@ -139,7 +139,7 @@ static const char *who(struct story *s, s32 tid, u64 time_ns)
 	return text;
 }
 
-/* A whole life between two drains, its container from the fork itself. */
+/* A process lives and exits between two drains. Its container is known from the fork on. */
 static void test_life(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -163,12 +163,15 @@ static void test_life(void **state)
 	assert_true(
 		attributor_locate(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/true");
-	/* All was told: /proc was not asked. */
+	/* The events had everything: /proc was not read. */
 	assert_int_equal(stats_of(&s).lookups, lookups);
 	attributor_free(s.a);
 }
 
-/* Of memory that is no file's the kernel tells the address as its offset: it is not passed on. */
+/*
+ * For anonymous memory the kernel reports the address as the offset. The attributor does not pass
+ * it on.
+ */
 static void test_memory(void **state)
 {
 	static const struct {
@@ -203,7 +206,7 @@ static void test_memory(void **state)
 	attributor_free(s.a);
 }
 
-/* What was sampled before a change, and drained after it, is of what was before. */
+/* Samples from before a change that are drained after it belong to the state before. */
 static void test_times(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -231,7 +234,7 @@ static void test_times(void **state)
 	assert_string_equal(who(&s, GHOST + 1, again - 500000), "two/cc1");
 	assert_string_equal(who(&s, GHOST + 1, move - 500000), "one/cc1");
 	assert_string_equal(who(&s, GHOST + 1, exec - 500000), "one/sh");
-	/* Its number was nobody's that is known. */
+	/* Before the fork no known process had this number. */
 	assert_string_equal(who(&s, GHOST + 1, start - 500000), "/?");
 	attributor_free(s.a);
 }
@@ -249,14 +252,14 @@ static void test_threads(void **state)
 		thread(&s, GHOST + 1, GHOST + i);
 	for (s32 i = 1; i < 10; i++)
 		assert_string_equal(who(&s, GHOST + i, s.now), "one/java");
-	/* All of them move, those too whose leader is gone. */
+	/* All threads move, also those whose leader has exited. */
 	exited(&s, GHOST + 1, GHOST + 1, false);
 	moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 8);
 	for (s32 i = 2; i < 10; i++)
 		assert_string_equal(who(&s, GHOST + i, s.now), "two/java");
 	thread(&s, GHOST + 1, GHOST + 10);
 	assert_string_equal(who(&s, GHOST + 10, s.now), "two/java");
-	/* A thread that executes gets the leader's number, and its own is free. */
+	/* A thread that calls exec gets the leader's TID, and its own TID becomes free. */
 	executed(&s, GHOST + 1, CGROUP + 2, "sh");
 	exited(&s, GHOST + 1, GHOST + 9, false);
 	assert_string_equal(who(&s, GHOST + 1, s.now), "two/sh");
@@ -265,7 +268,10 @@ static void test_threads(void **state)
 	attributor_free(s.a);
 }
 
-/* To perf a process has ended with its leader; a thread that executes goes on as that. */
+/*
+ * perf reports the end of a process with its leader. A thread that calls exec continues as the
+ * leader.
+ */
 static void test_thread_executes(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -288,10 +294,10 @@ static void test_thread_executes(void **state)
 				      .name = "/bin/postgres" });
 	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
 	assert_string_equal(who(&s, GHOST + 1, exec - 500000), "one/gosu");
-	/* And ends once more. */
+	/* The process exits a second time. */
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
-	/* Whoever was born at another time is another. */
+	/* A process with another start time is another process. */
 	tell(&s, (struct task_event){ .type = TASK_COMM,
 				      .exec = true,
 				      .pid = GHOST + 1,
@@ -302,7 +308,7 @@ static void test_thread_executes(void **state)
 	attributor_free(s.a);
 }
 
-/* After a loss the iterator says who is there: the same, another, or nobody any more. */
+/* After a loss the iterator reports for each number the same process, another one, or none. */
 static void test_loss(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -330,7 +336,7 @@ static void test_loss(void **state)
 	assert_string_equal(who(&s, GHOST + 2, s.now), "two/before");
 	assert_string_equal(who(&s, GHOST + 1, before), "one/before");
 	assert_string_equal(who(&s, GHOST + 2, before), "one/before");
-	/* What the ring still had of before the seeding is known already. */
+	/* Older events that are still in the ring have no effect. */
 	s.now -= 2000;
 	attributor_event(s.a, &(struct task_event){ .type = TASK_EXIT,
 						    .name = "",
@@ -342,7 +348,10 @@ static void test_loss(void **state)
 	attributor_free(s.a);
 }
 
-/* Of version 1 a new name makes all be asked for again, and an end nobody: nobody lives there. */
+/*
+ * With cgroup v1 a rename makes all containers be looked up once more. The end of a cgroup removes
+ * none, as no process is in it.
+ */
 static void test_unnumbered(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -365,7 +374,7 @@ static void test_unnumbered(void **state)
 	attributor_free(s.a);
 }
 
-/* In a table that has no room for both a process is what it was called, wherever it moves. */
+/* The table has no entry for both: a process that moves keeps the container that it had. */
 static void test_full_moves(void **state)
 {
 	struct story s = story_new(2, 0);
@@ -379,7 +388,10 @@ static void test_full_moves(void **state)
 	attributor_free(s.a);
 }
 
-/* Who had a number before is nobody, once its entry is another's: of its parent's, above all. */
+/*
+ * The former process of a number is unknown once its entry is reused. Above all it is not the
+ * parent.
+ */
 static void test_full_before(void **state)
 {
 	struct story s = story_new(3, 0);
@@ -387,7 +399,7 @@ static void test_full_before(void **state)
 
 	(void)state;
 	made(&s, CGROUP + 1, "/lxc.payload.one");
-	/* The second entry has what the next one is that gives way. */
+	/* The second entry is the next one that is evicted. */
 	for (s32 i = 0; i < 3; i++)
 		forked(&s, GHOST + i, GHOST - 1, CGROUP + 1, "sh");
 	assert_string_equal(who(&s, GHOST + 2, s.now), "one/sh");
@@ -395,14 +407,14 @@ static void test_full_before(void **state)
 	s.now += 1000000;
 	exited(&s, GHOST + 2, GHOST + 2, true);
 	s.now += 1000000;
-	/* /proc has its parent, which so gets the entry that it had. */
+	/* /proc has the parent, which gets the entry that the former process had. */
 	forked(&s, GHOST + 2, getpid(), CGROUP + 1, "child");
 	assert_string_equal(who(&s, GHOST + 2, s.now), "one/child");
 	assert_string_equal(who(&s, GHOST + 2, early), "/?");
 	attributor_free(s.a);
 }
 
-/* What is kept of @s, in an attributor that no event reached yet. */
+/* Load the saved state of @s into an attributor without events. */
 static void story_load(const struct story *s, struct story *kept)
 {
 	struct attribute_translation translation;
@@ -430,10 +442,13 @@ static struct story story_kept(const struct story *s, u32 processes)
 	return kept;
 }
 
-/* Over a restart a number is whose it was, whichever entries there were for it, and since when. */
+/*
+ * After a restart a number belongs to the same processes at the same times, in any order of
+ * entries.
+ */
 static void test_kept(void **state)
 {
-	/* Entries are used again: who lives is in front of who is dead. */
+	/* Entries are reused: living processes come before dead ones. */
 	struct story s = story_new(4, 0), kept;
 	u64 start, exec, again;
 
@@ -460,14 +475,16 @@ static void test_kept(void **state)
 		assert_string_equal(who(one, GHOST + 1, start - 500000), "/?");
 	}
 	assert_true(start < exec && exec < again);
-	/* It is the one that goes on. */
+	/* The exit ends the living process. */
 	exited(&kept, GHOST + 1, GHOST + 1, true);
 	assert_string_equal(who(&kept, GHOST + 1, kept.now), "one/ld");
 	attributor_free(s.a);
 	attributor_free(kept.a);
 }
 
-/* Who ended while nobody was there is not seen by the first walk: its container is empty then. */
+/*
+ * A process that exited during the restart is not in the first walk: its container is empty then.
+ */
 static u32 living(const struct story *s, s32 pid)
 {
 	u32 count = 0;
@@ -478,7 +495,7 @@ static u32 living(const struct story *s, s32 pid)
 	return count;
 }
 
-/* All tasks are seeded before the checkpoint is loaded: each process has one entry that lives. */
+/* All tasks are reported before the checkpoint is loaded: each process has one living entry. */
 static void test_kept_seeded(void **state)
 {
 	struct story s = story_new(0, 0), kept = story_new(0, 0);
@@ -493,7 +510,7 @@ static void test_kept_seeded(void **state)
 	}
 	before = s.now;
 	kept.now = s.now + 1000000;
-	/* As it was; another process by now; another image; another container. */
+	/* The same process, another process, another image, and another container. */
 	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
 	thread(&kept, GHOST, GHOST + 10);
 	seed(&kept, GHOST + 1, CGROUP + 1, 6000, "sh");
@@ -512,7 +529,7 @@ static void test_kept_seeded(void **state)
 	assert_string_equal(who(&kept, GHOST + 2, kept.now), "one/cc1");
 	assert_string_equal(who(&kept, GHOST + 3, before), "one/sh");
 	assert_string_equal(who(&kept, GHOST + 3, kept.now), "two/sh");
-	/* Events find those that live. */
+	/* Events apply to the living entries. */
 	for (s32 i = 0; i < 4; i++) {
 		exited(&kept, GHOST + i, GHOST + i, true);
 		assert_int_equal(living(&kept, GHOST + i), 0);
@@ -550,7 +567,7 @@ static void test_kept_ended(void **state)
 	attributor_free(kept.a);
 }
 
-/* More containers than there is room for, one after the other: each has its name. */
+/* More consecutive containers than the table holds: each has its name. */
 static void test_generations(void **state)
 {
 	struct story s = story_new(0, 4);
@@ -574,17 +591,17 @@ static void test_generations(void **state)
 		tell(&s,
 		     (struct task_event){ .type = TASK_CGROUP_REMOVED, .cgroup = CGROUP + (u64)i });
 	}
-	/* A container in which somebody lives does not go. */
+	/* A container with a living process is not evicted. */
 	assert_string_equal(who(&s, GHOST + 1, s.now), "home/stays");
 	assert_int_equal(attributor_container(s.a, first)->generation, generation);
-	/* What the dead have of one that went is nobody else's. */
+	/* Samples of dead processes in an evicted container go to no other container. */
 	assert_string_equal(who(&s, GHOST + 2, s.now), "(other)/sh");
 	assert_true(stats_of(&s).containers_evicted >= 490);
 	assert_int_equal(stats_of(&s).containers_overflow, 0);
 	attributor_free(s.a);
 }
 
-/* Full of containers that are alive: the rest are counted, and none loses its name. */
+/* A table full of living containers: further ones are counted, and none loses its name. */
 static void test_overflow(void **state)
 {
 	struct story s = story_new(0, 4);
@@ -605,7 +622,10 @@ static void test_overflow(void **state)
 	attributor_free(s.a);
 }
 
-/* In any order, of any task, lost and told again: bounded, and never another's name. */
+/*
+ * Random events of random tasks with losses: memory stays bounded, and no task gets another one's
+ * name.
+ */
 static void test_any_order(void **state)
 {
 	static const u8 types[] = { TASK_COMM,	 TASK_FORK, TASK_EXIT,	 TASK_MMAP,
@@ -651,7 +671,7 @@ static void test_any_order(void **state)
 	attributor_free(s.a);
 }
 
-/* A page of executable memory of this file, at @at if that is not NULL. */
+/* Map a page of executable memory of @fd, at @at unless that is NULL. */
 static void *page_map(void *at, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -678,7 +698,7 @@ static void lost_maps(struct story *s, s32 pid, u64 count)
 	     (struct task_event){ .type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
 }
 
-/* Lost mappings of a process: its maps are read again, and no task is in doubt. */
+/* After lost mappings of a process its maps are read once more, and no task is in doubt. */
 static void test_lost_maps(void **state)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -690,7 +710,7 @@ static void test_lost_maps(void **state)
 	(void)state;
 	assert_string_not_equal(binary_at(&s, getpid(), at), "");
 	page_map(at, self);
-	/* Another process's losses are none of this one's. */
+	/* Losses of another process have no effect on this one. */
 	lost_maps(&s, getppid(), 7);
 	assert_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
 	lookups = stats_of(&s).lookups;
@@ -704,7 +724,7 @@ static void test_lost_maps(void **state)
 	close(other);
 }
 
-/* However much is lost, few maps are read again until the next refresh: not this one any more. */
+/* A bounded number of maps is read until the next refresh, whatever was lost: this one is not. */
 static void test_reread_budget(void **state)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -746,7 +766,7 @@ static void take_event(void *ctx, const struct task_event *event)
 	attributor_event(ctx, event);
 }
 
-/* A recording knows of each sampled process what the daemon knows, though /proc never had it. */
+/* A recording has each sampled process that the daemon knows, even if /proc never had it. */
 static void test_exported(void **state)
 {
 	const struct attributor_config config = { 0 };
@@ -808,7 +828,7 @@ static void test_exported(void **state)
 	attributor_free(recorded.a);
 }
 
-/* Where @pid has its memory: told apart from that of whoever has the number next. */
+/* Map memory at an address that depends on @pid. Return: the address. */
 static u64 place_process(struct story *s, s32 pid)
 {
 	struct attribute_location place;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Mappings of those who want to hurt: paths of any length, and as many as they like. */
+/* Hostile mappings: paths of any length, in any number. */
 #include "test.h"
 
 #include "attribution/attributor-save.h"
@@ -87,7 +87,7 @@ static char *long_path(void)
 	return path;
 }
 
-/* A name too long is none, and what is kept of it is read again. */
+/* A name that is too long is not used, and the checkpoint that has a part of it can be read. */
 static void test_long_path(void **state)
 {
 	struct attributor *a = attributor(false), *next;
@@ -98,7 +98,7 @@ static void test_long_path(void **state)
 	(void)state;
 	told(a, 7, 0x1000, path);
 	told(a, 7, 0x2000, "/bin/sh");
-	/* The longest that BPF tells of has its name. */
+	/* The longest path that BPF reports is used. */
 	path[1290] = '\0';
 	told(a, 7, 0x3000, path);
 	len = saved(a, bytes);
@@ -124,7 +124,7 @@ static void put_binary(struct serializer *to, const char *path)
 	serialize_string(to, path);
 }
 
-/* As it was written when paths had no bound: one name is missed, and no figure. */
+/* A checkpoint from when paths had no bound: one name is missing, and all statistics are there. */
 static void test_long_path_kept(void **state)
 {
 	u8 *bytes = malloc(ROOM);
@@ -136,14 +136,14 @@ static void test_long_path_kept(void **state)
 	serialize_u64(&to, 2);
 	put_binary(&to, path);
 	put_binary(&to, "/bin/sh");
-	serialize_u64(&to, 1); /* the key of containers' numbers, */
+	serialize_u64(&to, 1); /* the key of container ids, */
 	serialize_u64(&to, 2);
-	serialize_u64(&to, 15); /* and they */
+	serialize_u64(&to, 15); /* and the containers */
 	serialize_u64(&to, 0);
 	serialize_u64(&to, 8); /* processes */
 	serialize_u64(&to, 1);
 	serialize_u64(&to, 1);
-	/* entry, generation, pid, container, flags, who was before and since when, who it is */
+	/* entry, generation, pid, container, flags, the entry before and its time, start time */
 	for (size_t i = 0; i < 11; i++)
 		serialize_u64(&to, (const u64[11]){ 3, 1, 7 }[i]);
 	serialize_string(&to, "sh");
@@ -180,7 +180,7 @@ static void test_name_passed_over(void **state)
 	assert_string_equal(name, "web");
 	assert_int_equal(deserialize_u64(&from), 7);
 	assert_false(from.bad);
-	/* Longer than what is left. */
+	/* The length is larger than the rest. */
 	from = (struct deserializer){ .at = (const u8 *)"pab", .len = 3 };
 	assert_false(deserialize_name(&from, name, sizeof(name)));
 	assert_true(from.bad);
@@ -189,7 +189,7 @@ static void test_name_passed_over(void **state)
 	assert_true(from.bad);
 }
 
-/* Under user emulation what is executable is not so to the machine. */
+/* Under user emulation the kernel does not show executable memory as executable. */
 static bool maps_have_line(size_t least)
 {
 	char path[32], *line = NULL;
@@ -198,7 +198,7 @@ static bool maps_have_line(size_t least)
 	size_t size = 0;
 	FILE *file;
 
-	/* The kernel's own: by its whole name it would be the emulation's. */
+	/* Read the kernel's file, as the emulation replaces the one with the usual name. */
 	snprintf(path, sizeof(path), "%d/maps", getpid());
 	file = fdopen(openat(proc, path, O_RDONLY | O_CLOEXEC), "r");
 	close(proc);
@@ -210,7 +210,7 @@ static bool maps_have_line(size_t least)
 	return there;
 }
 
-/* What /proc tells of a file that any user can make. */
+/* The maps of a file that any user can create. */
 static void test_long_path_proc(void **state)
 {
 	char root[] = "/tmp/test-maps-XXXXXX", name[251], command[64];
@@ -247,7 +247,7 @@ static void test_long_path_proc(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* What is read of a blob, in the order of attributor_save(). */
+/* What a saved attributor contains, in the order of attributor_save(). */
 struct session_record {
 	u64 bytes;
 	u64 mappings;
@@ -267,7 +267,7 @@ static void skip_numbers(struct deserializer *from, u32 count)
 		deserialize_u64(from);
 }
 
-/* Bytes of files and mappings, but for how many there are. */
+/* The bytes of files and mappings in a saved attributor, without their counts. */
 static struct session_record kept_of(const u8 *bytes, size_t len)
 {
 	struct deserializer from = { .at = bytes, .len = len };
@@ -281,7 +281,7 @@ static struct session_record kept_of(const u8 *bytes, size_t len)
 		skip_string(&from);
 	}
 	kept.bytes = from.pos - before;
-	skip_numbers(&from, 3); /* containers: their key, their capacity */
+	skip_numbers(&from, 3); /* containers: key and capacity */
 	for (count = deserialize_u64(&from); count; count--) {
 		skip_numbers(&from, 2);
 		skip_string(&from);
@@ -302,7 +302,7 @@ static struct session_record kept_of(const u8 *bytes, size_t len)
 	return kept;
 }
 
-/* Above every possible pid_max: nothing but events tells of them. */
+/* Above every possible pid_max: only events know these processes. */
 #define GHOST	  (INT32_MAX - 100000)
 #define PROCESSES 256
 #define MAP_BYTES (256U << 10)
@@ -351,7 +351,7 @@ static u32 device_at(struct attributor *a, s32 pid, u64 pc)
 	return place.device;
 }
 
-/* Two containers map different files with one path and inode number, each of its own device. */
+/* Two containers map different files with the same path and inode number, on different devices. */
 static void test_devices(void **state)
 {
 	struct attributor *a = little(), *next = little();
@@ -378,14 +378,14 @@ static void test_devices(void **state)
 		assert_row(device_at(a, GHOST, 0x10000 * (i + 1)) == device_number(8, i % 2));
 		assert_row(device_at(next, GHOST, 0x10000 * (i + 1)) == device_number(8, i % 2));
 	}
-	/* Mappings of one file share it. */
+	/* Mappings of one file share its entry. */
 	assert_int_equal(bytes[0], 2);
 	attributor_free(next);
 	attributor_free(a);
 	free(bytes);
 }
 
-/* As a usual program: some files, which all map. */
+/* A typical program with a few files that all programs map. */
 static void usual(struct attributor *a, s32 pid)
 {
 	static const char *const paths[] = { "/bin/sh", "/lib/libc.so.6", "/lib/ld.so", "[vdso]" };
@@ -407,7 +407,7 @@ static void assert_usual(struct attributor *a, s32 pid)
 	assert_string_equal(binary_at(a, pid, 0x11010), "/lib/libc.so.6");
 }
 
-/* @count mappings of files of their own, with paths of @len bytes. */
+/* @count mappings, each of another file with a path of @len bytes. */
 static void greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 {
 	char path[1200];
@@ -422,7 +422,10 @@ static void greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 	}
 }
 
-/* Whatever they map, memory stays what it may be; who takes most gives way, others keep theirs. */
+/*
+ * Memory stays within its limit, whatever processes map: the largest user is evicted, and others
+ * keep their mappings.
+ */
 static void test_greedy(void **state)
 {
 	static const struct {
@@ -459,7 +462,7 @@ static void test_greedy(void **state)
 	}
 }
 
-/* Whatever they map, a checkpoint has no more of it than its share, and usual programs have theirs. */
+/* A checkpoint has a limit of bytes for mappings, and typical programs keep theirs. */
 static void test_greedy_kept(void **state)
 {
 	static const struct {
@@ -499,7 +502,7 @@ static void test_greedy_kept(void **state)
 		load_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
 			assert_usual(next, GHOST + n);
-		/* There is room for what that one has of it, to the byte. */
+		/* The saved state fits that many bytes exactly. */
 		assert_row(saved(next, bytes) <= len);
 		assert_row(kept_of(bytes, saved(next, bytes)).bytes == kept.bytes);
 		attributor_stats(next, &stats);
@@ -510,7 +513,10 @@ static void test_greedy_kept(void **state)
 	free(bytes);
 }
 
-/* Of those who hold as much the dead have theirs: who lives is read in /proc again. */
+/*
+ * Of processes with equally many mappings the dead ones keep theirs: those of living ones can be
+ * read from /proc.
+ */
 static void test_dead_kept(void **state)
 {
 	struct attributor *a = little(), *next;
@@ -549,7 +555,9 @@ static void test_dead_kept(void **state)
 	free(bytes);
 }
 
-/* Of those who hold as much the dead go, and one that comes later is not the one to miss its own. */
+/*
+ * Of processes with equally many mappings dead ones are evicted, and a later process keeps its own.
+ */
 static void test_dead_give_way(void **state)
 {
 	struct attributor *a = little();
@@ -576,7 +584,7 @@ static void test_dead_give_way(void **state)
 	attributor_free(a);
 }
 
-/* A fork of one that has to give way for it. */
+/* A fork evicts its parent's mappings. */
 static void test_greedy_parent(void **state)
 {
 	struct attributor *a = little();
@@ -597,7 +605,7 @@ static void test_greedy_parent(void **state)
 	attributor_free(a);
 }
 
-/* Any user can make cgroups, with paths as long as it likes. */
+/* Any user can create cgroups with long paths. */
 static void test_cgroup_paths(void **state)
 {
 	struct attributor *a = little();

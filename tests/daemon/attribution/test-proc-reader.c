@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * /proc is read in the background, over one that is played: files that block are FIFOs without a
- * writer, and a directory of logs blocks in readdir(). Neither attribution nor counting may wait
- * for them.
+ * Threads read a fake /proc in the background. Files that block are FIFOs without a writer, and a
+ * directory of logs blocks in readdir(). Neither attribution nor statistics may wait for them.
  */
 #include "test.h"
 
@@ -19,15 +18,15 @@
 
 #define USER	7
 #define OTHER	8
-#define FIRST	100 /* PID */
+#define FIRST	100 /* a PID */
 #define CODE	0x400000
 #define ENTRIES 16
 
-/* What the wrapped functions of the C library do, and what they have seen. */
+/* What the wrapped functions of the C library do, and what they observed. */
 static struct {
 	pthread_t worker; /* the thread that attributes samples */
-	int gate; /* readdir() waits until it can read a byte here; -1: it does not wait */
-	u32 no_memory; /* so many answers find no memory */
+	int gate; /* readdir() waits until it can read a byte from here; -1: it does not wait */
+	u32 no_memory; /* so many replies find no memory */
 	bool listed_by_worker;
 } played = { .gate = -1 };
 
@@ -58,7 +57,7 @@ void *__wrap_malloc(size_t size)
 	return __real_malloc(size);
 }
 
-/** struct fixture - @root: of the played /proc; @pids: processes in it */
+/** struct fixture - @root: directory of the fake /proc; @pids: its processes */
 struct fixture {
 	char root[40];
 	char log[48];
@@ -96,7 +95,7 @@ static void put_stat(const struct fixture *f, s32 pid, const char *comm)
 	put(f, pid, "stat", text);
 }
 
-/* A process of @uid with one mapping at CODE. */
+/* Add a process of @uid with one mapping at CODE. */
 static void play(struct fixture *f, s32 pid, u32 uid)
 {
 	char path[96], text[128];
@@ -123,7 +122,7 @@ static void block(const struct fixture *f, s32 pid, const char *file)
 	assert_int_equal(link(path, held), 0);
 }
 
-/* Waits until the file that blocks is opened for reading, and hands @text to its reader. */
+/* Wait until the blocking file is opened for reading, and give @text to its reader. */
 static void release(const struct fixture *f, s32 pid, const char *text)
 {
 	char path[96];
@@ -136,7 +135,7 @@ static void release(const struct fixture *f, s32 pid, const char *text)
 	close(fd);
 }
 
-/* The next time it is opened, what blocked is an ordinary file. */
+/* The next open() of the blocking file finds an ordinary file. */
 static void unblock(const struct fixture *f, s32 pid, const char *file, const char *text)
 {
 	char path[96];
@@ -172,7 +171,7 @@ static int teardown(void **state)
 	char path[96];
 
 	profile_free(f->profile);
-	/* Whatever blocks its threads: this does not. */
+	/* This must not block, whatever blocks its threads. */
 	attributor_free(f->attributor);
 	for (u32 i = 0; i < f->count; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(files); k++) {
@@ -185,7 +184,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Waits for the next answers. */
+/* Wait for the next replies. */
 static void take_answers(struct fixture *f)
 {
 	struct pollfd fd = { .fd = attributor_answers_fd(f->attributor), .events = POLLIN };
@@ -231,13 +230,13 @@ static void test_answer(void **state)
 	wait_for_maps(f, index);
 	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &place));
 	assert_string_equal(place.binary, "/bin/played");
-	/* Nowhere is an answer too. */
+	/* "No such process" is a reply, too. */
 	assert_int_equal(wait_for(f, FIRST + 1), ATTRIBUTE_NONE);
 }
 
 /*
- * More processes of one user than there are threads, none of which lets its mappings be read: one
- * thread waits for them, and others are read. Nothing else waits, not even the end.
+ * More processes of one user than there are threads, whose mappings cannot be read: one thread
+ * waits for them, and the mappings of other users are read. Nothing else waits, not even the end.
  */
 static void test_hung_maps(void **state)
 {
@@ -254,7 +253,7 @@ static void test_hung_maps(void **state)
 	play(f, FIRST + 50, OTHER);
 	other = wait_for(f, FIRST + 50);
 	wait_for_maps(f, other);
-	/* A view asks, and nothing changes: the question is still under way. */
+	/* A view queries the mappings once more, and the pending query serves it. */
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		f->attributor->process[index[i]].mapped = 0;
 		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &place));
@@ -291,7 +290,10 @@ static const struct view_header *settled(struct fixture *f)
 	return profile_header(f->profile);
 }
 
-/* A sample ahead of the answer is in no figure; after it, in the process's. */
+/*
+ * A sample before the reply is in no statistics. After the reply it is in the statistics of the
+ * process.
+ */
 static void test_samples_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -304,7 +306,7 @@ static void test_samples_wait(void **state)
 	assert_int_equal(settled(f)->records, 0);
 	assert_int_equal(settled(f)->written, 0);
 	assert_int_equal(settled(f)->unattributed, 0);
-	/* Another one that is known does not wait behind it. */
+	/* A sample of a known process does not wait behind it. */
 	sample(f, 0, 1);
 	assert_int_equal(settled(f)->records, 1);
 	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
@@ -326,7 +328,7 @@ static void test_no_answer(void **state)
 	play(f, FIRST, USER);
 	block(f, FIRST, "status");
 	sample(f, FIRST, WAITING + 5);
-	/* The others fit into the queue. */
+	/* The remaining samples fit into the queue. */
 	assert_int_equal(settled(f)->records, 5);
 	assert_int_equal(settled(f)->unattributed, 5);
 	f->attributor->wait_ms = 0;
@@ -335,7 +337,7 @@ static void test_no_answer(void **state)
 	attributor_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 	assert_int_equal(stats.lookups, 1);
-	/* And what waits when a session ends, or is saved. */
+	/* So are samples that wait when a session ends or is saved. */
 	f->attributor->wait_ms = UINT32_MAX;
 	play(f, FIRST + 1, USER);
 	sample(f, FIRST + 1, 2);
@@ -349,7 +351,7 @@ static void event(struct fixture *f, struct task_event e)
 	attributor_event(f->attributor, &e);
 }
 
-/* Events reported a task and its container. Only its mappings are missing: no sample waits. */
+/* Events reported a task and its container. Only its mappings are missing, so no sample waits. */
 static void test_reported(void **state)
 {
 	struct fixture *f = *state;
@@ -373,12 +375,14 @@ static void test_reported(void **state)
 	assert_true(profile_process(f->profile, attributor_task(f->attributor, FIRST), &sum));
 	assert_int_equal(sum.samples, 3);
 	release(f, FIRST, "0::/lxc/web\n");
-	/* In a cgroup namespace /proc names another container: then the entry is another one. */
+	/* In a cgroup namespace /proc names another container: the process gets another entry. */
 	while (!is_mapped(f, wait_for(f, FIRST), CODE))
 		take_answers(f);
 }
 
-/* A child may be in another container than its parent: it waits, while there is capacity. */
+/*
+ * A child may be in another container than its parent: its samples wait, while there is capacity.
+ */
 static void test_meanwhile(void **state)
 {
 	struct fixture *f = *state;
@@ -404,7 +408,7 @@ static void test_meanwhile(void **state)
 	assert_int_equal(settled(f)->unattributed, 0);
 }
 
-/* A program that was executed after the question: the answer is of the one before. */
+/* The process executed another program after the query: the reply belongs to the former image. */
 static void test_stale(void **state)
 {
 	struct fixture *f = *state;
@@ -450,7 +454,7 @@ static void test_mapped_meanwhile(void **state)
 	assert_true(is_mapped(f, index, 0x900000));
 }
 
-/* More mappings than an answer has: they come in several, and none is missing or there twice. */
+/* A process has more mappings than a reply holds: several replies deliver each mapping once. */
 static void test_many_maps(void **state)
 {
 	const u32 count = 3000;
@@ -485,7 +489,7 @@ static void make_folder(const struct fixture *f, s32 pid, const char *name)
 	assert_int_equal(mkdir(path, 0755), 0);
 }
 
-/* perf reports the exit of a leader as that of its process, which another thread goes on with. */
+/* perf reports the exit of a leader as the exit of its process, which another thread continues. */
 static void test_leader_exited(void **state)
 {
 	struct fixture *f = *state;
@@ -499,14 +503,14 @@ static void test_leader_exited(void **state)
 	put(f, FIRST + 1, "status", "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
 	index = wait_for(f, FIRST);
 	wait_for_maps(f, index);
-	/* The whole process ends: what is sampled late is of the entry that it had. */
+	/* The whole process exits: late samples belong to its entry. */
 	attributor_event(f->attributor, &(struct task_event){ .type = TASK_EXIT,
 							      .time_ns = UINT64_MAX - 1,
 							      .pid = FIRST,
 							      .tid = FIRST,
 							      .last = true });
 	assert_int_equal(wait_for(f, FIRST), index);
-	/* Or its leader alone. */
+	/* Only the leader exits. */
 	put(f, FIRST, "maps", "");
 	put(f, FIRST, "stat",
 	    "100 (before) Z 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 2 0 777 0 10 99 0 0 0 0\n");
@@ -518,7 +522,7 @@ static void test_leader_exited(void **state)
 	assert_int_equal(wait_for(f, FIRST + 1), after);
 }
 
-/* What is read again once a second is read in the background too. */
+/* The periodic refresh reads in the background, too. */
 static void test_refresh(void **state)
 {
 	struct fixture *f = *state;
@@ -551,7 +555,10 @@ static const char *name_of(struct fixture *f, u32 index)
 	return attributor_container(f->attributor, container)->name;
 }
 
-/* A file system with the logs of Kubernetes hangs: the container is named later, nothing waits. */
+/*
+ * A file system with the logs of Kubernetes hangs: the container gets its name later, and nothing
+ * waits.
+ */
 static void test_hung_logs(void **state)
 {
 	struct fixture *f = *state;
@@ -572,7 +579,7 @@ static void test_hung_logs(void **state)
 	wait_for_maps(f, index);
 	play(f, FIRST + 1, OTHER);
 	wait_for_maps(f, wait_for(f, FIRST + 1));
-	/* However often it is due, one query for the name is enough. */
+	/* One query for the name is pending, however often it is due. */
 	for (u32 i = 0; i < 10; i++)
 		containers_refresh(f->attributor);
 	assert_false(played.listed_by_worker);
@@ -588,7 +595,7 @@ static void test_hung_logs(void **state)
 	}
 }
 
-/* Without memory for its answer a query is answered as failed, and counted. */
+/* Without memory for its reply a query fails, and is counted. */
 static void test_no_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -609,12 +616,12 @@ static void test_budget(void **state)
 
 	(void)state;
 	assert_int_equal(proc_budget_wait(&b, start), 0);
-	/* One read may exceed what is left; the next waits until that is paid. */
+	/* A single read may exceed the budget. The next one waits until that is paid. */
 	proc_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_SECOND);
 	assert_in_range(proc_budget_wait(&b, start), 2 * second, 2 * second + 1000);
 	assert_in_range(proc_budget_wait(&b, start + second), second, second + 1000);
 	assert_int_equal(proc_budget_wait(&b, start + 2 * second + 1000), 0);
-	/* However long the rest was, it is one burst. */
+	/* The burst is limited, however long the pause was. */
 	assert_int_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
 	proc_budget_charge(&b, PROC_BYTES_BURST);
 	assert_int_not_equal(proc_budget_wait(&b, start + 1000000 * second), 0);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A /proc of one task, made of plain files, so that any text can stand in them. */
+/* A /proc with one task, made of plain files, so that they can have any contents. */
 struct fake {
 	char root[40];
 	int proc;
@@ -105,7 +105,7 @@ static void test_stat(void **state)
 {
 	static const struct {
 		const char *text;
-		const char *comm; /* NULL: refused */
+		const char *comm; /* NULL: the text is rejected */
 	} rows[] = {
 		{ "42 (x)" AFTER, "x" },
 		{ "42 ()" AFTER, "" },
@@ -193,7 +193,7 @@ static void test_maps(void **state)
 	}
 }
 
-/* Files of two file systems may have one inode number: their devices tell them apart. */
+/* Files of two file systems may have one inode number. The devices distinguish them. */
 static void test_maps_device(void **state)
 {
 	static const char text[] = "1000-3000 r-xp 00000000 fe:0a 7    /bin/a\n";
@@ -206,7 +206,7 @@ static void test_maps_device(void **state)
 	assert_int_equal(s.device, 0xfe << 20 | 0x0a);
 }
 
-/* A line that no buffer holds is skipped and counted once; its neighbours are not lost. */
+/* A line longer than the buffer is skipped and counted once. Its neighbours are read. */
 static void test_maps_overlong(void **state)
 {
 	static const char line[] = "1000-2000 r-xp 00000000 00:00 0 /a\n";

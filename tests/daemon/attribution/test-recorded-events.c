@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whose a sample is when TIDs are used again, processes execute and move while
- * a recording runs: a perf.data whose events stand in any order, from the file to
- * the rows.
+ * The task of a sample where TIDs are reused, and processes execute programs and move while a
+ * recording runs: from a perf.data with events in any order to the rows.
  */
 #include "test.h"
 
@@ -18,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A tick is 16 ns, and tick 0 at 1000. */
+/* A tick of the counter is 16 ns. Tick 0 is at 1000 ns. */
 #define TICK_SHIFT 10
 #define TICK_MULT  (16 << 10)
 #define TICK_ZERO  1000
@@ -32,11 +31,11 @@ static char temp_path[64];
 static int temp_fd;
 
 struct sampled {
-	s32 tid; /* NO_CONTEXT: the record does not say */
+	s32 tid; /* NO_CONTEXT: the record has no context */
 	u64 time;
 };
 
-/* One AUXTRACE of CPU @cpu, with a record for each of @samples. */
+/* Write one AUXTRACE of CPU @cpu, with a record for each of @samples. */
 static void put_samples(const struct sampled *samples, size_t n, u32 cpu)
 {
 	static u8 buf[64 * 64];
@@ -106,7 +105,9 @@ static void put_task(const struct task *t)
 	perfgen_close(&gen);
 }
 
-/* In order; PID 60 is used twice, and TID 61 is a thread of its first one, then a process. */
+/*
+ * In order of time. PID 60 is reused, and TID 61 is first a thread of PID 60, and later a process.
+ */
 static const struct task life[] = {
 	{ COMM, 0, 50, 50, 0, "shell" },     { FORK, 2000, 60, 60, 50, NULL },
 	{ EXEC, 3000, 60, 60, 0, "first" },  { FORK, 3500, 60, 61, 60, NULL },
@@ -128,13 +129,13 @@ struct row {
 	u64 samples;
 };
 
-/* The truth: TID 60 at 1600 and 61 at 2600 were not born, and one sample has no task. */
+/* The truth: TID 60 at 1600 and TID 61 at 2600 did not exist, and one sample has no task. */
 static const struct row timed_rows[] = {
 	{ 50, "shell", 1 }, { 60, "shell", 2 }, { 60, "first", 3 },  { 60, "second", 3 },
 	{ 61, "shell", 1 }, { 61, "third", 2 }, { 61, "fourth", 2 },
 };
 
-/* What is known without a clock: who had the TID last. */
+/* Without a clock: the last owner of a TID has its samples. */
 static const struct row last_rows[] = {
 	{ 50, "shell", 1 },
 	{ 60, "second", 8 },
@@ -220,7 +221,7 @@ static void begin(bool big, bool pipe, bool clock)
 		perfgen_time_conv(&gen, TICK_SHIFT, TICK_MULT, TICK_ZERO);
 }
 
-/* Events that two CPUs saw, one CPU's after the other's, with and without perf's rounds. */
+/* Write events that two CPUs saw, one CPU's after the other's, with and without perf's rounds. */
 static void put_life(unsigned int order)
 {
 	static const struct task round = { .type = ROUND };
@@ -233,7 +234,7 @@ static void put_life(unsigned int order)
 			at = n - 1 - i;
 		else if (order == 2) /* every other first */
 			at = i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
-		else if (order == 3) /* pairs swapped, a round behind each pair */
+		else if (order == 3) /* pairs swapped, and a round after each pair */
 			at = (i ^ 1) < n ? i ^ 1 : i;
 		put_task(&life[at]);
 		if (order == 3 && i % 2)
@@ -258,7 +259,7 @@ static void test_time_decides(void **state)
 	}
 }
 
-/* Without TIME_CONV, or without timestamps, the last one is all there is to say. */
+/* Without TIME_CONV, or without timestamps, the last owner of a TID has its samples. */
 static void test_no_clock(void **state)
 {
 	struct sampled untimed[ARRAY_SIZE(samples)];
@@ -279,7 +280,7 @@ static void test_no_clock(void **state)
 	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
 }
 
-/* Where records have no context, SWITCH and ITRACE_START say who ran; on that CPU only. */
+/* If records have no context, SWITCH and ITRACE_START give the task, on their CPU only. */
 static void test_switches(void **state)
 {
 	static const struct task switches[] = {
@@ -324,7 +325,10 @@ static void event(struct attributor *a, const struct task_event *e)
 	attributor_event(a, e);
 }
 
-/* A move between cgroups: threads and mappings go along, what was sampled before stays. */
+/*
+ * A move between cgroups includes threads and mappings. Earlier samples stay with the former
+ * container.
+ */
 static void test_moves(void **state)
 {
 	const struct attributor_config config = { .live = false };
@@ -356,7 +360,7 @@ static void test_moves(void **state)
 	event(a, &(struct task_event){
 			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
 
-	/* Where it was first found it was before, too. */
+	/* Before its first known container a process counts as being in it. */
 	before = attributor_task_at(a, 7, 100);
 	assert_string_equal(attributor_container(a, attributor_process(a, before)->container)->name,
 			    "one");
@@ -375,7 +379,7 @@ static void test_moves(void **state)
 	attributor_free(a);
 }
 
-/* No room for all processes: those that went are nobody's samples, not another's. */
+/* The table is full: samples of evicted processes belong to none, and not to another process. */
 static void test_evicted(void **state)
 {
 	const struct attributor_config config = { .processes = 4, .threads = 64 };
@@ -398,7 +402,10 @@ static void test_evicted(void **state)
 	attributor_free(a);
 }
 
-/* Against a plain search, in any order of entries; the last one of a time counts. */
+/*
+ * Compared with a linear search, for any order of insertion. Of entries with one time the last one
+ * counts.
+ */
 static void test_timeline(void **state)
 {
 	struct {
@@ -416,7 +423,7 @@ static void test_timeline(void **state)
 		entries[i].from = (u64)rand_r(&seed) % 400;
 		entries[i].value = i;
 		timeline_add(&t, entries[i].key, entries[i].from, i, i + 1);
-		/* What fits is a power of two. */
+		/* The capacity is a power of two. */
 		if (i >= 128 && entries[i].from < end)
 			end = entries[i].from;
 	}
@@ -449,7 +456,7 @@ static void test_timeline(void **state)
 	timeline_deinit(&t);
 }
 
-/* A file offset of this program at which a function is, and its name. */
+/* Find a function of this program. Return: its file offset. */
 static u64 find_function(const struct elf_object *self, const char **ret_name)
 {
 	u64 vaddr;
@@ -477,7 +484,7 @@ static void put_mapping(const char *path, u64 offset)
 	perfgen_close(&gen);
 }
 
-/* Names are of the file that was mapped, or none: its build id tells. */
+/* Names come from the mapped file, identified by its build id, or there are none. */
 static void test_build_ids(void **state)
 {
 	static const struct sampled sampled[] = { { 50, 1600 } };
