@@ -53,7 +53,10 @@ static void test_all_settings(void **state)
 	assert_string_equal(c.models, "chase=pointer_chase stream=stream");
 }
 
-/* A wrong line is named by its number and says what would be right; nothing is taken. */
+/*
+ * An error names the number of the wrong line and what would be right. Nothing of the file is
+ * applied.
+ */
 static void test_wrong_lines(void **state)
 {
 	static const struct {
@@ -90,7 +93,7 @@ static void test_wrong_lines(void **state)
 	}
 }
 
-/* What is in force is told on the bus, where all else is no string. */
+/* The bus reports the settings in force; all other text is rejected. */
 static void test_text(void **state)
 {
 	static const char *const wrong[] = {
@@ -158,7 +161,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 	fclose(f);
 }
 
-/* The later one wins, and a wrong line anywhere leaves all as it was. */
+/* The later file wins. A wrong line in any file leaves all settings unchanged. */
 static void test_files(void **state)
 {
 	char folder[] = "/tmp/speprof-config-XXXXXX", path[64], drop_ins[80], command[128];
