@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who a caller is, whether it is still there, and what polkit says of it: both say what no real one does. */
+/*
+ * Callers of the bus: their identity, whether they are still connected, and what polkit decides.
+ * The bus driver and polkit also give replies that real ones do not give.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -16,7 +19,7 @@
 #define GROUP  4711
 #define OTHER  ((u32)geteuid() + 1)
 
-/* What the driver and polkit were asked and have not answered. */
+/* Queries to the driver and to polkit that are not answered yet. */
 #define QUESTIONS 8
 
 static struct {
@@ -24,20 +27,20 @@ static struct {
 	sd_bus_message *questions[QUESTIONS];
 	u32 question_count;
 	struct bus_callers callers;
-	/* The last call that was run, and how many were. */
+	/* The last call that was run, and the number of calls. */
 	struct bus_caller caller;
 	u32 runs;
-	/* The last answer: the error's name, or nothing. */
+	/* The name of the last error; empty without an error. */
 	char answer[128];
 	char message[160];
 	u32 answers;
 	u32 gone;
-	/* What calls of the object GUARDED need. */
+	/* The access that calls of the object GUARDED need. */
 	struct access access;
 	sd_bus_slot *guarded;
 	enum access_level level;
 	u32 tokens;
-	u32 looks; /* for what one needs */
+	u32 looks; /* calls of the access function */
 	u64 now_ns;
 } fake;
 
@@ -106,7 +109,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return 1;
 }
 
-/* Both until neither has anything to do. */
+/* Process events until neither side has any. */
 static void settle(void)
 {
 	int r, done;
@@ -147,7 +150,7 @@ static void call(u32 sender)
 	call_at(sender, OBJECT);
 }
 
-/* The question that was asked first: it must be @member's. */
+/* Take the oldest query, which must call @member. */
 static sd_bus_message *question(const char *member)
 {
 	sd_bus_message *m = fake.questions[0];
@@ -168,7 +171,7 @@ static void tell_error(const char *member, const char *name)
 	settle();
 }
 
-/* @group is 0: in none */
+/* @group: 0 for no group */
 static void tell_user(u32 uid, u32 group)
 {
 	sd_bus_message *m = question("GetConnectionCredentials");
@@ -247,7 +250,7 @@ static void test_one_question(void **state)
 	call(2);
 	assert_int_equal(fake.question_count, 0);
 	assert_int_equal(fake.runs, 6);
-	/* Not of the group, in no group, and where there is no such group. */
+	/* Not in the group, in no group, and on a machine without that group. */
 	call(3);
 	tell_user(OTHER, GROUP + 1);
 	assert_false(fake.caller.reads || fake.caller.owner);
@@ -261,7 +264,10 @@ static void test_one_question(void **state)
 	assert_int_equal(fake.runs, 9);
 }
 
-/* Whatever is no user's number: the call is refused, nothing is run, and it is asked again. */
+/*
+ * If the reply is no user id, the call is refused and not run, and the next call queries the driver
+ * again.
+ */
 static void test_not_told(void **state)
 {
 	static const struct {
@@ -302,7 +308,7 @@ static void test_not_told(void **state)
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, ARRAY_SIZE(rows) + 3);
-	/* No unique name is as long. */
+	/* Longer than any unique name. */
 	call_as(":1.00000000000000000000000000000000000000000000", OBJECT);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.question_count, 0);
@@ -315,7 +321,7 @@ static void test_oldest_is_forgotten(void **state)
 		call(i);
 		tell_user(OTHER, GROUP);
 	}
-	/* The first is not the oldest any more: the second is. */
+	/* The first caller is no longer the oldest one: the second is. */
 	call(1);
 	call(BUS_CALLERS + 1);
 	tell_user(OTHER, GROUP);
@@ -326,7 +332,7 @@ static void test_oldest_is_forgotten(void **state)
 	assert_int_equal(fake.question_count, 1);
 }
 
-/* Nobody is left waiting with what is gone. */
+/* Queries are cancelled before the object is freed. */
 static void test_deinit_while_asked(void **state)
 {
 	(void)state;
@@ -373,7 +379,7 @@ static void follow(struct name_watch *peer)
 {
 	assert_int_equal(name_watch_start(peer, fake.bus, ":1.7", on_gone, &fake), 0);
 	settle();
-	/* Without waiting: both are only asked. */
+	/* It does not wait for the replies to its two queries. */
 	assert_int_equal(fake.question_count, 2);
 	assert_non_null(peer->match);
 }
@@ -391,7 +397,7 @@ static void test_peer_leaves(void **state)
 	owner_changed(":1.7", ":1.7", "");
 	assert_int_equal(fake.gone, 1);
 	assert_null(peer.match);
-	/* It had gone before, and its signal with it. */
+	/* The peer disconnected before the match was added, so its signal was missed. */
 	follow(&peer);
 	tell("AddMatch", NULL, 0);
 	assert_int_equal(fake.gone, 1);
@@ -409,11 +415,11 @@ static void test_peer_is_not_told(void **state)
 	tell_error("AddMatch", "org.freedesktop.DBus.Error.LimitsExceeded");
 	assert_int_equal(fake.gone, 1);
 	assert_null(peer.match);
-	/* Nobody waits for this any more. */
+	/* The query was cancelled. */
 	tell_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
 	assert_int_equal(fake.gone, 1);
 	follow(&peer);
-	/* A driver that takes its time has the match yet. */
+	/* A slow driver may still add the match. */
 	tell_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
 	assert_int_equal(fake.gone, 1);
 	assert_non_null(peer.match);
@@ -438,7 +444,7 @@ static void test_peer_is_forgotten(void **state)
 
 /* ---- polkit ---------------------------------------------------------------- */
 
-/* The question that was asked first is about @sender and @action; polkit has @authorized. */
+/* Answer the oldest query, which must be about @sender and @action: polkit returns @authorized. */
 static void tell_polkit(const char *sender, const char *action, bool authorized)
 {
 	sd_bus_message *m = question("CheckAuthorization");
@@ -447,7 +453,7 @@ static void tell_polkit(const char *sender, const char *action, bool authorized)
 	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
 	assert_string_equal(name, sender);
 	assert_string_equal(asked, action);
-	/* By then it is being followed. */
+	/* The daemon follows the caller by then. */
 	tell("AddMatch", NULL, 0);
 	tell("NameHasOwner", "b", 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);
@@ -465,7 +471,7 @@ static void test_polkit(void **state)
 	call_at(1, GUARDED);
 	tell_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
-	/* Both, and each of them may be no. */
+	/* The call needs both permissions, and polkit may deny either. */
 	fake.level = ACCESS_MANAGE_RAW;
 	call_at(1, GUARDED);
 	tell_polkit(":1.1", "org.speprof1.manage", false);
@@ -480,14 +486,17 @@ static void test_polkit(void **state)
 	tell_polkit(":1.1", "org.speprof1.read-raw", true);
 	assert_int_equal(fake.runs, 2);
 	assert_int_equal(fake.access.query_count, 0);
-	/* Root is asked about nowhere. */
+	/* Root needs no decision of polkit. */
 	call_at(2, GUARDED);
 	tell_user(0, 0);
 	assert_int_equal(fake.runs, 3);
 	assert_int_equal(fake.question_count, 0);
 }
 
-/* What a call needs may have grown while polkit decided: by another call, which set a filter. */
+/*
+ * While polkit decides, another call sets a filter, so that the pending call needs more
+ * permissions.
+ */
 static void test_needs_more_meanwhile(void **state)
 {
 	(void)state;
@@ -502,7 +511,7 @@ static void test_needs_more_meanwhile(void **state)
 	assert_int_equal(fake.access.query_count, 0);
 }
 
-/* Of whom nothing is known any more, the driver least of all: its place is for others again. */
+/* The driver no longer knows a caller while its query is pending: its slot becomes free. */
 static void test_forgotten_while_asked(void **state)
 {
 	(void)state;
@@ -518,7 +527,10 @@ static void test_forgotten_while_asked(void **state)
 	assert_true(fake.caller.uid == OTHER && !fake.caller.owner && !fake.caller.reads);
 }
 
-/* The object of a call, a session, is removed while polkit decides: the call ends, and its query. */
+/*
+ * The session of a pending call is removed while polkit decides: the call fails, and its query is
+ * cancelled.
+ */
 static void test_removed_while_asked(void **state)
 {
 	(void)state;
@@ -530,7 +542,10 @@ static void test_removed_while_asked(void **state)
 	assert_int_equal(fake.answers, 1);
 }
 
-/* Who has left while polkit was asked wants nothing any more, and keeps no place; a yes is nobody's. */
+/*
+ * A caller disconnects while polkit decides: its slot becomes free, and a later permission is
+ * dropped.
+ */
 static void test_left_while_asked(void **state)
 {
 	sd_bus_message *m;
@@ -549,7 +564,7 @@ static void test_left_while_asked(void **state)
 	sd_bus_message_unref(m);
 	settle();
 	assert_int_equal(fake.runs, 0);
-	/* The other one had left before it was followed. */
+	/* The other caller had disconnected before the daemon followed it. */
 	sd_bus_message_unref(question("CheckAuthorization"));
 	tell("AddMatch", NULL, 0);
 	assert_int_equal(fake.access.query_count, 1);
@@ -558,7 +573,7 @@ static void test_left_while_asked(void **state)
 	assert_int_equal(fake.runs, 0);
 }
 
-/* The arguments of a call are read for known callers within their rate, and once polkit has answered. */
+/* Arguments are read only for known callers within their rate, and after polkit has decided. */
 static void test_looked_at(void **state)
 {
 	(void)state;
@@ -570,7 +585,7 @@ static void test_looked_at(void **state)
 	tell_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.looks, 2);
 	assert_int_equal(fake.runs, 1);
-	/* Of 400 tokens 50 are taken, 300 more are charged, and a call takes 50. */
+	/* Of 400 tokens 50 are taken and 300 more are charged; a call takes 50. */
 	access_charge_rows(&fake.access, &fake.caller, 300 * 64 + 63);
 	call_at(1, GUARDED);
 	tell_polkit(":1.1", "org.speprof1.manage", true);
@@ -581,7 +596,7 @@ static void test_looked_at(void **state)
 					  "the group speprof");
 	assert_int_equal(fake.looks, 4);
 	assert_int_equal(fake.question_count, 0);
-	/* Another user has tokens, until those that both share are used up. */
+	/* Another user has tokens until both users have used up the shared ones. */
 	call_at(2, GUARDED);
 	tell_user(OTHER + 1, 0);
 	tell_polkit(":1.2", "org.speprof1.manage", true);
@@ -595,7 +610,10 @@ static void test_looked_at(void **state)
 	assert_int_equal(fake.question_count, 3);
 }
 
-/* Members of the group have more tokens and are not told to join it; root has no limit. */
+/*
+ * Members of the group have more tokens, and their error does not advise to join the group. Root
+ * has no limit.
+ */
 static void test_rate_of_members(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whose a path is: the owner's of any directory on the way, if all of it is there. */
+/* Which user a path belongs to: the owner of any directory on the way, if the whole path exists. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void test_owner(void **state)
 	assert_true(cgroup_owner_is(mount, "//a/b", me));
 	assert_false(cgroup_owner_is(mount, "/a", other));
 	assert_false(cgroup_owner_is(mount, "/a/b", other));
-	/* Nobody's: the root, what is not there, and what is no cgroup. */
+	/* No user owns the root, a path that does not exist, and a directory that is no cgroup. */
 	assert_false(cgroup_owner_is(mount, "/", me));
 	assert_false(cgroup_owner_is(mount, "", me));
 	assert_false(cgroup_owner_is(mount, "/a/c", me));
@@ -45,7 +45,7 @@ static void test_owner(void **state)
 	too_long[sizeof(too_long) - 1] = '\0';
 	assert_false(cgroup_owner_is(mount, too_long, me));
 	if (!me) {
-		/* What is below belongs to whom the upper one was given. */
+		/* A directory below belongs to the user that owns the one above. */
 		snprintf(path, sizeof(path), "%s/a", folder);
 		assert_int_equal(chown(path, other, (gid_t)-1), 0);
 		assert_true(cgroup_owner_is(mount, "/a/b", other));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which cgroups a session may be of: such as samples are of. */
+/* Which cgroups a session may select: the ones that samples can belong to. */
 #include "test.h"
 
 #include <string.h>
@@ -28,14 +28,14 @@ static void test_may_be(void **state)
 		"/kubepods.slice",
 		"/kubepods.slice/kubepods-burstable.slice",
 		"/user.slice/user-1000.slice/user@1000.service",
-		/* Units of a user's are in slices of its manager's, and are no part of that. */
+		/* User units are in slices of the user's manager, and not in that unit. */
 		"/user.slice/user-1000.slice/user@1000.service/app.slice",
 		"/user.slice/user-1000.slice/user@1000.service/app.slice/web.service",
 		"/system.slice/docker-0123456789abcdef.scope",
 		"/machine.slice/machine-a.scope",
 		"/a",
 		"/a/b c/..c/.d",
-		/* The rule says what is wrong with it. */
+		/* The error states the rule. */
 		"a",
 		"",
 	};
@@ -51,7 +51,7 @@ static void test_inside(void **state)
 	check("/system.slice/web.service/worker", "inside \"/system.slice/web.service\"");
 	check("/system.slice/docker-0123456789abcdef.scope/init.scope",
 	      "inside \"/system.slice/docker-0123456789abcdef.scope\"");
-	/* A runtime in a container, too: the outermost wins. */
+	/* A runtime inside a container: the outermost container wins. */
 	check("/docker/0123456789abcdef0123456789abcdef/docker/fedcba9876543210/a.service",
 	      "inside \"/docker/0123456789abcdef0123456789abcdef\"");
 }
@@ -67,7 +67,7 @@ static void test_written_otherwise(void **state)
 		check(paths[i], "as /proc/PID/cgroup has it");
 }
 
-/* A path of the file system, which no sample has. */
+/* No sample has a path of the file system, below the mount point. */
 static void test_below_mount(void **state)
 {
 	(void)state;

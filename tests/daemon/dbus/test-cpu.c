@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The objects of CPUs, while one of them leaves its source. */
+/* The D-Bus objects of CPUs, while one CPU leaves the source. */
 #include "test.h"
 
 #include <string.h>
@@ -157,7 +157,7 @@ static int keep_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error
 	return 1;
 }
 
-/* The answer to @method of the object at @path; NULL if it is an error of UnknownObject. */
+/* The reply to @method of the object at @path; NULL for the error UnknownObject. */
 static sd_bus_message *request(const char *path, const char *interface, const char *method)
 {
 	const sd_bus_error *error;
@@ -178,7 +178,7 @@ static sd_bus_message *request(const char *path, const char *interface, const ch
 	return NULL;
 }
 
-/* Whether CPU 1 is in the answer to GetManagedObjects, as @state. */
+/* Check that GetManagedObjects lists CPU 1, in state @state. */
 static void check_listed(const char *state)
 {
 	sd_bus_message *reply =
@@ -216,7 +216,7 @@ static void check_listed(const char *state)
 	sd_bus_message_unref(reply);
 }
 
-/* Until its removal is signalled, a CPU that left is listed, offline, beside those that did not. */
+/* A CPU that left is listed as offline until its removal is signalled. */
 static void test_leaves(void **state)
 {
 	sd_bus_message *reply = request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What calls bring: of much, no more is looked at than is wanted. */
+/* Reading the arguments of bus calls: no more of a long array is read than is wanted. */
 #include "test.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static sd_bus_message *message(void)
 	return m;
 }
 
-/* "as", each string the number it has, and then "s", "end". */
+/* A message of "as", each string its own number, and then "s", "end". */
 static sd_bus_message *strings(u32 count)
 {
 	sd_bus_message *m = message();
@@ -81,14 +81,14 @@ static void test_strings(void **state)
 		}
 		assert_row(!list[count]);
 		bus_strings_free(list);
-		/* What comes behind it is at hand. */
+		/* The argument behind the array can be read. */
 		assert_row(sd_bus_message_read(m, "s", &end) > 0 && !strcmp(end, "end"));
 		sd_bus_message_unref(m);
 	}
 	bus_strings_free(NULL);
 }
 
-/* Of as many as a message holds, the one too many is the last that is looked at. */
+/* The reader stops at the first string beyond the limit, even in the largest message. */
 static void test_too_many(void **state)
 {
 	sd_bus_message *m = strings(100000);
@@ -114,7 +114,10 @@ static void test_no_strings(void **state)
 	sd_bus_message_unref(m);
 }
 
-/* Text counts, and so does each value, in whatever it is; nothing is read away by that. */
+/*
+ * The limit counts the bytes of strings and of all other values, at any depth, and consumes none of
+ * them.
+ */
 static void test_within(void **state)
 {
 	static const struct {

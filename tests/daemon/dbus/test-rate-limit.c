@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Token buckets of the bus's users, by a clock that the test sets. */
+/* Token buckets of the users of the bus, with a clock that the test sets. */
 #include "test.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int take(uid_t uid, bool member, u32 tokens)
 	return rate_limit_take(&limit, uid, member, tokens, now, &retry_s);
 }
 
-/* Takes @tokens one by one, all of which must be there. */
+/* Take @tokens one by one. All of them must be there. */
 static void drain(uid_t uid, bool member, u32 tokens)
 {
 	for (u32 i = 0; i < tokens; i++)
@@ -62,7 +62,9 @@ static void test_size_and_refill(void **state)
 	assert_int_equal(take(2, false, 1), -EBUSY);
 }
 
-/* Many calls within a millisecond, and far apart: no fraction of a token is lost or made. */
+/*
+ * Many calls within a millisecond, and with long pauses: no fraction of a token is lost or created.
+ */
 static void test_fractions(void **state)
 {
 	(void)state;
@@ -76,7 +78,7 @@ static void test_fractions(void **state)
 	assert_int_equal(take(1, true, 1), -EBUSY);
 }
 
-/* The same call succeeds after the time that was named, and not a second earlier. */
+/* The call succeeds after the time that the error names, and not a second earlier. */
 static void test_retry(void **state)
 {
 	static const u32 costs[] = { 1, 16, 64, 100 };
@@ -96,7 +98,7 @@ static void test_retry(void **state)
 	}
 }
 
-/* A call that was refused takes nothing. */
+/* A rejected call takes no token. */
 static void test_refused_is_free(void **state)
 {
 	(void)state;
@@ -107,7 +109,7 @@ static void test_refused_is_free(void **state)
 	drain(1, false, USER_REFILL);
 }
 
-/* What a large answer costs is waited for by the next call. */
+/* The next call waits for the cost of a large reply. */
 static void test_charge(void **state)
 {
 	(void)state;
@@ -123,7 +125,7 @@ static void test_charge(void **state)
 	assert_int_equal(take(4, false, 1), -EUSERS);
 }
 
-/* Users outside the group together have no more than the bucket that they share. */
+/* Users outside of the group share one bucket, which bounds all of them. */
 static void test_many_users(void **state)
 {
 	u32 taken = 0;
@@ -141,7 +143,7 @@ static void test_many_users(void **state)
 	assert_int_equal(take(1, true, 1), 0);
 }
 
-/* The fullest bucket is given to a new user, with what it holds. */
+/* A new user replaces the one with the fullest bucket, and gets what it holds. */
 static void test_evict(void **state)
 {
 	(void)state;
@@ -149,7 +151,7 @@ static void test_evict(void **state)
 		drain(uid, true, uid == 5 ? MEMBER_SIZE - 1 : MEMBER_SIZE);
 	assert_int_equal(take(1000, true, 2), -EBUSY);
 	assert_int_equal(take(1000, true, 1), 0);
-	/* The emptiest are kept: a user that made many calls is not forgotten for its own good. */
+	/* The emptiest buckets are kept: a user with many calls does not get a new bucket. */
 	setup(NULL);
 	drain(1, true, MEMBER_SIZE);
 	for (uid_t uid = 2; uid < 1000; uid++)
@@ -158,7 +160,7 @@ static void test_evict(void **state)
 	assert_int_equal(take(2000, true, MEMBER_SIZE / 10), 0);
 }
 
-/* A user who left the group has what others have, from the next call on. */
+/* A user that leaves the group has the limits of other users from the next call on. */
 static void test_leaves_group(void **state)
 {
 	(void)state;
