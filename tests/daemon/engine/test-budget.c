@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What one figure makes of tables and rings. */
+/* How the memory budget determines the sizes of tables and rings. */
 #include "test.h"
 
 #include "attribution/attributor-internal.h"
@@ -14,7 +14,7 @@
 static const u32 machines[] = { 1, 2, 8, 64, 192, 512, 4096 };
 static const u32 page_sizes[] = { 4096, 16384, 65536 };
 
-/* Sources as configurations have them, and what tells of tasks. */
+/* Sources as configured, with and without the sources of task events. */
 static const struct memory_request asks[] = {
 	{ .sources = MEMORY_MODULE | MEMORY_PERF, .bpf = true, .side_band = true },
 	{ .sources = MEMORY_MODULE, .bpf = true, .side_band = true, .switches = true },
@@ -28,7 +28,10 @@ static u64 whole(u64 bytes, u32 page)
 	return (bytes + page - 1) / page * page;
 }
 
-/* What the kernel locks for @cpus, counted by what each source maps, and not as the plan does. */
+/*
+ * The memory that the kernel locks for @cpus, added up from what each source maps, independently of
+ * the plan.
+ */
 static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 {
 	u64 cpu = 0, module, perf, emulated;
@@ -47,10 +50,13 @@ static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 	return a->cpus * cpu + (a->bpf ? p->bpf : 0) + (a->switches ? p->switches : 0);
 }
 
-/* What an allocation of its own takes. */
+/* The overhead of an allocation. */
 #define OWN 8ULL
 
-/* Entries by the size of what is kept of one, as the structures are; of whose there is one in so many, that part. */
+/*
+ * Bytes by the number of entries and the sizes of the structures; a structure that exists for a
+ * fraction of the entries counts by that fraction.
+ */
 static u64 tables(const struct memory_plan *p)
 {
 	const struct attributor *a = NULL;
@@ -83,7 +89,7 @@ static void check_plan(const struct memory_request *request, const struct memory
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
 	assert_row(plan->locations >= 4096 && plan->processes >= 1024);
 	assert_row(plan->map_bytes >= plan->processes * 384ULL);
-	/* Two copies of a checkpoint, and mappings in it that are bounded by that many bytes. */
+	/* Two copies of a checkpoint, which also holds mappings, bounded by that many bytes. */
 	assert_row(plan->saved_map_bytes >= plan->processes * 160ULL);
 	assert_row(plan->share[MEMORY_CHECKPOINT] >=
 		   2 * (plan->saved_map_bytes + plan->locations * 57ULL + plan->processes * 128ULL +
@@ -98,7 +104,10 @@ static void check_plan(const struct memory_request *request, const struct memory
 	assert_row(!(plan->bpf & (plan->bpf - 1)));
 }
 
-/* Whatever is asked for: never more than the budget, never less for more, and the least does. */
+/*
+ * For each request: the plan never exceeds the budget, a larger budget never gives less, and the
+ * minimum works.
+ */
 static void check_budgets(struct memory_request request)
 {
 	struct memory_plan plan, before = { 0 };
@@ -114,7 +123,7 @@ static void check_budgets(struct memory_request request)
 		assert_row(plan.ring >= before.ring && plan.side_band >= before.side_band);
 		before = plan;
 	}
-	/* With enough of it tables are larger than where nothing is said. */
+	/* With a large budget the tables are larger than without a configured one. */
 	if (request.cpus <= 512)
 		assert_row(plan.locations > 32768 && plan.processes > 8192 &&
 			   plan.ring == 256 * KIB);
@@ -186,7 +195,7 @@ static void test_documented(void **state)
 	assert_int_equal((least + MIB - 1) / MIB, 47);
 }
 
-/* A session of the bus has smaller tables, and the budget that has room for it is the least. */
+/* A session of the bus has smaller tables. The smallest budget is the one that they fit in. */
 static void test_sessions(void **state)
 {
 	struct memory_request request = usual(64 * MIB, 2);
@@ -199,7 +208,7 @@ static void test_sessions(void **state)
 	assert_true(session.locations < plan.locations && session.processes == plan.processes);
 	assert_true(session.bytes > session.locations * 180ULL + session.location_bytes +
 					    session.counters * 2144ULL);
-	/* As Documentation/explanation/tables.md says: two fit the default. */
+	/* Two sessions fit the default, as Documentation/explanation/tables.md says. */
 	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
@@ -217,7 +226,7 @@ static void test_sessions(void **state)
 	assert_true(plan.share[MEMORY_SESSIONS] < larger.bytes + 3 * MIB);
 }
 
-/* About @entries: plans change a little, and what is documented by then is out by little. */
+/* Plans may change slightly: the documented number of entries is approximate. */
 static void assert_pprof(u64 *left, u32 entries)
 {
 	struct pprof_limits room;
@@ -230,7 +239,10 @@ static void assert_pprof(u64 *left, u32 entries)
 	*left -= pprof_bytes(&room);
 }
 
-/* Profiles for pprof are of what sessions leave: as Documentation/explanation/tables.md says. */
+/*
+ * Profiles for pprof use the memory that sessions leave, as Documentation/explanation/tables.md
+ * says.
+ */
 static void test_pprof(void **state)
 {
 	struct memory_request request = usual(64 * MIB, 2);
@@ -249,7 +261,7 @@ static void test_pprof(void **state)
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 9042);
 	assert_pprof(&left, 3935);
-	/* Beside two sessions there is room for the least. */
+	/* Beside two sessions the smallest profile fits. */
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
 	assert_true(budget_pprof(left, &room));
@@ -257,7 +269,7 @@ static void test_pprof(void **state)
 	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 4586);
-	/* Never more than where memory is no matter; and none where there is no room. */
+	/* Never more than without a limit of memory, and none if nothing is free. */
 	assert_true(budget_pprof(4096 * MIB, &room));
 	assert_int_equal(room.entries, PPROF_ENTRIES);
 	for (left = 0; !budget_pprof(left, &room); left += KIB)
@@ -269,7 +281,7 @@ static void test_pprof(void **state)
 	assert_true(budget_pprof(plan.share[MEMORY_SESSIONS] - least, &room));
 }
 
-/* Each worker has tables of its own: they are in the plan, at the expense of those of all. */
+/* Each worker has its own tables. The plan includes them, and makes the common tables smaller. */
 static void test_workers(void **state __attribute__((unused)))
 {
 	struct memory_request request = { .budget = 256 * MIB,
@@ -300,7 +312,10 @@ static void test_workers(void **state __attribute__((unused)))
 	assert_true(least > request.budget);
 	assert_int_equal(budget_shard(0, 4), 0);
 	assert_int_equal(budget_shard(4096, 3), 1024);
-	/* At the default rate one is enough for any machine; at the highest, four for 192 CPUs. */
+	/*
+	 * At the default rate one worker suffices for any machine. At the highest rate 192 CPUs
+	 * need four.
+	 */
 	assert_int_equal(budget_workers(192, 1000), 1);
 	assert_int_equal(budget_workers(4096, 1000), 1);
 	assert_int_equal(budget_workers(192, 100000), 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The loops over the interval, on machines that are played. */
+/* The control loops of the interval, on simulated machines. */
 #include "test.h"
 
 #include "engine/rate-controller.h"
@@ -82,7 +82,7 @@ static u64 longest(const struct rate_controller *g)
 	return most;
 }
 
-/* Returns in how many of the last @of periods the interval changed. */
+/* Run @periods periods. Return: in how many of the last @of the interval changed. */
 static u32 settle(struct rate_controller *g, const struct machine *m, u32 periods, u32 of)
 {
 	u32 changes = 0;
@@ -112,7 +112,7 @@ static void test_rate(void **state __attribute__((unused)))
 	}
 }
 
-/* An idle machine says nothing of how many operations a busy one has. */
+/* An idle machine says nothing about the operations of a busy one. */
 static void test_idle(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -126,7 +126,7 @@ static void test_idle(void **state __attribute__((unused)))
 	assert_int_equal(rate_controller_interval(&g), 1000000);
 }
 
-/* A filter that lets little through must not make the SPU sample ever more. */
+/* If a filter drops most samples the interval must not shrink without end. */
 static void test_filtered(void **state __attribute__((unused)))
 {
 	struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -173,14 +173,14 @@ static void test_cost(void **state __attribute__((unused)))
 		}
 		assert_row(most * 100 <= rows[i].overhead * 112ULL);
 		assert_row((longest(&g) > 1000000) == rows[i].held);
-		/* Not more than needed: at least half of the budget is used. */
+		/* The interval is not longer than needed: at least half of the budget is used. */
 		assert_row(!rows[i].held || rows[i].machine.hot >= 0 ||
 			   cost * 2 >= rows[i].overhead);
 		assert_row(!g.exhausted);
 	}
 }
 
-/* A period of CPUs that are busy alike, but for what a sample costs each in interrupts. */
+/* A period in which all CPUs are equally busy, with different costs of interrupts per sample. */
 static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS])
 {
 	struct rate_controller_cpu cpu[CPUS] = { 0 };
@@ -201,7 +201,10 @@ static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS
 	rate_controller_step(g, cpu, &drain, PERIOD);
 }
 
-/* Whose samples are dear samples less often, and nobody else; all of them where there is but one. */
+/*
+ * A CPU with expensive samples gets a longer interval, and no other CPU does. With one worker all
+ * do.
+ */
 static void test_each(void **state __attribute__((unused)))
 {
 	static const u64 drain_ns[CPUS] = { 100, 200000, 100, 3000, 100, 100, 100000, 100 };
@@ -216,13 +219,16 @@ static void test_each(void **state __attribute__((unused)))
 		test_row("CPU %u", i);
 		assert_row((rate_controller_interval_of(&g, i) > 1000000) ==
 			   (drain_ns[i] >= 100000));
-		/* Four budgets a CPU are 40 ms a second; twice that is the throttle's. */
+		/* Four budgets of a CPU are 40 ms a second. The throttle allows twice that. */
 		assert_row(scales[i].interrupts >= 128 && scales[i].bytes >= 2 << 20);
 		assert_row(!(scales[i].interrupts & (scales[i].interrupts - 1)));
 	}
 	assert_int_equal(rate_controller_limited_cpus(&g), 2);
 	assert_true(rate_controller_interval_of(&g, 1) > rate_controller_interval_of(&g, 6));
-	/* 50 samples of 200 us an interrupt: 8 a second are what may be; the least is told. */
+	/*
+	 * 50 samples of 200 us an interrupt: 8 interrupts a second would fit, and the minimum is
+	 * used.
+	 */
 	assert_int_equal(scales[1].interrupts, 128);
 	assert_true(scales[0].interrupts > 10000);
 	config.single = true;
@@ -231,13 +237,16 @@ static void test_each(void **state __attribute__((unused)))
 		play_costs(&g, drain_ns);
 	assert_int_equal(rate_controller_interval_of(&g, 0), rate_controller_interval_of(&g, 1));
 	assert_true(cost <= 1000 && rate_controller_limited_cpus(&g) == CPUS);
-	/* Without a bound nobody is throttled. */
+	/* Without a budget there is no throttle. */
 	config.overhead = 0;
 	rate_controller_change(&g, &config);
 	assert_true(!scales[1].interrupts && !scales[1].bytes && !rate_controller_limited_cpus(&g));
 }
 
-/* CPUs that are offline have nothing to spend, and leave nothing to others; one that comes begins anew. */
+/*
+ * Offline CPUs use no budget, and do not give it to others. A CPU that comes online starts from the
+ * initial interval.
+ */
 static void test_away(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
@@ -275,14 +284,14 @@ static void test_away(void **state __attribute__((unused)))
 	rate_controller_step(&g, cpu, &quiet, PERIOD);
 	assert_int_equal(rate_controller_limited_cpus(&g), 0);
 	assert_int_equal(rate_controller_interval_of(&g, 0), 1000000);
-	/* All of them, as nobody has seen it. */
+	/* All CPUs are offline. */
 	for (u32 n = 0; n < CPUS; n++)
 		cpu[n].offline = true;
 	rate_controller_step(&g, cpu, &quiet, PERIOD);
 	assert_int_equal(g.cost, 0);
 }
 
-/* What was held back comes back with the budget. */
+/* A longer interval becomes shorter when the budget grows. */
 static void test_release(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
@@ -301,12 +310,12 @@ static void test_release(void **state __attribute__((unused)))
 }
 
 #define BUDGET (PERIOD * CPUS / 100)
-/* Samples of a period in which all CPUs are busy, without being held back. */
+/* Samples of a period in which all CPUs are busy and the interval is the configured one. */
 #define SAMPLES (PERIOD * CPUS / 1000000)
 #define ONE_BUSY .operations = 100, .busy = 100
 #define BUSY	 ONE_BUSY, .hot = -1
 
-/* A longer interval is tried once, does not lower what is fixed, and is taken back. */
+/* A longer interval is tried once, does not reduce the fixed cost, and is undone. */
 static void test_fixed(void **state __attribute__((unused)))
 {
 	static const struct {
@@ -335,18 +344,21 @@ static void test_fixed(void **state __attribute__((unused)))
 			assert_row(k < 10 || longest(&g) > config.nominal_ns ||
 				   g.exhausted == (g.cost > config.overhead));
 		}
-		/* Of an hour: some seconds each five minutes. */
+		/* In an hour: some seconds every five minutes. */
 		assert_row(tried < 60);
 	}
 }
 
-/* Of both parts the proportional one is made to fit, as far as that is worth its samples. */
+/*
+ * Costs have a fixed and a proportional component: the interval reduces the latter, as far as that
+ * pays.
+ */
 static void test_parts(void **state __attribute__((unused)))
 {
 	static const struct {
 		const char *name;
 		struct machine machine;
-		u64 least, most; /* of the cost in the end */
+		u64 least, most; /* bounds of the final cost */
 	} rows[] = {
 		{ "half", { BUSY, .fixed_ns = BUDGET / 2, .sample_ns = BUDGET / SAMPLES }, 750, 1000 },
 		{ "interrupts", { BUSY, .switch_ns = BUDGET / 2 / CPUS, .drain_ns = BUDGET / SAMPLES }, 750, 1000 },
@@ -372,7 +384,7 @@ static void test_parts(void **state __attribute__((unused)))
 	}
 }
 
-/* What was fixed may be gone, or have become what samples cost: it is found out again. */
+/* A fixed cost may disappear or become proportional: the loop measures it once more. */
 static void test_recovery(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
@@ -384,7 +396,7 @@ static void test_recovery(void **state __attribute__((unused)))
 	rate_controller_init(&g, &config, scales, CPUS);
 	settle(&g, &fixed, 40, 0);
 	assert_int_equal(longest(&g), 1000000);
-	/* Nothing but what they are made of differs: the next try shows that. */
+	/* Only the composition of the cost differs: the next try shows it. */
 	settle(&g, &dear, 100, 0);
 	assert_true(cost <= 1000 && cost >= 500);
 	settle(&g, &fixed, 100, 0);
@@ -396,7 +408,7 @@ static void test_recovery(void **state __attribute__((unused)))
 	assert_true(cost <= 1000 && cost >= 500);
 }
 
-/* Both at once: each brings the interval to where it is, and neither undoes the other. */
+/* Both loops at once: each reaches its interval, and neither undoes the other. */
 static void test_both(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -415,7 +427,7 @@ static void test_both(void **state __attribute__((unused)))
 	assert_true(rate < 500);
 }
 
-/* Another configuration begins where this one is, but for what it asks for anew. */
+/* A new configuration starts from the present interval, except for what it sets itself. */
 static void test_change(void **state __attribute__((unused)))
 {
 	struct rate_controller_config config = { .nominal_ns = 1000000,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions of one worker: a source of their own, or one that they share. */
+/* Sessions of one worker: with a source of their own, and with a shared one. */
 #include "test.h"
 
 #include <errno.h>
@@ -12,17 +12,17 @@
 #include "engine/rate-control.h"
 #include "engine/worker.h"
 
-/* A source that brings one load of 100 cycles and one of 300 at each drain while enabled. */
+/* A source that delivers one load of 100 cycles and one of 300 at each drain while enabled. */
 struct script {
 	struct source source;
 	int fd;
 	bool enabled;
 	u32 starts;
 	u32 frees;
-	int error; /* of start */
-	bool fixed; /* cannot be configured */
+	int error; /* result of start() */
+	bool fixed; /* configure() fails */
 	u32 configured;
-	struct source_config config; /* the last */
+	struct source_config config; /* the last configuration */
 };
 
 static int script_start(struct source *source)
@@ -168,7 +168,7 @@ static int add(struct fixture *f, const char *name, const char *expression)
 	return r;
 }
 
-/* Records of a session, and those that its filter left out. Asking drains once more. */
+/* The records of a session, and those that its filter dropped. The query drains once. */
 static void counted(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
 {
 	struct worker_view view = { .session = session, .group = VIEW_PROCESS, .limit = 10 };
@@ -200,7 +200,7 @@ static void test_names(void **state)
 	assert_false(session_name_valid("a\xc3\xa4"));
 }
 
-/* Two filters over one source: each counts what it wants, and what it leaves out. */
+/* Two filters over one source: each counts its matches, and what it dropped. */
 static void test_filters(void **state)
 {
 	struct fixture *f = *state;
@@ -213,14 +213,14 @@ static void test_filters(void **state)
 	assert_int_equal(f->script.starts, 1);
 	counted(f, NULL, &all, &none);
 	counted(f, "slow", &slow, &left);
-	/* That of the second's start and the first view's, and those of both views. */
+	/* The drains of the second session's start and of both views. */
 	assert_int_equal(all, 4);
 	assert_int_equal(none, 0);
 	assert_int_equal(slow, 2);
 	assert_int_equal(left, 2);
 }
 
-/* The source is enabled as long as any session of it runs, and drained before it is not. */
+/* The source is enabled while any session runs, and drained before it is disabled. */
 static void test_states(void **state)
 {
 	struct fixture *f = *state;
@@ -246,7 +246,7 @@ static void test_states(void **state)
 	assert_int_equal(records, 0);
 }
 
-/* What does not work leaves everything as it was. */
+/* A failed call changes nothing. */
 static void test_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -286,7 +286,7 @@ static int change(struct fixture *f, const char *name, const char *expression, u
 	return r;
 }
 
-/* The SPU leaves out what the only session does not want, and nothing for two. */
+/* The SPU filters what the only session does not want, and nothing for two sessions. */
 static void test_hardware(void **state)
 {
 	struct fixture *f = *state;
@@ -305,7 +305,7 @@ static void test_hardware(void **state)
 struct seen {
 	const char *session;
 	char text[256];
-	bool kept; /* the source has the cgroups that the rule has */
+	bool kept; /* the source has the cgroups of the filter */
 };
 
 static int look(struct worker_state *state, void *arg)
@@ -319,7 +319,7 @@ static int look(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* What the SPU goes on leaving out nobody can count: who would want it is told so. */
+/* If the SPU cannot stop filtering, a session that needs the dropped records is refused. */
 static void test_hardware_fixed(void **state)
 {
 	struct seen machine = { .session = SESSION_MACHINE };
@@ -327,7 +327,7 @@ static void test_hardware_fixed(void **state)
 
 	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
 	f->script.fixed = true;
-	/* The daemon leaves out more. */
+	/* The daemon filters more. */
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
 	f->script.fixed = false;
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 300", 0), 0);
@@ -343,7 +343,7 @@ static void test_hardware_fixed(void **state)
 	assert_int_equal(f->script.config.filter_latency, 0);
 }
 
-/* What counts changes between two drains; the interval is that of who has the source. */
+/* A filter changes between two drains. The interval is that of the session that owns the source. */
 static void test_change(void **state)
 {
 	struct fixture *f = *state;
@@ -356,7 +356,7 @@ static void test_change(void **state)
 	assert_int_equal(records, 1);
 	assert_int_equal(change(f, "slow", "latency.total > 400", 0), 0);
 	counted(f, "slow", &records, &filtered);
-	/* That drain was of before, the view's is of after. */
+	/* That drain belongs to the former filter, the drain of the view to the new one. */
 	assert_int_equal(records, 2);
 	assert_int_equal(filtered, 4);
 	assert_int_equal(change(f, "slow", NULL, 5000), -EOPNOTSUPP);
@@ -387,7 +387,7 @@ static void check_rule(struct fixture *f, const char *session, const char *text)
 	assert_string_equal(seen.text, text);
 }
 
-/* A session of its own source, of cgroups, which the source has by their place. */
+/* Add a session of cgroups with a source of its own, which gets the cgroups by their index. */
 static void add_own(struct fixture *f, struct script *own, const char *name)
 {
 	static char *const cgroups[] = { (char *)"/web", NULL };
@@ -403,7 +403,7 @@ static void add_own(struct fixture *f, struct script *own, const char *name)
 	assert_int_equal(worker_call(f->worker, worker_add, &config), 0);
 }
 
-/* Other lists are put before what each session counts, whatever its source. */
+/* New lists of containers are combined with the filter of each session, whatever its source. */
 static void test_relist(void **state)
 {
 	struct seen own_seen = { .session = "own" };
@@ -426,10 +426,10 @@ static void test_relist(void **state)
 		"(remote)");
 	assert_int_equal(worker_call(f->worker, look, &own_seen), 0);
 	assert_true(own_seen.kept);
-	/* Counting goes on by it; what is in no container is not excluded. */
+	/* The session counts with the new filter. Samples without a container are not excluded. */
 	counted(f, "slow", &records, &filtered);
 	assert_true(records > 0 && records == filtered);
-	/* Without lists it is the machine's rule alone. */
+	/* Without lists the filter is the machine's own. */
 	make_relist(NULL, "op == load", &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
 	check_rule(f, SESSION_MACHINE, "op == load");
@@ -438,7 +438,10 @@ static void test_relist(void **state)
 	assert_int_equal(own.frees, 1);
 }
 
-/* Lists that one session's filter has no room for are refused for all, and so is a wrong interval. */
+/*
+ * Lists that exceed the filter of one session are refused for all sessions, and so is a wrong
+ * interval.
+ */
 static void test_relist_refused(void **state)
 {
 	const struct source_config too_often = { .interval_ns = 1 };
@@ -468,7 +471,7 @@ static void test_relist_refused(void **state)
 	check_rule(f, "slow", "latency.total > 200");
 }
 
-/* A rule that cannot be says where. */
+/* The error of an invalid filter says where it is. */
 static void test_rules(void **state)
 {
 	char *const relative[] = { (char *)"/a", (char *)"b", NULL };
@@ -485,7 +488,7 @@ static void test_rules(void **state)
 	assert_int_equal(error.column, 7);
 	assert_int_equal(session_rule_new(NULL, NULL, relative, &rule, &error), -EINVAL);
 	assert_int_equal(error.column, 0);
-	/* What is longer would not be read again after a restart. */
+	/* A longer filter could not be restored. */
 	memset(text, ' ', sizeof(text) - 1);
 	assert_int_equal(session_rule_new(NULL, text, NULL, &rule, &error), -EINVAL);
 	assert_int_equal(error.column, SESSION_TEXT);
@@ -507,7 +510,7 @@ static void test_rules(void **state)
 	session_rule_free(rule);
 }
 
-/* Anybody may ask for any session, as often as he likes: the worker is asked once. */
+/* Any user may query any session at any rate: the worker is queried once. */
 static void test_facts(void **state)
 {
 	struct fixture *f = *state;
@@ -518,23 +521,23 @@ static void test_facts(void **state)
 	assert_true(property_cache_session(&facts, f->worker, SESSION_MACHINE));
 	assert_false(property_cache_session(&facts, f->worker, "other"));
 	assert_int_equal(add(f, "other", NULL), 0);
-	/* As long ago as can be. */
+	/* The oldest possible time. */
 	facts.names_ns = 1;
 	assert_false(property_cache_session(&facts, f->worker, "other"));
 	property_cache_invalidate(&facts);
 	assert_true(property_cache_session(&facts, f->worker, "other"));
 }
 
-/* ---- Who governs the interval ------------------------------------------------ */
+/* ---- Which session sets the interval ------------------------------------------- */
 
 struct governing {
 	struct rate_control *rate_control;
 	u64 now;
-	u64 interval_ns; /* that somebody says */
+	u64 interval_ns; /* configured interval */
 	u64 asked;
 };
 
-/* For the worker's thread it is not there but while this runs: that has the time of day. */
+/* Run a period of rate control with the fake clock, on the worker's thread. */
 static int tick(struct worker_state *state, void *arg)
 {
 	struct governing *governing = arg;
@@ -558,7 +561,7 @@ static int follow(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A filter that came later says as much of a low rate as one that was there. */
+/* A filter that is set later explains a low rate as well as one from the start. */
 static void test_govern_filtered(void **state)
 {
 	struct fixture *f = *state;
@@ -578,7 +581,7 @@ static void test_govern_filtered(void **state)
 	rate_control_free(g.rate_control);
 }
 
-/* What is said is what is wanted, the more so where the governor had come to it by itself. */
+/* A configured interval applies at once, also after rate control had changed it. */
 static void test_govern_follows(void **state)
 {
 	struct fixture *f = *state;
@@ -597,7 +600,7 @@ static void test_govern_follows(void **state)
 	rate_control_free(g.rate_control);
 }
 
-/* For so much CPU time of the worker's thread a call keeps it busy. */
+/* The CPU time that a call uses on the worker's thread. */
 #define CALL_NS 50000000ULL
 
 static int burn(struct worker_state *state __attribute__((unused)),
@@ -610,7 +613,7 @@ static int burn(struct worker_state *state __attribute__((unused)),
 	return 0;
 }
 
-/* Calls cost CPU time and drain windows, but the interval stays: Overhead= is of sampling alone. */
+/* Calls use CPU time and drain windows, but the interval stays: Overhead= counts sampling alone. */
 static void test_govern_calls(void **state)
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1 };

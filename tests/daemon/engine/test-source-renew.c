@@ -15,7 +15,7 @@
 struct played {
 	struct source source;
 	u32 unsampled;
-	int error; /* of start */
+	int error; /* result of start() */
 	bool enabled;
 	bool freed;
 };
@@ -144,7 +144,7 @@ static void test_replaced(void **state __attribute__((unused)))
 	assert_int_equal(renewal.ret_replaced, 1);
 	assert_true(first.freed && second.enabled);
 	assert_ptr_equal(source_now, &second.source);
-	/* The session was blind between the two sources, on the one CPU of the first. */
+	/* The session was blind between the two sources, on the one CPU of the first source. */
 	assert_int_equal(blind_now, renewal.ret_blind_ns);
 	/* All CPUs are sampled now. */
 	assert_int_equal(renew(worker, &renewal), 0);

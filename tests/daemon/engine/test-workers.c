@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One worker and several, over a source in as many parts: whatever is called meanwhile, each window
- * is counted once, by who ran when it came, and whoever calls gets an answer.
+ * One worker and several, over a source with as many partitions: under all calls each window is
+ * counted once, for the task that ran then, and each call gets a reply.
  */
 #include "test.h"
 
@@ -23,9 +23,9 @@
 #define ROUNDS	60
 
 /**
- * struct played - a source of one CPU, whose windows are those that a test has played
- * @waiting: windows that are to be drained
- * @strangers: each of them is of a thread that nobody has heard of, @tid the last one
+ * struct played - a source of one CPU, with windows that a test adds
+ * @waiting: windows to drain
+ * @strangers: each window is of another unknown thread, the last of which is @tid
  */
 struct played {
 	struct source source;
@@ -132,7 +132,7 @@ static const struct source_ops played_ops = {
 	.cpu_by_id = played_numbered,
 };
 
-/* @parts: of the machine's source; it is whole where there is one */
+/* @parts: partitions of the machine's source, which is undivided if there is one */
 struct fixture {
 	u32 parts;
 	struct worker *worker;
@@ -195,7 +195,7 @@ static void fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* A window of part @part is there; who is to drain it is told, or not. */
+/* Add a window to partition @part. @tell: wake its worker. */
 static void play(struct fixture *f, u32 part, bool tell)
 {
 	struct played *played = played_of(f->part[part % f->parts]);
@@ -225,7 +225,7 @@ static int look(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Records of @session; what waits is not drained for it. */
+/* The records of @session. The query does not drain. */
 static u64 records_of(struct fixture *f, const char *session)
 {
 	struct seen seen = { .session = session };
@@ -234,7 +234,7 @@ static u64 records_of(struct fixture *f, const char *session)
 	return seen.records;
 }
 
-/* What waited when a session began is of those that ran before, and only of them. */
+/* Windows that wait when a session starts belong only to sessions that ran before. */
 static void late(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
@@ -247,7 +247,7 @@ static void late(u32 parts)
 	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
 	assert_int_equal(records_of(f, "late"), 0);
 	assert_int_equal(records_of(f, NULL), RECORDS * f->played);
-	/* What came while it ran is. */
+	/* Windows that come while the session runs belong to it. */
 	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
 	for (u32 i = 0; i < PARTS; i++)
 		play(f, i, false);
@@ -262,7 +262,7 @@ static void test_late(void **state __attribute__((unused)))
 	late(PARTS);
 }
 
-/* What there is of calls, each while windows come. */
+/* Make all kinds of calls while windows come. */
 static void call_all(struct fixture *f, u32 round)
 {
 	struct worker_view view = { .group = round % VIEW_GROUPS, .span = round % VIEW_SPANS };
@@ -294,7 +294,7 @@ static void *player_run(void *arg)
 	return NULL;
 }
 
-/* Somebody plays, somebody calls, and nothing is lost or counted twice. */
+/* Windows and calls at the same time: no window is lost or counted twice. */
 static void at_once(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
@@ -321,11 +321,11 @@ static void test_at_once(void **state __attribute__((unused)))
 	at_once(PARTS);
 }
 
-/* No process has such a number: a window of it is a write to what is known of tasks. */
+/* No process has such a number: a window of it changes the tables of tasks. */
 #define STRANGERS (1 << 23)
-#define BACKLOG	  16 /* of each part, while a CPU is asked about */
+#define BACKLOG	  16 /* windows of each partition, while a CPU is queried */
 
-/* Each part has something to drain, until nobody asks any more. */
+/* Each partition has windows to drain until the queries end. */
 static void *flooder_run(void *arg)
 {
 	struct fixture *f = arg;
@@ -341,7 +341,10 @@ static void *flooder_run(void *arg)
 	return NULL;
 }
 
-/* A CPU is asked about while who drains its part wants to write: each waits for the other in turn. */
+/*
+ * A CPU is queried while the worker of its partition wants the write lock: each waits for the
+ * other.
+ */
 static void test_asked(void **state __attribute__((unused)))
 {
 	struct fixture *f = fixture_new(PARTS);
@@ -367,7 +370,7 @@ static void test_asked(void **state __attribute__((unused)))
 	fixture_free(f);
 }
 
-/* The end comes while windows do. */
+/* The worker ends while windows come. */
 static void test_end(void **state __attribute__((unused)))
 {
 	for (u32 i = 0; i < ROUNDS; i++) {
@@ -390,7 +393,7 @@ static int look_meter(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The meters, once the drain threads have counted all that was played. */
+/* The meters after the drain threads have counted all windows. */
 static struct drain_meter meter_of(struct fixture *f)
 {
 	struct drain_meter meter;
@@ -404,7 +407,7 @@ static struct drain_meter meter_of(struct fixture *f)
 	return meter;
 }
 
-/* What the drain threads drain is metered; what a call drains is not, as sampling does not cost that. */
+/* Work of the drain threads is metered. Work in a call is not, as it is no cost of sampling. */
 static void metered(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
@@ -412,7 +415,10 @@ static void metered(u32 parts)
 	u8 bytes[64 * RECORDS];
 
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	/* worker_start() has woken the threads: a window that they find by that alone is not metered. */
+	/*
+	 * worker_start() has woken the threads: windows that they find only by that are not
+	 * metered.
+	 */
 	while (before.bytes < PARTS * fill(bytes, sizeof(bytes))) {
 		for (u32 i = 0; i < PARTS; i++)
 			play(f, i, true);
