@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Filters: what they let through, where they say they are wrong, what the SPU is asked. */
+/* Filters: which samples match, where errors are located, and what the SPU filters. */
 #include "test.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static const struct attribute_container container = {
 	.cgroup = "/system.slice/docker-12.scope",
 };
 
-/* A load of user space that a remote cache served after 300 cycles. */
+/* A load of user space, served by a remote cache after 300 cycles. */
 static const struct spe_sample load = {
 	.present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
 		   SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) | SPE_HAS_ADDRESS(SPE_ADDRESS_PC) |
@@ -57,7 +57,7 @@ static struct filter *parsed(const char *text)
 	return filter;
 }
 
-/* Each line, and its negation. */
+/* Each expression, and its negation. */
 static void test_match(void **state)
 {
 	static const struct {
@@ -79,7 +79,7 @@ static void test_match(void **state)
 		{ "latency.total <= 300", true, false },
 		{ "latency.total <= 0x12b", false, false },
 		{ "latency.issue == 7", true, false },
-		/* Nothing to compare with is no match either way. */
+		/* A comparison with an absent value is false, and so is its negation. */
 		{ "latency.translation == 0", false, false },
 		{ "latency.translation != 0", false, false },
 		{ "!(latency.translation != 0)", true, true },
@@ -92,7 +92,7 @@ static void test_match(void **state)
 		{ "event.mispredicted == true", false, true },
 		{ "event.13", true, false },
 		{ "l1d_refill != false", true, false },
-		/* An event beyond the payload is not there. */
+		/* An event behind the end of the payload is absent. */
 		{ "event.40 == false", false, false },
 		{ "conditional", false, true },
 		{ "atomic == false", true, true },
@@ -111,7 +111,7 @@ static void test_match(void **state)
 		{ "cgroup != \"/sys/fs/cgroups\"", true, false },
 		{ "container =~ \"*-2\"", false, false },
 		{ "runtime == docker && cgroup =~ \"*/docker-*\"", true, false },
-		/* && binds closer. */
+		/* && binds tighter. */
 		{ "op == load || op == branch && el == 0", true, false },
 		{ "(op == load || op == branch) && el == 1", false, true },
 		{ "  ( ( op == load ) )\t", true, false },
@@ -190,7 +190,7 @@ static void test_errors(void **state)
 	}
 }
 
-/* As deep and as long as allowed, and one more. */
+/* The maximum depth and length, and one more. */
 static void test_bounds(void **state)
 {
 	struct filter_error error;
@@ -252,7 +252,7 @@ static void test_hardware(void **state)
 		{ "!remote && !l1d_refill && retired", 0, 0, 2, "events", 8 },
 		{ "!event.13", 0, 0, 0, "" },
 		{ "!(mispredicted || retired)", 0, 0, 0, "" },
-		/* Which both would turn the filters of some SPUs off. */
+		/* Both together would disable the filters of some SPUs. */
 		{ "mispredicted && !mispredicted", 0, 0, 0x80, "events" },
 		{ "!mispredicted && mispredicted", 0, 0, 0x80, "events" },
 		{ "remote", 0, 0, 0, "" },
@@ -293,7 +293,7 @@ static struct filter_cores cores_of(const u32 *midrs, size_t count)
 
 #define ONLY(bits) (~(u64)(bits))
 
-/* Loads by bits 5:0 of their data source: what is left out never matches, on any of the cores. */
+/* Loads by bits 5:0 of their data source: omitted values never match, on any core. */
 static void test_sources(void **state)
 {
 	static const struct {
@@ -305,7 +305,7 @@ static void test_sources(void **state)
 		{ "source == 14 || source == 3", { 0 }, ONLY(1 << 14 | 1 << 3) },
 		{ "source == 14 || el == 0", { 0 }, 0 },
 		{ "(source == 14 || container == web) && source < 16", { 0 }, ONLY(0xffff) },
-		/* Of unknown cores packets may have 16 bits, and the filter knows six. */
+		/* Unknown cores may write 16 bits, and the filter compares six. */
 		{ "source == 78", { 0 }, ONLY(1 << 14) },
 		{ "source == 70000", { 0 }, ONLY(0) },
 		{ "source < 4", { 0 }, ONLY(0xf) },
@@ -318,7 +318,7 @@ static void test_sources(void **state)
 		{ "source != 14", { N1 }, 1 << 14 },
 		{ "source >= 8", { N1 }, 0xff },
 		{ "source != 78", { N1 }, 0 },
-		/* Levels, by the tables of all cores that there are. */
+		/* Levels, by the tables of all known cores. */
 		{ "level == dram", { 0 }, 0 },
 		{ "level == dram", { QEMU }, 0 },
 		{ "level == dram", { N1 }, ONLY(1 << 14) },
@@ -331,7 +331,7 @@ static void test_sources(void **state)
 		{ "level == dram || container == web", { N1 }, 0 },
 		{ "level == l3", { N1 }, ONLY(0) },
 		{ "level == dram && source == 8", { N1, HIP12 }, ONLY(1 << 8) },
-		/* Events may say these, of stores and of values without a meaning. */
+		/* Stores, and values without a meaning: their events may give the level. */
 		{ "level == l1", { N1 }, 0 },
 		{ "level != l1", { N1 }, 0 },
 		{ "op == load && level == l1", { N1 }, 0x7f00 },
@@ -343,7 +343,7 @@ static void test_sources(void **state)
 		{ "peer", { N1 }, ONLY(1 << 9 | 1 << 10 | 3 << 12) },
 		{ "peer == false", { N1 }, 0 },
 		{ "peer != true && op == load", { N1 }, 1 << 9 | 1 << 10 | 3 << 12 },
-		/* Which say nothing of it. */
+		/* Expressions without a data source. */
 		{ "op == load", { N1 }, 0 },
 		{ "op == branch", { N1 }, 0 },
 		{ "latency.total > 200 && el == 0", { N1 }, 0 },
@@ -363,7 +363,7 @@ static void test_sources(void **state)
 	}
 }
 
-/* Whether a record of any kind with @source, as a core of @midr has it, matches. */
+/* Whether a record of any kind with @source on a core of @midr matches. */
 static bool any_matches(const struct filter *filter, u32 midr, u16 source)
 {
 	static const u64 events[] = { 2, 6, 0xe, SPE_BIT(SPE_EVENT_REMOTE_ACCESS) | 0x10e,
@@ -392,7 +392,7 @@ static bool any_matches(const struct filter *filter, u32 midr, u16 source)
 	return false;
 }
 
-/* What is left out is asked of the evaluation itself, value by value. */
+/* Evaluate the filter for each value that the SPU would omit. */
 static void test_sources_sound(void **state)
 {
 	static const char *const texts[] = {
@@ -425,7 +425,7 @@ static void test_sources_sound(void **state)
 	assert_in_range(left_out, 20, ARRAY_SIZE(texts) * ARRAY_SIZE(midrs));
 }
 
-/* Which parts of an expression that is, alone or with what else must hold. */
+/* Which conjuncts the SPU can filter by data source, alone or with others. */
 static void test_sources_parts(void **state)
 {
 	static const struct {
@@ -448,14 +448,14 @@ static void test_sources_parts(void **state)
 		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
 		assert_row(parts[i].sources == rows[i].sources);
 	}
-	/* Without a core: by the packet alone. */
+	/* Without a core type: by the packet alone. */
 	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_false(parts[i].sources);
 	filter_free(filter);
 }
 
-/* The longest that parses, with numbers all over: it is no reason to stop sampling for long. */
+/* The longest expression with numbers everywhere must not stop sampling for long. */
 static void test_sources_many(void **state)
 {
 	struct filter_part parts[FILTER_NODES];
@@ -473,7 +473,7 @@ static void test_sources_many(void **state)
 	filter_free(filter);
 }
 
-/* What must all hold, piece by piece, with where each can be done. */
+/* The conjuncts of an expression, each with where it is evaluated. */
 static void test_parts(void **state)
 {
 	static const char text[] = "op == load && (latency.total > 200 && !remote) && "
@@ -508,7 +508,7 @@ static void test_parts(void **state)
 	filter_free(filter);
 }
 
-/* One that is all of the expression is shown whole. */
+/* An expression of one conjunct is returned whole. */
 static void test_part_alone(void **state)
 {
 	static const char *const rows[][2] = {
@@ -532,7 +532,7 @@ static void test_part_alone(void **state)
 	}
 }
 
-/* Lists are expressions, in which a name's own characters mean themselves. */
+/* Lists become expressions, in which special characters of a name are escaped. */
 static void test_compose(void **state)
 {
 	char *const web[] = { (char *)"db-?", (char *)"web-*", NULL };
@@ -543,8 +543,8 @@ static void test_compose(void **state)
 	const struct {
 		struct filter_lists lists;
 		const char *expression;
-		bool load; /* of a container */
-		bool branch; /* of nobody */
+		bool load; /* result for a sample in a container */
+		bool branch; /* result for a sample without a task */
 	} rows[] = {
 		{ { .containers = web }, NULL, true, false },
 		{ { .containers = web }, "op == branch", false, false },
@@ -573,7 +573,7 @@ static void test_compose(void **state)
 	free(text);
 }
 
-/* Whatever asks where something lies is told apart, however deep, and not by its text. */
+/* Conditions on addresses are found at any depth, and not by their text. */
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -599,7 +599,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* A path is compared as it is, and not as it is shown: escaped, and cut. */
+/* A path is compared whole, and not as displayed: escaped and truncated. */
 static void test_whole_path(void **state)
 {
 	static const char *const paths[] = {
