@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What goes on and on is said at once, then less and less, and that it is over. */
+/* A trouble that continues is logged at once, then less and less often, and finally its end. */
 #include "test.h"
 
 #include "main/health-log.h"
@@ -44,7 +44,7 @@ static void test_pace(void **state)
 		if (log_limit_check(&pace, 0, now, &some) != LOG_LIMIT_SILENT)
 			told += some;
 	}
-	/* All were told of in the end, and the next is told at once. */
+	/* All of them were logged in the end, and the next one is logged at once. */
 	assert_int_equal(told, 2 * DAY);
 	assert_int_equal(log_limit_check(&pace, 1, now, &count), LOG_LIMIT_REPORT);
 	for (u32 i = 0; i < DAY / 24; i++)
@@ -53,7 +53,7 @@ static void test_pace(void **state)
 	assert_int_equal(pace.pause_ns, 0);
 }
 
-/* Lines of what @told comes to say, @hours long. */
+/* The number of lines that @told logs in @hours. */
 static u32 lines_of(struct health_log *told, struct health *now, u64 *clock, u32 hours,
 		    bool going_on, char *ret_text, size_t size)
 {
@@ -85,7 +85,7 @@ static u32 lines_of(struct health_log *told, struct health *now, u64 *clock, u32
 	return lines;
 }
 
-/* All four ids together, for a day. */
+/* All four causes together for a day. */
 static void test_day(void **state)
 {
 	struct health now = { .source.last = "CPU 3: buffer fault" };
@@ -106,7 +106,7 @@ static void test_day(void **state)
 	assert_int_equal(lines_of(&told, &now, &clock, 24, false, text, sizeof(text)), 0);
 }
 
-/* Another source begins to count anew: that is no trouble. */
+/* Counters of a new source start at 0: that is no trouble. */
 static void test_another_source(void **state)
 {
 	struct health_log told = { .last.source.faults = 100 };
@@ -118,7 +118,7 @@ static void test_another_source(void **state)
 	assert_int_equal(lines_of(&told, &now, &clock, 1, false, text, sizeof(text)), 0);
 }
 
-/* What a caller has chosen makes no line of its own, and no terminal does what it says. */
+/* Text that a caller chose cannot forge a line, nor control a terminal. */
 static void test_hostile(void **state)
 {
 	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);

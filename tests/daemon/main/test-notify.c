@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The status that the service manager shows, of a worker that the program plays. */
+/* The status line for the service manager, from a simulated worker. */
 #include "test.h"
 
 #include "engine/rate-control.h"
@@ -7,10 +7,10 @@
 #include "main/notify.h"
 #include "state/checkpoint.h"
 
-/* Of the source's trouble: longer than the whole status may be. */
+/* The trouble of a source. It is longer than a status may be. */
 static char by[2 * STATUS_SIZE];
 
-/* What the worker's thread would say. */
+/* The worker's thread would set this name. */
 static void no_name(struct source *source)
 {
 	(void)source;
@@ -93,7 +93,7 @@ static void test_status(void **state)
 		" no room. 2 workers. Interval 1 ns. Waiting for a restart: Rate=.");
 }
 
-/* Parts that do not fit are cut, and nothing is written behind the status. */
+/* Text that does not fit is truncated, and nothing is written behind the buffer. */
 static void test_status_cut(void **state)
 {
 	static const struct reload reloaded = { .waiting = "Rate=" };
