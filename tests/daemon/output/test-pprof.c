@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is written for pprof, read again: who is told apart, and what is added up. */
+/* What is written for pprof, decoded: which rows are separate, and which are added up. */
 #include "test.h"
 
 #include "attribution/attributor-internal.h"
@@ -26,14 +26,14 @@ struct fixture {
 	u32 cpu; /* of the samples */
 };
 
-/* ---- Reading: of protocol buffers what is needed ------------------------------- */
+/* ---- Decoding protocol buffers, as far as needed ------------------------------- */
 
 struct bytes {
 	const u8 *at;
 	const u8 *end;
 };
 
-/* A field: a number, or bytes of which @value is not said. */
+/* A field: a number, or bytes. @value is then not set. */
 struct part {
 	u32 number;
 	u64 value;
@@ -81,7 +81,7 @@ struct read_sample {
 	char process[64];
 };
 
-/** struct read - a profile; numbers of things begin with 1 */
+/** struct read - a decoded profile. The ids of its parts begin with 1. */
 struct read {
 	u8 data[4 << 20];
 	size_t size;
@@ -219,7 +219,7 @@ static struct read *written_with(struct fixture *f, struct symbols *symbols,
 	assert_int_equal(pprof_write(f->pprof, symbols, &facts, fd), 0);
 	inflate_all(r, fd);
 	close(fd);
-	/* Strings are last in it. */
+	/* Strings come last in the message. */
 	all = (struct bytes){ r->data, r->data + r->size };
 	while (next(&all, &part)) {
 		if (part.number != 6)
@@ -278,7 +278,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A process in a cgroup, with one binary; @id: its build id's first byte, 0 for none. */
+/* Add a process in a cgroup, with one binary. @id: the first byte of its build id, 0 for none. */
 static void process(struct fixture *f, s32 pid, const char *cgroup, const char *path, u8 id)
 {
 	const u8 build_id[20] = { id, 0xaa };
@@ -299,7 +299,7 @@ static void process(struct fixture *f, s32 pid, const char *cgroup, const char *
 	attributor_event(f->attributor, &e);
 }
 
-/* A load that DRAM served. */
+/* Add a load that DRAM served. */
 static void sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
 {
 	const struct spe_sample s = {
@@ -335,7 +335,7 @@ static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
 
 /* ---- The tests ------------------------------------------------------------------- */
 
-/* Two containers have another build each at one path; a recording knows no inodes. */
+/* Two containers have different builds at one path. A recording has no inode numbers. */
 static void test_builds(void **state)
 {
 	struct fixture *f = *state;
@@ -361,7 +361,7 @@ static void test_builds(void **state)
 	read_free(r);
 }
 
-/* Without build ids one container's file is not another's. */
+/* Without build ids the same path in two containers is two files. */
 static void test_no_builds(void **state)
 {
 	struct fixture *f = *state;
@@ -389,7 +389,7 @@ static u64 value(const struct read *r, const struct read_sample *s, const char *
 	return 0;
 }
 
-/* Of one process: cores that count instructions and such that count micro-operations. */
+/* One process runs on cores that count instructions and on cores that count micro-operations. */
 static void test_units(void **state)
 {
 	static const struct {
@@ -423,7 +423,7 @@ static void test_units(void **state)
 
 	process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
-	/* Held back meanwhile. */
+	/* The interval is longer meanwhile. */
 	sample(f, 10, 2000, UNIT_INSTRUCTIONS);
 	for (int i = 0; i < 3; i++)
 		sample(f, 10, 200, UNIT_MICRO_OPS);
@@ -445,13 +445,13 @@ static void test_units(void **state)
 			assert_row(value(r, s, wanted[k].name) == wanted[k].of[unit]);
 		}
 	}
-	/* There is no one period, and its type is always the same. */
+	/* There is no single period. Its type is always the same. */
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 0);
 	read_free(r);
 }
 
-/* The mean of one unit's intervals; with one that is not known there is none. */
+/* The period is the mean of the intervals of one unit. With an unknown interval there is none. */
 static void test_period(void **state)
 {
 	struct fixture *f = *state;
@@ -478,7 +478,7 @@ static bool has_string(const struct read *r, const char *part)
 	return false;
 }
 
-/* What is in no container is called as metrics call it. */
+/* Samples without a container have the name that metrics use. */
 static void test_filter_none(void **state)
 {
 	static char *none[] = { "none", NULL };
@@ -496,7 +496,7 @@ static void test_filter_none(void **state)
 	read_free(r);
 }
 
-/* Of many nodes "other" is much: it is written as it comes. */
+/* With many nodes "other" is large: it is written in parts. */
 static void test_folded_nodes(void **state)
 {
 	static char *all[] = { "*", NULL };
@@ -519,7 +519,7 @@ static void test_folded_nodes(void **state)
 	read_free(r);
 }
 
-/* Whom Deny= matches, or Allow= does not, is in "other": nothing else of it is told. */
+/* Containers that match Deny=, or do not match Allow=, are in "other", without their names. */
 static void test_filter(void **state)
 {
 	static char *web[] = { "web*", NULL }, *secret[] = { "x*", "[st]ecret.service", NULL };
@@ -543,7 +543,7 @@ static void test_filter(void **state)
 	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
 	for (int i = 0; i < 3; i++)
 		sample(f, 20, 1000, UNIT_INSTRUCTIONS);
-	/* Nobody's: whose is not known, so it may be anybody's. */
+	/* Samples of an unknown task may belong to any container. */
 	sample(f, 99, 1000, UNIT_INSTRUCTIONS);
 	sample(f, 99, 1000, UNIT_MICRO_OPS);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
@@ -571,7 +571,10 @@ static void test_filter(void **state)
 	}
 }
 
-/* As in metrics, also where the table's name is cut: of two pods it may be the same. */
+/*
+ * Pods have the names of metrics, also where the table truncates them: two pods may then have one
+ * name.
+ */
 static void test_pods(void **state)
 {
 	struct fixture *f = *state;
@@ -628,14 +631,14 @@ __attribute__((noinline)) int SECOND(int n)
 	return n * 5;
 }
 
-/* Where this program is in memory: the address of its first byte. */
+/* The address of the first byte of this program. */
 static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unused)), void *arg)
 {
 	*(u64 *)arg = info->dlpi_addr;
 	return 1;
 }
 
-/* A helper that the machine holds up is replaced, and its file is read again. */
+/* A helper that times out is replaced, and its file is read once more. */
 static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 {
 	u32 index = attributor_task(f->attributor, getpid());
@@ -647,7 +650,7 @@ static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 		symbols_wait_default(symbols);
 }
 
-/* Functions whose names share 160 characters are two, each with its whole name. */
+/* Functions whose names share 160 characters are two, with their whole names. */
 static void test_long_names(void **state)
 {
 	const struct symbols_config waiting = { .wait_ms = 30000 };
@@ -685,7 +688,7 @@ static bool is_sanitized(void)
 	return dlsym(RTLD_DEFAULT, "__asan_init");
 }
 
-/* Bytes of @what in /proc/self/status. */
+/* The value of @what in /proc/self/status in bytes. */
 static u64 resident(const char *what)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -700,7 +703,7 @@ static u64 resident(const char *what)
 	return kib << 10;
 }
 
-/* From now on the most that is resident is told anew. */
+/* Reset the peak of resident memory. */
 static u64 begin_most(void)
 {
 	FILE *file = fopen("/proc/self/clear_refs", "we");
@@ -730,8 +733,8 @@ static u32 told_apart(const struct read *r)
 }
 
 /*
- * How much more was resident at most while a profile was written. The kernel's counters lack what
- * CPUs have not added yet, up to 32 pages each, so the least of five is taken.
+ * The growth of the peak of resident memory while a profile is written. The counters of the kernel
+ * omit up to 32 pages of each CPU, so the smallest of five measurements counts.
  */
 static u64 written_peak(struct fixture *f)
 {
@@ -752,7 +755,10 @@ static u64 written_peak(struct fixture *f)
 	return least;
 }
 
-/* Whatever the room, all samples are there; for whose places there was none are told to be one. */
+/*
+ * All samples are in the profile, however little memory it may use. Locations that do not fit are
+ * one location.
+ */
 static void test_room(void **state)
 {
 	static const struct {
@@ -781,14 +787,14 @@ static void test_room(void **state)
 		peak = written_peak(f);
 		test_row("%u entries, %llu bytes of names", cases[k].room.entries,
 			 (unsigned long long)cases[k].room.names);
-		/* What is resident under a sanitizer is the sanitizer's. */
+		/* A sanitizer's own memory would count, too. */
 		if (cases[k].room.names && !is_sanitized())
 			assert_row(peak <= cases[k].room.names + PPROF_WRITING);
 		r = written(f);
 		told = told_apart(r);
 		assert_row(told >= cases[k].least && told <= cases[k].most);
 		assert_row(has_string(r, "[not told apart]") == (told < PLACES));
-		/* Whose they are is known, of all of them. */
+		/* All samples have a process. */
 		assert_row(!has_string(r, "[unattributed]"));
 		read_free(r);
 	}
