@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Views of the last 10 s, minute and 10 minutes against what was counted second by second. */
+/* Views of the last 10 s, minute and 10 minutes, compared with statistics of each second. */
 #include "test.h"
 
 #include "profile/profile-read.h"
@@ -9,10 +9,10 @@
 
 #define NS	 1000000000ULL
 #define TASKS	 3
-#define NOBODY	 TASKS /* a task that nobody told of */
+#define NOBODY	 TASKS /* an unknown task */
 #define SECONDS	 1400
-#define NEVER	 (1U << 22) /* no machine has such a thread */
-#define PLACES	 600 /* more than a window keeps */
+#define NEVER	 (1U << 22) /* no machine has a thread with this number */
+#define PLACES	 600 /* more than a period keeps */
 
 struct fixture {
 	struct attributor *attributor;
@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Samples of task @task in the second that ends at @second. */
+/* The samples of task @task in the second that ends at @second. */
 static u32 rate(u32 task, u32 second)
 {
 	return second * (task + 1) % 7 + task;
@@ -65,13 +65,13 @@ static u64 truth(u32 task, u32 first, u32 last)
 	return sum;
 }
 
-/* Each task has a CPU of its own, and that an interval. */
+/* Each task has its own CPU with its own interval. */
 static u32 interval_of(u32 task)
 {
 	return 1000 * (TASKS + 1 - task);
 }
 
-/* A window of one second, of @count loads by a task at @pc, of @cycles each. */
+/* Add a window of one second with @count loads of a task at @pc, of @cycles each. */
 static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16 cycles)
 {
 	const struct spe_sample sample = {
@@ -111,7 +111,7 @@ static void see(struct fixture *f, enum view_span span, enum view_group group, u
 			 0);
 }
 
-/* That a window of @seconds before @second is what it should be, for all that has rows. */
+/* Check all rows of the period of @seconds before @second. */
 static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 seconds)
 {
 	u32 first = second - seconds + 1;
@@ -130,7 +130,7 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		assert_row(view_unit(&view.header) == UNIT_INSTRUCTIONS);
 		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == weight);
 		assert_row(view.header.duration_ns == seconds * NS);
-		/* Recordings know of no containers: all are in none. */
+		/* Recordings have no containers: all samples are in none. */
 		assert_row(view.count == (group == VIEW_CONTAINER ? 1 : TASKS));
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
@@ -157,7 +157,7 @@ static void test_spans(void **state)
 {
 	struct fixture *f = *state;
 
-	/* Sub-windows end at 2, 4, 6 ... */
+	/* Sub-windows end at 2, 4, 6 ... seconds. */
 	for (u32 second = 1; second <= SECONDS; second++) {
 		for (u32 task = 0; task < TASKS; task++)
 			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
@@ -165,7 +165,7 @@ static void test_spans(void **state)
 		if (second < 700 || second % 74)
 			continue;
 		assert_span(f, VIEW_SPAN_10S, second, 10);
-		/* The slot that is open is there, as much of it as there is. */
+		/* The present slot is included as far as it goes. */
 		assert_span(f, VIEW_SPAN_1M, second, 60 - (10 - second % 10) % 10);
 		assert_span(f, VIEW_SPAN_10M, second, 600 - (60 - second % 60) % 60);
 	}
@@ -177,7 +177,7 @@ static void test_spans(void **state)
 	assert_span(f, VIEW_SPAN_10S, 20, 10);
 }
 
-/* In that second: so many samples of nobody, so many ns blind. */
+/* Samples without a known task, and blind nanoseconds, in that second. */
 static u32 strangers(u32 second)
 {
 	return second % 5;
@@ -199,7 +199,7 @@ static void take_rest(struct fixture *f, u32 second)
 				   });
 }
 
-/* Shares that the header shows are of the window's own records and time. */
+/* Shares in the header are of the records and the time of the period. */
 static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u32 seconds)
 {
 	u64 unattributed = 0, dark = 0;
@@ -236,7 +236,7 @@ static void test_ledgers(void **state)
 	}
 }
 
-/* Without samples time passes too, as those tell who look. */
+/* Time also passes without samples, by the times of queries. */
 static void test_idle(void **state)
 {
 	struct fixture *f = *state;
@@ -262,13 +262,13 @@ static void test_idle(void **state)
 	view_clear(&view);
 }
 
-/* Time in which nobody was to sample is no window's. */
+/* Time in which no session was started is in no period. */
 static void test_stopped(void **state)
 {
 	struct fixture *f = *state;
 	u32 second;
 
-	/* Before there is a window, too. */
+	/* This also holds before the first window. */
 	profile_skip_time(f->profile, 1000 * NS);
 	for (second = 1; second <= 99; second++)
 		for (u32 i = 0; i < TASKS; i++)
@@ -290,7 +290,7 @@ static void test_stopped(void **state)
 	}
 }
 
-/* Of more places than are kept the heaviest are there, and the machine has them all. */
+/* Of more locations than are stored the heaviest have rows, and the machine counts all of them. */
 static void test_heaviest(void **state)
 {
 	struct fixture *f = *state;
@@ -316,10 +316,10 @@ static void test_heaviest(void **state)
 	view_clear(&view);
 }
 
-/* Where all entries of processes are taken, nobody has one beside them. */
+/* If all entries of processes are in use, samples without a task have none. */
 static void test_nobody(void **state)
 {
-	/* One is the idle task's. */
+	/* The idle task has one entry. */
 	const struct profile_config config = { .history = true, .processes = TASKS + 1 };
 	struct fixture *f = *state;
 	struct view view;
@@ -340,7 +340,7 @@ static void test_nobody(void **state)
 	view_clear(&view);
 }
 
-/* The process that never was is in the cgroup of that time. */
+/* The unknown process enters a cgroup at that time. */
 static void enter(struct fixture *f, enum task_event_type type, u32 second, const char *name)
 {
 	attributor_event(f->attributor, &(struct task_event){ .type = type,
@@ -353,7 +353,7 @@ static void enter(struct fixture *f, enum task_event_type type, u32 second, cons
 							      .name = name });
 }
 
-/* Containers that give way: what they had counted long ago is not of the last seconds of "(other)". */
+/* Evicted containers: their old samples are not in the recent period of "(other)". */
 static void test_containers_left(void **state)
 {
 	const struct attributor_config attribution = { .live = true, .containers = 4 };
@@ -396,7 +396,7 @@ static void test_containers_left(void **state)
 	assert_true(profile_container_samples(f->profile, 3) > 20 * 100);
 }
 
-/* What a window of @span has as rows is no more than there was in it: of samples, and of cycles. */
+/* Check that the rows of @span have no more samples and cycles than there were in it. */
 static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group, u32 second,
 			   u64 cycles)
 {
@@ -417,8 +417,8 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
 }
 
 /*
- * Places and processes that give way and come again, where others were or where they were
- * themselves: with few samples of many cycles, and then with more of few.
+ * Locations and processes are evicted and added once more, in other entries or in their own: with
+ * few samples of many cycles, and then with many of few.
  */
 static void test_gave_way(void **state)
 {
@@ -444,7 +444,7 @@ static void test_gave_way(void **state)
 	}
 }
 
-/* Of one sub-window, in which the place had come to @now; returns the row, or NULL. */
+/* Add a sub-window in which the location reached @now. Return: its row, or NULL. */
 static const struct history_row *roll_place(struct history *history, bool restarted,
 					    const struct history_row *now)
 {
@@ -466,13 +466,13 @@ static void test_anew(void **state)
 	assert_false(history_note_window(&history, 1, NS));
 	row = roll_place(&history, true, &now);
 	assert_true(row && row->samples == 10 && row->dram == 5 && row->weight == 50);
-	/* It gave way and came again: all that it has is of this one. */
+	/* Evicted and added once more: all its samples are of this sub-window. */
 	now = (struct history_row){
 		.owner = 1, .place = 2, .samples = 12, .dram = 3, .weight = 60
 	};
 	row = roll_place(&history, true, &now);
 	assert_true(row && row->samples == 12 && row->dram == 3 && row->weight == 60);
-	/* Some of its samples are told no more, and none has come. */
+	/* Some samples were subtracted, and none was added. */
 	now.samples = 7;
 	now.dram = 1;
 	assert_null(roll_place(&history, false, &now));
@@ -484,7 +484,9 @@ static void test_anew(void **state)
 
 #define CONTAINERS 300
 
-/* Containers with their histograms; the lightest give way, and those that are others' now. */
+/*
+ * Containers with histograms: the lightest are evicted, and so are those whose entries were reused.
+ */
 static void test_containers(void **state)
 {
 	struct counters now[CONTAINERS] = { 0 }, got;
@@ -518,7 +520,7 @@ static void test_containers(void **state)
 
 		assert_true(c->index >= CONTAINERS - HISTORY_ROWS - 4);
 		history_counters_get(&c->counters, &got);
-		/* Another one, each time: all that it has is of one sub-window. */
+		/* A new container each time: all its samples are of one sub-window. */
 		assert_int_equal(got.samples, rounds * (c->index + 1));
 		assert_int_equal(got.weight[UNIT_INSTRUCTIONS], 1000 * got.samples);
 		assert_int_equal(got.counts.simd, rounds * c->index);

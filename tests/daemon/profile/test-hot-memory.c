@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hot cache lines, pages and nodes against programs and machines whose truth is known. */
+/* Hot cache lines, pages and nodes, for simulated programs and machines whose truth is known. */
 #include "test.h"
 
 #include "model/synthetic.h"
@@ -41,7 +41,10 @@ static void put(const char *sys, const char *name, const char *text)
 	fclose(f);
 }
 
-/* Two nodes with a CPU each; blocks of 256 MiB, those of node 1 on both sides of node 0's. */
+/*
+ * Two nodes with one CPU each, in blocks of 256 MiB: the memory of node 1 is on both sides of that
+ * of node 0.
+ */
 static void make_sys(const char *sys)
 {
 	put(sys, "devices/system/memory/block_size_bytes", "10000000\n");
@@ -92,7 +95,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The record of an operation, as a window of its CPU. */
+/* Add the record of an operation as a window of its CPU. */
 static void take(struct profile *profile, const struct spe_operation *op, u32 cpu, u64 midr)
 {
 	const struct spe_sample sample = {
@@ -124,7 +127,9 @@ static void take(struct profile *profile, const struct spe_operation *op, u32 cp
 	profile_window(profile, &window);
 }
 
-/* Two CPUs run @program in turn; @physical: as PMSCR.PA would have it. */
+/*
+ * Two CPUs run @program alternately. @physical: records have physical addresses, as with PMSCR.PA.
+ */
 static void share(struct profile *profile, enum spe_program program, u64 midr, bool physical,
 		  u32 operations)
 {
@@ -167,7 +172,7 @@ static const struct hot_line *only_line(const struct fixture *f, u64 address)
 	return line;
 }
 
-/* What sharers there are: each of the CPUs with its load and its store, nothing else. */
+/* Check the sharers of a line: each CPU with its load and its store, and no other. */
 static void assert_sharers(const struct hot_line *line, u32 apart)
 {
 	u32 seen = 0, samples = 0;
@@ -217,7 +222,10 @@ static void test_lines(void **state)
 		assert_row(line_suspected(line) == !rows[i].midr);
 		assert_row(line_cpus(line) == 2);
 		assert_row((line->head.key[1] == LINE_PHYSICAL) == rows[i].physical);
-		/* In step each access of either finds the line away: all but those before it was let in. */
+		/*
+		 * The CPUs alternate, so each access finds the line on the other CPU. Accesses
+		 * before the line got its entry are missing.
+		 */
 		assert_row(line->samples > 3900 && line->samples <= 4000);
 		assert_row(line->stores > 1950 && line->stores <= 2000);
 		assert_row(line->snooped == (rows[i].midr ? line->samples - line->stores : 0));
@@ -238,7 +246,10 @@ static struct line_sample access_of(u64 address, u32 cpu, u64 thread, bool store
 				     .snooped = true };
 }
 
-/* A thread that moves shares nothing; readers share without harm; a flag written once is no word. */
+/*
+ * A thread that migrates does not share, readers share without a conflict, and a flag that is
+ * written once is no hot word.
+ */
 static void test_sharing(void **state)
 {
 	struct lines lines;
@@ -251,7 +262,7 @@ static void test_sharing(void **state)
 		struct line_sample read = access_of(0x2000 + 8 * (i & 3), i & 3, i & 3, false);
 		struct line_sample late = access_of(0x3000 + 8 * (i & 1), i & 1, i & 1, true);
 
-		/* Who makes the words writes both of them. */
+		/* The access that creates an entry for words adds both of them. */
 		if (i < 4)
 			late = access_of(0x3000 + 8 * (i & 1), 0, 0, true);
 		assert_true(lines_admit(&lines, moved.address, 1, moved.store, true));
@@ -271,7 +282,7 @@ static void test_sharing(void **state)
 	lines_deinit(&lines);
 }
 
-/* Of a stream of keys that come once, those that come often stay, with all they counted. */
+/* Of a stream of keys that appear once, frequent keys stay, with all their samples. */
 static void test_heavy(void **state)
 {
 	struct test_entry {
@@ -326,7 +337,7 @@ static void test_nodes(void **state)
 	nodes_deinit(&none);
 }
 
-/* A load that DRAM served, from @cpu. */
+/* A load on @cpu that DRAM served. */
 static void load(struct profile *profile, u64 pa, u32 cpu)
 {
 	const struct spe_operation op = {
@@ -373,7 +384,7 @@ static void test_pages(void **state)
 	assert_int_equal(number(page, "node"), 0);
 	assert_int_equal(number(page, "samples"), 300);
 	assert_int_equal(number(page, "dram"), 300);
-	/* Of CPU 2 it is not known. */
+	/* The node of CPU 2 is unknown. */
 	assert_int_equal(number(page, "other_node"), 100);
 	assert_int_equal(number(page, "latency_sum"), 60000);
 	assert_int_equal(number(page, "pid"), 10);
@@ -383,7 +394,9 @@ static void test_pages(void **state)
 	assert_int_equal(number(page, "node"), 1);
 	assert_int_equal(number(page, "samples"), 50);
 	assert_int_equal(number(page, "other_node"), 50);
-	/* Pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown one, an unknown one to 0. */
+	/*
+	 * Pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, and an unknown node to 0.
+	 */
 	list = json_object_object_get(root, "nodes");
 	assert_int_equal(json_object_array_length(list), 5);
 	assert_int_equal(number(json_object_array_get_idx(list, 0), "samples"), 100);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The table of places: what its small counters carry over is all there, and no more than it. */
+/*
+ * The table of locations: its small counters overflow into larger ones, and no count is lost or
+ * added.
+ */
 #include "test.h"
 
 #include "profile/location-table.h"
@@ -9,7 +12,7 @@
 #include <string.h>
 
 #define KEYS   40
-#define TRAITS 60 /* more than a location has lanes, and a chain's entry places */
+#define TRAITS 60 /* more than the lanes of a location, and the entries of a chain */
 
 static u64 random_state = 88172645463325252ULL;
 
@@ -26,7 +29,7 @@ struct fixture {
 	u16 ids[TRAITS];
 };
 
-/* Loads and branches with and without latencies, each with other events. */
+/* Loads and branches with and without latencies, each with different events. */
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -56,7 +59,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Any facts; few buckets, so that some of their counters run over twice. */
+/* Random facts in few buckets, so that some counters overflow twice. */
 static struct sample_facts random_facts(struct fixture *f)
 {
 	u64 r = random_next();
@@ -69,12 +72,12 @@ static struct sample_facts random_facts(struct fixture *f)
 		facts.latency[i] = t->absent[i] ? 0 : cycles;
 		facts.bucket[i] = t->absent[i] ?: (u8)histogram_bucket(cycles);
 	}
-	/* Of CPUs with other intervals than the table's, longer and shorter ones. */
+	/* Of CPUs with longer and shorter intervals than the table's. */
 	facts.excess = r >> 60 < 4 ? (r >> 40 & 0xfff) - 1000 : 0;
 	return facts;
 }
 
-/* What a function's histogram of issue or translation makes of a bucket: the last of its octave. */
+/* The bucket of a function's histogram of issue or translation: the last one of the octave. */
 static unsigned int coarse(unsigned int bucket)
 {
 	u32 upper = 4;
@@ -144,7 +147,7 @@ static void assert_figures(const struct location_table *table, const struct loca
 	assert_int_equal(location_weight(table, entry), want->weight[UNIT_INSTRUCTIONS]);
 }
 
-/* What those that are there weigh, and those that were. */
+/* The weight of present and of evicted locations. */
 static u64 all_weight(struct location_table *table)
 {
 	u64 weight = table->evicted_weight;
@@ -154,7 +157,7 @@ static u64 all_weight(struct location_table *table)
 	return weight;
 }
 
-/* Nothing evicted: each figure is exact, by millions too. */
+/* Without evictions each counter is exact, also for millions of samples. */
 static void test_exact(void **state)
 {
 	static struct counters want[KEYS];
@@ -170,7 +173,7 @@ static void test_exact(void **state)
 		for (u32 i = 0; i < 1000000; i++) {
 			facts = random_facts(f);
 			key = random_next() % KEYS;
-			/* The last ones are rare: they carry nothing. */
+			/* The last locations are rare: their counters do not overflow. */
 			if (key > KEYS / 2 && i > 100)
 				key = 0;
 			want_add(&want[key], f, &facts);
@@ -180,7 +183,7 @@ static void test_exact(void **state)
 		assert_true(want[0].samples > 4 * LOCATION_LANE_FULL);
 		for (key = 0; key < KEYS; key++)
 			assert_figures(table, get(table, key, &evicted), &want[key]);
-		/* Room is taken by what was carried, not by what there is. */
+		/* Memory is used by overflows, and not by all entries. */
 		assert_in_range(table->more.used, 10, KEYS / 2 + 1);
 		assert_in_range(table->wide.used, 10, KEYS / 2 + 1);
 		assert_int_equal(table->untold, 0);
@@ -189,7 +192,7 @@ static void test_exact(void **state)
 	location_table_free(table);
 }
 
-/* One set and more places than it has room for: what comes starts at nothing. */
+/* One set with more locations than it holds: a new location starts at 0. */
 static void test_evicted(void **state)
 {
 	struct fixture *f = *state;
@@ -203,7 +206,7 @@ static void test_evicted(void **state)
 	assert_int_equal(location_table_new(LOCATION_WAYS, &f->catalog, &table), 0);
 	table->interval = INTERVAL;
 	for (u32 i = 0; i < n; i++) {
-		/* For a while each is alone, and grows. */
+		/* For a while one location gets all samples. */
 		key = i / 9000 % KEYS;
 		before = evicted;
 		entry = get(table, key, &evicted);
@@ -243,8 +246,8 @@ static u64 carried_bytes(const struct location_table *table)
 #define TAIL_BYTES  (TAIL_PLACES * 128ULL)
 
 /*
- * Places that all grow, and a few that are heavy: what counters are carried to stays within its
- * bound, the light ones give way, no sample is lost sight of and no heavy place loses any.
+ * Many locations that grow, and a few heavy ones: overflow memory stays within its bound, light
+ * locations are evicted, each sample is counted, and no heavy location loses any.
  */
 static void test_trimmed(void **state)
 {
@@ -278,7 +281,10 @@ static void test_trimmed(void **state)
 	location_table_free(table);
 }
 
-/* Two CPUs that compile: half of the samples are of programs that last, half of places that come once. */
+/*
+ * Two CPUs compile: half of the samples are of long-running programs, half of locations that appear
+ * once.
+ */
 static void test_tail(void **state)
 {
 	static const u32 sizes[] = { 16384, 32768 };
@@ -306,7 +312,7 @@ static void test_tail(void **state)
 	assert_true(evicted[1] * 100 < n);
 }
 
-/* Ranks are halved in time: who is heavy stays it, whatever comes once. */
+/* Ranks are halved over time: heavy locations stay, however many appear once. */
 static void test_rank(void **state)
 {
 	struct fixture *f = *state;
@@ -328,7 +334,7 @@ static void test_rank(void **state)
 	location_table_free(table);
 }
 
-/* How many of @n draws let @count samples replace the lightest of a full set. */
+/* How many of @n draws let @count samples replace the lightest entry of a full set. */
 static u32 admitted(struct location_table *table, u32 rank, u32 count, u32 n)
 {
 	u32 yes = 0;
@@ -340,7 +346,10 @@ static u32 admitted(struct location_table *table, u32 rank, u32 count, u32 n)
 	return yes;
 }
 
-/* A rank keeps out all but 1 in it and one more, 8 at the most; what has more is let in. */
+/*
+ * A rank of r admits one in r+1 samples, at least one in 8. A location with more samples is
+ * admitted.
+ */
 static void test_admits(void **state)
 {
 	static const struct {
@@ -360,7 +369,7 @@ static void test_admits(void **state)
 	assert_int_equal(location_table_new(LOCATION_WAYS, &f->catalog, &table), 0);
 	for (u32 i = 0; i < ARRAY_SIZE(cases); i++) {
 		u32 want = n / cases[i].one_in;
-		/* 6 standard deviations and more. */
+		/* At least 6 standard deviations. */
 		u32 slack = cases[i].one_in == 1 ? 0 : 800;
 
 		assert_in_range(admitted(table, cases[i].rank, cases[i].count, n), want - slack,
@@ -372,7 +381,7 @@ static void test_admits(void **state)
 #define STREAM_PLACES 50000U
 #define STREAM_TOP    32U
 
-/* A place by Zipf's law, or almost: as often as its rank is low. */
+/* A random location, approximately with Zipf's distribution. */
 static u32 zipf(void)
 {
 	double share = (double)(random_next() >> 11) * 0x1p-53;
@@ -380,7 +389,10 @@ static u32 zipf(void)
 	return (u32)pow(STREAM_PLACES, share) - 1;
 }
 
-/* Feeds a stream; returns how many of the heaviest are there, with nine tenths of their samples. */
+/*
+ * Add a stream of samples. Return: how many of the heaviest locations have nine tenths of their
+ * samples.
+ */
 static u32 stream(struct fixture *f, bool draw, u64 *ret_evicted)
 {
 	struct sample_facts facts = { .sample_class = f->ids[0] };
@@ -418,7 +430,7 @@ static u32 stream(struct fixture *f, bool draw, u64 *ret_evicted)
 	return found;
 }
 
-/* The heaviest of two hundred times as many places as there is room for are kept. */
+/* The heaviest of two hundred times as many locations as entries are kept. */
 static void test_heaviest(void **state)
 {
 	u64 evicted, all_evicted;
@@ -432,7 +444,10 @@ static void test_heaviest(void **state)
 
 #define MANY (SAMPLE_CLASS_MAX + 1000)
 
-/* More combinations than have numbers, at one place: they lose their events, and nothing else. */
+/*
+ * More combinations of traits than there are numbers, at one location: they lose their events, and
+ * nothing else.
+ */
 static void test_many(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Figures of what rows name: those of the row, whichever way it is named. */
+/* Statistics selected by the fields of a row equal those of the row, for any subset of fields. */
 #include "test.h"
 
 #include "profile/profile-query.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #define NS	1000000000ULL
-#define TASKS	4 /* of pids 10 on; the last has no container */
-#define NOBODY	TASKS /* a task that nobody told of */
+#define TASKS	4 /* from PID 10 on; the last one has no container */
+#define NOBODY	TASKS /* an unknown task */
 #define SECONDS 30
 #define BINARY	0x10000
 #define LIBRARY 0x20000
@@ -43,7 +43,7 @@ static void tell_task(struct attributor *a, s32 pid, const char *name, const cha
 					    .type = TASK_CGROUP, .pid = pid, .name = cgroup });
 }
 
-/* @count loads and stores of a task at @pc, of latencies that differ. */
+/* Add @count loads and stores of a task at @pc, with different latencies. */
 static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count)
 {
 	u8 records[64 * 64];
@@ -136,7 +136,7 @@ static struct counters sum(struct fixture *f, const struct profile_query *wanted
 	return counters;
 }
 
-/* All that a row shows of them. */
+/* Check all statistics that a row shows. */
 static void assert_row_is(const struct view_row *row, const struct counters *f)
 {
 	assert_row(row->samples == f->samples);
@@ -172,7 +172,7 @@ static struct profile_query wanted_of(const struct view_row *row, enum view_grou
 	return wanted;
 }
 
-/* Named by all of its fields each row is itself. */
+/* All fields together select exactly one row. */
 static void test_rows(void **state)
 {
 	static const enum view_group groups[] = { VIEW_CONTAINER, VIEW_PROCESS, VIEW_FUNCTION };
@@ -198,11 +198,13 @@ static void test_rows(void **state)
 		rows += view.count;
 		view_clear(&view);
 	}
-	/* Containers web, db and none; four processes and nobody; four places of each, of nobody as many. */
+	/*
+	 * Containers web, db and none; four processes and the unknown task; four locations of each.
+	 */
 	assert_int_equal(rows, 3 + 5 + 20);
 }
 
-/* By some of its fields it is the sum of all that have them. */
+/* Some fields select the sum of all rows that have them. */
 static void test_sums(void **state)
 {
 	const struct profile_query all = { 0 }, web = { .container = "web" },
@@ -214,7 +216,7 @@ static void test_sums(void **state)
 				   eleven = { .pid = 11, .pid_given = true };
 	struct fixture *f = *state;
 
-	/* Seven of each task, and as many more as its number, each second. */
+	/* Each task has seven samples a second, plus its number. */
 	assert_int_equal(sum(f, &all).samples, SECONDS * (5 * 7 + 10));
 	assert_int_equal(sum(f, &web).samples, SECONDS * (2 * 7 + 1));
 	assert_int_equal(sum(f, &path).samples, SECONDS * (2 * 7 + 1));
@@ -241,7 +243,7 @@ static void test_none(void **state)
 		{ .process = "main", .pid = 11, .pid_given = true },
 		{ .function = "main" },
 		{ .binary = "/lib/shared", .container = "none" },
-		/* Those of others are not there. */
+		/* Containers that the caller may not see are absent. */
 		{ .container = "web", .admits = is_db, .ctx = &asked },
 		{ .container = "/lxc/web", .admits = is_db, .ctx = &asked },
 		{ .container = "-", .admits = is_db, .ctx = &asked },
@@ -257,7 +259,7 @@ static void test_none(void **state)
 	assert_true(asked > 0);
 }
 
-/* Of a window, what is kept of it. */
+/* A period: as much of it as is stored. */
 static void test_window(void **state)
 {
 	const struct profile_query all = { 0 }, web = { .container = "web" },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is kept over a restart: numbers, the memfd's slots, attribution and profile. */
+/* What survives a restart: integers, the slots of the memfd, attribution and profile. */
 #include "test.h"
 
 #include "output/profile-json.h"
@@ -98,7 +98,7 @@ static void commit(struct checkpoint_slots *c, u64 value)
 	assert_int_equal(checkpoint_slots_commit(c, &to), 0);
 }
 
-/* What the next process would find. */
+/* Read the value that the next process would find. */
 static int found(const struct checkpoint_slots *c, u64 *ret_value)
 {
 	const char *reason = "";
@@ -116,7 +116,7 @@ static int found(const struct checkpoint_slots *c, u64 *ret_value)
 	return r;
 }
 
-/* Flip a bit of the bytes that say @value, wherever they are. */
+/* Flip a bit in each byte that equals @value. */
 static void damage(const struct checkpoint_slots *c, u8 value)
 {
 	u8 byte;
@@ -141,7 +141,7 @@ static void test_slots(void **state __attribute__((unused)))
 	assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
 	assert_int_equal(found(c, &value), -ENODATA);
 	for (u64 i = 1; i < 8; i++) {
-		/* Killed while it writes. */
+		/* The process is killed while it writes. */
 		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 99);
 		assert_int_equal(found(c, &value), i == 1 ? -ENODATA : 0);
@@ -150,7 +150,7 @@ static void test_slots(void **state __attribute__((unused)))
 		assert_int_equal(found(c, &value), 0);
 		assert_int_equal(value, i);
 	}
-	/* Too much for a slot: the last one still counts. */
+	/* The checkpoint does not fit in a slot: the former one remains valid. */
 	checkpoint_slots_begin(c, &to);
 	to.len = to.room;
 	serialize_u64(&to, 1);
@@ -166,7 +166,7 @@ static void test_slots(void **state __attribute__((unused)))
 	checkpoint_slots_free(c);
 }
 
-/* A process that adopts the checkpoint is killed while it writes its first own one. */
+/* A process that restored the checkpoint is killed while it writes its first own one. */
 static void adopt_and_begin(const struct checkpoint_slots *c)
 {
 	const char *reason = "";
@@ -180,8 +180,8 @@ static void adopt_and_begin(const struct checkpoint_slots *c)
 }
 
 /*
- * The writer is killed within a commit: any of the header's words may be there, in any order. The
- * next process finds the last whole slot, and does not write into it.
+ * The writer is killed during a commit: any subset of the words of the header may be written. The
+ * next process finds the last complete slot, and does not write into it.
  */
 static void test_torn(void **state __attribute__((unused)))
 {
@@ -213,7 +213,7 @@ static void test_torn(void **state __attribute__((unused)))
 	}
 }
 
-/* Adds @flip to the byte of @file at @at, and imports the file as the next process would. */
+/* Add @flip to the byte at @at of @file, and import the file as the next process would. */
 static int imported(int file, off_t at, u8 flip, u64 *ret_value)
 {
 	struct checkpoint_slots *c;
@@ -236,7 +236,7 @@ static int imported(int file, off_t at, u8 flip, u64 *ret_value)
 	return r;
 }
 
-/* A checkpoint goes into a file and comes back, whichever slot was the last one. */
+/* A checkpoint is exported to a file and imported, from either slot. */
 static void test_file(void **state __attribute__((unused)))
 {
 	struct checkpoint_slots *c;
@@ -319,7 +319,7 @@ static void tell(struct pair *pair, struct task_event event)
 	attributor_event(pair->attributor, &event);
 }
 
-/* Processes in containers, with a mapping each; one has ended. */
+/* Processes in containers with one mapping each. One process has exited. */
 static void populate(struct pair *pair)
 {
 	static const char *const cgroups[] = { "/system.slice/nginx.service",
@@ -354,7 +354,7 @@ static void populate(struct pair *pair)
 	tell(pair, (struct task_event){ .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
 }
 
-/* Of a window; some thousands make a sub-window of two seconds. */
+/* The length of a window. Some thousands make a sub-window of two seconds. */
 #define STEP_NS 500000ULL
 
 static u64 clock_ns = 1;
@@ -455,7 +455,7 @@ static void assert_same_span(struct pair *a, struct pair *b, struct symbols *sym
 	view_clear(&w);
 }
 
-/* All that is shown of both, but in what order equals stand. */
+/* Check that both show the same, apart from the order of equal rows. */
 static void assert_same(struct pair *a, struct pair *b)
 {
 	struct symbols *symbols;
@@ -495,7 +495,7 @@ static void assert_same(struct pair *a, struct pair *b)
 	symbols_free(symbols);
 }
 
-/* Kept twice, and going on in between: as if it had never ended. */
+/* Saved and restored twice with samples in between: the result is the same as without a restart. */
 static void test_profile(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM);
@@ -544,7 +544,9 @@ static u64 shown(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
 	return samples;
 }
 
-/* Functions and places that gave way weigh what all do. */
+/*
+ * Check that functions and locations, with those that were evicted, have the weight of all samples.
+ */
 static void assert_weights(struct profile *profile)
 {
 	struct view view;
@@ -561,7 +563,7 @@ static void assert_weights(struct profile *profile)
 	view_clear(&view);
 }
 
-/* Into tables of a size that is less: rows give way, no sample does. */
+/* Restored into smaller tables: rows are evicted, and no sample is lost. */
 static void test_smaller(void **state __attribute__((unused)))
 {
 	u64 records, evicted, records_now, evicted_now, samples;
@@ -587,7 +589,7 @@ static void test_smaller(void **state __attribute__((unused)))
 	free(bytes);
 }
 
-/* Lines, pages and windows, as whoever asks for them has them. */
+/* Print lines, pages and windows, as the bus reads them. */
 static void show_hot(struct pair *pair)
 {
 	struct view view;
@@ -603,7 +605,7 @@ static void show_hot(struct pair *pair)
 	}
 }
 
-/* Whatever is changed in it, it is loaded or refused. */
+/* Any change of the bytes is either loaded or refused. */
 static void test_hostile(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM), *changed = malloc(ROOM);
@@ -623,7 +625,7 @@ static void test_hostile(void **state __attribute__((unused)))
 			changed[draw(len)] = (u8)draw(256);
 		pair_init(&pair, draw(2));
 		refused += load(&pair, changed, cut) < 0;
-		/* What is shown afterwards reads all that was made of it. */
+		/* Printing afterwards reads all that was restored. */
 		u64 records, evicted;
 
 		shown(pair.profile, &records, &evicted);

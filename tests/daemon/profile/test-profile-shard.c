@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A profile in shards against one that is fed with the whole stream: all that is counted is
- * equal. And several threads at once: no sample is lost, and none counted twice. Built with
- * -fsanitize=thread (shards-threads) it is also seen that they do not race.
+ * A profile in shards compared with one that gets the whole stream: all counters are equal. Several
+ * threads at once: each sample is counted once. The build with -fsanitize=thread (shards-threads)
+ * also detects data races.
  */
 #include "test.h"
 
@@ -60,7 +60,7 @@ static int setup(void **state)
 		tell(f->attributor, TASK_COMM, i + 10, "task");
 	assert_int_equal(profile_new(&config, f->attributor, &f->whole), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->merged), 0);
-	/* Which of two share a tag is chance: here it is the same. */
+	/* The seed decides which two share a tag. Here it is the same in both. */
 	f->merged->commons->lines.table.seed = f->whole->commons->lines.table.seed;
 	f->merged->commons->pages.table.seed = f->whole->commons->pages.table.seed;
 	config = (struct profile_config){ .whole = f->merged, .locations = 4096 };
@@ -83,7 +83,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Few places, so that counters run over; latencies of all sizes; now and then none. */
+/*
+ * A random sample of a few locations, so that counters overflow, with latencies of all sizes or
+ * none.
+ */
 static struct spe_sample any_sample(struct fixture *f)
 {
 	u64 pc = 0x400000 + 4 * below(f, below(f, 4) ? 16 : 700);
@@ -112,7 +115,7 @@ static struct spe_sample any_sample(struct fixture *f)
 		s.counter[i] = (u16)(below(f, 4096) >> below(f, 12));
 	if (below(f, 10)) {
 		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
-		/* One more than there are: nobody's. */
+		/* One task more than there are: an unknown one. */
 		s.context[SPE_CONTEXT_EL1] = (u32)below(f, TASKS + 1) + 10;
 	}
 	return s;
@@ -149,7 +152,7 @@ static void assert_figures(const struct counters *a, const struct counters *b)
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		const struct histogram *x = &a->latency[i], *y = &b->latency[i];
 
-		/* All but the bucket of what has no value. */
+		/* All buckets but the one for absent values. */
 		assert_row(x->count == y->count && x->sum == y->sum && x->max == y->max);
 		assert_row(!memcmp(x->bucket, y->bucket, HISTOGRAM_BUCKETS * sizeof(u64)));
 	}
@@ -292,7 +295,10 @@ static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 		.unit = UNIT_INSTRUCTIONS,
 	};
 
-	/* What has ended ends before what is behind it is counted, as the worker has it. */
+	/*
+	 * A sub-window that has ended is finalized before later samples are counted, as in the
+	 * worker.
+	 */
 	for (u32 i = 0; i < SHARDS && history_due(&f->merged->history, window.end_ns - 1); i++)
 		merge(f, i);
 	profile_advance_history(f->merged, window.end_ns - 1);
@@ -325,7 +331,10 @@ static void test_equal(void **state)
 	feed_all(*state);
 }
 
-/* More places than there is room for, here and there: each sample is in one or was evicted, once. */
+/*
+ * More locations than there are entries, in the shards and in the whole: each sample is in one
+ * entry or was evicted, once.
+ */
 static void test_crowded(void **state)
 {
 	const struct profile_config small = { .locations = 64 };
@@ -374,7 +383,7 @@ static u64 weight_of_places(struct profile *p)
 	return weight + p->header.evicted_weight;
 }
 
-/* Samples of which no interval is known stand for nothing, whatever is known of those that follow. */
+/* Samples without an interval have no weight, whatever the interval of later ones. */
 static void test_unweighed(void **state)
 {
 	static const u32 intervals[] = { 0, 0, 1000, 0, 3000 };
@@ -406,8 +415,8 @@ static void count_shown(void *ctx, const struct profile_sample *sample)
 }
 
 /*
- * Whose turn it is on a line is told by order. Who is observed decodes one by one, and each
- * window in order; else layouts are learned by each for itself, and what has none comes first.
+ * The order decides which CPU had a line before. Observed windows are decoded record by record and
+ * in order. Otherwise each shard learns layouts by itself, and records without a layout come first.
  */
 static void test_in_order(void **state)
 {
@@ -427,7 +436,7 @@ static void test_in_order(void **state)
 	profile_unobserve(&observers[1]);
 }
 
-/* A process whose entry is another's by now: what it counted stays its container's. */
+/* A process whose entry was reused: its samples stay with its container. */
 static void test_generations(void **state)
 {
 	struct fixture *f = *state;
@@ -457,7 +466,7 @@ struct crowd {
 	pthread_mutex_t lock[SHARDS];
 	u8 *records;
 	size_t len;
-	u32 left; /* threads that feed still */
+	u32 left; /* threads that still add samples */
 };
 
 struct feeder {
@@ -508,7 +517,7 @@ static void crowd_merge(struct crowd *c, u32 shard)
 	f->shard[SHARDS] = full;
 }
 
-/* Tasks come and go meanwhile, as the worker's applier has it. */
+/* Tasks start and exit meanwhile, on the thread that applies events. */
 static void stir(struct crowd *c, u32 n)
 {
 	struct attribute_reader *seat = attribute_lock_reader(c->share, SHARDS);

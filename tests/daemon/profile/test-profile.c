@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the profile makes of windows, as its summary tells. */
+/* What the profile makes of windows, by its summary. */
 #include "test.h"
 
 #include "output/profile-json.h"
@@ -40,7 +40,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A window of one. */
+/* Add a window of one sample. */
 static void take_sample(struct profile *profile, const struct spe_sample *sample, u64 midr)
 {
 	struct source_window window = { .midr = midr, .tid = -1 };
@@ -53,7 +53,7 @@ static void take_sample(struct profile *profile, const struct spe_sample *sample
 	profile_window(profile, &window);
 }
 
-/* A window of one load or store; @source -1: without a Data Source packet. */
+/* Add a window of one load or store. @source -1: without a Data Source packet. */
 static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source, u64 events)
 {
 	const struct spe_sample sample = {
@@ -97,7 +97,7 @@ static json_object *summary_of(struct fixture *f)
 	return summary;
 }
 
-/* Of what test_levels() took. */
+/* Check the levels of the samples of test_levels(). */
 static void assert_levels(const struct view_row *row)
 {
 	u64 want[SPE_LEVELS] = {
@@ -111,7 +111,7 @@ static void assert_levels(const struct view_row *row)
 	assert_int_equal(row->remote, 1);
 }
 
-/* The same packet says DRAM on a core that is known, and nothing on one that is not. */
+/* The same packet means DRAM on a known core, and nothing on an unknown one. */
 static void test_levels(void **state)
 {
 	struct fixture *f = *state;
@@ -135,7 +135,10 @@ static void test_levels(void **state)
 	assert_int_equal(figure(summary, "data_source", "0xe"), 3);
 	json_object_put(summary);
 
-	/* A remote cache is none, though the last level cache of this chip missed. */
+	/*
+	 * A hit in a remote cache is no DRAM access, though the last level cache of this chip
+	 * missed.
+	 */
 	assert_int_equal(
 		profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view),
 		0);
@@ -157,7 +160,9 @@ static void test_levels(void **state)
 	json_object_put(summary);
 }
 
-/* A window of one operation of each kind, with all three latencies, each @interval-th sampled. */
+/*
+ * Add a window of one operation of each kind, with all three latencies, each @interval-th sampled.
+ */
 static void take_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
 {
 	static const struct {
@@ -218,7 +223,10 @@ static void assert_kinds(const struct counters *f, u64 windows)
 
 #define WINDOWS 1000
 
-/* Of machine, process and container; weights by their unit, whatever comes in between. */
+/*
+ * Statistics of machine, process and container. Weights have their unit, also after windows of
+ * another unit.
+ */
 static void test_figures(void **state)
 {
 	struct fixture *f = *state;
@@ -257,7 +265,9 @@ static void test_figures(void **state)
 	assert_int_equal(by_container, 4 * WINDOWS);
 }
 
-/* Of windows that say neither when they were armed nor what was lost, as perf's, metrics have no 0. */
+/*
+ * Windows of perf have neither armed time nor lost bytes: metrics then have no value instead of 0.
+ */
 static void test_metrics_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -275,7 +285,7 @@ static void test_metrics_unknown(void **state)
 	metrics_clear(&metrics);
 }
 
-/* CPUs whose intervals differ: who did as much weighs as much, however often it was sampled. */
+/* CPUs with different intervals: equal work has equal weight, however often it was sampled. */
 static void test_intervals(void **state)
 {
 	struct fixture *f = *state;
@@ -287,7 +297,10 @@ static void test_intervals(void **state)
 								      .pid = tid,
 								      .tid = tid,
 								      .name = "x" });
-	/* Each 4,096,000 operations: tid 1 on a CPU with an interval of 1024, 2 with one of 4096. */
+	/*
+	 * 4,096,000 operations each: TID 1 on a CPU with an interval of 1024, TID 2 on one with
+	 * 4096.
+	 */
 	for (s32 i = 0; i < WINDOWS; i++) {
 		take_kinds(f->profile, 1, 1024, UNIT_INSTRUCTIONS);
 		if (i % 4 == 0)
@@ -306,7 +319,7 @@ static void test_intervals(void **state)
 	assert_int_equal(found, 2);
 }
 
-/* @count samples at @pc of a CPU that takes each @interval-th operation. */
+/* Add @count samples at @pc, of a CPU that samples each @interval-th operation. */
 static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u32 interval, u8 unit)
 {
 	const struct spe_sample sample = {
@@ -327,7 +340,7 @@ static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u3
 		profile_window(profile, &window);
 }
 
-/* What is in no row of @group: places that gave way, and samples of nobody. */
+/* The weight outside of all rows of @group: evicted locations, and samples without a task. */
 static u64 rest_of(const struct view_header *h, enum view_group group, unsigned int unit)
 {
 	if (group == VIEW_FUNCTION)
@@ -337,7 +350,7 @@ static u64 rest_of(const struct view_header *h, enum view_group group, unsigned 
 	return 0;
 }
 
-/* The heaviest by @group, of @limit; rows and the rest are all there is, by whatever shares are of. */
+/* Check the heaviest rows by @group: rows and rest add up to @whole, by samples or weight. */
 static void assert_parts(const struct view *view, enum view_group group, unsigned int unit,
 			 u64 whole)
 {
@@ -369,8 +382,8 @@ static void assert_shares(struct profile *profile, enum view_group group, u32 li
 }
 
 /*
- * Two CPUs, one of which is held back: a process that runs on both, a function on each; and
- * another one on the first alone. By counts 0x1000 has twice what 0x2000 has, by what was done half.
+ * Two CPUs, one with a longer interval: a process on both, with a function on each, and another
+ * process on the first CPU. By samples 0x1000 has twice as much as 0x2000, by work half as much.
  */
 static void test_shares(void **state)
 {
@@ -398,14 +411,14 @@ static void test_shares(void **state)
 		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view), 0);
 	assert_int_equal(view.header.unattributed, 50);
 	assert_int_equal(view.header.unattributed_weight, 200 << 10);
-	/* 300 samples of a short interval are less than 200 of 4096, and more than 50. */
+	/* 300 samples with a short interval weigh less than 200 with 4096, and more than 50. */
 	assert_int_equal(view.count, 3);
 	assert_int_equal(view.rows[1].pid, 2);
 	assert_int_equal(view.rows[1].weight[UNIT_INSTRUCTIONS], 300 << 10);
 	view_clear(&view);
 }
 
-/* What cannot be added up is not: shares are of samples where CPUs count different things. */
+/* Weights in different units are not added up: shares are then of samples. */
 static void test_units_mixed(void **state)
 {
 	static const struct {
@@ -426,7 +439,7 @@ static void test_units_mixed(void **state)
 		take_weighed(f->profile, -1, 0x2000, 20, rows[i].interval, rows[i].unit);
 		assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 50);
 	}
-	/* Nobody says in which unit: as samples, which is the same where all have one interval. */
+	/* Without a unit shares are of samples: the same if all have one interval. */
 	profile_reset(f->profile);
 	take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_UNKNOWN);
 	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
@@ -435,8 +448,8 @@ static void test_units_mixed(void **state)
 #define PLACES 64
 
 /*
- * Places that take each other's entries, or get none: what they weighed is not lost with them. The
- * last finds room for its first samples with 1 in 8, so that two hundred of them never do.
+ * Locations that evict each other or get no entry: their weight is not lost. The last location gets
+ * an entry with probability 1/8, so two hundred of them do not.
  */
 static void test_weights_evicted(void **state)
 {
@@ -465,7 +478,7 @@ static void test_weights_evicted(void **state)
 	profile_free(profile);
 }
 
-/* A place that took another's entry has nothing of the other's levels. */
+/* A location in a reused entry has none of the former levels. */
 static void test_levels_evicted(void **state)
 {
 	const struct profile_config config = { .locations = 8 };
@@ -499,7 +512,7 @@ static void test_levels_evicted(void **state)
 	profile_free(profile);
 }
 
-/* Some places of which each is the heaviest by something else: all by one hash of their number. */
+/* Add locations each of which is the heaviest by another sort, by a hash of its number. */
 static void take_many(struct profile *profile)
 {
 	static const u8 sources[] = { 0x0, 0x8, 0x9, 0xa, 0xb, 0xc, 0xd, 0xe };
@@ -531,7 +544,7 @@ static void take_many(struct profile *profile)
 	}
 }
 
-/* By whatever they are sorted: in order, and of fewer the heaviest. */
+/* Each sort order: rows are sorted, and a limit keeps the heaviest. */
 static void test_sorts(void **state)
 {
 	struct fixture *f = *state;
@@ -556,7 +569,7 @@ static void test_sorts(void **state)
 		view_clear(&all);
 		view_clear(&few);
 	}
-	/* Not of operations or latencies that it took none of. */
+	/* The samples have none of some operations and latencies. */
 	print_message("%u of %u sorts tell the places apart\n", told, VIEW_SORTS);
 	assert_true(told >= 18);
 }

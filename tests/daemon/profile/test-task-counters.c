@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Figures of processes and containers: there for whom something is counted, and no more than a
- * bound. What sessions of the bus take is held against what the plan says, by resident memory.
+ * Statistics of processes and containers: entries exist for those with samples, within a bound. The
+ * memory of bus sessions is compared with the plan, by resident memory.
  */
 #include "test.h"
 
@@ -21,7 +21,7 @@
 #define KIB	   (1ULL << 10)
 #define MIB	   (1ULL << 20)
 
-/* One keeps what is freed: resident is what it holds. */
+/* A sanitizer keeps freed memory, which counts as resident. */
 static bool is_sanitized(void)
 {
 	return dlsym(RTLD_DEFAULT, "__asan_init");
@@ -50,7 +50,7 @@ static struct attributor *attributor_full(const struct memory_plan *plan)
 	return a;
 }
 
-/* Most processes some samples; the first ones many more. */
+/* Add a few samples of most processes, and many more of the first ones. */
 static void shared_source(struct profile *p, u32 rounds)
 {
 	static u8 records[RECORDS * 128];
@@ -142,7 +142,7 @@ static u64 containers_sum(const struct profile *p)
 	return sum;
 }
 
-/* However many there are, all samples are somewhere, and who has the most is not forgotten. */
+/* With any number of processes each sample is counted, and the heaviest processes are kept. */
 static void test_bound(void **state)
 {
 	struct memory_plan session, plan = usual_plan(&session);
@@ -177,7 +177,7 @@ static void test_bound(void **state)
 	attributor_free(a);
 }
 
-/* What a shard has no room for is not lost for the whole, and the whole has its own bound. */
+/* Samples that a shard has no entry for are in the merged profile, which has its own bound. */
 static void test_merged(void **state)
 {
 	struct memory_plan session, plan = usual_plan(&session);
@@ -225,7 +225,7 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 	return grown;
 }
 
-/* Of a machine with thousands of processes a session has memory for those that it counts. */
+/* On a machine with thousands of processes a session has memory for those that it counts. */
 static void test_resident(void **state)
 {
 	struct memory_plan session, plan = usual_plan(&session);
@@ -248,7 +248,7 @@ static void test_resident(void **state)
 			      (unsigned long long)(grown / KIB),
 			      (unsigned long long)(session.bytes / KIB));
 		assert_true(grown <= session.bytes);
-		/* 90 are more than it has room for: most of them stay. */
+		/* 90 processes exceed the table: most of them stay. */
 		if (!i)
 			assert_in_range(processes, session.counters / 3, session.counters / 2);
 	}
