@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is recorded, in either format, is what is read; damaged, it is said. */
+/* What is recorded in each format is read back. Damage is reported. */
 #include "test.h"
 
 #include "attribution/attributor.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define WINDOWS 4
-#define RECORDS 12 /* in each */
+#define RECORDS 12 /* in each window */
 #define MIDR	0x410fd0c1
 
 static char temp_path[64];
@@ -52,7 +52,7 @@ static const struct task_event tasks[] = {
 	{ .type = TASK_EXIT, .pid = 9, .tid = 9, .parent_pid = 7, .time_ns = 14, .name = "" },
 };
 
-/* At multiples of 64, as the window's alignment says. */
+/* Write records at multiples of 64, the window's alignment. */
 static size_t make_records(u8 *buf, size_t room, u64 first)
 {
 	memset(buf, 0, room);
@@ -75,7 +75,7 @@ static size_t make_records(u8 *buf, size_t room, u64 first)
 	return 64 * RECORDS;
 }
 
-/* Of CPU 1. */
+/* The core type of CPU 1. */
 static u64 other_midr = MIDR;
 
 static void shared_source(const struct source_sink *sink)
@@ -111,7 +111,7 @@ static void shared_source(const struct source_sink *sink)
 	}
 }
 
-/* The recording's size. */
+/* Write the recording. Return: its size. */
 static size_t record(enum recorder_format format)
 {
 	const struct recorder_config config = {
@@ -270,7 +270,7 @@ static void test_perf(void **state)
 	}
 }
 
-/* What a window without bytes says: the first is of a CPU that a fault stopped, the second of nothing. */
+/* Windows without bytes: of a CPU that a fault stopped, and without any content. */
 static const struct source_window empty_windows[] = {
 	{ .cpu = 1,
 	  .tid = -1,
@@ -359,7 +359,7 @@ static void finish_one_window(void)
 	finish(recorder);
 }
 
-/* A file from before causes were recorded has 64 bytes between a window's header and its data. */
+/* A file from before causes were recorded has 64 bytes less in each window's header. */
 static void test_own_without_causes(void **state)
 {
 	static u8 file[1 << 16];
@@ -404,7 +404,7 @@ static void ignore_window(void *ctx, const struct source_window *window)
 	(void)window;
 }
 
-/* By path, of whatever size; a path at which two builds were has none. */
+/* Build ids are found by path, of any size. A path with two builds has none. */
 static void test_perf_build_ids(void **state)
 {
 	static const struct {
@@ -462,7 +462,7 @@ static void test_perf_build_ids(void **state)
 				  "/bin/c:0:00 /bin/d:0:00 /bin/e:8:06 ");
 }
 
-/* Where perf is installed, whether it reads what was recorded: it dies of some clocks. */
+/* Whether the installed perf reads the recording: it crashes for some clocks. */
 static bool perf_reads_it(void)
 {
 	char command[160];
@@ -477,7 +477,7 @@ static bool perf_reads_it(void)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* perf divides by the multiplier: there is one, and it is said to be worth nothing. */
+/* perf divides by the multiplier, so there is one, and time is marked as invalid. */
 static void test_perf_unknown_clock(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
@@ -518,7 +518,7 @@ static void test_perf_unknown_clock(void **state)
 	}
 }
 
-/* What no byte of may count does not become samples of perf's. */
+/* Suspect bytes do not become samples of perf. */
 static void test_perf_suspect(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
@@ -545,7 +545,7 @@ static void test_perf_suspect(void **state)
 	assert_int_equal(seen.windows[0].flags, WINDOW_TRUNCATED);
 }
 
-/* AUX records of the file that are truncated and have no bytes. */
+/* The number of AUX records that are truncated and have no bytes. */
 static u32 count_losses(void)
 {
 	static u8 file[1 << 16];
@@ -569,7 +569,7 @@ static u32 count_losses(void)
 	return count;
 }
 
-/* Each loss is an AUX record; a CPU that a fault stopped is one, however often that is booked. */
+/* Each loss is an AUX record. A CPU that a fault stopped has one, however often that is counted. */
 static void test_perf_losses(void **state)
 {
 	static const struct {
@@ -628,7 +628,7 @@ static char *summary(void)
 	return text;
 }
 
-/* But for lost bytes, which a perf.data does not tell. */
+/* Both formats give the same summary, except for lost bytes, which a perf.data does not have. */
 static void test_summaries_agree(void **state)
 {
 	char *own, *perf, *lost;
@@ -650,7 +650,7 @@ static void test_summaries_agree(void **state)
 	free(perf);
 }
 
-/* Cut anywhere but between two windows: said, and nothing is counted that was not there. */
+/* Truncated anywhere but between two windows: reported, and no extra samples. */
 static void test_truncated(void **state)
 {
 	static u8 buf[1 << 16];
@@ -673,12 +673,12 @@ static void test_truncated(void **state)
 			assert_row(r == 0 || r == -EBADMSG);
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS);
-			/* Of perf.data's features, the last bytes, not all are looked at. */
+			/* The features at the end of a perf.data are not all read. */
 			assert_row(r || format == RECORDER_NATIVE ||
 				   seen.records == WINDOWS * RECORDS);
 			said += !!r;
 		}
-		/* What ends with a window is whole as far as own recordings can tell. */
+		/* Our own format cannot detect a truncation at the end of a window. */
 		assert_true(format == RECORDER_PERF ||
 			    said >= size - 1 - WINDOWS - ARRAY_SIZE(tasks));
 	}
@@ -703,12 +703,14 @@ static void test_bit_flipped(void **state)
 			buf[bit / 8] ^= (u8)(1U << bit % 8);
 			store(buf, size);
 			r = replay(&seen, &error);
-			/* A flip may make it a trace of another kind. */
+			/* A flipped bit may make it a trace of another kind. */
 			assert_row(r == 0 || r == -EBADMSG ||
 				   (r == -ENOMSG && format == RECORDER_PERF));
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS + 2);
-			/* One chunk is lost at most; a flip in records is in their ledger. */
+			/*
+			 * At most one chunk is lost. A flipped bit in records is in their ledger.
+			 */
 			assert_row(format == RECORDER_PERF || bit < 8 * 64 ||
 				   seen.records >= (WINDOWS - 1) * RECORDS - 2);
 			said += !!r;
@@ -720,7 +722,7 @@ static void test_bit_flipped(void **state)
 
 struct hostile_row {
 	const char *word;
-	size_t at; /* in the header of the file; of the first chunk if @chunk */
+	size_t at; /* offset in the header of the file, or of the first chunk if @chunk */
 	unsigned int size;
 	u64 value;
 	bool chunk;
@@ -799,7 +801,9 @@ static void test_write_fails(void **state)
 	close(ends[1]);
 }
 
-/* Metadata version 1 names no CPU; it is written where that loses nothing, for perf before 6.13. */
+/*
+ * Metadata version 1 names no CPU. It is written for perf before 6.13 if nothing is lost by that.
+ */
 static void test_cores(void **state)
 {
 	static const u64 midrs[] = { MIDR, 0x480fd060, 0 };
@@ -826,7 +830,10 @@ static void test_cores(void **state)
 			memcpy(&kind, file + at, sizeof(kind));
 			size = (u32)file[at + 6] | (u32)file[at + 7] << 8;
 		}
-		/* Version 1: the PMU, and that buffers are of CPUs. Version 2: its number first. */
+		/*
+		 * Version 1 has the PMU and a flag for buffers per CPU. Version 2 begins with its
+		 * number.
+		 */
 		assert_row(kind == 70);
 		assert_row(size == (midrs[m] == MIDR ? 32 : 16 + 8 * (4 + 2 * 6)));
 		assert_row(file[at + 16] == (midrs[m] == MIDR ? 11 : 2));

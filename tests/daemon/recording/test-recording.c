@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Recordings of every kind, damaged in every way, through the open and replay contract. */
+/* Recordings of all kinds with all kinds of damage, through the functions open and replay. */
 #include "test.h"
 
 #include "codec/record.h"
@@ -18,13 +18,13 @@ struct seen {
 	u64 bytes;
 	u64 suspect;
 	u64 windows;
-	u64 parts; /* that they came in */
+	u64 parts; /* number of chunks */
 	u64 truncated;
 	u64 gaps;
 	u64 tasks[TASK_SWITCH + 1];
 	u64 named;
 	struct source_window last;
-	u64 hash; /* of all samples' raw bytes and of suspect ranges, in order */
+	u64 hash; /* over the bytes of all samples and suspect ranges, in order */
 };
 
 static void on_window(void *ctx, const struct source_window *window)
@@ -90,7 +90,7 @@ static int replay(const char *path, struct seen *ret_seen, struct recording_erro
 	return r;
 }
 
-/* A file in memory, under a path of its own. */
+/* A file in memory, with a path of its own. */
 static char temp_path[64];
 static int temp_fd;
 
@@ -107,7 +107,7 @@ static int replay_bytes(const void *buf, size_t len, struct seen *ret_seen,
 	return replay(temp_path, ret_seen, ret_error);
 }
 
-/* perf.data of this project, whose truth stands beside them as JSON. */
+/* perf.data files of this project, with their truth in JSON files beside them. */
 static const char *golden(void)
 {
 	const char *dir = getenv("SPEPROF_GOLDEN");
@@ -128,7 +128,7 @@ struct perf_row {
 	u32 interval;
 };
 
-/* As perf report -D, perf script --show-task-events and --header have it. */
+/* The values of perf report -D, perf script --show-task-events and --header. */
 static const struct perf_row perf_rows[] = {
 	{
 		.file = "perf-arm64-branch.perf.data",
@@ -160,7 +160,7 @@ static const struct perf_row perf_rows[] = {
 		.bytes = 0xc000,
 		.windows = 4,
 		.truncated = 1,
-		.tid = -1, /* zeros behind the last AUX record */
+		.tid = -1, /* zeros after the last AUX record */
 		.tasks = { [TASK_COMM] = 2, [TASK_EXIT] = 1, [TASK_MMAP] = 8, [TASK_SWITCH] = 3 },
 		.cpu = 1,
 		.interval = 256 + 128,
@@ -196,7 +196,7 @@ static void test_perf(void **state)
 	}
 }
 
-/* What cannot be a recording: the errno, and a word of the sentence. */
+/* Files that are no recording: the errno, and a part of the error. */
 static void test_no_recording(void **state)
 {
 	static const struct {
@@ -233,7 +233,7 @@ static void test_no_recording(void **state)
 	assert_int_equal(replay("/dev/zero", &seen, &error), -EBADMSG);
 }
 
-/* @n records of varied sizes without padding, so that no alignment helps. */
+/* Write @n records of different sizes without padding, so that alignment does not help. */
 static size_t make_records(u8 *buf, size_t room, unsigned int n, u64 first)
 {
 	size_t len = 0;
@@ -263,7 +263,7 @@ static size_t make_records(u8 *buf, size_t room, unsigned int n, u64 first)
 	return len;
 }
 
-/* As on_window() has it of @buf in one piece. */
+/* What on_window() sees of @buf in one chunk. */
 static struct seen seen_whole(const u8 *buf, size_t len)
 {
 	const struct source_window window = { .data = buf, .len = len };
@@ -273,7 +273,7 @@ static struct seen seen_whole(const u8 *buf, size_t len)
 	return seen;
 }
 
-/* More than one buffer holds: what a cut would lose or count twice shows. */
+/* More than a buffer holds: a record that a cut loses or counts twice would be noticed. */
 static void test_raw_is_streamed(void **state)
 {
 	const size_t room = 48 << 20;
@@ -293,7 +293,7 @@ static void test_raw_is_streamed(void **state)
 	assert_int_equal(seen.windows, 1);
 	assert_in_range(seen.parts, 10, 100);
 
-	/* Damage costs what it hits, wherever a cut falls. */
+	/* Damage affects the same records wherever a cut falls. */
 	for (size_t at = 1000; at < len; at += 97531)
 		buf[at] ^= 0x5a;
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
@@ -322,7 +322,7 @@ static void test_raw_noise_ends(void **state)
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), -EBADMSG);
 	assert_int_equal(seen.bytes, len);
 	assert_true(seen.suspect > len / 10 * 9);
-	/* A suspect range of several parts is one. */
+	/* A suspect range across several chunks is one range. */
 	whole = seen_whole(buf, len);
 	assert_int_equal(seen.suspect, whole.suspect);
 	assert_true(seen.hash == whole.hash);
@@ -331,7 +331,10 @@ static void test_raw_noise_ends(void **state)
 
 #define RECORDS 20
 
-/* Every kind of record that is understood, two CPUs, one thread's buffer; no end yet. */
+/*
+ * Write each kind of record that the reader understands, two CPUs, and the buffer of one thread,
+ * without the end.
+ */
 static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned int version)
 {
 	static const u8 build_id[20] = { 1, 2, 3, 4, 5 };
@@ -342,7 +345,7 @@ static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned in
 
 	perfgen_begin(gen, big, pipe, 1024);
 	if (pipe) {
-		/* A string is padded to 64 bytes, the record to nothing. */
+		/* The string is padded to 64 bytes, and the record is not. */
 		perfgen_open(gen, 80, 0);
 		perfgen_u64(gen, 9);
 		perfgen_u32(gen, 64);
@@ -386,13 +389,13 @@ static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned in
 	perfgen_string(gen, "/system.slice/worker.service");
 	perfgen_trailer(gen, 0, 0, 0);
 	perfgen_close(gen);
-	perfgen_open(gen, 4711, 0); /* a type of a later perf */
+	perfgen_open(gen, 4711, 0); /* a record type of a later perf */
 	perfgen_u64(gen, 1);
 	perfgen_close(gen);
 
 	perfgen_aux(gen, 0, len, PERF_AUX_FLAG_COLLISION, 101, 1);
 	perfgen_auxtrace(gen, 0, buf, len, 101, 1);
-	/* One AUXTRACE of two stretches, the second one known later. */
+	/* An AUXTRACE of two ranges, the second of which is reported later. */
 	half = make_records(buf, sizeof(buf), RECORDS / 2, 1);
 	len = half + make_records(buf + half, sizeof(buf) - half, RECORDS / 2, 1);
 	perfgen_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
@@ -462,7 +465,7 @@ static void check_windows(const struct session_record *kept, u64 midr)
 	assert_row(w[0].clock.mult == 40960 && w[0].clock.shift == 10 && w[0].clock.zero == 7);
 	assert_row(w[0].written == WINDOW_WRITTEN_UNKNOWN && w[0].backend == BACKEND_UNKNOWN);
 	w += kept->n_windows - 2;
-	/* The bytes that pad an AUXTRACE to 8 belong to no stretch. */
+	/* The bytes that pad an AUXTRACE to 8 belong to no range. */
 	if (w[1].len < 8)
 		w--;
 	assert_row(w[0].tid == 300 && w[0].flags == WINDOW_TRUNCATED);
@@ -500,7 +503,7 @@ static void test_perf_made(void **state)
 	}
 }
 
-/* Two events with trailers of their own: the id in the last word tells which. */
+/* Two events with different trailers: the id in the last word distinguishes them. */
 static void test_perf_trailers_differ(void **state)
 {
 	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
@@ -540,7 +543,7 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(kept.windows[0].tid, -1);
 }
 
-/* Each AUX record that is flagged counts once, as perf counts it, whatever it has of bytes. */
+/* Each flagged AUX record counts once, as in perf, whatever its size. */
 static void test_perf_losses(void **state)
 {
 	static const struct {
@@ -599,7 +602,7 @@ static void check_truncated(void)
 	assert_int_equal(before, 2 * RECORDS);
 }
 
-/* Cut anywhere: never more than there was, and never an unsaid loss. */
+/* Truncated anywhere: never more samples than before, and each loss is reported. */
 static void test_perf_truncated(void **state)
 {
 	(void)state;
@@ -607,7 +610,7 @@ static void test_perf_truncated(void **state)
 	check_truncated();
 }
 
-/* Likewise with build ids behind the data, which the header's features tell of. */
+/* The same with build ids after the data, which the features of the header locate. */
 static void test_perf_build_ids_truncated(void **state)
 {
 	static const u8 ids[2][20] = { { 1, 2, 3 }, { 0xff } };
@@ -632,7 +635,7 @@ static void put_round(void)
 	perfgen_close(&gen);
 }
 
-/* A round, or the end, with no event waiting: nothing to sort, from no memory at all. */
+/* A round, or the end, without a waiting event: nothing is sorted, and no memory is read. */
 static void test_perf_empty_rounds(void **state)
 {
 	struct session_record kept = { .n_windows = 0 };
@@ -660,7 +663,7 @@ static void test_perf_empty_rounds(void **state)
 		}
 		perfgen_aux(&gen, 0, len, 0, 101, 1);
 		perfgen_auxtrace(&gen, 0, buf, len, 101, 1);
-		/* The event goes on with the second of them; the third has none again. */
+		/* The event ends with the second round. The third round has no event either. */
 		for (u32 i = 0; i < 3; i++)
 			put_round();
 		perfgen_end(&gen);
@@ -672,7 +675,7 @@ static void test_perf_empty_rounds(void **state)
 	}
 }
 
-/* A flipped bit is said, or costs no record. */
+/* A flipped bit is reported, or costs no record. */
 static void test_perf_bit_flipped(void **state)
 {
 	struct recording_error error;
@@ -687,7 +690,7 @@ static void test_perf_bit_flipped(void **state)
 		if (replay_bytes(gen.buf, gen.len, &seen, &error))
 			said++;
 		else
-			/* What hits the records is in their ledger: two of them at most. */
+			/* Damage of records is in their ledger: two records at most. */
 			assert_row(seen.records >= 2 * RECORDS - 2);
 		assert_row(seen.records <= 2 * RECORDS + 1);
 		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
@@ -697,7 +700,7 @@ static void test_perf_bit_flipped(void **state)
 
 struct hostile_row {
 	const char *name;
-	size_t at; /* in the file; in the first record of @type if that is not 0 */
+	size_t at; /* offset in the file, or in the first record of @type unless that is 0 */
 	u32 type;
 	unsigned int size;
 	u64 value;
@@ -749,7 +752,7 @@ static size_t find_record(u32 type)
 	return at;
 }
 
-/* A recording of something else, and one of SPE in which nothing was sampled. */
+/* A recording of another event, and one of SPE without samples. */
 static void test_perf_without_spe(void **state)
 {
 	struct recording_error error;
@@ -767,13 +770,13 @@ static void test_perf_without_spe(void **state)
 		assert_true(spe || strstr(error.text, "without Arm SPE"));
 		assert_int_equal(seen.windows, 0);
 	}
-	/* Of another kind of trace, as of intel_pt. */
+	/* Another kind of trace, such as intel_pt. */
 	spe_put_le32(gen.buf + find_record(70) + 8, 1);
 	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), -ENOMSG);
 	assert_non_null(strstr(error.text, "AUX data of type 1"));
 }
 
-/* Records go on within the one whose AUX bytes are too many. */
+/* The records behind the one with too many AUX bytes are read. */
 static void test_perf_hostile_overlap(void **state)
 {
 	static const u8 round[8] = { 68, 0, 0, 0, 0, 0, 8, 0 };
