@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A kernel that a test of the source "perf" plays: sysfs is a folder, an event is a memfd with the
+ * A simulated kernel for the source "perf": sysfs is a directory, and an event is a memfd with the
  * ring and the AUX area in it.
  */
 #ifndef PLAYED_PERF_H
@@ -22,10 +22,10 @@
 
 #define CPUS 4
 
-/* What the kernel knows of an event. */
+/* The kernel's state of an event. */
 struct event {
 	struct perf_event_attr attr;
-	u64 config3; /* which this build's attribute does not have */
+	u64 config3; /* which the attribute of this build does not have */
 	u64 config4;
 	struct perf_event_mmap_page *control;
 	u8 *ring;
@@ -44,8 +44,8 @@ static struct {
 	char cpus[80];
 	struct event events[CPUS];
 	int refuse;
-	bool no_period; /* PERF_EVENT_IOC_PERIOD is refused */
-	bool no_enable; /* PERF_EVENT_IOC_ENABLE, but of CPU 0 */
+	bool no_period; /* PERF_EVENT_IOC_PERIOD fails */
+	bool no_enable; /* PERF_EVENT_IOC_ENABLE fails, except for CPU 0 */
 } kernel;
 
 static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time);
@@ -105,7 +105,7 @@ static int fake_enable(int fd, bool on)
 	return -EBADF;
 }
 
-/* The driver stops the SPU, which by then has written, and starts it again. */
+/* The driver stops the SPU, which has written data by then, and restarts it. */
 static int fake_period(int fd, u64 period)
 {
 	for (u32 i = 0; i < CPUS; i++) {
@@ -125,7 +125,7 @@ static int fake_watch(int epoll, int fd)
 	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
 }
 
-/* More each time that it is asked. */
+/* Each call returns a larger value. */
 static u64 fake_ran_ns(int fd)
 {
 	for (u32 i = 0; i < CPUS; i++)
@@ -164,7 +164,7 @@ static void put_folder(const char *folder, const char *name)
 	assert_int_equal(mkdir(path, 0700), 0);
 }
 
-/* As the kernel has it (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
+/* The format of the kernel (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
 static void put_pmu(const char *name, const char *type, const char *cpus)
 {
 	static const char *const formats[][2] = {
@@ -231,7 +231,7 @@ static struct source *open_perf(const struct source_config *config)
 	return source;
 }
 
-/* One kind of core, on @cpus. */
+/* Start a source with one kind of core, on @cpus. */
 static struct source *started(const char *cpus)
 {
 	struct source *source;
@@ -272,7 +272,7 @@ static void tell(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
 	ring_put(e, &told, sizeof(told));
 }
 
-/* @size bytes that count up from @first, told of at @time. */
+/* Write @size bytes that count up from @first, in a window reported at @time. */
 static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time)
 {
 	u64 at = e->control->aux_head;

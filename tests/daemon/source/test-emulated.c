@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The emulated source, on the machine that runs the test: a child whose every
- * instruction is known says whether TIDs and PCs are true.
+ * The emulated source on the machine that runs the test. A child whose every instruction is known
+ * shows whether TIDs and PCs are true.
  */
 #include "test.h"
 
@@ -26,7 +26,7 @@
 #define INTERVAL_NS 1000000
 #define CPUS	    CPU_LIST_MAX
 
-/* All that the child executes, in a section of its own, so that its end is known. */
+/* All that the child executes is in a section of its own, so that its end is known. */
 extern const char __start_spin_text[], __stop_spin_text[];
 
 __attribute__((noinline, noreturn, section("spin_text"))) static void spin(void)
@@ -43,7 +43,7 @@ static u64 clock_ns(clockid_t id)
 	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
-/* What a run brought, and what went wrong: a sink cannot fail an assertion. */
+/* The results and errors of a run: a sink must not fail an assertion. */
 struct seen {
 	pid_t child;
 	u64 windows;
@@ -51,17 +51,17 @@ struct seen {
 	u64 decoded;
 	u64 suspect;
 	u64 kinds[SPE_KINDS];
-	u64 physical; /* with a physical address, of loads and stores alone */
-	u64 atomic_loads; /* which are stores too, as the filter sees them */
+	u64 physical; /* records with a physical address, of loads and stores only */
+	u64 atomic_loads; /* atomic loads, which a filter treats as stores, too */
 	u64 kernel;
 	u64 child_inside;
 	u64 child_outside;
-	u64 child_time; /* Timestamps of the child outside their window */
+	u64 child_time; /* timestamps of the child outside of their window */
 	u64 armed_ns;
 	u64 blind_ns;
 	u64 blind_by[SOURCE_BLINDS];
 	u64 end_ns[CPUS];
-	u64 broken_time; /* windows that do not join the one before */
+	u64 broken_time; /* windows that do not start at the end of the one before */
 	u64 broken_header;
 	u64 faulted;
 };
@@ -166,7 +166,10 @@ static pid_t child_start(void)
 	return pid;
 }
 
-/* Sample until a busy child has had @ns of CPU time, and a few windows have come; its CPU time. */
+/*
+ * Sample until a busy child has used @ns of CPU time and at least four windows have come. Return:
+ * the CPU time of the child.
+ */
 static u64 run(struct source *source, u64 ns, struct seen *seen)
 {
 	const struct source_sink sink = { .window = see_window, .ctx = seen };
@@ -176,7 +179,7 @@ static u64 run(struct source *source, u64 ns, struct seen *seen)
 
 	seen->child = child_start();
 	assert_int_equal(clock_getcpuclockid(seen->child, &id), 0);
-	/* By then it spins, whatever fork left to do before. */
+	/* From here on the child spins: the work of fork() is done. */
 	while (clock_ns(id) < 20000000)
 		usleep(1000);
 
@@ -219,7 +222,7 @@ static void test_truth(void **state)
 	assert_int_equal(seen.child_time, 0);
 	assert_true(source->interval_ns > INTERVAL_NS - 512);
 	assert_true(source->interval_ns < INTERVAL_NS + 512);
-	/* How many there are of a CPU's time depends on the machine, which may hold ticks back. */
+	/* The machine may delay ticks, so their number per CPU time is not checked. */
 	print_message("child %llu samples in %llu us of a CPU; windows %llu, blind %llu us\n",
 		      (unsigned long long)seen.child_inside, (unsigned long long)child_ns / 1000,
 		      (unsigned long long)seen.windows, (unsigned long long)seen.blind_ns / 1000);
@@ -234,11 +237,11 @@ static void test_restart(void **state)
 
 	(void)state;
 	run(source, 50000000, &seen);
-	/* The time between is not blind: sampling was not enabled. */
+	/* The time between the runs is not blind: sampling was disabled. */
 	memset(seen.end_ns, 0, sizeof(seen.end_ns));
 	run(source, 50000000, &seen);
 	check_ledgers(&seen);
-	/* The kernel alone may hold ticks back. */
+	/* Only the kernel can throttle ticks. */
 	assert_int_equal(seen.blind_ns, seen.blind_by[SOURCE_BLIND_THROTTLE]);
 	source->ops->free(source);
 }
@@ -275,7 +278,7 @@ static void test_filters(void **state)
 	}
 }
 
-/* By request alone; then of each load and store, as the model translates it. */
+/* Physical addresses only on request: then one for each load and store, translated by the model. */
 static void test_user_only(void **state)
 {
 	struct source_config config = config_default();
@@ -291,7 +294,7 @@ static void test_user_only(void **state)
 	source->ops->free(source);
 }
 
-/* Ticks that nobody fetched: what the ring could not hold is blind, not gone. */
+/* Ticks that were not read: the time that the ring could not hold is blind, and not missing. */
 static void test_loss_is_blind(void **state)
 {
 	struct source_config config = config_default();
@@ -307,7 +310,9 @@ static void test_loss_is_blind(void **state)
 	began = clock_ns(CLOCK_MONOTONIC);
 	assert_int_equal(source->ops->start(source), 0);
 	started = clock_ns(CLOCK_MONOTONIC);
-	/* Rings of 1 MiB hold the ticks of less than half a second, unless the kernel holds them back. */
+	/*
+	 * A ring of 1 MiB holds ticks of less than half a second, unless the kernel throttles them.
+	 */
 	usleep(1000000);
 	source->ops->drain(source, &sink);
 	stopped = clock_ns(CLOCK_MONOTONIC);
@@ -358,7 +363,7 @@ static void drain_for(struct source *source, u64 ns, struct seen *seen)
 	}
 }
 
-/* A CPU goes and comes back: for seconds, then between two looks. */
+/* A CPU goes offline and comes back: for seconds, and between two polls. */
 static void test_hotplug(void **state)
 {
 	const struct source_config config = config_default();
@@ -389,18 +394,21 @@ static void test_hotplug(void **state)
 		else
 			usleep(away_us[i]);
 		cpu1_online("1");
-		/* Noticed after a second, on an idle CPU after two; a slow guest takes longer. */
+		/*
+		 * The source notices after a second, on an idle CPU after two. A slow guest takes
+		 * longer.
+		 */
 		tries = 0;
 		do {
 			drain_for(source, 2500000000, &seen);
 		} while (++tries < 10 && seen.blind_by[SOURCE_BLIND_HOTPLUG] == before);
 		print_message("%s: blind %.2f s\n", test_row_name,
 			      (double)(seen.blind_by[SOURCE_BLIND_HOTPLUG] - before) / 1e9);
-		/* Nor does the dead event keep waking who waits. */
+		/* The dead event does not keep waking the reader either. */
 		assert_row(seen.windows - windows < 200 * tries);
 		assert_row(seen.blind_by[SOURCE_BLIND_HOTPLUG] > before);
 		assert_row(seen.blind_ns - before < 4000000000 + (tries - 1) * 2500000000);
-		/* And it is seen again, as fast as the guest's host lets it run. */
+		/* The CPU is sampled as fast as before, if the host lets the guest run. */
 		child_pin(seen.child);
 		before = seen.child_inside;
 		for (tries = 0; tries < 10 && seen.child_inside - before <= rate / 2; tries++)
@@ -411,8 +419,8 @@ static void test_hotplug(void **state)
 		assert_row(seen.child_inside - before > rate / 2);
 	}
 	/*
-	 * Windows join but for each absence: known to be away it was off, and the
-	 * second before that was noticed is blind on top of what was said of it.
+	 * Windows are contiguous except for each absence. An absence that was noticed is off time,
+	 * and the second before it was noticed is blind in addition.
 	 */
 	assert_true(seen.broken_time <= ARRAY_SIZE(away_us));
 	assert_int_equal(seen.written, seen.decoded);
@@ -479,7 +487,7 @@ static void test_models(void **state)
 	assert_int_equal(models_new(" one=stream\ttwo=branchy\n", &models, &reason), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "one"), 0);
 	assert_int_equal(models_of_task(models, self, 5), SPE_PROFILE_STREAM);
-	/* Believed for a second, then read again. */
+	/* The cached value is used for a second and then read from /proc. */
 	assert_int_equal(prctl(PR_SET_NAME, "two"), 0);
 	assert_int_equal(models_of_task(models, self, 900000000), SPE_PROFILE_STREAM);
 	assert_int_equal(models_of_task(models, self, 1100000000), SPE_PROFILE_BRANCHY);
@@ -523,7 +531,7 @@ static void test_cpu_list(void **state)
 	}
 }
 
-/* Of CPU 3, with nothing before it: armed at @time, and sampled into @seen. */
+/* A driver for CPU 3, armed at @time, which reports into @seen. */
 struct driven {
 	struct emulated_spu driver;
 	struct spu_program program;
@@ -569,7 +577,7 @@ static void driven_close(struct driven *driven)
 	emulated_spu_close(&driven->driver, driven->time, &driven->sink);
 }
 
-/* One fault, and ten samples after it. */
+/* Inject one fault, and then take ten samples. */
 static void driven_fault(struct driven *driven, u64 fault)
 {
 	emulated_spu_arm(&driven->driver, driven->time);
@@ -579,7 +587,7 @@ static void driven_fault(struct driven *driven, u64 fault)
 	check_ledgers(&driven->seen);
 }
 
-/* The driver alone: buffer full, a fault, and one that stops the CPU. */
+/* The driver alone: a full buffer, a fault that repeats, and one that does not. */
 static void test_driver(void **state)
 {
 	const struct source_config config = config_default();
@@ -597,13 +605,13 @@ static void test_driver(void **state)
 	assert_int_equal(seen->decoded, 5000);
 	assert_int_equal(seen->armed_ns, 5000ULL * INTERVAL_NS);
 
-	/* An External abort takes one record, and sampling goes on. */
+	/* An External abort costs one record, and sampling continues. */
 	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
 	assert_int_equal(seen->faulted, 1);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 0);
 
-	/* A translation fault would only repeat: the CPU is blind from there on. */
+	/* A translation fault would only repeat, so the CPU is blind from then on. */
 	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
 	assert_int_equal(seen->faulted, 2);
 	assert_int_equal(seen->decoded, 5009);
@@ -612,7 +620,10 @@ static void test_driver(void **state)
 	emulated_spu_deinit(&driven.driver);
 }
 
-/* Events that must not be there: an SPU with FEAT_SPEv1p2 leaves them out, others write them. */
+/*
+ * Filter by events that must be 0: an SPU with FEAT_SPEv1p2 omits such records, other SPUs write
+ * them.
+ */
 static void test_events_not(void **state)
 {
 	(void)state;
@@ -635,7 +646,10 @@ static void test_events_not(void **state)
 	}
 }
 
-/* Data sources: an SPU with FEAT_SPE_FDS leaves out the loads, and nothing else; others write them. */
+/*
+ * Filter by data source: an SPU with FEAT_SPE_FDS omits the loads and nothing else. Other SPUs
+ * write them.
+ */
 static void test_sources(void **state)
 {
 	(void)state;
@@ -665,8 +679,8 @@ static void test_sources(void **state)
 }
 
 /*
- * Physical addresses, when and only when they are asked for. Of many places: an instruction's kind
- * follows from its PC, and whether a loop of five has a load from where the loader puts it.
+ * Records have physical addresses if and only if they are requested. The child runs code of many
+ * locations: the kind of an instruction follows from its PC, and a short loop may contain no load.
  */
 static void test_physical(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A mapped ring as the module would write it, and as it never should: what the reader
- * hands over, what it books as lost, what it tells of trouble.
+ * A mapped ring as the module writes it, and as it never should: what the reader delivers, what it
+ * counts as lost, and what it reports as trouble.
  */
 #include "test.h"
 
@@ -58,7 +58,7 @@ static int drain(void)
 	return module_ring_drain(&k.ring, &sink, &k.trouble);
 }
 
-/* A window of @bytes at the head; the head is left to the caller. */
+/* Write a window of @bytes at @at. The caller moves the head. */
 static struct speprof_window *window_at(u64 at, u32 bytes)
 {
 	struct speprof_window *w = (void *)(k.data + at % DATA_SIZE);
@@ -101,7 +101,10 @@ static void test_windows(void **state)
 	assert_int_equal(seen.windows, 0);
 }
 
-/* Two readings of one clock are apart, but no time is; of two clocks they are all there is. */
+/*
+ * Two readings of one clock differ, and are no length of time. For two clocks they are all there
+ * is.
+ */
 static void test_clock(void **state)
 {
 	struct speprof_window *w;
@@ -123,7 +126,7 @@ static void test_clock(void **state)
 	assert_int_equal(seen.last.clock.zero, -40000);
 }
 
-/* What cannot be walked is lost to the byte, and the next window is read again. */
+/* Bytes that cannot be parsed are lost exactly, and the next window is read. */
 static void test_unsound(void **state)
 {
 	enum field { MAGIC, SPAN_LONG, SPAN_ODD, SPAN_ZERO, HEADER_SHORT, HEADER_LONG, OFFSET_SHORT,
@@ -194,7 +197,7 @@ static void test_events(void **state)
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.trouble.faults, 1);
 	assert_string_equal(k.trouble.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
-	/* Around the end of the event ring. */
+	/* The events wrap around the end of the event ring. */
 	tell(SPEPROF_EVENT_THROTTLE, 0, 0);
 	tell(SPEPROF_EVENT_UNREAD, 0, 0);
 	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
@@ -206,7 +209,7 @@ static void test_events(void **state)
 	assert_int_equal(k.control.event_tail, k.control.event_head);
 }
 
-/* How many are stopped now, not how often. */
+/* The number of CPUs stopped now, and not of all stops. */
 static void test_stopped(void **state)
 {
 	static const struct {
@@ -225,7 +228,10 @@ static void test_stopped(void **state)
 	}
 }
 
-/* Each cause to the nanosecond, and their sum is the whole; an older module tells the sum alone. */
+/*
+ * Each cause is exact to the nanosecond, and their sum is the total. An older module has the total
+ * only.
+ */
 static void test_blind_causes(void **state)
 {
 	static const struct {
@@ -274,7 +280,7 @@ static void test_blind_causes(void **state)
 		assert_int_equal(seen.last.blind_by[c], 0);
 }
 
-/* Shares that come to more than there was, as no module writes them: never more than the whole. */
+/* Shares that exceed the total, which no module writes, are cut to the total. */
 static void test_blind_hostile(void **state)
 {
 	struct speprof_window *w = window_at(0, 64);
@@ -292,7 +298,7 @@ static void test_blind_hostile(void **state)
 	assert_true(seen.last.blind_by[SOURCE_BLIND_FULL] > w->blind_ns / 2);
 }
 
-/* While a fault has it stopped it is blind, window or not, and nothing of that counts twice. */
+/* While a fault stops a CPU its time is blind, with or without a window, and is counted once. */
 static void test_stopped_is_blind(void **state)
 {
 	struct speprof_window *w;
@@ -313,7 +319,7 @@ static void test_stopped_is_blind(void **state)
 	assert_int_equal(drain(), 0);
 	more = seen.last.blind_ns;
 	assert_int_equal(k.ring.ahead_ns, ahead + more);
-	/* Stop and Start: the window after it tells of all of the time. */
+	/* After STOP and START the next window reports the whole time. */
 	k.control.state = SPEPROF_RING_ARMED;
 	w = window_at(k.control.head, 64);
 	w->flags = SPEPROF_WINDOW_CAUSES;
@@ -328,7 +334,10 @@ static void test_stopped_is_blind(void **state)
 	assert_int_equal(k.ring.ahead_ns, 0);
 }
 
-/* Blind from the event on, not from the drain that reads it; a time that is yet to come is none. */
+/*
+ * Blind time starts with the event, and not with the drain that reads it. A time in the future does
+ * not count.
+ */
 static void test_blind_from_the_event(void **state)
 {
 	struct timespec ts;
@@ -345,7 +354,7 @@ static void test_blind_from_the_event(void **state)
 	assert_true(seen.last.blind_ns >= 5000000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], seen.last.blind_ns);
 
-	/* Stopped and started meanwhile: the next window reports it. */
+	/* Stopped and started meanwhile: the next window reports the time. */
 	k.control.state = SPEPROF_RING_ARMED;
 	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[1].time_ns = now - 5000000;
@@ -359,7 +368,7 @@ static void test_blind_from_the_event(void **state)
 	assert_int_equal(seen.windows, 0);
 }
 
-/* Another process goes on where this one was, or where its figures were safe. */
+/* Another process resumes where this one was, or where its statistics were last saved. */
 static void test_deferred(void **state)
 {
 	struct source_position at;
@@ -375,7 +384,10 @@ static void test_deferred(void **state)
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.windows, 0);
 	at = (struct source_position){ .cpu = 3, .tail = k.ring.tail };
-	/* Killed before it released: what came since is read once, the rest not again. */
+	/*
+	 * Killed before the release: bytes since the checkpoint are read a second time, others are
+	 * not.
+	 */
 	publish(128);
 	k.ring.tail = k.control.tail;
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
@@ -384,14 +396,14 @@ static void test_deferred(void **state)
 	module_ring_release(&k.ring);
 	assert_int_equal(k.control.tail, k.control.head);
 	assert_int_equal(module_ring_retained(&k.ring), 0);
-	/* Killed just after. */
+	/* Killed right after the release. */
 	at.tail = k.control.tail;
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
 	k.control.state = SPEPROF_RING_FULL;
 	assert_int_equal(module_ring_retained(&k.ring), 1000);
 }
 
-/* Where nobody waits for a checkpoint a crash costs what came since, and no more. */
+/* Without a checkpoint a crash loses the bytes since the last drain, and no more. */
 static void test_spills(void **state)
 {
 	struct source_position at = { .cpu = 3 };
@@ -404,7 +416,7 @@ static void test_spills(void **state)
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.control.tail, 0);
 	at.tail = k.ring.tail;
-	/* More than may be held back: the ring has room again at once. */
+	/* Above the limit of held bytes the ring releases them at once. */
 	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_MAX)
 		publish(640);
 	assert_int_equal(drain(), 0);
@@ -417,7 +429,7 @@ static void test_spills(void **state)
 	assert_int_equal(module_ring_retained(&k.ring), 0);
 	behind = k.control.tail - at.tail;
 	publish(128);
-	/* Another process, whose checkpoint is of before. */
+	/* Another process resumes with an older checkpoint. */
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.lost, behind);
@@ -425,7 +437,7 @@ static void test_spills(void **state)
 	publish(64);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.lost, 0);
-	/* Of another ring, where more events had been read. */
+	/* Positions of another ring, in which more events had been read. */
 	at.event_tail = k.control.event_tail + 1;
 	assert_int_equal(module_ring_resume(&k.ring, &at), -ESTALE);
 }
@@ -462,12 +474,12 @@ static void test_resume_refused(void **state)
 		test_row("%s", rows[i].name);
 		assert_row(module_ring_resume(&k.ring, &rows[i].at) == rows[i].result);
 	}
-	/* A window of another ring, which stands elsewhere there. */
+	/* A window of another ring, which is at another position there. */
 	window_at(first, 640)->position = 7 * DATA_SIZE + first;
 	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
 }
 
-/* Which of the two is to be changed. */
+/* The error says which of the two versions has to change. */
 static void test_versions(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the source asks of the module: open(2) and ioctl(2) are this program's, a session is a
- * number and a ring a memfd.
+ * What the source requests of the module. This program replaces open(2) and ioctl(2): a session is
+ * a number, and a ring is a memfd.
  */
 #include "test.h"
 
@@ -29,22 +29,22 @@
 #define SESSION	 1001
 #define RING_END 256
 
-/* What the module was asked for. */
+/* The requests that the module received. */
 static struct {
 	struct speprof_session_config session;
 	struct speprof_sampling sampling;
-	u32 rings[RING_END]; /* their CPU, by descriptor; CPU 0: none */
+	u32 rings[RING_END]; /* CPU of each ring by descriptor; CPU 0 for none */
 	u32 stats;
-	bool limited; /* STATS fails: too many in a row */
+	bool limited; /* STATS fails with EAGAIN */
 	u32 infos;
-	u32 cgroups; /* that it was given last */
-	u32 knows; /* of filters: 1: events, 2: those that must not be there */
+	u32 cgroups; /* number of cgroups in the last request */
+	u32 knows; /* supported filters: 1 for events, 2 for events that must be 0 */
 	u64 pmsidr; /* of all CPUs, */
 	u64 other_pmsidr; /* but of the last */
-	u32 sampling_size; /* as the module knows it; 0: as this program does */
+	u32 sampling_size; /* the size that the module supports; 0 for the size of this build */
 } module = { .knows = 3 };
 
-/* As meson has all programs built: for large files. */
+/* meson builds all programs with large file support. */
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __real_ioctl(int fd, unsigned long request, ...);
@@ -66,7 +66,7 @@ int __wrap_close(int fd)
 	return fd == DEVICE || fd == SESSION ? 0 : __real_close(fd);
 }
 
-/* A memfd cannot be polled. */
+/* epoll does not support a memfd. */
 int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 {
 	int r = __real_epoll_ctl(epoll, op, fd, event);
@@ -100,7 +100,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 	return 0;
 }
 
-/* As copy_struct_from_user(): what the module does not know must be zero. */
+/* Like copy_struct_from_user(): bytes that the module does not know must be zero. */
 static bool is_too_big(const struct speprof_sampling *sampling)
 {
 	const u8 *bytes = (const u8 *)sampling;
@@ -240,13 +240,15 @@ static void test_collect(void **state)
 	}
 }
 
-/* What an SPU cannot filter it writes: first what one before FEAT_SPEv1p2 has not. */
+/*
+ * An SPU writes records that it cannot filter. FEAT_SPEv1p2 is the first feature that is missing.
+ */
 static void test_filters(void **state)
 {
 	static const struct {
 		u64 events;
 		u64 events_not;
-		u32 knows; /* 1: events, 2: those that must not be there */
+		u32 knows; /* 1: events, 2: events that must be 0 */
 		bool filters;
 		bool filters_not;
 	} rows[] = {
@@ -275,13 +277,13 @@ static void test_filters(void **state)
 	module.knows = 3;
 }
 
-/* Data sources: all SPUs have FEAT_SPE_FDS, or none is asked; a module of before does not know it. */
+/* The filter by data source is used if all SPUs have FEAT_SPE_FDS and the module supports it. */
 static void test_filter_sources(void **state)
 {
 	static const struct {
 		u64 pmsidr;
 		u64 other_pmsidr;
-		u32 size; /* of the module's structure */
+		u32 size; /* size of the module's structure */
 		u64 events_not;
 		u32 knows;
 		bool filters_sources;
@@ -289,7 +291,7 @@ static void test_filter_sources(void **state)
 	} rows[] = {
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 0, 3, true, false },
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 3, true, true },
-		/* One filter that is missing takes no other with it. */
+		/* A missing filter disables no other one. */
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 1, true, false },
 		{ SPE_PMSIDR_FDS, 0, 0, 8, 3, false, true },
 		{ 0, 0, 0, 0, 3, false, false },
@@ -327,7 +329,7 @@ static void test_filter_sources(void **state)
 	module.knows = 3;
 }
 
-/* One that was kept without the right stays without. */
+/* A session that was stored without a permission is adopted without it. */
 static void test_adopted(void **state)
 {
 	struct source_config config = plain;
@@ -343,7 +345,7 @@ static void test_adopted(void **state)
 	source->ops->free(source);
 }
 
-/* A session of cgroups stays one, without those that are gone; another one does not become one. */
+/* A session of cgroups stays one, without removed cgroups. Another session does not become one. */
 static void test_adopted_cgroups(void **state)
 {
 	char *const one[] = { (char *)"/", NULL };
@@ -383,7 +385,7 @@ static void test_adopted_cgroups(void **state)
 	assert_string_equal(reason, "it is no session of cgroups");
 }
 
-/* Of one CPU, that one alone is interrupted. */
+/* A query of one CPU interrupts only that CPU. */
 static void test_numbered(void **state)
 {
 	struct source *source = open_module(&plain);
@@ -406,7 +408,7 @@ static void test_numbered(void **state)
 	source->ops->free(source);
 }
 
-/* Where the module refuses STATS because there were too many, a CPU is as it was. */
+/* If the module rejects STATS because of its rate, the former state of the CPU is used. */
 static void test_limited(void **state)
 {
 	struct source *source = open_module(&plain);
@@ -442,7 +444,7 @@ static struct worker *start_worker(void)
 	return worker;
 }
 
-/* As GetManagedObjects has it: the nine properties of each CPU, one after the other. */
+/* Query the nine properties of each CPU, as GetManagedObjects does. */
 static void ask_all(struct property_cache *facts, struct worker *worker)
 {
 	const struct cpu_properties *got;
@@ -471,7 +473,7 @@ static void test_managed_objects(void **state)
 		      (unsigned long long)(property_cache_now() - begun) / 1000);
 	assert_int_equal(module.infos, 0);
 	assert_in_range(module.stats, SPUS, SPUS + SPUS / 8);
-	/* It is forgotten where something changed, and by itself. */
+	/* The cache expires after a change, and by time. */
 	module.stats = 0;
 	property_cache_invalidate(&facts);
 	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
@@ -480,7 +482,7 @@ static void test_managed_objects(void **state)
 	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 2);
 	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);
-	/* What is not there is not kept for what is. */
+	/* A missing CPU does not replace the entry of an existing one. */
 	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);
 	worker_free(worker);
 }

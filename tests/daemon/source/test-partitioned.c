@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A source of parts: each CPU is one part's, and what one part refuses none does. */
+/*
+ * A source of several partitions: each CPU belongs to one, and if one refuses a change none makes
+ * it.
+ */
 #include "test.h"
 
 #include "source/partitioned.h"
@@ -18,7 +21,7 @@ struct played {
 	bool freed;
 	bool deferred;
 	bool spills;
-	u32 resumed;	/* positions that it goes on from */
+	u32 resumed;	/* positions that it resumed from */
 	u32 released;
 };
 
@@ -93,7 +96,7 @@ static u32 play_positions(const struct source *source, struct source_position *r
 	return n;
 }
 
-/* Each has rings for its CPUs alone, and wants a position for each. */
+/* Each partition has rings for its own CPUs, and needs a position for each. */
 static int play_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	struct source_position own[CPUS];
@@ -166,7 +169,7 @@ static void test_cpus(void **state __attribute__((unused)))
 		assert_true(played[i].freed);
 }
 
-/* Another process goes on with all parts, or with none. */
+/* Another process resumes all partitions, or none. */
 static void test_lasting(void **state __attribute__((unused)))
 {
 	struct source *whole = make();
@@ -183,7 +186,7 @@ static void test_lasting(void **state __attribute__((unused)))
 		assert_int_equal(played[i].released, 1);
 		assert_true(played[i].resumed);
 	}
-	/* A CPU less than there are rings for, in the last part. */
+	/* One CPU less than there are rings for, in the last partition. */
 	assert_int_equal(at[CPUS - 1].cpu % PARTS, PARTS - 1);
 	assert_int_equal(persist->resume(whole, at, CPUS - 1), -ESTALE);
 	for (u32 i = 0; i < PARTS; i++)
@@ -227,7 +230,7 @@ static void test_trouble(void **state __attribute__((unused)))
 	played[2].source.trouble = (struct source_trouble){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
 		source_partition_update(whole, i);
-	/* What comes after is not seen before it is noted. */
+	/* Later trouble is not visible before it is added up. */
 	played[1].source.trouble.faults = 100;
 	source_partitions_sum(whole);
 	assert_int_equal(whole->trouble.faults, 5);

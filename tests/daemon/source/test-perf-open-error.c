@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is said where perf_event_open is refused, to who has the capability for it and who has not. */
+/* The advice if perf_event_open is refused, with and without the capability. */
 #include "test.h"
 
 #include <linux/capability.h>
@@ -14,7 +14,7 @@
 
 static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
-/* Of those capabilities that are permitted, have these alone; whether all of them are. */
+/* Reduce the capabilities to @mask. Return: whether all of them are permitted. */
 static bool have(uint64_t mask)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The source "perf" on a kernel that is played; on the kernel's own driver it is tried in the arm64 VMs. */
+/*
+ * The source "perf" on a simulated kernel. The guests on arm64 test it with the kernel's own
+ * driver.
+ */
 #include "fake-perf.h"
 
 #include <fcntl.h>
@@ -66,7 +69,6 @@ static void expire_timer(void)
 	assert_int_equal(__real_timerfd_settime(played.timer, 0, &soon, NULL), 0);
 }
 
-/* ---- What the sink sees ---------------------------------------------------- */
 
 static struct {
 	u32 count;
@@ -76,7 +78,7 @@ static struct {
 	struct source_window empty; /* the last one without bytes */
 } seen;
 
-/* The causes of @window come to its blind time, and all of it is @cause's. */
+/* Whether all blind time of @window has the cause @cause. */
 static bool blind_is(const struct source_window *window, enum source_blind cause)
 {
 	u64 by[SOURCE_BLINDS] = { 0 };
@@ -180,7 +182,7 @@ static void test_sysfs_damaged(void **state)
 	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
 }
 
-/* Two kinds of cores, each with its PMU; every setting in the place that sysfs names. */
+/* Two kinds of cores with a PMU each: every setting is where sysfs places it. */
 static void test_attr(void **state)
 {
 	const struct source_config filtered = {
@@ -221,7 +223,10 @@ static void test_attr(void **state)
 	source->ops->free(source);
 }
 
-/* What later kernels have, in words behind what this build knows; one PMU without takes it back. */
+/*
+ * Settings of later kernels, in words behind the structure of this build: one PMU without them
+ * disables them.
+ */
 static void test_later(void **state)
 {
 	struct source_config config = plain;
@@ -258,7 +263,7 @@ static void test_later(void **state)
 	assert_int_equal(kernel.events[1].config4, ~SPE_BIT(14));
 	assert_int_equal(source->ops->cpu_by_id(source, 0, &cpu), 0);
 	assert_true(cpu.filters & SOURCE_FILTERS_SOURCES && cpu.filters & SOURCE_FILTERS_EVENTS_NOT);
-	/* Without a filter the attribute is again what every kernel takes. */
+	/* Without a filter the attribute is one that every kernel accepts. */
 	config.filter_sources_not = 0;
 	config.filter_events_not = 0;
 	assert_int_equal(source->ops->configure(source, &config, &reason), 0);
@@ -276,7 +281,10 @@ static void test_later(void **state)
 	source->ops->free(source);
 }
 
-/* A latency above the field's 12 bits, and an old kernel without the filter: all is sampled. */
+/*
+ * A latency above the field's 12 bits, and an old kernel without the filter: all operations are
+ * sampled.
+ */
 static void test_unsupported(void **state)
 {
 	struct source_config config = plain;
@@ -304,7 +312,7 @@ static void test_unsupported(void **state)
 	source = open_perf(&config);
 	assert_false(source->filters);
 	source->ops->free(source);
-	/* What every record needs is no filter. */
+	/* Fields that every record needs are no filter. */
 	snprintf(path, sizeof(path), "%s/arm_spe_0/format/ts_enable", kernel.devices);
 	assert_int_equal(unlink(path), 0);
 	source = NULL;
@@ -321,7 +329,7 @@ static void test_windows(void **state)
 	(void)state;
 	put_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
-	/* Whoever asked for it by name is told, too. */
+	/* A source that was requested by name reports the limitation, too. */
 	assert_non_null(strstr(source->reason, "no container is told apart in hardware"));
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
@@ -351,7 +359,7 @@ static void test_windows(void **state)
 	source->ops->free(source);
 }
 
-/* Rings and area around their ends many times, each byte once. */
+/* Rings and AUX area wrap around many times, and each byte is read once. */
 static void test_around(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -360,7 +368,7 @@ static void test_around(void **state)
 
 	(void)state;
 	source = started("0\n");
-	/* 5,000 records of 40 bytes are three times around the ring. */
+	/* 5,000 records of 40 bytes fill the ring three times. */
 	for (u32 i = 0; i < 5000; i++) {
 		time += 1000;
 		spu_writes(e, (u8)i, size, 0, time);
@@ -377,7 +385,7 @@ static void test_around(void **state)
 	source->ops->free(source);
 }
 
-/* The driver has stopped the event: it is enabled again, and the time is blind. */
+/* The driver has disabled the event: the source enables it, and the time is blind. */
 static void test_truncated(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -397,7 +405,7 @@ static void test_truncated(void **state)
 	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
 	assert_int_equal(e->enables, 2);
 
-	/* Without a byte of data it is repaired too. */
+	/* A record without data does the same. */
 	tell(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
@@ -417,12 +425,12 @@ static void test_lost(void **state)
 
 	(void)state;
 	source = started("0\n");
-	/* The driver skips to where it may write: no loss. */
+	/* The driver skips to an aligned address: nothing is lost. */
 	e->control->aux_head = 4096;
 	spu_writes(e, 0, 64, 0, time + 1);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
-	/* It wrote a window that the ring had no room to tell of: loss. */
+	/* The ring had no space for the record of a window: that window is lost. */
 	e->control->aux_head += 960;
 	ring_put(e, &lost, sizeof(lost));
 	spu_writes(e, 0, 64, 0, time + 2);
@@ -431,7 +439,7 @@ static void test_lost(void **state)
 	source->ops->free(source);
 }
 
-/* perf tells of a window before it moves aux_head: nothing is wrong then, and nothing lost. */
+/* perf writes the record of a window before it moves aux_head: nothing is lost. */
 static void test_told_early(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -452,7 +460,7 @@ static void test_told_early(void **state)
 	source->ops->free(source);
 }
 
-/* The driver's own mistake where a CPU goes: PMBPTR is 0 before it is read. */
+/* A defect of the driver when a CPU goes offline: PMBPTR is 0 before the driver reads it. */
 static void test_nonsense(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -518,7 +526,7 @@ static void test_damaged(void **state)
 	}
 }
 
-/* Another's perf record has the SPUs: waited for, and all of that time is told as blind. */
+/* Another perf session uses the SPUs: the source waits, and reports the time as blind. */
 static void test_busy(void **state)
 {
 	struct source_cpu cpu;
@@ -533,7 +541,7 @@ static void test_busy(void **state)
 	assert_int_equal(source->cpus, 0);
 	assert_int_equal(source->trouble.cpus_stopped, 2);
 	assert_non_null(strstr(source->trouble.away, "in use"));
-	/* It is no fault, and does not hide one. */
+	/* This is no fault, and hides none. */
 	assert_string_equal(source->trouble.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
@@ -557,7 +565,7 @@ static void test_busy(void **state)
 	source->ops->free(source);
 }
 
-/* An event that cannot be had again, as between two settings: neither armed nor forgotten. */
+/* An event that cannot be reopened between two settings: it is neither armed nor forgotten. */
 static void test_away(void **state)
 {
 	const char *reason = "";
@@ -577,14 +585,16 @@ static void test_away(void **state)
 	assert_int_equal(drain(source), 0);
 	blind = seen.empty.blind_by[SOURCE_BLIND_UNKNOWN];
 	assert_in_range(blind, 100000000, now_ns() - from);
-	/* While it is stopped nobody is blind. */
+	/* Stopped time is not blind. */
 	played.now_ns += 10000000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.empty.blind_ns, 0);
 	source->ops->free(source);
 }
 
-/* Drain @source until it has opened the event of @cpu @times times: it looks for CPUs each second. */
+/*
+ * Drain @source until it has opened the event of @cpu @times times. It checks for CPUs each second.
+ */
 static void until_opened(struct source *source, u32 cpu, u32 times)
 {
 	for (int i = 0; i < 1000 && kernel.events[cpu].opened < times; i++) {
@@ -603,7 +613,7 @@ static void test_hotplug(void **state)
 	source = started("0-1\n");
 	put_file(kernel.cpus, "online", "0\n");
 	spu_writes(e, 9, 64, 0, now_ns());
-	/* What it wrote before it went is not lost, whichever drain sees it. */
+	/* Data from before the CPU went offline is delivered, by any of the drains. */
 	for (int i = 0; i < 150; i++) {
 		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
@@ -611,7 +621,7 @@ static void test_hotplug(void **state)
 	assert_int_equal(e->control->aux_tail, 64);
 	assert_int_equal(e->opened, 1);
 	assert_int_equal(source->trouble.cpus_stopped, 0);
-	/* Somebody else had it first. */
+	/* Another session was first. */
 	kernel.refuse = EBUSY;
 	put_file(kernel.cpus, "online", "0-1\n");
 	for (int i = 0; i < 1000 && !source->trouble.cpus_stopped; i++) {
@@ -629,7 +639,7 @@ static void test_hotplug(void **state)
 	source->ops->free(source);
 }
 
-/* Only the SPU of a quiet CPU is flushed, and at most twice a second. */
+/* Only the SPU of a quiet CPU is flushed, at most twice a second. */
 static void test_flush(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -645,7 +655,7 @@ static void test_flush(void **state)
 	}
 	assert_int_equal(e->disables, 1);
 	assert_int_equal(e->enables, 2);
-	/* It had written nothing: how often the reader drains makes no difference. */
+	/* It had written nothing: the number of drains makes no difference. */
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 1);
@@ -657,7 +667,7 @@ static void test_flush(void **state)
 	source->ops->free(source);
 }
 
-/* A start that fails for one CPU has none sampled. */
+/* A start that fails for one CPU leaves no CPU sampling. */
 static void test_start_refused(void **state)
 {
 	struct source *source;
@@ -675,7 +685,7 @@ static void test_start_refused(void **state)
 	source->ops->free(source);
 }
 
-/* A timer wakes the reader of an idle machine, and only while it samples. */
+/* A timer wakes the reader of an idle machine, only while it samples. */
 static void test_quiet(void **state)
 {
 	struct source *source;
@@ -698,7 +708,7 @@ static void test_quiet(void **state)
 	source->ops->free(source);
 }
 
-/* What is drained after the end starts nothing again. */
+/* A drain after the stop starts nothing. */
 static void test_stopped(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -721,7 +731,7 @@ static void test_stopped(void **state)
 	source->ops->free(source);
 }
 
-/* A CPU that went and came back within a second has an event that never runs again. */
+/* A CPU that went offline and online within a second has an event that never runs. */
 static void test_dead(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -738,17 +748,22 @@ static void test_dead(void **state)
 	e->runs = false;
 	until_opened(source, 0, 2);
 	assert_int_equal(e->enables, 1);
-	/* All of the time since the last window: more than the second between two looks. */
+	/*
+	 * All time since the last window is blind, which is more than the second between two
+	 * checks.
+	 */
 	assert_true(seen.empty.blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
 	spu_writes(e, 3, 64, 0, now_ns() + 5000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
-	/* Which are armed time whole: what was blind was before they began. */
+	/* The new window is armed all of its time: the blind time was before it. */
 	assert_true(seen.last[0].armed_ns >= 4000000000);
 	source->ops->free(source);
 }
 
-/* In steps of 256, as the driver programs it; what jitter adds depends on ERnd. */
+/*
+ * Intervals are multiples of 256, as the driver programs them. The mean of jitter depends on ERnd.
+ */
 static void test_interval(void **state)
 {
 	static const struct {
@@ -782,7 +797,7 @@ static void test_interval(void **state)
 	}
 }
 
-/* Another interval: what was sampled with the old one is told with the old one. */
+/* Samples of the former interval are reported with that interval. */
 static void test_configure(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -823,13 +838,16 @@ static void test_clock(void **state)
 		u64 second = (u64)((unsigned __int128)(6 * rates[i]) * c.mult >> c.shift) + c.zero;
 
 		test_row("%llu Hz", (unsigned long long)rates[i]);
-		/* A second later, to a part in 2^31. */
+		/* A second later, with an error of a part in 2^31. */
 		assert_row(second >= 1000000077 - 2 && second <= 1000000077 + 2);
 	}
 	assert_int_equal(tick_clock_scale(0, 1, 1).mult, 0);
 }
 
-/* One CPU's own interval: what it wrote before is told under the one of before, and no other CPU's. */
+/*
+ * The interval of one CPU changes: its earlier data is reported with the former interval, and other
+ * CPUs keep theirs.
+ */
 static void test_tune(void **state)
 {
 	const struct source_tune slower = { .cpu = 0, .scale = 4 * SOURCE_TUNE_ONE };
@@ -857,7 +875,7 @@ static void test_tune(void **state)
 	assert_int_equal(e->opened, 1);
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_int_equal(cpu.interval_ns, 4 * 999936);
-	/* Where the kernel does not, another event does. */
+	/* If the kernel cannot change the period the source opens another event. */
 	kernel.no_period = true;
 	assert_int_equal(source->ops->tune(source, &slowest), 0);
 	spu_writes(e, 3, 64, 0, now_ns());

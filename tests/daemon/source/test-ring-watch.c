@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Rings that become readable, played by eventfds: what wakes, and what does not wake for ever.
- */
+/* Rings that become readable, simulated by eventfds: each wakes the reader once. */
 #include "test.h"
 
 #include <poll.h>
@@ -12,7 +10,7 @@
 
 #define RINGS 2
 
-/* More than any queue of completions for so few rings holds. */
+/* More rings than the completion queue of so few rings holds. */
 #define AWAY 200
 
 static int rings[RINGS];
@@ -45,7 +43,7 @@ static bool is_readable(const struct ring_watch *watch)
 	return poll(&fd, 1, 0) == 1;
 }
 
-/* What is not read leaves a ring readable, and wakes no more until there is more. */
+/* Unread data leaves a ring readable, and wakes the reader only when more arrives. */
 static void check_wakes(bool uring, unsigned int times)
 {
 	struct ring_watch watch;
@@ -61,7 +59,7 @@ static void check_wakes(bool uring, unsigned int times)
 				wake(ring);
 		assert_true(is_readable(&watch));
 		assert_int_equal(ring_watch_take(&watch), 0);
-		/* A poll that had ended and is armed again finds what is there. */
+		/* A poll that is armed once more finds the data that is there. */
 		assert_int_equal(ring_watch_take(&watch), 0);
 		assert_false(is_readable(&watch));
 		for (u32 ring = 0; ring < RINGS; ring++) {
