@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A worker goes on with what another one left, and with what nobody should have left. */
+/* A worker resumes from what another one saved, and refuses data that no worker saves. */
 #include "test.h"
 
 #include "codec/registers.h"
@@ -12,7 +12,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A source without samples, whose time passes; @tail: windows that it handed over; @foreign: of another session. */
+/*
+ * A source without samples whose time advances. @tail: windows that it delivered; @foreign: its
+ * rings belong to another session.
+ */
 struct played {
 	struct source source;
 	int fd;
@@ -21,22 +24,22 @@ struct played {
 	bool spills;
 };
 
-/* Whether it is one that goes on without a process; of the last one that was made. */
+/* Whether the last source was adopted from a former process. */
 static bool adopted;
-static bool busy; /* somebody else has the SPU: nothing can be started */
+static bool busy; /* another session holds the SPU: nothing can be started */
 static u32 released;
 static bool spills;
 static u32 stopped;
 static bool offline;
 
-/* What is in every ring: who claims to have read more was at another one. */
+/* The bytes written to every ring: a position behind that belongs to another ring. */
 #define WRITTEN 1000
 
-/* What becomes of sources that are sessions' own: */
+/* What happens to the sources that sessions own: */
 static struct {
-	bool none; /* the service manager has not kept it */
+	bool none; /* the service manager has not stored the descriptor */
 	bool foreign; /* its rings are others */
-	bool refused; /* there is no other one either */
+	bool refused; /* no new source can be opened either */
 	bool stuck; /* it cannot be started */
 	u8 backend;
 	u32 opened; /* anew */
@@ -66,7 +69,7 @@ static u32 played_positions(const struct source *source, struct source_position 
 
 static int played_resume(struct source *source, const struct source_position *positions, u32 count)
 {
-	/* Where it could not be saved, room was given back of what the positions do not know. */
+	/* If the state could not be saved, space was released that the positions do not include. */
 	if (!spills || count != 1 || positions->tail > WRITTEN ||
 	    ((struct played *)source)->foreign)
 		return -ESTALE;
@@ -79,7 +82,7 @@ static void played_release(struct source *source __attribute__((unused)))
 	released++;
 }
 
-/* More than is waited for. */
+/* More than the limit at which a ring spills. */
 static u32 played_held(const struct source *source __attribute__((unused)))
 {
 	return SOURCE_RETAINED_MAX;
@@ -133,7 +136,7 @@ static void played_free(struct source *source)
 	free(played);
 }
 
-/* CPUs 4 and 5, the second of which is away. */
+/* CPUs 4 and 5. CPU 5 is offline. */
 static int played_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
 	if (index >= source->cpus)
@@ -161,7 +164,7 @@ static const struct source_ops played_ops = {
 	.free = played_free,
 };
 
-/* Of the machine's source; whether its rings are others than were kept. */
+/* The backend of the machine's source, and whether its rings differ from the stored ones. */
 static u8 backend = BACKEND_EMULATED;
 static bool foreign;
 
@@ -186,7 +189,7 @@ static struct shared_source *feed_played(void)
 	struct shared_source *shared_source;
 
 	played = source_played(backend);
-	/* A place in them is none that was read up to. */
+	/* A position in foreign rings does not count as read. */
 	played->foreign = foreign;
 	assert_int_equal(shared_source_new(&played->source, &sampling, &shared_source), 0);
 	return shared_source;
@@ -217,7 +220,10 @@ static int open_own(void *ctx __attribute__((unused)), const char *name, bool ke
 
 static const struct config usual = CONFIG_DEFAULT;
 
-/* One process: a worker with the machine's session by @configured, and what @fd has. */
+/*
+ * Start a process: a worker with the machine's session, configured by @configured, which restores
+ * from @fd.
+ */
 static struct worker *process_by(const struct config *configured, int fd,
 				 struct checkpoint **ret_keep, struct restore_request *ret_restore)
 {
@@ -260,7 +266,10 @@ static int share(struct worker_state *state, void *arg)
 	return worker_add(state, &config);
 }
 
-/* As the bus does: a session with a buffer, one with a source of its own, and another rule. */
+/*
+ * The setup that the bus makes: a session with a buffer, one with a source of its own, and another
+ * filter.
+ */
 static int set_up(struct worker_state *state, void *arg)
 {
 	struct session_config flight = { .name = "flight",
@@ -325,7 +334,7 @@ static int look(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A session of its own source, which samples what the machine's does not. */
+/* A session with a source of its own, which samples what the machine's source does not. */
 static int set_up_own(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct source_config sampling = { .interval_ns = 3000000,
@@ -344,7 +353,7 @@ static int set_up_own(struct worker_state *state, void *arg __attribute__((unuse
 	return worker_start(state, (void *)"own");
 }
 
-/* Leaves a checkpoint of two sessions, one of which ran; returns a descriptor of it. */
+/* Write a checkpoint of two sessions, one of which was running. Return: its descriptor. */
 static int leave(u64 *ret_lost, bool with_own)
 {
 	struct ledgers l = { .session = SESSION_MACHINE };
@@ -384,7 +393,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	assert_true(restore.gap_ns > 0);
 	worker_call(worker, look, &machine);
 	worker_call(worker, look, &loads);
-	/* Of the one CPU that is online. */
+	/* The statistics of the one CPU that is online. */
 	assert_true(machine.running && machine.lost >= lost && machine.gap_ns == restore.gap_ns);
 	assert_true(loads.there && !loads.running && !loads.lost);
 	assert_string_equal(loads.expression, "op == load");
@@ -393,7 +402,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	checkpoint_free(checkpoint);
 }
 
-/* What the bus has set up is there again, or somebody is told. */
+/* Check that what the bus has set is restored, or that the loss is logged. */
 static void check_set(const struct config *later, int fd, bool rule, bool interval)
 {
 	struct ledgers machine = { .session = SESSION_MACHINE }, flight = { .session = "flight" },
@@ -460,7 +469,7 @@ static int save(struct worker_state *state, void *arg __attribute__((unused)))
 	return checkpoint_is_due(state, checkpoint_of(state)->saved_ns + 1);
 }
 
-/* What could not be saved is not given back, until the rings are nearly full; then they spill. */
+/* Unsaved bytes are not released until the rings are nearly full. Then they spill. */
 static void test_unsaved(void **state __attribute__((unused)))
 {
 	struct restore_request restore;
@@ -472,7 +481,7 @@ static void test_unsaved(void **state __attribute__((unused)))
 	assert_true(worker_call(worker, save, NULL) && !spills);
 	before = released;
 	checkpoint->room = 100;
-	/* A ring that waits is no reason to try again and again. */
+	/* A waiting ring does not cause a save in each round. */
 	assert_false(worker_call(worker, save, NULL));
 	assert_true(checkpoint->error == -ENOSPC && checkpoint->unsaved == 1 &&
 		    released == before && spills);
@@ -492,7 +501,7 @@ static void test_unsaved(void **state __attribute__((unused)))
 	adopted = false;
 }
 
-/* What was modelled and what was measured never become one sum. */
+/* Modelled and measured samples are never added up. */
 static void test_backend(void **state __attribute__((unused)))
 {
 	const struct {
@@ -538,7 +547,10 @@ static int trouble_of_own(struct worker_state *state, void *arg __attribute__((u
 	return session ? (int)session->shared_source->source->trouble.faults : -ENOENT;
 }
 
-/* A process with the machine's session and that one, killed after some windows; what is left of it. */
+/*
+ * Run a process with the machine's session and one with its own source, and kill it after some
+ * windows. Return: its checkpoint.
+ */
 static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
 {
 	struct restore_request restore;
@@ -571,7 +583,7 @@ static bool is_noted(const struct restore_request *restore, bool warning, const 
 	return false;
 }
 
-/* What it was asked for is asked for again. */
+/* The request to the new source equals the former one. */
 static void check_asked(void)
 {
 	assert_true(own.sampling.interval_ns == 3000000 && own.sampling.user &&
@@ -581,7 +593,10 @@ static void check_asked(void)
 	assert_int_equal(own.sampling.filter_types, SPE_PMSFCR_LD);
 }
 
-/* Whatever becomes of one session's source, the machine's goes on; and its own where that can be. */
+/*
+ * Whatever happens to one session's source, the machine's session continues, and so does that
+ * session if it can.
+ */
 static void test_own(void **state __attribute__((unused)))
 {
 	const struct {
@@ -643,11 +658,11 @@ static void test_own(void **state __attribute__((unused)))
 		assert_true(is_noted(&restore, rows[i].warning, rows[i].noted));
 		assert_int_equal(own.opened,
 				 rows[i].none && !rows[i].refused ? 1 : rows[i].foreign);
-		/* One that is not gone on with samples no more. */
+		/* A session that is not resumed does not sample. */
 		assert_true(!!stopped == (rows[i].foreign || rows[i].backend));
 		if (after.there) {
 			check_asked();
-			/* Its rings are small, the machine's wait. */
+			/* The session's small rings spill, and the machine's rings wait. */
 			assert_true(after.spills && !machine.spills);
 			assert_true(is_noted(&restore, true,
 					     "without cgroup \"/speprof-never-there\","));
@@ -664,7 +679,7 @@ static void test_own(void **state __attribute__((unused)))
 	memset(&own, 0, sizeof(own));
 }
 
-/* Figures that are refused take sessions with them, and what they sampled. */
+/* Statistics that are refused take their sessions with them, and these sessions' samples. */
 static void test_own_forgotten(void **state __attribute__((unused)))
 {
 	struct ledgers before, machine;
@@ -692,7 +707,7 @@ static int read_epoch(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* As if it had never been kept: who adds counters up sees that they begin anew. */
+/* After a refused checkpoint counters visibly restart from 0. */
 static void test_forgotten(void **state __attribute__((unused)))
 {
 	struct restore_request restore;
@@ -715,8 +730,8 @@ static void test_forgotten(void **state __attribute__((unused)))
 }
 
 /*
- * The SPU is somebody else's when the process begins: figures are there all the same, and the
- * session is to run, for the next process too if this one gives up.
+ * Another session holds the SPU when the process starts: statistics are restored all the same, and
+ * the session is marked to run, also for the process after this one.
  */
 static void test_busy(void **state __attribute__((unused)))
 {
@@ -741,7 +756,7 @@ static void test_busy(void **state __attribute__((unused)))
 		checkpoint_free(checkpoint);
 		fd = next;
 	}
-	/* Who was told to stop stays so. */
+	/* A session that was stopped stays stopped. */
 	worker = process_new(fd, &checkpoint, &restore);
 	assert_int_equal(worker_call(worker, worker_stop, NULL), 0);
 	next = dup(checkpoint_fd(checkpoint));
@@ -766,8 +781,8 @@ static struct worker *process_next(struct worker *worker, struct checkpoint **ch
 }
 
 /*
- * A session that shares the machine's source, and ran, begins with it once the SPU is free: also
- * where another process was between, and not where it was stopped meanwhile.
+ * A session that shares the machine's source and was running starts with it once the SPU is free:
+ * also across another process, and not if it was stopped meanwhile.
  */
 static void test_busy_shared(void **state __attribute__((unused)))
 {
@@ -802,7 +817,7 @@ static void test_busy_shared(void **state __attribute__((unused)))
 	}
 }
 
-/* Change bytes of what is in the checkpoint, its sum made right. */
+/* Change bytes in the checkpoint, and correct its checksum. */
 static void forge(int fd, unsigned int seed)
 {
 	struct checkpoint_slots *slots;
@@ -822,7 +837,7 @@ static void forge(int fd, unsigned int seed)
 	checkpoint_slots_free(slots);
 }
 
-/* All of it or nothing: what is refused leaves no session and no figure behind. */
+/* All or nothing: a refused checkpoint leaves no session and no statistics. */
 static void test_forged(void **state __attribute__((unused)))
 {
 	u32 refused = 0, rounds = 200;
