@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A file's bytes, to be spoilt and loaded. */
+/* The bytes of a file, for tests that damage and load them. */
 #ifndef SPEPROF_IMAGE_H
 #define SPEPROF_IMAGE_H
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A helper that was taken over, or broke: how is what its own file is called. */
+/*
+ * A symbol helper that is compromised or broken. The name of its own file says how it misbehaves.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static void answer(size_t size)
 		exit(1);
 }
 
-/* An honest answer to SYMBOL_FIND, for the modes to spoil; its size. */
+/* Write a correct reply to SYMBOL_FIND, which the modes then spoil. Return: its size. */
 static size_t find(void)
 {
 	out.reply.done = in.request.count;
@@ -80,7 +82,7 @@ static bool is_mode(const char *mode, const char *what)
 	return !strncmp(mode, what, strlen(what));
 }
 
-/* What opens: nothing is handed over, as the other helper reads nothing. */
+/* The file opener: it hands no file over, as the other helper reads none. */
 static void open_files(const char *mode)
 {
 	static struct open_request request;
@@ -91,7 +93,7 @@ static void open_files(const char *mode)
 		reply = (struct open_reply){ .serial = request.serial };
 		if (is_mode(mode, "open-crash"))
 			abort();
-		/* As where the file system of one file does not answer. */
+		/* The file system of this one file does not answer. */
 		if (is_mode(mode, "open-hang") && strstr(request.path, "/hangs"))
 			pause();
 		if (is_mode(mode, "open-serial"))

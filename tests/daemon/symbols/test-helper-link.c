@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Between the helper and who asks it: what it may not do, what it may not say, and its ends. */
+/*
+ * Between the symbol helper and its caller: what the helper may not do, which replies are rejected,
+ * and how it ends.
+ */
 #include "test.h"
 
 #include <dirent.h>
@@ -53,11 +56,11 @@ static bool named(struct symbols *s, s32 pid, const struct attribute_location *p
 	return symbols_function(s, pid, place, true, name, size);
 }
 
-/* The helper, and the one of the two that reads. */
+/* A line in the status of both helpers, and of the one that reads files. */
 #define ANY    "\nState:"
 #define READER "\nSeccomp:\t2\n"
 
-/* A child of this process whose status has @line, or 0. */
+/* Find a child of this process whose status has @line. Return: its PID, or 0. */
 static pid_t helper_pid(const char *line, char *ret_status, size_t size)
 {
 	DIR *proc = opendir("/proc");
@@ -93,7 +96,7 @@ static void status_is(const char *status, const char *line)
 		fail_msg("no \"%s\" in the helper's status:\n%s", line + 1, status);
 }
 
-/* What it gave up, as the kernel tells it. */
+/* The privileges that the helper dropped, by its status in /proc. */
 static void test_locked_up(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
@@ -130,11 +133,11 @@ static void test_locked_up(void **state)
 	assert_non_null(strstr(limits, "Max processes             0                    0"));
 	symbols_free(s);
 	attributor_free(a);
-	/* With who asked, it is gone. */
+	/* The helper ends with its caller. */
 	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
 }
 
-/* The kernel's own, which the helper reads from the descriptor that it is handed. */
+/* The kernel's symbols: the helper reads them from a descriptor. */
 static void test_kernel(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -162,7 +165,7 @@ static void test_kernel(void **state)
 	attributor_free(a);
 }
 
-/* Killed between two questions, by whoever it was: the next has its answer all the same. */
+/* A helper that is killed between two requests: the next request still gets its reply. */
 static void test_killed(void **state)
 {
 	siginfo_t dead;
@@ -183,7 +186,7 @@ static void test_killed(void **state)
 	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
 	kill(pid, SIGKILL);
-	/* Dead, and left for the other side to be reaped. */
+	/* Dead and not reaped: the caller reaps it. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
 	assert_true(named(s, getpid(), &there, name, sizeof(name)));
 	assert_string_equal(name, "look_there");
@@ -197,7 +200,7 @@ static void test_killed(void **state)
 	attributor_free(b);
 }
 
-/* The hostile helper under the name of what it does. */
+/* A link to the hostile helper, named after its mode. */
 static void hostile_path(const char *mode, char *path, size_t size)
 {
 	char bytes[65536];
@@ -213,7 +216,7 @@ static void hostile_path(const char *mode, char *path, size_t size)
 	close(to);
 }
 
-/* What a helper may do costs it its life, and one that lies is caught at the first word. */
+/* A helper that misbehaves is killed, and a malformed reply is detected at once. */
 static void test_hostile_link(void **state)
 {
 	static const struct {
@@ -246,7 +249,7 @@ static void test_hostile_link(void **state)
 		test_row("%s", rows[i].mode);
 		hostile_path(rows[i].mode, path, sizeof(path));
 		helper_link_init(&link, path, false);
-		/* Of one that does not answer it is the same when it is given up. */
+		/* A helper that does not reply is killed after the time limit. */
 		link.call_ms = strcmp(rows[i].mode, "mute") ? WAIT : 50;
 		r = helper_link_ready(&link);
 		if (!strcmp(rows[i].mode, "hang"))
@@ -265,7 +268,7 @@ static void test_hostile_link(void **state)
 		if (rows[i].ready || rows[i].open || rows[i].find) {
 			assert_row(link.failures == 1 && link.reader.fd < 0 && link.reader.pid < 0 &&
 				   link.opener.fd < 0 && link.opener.pid < 0);
-			/* And not at once again where it could not even start. */
+			/* It is not restarted at once if it could not start. */
 			assert_row(!link.backoff_ms == !rows[i].ready);
 		}
 		helper_link_deinit(&link);
@@ -273,7 +276,7 @@ static void test_hostile_link(void **state)
 	}
 }
 
-/* The same of the one that opens files. */
+/* The same for the helper that opens files. */
 static void test_hostile_opener(void **state)
 {
 	static const struct {
@@ -297,7 +300,7 @@ static void test_hostile_opener(void **state)
 		helper_link_init(&link, path, false);
 		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
 		assert_row(!helper_link_ready(&link));
-		/* No file is there; only the one that hangs does not say so. */
+		/* The file does not exist: all but the hanging one reply so. */
 		request = (struct open_request){ .type = OPEN_HAND, .path = "/hangs" };
 		assert_row(helper_link_open(&link, &request, &reply) == rows[i].open);
 		assert_row(link.failures == !!rows[i].open);
@@ -307,7 +310,7 @@ static void test_hostile_opener(void **state)
 	}
 }
 
-/* Dead before the next file is begun: that one is not to blame. */
+/* A helper that dies before the next file is opened does not discredit that file. */
 static void test_renewed(void **state)
 {
 	static struct helper_link link;
@@ -329,7 +332,7 @@ static void test_renewed(void **state)
 	unlink(path);
 }
 
-/* A process of another user, which sleeps. */
+/* Start a process of another user, which sleeps. */
 static pid_t child_of(uid_t uid)
 {
 	pid_t pid = fork();
@@ -345,7 +348,7 @@ static pid_t child_of(uid_t uid)
 }
 
 /*
- * Opening a file of one user hangs for ever. Names of another user's file come all the same, and
+ * Opening a file of one user hangs for ever. Names in another user's file still arrive, and
  * symbols_free() does not wait.
  */
 static void test_hang(void **state)
@@ -371,7 +374,7 @@ static void test_hang(void **state)
 	while (!symbols_function(s, pid[1], &working, true, name, sizeof(name)))
 		symbols_wait(s, 10);
 	assert_string_equal(name, "lies");
-	/* More of the first user's, which waits for what hangs. */
+	/* More requests of the first user wait behind the hanging one. */
 	hanging.offset = 0x2000;
 	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
 	symbols_stats(s, &stats);
@@ -387,7 +390,7 @@ static void test_hang(void **state)
 	unlink(works);
 }
 
-/* One that hangs over a file is replaced, and the mapping is refused. */
+/* A helper that hangs in a file is replaced, and the mapping gets no names. */
 static void test_hang_refused(void **state)
 {
 	char helper[128], hangs[128], name[64];
@@ -411,7 +414,7 @@ static void test_hang_refused(void **state)
 	unlink(hangs);
 }
 
-/* A file that ends a helper is not read again. */
+/* A file that kills a helper is not read a second time. */
 static void test_poisoned(void **state)
 {
 	char path[128], name[64];
@@ -438,7 +441,7 @@ static void test_poisoned(void **state)
 	unlink(path);
 }
 
-/* Without a helper: one sentence says so, and nothing waits. */
+/* Without a helper one line of the log says so, and nothing waits. */
 static void test_no_helper(void **state)
 {
 	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
@@ -461,7 +464,10 @@ static void test_no_helper(void **state)
 	attributor_free(a);
 }
 
-/* Of many groups, where the right is there: its status is longer than a page. How many were @before. */
+/*
+ * Join many groups if permitted: the status becomes longer than a page. Return: the number of
+ * former groups, which are in @before.
+ */
 static int join_groups(gid_t *before, int room)
 {
 	gid_t groups[1000];
@@ -472,7 +478,10 @@ static int join_groups(gid_t *before, int room)
 	return count < 0 || setgroups(ARRAY_SIZE(groups), groups) < 0 ? -1 : count;
 }
 
-/* A runtime's own code, by its map: what stands later counts, what is no line does not. */
+/*
+ * Code that a runtime generated has the names of its perf map: later lines win, and invalid lines
+ * do not count.
+ */
 static void test_perf_map(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -512,11 +521,11 @@ static void test_perf_map(void **state)
 		assert_row(named(s, getpid(), &place, name, sizeof(name)) == !!rows[i].name);
 		if (rows[i].name)
 			assert_string_equal(name, rows[i].name);
-		/* Of who is gone, and of a recording, nothing is known. */
+		/* Dead processes and recordings have no perf map. */
 		assert_row(!named(s, 0, &place, name, sizeof(name)));
 	}
 	symbols_free(s);
-	/* A link could lead to what others may not see. */
+	/* A link could lead to a file that the user may not read. */
 	snprintf(link, sizeof(link), "%s/elsewhere", folder);
 	assert_int_equal(rename(path, link), 0);
 	assert_int_equal(symlink(link, path), 0);
@@ -534,7 +543,7 @@ static void test_perf_map(void **state)
 	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
 }
 
-/* Another user's file of that name is none of the process's. */
+/* A file with that name that another user owns does not belong to the process. */
 static void test_perf_map_owner(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -572,7 +581,7 @@ static void copy_self(const char *path)
 	close(to);
 }
 
-/* A container's binary, by its path in there; its links lead to nothing outside. */
+/* A binary in a container, by its path there. Its links lead nowhere outside. */
 static void test_other_root(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -615,14 +624,14 @@ static void test_other_root(void **state)
 		kill(child, SIGKILL);
 	assert_true(found);
 	assert_string_equal(name, "look_here");
-	/* What has that path now is another file. */
+	/* Another file has that path now. */
 	other = within;
 	other.inode++;
 	found = named(s, child, &other, name, sizeof(name));
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_false(found);
-	/* It is gone, and its root with it: what was read stays known. */
+	/* The process and its root are gone. Names that were read stay known. */
 	assert_true(named(s, 0, &within, name, sizeof(name)));
 	symbols_free(s);
 	attributor_free(a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which owner's job is next, by a clock that the test sets. */
+/* Which owner's job is next, with a clock that the test sets. */
 #include "test.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ static void push(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
 		job_queues_push(queues, owner, now_ms, job_of(owner));
 }
 
-/* The owner of the next job, which is at work then; 0: none. */
+/* Pick the next job. Return: its owner, or 0 if there is no job to run. */
 static u64 pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue, u64 *ret_until)
 {
 	struct job *job = job_queues_pick(queues, now_ms, true, ret_queue, ret_until);
@@ -42,7 +42,7 @@ static void drop_all(struct job_queues *queues)
 		free(job);
 }
 
-/* An owner whose jobs are slow has its share of the time, and no more. */
+/* An owner with slow jobs gets its share of the time, and no more. */
 static void test_share(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -60,7 +60,7 @@ static void test_share(void **state)
 		*(owner == 1 ? &slow : &quick) += took + 1;
 	}
 	assert_true(slow > 0 && slow <= quick + 1000 && quick <= slow + 10);
-	/* One that comes later has no claim to what it did not use. */
+	/* An owner that starts later gets no credit for the time before. */
 	push(&queues, 3, now, 1000);
 	quick = 0;
 	for (u32 i = 0; i < 100; i++) {
@@ -71,7 +71,7 @@ static void test_share(void **state)
 	drop_all(&queues);
 }
 
-/* No owner is served twice at once: the job that hangs leaves the other lanes to others. */
+/* Two jobs of one owner never run at once: while one hangs the other lanes serve other owners. */
 static void test_once(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -82,7 +82,7 @@ static void test_once(void **state)
 	push(&queues, 1, 0, 3);
 	assert_int_equal(pick(&queues, 0, &first, &until), 1);
 	assert_int_equal(pick(&queues, 0, &none, &until), 0);
-	/* Nothing to wait for but another's, or its end. */
+	/* There is nothing to wait for but a job of another owner, or the end of this one. */
 	assert_int_equal(until, 0);
 	push(&queues, 2, 0, 1);
 	assert_int_equal(pick(&queues, 0, &second, &until), 2);
@@ -91,7 +91,7 @@ static void test_once(void **state)
 	drop_all(&queues);
 }
 
-/* An owner whose jobs end helpers waits, longer each time; the others do not. */
+/* An owner whose jobs end helpers waits, longer each time. Other owners do not wait. */
 static void test_backoff(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -116,7 +116,7 @@ static void test_backoff(void **state)
 		now = until;
 		wait = wait * 2 < 60000 ? wait * 2 : 60000;
 	}
-	/* One good one, and it is as before. */
+	/* One successful job resets the delay. */
 	assert_int_equal(pick(&queues, now, &queue, &until), 1);
 	job_queue_done(queue, now, 0, false);
 	assert_int_equal(pick(&queues, now, &queue, &until), 1);
@@ -126,7 +126,7 @@ static void test_backoff(void **state)
 	drop_all(&queues);
 }
 
-/* Two owners whose files hang share one lane, and the other one is there for the rest. */
+/* Two owners whose files hang share one lane. The other lane serves the remaining owners. */
 static void test_suspects(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -141,13 +141,13 @@ static void test_suspects(void **state)
 		job_queue_done(queue, 10000, 10000, true);
 	}
 	push(&queues, 3, 20000, 1);
-	/* The lane without suspects takes the third owner's, and then nothing. */
+	/* The lane without suspects takes the third owner's job, and then none. */
 	job = job_queues_pick(&queues, 20000, false, &queue, &until);
 	assert_int_equal(job->key.id, 3);
 	free(job);
 	assert_null(job_queues_pick(&queues, 20000, false, &none, &until));
 	assert_int_equal(until, 0);
-	/* A job that ends well ends the suspicion. */
+	/* A successful job ends the suspicion. */
 	assert_int_equal(pick(&queues, 20000, &none, &until), 1);
 	job_queue_done(none, 20000, 0, false);
 	job = job_queues_pick(&queues, 20000, false, &none, &until);
@@ -156,7 +156,7 @@ static void test_suspects(void **state)
 	drop_all(&queues);
 }
 
-/* Of more owners than there are queues none is forgotten. */
+/* With more owners than queues, each owner is still served. */
 static void test_many(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -174,7 +174,7 @@ static void test_many(void **state)
 	assert_int_equal(seen, 20 * JOB_QUEUES);
 }
 
-/* A user's processes are one owner's, root's are the mount namespace's. */
+/* Processes of a user have the user as owner, and processes of root their mount namespace. */
 static void test_owner(void **state)
 {
 	pid_t pid;

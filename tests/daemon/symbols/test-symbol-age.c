@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Names after a while, and of another process with the same number, by a clock that the test sets. */
+/*
+ * Names after some time, and names of another process with the same PID, with a clock that the test
+ * sets.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -15,7 +18,7 @@ static time_t ahead_s;
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 
-/* The clock of names, which only they read; deadlines and waits have another. */
+/* Advance the clock of names. Only names read it: deadlines and delays use another clock. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	int r = __real_clock_gettime(clock, ts);
@@ -25,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return r;
 }
 
-/* Names are looked at again. */
+/* Names expire. */
 static void pass_time(void)
 {
 	__atomic_add_fetch(&ahead_s, 11, __ATOMIC_RELAXED);
@@ -40,7 +43,7 @@ static void map_write(const char *path, const char *how, const char *lines)
 	fclose(f);
 }
 
-/* Code at @pc, of the process that had this one's number as the @process th. */
+/* A location at @pc, of the @process th process with this PID. */
 static struct attribute_location code(u64 process, u64 pc)
 {
 	return (struct attribute_location){
@@ -48,7 +51,7 @@ static struct attribute_location code(u64 process, u64 pc)
 	};
 }
 
-/* What is known of it at once; "" if nothing is. */
+/* The name that is known at once; "" for none. */
 static const char *name_now(struct symbols *s, u64 process, u64 pc)
 {
 	const struct attribute_location place = code(process, pc);
@@ -57,7 +60,7 @@ static const char *name_now(struct symbols *s, u64 process, u64 pc)
 	return symbols_function(s, getpid(), &place, true, name, sizeof(name)) ? name : "";
 }
 
-/* What is known of it once it was looked up. */
+/* The name after it was resolved. */
 static const char *name_of(struct symbols *s, u64 process, u64 pc)
 {
 	name_now(s, process, pc);
@@ -65,7 +68,7 @@ static const char *name_of(struct symbols *s, u64 process, u64 pc)
 	return name_now(s, process, pc);
 }
 
-/* A perf map that grows keeps its names; another process with the number has none of them. */
+/* A perf map that grows keeps its names. Another process with the PID has none of them. */
 static void test_other_process(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -85,12 +88,12 @@ static void test_other_process(void **state)
 	assert_string_equal(name_of(s, 1, 0x10000), "first");
 	map_write(other, "we", "20000 10 third\n");
 	assert_int_equal(rename(other, path), 0);
-	/* At once, and when it was looked up. */
+	/* At once, and after resolving. */
 	assert_string_equal(name_now(s, 2, 0x10000), "");
 	assert_string_equal(name_now(s, 2, 0x20000), "");
 	assert_string_equal(name_of(s, 2, 0x20000), "third");
 	assert_string_equal(name_of(s, 2, 0x10000), "");
-	/* One without a map. */
+	/* A process without a map. */
 	unlink(path);
 	assert_string_equal(name_of(s, 3, 0x20000), "");
 	pass_time();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is said between the helper and who asks it, each field wrong in turn; and the cache. */
+/*
+ * Messages between the helper and its caller with each field wrong in turn, and the cache of names.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -95,7 +97,7 @@ static void test_requests(void **state)
 		request.request.slot = SYMBOL_SLOTS;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
-		/* From the opener, in place of one with the request. */
+		/* The opener sends a file in place of the caller. */
 		request.request.handed = 1;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		assert_row(!symbol_request_check(&request.request, request_size(), false) == file);
@@ -170,7 +172,7 @@ static void test_replies(void **state)
 	WRONG(SYMBOL_LINES, lines()[2].reserved = 1);
 }
 
-/* Names are found by their ranges, each text is kept once, and the oldest goes. */
+/* Names are found by their ranges, each text is stored once, and the oldest one is evicted. */
 static void test_cache(void **state)
 {
 	struct name_cache cache;
@@ -238,7 +240,7 @@ static void test_demangle(void **state)
 		demangle(rows[i].from, to, sizeof(to));
 		assert_row(!strcmp(to, rows[i].to));
 	}
-	/* One that grows without end is cut. */
+	/* A name that grows without end is truncated. */
 	strcpy(name, "_Z1fI");
 	for (u32 i = 0; i < 100; i++)
 		strcat(name, "1AIS");

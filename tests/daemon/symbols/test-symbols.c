@@ -27,7 +27,7 @@
 #define LIMIT (8ULL << 20)
 #define WAIT  60000
 
-/* What is looked for: its name, and an address within it. */
+/* The function to find: its name, and an address in it. */
 __attribute__((noinline, used)) static int walk_the_line(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -35,7 +35,7 @@ __attribute__((noinline, used)) static int walk_the_line(int n)
 	return n;
 }
 
-/* As a library with versions has it: the name in the table is "versioned@TEST_1". */
+/* A versioned symbol, as in libraries: its name in the table is "versioned@TEST_1". */
 __asm__(".symver versioned_1, versioned@TEST_1");
 __attribute__((noinline, used)) static int versioned_1(void)
 {
@@ -44,7 +44,7 @@ __attribute__((noinline, used)) static int versioned_1(void)
 
 static const struct symbols_config waiting = { .wait_ms = WAIT };
 
-/* What is known of @place once it was looked up. */
+/* The name of @place after it was resolved. */
 static bool named(struct symbols *s, s32 pid, const struct attribute_location *place, bool live,
 		  char *name, size_t size)
 {
@@ -80,20 +80,20 @@ static void test_own_function(void **state)
 	assert_true(attributor_locate(a, index, pc + 1, false, &place));
 	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
-	/* The same without a living process: its path holds the same file. */
+	/* The same without a living process: the path still leads to the same file. */
 	assert_true(named(s, 0, &place, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
-	/* Another file has that path now, as far as the mapping can tell. */
+	/* By its inode number the file is another one now. */
 	place.inode++;
 	assert_false(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-symbols+0x"));
-	/* A recording's file is this machine's only if the build-id says so. */
+	/* The build id decides whether a recording's file is the one on this machine. */
 	place.inode--;
 	assert_false(named(s, 0, &place, false, name, sizeof(name)));
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &place));
 	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_string_equal(name, "versioned");
-	/* Of a library, by its dynamic symbols. */
+	/* A function of a library, by its dynamic symbols. */
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &place));
 	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "strtoul"));
@@ -101,7 +101,9 @@ static void test_own_function(void **state)
 	attributor_free(a);
 }
 
-/* What was read while its process lived keeps its names when that and the file are gone. */
+/*
+ * Names that were read while the process lived remain after the process and the file are removed.
+ */
 static void test_gone(void **state)
 {
 	char gone[] = "/tmp/test-symbols-XXXXXX";
@@ -138,7 +140,7 @@ static void test_gone(void **state)
 	place.binary = "/tmp/test-symbols-other";
 	assert_false(named(s, 0, &place, true, name, sizeof(name)));
 	place.binary = gone;
-	/* The same number of another file system is another file. */
+	/* The same inode number on another device is another file. */
 	place.device++;
 	assert_false(named(s, 0, &place, true, name, sizeof(name)));
 	place.device--;
@@ -149,7 +151,7 @@ static void test_gone(void **state)
 	free(image.bytes);
 }
 
-/* A binary that was deleted while it runs, as every upgrade does: the mapping leads to it. */
+/* A running binary that was deleted, as in an upgrade: /proc/PID/map_files leads to it. */
 static void test_deleted(void **state)
 {
 	char path[] = "/tmp/test-symbols-XXXXXX", link[64], name[64];
@@ -180,7 +182,7 @@ static void test_deleted(void **state)
 	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map,
 		 (unsigned long)map + ((image.size + page - 1) / page * page));
 	fd = open(link, O_RDONLY | O_CLOEXEC);
-	/* Which takes CAP_CHECKPOINT_RESTORE; the name of the file remains without. */
+	/* This needs CAP_CHECKPOINT_RESTORE. Without it the name of the file remains. */
 	assert_int_equal(named(s, getpid(), &place, true, name, sizeof(name)), fd >= 0);
 	if (fd >= 0)
 		assert_string_equal(name, "walk_the_line");
@@ -194,7 +196,7 @@ static void test_deleted(void **state)
 	free(image.bytes);
 }
 
-/* Neither as a program nor beside one is a file of the kernel's opened: reading one may take from others. */
+/* No file of the kernel is opened as a program or beside one: reading one may have side effects. */
 static void test_kernels_files(void **state)
 {
 	struct file_request file = { .path = "/proc/version", .pid = getpid(), .live = true };
@@ -221,7 +223,10 @@ static void test_kernels_files(void **state)
 	close(fd);
 }
 
-/* What programs lie on, by a list: what a later kernel has besides is not on it. */
+/*
+ * A list of file systems on which programs are stored. File systems that it does not have are not
+ * read.
+ */
 static void test_stored(void **state)
 {
 	static const struct {
@@ -236,7 +241,7 @@ static void test_stored(void **state)
 		{ "sysfs", SYSFS_MAGIC, false },      { "binfmt_misc", BINFMTFS_MAGIC, false },
 		{ "mqueue", 0x19800202, false },      { "configfs", 0x62656570, false },
 		{ "secretmem", SECRETMEM_MAGIC, false }, { "unknown", 0x12345678, false },
-		/* As statfs() has it where its type is signed. */
+		/* statfs() gives this value if its type is signed. */
 		{ "smb, signed", (u64)(s64)(s32)SMB2_SUPER_MAGIC, true },
 	};
 
@@ -247,7 +252,7 @@ static void test_stored(void **state)
 	}
 }
 
-/* As the filter of the unit, which has no seccomp(): only prctl() can add another filter. */
+/* The filter of the unit without seccomp(): only prctl() can add another one. */
 static int seccomp_refuse(void)
 {
 	struct sock_filter code[] = {
@@ -263,7 +268,7 @@ static int seccomp_refuse(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* In the sandbox a descriptor has facts, and no path has: not even of a file that is there. */
+/* In the sandbox descriptors can be examined and paths cannot, not even of existing files. */
 static void test_sandbox_facts(void **state)
 {
 	pid_t pid = fork();
@@ -374,7 +379,7 @@ static void test_no_name(void **state)
 	char name[64];
 
 	(void)state;
-	/* This machine's addresses are nobody's; those of a recording are in it. */
+	/* Without a recording kernel addresses have no names. A recording has its own. */
 	named(NULL, 0, &kernel, true, name, sizeof(name));
 	assert_string_equal(name, "[kernel]");
 	named(NULL, 0, &kernel, false, name, sizeof(name));
@@ -402,7 +407,7 @@ static void test_no_name(void **state)
 	symbols_free(s);
 }
 
-/* A budget that holds no two files gives the same names. */
+/* A budget smaller than two files gives the same names. */
 static void test_small_budget(void **state)
 {
 	const struct symbols_config small = { .budget = 500000, .wait_ms = WAIT };

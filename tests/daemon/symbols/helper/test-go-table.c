@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tables as Go's linker lays them out, of all four layouts, made here; whole, cut and flipped. */
+/*
+ * Tables in the four layouts of Go's linker, made by this test: whole, truncated and with flipped
+ * bits.
+ */
 #include "test.h"
 
 #include <inttypes.h>
@@ -53,7 +56,7 @@ static void put_step(struct maker *m, s32 value, u32 bytes)
 	put_varint(m, bytes);
 }
 
-/* The first half of a function is on line @line, the rest 5 lines above it. */
+/* The first half of a function is on line @line, the rest 5 lines earlier. */
 static u32 put_lines(struct maker *m, u32 line, u32 quantum)
 {
 	u32 at = m->len;
@@ -68,7 +71,7 @@ static u32 put_files(struct maker *m, u32 quantum)
 {
 	u32 at = m->len;
 
-	put_step(m, 2, STEP / quantum); /* from -1 to 1 */
+	put_step(m, 2, STEP / quantum); /* the index changes from -1 to 1 */
 	put_varint(m, 0);
 	return at;
 }
@@ -79,7 +82,7 @@ static void align(struct maker *m, u32 to)
 		put(m, m->len, 0, 1);
 }
 
-/* Offsets in a function's description, after its entry, as all layouts have them. */
+/* The fields of a function's description behind its entry, which are the same in all layouts. */
 static void put_function(struct maker *m, u32 at, u32 name, u32 files, u32 lines)
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer;
@@ -95,7 +98,7 @@ static void name_of(u32 i, char *name)
 	sprintf(name, "main.(*T%u).f%u", i, i * i);
 }
 
-/* Where the parts are: names, units, files, values, functions. */
+/* The offsets of the sections: names, units, files, values, functions. */
 static void put_parts(struct maker *m, const u32 *parts)
 {
 	u32 first = m->layout >= LAYOUT_1_18 ? 3 : 2;
@@ -107,7 +110,7 @@ static void put_parts(struct maker *m, const u32 *parts)
 		put(m, 8 + (first + i) * m->pointer, parts[i], m->pointer);
 }
 
-/* The functions at @at, and what describes each behind them. */
+/* The table of functions at @at, followed by the description of each. */
 static void put_table(struct maker *m, u32 at, const u32 *names, u32 files, const u32 *lines)
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer, old = m->layout == LAYOUT_1_2;
@@ -143,7 +146,10 @@ static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 	put(m, 6, quantum, 1);
 	put(m, 7, pointer, 1);
 	put(m, 8, FUNCTIONS, pointer);
-	/* 1.2 has its table of functions at once, the others the parts by offsets. */
+	/*
+	 * In layout 1.2 the table of functions follows at once. Others have the offsets of
+	 * sections.
+	 */
 	m->len = old ? head + (2 * FUNCTIONS + 1) * pointer + 4 : head;
 	at = m->len;
 	put_string(m, "");
@@ -157,7 +163,7 @@ static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 	files = m->len;
 	put_string(m, "x");
 	file = put_string(m, "/src/main.go") - files;
-	put(m, unit + 4 * 4, file, 4); /* the second of its unit, which begins at 3 */
+	put(m, unit + 4 * 4, file, 4); /* the second file of the unit, whose files begin at 3 */
 	align(m, 8);
 	values = m->len;
 	put(m, m->len, 0, 1);
@@ -212,7 +218,7 @@ static void test_layouts(void **state)
 	}
 }
 
-/* A program that may lie anywhere leaves where its text is to the loader. */
+/* In a position-independent program the loader writes the address of the text. */
 static void test_text_elsewhere(void **state)
 {
 	static struct maker m;
@@ -248,7 +254,7 @@ static void walk(const u8 *data, size_t size)
 	symtab_clear(&t);
 }
 
-/* In memory that ends where the table does, so that a sanitizer sees each step beyond. */
+/* The memory ends with the table, so that a sanitizer reports each access behind it. */
 static void test_damaged(void **state)
 {
 	static struct maker m;
