@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Who ran when, without context packets: the ring, and what it says against what packets say. */
+/*
+ * Which task ran when, without context packets: the ring of switches, and its agreement with
+ * packets.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -49,12 +52,12 @@ static void test_find(void **state)
 		u64 to;
 		s32 tid;
 	} rows[] = {
-		{ 99, 99, -1 }, /* before the first */
+		{ 99, 99, -1 }, /* before the first switch */
 		{ 99, 100, -1 },  { 100, 100, 7 },
 		{ 199, 199, 7 },  { 199, 200, -1 }, /* a switch in between */
 		{ 200, 299, 0 }, /* the idle task */
-		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* and nobody since */
-		{ 150, 350, -1 }, { 120, 130, 7 }, /* back again */
+		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* no switch since */
+		{ 150, 350, -1 }, { 120, 130, 7 }, /* the task is back */
 	};
 	static struct ring r;
 
@@ -70,7 +73,7 @@ static void test_find(void **state)
 	}
 }
 
-/* What was overwritten is not known; what is left is, in any order of asking. */
+/* Overwritten switches are unknown. The remaining ones are found in any order of queries. */
 static void test_overwritten(void **state)
 {
 	unsigned int seed = 3;
@@ -99,18 +102,18 @@ static void *write_on(void *arg)
 	u64 time = 0;
 
 	(void)arg;
-	/* The TID follows from the time, so that a mixture of two entries shows. */
+	/* The TID follows from the time, which reveals a mixture of two entries. */
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		time += 1 + time % 7;
 		ring_add(&shared, time, (u32)(time * 2654435761U >> 8));
-		/* Ten million a second is fast enough. */
+		/* About ten million switches a second. */
 		for (volatile int i = 0; i < 50; i++)
 			;
 	}
 	return NULL;
 }
 
-/* The writer laps the reader all the time: an answer is right, or there is none. */
+/* The writer laps the reader all the time: a result is right, or there is none. */
 static void test_race(void **state)
 {
 	pthread_t writer;
@@ -141,7 +144,7 @@ static void test_race(void **state)
 	assert_true(known > 0);
 }
 
-/* What packets and what switches say of the same samples. */
+/* The agreement of packets and switches about the same samples. */
 struct verdict {
 	struct task_events *events;
 	struct switch_ring *rings;
@@ -152,15 +155,15 @@ struct verdict {
 	u64 same;
 	u64 unknown;
 	u64 different;
-	u64 switching; /* of the unknown: there was a switch in what may be its time */
-	u64 overwritten; /* too old for the ring */
-	u64 untold; /* too new for it, or events were lost */
-	u64 raced; /* the ring went around while it was looked through: once more it is known */
+	u64 switching; /* of the unknown: a switch is within the range of times */
+	u64 overwritten; /* older than the ring's entries */
+	u64 untold; /* newer than the ring's entries, or after a loss */
+	u64 raced; /* the writer lapped the search: a second search succeeds */
 };
 
 /*
- * Why nobody is known to have run from @from to @to, by all that @ring holds, which is looked
- * through from its newest entry: not as switch_ring_find() does it.
+ * Why the task from @from to @to is unknown, by a linear search from the newest entry, independent
+ * of switch_ring_find().
  */
 static u64 *cause_of(struct verdict *v, const struct switch_ring *ring, u64 from, u64 to)
 {
@@ -201,7 +204,7 @@ static void judge(void *ctx, const struct source_window *window)
 	enum spe_decode r;
 
 	assert_true(window->cpu < v->cpus);
-	/* As the worker does: what happened until the window's end is told first. */
+	/* Events up to the end of the window are applied first, as in the worker. */
 	task_events_deliver(v->events, window->end_ns, &ignore);
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
@@ -212,17 +215,23 @@ static void judge(void *ctx, const struct source_window *window)
 		if (r != SPE_DECODE_SAMPLE ||
 		    !spe_sample_has(&sample, SPE_HAS_CONTEXT(SPE_CONTEXT_EL1)))
 			continue;
-		/* There are kernels that show nothing of some tasks: of these two they do. */
+		/* Some kernels hide some tasks, but not these two. */
 		if ((pid_t)sample.context[SPE_CONTEXT_EL1] != v->pids[0] &&
 		    (pid_t)sample.context[SPE_CONTEXT_EL1] != v->pids[1])
 			continue;
-		/* As the profile has it: the kernel switches a moment after it says so. */
+		/*
+		 * The kernel switches shortly after it reports that. The profile allows for the
+		 * same time.
+		 */
 		from = spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 : time;
 		tid = switch_ring_find(&v->rings[window->cpu], from, time);
 		if (tid == -1) {
 			cause = cause_of(v, &v->rings[window->cpu], from, time);
 			v->unknown++;
-			/* What once more is not known for no reason at all is in none of the sums. */
+			/*
+			 * A second search without a result is counted nowhere, so that the sum
+			 * below fails.
+			 */
 			if (cause != &v->raced ||
 			    switch_ring_find(&v->rings[window->cpu], from, time) != -1)
 				++*cause;
@@ -232,7 +241,7 @@ static void judge(void *ctx, const struct source_window *window)
 	}
 }
 
-/* Two processes that wake each other on one CPU, as often as it can. */
+/* Start two processes that wake each other on one CPU, as fast as they can. */
 static void ping_pong(pid_t pids[2])
 {
 	int a[2], b[2];
@@ -275,7 +284,9 @@ static void drain(struct source *source, struct verdict *v)
 	v->drained = begin;
 }
 
-/* At least @rounds drains, one each @period_us: what is written meanwhile may exceed a ring. */
+/*
+ * At least @rounds drains, one every @period_us. The kernel may write more than a ring meanwhile.
+ */
 struct agreement {
 	enum task_events_kind kind;
 	int rounds;
@@ -333,13 +344,13 @@ static void test_agreement(void **state)
 		      (unsigned long)v.switching, (unsigned long)v.overwritten,
 		      (unsigned long)v.untold, (unsigned long)v.raced, (unsigned long)v.most);
 	/*
-	 * A tick is an interrupt, which is either before a switch is told, as interrupts are off from
-	 * there on, or behind it: what is told of it is never of another task.
+	 * A tick is an interrupt. Interrupts are disabled from the report of a switch to its end,
+	 * so the reported task is never another one.
 	 */
 	assert_int_equal(v.different, 0);
-	/* Who is not known has a reason, each one. */
+	/* Each unknown sample has a reason. */
 	assert_int_equal(v.switching + v.overwritten + v.untold + v.raced, v.unknown);
-	/* And none is overwritten that a ring has room for. */
+	/* Nothing that fits in the ring is overwritten. */
 	if (v.most < room / 2)
 		assert_int_equal(v.overwritten, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tasks that come and go: what the kernel tells of them, what the attributor makes
- * of it, and how much of a storm of short lives is attributed with and without.
+ * The events of tasks that the kernel reports, what the attributor makes of them, and how many
+ * samples of many short processes are attributed.
  */
 #include "test.h"
 
@@ -20,7 +20,7 @@
 #include "tasks/bpf/task-bpf.h"
 #include "tasks/task-events.h"
 
-/* Above every possible pid_max: /proc never knows it. */
+/* Above every possible pid_max: /proc never has it. */
 #define GHOST (INT32_MAX - 100)
 
 static u64 clock_ns(clockid_t id)
@@ -65,7 +65,7 @@ static const struct attribute_process *of(struct attributor *a, s32 tid)
 	return attributor_process(a, attributor_task(a, tid));
 }
 
-/* All of a life before the first sample of it. */
+/* A process lives and exits before its first sample is read. */
 static void test_gone(void **state)
 {
 	struct attributor *a = live(0);
@@ -89,12 +89,12 @@ static void test_gone(void **state)
 	assert_string_equal(place.binary, "/bin/gone");
 	assert_int_equal(place.inode, 7);
 	assert_int_equal(place.device, 8);
-	/* The maps of the image before it are gone. */
+	/* The maps of the former image are not used. */
 	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_gone, false, &place));
 	attributor_free(a);
 }
 
-/* A fork without an exec has its parent's name and maps. */
+/* A fork without exec has the name and the maps of the parent. */
 static void test_fork(void **state)
 {
 	struct attributor *a = live(0);
@@ -125,20 +125,22 @@ static void test_reuse(void **state)
 	second = attributor_task(a, GHOST);
 	assert_int_not_equal(second, first);
 	assert_string_equal(attributor_process(a, first)->comm, "first");
-	/* An exit that was lost makes no difference. */
+	/* A lost exit makes no difference. */
 	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	assert_int_not_equal(attributor_task(a, GHOST), second);
-	/* As a thread of another process. */
+	/* The number becomes a thread of another process. */
 	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	tell(a, TASK_FORK, getpid(), GHOST, getpid(), "");
 	assert_int_equal(attributor_task(a, GHOST), attributor_task(a, getpid()));
-	/* Of a parent that nobody knows: better nobody than the former owner. */
+	/*
+	 * The parent is unknown: then the task is unknown, and not the former owner of the number.
+	 */
 	tell(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
 	assert_int_equal(attributor_task(a, GHOST), ATTRIBUTE_NONE);
 	attributor_free(a);
 }
 
-/* What was sampled under one image stays there. */
+/* Samples of the former image stay with it. */
 static void test_exec(void **state)
 {
 	struct attributor *a = live(0);
@@ -156,7 +158,7 @@ static void test_exec(void **state)
 	attributor_free(a);
 }
 
-/* /proc was read after these happened: they are news no more. */
+/* Events older than the reading of /proc have no effect. */
 static void test_stale(void **state)
 {
 	const u64 before = clock_ns(CLOCK_MONOTONIC);
@@ -183,7 +185,9 @@ static void test_stale(void **state)
 	attributor_free(a);
 }
 
-/* After a loss /proc is asked again for everyone; those it does not know stay known. */
+/*
+ * After a loss all tasks are looked up in /proc once more. Those that it does not have stay known.
+ */
 static void test_lost(void **state)
 {
 	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
@@ -204,7 +208,7 @@ static void test_lost(void **state)
 	attributor_free(a);
 }
 
-/* More lives than entries: those that were sampled stay the longest. */
+/* More processes than entries: those with samples stay the longest. */
 static void test_bounds(void **state)
 {
 	struct attributor *a = live(64);
@@ -229,13 +233,13 @@ static void test_bounds(void **state)
 	attributor_free(a);
 }
 
-/* What tells of tasks, and whether records say whose they are. */
+/* The source of task events, and whether records lack the context. */
 struct told {
 	enum task_events_kind kind;
 	bool no_context;
 };
 
-/* What the reader brought of one child. */
+/* The events of one child. */
 struct seen {
 	pid_t child;
 	u64 time_ns;
@@ -253,10 +257,10 @@ static void see(void *ctx, const struct task_event *event)
 	struct seen *seen = ctx;
 	size_t n = strlen(seen->order);
 
-	/* Those that were there before, at the first look. */
+	/* Processes from before, when the events are opened. */
 	if (event->type == TASK_SEED || event->type == TASK_SEEDED)
 		return;
-	/* Found before events that other tests cause, and reported after them. */
+	/* Losses that other tests caused. */
 	if (event->type == TASK_LOST_MAPS)
 		return;
 	if (event->type == TASK_LOST)
@@ -307,7 +311,7 @@ static void run(const char *path)
 	assert_int_equal(status, 0);
 }
 
-/* /bin/true by a name that no other test on this machine runs. */
+/* /bin/true under a name that no other test on this machine uses. */
 struct alias {
 	char folder[32];
 	char path[64];
@@ -371,7 +375,7 @@ static void test_reader(void **state)
 	assert_int_equal(seen.backwards, 0);
 }
 
-/* On each CPU this may run on: whichever ring overflowed gets another event. */
+/* Run @program on each CPU that this process may use, so that each ring gets further events. */
 static void run_everywhere(const char *program)
 {
 	cpu_set_t all, one;
@@ -406,7 +410,7 @@ static void test_overflow(void **state)
 	task_events_free(events);
 }
 
-/* A ring of one page: what it had no room for is counted, and all tasks can be told again. */
+/* Count the reports of the process itself. */
 static void count_tasks(void *ctx, const struct task_event *event)
 {
 	struct seen *seen = ctx;
@@ -430,7 +434,7 @@ static void test_bpf_full(void **state)
 	for (int i = 0; i < 50; i++)
 		run("/bin/true");
 	assert_true(task_bpf_lost(bpf) > 50);
-	/* What it had room for is whole, and in order. */
+	/* The events that did fit are complete and in order. */
 	for (int i = 0; i < 2; i++) {
 		u64 time = 0;
 
@@ -445,7 +449,7 @@ static void test_bpf_full(void **state)
 			}
 			task_bpf_end(bpf);
 		}
-		/* There is room again. */
+		/* The ring has free space now. */
 		taken = 0;
 		task_bpf_lost(bpf);
 		run("/bin/true");
@@ -456,16 +460,16 @@ static void test_bpf_full(void **state)
 	task_bpf_free(bpf);
 }
 
-/* Short lives at a time, and samples of them that are waited for. */
+/* Short processes in one round, and samples of them to wait for. */
 #define STORM_LIVES   20
 #define STORM_SAMPLES 100
 
-/* What short lives made of the samples. */
+/* The samples of short processes. */
 struct storm {
 	u64 samples;
 	u64 unattributed;
-	u64 named; /* of the program */
-	u64 inside; /* of those, in the container that is looked for */
+	u64 named; /* with the name of the program */
+	u64 inside; /* of those, in the right container */
 };
 
 static struct worker *start_worker(struct task_events *events, bool no_context)
@@ -518,7 +522,7 @@ static struct storm storm_of(struct worker *worker, const char *comm, const char
 	return storm;
 }
 
-/* Where cgroup v2 is mounted, alone or beside version 1; "" if nowhere. */
+/* The mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
 static void cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
@@ -532,13 +536,13 @@ static void cgroup_mount(char *path, size_t size)
 		fclose(f);
 }
 
-/* A process that runs short lives, in a cgroup of its own if it has one. */
+/* A process that runs short processes, in a cgroup of its own if it has one. */
 struct storm_process {
 	struct alias alias;
 	char cgroup[320];
 	pid_t pid;
-	int begin; /* a byte starts STORM_LIVES lives */
-	int end; /* a byte says that all of them have exited */
+	int begin; /* a byte starts STORM_LIVES processes */
+	int end; /* a byte reports that all of them have exited */
 };
 
 static int storm_run(const struct storm_process *p, int begin, int end)
@@ -556,7 +560,7 @@ static int storm_run(const struct storm_process *p, int begin, int end)
 	return 0;
 }
 
-/* Start it. Return: false if its cgroup can't be entered. */
+/* Start it. Return: false if it cannot enter its cgroup. */
 static bool storm_start(struct storm_process *p)
 {
 	int begin[2], end[2];
@@ -579,7 +583,7 @@ static bool storm_start(struct storm_process *p)
 	return read(p->end, &byte, 1) == 1;
 }
 
-/* End it, and remove its cgroup once its last child has left. */
+/* End it, and remove its cgroup once its last child has exited. */
 static void storm_end(struct storm_process *p)
 {
 	close(p->begin);
@@ -590,7 +594,10 @@ static void storm_end(struct storm_process *p)
 		usleep(10000);
 }
 
-/* On the worker's thread, which drains nothing meanwhile: /proc has none of these lives afterwards. */
+/*
+ * Runs on the worker's thread, which therefore drains nothing: afterwards /proc has none of these
+ * processes.
+ */
 static int storm_lives(struct worker_state *state, void *arg)
 {
 	const struct storm_process *p = arg;
@@ -602,14 +609,17 @@ static int storm_lives(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Lives that are over when their samples are read: events alone name them, and their container. */
+/*
+ * The processes have exited when their samples are read: only events give their names and their
+ * container.
+ */
 static void check_storm(const struct told *told, struct storm_process *p)
 {
 	struct worker *worker = start_worker(open_events(told->kind), told->no_context);
 	const char *container = *p->cgroup ? strrchr(p->cgroup, '/') + 1 : "";
 	struct storm storm = { 0 };
 
-	/* The worker sees that the process moved when it refreshes what it knows. */
+	/* The worker notices at its next refresh that the process moved. */
 	while ((*p->cgroup ? storm.inside : storm.named) < STORM_SAMPLES) {
 		assert_int_equal(worker_call(worker, storm_lives, p), 0);
 		storm = storm_of(worker, p->alias.comm, container);
@@ -650,7 +660,7 @@ static void test_storm_cgroup(void **state)
 		skip();
 }
 
-/* Once for each of what may tell of tasks. */
+/* Run a test once for each source of task events. */
 #define WITH(test, kind) { #test ", " #kind, test, NULL, NULL, &kind }
 
 static struct told perf = { TASK_EVENTS_PERF, false };

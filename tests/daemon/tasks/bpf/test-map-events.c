@@ -24,7 +24,7 @@
 
 static char folder[] = "/tmp/speprof-XXXXXX";
 
-/* What is told of one process, and what /proc says of it. */
+/* The mappings that are reported of one process. */
 struct seen {
 	struct task_bpf *bpf;
 	pid_t pid;
@@ -79,7 +79,7 @@ static void close_seen(struct seen *s)
 	free(s);
 }
 
-/* One line of /proc: the mapping at a place. */
+/* A line of /proc/PID/maps. */
 struct line {
 	u64 start;
 	struct procfs_map map;
@@ -112,7 +112,10 @@ static bool line_read(pid_t pid, u64 start, struct line *line)
 	return line->found;
 }
 
-/* A process that maps what @open opens, at its second page, and waits until it is killed. */
+/*
+ * Start a process that maps the file that @open_it opens, from its second page, and waits until it
+ * is killed. Return: the address.
+ */
 static u64 child_map(pid_t *ret_pid, int (*open_it)(void))
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -153,7 +156,7 @@ static const char *below(const char *name)
 	return path;
 }
 
-/* A file of some pages at @name below the folder. */
+/* Create a file of some pages at @name below the directory. */
 static int make(const char *name)
 {
 	int fd = open(below(name), O_RDWR | O_CREAT | O_CLOEXEC, 0755);
@@ -183,7 +186,7 @@ static int open_memfd(void)
 	return fd >= 0 && !ftruncate(fd, (PAGES + 2) * sysconf(_SC_PAGESIZE)) ? fd : -1;
 }
 
-/* Mounts of its own, of which nobody else knows. */
+/* Enter a private mount namespace. */
 static bool mounts_alone(void)
 {
 	return !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
@@ -306,7 +309,7 @@ static void test_files(void **state)
 			print_message("%s: not here\n", names[i]);
 		}
 		child_end(s->pid);
-		/* Those are for everyone to make; mounts are root's. */
+		/* Any user can create the first three. Mounts need root. */
 		assert_true(start || i >= 3);
 	}
 	close_seen(s);
@@ -323,7 +326,7 @@ static int open_rooted(void)
 	return open("/file", O_RDONLY | O_CLOEXEC);
 }
 
-/* As its own root has it, which is where its files are looked for. */
+/* Paths are relative to the root of the process, which is where its files are opened. */
 static void test_root(void **state)
 {
 	struct seen *s = open_seen();
@@ -338,7 +341,7 @@ static void test_root(void **state)
 		skip();
 }
 
-/* A path without an end is not told: /proc is asked for it. */
+/* A path that is too deep is not reported: the daemon reads /proc instead. */
 static void test_deep(void **state)
 {
 	u64 start, lost;
@@ -418,7 +421,7 @@ static void cgroup_join(const char *name)
 	}
 }
 
-/* A process of user @uid, in @cgroup, that maps executable memory @times times, one at a time. */
+/* Run a process of user @uid in @cgroup, which maps and unmaps executable memory @times times. */
 static pid_t child_flood(uid_t uid, const char *cgroup, u32 times)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
