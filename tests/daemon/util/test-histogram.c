@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Every 16-bit value lies in (2^(k/4), 2^((k+1)/4)], computed in another way. */
+/* Every 16-bit value lies in (2^(k/4), 2^((k+1)/4)], computed by another method. */
 static void test_buckets(void **state)
 {
 	(void)state;
