@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Messages need a bus object; one that never connects will do. */
+/* Messages need a bus object. One that never connects suffices. */
 static sd_bus_message *message_new(sd_bus **ret_bus)
 {
 	sd_bus_message *m;
 
 	assert_return_code(sd_bus_new(ret_bus), 0);
 	assert_return_code(sd_bus_set_address(*ret_bus, "unix:path=/nonexistent"), 0);
-	/* Starting fails to connect, yet fixes the bus's message version. */
+	/* The start fails to connect, but sets the version of messages. */
 	sd_bus_start(*ret_bus);
 	if (sd_bus_message_new(*ret_bus, &m, SD_BUS_MESSAGE_METHOD_CALL) < 0)
 		return NULL;
@@ -75,7 +75,10 @@ static void test_round_trip(void **state)
 	sd_bus_unref(bus);
 }
 
-/* A newer daemon's names are skipped; a known name of another type is refused. One of before has no weights. */
+/*
+ * Names of a newer daemon are skipped. A known name with another type is rejected. An older daemon
+ * sends no weights.
+ */
 static void test_other_versions(void **state)
 {
 	struct view back = { .count = 7 };

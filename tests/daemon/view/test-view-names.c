@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test-view-names XML COMPLETION MANUAL: the groups and sorts that the bus takes are those that
- * are documented and completed, all of them and no others.
+ * test-view-names XML COMPLETION MANUAL: check that the groups and sorts of the bus are the
+ * documented and completed ones, and no others.
  */
 #include "test.h"
 
@@ -25,7 +25,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* What stands in @text between @begin and @end, the first time behind @after. */
+/* The part of @text between @begin and @end, after the first @after. */
 static char *section(const char *text, const char *after, const char *begin, const char *end)
 {
 	const char *from = strstr(text, after), *to;
@@ -39,7 +39,7 @@ static char *section(const char *text, const char *after, const char *begin, con
 	return strndup(from, (size_t)(to - from));
 }
 
-/* The words of @text, parted by any of @between, are names of @count, each once. */
+/* Check that the words of @text, separated by any of @between, are the @count names, each once. */
 static void assert_names(char *text, const char *between, const char *(*name)(unsigned int),
 			 unsigned int count)
 {
@@ -88,7 +88,7 @@ static void test_lists(void **state)
 	}
 }
 
-/* How the contract's comment on GetView begins. */
+/* The start of the comment on GetView in the XML file. */
 #define GET_VIEW "Ledgers, and the heaviest rows"
 
 static void test_xml(void **state)
@@ -112,7 +112,7 @@ static void test_completion(void **state)
 	free(script);
 }
 
-/* Whatever is said between them. */
+/* The manual may have other text between the names. */
 static void test_manual(void **state)
 {
 	char *manual = read_file(files[2]);
