@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * An SPU that is a file of registers, and a ring on it, for tests on the stand-in kernel.
- */
+/* An SPU that is a file of registers, and a ring for it, for tests on the stand-in kernel. */
 #ifndef PLAYED_SPU_H
 #define PLAYED_SPU_H
 
@@ -45,7 +43,7 @@ static inline void spu_write(enum spe_reg reg, u64 value)
 	spu[reg] = value;
 }
 
-/* PMSCR = 0 is in effect with the isb after it: until then the SPU samples. */
+/* PMSCR = 0 takes effect with the ISB after it. Until then the SPU samples. */
 static inline void spu_isb(void)
 {
 	stand_in_now += spu_isb_ns;
@@ -54,7 +52,7 @@ static inline void spu_isb(void)
 	spu_ends = false;
 }
 
-/* It takes its time, and is in vain while profiling is on. */
+/* A drain takes time, and has no effect while profiling is enabled. */
 static inline void spu_drain(void)
 {
 	assert_false(spu_ends);
@@ -85,7 +83,7 @@ static struct speprof_backend backend = {
 	.tick_hz = 1000000000,
 };
 
-/* Also where PMBPTR has not come to yet: up to the limit memory is the SPU's (RTHGCR). */
+/* The SPU may also write ahead of PMBPTR: it owns the memory up to the limit (RTHGCR). */
 static inline void spu_writes(u64 bytes)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
@@ -96,7 +94,7 @@ static inline void spu_writes(u64 bytes)
 	assert_true(spu[SPE_REG_PMBPTR] <= limit);
 }
 
-/* It writes @bytes and stops for @pmbsr; the interrupt is taken. */
+/* The SPU writes @bytes and stops with @pmbsr. Its interrupt is handled. */
 static inline void spu_stops(struct speprof_ring *ring, u64 bytes, u64 pmbsr)
 {
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
@@ -125,7 +123,7 @@ static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups
 	struct speprof_ring *ring;
 
 	memset(spu, 0, sizeof(spu));
-	/* A period of the throttle is over before each. */
+	/* Each ring starts in a new period of the throttle. */
 	stand_in_now += NSEC_PER_SEC;
 	ring = speprof_ring_new(&config);
 	speprof_ring_start(ring, &program, true);
@@ -150,14 +148,14 @@ static inline void tick(struct speprof_ring *ring, u64 ms)
 	ring->timer.function(&ring->timer);
 }
 
-/* Everything is read, but for the events. */
+/* Read all windows, and no events. */
 static inline void consume(struct speprof_ring *ring)
 {
 	ring->control->tail = ring->published;
 	speprof_ring_read_tails(ring);
 }
 
-/* Each event has had a slot that was free. */
+/* Check that each event was written to a free slot. */
 static inline void check_slots(const struct speprof_ring *ring)
 {
 	assert_in_range(ring->event_seq - ring->event_tail, 0, SLOTS);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whose the SPU of a CPU is: sessions of cgroups that share one, as their tasks come and go. What
- * a task executes is written with its session's filters, and into its session's ring alone.
+ * Which session owns a CPU's SPU: sessions of cgroups share one SPU while their tasks are
+ * scheduled. The SPU samples a task with the filters of the task's session, into the ring of that
+ * session only.
  */
 #include "test.h"
 
@@ -17,7 +18,7 @@
 #define RING	 65536
 #define STEPS	 600
 
-/* Their groups are sessions; SESSIONS: of no session. */
+/* tasks[].group is the number of a session. SESSIONS means no session. */
 static struct task_struct tasks[TASKS];
 static struct speprof_ring *rings[SESSIONS];
 static u64 written[SESSIONS];
@@ -30,7 +31,7 @@ DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 
 /* ---- Cgroups -------------------------------------------------------------------- */
 
-/* It is there while any session is started; what it says is in the tasks. */
+/* The map exists while any session is started. The tasks themselves hold its contents. */
 struct speprof_cgroup_map {
 	unsigned int unused;
 };
@@ -67,7 +68,10 @@ static u64 spu_read(enum spe_reg reg)
 
 static void spu_write(enum spe_reg reg, u64 value)
 {
-	/* Nothing but PMSCR while profiling is on, and the buffer stays as it is while enabled. */
+	/*
+	 * While profiling is enabled only PMSCR may be written, and no buffer pointer while the
+	 * buffer is enabled.
+	 */
 	assert_true(reg == SPE_REG_PMSCR || !spu[SPE_REG_PMSCR]);
 	assert_true(reg != SPE_REG_PMBPTR || !(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E));
 	assert_true(reg != SPE_REG_PMSCR || !value || (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E));
@@ -100,7 +104,7 @@ static u32 draw(u32 below)
 	return (u32)(randomness >> 33) % below;
 }
 
-/* What runs is sampled, if the SPU is on: into memory that PMBPTR says. */
+/* If the SPU is enabled it samples the running task into the memory at PMBPTR. */
 static void spu_samples(void)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
@@ -118,14 +122,14 @@ static void spu_samples(void)
 		spu[SPE_REG_PMBPTR] += 64;
 		written[session] += 64;
 	}
-	/* The counter of the interval says whose it is, too. */
+	/* The interval counter identifies the session, too. */
 	spu[SPE_REG_PMSICR] = programs[session].pmsirr + draw(256);
 	if (limit - spu[SPE_REG_PMBPTR] < 64)
 		spu[SPE_REG_PMBSR] |=
 			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL);
 }
 
-/* As speprof_interrupt() has it. */
+/* The same steps as in speprof_interrupt(). */
 static void spu_interrupts(void)
 {
 	struct speprof_ring *ring = speprof_cpus[0].ring;
@@ -168,7 +172,7 @@ static void session_program(unsigned int n)
 	speprof_arbiter_reevaluate(&speprof_cpus[0]);
 }
 
-/* Windows up to the head are of its own session. */
+/* All windows up to the head belong to this session. */
 static void session_read(unsigned int n)
 {
 	struct speprof_ring *ring = rings[n];
@@ -189,7 +193,7 @@ static void session_read(unsigned int n)
 
 static void hotplug(void)
 {
-	/* The idle task is the last that runs. */
+	/* The idle task runs last. */
 	if (speprof_cpus[0].backend) {
 		speprof_arbiter_offline(&speprof_cpus[0]);
 		assert_int_equal(spu[SPE_REG_PMSCR], 0);
@@ -210,7 +214,7 @@ static void seat(void)
 	speprof_cpus[0].handover_work.queued = 0;
 }
 
-/* No guest may be entered with a buffer that nothing is to be written to. */
+/* No guest may be entered with a buffer that nothing may write to. */
 static void check_parked_buffer(void)
 {
 	const struct speprof_ring *ring = this_cpu_ptr(&speprof_cpus)->ring;
@@ -242,7 +246,7 @@ static void step(void)
 		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
 	case 5:
-		/* Moved to another cgroup. */
+		/* A task moves to another cgroup. */
 		tasks[draw(TASKS)].group = draw(SESSIONS + 1);
 		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
@@ -268,7 +272,9 @@ static void step(void)
 
 		speprof_arbiter_sched_switch(next);
 		stand_in_current = next;
-		/* The interrupt comes as soon as the switch is over, if another does not come first. */
+		/*
+		 * The interrupt comes right after the switch, unless another interrupt comes first.
+		 */
 		if (draw(5))
 			seat();
 	}
@@ -330,7 +336,10 @@ static void test_sessions(void **state)
 
 /* ---- Moves --------------------------------------------------------------------------- */
 
-/* The CPUs that speprof_arbiter_kick_cpus() called since the last time, as a mask. */
+/*
+ * A mask of the CPUs for which speprof_arbiter_kick_cpus() was called since the last call of this
+ * function.
+ */
 static u64 called(void)
 {
 	u64 mask = 0;
@@ -344,7 +353,7 @@ static u64 called(void)
 	return mask;
 }
 
-/* A move interrupts the CPUs that run the moved threads, and no other. */
+/* A move between cgroups interrupts the CPUs that run the moved threads, and no other CPU. */
 static void test_moves(void **state)
 {
 	struct task_struct threads[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CPUs, their SPUs and the devices that stand for them (kmod/cpu.c, kmod/spu_hw.c) on a stand-in
- * kernel: what is left of an SPU and of its interrupt when devices, CPUs and backends come and go.
+ * CPUs, their SPUs and the devices that represent them (kmod/cpu.c, kmod/spu_hw.c) on a stand-in
+ * kernel: the state of an SPU and of its interrupt while devices, CPUs and backends are added and
+ * removed.
  */
 #include "test.h"
 
@@ -118,7 +119,7 @@ static void devices_remove(void)
 	assert_int_equal(stand_in_warnings, 0);
 }
 
-/* On the CPU, as session.c has it. */
+/* Start the ring on this CPU, as session.c does. */
 static void ring_start_here(void *arg)
 {
 	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
@@ -137,7 +138,7 @@ static void ring_stop_here(void *arg)
 	speprof_arbiter_remove_ring(this_cpu_ptr(&speprof_cpus), arg);
 }
 
-/* A started session's ring on CPU @cpu. */
+/* Start a session. Return: its ring on CPU @cpu. */
 static struct speprof_ring *session_start(unsigned int cpu)
 {
 	struct speprof_ring_config config = { .size = RING, .event_slots = 16, .max_window = 4096 };
@@ -185,7 +186,10 @@ static void test_device(void **state)
 	devices_remove();
 }
 
-/* A CPU that comes online while its device is removed does not enable an interrupt that is freed. */
+/*
+ * A CPU that comes online while its device is removed must not enable the interrupt, which is being
+ * freed.
+ */
 static void test_removal_beside_online(void **state)
 {
 	struct speprof_ring *ring;
@@ -202,7 +206,10 @@ static void test_removal_beside_online(void **state)
 	devices_remove();
 }
 
-/* Nor does a CPU that comes online after the shutdown: the memory is about to be another kernel's. */
+/*
+ * A CPU that comes online after the shutdown does not enable its SPU either: the next kernel will
+ * use the memory.
+ */
 static void test_shutdown_before_online(void **state)
 {
 	struct speprof_ring *ring;
@@ -246,7 +253,10 @@ static const struct speprof_backend other = {
 	.ticks = speprof_spu_hw_ticks,
 };
 
-/* A ring whose backend was removed is not armed with another one, started before it or after it. */
+/*
+ * A ring whose backend was removed is not armed with another backend, whether that was started
+ * before or after.
+ */
 static void test_other_backend(void **state)
 {
 	struct speprof_ring *ring;
@@ -278,7 +288,10 @@ static void power(unsigned int cpu, unsigned long action)
 	stand_in_cpu = 0;
 }
 
-/* An SPU that sleeps loses its registers and gets them back; only one that samples is drained. */
+/*
+ * An SPU in a sleeping CPU loses its registers, and they are restored. Only an SPU that samples is
+ * drained.
+ */
 static void test_sleep(void **state)
 {
 	u64 before[SPE_REG_COUNT];
@@ -311,8 +324,8 @@ static void suspend_notify(unsigned long action)
 }
 
 /*
- * No window is open over a suspend, where CLOCK_MONOTONIC stands still and the count of timestamps
- * does not: also not on a CPU that goes and comes in between.
+ * No window spans a suspend, in which CLOCK_MONOTONIC stops and the timestamp counter does not.
+ * This holds also on a CPU that goes offline and online in between.
  */
 static void test_suspend(void **state)
 {
@@ -337,7 +350,7 @@ static void test_suspend(void **state)
 	devices_remove();
 }
 
-/* A device that is found in a suspend is used after it. */
+/* A device that is probed during a suspend is used after it. */
 static void test_probe_in_suspend(void **state)
 {
 	(void)state;
@@ -352,7 +365,7 @@ static void test_probe_in_suspend(void **state)
 	devices_remove();
 }
 
-/* In a guest timestamps are of the count that a window's start is paired with: the virtual one. */
+/* In a guest, timestamps and the start of a window use the same counter: the virtual one. */
 static void test_physical_time(void **state)
 {
 	(void)state;
@@ -365,7 +378,7 @@ static void test_physical_time(void **state)
 	stand_in_at_el2 = false;
 }
 
-/* Below EL2 no SPU of the CPU that boots the crash kernel writes on in it. */
+/* Below EL2 no SPU of the CPU that boots the crash kernel continues to write. */
 static void test_crash(void **state)
 {
 	struct speprof_ring *ring;

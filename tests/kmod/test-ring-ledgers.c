@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's rings in random sequences of what SPUs, tasks, readers and other CPUs do. No event
- * is lost, and no byte and no nanosecond is missing from a ledger or in it twice.
+ * The module's rings under random sequences of actions by SPUs, tasks, readers and other CPUs. No
+ * event is lost, and each byte and nanosecond is in exactly one ledger.
  */
 #include "fake-spu.h"
 
-/* ---- Ledgers, whatever happens ----------------------------------------------------- */
+/* ---- Ledgers under random actions -------------------------------------------------- */
 
 /**
- * struct play - a ring, what was done to it, and what its reader has summed up
- * @runs: a task of its cgroups does
- * @up: the CPU is
- * @started: the session is
- * @held: a snapshot is
- * @snapshot: what of
- * @image: what its memory had
+ * struct play - a ring, the actions on it, and the sums of its reader
+ * @runs: a task of its cgroups runs
+ * @up: the CPU is online
+ * @started: the session is started
+ * @held: a snapshot is held
+ * @snapshot: that snapshot
+ * @image: hash of the snapshot's memory
  */
 struct play {
 	struct speprof_ring *ring;
@@ -42,7 +42,10 @@ static u32 draw(struct play *play, u32 below)
 	return (u32)(play->random >> 33) % below;
 }
 
-/* As arbiter.c has it, for the only ring of the CPU; an interrupt seats it, maybe not at once. */
+/*
+ * Arm or park the ring as arbiter.c does, as the only ring of the CPU. The interrupt may come
+ * later.
+ */
 static void settle(struct play *play)
 {
 	if (!play->ring->config.for_cgroups || !play->up || !play->started)
@@ -69,7 +72,7 @@ static void play_writes(struct play *play)
 	play->written += bytes;
 }
 
-/* Somebody else wrote into PMBPTR: nothing is known of what is in the window. */
+/* PMBPTR was overwritten: the contents of the window are unknown. */
 static void play_stray(struct play *play)
 {
 	const struct speprof_ring *ring = play->ring;
@@ -84,7 +87,7 @@ static void play_stray(struct play *play)
 		spu[SPE_REG_PMBSR] = FULL;
 }
 
-/* As speprof_interrupt() has it. */
+/* The same steps as in speprof_interrupt(). */
 static void play_interrupt(struct play *play)
 {
 	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
@@ -114,7 +117,7 @@ static void play_stops(struct play *play)
 		spu[SPE_REG_PMBSR] = syndromes[n < ARRAY_SIZE(syndromes) ? n : 0];
 	if (n == ARRAY_SIZE(syndromes))
 		play_stray(play);
-	/* It may be on its way for a while. */
+	/* The interrupt may be delayed. */
 	if (draw(play, 4))
 		play_interrupt(play);
 }
@@ -137,7 +140,7 @@ static void play_hotplug(struct play *play)
 		speprof_ring_offline(play->ring);
 }
 
-/* Another session's registers are in the SPU from here on. */
+/* From here on the SPU has the registers of another session. */
 static void play_other(struct play *play)
 {
 	if (play->ring->config.for_cgroups && !play->runs && play->up) {
@@ -147,7 +150,7 @@ static void play_other(struct play *play)
 	}
 }
 
-/* FNV-1a over what is between two positions. */
+/* FNV-1a of the bytes between two positions. */
 static u64 image_of(const struct speprof_ring *ring, u64 start, u64 end)
 {
 	u64 image = 0xcbf29ce484222325ULL;
@@ -176,11 +179,11 @@ static void play_snapshot(struct play *play)
 		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
 }
 
-/* Userspace may write what it likes into the control page: nothing of it is read back. */
+/* Userspace writes random values into the control page. The module reads none of them. */
 static void play_scribble(struct play *play)
 {
 	memset(play->ring->control, (int)draw(play, 256), sizeof(*play->ring->control));
-	/* Back, or so far on that no head comes there. */
+	/* Set the tail back, or so far ahead that no head reaches it. */
 	play->ring->control->tail = draw(play, 2) ? 0 : ~0ULL;
 	play->ring->control->event_tail = draw(play, 2) ? 0 : ~0ULL;
 }
@@ -195,7 +198,7 @@ static void play_reprogram(struct play *play)
 static void play_time(struct play *play)
 {
 	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
-	/* Long enough for a reader to be missed. */
+	/* Advance the clock until the reader counts as missing. */
 	if (!draw(play, 100))
 		stand_in_now += 61 * NSEC_PER_SEC;
 }
@@ -236,7 +239,7 @@ static void play_one(struct play *play)
 			play_scribble(play);
 		break;
 	case 8:
-		/* Held for laps. */
+		/* Hold the snapshot for several laps. */
 		if (!play->held || !draw(play, 5))
 			play_snapshot(play);
 		break;
@@ -278,7 +281,7 @@ static void walk_one(struct play *play, const struct speprof_window *window)
 	play->parked_ns += window->parked_ns;
 }
 
-/* A stream's reader, now and then: what windows say is what was, up to the last one's end. */
+/* The reader of a stream: windows describe what happened up to the end of the last one. */
 static void walk(struct play *play)
 {
 	const struct speprof_ring *ring = play->ring;
@@ -300,7 +303,9 @@ static void walk(struct play *play)
 	ring->control->tail = play->walked;
 }
 
-/* A flight recorder's: whole windows from the oldest on, and every byte in one ledger. */
+/*
+ * The reader of a flight recorder: whole windows from the oldest on, and each byte in one ledger.
+ */
 static void walk_flight(const struct play *play)
 {
 	const struct speprof_ring *ring = play->ring;

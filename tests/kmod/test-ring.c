@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The module's rings and their throttle on a stand-in kernel, case by case.
- */
+/* The module's rings and their throttle on a stand-in kernel, one case a test. */
 #include "fake-spu.h"
 
 #include "kmod/ring_file.h"
 
 /* ---- Events --------------------------------------------------------------------- */
 
-/* However many slots are taken when a window is armed: all that may come until the next has one. */
+/*
+ * When a window is armed, each event that can come until the next one has a free slot, however many
+ * are taken.
+ */
 static void test_reserve(void **state)
 {
 	(void)state;
@@ -19,7 +20,7 @@ static void test_reserve(void **state)
 			spu_stops(ring, 64, ABORTED);
 			consume(ring);
 		}
-		/* Its syndrome, THROTTLED, that this ends, FULL, and that nobody reads. */
+		/* Its syndrome, THROTTLED, the end of it, FULL, and UNREAD. */
 		ring->bound.bytes = 1;
 		if (ring->state == SPEPROF_RING_ARMED)
 			spu_stops(ring, 64, ABORTED);
@@ -36,7 +37,7 @@ static void test_reserve(void **state)
 	}
 }
 
-/* Who kicks and never reads an event is told again, but nothing is written over for it. */
+/* A reader that kicks and reads no event is reported a second time, and no event is overwritten. */
 static void test_unread_again(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -55,7 +56,7 @@ static void test_unread_again(void **state)
 	ring_play_end(ring);
 }
 
-/* A ring of cgroups that is FULL as soon as it is entered has not been armed. */
+/* A ring of cgroups that becomes FULL when it is scheduled in was never armed. */
 static void test_full_at_once(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -77,7 +78,7 @@ static void test_full_at_once(void **state)
 
 /* ---- The throttle ---------------------------------------------------------------- */
 
-/* A parked window ended before the period began that another window was spent in. */
+/* A parked window that ended before the present period does not count in it. */
 static void test_throttle_past(void **state)
 {
 	const struct speprof_throttle_bound bound = { .bytes = 1000 };
@@ -96,7 +97,7 @@ static void test_throttle_past(void **state)
 	stand_in_now = now;
 }
 
-/* Of two sessions on a CPU, each has its own bound, and both have the CPU's. */
+/* Two sessions on a CPU have a bound each, and both share the bound of the CPU. */
 static void test_throttle_two(void **state)
 {
 	const struct speprof_throttle_bound low = { .bytes = 1000 }, none = { 0 };
@@ -118,7 +119,7 @@ static void test_throttle_two(void **state)
 	stand_in_now = now + NSEC_PER_SEC;
 }
 
-/* What a stop closes is spent, too: the window after it has less left. */
+/* A window that a stop closes counts as spent: the next window has less left. */
 static void test_throttle_stop(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -136,7 +137,7 @@ static void test_throttle_stop(void **state)
 	ring_play_end(ring);
 }
 
-/* A window that a command closes interrupts the CPU as one that the SPU ends does. */
+/* A window that a command closes costs an interrupt, like one that the SPU ends. */
 static void test_throttle_commands(void **state)
 {
 	(void)state;
@@ -163,7 +164,7 @@ static void test_throttle_commands(void **state)
 	}
 }
 
-/* Plays a ring that is over its bound, then stopped or offline, then started again. */
+/* Throttle a ring, stop it or take its CPU offline, and start it. */
 static void throttle_over_start(struct speprof_ring *ring, bool offline)
 {
 	const struct speprof_program program = ring->program;
@@ -203,7 +204,7 @@ static void throttle_over_start(struct speprof_ring *ring, bool offline)
 	ring_play_end(ring);
 }
 
-/* STOP and START, or a CPU that is offline for a moment, do not end a rest. */
+/* Neither STOP and START nor a CPU that is offline for a moment ends throttling. */
 static void test_throttle_start(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ static void test_throttle_start(void **state)
 		throttle_over_start(ring_play(0, i & 1), i & 2);
 }
 
-/* A ring without free event slots has none for the events of a rest: it starts FULL. */
+/* A ring without free event slots for the events of throttling starts FULL. */
 static void test_throttle_start_full(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -229,7 +230,7 @@ static void test_throttle_start_full(void **state)
 	ring_play_end(ring);
 }
 
-/* A rest that another's tasks interrupt is told as long as it was. */
+/* Throttled time that tasks of other sessions interrupt is reported in full. */
 static void test_throttle_parked(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -256,7 +257,7 @@ static void test_throttle_parked(void **state)
 	ring_play_end(ring);
 }
 
-/* Nor does it end without a word, or before its time, because nobody reads. */
+/* Without a reader throttling does not end early, and its end is reported. */
 static void test_throttle_unread(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -282,7 +283,7 @@ static void test_throttle_unread(void **state)
 
 /* ---- Blind time ------------------------------------------------------------------- */
 
-/* The SPU samples nothing while it drains: that time is blind, not armed. */
+/* The SPU samples nothing while it drains: that time is blind and not armed. */
 static void test_drain_is_blind(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -310,7 +311,7 @@ static void test_drain_is_blind(void **state)
 	ring_play_end(ring);
 }
 
-/* So it is where the task of a session is switched away from. */
+/* The same holds when the task of a session is scheduled out. */
 static void test_drain_before_parked(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -327,7 +328,7 @@ static void test_drain_before_parked(void **state)
 	ring_play_end(ring);
 }
 
-/* PSB CSYNC waits for records in flight: once a window, and once when a ring is parked. */
+/* PSB CSYNC waits for records in flight: once for each window, and once when a ring is parked. */
 static void test_drains_once(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -349,7 +350,7 @@ static void test_drains_once(void **state)
 
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
-/* A ring of cgroups whose task wrote @bytes and was switched away from. */
+/* A ring of cgroups whose task wrote @bytes and was scheduled out. */
 static struct speprof_ring *ring_play_parked(u64 bytes)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -362,7 +363,10 @@ static struct speprof_ring *ring_play_parked(u64 bytes)
 	return ring;
 }
 
-/* Where KVM enters guests with the buffer as it is, a parked one is disabled; its window goes on. */
+/*
+ * KVM enters guests with the buffer as it is, so a parked buffer is disabled. Its window stays
+ * open.
+ */
 static void test_parked_buffer(void **state)
 {
 	struct speprof_ring *ring;
@@ -386,7 +390,7 @@ static void test_parked_buffer(void **state)
 	backend.disables_parked_buffer = false;
 }
 
-/* Records that are lost because PMBPTR is outside its window are reported when it is closed. */
+/* Records lost because PMBPTR is outside of its window are reported when the window is closed. */
 static void test_parked_stray(void **state)
 {
 	struct speprof_ring *ring = ring_play_parked(640);
@@ -404,7 +408,7 @@ static void test_parked_stray(void **state)
 	ring_play_end(ring);
 }
 
-/* A PMBPTR outside of its window, which the reader may know, does not reveal the ring's address. */
+/* A PMBPTR outside of its window does not reveal the address of the ring to the reader. */
 static void test_stray_address(void **state)
 {
 	static const u64 before = ~0ULL;
@@ -425,7 +429,7 @@ static void test_stray_address(void **state)
 	}
 }
 
-/* A syndrome that stops the CPU does so when it is found while the ring is parked, too. */
+/* A syndrome that stops the CPU also does so if it is found while the ring is parked. */
 static void test_parked_fault(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
@@ -448,7 +452,7 @@ static void test_parked_fault(void **state)
 	ring_play_end(ring);
 }
 
-/* A stop is a stop: no state but IDLE follows, and the syndrome is reported before it. */
+/* After a stop the state stays IDLE. The syndrome is reported before. */
 static void test_parked_stop(void **state)
 {
 	struct speprof_ring *ring = ring_play_parked(0);
@@ -466,7 +470,7 @@ static void test_parked_stop(void **state)
 
 static struct speprof_ring *raced;
 
-/* A window more, and another reader takes it. */
+/* Publish a window, which another reader takes. */
 static void publish_and_take(void)
 {
 	spu_stops(raced, 64, FULL);
@@ -496,7 +500,7 @@ static void test_two_readers(void **state)
 	ring_play_end(raced);
 }
 
-/* Who waits for an error alone is woken by one, and by nothing else. */
+/* A reader that waits only for errors is woken by an error, and by nothing else. */
 static void test_wakes(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
@@ -517,7 +521,7 @@ static void test_wakes(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------- */
 
-/* All of a ring is on its CPU's node, wherever the session is created. */
+/* All memory of a ring is on its CPU's node, wherever the session is created. */
 static void test_node(void **state)
 {
 	const struct speprof_ring_config config = {

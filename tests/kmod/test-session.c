@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's sessions on a stand-in kernel: which interrupts a descriptor may cause on which
- * CPUs, and how often.
+ * The module's sessions on a stand-in kernel: which CPUs a descriptor may interrupt, and how often.
  */
 #include "test.h"
 
@@ -90,7 +89,7 @@ void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
 		fn(arg);
 }
 
-/* A set is a list of numbers in the place of cgroups; nothing is removed. */
+/* A set is a list of numbers instead of cgroups. Nothing is removed from it. */
 struct speprof_cgroup_map {
 	unsigned int unused;
 };
@@ -199,7 +198,7 @@ static struct speprof_session *session_play(u32 mode, struct speprof_cgroup_set 
 	return session;
 }
 
-/* The interrupts of all CPUs since the last time. */
+/* Interrupts of all CPUs since the last call. */
 static u64 calls(void)
 {
 	u64 count = 0;
@@ -260,7 +259,10 @@ static void cpu_comes_online(void)
 	speprof_cpus[CPUS - 1].info.backend = backend.id;
 }
 
-/* A session has the CPUs that it was charged for, and allocates while others go on. */
+/*
+ * A session has rings for the CPUs that it was charged for, and other sessions continue while it
+ * allocates them.
+ */
 static void test_new(void **state)
 {
 	const struct speprof_ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
@@ -305,7 +307,7 @@ static void test_new_killed(void **state)
 	assert_int_equal(allocations, 2 * of_one_ring);
 }
 
-/* A CPU that is named has an SPU. */
+/* CPU 0 was selected and has no SPU. */
 static void test_new_without_spu(void **state)
 {
 	struct cpumask cpus = { 1 << 1 | 1 << 2 };
@@ -330,7 +332,7 @@ static int start_as(struct speprof_session *session, bool perfmon)
 	return speprof_session_start(session);
 }
 
-/* What was handed out yields to a caller with CAP_PERFMON, and to no other. */
+/* A session that was handed out yields to a caller with CAP_PERFMON, and to no other. */
 static void test_yields(void **state)
 {
 	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, NULL);
@@ -353,7 +355,7 @@ static void test_yields(void **state)
 	speprof_session_put(handed);
 }
 
-/* A START that fails because of one session stops no other. */
+/* A START that fails because of one session stops no session. */
 static void test_yields_all_or_none(void **state)
 {
 	struct speprof_session *handed = session_of(SPEPROF_MODE_STREAM, 1 << 0, NULL);
@@ -387,7 +389,9 @@ static int cgroups_as(struct speprof_session *session, uintptr_t cgroup, bool pe
 	return ret;
 }
 
-/* A session whose cgroups a caller without CAP_PERFMON chose yields, whoever started it. */
+/*
+ * A session whose cgroups were chosen by a caller without CAP_PERFMON yields, whoever started it.
+ */
 static void test_yields_cgroups(void **state)
 {
 	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
@@ -406,7 +410,7 @@ static void test_yields_cgroups(void **state)
 	speprof_session_put(handed);
 }
 
-/* A START that finds no memory stops no other session. */
+/* A START without memory stops no other session. */
 static void test_yields_no_memory(void **state)
 {
 	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
@@ -431,7 +435,7 @@ static void test_yields_no_memory(void **state)
 	speprof_session_put(handed);
 }
 
-/* The rings of a removed SPU can never be armed again: START says so. */
+/* The rings of a removed SPU can never be armed: START fails with ENODEV. */
 static void test_start_removed(void **state)
 {
 	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);
@@ -447,7 +451,7 @@ static void test_start_removed(void **state)
 
 /* ---- How often ---------------------------------------------------------------------- */
 
-/* As many as the rate at once, and as many in each second. */
+/* A burst of as many commands as the rate, and as many in each second. */
 static void test_bucket(void **state)
 {
 	struct speprof_command_bucket bucket = { 0 };
@@ -461,7 +465,7 @@ static void test_bucket(void **state)
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 9 * MS), -EAGAIN);
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), 0);
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), -EAGAIN);
-	/* A clock that was read before another CPU's. */
+	/* A clock value from before another CPU's. */
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now), -EAGAIN);
 	now += 5 * NSEC_PER_SEC;
 	for (drawn = 0; !speprof_command_bucket_draw(&bucket, now); drawn++)
@@ -514,7 +518,7 @@ static int command_run(struct speprof_session *session, enum command command, un
 	}
 }
 
-/* However often a command is called, it interrupts CPUs no more often than the rate allows. */
+/* Any number of commands interrupts CPUs no more often than the rate allows. */
 static void command_is_limited(enum command command)
 {
 	u32 mode = command == COMMAND_SNAPSHOT ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
@@ -530,7 +534,10 @@ static void command_is_limited(enum command command)
 	assert_int_equal(done, RATE);
 	for (unsigned int i = 0; i < 1000; i++)
 		assert_int_equal(command_run(session, command, i), -EAGAIN);
-	/* A START stops and starts all; the STOP before the one that was refused is the last. */
+	/*
+	 * A START interrupts all CPUs to stop and to start. The STOP of the refused one is the
+	 * last.
+	 */
 	assert_int_equal(calls(),
 			 command == COMMAND_START ? 2 * RATE * CPUS + CPUS : RATE * per_call);
 	stand_in_now += 10 * MS;
@@ -546,7 +553,7 @@ static void test_commands_are_limited(void **state)
 		command_is_limited(command);
 }
 
-/* STOP and RELEASE never fail, and interrupt no CPU where there is nothing to end. */
+/* STOP and RELEASE never fail, and interrupt no CPU without a reason. */
 static void test_ends_are_not_limited(void **state)
 {
 	struct speprof_session *session = session_play(SPEPROF_MODE_FLIGHT_RECORDER, NULL);
@@ -572,7 +579,10 @@ static void test_ends_are_not_limited(void **state)
 	speprof_session_put(session);
 }
 
-/* KICK interrupts a CPU only where its ring waits for a reader, and no more often than the rate. */
+/*
+ * KICK interrupts a CPU only if its ring waits for a reader, and no more often than the rate
+ * allows.
+ */
 static void test_kick(void **state)
 {
 	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);

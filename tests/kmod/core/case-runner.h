@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a suite of tests/cases as a cmocka group, one test a case. */
+/* Run a suite of tests/cases as a cmocka group, with one test for each case. */
 #ifndef CASE_RUNNER_H
 #define CASE_RUNNER_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The properties of tests/cases, with as many seeds as asked for: SPEPROF_PROPERTY_RUNS (400),
- * from SPEPROF_PROPERTY_SEED (1) on. A failure is run again by its seed alone.
+ * The properties of tests/cases, with a number of seeds: SPEPROF_PROPERTY_RUNS (400), starting at
+ * SPEPROF_PROPERTY_SEED (1). A seed alone reproduces a failure.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the hardware backend uses of the kernel beside stand-in.h: hotplug callbacks, interrupts
- * that are private to a CPU, platform devices, and chains of notifiers.
+ * The parts of the kernel that the hardware backend uses beside stand-in.h: hotplug callbacks,
+ * per-CPU interrupts, platform devices, and notifier chains.
  */
 #ifndef STAND_IN_DEVICES_H
 #define STAND_IN_DEVICES_H
@@ -40,7 +40,7 @@ static inline void module_put(struct module *module)
 /* Whether the kernel runs at EL2. */
 extern bool stand_in_at_el2;
 
-/* ---- CPUs that come and go ------------------------------------------------------ */
+/* stand_in_cpu_up(), stand_in_cpu_down() - bring CPU @cpu online or offline */
 
 #define smp_processor_id()     stand_in_cpu
 #define local_irq_save(flags)  ((flags) = 0)
@@ -77,7 +77,10 @@ typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
 #define STAND_IN_IRQS	   4
 #define irq_is_percpu(irq) ((irq) < STAND_IN_IRQS)
 
-/* struct stand_in_irq - @cpus: whose it is; @handler: NULL: not requested; @enabled: on which CPUs */
+/*
+ * struct stand_in_irq - @cpus: the CPUs that have it; @handler: NULL if not requested; @enabled: a
+ * mask of CPUs
+ */
 struct stand_in_irq {
 	struct cpumask cpus;
 	irq_handler_t handler;
@@ -108,7 +111,7 @@ struct device_driver {
 	bool suppress_bind_attrs;
 };
 
-/* struct device - @memory: freed, and @action run, when it is removed */
+/* struct device - @memory: freed on removal; @action: called on removal */
 struct device {
 	const struct device_driver *driver;
 	void *driver_data;
@@ -130,7 +133,7 @@ struct platform_driver {
 	struct device_driver driver;
 };
 
-/* The driver that is registered, or NULL. */
+/* The registered driver, or NULL. */
 extern struct platform_driver *stand_in_driver;
 
 #define to_platform_device(d)		      container_of(d, struct platform_device, dev)
@@ -169,7 +172,7 @@ static inline int devm_add_action_or_reset(struct device *dev, void (*action)(vo
 	return 0;
 }
 
-/** stand_in_device_remove() - @pdev loses its driver */
+/** stand_in_device_remove() - unbind @pdev from its driver */
 void stand_in_device_remove(struct platform_device *pdev);
 
 /* ---- Notifiers --------------------------------------------------------------------- */
@@ -183,7 +186,7 @@ struct notifier_block {
 	int (*notifier_call)(struct notifier_block *block, unsigned long action, void *data);
 };
 
-/* Which of them is registered, or NULL. */
+/* The registered CPU PM notifier, or NULL. */
 extern struct notifier_block *stand_in_cpu_pm;
 
 static inline int cpu_pm_register_notifier(struct notifier_block *block)
@@ -208,7 +211,7 @@ enum {
 	PM_POST_RESTORE,
 };
 
-/* Which of them is told of suspends, or NULL. */
+/* The registered PM notifier, or NULL. */
 extern struct notifier_block *stand_in_pm;
 
 static inline int register_pm_notifier(struct notifier_block *block)
@@ -232,7 +235,7 @@ struct kprobe {
 	int (*pre_handler)(struct kprobe *probe, struct pt_regs *regs);
 };
 
-/* The probe that is registered, or NULL. */
+/* The registered kprobe, or NULL. */
 extern struct kprobe *stand_in_kprobe;
 
 static inline int register_kprobe(struct kprobe *probe)

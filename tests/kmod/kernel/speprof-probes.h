@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The answers of kmod/probe/ on the stand-in. */
+/* The results of kmod/probe/ on the stand-in. */
 #define SPEPROF_HAVE_URING_CMD_HEADER  1
 #define SPEPROF_HAVE_VM_FLAGS_MOD      1
 #define SPEPROF_HAVE_CLASS_CREATE_NAME 1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the module uses of the kernel, for its own files in a program of one thread: a clock that
- * the test sets, CPUs that are indices, timers and irq_work that are noted and never run, and locks
- * before which a test may do what another CPU or task would.
+ * The parts of the kernel that the module uses, for its own files in a program with one thread: a
+ * clock that the test sets, CPUs that are indices, timers and irq_work that are recorded and never
+ * run, and locks before which a test may do what another CPU or task would do.
  */
 #ifndef STAND_IN_H
 #define STAND_IN_H
@@ -61,7 +61,7 @@
 #define __exit
 #define IS_ENABLED(option) 1
 
-/* What insmod and rmmod call. */
+/* The functions that insmod and rmmod call. */
 int stand_in_module_init(void);
 void stand_in_module_exit(void);
 #define module_init(fn)                \
@@ -118,7 +118,7 @@ enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
 
 #define HRTIMER_MODE_REL_PINNED_HARD 0
 
-/* @after: 0: it is not started */
+/* @after: 0 if it is not started */
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *timer);
 	u64 after;
@@ -129,13 +129,13 @@ struct irq_work {
 	unsigned int queued;
 };
 
-/* The time of day is what the test says. */
+/* The test sets the present time. */
 extern u64 stand_in_now;
 
-/* Run before tail_lock is taken, as another CPU might: once, then no more. */
+/* Called once before tail_lock is taken, to do what another CPU might do. */
 extern void (*stand_in_elsewhere)(void);
 
-/* Run after cpus_read_unlock(): a CPU comes or goes. Likewise once. */
+/* Called once after cpus_read_unlock(), to bring a CPU online or offline. */
 extern void (*stand_in_unlocked)(void);
 
 static inline void stand_in_run_once(void (**hook)(void))
@@ -147,10 +147,10 @@ static inline void stand_in_run_once(void (**hook)(void))
 		run();
 }
 
-/* Run whenever the memory of a ring is allocated, if not NULL. */
+/* Called whenever the memory of a ring is allocated, unless NULL. */
 extern void (*stand_in_allocating)(void);
 
-/* How many WARNs there were. */
+/* The number of WARNs. */
 extern unsigned int stand_in_warnings;
 
 static inline bool stand_in_warn(bool warn, const char *what)
@@ -185,7 +185,7 @@ static inline unsigned int fls64(u64 value)
 	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
 }
 
-/* Nodes that allocations named, a bit each; how many named none. */
+/* A mask of the nodes that allocations named, and the number of allocations without one. */
 extern u64 stand_in_nodes;
 extern unsigned int stand_in_anywhere;
 
@@ -260,7 +260,7 @@ static inline void kfree(void *memory)
 
 #define STAND_IN_CPUS_MAX 8
 
-/* How many CPUs there are, at first 1; which are online, as a mask; on which one the code runs. */
+/* The number of CPUs, initially 1; a mask of those online; and the CPU that runs the code. */
 extern unsigned int stand_in_cpus;
 extern u64 stand_in_online;
 extern unsigned int stand_in_cpu;
@@ -270,7 +270,7 @@ extern u64 stand_in_calls[STAND_IN_CPUS_MAX];
 
 typedef void (*smp_call_func_t)(void *arg);
 
-/* @calls: that were made; a test runs @run. */
+/* @calls: number of calls; a test calls @run. */
 typedef struct {
 	unsigned int calls;
 	smp_call_func_t run;
@@ -329,8 +329,8 @@ static inline int smp_call_function_single(unsigned int cpu, smp_call_func_t fn,
 	} while (0)
 
 /*
- * struct task_struct - @group: what a test takes for its cgroup; @next_thread: of its process,
- * from the leader on
+ * struct task_struct - @group: the number of its cgroup; @next_thread: the next thread of its
+ * process, starting at the leader
  */
 struct task_struct {
 	unsigned int group;
@@ -424,8 +424,8 @@ struct user_struct {
 };
 
 /**
- * struct stand_in_caller - the task that calls
- * @user: to which locked memory is charged
+ * struct stand_in_caller - the calling task
+ * @user: the user to which locked memory is charged
  * @memlock: RLIMIT_MEMLOCK in bytes
  * @ipc_lock: has CAP_IPC_LOCK
  * @perfmon: has CAP_PERFMON

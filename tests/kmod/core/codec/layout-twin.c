@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Returns what does not hold from the function that asks. */
+/* Return the condition that does not hold from the calling function. */
 #define SAME(condition)                 \
 	do {                            \
 		if (!(condition))       \
@@ -60,7 +60,7 @@ const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	spe_decoder_init(&general, &config, buf, len);
 	spe_decoder_init(&fast, &config, buf, len);
 	do {
-		/* What the fast path does not fill in must differ. */
+		/* Fields that the fast path does not write must differ. */
 		memset(&got, 0xee, sizeof(got));
 		r = spe_decoder_next(&general, &want, &range_want);
 		SAME(spe_decoder_next_fast(&fast, layouts, &got, &range_got) == r);
@@ -72,7 +72,7 @@ const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	return twin_ends(&general, &fast);
 }
 
-/* The records of @run one by one beside @general's. */
+/* Compare the records of @run with those of @general, one by one. */
 static const char *run_agrees(const struct spe_layouts *layouts, const struct spe_run *run,
 			      struct spe_decoder *general)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The codec's fast path beside the general one, over the same bytes: for the unit test and the
- * fuzzer of layouts. Each returns NULL where they agree in every record, suspect range and
- * figure of the ledger, or else what does not hold.
+ * The codec's fast path and general path over the same bytes, for the unit test and the fuzzer of
+ * layouts. Each function returns NULL if they agree in all records, suspect ranges and counters, or
+ * else the condition that does not hold.
  */
 #ifndef SPEPROF_LAYOUT_TWIN_H
 #define SPEPROF_LAYOUT_TWIN_H
@@ -11,14 +11,14 @@
 
 const char *twin_sample(const struct spe_sample *want, const struct spe_sample *got);
 
-/** twin_walk() - record by record; @ret_records: how many there were, unless NULL */
+/** twin_walk() - compare record by record; @ret_records: the number of records, or NULL */
 const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts,
 		      u64 *ret_records);
 
-/** twin_runs() - run by run */
+/** twin_runs() - compare run by run */
 const char *twin_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts);
 
-/** twin_ends() - two decoders after the last byte */
+/** twin_ends() - compare two decoders after the last byte */
 const char *twin_ends(const struct spe_decoder *want, const struct spe_decoder *got);
 
 #endif

@@ -17,7 +17,7 @@
 #define P SPE_ORIGIN_PEER
 #define M SPE_ORIGIN_MODIFIED
 
-/* Transcribed from perf's enums and what it makes of them, apart from core's tables. */
+/* Transcribed from perf's enums and from how perf uses them, independently of core's tables. */
 /* clang-format off */
 static const struct row {
 	u32 midr;
@@ -57,7 +57,7 @@ static const struct row {
 	{ HIP12, 0x12, "l1", 0 },
 };
 
-/* Part numbers as in Linux' cputype.h; variant and revision are noise. */
+/* Part numbers as in Linux' cputype.h. Variant and revision make no difference. */
 static const struct core_row {
 	const char *name;
 	u32 midr;
@@ -110,7 +110,7 @@ static void test_cores(void **state)
 	}
 }
 
-/* Whose data sources are known has SPE, and so have some of which they are not. */
+/* Cores with known data sources have SPE, and so do some cores with unknown ones. */
 static void test_core_names(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static const struct row *row_find(u32 midr, u32 source)
 	return NULL;
 }
 
-/* Every value of 16 bits: what the row says, or what the events say. */
+/* All values of 16 bits: the table decides, or the events decide. */
 static void test_values(void **state)
 {
 	static const u32 midrs[] = { N1, AMPERE1A, HIP12, QEMU };
@@ -155,7 +155,7 @@ static void test_values(void **state)
 	}
 }
 
-/* D18.2.6 by bit number; a store goes by them whatever its packet says. */
+/* D18.2.6 by bit number. Events alone decide for a store, whatever its packet says. */
 static const struct event_row {
 	const char *name;
 	u64 events;
@@ -202,7 +202,7 @@ static void test_events(void **state)
 	}
 }
 
-/* A script finds a level by its name: each has one, and its own. */
+/* Each level has a name of its own, by which scripts find it. */
 static void test_names(void **state)
 {
 	(void)state;

@@ -23,7 +23,7 @@ static void agree(const char *difference)
 		fail_msg("%s", difference);
 }
 
-/* Walk @buf both ways; returns how many records there were. */
+/* Decode @buf by both paths. Return: the number of records. */
 static u64 walk_both(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
 	u64 records = 0;
@@ -37,7 +37,7 @@ static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	agree(twin_runs(buf, len, align, layouts));
 }
 
-/* Any set of fields, any sizes. */
+/* A record with a random set of fields of random sizes. */
 static struct spe_sample random_sample(void)
 {
 	struct spe_sample s = { .present = random_next() & (SPE_HAS_OTHERS - 1), .events = random_next() };
@@ -58,7 +58,7 @@ static struct spe_sample random_sample(void)
 	return s;
 }
 
-/* @kinds layouts at random, with zeros after some records; returns the bytes. */
+/* Write records of @kinds random layouts, some followed by zeros. Return: the number of bytes. */
 static size_t random_window(u8 *buf, size_t room, unsigned int kinds, u32 align)
 {
 	struct spe_sample kind[8];
@@ -120,7 +120,7 @@ static void test_damaged_windows(void **state)
 	}
 }
 
-/* Padding within a record belongs to its layout: another byte there is no match. */
+/* Padding inside a record belongs to its layout: another byte there does not match. */
 static void test_padding_within(void **state)
 {
 	u8 buf[4 * 64 + 80] = { 0 };
@@ -136,12 +136,12 @@ static void test_padding_within(void **state)
 	}
 	assert_int_equal(walk_both(buf, sizeof(buf), 64, &layouts), 4);
 	assert_int_equal(layouts.count, 1);
-	buf[64 + 4] = 0x98; /* now the data source is a counter's payload */
+	buf[64 + 4] = 0x98; /* the header of the data source becomes that of a counter */
 	assert_int_equal(walk_both(buf, sizeof(buf), 64, &layouts), 4);
 	assert_int_equal(layouts.count, 2);
 }
 
-/* One layout serves slots of 64 bytes, whatever damage there is in the padding. */
+/* One layout matches all slots of 64 bytes, whatever the padding contains. */
 static void test_slots(void **state)
 {
 	u8 buf[64 * 64] = { 0 };
@@ -173,7 +173,7 @@ static void test_slots(void **state)
 	assert_int_equal(run.count, 12);
 }
 
-/* The padding behind the first record says nothing: the second is nearer than it was. */
+/* The second record comes earlier than the padding behind the first one suggested. */
 static void test_stride_shrinks(void **state)
 {
 	u8 buf[8 * 44 + 64] = { 0 };

@@ -76,8 +76,9 @@ static const struct encoding encodings[] = {
 /* clang-format on */
 
 /*
- * D18.1.4.1, D18.1.4.2, D18.2.1 to D18.2.9, headers of tables D18-1 to D18-2 and those that
- * D18.1.3 lets be unknown. Each encoding decodes, encodes to the same bytes, and is short when cut by one.
+ * D18.1.4.1, D18.1.4.2, D18.2.1 to D18.2.9, and the headers of tables D18-1 and D18-2 that D18.1.3
+ * allows to be unknown. Each encoding decodes, encodes to the same bytes, and is too short if one
+ * byte is missing.
  */
 static void test_encodings(void **state)
 {
@@ -103,7 +104,7 @@ static void test_encodings(void **state)
 	}
 }
 
-/* Every header has the size of D18.1.1, whatever it means. */
+/* Every header has the size of D18.1.1, known or not. */
 static void test_sizes(void **state)
 {
 	u8 bytes[16] = { 0 };
@@ -132,7 +133,7 @@ static void test_sizes(void **state)
 	}
 }
 
-/* Headers with a payload of 8 bits, all 256 values: kept as they are, reserved or not. */
+/* Headers with a payload of 8 bits, all 256 values: unchanged, reserved or not. */
 static void test_byte_payloads(void **state)
 {
 	static const struct {
@@ -194,7 +195,7 @@ struct op_row {
 	u8 format;
 };
 
-/* Transcribed from D18.2.7's SUBCLASS tables, apart from the codec's own. */
+/* Transcribed from the SUBCLASS tables of D18.2.7, independently of the codec's table. */
 static const struct op_row op_rows[] = {
 	{ "other", 0, 0xf8, 0x00, SPE_OP_FORMAT_OTHER },
 	{ "SVE vector", 0, 0x89, 0x08, SPE_OP_FORMAT_SVE },

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * SUBCLASS, bit 7 first, transcribed from the figures and tables of D18.2.7: 0 and
- * 1 are fixed, a letter is a field of the bits that have it.
+ * SUBCLASS, bit 7 first, transcribed from the figures and tables of D18.2.7. 0 and 1 are fixed, and
+ * equal letters are one field.
  */
 static const struct pattern {
 	const char *name;
@@ -55,7 +55,7 @@ static bool matches(const struct pattern *p, u8 subclass)
 	return true;
 }
 
-/* The bits of @letter, put together. */
+/* The value of the field @letter. */
 static unsigned int field(const struct pattern *p, u8 subclass, char letter)
 {
 	unsigned int value = 0;
@@ -132,7 +132,7 @@ static void test_operations(void **state)
 static const struct event_row {
 	const char *name;
 	u8 first, last;
-	char states[7];	/* by PMSVer 1 to 6: defined, IMPLEMENTATION DEFINED, zero */
+	char states[7];	/* for PMSVer 1 to 6: defined, IMPLEMENTATION DEFINED, or zero */
 } event_rows[] = {
 	{ "exception to mispredicted", 0, 7, "dddddd" },
 	{ "last level cache, remote", 8, 10, "dddddd" },
@@ -169,7 +169,7 @@ static void test_event_states(void **state)
 	assert_int_equal(next, 64);
 }
 
-/* E[0] needs E[1]; E[6] is the branch's, or the condition's of a select or compare. */
+/* E[0] requires E[1]. E[6] belongs to a branch, or to the condition of a select or compare. */
 static const struct sample_row {
 	const char *name;
 	u8 events, op_class, subclass;

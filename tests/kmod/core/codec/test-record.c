@@ -32,7 +32,7 @@ static void sample_make(struct spe_sample *s, unsigned int seed)
 	s->counter[2] = 1;
 }
 
-/* @n records of STRIDE bytes each, as Neoverse lays them out. */
+/* Write @n records of STRIDE bytes each, with the layout of Neoverse cores. */
 static size_t window_make(u8 *buf, size_t n)
 {
 	struct spe_sample s;
@@ -45,7 +45,7 @@ static size_t window_make(u8 *buf, size_t n)
 	return n * STRIDE;
 }
 
-/* Walk a window; every sample must be one of window_make()'s, complete. */
+/* Decode a window. Each sample must be a complete one of window_make(). */
 static struct spe_ledger walk(const u8 *buf, size_t len, u32 align)
 {
 	const struct spe_decoder_config config = { .align = align };
@@ -113,7 +113,7 @@ static void test_zeros_are_padding(void **state)
 	assert_int_equal(l.padding, sizeof(buf));
 }
 
-/* One flipped bit anywhere costs at most the record it stands in and the next. */
+/* One flipped bit anywhere costs at most its record and the next one. */
 static void damage_every_bit(u32 align)
 {
 	static u8 buf[64 * STRIDE], good[64 * STRIDE];
@@ -144,7 +144,7 @@ static void test_damage_is_contained(void **state)
 	damage_every_bit(STRIDE);
 }
 
-/* A window cut short loses its last record only. */
+/* A truncated window loses only its last record. */
 static void test_truncated(void **state)
 {
 	static u8 buf[16 * STRIDE];
@@ -161,8 +161,8 @@ static void test_truncated(void **state)
 }
 
 /*
- * Runs of records that are not quite long enough, with damage between: to look
- * through the whole window after each would take hours.
+ * Runs that are one record too short, with damage between them: a search of the whole window after
+ * each would take hours.
  */
 static void test_hostile_is_bounded(void **state)
 {
@@ -205,7 +205,7 @@ static const struct vector vectors[] = {
 	{ "leoyan_2025_ase_fp_frag.bin", 0, 16, { 0 } },
 };
 
-/* Bytes of real cores, where the folder that holds them is at hand. */
+/* Bytes of real cores, if their directory exists. */
 static void test_vectors(void **state)
 {
 	const char *dir = getenv("SPEPROF_VECTORS");

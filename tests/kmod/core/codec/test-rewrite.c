@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A record that is decoded and written again is the same, but for its padding. */
+/* A decoded record is encoded to the same bytes, except for its padding. */
 #include "test.h"
 
 #include "codec/record.h"
@@ -18,7 +18,7 @@ static u64 draw(void)
 	return random_state;
 }
 
-/* Bytes of a packet by its headers alone (D18.1.1). */
+/* The size of a packet by its header alone (D18.1.1). */
 static size_t packet_size(const u8 *p)
 {
 	if ((p[0] & 0xe0) == 0x20)
@@ -54,8 +54,8 @@ static void check_record(const u8 *raw, size_t len)
 }
 
 /*
- * Any packets in any order: each kind at most once, some of them unknown, with
- * extended headers or padding before them. Headers as the text gives them.
+ * Write random packets in random order: each kind at most once, some of them unknown, with extended
+ * headers or padding before them.
  */
 static size_t record_make(u8 *buf)
 {
@@ -80,7 +80,7 @@ static size_t record_make(u8 *buf)
 		else {
 			if (had)
 				*had = true;
-			/* INDEX 0-7 in the extended format too, and above 7. */
+			/* INDEX 0-7 also in the extended format, and larger ones. */
 			if (h >= 0x80 && draw() % 2)
 				buf[n++] = (u8)(0x20 | (draw() % 4 ? 0 : draw() % 4));
 			buf[n++] = h;
@@ -104,7 +104,7 @@ static void test_random(void **state)
 		size_t n = record_make(buf);
 
 		test_row("record %u", i);
-		/* A record begins with a header, padding before it is the window's. */
+		/* A record begins with a header. Padding before it belongs to the window. */
 		for (size_t zeros = 0; zeros < n; zeros++) {
 			if (buf[zeros]) {
 				check_record(buf + zeros, n - zeros);
@@ -114,7 +114,7 @@ static void test_random(void **state)
 	}
 }
 
-/* What was changed is written, in place; what no longer fits the record is refused. */
+/* Changed fields are encoded in place. Fields that do not fit in the record are rejected. */
 static void test_changes(void **state)
 {
 	static const u8 raw[] = { 0x44, 0x11, 0x20, 0x98, 5, 0, 0, 0x52, 2, 0, 0x48, 0, 0x43, 9, 1 };
@@ -143,7 +143,10 @@ static void test_changes(void **state)
 	assert_int_equal(spe_record_rewrite(&bad, got, sizeof(got)), -EINVAL);
 }
 
-/* Records of real cores; @dir may be absent. Returns how many there were. */
+/*
+ * Check the records of real cores in a file of @dir, which may be absent. Return: how many there
+ * were.
+ */
 static u64 check_file(const char *dir, const char *name)
 {
 	static u8 buf[1 << 20];

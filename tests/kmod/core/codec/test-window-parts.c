@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A window that comes in parts is the window: the same records and suspect ranges,
- * the same ledger, wherever it is cut, however it is walked.
+ * A window that is decoded in chunks gives the same records, suspect ranges and ledger as the whole
+ * window, wherever it is cut, by each way of decoding.
  */
 #include "test.h"
 
@@ -33,7 +33,7 @@ struct met {
 	struct spe_ledger ledger;
 	u32 starts;
 	s16 first;
-	size_t held; /* at most, by a decoder that asked for more */
+	size_t held; /* the most bytes that a decoder waited with */
 };
 
 static void meet(struct met *met, u64 value)
@@ -50,7 +50,7 @@ static void meet_sample(struct met *met, const struct spe_decoder *d, const stru
 	meet(met, s->present ^ s->timestamp ^ s->events);
 }
 
-/* Until the decoder is at the end, or wants more. */
+/* Decode until the decoder is at the end, or needs more bytes. */
 static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe_layouts *layouts,
 				 struct met *met)
 {
@@ -78,8 +78,8 @@ static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe
 }
 
 /*
- * @buf by parts that end after @cut bytes, then after as many as @next says. What is carried
- * over stands in memory of its own, just as large: so ASan sees reads beyond it.
+ * Decode @buf in chunks: the first has @cut bytes, the others as many as @next returns. Bytes that
+ * are carried over are in memory of exactly their size, so that ASan reports reads behind it.
  */
 static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_t cut,
 		       size_t (*next)(void))
@@ -118,7 +118,7 @@ static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_
 	return met;
 }
 
-/* Alike, but for what is only of the cuts. */
+/* Whether both are equal, apart from what depends on the cuts. */
 static bool same(const struct met *a, const struct met *b)
 {
 	return a->hash == b->hash && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
@@ -162,13 +162,13 @@ static struct spe_sample random_sample(void)
 
 struct kind {
 	u32 align;
-	u32 zeros;  /* the most of them in a gap */
-	u32 gaps;   /* one of so many records is followed by one; 0: none */
-	u32 damage; /* one of so many bytes is another one; 0: none */
-	u32 noise;  /* the most bytes of noise that follow damage */
+	u32 zeros;  /* the most zeros in a gap */
+	u32 gaps;   /* one of so many records is followed by a gap; 0: none */
+	u32 damage; /* one of so many bytes is damaged; 0: none */
+	u32 noise;  /* the most random bytes after damage */
 };
 
-/* Records of some layouts, and what may befall them. */
+/* Write records of some layouts with gaps and damage. */
 static void make_window(const struct kind *kind, u8 *buf, size_t len)
 {
 	struct spe_sample samples[3];
@@ -237,7 +237,7 @@ static void test_every_cut(void **state)
 	}
 }
 
-/* A cut behind each byte: bytes come one by one. */
+/* A cut behind each byte. */
 static void test_byte_by_byte(void **state)
 {
 	static u8 buf[700];
@@ -257,7 +257,7 @@ static void test_byte_by_byte(void **state)
 	}
 }
 
-/* Cut at random; however long the damage or the zeros, little is held. */
+/* Random cuts: few bytes wait, however long damage or zeros are. */
 static void test_random_cuts(void **state)
 {
 	const size_t room = 120000;
@@ -284,12 +284,12 @@ static void test_random_cuts(void **state)
 			suspect += whole.ledger.suspect;
 		}
 	}
-	/* All of it was met: many records, much damage, and bytes that had to wait. */
+	/* The test covers many records, much damage, and bytes that had to wait. */
 	assert_true(records > 50000 && suspect > 500000 && held > 4096);
 	free(buf);
 }
 
-/* Zeros are not looked through to their end: what follows them is another matter. */
+/* The search stops within zeros: what follows them is another range. */
 static void test_zeros_after_damage(void **state)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
@@ -301,7 +301,7 @@ static void test_zeros_after_damage(void **state)
 	memcpy(buf, record, sizeof(record));
 	memset(buf + sizeof(record), 0x3f, 2);
 	memcpy(buf + sizeof(record) + 2, record, sizeof(record));
-	/* Damage again, in reach of the first one's search or not. */
+	/* More damage, within the range of the first search or behind it. */
 	for (size_t i = 0; i < 2; i++) {
 		size_t at = 2 * sizeof(record) + 2 + SPE_RESYNC_ZEROS - 1 + i;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test-syndrome-table FILE: whether the table between FILE's markers is that of core/policy/syndrome.c:
- * every EC and every BSC or FSC, in exactly one row. Without FILE: print it.
+ * test-syndrome-table FILE: check that the table between FILE's markers equals that of
+ * core/policy/syndrome.c, with each EC and each BSC or FSC in exactly one row. Without FILE: print
+ * it.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static bool is_same(struct spe_verdict a, struct spe_verdict b)
 	return a.class == b.class && a.action == b.action && a.suspect == b.suspect;
 }
 
-/* The codes of @ec with @verdict, as a set of bits. */
+/* The codes of @ec with @verdict, as a mask. */
 static uint64_t codes_of(unsigned int ec, struct spe_verdict verdict)
 {
 	uint64_t codes = 0;
@@ -86,7 +87,7 @@ static void add_codes(struct text *text, uint64_t codes)
 	}
 }
 
-/* Neighbouring ECs with the same codes stand together. */
+/* Adjacent ECs with the same codes are one row. */
 static void add_places(struct text *text, struct spe_verdict verdict)
 {
 	const char *semicolon = "";
