@@ -100,7 +100,7 @@ static void part_choices(struct spe_check *check)
 		return;
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
 	SPE_CHECK_EQ(check, s.counter[0], 40);
-	/* The data source combines all parts: the one that took longest. */
+	/* The data source is that of the part that took longest. */
 	for (unsigned int i = 0; i < 10; i++) {
 		if (!instruction_chosen(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED), &multiple, &s))
 			return;
@@ -350,7 +350,7 @@ static void two_addresses(struct spe_check *check)
 			loads += s.address[2] == 0x1000;
 			SPE_CHECK_EQ(check, s.op_subclass,
 				     (i & 1 ? 0x44U : 0x20U) | (s.address[2] == 0x2000));
-			/* The data source is a load's. */
+			/* Only a load has a data source. */
 			SPE_CHECK_EQ(check, !!(s.present & SPE_HAS_SOURCE), s.address[2] == 0x1000);
 		}
 		if (rows[i >> 1].loads && rows[i >> 1].stores)

@@ -176,7 +176,7 @@ static void fates(struct spe_check *check)
 		const struct spe_spu_stats *stats = &fixture.spu.stats;
 		struct spe_sample s = { 0 };
 
-		/* What relates to no instruction can only be a micro-op. */
+		/* An operation without an instruction is always a micro-op. */
 		config.features &= ~SPE_PMSIDR_ARCHINST;
 		config.choices = rows[i].choices;
 		if (!instruction_start(check, &config))
@@ -197,7 +197,9 @@ static void fates(struct spe_check *check)
 #undef CAPTURED
 }
 
-/* D17.6.7: what could not be accessed or used is neither recorded nor to be inferred. */
+/*
+ * D17.6.7: values that could not be accessed or used are neither recorded nor can they be inferred.
+ */
 static void secrets(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
@@ -238,8 +240,8 @@ static void secrets(struct spe_check *check)
 }
 
 /*
- * D17.6, D17.6.10: of what excepted any of the rest may be missing, Events and the end never.
- * Each packet's part of 1000 records has a deviation of 15.8: 400 to 600 is 6 of them.
+ * D17.6, D17.6.10: a record of an operation with an exception may lack any packet but Events and
+ * the end. In 1000 records each packet's share has a deviation of 15.8: 400 to 600 is 6 of them.
  */
 static void incomplete_some(struct spe_check *check)
 {
@@ -349,7 +351,10 @@ static void clock_domains(struct spe_check *check)
 	}
 }
 
-/* D17.6, D18.2.9: when the operation was taken or when it finished; a counter that stands. */
+/*
+ * D17.6, D18.2.9: the time at which the operation was selected or finished, and a counter that
+ * stands still.
+ */
 static void timestamps(struct spe_check *check)
 {
 	const struct spe_instruction instruction = { .kind = I(OTHER),

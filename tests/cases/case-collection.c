@@ -192,7 +192,7 @@ static void contexts_and_addresses(struct spe_check *check)
 		  false,
 		  true,
 		  false },
-		/* EL2 owns: PMSCR_EL2.PA alone. */
+		/* EL2 owns: only PMSCR_EL2.PA counts. */
 		{ { .el2 = true, .ns = true }, CX, CX | PA, 0, true, true, true },
 		{ { .el2 = true, .ns = true }, CX | PA, CX, 2, false, true, false },
 		{ { .el2 = true, .eel2 = true }, 0, CX | PA, 2, false, true, true },

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The edges of conditions that a mutant (tests/mutate) would move unseen elsewhere. */
+/*
+ * Boundary values of conditions: a mutant (tests/mutate) that changes one would pass all other
+ * cases.
+ */
 #include "model/impdef.h"
 #include "model/collection.h"
 #include "spu-fixture.h"
 #include "suites.h"
 #include "policy/window.h"
 
-/* Two records fit the cut exactly: the window begins where it may, not a granule later. */
+/* Two records fit exactly: the window begins at its earliest start, and not a granule later. */
 static void window_exact(struct spe_check *check)
 {
 	const struct spe_ring_state ring = {
@@ -107,7 +110,7 @@ static void effective_ee(struct spe_check *check)
 	}
 }
 
-/* A Security state that there is not. */
+/* A Security state that does not exist. */
 static void no_such_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -159,7 +162,7 @@ static void filters_overlap(struct spe_check *check)
 	}
 }
 
-/* A register and an Exception level that there are not. */
+/* A register and an Exception level that do not exist. */
 static void out_of_range(struct spe_check *check)
 {
 	static struct spe_spu before;
@@ -175,7 +178,7 @@ static void out_of_range(struct spe_check *check)
 	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 255));
 }
 
-/* Names of registers in each Security state that owns the buffer, and names that are none. */
+/* Register names in each Security state that owns the buffer, and invalid names. */
 static void names(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -207,7 +210,7 @@ static void names(struct spe_check *check)
 				i << 8 | 1);
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 4, false), 0);
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_COUNT, 1, false), 0);
-		/* Not even where it would fit a byte again. */
+		/* The number is refused even if it would fit a byte after truncation. */
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, 256 + SPE_REG_PMSFCR, 1, false),
 			     0);
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 257, false), 0);

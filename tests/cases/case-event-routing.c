@@ -8,7 +8,7 @@
 #include "event-routing-tables.h"
 #include "suites.h"
 
-/* A column of a left side: what it is called, so that a row can be set up. */
+/* The names of the columns of a left side, for setting up a row. */
 enum field {
 	F_PMSEE,
 	F_SCR_GPF,
@@ -55,7 +55,7 @@ static const struct table d17_8 =
 static const struct table d17_9 = TABLE(report_d17_9, F_PMSEE, F_EL2_EE, F_EL2_KE, F_TGE, F_PM);
 static const struct table d17_10 = TABLE(report_d17_10, F_PMSEE, F_TGE);
 
-/* The row that the values fit; NULL for values that no row prints (E2PB 0b01, reserved). */
+/* Find the row that fits the values; NULL for reserved values that no row has (E2PB 0b01). */
 static const struct report_row *row_find(struct spe_check *check, const struct table *table,
 					 const u8 value[FIELDS])
 {
@@ -97,7 +97,7 @@ static void controls_set(struct spe_controls *controls, const u8 value[FIELDS])
 	};
 }
 
-/* All values of all fields, those that the table does not name included. */
+/* Iterate over all values of all fields, also those that the table does not have. */
 static bool value_next(u8 value[FIELDS])
 {
 	for (unsigned int f = 0; f < FIELDS; f++) {
@@ -113,7 +113,7 @@ static u8 cell_el(const char *cell)
 	return cell[0] == 'E' ? (u8)(cell[2] - '0') : 0;
 }
 
-/* Runs @test for each combination, with the row that holds for it. */
+/* Run @test for each combination, with its row. */
 static void table_walk(struct spe_check *check, const struct table *table,
 		       void (*test)(struct spe_check *check, const struct report_row *row,
 				    const struct spe_controls *controls, bool pm))
@@ -132,7 +132,7 @@ static void table_walk(struct spe_check *check, const struct table *table,
 		used |= 1U << (row - table->rows);
 		controls_set(&controls, value);
 		test(check, row, &controls, value[F_PM]);
-		/* Secure EL2 is as good as Non-secure. */
+		/* Secure EL2 works like Non-secure EL2. */
 		controls.ns = false;
 		controls.eel2 = true;
 		test(check, row, &controls, value[F_PM]);
@@ -140,7 +140,7 @@ static void table_walk(struct spe_check *check, const struct table *table,
 	SPE_CHECK_EQ(check, used, (1U << table->count) - 1);
 }
 
-/* A cell of the right side; the event goes with a failure. */
+/* Check a cell of the right side. A failure names the event. */
 static void target_column(struct spe_check *check, const struct report_row *row,
 			  const struct spe_controls *controls, unsigned int column,
 			  enum spe_routing_event event)
@@ -266,7 +266,7 @@ static void target_prose(struct spe_check *check)
 #define ALL(el) { el, el, el, el, el, el, el, el }
 		/* Without FEAT_SPE_EXC always PMBSR_EL1. */
 		{ { .el2 = true, .el3 = true, .ns = true, .pmsee = 3, .el2_ee = 3 }, ALL(1) },
-		/* Without EL3, PMSEE neither takes nor forbids. */
+		/* Without EL3 PMSEE has no effect. */
 		{ { .exc = true, .el2 = true, .ns = true, .pmsee = 3, .el2_ee = 3 }, ALL(2) },
 		{ { .exc = true, .el2 = true, .ns = true, .pmsee = 0, .el2_ee = 3 }, ALL(2) },
 		{ { .exc = true, .el2 = true, .ns = true, .el2_ee = 2, .e2pb = 3 },
@@ -346,7 +346,10 @@ static void exception_prose(struct spe_check *check)
 		  D,
 		  0,
 		  false },
-		/* Another Security state: pending, masked; but EL3's goes through. */
+		/*
+		 * Another Security state: the exception is pending and masked, but one for EL3 is
+		 * taken.
+		 */
 		{ { .exc = true,
 		    .el2 = true,
 		    .el3 = true,
@@ -391,7 +394,7 @@ static void exception_prose(struct spe_check *check)
 		  C,
 		  3,
 		  true },
-		/* Reserved PMSCR_EL1.EE under RMYXZK and RTSJRP to the letter. */
+		/* A reserved PMSCR_EL1.EE, by the letter of RMYXZK and RTSJRP. */
 		{ { .exc = true, .el1_ee = 1, .strict_ee = true },
 		  { .owning = true },
 		  1,
@@ -459,7 +462,7 @@ static void classify(struct spe_check *check)
 
 			SPE_CHECK_EQ(check, fault | (u64)spe_routing_classify(fault) << 32,
 				     fault | (u64)rows[i].event << 32);
-			/* TopLevel and AssuredOnly change nothing of it. */
+			/* TopLevel and AssuredOnly make no difference. */
 			SPE_CHECK_EQ(check, spe_routing_classify(fault | 0xffc0), rows[i].event);
 		}
 }

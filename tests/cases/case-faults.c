@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Table D17-11, row by row, from the fault of a buffer write to what a driver makes of it.
- * scripts/rule-index holds the rows' names against the text.
+ * Table D17-11, row by row, from the fault of a buffer write to the driver's verdict.
+ * scripts/rule-index compares the names of the rows with the text.
  */
 #include "spu-fixture.h"
 #include "suites.h"
@@ -14,11 +14,11 @@
 
 /*
  * struct fault - a row: Fault Status Codes by level, at both stages or one
- * @name: as the table has it
+ * @name: the name in the table
  * @first: the first of the codes
  * @last: the last of them
- * @stage: NO_STAGE: both; else the EC that alone can be
- * @class: what the driver is told
+ * @stage: the only possible EC, or NO_STAGE for both
+ * @class: the verdict for the driver
  */
 static const struct fault {
 	const char *name;
@@ -39,7 +39,7 @@ static const struct fault {
 	{ "Granule Protection Check", 0x00, 0x00, SPE_PMBSR_EC_GPC, SPE_SYNDROME_GPC },
 };
 
-/* The second record faults: S and the syndrome, nothing else; PMBPTR where it was. */
+/* The second record faults: S and the syndrome are set, and nothing else. PMBPTR does not move. */
 static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 {
 	u64 place = (u64)ec << 40 | (u64)fsc << 32;
@@ -59,7 +59,7 @@ static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 	SPE_CHECK_EQ(check, place | fixture.spu.stats.written, place | 1);
 	SPE_CHECK_EQ(check, place | spe_syndrome_read(fixture_reg(SPE_REG_PMBSR)).class,
 		     place | class);
-	/* Nothing is written until S is cleared, then it goes on. */
+	/* Nothing is written until S is cleared. Then writing continues. */
 	fixture.fault = 0;
 	SPE_CHECK(check, !fixture_sample(&op_load));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);

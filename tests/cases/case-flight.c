@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The flight recorder: decisions by hand, then a ring's memory under random use. */
+/* The flight recorder: decisions one by one, and then the memory of a ring under random use. */
 #include "policy/flight.h"
 #include "suites.h"
 
 #define RING 65536ULL
 
-/* Of the ring's memory, the size that a header or a record's alignment has. */
+/* A part of the ring's memory, of the size of a header, and of the alignment of a record. */
 #define CELL	64ULL
 #define WINDOWS 4096
 
@@ -17,7 +17,7 @@ static const struct spe_ring_state plain = {
 	.max_window = 16384,
 };
 
-/* A window written up to @end, or to its limit; its start. */
+/* Write a window up to @end, or to its limit. Return: its start. */
 static u64 fill_to(struct spe_check *check, struct spe_flight *flight, u64 end)
 {
 	struct spe_window window = { 0 };
@@ -36,7 +36,7 @@ static u64 fill(struct spe_check *check, struct spe_flight *flight)
 	return fill_to(check, flight, ~0ULL);
 }
 
-/* A full ring, the second half of which a snapshot holds. */
+/* Fill a ring. A snapshot then holds its second half. */
 static void claim_half(struct spe_check *check, struct spe_flight *flight, u64 owner)
 {
 	u64 start = 0;
@@ -71,11 +71,11 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING, flight.head, &start), -EBUSY);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
-	/* The first half has room for a window and, at its end, for no more than a header. */
+	/* The first half has space for one window, and for a header at its end. */
 	SPE_CHECK_EQ(check, fill(check, &flight), RING);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING + 16384);
 	SPE_CHECK_EQ(check, flight.head, RING + 28672);
-	/* Then around the claim, which is not overwritten. */
+	/* Windows then skip the held part, and do not overwrite it. */
 	SPE_CHECK_EQ(check, fill(check, &flight), 2 * RING);
 	SPE_CHECK(check, flight.oldest >= RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
@@ -86,7 +86,7 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 }
 
-/* What was skipped for one snapshot is in no run that another one could not hold for it. */
+/* No later snapshot can hold a run that contains a skipped part. */
 static void flight_runs_end_before_a_skip(struct spe_check *check)
 {
 	static struct spe_flight flight;
@@ -94,7 +94,7 @@ static void flight_runs_end_before_a_skip(struct spe_check *check)
 
 	claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING);
-	/* A small window before what is claimed: a run that more would be added to. */
+	/* A small window before the held part begins a run that could grow. */
 	SPE_CHECK_EQ(check, fill_to(check, &flight, RING + 28672 - 256), RING + 16384);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING + 28672 - 256);
 	SPE_CHECK_EQ(check, fill_to(check, &flight, 2 * RING + 256), 2 * RING);
@@ -114,7 +114,7 @@ static void flight_claims_have_an_end(struct spe_check *check)
 	for (unsigned int i = 0; i < 4; i++)
 		fill(check, &flight);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, 64, flight.head, &start), -ENODATA);
-	/* All but the chunk where what is skipped is said. */
+	/* All but the chunk that records the skipped part. */
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, ~0ULL, flight.head, &start), 0);
 	SPE_CHECK_EQ(check, start, 16384);
 	for (u64 owner = 2; owner <= SPE_FLIGHT_CLAIMS; owner++)
@@ -138,7 +138,7 @@ struct written {
 	bool claimed;
 };
 
-/* What stands in each cell, by position plus one, and every window in order. */
+/* The contents of each cell, as its position plus one, and each window in order. */
 struct memory {
 	struct spe_flight flight;
 	struct spe_ring_state ring;
@@ -149,7 +149,7 @@ struct memory {
 	u64 bytes;
 };
 
-/* Static: too large for a kernel's stack; written from the start by each case. */
+/* Static, as it is too large for a kernel stack. Each case initializes it. */
 static struct memory memory;
 
 static bool is_claimed(const struct memory *m, u64 position)
@@ -178,7 +178,7 @@ static void memory_intact(struct spe_check *check, const struct memory *m, u64 f
 		SPE_CHECK_EQ(check, m->cells[at % RING / CELL], at + 1);
 }
 
-/* By the windows alone, as a reader goes: all from @from to @to is as it was written. */
+/* Check all bytes from @from to @to by the headers of windows, as a reader does. */
 static void memory_walk(struct spe_check *check, const struct memory *m, u64 from, u64 to)
 {
 	for (unsigned int i = 0; i < m->count; i++) {
@@ -226,7 +226,7 @@ static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
 	struct spe_window window;
 	u64 limit = m->flight.head, start;
 
-	/* With a window armed, as the driver does it, or without. */
+	/* With an armed window, as in the driver, or without one. */
 	if (random & 1 && !spe_flight_next(&m->flight, &m->ring, &window)) {
 		limit = window.limit;
 		spe_flight_evict(&m->flight, limit);
@@ -267,7 +267,7 @@ static void flight_random(struct spe_check *check, struct memory *m, u64 seed)
 	m->ring.align = 1U << seed % 12;
 	m->ring.max_window = (u32)(spe_check_random(&seed) % (RING / 2));
 	spe_flight_init(&m->flight, RING);
-	/* Near where positions would not fit into 32 bits, and in the middle of a lap. */
+	/* Near positions beyond 32 bits, and in the middle of a lap. */
 	m->flight.head = m->flight.oldest = 0xffff0000ULL + seed % 1024 * CELL;
 	for (unsigned int step = 0; m->count < 300 && step < 3000; step++) {
 		u64 random = spe_check_random(&seed);
@@ -280,7 +280,7 @@ static void flight_random(struct spe_check *check, struct memory *m, u64 seed)
 			spe_flight_release(&m->flight, 1 + (random >> 8) % 3);
 			break;
 		default:
-			/* Small windows, and whole ones. */
+			/* Write small windows and full ones. */
 			memory_write(check, m, random & 64 ? random >> 8 : ~0ULL >> 1);
 		}
 		memory_check(check, m);
@@ -296,7 +296,7 @@ static void flight_memory(struct spe_check *check)
 		full += memory.full;
 		windows += memory.count;
 	}
-	/* The generator must reach both, or the above shows nothing. */
+	/* The generator must reach both outcomes, otherwise the case checks nothing. */
 	SPE_CHECK(check, full > 100 && windows > 5000);
 }
 
@@ -313,7 +313,7 @@ static void flight_many_small_windows(struct spe_check *check)
 		spe_flight_evict(&flight, window.limit);
 		spe_flight_add(&flight, window.skip, window.start + 64, 64, 1);
 	}
-	/* No more chunks than are needed, and no more is overwritten than that costs. */
+	/* No more chunks than necessary, and no more data is overwritten for them. */
 	SPE_CHECK(check, flight.count <= 66);
 	SPE_CHECK(check, flight.head - flight.oldest > RING - 16384 - 3 * RING / 64);
 }

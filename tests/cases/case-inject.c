@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Fault injection: its text, the next write, shares of them. */
+/* Fault injection: the syntax of its rules, faults of the next write, and shares of writes. */
 #include "model/inject.h"
 #include "spu-fixture.h"
 #include "suites.h"
@@ -18,7 +18,7 @@ static int parse(const char *text, struct spe_inject_rule *ret_rule,
 	return spe_inject_parse(text, len, ret_rule, ret_error);
 }
 
-/* The rule of @text holds from now on. */
+/* Apply the rule @text from now on. */
 static void apply(struct spe_check *check, const char *text)
 {
 	struct spe_inject_rule rule;
@@ -27,7 +27,7 @@ static void apply(struct spe_check *check, const char *text)
 		SPE_CHECK(check, !spe_inject_apply(&inject, &fixture.spu, &rule));
 }
 
-/* One sample, through the injection. */
+/* Take one sample through the injection. */
 static void sample(void)
 {
 	if (spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
@@ -81,7 +81,7 @@ static void inject_text_errors(struct spe_check *check)
 		const char *text;
 		size_t column;
 		size_t length;
-		char want; /* the first letter of what would be right */
+		char want; /* first letter of the correct value */
 	} rows[] = {
 		{ "", 1, 0, 't' },
 		{ "   ", 4, 0, 't' },
@@ -125,7 +125,7 @@ static void inject_text_errors(struct spe_check *check)
 		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
 		SPE_CHECK(check, rule.fault == 7 && rule.ppm == 7);
 	}
-	/* What is behind the text is not looked at. */
+	/* Bytes after the text are not read. */
 	{
 		struct spe_inject_rule rule;
 		struct spe_inject_error error = { 0 };
@@ -159,10 +159,10 @@ static void inject_next(struct spe_check *check)
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].written);
 		SPE_CHECK_EQ(check, inject.injected, 1);
 	}
-	/* Once, and no more. */
+	/* Once only. */
 	sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
-	/* It can be called off. */
+	/* A rule can be cancelled. */
 	apply(check, "translation");
 	apply(check, "off");
 	sample();
@@ -180,7 +180,7 @@ static void inject_second_event(struct spe_check *check)
 		     S | SPE_PMBSR_EA | SPE_PMBSR_DL | SPE_PMBSR_BSC_FULL);
 }
 
-/* Samples until 20,000 were written or lost, a new window after each event. */
+/* Take samples until 20,000 were written or lost, with a new window after each event. */
 static u64 run_shares(u64 seed)
 {
 	u64 events = 0;
@@ -214,7 +214,7 @@ static void inject_shares(struct spe_check *check)
 	SPE_CHECK_EQ(check, inject.injected, discarded + collisions);
 	SPE_CHECK_EQ(check, fixture.strays, 0);
 
-	/* The same seed, the same faults. */
+	/* The same seed gives the same faults. */
 	begin(check, 1);
 	apply(check, "translation 2%");
 	apply(check, "collide 5%");
@@ -223,7 +223,7 @@ static void inject_shares(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, discarded);
 }
 
-/* What a filter discards is not written, and no write pays for it later. */
+/* A sample that a filter drops causes no write, and no later write gets its fault. */
 static void inject_filtered(struct spe_check *check)
 {
 	begin(check, 1);
@@ -239,7 +239,7 @@ static void inject_filtered(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 }
 
-/* A rule for the next write waits for one, and no share takes its place. */
+/* A rule for the next write waits for one, and a share does not replace it. */
 static void inject_next_waits(struct spe_check *check)
 {
 	begin(check, 1);
@@ -255,7 +255,7 @@ static void inject_next_waits(struct spe_check *check)
 		     SPE_PMBSR_EC_STAGE1);
 }
 
-/* A share is the part of all draws that lie below it: none that is equal. */
+/* A share covers the draws below it, and not the equal one. */
 static void inject_share_edge(struct spe_check *check)
 {
 	struct spe_inject_rule rule = { SPE_INJECT_COLLIDE, 0 };

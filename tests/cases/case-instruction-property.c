@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Random instructions on random SPUs (D17.6): whatever the choices are, a record says nothing
- * that its version, its features, its controls or its secrets forbid, and the ledger closes.
+ * Random instructions on random SPUs (D17.6): with all choices a record contains nothing that its
+ * version, its features, its controls or its secrets forbid, and the counters add up.
  */
 #include "instruction-fixture.h"
 #include "suites.h"
@@ -159,7 +159,7 @@ static void check_addresses(const struct spe_sample *s)
 	const bool va = s->present & SPE_HAS_ADDRESS(2), pa = s->present & SPE_HAS_ADDRESS(3);
 	const u64 top = s->address[3] >> 56;
 
-	/* D17.6.4; a record of what excepted may miss the one and have the other. */
+	/* D17.6.4. The record of an operation with an exception may have one without the other. */
 	HOLDS(!pa || va || run.config.incomplete == SPE_SPU_INCOMPLETE_SOME);
 	HOLDS(!pa || run.pmscr & SPE_PMSCR_PA);
 	HOLDS(!(top & 0x20) && (run.config.pe & SPE_PE_MTE2 || !(top & 0x4f)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the Operation Type packet says of each instruction (D17.6.2 to D17.6.8, D18.2.7), by
- * version, feature and choice. The payloads are written down from the text's patterns.
+ * The Operation Type packet of each instruction (D17.6.2 to D17.6.8, D18.2.7), by version, feature
+ * and choice. The payloads are transcribed from the patterns of the text.
  */
 #include "instruction-fixture.h"
 #include "suites.h"

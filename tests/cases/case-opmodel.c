@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Modelled operations: consistent always, plausible on the whole. */
+/* Modelled operations: each one consistent, and all together plausible. */
 #include "model/opmodel.h"
 #include "suites.h"
 
@@ -49,7 +49,7 @@ static void check_memory(struct spe_check *check, const struct spe_operation *op
 	SPE_CHECK_EQ(check, op->va & 0xfff, op->pa & 0xfff);
 	SPE_CHECK_EQ(check, (op->va & 7) != 0, event(op, SPE_EVENT_MISALIGNED));
 	SPE_CHECK(check, op->translation < op->total);
-	/* A format that the text defines: unknown ones would decode as reserved. */
+	/* Only formats that the text defines: others would decode as reserved. */
 	SPE_CHECK(check, spe_op_format(op->op_class, op->op_subclass) != SPE_OP_FORMAT_RESERVED);
 }
 
@@ -94,7 +94,7 @@ static void count_memory(struct totals *totals, const struct spe_operation *op)
 	totals->below_300 += op->total < 300;
 }
 
-/* Instructions evenly over a page's offsets, so that classes come as the hash has them. */
+/* Instructions at all offsets in a page, so that classes are distributed by the hash. */
 static struct totals run(struct spe_check *check, enum spe_profile profile)
 {
 	struct totals totals = { .least = ~0ULL };
@@ -174,7 +174,7 @@ static void opmodel_branchy(struct spe_check *check)
 	check_near(check, permille(totals.mispredicted, totals.branches), 250, 10);
 }
 
-/* The same instruction is of the same kind in any run, wherever it is loaded. */
+/* An instruction has the same kind in each run, wherever it is loaded. */
 static void opmodel_kind_of_instruction(struct spe_check *check)
 {
 	struct spe_opmodel one, other;
@@ -201,7 +201,7 @@ static void opmodel_reproducible(struct spe_check *check)
 	for (u32 i = 0; i < 10000; i++) {
 		struct spe_operation a, b;
 
-		/* What the model does not write would differ. */
+		/* Fields that the model does not write would differ. */
 		memset(&a, 0x55, sizeof(a));
 		memset(&b, 0xaa, sizeof(b));
 		a.pc = b.pc = i * 7;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Properties: random SPUs, controls and programs. The oracle here is written from the text
- * and shares no code with the model; it leaves out what other suites hold row by row (EL2 and
- * EL3 beside EL1, incomplete operations, the knobs).
+ * Properties: random SPUs, controls and programs. The oracle is written from the text and shares no
+ * code with the model. It leaves out what other suites check row by row (EL2 and EL3 beside EL1,
+ * incomplete operations, the knobs).
  */
 #include "property.h"
 
@@ -12,7 +12,7 @@
 #include "model/synthetic.h"
 
 #define OPERATIONS 300
-/* In the kernel and in every run of the suite; tests/unit/test-property runs more. */
+/* For the kernel and each run of the suite. test-property runs more. */
 #define RUNS 60
 
 #define LOAD_STORE SPE_OP_LOAD_STORE
@@ -24,7 +24,7 @@ struct run {
 	struct spe_inject inject;
 	struct spe_synthetic program;
 	u64 random;
-	u64 advanced; /* bytes that PMBPTR went, all windows */
+	u64 advanced; /* bytes that PMBPTR advanced in all windows */
 	u64 number; /* of the operation */
 	u64 events;
 	u8 line_owner;
@@ -50,7 +50,7 @@ static void holds(bool cond, int line, const char *what)
 
 #define HOLDS(cond) holds(cond, __LINE__, #cond)
 
-/* ---- What the SPU is, and how it is programmed ---------------------------------- */
+/* ---- The SPU and its controls ---------------------------------------------------- */
 
 static void draw_config(struct spe_spu_config *config)
 {
@@ -102,7 +102,7 @@ static void draw_controls(void)
 					   SPE_PMSCR_PA | SPE_PMSCR_TS));
 }
 
-/* ---- What is executed ----------------------------------------------------------- */
+/* ---- The operations -------------------------------------------------------------- */
 
 static void draw_synthetic(struct spe_operation *op)
 {
@@ -198,7 +198,7 @@ static u64 saturated(u64 cycles)
 	return cycles < max ? cycles : max;
 }
 
-/* A filter without anything to look for is off, as spe_spu_config_default() has it. */
+/* A filter without a condition is off, as in spe_spu_config_default(). */
 static bool filters_pass(const struct spe_operation *op)
 {
 	u64 on = fixture_reg(SPE_REG_PMSFCR);
@@ -216,7 +216,7 @@ static bool filters_pass(const struct spe_operation *op)
 	       fixture_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
 }
 
-/* ---- The oracle: what does the record say? -------------------------------------- */
+/* ---- The oracle: the contents of the record --------------------------------------- */
 
 static void check_addresses(const struct spe_operation *op, const struct spe_sample *sample)
 {
@@ -255,7 +255,10 @@ static void check_context(const struct spe_operation *op, const struct spe_sampl
 
 static void check_record(const struct spe_operation *op, const struct spe_sample *sample)
 {
-	/* Every version has these; none has what the operation had not (D18.2.6). */
+	/*
+	 * Every version has these events. No version has an event that the operation did not have
+	 * (D18.2.6).
+	 */
 	const u64 always = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 			   SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
 	bool source = is_load(op) && op->has & SPE_OPERATION_SOURCE &&
@@ -300,7 +303,7 @@ static void check_written(const struct spe_operation *op, u64 start)
 	check_record(op, &sample);
 }
 
-/* An event, as a driver handles it: a new window, with other controls now and then. */
+/* Handle an event as a driver does: a new window, and new controls now and then. */
 static void handle_event(void)
 {
 	run.events++;
@@ -318,7 +321,7 @@ static void execute(const struct spe_operation *op)
 	HOLDS(spe_spu_enabled(&fixture.spu, op->el) == sampled);
 	if (!sampled)
 		return;
-	/* As many as make it the one that is selected. */
+	/* Pass members until the selected one. */
 	if (!spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
 		return;
 	spe_inject_sample(&run.inject, &fixture.spu, op);
@@ -353,7 +356,10 @@ static void begin_injection(void)
 					     "not-allowed 1%", "abort-sync 1%" };
 	struct spe_inject_rule rule;
 
-	/* The last is of an SPU that hears of it (RJFYNW, ITCPLL); else what is written is chance. */
+	/*
+	 * Only SPUs that report this abort get the last rule (RJFYNW, ITCPLL). On others the bytes
+	 * written are not determined.
+	 */
 	size_t count = ARRAY_SIZE(rules) - (run.config.pmsver >= 4);
 
 	spe_inject_init(&run.inject, draw());
@@ -374,7 +380,7 @@ static bool begin(struct spe_check *check, u64 seed)
 	const char *reason = NULL;
 
 	run = (struct run){ .check = check, .random = seed };
-	/* Without a write function every SPU is refused, but for another reason. */
+	/* Without a write function each SPU would be refused for that reason. */
 	do {
 		draw_config(&run.config);
 		spe_spu_init(&fixture.spu, &run.config, &none, &reason);

@@ -125,7 +125,7 @@ static void buffer_interrupt_reenters(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.irq_changes, 20);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 640);
 	SPE_CHECK_EQ(check, advanced(), 0);
-	/* Nobody listens: that is allowed. */
+	/* A callback for the interrupt is optional. */
 	io.irq = NULL;
 	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, NULL), 0);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
@@ -216,11 +216,11 @@ struct fault_row {
 #define TRANSLATION	(SPE_FSC_TRANSLATION | 3)
 
 static const struct fault_row fault_rows[] = {
-	/* D17.8.3: at the record's first byte DL is unchanged, either way. */
+	/* D17.8.3: at the first byte of the record DL is unchanged, with either choice. */
 	{ STAGE1(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
 	{ STAGE1(TRANSLATION), DL | COLL, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL | COLL,
 	  0 },
-	/* RYZJQX: it may as well be chosen. */
+	/* RYZJQX: this is the other choice. */
 	{ STAGE1(TRANSLATION), DL, 2, SPE_SPU_FAULT_DL_CLEAR, 0, 0, AS_EVENT(STAGE1(TRANSLATION)),
 	  0 },
 	{ STAGE1(TRANSLATION), 0, 2, SPE_SPU_FAULT_DL_SET, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL,
@@ -297,7 +297,7 @@ static void buffer_faults(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(fault_rows); i++)
 		check_fault(check, &fault_rows[i], i);
 	SPE_CHECK_EQ(check, spe_fault(SPE_PMBSR_EC_STAGE2, 7), STAGE2(7) & ~S);
-	/* Access not allowed is all zeros, and yet a fault. */
+	/* Access not allowed is all zeros, but a fault. */
 	SPE_CHECK(check, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 }
 
@@ -373,7 +373,7 @@ static void buffer_second_event(struct spe_check *check)
 		spe_spu_inject(&fixture.spu, fault);
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
 			     FULL | (rows[i].second ? EA | DL : 0));
-		/* Taken once: what was a second event is not the next write's. */
+		/* A second event happens once, and not with the next write. */
 		if (!rows[i].second)
 			continue;
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
@@ -422,13 +422,13 @@ static void buffer_external_aborts(struct spe_check *check)
 			SPE_CHECK_EQ(check, i << 8 | fixture.irq, i << 8 | rows[i].reported);
 			if (rows[i].reported)
 				continue;
-			/* As any other record: nothing of it in PMBSR. */
+			/* An ordinary record: PMBSR has nothing of it. */
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 			SPE_CHECK_EQ(check, advanced(), 64);
 			while (fixture_sample(&op_load))
 				;
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-			/* And one that comes late, once an event is there. */
+			/* Another abort, which comes late, after an event. */
 			if (code == SPE_FSC_EXTERNAL_ASYNC)
 				spe_spu_inject(&fixture.spu, fault);
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
@@ -438,7 +438,7 @@ static void buffer_external_aborts(struct spe_check *check)
 		}
 }
 
-/* Discard mode, FEAT_SPEv1p2: samples are taken and go nowhere. */
+/* Discard mode, FEAT_SPEv1p2: samples are taken and not written. */
 static void buffer_discard_mode(struct spe_check *check)
 {
 	u64 fm = SPE_FIELD_PREP(SPE_PMBLIMITR_FM, SPE_PMBLIMITR_FM_DISCARD);
@@ -463,7 +463,7 @@ static void buffer_discard_mode(struct spe_check *check)
 	}
 }
 
-/* What the buffer holds up to PMBPTR decodes into what was counted. */
+/* The buffer up to PMBPTR decodes to the operations that were counted. */
 static void check_window(struct spe_check *check, const struct spe_spu_config *config)
 {
 	struct spe_decoder_config decoder_config = {
@@ -482,7 +482,10 @@ static void check_window(struct spe_check *check, const struct spe_spu_config *c
 		     fixture.spu.stats.bytes);
 }
 
-/* RTHGCR: random SPUs, windows, filters and faults: nothing passes the limit, ledgers close. */
+/*
+ * RTHGCR: random SPUs, windows, filters and faults: no write is beyond the limit, and counters add
+ * up.
+ */
 static void buffer_properties(struct spe_check *check)
 {
 	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,

@@ -162,7 +162,7 @@ static void filter_data_source(struct spe_check *check)
 		op.has &= ~SPE_OPERATION_SOURCE;
 		SPE_CHECK(check, records(&op));
 	}
-	/* Off: PMSDSFR is not looked at. */
+	/* Off: PMSDSFR has no effect. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
 	SPE_CHECK(check, records(&op_load));
 }

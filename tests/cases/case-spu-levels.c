@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The SPU among Exception levels (FEAT_SPE_EXC): its registers and names, where an event
- * is recorded, what of it is seen as interrupt and exception, second events.
+ * The SPU and Exception levels (FEAT_SPE_EXC): its registers and their names, where an event is
+ * recorded, whether it causes an interrupt or an exception, and second events.
  */
 #include "spu-fixture.h"
 #include "suites.h"
@@ -32,7 +32,7 @@ static bool start(struct spe_check *check, u8 pmsver, bool el2, bool el3, bool e
 	return fixture_init(check, &config);
 }
 
-/* Enables of both owners, so that samples come whoever it is. */
+/* Enable sampling for both owners. */
 static void arm(u64 el1, u64 el2)
 {
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | el2);
@@ -99,7 +99,7 @@ static void names(struct spe_check *check)
 		{ false, true, true, SPE_REG_PMBSR, 2, false, 1 },
 		{ false, true, true, SPE_REG_PMBSR, 2, true, 0 },
 		{ false, true, true, SPE_REG_PMSCR, 2, false, 2 },
-		/* What all Exception levels share has no other name. */
+		/* Registers that all Exception levels share have no other name. */
 		{ true, true, true, SPE_REG_PMSIRR, 2, false, 1 },
 		{ true, true, true, SPE_REG_PMSIRR, 2, true, 0 },
 		/* EL2 disabled; no such register or Exception level. */
@@ -157,7 +157,7 @@ static void names_of_a_host(struct spe_check *check)
 			     x << 8 | (x == own ? 0x22U : 0));
 		SPE_CHECK_EQ(check, x << 1 | !spe_spu_until_sample(&fixture.spu), x << 1 | (x != own));
 	}
-	/* Neither disturbs the other, whichever is written last. */
+	/* Both registers keep their values, in either order of writes. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, SPE_PMSCR_PA);
 	SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
@@ -192,11 +192,11 @@ static void events(struct spe_check *check)
 		struct spe_controls c;
 		u64 el1;
 		u64 el2;
-		u32 fault; /* injected; 0: the window is left to fill */
+		u32 fault; /* injected fault; 0 fills the window */
 		u64 pmbsr;
 		u8 x;
 		bool irq;
-		u8 from_el0; /* where the exception goes, taken from EL0; 0 for none */
+		u8 from_el0; /* target of the exception from EL0; 0 for none */
 	} rows[] = {
 #define FAULT(ec, code) ((ec) << 26 | (code))
 #define NS		.ns = true
@@ -212,7 +212,7 @@ static void events(struct spe_check *check)
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(3), 0, EC(0, 1), 2, false, 2 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(3), 0, EC(0, 1), 2, false, 2 },
 		{ { NS, .pmsee = 1 }, EE(0), EE(3), FAULT(0x24, 7), EC(0x24, 7), 2, false, 2 },
-		/* EL2 takes what a store would trap to it. */
+		/* EL2 takes events that it would take for a store. */
 		{ { NS, .e2pb = 3, .pmsee = 1 },
 		  EE(3),
 		  EE(2),
@@ -296,7 +296,7 @@ static void events(struct spe_check *check)
 			spe_spu_inject(&fixture.spu, rows[i].fault);
 		for (unsigned int n = 0; n < 64 && fixture_sample(&op_load); n++)
 			;
-		/* Profiling is disabled, whoever is told. */
+		/* Profiling stops, whichever level is notified. */
 		SPE_CHECK_EQ(check, i << 8 | spe_spu_until_sample(&fixture.spu), i << 8);
 		for (unsigned int x = 1; x < 4; x++) {
 			struct spe_exception exception = spe_spu_exception(&fixture.spu, &pe, x);
@@ -308,7 +308,7 @@ static void events(struct spe_check *check)
 		}
 		SPE_CHECK_EQ(check, i << 8 | fixture.irq, i << 8 | (rows[i].irq && rows[i].x == 1));
 		SPE_CHECK_EQ(check, i << 8 | taken, i << 8 | rows[i].from_el0);
-		/* Clearing S lets it go on. */
+		/* Profiling continues once S is cleared. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, rows[i].x, 0);
 		SPE_CHECK(check, spe_spu_until_sample(&fixture.spu) > 0);
@@ -357,8 +357,8 @@ static void irq_follows(struct spe_check *check)
 }
 
 /*
- * RNXPMV: nothing stands between the S that is 1 and the exception, whichever way it came to be
- * 1: a Context synchronization event and an instruction later it would be too late.
+ * RNXPMV: the exception follows at once when S becomes 1, however it becomes 1. A Context
+ * synchronization event and an instruction later would be too late.
  */
 static void exception_is_not_late(struct spe_check *check)
 {
@@ -425,7 +425,7 @@ static void second_event(struct spe_check *check)
 		}
 }
 
-/* D17.3.7: COLL goes where any other event would. */
+/* D17.3.7: COLL is reported at the same level as any other event. */
 static void collision(struct spe_check *check)
 {
 	for (unsigned int x = 1; x < 4; x++) {
@@ -439,7 +439,7 @@ static void collision(struct spe_check *check)
 		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
 		for (unsigned int y = 1; y < 4; y++)
 			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, y), y == x ? SPE_PMBSR_COLL : 0);
-		/* COLL alone stops nothing. */
+		/* COLL alone does not stop profiling. */
 		spe_spu_sample(&fixture.spu, &op_load);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 	}
@@ -510,7 +510,7 @@ static struct spe_controls random_controls(u64 r)
 	};
 }
 
-/* One event, whatever it is and whoever hears of it: one register, one kind of notice. */
+/* Each event with each target is recorded in one register, and notified in one way. */
 static void check_notice(struct spe_check *check, const struct spe_controls *c, u32 fault)
 {
 	unsigned int x = spe_routing_target(c, spe_routing_classify(fault));
@@ -531,11 +531,11 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
 		     fault & (fault >> 26 == 0x1e ? 0x3fULL << 26 : 0x3fULL << 26 | 0xffff));
 	SPE_CHECK_EQ(check, fixture.irq, irq);
-	/* Never both, and with valid EE never neither: no event is silent. */
+	/* Never both, and with a valid EE never none: no event is silent. */
 	SPE_CHECK_EQ(check, pending + irq, 1);
 }
 
-/* Random PEs, owners and events: RHJXHT's register alone, and nothing that is forbidden. */
+/* Random PEs, owners and events: RHJXHT's register changes, and no other. */
 static void properties(struct spe_check *check)
 {
 	static const u32 faults[] = { EC(0x24, 7), EC(0x25, 7),	   EC(0x24, 0x28), EC(0x25, 0x24),

@@ -385,7 +385,7 @@ static bool check_one(struct spe_check *check, const struct spe_spu_config *conf
 	return true;
 }
 
-/* D17.6.9: each control, for each kind of operation, under both owners. */
+/* D17.6.9: each control, for each kind of operation, with both owners. */
 static void record_controls(struct spe_check *check)
 {
 	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,
@@ -534,7 +534,10 @@ static struct spe_operation random_operation(u64 *seed, bool e2h)
 	};
 }
 
-/* D18.1.2: any configuration, any operation: the record is the operation, and nothing else. */
+/*
+ * D18.1.2: for any configuration and operation the record has what the operation has, and nothing
+ * else.
+ */
 static void record_properties(struct spe_check *check)
 {
 	u64 seed = 0x5eed0006;

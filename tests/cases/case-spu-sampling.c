@@ -3,7 +3,7 @@
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* Where records go does not matter here: a full buffer is used again. */
+/* The positions of records do not matter here: a full buffer is used once more. */
 static void rearm(void)
 {
 	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
@@ -27,7 +27,7 @@ static bool start(struct spe_check *check, bool ernd, u64 pmsirr)
 	return true;
 }
 
-/* Members from the last selection through the next, one by one. */
+/* Count the members from the last selection to the next, one by one. */
 static u64 interval_next(void)
 {
 	u64 members = 1;
@@ -138,7 +138,7 @@ static void interval_late_registers(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 256 - ecount);
 }
 
-/* D17.3.4: however members are handed over, the same ones are selected. */
+/* D17.3.4: the same members are selected, in whichever portions they are passed. */
 static void interval_in_pieces(struct spe_check *check)
 {
 	static const struct {
@@ -179,7 +179,7 @@ static void interval_in_pieces(struct spe_check *check)
 	}
 }
 
-/* D17.3.3: nonzero counters go on; D17.3.5: while disabled they stand still. */
+/* D17.3.3: nonzero counters continue. D17.3.5: they stand still while profiling is disabled. */
 static void interval_saved(struct spe_check *check)
 {
 	if (!start(check, true, 1 << 8 | SPE_PMSIRR_RND))
@@ -195,7 +195,7 @@ static void interval_saved(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
 	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 5);
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
-	/* An event disables profiling too, and clearing S goes on. */
+	/* An event disables profiling, too, and it continues when S is cleared. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, SPE_PMBSR_S);
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
@@ -280,7 +280,7 @@ static void sampling_collisions(struct spe_check *check)
 	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
-	/* COLL, and nothing else: profiling goes on, no interrupt. */
+	/* COLL and nothing else: profiling continues without an interrupt. */
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 	SPE_CHECK(check, !fixture.irq);
 	SPE_CHECK(check, spe_spu_enabled(&fixture.spu, 0));
@@ -292,12 +292,12 @@ static void sampling_collisions(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.selected, 3);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, 4);
-	/* One that nobody selected is no sample. */
+	/* An operation that was not selected is no sample. */
 	spe_spu_sample(&fixture.spu, &op_other);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
 }
 
-/* What was in flight when the buffer went off is lost, and counted. */
+/* A sample in flight when the buffer is disabled is lost, and counted. */
 static void sampling_in_flight_lost(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -435,7 +435,7 @@ static void filters_events(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
 		SPE_CHECK_EQ(check, filter_lets(&op), expected);
 		let += expected;
-		/* Off, they do nothing. */
+		/* Disabled filters do nothing. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
 		SPE_CHECK(check, filter_lets(&op));
 	}
@@ -462,14 +462,14 @@ static void filters_latency(struct spe_check *check)
 		struct spe_operation op = op_other;
 
 		op.total = rows[i].total;
-		/* Issue latency is another matter. */
+		/* The issue latency does not matter. */
 		op.issue = 4000;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSLATFR, rows[i].min);
 		SPE_CHECK_EQ(check, i << 8 | filter_lets(&op), i << 8 | rows[i].let);
 	}
 }
 
-/* A filter that is on and names nothing, both permitted ways. */
+/* An enabled filter without a condition, in both permitted ways. */
 static void filters_zero(struct spe_check *check)
 {
 	static const u64 on[] = { SPE_PMSFCR_FE, SPE_PMSFCR_FT, SPE_PMSFCR_FL, SPE_PMSFCR_FNE };
@@ -487,7 +487,7 @@ static void filters_zero(struct spe_check *check)
 	}
 }
 
-/* The filter is the AND of those that are on. */
+/* Enabled filters apply together. */
 static void filters_together(struct spe_check *check)
 {
 	if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))

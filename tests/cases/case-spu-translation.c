@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Faults of translations and what the SPU manages in descriptors (table D17-11, D17.8.3.1),
- * aborts of walks (D17.8.4), and what the PMU and the CTI are told (D17.3.7, D17.8).
+ * Faults of translations, descriptors that the SPU updates (table D17-11, D17.8.3.1), aborts of
+ * walks (D17.8.4), and the signals to PMU and CTI (D17.3.7, D17.8).
  */
 #include "model/impdef.h"
 #include "spu-fixture.h"
@@ -193,7 +193,7 @@ static void early_updates(struct spe_check *check)
 		SPE_CHECK(check, fixture.pages[0][0].writable);
 		SPE_CHECK_EQ(check, fixture.pages[0][1].writable, early);
 		SPE_CHECK(check, !fixture.pages[0][2].writable);
-		/* Also where an event stops it before the page. */
+		/* This also holds if an event stops the SPU before the page. */
 		while (fixture_sample(&op_load))
 			;
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
@@ -237,7 +237,7 @@ static void hardening(struct spe_check *check)
 			expected = EC(0x25, 0x0f) | TOP;
 		else if (the && stage == 2 && assured)
 			expected = EC(0x25, 0x0f) | ASSURED;
-		/* What stood there of another event goes. */
+		/* These bits of another event are cleared. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, TOP | ASSURED);
 		SPE_CHECK(check, fixture_sample(&op_load));
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
@@ -303,7 +303,7 @@ static void walk_abort_codes(struct spe_check *check)
 	}
 }
 
-/* An abort that comes late and is not reported is over with that. */
+/* A late abort that is not reported has no further effect. */
 static void late_serror(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);
@@ -367,9 +367,9 @@ static void lag(struct spe_check *check)
 			in_flight++;
 			spe_spu_sample(&fixture.spu, &op_load);
 		}
-		/* They are discarded, one and all; neither PMBSR nor PMBPTR is touched. */
+		/* All of them are discarded. Neither PMBSR nor PMBPTR changes. */
 		SPE_CHECK_EQ(check, sampled, lag);
-		/* The last of them has nowhere to go when it is selected. */
+		/* The last of them has no slot when it is selected. */
 		SPE_CHECK_EQ(check, in_flight, lag ? lag - 1U : 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1 + lag);
@@ -387,7 +387,7 @@ static void lag(struct spe_check *check)
 	}
 }
 
-/* Software that clears S ends the lag: what was selected in it is not written afterwards. */
+/* When software clears S the lag ends: samples from it are not written later. */
 static void lag_ends(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(6, 0);
@@ -432,7 +432,7 @@ static void told(struct spe_check *check)
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 2);
 	spe_spu_sample(&fixture.spu, &op_load);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 3);
-	/* Of a record that faults they have been generated all the same. */
+	/* A record that faults has generated them all the same. */
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) & S, S);
@@ -451,7 +451,7 @@ static void told(struct spe_check *check)
 		     fixture.spu.stats.written + fixture.spu.stats.discarded);
 }
 
-/* Discard mode (PMBLIMITR_EL1.FM): after the filters, PMU events and COLL as ever. */
+/* Discard mode (PMBLIMITR_EL1.FM): PMU events after the filters, and COLL as usual. */
 static void told_in_discard_mode(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);

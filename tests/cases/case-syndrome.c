@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Verdicts on syndromes, one line each, transcribed from section D17.8. */
+/* Verdicts on syndromes, one a line, transcribed from section D17.8. */
 #include "suites.h"
 #include "policy/syndrome.h"
 
@@ -43,7 +43,7 @@ static const struct row rows[] = {
 	{ EC(0x24, 0x0b), SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU },
 	{ EC(0x24, 0x21), SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU },
 	{ EC(0x25, 0x07), SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU },
-	/* The event was a fault, the asynchronous abort came second. */
+	/* The event was a fault, and an asynchronous abort followed. */
 	{ EC(0x24, 0x07) | EA | DL, SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU, .truncated = true,
 	  .suspect = true },
 	/* D17.8.4.4: synchronous at the record's start, and within the record. */
@@ -93,7 +93,7 @@ static void syndrome_rows(struct spe_check *check)
 	}
 }
 
-/* Every EC and code: a class, a name, and no verdict milder than the bits demand. */
+/* Each EC and code has a class, a name, and a verdict as strict as the bits demand. */
 static void syndrome_all(struct spe_check *check)
 {
 	for (u32 i = 0; i < 1 << 15; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Synthetic programs: what they execute, and that sampling them finds it. */
+/* Synthetic programs: the operations that they execute, and that sampling finds them. */
 #include "model/opmodel.h"
 #include "spu-fixture.h"
 #include "suites.h"
@@ -40,7 +40,7 @@ static void run(u64 operations)
 		spe_synthetic_next(&one, &op);
 }
 
-/* A lap of the chase meets every line once: the shares are exact. */
+/* A lap of the chase visits each line once: the shares are exact. */
 static void synthetic_chase(struct spe_check *check)
 {
 	const u64 lines = 64 * MIB / SPE_SYNTHETIC_LINE;
@@ -72,7 +72,7 @@ static void synthetic_stream(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_TLB_WALK], 0);
 }
 
-/* Alone the line stays; two CPUs in step take it from each other every time. */
+/* A single CPU keeps the line. Two alternating CPUs transfer it each time. */
 static void synthetic_shared_line(struct spe_check *check)
 {
 	struct spe_synthetic_config config = config_of(SPE_PROGRAM_SHARED_LINE, 4096);
@@ -96,7 +96,7 @@ static void synthetic_shared_line(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_PEER_CORE], 1000);
 }
 
-/* The same word of the same line, where the shared line has a word for each CPU. */
+/* The same word of the same line. In the shared line each CPU has a word of its own. */
 static void synthetic_shared_word(struct spe_check *check)
 {
 	static const struct {
@@ -187,7 +187,7 @@ static void check_place(struct spe_check *check, const struct spe_operation *op)
 		     op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & SPE_OP_LDST));
 }
 
-/* Every operation has its place; the next follows where the last one went; truth is the sum. */
+/* Each operation has a PC, the next PC follows from it, and the truth is the sum. */
 static void synthetic_every_program(struct spe_check *check)
 {
 	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
@@ -240,7 +240,7 @@ static void synthetic_reproducible(struct spe_check *check)
 	}
 }
 
-/* What the records in the fixture's buffer add up to. */
+/* Add up the records in the fixture's buffer. */
 static void collect(struct spe_truth *seen, size_t bytes)
 {
 	struct spe_decoder_config config = { .max_size = 64, .align = 64 };
@@ -272,8 +272,8 @@ static void check_estimate(struct spe_check *check, u64 seen, u64 samples, u64 p
 }
 
 /*
- * The way of a sample: program, SPU with jitter, buffer, decoder. Shares among
- * the samples are the shares among what was executed: no kind is favoured.
+ * All steps of a sample: program, SPU with jitter, buffer, decoder. Shares of samples equal shares
+ * of executed operations: no kind is preferred.
  */
 static void synthetic_sampled(struct spe_check *check)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What an MRS or MSR of an SPE register comes to, against the accessor descriptions as they are
- * printed (DDI 0487, D24.7), and tables of D17.4 and D17.7 that go with it.
+ * The effect of an MRS or MSR of an SPE register, compared with the accessor descriptions as
+ * printed (DDI 0487, D24.7), and tables of D17.4 and D17.7.
  */
 #include "model/sysreg-access.h"
 #include "spu-fixture.h"
@@ -10,7 +10,7 @@
 /* The printed outcomes. */
 enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
 
-/* The state that the descriptions look at. */
+/* The state that the descriptions depend on. */
 struct world {
 	struct spe_controls c;
 	struct spe_traps t;
@@ -175,7 +175,7 @@ static int found(const struct world *w)
 static struct world random_world(u64 *seed)
 {
 	u64 r = spe_check_random(seed), q = spe_check_random(seed);
-	/* Every control often enough at the value that lets an access through. */
+	/* Controls often have the value that permits an access. */
 	struct world w = {
 		.c = {
 			.exc = r & 1, .el2 = r >> 1 & 3, .el3 = r >> 3 & 1, .ns = r >> 4 & 1,
@@ -198,7 +198,7 @@ static struct world random_world(u64 *seed)
 		},
 	};
 
-	/* Half of them name a register as it is mostly named. */
+	/* Half of the accesses use the usual name of a register. */
 	if (q >> 49 & 1)
 		w.a.suffix = SPE_SUFFIX_EL1;
 	if (q >> 50 & 1)
@@ -453,7 +453,7 @@ static void profiling_stopped(struct spe_check *check)
 	}
 }
 
-/* An SPU behind its accessors: redirection, PMBIDR.P, and nothing that a trap lets through. */
+/* An SPU behind its accessors: redirection, PMBIDR.P, and traps. */
 static void through_the_spu(struct spe_check *check)
 {
 	const struct spe_traps open = { .nspb = 3, .en_pmsn = true, .en_pms3 = true };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Window decisions: hand-made rings, then properties over random ones. */
+/* Window decisions: rings made by hand, then properties of random ones. */
 #include "suites.h"
 #include "policy/window.h"
 
@@ -64,7 +64,7 @@ static void window_tail(struct spe_check *check)
 	ring.head = 65536 + 8192;
 	ring.tail = 8192 + 4095 + 4096;
 	check_at(check, &ring, 65536 + 8192, 65536 + 8192 + 64, 65536 + 12288);
-	/* Less than a granule is free: the limit cannot express it. */
+	/* Less than a granule is free: a limit cannot be there. */
 	ring.tail = 8192 + 4095;
 	check_full(check, &ring);
 	ring.tail = ring.head - ring.size;
@@ -78,7 +78,7 @@ static void window_wraps(struct spe_check *check)
 	/* Two records fit, exactly. */
 	ring.head = ring.tail = 65536 - 192;
 	check_at(check, &ring, 65536 - 192, 65536 - 128, 65536);
-	/* One would: on to the next lap. */
+	/* Only one record would fit: continue on the next lap. */
 	ring.head = ring.tail = 65536 - 191;
 	check_at(check, &ring, 65536, 65536 + 64, 65536 + 61440);
 	/* Nothing is free there. */
@@ -94,11 +94,13 @@ static void window_bound(struct spe_check *check)
 
 	ring.max_window = 8192;
 	check_at(check, &ring, 0, 64, 8192);
-	/* 4096 from here would end in this granule, too near: begin on the next. */
+	/*
+	 * A window of 4096 bytes from here would end too near, in this granule: begin on the next.
+	 */
 	ring.max_window = 4096;
 	ring.head = ring.tail = 4096 - 128;
 	check_at(check, &ring, 4096 - 64, 4096, 8192);
-	/* A bound that no window can keep counts as the least that one can. */
+	/* A bound smaller than any window counts as the smallest possible window. */
 	ring.max_window = 1;
 	ring.head = ring.tail = 0;
 	check_at(check, &ring, 0, 64, 4096);
@@ -126,7 +128,7 @@ static void check_window(struct spe_check *check, const struct spe_ring_state *r
 	SPE_CHECK_EQ(check, window->header % 64, 0);
 	SPE_CHECK_EQ(check, window->start % align, 0);
 	SPE_CHECK_EQ(check, window->limit % SPE_LIMIT_GRANULE, 0);
-	/* What a reader computes from the header alone. */
+	/* The start that a reader computes from the header. */
 	SPE_CHECK_EQ(check, (window->header + ring->header + align - 1) / align * align,
 		     window->start);
 	SPE_CHECK(check, window->start - window->header >= ring->header);
@@ -186,11 +188,11 @@ static void window_properties(struct spe_check *check)
 		fits++;
 		check_window(check, &ring, &window);
 	}
-	/* The generator must reach both outcomes, or the above shows nothing. */
+	/* The generator must reach both outcomes, otherwise the case checks nothing. */
 	SPE_CHECK(check, fits > 2000 && full > 2000);
 }
 
-/* A producer and a consumer: the ring never overruns and never gets stuck. */
+/* A producer and a consumer: the ring never overruns and never stalls. */
 static void window_walk(struct spe_check *check)
 {
 	struct spe_ring_state ring = plain;

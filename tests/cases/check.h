@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Test cases of core/ in plain C, for two runners: cmocka in userspace and
- * KUnit in the kernel. A case keeps going after a failure; the first is kept.
+ * Test cases of core/ in plain C, for two runners: cmocka in userspace and KUnit in the kernel. A
+ * case continues after a failure, and the first failure is kept.
  */
 #ifndef SPE_CASES_CHECK_H
 #define SPE_CASES_CHECK_H
@@ -10,12 +10,12 @@
 
 /**
  * struct spe_check - the result of a running case
- * @file: where the first failure is
- * @line: likewise
- * @what: the text of what should have held
- * @left: the values compared, where there were two
+ * @file: file of the first failure
+ * @line: line of the first failure
+ * @what: text of the condition that did not hold
+ * @left: the compared values, if there were two
  * @right: likewise
- * @failures: how many in all
+ * @failures: number of failures
  */
 struct spe_check {
 	const char *file;
@@ -63,13 +63,13 @@ static inline bool spe_check_that(struct spe_check *check, bool holds, const cha
 			       check_a, check_b);                                           \
 	})
 
-/* A condition as a number, to stand beside an index in one comparison. */
+/* A condition as a number, for a comparison that includes an index. */
 static inline u64 spe_check_bit(bool cond)
 {
 	return cond;
 }
 
-/* SplitMix64: seeded, so that a failure can be run again. */
+/* SplitMix64 with a seed, so that a failure can be reproduced. */
 static inline u64 spe_check_random(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;

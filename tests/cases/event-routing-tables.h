@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tables D17-5 to D17-10 as the text prints them, cell by cell. They were written
- * down without looking at what implements the rules, and must stay so.
+ * Tables D17-5 to D17-10 as the text prints them, cell by cell. They were transcribed without
+ * reading the implementation, and must stay so.
  */
 #ifndef SPE_CASES_REPORT_TABLES_H
 #define SPE_CASES_REPORT_TABLES_H
 
 #include "codec/env.h"
 
-/* Does @value, @width bits, fit the printed cell? */
+/* Whether @value, of @width bits, fits the printed cell. */
 static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
 {
 	bool not = cell[0] == '!';

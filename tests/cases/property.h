@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Random SPUs, random controls and random programs, held against what the text says of them. */
+/* Random SPUs, controls and programs, checked against the text. */
 #ifndef SPE_CASES_PROPERTY_H
 #define SPE_CASES_PROPERTY_H
 
 #include "check.h"
 
-/** struct property_sum - what the runs have seen, so that "nothing failed" means something */
+/** struct property_sum - what the runs covered, so that a pass means something */
 struct property_sum {
 	u64 operations;
 	u64 records;
@@ -16,12 +16,12 @@ struct property_sum {
 
 /**
  * property_run() - one SPU and a few hundred operations
- * @seed: of all that is random; a failure's @left is the operation's number in the run
- * @sum: added to
+ * @seed: of all random values; a failure's @left is the number of the operation in the run
+ * @sum: the run is added to it
  *
- * What is recorded is exactly what the levels and filters allow; each record says what the
- * operation was and nothing that the controls forbid (D17.6.9); no byte passes the limit; the
- * ledgers of operations, records and bytes close.
+ * Operations are recorded if and only if levels and filters allow it. Each record describes its
+ * operation and contains nothing that the controls forbid (D17.6.9). No byte is beyond the limit,
+ * and the counters of operations, records and bytes add up.
  */
 void property_run(struct spe_check *check, u64 seed, struct property_sum *sum);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An SPU with a buffer behind it that watches what the SPU does. */
+/* An SPU with a buffer that checks its writes. */
 #ifndef SPE_CASES_SPU_FIXTURE_H
 #define SPE_CASES_SPU_FIXTURE_H
 
@@ -38,13 +38,13 @@ struct fixture {
 /* The suites run one case at a time. */
 extern struct fixture fixture;
 
-/* A reset SPU of @config (NULL: the default one); false if it was refused. */
+/* Reset an SPU of @config (NULL for the default). Return: false if it was refused. */
 bool fixture_init(struct spe_check *check, const struct spe_spu_config *config);
 
-/* Arms the window of @size bytes at the buffer's start and enables EL0 and EL1 (EL2 if e2h). */
+/* Arm a window of @size bytes at the start of the buffer and enable EL0 and EL1 (EL2 with E2H). */
 void fixture_arm(size_t size);
 
-/* Passes members until one is selected and gives it @operation; false if profiling is off. */
+/* Pass members until one is selected, which is @operation. Return: false if profiling is off. */
 bool fixture_sample(const struct spe_operation *operation);
 
 static inline u64 fixture_reg(enum spe_reg reg)
@@ -52,7 +52,7 @@ static inline u64 fixture_reg(enum spe_reg reg)
 	return spe_spu_read(&fixture.spu, reg);
 }
 
-/* A load, a store, a branch that was taken, an addition. */
+/* A load, a store, a taken branch, an addition. */
 extern const struct spe_operation op_load;
 extern const struct spe_operation op_store;
 extern const struct spe_operation op_branch;

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* Every suite, once: SPE_SUITES(S) is S of the name of each; the kernel runs them all. */
+/* Each suite once: SPE_SUITES(S) applies S to each name. The kernel runs them all. */
 #define SPE_SUITES(S) \
 	S(window) \
 	S(flight) \
