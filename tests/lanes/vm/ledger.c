@@ -21,7 +21,7 @@
 #define CPUS	 64
 #define SESSIONS 16 /* one for each of Workers= */
 
-/* The numbers of its descriptors of sessions; how many. */
+/* List its descriptors of sessions. Return: how many. */
 static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
 {
 	char path[64], link[64];
@@ -43,7 +43,7 @@ static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
 	return count;
 }
 
-/* Copies of them; how many. */
+/* Duplicate them. Return: how many. */
 static unsigned int sessions_of(int pid, int sessions[static SESSIONS])
 {
 	int fds[SESSIONS], process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -79,7 +79,7 @@ static void add(struct speprof_ring_stats *sum, const struct speprof_ring_stats 
 		sum->state_ns[i] += s->state_ns[i];
 }
 
-/* Of each CPU that has one in @session, behind the @n there are; their number with those. */
+/* Open the rings of @session after the @n present ones. Return: the new number. */
 static unsigned int rings_open(int session, int rings[static CPUS], unsigned int n)
 {
 	for (unsigned int cpu = 0; cpu < CPUS && n < CPUS; cpu++) {
@@ -109,7 +109,7 @@ static void print(const struct speprof_ring_stats *sum)
 	       (unsigned long long)sum->state_ns[SPEPROF_RING_HANDLING]);
 }
 
-/* The sum of @n rings; false if one cannot be read. */
+/* Add up @n rings. Return: false if one cannot be read. */
 static bool read_rings(const int *rings, unsigned int n, struct speprof_ring_stats *ret_sum)
 {
 	*ret_sum = (struct speprof_ring_stats){ 0 };

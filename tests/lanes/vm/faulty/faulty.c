@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes the mistakes that a kernel with checkers must notice, one for each load:
- * proves that the lane turns red on them. Test only; never load it elsewhere.
+ * Planted defects for the checkers of a kernel, one for each load: the lane must report each of
+ * them. For tests only; never load it elsewhere.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@ static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(spin);
 
-/* The compiler must not see through it. */
+/* The compiler must not optimize it away. */
 static char *volatile held;
 
 static int faulty_after_free(void)
@@ -42,7 +42,7 @@ static int faulty_bounds(void)
 
 static int faulty_index(void)
 {
-	/* What is beyond is ours too. */
+	/* The memory behind it belongs to this module, too. */
 	static struct {
 		int few[4];
 		int spare;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The arguments of every command, right and wrong; who may what.
- */
+/* The arguments of every command, valid and invalid, and the permissions that they need. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -42,7 +40,7 @@ static void device_says_what_it_is(void)
 	check(cpu.record_max >= 16 && cpu.record_max <= SPE_MAX_RECORD);
 	check(cpu.interval_min >= 256 && cpu.interval_max == 0xffffff00);
 	check(cpu.events && cpu.tick_hz >= 1000000);
-	/* A record's time is in ns where the model gives it. */
+	/* The time of a record is in ns with the SPU model. */
 	check(cpu.backend == SPEPROF_BACKEND_HARDWARE || cpu.tick_hz == 1000000000);
 	cpu.cpu = info.cpus;
 	check_errno(ioctl(device, SPEPROF_CPU_INFO, &cpu), EINVAL);
@@ -51,8 +49,8 @@ static void device_says_what_it_is(void)
 }
 
 /*
- * Every way to get the size of a structure wrong, and to get it right from the future.
- * @first: of its first version
+ * Each wrong size of a structure, and larger sizes of future versions. @first: size of the first
+ * version
  */
 static void command_checks_size(int fd, unsigned long command, const void *good, uint32_t first,
 				uint32_t size)
@@ -109,13 +107,13 @@ static void structures_may_grow(void)
 	command_checks_size(ring.fd, SPEPROF_RING_STATS, &stats,
 			    offsetof(struct speprof_ring_stats, throttles), sizeof(stats));
 
-	/* What the first version of a structure lacks is not written. */
+	/* Fields that the first version lacks are not written. */
 	stats.size = offsetof(struct speprof_ring_stats, throttles);
 	stats.throttles = 77;
 	check(!ioctl(ring.fd, SPEPROF_RING_STATS, &stats));
 	check(stats.throttles == 77 && stats.size == sizeof(stats));
 
-	/* A program of before asks for no more than it knows. */
+	/* An older program requests only what it knows. */
 	sampling.size = offsetof(struct speprof_sampling, sources_not);
 	sampling.sources_not = ~0ULL;
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
@@ -257,7 +255,7 @@ static void rights_bind_the_session(void)
 	check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), EPERM);
 }
 
-/* Nobody, with CAP_PERFMON or without any capability. */
+/* Become the user nobody, with CAP_PERFMON or without any capability. */
 static void become_nobody(bool perfmon)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -282,12 +280,12 @@ static void sessions_need_a_capability(void)
 	check_errno(open(SPEPROF_DEVICE_PATH, O_RDWR), EACCES);
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
-	/* The descriptor is the right to what was created. */
+	/* The descriptor gives access to what was created. */
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 }
 
-/* A user namespace's own capabilities are not the machine's. */
+/* Capabilities in a user namespace are not capabilities on the machine. */
 static void namespaces_give_no_right(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -298,7 +296,7 @@ static void namespaces_give_no_right(void)
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
 }
 
-/* What a session of @rights answers to whoever is nobody, asked for @sampling and cgroups. */
+/* The replies of a session with @rights to the user nobody, who requests @sampling and cgroups. */
 static void nobody_asks(uint32_t rights, const struct speprof_sampling *sampling, int error)
 {
 	struct speprof_session_config config = ksession_config();
@@ -323,7 +321,7 @@ static void nobody_asks(uint32_t rights, const struct speprof_sampling *sampling
 	close(session);
 }
 
-/* Rights are those of creation: root gets no more later, and nobody no less. */
+/* The permissions of the creator count: root gains none later, and nobody loses none. */
 static void rights_are_those_of_creation(void)
 {
 	static const struct {
@@ -353,7 +351,7 @@ static void rights_are_those_of_creation(void)
 	}
 }
 
-/* Cannot be undone: the last test of a machine, by name. */
+/* Lockdown cannot be undone, so this test is the last one of a machine, and runs only by name. */
 static void lockdown_ends_new_sessions(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -365,7 +363,7 @@ static void lockdown_ends_new_sessions(void)
 	kring_open(session, 0, &ring);
 	check(kfile_write("/sys/kernel/security/lockdown", "confidentiality"), "%s", strerror(errno));
 	check_errno(ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config), EPERM);
-	/* What was there before has its rights. */
+	/* Sessions from before keep their permissions. */
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	while (!tally.ledger.records) {
@@ -386,7 +384,7 @@ static void memory_is_charged(void)
 	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcpus();
 	check(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
-	/* Half of each fits, and is given back each time. */
+	/* Half of each fits. The memory is released each time. */
 	config.ring_size /= 2;
 	config.watermark = 0;
 	for (i = 0; i < 8; i++) {
@@ -415,10 +413,10 @@ static void text_write(const char *path, const char *text)
 	check(file && fputs(text, file) >= 0 && !fclose(file), "%s: %s", path, strerror(errno));
 }
 
-/* A CPU keeps as many pages charged ahead, and takes rings from them (MEMCG_CHARGE_BATCH). */
+/* Pages that a CPU charges in advance and uses for rings (MEMCG_CHARGE_BATCH). */
 #define CHARGED_AHEAD (64 * 4096)
 
-/* Who has a session made pays for it, in locked memory or as a cgroup. */
+/* The process that creates a session is charged, by locked memory or by its cgroup. */
 static void memory_cgroup_is_charged(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -438,7 +436,7 @@ static void memory_cgroup_is_charged(void)
 		check(group_usage() + kcpus() * CHARGED_AHEAD >= before + rings, "%llu, %llu before",
 		      (unsigned long long)group_usage(), (unsigned long long)before);
 		close(session);
-		/* A process keeps some pages at hand, and no ring. */
+		/* A process caches some pages, but no ring. */
 		check(group_usage() < before + rings / 2);
 		_exit(0);
 	}
@@ -472,7 +470,7 @@ static void order_of_commands(void)
 	check(!ioctl(first, SPEPROF_SESSION_START, 0));
 }
 
-/* START of @session by a task without capabilities; its errno. */
+/* START @session from a task without capabilities. Return: its errno. */
 static int nobody_starts(int session)
 {
 	pid_t child = fork();
@@ -486,7 +484,7 @@ static int nobody_starts(int session)
 	return WEXITSTATUS(status);
 }
 
-/* What was handed out does not lock the machine's own sessions out. */
+/* A session that was handed out does not exclude the machine's own sessions. */
 static void handed_out_session_yields(void)
 {
 	struct speprof_session_config config = ksession_config();

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Sessions of cgroups: whose records come out of whose ring, and what is said when the
- * cgroups change.
- */
+/* Sessions of cgroups: which records are in which ring, and the events when cgroups change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +13,7 @@
 
 #define BOTH_LEVELS (SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL)
 
-/* Reads until there are @records more, for a while at most. */
+/* Read until @records more have come, with a limit of time. */
 static void view_read(struct kview *view, uint64_t records)
 {
 	uint64_t want = view->tally.ledger.records + records;
@@ -30,7 +27,7 @@ static void view_read(struct kview *view, uint64_t records)
 	      (unsigned long long)view->tally.ledger.records, (unsigned long long)want);
 }
 
-/* What is sampled from here on. */
+/* Forget what was sampled so far. */
 static void view_forget(struct kview *view)
 {
 	check(!ioctl(view->ring.fd, SPEPROF_RING_FLUSH, 0), "%s", strerror(errno));
@@ -51,7 +48,7 @@ static uint64_t enabled_ns(const struct kring *ring)
 
 /* ---- Arguments ----------------------------------------------------------------- */
 
-/* A change of one descriptor, refused. */
+/* A change with one descriptor must fail with @error. */
 static void change_refused(int session, struct speprof_cgroups change, int fd, int error)
 {
 	int32_t fds[SPEPROF_CGROUPS_MAX + 1] = { fd };
@@ -105,7 +102,7 @@ static void fields_are_checked(int session, const struct kcgroup *a)
 	}
 }
 
-/* Nothing has changed by what was refused. */
+/* A refused change has no effect. */
 static void changes_are_whole(int session, const struct kcgroup *a, const struct kcgroup *b)
 {
 	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), "%s", strerror(errno));
@@ -116,7 +113,7 @@ static void changes_are_whole(int session, const struct kcgroup *a, const struct
 	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
 }
 
-/* Of cgroups or not is said when a session is made, and so is who may change them. */
+/* A session is of cgroups or not from its creation on, and so is the permission to change them. */
 static void flags_are_checked(const struct kcgroup *a)
 {
 	struct speprof_session_config config = ksession_config();
@@ -178,7 +175,7 @@ static void sets_are_full_at_their_maximum(void)
 		kcgroup_remove(&cgroups[i]);
 }
 
-/* ---- Who excludes whom ---------------------------------------------------------- */
+/* ---- Which sessions exclude each other ------------------------------------------ */
 
 static void sessions_exclude_each_other(void)
 {
@@ -194,16 +191,19 @@ static void sessions_exclude_each_other(void)
 	of_b = ksession_of(config, &b, 1);
 	of_below = ksession_of(config, &below, 1);
 
-	/* The whole machine shares with nobody. */
+	/* A session of the whole machine excludes all others. */
 	check(!ioctl(of_a, SPEPROF_SESSION_START, 0));
 	check_errno(ioctl(all, SPEPROF_SESSION_START, 0), EBUSY);
 	check(!ioctl(of_b, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 	check_errno(ioctl(of_below, SPEPROF_SESSION_START, 0), EBUSY);
-	/* Nor by a change of the set; and the set is what it was. */
+	/* A change of the set is refused, too, and leaves the set as it was. */
 	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &below, 1), EBUSY);
 	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &a, 1), EBUSY);
 	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_REMOVE, &a, 1), ENOENT);
-	/* One session may have both; then the outer goes, and the inner is free for none but it. */
+	/*
+	 * One session may have both. After the outer cgroup is removed, no other session may have
+	 * the inner one.
+	 */
 	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_ADD, &below, 1));
 	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_REMOVE, &a, 1));
 	check_errno(ioctl(of_below, SPEPROF_SESSION_START, 0), EBUSY);
@@ -216,7 +216,7 @@ static void sessions_exclude_each_other(void)
 	check_errno(ioctl(of_b, SPEPROF_SESSION_START, 0), EBUSY);
 	close(all);
 
-	/* On different CPUs anything goes. */
+	/* Sessions of different CPUs do not exclude each other. */
 	if (kcpus() > 1) {
 		uint8_t first = 1, second = 2;
 
@@ -238,9 +238,9 @@ static void sessions_exclude_each_other(void)
 	kcgroup_remove(&b);
 }
 
-/* ---- Whose records --------------------------------------------------------------- */
+/* ---- Which session gets a record --------------------------------------------------- */
 
-/* What a cgroup's tasks used, and for how long a ring was enabled, up to one moment. */
+/* CPU time of a cgroup's tasks, and enabled time of a ring, up to one moment. */
 struct spent {
 	uint64_t used_before;
 	uint64_t enabled;
@@ -256,7 +256,10 @@ static struct spent spent_now(const struct kcgroup *cgroup, const struct kring *
 	return spent;
 }
 
-/* Enabled time is the time of its tasks, the scheduler's own included; a starved guest reads slowly. */
+/*
+ * Enabled time is the time of its tasks, including the scheduler's own. A starved guest reads
+ * slowly.
+ */
 static void spent_check(const struct spent *from, const struct spent *to)
 {
 	uint64_t enabled = to->enabled - from->enabled;
@@ -292,7 +295,7 @@ static void only_its_tasks_are_sampled(void)
 		spent_check(&from, &to);
 		stats = kring_stats(&view.ring);
 		check(stats.parked_ns && stats.entries);
-		/* Windows are kept over switches: nothing near one for each turn. */
+		/* Windows stay open over switches: there are far fewer than switches. */
 		check(stats.windows * 2 < stats.entries, "%llu windows, %llu entries",
 		      (unsigned long long)stats.windows, (unsigned long long)stats.entries);
 		kview_end(&view, groups, 1);
@@ -344,7 +347,7 @@ static void sessions_share_a_cpu(void)
 	}
 }
 
-/* A whole tree is sampled, wherever in it a task is; threads one by one. */
+/* Tasks anywhere below the cgroup are sampled, and threads one by one. */
 static void cgroups_below_and_threads(void)
 {
 	uint8_t *groups = kwork_groups();
@@ -362,7 +365,7 @@ static void cgroups_below_and_threads(void)
 	check(view.tally.seen[deep]);
 	kview_end(&view, groups, 1);
 
-	/* A thread may be where its process is not. */
+	/* A thread may be in another cgroup than its process. */
 	many = kwork_start(&below, 0, KWORK_THREADS, 0);
 	ksleep_ms(50);
 	snprintf(path, sizeof(path), "%s/cgroup.type", threads.path);
@@ -402,7 +405,10 @@ static void tasks_move_between_cgroups(void)
 	kview_begin(&in_a, &a, cpu, BOTH_LEVELS, KTEST_INTERVAL);
 	kview_begin(&in_b, &b, cpu, BOTH_LEVELS, KTEST_INTERVAL);
 	for (i = 0; i < 10; i++) {
-		/* It runs all the time, so it is noticed without a switch, or by one. */
+		/*
+		 * The task runs all the time, so the move takes effect without a switch, or with
+		 * one.
+		 */
 		check(kcgroup_move(&b, mover));
 		ksleep_ms(5);
 		view_forget(&in_a);
@@ -453,7 +459,7 @@ static void sets_change_while_sampling(void)
 		view_read(&view, 50);
 		check(view.tally.seen[in_a] && !view.tally.seen[in_b]);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
-		/* Filters change as well, in whichever state the ring is. */
+		/* Filters change, too, in any state of the ring. */
 		sampling.interval = KTEST_INTERVAL + 256 * i;
 		check(!ioctl(view.session, SPEPROF_SESSION_SAMPLE, &sampling));
 		view_forget(&view);
@@ -506,7 +512,7 @@ static void removed_cgroups_are_told(void)
 	view_read(&view, 100);
 	kcgroup_remove(&a);
 	event_is_gone(&view.ring, id_a, 1);
-	/* The session goes on with what is left, then with nothing, then with something new. */
+	/* The session continues with the remaining cgroup, then with none, then with a new one. */
 	kwork_start(&b, 0, KWORK_SLEEP, 1);
 	view_read(&view, 100);
 	kcgroup_remove(&b);
@@ -544,10 +550,10 @@ static void full_rings_are_parked_too(void)
 	ksleep_ms(200);
 	after = kring_stats(&view.ring);
 	check(after.head == before.head && after.entries > before.entries);
-	/* One event for FULL, however often it was parked. */
+	/* One FULL event, however often it was parked. */
 	check(after.event_head == 1);
 	check(after.state_ns[SPEPROF_RING_FULL] > before.state_ns[SPEPROF_RING_FULL]);
-	/* More than it holds. */
+	/* More than the ring holds. */
 	view_read(&view, 2000);
 	check(kring_stats(&view.ring).resumes);
 	kview_end(&view, groups, 1);
@@ -555,7 +561,7 @@ static void full_rings_are_parked_too(void)
 	kcgroup_remove(&out);
 }
 
-/* What a session has got is published in time, even where its tasks sleep for good. */
+/* Records of a session are published in time, even if its tasks sleep for ever. */
 static void parked_windows_are_not_late(void)
 {
 	uint8_t *groups = kwork_groups();
@@ -569,7 +575,7 @@ static void parked_windows_are_not_late(void)
 	view_read(&view, 100);
 	check(!kill(pid, SIGSTOP));
 	check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 2000));
-	/* Twice the bound on latency, and what a slow machine needs. */
+	/* Twice the limit of latency, and time for a slow machine. */
 	ksleep_ms(300);
 	uint64_t head = view.ring.control->head;
 	check(!ioctl(view.ring.fd, SPEPROF_RING_FLUSH, 0));
@@ -592,7 +598,7 @@ static void faults_stop_one_session(void)
 	kview_begin(&in_a, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	kview_begin(&in_b, &b, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	view_read(&in_a, 20);
-	/* A translation fault, in the session that writes next: b's tasks come later. */
+	/* A translation fault in the session that writes next: tasks of b run later. */
 	kinject(0, 0x24, 0x07);
 	check(kwait_state(&in_a.ring, SPEPROF_RING_FAULTED, 5000));
 	kwork_start(&b, 0, KWORK_SLEEP, 2);
@@ -643,7 +649,10 @@ static int fd_receive(int socket)
 	return fd;
 }
 
-/* Who made it is killed; who was handed it goes on, and may do what the session may. */
+/*
+ * The creator is killed. The process with the descriptor continues, with the permissions of the
+ * session.
+ */
 static void sessions_outlive_their_maker(void)
 {
 	struct speprof_cpu_info info = { .size = sizeof(info) };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sessions of cgroups while everything around them changes: tasks and cgroups come, move and
- * go, sets, filters and CPUs change, owners are killed. No record comes out of another's ring,
- * and the books close.
+ * Sessions of cgroups while everything changes: tasks and cgroups are created, moved and removed,
+ * sets, filters and CPUs change, and owners are killed. No record is in another session's ring, and
+ * counters add up.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ static bool going(const struct stress *stress)
 	return know_ns() < stress->end;
 }
 
-/* From a to b and to nobody's, whatever they do. */
+/* Move tasks from a to b and to a cgroup without a session, whatever they do. */
 static void *stress_move(void *arg)
 {
 	struct stress *stress = arg;
@@ -56,7 +56,7 @@ static void *stress_move(void *arg)
 	return NULL;
 }
 
-/* Below a, and in its session's set; gone before anybody looks. */
+/* Create and remove cgroups below a, in its session's set. */
 static void *stress_make(void *arg)
 {
 	struct stress *stress = arg;
@@ -82,7 +82,7 @@ static void *stress_sets(void *arg)
 	const struct kcgroup both[] = { stress->b, stress->c };
 
 	while (going(stress)) {
-		/* What a has is refused, and nothing comes of it. */
+		/* A cgroup of a is refused, without any effect. */
 		check_errno(ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->a, 1),
 			    EBUSY);
 		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->c, 1));
@@ -126,7 +126,7 @@ static void *stress_hotplug(void *arg)
 	return NULL;
 }
 
-/* A session of its own, dead in the middle of it. */
+/* A session of its own is killed in the middle. */
 static void *stress_kill(void *arg)
 {
 	struct stress *stress = arg;

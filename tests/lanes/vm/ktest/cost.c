@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a context switch costs: with nobody sampling, with a session elsewhere, and with the SPU
- * paused or handed over at each; and the same of arm_spe_pmu with perf's cgroup events.
+ * The cost of a context switch: without sampling, with a session elsewhere, and with the SPU paused
+ * or handed over at each switch. The same for arm_spe_pmu with perf's cgroup events.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #define ROUND_SWITCHES 4000
 #define ROUNDS 5
 
-/* Two processes on CPU 0 that wake each other by pipes: each turn is two switches. */
+/* Two processes on CPU 0 that wake each other by pipes: each round is two switches. */
 struct pair {
 	pid_t other;
 	int there[2];
@@ -53,7 +53,7 @@ static int compare(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-/* The median of a few rounds, of each switch. */
+/* The median of some rounds, for each switch. */
 static struct cost pair_measure(const struct pair *pair)
 {
 	struct cost rounds[ROUNDS];
@@ -72,13 +72,13 @@ static struct cost pair_measure(const struct pair *pair)
 	return rounds[ROUNDS / 2];
 }
 
-/* One that never comes to a sample: what is measured is the switch. */
+/* A session that never takes a sample: the switch alone is measured. */
 static struct cost_request request_of(const struct kcgroup *cgroup, bool kernel)
 {
 	return (struct cost_request){ .cgroup = cgroup, .kernel = kernel, .interval = 0xffffff00 };
 }
 
-/* With one or two that sample a cgroup each; NULL in both: with none. */
+/* Measure with one or two sessions of a cgroup each, or with none if both are NULL. */
 static void cost_of(const struct cost_driver *driver, const char *what, const struct pair *pair,
 		    const struct cost_request *first, const struct cost_request *second, double *base)
 {
@@ -114,7 +114,7 @@ static void switches_cost_of(const struct cost_driver *driver)
 	kcgroup_make(&elsewhere, "elsewhere");
 	other = request_of(&elsewhere, true);
 	pair_begin(&pair);
-	/* What a boot and a module's loading leave to be done; an idle guest's time costs nothing. */
+	/* Let the work after boot and module loading finish. An idle guest costs nothing. */
 	ksleep_ms(3000);
 	check(kcgroup_move(&a, getpid()) && kcgroup_move(&b, pair.other));
 	cost_of(driver, "nobody samples", &pair, NULL, NULL, &base);
@@ -143,7 +143,7 @@ static void peer_switches_cost(void)
 	switches_cost_of(&cost_perf);
 }
 
-/* An event of the kernel's own driver, until it is killed. */
+/* Hold an event of the kernel's own driver until killed. */
 static void peer_holds(void)
 {
 	struct cost_request request = request_of(NULL, true);

@@ -10,7 +10,7 @@
 
 #include "kcgroup.h"
 
-/** struct cost_mark - where a measurement begins */
+/** struct cost_mark - the start of a measurement */
 struct cost_mark {
 	uint64_t ns;
 	uint64_t accesses;
@@ -18,7 +18,7 @@ struct cost_mark {
 	uint64_t records;
 };
 
-/** struct cost - of one thing, on average; 0 for what nobody counts where there is no trap */
+/** struct cost - of one operation, on average; 0 for counters that exist only with the trap */
 struct cost {
 	double ns;
 	double accesses;	/* MRS and MSR of the SPU */
@@ -27,18 +27,18 @@ struct cost {
 
 struct cost_mark cost_begin(void);
 
-/** cost_end() - since @mark, on the CPU of cost_begin(), by @count things */
+/** cost_end() - the cost since @mark, on the CPU of cost_begin(), divided by @count */
 struct cost cost_end(const struct cost_mark *mark, double count);
 
-/** cost_pin() - to CPU 0 */
+/** cost_pin() - pin this process to CPU 0 */
 void cost_pin(void);
 
 /**
- * struct cost_source - something that samples CPU 0, and its ring
+ * struct cost_source - a source that samples CPU 0, and its ring
  * @fd: to poll
- * @head: what was written, in bytes
- * @tail: what was read, to be stored by the reader
- * @windows: how many were, so far
+ * @head: position of the writer, in bytes
+ * @tail: position of the reader, which stores it
+ * @windows: number of windows so far
  */
 struct cost_source {
 	int fd;
@@ -53,15 +53,18 @@ struct cost_source {
 
 /** struct cost_request - what to sample */
 struct cost_request {
-	const struct kcgroup *cgroup;	/* or NULL: all */
+	const struct kcgroup *cgroup;	/* NULL for all */
 	bool kernel;
 	uint32_t interval;
 	uint32_t watermark;
 };
 
-/** struct cost_driver - who does it */
+/** struct cost_driver - one of the two drivers */
 struct cost_driver {
-	/* Returns 0, or -EBUSY if it cannot be beside what is there; ends the test otherwise. */
+	/*
+	 * Return: 0, or -EBUSY if it cannot sample beside the present session. Other errors end the
+	 * test.
+	 */
 	int (*open)(const struct cost_request *request, struct cost_source *ret_source);
 	void (*close)(struct cost_source *source);
 };

@@ -26,7 +26,7 @@ void cost_pin(void)
 	check(!sched_setaffinity(0, sizeof(set), &set));
 }
 
-/* What one access takes beside its answer: the exception, and the trap's way to it. */
+/* The cost of an access without its emulation: the exception, and the path to the trap. */
 static uint64_t exception_ns(void)
 {
 	static uint64_t known;
@@ -46,7 +46,7 @@ static uint64_t exception_ns(void)
 
 static void accesses_read(struct cost_mark *mark)
 {
-	/* First, as it is measured by accesses. */
+	/* This is measured first, as it makes accesses. */
 	uint64_t exception = exception_ns();
 	FILE *file = fopen(TRAP "stats", "re");
 	unsigned long long records, accesses, ns;
@@ -55,7 +55,7 @@ static void accesses_read(struct cost_mark *mark)
 	*mark = (struct cost_mark){ 0 };
 	if (!file)
 		return;
-	/* CPU 0's is the first line. */
+	/* The first line is that of CPU 0. */
 	check(fgets(line, sizeof(line), file) && strstr(line, " accesses="));
 	check(sscanf(strstr(line, " written="), " written=%llu", &records) == 1);
 	check(sscanf(strstr(line, " accesses="), " accesses=%llu access_ns=%llu", &accesses, &ns) == 2);
@@ -130,7 +130,7 @@ const struct cost_driver cost_ours = { ours_open, ours_close };
 #define DATA_PAGES 16
 #define AUX_BYTES (1U << 20)
 
-/* A PERF_RECORD_AUX for each; the few others of a start do not count. */
+/* One PERF_RECORD_AUX for each. The few others at the start do not count. */
 static uint64_t perf_windows(const struct cost_source *source)
 {
 	const struct perf_event_mmap_page *page = source->page;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Management events, injected into the emulated SPU: what the driver does, and
- * what userspace is told.
+ * Management events, injected into the emulated SPU: what the driver does and what userspace reads.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,15 +13,15 @@
 
 #define FSC_EXTERNAL_WALK 0x15
 
-/* One PMBSR and what must come of it. */
+/* A PMBSR and its expected effect. */
 struct fault_case {
 	const char *name;
 	uint8_t ec;
 	uint8_t mss;
 	uint32_t syndrome;
 	uint32_t action;
-	uint32_t flags; /* that some window must have; 0 if no window need be published */
-	uint32_t state; /* of the ring thereafter */
+	uint32_t flags; /* flags that some window must have; 0 if no window need be published */
+	uint32_t state; /* state of the ring afterwards */
 };
 
 static const struct fault_case cases[] = {
@@ -74,7 +73,7 @@ static const struct speprof_event *syndrome_wait(struct kring *ring)
 	return NULL;
 }
 
-/* Until the first window has a record: the SPU writes it where it is mapped. */
+/* Wait until the first window has a record. The SPU writes it where it is mapped. */
 static void record_wait(const struct kring *ring)
 {
 	uint64_t align = kcpu_info(ring->cpu).record_align;
@@ -109,7 +108,7 @@ static void case_run(const struct fault_case *c)
 	int session;
 	pid_t child;
 
-	/* A window that the fault, not the clock, closes: there are records in it. */
+	/* The fault closes the window, and not the clock: it contains records. */
 	config.max_latency_ms = 0;
 	config.watermark = 512 << 10;
 	session = ksession_new(&config);
@@ -121,7 +120,7 @@ static void case_run(const struct fault_case *c)
 	event = syndrome_wait(&ring);
 	check(event, "%s: no event", c->name);
 	check(event->syndrome == c->syndrome, "%s: %u", c->name, event->syndrome);
-	/* An SPU may cut a record short in any of them: that drops the tail at the least. */
+	/* The SPU may truncate a record in any of them: the flag is then set. */
 	if (event->arg0 & SPE_PMBSR_DL)
 		truncated = SPEPROF_WINDOW_TRUNCATED;
 	check(event->action == (truncated && c->action < SPEPROF_ACTION_DROP_TAIL ?
@@ -140,7 +139,7 @@ static void case_run(const struct fault_case *c)
 	check(poll(&poll_fd, 1, 0) >= 0);
 	check(!!(poll_fd.revents & POLLERR) == (c->state == SPEPROF_RING_FAULTED), "%s", c->name);
 
-	/* Stopped and started, it goes on. */
+	/* It continues after STOP and START. */
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(kwait_state(&ring, SPEPROF_RING_ARMED, 500), "%s", c->name);
@@ -181,7 +180,7 @@ static bool is_tried(struct spe_verdict verdict)
 	return false;
 }
 
-/* What is injected is what the table of core says, and no row of that is left out. */
+/* The injected faults are those of core's table, and none is missing. */
 static void cases_are_those_of_the_table(void)
 {
 	size_t i;
@@ -196,13 +195,13 @@ static void cases_are_those_of_the_table(void)
 	for (i = 0; i < 64 * 64; i++) {
 		struct spe_verdict verdict = verdict_of(i >> 6, i & 63);
 
-		/* A plain buffer full is no event: it is what every other test is about. */
+		/* A full buffer is no event: all other tests cover it. */
 		check(verdict.class == SPE_SYNDROME_FULL || is_tried(verdict), "EC %#zx, code %#zx",
 		      i >> 6, i & 63);
 	}
 }
 
-/* A fault before the first record, time and again: the CPU is stopped, not spun. */
+/* Repeated faults before the first record stop the CPU instead of looping. */
 static void barren_faults_stop_the_cpu(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -215,7 +214,7 @@ static void barren_faults_stop_the_cpu(void)
 	int session;
 	pid_t child;
 
-	/* Between two samples there is all the time to ask for the next fault. */
+	/* The time between two samples suffices to request the next fault. */
 	config.max_latency_ms = 0;
 	session = ksession_new(&config);
 	sampling.interval = 50000000;
@@ -224,7 +223,7 @@ static void barren_faults_stop_the_cpu(void)
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
-		/* On a walk, which every SPU reports. */
+		/* On a table walk, which every SPU reports. */
 		kinject(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
 		ksleep_ms(2);
 	}
@@ -234,7 +233,7 @@ static void barren_faults_stop_the_cpu(void)
 		if (event->type != SPEPROF_EVENT_SYNDROME)
 			continue;
 		last = event;
-		/* On a busy machine a record can come before the next fault is asked for. */
+		/* On a busy machine a record may come before the next fault is requested. */
 		barren = event->arg1 ? 0 : barren + 1;
 		written |= !!event->arg1;
 	}
@@ -247,7 +246,7 @@ static void barren_faults_stop_the_cpu(void)
 	kburn_end(child);
 }
 
-/* A share of writes that abort, fill or collide, all at once: every ledger closes. */
+/* A share of writes abort, fill the buffer or collide, all at once: all counters add up. */
 static void shares_keep_the_ledgers(void)
 {
 	static const char *const rules[] = { "abort-sync 1%", "abort-async 0.5%", "fill 5%",

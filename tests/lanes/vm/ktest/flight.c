@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Flight recorder mode: what is overwritten, what a reader may believe, what snapshots hold.
+ * Flight recorder mode: what is overwritten, which bytes a reader may use, and what snapshots hold.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -51,7 +51,7 @@ static uint64_t load(const __u64 *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Until the ring was written once more, or as often as @laps says. */
+/* Wait until the ring was overwritten @laps times. */
 static void wait_laps(const struct flight *flight, unsigned int laps)
 {
 	uint64_t until = load(&flight->ring.control->head) + (uint64_t)laps * RING;
@@ -60,7 +60,7 @@ static void wait_laps(const struct flight *flight, unsigned int laps)
 		ksleep_ms(5);
 }
 
-/* As a stream of bytes, around the ring's end. */
+/* Copy a range that may wrap around the end of the ring. */
 static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
 {
 	uint64_t offset = from % RING, size = to - from;
@@ -71,7 +71,10 @@ static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
 	memcpy(flight->bytes + first, flight->ring.data, size - first);
 }
 
-/* What has been copied from @base, from @from on: whole windows that follow each other. */
+/*
+ * Check that the bytes from @from on, in a copy that starts at @base, are whole consecutive
+ * windows.
+ */
 static void walk(const struct flight *flight, uint64_t base, uint64_t from, uint64_t to,
 		 struct ktally *tally)
 {
@@ -107,7 +110,7 @@ static int ring_again(const struct flight *flight)
 
 /* ---- Overwriting ----------------------------------------------------------- */
 
-/* Stopped: each byte ever written is overwritten, was claimed, or stands there. */
+/* After a stop each byte ever written was overwritten, is held, or is in the ring. */
 static void books_close(struct flight *flight)
 {
 	struct speprof_ring_stats stats;
@@ -144,14 +147,14 @@ static void full_ring_is_overwritten(void)
 	stats = kring_stats(&flight.ring);
 	check(stats.overwritten_bytes > 2 * RING && (stats.overwritten_records > 1000 || !kcounts()));
 	check(!stats.state_ns[SPEPROF_RING_FULL] && !stats.claimed_bytes);
-	/* Started again it goes on where it was. */
+	/* After a start it continues where it was. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
 	wait_laps(&flight, 2);
 	books_close(&flight);
 	flight_end(&flight);
 }
 
-/* A reader that is too slow knows which of its bytes to throw away, and no others. */
+/* A reader that is too slow knows which of its bytes to drop, and no others. */
 static void racing_reader_is_told(void)
 {
 	unsigned int raced = 0, whole = 0, round;
@@ -206,7 +209,7 @@ static void old_events_are_overwritten(void)
 
 /* ---- Snapshots ------------------------------------------------------------- */
 
-/* Held windows are as they were, laps later, while sampling goes on around them. */
+/* Held windows do not change over several laps, while sampling continues around them. */
 static void snapshot_holds_what_was(void)
 {
 	struct speprof_snapshot snapshot;
@@ -253,7 +256,10 @@ static void two_snapshots_are_independent(void)
 	wait_laps(&flight, 1);
 	first = snapshot_take(flight.ring.fd, RING / 4);
 	second = snapshot_take(other, RING / 2);
-	/* The second covers the first, unless this task was preempted for a quarter of a lap between. */
+	/*
+	 * The second snapshot includes the first, unless this task was preempted for a quarter of a
+	 * lap between.
+	 */
 	while (second.start > first.start) {
 		check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
 		check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
@@ -265,7 +271,7 @@ static void two_snapshots_are_independent(void)
 	check(stats.snapshots == 2);
 	copy_out(&flight, second.start, second.end);
 	walk(&flight, second.start, second.start, second.end, &tallies[0]);
-	/* What both hold is counted once. */
+	/* Bytes that both hold count once. */
 	check(stats.claimed_bytes == tallies[0].data_bytes);
 	check(!kcounts() || stats.claimed_records == tallies[0].counted);
 	close(other);
@@ -274,7 +280,7 @@ static void two_snapshots_are_independent(void)
 	copy_out(&flight, first.start, first.end);
 	walk(&flight, first.start, first.start, first.end, &tallies[1]);
 	check(tallies[1].windows && !tallies[1].ledger.suspect);
-	/* A descriptor that was duplicated is the same holder. */
+	/* A duplicated descriptor is the same holder. */
 	other = dup(flight.ring.fd);
 	check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
 	check(!kring_stats(&flight.ring).snapshots);
@@ -282,7 +288,7 @@ static void two_snapshots_are_independent(void)
 	flight_end(&flight);
 }
 
-/* With nothing left to write to the CPU waits, says so, and goes on when it may. */
+/* If snapshots hold everything the CPU waits, reports this, and continues when it can. */
 static void snapshots_can_fill_the_ring(void)
 {
 	struct speprof_ring_stats before;
@@ -305,7 +311,7 @@ static void snapshots_can_fill_the_ring(void)
 	copy_out(&flight, snapshot.start, snapshot.end);
 	walk(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
 	check(tally.windows && !tally.ledger.suspect);
-	/* No second one has anything to hold but what the first one has. */
+	/* A second snapshot can only hold the same bytes as the first. */
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
 	check(kring_stats(&flight.ring).state == SPEPROF_RING_ARMED);
 	event = kring_event(&flight.ring);
@@ -315,7 +321,7 @@ static void snapshots_can_fill_the_ring(void)
 	flight_end(&flight);
 }
 
-/* A holder that is killed holds nothing; one that never lets go ends with its session. */
+/* A holder that is killed holds nothing. One that never releases ends with its session. */
 static void killed_holder_lets_go(void)
 {
 	struct flight flight;
@@ -369,7 +375,9 @@ static void snapshots_are_checked(void)
 	snapshot = (struct speprof_snapshot){ .size = sizeof(snapshot), .max_bytes = 64 };
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), ENODATA);
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 1), EINVAL);
-	/* In the read-only mapping: it can be read, not answered, and nothing is held. */
+	/*
+	 * In a read-only mapping the reply cannot be written: the call fails, and nothing is held.
+	 */
 	snapshot.size = 32;
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EINVAL);
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, NULL), EFAULT);
@@ -382,7 +390,7 @@ static void snapshots_are_checked(void)
 	check(kring_stats(&flight.ring).snapshots == 8);
 	while (i >= 0)
 		close(others[i--]);
-	/* Also of a ring that is at rest, and kept from one run to the next. */
+	/* A snapshot of a stopped ring works, too, and stays over the next start. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_STOP, 0));
 	snapshot = snapshot_take(flight.ring.fd, 0);
 	check(snapshot.end == flight.ring.control->head);

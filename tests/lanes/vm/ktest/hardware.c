@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The hardware backend against the SPU that speprof_trap.ko makes up: what the driver
- * says was written is what the SPU says it wrote; power that goes and comes; interrupts without
- * a reason.
+ * The hardware backend with the SPUs that speprof_trap.ko simulates: the driver's counters equal
+ * those of the SPU, power is lost and restored, and interrupts come without a cause.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "ktest.h"
 #include "codec/registers.h"
 
-/* What the trap counts of a CPU, by its parameter stats. */
+/* The trap's counters of a CPU, from its parameter stats. */
 struct truth {
 	unsigned long long written;
 	unsigned long long bytes;
@@ -77,7 +76,7 @@ static void stage_read(struct stage *stage, unsigned int ms)
 	}
 }
 
-/* The ledgers of bytes and records, from the SPU to the decoder. */
+/* Check the counters of bytes and records, from the SPU to the decoder. */
 static void stage_end(struct stage *stage)
 {
 	struct truth after;
@@ -111,7 +110,7 @@ static void ledgers_agree_with_the_spu(void)
 	}
 }
 
-/* Whatever the registers hold after it: the window goes on, and nothing is lost. */
+/* Registers have any values after a loss of power: the window continues, and nothing is lost. */
 static void power_goes_and_comes(void)
 {
 	struct stage stage;
@@ -132,7 +131,7 @@ static void power_goes_and_comes(void)
 	stage_end(&stage);
 }
 
-/* PMSDSFR_EL1 is among the state that an SPU loses. */
+/* PMSDSFR_EL1 is part of the state that an SPU loses. */
 static void sources_outlive_power(void)
 {
 	struct speprof_sampling sampling = ksampling();
@@ -186,7 +185,7 @@ static unsigned long long interrupts(void)
 	return sum;
 }
 
-/* PMBSR.S is 0: not ours, and no reason to close a window. */
+/* PMBSR.S is 0: the interrupt is not ours, and closes no window. */
 static void spurious_interrupts_are_nothing(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -211,12 +210,12 @@ static void spurious_interrupts_are_nothing(void)
 	check(!stats.windows && !stats.interrupts && stats.state == SPEPROF_RING_ARMED);
 	kring_close(&ring);
 	close(session);
-	/* Nobody samples: they are as little. */
+	/* The same without a session. */
 	for (i = 0; i < 10; i++)
 		trap_order("spurious", 0);
 }
 
-/* CPUs that differ keep their own abilities: knobs "1:align=8,1:max_size=8" of the trap. */
+/* CPUs with different SPUs keep their own limits: knobs "1:align=8,1:max_size=8" of the trap. */
 static void cpus_may_differ(void)
 {
 	const struct speprof_cpu_info info[2] = { kcpu_info(0), kcpu_info(1) };
@@ -227,15 +226,15 @@ static void cpus_may_differ(void)
 }
 
 /*
- * The records of CPU 0 as they are, to a file: what the kernel's own driver is compared with.
- * The trap runs a synthetic program.
+ * Write the raw records of CPU 0 to a file, for a comparison with the kernel's own driver. The trap
+ * runs a synthetic program.
  */
 static void record_raw(void)
 {
 	struct speprof_session_config config = ksession_config();
 	FILE *out = fopen("/run/ci-out/ours.spe", "we");
 	const struct speprof_cpu_info info = kcpu_info(0);
-	/* Of a record with what aligns the next one, at most: so there are as many records, or more. */
+	/* The size of a record with its alignment, at most: there are at least as many records. */
 	uint64_t max_size = info.record_max > info.record_align ? info.record_max : info.record_align;
 	uint64_t records = 0;
 	struct kring ring;
@@ -266,7 +265,7 @@ static void record_raw(void)
 	close(session);
 }
 
-/* Whether all pages that are mapped at @address are of @node, by /proc/self/numa_maps. */
+/* Whether all pages mapped at @address are on @node, by /proc/self/numa_maps. */
 static bool is_of_node(const void *address, unsigned int node)
 {
 	FILE *file = fopen("/proc/self/numa_maps", "re");
@@ -299,7 +298,7 @@ static unsigned int node_of_cpu(unsigned int cpu)
 	return 0;
 }
 
-/* A machine of two nodes: what an SPU writes, and what is read with it, is of its CPU's. */
+/* On a machine with two nodes the SPU's memory and the control pages are on the node of the CPU. */
 static void rings_are_of_their_node(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -320,7 +319,7 @@ static void rings_are_of_their_node(void)
 	close(session);
 }
 
-/* A session that outlives this program, for the end of the system to meet. */
+/* A session that outlives this program, for the shutdown of the system. */
 static void left_running(void)
 {
 	struct speprof_session_config config = ksession_config();

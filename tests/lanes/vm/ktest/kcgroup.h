@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Cgroups with tasks in them whose TIDs are known, and sessions that sample them.
- */
+/* Cgroups with tasks whose TIDs are known, and sessions that sample them. */
 #ifndef KCGROUP_H
 #define KCGROUP_H
 
 #include "ktest.h"
 
-/** struct kcgroup - a cgroup below that of this run of tests */
+/** struct kcgroup - a cgroup below that of this test run */
 struct kcgroup {
 	char path[128];
 	int fd;
 };
 
-/** kcgroup_make() - @name may name one below another, as in "a/b" */
+/** kcgroup_make() - create a cgroup; @name may be below another one, as in "a/b" */
 void kcgroup_make(struct kcgroup *cgroup, const char *name);
 
-/** kcgroup_remove() - kills what is in it */
+/** kcgroup_remove() - kill its tasks and remove it */
 void kcgroup_remove(struct kcgroup *cgroup);
 
-/** kcgroup_id() - as events name it */
+/** kcgroup_id() - return the id that events contain */
 uint64_t kcgroup_id(const struct kcgroup *cgroup);
 
-/** kcgroup_move() - a process into @cgroup; false with errno */
+/** kcgroup_move() - move a process into @cgroup; return false with errno */
 bool kcgroup_move(const struct kcgroup *cgroup, pid_t pid);
 
-/** kcgroup_usage_us() - CPU time of all that ran in it */
+/** kcgroup_usage_us() - return the CPU time of all tasks that ran in it */
 uint64_t kcgroup_usage_us(const struct kcgroup *cgroup);
 
-/* What a worker does. */
+/* The kind of a worker. */
 enum kwork {
 	KWORK_BURN,	/* at EL0, until killed */
 	KWORK_SLEEP,	/* likewise, with many short sleeps */
@@ -37,13 +35,13 @@ enum kwork {
 };
 
 /**
- * kwork_groups() - by TID, a bit for each group it may be sampled in
+ * kwork_groups() - by TID, a bit for each group in which it may be sampled
  *
- * Shared with all workers that are started after; a TID without a bit is nobody's.
+ * The memory is shared with all workers that start later. A TID without a bit is in no group.
  */
 uint8_t *kwork_groups(void);
 
-/** kwork_start() - a worker on @cpu in @cgroup, whose TIDs get @groups */
+/** kwork_start() - start a worker on @cpu in @cgroup, whose TIDs get @groups */
 pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork what, uint8_t groups);
 
 /** struct kview - a session of cgroups with a ring of one CPU */
@@ -53,21 +51,24 @@ struct kview {
 	struct ktally tally;
 };
 
-/** ksession_of() - @config's session of @cgroups with all rights; not started */
+/** ksession_of() - create a session of @cgroups with all rights, not started */
 int ksession_of(struct speprof_session_config config, const struct kcgroup *cgroups,
 		unsigned int count);
 
-/** ksession_cgroups() - SPEPROF_SESSION_CGROUPS; -1 with errno */
+/** ksession_cgroups() - call SPEPROF_SESSION_CGROUPS; return -1 with errno */
 int ksession_cgroups(int session, uint32_t op, const struct kcgroup *cgroups, unsigned int count);
 
-/** kview_begin() - a session of @cgroup alone, @interval, started; the ring of @cpu */
+/** kview_begin() - start a session of @cgroup alone with @interval, and map the ring of @cpu */
 void kview_begin(struct kview *view, const struct kcgroup *cgroup, unsigned int cpu,
 		 uint32_t flags, uint64_t interval);
 
-/** kview_end() - stop, read the rest, close the books, and no TID but those with @group's bit */
+/**
+ * kview_end() - stop, read the rest, check the counters, and that only TIDs with @group's bit
+ * appear
+ */
 void kview_end(struct kview *view, const uint8_t *groups, uint8_t group);
 
-/** kview_check() - likewise of the TIDs alone, so far */
+/** kview_check() - check the TIDs so far */
 void kview_check(const struct kview *view, const uint8_t *groups, uint8_t group);
 
 #endif

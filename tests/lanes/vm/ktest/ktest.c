@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ktest [NAME...]: runs the tests, each in a process of its own, a line for each.
- * Needs root, speprof.ko and either speprof_emu.ko or, before it, speprof_trap.ko loaded.
+ * ktest [NAME...]: run the tests, each in a process of its own, and print a line for each. Needs
+ * root, speprof.ko and either speprof_emu.ko or, loaded before it, speprof_trap.ko.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "ktest.h"
 #include "codec/registers.h"
 
-/* A test that has not ended by then has hung. */
+/* A test that runs longer hangs. */
 #define TEST_SECONDS 60
 
 int kdevice_open(void)
@@ -181,7 +181,7 @@ static void sample_check(const struct speprof_window *window, const struct spe_s
 		tally->sources[sample->source & 63]++;
 	else
 		tally->sourceless++;
-	/* Which of them the kernel writes depends on its own Exception level. */
+	/* The kernel's own Exception level decides which of them it writes. */
 	for (int i = SPE_CONTEXT_EL1; i <= SPE_CONTEXT_EL2; i++) {
 		if (!(sample->present & SPE_HAS_CONTEXT(i)))
 			continue;
@@ -255,7 +255,7 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 		tally->blind_by[i] += blind_part(window->blind_ns, window->blind_share[i]);
 	tally->parked_ns += window->parked_ns;
 	check(window->start_ns >= tally->end_ns);
-	/* The ledger of time closes over windows, to the nanosecond. */
+	/* The times of windows add up, to the nanosecond. */
 	if (tally->end_ns && !tally->gaps)
 		check(window->end_ns - tally->end_ns ==
 		      window->armed_ns + window->blind_ns + window->parked_ns);
@@ -348,10 +348,10 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	check(tally->ledger.decoded + tally->ledger.padding + tally->ledger.suspect ==
 	      tally->data_bytes);
 	check(stats.records == (kcounts() ? tally->counted : 0));
-	/* What came after the last window with records is in no window. */
+	/* Time after the last window with records is in no window. */
 	check(tally->armed_ns <= stats.state_ns[SPEPROF_RING_ARMED]);
 	check(tally->blind_ns <= blind);
-	/* To the nanosecond for each four seconds of a window's blind time. */
+	/* A nanosecond for each four seconds of a window's blind time. */
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++) {
 		uint64_t slack = tally->windows + (blind >> 32);
 
@@ -362,7 +362,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	check(tally->parked_ns <= stats.parked_ns);
 }
 
-/* The child's own 0, on @cpu. */
+/* Return: 0 in the child, which runs on @cpu. */
 static pid_t child_new(unsigned int cpu)
 {
 	pid_t pid = fork();
@@ -371,7 +371,7 @@ static pid_t child_new(unsigned int cpu)
 	check(pid >= 0);
 	if (pid)
 		return pid;
-	/* What it inherits must not keep a session. */
+	/* An inherited descriptor must not keep a session open. */
 	close_range(3, ~0U, 0);
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
@@ -474,7 +474,7 @@ static void parameters_reset(void)
 	kparameter("throttle_interrupts", 2000);
 	kparameter("throttle_bytes", 64 << 20);
 	kparameter("unread_ms", 60000);
-	/* Tests call commands in a row; the one of the limit sets it. */
+	/* Tests call commands in a row. The test of the limit sets its own value. */
 	kparameter("throttle_commands", 0);
 }
 
@@ -499,7 +499,7 @@ static bool test_run(const struct ktest *test)
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		/* What it forks dies with it. */
+		/* Its children die with it. */
 		setpgid(0, 0);
 		alarm(TEST_SECONDS);
 		test->run();
@@ -545,7 +545,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (test = groups[i]; test->name; test++) {
-			/* Asked while the device may be opened, for all tests. */
+			/* This is determined once for all tests, while the device can be opened. */
 			if (!wanted(test, argc, argv))
 				continue;
 			check(test->peer || kbackend() != SPEPROF_BACKEND_NONE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests of /dev/speprof in a virtual machine: what the programs of this folder
- * share. No part of the daemon is used, only the ABI and the record codec.
+ * Tests of /dev/speprof in a virtual machine: what these programs share. They use no part of the
+ * daemon, only the ABI and the record codec.
  */
 #ifndef KTEST_H
 #define KTEST_H
@@ -46,7 +46,7 @@ extern const struct ktest ktests_cost[];
 extern const struct ktest ktests_hardware[];
 extern const struct ktest ktests_sources[];
 
-/* Ends the test unless @condition holds; prints what else is given. */
+/* End the test unless @condition holds, and print the remaining arguments. */
 #define check(condition, ...)                                                             \
 	do {                                                                              \
 		if (!(condition)) {                                                       \
@@ -57,7 +57,7 @@ extern const struct ktest ktests_sources[];
 		}                                                                         \
 	} while (0)
 
-/* Ends the test unless @call fails with @error. */
+/* End the test unless @call fails with @error. */
 #define check_errno(call, error)                                                          \
 	do {                                                                              \
 		errno = 0;                                                                \
@@ -78,14 +78,14 @@ struct kring {
 	uint64_t event_tail;
 };
 
-/** struct ktally - what has been read of a ring */
+/** struct ktally - counters of what was read from a ring */
 struct ktally {
 	uint64_t windows;
 	uint64_t skips;
 	uint64_t skip_bytes;
 	uint64_t header_bytes;
 	uint64_t data_bytes;
-	uint64_t counted;	/* records, by the headers; decoded ones where hardware does not count */
+	uint64_t counted;	/* records by the headers; decoded ones if hardware has no count */
 	uint64_t armed_ns;
 	uint64_t blind_ns;
 	uint64_t blind_by[SPEPROF_BLINDS];
@@ -98,12 +98,12 @@ struct ktally {
 	struct spe_ledger ledger;
 	uint64_t of_tid;	/* samples whose context is @tid */
 	uint64_t user;		/* samples at EL0 */
-	uint64_t sources[64];	/* with a Data Source packet, by its bits 5:0 */
-	uint64_t sourceless;	/* without one */
+	uint64_t sources[64];	/* samples with a Data Source packet, by bits 5:0 */
+	uint64_t sourceless;	/* samples without one */
 	uint32_t tid;
-	uint8_t *seen;		/* by TID, KTEST_TIDS of them: set to 1 if there is a sample; or NULL */
+	uint8_t *seen;		/* KTEST_TIDS bytes by TID: 1 if it has a sample; or NULL */
 	uint64_t next_seq;
-	bool gaps;		/* the session was stopped, or the CPU offline, in between */
+	bool gaps;		/* the session was stopped, or the CPU offline, meanwhile */
 };
 
 /* PIDs are below this. */
@@ -114,31 +114,37 @@ struct ktally {
 
 int kdevice_open(void);
 
-/** kcpu_info() - the abilities of @cpu and its SPU */
+/** kcpu_info() - query the abilities of @cpu and its SPU */
 struct speprof_cpu_info kcpu_info(unsigned int cpu);
 
-/** kinterval() - the true mean interval of @sampling on @cpu's SPU (D17.3.4), in operations */
+/**
+ * kinterval() - return the true mean interval of @sampling on @cpu's SPU (D17.3.4), in operations
+ */
 uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling);
 
-/** kops_per_ns() - operations that a CPU executes in a nanosecond; 0: real hardware, not known */
+/** kops_per_ns() - return the operations of a CPU in a nanosecond; 0 on real hardware: unknown */
 double kops_per_ns(void);
 
-/** kbackend() - SPEPROF_BACKEND_* of CPU 0: speprof_emu's, or the hardware one on the trap */
+/**
+ * kbackend() - return SPEPROF_BACKEND_* of CPU 0: that of speprof_emu, or hardware with the trap
+ */
 uint32_t kbackend(void);
 
-/** kcounts() - whether windows say how many records they hold, which hardware does not know */
+/**
+ * kcounts() - return whether windows contain their number of records, which hardware does not know
+ */
 bool kcounts(void);
 
-/** kcpus() - CPUs that are online, at most 64 */
+/** kcpus() - return the number of online CPUs, at most 64 */
 unsigned int kcpus(void);
 
-/** ksession_config() - 1 MiB rings, every CPU, all rights, 20 ms */
+/** ksession_config() - return a configuration: 1 MiB rings, every CPU, all rights, 20 ms */
 struct speprof_session_config ksession_config(void);
 
-/** ksampling() - everything that the emulated SPU can, at KTEST_INTERVAL */
+/** ksampling() - return all that the emulated SPU supports, at KTEST_INTERVAL */
 struct speprof_sampling ksampling(void);
 
-/** ksession_new() - a session of @config, its ksampling() set; ends the test on failure */
+/** ksession_new() - create a session of @config with ksampling(); a failure ends the test */
 int ksession_new(const struct speprof_session_config *config);
 
 void kring_open(int session, unsigned int cpu, struct kring *ret_ring);
@@ -146,24 +152,27 @@ void kring_close(struct kring *ring);
 
 struct speprof_ring_stats kring_stats(const struct kring *ring);
 
-/** kring_read() - walk what is there, check every header, decode, add up, advance the tail */
+/** kring_read() - check every header, decode, count, and advance the tail */
 void kring_read(struct kring *ring, struct ktally *tally);
 
-/** kwindows_walk() - likewise over @size bytes of a stream, all of which are whole windows */
+/** kwindows_walk() - the same for @size bytes of a stream of whole windows */
 void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally);
 
-/** kring_event() - the next event, or NULL */
+/** kring_event() - return the next event, or NULL */
 const struct speprof_event *kring_event(struct kring *ring);
 
-/** ktally_close() - @tally and the module's ledgers of an idle, wholly read ring agree */
+/**
+ * ktally_close() - check that @tally and the module's counters of an idle, completely read ring
+ * agree
+ */
 void ktally_close(const struct kring *ring, const struct ktally *tally);
 
-/** kburn() - a child that spins on @cpu until killed; returns its PID */
+/** kburn() - start a child that spins on @cpu until it is killed; return its PID */
 pid_t kburn(unsigned int cpu);
 
 /**
- * kstir() - likewise one that is all over the kernel, where a spinning one has a few instructions:
- * the model takes what an operation does from its PC
+ * kstir() - start a child that runs much code of the kernel, while a spinning one has a few
+ * instructions: the model derives an operation from its PC
  */
 pid_t kstir(unsigned int cpu);
 void kburn_end(pid_t pid);
@@ -171,22 +180,25 @@ void kburn_end(pid_t pid);
 void ksleep_ms(unsigned int ms);
 uint64_t know_ns(void);
 
-/** kfile_write() - @text in one write; false with errno */
+/** kfile_write() - write @text at once; return false with errno */
 bool kfile_write(const char *path, const char *text);
 
-/** kcpu_online() - the CPU on or off; returns whether it can */
+/** kcpu_online() - bring the CPU online or offline; return whether that is possible */
 bool kcpu_online(unsigned int cpu, bool on);
 
-/** kinject_rule() - a rule of core/model/inject.h for @cpu's SPU; false, with errno, if refused */
+/**
+ * kinject_rule() - set a rule of core/model/inject.h for @cpu's SPU; return false with errno if it
+ * is refused
+ */
 bool kinject_rule(unsigned int cpu, const char *rule);
 
-/** kinject() - @cpu's next write ends in this syndrome */
+/** kinject() - make @cpu's next write end with this syndrome */
 void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
 
-/** kparameter() - a parameter of speprof.ko; ktest sets it back when the test is over */
+/** kparameter() - set a parameter of speprof.ko; ktest restores it after the test */
 void kparameter(const char *name, unsigned long value);
 
-/** kwait_state() - until @ring is in @state, for at most @ms */
+/** kwait_state() - wait until @ring is in @state, for at most @ms */
 bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What ends sampling for a while: the throttle, and a reader that does not come.
- */
+/* Causes that end sampling for some time: the throttle, and a missing reader. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -33,7 +31,7 @@ static void limited_end(struct limited *limited)
 	close(limited->session);
 }
 
-/* Reads on until an event of @type; copies it, as its slot is given back. */
+/* Read until an event of @type comes. Return: a copy, as the slot is released. */
 static struct speprof_event event_wait(struct limited *limited, uint32_t type, uint64_t arg1)
 {
 	for (unsigned int i = 0; i < 5000; i++) {
@@ -49,7 +47,9 @@ static struct speprof_event event_wait(struct limited *limited, uint32_t type, u
 	abort();
 }
 
-/* Over @ms, with what was spent kept to @each_second and one window for each period. */
+/*
+ * Sample for @ms and check that @each_second bounds what is spent, with one window for each period.
+ */
 static void throttled_for(struct limited *limited, uint32_t cause, unsigned int ms)
 {
 	struct speprof_event event;
@@ -57,7 +57,7 @@ static void throttled_for(struct limited *limited, uint32_t cause, unsigned int 
 
 	while (know_ns() < end) {
 		event = event_wait(limited, SPEPROF_EVENT_STATE, SPEPROF_RING_THROTTLED);
-		/* From IDLE where the test before this one has spent what the CPU may in this period. */
+		/* The state is IDLE if the previous test has used up this period. */
 		check(event.arg0 == SPEPROF_RING_ARMED || event.arg0 == SPEPROF_RING_IDLE);
 		event = event_wait(limited, SPEPROF_EVENT_THROTTLE, cause);
 		check(event.arg0 > 0);
@@ -87,16 +87,16 @@ static void bytes_are_bounded(void)
 	      (unsigned long long)periods);
 	check(after.throttles > before.throttles);
 	check(after.state_ns[SPEPROF_RING_THROTTLED] > before.state_ns[SPEPROF_RING_THROTTLED]);
-	/* The bound is lifted, and it goes on as ever. */
+	/* Without the limit sampling continues. */
 	kparameter("throttle_bytes", 0);
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
 	limited_end(&limited);
 	check(limited.tally.blind_ns > 0);
-	/* A second and more of waiting: nearly all of it. */
+	/* Nearly all of more than a second of waiting. */
 	check(limited.tally.blind_by[SPEPROF_BLIND_THROTTLED] > limited.tally.blind_ns / 2);
 }
 
-/* An SPU whose every record ends in a fault takes no more interrupts than it may. */
+/* An SPU on which each record faults takes no more interrupts than the limit. */
 static void storm_is_bounded(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -104,7 +104,7 @@ static void storm_is_bounded(void)
 	struct limited limited;
 	uint64_t from, periods;
 
-	/* So few that a slow guest comes to more. */
+	/* Few enough for a slow guest to reach it. */
 	kparameter("throttle_interrupts", 20);
 	config.watermark = 4096;
 	config.max_latency_ms = 0;
@@ -180,7 +180,7 @@ static int limited_start(const struct limited *limited)
 	return ioctl(limited->session, SPEPROF_SESSION_START, 0);
 }
 
-/* What interrupts CPUs is refused after a while; to stop never is. */
+/* Commands that interrupt CPUs are refused above their rate. STOP never is. */
 static void commands_are_bounded(void)
 {
 	static int (*const commands[])(const struct limited *limited) = {
@@ -216,7 +216,7 @@ static struct speprof_tune tune_of(uint32_t cpu, uint64_t interval)
 				      .interval = interval };
 }
 
-/* A session's bound holds without the module's, for it alone, and is lifted again. */
+/* The limit of a session holds without the module's, for this session only, and can be removed. */
 static void session_has_its_own_bound(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -257,7 +257,7 @@ static void tune_checks(int session)
 	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), EINVAL);
 }
 
-/* Each has its own interval, told by its windows, until what is sampled is set anew for all. */
+/* Each CPU has its own interval, which its windows report, until SAMPLE sets one for all. */
 static void cpus_have_their_own_interval(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -278,7 +278,7 @@ static void cpus_have_their_own_interval(void)
 	}
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(!ioctl(session, SPEPROF_SESSION_TUNE, &tune), "%s", strerror(errno));
-	/* What was sampled before is told under the interval of before. */
+	/* Earlier samples are reported with the former interval. */
 	ksleep_ms(100);
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		kring_read(&ring[cpu], &tally[cpu]);
@@ -297,12 +297,15 @@ static void cpus_have_their_own_interval(void)
 		ops[cpu] = (double)tally[cpu].counted * (double)tally[cpu].interval /
 			   (double)tally[cpu].armed_ns;
 	}
-	/* A busy host starves the ticks of the faster one more: neither has more than there were. */
+	/*
+	 * A busy host delays the ticks of the faster CPU more: neither has more operations than
+	 * possible.
+	 */
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		check(ops[cpu] > 0 && (!kops_per_ns() || ops[cpu] < 1.1 * kops_per_ns()),
 		      "%.3f operations a nanosecond", ops[cpu]);
 	check(tally[0].counted > tally[1].counted);
-	/* Sampling anew is for all of them. */
+	/* SAMPLE applies to all CPUs. */
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 	ksleep_ms(200);
 	kring_read(&ring[1], &tally[1]);
@@ -315,7 +318,7 @@ static void cpus_have_their_own_interval(void)
 	close(session);
 }
 
-/* ---- A reader that does not come ------------------------------------------- */
+/* ---- A missing reader --------------------------------------------------------- */
 
 static void unread_wait(struct limited *limited)
 {
@@ -328,7 +331,7 @@ static void unread_wait(struct limited *limited)
 	}
 	check(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD);
 	check(kwait_state(&limited->ring, SPEPROF_RING_FULL, 1000));
-	/* By then the event is published; to look at it is not to read. */
+	/* The event is published by then. Looking at it does not count as reading. */
 	for (uint64_t seq = limited->ring.event_tail;; seq++) {
 		check(seq < limited->ring.control->event_head);
 		event = limited->ring.events[seq & (limited->ring.open.event_slots - 1)];
@@ -362,7 +365,7 @@ static void unread_ring_stops(void)
 	head = stats.head;
 	ksleep_ms(300);
 	check(kring_stats(&limited.ring).head == head);
-	/* Room alone is no reader; each sign of one is enough. */
+	/* Free space alone is no sign of a reader. Each sign of one suffices. */
 	kring_read(&limited.ring, &limited.tally);
 	armed_again(&limited);
 	unread_wait(&limited);
@@ -375,7 +378,7 @@ static void unread_ring_stops(void)
 	check(kring_stats(&limited.ring).unreads == 3);
 	limited_end(&limited);
 
-	/* Likewise by read(2). */
+	/* The same with read(2). */
 	limited_begin(&limited, &config);
 	unread_wait(&limited);
 	check(read(limited.ring.fd, byte, sizeof(byte)) == sizeof(byte));
@@ -385,7 +388,7 @@ static void unread_ring_stops(void)
 	close(limited.session);
 }
 
-/* Reads for longer than @ms; returns how many of them were between the ends of two reads, at most. */
+/* Read for longer than @ms. Return: the longest time between two reads. */
 static uint64_t read_slowly(struct limited *limited, unsigned int ms)
 {
 	uint64_t began = know_ns(), last = began, now = began, longest = 0;
@@ -400,7 +403,7 @@ static uint64_t read_slowly(struct limited *limited, unsigned int ms)
 	return longest / 1000000;
 }
 
-/* A slow reader is one; and an idle CPU has nothing to be read. */
+/* A slow reader counts as a reader, and an idle CPU has nothing to read. */
 static void slow_reader_is_a_reader(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -408,7 +411,10 @@ static void slow_reader_is_a_reader(void)
 	uint64_t longest = UINT64_MAX, unreads = 0;
 	unsigned int limit = 2000;
 
-	/* On a host that stops the guest for seconds a reader is none, and that is not its fault. */
+	/*
+	 * If the host stops the guest for seconds, the reader counts as missing: then raise the
+	 * limit.
+	 */
 	while (longest > limit / 2 && limit < 16000) {
 		limit *= 2;
 		kparameter("unread_ms", limit);
@@ -420,7 +426,7 @@ static void slow_reader_is_a_reader(void)
 	check(longest <= limit / 2, "%llu ms from one read to the next",
 	      (unsigned long long)longest);
 	check(!unreads);
-	/* A minute for others, never for who asks so. */
+	/* A minute for other sessions, and no limit for this one. */
 	kparameter("unread_ms", 0);
 	limited_begin(&limited, &config);
 	ksleep_ms(300);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What comes out of a ring, and how: mmap, read, poll, io_uring. The ledgers close.
- */
+/* Reading a ring: mmap, read, poll, io_uring. Counters add up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
@@ -15,7 +13,7 @@
 
 #include "ktest.h"
 
-/* A session of one CPU with a busy child there, started. */
+/* A started session of one CPU with a busy child there. */
 struct scene {
 	int session;
 	pid_t child;
@@ -31,14 +29,14 @@ static void scene_begin(struct scene *scene, const struct speprof_session_config
 	*scene = (struct scene){ .session = ksession_new(config), .child = kburn(cpu) };
 	scene->tally.tid = (uint32_t)scene->child;
 	kring_open(scene->session, cpu, &scene->ring);
-	/* io_uring lets go of the files of the test before in its own time. */
+	/* io_uring releases the files of the previous test with a delay. */
 	for (i = 0; i < 100; i++) {
 		if (!ioctl(scene->session, SPEPROF_SESSION_START, 0))
 			break;
 		check(errno == EBUSY, "%s", strerror(errno));
 		ksleep_ms(20);
 	}
-	/* Between two windows is as good, but it is not for long. */
+	/* HANDLING is equally good, and does not last long. */
 	for (i = 0; i < 1000 && scene->ring.control->state == SPEPROF_RING_HANDLING; i++)
 		ksleep_ms(1);
 	check(scene->ring.control->state == SPEPROF_RING_ARMED ||
@@ -46,7 +44,7 @@ static void scene_begin(struct scene *scene, const struct speprof_session_config
 	      "%u", scene->ring.control->state);
 }
 
-/* Stops it, reads the rest, closes the books. */
+/* Stop it, read the rest, and check the counters. */
 static void scene_end(struct scene *scene)
 {
 	check(!ioctl(scene->session, SPEPROF_SESSION_STOP, 0));
@@ -80,7 +78,7 @@ static void every_cpu_is_sampled(void)
 		struct ktally *tally = &scene.tally;
 
 		scene_begin(&scene, &config, cpu);
-		/* A debugging kernel in an emulated machine has its own pace. */
+		/* A debugging kernel in an emulated machine is slow. */
 		for (unsigned int i = 0; i < 40 && tally->ledger.records < 500; i++)
 			read_for(&scene, 250);
 		scene_end(&scene);
@@ -89,7 +87,7 @@ static void every_cpu_is_sampled(void)
 		      (unsigned long long)tally->ledger.records);
 		check(!tally->ledger.suspect && !tally->suspect_windows);
 		check(tally->ledger.records == tally->counted);
-		/* The child has the CPU almost to itself, at EL0. */
+		/* The child has the CPU almost for itself, at EL0. */
 		check(tally->of_tid * 10 >= tally->ledger.records * 7, "%llu of %llu",
 		      (unsigned long long)tally->of_tid,
 		      (unsigned long long)tally->ledger.records);
@@ -112,7 +110,7 @@ static void filters_and_levels_hold(void)
 	uint64_t kernel = scene.tally.ledger.records - scene.tally.user;
 	read_for(&scene, 300);
 	check(scene.tally.ledger.records - scene.tally.user == kernel);
-	/* A latency that no operation has: nothing is recorded any more. */
+	/* No operation has this latency: nothing is recorded from here on. */
 	sampling.min_latency = 0xffff;
 	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
 	kring_read(&scene.ring, &scene.tally);
@@ -137,7 +135,7 @@ static void reconfigured_while_running(void)
 		sampling.interval = KTEST_INTERVAL * (1 + i % 3);
 		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
 		check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
-		/* All that was sampled before is published, and maybe a window after it. */
+		/* All earlier samples are published, and perhaps one later window. */
 		kring_read(&scene.ring, &scene.tally);
 		check(scene.tally.generation == i - 1 || scene.tally.generation == i);
 		check(scene.ring.control->generation == i);
@@ -207,7 +205,7 @@ static void read_waits_as_asked(void)
 	kburn_end(scene.child);
 }
 
-/* The state is seen before what comes of it is published. */
+/* The state changes before the event is published. */
 static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
 {
 	const struct speprof_event *event;
@@ -219,7 +217,7 @@ static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
 	check(event->arg0 == from && event->arg1 == to);
 }
 
-/* Whether the ring leaves FULL more than @before times; it may be FULL again at once. */
+/* Whether the ring leaves FULL more than @before times. It may become FULL once more at once. */
 static bool resumes_wait(const struct kring *ring, uint64_t before)
 {
 	for (unsigned int i = 0; i < 2500; i++) {
@@ -243,7 +241,7 @@ static void full_ring_stops_and_resumes(void)
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	state_event_check(&scene.ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 
-	/* Without room a kick does nothing, and nothing is written. */
+	/* Without free space a kick does nothing, and nothing is written. */
 	before = kring_stats(&scene.ring);
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
 	ksleep_ms(250);
@@ -251,15 +249,15 @@ static void full_ring_stops_and_resumes(void)
 	check(after.state == SPEPROF_RING_FULL && after.head == before.head && !after.resumes);
 	check(after.state_ns[SPEPROF_RING_FULL] - before.state_ns[SPEPROF_RING_FULL] >= 250000000);
 
-	/* With room it does, at once. */
+	/* With free space it takes effect at once. */
 	kring_read(&scene.ring, &scene.tally);
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
 	after = kring_stats(&scene.ring);
-	/* An SPU of large records may have filled it again. */
+	/* An SPU with large records may have filled it once more. */
 	check(after.resumes > before.resumes);
 	state_event_check(&scene.ring, SPEPROF_RING_FULL, SPEPROF_RING_ARMED);
 
-	/* And the timer does without one. */
+	/* The timer does it without a kick. */
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	after = kring_stats(&scene.ring);
 	kring_read(&scene.ring, &scene.tally);
@@ -267,12 +265,12 @@ static void full_ring_stops_and_resumes(void)
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	kring_read(&scene.ring, &scene.tally);
 	check(scene.tally.blind_by[SPEPROF_BLIND_FULL] >= 250000000);
-	/* Any SPU may collide, or cut the last record short. */
+	/* Any SPU may collide, or truncate the last record. */
 	check(!(scene.tally.flags & (SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT)));
 	scene_end(&scene);
 }
 
-/* Large records leave ends of the ring in which no two fit. */
+/* Large records leave space at the end of the ring that two records do not fit into. */
 static void ends_are_skipped(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -283,7 +281,7 @@ static void ends_are_skipped(void)
 	config.watermark = 0;
 	config.max_latency_ms = 5;
 	scene_begin(&scene, &config, 0);
-	/* By chance, at one end or another: as many as a starved guest comes to. */
+	/* Which end has this is random: read until one does. */
 	for (i = 0; i < 1000 && !scene.tally.skips; i++)
 		read_for(&scene, 50);
 	check(scene.tally.skips && scene.tally.skip_bytes >= 64);
@@ -300,7 +298,7 @@ static void full_event_ring_stops_too(void)
 	config.event_slots = 16;
 	config.max_latency_ms = 10;
 	scene_begin(&scene, &config, 0);
-	/* Each abort is an event; the window after it is as good as any. */
+	/* Each abort is an event, and the window after it is usable. */
 	for (i = 0; i < 64 && scene.ring.control->state != SPEPROF_RING_FULL; i++) {
 		kinject(0, 0x24, 0x11);
 		ksleep_ms(30);
@@ -310,7 +308,7 @@ static void full_event_ring_stops_too(void)
 	check(scene.ring.control->event_head <= 16);
 	for (i = 0; kring_event(&scene.ring); i++)
 		;
-	/* With six slots reserved it is FULL after eleven, which is one, too. */
+	/* With six reserved slots it is FULL after eleven events, which is one, too. */
 	check(i >= 12);
 	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
 	scene_end(&scene);
@@ -341,14 +339,14 @@ static void tails_are_not_trusted(void)
 	scene.ring.control->event_tail = 0;
 	kring_read(&scene.ring, &scene.tally);
 	check(scene.ring.tail);
-	/* Once the module knows this tail, none before it is taken. */
+	/* The module refuses tails before the one that it knows. */
 	check(kring_stats(&scene.ring).tail == scene.ring.tail);
 	advance = (struct speprof_advance){ .tail = scene.ring.tail - 64 };
 	check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
 	advance.tail = scene.ring.tail;
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance));
 
-	/* The rest of the page is the module's to write and nobody's to believe. */
+	/* Userspace may write the rest of the page: nothing of it is used. */
 	memset(scene.ring.control, 0xff, 256);
 	ksleep_ms(100);
 	stats = kring_stats(&scene.ring);
@@ -364,7 +362,7 @@ static void latency_is_bounded(void)
 	struct pollfd poll_fd = { .events = POLLIN };
 	struct scene scene;
 
-	/* Without a bound a window stays open until it is full, or flushed. */
+	/* Without a limit of latency a window stays open until it is full or flushed. */
 	config.max_latency_ms = 0;
 	config.watermark = 512 << 10;
 	scene_begin(&scene, &config, 0);
@@ -377,7 +375,7 @@ static void latency_is_bounded(void)
 	check(scene.tally.windows == 1 && scene.tally.flags & SPEPROF_WINDOW_PARTIAL);
 	scene_end(&scene);
 
-	/* With one windows come, none of them full, however long a busy host takes. */
+	/* With a limit windows come that are not full, however slow a busy host is. */
 	config.max_latency_ms = 30;
 	scene_begin(&scene, &config, 0);
 	for (unsigned int i = 0; i < 100 && scene.tally.windows < 5; i++)
@@ -478,7 +476,7 @@ static void uring_reads(void)
 
 	check(!io_uring_queue_init(8, &uring, 0));
 	scene_begin(&scene, &config, 0);
-	/* O_NONBLOCK would be an answer; io_uring waits by poll. */
+	/* O_NONBLOCK would return at once. io_uring waits by poll. */
 	check(!fcntl(scene.ring.fd, F_SETFL, 0));
 	while (have < 128 << 10) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&uring);
@@ -505,7 +503,7 @@ static void uring_reads(void)
 	free(bytes);
 }
 
-/* Into memory that io_uring has pinned, in pieces of which none is whole windows. */
+/* Read into memory that io_uring has pinned, in sizes that are no whole windows. */
 static void uring_reads_into_registered_buffers(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -542,7 +540,7 @@ static void uring_reads_into_registered_buffers(void)
 	free(bytes);
 }
 
-/* A read that waits is a poll to io_uring, and ends when it is asked to. */
+/* A waiting read is a poll in io_uring, and can be cancelled. */
 static void uring_waits_can_be_cancelled(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -612,7 +610,7 @@ static void uring_multishot_poll(void)
 
 /* ---- Life ---------------------------------------------------------------- */
 
-/* Whatever is closed last keeps what it needs. */
+/* The last open object keeps all it needs. */
 static void closed_in_any_order(void)
 {
 	struct speprof_session_config config = ksession_config();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Loads by their data source, on SPUs with FEAT_SPE_FDS: by name only, the default one has none.
+ * Loads by data source, on SPUs with FEAT_SPE_FDS. These run only by name, as the default SPU does
+ * not have it.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 /* PMSIDR_EL1.FDS */
 #define FDS (1U << 7)
 
-/* What the model gives most loads: their L1 cache. */
+/* The source of most loads in the model: their L1 cache. */
 #define NEAR 0
 
 static bool cpu_filters(unsigned int cpu)
@@ -26,14 +27,14 @@ static bool cpu_filters(unsigned int cpu)
 	return info.pmsidr & FDS;
 }
 
-/* Of a ring and a session that samples, the latter without @sources_not from now on. */
+/* Let a session filter @sources_not from now on, and read its ring. */
 static void leave_out(int session, struct kring *ring, struct ktally *tally, uint64_t sources_not)
 {
 	struct speprof_sampling sampling = ksampling();
 
 	sampling.sources_not = sources_not;
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
-	/* All that was sampled before is published. */
+	/* All earlier samples are published. */
 	kring_read(ring, tally);
 }
 
@@ -49,7 +50,7 @@ static void read_records(struct kring *ring, struct ktally *tally, uint64_t more
 	}
 }
 
-/* What came since @before: of the sources named by bits of @wanted some, of others none. */
+/* Check that the samples since @before have some of the sources in @wanted, and no others. */
 static void check_sources(const struct ktally *tally, const struct ktally *before, uint64_t wanted)
 {
 	uint64_t some = 0;
@@ -81,7 +82,7 @@ static void sources_are_filtered(void)
 	kring_open(session, cpu, &ring);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	read_records(&ring, &tally, 1000);
-	/* Else what follows would say nothing. */
+	/* Otherwise the checks below prove nothing. */
 	check(tally.sources[NEAR] && tally.sourceless);
 	check_sources(&tally, &(struct ktally){ 0 }, ~0ULL);
 	for (i = 0; i < ARRAY_SIZE(settings); i++) {
@@ -90,7 +91,7 @@ static void sources_are_filtered(void)
 		read_records(&ring, &tally, 500);
 		check_sources(&tally, &before, ~settings[i]);
 	}
-	/* The last one stays with another interval, and where the CPU goes and comes. */
+	/* The last filter remains with another interval, and over hotplug. */
 	check(!ioctl(session, SPEPROF_SESSION_TUNE, &tune));
 	read_records(&ring, &tally, 200);
 	if (cpu && kcpu_online(cpu, false)) {
@@ -109,7 +110,7 @@ static void sources_are_filtered(void)
 	close(session);
 }
 
-/* Sessions that share an SPU, each with its own; and without one the other's is gone. */
+/* Sessions that share an SPU have a filter each. A session without one does not get the other's. */
 static void sources_are_of_a_session(void)
 {
 	static const uint64_t settings[] = { ~(1ULL << NEAR), 1ULL << NEAR, 0 };
@@ -123,7 +124,7 @@ static void sources_are_of_a_session(void)
 	check(cpu_filters(0));
 	for (i = 0; i < 3; i++) {
 		kcgroup_make(&cgroups[i], names[i]);
-		/* All over the kernel, as kstir(). */
+		/* Code throughout the kernel, as in kstir(). */
 		kwork_start(&cgroups[i], 0, KWORK_SLEEP, (uint8_t)(1 << i));
 		kwork_start(&cgroups[i], 0, KWORK_FORK, (uint8_t)(1 << i));
 	}
@@ -148,7 +149,10 @@ static void sources_are_of_a_session(void)
 	}
 }
 
-/* One CPU without is enough for all of a session; on those that can, it may. */
+/*
+ * One CPU without FEAT_SPE_FDS suffices to refuse the filter for the whole session. A session of
+ * the other CPUs may use it.
+ */
 static void sources_need_every_cpu(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -172,7 +176,7 @@ static void sources_need_every_cpu(void)
 	close(session);
 }
 
-/* The SPU has it, and the driver may not touch its register. */
+/* The SPU has FEAT_SPE_FDS, and the driver may not access its register. */
 static void sources_are_hidden(void)
 {
 	unsigned int cpu;

@@ -18,9 +18,9 @@
 #define TURNS 16000
 #define TURN_SPINS 4000
 
-/* Under which windows the work is done, and what came of it. */
+/* The windows under which the work is done, and the results. */
 struct run {
-	uint32_t watermark;	/* 0: nobody samples */
+	uint32_t watermark;	/* 0: no sampling */
 	bool is_read;		/* by another thread */
 	struct cost cost;	/* of all the work */
 	double windows;
@@ -32,7 +32,7 @@ static void consume(const struct cost_source *source)
 			 __ATOMIC_RELEASE);
 }
 
-/* Until it is cancelled; no process of its own, since a ring's mappings are not inherited. */
+/* Runs until it is cancelled. It is a thread, as a ring's mappings are not inherited. */
 static void *reader_run(void *arg)
 {
 	const struct cost_source *source = arg;
@@ -89,7 +89,7 @@ static void windows_cost_of(const struct cost_driver *driver)
 	double determinant, per_window, per_record, rest;
 
 	cost_pin();
-	/* What a boot and a module's loading leave to be done; an idle guest's time costs nothing. */
+	/* Let the work after boot and module loading finish. An idle guest costs nothing. */
 	ksleep_ms(3000);
 	run_do(driver, &none);
 	run_do(driver, &large);

@@ -46,7 +46,10 @@ enum kind {
 	KINDS,
 };
 
-/* What is counted: ioctls and the same by io_uring in the order of expectations[], and the rest. */
+/*
+ * The counters: ioctls, and the same by io_uring, in the order of expectations[], and then the
+ * other kinds.
+ */
 #define COMMANDS 15
 
 enum act_kind {
@@ -63,7 +66,7 @@ enum act_kind {
 	ACT_KINDS,
 };
 
-/* What a round's threads share. */
+/* Shared by the threads of a round. */
 static _Atomic int slots[KINDS][SLOTS];
 static atomic_bool over;
 static uint64_t seed;
@@ -72,7 +75,7 @@ static uint64_t seed;
 #define CGROUPS 4
 static int cgroups[CGROUPS];
 
-/* What all rounds have done; in memory that they share. */
+/* What all rounds have done, in shared memory. */
 static struct totals {
 	atomic_ullong calls;
 	atomic_ullong succeeded;
@@ -85,7 +88,7 @@ static struct totals {
 	struct tally tallies[ACT_KINDS];
 } *totals;
 
-/* From @sampling on: what commands in flight point to. It is drawn anew under them. */
+/* Commands in flight point to @sampling and the fields after it, which change meanwhile. */
 struct actor {
 	uint64_t random;
 	struct io_uring uring;
@@ -126,7 +129,7 @@ static bool once_in(struct actor *actor, uint64_t n)
 	return !below(actor, n);
 }
 
-/* A number as programs have them, or as those have them who mean no good. */
+/* A plausible number, or a hostile one. */
 static uint64_t number(struct actor *actor, uint64_t sane)
 {
 	switch (below(actor, 32)) {
@@ -150,7 +153,7 @@ static void fail(const char *what, long got)
 	_exit(1);
 }
 
-/* ---- What may come of a call -------------------------------------------------- */
+/* ---- Expected results ----------------------------------------------------------- */
 
 struct expected {
 	unsigned int command;
@@ -159,7 +162,7 @@ struct expected {
 	int errors[12];
 };
 
-/* Beside what any descriptor may say: see is_generic(). */
+/* Errors beside those of is_generic(), which any descriptor may return. */
 static const struct expected expectations[COMMANDS] = {
 	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", false, { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_CPU_INFO, "CPU_INFO", false, { EFAULT, EINVAL, E2BIG } },
@@ -191,7 +194,7 @@ static const struct expected *expectation(unsigned int command)
 	return NULL;
 }
 
-/* A descriptor can be closed, or be another's, by the time it is used. */
+/* A descriptor can be closed or reused by the time it is used. */
 static bool is_generic(int error)
 {
 	return error == EBADF || error == ENOTTY || error == EOPNOTSUPP;
@@ -210,7 +213,7 @@ static void act_count(enum act_kind kind, bool is_done)
 	tally_add(&totals->tallies[kind], is_done);
 }
 
-/* The outcome of a command of ours, which came by ioctl or by io_uring. */
+/* Check the result of a command, by ioctl or by io_uring. */
 static void command_judge(enum act_kind way, const struct expected *expected, int error)
 {
 	if (error && is_generic(error))
@@ -247,7 +250,7 @@ static int some_fd(struct actor *actor, enum kind kind)
 	return fd;
 }
 
-/* Put it where others find it; what was there is closed. */
+/* Share it with the other threads. The former descriptor of the slot is closed. */
 static void keep_fd(struct actor *actor, enum kind kind, int fd)
 {
 	int old = atomic_exchange(&slots[kind][below(actor, SLOTS)], fd);
@@ -265,7 +268,7 @@ static void act_device(struct actor *actor)
 	keep_fd(actor, DEVICE, fd);
 }
 
-/* Some of the directories, and now and then what is none. */
+/* Some of the directories, and sometimes a descriptor of another kind. */
 static uint32_t some_cgroups(struct actor *actor, int32_t *ret_fds)
 {
 	uint32_t count = (uint32_t)below(actor, CGROUPS);
@@ -480,7 +483,7 @@ static void act_read(struct actor *actor)
 		atomic_fetch_add(&totals->bytes_read, (unsigned long long)got);
 	if (got >= 0 || !is_generic(errno))
 		act_count(READ, got >= 0);
-	/* EINVAL: a flight recorder's; EOPNOTSUPP: of a file that cannot say so. */
+	/* EINVAL: from a flight recorder; EOPNOTSUPP: from another kind of file. */
 	else if (got < 0 && errno != EAGAIN && errno != EFAULT && errno != EINVAL &&
 		 errno != EBADF && errno != EOPNOTSUPP)
 		fail("read", got);
@@ -532,7 +535,7 @@ static void act_map(struct actor *actor)
 	munmap(map, size);
 }
 
-/* Anything, to anything. */
+/* Any command on any descriptor. */
 static void act_wild(struct actor *actor)
 {
 	unsigned int command = _IOC((unsigned int)below(actor, 4), SPEPROF_IOC_MAGIC,
@@ -542,7 +545,7 @@ static void act_wild(struct actor *actor)
 	for (unsigned int i = 0; i < 64; i++)
 		words[i] = number(actor, i);
 	words[0] = number(actor, 8 * below(actor, 40));
-	/* Not memory for gigabytes of rings. */
+	/* Gigabytes of rings do not fit in memory. */
 	if (command == SPEPROF_SESSION_NEW)
 		return;
 	call(some_fd(actor, (enum kind)below(actor, KINDS)), command,
@@ -551,7 +554,7 @@ static void act_wild(struct actor *actor)
 
 /* ---- io_uring ------------------------------------------------------------------------ */
 
-/* user_data: a command of ours as it is, or an act_kind above all of them. */
+/* user_data: a command of ours, or an act_kind plus ACT_BASE. */
 #define ACT_BASE 0x10000U
 
 static void completion_judge(uint64_t user_data, int res)
@@ -576,7 +579,7 @@ static void act_reap(struct actor *actor)
 	}
 }
 
-/* A session's command or a ring's, those that are none and those of the other among them. */
+/* A command of a session or a ring, including invalid ones and those of the other kind. */
 static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 {
 	bool is_session = once_in(actor, 3);
@@ -704,12 +707,12 @@ static void *actor_run(void *arg)
 	io_uring_register_buffers(&actor->uring, &actor->fixed, 1);
 	while (!atomic_load(&over))
 		acts[below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
-	/* With commands in flight, as often as not. */
+	/* Often with commands in flight. */
 	io_uring_queue_exit(&actor->uring);
 	return NULL;
 }
 
-/* Writes into every word of the control pages that are there. */
+/* Write into each word of the present control pages. */
 static void *scribbler_run(void *arg)
 {
 	struct actor *actor = arg;
@@ -779,7 +782,7 @@ static bool is_busy(void)
 	return busy;
 }
 
-/* Sessions end with their last file; io_uring's files end in their own time. */
+/* Sessions end with their last file, and io_uring releases files with a delay. */
 static void rest_wait(void)
 {
 	for (uint64_t end = now_ms() + 20000; is_busy();) {
@@ -814,7 +817,7 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 	rest_wait();
 }
 
-/* Where none can be made, descriptors of none are tried. */
+/* If no cgroup can be created, invalid descriptors are used. */
 static void cgroups_make(void)
 {
 	static const char *const names[CGROUPS] = {
@@ -829,7 +832,7 @@ static void cgroups_make(void)
 	parameter_write("/sys/fs/cgroup/abi-fuzz/cgroup.procs", "0");
 }
 
-/* Polls and their cancelling fail by what io_uring has, not by what we do. */
+/* Polls and their cancellation fail by io_uring's state, and not by ours. */
 static void tallies_init(void)
 {
 	struct tally *tallies = totals->tallies;
@@ -861,7 +864,7 @@ int main(int argc, char **argv)
 		fail("mmap", 0);
 	tallies_init();
 	cgroups_make();
-	/* Most commands are to be carried out; some rounds limit them. */
+	/* Most rounds have no limit of commands; some do. */
 	parameter_write("/sys/module/speprof/parameters/throttle_commands", "0");
 	do {
 		round_fork(first + rounds, rounds % 3 == 2);

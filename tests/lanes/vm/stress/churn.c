@@ -101,7 +101,7 @@ static bool cpu_switch(unsigned int cpu, bool on)
 	return file_write(path, on ? "1" : "0");
 }
 
-/* Any but CPU 0, one at a time. */
+/* Any CPU but CPU 0, one at a time. */
 static void cpus_come_and_go(uint64_t *random)
 {
 	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
@@ -117,7 +117,7 @@ static void cpus_come_and_go(uint64_t *random)
 	}
 }
 
-/* One burns, one sleeps often, one has children. */
+/* One spins, one sleeps often, and one has children. */
 static pid_t task_start(unsigned int kind)
 {
 	pid_t child = fork();
@@ -137,7 +137,7 @@ static pid_t task_start(unsigned int kind)
 	}
 }
 
-/* Tasks that are moved from group to group, through all that are there. */
+/* Move tasks from group to group. */
 static void groups_come_and_go(uint64_t *random)
 {
 	char path[64], procs[80], text[16];
@@ -202,7 +202,7 @@ static struct speprof_sampling sampling_draw(uint64_t *random)
 	};
 }
 
-/* Up to two groups of those that are there at the moment; returns how many. */
+/* Open up to two of the present groups. Return: how many. */
 static uint32_t groups_open(uint64_t *random, int32_t *ret_fds)
 {
 	uint32_t count = 0;
@@ -222,7 +222,7 @@ static void groups_close(const int32_t *fds, uint32_t count)
 		close(fds[--count]);
 }
 
-/* Whose samples the session takes is another's; it may be refused for what others have. */
+/* Change the cgroups of the session. It may be refused because of another session. */
 static void worker_set(struct worker *worker)
 {
 	int32_t fds[2];
@@ -288,7 +288,7 @@ static void worker_open(struct worker *worker)
 	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
 		die("SAMPLE");
 	worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
-	/* The CPU was away since the modules were loaded, until after SESSION_NEW. */
+	/* The CPU was offline from loading the modules to after SESSION_NEW. */
 	if (worker->ring < 0 && errno == ENOENT) {
 		open_ring.cpu = 0;
 		worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
@@ -319,7 +319,7 @@ static void worker_close(struct worker *worker)
 	close(worker->ring);
 }
 
-/* In flight for as long as it takes, or until the worker is killed. */
+/* In flight for any time, or until the worker is killed. */
 static void worker_submit(struct worker *worker)
 {
 	static const uint32_t commands[] = { SPEPROF_RING_KICK, SPEPROF_RING_FLUSH,
@@ -370,11 +370,11 @@ static void worker_step(struct worker *worker)
 		worker_submit(worker);
 		break;
 	case 5:
-		/* It stalls. */
+		/* The reader stalls. */
 		pause_ms(draw(&worker->random) % 100);
 		break;
 	case 6:
-		/* What a session of all may not have is refused. */
+		/* A session of all tasks refuses this. */
 		worker_set(worker);
 		break;
 	default:
@@ -420,7 +420,7 @@ static void part_end(pid_t pid)
 {
 	int status;
 
-	/* Where it has not made its group yet, it is alone. */
+	/* Before it has its group it is alone. */
 	if (kill(-pid, SIGKILL))
 		kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
@@ -442,13 +442,13 @@ static void module_load(const char *directory, const char *name)
 
 static void module_unload(const char *name)
 {
-	/* io_uring lets go of files in its own time. */
+	/* io_uring releases files with a delay. */
 	for (uint64_t end = now_ms() + 60000; syscall(SYS_delete_module, name, O_NONBLOCK);)
 		if ((errno != EAGAIN && errno != EBUSY) || now_ms() > end)
 			die(name);
 }
 
-/* Nobody has a descriptor; what the last ones had in flight may still be there. */
+/* All descriptors are closed. Commands of the last ones may still be in flight. */
 static void modules_renew(const char *directory)
 {
 	module_unload("speprof_emu");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a fuzzer has tried, by kind: how often it was done, and how often refused for a reason
- * of its own (not for a descriptor that was none). A fuzzer whose every draw fails alike, or never
- * fails, tries nothing: the tally says which.
+ * Counters of a fuzzer by kind of operation: how often it succeeded, and how often it was refused
+ * for a reason of its own (not for an invalid descriptor). If all operations of a kind fail, or
+ * none does, the fuzzer tests nothing: the counters show this.
  */
 #ifndef TALLY_H
 #define TALLY_H
@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What is demanded of a kind. */
+/* The requirements of a kind. */
 #define TALLY_DONE	(1U << 0)
 #define TALLY_REFUSED	(1U << 1)
 #define TALLY_BOTH	(TALLY_DONE | TALLY_REFUSED)
 
-/* In memory that processes share; all zero is a kind of which nothing is demanded. */
+/* In shared memory. All zero is a kind without requirements. */
 struct tally {
 	const char *way;
 	const char *name;
@@ -29,10 +29,10 @@ void tally_init(struct tally *tally, const char *way, const char *name, unsigned
 
 void tally_add(struct tally *tally, bool is_done);
 
-/* How many kinds lack what is demanded; each is named on @out, unless that is NULL. */
+/* Return: how many kinds miss their requirements. Each is named on @out, unless that is NULL. */
 unsigned int tally_lacking(const struct tally *tallies, unsigned int count, FILE *out);
 
-/* Those of which anything is demanded, "WAY NAME done/refused", on one line. */
+/* Print the kinds with requirements as "WAY NAME done/refused", on one line. */
 void tally_print(const struct tally *tallies, unsigned int count, FILE *out);
 
 #endif

@@ -35,7 +35,7 @@ static int pmsver_read(struct kprobe *probe, struct pt_regs *regs)
 	if (rt != 31)
 		regs->regs[rt] = value;
 	instruction_pointer_set(regs, instruction_pointer(regs) + 4);
-	/* The instruction is done: nothing to step over. */
+	/* The instruction has been emulated: no single step. */
 	return 1;
 }
 NOKPROBE_SYMBOL(pmsver_read);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The synthetic source: a seeded program of which every operation that an SPU selects is
- * the next one, so that any two drivers that sample it see the same operations.
+ * The synthetic source: a program with a seed. Each operation that an SPU selects is the next one,
+ * so that any two drivers sample the same operations.
  */
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -17,12 +17,12 @@ static unsigned int batch = 16;
 module_param(batch, uint, 0644);
 MODULE_PARM_DESC(batch, "samples that a tick brings");
 
-/* Where the program and its data are said to be. */
+/* Addresses of the program and of its data. */
 #define PROGRAM_PC 0xaaaa00001000ULL
 #define PROGRAM_VA 0xffff00000000ULL
 #define PROGRAM_SEED 7
 
-/* A request that stays up is taken again after this. */
+/* A request that stays active is handled once more after this time. */
 #define LEVEL_NS 10000
 
 void trap_program_plan(struct trap_cpu *cpu)
@@ -34,7 +34,7 @@ void trap_program_plan(struct trap_cpu *cpu)
 	} else if (cpu->emu.spu.irq_level) {
 		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	} else {
-		/* On this CPU, so its callback is not running, or is what called. */
+		/* The timer belongs to this CPU, so its callback does not run, or is the caller. */
 		hrtimer_try_to_cancel(&cpu->timer);
 	}
 }
@@ -48,7 +48,7 @@ static void program_sample(struct trap_cpu *cpu)
 	spe_inject_sample(&cpu->emu.inject, &cpu->emu.spu, &operation);
 }
 
-/* In hard interrupt context on the CPU. */
+/* Runs in hard interrupt context on the CPU. */
 static enum hrtimer_restart program_tick(struct hrtimer *timer)
 {
 	struct trap_cpu *cpu = container_of(timer, struct trap_cpu, timer);

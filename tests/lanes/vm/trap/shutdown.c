@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * At reboot and kexec every device is shut down, then this looks: an SPU that still runs writes
- * to memory that is another kernel's.
+ * At reboot and kexec, after all devices are shut down, check that no SPU runs: it would write to
+ * memory of the next kernel.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

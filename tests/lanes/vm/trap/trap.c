@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_trap.ko: SPUs for arm64 CPUs that have none. Load it before the driver that is
- * to find them, unload it after.
+ * speprof_trap.ko: SPUs for arm64 CPUs without one. Load it before the driver that uses them, and
+ * unload it afterwards.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -56,7 +56,7 @@ u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
 		return cpu->pmsidr;
 	if (reg == SPE_REG_PMBIDR && cpu->pmbidr)
 		return cpu->pmbidr;
-	/* Who reads it and does not clear it is interrupted again. */
+	/* A driver that reads S and does not clear it is interrupted once more. */
 	if (reg == SPE_REG_PMBSR && value & SPE_PMBSR_S)
 		trap_interrupt(cpu, true);
 	return value;
@@ -94,7 +94,7 @@ static u64 source_ticks(void)
 	return get_cycles();
 }
 
-/* Where PMBPTR points nowhere, the SPU takes a fault, not the kernel. */
+/* If PMBPTR is not mapped, the SPU takes a fault, and not the kernel. */
 static u32 spu_write(void *ctx, u64 address, const u8 *data, size_t length)
 {
 	u8 *to = (u8 *)(uintptr_t)address;
@@ -107,11 +107,11 @@ fault:
 	return spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3);
 }
 
-/* ---- What a test does to an SPU -------------------------------------------------- */
+/* ---- Actions of a test on an SPU -------------------------------------------------- */
 
 /*
- * An idle state that loses the SPU: after it every register holds what it likes. In a task, as
- * idle states are: interrupt controllers forget the priority that runs.
+ * Simulate an idle state that loses the SPU: afterwards each register has any value. In a task, as
+ * in real idle states: interrupt controllers lose the running priority.
  */
 static long sleep_here(void *unused)
 {
@@ -135,7 +135,7 @@ static long sleep_here(void *unused)
 	return ret;
 }
 
-/* The number of a CPU that is online; under cpus_read_lock(). */
+/* Parse the number of an online CPU, under cpus_read_lock(). */
 static int number_parse(const char *text, u32 *ret_number)
 {
 	u32 number;
@@ -251,7 +251,7 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 	return cpu->synthetic ? trap_program_init(cpu, number, program) : 0;
 }
 
-/* PMBIRQ as the drivers find it; a node may lack it on purpose. */
+/* Find PMBIRQ as the drivers do. A node may lack it on purpose. */
 static void trap_find_interrupts(const char *compatible)
 {
 	struct device_node *node;

@@ -48,7 +48,7 @@ DECLARE_PER_CPU(struct trap_cpu, trap_cpus);
 
 /* ---- trap.c ------------------------------------------------------------------- */
 
-/** trap_read() - MRS on this CPU, interrupts off */
+/** trap_read() - MRS on this CPU, with interrupts off */
 u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x);
 void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 value);
 
@@ -58,7 +58,7 @@ static inline unsigned int trap_level(void)
 	return is_kernel_in_hyp_mode() ? 2 : 1;
 }
 
-/** trap_interrupt() - PMBIRQ is at the level of PMBSR.S */
+/** trap_interrupt() - set PMBIRQ to the level of PMBSR.S */
 void trap_interrupt(struct trap_cpu *cpu, bool level);
 
 /* ---- undef.c: MRS and MSR of SPE registers -------------------------------------- */
@@ -66,7 +66,7 @@ void trap_interrupt(struct trap_cpu *cpu, bool level);
 int trap_undef_init(void);
 void trap_undef_exit(void);
 
-/** trap_exception_ns() - what an access takes beside its answer, on this CPU */
+/** trap_exception_ns() - the cost of an access without its emulation, on this CPU */
 u64 trap_exception_ns(void);
 
 /* ---- pmsver.c: ID_AA64DFR0_EL1, which does not trap ------------------------------ */
@@ -78,18 +78,21 @@ void trap_pmsver_exit(void);
 
 #define TRAP_ACPI_NODE "speprof,spe-of-acpi"
 
-/** trap_acpi_init() - the device, where the device tree asks for it */
+/** trap_acpi_init() - create the device if the device tree asks for it */
 int trap_acpi_init(void);
 void trap_acpi_exit(void);
 
-/* ---- shutdown.c: what is left running when the kernel ends ------------------------ */
+/* ---- shutdown.c: SPUs that run when the kernel ends ------------------------------- */
 
 void trap_shutdown_init(void);
 void trap_shutdown_exit(void);
 
 /* ---- program.c: the synthetic source --------------------------------------------- */
 
-/** trap_program_init() - program @name on CPU @number; every SPU of a number runs the same */
+/**
+ * trap_program_init() - set up program @name on CPU @number; all SPUs with this number run the same
+ * program
+ */
 int trap_program_init(struct trap_cpu *cpu, unsigned int number, const char *name);
 void trap_program_plan(struct trap_cpu *cpu);
 

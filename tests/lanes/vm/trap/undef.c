@@ -16,7 +16,7 @@
 
 #include "trap.h"
 
-/* Accesses to measure what one's exception takes. */
+/* Accesses for measuring the cost of an exception. */
 #define CALIBRATION 1000
 
 #define INSN_MASK	0xffd00000U
@@ -25,7 +25,7 @@
 #define INSN_REGISTER	GENMASK(20, 5)
 #define INSN_EL_MASK	sys_reg(0, 7, 0, 0, 0)
 
-/* The encodings of this table are the architecture's, not the driver's. */
+/* The encodings come from the architecture, and not from the driver. */
 static const struct {
 	u32 code;
 	u8 reg;
@@ -39,7 +39,7 @@ static const struct {
 	{ sys_reg(3, 0, 9, 10, 7), SPE_REG_PMBIDR },
 };
 
-/* What accesses an SPU of this version leaves undefined. */
+/* Registers that an SPU of this version leaves undefined are absent. */
 static bool register_is_there(const struct spe_spu *spu, enum spe_reg reg)
 {
 	if (reg == SPE_REG_PMSNEVFR)
@@ -49,7 +49,7 @@ static bool register_is_there(const struct spe_spu *spu, enum spe_reg reg)
 	return spu->config.pmsver;
 }
 
-/* Which register of which Exception level, 0 if it is none of the SPU's. */
+/* Decode the register and its Exception level. Return: 0 if it is not the SPU's. */
 static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_reg *ret_reg)
 {
 	u32 code = insn & INSN_REGISTER, op1 = (code & INSN_EL_MASK) >> 16;
@@ -84,7 +84,7 @@ static bool insn_is_ours(const struct pt_regs *regs)
 	return insn_decode(insn, &raw_cpu_ptr(&trap_cpus)->emu.spu, &reg);
 }
 
-/* In place of the kernel's handler, for instructions that are ours. */
+/* Called instead of the kernel's handler, for instructions that are ours. */
 static void insn_execute(struct pt_regs *regs, unsigned long esr)
 {
 	u32 insn = *(u32 *)regs->pc, rt = insn & 31;
@@ -171,7 +171,7 @@ static struct ftrace_ops undef_ops = {
 		 UNDEF_FLAGS,
 };
 
-/* Where it ends up depends on the kernel. */
+/* The place of the handler depends on the kernel. */
 static int undef_filter(void)
 {
 	static char handlers[][16] = { "do_el1_undef", "do_undefinstr" };
