@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Preloaded: name servers that never answer. */
+/* A preloaded library: name servers never answer. */
 #include <fcntl.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A byte in the file $SPEPROF_HANG for each name that is looked up. */
+/* Append a byte to the file $SPEPROF_HANG for each name that is looked up. */
 static void mark(void)
 {
 	const char *path = getenv("SPEPROF_HANG");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Preloaded: a wall clock that is wrong by as many seconds as the file $SPEPROF_JUMP says. */
+/*
+ * A preloaded library: the wall clock is wrong by the number of seconds in the file $SPEPROF_JUMP.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Snapshots of hostile bytes, counters that only grow, names that break nothing, the budget. */
+/* Hostile snapshots, counters that only grow, names that need escaping, and the limit of series. */
 #include "test.h"
 
 #include <errno.h>
@@ -49,7 +49,10 @@ static void tally_add(struct metrics_tally *t, u64 samples)
 	}
 }
 
-/* Containers "c0", "c1" ... with samples[i] each, and as many again of nobody's. */
+/*
+ * Metrics with containers "c0", "c1" ..., of samples[i] each, and @nobody samples without a
+ * container.
+ */
 static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 nobody)
 {
 	struct metrics m = { .count = count };
@@ -109,13 +112,13 @@ static void test_counters_grow(void **state)
 	update(&acc, 1, (u64[]){ 110, 80 }, 2, 9, 1000);
 	assert_int_equal(shown_samples(&acc, "c1"), 80);
 	assert_int_equal(all_samples(&acc), 199);
-	/* The daemon is another: its counters are added, not taken for going back. */
+	/* The daemon is another process: its counters are added to the former ones. */
 	update(&acc, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 115);
 	assert_int_equal(shown_samples(&acc, "c1"), 86);
 	assert_int_equal(acc.other.samples, 10);
 	assert_int_equal(acc.machine.records, 211);
-	/* It went on from an earlier state: what it counts again has been counted. */
+	/* The daemon restored an earlier state: samples that it counts twice are exported once. */
 	update(&acc, 2, (u64[]){ 2, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 115);
 	update(&acc, 2, (u64[]){ 7, 6 }, 2, 1, 1000);
@@ -129,7 +132,7 @@ static const struct series_self self = {
 	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c", .rejects = true } },
 };
 
-/* Containers that are told to have no room. */
+/* The number of containers without series of their own. */
 static u32 others(const struct accumulator *acc)
 {
 	struct series_set set = { 0 };
@@ -144,7 +147,9 @@ static u32 others(const struct accumulator *acc)
 	return count;
 }
 
-/* Room for two of five, whoever they are: sums hold, and each counter only grows. */
+/*
+ * Series for two of five containers, in all combinations: sums are right, and no counter decreases.
+ */
 static void test_budget(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 }, before = 0, nobody = 3;
@@ -168,7 +173,10 @@ static void test_budget(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* A restarted exporter begins at 0: what the daemon counted before, the earlier one may have exported. */
+/*
+ * A restarted exporter starts at 0: the former one may have exported what the daemon counted
+ * before.
+ */
 static void test_restart(void **state)
 {
 	const u32 room = 2 * container_series(0x7, 7);
@@ -187,18 +195,20 @@ static void test_restart(void **state)
 	assert_true(acc.machine.written == UINT64_MAX);
 	assert_int_equal(acc.start_ns, NOW);
 	assert_int_equal(acc.groups[0].start_ns, NOW);
-	/* From there on all that the daemon counts is exported, and nothing twice. */
+	/* From then on each sample that the daemon counts is exported once. */
 	update(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
 	assert_int_equal(shown_samples(&acc, "c1"), 4900);
 	assert_int_equal(acc.other.samples, 5);
 	assert_int_equal(acc.machine.records, 4905);
 	assert_int_equal(acc.machine.all.samples, 4905);
-	/* A daemon that begins later is counted from its start. */
+	/* Samples of a daemon that starts later are exported from its start. */
 	update(&acc, 2, (u64[]){ 5, 6 }, 2, 1, room);
 	assert_int_equal(shown_samples(&acc, "c1"), 4906);
 	assert_int_equal(acc.machine.records, 4917);
 	accumulator_deinit(&acc);
-	/* So is one that began between the exporter's start and its first query. */
+	/*
+	 * So are those of a daemon that started between the exporter's start and its first query.
+	 */
 	accumulator_init(&acc, &labels, 7, NOW - SECOND);
 	update(&acc, 1, (u64[]){ 1000, 100 }, 2, 7, room);
 	assert_int_equal(acc.machine.records, 1107);
@@ -207,7 +217,9 @@ static void test_restart(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* Who is held back has few samples, each of which stands for more: series are his. */
+/*
+ * Rate control makes each sample of a heavy container stand for more: weight decides about series.
+ */
 static void test_heavy(void **state)
 {
 	struct metrics m;
@@ -227,7 +239,10 @@ static void test_heavy(void **state)
 	}
 }
 
-/* A pod gets its name when kubelet has linked its log: it is the same container, and nothing grew. */
+/*
+ * A pod gets its name once kubelet has linked its log: it is the same container, and no counter
+ * jumps.
+ */
 static void test_rename(void **state)
 {
 	static const char *const pod = "shop/web-7/0123456789ab";
@@ -242,14 +257,14 @@ static void test_rename(void **state)
 		assert_return_code(accumulator_update(&acc, &m, 1000, NOW + round * 10 * SECOND), 0);
 		assert_int_equal(all_samples(&acc), round < 31 ? 157 + round : 157 + round - 101);
 	}
-	/* What it grew by under its name is there; what there was under the number has ended. */
+	/* The samples since the rename are under the name. The series of the number ended. */
 	assert_int_equal(shown_samples(&acc, "shop/web-7/nginx"), 38);
 	assert_int_equal(shown_samples(&acc, pod), UINT64_MAX);
 	assert_int_equal(acc.shown, 2);
 	accumulator_deinit(&acc);
 }
 
-/* Nine jobs, one after the other: at @round they are at @round / 20, and live for as long. */
+/* Nine consecutive jobs: at @round, job @round / 20 runs, for 20 rounds. */
 static struct metrics metrics_jobs(unsigned int round, bool listed)
 {
 	u64 samples[10] = { round };
@@ -261,7 +276,7 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 	for (u32 i = 1; i < 10; i++)
 		if (round > 20 * i + 20)
 			m.containers[i].left_ns = (round - 20 * i - 20) * 10 * SECOND;
-	/* Those of which the daemon has nothing yet, and not any more. */
+	/* Omit containers that have no samples yet, and those that were removed. */
 	for (u32 i = 1; i < m.count;) {
 		if (samples[m.containers[i].id - 1] && (listed || !m.containers[i].left_ns)) {
 			i++;
@@ -274,7 +289,7 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 	return m;
 }
 
-/* Containers that are gone do not keep series, whether the daemon still lists them or not. */
+/* Removed containers do not occupy series, whether the daemon still lists them or not. */
 static void test_gone(void **state)
 {
 	u32 room = 5 * container_series(0x7, 7);
@@ -288,20 +303,23 @@ static void test_gone(void **state)
 		for (unsigned int round = 1; round <= 260; round++) {
 			m = metrics_jobs(round, listed);
 			assert_return_code(accumulator_update(&acc, &m, room, NOW + round * 10 * SECOND), 0);
-			/* The light one that lives has its series beside those of the heavy dead. */
+			/*
+			 * The light container that runs has series beside the heavy ones that were
+			 * removed.
+			 */
 			assert_int_equal(shown_samples(&acc, "c0"), round);
-			/* What had a series of its own is counted there, and nowhere again. */
+			/* Samples with a series of their own are counted only there. */
 			assert_true(acc.other.samples >= other);
 			other = acc.other.samples;
 		}
-		/* Who was last has ended, too, and nothing was dropped for it. */
+		/* The last job ended, too. No series was dropped for it. */
 		assert_int_equal(acc.shown, 1);
 		assert_int_equal(acc.count, listed ? 10 : 1);
-		/* Nor are they among those that had no room. */
+		/* Removed containers do not count as containers without series either. */
 		assert_int_equal(others(&acc), 0);
 		assert_int_equal(acc.series_wanted, 2 * container_series(0x7, 7));
 		assert_int_equal(other, 1);
-		/* Whoever comes back counts from 0 again, and its past stays what it was. */
+		/* A container that returns counts from 0, and its past stays in "other". */
 		m = metrics_jobs(260, listed);
 		if (listed) {
 			m.containers[3].left_ns = 0;
@@ -313,13 +331,13 @@ static void test_gone(void **state)
 		accumulator_deinit(&acc);
 		other = 0;
 	}
-	/* An exporter that comes late shows none of those that were gone before it. */
+	/* A new exporter shows no containers that were removed before. */
 	accumulator_init(&acc, &labels, 7, 0);
 	m = metrics_jobs(260, true);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW), 0);
 	assert_int_equal(shown_samples(&acc, "c0"), 260);
 	assert_int_equal(acc.shown, 1);
-	/* A clock that was set back makes nobody gone, nor anybody last for ever. */
+	/* A clock that is set back removes no container, and keeps none for ever. */
 	m = metrics_new(1, NULL, 0, 1);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2), 0);
 	assert_int_equal(acc.shown, 1);
@@ -329,7 +347,7 @@ static void test_gone(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* A snapshot of the last figures: what has series and "other" are all that there is. */
+/* The last snapshot: the series and "other" add up to the total. */
 static void test_sums(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 };
@@ -374,14 +392,17 @@ static void test_bound(void **state)
 		assert_return_code(accumulator_update(&acc, &m, bound - machine, NOW), 0);
 		assert_return_code(series_build(&set, &acc, &self), 0);
 		assert_in_range(count_series(&set), 1, bound);
-		/* And as many as there is room for, but for one container's. */
+		/*
+		 * The number of series is as large as the limit allows, less than one container
+		 * away.
+		 */
 		assert_true(count_series(&set) + container_series(0x7, 7) + 8 > bound);
 		accumulator_deinit(&acc);
 	}
 	series_deinit(&set);
 }
 
-/* As many as MaxSeries= may be, with names of 100 bytes, are one request. */
+/* The maximum of MaxSeries=, with names of 100 bytes, fits one request. */
 static void test_most(void **state)
 {
 	struct remote_write write = { .host = "a-host-of-some-name.example" };
@@ -404,7 +425,7 @@ static void test_most(void **state)
 	assert_return_code(series_build(&set, &acc, &self), 0);
 	assert_in_range(count_series(&set), EXPORTER_SERIES - 200, EXPORTER_SERIES);
 	assert_return_code(remote_write_encode(&write, &set, 1, &data, &size), 0);
-	/* What waits takes the memory that queues count, but for the end of a page. */
+	/* A queued request uses as much memory as the queue counts, up to the end of a page. */
 	assert_true(malloc_usable_size(data) <= size + 8192);
 	free(data);
 	staleness_clear(&write.last);
@@ -418,7 +439,7 @@ static void test_most(void **state)
 	series_deinit(&set);
 }
 
-/* Each cause that a daemon tells has its series, and the sum over them is the blind time. */
+/* Each cause of blind time has a series, and their sum is the blind time. */
 static void test_blind_causes(void **state)
 {
 	static const char *const causes[METRICS_BLINDS] = {
@@ -503,7 +524,7 @@ static void test_hostile_names(void **state)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%s", names[i]);
 	accumulator_init(&acc, &labels, 7, 0);
 	assert_return_code(accumulator_update(&acc, &m, 10000, NOW), 0);
-	/* "other" is the name of what is summed, and no container's; "" and "none" are one. */
+	/* "other" is the name of the sum, and no container may have it. "" and "none" are one. */
 	assert_int_equal(acc.shown, ARRAY_SIZE(names) - 3 + 1);
 	assert_return_code(series_build(&set, &acc, &self), 0);
 	for (unsigned int f = 0; f < EXPOSE_FORMATS; f++) {
@@ -537,13 +558,13 @@ static void test_snapshots(void **state)
 	bytes = malloc(size + 8);
 	assert_non_null(bytes);
 	assert_int_equal(pread(fd, bytes, size, 0), size);
-	/* Cut anywhere, or longer: refused, and says why. */
+	/* Truncated or with extra bytes: rejected with a reason. */
 	for (size_t n = 0; n < size; n += n < 64 ? 1 : 97) {
 		assert_int_equal(metrics_parse(bytes, n, &back, &why), -EBADMSG);
 		assert_non_null(why);
 	}
 	assert_int_equal(metrics_parse(bytes, size + 8, &back, &why), -EBADMSG);
-	/* Each word of the head. */
+	/* Each word of the header. */
 	for (size_t i = 0; i < sizeof(struct metrics_head); i += 4) {
 		u32 word, all = UINT32_MAX;
 
@@ -552,7 +573,7 @@ static void test_snapshots(void **state)
 		assert_true(metrics_parse(bytes, size, &back, &why) < 0);
 		memcpy(bytes + i, &word, sizeof(word));
 	}
-	/* A text without an end, of those that were there first and of those that came later. */
+	/* A text without NUL, in the first version's fields and in later ones. */
 	memset(bytes + size - sizeof(struct metrics_container), 'x', 300);
 	assert_int_equal(metrics_parse(bytes, size, &back, &why), -EBADMSG);
 	memset(bytes + size - sizeof(struct metrics_container), 0, 300);
@@ -565,7 +586,7 @@ static void test_snapshots(void **state)
 	close(fd);
 }
 
-/* An older daemon tells less of each container, a later one more: both are understood. */
+/* Older daemons send less of each container, later ones more: both can be read. */
 static void test_snapshots_of_others(void **state)
 {
 	static const size_t sizes[] = { offsetof(struct metrics_container, left_ns),
@@ -601,7 +622,7 @@ static void test_snapshots_of_others(void **state)
 	metrics_clear(&m);
 }
 
-/* Two of a pod with the longest names that there are: their difference is at the end. */
+/* Two containers of one pod with the longest names: they differ at the end. */
 static void test_long_names(void **state)
 {
 	struct metrics m = metrics_new(1, (u64[]){ 4, 5 }, 2, 0);
@@ -619,7 +640,7 @@ static void test_long_names(void **state)
 		memset(c->name_space, 'n', 63);
 		memset(c->pod, 'p', 253);
 		snprintf(c->pod_container, 64, "%062d%u", 0, i);
-		/* What an older reader knows of it. */
+		/* The part of the name that an older reader knows. */
 		snprintf(name, sizeof(name), "%s/%s/", c->name_space, c->pod);
 		memcpy(c->name, name, sizeof(c->name) - 1);
 	}

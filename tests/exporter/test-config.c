@@ -53,7 +53,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 	fclose(f);
 }
 
-/* One drop-in beside the package's file is a fleet's configuration; the credential goes last. */
+/* A drop-in beside the package's file configures a fleet. The credential takes precedence. */
 static void test_drop_ins(void **state)
 {
 	char folder[] = "/tmp/speprof-exporter-XXXXXX", path[64], drop_ins[80], command[128];
@@ -71,7 +71,7 @@ static void test_drop_ins(void **state)
 	write_file(drop_ins, "b.conf", "[RemoteWrite]\nURL=https://b/\n[Labels]\npod=pod\n");
 	write_file(drop_ins, "a.conf", "[RemoteWrite]\nURL=https://a/\nIntervalSec=30\n");
 	write_file(drop_ins, "c.conf.bak", "[RemoteWrite]\nURL=https://c/\n");
-	/* Also without the package's file. */
+	/* The drop-in also works without the package's file. */
 	assert_return_code(exporter_config_read_all(&config, path, false, &error), 0);
 	write_file(folder, "x.conf", "[RemoteWrite]\nIntervalSec=20\n[Labels]\nunit=unit\nslice=slice\n");
 	assert_return_code(exporter_config_read_all(&config, path, true, &error), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What receivers are shown: nothing of it begins a header of its own. */
+/* Credentials for receivers: none of them can inject a header. */
 #include "test.h"
 
 #include <errno.h>

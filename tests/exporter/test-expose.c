@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is too large for a format is answered so, and none of it is handed out. */
+/* Output that is too large for a format returns the error, and nothing of it. */
 #include "test.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "expose.h"
 
-/* All labels that there may be, as long as one may be: 3 KiB a line. */
+/* All possible labels at their maximum length: 3 KiB a line. */
 static void fill(struct series_set *set, const char *value)
 {
 	static const struct series_family family = { "test", "", "Of a test.", SERIES_COUNTER };
@@ -71,7 +71,7 @@ static void test_negotiation(void **state)
 		{ "", true, EXPOSE_TEXT },
 		{ "*/*", true, EXPOSE_TEXT },
 		{ "image/png", true, EXPOSE_TEXT },
-		/* What Prometheus 2.42 sends, without and with native histograms. */
+		/* Accept headers of Prometheus 2.42, without and with native histograms. */
 		{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
 		  "q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1", true, EXPOSE_OPENMETRICS },
 		{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"

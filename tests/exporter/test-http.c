@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The HTTP server with real sockets, one thread and a played clock: which requests are refused,
- * and that idle connections keep no client out.
+ * The HTTP server with real sockets, one thread and a fake clock: which requests it rejects, and
+ * that idle connections do not block clients.
  */
 #include "test.h"
 
@@ -28,7 +28,7 @@ static time_t played_s = 1000;
 static sd_event *event;
 static char folder[32];
 
-/* Of the server: libraries have the true clock. */
+/* The server reads the fake clock. Libraries read the real one. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
 int __wrap_clock_gettime(clockid_t clock __attribute__((unused)), struct timespec *ret_time)
 {
@@ -91,7 +91,7 @@ static in_port_t port_of(int fd)
 	return a.sin_port;
 }
 
-/* All that has come is handled. */
+/* Handle all pending events. */
 static void run(void)
 {
 	while (sd_event_run(event, 0) > 0)
@@ -128,7 +128,7 @@ static int connect_unix(const char *path)
 	return fd;
 }
 
-/* The next status that comes, and what follows it in one answer; 0 where the connection ends. */
+/* Read the next answer. Return: its status; 0 if the connection was closed. */
 static int status_of(int fd)
 {
 	char answer[4096] = "";
@@ -142,7 +142,7 @@ static int status_of(int fd)
 		if (n > 0) {
 			size += (size_t)n;
 			answer[size] = 0;
-			/* All bodies end in a line client, and no header in one alone. */
+			/* Each body ends with a line feed, and no header consists of one only. */
 			if (answer[size - 1] == '\n' && strstr(answer, "\r\n\r\n") &&
 			    strcmp(answer + size - 4, "\r\n\r\n") != 0)
 				return atoi(answer + strlen("HTTP/1.1 "));
@@ -152,10 +152,13 @@ static int status_of(int fd)
 	}
 }
 
-/* @headers: each with its line's end. Returns the status, 0 for none. */
+/* @headers: complete lines. Return: the status, or 0 without an answer. */
 static int request(int fd, const char *headers)
 {
-	/* HTTP/1.1 demands a Host header, which libmicrohttpd 1.0 enforces before it asks us. */
+	/*
+	 * HTTP/1.1 requires a Host header. libmicrohttpd 1.0 enforces this before it calls the
+	 * exporter.
+	 */
 	const char *version = strstr(headers, "Host:") ? "1.1" : "1.0";
 	char text[512];
 	int n = snprintf(text, sizeof(text), "GET /metrics HTTP/%s\r\n%s\r\n", version, headers);
@@ -173,7 +176,7 @@ static int request_once(in_port_t port, const char *headers)
 	return status;
 }
 
-/* More connections than there may be, of one address: none of them asks for anything. */
+/* More connections than allowed, from one address, and no request on any of them. */
 static void test_idle(void **state)
 {
 	int idle[3 * HTTP_CONNECTIONS], scraper, listening = listener_open("127.0.0.1:0");
@@ -185,11 +188,14 @@ static void test_idle(void **state)
 	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
 	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
 		idle[i] = connect_tcp(port);
-	/* A request without the token makes it no better. */
+	/* A request without the token does not help them. */
 	for (unsigned int i = ARRAY_SIZE(idle) - HTTP_PER_PEER + 1; i < ARRAY_SIZE(idle); i++)
 		assert_int_equal(request(idle[i], LOCAL), 401);
 	assert_int_equal(request_once(port, LOCAL AUTHORIZE), 200);
-	/* A scraper that keeps its connection has it still; the oldest idle ones have ended. */
+	/*
+	 * A scraper that keeps its connection open still has it. The oldest idle connections are
+	 * closed.
+	 */
 	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
 	assert_int_equal(request(idle[0], LOCAL AUTHORIZE), 0);
 	assert_int_equal(request(idle[ARRAY_SIZE(idle) - 1], LOCAL AUTHORIZE), 200);
@@ -200,7 +206,7 @@ static void test_idle(void **state)
 	http_free(http);
 }
 
-/* A byte now and then holds no connection longer; what has arrived is answered first. */
+/* Single bytes do not extend the deadline. A request that has already arrived is answered first. */
 static void test_deadline(void **state)
 {
 	int slow, late, listening = listener_open("127.0.0.1:0");
@@ -261,7 +267,7 @@ static void test_slow_reader(void **state)
 	rendered_size = 8;
 }
 
-/* Clients that do not read hold a bounded number of versions, however many there are of them. */
+/* Clients that do not read hold a bounded number of versions, whatever the number of clients. */
 static void test_versions(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
@@ -286,7 +292,7 @@ static void test_versions(void **state)
 			;
 		open += n < 0 && errno == EAGAIN;
 	}
-	/* The last, the one before it, and 32 MiB. */
+	/* The current version, the one before, and 32 MiB of older ones. */
 	assert_in_range(open, 1, 6);
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++)
 		close(readers[i]);
@@ -295,7 +301,10 @@ static void test_versions(void **state)
 	rendered_size = 8;
 }
 
-/* An answer that is larger than all that may be outdated arrives whole over a change. */
+/*
+ * An answer larger than the limit for outdated answers arrives whole if the metrics change
+ * meanwhile.
+ */
 static void test_change_meanwhile(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
@@ -339,7 +348,7 @@ static void test_hosts(void **state)
 		{ LOCAL "Authorization: Bearer very-secre\r\n", 401 },
 		{ LOCAL "Authorization: Bearer very-secret2\r\n", 401 },
 		{ LOCAL "Authorization: Basic very-secret\r\n", 401 },
-		/* A page of another name learns not even whether a token is right. */
+		/* A web page with another name does not even learn whether a token is right. */
 		{ "Host: attacker.example:9763\r\n" AUTHORIZE, 421 },
 		{ "Host: attacker.example:9763\r\n", 421 },
 		{ "Host: localhost.attacker.example\r\n" AUTHORIZE, 421 },
@@ -370,7 +379,7 @@ static void test_hosts(void **state)
 	http_free(http);
 }
 
-/* Every user of the machine can connect: without a token all requests are refused. */
+/* All users of the machine can connect: without a token all requests are rejected. */
 static void test_without_token(void **state)
 {
 	int listening = listener_open("127.0.0.1:0");
@@ -384,7 +393,7 @@ static void test_without_token(void **state)
 	http_free(http);
 }
 
-/* The mode of a Unix socket says which users may connect; a token is asked for where there is one. */
+/* The mode of a Unix socket decides which users may connect. If a token is set it is required. */
 static void test_unix(void **state)
 {
 	static const struct {
@@ -419,7 +428,7 @@ static void test_unix(void **state)
 		close(client);
 		run();
 		http_free(http);
-		/* What it leaves is replaced by the next one. */
+		/* The next server replaces the socket file. */
 	}
 	unlink(path);
 }
@@ -473,7 +482,7 @@ static void test_reach(void **state)
 	assert_int_equal(listener_reach(fd), LISTENER_PERMITTED);
 	assert_return_code(stat(path, &st), errno);
 	assert_int_equal(st.st_mode & 07117, 0);
-	/* One that is in use stays, and so does what is no socket. */
+	/* A socket in use stays, and so does a file that is no socket. */
 	assert_int_equal(listener_open(path), -EADDRINUSE);
 	assert_return_code(unlink(path), errno);
 	assert_int_equal(listener_reach(fd), LISTENER_MACHINE);
@@ -522,7 +531,7 @@ static void *handle(unsigned int i)
 	return (void *)(uintptr_t)(i + 1);
 }
 
-/* One address closes no connection of another's until all slots are taken. */
+/* One address cannot close connections of another one until all slots are in use. */
 static void test_connections(void **state)
 {
 	u8 one[HTTP_PEER_SIZE] = { 1 }, other[HTTP_PEER_SIZE] = { 2 }, peer[HTTP_PEER_SIZE] = { 3 };
@@ -536,7 +545,7 @@ static void test_connections(void **state)
 		http_connections_add(&c, handle(1000 + i), one, 101, &closed);
 		assert_ptr_equal(closed, i < HTTP_PER_PEER ? NULL : handle(1000 + i - HTTP_PER_PEER));
 	}
-	/* The newest has shown the token, and all the others of its address then, too. */
+	/* The newest connection is authorized, and then all others of its address, too. */
 	http_connections_find(&c, handle(1099))->trusted = true;
 	http_connections_add(&c, handle(1), one, 101, &closed);
 	assert_ptr_equal(closed, handle(1084));
@@ -545,14 +554,17 @@ static void test_connections(void **state)
 	http_connections_add(&c, handle(2), one, 101, &closed);
 	assert_ptr_equal(closed, handle(2));
 	assert_null(http_connections_find(&c, handle(2)));
-	/* One that has its answer is kept for a further request only while there is room. */
+	/* A connection whose request was answered is kept only while slots are free. */
 	http_connections_find(&c, handle(1090))->asking = false;
 	http_connections_find(&c, handle(1088))->asking = false;
 	http_connections_add(&c, handle(3), one, 101, &closed);
 	assert_ptr_equal(closed, handle(1088));
 	http_connections_find(&c, handle(3))->trusted = true;
 	http_connections_find(&c, handle(1090))->asking = true;
-	/* All slots are taken, by one connection each of many addresses: the oldest of all ends. */
+	/*
+	 * All slots are in use, by one connection each of many addresses: the oldest of all is
+	 * closed.
+	 */
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS - HTTP_PER_PEER; i++) {
 		peer[1] = (u8)i;
 		http_connections_add(&c, handle(2000 + i), peer, 102, &closed);

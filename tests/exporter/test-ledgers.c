@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Counters of the machine, as the exporter gets them from daemons of this and of the first version. */
+/*
+ * Counters of the machine, as the exporter reads them from daemons of this version and of the first
+ * one.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -31,7 +34,7 @@ static struct metrics metrics_new(u64 epoch)
 	return m;
 }
 
-/* The value of a series, of those with @label if that is not NULL; -1 if there is none. */
+/* The sum of the series of @name, with @label unless that is NULL; -1 if there is none. */
 static double value_of(const struct accumulator *acc, const char *name, const char *label)
 {
 	struct series_set set = { 0 };
@@ -46,7 +49,7 @@ static double value_of(const struct accumulator *acc, const char *name, const ch
 	return value;
 }
 
-/* A perf.data records neither lost bytes nor times: no series says 0 for them. */
+/* A perf.data has neither lost bytes nor times: there are no series of these instead of zeros. */
 static void test_unknown_ledgers(void **state)
 {
 	struct metrics m = metrics_new(1);
@@ -64,7 +67,9 @@ static void test_unknown_ledgers(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* Counters of attribution outlive a reset of the profile, and begin anew with another daemon. */
+/*
+ * Counters of attribution continue after a reset of the profile, and restart with another daemon.
+ */
 static void test_lost_mappings(void **state)
 {
 	static const struct {
@@ -93,7 +98,7 @@ static void test_lost_mappings(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* What the first daemons wrote ends with the tallies of the machine. */
+/* The first version's data ends after the tallies of the machine. */
 static void test_first_version(void **state)
 {
 	const size_t machine = offsetof(struct metrics_machine, mappings_lost);

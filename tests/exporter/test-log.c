@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is said of a receiver: each way to fail, and no flood, whatever it does. */
+/* Log lines about a receiver: one for each kind of failure, and a bounded number in all cases. */
 #include "test.h"
 
 #include "log.h"
@@ -8,7 +8,9 @@
 #define SECOND 1000000000ULL
 #define BEGAN  (5000 * SECOND)
 
-/* Another failure is said when its turn comes, without that it has to change again. */
+/*
+ * Another kind of failure is logged when its interval allows, even if it does not change once more.
+ */
 static void test_another(void **state)
 {
 	struct log_condition told = { 0 };
@@ -29,7 +31,7 @@ static void test_another(void **state)
 	assert_in_range(at, 3, 20);
 }
 
-/* As long as it is the same it is said once; so is that it is over. */
+/* A failure that continues is logged once, and so is its end. */
 static void test_once(void **state)
 {
 	struct log_condition told = { 0 };
@@ -42,7 +44,10 @@ static void test_once(void **state)
 	assert_int_equal(told.logged, 0);
 }
 
-/* 503, 200, 503 ... for a day, at each rhythm: some lines, that say so, and the end of it. */
+/*
+ * Alternating 503 and 200 for a day, with several periods: a few lines that count the changes, and
+ * the last state.
+ */
 static void test_flapping(void **state)
 {
 	(void)state;
@@ -68,9 +73,9 @@ static void test_flapping(void **state)
 				counted += changes;
 			}
 		assert_row(told.logged == 0 && lines <= 41);
-		/* None is left out but those that came to nothing behind the last line. */
+		/* Only changes after the last line are not counted. */
 		assert_row(counted <= 86400 / every + 2 && counted + 3600 >= 86400 / every);
-		/* Long after it, it is news. */
+		/* Long afterwards a failure is logged as new. */
 		assert_row(log_condition_changed(&told, 9, BEGAN + s * SECOND, &changes) && changes == 1);
 	}
 }
@@ -85,7 +90,7 @@ static void test_changes(void **state)
 	assert_true(strlen(log_condition_count(UINT64_MAX, text)) < sizeof(text) - 1);
 }
 
-/* A wait between two tries is spread evenly from half of its mean to one and a half. */
+/* The delay before a retry is uniform between half of its mean and one and a half. */
 static void test_spread(void **state)
 {
 	static const struct {

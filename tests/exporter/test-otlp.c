@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The variables of OpenTelemetry, and what a collector answers. */
+/* The environment variables of OpenTelemetry, and a collector's replies. */
 #include "test.h"
 
 #include <errno.h>
@@ -30,14 +30,14 @@ static void test_attributes(void **state)
 	(void)state;
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%01f,a=last,empty=", 1);
 	setenv("OTEL_SERVICE_NAME", "spe", 1);
-	/* A control character would be a line of the journal's. */
+	/* A control character could forge a line of the journal. */
 	assert_int_equal(otlp_config_read(&c, "", why, sizeof(why)), -EINVAL);
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%ff,a=last,empty=", 1);
 	assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
 	assert_int_equal(c.attribute_count, 4);
 	assert_string_equal(value_of(&c, "a"), "last");
 	assert_string_equal(value_of(&c, "b"), "x y");
-	/* What is no UTF-8 would have the whole request refused. */
+	/* The collector would reject the whole request for bytes that are not UTF-8. */
 	assert_string_equal(value_of(&c, "c"), "\xc3\xa4\\xff");
 	assert_string_equal(value_of(&c, "empty"), "");
 	assert_string_equal(c.service, "spe");
@@ -89,7 +89,7 @@ static void test_refused(void **state)
 	assert_int_equal(c.attribute_count, OTLP_ATTRIBUTES);
 }
 
-/* Headers as baggage has them: blanks around names and values are none of theirs. */
+/* Headers in the format of W3C baggage: blanks around names and values are removed. */
 static void test_headers(void **state)
 {
 	static const struct {
@@ -124,7 +124,7 @@ static void test_headers(void **state)
 	}
 }
 
-/* Without an endpoint there is nothing to be set up; the file's goes before the environment's. */
+/* Without an endpoint OTLP is off. The configuration file takes precedence over the environment. */
 static void test_endpoint(void **state)
 {
 	struct otlp_config c;
@@ -149,7 +149,7 @@ static void test_endpoint(void **state)
 	assert_string_equal(c.url, "http://m/");
 }
 
-/* A unit of "1" would make another name of a gauge, behind a collector. */
+/* With a unit of "1" a collector would rename a gauge. */
 static void test_units(void **state)
 {
 	static const struct series_family families[] = {
@@ -157,7 +157,7 @@ static void test_units(void **state)
 		{ "c", "seconds", "", SERIES_COUNTER }, { "d", "bytes", "", SERIES_GAUGE },
 		{ "e", "cycles", "", SERIES_GAUGE },
 	};
-	/* Field 3 of a metric, behind its name and no description. */
+	/* Field 3 of a metric follows its name and an empty description. */
 	static const char *const units[] = { "\x1a\x00", "\x1a\x00", "\x1a\x01s", "\x1a\x02" "By",
 					     "\x1a\x07{cycle}" };
 	static const size_t sizes[] = { 2, 2, 3, 4, 9 };
@@ -182,7 +182,7 @@ static void test_units(void **state)
 	free(data);
 }
 
-/* Each key of the resource once, whoever has said it. */
+/* Each key of the resource appears once, whichever source sets it. */
 static void test_resource(void **state)
 {
 	static const struct {
@@ -231,10 +231,10 @@ static void test_answers(void **state)
 	assert_string_equal(why, "");
 	assert_int_equal(otlp_rejected(partial, sizeof(partial) - 1, why, sizeof(why)), 259);
 	assert_string_equal(why, "no\\x0a!");
-	/* Less than none, a length beyond the end, a group, a page. */
+	/* A negative number, a length behind the end, a group, and an HTML page. */
 	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13,
 				       why, sizeof(why)), 0);
-	/* Nor so many that two answers overflow the counter. */
+	/* Two replies cannot overflow the counter. */
 	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 12,
 				       why, sizeof(why)), 0);
 	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x7f\x08\x01", 4, why, sizeof(why)), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which drivers have an SPU, by a sysfs of the test. */
+/* Which drivers have an SPU, in a fake sysfs. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 
 #include "probe.h"
 
-/* A driver's own files are no SPU of it; its PMU, or a link to a device, is one. */
+/*
+ * Files of a driver do not mean that there is an SPU. Its PMU does, and so does a link to a device.
+ */
 static void test_spe(void **state)
 {
 	static const struct {

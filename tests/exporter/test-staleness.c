@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Series of a daemon that is away end, and starts outlast a clock that is set back. */
+/* Series of a daemon that does not answer end. Start times survive a clock that is set back. */
 #include "test.h"
 
 #include <snappy-c.h>
@@ -68,7 +68,9 @@ static bool has(const char *data, size_t size, const char *text)
 	return memmem(data, size, text, strlen(text));
 }
 
-/* A query that fails may be one of a daemon that restarts; after the second one nothing is known. */
+/*
+ * After one failed query the daemon may be restarting. After the second one its values are unknown.
+ */
 static void test_exposition(void **state)
 {
 	static const char *const ended[] = {
@@ -99,7 +101,7 @@ static unsigned int count(const u8 *data, size_t size, const u8 *what, size_t wh
 	return n;
 }
 
-/* How many series of a request end. */
+/* The number of series that end in a request. */
 static unsigned int write_markers(struct remote_write *write, s64 time_ms)
 {
 	static const u8 stale[] = { 0x09, 2, 0, 0, 0, 0, 0, 0xf0, 0x7f };
@@ -134,7 +136,7 @@ static void test_remote_write(void **state)
 	assert_int_equal(write_markers(&write, 3000), before - gauges - set.count);
 	build(*state, 3);
 	assert_int_equal(write_markers(&write, 4000), 0);
-	/* The daemon is back: counters go on. */
+	/* The daemon answers again, and its counters continue. */
 	update(*state, 107, NOW + 30 * SECOND);
 	build(*state, 0);
 	assert_int_equal(set.count, before);
@@ -149,7 +151,7 @@ static void put_fixed64(u8 *to, u8 tag, u64 value)
 		to[1 + i] = (u8)(value >> 8 * i);
 }
 
-/* How many points count from @start_ns to @time_ns: fields 2 and 3, which follow each other. */
+/* The number of points from @start_ns to @time_ns: fields 2 and 3, which are adjacent. */
 static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 {
 	static const struct otlp_config otlp;
@@ -177,7 +179,7 @@ static void test_otlp(void **state)
 	assert_int_equal(otlp_points(0, NOW + SECOND), 0);
 }
 
-/* The daemon's counters, and the exporter's own, each with the start that OTLP has. */
+/* The daemon's counters and the exporter's own, each with the start time that OTLP has. */
 static void test_created(void **state)
 {
 	static const u8 own[] = { 0x1a, 4, 0x08, 0, 0x10, 1 };
@@ -198,10 +200,13 @@ static void test_created(void **state)
 	free(data);
 }
 
-/* A start that changed with each export would be a reset of the counter each time. */
+/* A start time that changed with each export would reset the counter each time. */
 static void test_clock(void **state)
 {
-	/* Set back by an hour; what comes then is up to a second before what was, and beyond. */
+	/*
+	 * The clock is set back by an hour. The new times are up to a second before the old start,
+	 * and earlier.
+	 */
 	const u64 back = NOW - 3600 * SECOND;
 	struct accumulator *acc = *state;
 	unsigned int points;
@@ -229,7 +234,7 @@ static void count_ended(void *ctx, const u8 *series, size_t size, bool native)
 	++*(u32 *)ctx;
 }
 
-/* Of more series than are remembered none ends that lives on, whichever come first. */
+/* With more series than the exporter remembers, no living series is ended, in any order. */
 static void test_most_labels(void **state)
 {
 	static u8 series[8192];
@@ -249,7 +254,7 @@ static void test_most_labels(void **state)
 	assert_int_equal(before.count, count / 2);
 	staleness_report(&before, &now, count_ended, &ended);
 	assert_int_equal(ended, 0);
-	/* One that has them all tells of those that are remembered. */
+	/* A request with all series ends the remembered ones that are missing. */
 	staleness_add(&last, series, sizeof(series), false);
 	staleness_report(&before, &last, count_ended, &ended);
 	assert_int_equal(ended, count / 2 - 1);
