@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Any text as /proc/PID/cgroup: what is named is bounded, printable and stable. */
+/* Any text as /proc/PID/cgroup: container names are bounded, printable and stable. */
 #include "fuzz.h"
 
 #include "attribution/container.h"
@@ -13,7 +13,7 @@ static void check_text(const char *text, size_t size)
 	fuzz_assert(len < size);
 	for (size_t i = 0; i < len; i++)
 		fuzz_assert((unsigned char)text[i] >= 0x20 && text[i] != 0x7f);
-	/* What was escaped is printable as it is. */
+	/* Escaping the result once more does not change it. */
 	fuzz_assert(escape_text(again, sizeof(again), text, len) == len);
 	fuzz_assert(!memcmp(again, text, len));
 }
@@ -30,11 +30,11 @@ static void check_path(const char *path, size_t len)
 	check_text(m.entry.path, sizeof(m.entry.path));
 	fuzz_assert(strnlen(m.uid, sizeof(m.uid)) < sizeof(m.uid));
 	fuzz_assert(strspn(m.id, "0123456789abcdef") == strnlen(m.id, sizeof(m.id)));
-	/* The container's own cgroup names something too, unless it reads as removed. */
+	/* The container's own cgroup has a name, too, unless it is marked as removed. */
 	if (path[m.length - 1] == ')')
 		return;
 	fuzz_assert(container_identify(path, m.length, &inside));
-	/* It is what is kept over a restart. */
+	/* The path up to it gives the same container: the checkpoint stores only that. */
 	fuzz_assert(inside.length == m.length);
 	fuzz_assert(!strcmp(inside.entry.name, m.entry.name));
 	fuzz_assert(!strcmp(inside.entry.runtime, m.entry.runtime));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Any bytes as a mapped binary: its names at most are lost, in bounded memory. */
+/* Any bytes as a mapped binary: at most its names are lost, and memory is bounded. */
 #include "fuzz.h"
 
 #include "symbols/helper/elf-file.h"

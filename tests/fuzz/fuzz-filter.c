@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Expressions: an error names a place in the text; what is parsed means one thing. */
+/*
+ * Filter expressions: an error has a position in the text, and a parsed expression has one meaning.
+ */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -11,7 +13,7 @@
 static const struct attribute_process process = { .pid = 7, .comm = "a" };
 static const struct attribute_container container = { "web", "docker", "/docker/1", "/docker/1" };
 
-/* One sample that holds all there is, one that holds nothing. */
+/* A sample with all packets, and a sample with none. */
 static const struct spe_sample full = {
 	.present = SPE_BIT(25) - 1, .events = 0x8a, .events_size = 8, .source_size = 1,
 	.op_class = SPE_OP_LOAD_STORE, .counter = { 300, 7, 2 }, .address = { 0x1000 },
@@ -27,14 +29,14 @@ static void check_negation(const char *text, const struct filter *filter,
 
 	fuzz_assert(inside);
 	sprintf(inside, "!(%s)", text);
-	/* It may be too long or too deep now. */
+	/* The negated expression may be too long or too deep. */
 	if (filter_new(inside, &negated, &error) >= 0)
 		fuzz_assert(filter_match(negated, subject) != filter_match(filter, subject));
 	filter_free(negated);
 	free(inside);
 }
 
-/* What the SPU is asked for lets through what matches. */
+/* The SPU's filters pass each sample that matches. */
 static void check_hardware(const struct filter *filter, const struct filter_subject *subject)
 {
 	struct source_config config = { 0 };
@@ -50,7 +52,7 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	fuzz_assert(!config.filter_types || (config.filter_types & SPE_PMSFCR_LD));
 }
 
-/* Likewise of loads by their data sources, on cores of two kinds. */
+/* The same for loads by data source, on two kinds of cores. */
 static void check_sources(const struct filter *filter)
 {
 	static const u64 midrs[] = { 0x413fd0c1, 0x480fd060 };

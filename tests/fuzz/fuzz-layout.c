@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The fast path of the codec against the general one, record by record and in runs:
- * the first byte says the alignment, the rest is two windows with one set of layouts. And
- * a window that comes in parts against one that does not.
+ * The codec's fast path compared with the general one, record by record and in runs. The first byte
+ * of the input sets the alignment, and the rest is two windows with one set of layouts. A window in
+ * chunks is also compared with the whole one.
  */
 #include "fuzz.h"
 #include "kmod/core/codec/layout-twin.h"
@@ -15,7 +15,7 @@ static void agree(const char *difference)
 	abort();
 }
 
-/* In parts, whose sizes the input says, against the whole. */
+/* Decode in chunks, with sizes from the input, and compare with the whole. */
 static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
 	const struct spe_decoder_config config = { .align = align };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Snapshots that anybody may have written: read, folded twice, and written in every format. */
+/* Snapshots of any bytes: parsed, accumulated twice, and written in each format. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void check_set(const struct series_set *set)
 	free(data);
 }
 
-/* A snapshot of what @data has, spread over machine and containers. */
+/* Make a snapshot with the values of @data in machine and containers. */
 static struct metrics grow(const uint8_t *data, size_t size)
 {
 	struct metrics m = { 0 };
@@ -80,7 +80,7 @@ static struct metrics grow(const uint8_t *data, size_t size)
 	return m;
 }
 
-/* The same bytes as an answer of a collector. */
+/* Parse the same bytes as a collector's reply. */
 static void check_answer(const uint8_t *data, size_t size)
 {
 	char why[64];

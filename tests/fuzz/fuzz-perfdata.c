@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A recording of any bytes: it opens or is refused, replays to the end, twice
- * alike, hands over no byte twice, and says what is wrong in a sentence.
+ * A recording of any bytes: it opens or is refused. Two replays are equal, deliver no byte twice,
+ * and describe errors in a sentence.
  */
 #include "fuzz.h"
 

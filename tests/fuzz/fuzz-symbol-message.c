@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Any bytes as what a helper says, to a request of any bytes: refused, or safe to keep. */
+/* Any bytes as a helper's reply to any request: refused, or safe to store. */
 #include "fuzz.h"
 
 #include "symbols/name-cache.h"
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		asked = sizeof(ask);
 	memset(&ask, 0, sizeof(ask));
 	memcpy(&ask, data, asked);
-	/* Addresses in order are rare among random ones. */
+	/* Random addresses are rarely in order. */
 	for (u32 i = 0; i < 100 && ask.request.count && ask.request.count <= 100; i++)
 		ask.request.address[i] = i * 8 + ask.request.address[i] % 8;
 	if (symbol_request_check(&ask.request, asked, asked == sizeof(ask.request)))

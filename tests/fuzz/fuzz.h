@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What fuzz targets share: an assertion that no build switches off. */
+/* An assertion for fuzz targets, which no build disables. */
 #ifndef SPEPROF_FUZZ_H
 #define SPEPROF_FUZZ_H
 
