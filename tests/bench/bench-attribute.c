@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What attribution costs a sample: a TID that is known, and a PC in its maps. */
+/* The cost of attributing a sample with a known TID and a PC in the maps of its process. */
 #include "attribution/attributor.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ static double cpu(void)
 	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* TIDs in runs, as a kernel hands them out; a process has PROCESS_THREADS of them. */
+/* TIDs in runs, as a kernel allocates them. A process has PROCESS_THREADS of them. */
 static struct attributor *machine(u32 threads)
 {
 	const struct attributor_config config = { .processes = threads };
@@ -100,7 +100,7 @@ static double best_places(struct attributor *a, u32 threads, u64 *sum)
 	return n / (now() - start) / 1e6;
 }
 
-/* What /proc costs on this machine: each of its processes seen once, then refreshed. */
+/* The cost of /proc on this machine: each process is looked up once, and then refreshed. */
 static void live(void)
 {
 	const struct attributor_config config = { .live = true };
@@ -145,7 +145,7 @@ static void tell(struct attributor *a, u8 type, s32 pid, u64 start)
 	attributor_event(a, &event);
 }
 
-/* Lives of programs with LIFE_MAPPINGS, of which none is sampled: the cost of a fork storm. */
+/* Processes with LIFE_MAPPINGS mappings and without samples: the cost of a fork storm. */
 static void lives(void)
 {
 	const struct attributor_config config = { .live = true };

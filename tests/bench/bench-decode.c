@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What decoding costs, beside a plain sum over the same bytes in the same run: the
- * general path, the fast path one by one and in runs, and the whole way into the
- * profile: where it has each place, and where it has room for hardly any. Paths take turns and each stretch of the bytes counts with its best time
- * of all rounds, so that what else runs on the machine weighs little.
+ * The cost of decoding, beside a plain sum over the same bytes in the same run: the general path,
+ * the fast path record by record and in runs, and everything up to the profile, with an entry for
+ * each location and with entries for hardly any. The paths alternate, and each stretch of bytes
+ * counts with its best time of all rounds, so that other load on the machine has little weight.
  * usage: bench-decode [MEGABYTES [ROUNDS]]
  */
 #include <stdio.h>
@@ -23,8 +23,8 @@
 #define SCATTERED 1000000 /* instructions of each task */
 
 /*
- * What a path keeps from one stretch to the next. @crowded: with a table as the daemon's, which
- * has room for few of the places that it is shown
+ * The state of a path between stretches. @crowded: with a table of the daemon's size, which has
+ * entries for a few of the locations only
  */
 struct state {
 	struct spe_layouts layouts;
@@ -54,7 +54,7 @@ static void plain_sum(struct state *state, const u8 *buf)
 
 static void use(struct state *state, const struct spe_sample *sample)
 {
-	/* All of it is to be written: what is not read may be left out otherwise. */
+	/* The compiler must not omit fields that are not read. */
 	__asm__ volatile("" : : "r"(sample) : "memory");
 	state->sum += sample->address[0] + sample->counter[0];
 }
@@ -79,7 +79,7 @@ static void fast(struct state *state, const u8 *buf)
 		use(state, &sample);
 }
 
-/* Every field of every record. */
+/* Read every field of every record. */
 static void runs(struct state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
@@ -144,7 +144,7 @@ static void make_tasks(struct attributor *attributor)
 								   .name = "bench" });
 }
 
-/* Seconds for all of @buf, or @scattered, by each path. */
+/* Measure the seconds for all of @buf, or @scattered, by each path. */
 static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
 		    u32 rounds, double *best, double *ret_seconds)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How well a table of places tells the heaviest of many more than it has room for, beside one
- * that lets each place in that comes (space-saving): places by Zipf's law, and then those of
- * another program, as the first has ended. usage: bench-places [SAMPLES [PLACES [CAPACITY]]]
+ * How well a table of locations keeps the heaviest of many more than it has entries, compared with
+ * one that admits every location (space-saving). Locations follow Zipf's law, and later those of
+ * another program follow. usage: bench-places [SAMPLES [PLACES [CAPACITY]]]
  */
 #include <inttypes.h>
 #include <math.h>
@@ -22,9 +22,9 @@
 #define TABLES	 2
 
 /**
- * struct zipf - a law that places are drawn by
- * @upto: by place, the share of it and of those in front of it
- * @cell: by share in CELLS parts, the first place that may be there
+ * struct zipf - a distribution from which locations are drawn
+ * @upto: for each location, the share of it and of those before it
+ * @cell: for each of CELLS parts of the shares, the first location that may be in it
  */
 struct zipf {
 	u32 places;
@@ -32,7 +32,7 @@ struct zipf {
 	u32 *cell;
 };
 
-/** struct contest - @counted: how often each place of each program came */
+/** struct contest - @counted: the true count of each location of each program */
 struct contest {
 	struct zipf zipf;
 	u32 *counted[PROGRAMS];
@@ -121,7 +121,7 @@ static void prepare(const struct contest *c, u32 table, u64 place, struct locati
 			 ret_key);
 }
 
-/* The first table lets all in. */
+/* The first table admits all locations. */
 static void shared_source(struct contest *c, u32 table, const u64 *places)
 {
 	double began = cpu_seconds();
@@ -176,7 +176,7 @@ static int most_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The hundredth most of what a table shows of @program's places. */
+/* The hundredth largest count in a table of @program's locations. */
 static u64 hundredth(const struct contest *c, u32 table, u32 program)
 {
 	u64 *all = array(c->zipf.places, sizeof(*all)), least;
@@ -189,7 +189,7 @@ static u64 hundredth(const struct contest *c, u32 table, u32 program)
 	return least;
 }
 
-/* How many of the heaviest places it has among its own, and what of their samples. */
+/* Print how many of the heaviest locations a table has, and with what part of their samples. */
 static void report(const struct contest *c, u32 program, const char *when)
 {
 	printf("  %-28s", when);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How many samples a second the SPU model takes, alone and with modelled
- * operations, on the core that this runs on. DESIGN's bar is 5 million.
+ * How many samples a second the SPU model takes on this core, alone and with modelled operations.
+ * DESIGN demands 5 million.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void rearm(struct spe_spu *spu)
 	spe_spu_write(spu, SPE_REG_PMBSR, 0);
 }
 
-/* Samples a second of CPU time; @model: make up each operation, or use the same again. */
+/* Samples per second of CPU time. @model: model each operation, or reuse one. */
 static double run(const struct spe_spu_config *config, bool model)
 {
 	struct spe_spu_io io = { .write = buffer_write };

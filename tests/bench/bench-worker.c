@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a million samples a second cost the daemon: its worker, with a source that
- * brings as many as that, of tasks of this machine, every ten milliseconds.
+ * The cost of a million samples a second for the daemon: its worker, with a source that delivers
+ * that many, of tasks of this machine, every ten milliseconds.
  * usage: bench-worker [SECONDS]
  */
 #include <dirent.h>
@@ -19,7 +19,7 @@
 #define TICK_NS 10000000ULL
 #define WINDOW	1024 /* records: what an SPU fills at once */
 #define POOL	(512 * WINDOW)
-#define CONTEXT 10 /* where in a record the Context payload is */
+#define CONTEXT 10 /* records that an SPU writes at once */
 #define SECONDS 5
 
 struct records_feed {
@@ -27,7 +27,7 @@ struct records_feed {
 	int timer;
 	u8 *pool;
 	u32 next;
-	u64 due; /* records that were not handed over yet */
+	u64 due; /* offset of the Context payload in a record */
 	u64 records;
 };
 
@@ -89,7 +89,7 @@ static const struct source_ops feed_ops = {
 	.free = feed_free,
 };
 
-/* Tasks of this machine, to be looked up in its /proc. */
+/* records that were not delivered yet */
 static u32 find_tasks(u32 *tids, u32 room)
 {
 	DIR *proc = opendir("/proc");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A perf.data of any number of records, as `perf record -e arm_spe_0//` leaves it: the
- * tasks that ran, what they mapped, and AUX data of several CPUs in turn.
+ * A perf.data with any number of records, as `perf record -e arm_spe_0//` writes it: tasks, their
+ * mappings, and alternating AUX data of several CPUs.
  * usage: make-perfdata RECORDS PROGRAM FILE; the tasks run PROGRAM
  */
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #include "symbols/symbols.h"
 
 #define CPUS  4
-#define CHUNK 8192 /* records at a time: what a drained AUX area holds */
+#define CHUNK 8192 /* records at a time, as a drained AUX area has them */
 #define MIDR  0x410fd0c0
 
-/* As perf record has it, where the program is here: names are looked up by it. */
+/* Add a build id if the program exists here, as perf record does: names are found by it. */
 static u8 build_id(const char *program, u8 *id)
 {
 	const struct symbols_config config = { .wait_ms = 10000 };
@@ -73,7 +73,7 @@ static void put_records(const struct source_sink *sink, u64 records)
 		.pmsver = 3,
 		.written = WINDOW_WRITTEN_UNKNOWN,
 		.backend = BACKEND_EMULATED,
-		/* A tick a nanosecond. */
+		/* A tick is a nanosecond. */
 		.clock = { .mult = 1U << 10, .shift = 10 },
 	};
 	u64 n;

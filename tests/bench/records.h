@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records to measure with: the SPU model's, of modelled operations, 64 bytes each
- * as on Neoverse cores, at places all over a program of RECORDS_PCS instructions.
+ * Records for benchmarks: those of the SPU model for modelled operations, 64 bytes each as on
+ * Neoverse cores, at locations throughout a program of RECORDS_PCS instructions.
  */
 #ifndef SPEPROF_BENCH_RECORDS_H
 #define SPEPROF_BENCH_RECORDS_H
@@ -15,11 +15,11 @@
 #define RECORDS_TID    1000
 #define RECORDS_TIDS   64
 
-/* Where in a record the payloads are. */
+/* Offsets of the payloads in a record. */
 #define RECORDS_AT_PC	   1
 #define RECORDS_AT_CONTEXT 10
 
-/** struct records - a maker of records; private */
+/** struct records - generator of records; private */
 struct records {
 	struct spe_spu spu;
 	struct spe_opmodel model;
@@ -30,10 +30,10 @@ struct records {
 
 void records_init(struct records *records, u64 seed);
 
-/** records_fill() - @count records to @buf, RECORDS_STRIDE bytes each */
+/** records_fill() - write @count records to @buf, RECORDS_STRIDE bytes each */
 void records_fill(struct records *records, u8 *buf, u32 count);
 
-/** records_scatter() - let @count records at @buf be of any of @pcs instructions */
+/** records_scatter() - replace the PCs of @count records at @buf by those of @pcs instructions */
 void records_scatter(struct records *records, u8 *buf, u32 count, u32 pcs);
 
 #endif

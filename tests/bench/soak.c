@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * That memory is flat: many records of many places, processes and containers through
- * attribution and profile, as the daemon has them, beside a plain sum over the same bytes.
+ * Check that memory stays constant: many records of many locations, processes and containers pass
+ * attribution and profile, as in the daemon, beside a plain sum over the same bytes.
  * usage: soak [RECORDS [PCS]]
  *
- * Processes come and go, as task events tell, in 10^4 containers: 4096 live at a time. Exit
- * status 1 if the resident set grows once a tenth is through. Speed is of what a worker does:
- * attribution and profile. Making records and reports is not in it.
+ * Processes start and exit by task events, in 10^4 containers, 4096 at a time. The exit status is 1
+ * if the resident set grows after the first tenth. The speed covers the work of a worker,
+ * attribution and profile, and not the generation of records and reports.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@
 #define POOL	   (16 * WINDOW)
 #define ALIVE	   4096
 #define CONTAINERS 10000
-#define LIFE	   10 /* windows between an exit and the next */
+#define LIFE	   10 /* windows between two exits */
 #define FIRST_PID  1000
 #define PROGRAMS   100
 #define PIDS	   100000
 #define TICK_NS	   1000000
 #define REPORTS	   10
-#define SUMS	   8 /* plain sums for a report; the best counts */
+#define SUMS	   8 /* plain sums for each report; the fastest counts */
 #define MARGIN	   (8ULL << 20)
 
 static u64 random_state = 0x9e3779b97f4a7c15ULL;
@@ -60,7 +60,7 @@ static double cpu_seconds(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* Process number @n of all that ever live. */
+/* The PID of the @n-th process. */
 static s32 pid_of(u32 n)
 {
 	return (s32)(FIRST_PID + n % PIDS);
@@ -98,9 +98,9 @@ static void birth(struct attributor *a, u32 n, u64 time_ns)
 
 /**
  * struct soak
- * @busy: seconds of CPU that attribution and profile took
- * @sum: result of plain sums, so that they are worked out
- * @sum_seconds: what one took over the pool at the least
+ * @busy: seconds of CPU time of attribution and profile
+ * @sum: result of the plain sums, so that they are computed
+ * @sum_seconds: the shortest time of one over the pool
  */
 struct soak {
 	struct attributor *attributor;
@@ -115,7 +115,7 @@ struct soak {
 	double sum_seconds;
 };
 
-/* Of CPU, as all else here: the clock's would be of other programs too. */
+/* CPU time, as everywhere here: elapsed time would include other programs. */
 static void plain_sum(struct soak *s)
 {
 	size_t len = (size_t)POOL * RECORDS_STRIDE;
@@ -131,7 +131,10 @@ static void plain_sum(struct soak *s)
 		s->sum_seconds = took;
 }
 
-/* Of the program of process @n, one of PROGRAMS: an instruction, those in front more often. */
+/*
+ * An instruction of process @n, which runs one of PROGRAMS. The first instructions are more
+ * frequent.
+ */
 static u32 pc_of(const struct soak *s, u32 n)
 {
 	u32 size = (u32)(s->pcs / PROGRAMS), at = draw(size);
@@ -139,7 +142,7 @@ static u32 pc_of(const struct soak *s, u32 n)
 	return 0x400000 + 4 * (n % PROGRAMS * size + draw(draw(at + 1) + 1));
 }
 
-/* A CPU runs a few tasks in a window, and any of their instructions. */
+/* A CPU runs a few tasks in a window, each with any of their instructions. */
 static struct source_window make_window(struct soak *s, u64 number)
 {
 	const struct source_window window = {
@@ -166,7 +169,7 @@ static struct source_window make_window(struct soak *s, u64 number)
 	return window;
 }
 
-/* What a worker does of a window, and of what becomes of tasks meanwhile. */
+/* The work of a worker for a window, and for the task events before it. */
 static void run_window(struct soak *s, u64 number)
 {
 	const struct source_window window = make_window(s, number);
