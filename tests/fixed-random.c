@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * getrandom() of every unit test: the same bytes on each run, so that no result depends on chance.
- * Tables mix a random seed into their hashes, which decides what is evicted.
+ * getrandom() for every unit test. It returns the same bytes on each run, so that no result depends
+ * on chance: hash tables mix a random seed into their hashes, and the seed decides which entries
+ * are evicted.
  */
 #include <sys/random.h>
 #include <sys/types.h>
 
-/* splitmix64; a constant start, and no two calls alike. */
+/* splitmix64 with a constant start. Each call returns other bytes. */
 static unsigned char next_byte(void)
 {
 	static unsigned long long state = 20261124;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprofd's bus face with fixed answers, so that what the tools print can be
- * compared byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
+ * The D-Bus interface of speprofd with fixed replies, so that the output of tools can be compared
+ * byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
  */
 #include <signal.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static bool is(const struct fake *fake, const char *mode)
 	return strcmp(fake->mode, mode) == 0;
 }
 
-/* The session "machine"; of "stopped-beside" another one samples. */
+/* Whether the session "machine" is stopped. In mode "stopped-beside" another session runs. */
 static bool is_stopped(const struct fake *fake)
 {
 	return is(fake, "stopped") || is(fake, "stopped-beside");
@@ -110,7 +110,7 @@ static int refuse(const struct fake *fake, sd_bus_error *error)
 	return 0;
 }
 
-/* As where its terminal is resized while the caller waits for the answer. */
+/* Simulate that the caller's terminal is resized while it waits for the reply. */
 static void resize_caller(sd_bus_message *m)
 {
 	sd_bus_creds *creds = NULL;
@@ -264,7 +264,7 @@ static int add_sessions(sd_bus *bus, struct fake *fake)
 	return r;
 }
 
-/* Of two CPUs the second leaves, as the mode has it, or the daemon stops answering for it. */
+/* The second of two CPUs leaves, or the daemon does not reply for it, depending on the mode. */
 static int get_times(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	const struct fake *fake = userdata;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Preloaded: a file /dev/speprof below another root answers as speprof.ko does, by what is
- * written in it: "abi=1 spus=4 backend=1 pmsver=3".
+ * A preloaded library: a file /dev/speprof below another root answers ioctls like speprof.ko, by
+ * its contents: "abi=1 spus=4 backend=1 pmsver=3".
  */
 #include <linux/speprof.h>
 #include <stdarg.h>

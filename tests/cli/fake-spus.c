@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Preloaded: /dev/speprof has two SPUs that die at their first write. Each reports one window
- * that is suspect as a whole, as after an External abort, and samples no more until STOP, which
- * resets the state of its ring as speprof.ko does.
+ * A preloaded library: /dev/speprof has two SPUs that fail at their first write. Each reports one
+ * suspect window, as after an External abort, and samples no more until STOP, which resets its ring
+ * as in speprof.ko.
  */
 #include <fcntl.h>
 #include <linux/speprof.h>

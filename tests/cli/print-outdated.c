@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The line that "speprof status" prints after an upgrade of the module, for a machine made of files.
+ * Print the line of "speprof status" after an upgrade of the module, for a fake machine made of
+ * files.
  *
  * usage: print-outdated ROOT
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perf.data written field by field, in either byte order, as a file or as from
- * a pipe: what tests damage on purpose.
+ * A perf.data written field by field, in either byte order, as a file or as from a pipe, for tests
+ * that damage it.
  */
 #ifndef SPEPROF_PERFGEN_H
 #define SPEPROF_PERFGEN_H
@@ -9,10 +9,10 @@
 #include "codec/env.h"
 
 /**
- * struct perfgen - a perf.data that grows
+ * struct perfgen - a perf.data under construction
  * @big: in big-endian order
  * @pipe: without sections
- * @record: offset of the record that is written
+ * @record: offset of the record that is being written
  */
 struct perfgen {
 	u8 buf[1 << 20];
@@ -27,34 +27,40 @@ struct perfgen {
 	unsigned int n_build_ids;
 };
 
-/** perfgen_begin() - header and the attribute of arm_spe_0, @period between samples */
+/**
+ * perfgen_begin() - write the header and the attribute of arm_spe_0, with @period operations
+ * between samples
+ */
 void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period);
 
-/** perfgen_attr() - an attribute as a record, of the event @id */
+/** perfgen_attr() - write an attribute as a record, of the event @id */
 void perfgen_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id);
 
 void perfgen_u16(struct perfgen *gen, u16 v);
 void perfgen_u32(struct perfgen *gen, u32 v);
 void perfgen_u64(struct perfgen *gen, u64 v);
 void perfgen_bytes(struct perfgen *gen, const void *bytes, size_t len);
-/** perfgen_string() - NUL-terminated, then padded to 8 bytes */
+/** perfgen_string() - write a NUL-terminated string, padded to 8 bytes */
 void perfgen_string(struct perfgen *gen, const char *s);
 
 /** perfgen_open() - begin a record; perfgen_close() - end it and write its size */
 void perfgen_open(struct perfgen *gen, u32 type, u16 misc);
 void perfgen_close(struct perfgen *gen);
-/** perfgen_trailer() - what sample_id_all adds to a kernel record */
+/** perfgen_trailer() - write what sample_id_all adds to a kernel record */
 void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu);
 
 void perfgen_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu);
-/** perfgen_auxtrace() - the record and the @len bytes behind it, padded to 8 */
+/** perfgen_auxtrace() - write the record and the @len bytes behind it, padded to 8 */
 void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
 		      s32 cpu);
-/** perfgen_info() - SPE metadata: version 1, or 2 with a MIDR for each of @cpus */
+/** perfgen_info() - write SPE metadata: version 1, or 2 with a MIDR for each of @cpus */
 void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus);
 void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero);
 
-/** perfgen_build_id() - of the file @name; from a pipe a record, else for the end of the file */
+/**
+ * perfgen_build_id() - add the build id of the file @name: as a record in a pipe, else at the end
+ * of the file
+ */
 void perfgen_build_id(struct perfgen *gen, const char *name, const u8 *id);
 
 /** perfgen_end() - write the sizes that the header has */

@@ -57,7 +57,7 @@ static const struct op {
 	{ 0, 0x06, OTHER, false },  { 0, 0x2c, OTHER, true },	{ 0, 0xda, OTHER, true },
 };
 
-/* Bits of the Events packet that the architecture names, in the contract's words. */
+/* Bits of the Events packet that the architecture names, with the names in JSON. */
 static const struct {
 	unsigned int bit;
 	const char *name;
@@ -104,7 +104,7 @@ static const struct source ampereone_sources[] = {
 	{ 0 },
 };
 
-/* 16 to 18 are beyond what is drawn. */
+/* 16 to 18 are beyond the drawn values. */
 static const struct source hip_sources[] = {
 	{ 0, "peer_core", "sp" },
 	{ 1, "peer_core", "spm" },
@@ -232,7 +232,7 @@ static void put_latency(struct record *r, struct truth *t, unsigned int index, u
 static uint64_t put_events(struct record *r, const struct layout *l, struct truth *t)
 {
 	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw() % 4;
-	uint64_t known = 2; /* retired, or the records would be too alike */
+	uint64_t known = 2; /* retired, as records would otherwise be too similar */
 
 	for (size_t i = 0; i < EVENTS; i++)
 		if (events[i].bit < 8U << log && chance(15))
@@ -246,7 +246,7 @@ static uint64_t put_events(struct record *r, const struct layout *l, struct trut
 	return known;
 }
 
-/* Of a load or store without a source that means something: what D18.2.6 tells of caches. */
+/* The level of a load or store without a known source, by the events of D18.2.6. */
 static const char *events_level(uint64_t e)
 {
 	bool l1 = e >> 2 & 1, l1_miss = e >> 3 & 1, llc = e >> 8 & 1, llc_miss = e >> 9 & 1;
@@ -310,7 +310,7 @@ static unsigned int put_source(struct record *r, const struct layout *l, struct 
 	return wide ? 0x100 | which : which;
 }
 
-/* Packets that a reader skips by their size: none of them is in the truth. */
+/* Packets that a reader skips by their size. The truth has none of them. */
 static void put_extras(struct record *r)
 {
 	put(r, 0x9c, 1); /* alternate clock issue latency */
@@ -448,7 +448,7 @@ static const struct core *find_core(const char *name)
 	return NULL;
 }
 
-/* @truncate: the last record stops in its middle, which costs it. */
+/* Write the records. @truncate: cut the last record in its middle, which loses it. */
 static int generate(FILE *out, const struct layout *layout, const struct core *core, uint64_t n,
 		    bool truncate)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cases of core without a framework: status 1, and the name, at the first that fails. */
+/*
+ * The cases of core without a framework. The first failure ends it with status 1 and the name of
+ * the case.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +26,7 @@ static void suite_run(const struct spe_suite *suite)
 	}
 }
 
-/* Those named first, since they are the likeliest to fail; then all others. */
+/* The named cases run first, as they fail most likely, and then all others. */
 int main(int argc, char **argv)
 {
 	bool done[ARRAY_SIZE(suites)] = { false };

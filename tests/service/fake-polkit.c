@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * polkit's face on a private bus. usage: fake-polkit ADDRESS MODE, which is "grant",
- * "deny", "challenge", "silent" or "nonsense". It prints what it is asked.
+ * The D-Bus interface of polkit on a private bus. usage: fake-polkit ADDRESS MODE, which is
+ * "grant", "deny", "challenge", "silent" or "nonsense". It prints each query.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What speprof-symbols says of places: ask FILE OFFSET..., a line for each: name, source, inlines. */
+/*
+ * The replies of speprof-symbols: ask FILE OFFSET... prints a line for each: name, source, inlines.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,13 +32,13 @@ static void difference(void **state)
 	assert_int_equal(got.rows[0].p99, 9);
 	assert_string_equal(got.rows[1].function, "b");
 	assert_int_equal(got.rows[1].samples, 5);
-	/* Evicted and back: its count begins anew. */
+	/* The row was evicted and added once more: its count starts at 0. */
 	assert_string_equal(got.rows[2].function, "gone");
 	assert_int_equal(got.rows[2].samples, 3);
 	assert_string_equal(got.rows[3].function, "c");
 	view_clear(&got);
 
-	/* "c" may have been below the cut of the first view. */
+	/* The first view may have omitted "c", below its limit of rows. */
 	assert_int_equal(delta_view(&now, &before, true, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.count, 3);
 	assert_string_equal(got.rows[2].function, "gone");
@@ -49,7 +49,10 @@ static void difference(void **state)
 	view_clear(&got);
 }
 
-/* Places without an address have one name: they are one row, and none is taken for another. */
+/*
+ * Locations without an address have one name. They are one row, and no other row is mistaken for
+ * it.
+ */
 static void same_name(void **state)
 {
 	struct view_row old[] = { row("[kernel]", 10, 100), row("a", 5, 50), row("[kernel]", 1000, 10000) };
@@ -69,7 +72,7 @@ static void same_name(void **state)
 	view_clear(&got);
 }
 
-/* Names arrive: what the rows of places had is no part of the interval, in whichever row it is. */
+/* A name is resolved in between: samples of the former row are not counted in the interval. */
 static void renamed(void **state)
 {
 	static const struct {
@@ -116,7 +119,7 @@ static void renamed(void **state)
 	}
 }
 
-/* By what came since, and by weight where that is of one unit. */
+/* Rows are sorted by new samples, and by weight if all weights have one unit. */
 static void weights(void **state)
 {
 	struct view_row old[] = { row("a", 10, 0), row("b", 10, 0) };
@@ -137,7 +140,7 @@ static void weights(void **state)
 	assert_int_equal(view_whole(&got.header, view_unit(&got.header)), 12000);
 	view_clear(&got);
 
-	/* Of samples without an interval, those of before do not matter. */
+	/* Weights without a unit that are older than the interval do not matter. */
 	before.header.unweighed = now.header.unweighed = 3;
 	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "b");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What each encoding of D18.2 says, in words: a line for each field's values. */
+/* The text of each packet of D18.2, with one row for each value of a field. */
 #include "test.h"
 
 #include "codec/packet.h"
@@ -149,7 +149,7 @@ static void test_words(void **state)
 	}
 }
 
-/* Every bit of Events by itself: a name or its number, and only that. */
+/* Each bit of the Events packet alone: its name or its number, and nothing else. */
 static void test_event_bits(void **state)
 {
 	char text[DUMP_MEANING_MAX], number[16];
@@ -179,13 +179,16 @@ static size_t make_large(u8 *buf, size_t room)
 	for (size_t at = 0; at + sizeof(record) <= room; at += 64)
 		if (at / part != 3)
 			memcpy(buf + at, record, sizeof(record));
-	/* Packets first, which the dump says in words, then bytes. */
+	/* Packets, which the dump decodes, and then bytes. */
 	memset(buf + part, 0x3f, part);
 	memset(buf + part, 0x04, 5);
 	return room;
 }
 
-/* Each byte in a line, in order, however the window comes; lines are full but for a range's last. */
+/*
+ * Each byte is in one line, in order, however the window is split. All lines are full but the last
+ * of a range.
+ */
 static void test_parts(void **state)
 {
 	const size_t room = 7 << 20;
@@ -206,7 +209,7 @@ static void test_parts(void **state)
 	assert_int_equal(recording_open(path, &recording, &error), 0);
 	out = open_memstream(&text, &text_size);
 	assert_non_null(out);
-	/* More is suspect than is not, which is dumped all the same. */
+	/* Most bytes are suspect. The rest is dumped all the same. */
 	assert_int_equal(dump_recording(recording, 0, out, &error), -EBADMSG);
 	fclose(out);
 	for (line = text; *line; line = next + 1) {

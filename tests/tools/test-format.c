@@ -14,7 +14,7 @@ static u32 any(u32 below)
 	return (seed >> 8) % below;
 }
 
-/* Figures of every magnitude. */
+/* A number of any magnitude. */
 static u64 any_figure(void)
 {
 	u64 bits = (u64)any(1U << 24) << 40 | (u64)any(1U << 20) << 20 | any(1U << 20);
@@ -22,7 +22,7 @@ static u64 any_figure(void)
 	return bits >> any(64);
 }
 
-/* Bytes of every kind: letters, wide and broken UTF-8, controls. */
+/* Bytes of all kinds: letters, wide and invalid UTF-8, control characters. */
 static void any_text(char *text, size_t size)
 {
 	static const char *const parts[] = { "walk", "\u5bb9", "e\u0301", "\x1b[2J", "\n", "\xff",
@@ -75,7 +75,7 @@ static void any_view(struct view *view)
 		any_row(&view->rows[i]);
 }
 
-/* Every line of @text fits, and nothing in it moves the cursor. */
+/* Each line of @text fits @width, and no byte moves the cursor. */
 static void check_lines(char *text, size_t width)
 {
 	char *line;
@@ -87,7 +87,7 @@ static void check_lines(char *text, size_t width)
 	}
 }
 
-/* Names come from processes that may be anybody's; a line must stay a line. */
+/* Any process can choose its name: a line must stay one line. */
 static void any_view_fits(void **state)
 {
 	struct view_row *rows = calloc(8, sizeof(*rows));
@@ -129,7 +129,7 @@ static char *text_of(const struct view *view)
 	return text;
 }
 
-/* Of weights where there is one unit, else of samples; where that is not as usual it is said. */
+/* Shares are of weights if there is one unit, else of samples. An unusual unit is printed. */
 static void shares(void **state)
 {
 	struct view_row rows[] = {
@@ -156,7 +156,9 @@ static void shares(void **state)
 	assert_non_null(strstr(text, "\n10.0 %  long"));
 	free(text);
 
-	/* A recording of perf's does not say what its interval counts, a daemon of before nothing. */
+	/*
+	 * A perf.data does not have the unit of its interval, and an old daemon sends no interval.
+	 */
 	h->weight[UNIT_MICRO_OPS] = h->weight[UNIT_INSTRUCTIONS] = 0;
 	h->weight[UNIT_UNKNOWN] = 7;
 	text = text_of(&view);

@@ -22,11 +22,11 @@ static void fit_is_exact(void **state)
 		{ "walk", 1, false, "w" },
 		{ "walk", 0, false, "" },
 		{ "", 2, false, "  " },
-		/* A wide character that does not fit leaves a column to pad. */
+		/* A wide character that does not fit leaves a column, which is padded. */
 		{ "\u5bb9\u5668\u5bb9", 6, false, "\u5bb9\u5668\u5bb9" },
 		{ "\u5bb9\u5668\u5bb9", 5, false, "\u5bb9\u5668\u2026" },
 		{ "\u5bb9\u5668\u5bb9", 4, false, "\u5bb9\u2026 " },
-		/* A mark stays with its letter. */
+		/* A combining mark stays with its letter. */
 		{ "e\u0301e\u0301e", 2, false, "e\u0301\u2026" },
 		{ "caf\u00e9", 6, true, "  caf\u00e9" },
 		{ "\xff\xfe", 4, false, "??  " },
@@ -44,7 +44,7 @@ static void fit_is_exact(void **state)
 	}
 }
 
-/* Whatever bytes come, as many columns as asked, and never beyond the buffer. */
+/* Any bytes: the result has the requested columns, and stays within the buffer. */
 static void fit_takes_any_bytes(void **state)
 {
 	char text[600], *fitted = malloc(TEXT_SIZE);
@@ -66,7 +66,7 @@ static void fit_takes_any_bytes(void **state)
 	free(fitted);
 }
 
-/* Hundreds of marks on one letter take no column, and their bytes are bounded. */
+/* Hundreds of combining marks on one letter take no column, and their bytes are bounded. */
 static void fit_bounds_marks(void **state)
 {
 	char text[2 * 2000 + 2] = "e", fitted[TEXT_SIZE];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_kunit.ko: the suites of tests/cases as KUnit suites, a case a named parameter.
- * They call what speprof.ko and speprof_emu.ko export, not a copy. A module of its own,
- * since Linux 6.1 runs a module's suites before that module's init.
+ * speprof_kunit.ko: the suites of tests/cases as KUnit suites, with a named parameter for each
+ * case. They call what speprof.ko and speprof_emu.ko export, and no copy. This is a module of its
+ * own, as Linux 6.1 runs the suites of a module before its init.
  */
 #include <kunit/test.h>
 #include <linux/module.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_cases.ko: the cases of tests/cases in the kernel, where stock ones have
- * no KUnit. They call what speprof.ko and speprof_emu.ko export, not a copy. The
- * result is in the log as KTAP; loading fails if a case does.
+ * speprof_cases.ko: the cases of tests/cases in kernels without KUnit. They call what speprof.ko
+ * and speprof_emu.ko export, and no copy. The log has the result as KTAP, and loading fails if a
+ * case does.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

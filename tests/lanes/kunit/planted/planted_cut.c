@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A machine that goes away in the middle of a suite: the lane must turn red. */
+/* A planted defect, which the lane must report: the machine ends in the middle of a suite. */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <linux/reboot.h>

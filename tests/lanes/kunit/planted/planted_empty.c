@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A suite that runs nothing: the lane must turn red. */
+/* A planted defect, which the lane must report: a suite that runs nothing. */
 #include <kunit/test.h>
 #include <linux/module.h>
 

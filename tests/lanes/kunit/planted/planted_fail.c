@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A case that fails: the lane must turn red. */
+/* A planted defect, which the lane must report: a case that fails. */
 #include <kunit/test.h>
 #include <linux/module.h>
 
