@@ -6,6 +6,7 @@
 
 #include "attribution/maps.h"
 #include "symbols/symbols.h"
+#include "tasks/task-event.h"
 
 /* Files that are remembered: a machine maps some hundreds; a power of two. */
 #define KNOWN 4096

@@ -353,13 +353,20 @@ static int command_begin(struct record *record, int report)
 			    strerror(error));
 }
 
+static void drain_tasks(struct record *record, u64 until_ns)
+{
+	const struct task_sink sink = { .task = record->sink.task, .ctx = record->sink.ctx };
+
+	if (record->tasks)
+		task_events_deliver(record->tasks, until_ns, &sink);
+}
+
 static void drain_window(void *ctx, const struct source_window *window)
 {
 	struct record *record = ctx;
 
-	/* What happened before the window's end stands before it. */
-	if (record->tasks)
-		task_events_deliver(record->tasks, window->end_ns, &record->sink);
+	/* Task events of before the window's end precede it in the recording. */
+	drain_tasks(record, window->end_ns);
 	record->sink.window(record->sink.ctx, window);
 }
 
@@ -368,8 +375,7 @@ static int drain(struct record *record)
 	const struct source_sink sink = { .window = drain_window, .ctx = record };
 	int r = record->source->ops->drain(record->source, &sink);
 
-	if (record->tasks)
-		task_events_deliver(record->tasks, 0, &record->sink);
+	drain_tasks(record, 0);
 	if (r < 0 && !record->source_error)
 		message_print("record: what the source brings is damaged or incomplete: %s",
 			      strerror(-r));

@@ -9,6 +9,7 @@
 #include "maps.h"
 #include "pods.h"
 #include "proc-reader.h"
+#include "tasks/task-event.h"
 #include "thread-table.h"
 #include "timeline.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "attributor-internal.h"
 
+#include "tasks/task-event.h"
 #include "util/escape.h"
 
 #include <fcntl.h>

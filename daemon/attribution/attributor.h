@@ -11,6 +11,7 @@
 #include "reader-lock.h"
 #include "source/source.h"
 #include "tasks/switch-ring.h"
+#include "tasks/task-event.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 
 #include "container-details.h"
 #include "container.h"
+#include "tasks/task-event.h"
 #include "util/siphash.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  */
 #include "attributor-internal.h"
 
+#include "tasks/task-event.h"
 #include "util/escape.h"
 
 #include <unistd.h>

@@ -12,6 +12,7 @@
 #include "container.h"
 #include "maps.h"
 #include "procfs.h"
+#include "tasks/task-event.h"
 
 /* struct scan - of the process @pid, of which @maps mappings were told */
 struct scan {

@@ -3,6 +3,7 @@
 
 #include "maps.h"
 #include "source/source.h"
+#include "tasks/task-event.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

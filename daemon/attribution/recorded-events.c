@@ -5,6 +5,7 @@
  * whose a TID was, and what a process was before it became another.
  */
 #include "attributor-internal.h"
+#include "tasks/task-event.h"
 
 #include <stdio.h>
 

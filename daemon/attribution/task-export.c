@@ -2,6 +2,7 @@
 #include "task-export.h"
 
 #include "attributor-internal.h"
+#include "tasks/task-event.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include "profile/profile-shard.h"
 #include "rate-control.h"
 #include "shards.h"
+#include "tasks/task-event.h"
 #include "worker-internal.h"
 
 #include <errno.h>
@@ -109,7 +110,7 @@ static bool is_running(struct worker_state *state)
  */
 static void take_tasks(struct worker_state *state, u64 until_ns)
 {
-	const struct source_sink sink = { .task = take_task, .ctx = state };
+	const struct task_sink sink = { .task = take_task, .ctx = state };
 
 	if (attributor_answers_due(state->attributor))
 		attributor_apply_answers(state->attributor);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The way of a sample from its window into the tables. */
 #include "profile-internal.h"
+#include "tasks/task-event.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  */
 #include "native-format.h"
 #include "recording-internal.h"
+#include "tasks/task-event.h"
 
 /* One window, or one event, at @at of the file. */
 struct chunk {

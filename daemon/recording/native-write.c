@@ -3,6 +3,7 @@
 #include "codec/registers.h"
 #include "native-format.h"
 #include "recorder-internal.h"
+#include "tasks/task-event.h"
 
 static u32 abi_backend(u8 backend)
 {

@@ -4,6 +4,7 @@
  * files in the end, for mappings whose records do not say it themselves.
  */
 #include "perfdata.h"
+#include "tasks/task-event.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
  * events.
  */
 #include "perfdata.h"
+#include "tasks/task-event.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>

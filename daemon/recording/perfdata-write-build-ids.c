@@ -5,6 +5,7 @@
  * for some samples.
  */
 #include "recorder-internal.h"
+#include "tasks/task-event.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@
 
 #include "perfdata.h"
 #include "speprof-version.h"
+#include "tasks/task-event.h"
 
 #define FILE_HEADER   104
 #define ATTR_SIZE     PERF_ATTR_SIZE_VER7

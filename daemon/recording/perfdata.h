@@ -8,6 +8,7 @@
 #define SPEPROF_PERFDATA_H
 
 #include "recording-internal.h"
+#include "tasks/task-event.h"
 
 /* Record types of the file format that the kernel's header does not list. */
 enum perfdata_type {

@@ -7,6 +7,7 @@
 
 #include "perfdata.h"
 #include "recorder.h"
+#include "tasks/task-event.h"
 
 /* An AUXTRACE record, for the index that perf finds it by. */
 struct recorder_index {

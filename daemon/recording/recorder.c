@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "recorder-internal.h"
+#include "tasks/task-event.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

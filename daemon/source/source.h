@@ -182,69 +182,7 @@ static inline struct spe_decoder *source_window_decoder(const struct source_wind
 	return local;
 }
 
-enum task_event_type {
-	TASK_COMM, /* @name: the new name; @exec: by execve */
-	TASK_FORK, /* @pid, @tid born of @parent_pid */
-	TASK_EXIT, /* of @tid; @last: the process ended with it */
-	TASK_MMAP, /* executable mapping: @start, @size, @offset, @name: path */
-	TASK_CGROUP, /* @cgroup is named @name */
-	TASK_LOST, /* @size events before this one were lost (live); where mappings are told
-			 * apart, none of them is a mapping */
-	TASK_SWITCH, /* @tid runs on @cpu from now on, -1: nobody that is known (recordings) */
-	/* The following are of BPF only. */
-	TASK_ATTACH, /* @pid, of @size threads, moved to @cgroup, named @name; @cgroup 0: in
-			 * another hierarchy than the default one */
-	TASK_CGROUP_REMOVED, /* @cgroup was removed */
-	TASK_SEED, /* @tid of @pid is there, @name the process's; @start and @offset are where
-			 * its image's code and stack start */
-	TASK_SEEDED, /* those were all; from now on all is told: @size is TASK_TELLS_* */
-	/* Also of perf, beside BPF. */
-	TASK_LOST_MAPS, /* @size TASK_MMAP of @pid were lost; 0: of any process (live) */
-};
-
-#define TASK_REPORTS_MAPS    (1U << 0) /* executable mappings, too */
-#define TASK_REPORTS_CGROUPS (1U << 1) /* the default hierarchy of cgroups is the only one */
-
-/**
- * device_number() - a file system's device as one number
- * @major, @minor: as /proc/PID/maps, perf and BPF report them for a mapping
- *
- * The number only tells two mapped files with one inode number apart. It must not be compared with
- * st_dev of stat(), which is another number on btrfs and overlayfs.
- */
-static inline u32 device_number(u32 major, u32 minor)
-{
-	return major << 20 | (minor & 0xfffff);
-}
-
-/**
- * struct task_event - what a recording, or the kernel, says of tasks
- * @name: hostile bytes, NUL-terminated, valid during the call only
- * @time_ns: of the recording's clock, 0: before it, or unknown; live CLOCK_MONOTONIC
- * @start_ns: when @pid was born, CLOCK_BOOTTIME; 0 if unknown
- * @inode, @device: of TASK_MMAP, 0 if unknown; @device is a device_number()
- * @cpu: of TASK_SWITCH
- */
-struct task_event {
-	const char *name;
-	u64 time_ns;
-	u64 start_ns;
-	u64 start;
-	u64 size;
-	u64 offset;
-	u64 cgroup;
-	u64 inode;
-	u32 device;
-	s32 pid;	/* -1: the kernel, for TASK_MMAP */
-	s32 tid;
-	s32 parent_pid;
-	u32 cpu;
-	u8 type;
-	bool exec;
-	bool last;
-	const u8 *build_id;	/* NULL if unknown */
-	u8 build_id_size;
-};
+struct task_event;
 
 /**
  * struct source_sink - who takes what a source brings

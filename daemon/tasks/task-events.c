@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "switch-perf.h"
+#include "task-event.h"
 #include "task-perf.h"
 #include "tasks/bpf/task-bpf.h"
 
@@ -167,7 +168,7 @@ static bool cgroups_unified(void)
 	return unified;
 }
 
-static void seed(struct task_events *t, const struct source_sink *sink)
+static void seed(struct task_events *t, const struct task_sink *sink)
 {
 	struct task_event seeded = {
 		.type = TASK_SEEDED,
@@ -184,7 +185,7 @@ static void seed(struct task_events *t, const struct source_sink *sink)
 }
 
 /* What the ring had no room for came after what it had. */
-static void repair(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+static void repair(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
 	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
 
@@ -198,7 +199,7 @@ static void repair(struct task_events *t, u64 until_ns, const struct source_sink
 		seed(t, sink);
 }
 
-static void take_until(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+static void take_until(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
 	u64 perf = t->perf ? task_perf_next(t->perf) : TASK_PERF_NOTHING;
 
@@ -216,7 +217,7 @@ static void take_until(struct task_events *t, u64 until_ns, const struct source_
 	}
 }
 
-void task_events_deliver(struct task_events *t, u64 until_ns, const struct source_sink *sink)
+void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
 	struct epoll_event events[3];
 	bool all = !until_ns;

@@ -7,7 +7,7 @@
 #ifndef SPEPROF_TASK_EVENTS_H
 #define SPEPROF_TASK_EVENTS_H
 
-#include "source/source.h"
+#include "task-event.h"
 #include "switch-ring.h"
 
 #define TASK_EVENTS_REASON 160
@@ -77,7 +77,7 @@ int task_events_fd(const struct task_events *events);
  * says that a ring was full; where BPF tells, all tasks follow as TASK_SEED then, as they
  * do at the first call. Lost mappings alone are TASK_LOST_MAPS, and no task is told again.
  */
-void task_events_deliver(struct task_events *events, u64 until_ns, const struct source_sink *sink);
+void task_events_deliver(struct task_events *events, u64 until_ns, const struct task_sink *sink);
 
 /**
  * task_events_follow_switches() - follow context switches too, for records without a context

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "source/perf-ring.h"
+#include "task-event.h"
 #include "util/cpu-list.h"
 
 #define NOTHING UINT64_MAX
@@ -228,7 +229,7 @@ static bool read_record(const u8 *data, struct task_event *event)
 }
 
 /* Hand over the record of @next_ns, and go to the next. */
-static void ring_take(struct task_perf *t, struct ring *ring, const struct source_sink *sink)
+static void ring_take(struct task_perf *t, struct ring *ring, const struct task_sink *sink)
 {
 	struct task_event event = { .time_ns = ring->next_ns, .name = "", .parent_pid = -1 };
 	struct perf_event_header header;
@@ -275,7 +276,7 @@ u64 task_perf_next(struct task_perf *t)
 	return t->oldest->next_ns;
 }
 
-void task_perf_deliver(struct task_perf *t, const struct source_sink *sink)
+void task_perf_deliver(struct task_perf *t, const struct task_sink *sink)
 {
 	ring_take(t, t->oldest, sink);
 }

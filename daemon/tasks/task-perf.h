@@ -6,7 +6,7 @@
 #ifndef SPEPROF_TASK_PERF_H
 #define SPEPROF_TASK_PERF_H
 
-#include "source/source.h"
+#include "task-event.h"
 
 /* No event is there. */
 #define TASK_PERF_NOTHING UINT64_MAX
@@ -38,7 +38,7 @@ void task_perf_begin(struct task_perf *perf);
 u64 task_perf_next(struct task_perf *perf);
 
 /** task_perf_deliver() - hand over the event that task_perf_next() found */
-void task_perf_deliver(struct task_perf *perf, const struct source_sink *sink);
+void task_perf_deliver(struct task_perf *perf, const struct task_sink *sink);
 
 /** task_perf_end() - make room for what was handed over */
 void task_perf_end(struct task_perf *perf);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The cost of attributing a sample with a known TID and a PC in the maps of its process. */
 #include "attribution/attributor.h"
+#include "tasks/task-event.h"
 
 #include <dirent.h>
 #include <inttypes.h>

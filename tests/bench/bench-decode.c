@@ -15,6 +15,7 @@
 #include "codec/record.h"
 #include "profile/profile.h"
 #include "records.h"
+#include "tasks/task-event.h"
 
 #define STRETCH	  (1U << 18)
 #define MEGABYTES 64

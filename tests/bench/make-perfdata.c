@@ -14,6 +14,7 @@
 #include "recording/recorder.h"
 #include "records.h"
 #include "symbols/symbols.h"
+#include "tasks/task-event.h"
 
 #define CPUS  4
 #define CHUNK 8192 /* records at a time, as a drained AUX area has them */

@@ -16,6 +16,7 @@
 
 #include "profile/profile-read.h"
 #include "records.h"
+#include "tasks/task-event.h"
 
 #define WINDOW	   1024
 #define POOL	   (16 * WINDOW)

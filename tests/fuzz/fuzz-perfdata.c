@@ -7,6 +7,7 @@
 
 #include "codec/record.h"
 #include "recording/recording.h"
+#include "tasks/task-event.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "message.h"
+#include "tasks/task-event.h"
 #include "text.h"
 
 /*

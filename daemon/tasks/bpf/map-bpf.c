@@ -11,6 +11,7 @@
 
 #include "bpf-load.h"
 #include "maps.skel.h"
+#include "tasks/task-event.h"
 
 /**
  * struct map_bpf
@@ -168,7 +169,7 @@ static void lost_find(struct map_bpf *m)
 			      0;
 }
 
-static void lost_report(const struct map_bpf *m, const struct source_sink *sink, s32 pid, u64 count)
+static void lost_report(const struct map_bpf *m, const struct task_sink *sink, s32 pid, u64 count)
 {
 	const struct task_event event = {
 		.type = TASK_LOST_MAPS,
@@ -183,7 +184,7 @@ static void lost_report(const struct map_bpf *m, const struct source_sink *sink,
 	sink->task(sink->ctx, &event);
 }
 
-void map_bpf_lost(struct map_bpf *m, u64 until_ns, const struct source_sink *sink)
+void map_bpf_lost(struct map_bpf *m, u64 until_ns, const struct task_sink *sink)
 {
 	if (m->found_ns > until_ns)
 		return;

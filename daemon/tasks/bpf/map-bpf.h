@@ -5,7 +5,7 @@
 
 #include "codec/env.h"
 #include "event-ring.h"
-#include "source/source.h"
+#include "tasks/task-event.h"
 #include "task-record.h"
 
 struct map_bpf;
@@ -44,7 +44,7 @@ struct event_ring *map_bpf_ring(struct map_bpf *bpf);
  * What is found lost is reported by a later call, whose @until_ns is not before it was found:
  * so the birth of a process comes before its losses.
  */
-void map_bpf_lost(struct map_bpf *bpf, u64 until_ns, const struct source_sink *sink);
+void map_bpf_lost(struct map_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
 /** map_probe() - map a page of this program */
 int map_probe(struct map_probe *ret_probe);

@@ -58,7 +58,7 @@ u64 task_bpf_next(const struct task_bpf *bpf)
 	return TASK_BPF_NOTHING;
 }
 
-void task_bpf_deliver(struct task_bpf *bpf, const struct source_sink *sink)
+void task_bpf_deliver(struct task_bpf *bpf, const struct task_sink *sink)
 {
 	(void)bpf;
 	(void)sink;
@@ -75,14 +75,14 @@ u64 task_bpf_lost(struct task_bpf *bpf)
 	return 0;
 }
 
-void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct source_sink *sink)
+void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink)
 {
 	(void)bpf;
 	(void)until_ns;
 	(void)sink;
 }
 
-int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink)
+int task_bpf_seed(struct task_bpf *bpf, const struct task_sink *sink)
 {
 	(void)bpf;
 	(void)sink;

@@ -12,6 +12,7 @@
 #include "map-bpf.h"
 #include "task-record.h"
 #include "tasks.skel.h"
+#include "tasks/task-event.h"
 
 /* Of each ring. A fork, exec and exit of two threads take half a KiB; a cgroup's path its length. */
 #define RING_SIZE (512U << 10)
@@ -280,7 +281,7 @@ static void record_event(const struct task_record *r, struct task_event *ret_eve
 	};
 }
 
-void task_bpf_deliver(struct task_bpf *b, const struct source_sink *sink)
+void task_bpf_deliver(struct task_bpf *b, const struct task_sink *sink)
 {
 	struct task_event event;
 
@@ -300,13 +301,13 @@ u64 task_bpf_lost(struct task_bpf *b)
 	return lost;
 }
 
-void task_bpf_lost_maps(struct task_bpf *b, u64 until_ns, const struct source_sink *sink)
+void task_bpf_lost_maps(struct task_bpf *b, u64 until_ns, const struct task_sink *sink)
 {
 	if (b->maps)
 		map_bpf_lost(b->maps, until_ns, sink);
 }
 
-int task_bpf_seed(struct task_bpf *b, const struct source_sink *sink)
+int task_bpf_seed(struct task_bpf *b, const struct task_sink *sink)
 {
 	struct task_record records[64];
 	int fd = bpf_iter_create(bpf_link__fd(b->programs->links.each_task));

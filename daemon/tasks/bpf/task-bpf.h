@@ -6,7 +6,7 @@
 #ifndef SPEPROF_TASK_BPF_H
 #define SPEPROF_TASK_BPF_H
 
-#include "source/source.h"
+#include "tasks/task-event.h"
 #include "tasks/switch-ring.h"
 
 #define TASK_BPF_REASON 160
@@ -45,7 +45,7 @@ void task_bpf_begin(struct task_bpf *bpf);
 u64 task_bpf_next(const struct task_bpf *bpf);
 
 /** task_bpf_deliver() - hand the oldest event over; there must be one */
-void task_bpf_deliver(struct task_bpf *bpf, const struct source_sink *sink);
+void task_bpf_deliver(struct task_bpf *bpf, const struct task_sink *sink);
 
 /** task_bpf_end() - make room for what was handed over */
 void task_bpf_end(struct task_bpf *bpf);
@@ -59,10 +59,10 @@ u64 task_bpf_lost(struct task_bpf *bpf);
  *
  * They found the ring full, or their cgroup or user had mapped too much lately.
  */
-void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct source_sink *sink);
+void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
 /** task_bpf_seed() - hand all tasks over, by the task iterator: TASK_SEED each */
-int task_bpf_seed(struct task_bpf *bpf, const struct source_sink *sink);
+int task_bpf_seed(struct task_bpf *bpf, const struct task_sink *sink);
 
 struct switch_bpf;
 

@@ -4,6 +4,7 @@
 #include "attribution/attributor-internal.h"
 #include "attribution/container-details.h"
 #include "attribution/procfs-scan.h"
+#include "tasks/task-event.h"
 #include "util/siphash.h"
 
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include "attribution/attributor-save.h"
 #include "attribution/container-details.h"
 #include "attribution/container.h"
+#include "tasks/task-event.h"
 #include "util/siphash.h"
 
 #include <stdlib.h>

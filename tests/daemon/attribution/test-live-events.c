@@ -15,6 +15,7 @@
 #include "attribution/attributor-save.h"
 #include "attribution/container-details.h"
 #include "attribution/task-export.h"
+#include "tasks/task-event.h"
 
 /* Above every possible pid_max. */
 #define GHOST (INT32_MAX - 100000)

@@ -4,6 +4,7 @@
 
 #include "attribution/attributor-save.h"
 #include "attribution/maps.h"
+#include "tasks/task-event.h"
 
 #include <fcntl.h>
 #include <stdio.h>

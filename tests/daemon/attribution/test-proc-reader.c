@@ -7,6 +7,7 @@
 
 #include "attribution/attributor-internal.h"
 #include "profile/profile-internal.h"
+#include "tasks/task-event.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -10,6 +10,7 @@
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "symbols/helper/elf-file.h"
+#include "tasks/task-event.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -5,6 +5,7 @@
 #include "attribution/attributor-internal.h"
 #include "output/pprof-internal.h"
 #include "output/pprof.h"
+#include "tasks/task-event.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "profile/profile-read.h"
+#include "tasks/task-event.h"
 
 #include <errno.h>
 #include <stdlib.h>

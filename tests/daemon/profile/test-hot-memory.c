@@ -5,6 +5,7 @@
 #include "model/synthetic.h"
 #include "output/profile-json.h"
 #include "profile/profile-read.h"
+#include "tasks/task-event.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -4,6 +4,7 @@
 
 #include "profile/profile-query.h"
 #include "profile/profile-read.h"
+#include "tasks/task-event.h"
 
 #include <errno.h>
 #include <stdlib.h>

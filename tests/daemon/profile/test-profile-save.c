@@ -5,6 +5,7 @@
 #include "output/profile-json.h"
 #include "profile/profile-save.h"
 #include "state/checkpoint-slots.h"
+#include "tasks/task-event.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "profile/profile-internal.h"
 #include "profile/profile-shard.h"
+#include "tasks/task-event.h"
 
 #include <pthread.h>
 #include <stdlib.h>

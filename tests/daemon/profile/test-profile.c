@@ -5,6 +5,7 @@
 #include "output/profile-json.h"
 #include "output/profile-metrics.h"
 #include "profile/profile-read.h"
+#include "tasks/task-event.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "filter/filter.h"
 #include "profile/profile-internal.h"
 #include "profile/profile-shard.h"
+#include "tasks/task-event.h"
 
 #include <dlfcn.h>
 #include <malloc.h>

@@ -8,6 +8,7 @@
 #include "recording/native-format.h"
 #include "recording/recorder.h"
 #include "recording/recording.h"
+#include "tasks/task-event.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "codec/record.h"
 #include "gen/perfgen.h"
 #include "recording/recording.h"
+#include "tasks/task-event.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

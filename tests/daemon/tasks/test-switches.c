@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 #include "codec/record.h"
+#include "source/source.h"
 #include "tasks/bpf/task-record.h"
 #include "tasks/switch-ring.h"
+#include "tasks/task-event.h"
 #include "tasks/task-events.h"
 
 #define ENTRIES 4096U
@@ -192,7 +194,7 @@ static void ignore_task(void *ctx, const struct task_event *event)
 	(void)event;
 }
 
-static const struct source_sink ignore = { .task = ignore_task };
+static const struct task_sink ignore = { .task = ignore_task };
 
 static void judge(void *ctx, const struct source_window *window)
 {

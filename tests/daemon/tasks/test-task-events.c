@@ -18,6 +18,7 @@
 #include "attribution/attributor.h"
 #include "engine/worker.h"
 #include "tasks/bpf/task-bpf.h"
+#include "tasks/task-event.h"
 #include "tasks/task-events.h"
 
 /* Above every possible pid_max: /proc never has it. */
@@ -342,7 +343,7 @@ static void alias_free(const struct alias *alias)
 static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 {
 	struct task_events *events = open_events(kind);
-	const struct source_sink sink = { .task = see, .ctx = ret_seen };
+	const struct task_sink sink = { .task = see, .ctx = ret_seen };
 	u64 before = clock_ns(CLOCK_MONOTONIC);
 
 	*ret_seen = (struct seen){ .child = fork() };
@@ -398,7 +399,7 @@ static void test_overflow(void **state)
 	const struct task_events_sizes sizes = { .side_band = (u32)sysconf(_SC_PAGESIZE) };
 	struct task_events *events = open_sized(TASK_EVENTS_PERF, &sizes);
 	struct seen seen = { 0 };
-	const struct source_sink sink = { .task = see, .ctx = &seen };
+	const struct task_sink sink = { .task = see, .ctx = &seen };
 
 	(void)state;
 	/* A page holds the events of a few processes. LOST comes with the next event that fits. */
@@ -422,7 +423,7 @@ static void test_bpf_full(void **state)
 {
 	char reason[TASK_BPF_REASON];
 	struct seen seen = { .child = getpid() };
-	const struct source_sink sink = { .task = count_tasks, .ctx = &seen };
+	const struct task_sink sink = { .task = count_tasks, .ctx = &seen };
 	struct task_bpf *bpf = NULL;
 	u64 taken = 0;
 

@@ -19,6 +19,7 @@
 #include "attribution/procfs.h"
 #include "tasks/bpf/map-bpf.h"
 #include "tasks/bpf/task-bpf.h"
+#include "tasks/task-event.h"
 
 #define PAGES 3
 
@@ -45,7 +46,7 @@ static void see(void *ctx, const struct task_event *e)
 
 static void take(struct seen *s)
 {
-	const struct source_sink sink = { .task = see, .ctx = s };
+	const struct task_sink sink = { .task = see, .ctx = s };
 
 	task_bpf_begin(s->bpf);
 	while (task_bpf_next(s->bpf) != TASK_BPF_NOTHING)
@@ -488,7 +489,7 @@ static u32 ring_count(struct event_ring *ring, pid_t pid)
 /* Let two processes exceed their buckets, and check what each of them loses. */
 static void check_bucket(struct lost *ret_lost)
 {
-	const struct source_sink sink = { .task = see_lost, .ctx = ret_lost };
+	const struct task_sink sink = { .task = see_lost, .ctx = ret_lost };
 	struct map_bpf *m = NULL;
 
 	*ret_lost = (struct lost){ 0 };
@@ -534,7 +535,7 @@ static void test_bucket(void **state)
 /* Map more than a ring holds. Return: how many task events were lost. */
 static u64 flood(struct lost *ret_lost)
 {
-	const struct source_sink sink = { .task = see_lost, .ctx = ret_lost };
+	const struct task_sink sink = { .task = see_lost, .ctx = ret_lost };
 	char reason[TASK_BPF_REASON] = "";
 	struct task_bpf *bpf;
 	u64 lost;
