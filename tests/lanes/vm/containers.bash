@@ -4,16 +4,17 @@
 # A job adds names, kinds, programs, functions and cgroups, one entry for each container.
 names=() kinds=() programs=() functions=() cgroups=()
 
-# Points by which a share may differ, and the least part of a container's samples in its program.
+# Percentage points by which a share may differ, and the least part of a container's samples in its
+# program.
 SHARE_BOUND=5
 PROGRAM_LEAST=80
 
-# step WHAT: begins
+# step WHAT: print the start of a step
 step() {
 	echo "-- $SECONDS s: $*"
 }
 
-# image_tree ROOT: busybox and the two programs
+# image_tree ROOT: write busybox and the two programs
 image_tree() {
 	local one
 	mkdir -p "$1"/{bin,demo,dev,etc,proc,run,sys,tmp,usr,var}
@@ -28,7 +29,8 @@ usage() {
 	awk '$1 == "usage_usec" { print $2 }' "$1/cpu.stat"
 }
 
-# Frozen or not: what looks at the profile, and the helper that looks names up, have CPUs to themselves then.
+# Freeze the containers or not. While they are frozen, readers of the profile and the symbol helper
+# have CPUs.
 freeze() {
 	local one
 	for one in "${cgroups[@]}"; do echo "$1" >"$one/cgroup.freeze"; done
@@ -40,12 +42,12 @@ freeze() {
 	done
 }
 
-# kind NAME: of container, as the bus has it in /run/containers.json
+# kind NAME: print the runtime of a container, from /run/containers.json of the bus
 kind() {
 	jq -r --arg name "$1" '.data[1][] | select(.name.data == $name) | .runtime.data' /run/containers.json
 }
 
-# at_work CGROUP PROGRAM: it has made its second thread, which it does when its memory is what it shall be
+# at_work CGROUP PROGRAM: it has its second thread, which it starts when its memory is prepared
 at_work() {
 	local pid
 	while read -r pid; do
@@ -55,7 +57,7 @@ at_work() {
 	return 1
 }
 
-# known: to the daemon, all of them
+# known: the daemon knows all of them
 known() {
 	local name
 	manager GetContainers suu samples 0 1000 >/run/containers.json
@@ -64,7 +66,7 @@ known() {
 	done
 }
 
-# settled: all are at work, frozen, and known by name. One that never is compare() shows.
+# settled: all are at work, frozen, and known by name. compare() reports one that never is.
 settled() {
 	local i left=3000
 	for i in "${!cgroups[@]}"; do
@@ -81,10 +83,10 @@ settled() {
 	done
 }
 
-# compare SECONDS: shares of all, in samples and in CPU time, and what leads each
+# compare SECONDS: compare the shares of all in samples and CPU time, and check what leads each
 compare() {
 	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
-	# Of the same time all: reading it takes long where they burn, and each would have another's beginning.
+	# Freeze all for reading: it takes long while they run, and each would get another period.
 	freeze 1
 	manager Reset >/dev/null
 	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
@@ -92,7 +94,7 @@ compare() {
 	sleep "$1"
 	freeze 1
 	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
-	# Their last windows are being counted.
+	# The last windows are still being counted.
 	sleep 2
 	view process /run/all
 	view function /run/named

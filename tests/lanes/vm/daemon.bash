@@ -7,7 +7,7 @@ fail() {
 	exit 1
 }
 
-# Of its bus, where that is not the machine's.
+# The address of its bus, if that is not the machine's.
 bus_address=
 
 manager() {
@@ -18,7 +18,7 @@ property() {
 	busctl ${bus_address:+--address="$bus_address"} get-property org.speprof1 /org/speprof1 org.speprof1.Manager "$1" | cut -d'"' -f2
 }
 
-# What was handed in after systemd and the bus started.
+# Announce files that were handed in after systemd and the bus started.
 daemon_prepare() {
 	if compgen -G '/ci/modules/*.ko' >/dev/null; then
 		install -D -t "/lib/modules/$(uname -r)/extra" /ci/modules/*.ko
@@ -30,24 +30,26 @@ daemon_prepare() {
 	udevadm control --reload
 }
 
-# daemon SETTING...: with these and no others; a guest's time is no measure of what sampling costs
+# daemon SETTING...: start it with these settings only; a guest's time is no measure of the cost of
+# sampling
 daemon() {
 	printf '%s\n' "[Sampling]" Overhead=no "$@" >/etc/speprof/speprofd.conf
 	systemctl restart speprofd.service ||
 		fail "speprofd.service does not start with $*: $(journalctl -q -u speprofd -n 3 -o cat)"
 }
 
-# drop_in LINE...: in the unit's section
+# drop_in LINE...: add lines to the unit's [Service] section
 drop_in() {
 	mkdir -p /run/systemd/system/speprofd.service.d
 	printf '%s\n' "[Service]" "$@" >/run/systemd/system/speprofd.service.d/test.conf
 	systemctl daemon-reload
 }
 
-# view GROUP FILE: what D-Bus shows of it, and FILE.rows: samples, container, process, function, binary
+# view GROUP FILE: write a view of the bus, and FILE.rows: samples, container, process, function,
+# binary
 view() {
-	# Names of functions are looked up by a helper process meanwhile, and by nobody for other groups. One
-	# row asks for all of them, and a guest prints a thousand in seconds.
+	# A helper process resolves names of functions, and only for views of functions. One row
+	# suffices to request all of them, and a guest prints a thousand in seconds.
 	if [[ $1 == function ]]; then
 		for _ in {1..3000}; do
 			manager GetView ssu function samples 1 >"$2"
@@ -60,7 +62,7 @@ view() {
 		"$2" >"$2.rows"
 }
 
-# until_samples LEAST GROUP FILE CONTAINER [PROCESS]: views until there are as many of it
+# until_samples LEAST GROUP FILE CONTAINER [PROCESS]: repeat the view until it has that many samples
 until_samples() {
 	local least=$1
 	shift
@@ -72,7 +74,7 @@ until_samples() {
 	fail "fewer than $least samples of ${*:3}: $(head -n 5 "$2.rows")"
 }
 
-# samples FILE CONTAINER [PROCESS [FUNCTION]]: in the rows of a view
+# samples FILE CONTAINER [PROCESS [FUNCTION]]: print the samples in the rows of a view
 samples() {
 	awk -F'\t' -v container="$2" -v process="${3-}" -v name="${4-}" '
 		$2 == container && (process == "" || $3 == process) && (name == "" || $4 == name) {
@@ -81,18 +83,19 @@ samples() {
 		END { print n + 0 }' "$1.rows"
 }
 
-# samples_user FILE CONTAINER: outside of the kernel
+# samples_user FILE CONTAINER: print the samples outside of the kernel
 samples_user() {
 	awk -F'\t' -v container="$2" '$2 == container && $5 != "[kernel]" { n += $1 }
 		END { print n + 0 }' "$1.rows"
 }
 
-# figure FILE NAME: of the view's header
+# figure FILE NAME: print a field of the view's header
 figure() {
 	jq -r --arg name "$2" '.data[0][$name].data' "$1"
 }
 
-# ledger FILE PERMILLE: bytes add up, nothing is lost, and no more than that is unattributed
+# ledger FILE PERMILLE: bytes add up, nothing is lost, and at most that many samples are
+# unattributed
 ledger() {
 	jq -c '.data[0] | map_values(.data)
 		| {records, bytes, suspect, lost, dropped, unattributed, evicted, memory, task_events_lost}' "$1"

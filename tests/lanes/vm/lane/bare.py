@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A kernel of ours with nothing but busybox: load modules, collect the console, power off."""
+"""A kernel of ours with only busybox: load modules, collect the console, and power off."""
 
 import shutil
 import subprocess
@@ -10,12 +10,12 @@ from . import LaneError, guest
 from .kernel import write_initrd
 
 INIT = Path(__file__).resolve().parents[2] / "kunit" / "init"
-# The last line of the guest's own, before it unloads and powers off.
+# The guest's last own line, before it unloads and powers off.
 DONE = "kunit-lane: done"
 
 
 def write_modules(loads, path):
-    """The second part of an initramfs: our init, and MODULE.ko with its arguments a line."""
+    """Make the second part of an initramfs: our init, and MODULE.ko with its arguments, one a line."""
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         root = Path(scratch) / "root"
         (root / "kunit").mkdir(parents=True)
@@ -39,16 +39,16 @@ def argv_of(kernel, initrd):
             "-smp", "2", "-m", "1024", "-machine", "q35", "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-serial", "stdio",
             "-kernel", str(kernel.image), "-initrd", str(initrd),
-            # A host that is busy delivers no timer interrupt in time: no reason to panic.
+            # A busy host delays timer interrupts: this is no reason to panic.
             "-append", f"{guest.PATIENCE} {guest.amd64_clock(accel)} console=ttyS0 {common}"]
 
 
 def boot(kernel, loads, out_dir):
-    """Boot, load each of LOADS (a path and arguments), and return what the console said."""
+    """Boot, load each of LOADS (a path and arguments), and return the console's output."""
     out_dir.mkdir(parents=True, exist_ok=True)
     modules, initrd = out_dir / "modules.img", out_dir / "initrd.img"
     write_modules(loads, modules)
-    # Archives in a row are unpacked one after the other.
+    # Consecutive archives are unpacked one after the other.
     initrd.write_bytes(kernel.initrd.read_bytes() + modules.read_bytes())
     log = out_dir / "console.log"
     argv = argv_of(kernel, initrd)

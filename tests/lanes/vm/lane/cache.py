@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Directories built once and found again by the content they were built from."""
+"""Directories that are built once and found by the content that they were built from."""
 
 import fcntl
 import hashlib
@@ -19,7 +19,7 @@ def cache_root():
 
 
 def content_key(*parts):
-    """A short name for the given strings and files."""
+    """Return a short name for the given strings and files."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.read_bytes() if isinstance(part, Path) else str(part).encode()
@@ -44,7 +44,7 @@ def run_tool(argv, what, **kwargs):
 
 
 def remove_tree(path):
-    """Remove a directory, never what is mounted below it: mmdebstrap that was killed leaves /proc and /sys."""
+    """Remove a directory, but nothing that is mounted below it: mmdebstrap leaves /proc and /sys if it is killed."""
     for line in reversed(Path("/proc/self/mounts").read_text(errors="replace").splitlines()):
         mounted = line.split(" ")[1]
         if mounted.startswith(f"{path}/"):
@@ -53,7 +53,7 @@ def remove_tree(path):
 
 
 def prune(root, keep):
-    """Forget what no run has used for weeks; a run touches what it uses."""
+    """Remove entries that no run has used for weeks. A run touches the entries that it uses."""
     oldest = time.time() - UNUSED_DAYS * 86400
     for entry in root.iterdir():
         if entry.is_dir() and entry != keep and entry.stat().st_mtime < oldest:

@@ -18,7 +18,7 @@ NANOSECONDS_APART = 200_000_000
 
 
 def counter_and_time(read, tries=100):
-    """Both of one moment: of TRIES those that the scheduler disturbed least."""
+    """Read both at one moment: the attempt of TRIES that the scheduler disturbed least."""
     best = None
     for _ in range(tries):
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
@@ -31,7 +31,7 @@ def counter_and_time(read, tries=100):
 
 @functools.cache
 def counter_khz():
-    """The frequency in kHz; None on a machine that is not x86_64."""
+    """Return the frequency in kHz; None on a machine that is not x86_64."""
     if os.uname().machine != "x86_64":
         return None
     page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)

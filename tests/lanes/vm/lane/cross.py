@@ -19,7 +19,7 @@ PROGRAMS = {"ktest": (("tests/lanes/vm/ktest", "kmod/core/codec", "kmod/core/pol
                       ("uapi", "kmod/core"), ("-luring",))}
 
 
-# Debian's package and the program in it.
+# Debian's package, and the program in it.
 PACKAGED = {"perf": ("linux-perf", "usr/bin/perf"), "dbus": ("dbus-daemon", "usr/bin/dbus-daemon")}
 # What the project builds (tests/lanes/arm64/cross-build) and a guest runs, below the build and in the guest.
 DAEMON = {"daemon/main/speprofd": "usr/bin/speprofd", "tools/speprof": "usr/bin/speprof",
@@ -35,7 +35,7 @@ def needed(path):
 
 
 def stage_libraries(programs, root, stage):
-    """All that @programs are linked with, from a root to where it lies in one."""
+    """Copy all libraries that @programs need from a root."""
     wanted, seen = list(programs), set()
     (stage / LIBRARIES).mkdir(parents=True, exist_ok=True)
     while wanted:
@@ -47,12 +47,12 @@ def stage_libraries(programs, root, stage):
                           if (p / library).exists())
             shutil.copy(source, stage / LIBRARIES / library)
             wanted.append(source)
-    # The link's target is a file of libc6.
+    # The link leads to a file of libc6.
     shutil.copy(root / LIBRARIES / "ld-linux-aarch64.so.1", stage / LOADER)
 
 
 def stage_program(name, into):
-    """Copy a program of PACKAGED and all that it is linked with, as they lie in a root."""
+    """Copy a program of PACKAGED and its libraries, at their paths in a root."""
     package, program = PACKAGED[name]
     root = sysroot("arm64", (package,))
     stage = Path(into) / name
@@ -64,7 +64,7 @@ def stage_program(name, into):
 
 
 def stage_daemon(build, into):
-    """Copy the daemon, the command and the demo's programs out of a build for arm64."""
+    """Copy the daemon, the command and the demo's programs from a build for arm64."""
     stage = Path(into) / "daemon"
     for name, target in DAEMON.items():
         (stage / target).parent.mkdir(parents=True, exist_ok=True)

@@ -11,16 +11,16 @@ COMPATIBLE = "arm,statistical-profiling-extension-v1"
 PPI = ("1", "5", "4")
 SPI = ("0", "64", "4")
 SPUS = {"none": (), "ppi": (PPI,), "spi": (SPI,), "no-interrupt": (None,),
-        # Two kinds of CPU whose PPIs share a number.
+        # Two kinds of CPUs, whose PPIs share a number.
         "partitioned": (PPI, PPI), "acpi": (PPI,)}
-# A node that no driver knows: speprof_trap makes the device of it that ACPI would.
+# A node that no driver knows: speprof_trap makes the device that ACPI would make.
 ACPI = "speprof,spe-of-acpi"
-# Of the nodes that are added: QEMU's own are 0x8000 and up.
+# A handle of the added nodes. QEMU's own begin at 0x8000.
 PARTITION_HANDLE = 0x9001
 
 
 def longer_interrupts(text):
-    """A tree's source in which each interrupt has a fourth cell, of no partition."""
+    """Return a tree's source in which each interrupt has a fourth cell, for no partition."""
     def widen(cells, entry, what):
         assert len(cells) % entry == 0, what
         return " ".join(" ".join([*cells[i:i + entry], "0x00"])
@@ -35,13 +35,13 @@ def longer_interrupts(text):
 
 
 def cpu_handles(text):
-    """The CPUs' phandles in the order of their numbers."""
+    """Return the CPUs' phandles in the order of their numbers."""
     found = re.findall(r"\bcpu@([0-9a-f]+) \{\s*(?:[^{}]*\s)?phandle = <(0x[0-9a-f]+)>", text)
     return [handle for _, handle in sorted(found, key=lambda pair: int(pair[0], 16))]
 
 
 def partition_interrupts(path):
-    """Make the tree's PPIs partitioned, CPUs of even and of odd numbers; the phandles of both."""
+    """Partition the tree's PPIs into CPUs with even and with odd numbers. Return the phandles of both."""
     text = run_tool(["dtc", "-q", "-I", "dtb", "-O", "dts", path], "device tree")
     source = path.with_suffix(".dts")
     source.write_text(longer_interrupts(text))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From what a kernel printed to a verdict for each KUnit suite."""
+"""From the output of a kernel to a verdict for each KUnit suite."""
 
 import re
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Suite:
     result: str = None
 
     def fault(self):
-        """Why it did not pass; None if it did."""
+        """Return why it did not pass; None if it passed."""
         if self.failed:
             return "; ".join([f"{len(self.failed)} failed: {', '.join(self.failed[:4])}",
                               *self.notes[:4]])
@@ -41,7 +41,7 @@ class Suite:
 
 
 def parse(console):
-    """The suites, in their order. A suite is what is indented by four, its cases deeper."""
+    """Return the suites, in their order. A suite is indented by four, and its cases more."""
     suites, now = [], None
     for raw in console.splitlines():
         line = PREFIX.sub("", raw)
@@ -60,14 +60,14 @@ def parse(console):
 
 
 def note_result(suite, found, skipped):
-    """Enter a result line; returns the suite that goes on, None after its own result."""
+    """Enter a result line. Return the present suite, or None after its own result."""
     depth, word, name = len(found[1]), found[2], found[4]
     if not depth:
         suite.result = word
         return None
     if depth > 4:
         suite.parameters += 1
-    # What a test with parameters says is said by each of them.
+    # For a test with parameters each parameter has a result.
     counts = depth > 4 or not suite.parameters
     if depth == 4:
         suite.seen += 1
@@ -80,7 +80,7 @@ def note_result(suite, found, skipped):
 
 
 def judge(console, expected, done):
-    """(PASS or FAIL, name, why) for each suite, and for what the kernel said besides."""
+    """Return (PASS or FAIL, name, why) for each suite, and for other messages of the kernel."""
     suites = parse(console)
     lines = []
     for suite in suites:

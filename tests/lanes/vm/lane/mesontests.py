@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What came of Meson's tests: each that was to run has a result, whatever became of Meson."""
+"""The results of Meson's tests: each planned test has a result, whatever happened to Meson."""
 
 import json
 from collections import Counter
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from . import LaneError
 
-# Meson's limit of each test is for an idle machine. A busy one is slow, not broken.
+# Meson's limit for each test assumes an idle machine. A busy one is slow, and not broken.
 TIME_FACTOR = "20"
 RESULTS = {"OK": "PASS", "EXPECTEDFAIL": "PASS", "SKIP": "SKIP"}
 
 
 def planned(folder):
-    """The tests that Meson lists, in its order, as dictionaries."""
+    """Return the tests that Meson lists, in its order, as dictionaries."""
     plan = Path(folder) / "meson-info/intro-tests.json"
     return json.loads(plan.read_text(encoding="utf-8")) if plan.exists() else []
 
@@ -37,7 +37,7 @@ def log_of(folder):
 
 
 def logged(folder):
-    """Those that ended; the last line is half of one where Meson was killed."""
+    """Return the tests that ended. If Meson was killed the last line may be incomplete."""
     log = log_of(folder)
     tests = []
     for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:

@@ -9,7 +9,7 @@ import re
 
 BAD_LINE = re.compile(r"BUG:|WARNING:|UBSAN:|Oops|possible circular|possible recursive|"
                       r"suspicious RCU|KASAN|KCSAN|kmemleak|leaked|detected stall|\[#\d+\]")
-# What a kernel built with these checkers says of itself when it boots.
+# Messages of a kernel with these checkers when it boots.
 HARMLESS = re.compile(r"kmemleak: (Kernel memory leak detector initialized|"
                       r"Automatic memory scanning thread started)")
 # An x86 breakpoint that the kernel does not know, and the memory around it as the kernel then reads
@@ -20,7 +20,7 @@ CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 (PASSED, JOB_FAILED, USAGE, KERNEL_COMPLAINED, TIMED_OUT, DID_NOT_RUN, LANE_BROKEN,
  EMULATOR) = range(8)
 SKIPPED = 77
-# So often is a boot begun where QEMU executed what was not there (Documentation/internal/testing.md).
+# How often a boot is repeated if QEMU executed a removed breakpoint (testing.md).
 BOOTS = 3
 # timeout(1) in the guest, by TERM and by KILL
 GUEST_TIMEOUT = (124, 137)
@@ -47,7 +47,7 @@ def executed_what_is_not_there(text):
 
 
 def judge(result, console):
-    """(exit status, one sentence, lines that prove it)"""
+    """Return (exit status, one sentence, lines that prove it)."""
     dmesg = result.files.get("dmesg", "")
     complaining = dmesg if bad_lines(dmesg) else console
     lines = executed_what_is_not_there(complaining)
