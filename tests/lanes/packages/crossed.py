@@ -10,12 +10,12 @@ from pathlib import Path
 from parts import ROOT, copy_root, root_of
 from lane.cache import run_tool
 
-# What dpkg itself takes for granted.
+# The packages that dpkg assumes.
 TOOLCHAIN = ("build-essential", "crossbuild-essential-arm64")
 
 
 def build_depends():
-    """Of debian/control: libraries for arm64, programs for this machine."""
+    """From debian/control: libraries for arm64, programs for this machine."""
     text = re.search(r"^Build-Depends:\n((?: .*\n)+)", (ROOT / "debian/control").read_text(), re.M)[1]
     for name in re.findall(r"^ ([a-z0-9.+-]+)", text, re.M):
         if name in ("debhelper-compat", "dh-sequence-installsysusers"):
@@ -29,7 +29,7 @@ def build_depends():
 
 
 def stage_source(own):
-    """What git lists, into a root; the time that its packages have."""
+    """Copy the files that git lists into a root. Return the time stamp of its packages."""
     (own / "speprof").mkdir()
     run_tool(["sh", "-c", 'git -C "$1" ls-files -z | tar -C "$1" --null -T - -cf - | tar -C "$2" -xf -',
               "sh", ROOT, own / "speprof"], "source")
@@ -37,7 +37,7 @@ def stage_source(own):
 
 
 def build(out, versions):
-    """Both into OUT/VERSION, in one copy of the root that is gone afterwards; what went wrong."""
+    """Build both into OUT/VERSION, in one copy of the root, which is removed. Return what went wrong."""
     root = root_of(sorted({*TOOLCHAIN, *build_depends()}), "amd64,arm64")
     with tempfile.TemporaryDirectory(dir=out) as scratch:
         own = Path(scratch) / "root"
@@ -59,20 +59,20 @@ def build(out, versions):
 
 
 def module(built, folder, series, name, *environment):
-    """The path of one that scripts/build-modules makes in a folder of BUILT."""
+    """Return the path of a module that scripts/build-modules makes in a directory of BUILT."""
     target = f"arm64-{series}"
     run_tool(["env", *environment, ROOT / "scripts/build-modules", "-o", built / folder, target], folder)
     return built / folder / target / f"{name}.ko"
 
 
 def spus(built, series):
-    """The release of a guest, and the module that makes up SPUs there."""
+    """Return the release of a guest, and the module that provides SPUs there."""
     path = module(built, "trap", series, "speprof_trap", "SPEPROF_TRAP=1")
     return run_tool(["modinfo", "-F", "vermagic", path], "modules").split()[0], path
 
 
 def demo(built, static=False):
-    """Files for a guest: the two programs; STATIC where a container has nothing else."""
+    """Return the two programs for a guest, STATIC if a container has no libraries."""
     programs = {Path(f"{built}-arm64/demo/{name}{'-static' * static}"): f"/ci/demo/{name}"
                 for name in ("chase", "stream")}
     run_tool([ROOT / "tests/lanes/arm64/cross-build", "--build-only", built, *(f"demo/{path.name}" for path in programs)],

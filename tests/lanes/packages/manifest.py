@@ -5,7 +5,7 @@ from parts import ROOT
 
 MANIFEST = ROOT / "packaging/kubernetes/speprof.yaml"
 JOB = ROOT / "tests/lanes/vm/job-image"
-# The field, what it is, and the option of podman that is the same; of what the job reads there, none.
+# The field, its value, and the equal option of podman; none if the job reads the field there.
 POD = (
     ("hostPID", True, "--pid=host"),
     ("hostNetwork", None, "--network=none"),
@@ -39,7 +39,7 @@ CONTAINER = (
 
 
 def field(of, path):
-    """By names with dots between; lists go by the "name" of what is in them."""
+    """Follow names separated by dots. Lists are searched for a "name"."""
     for name in path.split("."):
         if isinstance(of, list):
             of = next((each for each in of if each.get("name") == name), None)
@@ -49,7 +49,7 @@ def field(of, path):
 
 
 def complaints(text, job):
-    # Not before it is asked for: who reads the other checks' texts may be without.
+    # Imported late: a machine that runs only other checks may not have it.
     import yaml  # pylint: disable=import-outside-toplevel
     pods = [each["spec"]["template"]["spec"] for each in yaml.safe_load_all(text) if each["kind"] == "DaemonSet"]
     if len(pods) != 1 or len(pods[0]["containers"]) != 1:
@@ -58,7 +58,7 @@ def complaints(text, job):
     said = []
     for of, table in ((pod, POD), (container, CONTAINER)):
         for path, wanted, option in table:
-            # What Kubernetes gives where nothing is said is asked for by None: true in Python is 1, too.
+            # Values that Kubernetes defaults are expected as None. In Python true equals 1.
             if repr(field(of, path)) != repr(wanted):
                 said.append(f"{path} is {field(of, path)}, should be {wanted}")
             if option not in job:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the lanes of the packages share: verdicts, what packages say of themselves, a root to try them in."""
+"""Shared by the lanes of packages: verdicts, metadata of packages, and a root to install them in."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ DEFAULT = "6.12"
 
 
 def verdict(name, complaint=""):
-    """Print it; true if there is no complaint."""
+    """Print the verdict. Return true without a complaint."""
     print(f"{'FAIL' if complaint else 'PASS'} {name}{': ' + complaint if complaint else ''}",
           flush=True)
     return not complaint
@@ -31,7 +31,7 @@ def project_version():
 
 
 def complaint_of(argv):
-    """What a command says that fails; "" of one that does not."""
+    """Return the output of a command that fails; "" if it succeeds."""
     done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     return (done.stdout[-4000:] or "no output") if done.returncode else ""
@@ -43,7 +43,7 @@ def lintian(out):
 
 
 def depends(debs):
-    """Names of the packages that these need, themselves left out."""
+    """Return the names of the packages that these need, without themselves."""
     names = set()
     for package in debs:
         text = run_tool(["dpkg-deb", "-f", package, "Depends"], "dependencies")
@@ -52,12 +52,12 @@ def depends(debs):
 
 
 def libraries(names):
-    """Of packages that ours need, those that a root of the VM lane does not have anyway."""
+    """Return the packages that ours need and that a root of the VM lane does not have."""
     return [f"--package={name}" for name in names if name.startswith("lib")]
 
 
 def headers(series, flavour):
-    """The package with the newest headers of SERIES, and the release that they are for."""
+    """Return the package with the newest headers of SERIES, and its release."""
     names = [name.partition(":")[0] for _, name in
              apt.candidates(rf"^linux-headers-{re.escape(series)}\.[0-9][0-9.+a-z]*(-[0-9]+)?-{flavour}$")]
     if not names:
@@ -65,12 +65,12 @@ def headers(series, flavour):
     return names[-1], names[-1].removeprefix("linux-headers-")
 
 
-# Headers need their kernel; depmod of what it brings takes 24 minutes where QEMU runs it.
+# Headers depend on their kernel, for whose modules depmod takes 24 minutes under emulation.
 NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
 
 
 def root_of(packages, architectures="amd64", options=()):
-    """A Debian with PACKAGES, from the cache; OPTIONS are mmdebstrap's."""
+    """Return a Debian with PACKAGES, from the cache. OPTIONS are mmdebstrap's."""
     key = content_key(" ".join((*packages, *options)), Path(apt.__file__))
     return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
         "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase",
@@ -96,11 +96,11 @@ def run_in(root, debs, versions, releases, by=()):
     with tempfile.TemporaryDirectory(dir=debs) as scratch:
         own = Path(scratch) / "root"
         copy_root(root, debs, versions, own)
-        # /proc of its own, which goes with the namespaces.
+        # It has its own /proc, which ends with the namespaces.
         inside = ["unshare", "--mount", "--pid", "--fork", f"--root={own}", "--mount-proc",
                   "/debs/in-root", *versions, *releases]
         if by:
-            # Where users are mapped nobody makes devices: the root has none.
+            # Mapped users cannot create devices: the root has none.
             inside = [*by, "sh", "-c", 'mount --rbind /dev "$0/dev" && exec "$@"', own, *inside]
         done = subprocess.run(inside, stdin=subprocess.DEVNULL, check=False)
         shutil.rmtree(debs / "modules", ignore_errors=True)
