@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A bus with speprofd's policy on it, a daemon with the SPU emulated, and clients of several users."""
+"""A bus with speprofd's policy, a daemon with an emulated SPU, and clients of several users."""
 import json
 import os
 import shutil
@@ -11,10 +11,10 @@ import time
 
 NAME, PATH = "org.speprof1", "/org/speprof1"
 MANAGER, SESSION, CPU = f"{NAME}.Manager", f"{NAME}.Session", f"{NAME}.CPU"
-# Nobody's, and not those of a run beside this one: one in the group, one not.
+# UIDs that no other user or parallel run has: one in the group, and one that is not.
 READER = 100000 + 2 * os.getpid()
 OTHER = READER + 1
-# More of those, whom the bus must know to let them in.
+# More users, which the bus must know.
 CROWD = [OTHER + 2 * i for i in range(1, 6)]
 GROUP = 64000
 
@@ -93,7 +93,7 @@ def wait(done, what):
 
 
 class Watch:
-	"""A command that prints until it is ended; what it has printed, and its errors."""
+	"""A command that prints until it is ended, with its output and errors."""
 
 	def __init__(self, *command):
 		self.file = tempfile.TemporaryFile()
@@ -109,13 +109,13 @@ class Watch:
 
 
 class Refused(Exception):
-	"""An error of the bus; its text."""
+	"""An error of the bus, with its text."""
 
 
 class Service:
 	def __init__(self, daemon, folder, policy):
 		os.chmod(folder, 0o755)
-		# The bus looks up who its clients are.
+		# The bus looks up its clients by name.
 		self.bind(folder, "/etc/group", [f"speprof:x:{GROUP}:speprof-reader"])
 		self.bind(folder, "/etc/passwd", [f"speprof-reader:x:{READER}:{READER}::/:/bin/false",
 						  f"speprof-other:x:{OTHER}:{OTHER}::/:/bin/false",
@@ -133,7 +133,7 @@ class Service:
 
 	@staticmethod
 	def bind(folder, path, lines):
-		"""@path with @lines for this process and its children."""
+		"""Replace @path with a copy that has @lines, for this process and its children."""
 		copy = os.path.join(folder, os.path.basename(path))
 		with open(path, encoding="utf-8") as file:
 			kept = [line for line in file if not line.startswith("speprof")]
@@ -142,7 +142,7 @@ class Service:
 		subprocess.run(["mount", "--bind", copy, path], check=True)
 
 	def start(self, *settings, address=None, config="/dev/null"):
-		"""The daemon, on the bus, or on something before it; by @config beside @settings."""
+		"""Start the daemon on the bus, or on a proxy of it, with @config and @settings."""
 		settings = ("Source=emulated", "Emulate=yes", "Overhead=no", *settings)
 		self.process = subprocess.Popen(
 			[self.daemon, "--config", config, "--bus", address or self.address,
@@ -163,7 +163,7 @@ class Service:
 		wait(lambda: not self.busctl("status", "org.freedesktop.PolicyKit1").returncode, "polkit")
 
 	def start_polkitd(self, actions):
-		"""The real one, with @actions alone and rules that let one user manage; whether it is here."""
+		"""Start the real polkitd with @actions alone and a rule for one user. Return whether it is installed."""
 		if not os.path.exists(POLKITD):
 			return False
 		self.stop_polkit()
@@ -186,7 +186,7 @@ class Service:
 
 	@staticmethod
 	def as_user(uid):
-		"""Words before a command that is to run as @uid; the reader has the group."""
+		"""Return the words before a command that runs as @uid. The reader is in the group."""
 		if not uid:
 			return []
 		groups = f"--groups={GROUP}" if uid == READER else "--clear-groups"
@@ -217,7 +217,7 @@ class Service:
 		raise AssertionError(f"{args} {more} was not refused")
 
 	def denied(self, path, method, *args, uid):
-		"""By gdbus, which says more of it than that access was denied."""
+		"""Use gdbus, which prints more than "access denied"."""
 		got = subprocess.run([*self.as_user(uid), "gdbus", "call", "--address", self.address,
 				      "--dest", NAME, "--object-path", path, "--timeout", "60",
 				      "--method", method, *args], text=True, stdout=subprocess.PIPE,
