@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the command share. The arguments begin with SPEPROF FAKE-DAEMON."""
+"""Shared by the tests of the command. The arguments begin with SPEPROF FAKE-DAEMON."""
 import atexit
 import os
 import re
@@ -28,13 +28,13 @@ def environment(**more):
 
 
 def preload(library):
-	"""For LD_PRELOAD: a sanitizer's library must come first, where the program has one."""
+	"""For LD_PRELOAD: a sanitizer's library must come first if the program has one."""
 	got = subprocess.run(["ldd", SPEPROF], stdout=subprocess.PIPE, text=True, check=False).stdout
 	return ":".join([*re.findall(r"=> (\S*lib[au]\w*san\S*)", got), library])
 
 
 def program_for(user):
-	"""Another user may not reach a build below root's home: a copy, made once."""
+	"""Another user may not be able to read a build below root's home: use a copy, made once."""
 	if user is None:
 		return SPEPROF
 	copy = os.path.join(tempfile.gettempdir(), f"speprof-cli-{os.getpid()}")
@@ -66,7 +66,7 @@ class Case(unittest.TestCase):
 		return path
 
 	def sentence(self, got, status, *words):
-		"""One line on standard error with these words, and this exit status."""
+		"""Expect one line on standard error with these words, and this exit status."""
 		text = got.stderr.decode()
 		self.assertEqual(got.returncode, status, text)
 		self.assertEqual(text.count("\n"), 1, text)
@@ -85,7 +85,7 @@ class Case(unittest.TestCase):
 
 
 class Bus:
-	"""A private bus, with the daemon's stand-in on it unless mode is None."""
+	"""A private bus, with the fake daemon on it unless mode is None."""
 
 	def __init__(self, case, mode="normal", **env):
 		self.env = env
@@ -116,7 +116,7 @@ class Bus:
 
 
 def main(arguments=2):
-	"""All tests, or those named behind so many arguments."""
+	"""Run all tests, or those named after the first arguments."""
 	if not shutil.which("dbus-daemon"):
 		print("skipped: dbus-daemon is not installed")
 		sys.exit(77)
