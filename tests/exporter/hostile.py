@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Receivers that mean harm: answers without end or sense, and certificates that are not theirs."""
+"""Hostile receivers: endless or invalid replies, and wrong certificates."""
 import os
 import socket
 import ssl
@@ -9,7 +9,7 @@ import time
 
 
 def authority(folder):
-	"""A certificate authority in FOLDER; returns the file to be trusted."""
+	"""Create a certificate authority in FOLDER. Return the file to trust."""
 	subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
 			"-keyout", f"{folder}/ca.key", "-out", f"{folder}/ca.pem", "-days", "2", "-subj", "/CN=test"],
 		       check=True, stderr=subprocess.DEVNULL)
@@ -17,7 +17,8 @@ def authority(folder):
 
 
 def certificate(folder, name, subject, days):
-	"""Of that authority, for SUBJECT ("IP:127.0.0.1"), which ends in DAYS; a TLS context with it."""
+	"""Create a certificate of that authority for SUBJECT ("IP:127.0.0.1"), valid for DAYS.
+	Return a TLS context with it."""
 	key, asked, made = (f"{folder}/{name}.{end}" for end in ("key", "csr", "pem"))
 	with open(f"{folder}/{name}.ext", "w", encoding="ascii") as file:
 		file.write(f"subjectAltName={subject}\n")
@@ -58,7 +59,7 @@ def fine(connection):
 
 
 class Hostile:
-	"""Answers each connection by ANSWER once something came; over TLS where there is a CONTEXT."""
+	"""Answer each connection with ANSWER once it has sent something, over TLS if there is a CONTEXT."""
 
 	def __init__(self, answer, context=None):
 		self.answer, self.context = answer, context
@@ -89,20 +90,20 @@ class Hostile:
 			connection.close()
 
 	def close(self):
-		# What waits in accept() is woken so.
+		# This wakes accept().
 		self.listener.shutdown(socket.SHUT_RDWR)
 		self.listener.close()
 
 
 def hostile_receivers(folder):
-	"""{name: (receiver, what the line on it says, more settings)}, those with certificates where openssl is."""
+	"""Return {name: (receiver, words in the log line, more settings)}, with certificates if openssl exists."""
 	plain = {
 		"endless body": (endless_body, "status 503"),
 		"endless headers": (endless_headers, "status 503"),
 		"malformed": (malformed, "HTTP/0.9"),
 		"trickle": (trickle, "timed out"),
 	}
-	# Only the one that never comes to an end is to time out.
+	# Only the endless answer may time out.
 	patient = ("Push.TimeoutSec=60",)
 	found = {name: (Hostile(answer), says, () if answer == trickle else patient) for name, (answer, says) in plain.items()}
 	os.makedirs(folder, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What tests of the exporter share: snapshots made here, receivers, and programs that are waited for."""
+"""Shared by the tests of the exporter: snapshots, receivers, and programs to wait for."""
 import http.client
 import http.server
 import itertools
@@ -41,12 +41,13 @@ def tally(latencies, memory=()):
 
 
 def snapshot(containers, backend=HARDWARE, epoch=1, age=0):
-	"""A machine whose containers {name: (latencies, levels)} are all there is; @age: seconds since its daemon began."""
+	"""A machine with these containers {name: (latencies, levels)}. @age: seconds since its daemon started."""
 	latencies = [v for c in containers.values() for v in c[0]]
 	memory = [v for c in containers.values() for v in c[1]]
 	machine = struct.pack("<QQQ32s16s8sBB6xIIQ", epoch, epoch, age * 10**9, b"1", b"module", b"bpf", backend, 1,
 			      2, 0, 1000000)
-	# records, written, filtered, six of bytes, enabled, eight causes of blindness; the rest is 0.
+	# records, written, filtered, six of bytes, enabled, eight causes of blindness; all others
+	# are 0.
 	counters = [len(latencies), len(latencies), 0, 64 * len(latencies), 64 * len(latencies), 0, 0, 0, 0,
 		    10**9, *[0] * 8, *[0] * 13]
 	machine += struct.pack(f"<{len(counters)}Q", *counters) + tally(latencies, memory)
@@ -59,7 +60,7 @@ def snapshot(containers, backend=HARDWARE, epoch=1, age=0):
 
 
 def snapshot_of_six(late, early=1000, age=0):
-	"""Five containers that are heavy, and one that becomes so; with SETTINGS five of the six have series."""
+	"""Five heavy containers, and one that becomes heavy. With SETTINGS five of the six have series."""
 	return snapshot({"late": ([100] * late, []), **{f"c{i}": ([100] * early, []) for i in range(5)}}, age=age)
 
 
@@ -90,11 +91,11 @@ def free_port():
 
 
 class Program:
-	"""A program that runs until stop(), its output in a file."""
+	"""A program that runs until stop(), with its output in a file."""
 
 	def __init__(self, command, log, env=None, fds=()):
 		self.log = log
-		# What a sanitizer keeps of freed memory is no growth.
+		# Memory that a sanitizer quarantines does not count.
 		keep = "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"
 		options = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), keep)))
 		with open(log, "ab") as file:
@@ -124,7 +125,7 @@ TOKEN = "test-token"
 
 
 class Connection(http.client.HTTPConnection):
-	"""Of an exporter's socket, a Unix one or TCP."""
+	"""A connection to an exporter's socket, a Unix one or TCP."""
 
 	def __init__(self, exporter):
 		super().__init__("localhost")
@@ -135,7 +136,7 @@ class Connection(http.client.HTTPConnection):
 
 
 class Exporter(Program):
-	"""On a Unix socket of its own; with TCP on the loopback, where a token is set and sent unless TOKEN is None."""
+	"""An exporter on a Unix socket of its own, or on TCP on the loopback with a token, unless TOKEN is None."""
 
 	numbers = itertools.count()
 
@@ -152,7 +153,7 @@ class Exporter(Program):
 			self.headers = {"Authorization": f"Bearer {token}"}
 		listen = f"127.0.0.1:{self.port}" if tcp else self.path
 		every = ["Exporter.IntervalSec=1", f"Exporter.Listen={listen}", *settings]
-		# As a service manager hands them over: from 3 on, to the process that has that PID.
+		# As from a service manager: descriptors from 3 on, for the process with that PID.
 		handed = "".join(f" {3 + i}<&{fd}" for i, fd in enumerate(fds))
 		program = ["bash", "-c", f'LISTEN_PID=$$ exec "$@"{handed}', "bash", program] if fds else [program]
 		command = [*within, *program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
@@ -161,7 +162,7 @@ class Exporter(Program):
 		assert self.process.poll() is None, self.said()
 
 	def said(self):
-		# Here there may be no such group, or no right to it.
+		# This machine may have no such group, or may not permit its use.
 		return "".join(line for line in super().said().splitlines(True) if "the group speprof cannot be" not in line)
 
 	def connect(self):
@@ -192,13 +193,13 @@ class Exporter(Program):
 		return answer.status, answer.getheader("Content-Type"), data
 
 	def values(self):
-		"""{name{labels}: value} of the older text format."""
+		"""Return {name{labels}: value} of the older text format."""
 		text = self.get()[2].decode()
 		return {m[1]: float(m[2]) for m in re.finditer(r"(?m)^([a-z][^#\n]*) (\S+)$", text)}
 
 
 class Receiver:
-	"""An HTTP server that keeps what it gets, and answers as it is told: (status, headers, body)."""
+	"""An HTTP server that stores what it receives, and answers with (status, headers, body)."""
 
 	def __init__(self, answers=(), context=None):
 		self.bodies = []
@@ -230,10 +231,11 @@ class Receiver:
 
 		self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 		if context:
-			# In the connection's own thread, so that one that fails holds up no other.
+			# In the connection's own thread, so that a failing client does not block
+			# others.
 			self.server.socket = context.wrap_socket(self.server.socket, server_side=True,
 								 do_handshake_on_connect=False)
-		# Clients that are refused are what some tests are of.
+		# Some tests expect that clients are refused.
 		self.server.handle_error = lambda *_: None
 		self.url = f"http{'s' if context else ''}://127.0.0.1:{self.server.server_port}/push"
 		threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -254,7 +256,7 @@ def varint(data, at):
 
 
 def snappy(data):
-	"""What was compressed by snappy's block format."""
+	"""Decompress snappy's block format."""
 	size, at = varint(data, 0)
 	out = bytearray()
 	while at < len(data):
@@ -283,7 +285,7 @@ def snappy(data):
 
 
 def decode(schema, message, data):
-	"""protoc's text of it; a field that the schema does not have is an error."""
+	"""Return protoc's text of DATA. A field that the schema does not have is an error."""
 	folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schema")
 	got = subprocess.run(["protoc", f"-I{folder}", f"--decode={message}", os.path.join(folder, schema)],
 			     input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)

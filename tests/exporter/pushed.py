@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What receivers are told: that series end; and what they say."""
+"""What receivers get when series end, and how their replies are handled."""
 import os
 import random
 import re
@@ -16,7 +16,8 @@ STALE = struct.pack("<Q", 0x7ff0000000000002)
 
 
 def series_of(body):
-	"""{labels: whether it ends here} of a request; the NaN's bits, of which protoc shows nothing, are the right ones."""
+	"""Return {labels: whether the series ends} of a request. The bits of NaN, which protoc does
+	not print, must be right."""
 	data = snappy(body)
 	text = decode("remote.proto", "prometheus.WriteRequest", data)
 	found = {}
@@ -38,7 +39,7 @@ def of_name(found, name):
 
 
 def check_markers(program, folder):
-	"""A container that goes down, a daemon that is gone, an exporter that ends: each series has its end, once."""
+	"""A container that exits, a daemon that stops, an exporter that ends: each series ends once."""
 	if not shutil.which("protoc"):
 		return
 	for native in ("no", "yes"):
@@ -74,7 +75,7 @@ def check_markers(program, folder):
 
 
 def check_otlp_says(program, folder):
-	"""The file goes before the environment; what a collector did not take is counted, and said once."""
+	"""The configuration file takes precedence over the environment. Rejected points are counted, and logged once."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	# partial_success { rejected_data_points: 7 error_message: "too old" }
@@ -97,7 +98,8 @@ def check_otlp_says(program, folder):
 
 
 def context_of(folder):
-	"""A receiver's TLS that asks clients for a certificate of the same authority; and the client's, as credentials."""
+	"""A receiver's TLS context that requires a client certificate of the same authority, and
+	the client's as credentials."""
 	os.mkdir(folder)
 	authority(folder)
 	context = certificate(folder, "receiver", "IP:127.0.0.1", 2)
@@ -112,7 +114,7 @@ def context_of(folder):
 
 
 def check_credentials(program, folder):
-	"""A tenant's header and a client's certificate; a header that is a secret goes to no other machine in the clear."""
+	"""A tenant's header and a client certificate. A secret header is sent to no other machine without TLS."""
 	if not shutil.which("openssl"):
 		return
 	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
@@ -147,7 +149,7 @@ def check_credentials(program, folder):
 				       (queues, "headers", "A: b\n", "QueueKiB=40000: should be at most 32768 for 2 receivers")):
 		got = refused(program, secrets, (*settings, *more), name, text)
 		assert got.returncode == 78 and says in got.stderr and got.stderr.count("\n") == 1, got
-	# What is wrong of OTLP's ends that alone.
+	# Errors in the settings of OTLP disable only OTLP.
 	os.rename(f"{secrets}/speprof-exporter.remote-write-headers", f"{secrets}/speprof-exporter.otlp-headers")
 	for text, says in (("A: b\n", "OTLP: a token"), ("Host: x\n", "otlp-headers: should be")):
 		with open(f"{secrets}/speprof-exporter.otlp-headers", "w", encoding="ascii") as file:
@@ -161,7 +163,7 @@ def check_credentials(program, folder):
 
 
 def refused(program, secrets, settings, name, text):
-	"""What it says that has this alone to show to the receiver."""
+	"""Return the output of an exporter with only this credential for the receiver."""
 	for shown in ("headers", "token", "none"):
 		if os.path.exists(f"{secrets}/speprof-exporter.remote-write-{shown}"):
 			os.unlink(f"{secrets}/speprof-exporter.remote-write-{shown}")
@@ -173,7 +175,7 @@ def refused(program, secrets, settings, name, text):
 
 
 def check_proxy(program, folder):
-	"""What goes to this machine goes by no proxy, which would see a token in the clear; what goes elsewhere does."""
+	"""Requests to this machine use no proxy, which would see a token without TLS. Requests elsewhere do."""
 	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
 	write_snapshot(path, snapshot_of_six(50))
 	os.mkdir(secrets)
@@ -195,7 +197,7 @@ def check_proxy(program, folder):
 
 
 def check_authorities(program, folder):
-	"""CACertificates= takes the place of the system's authorities, and is not one more file of them."""
+	"""CACertificates= replaces the system's authorities, and does not add to them."""
 	system, ours = f"{folder}/system", f"{folder}/ours"
 	within = ["unshare", "-m", "bash", "-c", 'mount --bind "$1" /etc/ssl/certs && shift && exec "$@"', "bash", system]
 	os.mkdir(system)
@@ -222,7 +224,7 @@ def check_authorities(program, folder):
 
 
 def check_told(program, folder):
-	"""Another way to fail is logged when its turn comes."""
+	"""Another kind of failure is logged when its interval allows."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	receiver = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
@@ -237,7 +239,7 @@ def check_told(program, folder):
 
 
 def check_feed_told(program, folder):
-	"""A daemon that answers each other time has a line, and another way to fail too."""
+	"""A daemon that answers every other time is logged, and so is another kind of failure."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	exporter = Exporter(program, folder, "--snapshot", path)
@@ -255,7 +257,7 @@ def check_feed_told(program, folder):
 
 
 def check_too_large(program, folder):
-	"""A request that no queue has room for is said, with what would be right, and drops none of the others."""
+	"""A request larger than any queue is logged with advice, and drops no other request."""
 	path = f"{folder}/snapshot"
 	# Names that do not compress.
 	randbytes = random.Random(1).randbytes
@@ -275,7 +277,7 @@ def check_too_large(program, folder):
 
 
 def check_too_many(program, folder):
-	"""Series with such labels that no request has room for all of them: what would be right, to receivers and to scrapers."""
+	"""Labels so long that no request fits all series: receivers and scrapers get advice."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot({f"c{i}": ([i + 1] * 100, [1, 2, 3, 10]) for i in range(800)}))
 	receiver = Receiver()
@@ -289,7 +291,7 @@ def check_too_many(program, folder):
 		proto = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 		status, _, data = exporter.get(headers={"Accept": proto})
 		assert status == 507 and b"MaxSeries= should be smaller" in data, (status, data)
-		# Its 40 MB are not read: the exporter gives a client only so much time.
+		# The 40 MB are not read, as that takes long.
 		connection = Connection(exporter)
 		connection.request("GET", "/metrics")
 		assert connection.getresponse().status == 200
@@ -300,7 +302,7 @@ def check_too_many(program, folder):
 
 
 def check_memory(program, unit, folder):
-	"""All containers that a snapshot may have, and as many series as there may be, leave room for queues."""
+	"""With all containers of a snapshot, and the maximum of series, there is memory left for queues."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot({f"c{i:063}": ([100] * 5 + [1000], [1, 2, 3, 10]) for i in range(8192)}))
 	with open(unit, encoding="ascii") as file:
@@ -315,7 +317,7 @@ def check_memory(program, unit, folder):
 
 
 def check_no_names(program, hang, folder):
-	"""Name servers that do not answer hold up no end: all receivers have their last try at once."""
+	"""Name servers that do not answer do not delay the end: all receivers have their last attempt at once."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	for seconds in (2, 300):
@@ -330,5 +332,6 @@ def check_no_names(program, hang, folder):
 				wait(lambda a=asked: os.path.exists(a) and os.path.getsize(a) >= 2, "a try of each receiver")
 		finally:
 			code = exporter.stop()
-		# It does not wait for name servers, nor for TimeoutSec=: it is killed otherwise.
+		# It waits neither for name servers nor for TimeoutSec=: otherwise it would be
+		# killed.
 		assert code == 0, (code, exporter.said())
