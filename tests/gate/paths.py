@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which lanes a change concerns, beside the quick ones: the first rule that a path matches decides."""
+"""The lanes that a change concerns, beside the quick ones: the first rule that matches a path decides."""
 
 import re
 import subprocess
@@ -32,18 +32,18 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"scripts/(build-deb|deps)$", ("packages", "targets", "fresh-12", "fresh-13")),
     (r"scripts/|(.*/)?meson(_options)?\.(build|txt)$", ("plain", "targets", "fresh-12")),
     (r"tests/", ("plain",)),
-    # The quick lanes hold these.
+    # The quick lanes cover these.
     (r"Documentation/|LICENSES/|\.ci/|\.[a-z-]+$|[A-Z]+\.md$", ()),
 ))
 
 
 def lanes_of(path):
-    """The lanes that the rule of PATH names; None where no rule matches."""
+    """Return the lanes of the rule for PATH; None without a matching rule."""
     return next((lanes for pattern, lanes in RULES if pattern.match(path)), None)
 
 
 def changed_paths(base, root):
-    """Every path that differs from commit BASE in the work tree at ROOT, and untracked ones."""
+    """Return all paths that differ from commit BASE in the work tree at ROOT, and untracked ones."""
     def git(*argv):
         return subprocess.run(["git", "-C", root, *argv], text=True, stdout=subprocess.PIPE,
                               check=True).stdout.split("\0")

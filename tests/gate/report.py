@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What all lanes count, and the two kinds of lane: a build's own tests, and a script's lines."""
+"""Counts the results of all lanes. A lane is a build's own tests, or the lines of a script."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from pathlib import Path
 from lane.mesontests import TIME_FACTOR, log_of, planned, results
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of a lane that runs beside guests: a thirtieth of the CPU time while both compute.
+# For a lane that runs beside guests: a thirtieth of the CPU time while both compute.
 NICE = ("nice", "-n", "15")
 RESULT = re.compile(r"(PASS|FAIL|SKIP) ([^:\s]+):?\s*(.*)")
 
 
 class Report:
-    """Counts results from whichever thread they come, and prints them as they come."""
+    """Counts results from any thread, and prints them as they come."""
 
     def __init__(self):
         self.count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
@@ -41,7 +41,7 @@ class Report:
         return any(result == "FAIL" for result, _, _ in self.results.get(lane, []))
 
     def close(self):
-        """Print the closing lines; returns the exit status."""
+        """Print the closing lines. Return the exit status."""
         if self.skipped:
             print("Skipped:")
             for line in self.skipped:
@@ -52,7 +52,7 @@ class Report:
 
 
 class LaneRun:
-    """One lane as it runs: its name, whether guests are in it, and where it reports to."""
+    """A running lane: its name, whether it has guests, and its report."""
 
     def __init__(self, report, name, build, guest=False):
         self.report = report
@@ -64,14 +64,14 @@ class LaneRun:
         self.report.add(self.name, result, name, why)
 
     def command(self, argv, env=None):
-        """Run a command to its end; returns its exit status and what it wrote."""
+        """Run a command to its end. Return its exit status and its output."""
         done = subprocess.run([str(a) for a in argv], cwd=ROOT, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False, env=dict(os.environ, **(env or {})))
         return done.returncode, done.stdout
 
     def script(self, *argv, env=None):
-        """A script that prints PASS, FAIL or SKIP lines of its own."""
+        """Run a script that prints PASS, FAIL or SKIP lines."""
         seen = 0
         nice = () if self.guest else NICE
         with subprocess.Popen([*nice, *(str(a) for a in argv)], cwd=ROOT, text=True, errors="replace",
@@ -89,7 +89,7 @@ class LaneRun:
             self.add("FAIL", "lane", f"exit status {process.returncode}")
 
     def configure(self, folder, *options, env=None):
-        """Set a build folder up with every part of the project; false if that failed."""
+        """Set up a build directory with all parts of the project. Return false if that failed."""
         again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
         status, text = self.command(["meson", "setup", folder, "-Dtests=enabled", "-Dbpf=enabled",
                                      "-Dexporter=enabled", "-Dwerror=true", *options, *again], env)
@@ -99,7 +99,7 @@ class LaneRun:
         return not status
 
     def compile(self, folder, *options, env=None):
-        """Set a build folder up and build all of it; false if that failed."""
+        """Set up a build directory and build all of it. Return false if that failed."""
         if not self.configure(folder, *options, env=env):
             return False
         status, text = self.command(["ninja", "-C", folder], env)
@@ -109,7 +109,7 @@ class LaneRun:
         return not status
 
     def meson_tests(self, folder, leave_out=(), env=None):
-        """Run Meson's tests of a folder, each of which has a result, but for suites to leave out."""
+        """Run Meson's tests of a directory, except for the suites to leave out. Each test has a result."""
         names = [test["name"] for test in planned(folder)
                  if not {suite.split(":")[-1] for suite in test["suite"]} & set(leave_out)]
         log_of(folder).unlink(missing_ok=True)

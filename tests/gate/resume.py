@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lanes that have passed on exactly this tree are not run again: "make check-all" takes hours."""
+"""Lanes that have passed on this tree are not repeated, as "make check-all" takes hours."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import tempfile
 
 
 def tree_of(root):
-    """Git's name of all that the work tree at ROOT holds, but for what is ignored."""
+    """Return git's name of all that the work tree at ROOT contains, except for ignored files."""
     with tempfile.TemporaryDirectory() as scratch:
         env = dict(os.environ, GIT_INDEX_FILE=os.path.join(scratch, "index"))
 
@@ -20,14 +20,14 @@ def tree_of(root):
 
 
 class Passed:
-    """Results of lanes by the tree that they ran on, a file each in FOLDER."""
+    """Results of lanes for a tree, in one file each in FOLDER."""
 
     def __init__(self, folder, tree):
         self.folder = folder
         self.tree = tree
 
     def results(self, lane):
-        """What LANE counted on this tree; None unless it has passed there."""
+        """Return the counts of LANE on this tree; None unless it passed."""
         try:
             saved = json.loads((self.folder / f"{lane}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -35,7 +35,7 @@ class Passed:
         return [tuple(one) for one in saved["results"]] if saved.get("tree") == self.tree else None
 
     def save(self, lane, results):
-        """Keep what LANE counted; the file is whole or absent."""
+        """Save the counts of LANE. The file is complete or absent."""
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f".{lane}.part"
         part.write_text(json.dumps({"tree": self.tree, "results": results}), encoding="utf-8")

@@ -17,7 +17,7 @@ import time
 
 
 class Schedule:
-    """LANES by name, in the order in which they start; RUN_LANE runs one by its name."""
+    """Lanes by name, in the order in which they start. RUN_LANE runs one by its name."""
 
     def __init__(self, lanes, names, report, run_lane):
         self.lanes = lanes
@@ -36,7 +36,7 @@ class Schedule:
         return not self.needs_unfinished(name) and not (self.guest_runs and self.lanes[name].guest)
 
     def take(self):
-        """The first lane that may start; None when none is left."""
+        """Return the first lane that may start; None if none is left."""
         with self.change:
             while self.waiting:
                 for name in filter(self.may_start, self.waiting):

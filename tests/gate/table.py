@@ -16,7 +16,7 @@ SANITIZED = {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 
 @dataclass(frozen=True)
 class Lane:
-    """RUN takes a LaneRun. GUEST: boots guests. NEEDS: lanes that must have ended before."""
+    """RUN is called with a LaneRun. GUEST: the lane boots guests. NEEDS: lanes that must end before."""
     what: str
     run: Callable
     needs: tuple = ()
@@ -27,7 +27,8 @@ class Lane:
 def sanitized(lane):
     folder = lane.build.with_name(lane.build.name + "-asan")
     if lane.compile(folder, "-Db_sanitize=address,undefined", env=SANITIZED):
-        # The demo compares shares with CPU times: sanitizers change neither, and it takes a minute.
+        # The demo compares shares with CPU times. Sanitizers do not change either, and it takes a
+        # minute.
         lane.meson_tests(folder, leave_out=("demo",), env=SANITIZED)
 
 
@@ -42,7 +43,7 @@ def plain(lane):
 
 
 def script(*argv, **env):
-    """A lane that is a script; "BUILD" in its arguments stands for the build folder."""
+    """A lane that is a script. "BUILD" in its arguments stands for the build directory."""
     def run(lane):
         lane.script(*(lane.build if word == "BUILD" else word for word in argv), env=env)
     return run
