@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/hash.h"
+
 #define HEADS	    4096
 #define ALLOC_ALIGN 16UL
 
@@ -29,10 +31,8 @@ void map_store_deinit(struct map_store *store)
 
 u64 path_hash(const char *path)
 {
-	u64 h = 0xcbf29ce484222325ULL;
+	u64 h = hash_string(path);
 
-	for (; *path; path++)
-		h = (h ^ (u8)*path) * 0x100000001b3ULL;
 	return h ? h : 1;
 }
 

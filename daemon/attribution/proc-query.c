@@ -3,6 +3,7 @@
 
 #include "container.h"
 #include "maps.h"
+#include "util/time.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -11,14 +12,6 @@
 /* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
 #define CGROUP_TEXT   (16 * PATH_MAX)
 #define MAPPINGS_STEP 64
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 static char *cgroup_path(const struct cgroup_namespace *space, const char *text, size_t size)
 {
@@ -149,7 +142,7 @@ static int task_read(int proc, const struct cgroup_namespace *space, int task,
 void proc_query_run(int proc, const char *log, const struct cgroup_namespace *space,
 		    const struct proc_query *query, struct proc_answer *ret_answer)
 {
-	struct proc_answer answer = { .query = *query, .asked_ns = now_ns(), .bytes = 1024 };
+	struct proc_answer answer = { .query = *query, .asked_ns = time_now_ns(), .bytes = 1024 };
 	int task;
 
 	if (query->kind == PROC_QUERY_POD) {

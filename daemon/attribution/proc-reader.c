@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/time.h"
+
 #define STACK_BYTES (128U << 10)
 /* Answers that wait to be taken, before readers rest; of mappings so many are large. */
 #define ANSWERS_MOST 256
@@ -86,14 +88,6 @@ void proc_budget_charge(struct proc_budget *b, u64 bytes)
 	b->bytes -= (s64)bytes;
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 /* Under the lock, which is released. */
 static void reader_put(struct proc_reader *r)
 {
@@ -149,7 +143,7 @@ static void thread_wait(struct proc_reader *r, u64 ns)
 		pthread_cond_wait(&r->work, &r->lock);
 		return;
 	}
-	ns += now_ns();
+	ns += time_now_ns();
 	until = (struct timespec){ (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	pthread_cond_timedwait(&r->work, &r->lock, &until);
 }
@@ -166,7 +160,7 @@ static bool thread_next(struct proc_thread *t, struct proc_query *ret)
 	u64 ns;
 
 	while (!r->quit) {
-		ns = proc_budget_wait(&t->queue->budget, now_ns());
+		ns = proc_budget_wait(&t->queue->budget, time_now_ns());
 		if (!t->spare)
 			t->spare = malloc(sizeof(*t->spare));
 		if (!t->spare)
@@ -206,7 +200,9 @@ static struct proc_answer *thread_answer(struct proc_thread *t, const struct pro
 	}
 	answer = t->spare;
 	t->spare = NULL;
-	*answer = (struct proc_answer){ .query = *query, .asked_ns = now_ns(), .result = -ENOMEM };
+	*answer = (struct proc_answer){ .query = *query,
+					.asked_ns = time_now_ns(),
+					.result = -ENOMEM };
 	return answer;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "util/time.h"
+
 /* On a cache line of its own. */
 struct attribute_reader {
 	pthread_mutex_t lock;
@@ -26,14 +28,6 @@ struct attribute_lock {
 	u64 longest_ns;
 	struct attribute_reader reader[];
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 int attribute_lock_new(u32 readers, struct attribute_lock **ret_lock)
 {
@@ -98,7 +92,7 @@ void attribute_write_begin(struct attribute_reader *reader)
 	pthread_mutex_lock(&share->gate);
 	for (u32 i = 0; i < share->readers; i++)
 		pthread_mutex_lock(&share->reader[i].lock);
-	share->since_ns = now_ns();
+	share->since_ns = time_now_ns();
 }
 
 void attribute_write_end(struct attribute_reader *reader)
@@ -109,7 +103,7 @@ void attribute_write_end(struct attribute_reader *reader)
 	if (!reader)
 		return;
 	share = reader->share;
-	took = now_ns() - share->since_ns;
+	took = time_now_ns() - share->since_ns;
 	if (took > share->longest_ns)
 		__atomic_store_n(&share->longest_ns, took, __ATOMIC_RELAXED);
 	for (u32 i = 0; i < share->readers; i++)

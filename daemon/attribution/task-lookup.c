@@ -9,6 +9,7 @@
 #include "container.h"
 #include "procfs.h"
 #include "util/escape.h"
+#include "util/time.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -23,14 +24,6 @@
 #define REFRESH_BUCKETS	  64
 
 #define MAPS_MS 10000 /* before mappings are read again without a cause */
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
-}
 
 static void answer_take(struct attributor *a, const struct proc_answer *answer);
 
@@ -192,7 +185,7 @@ static bool same_birth(u64 born_ns, const struct procfs_stat *st)
 {
 	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
 	/* As it is now: after a suspend in between it is another one, for /proc to find. */
-	u64 ahead = now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);
+	u64 ahead = time_clock_ns(CLOCK_BOOTTIME) - time_now_ns();
 	u64 born = (born_ns + ahead) / tick;
 
 	return st->start_time <= born + 1 && born <= st->start_time + 1;

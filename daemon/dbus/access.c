@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "name-watch.h"
+#include "util/time.h"
 
 #define GROUP "speprof"
 
@@ -44,19 +45,11 @@ struct access_query {
 	sd_bus_error error;
 };
 
-static u64 monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 void access_init(struct access *access)
 {
 	const struct group *group = getgrnam(GROUP);
 
-	*access = (struct access){ .now_ns = monotonic_ns };
+	*access = (struct access){ .now_ns = time_now_ns };
 	bus_callers_init(&access->callers, group ? group->gr_gid : (gid_t)-1);
 }
 

@@ -13,6 +13,7 @@
 #include "codec/payload.h"
 #include "profile/profile-query.h"
 #include "profile/profile-read.h"
+#include "util/time.h"
 
 /* ---- Parts of answers ---------------------------------------------------------- */
 
@@ -180,14 +181,6 @@ static bool is_own(void *ctx, const struct attribute_container *container)
 	return cgroup_owner_is(request->mount, container->cgroup, request->uid);
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 static int read_counters(struct worker_state *state, void *arg)
 {
 	struct counters_request *request = arg;
@@ -200,7 +193,7 @@ static int read_counters(struct worker_state *state, void *arg)
 	worker_drain(state, session);
 	request->backend = session->shared_source->source->backend;
 	r = profile_query_counters(session->profile, state->symbols, true, request->span,
-				   session->running ? now_ns() : 0, &request->wanted,
+				   session->running ? time_now_ns() : 0, &request->wanted,
 				   &request->counters);
 	symbols_stats(state->symbols, &stats);
 	request->pending = stats.pending;

@@ -12,6 +12,7 @@
 #include "message-limits.h"
 #include "name-watch.h"
 #include "util/log.h"
+#include "util/time.h"
 
 /* Of each list of patterns, and bytes of one. */
 #define PATTERNS     64
@@ -56,14 +57,6 @@ struct bus_profile {
 	int fd;
 };
 
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 static int profile_begin(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, NULL);
@@ -79,8 +72,8 @@ static int profile_begin(struct worker_state *state, void *arg)
 	}
 	/* What was sampled before is not of these seconds. */
 	worker_drain(state, session);
-	profile->facts.start_ns = now_ns(CLOCK_REALTIME);
-	profile->began_ns = now_ns(CLOCK_MONOTONIC);
+	profile->facts.start_ns = time_clock_ns(CLOCK_REALTIME);
+	profile->began_ns = time_now_ns();
 	profile->facts.backend = session->shared_source->source->backend;
 	r = pprof_new(session->profile, state->attributor, true, state->plan.budget ? &room : NULL,
 		      &profile->pprof);
@@ -95,7 +88,7 @@ static int profile_finish(struct worker_state *state, void *arg)
 	struct bus_profile *profile = arg;
 
 	worker_drain(state, worker_session(state, NULL));
-	profile->facts.duration_ns = now_ns(CLOCK_MONOTONIC) - profile->began_ns;
+	profile->facts.duration_ns = time_now_ns() - profile->began_ns;
 	return pprof_write(profile->pprof, state->symbols, &profile->facts, profile->fd);
 }
 

@@ -6,18 +6,11 @@
 #include <time.h>
 
 #include "engine/shards.h"
-
-u64 property_cache_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
+#include "util/time.h"
 
 bool property_cache_fresh(u64 at_ns)
 {
-	return at_ns && property_cache_now() - at_ns < BUS_FACTS_NS;
+	return at_ns && time_now_ns() - at_ns < BUS_FACTS_NS;
 }
 
 void property_cache_invalidate(struct property_cache *facts)
@@ -53,7 +46,7 @@ const struct machine_properties *property_cache_machine(struct property_cache *f
 {
 	if (!property_cache_fresh(facts->machine_ns)) {
 		worker_read(worker, read_machine, &facts->machine);
-		facts->machine_ns = property_cache_now();
+		facts->machine_ns = time_now_ns();
 	}
 	return &facts->machine;
 }
@@ -114,7 +107,7 @@ int property_cache_cpu(struct property_cache *facts, struct worker *worker, u32 
 		r = worker_read(worker, read_cpu, &facts->cpu);
 		if (r < 0)
 			return r;
-		facts->cpu_ns = property_cache_now();
+		facts->cpu_ns = time_now_ns();
 	}
 	*ret_facts = &facts->cpu;
 	return 0;
@@ -139,7 +132,7 @@ bool property_cache_session(struct property_cache *facts, struct worker *worker,
 	/* Nobody makes one but the bus. */
 	if (!facts->names_ns) {
 		worker_read(worker, read_names, facts);
-		facts->names_ns = property_cache_now();
+		facts->names_ns = time_now_ns();
 	}
 	for (u32 i = 0; i < WORKER_SESSIONS; i++)
 		if (*facts->names[i] && !strcmp(facts->names[i], name))

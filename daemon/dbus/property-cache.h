@@ -47,9 +47,6 @@ struct property_cache {
 /** property_cache_fresh() - does what was read at @at_ns still hold? */
 bool property_cache_fresh(u64 at_ns);
 
-/** property_cache_now() - CLOCK_MONOTONIC */
-u64 property_cache_now(void);
-
 /** property_cache_invalidate() - something changed */
 void property_cache_invalidate(struct property_cache *facts);
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/time.h"
+
 /* Where a part of a filter acts. */
 enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
 
@@ -182,7 +184,7 @@ static int facts_of(struct bus *bus, const char *name, const struct session_prop
 	snprintf(facts->name, sizeof(facts->name), "%s", name);
 	r = worker_read(bus->worker, read_facts, facts);
 	bus->session = facts;
-	bus->session_ns = property_cache_now();
+	bus->session_ns = time_now_ns();
 	if (r < 0)
 		bus_invalidate_session(bus);
 	else

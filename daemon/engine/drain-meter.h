@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "codec/env.h"
+#include "util/time.h"
 
 /**
  * struct drain_meter - of one thread, which alone writes it
@@ -23,26 +24,18 @@ struct drain_meter {
 	u64 bytes;
 };
 
-static inline u64 drain_meter_clock(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 /** drain_meter_begin() - begin a section, of the calling thread; @meter may be NULL */
 static inline void drain_meter_begin(struct drain_meter *meter)
 {
 	if (meter)
-		meter->began_ns = drain_meter_clock();
+		meter->began_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /** drain_meter_end() - add the section to the sum; @meter may be NULL */
 static inline void drain_meter_end(struct drain_meter *meter)
 {
 	if (meter)
-		meter->ns += drain_meter_clock() - meter->began_ns;
+		meter->ns += time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - meter->began_ns;
 }
 
 #endif

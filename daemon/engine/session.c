@@ -9,21 +9,14 @@
 #include <unistd.h>
 
 #include "util/escape.h"
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
+#include "util/time.h"
 
 u64 session_epoch(void)
 {
 	u64 epoch = 0;
 
 	if (getrandom(&epoch, sizeof(epoch), GRND_NONBLOCK) != sizeof(epoch))
-		epoch = now_ns(CLOCK_REALTIME);
+		epoch = time_clock_ns(CLOCK_REALTIME);
 	return epoch;
 }
 
@@ -294,7 +287,7 @@ int session_init(struct session *session, const struct session_config *config,
 	made.shared = config->shared;
 	made.epoch = session_epoch();
 	made.bytes = strcmp(config->name, SESSION_MACHINE) ? plan->bytes : 0;
-	made.cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	made.cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	*session = made;
 	return 0;
 }
@@ -338,7 +331,7 @@ int session_start(struct session *session)
 	shared_source->running++;
 	session->running = true;
 	session->waits = false;
-	session->started_ns = now_ns(CLOCK_MONOTONIC);
+	session->started_ns = time_now_ns();
 	if (session->stopped_ns)
 		profile_skip_time(session->profile, session->started_ns - session->stopped_ns);
 	return 0;
@@ -356,7 +349,7 @@ int session_stop(struct session *session)
 {
 	if (!session->running)
 		return -EALREADY;
-	session->stopped_ns = now_ns(CLOCK_MONOTONIC);
+	session->stopped_ns = time_now_ns();
 	session->ran_ns = session_duration(session);
 	session->running = false;
 	session->shared_source->running--;
@@ -371,9 +364,9 @@ void session_reset(struct session *session)
 	if (session->flight)
 		flight_clear(session->flight);
 	session->ran_ns = 0;
-	session->started_ns = now_ns(CLOCK_MONOTONIC);
+	session->started_ns = time_now_ns();
 	session->epoch = session_epoch();
-	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	session->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
@@ -402,7 +395,7 @@ void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
 
 u64 session_duration(const struct session *session)
 {
-	u64 now = session->running ? now_ns(CLOCK_MONOTONIC) - session->started_ns : 0;
+	u64 now = session->running ? time_now_ns() - session->started_ns : 0;
 
 	return session->ran_ns + now;
 }
@@ -449,7 +442,7 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	ret_header->cpus = source->cpus;
 	ret_header->interval_ns = source->interval_ns;
 	ret_header->duration_ns = session_duration(session);
-	ret_header->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
+	ret_header->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
 	ret_header->memory = resident();
 	fill_trouble(session->shared_source, session->shards, ret_header);
 }

@@ -2,6 +2,7 @@
 #include "shards.h"
 
 #include "profile/profile-shard.h"
+#include "util/time.h"
 #include "worker-internal.h"
 
 #include <errno.h>
@@ -49,14 +50,6 @@ struct shards {
 	bool quit;
 	struct shard shard[SOURCE_PARTS];
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 static void shard_lock(struct shard *shard)
 {
@@ -280,7 +273,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	u64 since, took;
 
 	lock_part(shards, index);
-	since = now_ns();
+	since = time_now_ns();
 	source_partition_update(session->shared_source->source, index);
 	if (!index && !session->shared_source->source->parts)
 		session->shared_source->seen = session->shared_source->source->trouble;
@@ -290,7 +283,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	} else {
 		full = NULL;
 	}
-	took = now_ns() - since;
+	took = time_now_ns() - since;
 	unlock_part(shards, index);
 	if (took > shards->longest_ns)
 		shards->longest_ns = took;
@@ -316,7 +309,7 @@ static void gather_session(struct shards *shards, struct session *session)
 		session->shared_source->seen = session->shared_source->source->trouble;
 	attribute_read_begin(seat);
 	if (session->running)
-		profile_advance_history(session->profile, now_ns());
+		profile_advance_history(session->profile, time_now_ns());
 	attribute_read_end(seat);
 }
 

@@ -8,15 +8,8 @@
 
 #include "rate-control.h"
 #include "source-open.h"
+#include "util/time.h"
 #include "worker-internal.h"
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 /* Opens a source that samples as @shared_source's does, for the CPUs that exist now. */
 static int open_source(struct source_renewal *renewal, const struct shared_source *shared_source,
@@ -52,7 +45,7 @@ static void book_blind(struct worker_state *state, const struct shared_source *s
 
 	while ((session = worker_next(state, session)))
 		if (session->shared_source == shared_source && session->running)
-			session_book_blind(session, blind_ns, now_ns());
+			session_book_blind(session, blind_ns, time_now_ns());
 }
 
 /* Stops the source of @shared_source, counts what is in its rings, and starts @source instead. */
@@ -60,7 +53,7 @@ static int switch_to(struct worker_state *state, struct source_renewal *renewal,
 		     struct shared_source *shared_source, struct source *source)
 {
 	struct source *old = shared_source->source;
-	u64 stopped_ns = now_ns(), blind_ns;
+	u64 stopped_ns = time_now_ns(), blind_ns;
 	int r;
 
 	old->ops->stop(old);
@@ -73,7 +66,7 @@ static int switch_to(struct worker_state *state, struct source_renewal *renewal,
 			 "sampling could not be enabled: %s", strerror(-r));
 		shared_source->error = old->ops->start(old);
 	}
-	blind_ns = now_ns() - stopped_ns;
+	blind_ns = time_now_ns() - stopped_ns;
 	book_blind(state, shared_source, blind_ns);
 	renewal->ret_blind_ns += blind_ns;
 	return r;

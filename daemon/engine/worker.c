@@ -7,6 +7,7 @@
 #include "rate-control.h"
 #include "shards.h"
 #include "tasks/task-event.h"
+#include "util/time.h"
 #include "worker-internal.h"
 
 #include <errno.h>
@@ -44,14 +45,6 @@ struct worker {
 	bool pending;
 	bool quit;
 };
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 struct session *worker_next(struct worker_state *state, struct session *session)
 {
@@ -132,7 +125,7 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 		return;
 	drain_meter_end(drain->meter);
 	attribute_write_begin(drain->seat);
-	now = now_ns(CLOCK_MONOTONIC);
+	now = time_now_ns();
 	take_tasks(state, now > until_ns ? now : until_ns);
 	shards_set_watermark(state->shards, now > until_ns ? now : until_ns);
 	attribute_write_end(drain->seat);
@@ -272,8 +265,7 @@ int worker_view(struct worker_state *state, void *arg)
 	else
 		r = profile_span_view(session->profile, state->symbols, true, request->span,
 				      request->group, request->sort, request->limit,
-				      session->running ? now_ns(CLOCK_MONOTONIC) : 0,
-				      &request->view);
+				      session->running ? time_now_ns() : 0, &request->view);
 	if (r < 0)
 		return r;
 	spanned = header->duration_ns;
@@ -460,7 +452,7 @@ static void run_housekeeping(struct worker *w)
 		write_shared(&w->state, take_answers);
 	if ((fds[0].revents && read(w->wake, &count, sizeof(count)) < 0) || !running)
 		return;
-	now = now_ns(CLOCK_MONOTONIC);
+	now = time_now_ns();
 	if (w->state.tasks)
 		write_shared(&w->state, take_all_tasks);
 	if (now - w->refreshed >= REFRESH_NS) {
@@ -525,7 +517,7 @@ static void *worker_run(void *arg)
 		if (n == FIRST_FEED)
 			continue;
 		drain_ready(w, fds, feeds, n);
-		now = now_ns(CLOCK_MONOTONIC);
+		now = time_now_ns();
 		if (now - w->refreshed >= REFRESH_NS) {
 			refresh(&w->state);
 			w->refreshed = now;

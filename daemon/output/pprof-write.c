@@ -17,6 +17,7 @@
 #include "attribution/maps.h"
 #include "symbols/symbol-message.h"
 #include "util/escape.h"
+#include "util/hash.h"
 #include "util/protobuf.h"
 
 /* So much is written before it is compressed, and a message more, at the most. */
@@ -125,15 +126,6 @@ struct writer {
 	int error;
 };
 
-static u32 hash_text(const char *s)
-{
-	u32 h = 2166136261U;
-
-	while (*s)
-		h = (h ^ (u8)*s++) * 16777619U;
-	return h;
-}
-
 static void names_deinit(struct names *names)
 {
 	for (u32 i = 0; i < names->room; i++)
@@ -143,7 +135,7 @@ static void names_deinit(struct names *names)
 
 static struct name *names_slot(const struct names *names, const char *text)
 {
-	u32 i = hash_text(text) & (names->room - 1);
+	u32 i = (u32)hash_string(text) & (names->room - 1);
 
 	while (names->slots[i].text && strcmp(names->slots[i].text, text))
 		i = (i + 1) & (names->room - 1);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "util/time.h"
+
 static void words_save(const u32 *words, size_t count, struct serializer *to)
 {
 	u64 wide[HISTOGRAM_BUCKETS > SAMPLE_COUNTS ? HISTOGRAM_BUCKETS : SAMPLE_COUNTS];
@@ -156,10 +158,8 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 static u64 start_load(struct deserializer *from)
 {
 	u64 start = deserialize_u64(from);
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	from->bad |= start > (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
+	from->bad |= start > time_now_ns();
 	return start;
 }
 

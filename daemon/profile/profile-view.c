@@ -3,6 +3,7 @@
 #include "profile-internal.h"
 
 #include "util/escape.h"
+#include "util/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@ struct named {
 	const struct location *location;
 	u64 function; /* of symbols_key() if it is known, else the address */
 	u64 line; /* of symbols_line() if lines are wanted and it is known, else 0 */
-	u32 binary; /* hash of the binary's path, to tell equal names apart */
+	u64 binary; /* hash of the binary's path, to tell equal names apart */
 	bool known;
 };
 
@@ -44,15 +45,6 @@ static void copy_string(char *to, size_t size, const char *from)
 			;
 	memcpy(to, from ? from : "", n);
 	to[n] = 0;
-}
-
-static u32 hash_string(const char *s)
-{
-	u32 h = 2166136261U;
-
-	while (*s)
-		h = (h ^ (u8)*s++) * 16777619U;
-	return h;
 }
 
 void row_counters(struct view_row *row, const struct counters *f)

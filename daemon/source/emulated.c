@@ -19,6 +19,7 @@
 #include "emulated-models.h"
 #include "emulated-spu.h"
 #include "util/cpu-list.h"
+#include "util/time.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
@@ -82,14 +83,6 @@ static bool takes(const struct emulated *e, u32 cpu)
 	return source_owns_cpu(&(struct source_config){ .part = e->part, .parts = e->parts }, cpu);
 }
 
-static u64 now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
-}
-
 /* What all CPUs sample by, but for its own interval. */
 static int cpu_program(struct emulated *e, struct emulated_cpu *cpu, const char **ret_reason)
 {
@@ -148,7 +141,7 @@ static int cpu_start(struct emulated_cpu *cpu, u64 since_ns, enum source_blind c
 		return r;
 	emulated_spu_enable(&cpu->driver, since_ns);
 	emulated_spu_set_blind_cause(&cpu->driver, cause);
-	cpu->seen_ns = now();
+	cpu->seen_ns = time_now_ns();
 	cpu->running = 0;
 	cpu->throttled = false;
 	cpu->ticked = true;
@@ -219,7 +212,7 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 		      const struct source_sink *sink)
 {
 	struct cpu_clock_event event;
-	u64 end_ns = until_ns ? until_ns : now();
+	u64 end_ns = until_ns ? until_ns : time_now_ns();
 	bool full = cpu_clock_begin(&cpu->clock);
 
 	while (cpu_clock_next(&cpu->clock, &event))
@@ -228,7 +221,7 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 
 	/* A full ring took nothing in after what it holds: that time was blind. */
 	if (full && !cpu->throttled)
-		cpu_gap(cpu, cpu->seen_ns, until_ns ? until_ns : now(), sink);
+		cpu_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
 	/* The ring may hold a tick that came after the clock was read. */
 	if (end_ns < cpu->seen_ns)
 		end_ns = cpu->seen_ns;
@@ -297,7 +290,7 @@ static int emulated_start(struct source *source)
 		return -EBUSY;
 	if (timerfd_settime(e->timer_fd, 0, &period, NULL) < 0)
 		return -errno;
-	e->check_ns = now();
+	e->check_ns = time_now_ns();
 	for (u32 i = 0; i < e->count; i++) {
 		struct emulated_cpu *cpu = &e->cpus[i];
 
@@ -337,7 +330,7 @@ static int emulated_drain(struct source *source, const struct source_sink *sink)
 {
 	struct emulated *e = emulated_of(source);
 	bool stopped = e->state == EMULATED_STOPPED;
-	u64 expirations, now_ns = now();
+	u64 expirations, now_ns = time_now_ns();
 
 	if (e->state == EMULATED_IDLE)
 		return 0;
@@ -367,7 +360,7 @@ static void emulated_stop(struct source *source)
 			cpu_clock_stop(&e->cpus[i].clock);
 	}
 	timerfd_settime(e->timer_fd, 0, &never, NULL);
-	e->stop_ns = now();
+	e->stop_ns = time_now_ns();
 	e->state = EMULATED_STOPPED;
 }
 
@@ -408,7 +401,7 @@ static int emulated_configure(struct source *source, const struct source_config 
 {
 	struct emulated *e = emulated_of(source);
 	struct spu_program program;
-	u64 since = now();
+	u64 since = time_now_ns();
 	int r;
 
 	r = spu_program_make(config, &e->spu, &program, ret_reason);
@@ -430,7 +423,7 @@ static int emulated_tune(struct source *source, const struct source_tune *tune)
 	before = e->cpus[tune->cpu].tune.scale;
 	e->cpus[tune->cpu].tune = *tune;
 	if (tune->scale != (before ? before : SOURCE_TUNE_ONE))
-		renew(e, tune->cpu, now());
+		renew(e, tune->cpu, time_now_ns());
 	return 0;
 }
 

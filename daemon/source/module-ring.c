@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/time.h"
+
 static_assert(SPEPROF_WINDOW_TRUNCATED == WINDOW_TRUNCATED &&
 		      SPEPROF_WINDOW_PARTIAL == WINDOW_PARTIAL &&
 		      SPEPROF_WINDOW_COLLIDED == WINDOW_COLLIDED &&
@@ -112,14 +114,6 @@ static struct tick_clock clock_of(const struct speprof_window *w)
 		    w->tick_hz == 1000000000;
 
 	return tick_clock_scale(w->tick_hz, same ? w->start_ns : w->start_ticks, w->start_ns);
-}
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
 /* As the ABI has it; in two steps, as the product may have more than 64 bits. */
@@ -245,7 +239,7 @@ static void take_event(const struct speprof_event *e, struct source_trouble *tro
 static void take_stop(struct module_ring *ring, const struct speprof_event *e)
 {
 	if (e->type == SPEPROF_EVENT_SYNDROME && e->action == SPEPROF_ACTION_STOP_CPU &&
-	    !ring->stopped_ns && e->time_ns <= now_ns())
+	    !ring->stopped_ns && e->time_ns <= time_now_ns())
 		ring->stopped_ns = e->time_ns;
 }
 
@@ -279,7 +273,7 @@ static void book_stopped(struct module_ring *ring, bool stopped, const struct so
 		.tid = -1,
 		.backend = ring->backend,
 	};
-	u64 now = stopped ? now_ns() : 0;
+	u64 now = stopped ? time_now_ns() : 0;
 
 	if (stopped && ring->stopped_ns) {
 		window.blind_ns = now - ring->stopped_ns;

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/time.h"
+
 /* For aux_head to move: for so long at the most, looked at so often. */
 #define MOVED_MOST_NS 1000000000ULL
 #define MOVED_NS      100000
@@ -63,14 +65,6 @@ const struct perf_host perf_host_real = {
 	.watch = real_watch,
 	.ran_ns = perf_event_ran_ns,
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 /* The ring first: its control page says where the area shall be. */
 static int map_both(struct perf_aux *aux)
@@ -138,7 +132,7 @@ int perf_aux_start(struct perf_aux *aux)
 
 	aux->on = r >= 0;
 	aux->anchor = tick_clock_now();
-	aux->armed_from = now_ns();
+	aux->armed_from = time_now_ns();
 	return r;
 }
 
@@ -252,7 +246,7 @@ void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sin
 	if (!aux->blind_ns && !aux->lost_bytes)
 		return;
 	window.data = nothing;
-	window.start_ns = window.end_ns = now_ns();
+	window.start_ns = window.end_ns = time_now_ns();
 	report_lost(aux, &window);
 	sink->window(sink->ctx, &window);
 }
@@ -264,7 +258,7 @@ static void repair(struct perf_aux *aux, u64 since, u64 flags)
 
 	if (!aux->on || aux->host->enable(aux->fd, true) < 0)
 		return;
-	now = now_ns();
+	now = time_now_ns();
 	perf_aux_blind(aux, flags & PERF_AUX_FLAG_PARTIAL ? SOURCE_BLIND_FAULT : SOURCE_BLIND_FULL,
 		       now > since ? now - since : 0);
 }
@@ -296,8 +290,8 @@ static bool wait_moved(const struct perf_aux *aux, u64 end)
 	while (__atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE) - tail <
 	       end - tail) {
 		if (!from)
-			from = now_ns();
-		else if (now_ns() - from >= MOVED_MOST_NS)
+			from = time_now_ns();
+		else if (time_now_ns() - from >= MOVED_MOST_NS)
 			return false;
 		nanosleep(&moment, NULL);
 	}
@@ -390,11 +384,11 @@ int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink)
 /* What is handed over is of before the pause. */
 int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
 {
-	u64 from = now_ns(), blind = 0;
+	u64 from = time_now_ns(), blind = 0;
 	int r;
 
 	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
-		blind = now_ns() - from;
+		blind = time_now_ns() - from;
 	aux->flushed_at = from;
 	r = perf_aux_drain(aux, sink);
 	perf_aux_blind(aux, SOURCE_BLIND_HANDLING, blind);

@@ -17,6 +17,7 @@
 #include "perf-internal.h"
 #include "perf-open-error.h"
 #include "perf-pmu.h"
+#include "util/time.h"
 
 /* So often all is looked at, and of a CPU without a window the driver is asked for what there is. */
 #define FLUSH_NS 1000000000ULL
@@ -55,14 +56,6 @@ struct perf_source {
 static struct perf_source *perf_of(struct source *source)
 {
 	return (struct perf_source *)source;
-}
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
 static const struct perf_pmu *pmu_of(const struct perf_source *p, u32 cpu)
@@ -324,7 +317,7 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 
 	perf_aux_stop(aux);
 	close_cpu(p, aux, sink);
-	now = now_ns();
+	now = time_now_ns();
 	since = since > aux->armed_from ? since : aux->armed_from;
 	perf_aux_blind(aux, cause, p->running && now > since ? now - since : 0);
 	perf_aux_report_pending(aux, sink);
@@ -335,7 +328,7 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 /* A CPU without an event: is there one to be had? */
 static void try_again(struct perf_source *p, u32 cpu, const struct source_sink *sink)
 {
-	u64 now = now_ns();
+	u64 now = time_now_ns();
 
 	account_offline(p, cpu, now, sink);
 	if (open_online(p, cpu, now) >= 0)
@@ -383,7 +376,7 @@ static void set_timer(const struct perf_source *p, u64 ns)
 static int perf_start(struct source *source)
 {
 	struct perf_source *p = perf_of(source);
-	u64 now = now_ns();
+	u64 now = time_now_ns();
 	int r = 0;
 
 	for (u32 cpu = 0; cpu < p->count && r >= 0; cpu++)
@@ -403,7 +396,7 @@ static int perf_start(struct source *source)
 static void perf_stop(struct source *source)
 {
 	struct perf_source *p = perf_of(source);
-	u64 now = now_ns();
+	u64 now = time_now_ns();
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
 		const struct perf_away *away = &p->away[cpu];
@@ -462,13 +455,13 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	if (r < 0)
 		reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 	else if (aux->stale)
-		reopen_cpu(p, cpu, now_ns(), SOURCE_BLIND_HANDLING, sink);
+		reopen_cpu(p, cpu, time_now_ns(), SOURCE_BLIND_HANDLING, sink);
 }
 
 static int perf_drain(struct source *source, const struct source_sink *sink)
 {
 	struct perf_source *p = perf_of(source);
-	u64 now = now_ns();
+	u64 now = time_now_ns();
 
 	take_readiness(p);
 	for (u32 cpu = 0; cpu < p->count; cpu++)
@@ -563,7 +556,7 @@ static const struct source_ops perf_ops = {
 
 static int open_cpus(struct perf_source *p, const char **ret_reason)
 {
-	u64 now = now_ns();
+	u64 now = time_now_ns();
 	int r = 0;
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {

@@ -15,6 +15,7 @@
 #include "restore-internal.h"
 #include "session-record.h"
 #include "speprof-version.h"
+#include "util/time.h"
 
 /* Rings hold four seconds at the default rate. */
 #define SAVE_NS 1000000000ULL
@@ -22,14 +23,6 @@
 #define SAVE_SHARE 100
 /* And where a ring is held to SOURCE_RETAINED_MAX, and spills. */
 #define SAVE_SHARE_HELD 10
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
 {
@@ -156,7 +149,7 @@ void checkpoint_save(struct worker_state *state)
 {
 	const struct session *machine = machine_of(state);
 	struct checkpoint *checkpoint = checkpoint_of(state);
-	u64 now = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	u64 now = time_now_ns(), cpu = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct serializer to;
 
 	if (!checkpoint || !machine)
@@ -173,7 +166,7 @@ void checkpoint_save(struct worker_state *state)
 	sessions_save(state, now, &to);
 	commit(state, &to);
 	checkpoint->saved_ns = now;
-	checkpoint->took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	checkpoint->took_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
 /* What waits for it: rings that spill do so for as long as they can. */

@@ -12,14 +12,7 @@
 #include "profile/profile-read.h"
 #include "profile/profile-save.h"
 #include "source/partitioned.h"
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
+#include "util/time.h"
 
 static struct session *machine_of(struct worker_state *state)
 {
@@ -151,7 +144,7 @@ static void session_resume(struct loading *l, const struct session_record *recor
 
 	session->epoch = record->epoch;
 	session->ran_ns = record->ran_ns + (record->running ? record->since_ns + l->gap_ns : 0);
-	session->cost_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - record->cost_ns;
+	session->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - record->cost_ns;
 	restore_session_report(l, record, restored);
 	if (!record->running)
 		return;
@@ -282,7 +275,7 @@ static int machine_source_load(struct loading *l, struct deserializer *from)
 static int load(struct loading *l, struct deserializer from)
 {
 	struct attribute_translation translation = { 0 };
-	u64 now = now_ns(CLOCK_MONOTONIC);
+	u64 now = time_now_ns();
 	int r;
 
 	deserialize_string(&from, l->version, sizeof(l->version));

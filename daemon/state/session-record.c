@@ -5,15 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "util/time.h"
+
 #define CPUS_MAX 65536
-
-static u64 spent_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 /* ---- Sources --------------------------------------------------------------- */
 
@@ -150,7 +144,7 @@ void session_record_save(const struct session *session, bool runs, u64 now_ns,
 	serialize_u64(to, session->running ? now_ns - session->started_ns : 0);
 	serialize_u64(to, session->ran_ns);
 	serialize_u64(to, session->epoch);
-	serialize_u64(to, spent_ns() - session->cost_ns);
+	serialize_u64(to, time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns);
 	serialize_u64(to, session->flight ? flight_size(session->flight) : 0);
 	serialize_u64(to, own);
 	if (!own)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/hash.h"
+
 #define TEXT_MAX (1U << 30)
 
 int name_cache_init(struct name_cache *c, u32 files_max, u64 budget)
@@ -144,11 +146,9 @@ static void *file_grow(struct name_cache *c, const struct name_file *f, void *ar
 
 static u32 hash(const char *text)
 {
-	u32 h = 2166136261U;
+	u64 h = hash_string(text);
 
-	while (*text)
-		h = (h ^ (u8)*text++) * 16777619U;
-	return h ^ h >> 15;
+	return (u32)(h ^ h >> 32);
 }
 
 static u32 *intern_find(const struct name_file *f, const char *text)

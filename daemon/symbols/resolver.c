@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util/hash.h"
 #include "vdso.h"
 
 #define IDLE_MS	    30000 /* before helpers without work are ended, with what they hold */
@@ -27,7 +28,7 @@ static bool wait_until(struct symbols *s, u64 until_ms)
 static u64 modules_hash(void)
 {
 	int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
-	u64 h = 0xcbf29ce484222325ULL;
+	u64 h = HASH_START;
 	char buf[4096];
 	ssize_t n;
 
@@ -38,7 +39,7 @@ static u64 modules_hash(void)
 		for (ssize_t i = 0; i < n; i++) {
 			field = buf[i] == '\n' ? 0 : field + (buf[i] == ' ');
 			if (field < 2)
-				h = (h ^ (u8)buf[i]) * 0x100000001b3ULL;
+				h = hash_add_byte(h, (u8)buf[i]);
 		}
 	close(fd);
 	return h;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/escape.h"
+#include "util/hash.h"
 
 #define BUDGET	    (16ULL << 20)
 #define FILES_MAX   1024
@@ -87,11 +88,7 @@ static bool is_made(const char *binary)
 
 static u64 id_hash(const u8 *id, u8 size)
 {
-	u64 h = 0xcbf29ce484222325ULL;
-
-	for (u8 i = 0; i < size; i++)
-		h = (h ^ id[i]) * 0x100000001b3ULL;
-	return size ? h | 1 : 0;
+	return size ? hash_bytes(id, size) | 1 : 0;
 }
 
 static enum mapped_kind binary_kind(const char *binary)

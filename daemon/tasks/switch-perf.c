@@ -13,6 +13,7 @@
 #include "source/perf-ring.h"
 #include "tasks/bpf/task-record.h"
 #include "util/cpu-list.h"
+#include "util/time.h"
 
 #define RING_MOST  (2U << 20)
 #define RING_LEAST (64U << 10)
@@ -159,20 +160,12 @@ static void doubt_last(const struct switch_perf *s, struct cpu *cpu, u32 leaves)
 		last->tid = NOBODY;
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
-}
-
 static void cpu_update(struct switch_perf *s, u32 index)
 {
 	struct cpu *cpu = &s->cpus[index];
 	struct perf_event_header header;
 	struct switch_record record;
-	u64 now = now_ns();
+	u64 now = time_now_ns();
 	bool full;
 
 	perf_ring_begin(&cpu->ring);

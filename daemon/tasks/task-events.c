@@ -11,6 +11,7 @@
 #include "task-event.h"
 #include "task-perf.h"
 #include "tasks/bpf/task-bpf.h"
+#include "util/time.h"
 
 /* A machine that loses events all the time is not to be walked all the time as well. */
 #define SEED_NS 1000000000ULL
@@ -51,14 +52,6 @@ const char *task_events_name(enum task_events_kind kind)
 	};
 
 	return names[kind];
-}
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
 static void reason_add(struct task_events_status *status, const char *what, const char *why)
@@ -173,7 +166,7 @@ static void seed(struct task_events *t, const struct task_sink *sink)
 	struct task_event seeded = {
 		.type = TASK_SEEDED,
 		.name = "",
-		.time_ns = now_ns(),
+		.time_ns = time_now_ns(),
 		.size = (t->perf || task_bpf_reports_maps(t->bpf) ? TASK_REPORTS_MAPS : 0) |
 			(cgroups_unified() ? TASK_REPORTS_CGROUPS : 0),
 	};
@@ -190,12 +183,12 @@ static void repair(struct task_events *t, u64 until_ns, const struct task_sink *
 	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
 
 	if (lost.size) {
-		lost.time_ns = now_ns();
+		lost.time_ns = time_now_ns();
 		sink->task(sink->ctx, &lost);
 		t->seed_due = true;
 	}
 	task_bpf_lost_maps(t->bpf, until_ns, sink);
-	if (!t->seeded_ns || (t->seed_due && now_ns() - t->seeded_ns >= SEED_NS))
+	if (!t->seeded_ns || (t->seed_due && time_now_ns() - t->seeded_ns >= SEED_NS))
 		seed(t, sink);
 }
 
@@ -231,7 +224,7 @@ void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_
 		switch_perf_update(t->switches_perf);
 	/* Beyond it one ring may hold what another did not when it was looked at. */
 	if (all)
-		until_ns = now_ns();
+		until_ns = time_now_ns();
 	if (t->bpf)
 		task_bpf_begin(t->bpf);
 	if (t->perf)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "reply.h"
+#include "util/hash.h"
 
 void reply_builder_init(struct reply_builder *a)
 {
@@ -13,11 +14,9 @@ void reply_builder_init(struct reply_builder *a)
 
 static u32 hash(const char *text, size_t len)
 {
-	u32 h = 2166136261U;
+	u64 h = hash_bytes(text, len);
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (u8)text[i]) * 16777619U;
-	return h;
+	return (u32)(h ^ h >> 32);
 }
 
 bool reply_builder_text(struct reply_builder *a, size_t entry, const char *text, size_t len,

@@ -12,6 +12,7 @@
 #include "bpf-load.h"
 #include "maps.skel.h"
 #include "tasks/task-event.h"
+#include "util/time.h"
 
 /**
  * struct map_bpf
@@ -154,7 +155,6 @@ static void lost_find(struct map_bpf *m)
 	u64 dropped = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_ACQUIRE);
 	u64 unnamed = __atomic_load_n(&m->programs->bss->unnamed, __ATOMIC_RELAXED);
 	u64 misses = all_misses(m);
-	struct timespec ts;
 
 	m->found = 0;
 	m->anyone = unnamed - m->unnamed + misses - m->misses;
@@ -163,10 +163,7 @@ static void lost_find(struct map_bpf *m)
 	m->dropped = dropped;
 	m->unnamed = unnamed;
 	m->misses = misses;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	m->found_ns = m->found || m->anyone ?
-			      (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec :
-			      0;
+	m->found_ns = m->found || m->anyone ? time_now_ns() : 0;
 }
 
 static void lost_report(const struct map_bpf *m, const struct task_sink *sink, s32 pid, u64 count)

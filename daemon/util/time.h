@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Clocks in nanoseconds. */
+#ifndef SPEPROF_TIME_H
+#define SPEPROF_TIME_H
+
+#include <time.h>
+
+#include "codec/env.h"
+
+#define NS_PER_SECOND 1000000000ULL
+
+/** time_clock_ns() - time of @clock: nanoseconds since its start; any thread */
+static inline u64 time_clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (u64)ts.tv_sec * NS_PER_SECOND + (u64)ts.tv_nsec;
+}
+
+/** time_now_ns() - time of CLOCK_MONOTONIC: nanoseconds since the boot, without suspend; any thread */
+static inline u64 time_now_ns(void)
+{
+	return time_clock_ns(CLOCK_MONOTONIC);
+}
+
+#endif
