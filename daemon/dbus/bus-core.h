@@ -11,8 +11,8 @@
 
 #include "access.h"
 #include "config/config.h"
+#include "config/reload-status.h"
 #include "engine/worker.h"
-#include "main/reload.h"
 #include "output/pprof.h"
 #include "property-cache.h"
 #include "util/cpu-list.h"
@@ -75,7 +75,7 @@ struct bus {
 	struct signal_watch *watch;
 	int (*reload)(void *ctx);
 	void *ctx;
-	const struct reload *reloaded;
+	const struct reload_status *reloaded;
 	bool unsampled_logged;
 	struct bus_profile *profiles[PPROF_AT_ONCE];
 };

@@ -48,7 +48,7 @@ struct daemon {
 	sd_event *event;
 	struct bus bus;
 	struct notify notify;
-	struct reload reloaded;
+	struct reload_status reloaded;
 };
 
 /* Records do not say whose they are: who ran when must. */
@@ -501,7 +501,7 @@ int main(int argc, char **argv)
 {
 	struct daemon d = { .argc = argc, .argv = argv };
 	struct session_config session = { 0 };
-	char why[OPTIONS_WHY];
+	char why[RELOAD_REASON];
 	int r;
 
 	keep_no_large_blocks();

@@ -11,6 +11,7 @@
 #include "engine/shards.h"
 #include "state/checkpoint.h"
 #include "util/log.h"
+#include "util/time.h"
 
 /* How often the status is looked at, where the watchdog does not want it sooner. */
 #define PERIOD_US 5000000ULL
@@ -93,14 +94,6 @@ static void describe_reloaded(const struct notify *notify, char *text)
 		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 /* Only what is new: who watches the unit need not be woken for the rest. */
 static void send_status(struct notify *notify)
 {
@@ -134,7 +127,7 @@ static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)
 		notify->stuck = true;
 		notify->trouble.stuck++;
 	}
-	health_log_update(&notify->told, &notify->trouble, now_ns());
+	health_log_update(&notify->told, &notify->trouble, time_now_ns());
 	return sd_event_source_set_time_relative(timer, notify->period_us);
 }
 

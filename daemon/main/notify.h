@@ -5,9 +5,9 @@
 
 #include <systemd/sd-event.h>
 
+#include "config/reload-status.h"
 #include "engine/worker.h"
 #include "health-log.h"
-#include "reload.h"
 
 #define STATUS_SIZE 1536
 
@@ -34,7 +34,7 @@ struct notify {
 	u64 interval_ns;
 	void (*changed)(void *ctx);
 	void *ctx;
-	const struct reload *reloaded;
+	const struct reload_status *reloaded;
 	char status[STATUS_SIZE];
 };
 

@@ -43,9 +43,9 @@ static int set_override(struct config *config, const char *text)
 	return 0;
 }
 
-static int read_config(struct options *o, bool named, char ret_why[static OPTIONS_WHY])
+static int read_config(struct options *o, bool named, char ret_why[static RELOAD_REASON])
 {
-	char why[OPTIONS_WHY], field[CONFIG_PLACE + 32];
+	char why[RELOAD_REASON], field[CONFIG_PLACE + 32];
 	struct config_error error;
 	const char *const fields[] = { field, NULL };
 	int r = config_read_all(&o->config, o->config_path, named, &error);
@@ -58,7 +58,7 @@ static int read_config(struct options *o, bool named, char ret_why[static OPTION
 	else
 		snprintf(why, sizeof(why), "%s: %s", error.file, error.text);
 	/* A file may hold anything; it is a property on the bus, which has text. */
-	escape_string(ret_why, OPTIONS_WHY, why);
+	escape_string(ret_why, RELOAD_REASON, why);
 	log_write(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
 }
@@ -108,7 +108,7 @@ static int parse_places(int argc, char **argv, struct options *o)
 
 /* Twice over the options: --set overrides the files wherever it stands. */
 int options_parse(int argc, char **argv, struct options *ret_options,
-		  char ret_why[static OPTIONS_WHY])
+		  char ret_why[static RELOAD_REASON])
 {
 	struct options o = { .config = CONFIG_DEFAULT };
 	int c, r = parse_places(argc, argv, &o);

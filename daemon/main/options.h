@@ -4,6 +4,7 @@
 #define SPEPROF_OPTIONS_H
 
 #include "config/config.h"
+#include "config/reload-status.h"
 
 /**
  * struct options - of one reading of them
@@ -16,9 +17,6 @@ struct options {
 	struct config config;
 };
 
-/* Of why a configuration is wrong, place and all. */
-#define OPTIONS_WHY 896
-
 /**
  * options_parse() - read all of it; what is wrong is told, one line
  * @ret_why: that line, where it is about what the files say; else untouched
@@ -28,6 +26,6 @@ struct options {
  * Return: 0 or an exit status of sysexits.h; does not return from --help and --version.
  */
 int options_parse(int argc, char **argv, struct options *ret_options,
-		  char ret_why[static OPTIONS_WHY]);
+		  char ret_why[static RELOAD_REASON]);
 
 #endif

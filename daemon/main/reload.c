@@ -57,7 +57,7 @@ static int make_rules(const struct config *from, const struct config *to,
 /* All of it, or nothing and @ret says why. */
 static int change_all(const struct config *from, const struct config *to,
 		      const struct source_config *sampling, struct worker *worker,
-		      struct reload *ret)
+		      struct reload_status *ret)
 {
 	struct container_filter_change request = { .change.sampling = sampling };
 	struct config_lists lists;
@@ -83,7 +83,7 @@ static int change_all(const struct config *from, const struct config *to,
 }
 
 int reload_apply(struct config *from, const struct config *to, struct worker *worker,
-		 struct reload *ret)
+		 struct reload_status *ret)
 {
 	struct rate_controller_config governing = {
 		.nominal_ns = 1000000000ULL / to->samples_per_second,

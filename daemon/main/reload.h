@@ -3,18 +3,9 @@
 #ifndef SPEPROF_RELOAD_H
 #define SPEPROF_RELOAD_H
 
+#include "config/config.h"
+#include "config/reload-status.h"
 #include "engine/worker.h"
-#include "options.h"
-
-/**
- * struct reload - what became of the files when they were read the last time
- * @refused: why the configuration before stays in force; "" if it does not
- * @waiting: settings that differ from what is in force and wait for a restart, by name; ""
- */
-struct reload {
-	char refused[OPTIONS_WHY];
-	char waiting[160];
-};
 
 /**
  * reload_apply() - have the machine's session sample by @to, and all sessions count by its lists
@@ -27,6 +18,6 @@ struct reload {
  * Return: 0, or why not, which is told.
  */
 int reload_apply(struct config *from, const struct config *to, struct worker *worker,
-		 struct reload *ret);
+		 struct reload_status *ret);
 
 #endif

@@ -78,7 +78,7 @@ void health_log_update(struct health_log *told, const struct health *now, u64 no
 
 static void test_status(void **state)
 {
-	static const struct reload reloaded = { .waiting = "Rate=" };
+	static const struct reload_status reloaded = { .waiting = "Rate=" };
 	struct notify notify = { .reloaded = &reloaded };
 
 	(void)state;
@@ -96,7 +96,7 @@ static void test_status(void **state)
 /* Text that does not fit is truncated, and nothing is written behind the buffer. */
 static void test_status_cut(void **state)
 {
-	static const struct reload reloaded = { .waiting = "Rate=" };
+	static const struct reload_status reloaded = { .waiting = "Rate=" };
 	struct notify notify = { .reloaded = &reloaded };
 
 	(void)state;
