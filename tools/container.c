@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof container: the list, and what was counted of one. Whoever runs it sees what
- * runs in cgroups of its own, and root and the group speprof all of it.
+ * speprof container: the list of containers, and all counters of one. A user sees the containers in
+ * cgroups that were delegated to it; root and the group speprof see all.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof dump: every packet of a recording.
- */
+/* speprof dump: print every packet of a recording. */
 #include "dump/dump.h"
 #include "lib/message.h"
 #include "lib/options.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof emulate: what an emulated SPU makes of a script of operations.
- */
+/* speprof emulate: run a script of operations through an emulated SPU. */
 #include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -100,7 +98,7 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 	return STATUS_OK;
 }
 
-/* The script's place, value, and what would be right. */
+/* Prints the line and column of an error, the wrong value, and what would be right. */
 static int print_script_error(const char *path, const char *text, const struct replay_error *error)
 {
 	size_t shown = error->at.length < VALUE_SHOWN ? error->at.length : VALUE_SHOWN;
@@ -111,14 +109,14 @@ static int print_script_error(const char *path, const char *text, const struct r
 			    shown < error->at.length ? "..." : "", error->at.want);
 }
 
-/** struct stream - to write to; @file is NULL where none was asked for */
+/** struct stream - a file that is written; @file is NULL if the option was not given */
 struct stream {
 	const char *path;
 	FILE *file;
 	struct output output;
 };
 
-/* "-" is standard output. */
+/* Opens a stream; "-" is standard output. */
 static int stream_open(struct stream *stream)
 {
 	int r;
@@ -156,7 +154,7 @@ static int stream_close(struct stream *stream, int status)
 	return lost && status == STATUS_OK ? stream_lost(stream) : status;
 }
 
-/* What was there stays where @status says that anything failed, of either. */
+/* Commits the file, or, if @status is an error of either file, leaves the previous one in place. */
 static int stream_commit(struct stream *stream, int status)
 {
 	if (status == STATUS_OK && output_commit(&stream->output) < 0)
@@ -237,7 +235,7 @@ static int replay(const struct request *request, const char *text, size_t len)
 		if (r < 0)
 			status = message_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
 	}
-	/* The sum does not mix with what was asked to standard output. */
+	/* The summary goes to standard error if records or truth go to standard output. */
 	out = records.file == stdout || truth.file == stdout ? stderr : stdout;
 	status = stream_close(&records, status);
 	status = stream_close(&truth, status);

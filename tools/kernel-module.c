@@ -15,7 +15,7 @@ bool kmod_is_loaded(const struct machine *machine, const char *module)
 {
 	char path[128];
 
-	/* Built-in ones have a folder too, and no state. */
+	/* A built-in module has the directory, too, but no initstate. */
 	snprintf(path, sizeof(path), "/sys/module/%s/initstate", module);
 	return machine_has(machine, path);
 }
@@ -112,7 +112,7 @@ static void take(const char *line, const char *key, char ret[static KMOD_WORD])
 	text_clean(ret);
 }
 
-/* "key:      value" */
+/* Reads lines "key:      value". */
 static void read_info(FILE *info, struct kmod *ret)
 {
 	char line[4096];
@@ -153,7 +153,7 @@ int kmod_loaded(const struct machine *machine, const char *module, struct kmod *
 	*ret = (struct kmod){ 0 };
 	if (!kmod_is_loaded(machine, module))
 		return -ENOENT;
-	/* Files that are not there leave it unsaid. */
+	/* A module need not have a version or a srcversion. */
 	snprintf(path, sizeof(path), "/sys/module/%s/version", module);
 	if (machine_read(machine, path, ret->version, sizeof(ret->version)) < 0)
 		*ret->version = '\0';

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof list: what each CPU's SPU can do, and what it does.
- */
+/* speprof list: the SPU of each CPU, its features and its state. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +31,7 @@ static u64 blind(json_object *times)
 	return sum;
 }
 
-/* What an SPU leaves out by itself; a daemon of before does not say. */
+/* Lists by what the SPU can filter; an older daemon does not report it. */
 static const char *filters_text(json_object *cpu, char *text, size_t size)
 {
 	json_object *filters = json_get(cpu, "filters");
@@ -72,8 +70,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Each CPU's properties, and its times, which are queried one by one. A CPU that leaves meanwhile is
- * left out: the daemon then has no such object (STATUS_STATE).
+ * Collects the properties of all CPUs, and the times of each. A CPU that goes offline meanwhile is
+ * omitted: the daemon has no object for it any more (STATUS_STATE).
  */
 static int gather(struct bus *bus, json_object *objects, json_object *cpus)
 {

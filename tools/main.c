@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof, the command: the table of verbs.
- */
+/* The command speprof: the table of verbs. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +153,7 @@ const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
-/* Levenshtein distance; names beyond 31 bytes are not near to any verb. */
+/* Levenshtein distance of @a and @b, which have at most 31 bytes. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[32];
@@ -253,7 +251,7 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	/* A reader that has seen enough (head) is no reason to die midway. */
+	/* A closed pipe, as of head, makes writing fail instead of killing the process. */
 	signal(SIGPIPE, SIG_IGN);
 	text_init();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* People get their text from the same JSON that scripts get: there is one truth. */
+/* The text is printed from the same JSON that -j prints, so that both agree. */
 #include "memory-report.h"
 
 #include <inttypes.h>
@@ -148,7 +148,7 @@ static int hot_daemon(const struct options *options, char **ret_text)
 	return status;
 }
 
-/* What was not asked for is left out. */
+/* Prints the parts of @text, JSON, that the options select. */
 static int memory_print(const char *text, const struct options *options)
 {
 	json_object *root = json_tokener_parse(text);

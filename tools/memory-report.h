@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cache lines that are shared, hot pages and NUMA nodes, of a recording or of the daemon. */
+/* The options --lines and --pages of report: shared cache lines, hot pages and NUMA nodes. */
 #ifndef SPEPROF_MEMORY_REPORT_H
 #define SPEPROF_MEMORY_REPORT_H
 
 #include "lib/options.h"
 
-/** memory_report() - --lines and --pages of report; returns an &enum status */
+/**
+ * memory_report() - print the report
+ * @options: --lines, --pages, -i, -n and -j
+ *
+ * Return: &enum status; an error has been printed.
+ */
 int memory_report(const struct options *options);
 
 #endif

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof pprof: a profile for pprof and the stores that take it, of a recording or of
- * what the daemon samples for a while.
- */
+/* speprof pprof: write a profile in the format of pprof, from a recording or from the daemon. */
 #include "output/pprof.h"
 
 #include <errno.h>
@@ -75,12 +72,12 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 	return STATUS_OK;
 }
 
-/* Between the profile's making and its first sample. */
+/* Called with the empty profile, before its first sample. */
 static void begin(struct input *input, void *ctx)
 {
 	struct pprof **pprof = ctx;
 
-	/* Without memory there is none, which is said in the end. */
+	/* Without memory there is no profile, which is reported at the end. */
 	if (pprof_new(input->profile, input->attributor, false, NULL, pprof) < 0)
 		*pprof = NULL;
 }
@@ -110,7 +107,7 @@ static int pprof_recording(const struct request *request)
 			r = pprof_write(*pprof, symbols, &facts, output.fd);
 		if (r >= 0)
 			r = output_commit(&output);
-		/* Of a recording that is damaged, too: @status says so then. */
+		/* A damaged recording gives a profile, too; @status reports the damage. */
 		if (r < 0)
 			status = fail(request, r);
 	}
@@ -144,7 +141,7 @@ int pprof_run(int argc, char **argv)
 
 	if (status || !request.output)
 		return status;
-	/* Before the seconds go by. */
+	/* Report a file that cannot be written before the seconds pass. */
 	r = output_check(request.output);
 	if (r < 0)
 		return fail(&request, r);

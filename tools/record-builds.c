@@ -8,19 +8,19 @@
 #include "symbols/symbols.h"
 #include "tasks/task-event.h"
 
-/* Files that are remembered: a machine maps some hundreds; a power of two. */
+/* Files whose build ids are cached; a power of two. A machine maps some hundreds. */
 #define KNOWN 4096
 
-/* How long a file may take to say its build id: meanwhile nothing is drained. */
+/* How long reading a build id may take, in milliseconds: meanwhile no ring is drained. */
 #define ASK_MS 1000
 
-/** struct known - a file that was asked; @inode 0: none */
+/** struct known - a file whose build id was read; @inode is 0 in an unused entry */
 struct known {
 	u64 inode;
 	u32 device;
 	u64 path;
 	u8 id[BUILD_ID_MAX];
-	u8 size; /* 0: it has none, or cannot be read */
+	u8 size; /* of the build id; 0 if the file has none, or cannot be read */
 };
 
 struct record_builds {

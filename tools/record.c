@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof record: sample in this process, for some time or while a command runs,
- * and write what comes to a file.
+ * speprof record: sample in this process, for some time or while a command runs, and write all
+ * windows and events to a file.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -30,16 +30,16 @@
 #define PER_SECOND_MAX (SECOND_NS / 10000)
 
 /**
- * struct record - a recording under way
- * @seconds: how long, 0 without limit
- * @command: to run meanwhile, NULL for none
- * @signals: what ends it early, and the command's end
- * @child: of the command, 0 if there is none or it is gone
- * @gate: closed to let the command begin
- * @output: of @path
- * @source_error: the source's last, negative errno; said once
- * @cpus_stopped: CPUs that should have been sampled when sampling ended and were not
- * @stopped_by: why, for people
+ * struct record - a recording that is being made
+ * @seconds: how long to sample; 0 without limit
+ * @command: command to run meanwhile; NULL for none
+ * @signals: signalfd of signals that end the recording, and of SIGCHLD
+ * @child: PID of the command; 0 if there is none or it has exited
+ * @gate: pipe that is closed to start the command
+ * @output: the file @path
+ * @source_error: last error of the source, a negative errno; printed once
+ * @cpus_stopped: number of CPUs that were not sampled when sampling ended, but should have been
+ * @stopped_by: why they were not, as a sentence
  */
 struct record {
 	enum recorder_format format;
@@ -157,7 +157,7 @@ static int record_options(int argc, char **argv, struct record *record)
 
 	opterr = 0;
 	optind = 0;
-	/* "+": the command's own options are its own. */
+	/* "+": options after the command are those of the command. */
 	while ((letter = getopt_long(argc, argv, "+:d:F:o:", options, NULL)) != -1) {
 		status = option_one(letter, argv, record);
 		if (status)
@@ -196,7 +196,10 @@ static int source_status(int r)
 	}
 }
 
-/* The kernel's own driver; that there is none is said with why ours is not, @failed. */
+/*
+ * Opens the kernel's driver. If there is none, the error also says why ours cannot be used:
+ * @failed.
+ */
 static int open_perf(struct record *record, const struct source_config *config, int failed,
 		     const char **reason)
 {
@@ -209,7 +212,7 @@ static int open_perf(struct record *record, const struct source_config *config, 
 	return r;
 }
 
-/* A daemon waits for an SPU that somebody else has. Of a command's time it would miss a part. */
+/* Refuses a CPU whose SPU is in use: unlike the daemon, a recording cannot wait for it. */
 static int check_cpus(const struct record *record)
 {
 	const struct source_trouble *trouble = &record->source->trouble;
@@ -239,7 +242,7 @@ static int open_source(struct record *record)
 			STATUS_NO_SPE,
 			"record: the module's SPU is emulated (speprof_emu): say --emulate "
 			"to use it");
-	/* The module's model first: it is what the daemon would see. */
+	/* Prefer the model of the module, which the daemon would use as well. */
 	if (r == 0 && record->source->backend != BACKEND_EMULATED && record->emulate) {
 		record->source->ops->free(record->source);
 		record->source = NULL;
@@ -254,14 +257,14 @@ static int open_source(struct record *record)
 	r = check_cpus(record);
 	if (r)
 		return r;
-	/* A recording has the side band's events and no others. */
+	/* A recording has task events of perf's side band only. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		message_print("record: tasks that begin meanwhile will have no name: %s",
 			      tasks.reason);
 	return 0;
 }
 
-/* The arguments, for the recording to say how it was made; cut where that is too long. */
+/* Joins the arguments, which the recording stores; cut if they are too long. */
 static void command_line(int argc, char **argv, char *line, size_t room)
 {
 	size_t at = (size_t)snprintf(line, room, "speprof");
@@ -296,7 +299,7 @@ static int open_recording(struct record *record, int argc, char **argv)
 	return 0;
 }
 
-/* In the child: wait until sampling has begun, then become the command. */
+/* In the child: waits until sampling has begun, then executes the command. */
 static void __attribute__((noreturn)) command_exec(struct record *record, int gate, int report)
 {
 	char byte;
@@ -306,7 +309,7 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 		_exit(127);
 	sigprocmask(SIG_SETMASK, &record->old_signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	/* What it prints is no part of a recording. */
+	/* The recording goes to standard output: the command's output must not mix with it. */
 	if (strcmp(record->path, "-") == 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(127);
 	execvp(record->command[0], record->command);
@@ -316,7 +319,7 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 	_exit(127);
 }
 
-/* Fork the command, held at a gate; @ret_report tells why it could not be run. */
+/* Forks the command, which waits at the gate. @ret_report: pipe with the errno if exec fails. */
 static int command_fork(struct record *record, int *ret_report)
 {
 	int gate[2], report[2];
@@ -340,7 +343,7 @@ static int command_fork(struct record *record, int *ret_report)
 	return record->child < 0 ? -errno : 0;
 }
 
-/* Let it go; nothing comes by the report if it became the command. */
+/* Starts the command. @report is closed without a byte if exec succeeded. */
 static int command_begin(struct record *record, int report)
 {
 	int error = 0;
@@ -433,7 +436,7 @@ static int sample(struct record *record)
 
 static void command_end(struct record *record)
 {
-	/* Before the gate opens: a command that has not begun does not. */
+	/* If the gate is still closed, the command never starts. */
 	if (record->child > 0)
 		kill(record->child, SIGTERM);
 	if (record->gate >= 0)
@@ -441,7 +444,7 @@ static void command_end(struct record *record)
 	record->gate = -1;
 }
 
-/* One that does not heed SIGTERM is waited for as long as nobody ends this, too. */
+/* Waits for a command that ignores SIGTERM, until a second signal ends this process. */
 static void command_wait(struct record *record)
 {
 	if (record->child <= 0)
@@ -452,7 +455,7 @@ static void command_wait(struct record *record)
 	record->child = 0;
 }
 
-/* All of it is written: the file gets its name. */
+/* Writes the end of the recording, and gives the file its name. */
 static int end_recording(struct record *record)
 {
 	int r = recorder_finish(record->recorder);
@@ -460,7 +463,7 @@ static int end_recording(struct record *record)
 	return r < 0 ? r : output_commit(&record->output);
 }
 
-/* What could be written of hours is worth having, and so is what was there before. */
+/* Keeps an incomplete recording under its temporary name, and the previous file under its own. */
 static int report_incomplete(struct record *record, int r)
 {
 	const char *beside = record->output.beside;
@@ -475,8 +478,8 @@ static int report_incomplete(struct record *record, int r)
 }
 
 /*
- * Stopping a session resets the state of its rings. So what a CPU that a fault has stopped was
- * blind is drained before, and so is which CPUs these are.
+ * Stopping a session resets the states of its rings. So the source is drained before that, for the
+ * blind time of CPUs that a fault has stopped, and these CPUs are noted.
  */
 static int stop(struct record *record)
 {
@@ -501,7 +504,10 @@ static int record_run_source(struct record *record)
 	if (r < 0)
 		status = message_fail(source_status(r), "record: sampling does not begin: %s",
 				      strerror(-r));
-	/* Behind the start: who begins while this reads is told by an event too. */
+	/*
+	 * After starting the events: a task that starts while /proc is read is reported by an
+	 * event, too.
+	 */
 	if (!status && procfs_scan_tasks(&record->sink, now_ns()) < 0)
 		message_print(
 			"record: /proc cannot be read: tasks that run already will have no name");
@@ -525,7 +531,7 @@ static int record_run_source(struct record *record)
 	return status;
 }
 
-/* Return: STATUS_FAILED if a CPU was not sampled to the end. */
+/* Prints which CPUs were not sampled to the end; returns STATUS_FAILED if there are some. */
 static int report_trouble(const struct record *record)
 {
 	const struct source_trouble *trouble = &record->source->trouble;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof report: the heaviest rows, of a recording or of the daemon's profile.
- */
+/* speprof report: print the heaviest rows of a recording or of the daemon's profile. */
 #include "lib/bus.h"
 #include "lib/input.h"
 #include "lib/message.h"
@@ -69,7 +67,7 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 	return status;
 }
 
-/* "-" says less to a reader than its absence. */
+/* Standard input, "-", has no name worth printing. */
 static const char *report_name(const struct options *options)
 {
 	const char *slash;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof session: what is sampled for whom, beside the machine's own session.
- */
+/* speprof session: list, create, change and remove sessions of the daemon. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -16,11 +14,11 @@
 #include "lib/text.h"
 #include "verb.h"
 
-/* As the daemon has it. */
+/* The daemon has the same limit. */
 #define NAME_MAX_LENGTH 63
 #define CGROUPS_MAX	256
 
-/** struct request - the words behind the verb */
+/** struct request - arguments of a verb of "speprof session" */
 struct request {
 	const char *filter;
 	char *cgroups[CGROUPS_MAX + 1];
@@ -28,13 +26,13 @@ struct request {
 	u64 interval_us;
 	u64 buffer;
 	const char *output;
-	bool everywhere; /* no cgroups any more */
+	bool everywhere; /* --everywhere: sample all cgroups again */
 	bool own;
 	bool shared;
 	bool stopped;
 	bool physical;
 	bool json;
-	u32 given; /* options, by option_bit() */
+	u32 given; /* which options were given, by option_bit() */
 };
 
 static void print_line(const char *label, const char *value)
@@ -85,7 +83,7 @@ static void print_session(json_object *session)
 	print_parts(json_get(session, "filter_parts"));
 }
 
-/* [["op == load", "spu"], ...] as objects, which say what is what. */
+/* Turns the pairs ["op == load", "spu"] into objects with named members. */
 static void name_parts(json_object *session)
 {
 	json_object *parts = json_get(session, "filter_parts"), *named = json_object_new_array();
@@ -329,7 +327,7 @@ static int parse(int argc, char **argv, struct request *ret_request)
 	return status;
 }
 
-/* An option that a verb does not take is refused: it would be ignored in silence. */
+/* Rejects options that the verb would ignore. */
 static int check_options(const char *what, const struct request *request)
 {
 	static const struct {
@@ -378,7 +376,7 @@ static int snapshot(struct bus *bus, const char *name, const struct request *req
 		       STATUS_OK;
 }
 
-/* Names that cannot be are said here: in a path they would be another error. */
+/* Rejects invalid names here: in an object path they would give a confusing error. */
 static int check_name(const char *name)
 {
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -420,7 +418,7 @@ static int dispatch(struct bus *bus, const char *what, const char *name,
 		what);
 }
 
-/* A flight recorder's is what its operator made it for, and one that is called so needs no name. */
+/* The session that "speprof snapshot" uses if no name is given. */
 #define SNAPSHOT_SESSION "recorder"
 
 int snapshot_run(int argc, char **argv)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof status, start, stop, reload: the daemon itself.
- */
+/* speprof status, start, stop and reload: the daemon and its session "machine". */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +12,7 @@
 #include "lib/terminal.h"
 #include "verb.h"
 
-/* What is stopped is the session "machine" alone. */
+/* If only "machine" is stopped, names the sessions that still sample. */
 static void print_running(struct bus *bus)
 {
 	char names[128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof summary: totals of a recording, or of the daemon's profile. People
- * get their text from the same JSON that scripts get: there is one truth.
+ * speprof summary: totals of a recording, or of the daemon's profile. The text is printed from the
+ * same JSON that -j prints, so that both agree.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void print_line(const char *name, u64 count, u64 whole)
 	       text_percent(share, count, whole));
 }
 
-/* Every counter of @object that is not zero, as a share of @whole. */
+/* Prints every counter of @object that is not zero, and its share of @whole. */
 static void print_counters(const char *title, json_object *object, u64 whole)
 {
 	if (!object || json_object_get_type(object) != json_type_object)
@@ -66,7 +66,7 @@ static void print_latencies(json_object *latencies)
 
 #define SUMMARY_LINES 20
 
-/* Contexts by PID; a machine may have thousands, so the first few and a count. */
+/* Prints the first contexts, by PID, and how many more there are: a machine may have thousands. */
 static void print_contexts(json_object *contexts, u64 whole)
 {
 	if (!contexts || json_object_get_type(contexts) != json_type_object)
@@ -110,8 +110,8 @@ static void print_processes(json_object *processes, u64 whole)
 }
 
 /*
- * Values of the data source are words where the core is in a table; a reader must
- * not take what events say for it.
+ * Prints which levels served loads. If the core has no table of data sources, levels are derived
+ * from events, which the heading says.
  */
 static void print_levels(json_object *totals, u64 whole)
 {
@@ -121,7 +121,7 @@ static void print_levels(json_object *totals, u64 whole)
 	u64 by_source = origin ? number(origin, "by_source") : 0;
 	u64 said = 0;
 
-	/* A daemon of an older version does not say. */
+	/* An older daemon does not report levels. */
 	if (!levels || json_object_get_type(levels) != json_type_object ||
 	    json_object_object_length(levels) == 0)
 		return;
@@ -228,7 +228,7 @@ static int summary_daemon(char **ret_text)
 	return status;
 }
 
-/* ---- Of a part: a container, a process, a function ------------------------------- */
+/* ---- Statistics of a container, process or function ------------------------------ */
 
 static bool is_part(const struct options *options)
 {

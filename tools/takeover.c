@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof takeover, speprof release: who drives the SPUs, speprof.ko or the kernel's own
- * arm_spe_pmu. udev loads that one first, and its sysfs has no unbind, so a device changes
- * hands by removing one module and offering what it leaves to the other.
+ * speprof takeover and release: move the SPUs from the kernel's driver, arm_spe_pmu, to speprof.ko,
+ * and back. udev loads arm_spe_pmu at boot, and that driver has no unbind in sysfs. So one module
+ * is removed, and the devices that it leaves are offered to the other one.
  */
 #include <errno.h>
 #include <glob.h>
@@ -21,7 +21,7 @@
 #define THEIRS "arm_spe_pmu"
 #define OURS "speprof"
 
-/* ---- What sysfs says ---------------------------------------------------------- */
+/* ---- sysfs -------------------------------------------------------------------- */
 
 static bool driver_exists(const struct machine *machine, const char *driver)
 {
@@ -31,7 +31,7 @@ static bool driver_exists(const struct machine *machine, const char *driver)
 	return machine_has(machine, path);
 }
 
-/* "" where it is not known. */
+/* Describes the number of references of a module; "" if it is unknown. */
 static void module_users(const struct machine *machine, const char *module, char *ret_text,
 			 size_t size)
 {
@@ -42,14 +42,14 @@ static void module_users(const struct machine *machine, const char *module, char
 		snprintf(ret_text, size, ": it has %d user%s", users, users == 1 ? "" : "s");
 }
 
-/* How many devices @driver has. */
+/* Returns how many devices @driver has. */
 static unsigned int driver_devices(const struct machine *machine, const char *driver)
 {
 	char pattern[PATH_MAX];
 	unsigned int count = 0;
 	glob_t found;
 
-	/* Of a platform driver, links to devices are all that has a subsystem below it. */
+	/* Only links to devices have a subsystem below them. */
 	machine_path(machine, pattern, "/sys/bus/platform/drivers/%s/*/subsystem", driver);
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
 		count = (unsigned int)found.gl_pathc;
@@ -69,7 +69,7 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
 	return message_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
 }
 
-/* A driver that was there before is not offered what another let go, unless asked to look. */
+/* The kernel does not offer a released device to a driver that is loaded already: asks it to. */
 static void devices_offer(const struct machine *machine)
 {
 	char pattern[PATH_MAX], probe[PATH_MAX];
@@ -89,7 +89,7 @@ static void devices_offer(const struct machine *machine)
 		if (!file)
 			break;
 		fputs(device, file);
-		/* Whether a driver took it is found out by looking. */
+		/* The caller checks whether a driver has bound the device. */
 		fclose(file);
 	}
 	globfree(&found);
@@ -112,10 +112,10 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 }
 
 /**
- * struct takeover - what there was before
- * @loaded: speprof.ko was loaded by this command
- * @theirs: arm_spe_pmu was loaded
- * @devices: SPUs that it had
+ * struct takeover - state that takeover_undo() restores
+ * @loaded: this command has loaded speprof.ko
+ * @theirs: arm_spe_pmu was loaded before
+ * @devices: number of SPUs that arm_spe_pmu had
  */
 struct takeover {
 	struct machine machine;
@@ -124,7 +124,7 @@ struct takeover {
 	unsigned int devices;
 };
 
-/* speprof.ko has no SPU: arm_spe_pmu is loaded again, and has those back that it had. */
+/* speprof.ko got no SPU: loads arm_spe_pmu again, which gets back what it had. */
 static int takeover_undo(const struct takeover *t, const char *what)
 {
 	if (t->loaded)
@@ -139,7 +139,7 @@ static int takeover_undo(const struct takeover *t, const char *what)
 			    what, t->devices ? "; " THEIRS " has the SPUs again" : "");
 }
 
-/* busybox's modinfo knows no other kernel: what is where speprof.ko is installed counts first. */
+/* Checks the usual path of speprof.ko first, since busybox's modinfo has no option -k. */
 static int check_module_file(const struct machine *machine)
 {
 	struct module_file file;
@@ -149,7 +149,7 @@ static int check_module_file(const struct machine *machine)
 	return *file.path ? STATUS_OK : kmod_check(machine, OURS, &installed);
 }
 
-/* Remove arm_spe_pmu, unless speprof.ko could not be loaded then. */
+/* Removes arm_spe_pmu, if speprof.ko can be loaded after that. */
 static int takeover_begin(struct takeover *t)
 {
 	int status = STATUS_OK;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof top, and speprof alone: the live view.
- */
+/* speprof top, and speprof without a verb: the live view. */
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,12 +16,12 @@
 #define TOP_ROWS 40
 
 /**
- * struct live - the view on the terminal
- * @before, @now: the profile as of the last two answers, of the same group
- * @shown: what the screen shows of their difference
+ * struct live - the live view
+ * @before, @now: the profile of the last two replies, of one group
+ * @shown: the rows on the screen
  * @message: the last error, "" for none
- * @first: row at the top of the screen
- * @left: iterations to go, 0 without end
+ * @first: index of the first row on the screen
+ * @left: remaining iterations; 0 without limit
  * @whole: rows are of the period of @options, or since sampling began; else of the last interval
  */
 struct live {
@@ -58,7 +56,7 @@ static int top_view(struct bus *bus, const struct options *options, u32 limit, s
 	return bus_view(bus, options->group, options->sort, limit, ret);
 }
 
-/* From @before and @now to what is shown: the last interval, or all of it. */
+/* Computes the rows to show: the growth from @before to @now, or all of @now. */
 static void live_refresh(struct live *live)
 {
 	static const struct view nothing;
@@ -76,7 +74,7 @@ static void live_refresh(struct live *live)
 	live->shown = view;
 }
 
-/* All rows: one that is light since the start may be heavy now. */
+/* Requests all rows, since one that is light since the start may be heavy in the last interval. */
 static int live_fetch(struct live *live)
 {
 	struct view view;
@@ -111,7 +109,7 @@ static void live_fit_sort(struct live *live)
 		live->options.sort = (o->sort + 1) % VIEW_SORTS;
 }
 
-/* Rows of another group: nothing to subtract until the second answer. */
+/* Switches to another group: an interval needs two replies of it. */
 static void live_regroup(struct live *live)
 {
 	live->options.group = (live->options.group + 1) % VIEW_GROUPS;
@@ -152,7 +150,7 @@ static void live_hints(const struct live *live, FILE *out, const struct format *
 	term_ink(out, format->colour, *live->message ? TERM_BAD : TERM_FAINT, fitted);
 }
 
-/* The frame as lines: header, table from the first row on. */
+/* Renders the header, and the table from row @first on, as lines. */
 static char *live_frame(const struct live *live, const struct format *format)
 {
 	struct view part = live->shown;
@@ -182,7 +180,10 @@ static void live_draw(struct live *live)
 		live->first = live->shown.count ? live->shown.count - 1 : 0;
 	term_size(&format.width, &height);
 	text = rest = live_frame(live, &format);
-	/* Home, then each line with what is left of the old one erased: no flicker. */
+	/*
+	 * Overwrite each line and erase its rest, instead of clearing the screen, which would
+	 * flicker.
+	 */
 	fputs("\033[H", stdout);
 	while (rest && line + 1 < height && (next = strchr(rest, '\n'))) {
 		*next = 0;
@@ -198,7 +199,9 @@ static void live_draw(struct live *live)
 	free(text);
 }
 
-/* Whether the view goes on; *ret_fetch if the daemon has to be asked again. */
+/*
+ * Handles a key. Returns false to quit; sets *ret_fetch if the profile has to be requested again.
+ */
 static bool live_key(struct live *live, int key, bool *ret_fetch)
 {
 	switch (key) {
@@ -248,7 +251,9 @@ static u64 now_ms(void)
 
 static void live_loop(struct live *live)
 {
-	/* The first screen shows the whole profile; a second later there is an interval. */
+	/*
+	 * The first screen shows the whole profile; the first interval ends after at most a second.
+	 */
 	u64 period = live->options.delay * 1000, due = now_ms() + (period < 1000 ? period : 1000);
 	bool fetch = false;
 	int key = 0, wait;
@@ -276,7 +281,7 @@ static int live_show(struct options *options, struct bus *bus)
 	int status, r;
 
 	live.options.number = 0;
-	/* Errors that are there from the start belong on the plain terminal. */
+	/* An error of the first request is printed before the screen is switched. */
 	status = live_fetch(&live);
 	if (status)
 		return status;
@@ -335,7 +340,7 @@ static int batch_show(struct options *options, struct bus *bus)
 			nanosleep(&delay, NULL);
 		}
 		status = batch_once(options, bus, &found);
-		/* Its reader has gone: nobody is left to print for. */
+		/* The reader has closed the pipe. */
 		if (fflush(stdout) < 0)
 			break;
 	}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The verbs of the command, one file each.
- */
+/* The verbs of the command, one file each. */
 #ifndef SPEPROF_VERB_H
 #define SPEPROF_VERB_H
 
@@ -10,9 +8,9 @@
 /**
  * struct verb - a verb of the command
  * @name: as it is typed
- * @synopsis: its arguments
- * @help: one line
- * @run: argv[0] is the verb itself; returns &enum status
+ * @synopsis: its arguments, for "speprof help VERB"
+ * @help: what it does, in one line
+ * @run: parses its arguments and does it; argv[0] is the verb. Returns &enum status
  */
 struct verb {
 	const char *name;
@@ -21,10 +19,10 @@ struct verb {
 	int (*run)(int argc, char **argv);
 };
 
-/** verb_find() - the verb called @name, or NULL */
+/** verb_find() - return the verb with the name @name, or NULL */
 const struct verb *verb_find(const char *name);
 
-/** verb_nearest() - the verb that @name was most likely meant to be, or NULL */
+/** verb_nearest() - return the verb whose name is most similar to @name, or NULL if none is */
 const struct verb *verb_nearest(const char *name);
 
 int container_run(int argc, char **argv);

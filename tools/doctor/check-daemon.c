@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What speprofd itself says: whether it samples, by what, and what it goes without.
- */
+/* Checks of speprofd: whether it samples, by which source, and what that lacks. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -37,7 +35,7 @@ static void version_ask(struct bus *bus, char *ret_version, size_t size)
 	sd_bus_message_unref(reply);
 }
 
-void daemon_query(struct daemon_answer *ret_said)
+void daemon_query(struct daemon_answer *ret_answer)
 {
 	struct daemon_answer said = { 0 };
 	struct view view;
@@ -56,7 +54,7 @@ void daemon_query(struct daemon_answer *ret_said)
 		snprintf(said.error, sizeof(said.error), "%s", bus_error(bus));
 	}
 	bus_free(bus);
-	*ret_said = said;
+	*ret_answer = said;
 }
 
 void check_daemon(const struct machine *machine, struct finding *f)
@@ -125,8 +123,8 @@ void check_version(const struct machine *machine, struct finding *f)
 		fine(f, "all " SPEPROF_VERSION);
 }
 
-/* One of the daemon's own sentences. */
-static void look_said(const struct machine *machine, const char *reason, const char *good,
+/* Reports a reason that the daemon gives, if it gives one. */
+static void report_reason(const struct machine *machine, const char *reason, const char *good,
 		      enum cause cause, const char *fix, struct finding *f)
 {
 	if (machine->daemon.status != STATUS_OK)
@@ -147,13 +145,13 @@ void check_source(const struct machine *machine, struct finding *f)
 		      "restart speprofd\"",
 		      "speprofd samples an emulated SPU, beside real ones");
 	else
-		look_said(machine, header->source_reason, header->source, CAUSE_SOURCE,
+		report_reason(machine, header->source_reason, header->source, CAUSE_SOURCE,
 			  "see what is said of module and driver", f);
 }
 
 void check_task_events(const struct machine *machine, struct finding *f)
 {
-	look_said(machine, machine->daemon.header.tasks_reason, machine->daemon.header.tasks,
+	report_reason(machine, machine->daemon.header.tasks_reason, machine->daemon.header.tasks,
 		  CAUSE_TASK_EVENTS,
 		  "BPF: BTF, CAP_BPF and CAP_PERFMON; the side band: kernel.perf_event_paranoid=2",
 		  f);
@@ -161,6 +159,6 @@ void check_task_events(const struct machine *machine, struct finding *f)
 
 void check_names(const struct machine *machine, struct finding *f)
 {
-	look_said(machine, machine->daemon.header.names_reason, "functions have names", CAUSE_NAMES,
+	report_reason(machine, machine->daemon.header.names_reason, "functions have names", CAUSE_NAMES,
 		  "journalctl -u speprofd", f);
 }

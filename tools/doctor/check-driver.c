@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The drivers: the kernel's own, and speprof.ko, from its file to its SPUs.
- */
+/* Checks of the drivers: arm_spe_pmu, and speprof.ko from its file to its SPUs. */
 #include <grp.h>
 #include <linux/speprof.h>
 #include <stdio.h>
@@ -10,12 +8,12 @@
 
 #include "doctor.h"
 
-/* Where there is no place for modules. */
+/* Advice in a container, which has no /lib/modules. */
 #define IN_CONTAINER                                                                            \
 	"nothing where nothing may be installed; else speprof-dkms on the machine itself, and " \
 	"\"sudo speprof takeover\" there"
 
-/* Each event of perf's counts as a user of the driver: speprofd has one for each CPU. */
+/* Each perf event is a reference to the driver: whether speprofd's, one for each CPU, are all. */
 static bool is_speprofd_alone(const struct machine *machine, long users)
 {
 	const struct view_header *header = &machine->daemon.header;
@@ -24,7 +22,7 @@ static bool is_speprofd_alone(const struct machine *machine, long users)
 	       users <= (long)header->cpus;
 }
 
-/* Somebody has events of arm_spe_pmu. */
+/* Reports that perf events of arm_spe_pmu are open. */
 static void driver_used(const struct machine *machine, long users, struct finding *f)
 {
 	if (is_speprofd_alone(machine, users))
@@ -70,7 +68,7 @@ void check_driver(const struct machine *machine, struct finding *f)
 		      "arm_spe_pmu has the SPUs: speprofd has perf, with less");
 }
 
-/* Whether the kernel takes modules with a known signature only: 1, 0, or -errno. */
+/* Whether the kernel only loads modules with a known signature: 1, 0, or -errno. */
 static int signatures_wanted(const struct machine *machine, const char **ret_by)
 {
 	char text[128];
@@ -86,7 +84,7 @@ static int signatures_wanted(const struct machine *machine, const char **ret_by)
 	return r;
 }
 
-/* Nothing is installed for this kernel. */
+/* Reports that speprof.ko is not installed for this kernel. */
 static void module_absent(const struct machine *machine, enum verdict verdict, struct finding *f)
 {
 	char fix[256], other[128];
@@ -114,8 +112,8 @@ static void module_absent(const struct machine *machine, enum verdict verdict, s
 #define ENROL "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
 
 /*
- * Built, signed and installed once more. DKMS signs when it builds, "install" takes what is built,
- * and both want the version. @without: where DKMS does not have it.
+ * Makes the commands that build, sign and install the module again. DKMS signs when it builds, and
+ * "dkms install" uses what is built; both need the version. @without: advice if DKMS has no module.
  */
 static void dkms_again(const struct machine *machine, const char *without, char *ret_text,
 		       size_t size)
@@ -135,7 +133,7 @@ static void dkms_again(const struct machine *machine, const char *without, char 
 		snprintf(ret_text, size, "%s", without);
 }
 
-/* "6.1.0-13-amd64 SMP preempt": the release is its first word. */
+/* The first word of a vermagic, as "6.1.0-13-amd64 SMP preempt", is the kernel's release. */
 static bool is_for(const struct machine *machine, const char *vermagic)
 {
 	size_t n = strlen(machine->release);
@@ -143,7 +141,7 @@ static bool is_for(const struct machine *machine, const char *vermagic)
 	return strncmp(vermagic, machine->release, n) == 0 && (!vermagic[n] || vermagic[n] == ' ');
 }
 
-/* Installed and not loaded: why it might not be. */
+/* Reports why an installed module is probably not loaded. */
 static void module_unloaded(const struct machine *machine, const struct module_file *file,
 			    enum verdict verdict, struct finding *f)
 {
@@ -152,7 +150,7 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 		"speprof: Unknown symbol", "speprof: no symbol version",
 		"speprof: module license", NULL
 	};
-	/* kernel/module/signing.c and security/lockdown: which module it was they do not say. */
+	/* Messages of kernel/module/signing.c and security/lockdown, which name no module. */
 	static const char *const any[] = { "Loading of unsigned module", "Loading of module with ",
 					   "unsigned module loading is restricted", NULL };
 	char line[200], again[192], fix[320];
@@ -233,7 +231,7 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 
 void check_module(const struct machine *machine, struct finding *f)
 {
-	/* Emulation in the daemon, all that other machines have, needs no module. */
+	/* Without SPE only emulation in the daemon is left, which needs no module. */
 	enum verdict verdict = severity(machine->pmu || !machine->arm64);
 	struct module_file file;
 
@@ -274,7 +272,7 @@ void check_module(const struct machine *machine, struct finding *f)
 	}
 }
 
-/* What `speprof record` and questions need; speprofd opens the device by its capabilities. */
+/* "speprof record" and doctor open the device as this user; speprofd has capabilities. */
 void check_rights(const struct machine *machine, struct finding *f)
 {
 	char path[PATH_MAX];

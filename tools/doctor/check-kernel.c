@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * How the kernel is built and set.
- */
+/* Checks of the kernel's configuration and settings. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +8,7 @@
 #define PARANOID_2 \
 	"sudo sysctl kernel.perf_event_paranoid=2, and that line in /etc/sysctl.d to stay"
 
-/* Debian's and Ubuntu's kernels know levels above the kernel's own: CAP_PERFMON does not count there. */
+/* Debian's and Ubuntu's kernels have levels above 2, at which CAP_PERFMON is not enough. */
 static bool perf_wants_admin(const struct machine *machine)
 {
 	char text[512];
@@ -19,7 +17,7 @@ static bool perf_wants_admin(const struct machine *machine)
 	       strstr(text, "Debian") || strstr(text, "Ubuntu");
 }
 
-/* Where the module has the records and BPF tells of tasks and mappings nobody opens a perf event. */
+/* Whether no perf event is needed: records come from the module, and task events from BPF. */
 static bool goes_without_perf(const struct machine *machine)
 {
 	const struct daemon_answer *daemon = &machine->daemon;
@@ -29,7 +27,7 @@ static bool goes_without_perf(const struct machine *machine)
 	       strcmp(daemon->header.tasks, "bpf") == 0 && !*daemon->header.tasks_reason;
 }
 
-/* It samples by them, whatever the kernel asks for: it is root's, or has the right. */
+/* Whether the daemon samples by perf events already, so that it has the right. */
 static bool has_perf(const struct machine *machine)
 {
 	const struct view_header *said = &machine->daemon.header;
@@ -38,7 +36,7 @@ static bool has_perf(const struct machine *machine)
 	       (strcmp(said->source, "perf") == 0 || strcmp(said->source, "emulated") == 0);
 }
 
-/* What would be the source here, module and BPF, has not been told to begin, or is not there yet. */
+/* Whether no perf event will be needed once module and daemon are installed and started. */
 static bool will_go_without_perf(const struct machine *machine)
 {
 	return machine->arm64 && !machine->pmu && !machine->lacking &&
@@ -47,8 +45,8 @@ static bool will_go_without_perf(const struct machine *machine)
 }
 
 /*
- * What makes perf events unnecessary goes before what allows them: where the kernel's driver has the
- * SPUs and may be removed, speprof.ko with BPF needs no perf event.
+ * Advises to make perf events unnecessary rather than to allow them: if arm_spe_pmu has the SPUs
+ * and can be removed, speprof.ko with BPF needs none.
  */
 static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 {
@@ -71,7 +69,7 @@ static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 
 void check_perf(const struct machine *machine, struct finding *f)
 {
-	/* Of the module only mappings of files that are gone are lost. */
+	/* With the module only the mappings of deleted files are lost. */
 	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
 	char text[32], fix[256];
 
@@ -162,7 +160,7 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 		      "and timestamps");
 }
 
-/* Records count the generic timer; everything else has CLOCK_MONOTONIC. */
+/* Timestamps of records are of the generic timer; everything else uses CLOCK_MONOTONIC. */
 void check_clock(const struct machine *machine, struct finding *f)
 {
 	char text[64];
@@ -231,10 +229,10 @@ void check_io_uring(const struct machine *machine, struct finding *f)
 		      "kernel.io_uring_disabled=0\"",
 		      "io_uring_disabled is %s", text);
 	else if (io_uring_is_refused(machine))
-		/* As engines' profiles do, by which nothing is amiss. */
+		/* The default profiles of container engines do that, and epoll works as well. */
 		costs(f, CAUSE_IO_URING, fix, "refused here by a seccomp filter or an LSM");
 	else if (r < 0)
-		/* No such file before 6.6. */
+		/* The setting exists since Linux 6.6. */
 		fine(f, "this kernel cannot restrict it");
 	else
 		fine(f, "io_uring_disabled is 0");
@@ -253,7 +251,7 @@ void check_kernel_names(const struct machine *machine, struct finding *f)
 		      "kptr_restrict is %s: the kernel's functions have no names", text);
 }
 
-/* What the kernel lets one user lock for perf without RLIMIT_MEMLOCK, as it is by default. */
+/* Default of perf_event_mlock_kb: memory that a user may lock for perf beside RLIMIT_MEMLOCK. */
 #define MLOCK_DEFAULT_KB 516
 
 void check_mlock(const struct machine *machine, struct finding *f)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where this process runs: its namespaces, and what a container's filter refuses it. The daemon
- * of a container is in the same place; that of the machine is asked (doctor-daemon.c).
+ * Checks of this process: its namespaces, and system calls that a container's filter refuses. The
+ * daemon of the same container has the same; a daemon outside is queried by check-daemon.c.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define CAP_BIT_SYS_ADMIN (1ULL << 21)
 #define CAP_BIT_BPF	  (1ULL << 39)
 
-/* No command of bpf(2): who gets that far is told that it is none. */
+/* An invalid command: bpf() returns EINVAL for it, unless a filter refuses the call before. */
 #define BPF_NO_COMMAND 9999
 
 static u64 capabilities(void)
@@ -31,7 +31,7 @@ static u64 capabilities(void)
 	return caps;
 }
 
-/* Whether somebody refuses what the kernel's own settings allow. */
+/* Whether a filter or an LSM refuses perf_event_open(), although perf_event_paranoid allows it. */
 static bool perf_is_refused(const struct machine *machine)
 {
 	struct perf_event_attr attr = {
@@ -109,7 +109,10 @@ void check_pid_namespace(const struct machine *machine, struct finding *f)
 		       "a container's own: records name tasks by the machine's numbers");
 }
 
-/* Whether cgroup v2 is mounted here from above this namespace's root: "/.." is its root in mountinfo. */
+/*
+ * Whether cgroup v2 is mounted from above this namespace's root: then its root in mountinfo is
+ * "/..".
+ */
 static bool cgroups_from_above(const struct machine *machine)
 {
 	char path[PATH_MAX], line[4096], root[1024], point[1024];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The processor, the firmware, and what is above the kernel: whether there is an SPU that a
- * driver may have. Once a driver has it, none of this stands in the way.
+ * Checks of the processor, the firmware and higher Exception levels: whether there is an SPU that a
+ * driver can use. Once a driver has one, they pass.
  */
 #include <linux/speprof.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #define AS_ROOT	 "sudo speprof doctor"
 #define A_DRIVER "load a driver: see what is said of module and driver"
 
-/* Both of them: what is not asked for by name is never emulated. */
+/* Both settings are needed, so that nothing is emulated by mistake. */
 #define EMULATE                                                                             \
 	"Source=emulated and Emulate=yes below [Sampling] in speprofd.conf sample with an " \
 	"emulated SPU: process, PC and time true, the rest modelled"
 
-/* What both drivers say in the log where they leave an SPU alone: ours, then arm_spe_pmu. */
+/* Messages in the log by which drivers reject an SPU: those of speprof.ko, then arm_spe_pmu. */
 static const char *const said_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
 					       "unsupported ID_AA64DFR0_EL1.PMSVer [0]", NULL };
 static const char *const said_owned[] = { "PMBIDR_EL1.P is 1",
@@ -33,7 +33,7 @@ static const char *const said_interrupt[] = { "the firmware must describe PMBIRQ
 					      "failed to get PPI partition",
 					      NULL };
 
-/* Where there is no SPE: what is left, unless that is what runs. */
+/* Advises emulation, or @otherwise if the daemon emulates already. */
 static const char *emulation(const struct machine *machine, const char *otherwise)
 {
 	return machine->daemon.status == STATUS_OK &&
@@ -54,7 +54,9 @@ void check_architecture(const struct machine *machine, struct finding *f)
 		       machine->arch);
 }
 
-/* Of the first core that is known to have SPE, else of the first: some have it on big cores alone. */
+/*
+ * Names the first core that is known to have SPE, else the first: sometimes only big cores have it.
+ */
 static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
 {
 	u32 end = machine_cpus_end(machine, "/sys/devices/system/cpu/online");
@@ -74,7 +76,7 @@ static const char *core_name(const struct machine *machine, char *ret_midr, size
 	return name;
 }
 
-/* Whether the kernel was told of an SPU: by devicetree, by ACPI, or by the device that it made. */
+/* Whether an SPU is described by devicetree or ACPI, or is a platform device already. */
 static bool spu_is_described(const struct machine *machine)
 {
 	char node[512];
@@ -84,7 +86,7 @@ static bool spu_is_described(const struct machine *machine)
 	       firmware_madt(machine, &interrupt) == FIRMWARE_MADT_SPE;
 }
 
-/* What it tells could be seen here, and all of it: ACPI's table is root's, containers hide both. */
+/* Whether the description is readable: ACPI's table is root's, and containers hide both. */
 static bool firmware_is_seen(const struct machine *machine)
 {
 	u32 interrupt;
@@ -119,8 +121,8 @@ bool spe_is_impossible(const struct machine *machine, struct finding *f)
 }
 
 /*
- * ID_AA64DFR0_EL1.PMSVer itself reads as zero in userspace: the kernel hides the
- * field. A driver says it; else what tells is what is known of the core.
+ * The kernel hides ID_AA64DFR0_EL1.PMSVer from userspace, where it reads as zero. So this check
+ * relies on a driver, or else on a table of cores.
  */
 void check_spe(const struct machine *machine, struct finding *f)
 {
@@ -215,8 +217,8 @@ void check_buffer(const struct machine *machine, struct finding *f)
 }
 
 /*
- * meltdown says "Not affected" where the kernel is unmapped for KASLR's sake
- * alone, on cores without E0PD; then only the log tells.
+ * "meltdown" in sysfs says "Not affected" if the kernel is unmapped only because of KASLR, on cores
+ * without E0PD; then only the log shows it.
  */
 void check_kpti(const struct machine *machine, struct finding *f)
 {
@@ -256,7 +258,7 @@ void check_kpti(const struct machine *machine, struct finding *f)
 		fine(f, "the kernel is mapped at EL0");
 }
 
-/* Neither a node nor the MADT. */
+/* Reports that neither devicetree nor the MADT describes an SPU. */
 static void firmware_silent(const struct machine *machine, enum firmware_madt madt,
 			    struct finding *f)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof doctor: why this machine cannot sample, or not as well as it could, and what to do.
+ * speprof doctor: report why this machine cannot sample, or not as well as it could, and what to
+ * do.
  */
 #include "doctor.h"
 
@@ -14,7 +15,7 @@
 #include "lib/text.h"
 #include "verb.h"
 
-/* Columns of a verdict, and of it and a cause's id. */
+/* Columns at which the id of a cause and its description begin. */
 #define COLUMN_ID    6
 #define COLUMN_FOUND 24
 
@@ -31,10 +32,11 @@ static const struct {
 };
 
 /**
- * struct diagnosis - all findings
- * @order: their indices, the most blocking first
- * @count: by verdict
- * @cause: of the first of them, or CAUSE_UNCHECKED
+ * struct diagnosis - the results of all checks
+ * @findings: one for each of doctor_checks
+ * @order: indices of @findings, the most blocking first
+ * @count: number of findings by verdict
+ * @cause: cause of the first finding, or CAUSE_UNCHECKED
  * @status: the exit status, &enum status
  */
 struct diagnosis {
@@ -45,7 +47,7 @@ struct diagnosis {
 	int status;
 };
 
-/* ---- Finding out ------------------------------------------------------------------ */
+/* ---- Checking --------------------------------------------------------------------- */
 
 static bool goes_before(const struct finding *a, const struct finding *b)
 {
@@ -82,7 +84,9 @@ static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
 	d->status = finding_status(first);
 	if (first->verdict == VERDICT_UNKNOWN) {
 		d->cause = CAUSE_UNCHECKED;
-		/* A driver that has the SPUs shows that they work, whatever could not be checked. */
+		/*
+		 * A driver that has the SPUs shows that they work, whatever could not be checked.
+		 */
 		d->status = machine->spu ? STATUS_OK : STATUS_FAILED;
 	}
 	return STATUS_OK;
@@ -133,7 +137,7 @@ static void print_json(const struct diagnosis *d)
 
 /* ---- Text -------------------------------------------------------------------------- */
 
-/* Words from column @at on, which is the margin; lines are not broken where @width is 0. */
+/* Prints words from column @at on, and wraps lines to that column; no wrapping if @width is 0. */
 static void print_words(const char *text, size_t at, size_t width)
 {
 	size_t used = at;
@@ -174,7 +178,7 @@ static void print_finding(const struct check *check, const struct finding *findi
 	print_words(finding->fix, COLUMN_FOUND, width);
 }
 
-/* What needs no attention, by name alone: -j has what was found. */
+/* Prints the names of checks with a verdict that needs no attention; -j has the details. */
 static void print_names(const struct diagnosis *d, enum verdict verdict, const char *heading,
 			bool colour, size_t width)
 {
@@ -223,7 +227,7 @@ static void print_text(const struct machine *machine, const struct diagnosis *d)
 	size_t width, height;
 
 	term_size(&width, &height);
-	/* A margin of a terminal's whole width is none. */
+	/* A terminal that is too narrow for the margin: do not wrap. */
 	if (width < COLUMN_FOUND * 2)
 		width = 0;
 	print_verdict(machine, d, colour);

@@ -10,12 +10,13 @@
 #include "lib/exit-status.h"
 #include "view/view.h"
 
+/** enum verdict - result of a check, the worst first */
 enum verdict {
-	VERDICT_FAIL, /* nothing can be sampled with SPE as long as it is so */
-	VERDICT_NOTE, /* sampling works, with less */
-	VERDICT_UNKNOWN, /* from here it cannot be told */
+	VERDICT_FAIL, /* nothing is sampled with SPE until this is fixed */
+	VERDICT_NOTE, /* sampling works, and could be better */
+	VERDICT_UNKNOWN, /* this process cannot check it */
 	VERDICT_FINE,
-	VERDICT_SKIPPED, /* says nothing on this machine */
+	VERDICT_SKIPPED, /* the check does not apply to this machine */
 	VERDICTS,
 };
 
@@ -67,18 +68,21 @@ enum cause {
 	CAUSE_MLOCK,
 	CAUSE_KERNEL_NAMES,
 	CAUSE_IO_URING,
-	CAUSE_UNCHECKED, /* nothing is known to be wrong, and something could not be checked */
+	CAUSE_UNCHECKED, /* no check failed, and some could not be made */
 	CAUSES,
 };
 
-/** cause_id() - stable, for scripts; "" of CAUSE_NONE */
+/**
+ * cause_id() - return the name of a cause, which stays the same in all versions; "" for CAUSE_NONE
+ */
 const char *cause_id(enum cause cause);
 
 /**
- * struct kernel_log - what is left of the kernel's log
- * @text: records, each with a newline at its end; NULL where it cannot be read
- * @complete: from the boot on
- * @error: a negative errno where there is no @text
+ * struct kernel_log - the kernel's log
+ * @text: records, each followed by a newline; NULL if the log cannot be read
+ * @size: bytes of @text
+ * @complete: the log still has its first record, from boot
+ * @error: a negative errno if @text is NULL
  */
 struct kernel_log {
 	char *text;
@@ -87,18 +91,22 @@ struct kernel_log {
 	int error;
 };
 
-/* The module (doctor-module.c). */
+/** enum module_state - speprof.ko in the kernel (module-query.c) */
 enum module_state {
 	MODULE_NOT_LOADED,
-	MODULE_NO_DEVICE, /* loaded, and /dev/speprof is missing */
+	MODULE_NO_DEVICE, /* it is loaded, but /dev/speprof is missing */
 	MODULE_NO_RIGHT, /* this user may not open it */
-	MODULE_MUTE, /* what is at /dev/speprof does not answer */
+	MODULE_MUTE, /* /dev/speprof does not reply to SPEPROF_DEVICE_INFO */
 	MODULE_ANSWERS,
 };
 
 /**
- * struct module - what speprof.ko says of itself and of the first SPU
- * @backend: SPEPROF_BACKEND_* of that SPU
+ * struct module - what speprof.ko reports
+ * @state: whether it can be queried; the other fields are only set for MODULE_ANSWERS
+ * @abi: version of its ABI
+ * @spus: number of SPUs
+ * @backend: SPEPROF_BACKEND_* of the first SPU; all are of one kind
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer of the first SPU
  */
 struct module {
 	enum module_state state;
@@ -109,10 +117,12 @@ struct module {
 };
 
 /**
- * struct daemon_answer - what speprofd answers (doctor-daemon.c)
- * @status: &enum status of asking; @error says it where it is not STATUS_OK
- * @version: "" where it does not tell
- * @sessions: while the session "machine" is stopped, those that sample; "" for none
+ * struct daemon_answer - what speprofd reports (check-daemon.c)
+ * @status: &enum status of the query; only for STATUS_OK the fields after @error are set
+ * @error: the error as a sentence
+ * @version: version of the daemon; "" if it does not report one
+ * @sessions: names of sessions that sample while "machine" is stopped; "" for none
+ * @header: header of the view of "machine"
  */
 struct daemon_answer {
 	int status;
@@ -122,16 +132,21 @@ struct daemon_answer {
 	struct view_header header;
 };
 
-void daemon_query(struct daemon_answer *ret_said);
+/** daemon_query() - query speprofd; @ret_answer is always set */
+void daemon_query(struct daemon_answer *ret_answer);
 
 /**
- * struct machine - where the checks look, and what several of them ask for
- * @root: prefix of every path, "" for the running system
- * @release: of the kernel, "unknown" where that is not to be found
- * @arch: likewise
- * @pmu: the kernel's own driver has an SPU
- * @spu: a driver has the machine's SPUs, whichever: firmware, Exception levels and KPTI allow it
- * @lacking: spe_is_absent()
+ * struct machine - the machine that is examined, and facts that several checks need
+ * @root: prefix of every path; "" for the running system
+ * @release: release of the kernel; "unknown" if it cannot be read
+ * @arch: architecture of the kernel; "unknown" likewise
+ * @arm64: the architecture is aarch64
+ * @pmu: arm_spe_pmu has an SPU
+ * @spu: a driver has the machine's SPUs, so that firmware, Exception levels and KPTI allow it
+ * @lacking: result of spe_is_absent()
+ * @module: what speprof.ko reports
+ * @log: the kernel's log
+ * @daemon: what speprofd reports
  */
 struct machine {
 	const char *root;
@@ -147,9 +162,11 @@ struct machine {
 };
 
 /**
- * struct finding - what a check found
- * @cause: where @verdict is VERDICT_FAIL or VERDICT_NOTE
- * @fix: what to do, a command where there is one; "" where nothing is to be done
+ * struct finding - result of a check
+ * @verdict: the result
+ * @cause: set for VERDICT_FAIL and VERDICT_NOTE; else CAUSE_NONE
+ * @found: what was found, or why it could not be checked, as a sentence
+ * @fix: what to do, with a command if there is one; "" if nothing is to be done
  */
 struct finding {
 	enum verdict verdict;
@@ -162,14 +179,16 @@ struct finding {
  * finding_status() - the exit status that a finding asks for
  * @finding: is not changed
  *
- * Return: STATUS_NO_SPE if nothing can be sampled because of it; STATUS_FAILED, which is 1, if sampling
- * works or has only to be started, and something could be better; else STATUS_OK.
+ * Return: STATUS_NO_SPE if nothing can be sampled because of it; STATUS_FAILED, which is 1, if
+ * sampling works or has only to be started, and something could be better; else STATUS_OK.
  */
 int finding_status(const struct finding *finding);
 
 /**
- * struct check - one thing to look at
+ * struct check - one check
+ * @name: stable, for scripts
  * @why: why it matters, one sentence
+ * @run: makes the check
  */
 struct check {
 	const char *name;
@@ -177,11 +196,22 @@ struct check {
 	void (*run)(const struct machine *machine, struct finding *ret_finding);
 };
 
+/* All checks (checks.c). */
 extern const struct check doctor_checks[];
 extern const size_t doctor_count;
 
-/* ---- What a check says --------------------------------------------------------- */
+/* ---- Results of checks --------------------------------------------------------- */
 
+/**
+ * finding_set() - set the result of a check
+ * @finding: is overwritten
+ * @verdict: the result
+ * @cause: the cause, CAUSE_NONE if there is none
+ * @fix: what to do, "" for nothing
+ * @format: what was found, as of printf()
+ *
+ * Control characters in what was found become "?".
+ */
 void finding_set(struct finding *finding, enum verdict verdict, enum cause cause, const char *fix,
 		 const char *format, ...) __attribute__((__format__(__printf__, 5, 6)));
 
@@ -193,66 +223,108 @@ void finding_set(struct finding *finding, enum verdict verdict, enum cause cause
 	finding_set(f, VERDICT_UNKNOWN, CAUSE_NONE, fix, "could not be checked, because " format, \
 		    ##__VA_ARGS__)
 
-/** severity() - what stands in the way, or where @works all the same costs something */
+/**
+ * severity() - the verdict for a cause: it fails, or is only a note if sampling @works all the same
+ */
 #define severity(works) ((works) ? VERDICT_NOTE : VERDICT_FAIL)
 
-/* ---- The machine (doctor-machine.c) --------------------------------------------- */
+/* ---- The machine (machine.c) ----------------------------------------------------- */
 
+/**
+ * machine_init() - collect what the checks need, from files, the module and the daemon
+ * @machine: machine_deinit() has to follow
+ * @root: prefix of every path; "" for the running system; borrowed
+ */
 void machine_init(struct machine *machine, const char *root);
 
-/** machine_identify() - set root, release and architecture, and leave the rest zero */
+/** machine_identify() - set root, release and architecture only; needs no machine_deinit() */
 void machine_identify(struct machine *machine, const char *root);
+/** machine_deinit() - free what machine_init() has made */
 void machine_deinit(struct machine *machine);
 
-/** machine_path() - @machine's root and a path made by @format, in @ret (PATH_MAX bytes) */
+/**
+ * machine_path() - join the root of @machine and a path made by @format into @ret, of PATH_MAX
+ * bytes
+ */
 void machine_path(const struct machine *machine, char *ret, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
-/** machine_read() - the first line of a file, cleaned; -errno, -ENODATA if it is empty */
+/**
+ * machine_read() - read the first line of a file
+ * @machine: its root is the prefix of @path
+ * @path: the file
+ * @ret: the line, without control characters
+ * @size: bytes of @ret; a longer line is cut
+ *
+ * Return: 0; -ENODATA if the file is empty; else a negative errno.
+ */
 int machine_read(const struct machine *machine, const char *path, char *ret, size_t size);
 
+/** machine_has() - whether @path exists below the root */
 bool machine_has(const struct machine *machine, const char *path);
 
-/** machine_glob() - whether there is such a path; the first one below the root in @ret_path, if not NULL */
+/**
+ * machine_glob() - whether a path matches a pattern
+ * @machine: its root is the prefix of @pattern
+ * @pattern: as of glob()
+ * @ret_path: the first match without the root, PATH_MAX bytes; or NULL
+ */
 bool machine_glob(const struct machine *machine, const char *pattern, char *ret_path);
 
-/** machine_config() - "CONFIG_X=y" in the kernel's configuration: 1, 0, -errno without one */
+/**
+ * machine_config() - look up an option of the kernel's configuration
+ * @machine: its root is the prefix of all paths
+ * @option: its name, "CONFIG_IO_URING"
+ *
+ * Return: 1 if it is "y", 0 if not; a negative errno if the configuration cannot be read.
+ */
 int machine_config(const struct machine *machine, const char *option);
 
-/** machine_cpus() - CPUs of a list as "0-3,8" in a file; 0 where it is not there */
+/** machine_cpus() - number of CPUs in a file with a list, "0-3,8"; 0 without the file */
 unsigned int machine_cpus(const struct machine *machine, const char *path);
 
-/** machine_cpus_end() - one more than the last of them, of which some may be offline; 0 likewise */
+/** machine_cpus_end() - highest number of a CPU in such a file, plus 1; 0 without the file */
 unsigned int machine_cpus_end(const struct machine *machine, const char *path);
 
-/** machine_namespace() - whether a namespace is the machine's own: 1, 0, -errno */
+/**
+ * machine_namespace() - whether this process is in the initial namespace of @kind: 1, 0, or a
+ * negative errno
+ */
 int machine_namespace(const struct machine *machine, const char *kind);
 
-/** machine_guest() - whether this is a virtual machine: 1 (whose in @ret_name), 0, -errno */
+/**
+ * machine_guest() - whether this is a virtual machine: 1, with the hypervisor in @ret_name; 0; a
+ * negative errno
+ */
 int machine_guest(const struct machine *machine, char *ret_name, size_t size);
 
-/** log_read() - the kernel's log (doctor-log.c) */
+/** log_read() - read the kernel's log (kernel-log.c); @ret_log is always set */
 void log_read(const struct machine *machine, struct kernel_log *ret_log);
 
 /**
- * log_find() - the last record with one of @words, a list that ends with NULL
- * @ret_line: its text, cleaned; NULL if it does not matter
+ * log_find() - find the last record that contains one of several words
+ * @log: of log_read()
+ * @words: the words; NULL-terminated
+ * @ret_line: text of the record, without control characters; or NULL
+ * @size: bytes of @ret_line
  *
- * Return: 1; 0 if there is none since the boot; -errno if there is no log to read, -ENODATA if
- * its beginning is gone.
+ * Return: 1 if there is one; 0 if there is none since boot; -ENODATA if there is none and the log's
+ * beginning was overwritten; else the negative errno of reading the log.
  */
 int log_find(const struct kernel_log *log, const char *const *words, char *ret_line, size_t size);
 
-/** log_error_text() - for what log_find() returned: why the log does not tell */
+/** log_error_text() - why the log has no answer, as part of a sentence; @r: error of log_find() */
 const char *log_error_text(int r);
 
+/** module_query() - query the loaded speprof.ko; @ret_module is always set */
 void module_query(const struct machine *machine, struct module *ret_module);
 
 /**
- * struct module_file - speprof.ko as it is installed for this kernel
- * @path: below the root, "" if there is none
- * @error: why it could not be looked into, a static sentence; NULL
- * @vermagic, @version, @srcversion: of .modinfo, "" if not there
+ * struct module_file - the installed speprof.ko of this kernel
+ * @path: without the root; "" if none is installed
+ * @error: why the file could not be read, a static sentence; NULL if it was
+ * @is_signed: the file ends with a signature
+ * @vermagic, @version, @srcversion: of its .modinfo; "" if missing
  */
 struct module_file {
 	char path[PATH_MAX];
@@ -263,51 +335,65 @@ struct module_file {
 	char srcversion[64];
 };
 
+/** module_file_read() - find and read the installed speprof.ko; @ret_file is always set */
 void module_file_read(const struct machine *machine, struct module_file *ret_file);
 
-/** module_other_kernel() - for which other kernel speprof.ko is built, in @ret */
+/**
+ * module_other_kernel() - whether speprof.ko is installed for another kernel, whose release goes
+ * into @ret
+ */
 bool module_other_kernel(const struct machine *machine, char *ret, size_t size);
 
-/* Firmware tables (doctor-firmware.c). */
-/** firmware_node() - the devicetree node of the SPU, by its path below the base, in @ret */
+/* ---- Firmware tables (firmware.c) ------------------------------------------------ */
+
+/** firmware_node() - whether devicetree has a node of the SPU, whose path goes into @ret */
 bool firmware_node(const struct machine *machine, char *ret, size_t size);
 
-/** firmware_node_interrupt() - whether @node names an interrupt */
+/** firmware_node_interrupt() - whether @node has an interrupt */
 bool firmware_node_interrupt(const struct machine *machine, const char *node);
 
+/** enum firmware_madt - what ACPI's MADT says about the SPU */
 enum firmware_madt {
-	FIRMWARE_NO_MADT, /* no ACPI */
-	FIRMWARE_MADT_HIDDEN, /* only root reads it */
-	FIRMWARE_MADT_WITHOUT, /* no GICC names an interrupt of the SPU */
-	FIRMWARE_MADT_SPE,
+	FIRMWARE_NO_MADT, /* there is no ACPI table */
+	FIRMWARE_MADT_HIDDEN, /* only root may read the table */
+	FIRMWARE_MADT_WITHOUT, /* no GICC entry has an interrupt of the SPU */
+	FIRMWARE_MADT_SPE, /* a GICC entry has one */
 };
 
-/** firmware_madt() - what ACPI's MADT says; @ret_interrupt where it names one */
+/** firmware_madt() - read ACPI's MADT; @ret_interrupt is set for FIRMWARE_MADT_SPE */
 enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interrupt);
 
-/** firmware_device() - whether the kernel has made a platform device of an SPU */
+/** firmware_device() - whether the kernel has a platform device of an SPU */
 bool firmware_device(const struct machine *machine);
 
 /**
- * spe_is_absent() - whether nothing speaks for an SPU: no driver has one and no firmware tells of
- * any, and this is a guest, or its cores are not known to have SPE. No module, setting of the
- * kernel or of the firmware is worth changing then.
+ * spe_is_absent() - whether nothing indicates an SPU
+ * @machine: @pmu, @spu and the root have to be set
+ *
+ * No driver has an SPU and the firmware describes none, and this is a guest, or its cores are not
+ * known to have SPE. Then no change of module, kernel or firmware is worth advising.
  */
 bool spe_is_absent(const struct machine *machine);
 
-/** spe_is_impossible() - so, or another architecture: says that the check has nothing to look at */
+/**
+ * spe_is_impossible() - whether SPE is absent, or the architecture another; then @ret_finding is
+ * set to skipped
+ */
 bool spe_is_impossible(const struct machine *machine, struct finding *ret_finding);
 
-/** io_uring_is_refused() - by a filter, to this process, where the kernel's settings allow it */
+/**
+ * io_uring_is_refused() - whether a filter refuses io_uring to this process, although the kernel's
+ * settings allow it
+ */
 bool io_uring_is_refused(const struct machine *machine);
 
-/** device_is_spu() - whether a device of the platform bus is one */
+/** device_is_spu() - whether @device, a name on the platform bus, is an SPU */
 bool device_is_spu(const struct machine *machine, const char *device);
 
-/** group_number() - of a group by its name, -ENOENT; from /etc/group below the root */
+/** group_number() - look up a group in /etc/group below the root; -ENOENT if there is none */
 int group_number(const struct machine *machine, const char *name);
 
-/* The checks: doctor-spe.c, doctor-driver.c, doctor-kernel.c, doctor-here.c, doctor-daemon.c. */
+/* The checks: check-spe.c, check-driver.c, check-kernel.c, check-process.c, check-daemon.c. */
 void check_architecture(const struct machine *machine, struct finding *ret_finding);
 void check_spe(const struct machine *machine, struct finding *ret_finding);
 void check_hypervisor(const struct machine *machine, struct finding *ret_finding);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * How firmware tells of the SPU: a devicetree node, or a field of ACPI's MADT.
- */
+/* The firmware's description of the SPU: a devicetree node, or a field of ACPI's MADT. */
 #include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
@@ -11,7 +9,7 @@
 #define COMPATIBLE "arm,statistical-profiling-extension-v1"
 #define BASE	   "/sys/firmware/devicetree/base"
 
-/* compatible is a list of strings, each with its NUL. */
+/* Whether "compatible", a list of NUL-terminated strings, names an SPU. */
 static bool node_compatible(const struct machine *machine, const char *node)
 {
 	char path[PATH_MAX], list[1024];
@@ -31,7 +29,7 @@ static bool node_compatible(const struct machine *machine, const char *node)
 	return false;
 }
 
-/* At the root or in a bus node: @depth levels below @parent. */
+/* Searches for the node up to @depth levels below @parent: it is in the root or in a bus node. */
 static bool node_search(const struct machine *machine, const char *parent, int depth, char *ret,
 			size_t size)
 {
@@ -84,7 +82,10 @@ bool device_is_spu(const struct machine *machine, const char *device)
 	snprintf(path, sizeof(path), "/sys/bus/platform/devices/%s/modalias", device);
 	if (machine_read(machine, path, alias, sizeof(alias)) < 0)
 		return false;
-	/* Of devicetree, and of the device that the kernel makes from ACPI's MADT. */
+	/*
+	 * The first alias is of a devicetree node, the second of a device that the kernel makes for
+	 * ACPI.
+	 */
 	return strstr(alias, "C" COMPATIBLE) || strcmp(alias, "platform:arm,spe-v1") == 0;
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The kernel's log, as far back as it still goes.
- */
+/* Reading and searching the kernel's log. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +9,11 @@
 #include "doctor.h"
 #include "lib/text.h"
 
-/* A record of /dev/kmsg is returned by one read, and is not longer (printk). */
+/* Each read() of /dev/kmsg returns one record, which is not longer than this (printk). */
 #define LOG_RECORD 8192
 #define LOG_MAX	   (64U << 20)
 
-/* What syslog(2) calls them (include/linux/syslog.h is the kernel's own). */
+/* Commands of syslog(2), which only the kernel's include/linux/syslog.h defines. */
 #define SYSLOG_READ_ALL	   3
 #define SYSLOG_SIZE_BUFFER 10
 
@@ -41,7 +39,7 @@ static int log_read_records(int fd, struct kernel_log *log)
 	while (log_grow(log, &capacity) >= 0) {
 		ssize_t n = read(fd, log->text + log->size, LOG_RECORD);
 
-		/* Overwritten while we read: go on with what is there now. */
+		/* Records were overwritten meanwhile: continue with the next one. */
 		if (n < 0 && errno == EPIPE)
 			continue;
 		if (n <= 0)
@@ -51,7 +49,7 @@ static int log_read_records(int fd, struct kernel_log *log)
 	return -ENOMEM;
 }
 
-/* Where there is no /dev/kmsg, as in containers, CAP_SYSLOG has the log all the same. */
+/* Containers have no /dev/kmsg; with CAP_SYSLOG the log can be read by syslog(2). */
 static int log_read_syslog(struct kernel_log *log)
 {
 	int size = klogctl(SYSLOG_SIZE_BUFFER, NULL, 0);
@@ -87,12 +85,12 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log)
 		log.text = NULL;
 		log.size = 0;
 	}
-	/* The banner is the first thing that every kernel says. */
+	/* The first record of every kernel is its banner. */
 	log.complete = log.size && memmem(log.text, log.size, "Linux version ", 14);
 	*ret_log = log;
 }
 
-/* "6,1,0,-;text" of a record, or "<6>[    0.0] text" of syslog(2), without what is before the text. */
+/* Copies the text of "6,1,0,-;text", a record, or of "<6>[    0.0] text", of syslog(2). */
 static void log_line(const struct kernel_log *log, const char *at, char *ret_line, size_t size)
 {
 	const char *start = at, *end = memchr(at, '\n', log->text + log->size - at), *head;

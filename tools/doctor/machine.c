@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The machine as files show it, below a root.
- */
+/* The machine as its files in /proc, /sys and /etc describe it, below a root. */
 #include <glob.h>
 #include <linux/speprof.h>
 #include <stdarg.h>
@@ -74,7 +72,7 @@ int machine_config(const struct machine *machine, const char *option)
 	gzFile file;
 	int found = 0;
 
-	/* zlib reads plain files as they are. */
+	/* zlib also reads files that are not compressed. */
 	machine_path(machine, path, "/proc/config.gz");
 	file = gzopen(path, "re");
 	if (!file) {
@@ -117,7 +115,7 @@ unsigned int machine_cpus(const struct machine *machine, const char *path)
 	return count;
 }
 
-/* Numbers that the kernel gives the first namespace of each kind (proc_ns.h). */
+/* The initial namespaces have fixed inode numbers (include/linux/proc_ns.h). */
 int machine_namespace(const struct machine *machine, const char *kind)
 {
 	unsigned int number = strcmp(kind, "pid") == 0 ? 0xeffffffc : 0xeffffffb;
@@ -135,7 +133,7 @@ int machine_namespace(const struct machine *machine, const char *kind)
 
 /* ---- Guests ---------------------------------------------------------------------- */
 
-/* What vendors write into SMBIOS; as systemd-detect-virt takes them. */
+/* Vendors in SMBIOS that mean a virtual machine, as systemd-detect-virt has them. */
 static const struct {
 	const char *words;
 	const char *name;
@@ -169,7 +167,7 @@ static bool guest_smbios(const struct machine *machine, char *ret_name, size_t s
 			if (!strstr(text, vendors[k].words))
 				continue;
 			snprintf(ret_name, size, "%s", vendors[k].name);
-			/* Whole machines that are rented out have the landlord's name too. */
+			/* A bare-metal instance has the vendor's name, too. */
 			return !strstr(product, "metal");
 		}
 	}
@@ -183,7 +181,7 @@ int machine_guest(const struct machine *machine, char *ret_name, size_t size)
 
 	if (machine_read(machine, "/sys/hypervisor/type", text, sizeof(text)) >= 0) {
 		snprintf(ret_name, size, "%s", text);
-		/* Xen's first domain has the machine. */
+		/* Dom0 of Xen is no guest in this sense. */
 		return machine_read(machine, "/proc/xen/capabilities", text, sizeof(text)) < 0 ||
 		       !strstr(text, "control_d");
 	}
@@ -218,7 +216,7 @@ int group_number(const struct machine *machine, const char *name)
 	return number;
 }
 
-/* ---- All of it ------------------------------------------------------------------- */
+/* ---- Collecting ------------------------------------------------------------------ */
 
 void machine_identify(struct machine *machine, const char *root)
 {
@@ -230,7 +228,10 @@ void machine_identify(struct machine *machine, const char *root)
 			 sizeof(machine->release)) < 0)
 		snprintf(machine->release, sizeof(machine->release), "%s",
 			 here ? name.release : "unknown");
-	/* The file is as old as 6.1; a --root without it is somebody else's machine. */
+	/*
+	 * The file exists since Linux 6.1; uname() describes the running machine, not one below
+	 * --root.
+	 */
 	if (machine_read(machine, "/proc/sys/kernel/arch", machine->arch, sizeof(machine->arch)) <
 	    0)
 		snprintf(machine->arch, sizeof(machine->arch), "%s",
@@ -267,7 +268,7 @@ void finding_set(struct finding *f, enum verdict verdict, enum cause cause, cons
 	va_start(args, format);
 	vsnprintf(f->found, sizeof(f->found), format, args);
 	va_end(args);
-	/* Of what the bus and the daemon say, too; and cut characters are none. */
+	/* The text may come from the daemon, and snprintf() may have cut a character. */
 	text_clean(f->found);
 	snprintf(f->fix, sizeof(f->fix), "%s", fix);
 }

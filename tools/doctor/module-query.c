@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * speprof.ko: what is installed, and what is loaded says of itself and of its SPUs.
- */
+/* speprof.ko: the installed file, and what the loaded module reports. */
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/speprof.h>
@@ -14,12 +12,12 @@
 #include "doctor.h"
 #include "lib/text.h"
 
-/* With debug information a few MiB. */
+/* Largest module file that is read; with debug information it has a few MiB. */
 #define MODULE_MAX (64U << 20)
 
 static const char *const folders[] = { "updates/dkms", "updates", "extra", "extra/speprof" };
 
-/* The first CPU with an SPU stands for all: mixed backends do not exist. */
+/* Queries the first CPU with an SPU: all SPUs have the same backend. */
 static void module_spu(int fd, u32 cpus, struct module *module)
 {
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
@@ -41,7 +39,7 @@ void module_query(const struct machine *machine, struct module *ret_module)
 	int fd;
 
 	machine_path(machine, path, SPEPROF_DEVICE_PATH);
-	/* The group may read it, and questions need no more. */
+	/* Queries need no right to write, which members of the group lack. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		module.state = errno == EACCES || errno == EPERM	   ? MODULE_NO_RIGHT :
@@ -60,9 +58,9 @@ void module_query(const struct machine *machine, struct module *ret_module)
 	*ret_module = module;
 }
 
-/* ---- The file -------------------------------------------------------------------- */
+/* ---- The installed file ---------------------------------------------------------- */
 
-/* .modinfo is strings, one behind the other, each with its NUL before it. */
+/* Finds "key=value" in .modinfo, which is a sequence of NUL-terminated strings. */
 static void modinfo(const char *data, size_t size, const char *key, char *ret, size_t ret_size)
 {
 	char wanted[32];
@@ -71,7 +69,7 @@ static void modinfo(const char *data, size_t size, const char *key, char *ret, s
 
 	*wanted = 0;
 	at = memmem(data, size, wanted, len);
-	/* The first string of the section has no other before it, but whatever was padded. */
+	/* The first string of the section has no NUL of another one before it. */
 	if (!at)
 		return;
 	at += len;
@@ -102,7 +100,7 @@ static void module_file_load(const struct machine *machine, struct module_file *
 	int n = 1;
 
 	machine_path(machine, path, "%s", file->path);
-	/* zlib reads what is not compressed as it is. */
+	/* zlib also reads files that are not compressed. */
 	from = gzopen(path, "re");
 	while (data && from && n > 0 && size < MODULE_MAX) {
 		n = gzread(from, data + size, MODULE_MAX - size);

@@ -6,16 +6,16 @@
 #include "codec/data-source.h"
 #include "codec/record.h"
 
-/* Bytes in a line; the longest packet that D18.1.1 allows has 2 + 8. */
+/* Bytes in a line. The longest packet has 2 bytes of header and 8 of payload (D18.1.1). */
 #define LINE_BYTES 16
 
 /**
- * struct dump - the way through a recording
- * @midr: of windows that do not say which core took them
- * @offset: of the window, in all windows
- * @done: bytes of the window that were dumped
- * @tail, @held: of a suspect range, the bytes for which there is no line yet
- * @parses: whether all of it were packets up to there
+ * struct dump - state of dump_recording()
+ * @midr: of windows that do not name their core
+ * @offset: of the current window, in bytes of all windows
+ * @done: bytes of the window that were printed
+ * @tail, @held: bytes of a suspect range that are not printed yet, and how many
+ * @parses: the suspect range has consisted of packets so far
  */
 struct dump {
 	FILE *out;
@@ -38,7 +38,7 @@ static void dump_line(const struct dump *dump, u64 at, const u8 *bytes, size_t n
 	fprintf(dump->out, "%*s %s\n", (int)(3 * (LINE_BYTES - i)), "", meaning);
 }
 
-/* Zeros between or within records: a line, however many they are. */
+/* Prints a run of zeros between or within records as one line. */
 static void dump_padding(const struct dump *dump, u64 at, u64 n)
 {
 	static const u8 zeros[LINE_BYTES];
@@ -100,9 +100,8 @@ static void suspect_byte(struct dump *dump, u8 byte)
 }
 
 /*
- * What no record is made of: packets as far as they parse, which is how a cut or
- * damaged record begins, and the rest as bytes. @decoder is at its end, or at that of what
- * is known to belong to it.
+ * Prints suspect bytes up to the position of @decoder: packets as long as they parse, since that is
+ * how a cut or damaged record begins, and the rest as bytes. Unless @whole, the range may continue.
  */
 static void dump_suspect(struct dump *dump, const struct spe_decoder *decoder, bool whole)
 {
@@ -139,9 +138,8 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 }
 
 /*
- * What the record as a whole says of a load or store: which level served it, by the
- * Data Source packet of that core (D18.2.4), else by events (D18.2.6). perf has no
- * such line; without bytes it is none of its packets.
+ * Prints which level served a load or store, by the core's Data Source packet (D18.2.4), else by
+ * events (D18.2.6). The line has no bytes, since it is no packet; perf has no such line.
  */
 static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,
 			const struct spe_sample *sample)
@@ -174,7 +172,7 @@ static void dump_served(const struct dump *dump, const struct spe_data_sources *
 	dump_line(dump, dump->done, NULL, 0, text);
 }
 
-/* Padding has no event of its own from the decoder: it is what lies between. */
+/* The decoder reports no padding: it is what lies between two events. */
 static void dump_to(struct dump *dump, u64 start)
 {
 	if (start > dump->done) {
@@ -211,7 +209,7 @@ static void dump_window(void *ctx, const struct source_window *window)
 		spe_data_sources_find(window->midr ? window->midr : dump->midr);
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 
-	/* A window without bytes holds blind time and losses, and has no packet. */
+	/* A window without bytes only reports blind time and losses. */
 	if (ferror(dump->out) || (!window->decoder && !window->len))
 		return;
 	if (!decoder->base)

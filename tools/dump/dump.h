@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The packets of a recording as text, a line each: offset, bytes, meaning. The
- * words are those of perf report -D where it has some. Behind the packets of a load or
- * store, a line without bytes says what served it.
+ * The packets of a recording as text, one line each: offset, bytes, meaning. The words are those of
+ * "perf report -D" where that has any. After the packets of a load or store, a line without bytes
+ * names the level that served it.
  */
 #ifndef SPEPROF_DUMP_H
 #define SPEPROF_DUMP_H
@@ -13,23 +13,26 @@
 #include "recording/recording.h"
 
 /**
- * dump_recording() - print every packet of @recording, suspect ranges too
- * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
- * @out: where to; what fails there its owner asks by ferror()
+ * dump_recording() - print every packet of a recording, and suspect bytes
+ * @recording: opened by recording_open()
+ * @midr: MIDR_EL1 of windows that do not name their core; 0 if unknown
+ * @out: where to print; the caller checks it by ferror()
  * @ret_error: as of recording_replay()
  *
- * Offsets count the record bytes of the whole recording.
+ * Printed offsets count the record bytes of all windows from the start of the recording.
  *
  * Return: as recording_replay().
  */
 int dump_recording(struct recording *recording, u64 midr, FILE *out,
 		   struct recording_error *ret_error);
 
+/* Bytes of the text of one packet, with its NUL. */
 #define DUMP_MEANING_MAX 256
 
 /**
- * dump_packet_meaning() - what @packet says, as words (D18.2)
- * @ret_text: DUMP_MEANING_MAX bytes; what the text reserves comes as such
+ * dump_packet_meaning() - describe a packet in words (D18.2)
+ * @packet: of any type, reserved ones too
+ * @ret_text: DUMP_MEANING_MAX bytes; reserved values are printed as numbers
  */
 void dump_packet_meaning(const struct spe_packet *packet, char *ret_text);
 

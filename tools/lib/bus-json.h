@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the daemon answers, as JSON: for verbs that show objects and figures as they are. */
+/* Replies of the daemon as JSON, for verbs that print objects and statistics unchanged. */
 #ifndef SPEPROF_BUS_JSON_H
 #define SPEPROF_BUS_JSON_H
 
@@ -10,27 +10,41 @@
 struct sd_bus_message;
 
 /**
- * bus_invoke() - a method of any object, and all that it answers
- * @object: a path, or what is below "/org/speprof1/"; "" for the Manager's
+ * bus_invoke() - call a method of any object and convert its reply
+ * @bus: a connection of bus_new()
+ * @object: a whole path, or one relative to "/org/speprof1/"; "" for the Manager's object
  * @interface: "Manager", "Session", "CPU", or a whole name
- * @ret_json: an array of what it answers, to be put; NULL if that does not matter. Names
- *	of members are in lower case with "_"
- * @types: of the arguments that follow, as of sd_bus_message_append()
+ * @method: name of the method
+ * @ret_json: an array with each value of the reply, which the caller puts; NULL to discard the
+ *	reply. "IntervalUSec" becomes "interval_usec"
+ * @types: types of the arguments that follow, as for sd_bus_message_append()
  *
- * Return: &enum status; errors are said.
+ * Return: &enum status; an error has been printed, or is kept for bus_error().
  */
 int bus_invoke(struct bus *bus, const char *object, const char *interface, const char *method,
 	       json_object **ret_json, const char *types, ...);
 
-/** bus_invoke_message() - the same, of a message that is filled in (bus-message.h) */
+/**
+ * bus_invoke_message() - send a method call and convert its reply
+ * @bus: a connection of bus_new()
+ * @message: a call of bus_message_new() with all its arguments; stays the caller's
+ * @ret_json: as of bus_invoke()
+ *
+ * Return: &enum status; an error has been printed, or is kept for bus_error().
+ */
 int bus_invoke_message(struct bus *bus, struct sd_bus_message *message, json_object **ret_json);
 
-/** json_text(), json_number(), json_get() - members of @object; "", 0 and NULL if there is none */
+/**
+ * json_text(), json_number(), json_get() - read member @key of @object; "", 0 and NULL without it
+ */
 const char *json_text(json_object *object, const char *key);
 u64 json_number(json_object *object, const char *key);
 json_object *json_get(json_object *object, const char *key);
 
-/** json_print() - a line: @object with schema_version 1; puts it */
+/**
+ * json_print() - print @object as one line on standard output, with "schema_version":1
+ * @object: is put
+ */
 void json_print(json_object *object);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The connection below bus.h, for those who read answers themselves. */
+/* Method calls below bus.h, for callers that read the reply themselves. */
 #ifndef SPEPROF_BUS_MESSAGE_H
 #define SPEPROF_BUS_MESSAGE_H
 
@@ -13,22 +13,39 @@
 #define BUS_INTERFACE "org.speprof1.Manager"
 
 /**
- * bus_call_object() - a method of the object @path; arguments as of sd_bus_call_methodv()
- * @ret_reply: to be unreferenced
+ * bus_call_object() - call a method of any object of any service interface
+ * @bus: a connection of bus_new()
+ * @path: the object
+ * @interface: its interface
+ * @method: name of the method
+ * @ret_reply: the caller unreferences it
+ * @types: types of @args, as for sd_bus_call_methodv()
  *
- * Return: &enum status; errors are said, or kept.
+ * Return: &enum status; an error has been printed, or is kept for bus_error().
  */
 int bus_call_object(struct bus *bus, const char *path, const char *interface, const char *method,
 		    sd_bus_message **ret_reply, const char *types, va_list args);
 
-/** bus_message_new() - of a method, to be filled in, sent and unreferenced; &enum status */
+/**
+ * bus_message_new() - make a method call without arguments
+ * @bus: a connection of bus_new()
+ * @path: the object
+ * @interface: its interface
+ * @method: name of the method
+ * @ret_message: the caller appends arguments, sends and unreferences it
+ *
+ * Return: &enum status.
+ */
 int bus_message_new(struct bus *bus, const char *path, const char *interface, const char *method,
 		    sd_bus_message **ret_message);
 
-/** bus_message_send() - and wait for its answer, which does not matter; &enum status */
+/** bus_message_send() - send a call, wait for its reply and discard that; &enum status */
 int bus_message_send(struct bus *bus, sd_bus_message *message);
 
-/** bus_message_call() - and wait for its answer, to be unreferenced; &enum status */
+/**
+ * bus_message_call() - send a call and wait for its reply, which the caller unreferences; &enum
+ * status
+ */
 int bus_message_call(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply);
 
 #endif

@@ -14,16 +14,16 @@
 #include "password-agent.h"
 #include "view/view-bus.h"
 
-/* A summary has some hundred figures and the processes; more is not one. */
+/* Largest summary that is read; one has some hundred counters, and a line for each process. */
 #define BUS_SUMMARY_MAX (64 << 20)
 
-/* Between two looks whether names are there. */
+/* Pause between two requests of bus_view_named(). */
 #define NAMES_PAUSE_MS 50
 
 struct bus {
 	sd_bus *bus;
 	bool quiet;
-	pid_t agent; /* that asks for passwords; 0 for none */
+	pid_t agent; /* of password-agent.h; 0 for none */
 	char error[512];
 };
 
@@ -40,7 +40,9 @@ static int bus_fail(struct bus *bus, enum status status, const char *format, ...
 	return bus->quiet ? (int)status : message_fail(status, "%s", bus->error);
 }
 
-/* What errors mean to a person, by D-Bus name; the rest are shown as they are. */
+/*
+ * Exit status of each D-Bus error, and a sentence instead of its message; NULL keeps the message.
+ */
 static const struct {
 	const char *name;
 	enum status status;
@@ -63,7 +65,7 @@ static const struct {
 	{ "org.speprof1.NoSuchFunction", STATUS_STATE, NULL },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
-	/* The object is the session or the CPU by its name. */
+	/* Sessions and CPUs are objects: this one does not exist. */
 	{ SD_BUS_ERROR_UNKNOWN_OBJECT, STATUS_STATE, NULL },
 	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
 	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
@@ -71,7 +73,7 @@ static const struct {
 	{ "org.speprof1.WrongConfiguration", STATUS_FAILED, NULL },
 };
 
-/* What the daemon says of rights is better than what the bus says. */
+/* The daemon's own message about rights names the right; that of the bus does not. */
 static bool is_own_sentence(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) && error->message &&
@@ -114,7 +116,7 @@ static int bus_malformed(struct bus *bus, const char *method)
 			"speprofd answers %s in a way that this version does not know", method);
 }
 
-/* Of "speprof --bus"; NULL for the system bus, which DBUS_SYSTEM_BUS_ADDRESS names. */
+/* Set by "speprof --bus"; NULL means the system bus, or that of DBUS_SYSTEM_BUS_ADDRESS. */
 static const char *bus_address;
 
 void bus_set_address(const char *address)
@@ -138,7 +140,7 @@ static int bus_connect(struct bus *bus, const char *address)
 	return r;
 }
 
-/* Connected, or connected again: a live view outlives its bus. */
+/* Connects, also after the bus was restarted under a live view. */
 static int bus_ready(struct bus *bus)
 {
 	int r;
@@ -152,14 +154,17 @@ static int bus_ready(struct bus *bus)
 				"cannot reach %s: %s", bus_address ? bus_address : "the system bus",
 				strerror(-r));
 	}
-	/* The daemon answers from memory: late where it gets no CPU; what takes longer is stuck. */
+	/*
+	 * The daemon replies from memory. On a busy machine that takes seconds; 20 s mean that it
+	 * hangs.
+	 */
 	sd_bus_set_method_call_timeout(bus->bus, 20000000);
-	/* An agent that is there may ask for a password. */
+	/* polkit may ask for a password if an agent is running already. */
 	sd_bus_set_allow_interactive_authorization(bus->bus, 1);
 	return STATUS_OK;
 }
 
-/* *ret_bus is there on failure too, for bus_error(), unless memory is short. */
+/* Sets *ret_bus on failure too, for bus_error(), unless memory is short. */
 static int bus_open(bool quiet, struct bus **ret_bus)
 {
 	struct bus *bus = calloc(1, sizeof(*bus));
@@ -184,7 +189,7 @@ int bus_call_object(struct bus *bus, const char *path, const char *interface, co
 	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
 }
 
-/* A method of the Manager. */
+/* Calls a method of the Manager. */
 static int bus_call_manager(struct bus *bus, const char *method, sd_bus_message **ret_reply,
 			    const char *types, ...)
 {
@@ -338,7 +343,7 @@ int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, 
 	return status;
 }
 
-/* The whole of @fd from its start; its offset is shared with the sender. */
+/* Reads all of @fd by pread(): the file offset is shared with the daemon. */
 static int fd_read(int fd, char **ret_text)
 {
 	struct stat st;
@@ -430,7 +435,7 @@ int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
 
 	if (status)
 		return status;
-	/* It is answered in the end, and reading symbols may take some seconds more. */
+	/* The reply comes after @seconds, and symbols may take some seconds more. */
 	sd_bus_set_method_call_timeout(bus->bus, (seconds + 30) * 1000000ULL);
 	status = bus_call_manager(bus, "DumpProfile", &reply, "u", seconds);
 	if (status)

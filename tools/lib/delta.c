@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /**
- * struct key - a row of the earlier view, to be found by what it is of
- * @found: the later view has it too
+ * struct key - a row of the earlier view, sorted by what the row stands for
+ * @found: the later view has the row too
  */
 struct key {
 	const struct view_row *row;
@@ -48,7 +48,10 @@ static int compare_weight(const void *a, const void *b, void *ctx)
 	return x != y ? (x < y ? 1 : -1) : compare_rows(a, b);
 }
 
-/* A counter that went back belongs to a row that was evicted and came again. */
+/*
+ * A counter that decreased belongs to a row that was evicted and created again: it starts from
+ * zero.
+ */
 static u64 less(u64 now, u64 before)
 {
 	return now < before ? now : now - before;
@@ -60,7 +63,7 @@ static u64 less(u64 now, u64 before)
 			sizeof(((struct view_row *)0)->field) / sizeof(u64) \
 	}
 
-/* All of a row that is a count: @count numbers from @offset on. */
+/* The counters of a row: @count numbers at @offset of struct view_row. */
 static const struct {
 	size_t offset;
 	size_t count;
@@ -116,27 +119,27 @@ static void header_less(struct view_header *header, const struct view_header *be
 		less(header->unattributed_weight, before->unattributed_weight);
 	header->evicted_weight = less(header->evicted_weight, before->evicted_weight);
 	header->cost_ns = less(header->cost_ns, before->cost_ns);
-	/* What was lost and suspect stays in sight: it is never just one interval's. */
+	/* Lost and suspect bytes are not subtracted: they matter for the whole profile. */
 }
 
 /* ---- Rows that were renamed ------------------------------------------------------ */
 
 /*
- * While names are looked up, a place is a row of its own, "binary+0xoffset". Once its function has
- * a name, that row is removed, and what it had counted is in another row of the same binary: a new
- * one, or one that was there. Such counts are of before the interval.
+ * While a name is looked up, its location is a row of its own, "binary+0xoffset". Once the function
+ * has a name, that row is removed, and its counts are in another row of the same binary: in a new
+ * one, or in one that existed. Those counts are older than the interval.
  */
 enum renaming {
-	RENAMED_REMOVED, /* a row of the earlier view alone */
-	RENAMED_NEW, /* a row of the later view alone */
-	RENAMED_KEPT, /* of both: only what it grew by */
+	RENAMED_REMOVED, /* only the earlier view has the row */
+	RENAMED_NEW, /* only the later view has the row */
+	RENAMED_KEPT, /* both have it: its growth */
 	RENAMINGS,
 };
 
 /**
- * struct renamed - a row that may have a part in a renaming
- * @row: to compare, and to add up
- * @out: the row to correct; NULL of RENAMED_REMOVED
+ * struct renamed - a row that may have lost or gained counts by a renaming
+ * @row: the row as its view has it
+ * @out: the row of the result that is corrected; NULL for RENAMED_REMOVED
  */
 struct renamed {
 	const struct view_row *row;
@@ -153,7 +156,10 @@ static int compare_binary(const void *a, const void *b)
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
-/* Of @whole, @removed is not of the interval: each part of it loses its share of that. */
+/*
+ * @removed of @whole is older than the interval: reduces @part, which is part of @whole, in
+ * proportion.
+ */
 static u64 part_less(u64 part, u64 whole, u64 removed)
 {
 	if (!whole || removed >= whole)
@@ -161,7 +167,9 @@ static u64 part_less(u64 part, u64 whole, u64 removed)
 	return (u64)((unsigned __int128)part * (whole - removed) / whole);
 }
 
-/* New rows first, as most of what is removed is in them; what is left is in rows that were there. */
+/*
+ * Corrects new rows first, since most of the removed counts are there; the rest is in older rows.
+ */
 static void row_correct(struct view_row *row, enum renaming kind,
 			const struct view_row sum[static RENAMINGS])
 {
@@ -179,7 +187,7 @@ static void row_correct(struct view_row *row, enum renaming kind,
 	}
 }
 
-/* The rows of one binary, in one container. */
+/* Corrects the rows of one binary in one container. */
 static void binary_correct(struct renamed *rows, size_t count)
 {
 	struct view_row sum[RENAMINGS] = { 0 };
@@ -193,7 +201,7 @@ static void binary_correct(struct renamed *rows, size_t count)
 			row_correct(rows[i].out, rows[i].kind, sum);
 }
 
-/* @rows: room for all of them, @count are there */
+/* Corrects @count rows, binary by binary. */
 static void names_correct(struct renamed *rows, size_t count)
 {
 	size_t first = 0;
@@ -219,9 +227,9 @@ static struct key *keys_new(const struct view *view)
 }
 
 /**
- * struct delta - what delta_view() works on
- * @before: of the earlier view, sorted; none of a profile that was reset
- * @renamed: room for all rows of both views, if a name was looked up between them
+ * struct delta - state of delta_view()
+ * @before: rows of the earlier view, sorted; none if the profile was reset
+ * @renamed: space for all rows of both views; NULL if no name was looked up between them
  */
 struct delta {
 	struct key *before;
@@ -248,10 +256,10 @@ static int compare_heaviest(const void *a, const void *b)
 }
 
 /*
- * Rows of one name are one row, with the percentiles of the heaviest: places whose addresses are
- * not shown are "[kernel]" each, and which is which the next view does not say.
+ * Merges rows of one name into one, with the percentiles of the heaviest. Kernel locations whose
+ * addresses are hidden are all named "[kernel]", and cannot be told apart in the next view.
  *
- * Return: how many are left.
+ * Return: the number of rows that remain.
  */
 static u32 rows_merge(struct view_row *rows, u32 count)
 {
@@ -267,7 +275,7 @@ static u32 rows_merge(struct view_row *rows, u32 count)
 	return merged;
 }
 
-/* The earlier rows of @row's name, all of which are then found; false if there is none. */
+/* Adds up the earlier rows with @row's name, and marks them as found; false if there is none. */
 static bool delta_find(struct delta *delta, const struct view_row *row, struct view_row *ret_sum)
 {
 	const struct key key = { .row = row };
@@ -284,7 +292,7 @@ static bool delta_find(struct delta *delta, const struct view_row *row, struct v
 	return old;
 }
 
-/* @rows: those of the later view, merged, of which @count become what they grew by. */
+/* Replaces @count merged rows of the later view by their growth; returns how many remain. */
 static u32 delta_rows(struct delta *delta, struct view_row *rows, u32 count)
 {
 	u32 kept = 0, grown = 0;

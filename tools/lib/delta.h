@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What came to a profile between two views of it. The daemon's profile grows
- * from the start of sampling; a live view wants the last seconds.
+ * The difference of two views of one profile. The daemon's profile grows from the start of
+ * sampling; the live view shows what was counted in the last seconds.
  */
 #ifndef SPEPROF_DELTA_H
 #define SPEPROF_DELTA_H
@@ -9,18 +9,19 @@
 #include "view/view.h"
 
 /**
- * delta_view() - @now less @before, heaviest first
- * @before: rows of the same group; those of another, or of a profile that was
- *	reset since, count as none
- * @cut: @before lacks rows lighter than its lightest: what is new in @now may be
- *	old, by how much nobody knows, and waits for the next interval
- *
- * Where names were looked up in between, rows of places became rows of functions. What these had
- * before is taken from the rows of the same binary that grew, so that the rows of a binary add up to
- * what came to it; how it is divided among them is an estimate, of one interval.
- *
- * @ret_view: rows that grew; percentiles stay those of @now, since they cannot
+ * delta_view() - subtract an earlier view from a later one, heaviest row first
+ * @now: the later view
+ * @before: the earlier view. Rows of another group, or of a profile that was reset since, count as
+ *	none
+ * @cut: @before has only its heaviest rows. A row that is new in @now may then be an old one, with
+ *	an unknown count; it is left out until the next interval
+ * @sort: order of the rows
+ * @ret_view: rows that grew; the caller clears it. Percentiles are those of @now, since they cannot
  *	be subtracted
+ *
+ * If names were looked up in between, rows of locations became rows of functions. What the
+ * locations had counted is then subtracted from the rows of the same binary that grew. The sum of a
+ * binary's rows stays right; how it is divided among them is an estimate, for one interval.
  *
  * Return: 0 or -ENOMEM.
  */

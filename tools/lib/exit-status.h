@@ -8,20 +8,20 @@
  */
 enum status {
 	STATUS_OK = 0,
-	STATUS_FAILED = 1, /* out of memory, an output that cannot be written, ... */
+	STATUS_FAILED = 1, /* no memory, output lost; doctor: could be better */
 	STATUS_USAGE = 2, /* unknown verb, option or value */
 	STATUS_NO_FILE = 3, /* the recording does not exist */
-	STATUS_UNREADABLE = 4, /* it exists and cannot be read */
-	STATUS_EMPTY = 5, /* it has no byte */
-	STATUS_NO_RECORDING = 6, /* it is something else */
-	STATUS_DAMAGED = 7, /* what was readable has been printed */
-	STATUS_NO_BUS = 8, /* no bus to reach */
-	STATUS_NO_DAEMON = 9, /* a bus, and no speprofd on it */
-	STATUS_NO_RIGHT = 10, /* refused */
-	STATUS_NO_MODULE = 11, /* speprof.ko is not loaded */
-	STATUS_NO_SPE = 12, /* the machine has no SPU that can be used */
-	STATUS_STATE = 13, /* the daemon is in another state: it runs already */
-	STATUS_SETTING = 14, /* a setting of the kernel stands in the way */
+	STATUS_UNREADABLE = 4, /* the recording exists and cannot be read */
+	STATUS_EMPTY = 5, /* the recording has no byte */
+	STATUS_NO_RECORDING = 6, /* the file is no recording */
+	STATUS_DAMAGED = 7, /* the recording is damaged; what was readable has been printed */
+	STATUS_NO_BUS = 8, /* the bus cannot be reached */
+	STATUS_NO_DAEMON = 9, /* speprofd is not on the bus, or does not reply */
+	STATUS_NO_RIGHT = 10, /* the user lacks the right */
+	STATUS_NO_MODULE = 11, /* speprof.ko is not loaded, or not installed for this kernel */
+	STATUS_NO_SPE = 12, /* the machine has no usable SPU; doctor: nothing can be sampled */
+	STATUS_STATE = 13, /* it runs already, or is in use; or a name is unknown */
+	STATUS_SETTING = 14, /* a setting of the kernel prevents it */
 };
 
 #endif

@@ -4,7 +4,7 @@
 #include "terminal.h"
 #include "text.h"
 
-/* Items of a line that two spaces part; a line that is full wraps between them. */
+/* Prints items two spaces apart, and wraps a line between two items. */
 struct flow {
 	FILE *out;
 	const struct format *format;
@@ -43,7 +43,7 @@ static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
 		flow_word(flow, ink, text, gap);
 		return;
 	}
-	/* Wider than the terminal: between its words then. */
+	/* An item that is wider than the terminal is wrapped between its words. */
 	snprintf(words, sizeof(words), "%s", text);
 	for (; (word = strsep(&rest, " ")); gap = 1)
 		flow_word(flow, ink, word, gap);
@@ -112,7 +112,7 @@ static void header_share(struct flow *flow, const char *what, u64 part, u64 whol
 	flow_item(flow, TERM_PLAIN, text);
 }
 
-/* Samples of nobody, and of places that gave way; where all weigh in one unit, by weight. */
+/* Samples without a process, and of evicted locations; by weight if all weights have one unit. */
 static void header_rest(struct flow *flow, const struct view_header *header)
 {
 	unsigned int unit = view_unit(header);
@@ -170,7 +170,7 @@ static void header_count(struct flow *flow, u64 count, const char *one, const ch
 	flow_item(flow, TERM_BAD, text);
 }
 
-/* Nothing where nothing is wrong. */
+/* Losses and faults, if there are any. */
 static void header_trouble(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->fault)], names[sizeof(header->names_reason) + 16];
@@ -199,7 +199,7 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* Why no SPU was armed, of the time that was meant to be sampled. */
+/* The causes of blind time: no SPU was armed although sampling was enabled. */
 static void header_blind(struct flow *flow, const struct view_header *header)
 {
 	char text[96], figure[TEXT_NUMBER];
@@ -220,7 +220,7 @@ static void header_blind(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* What the files say and is not in force. */
+/* Settings in the configuration files that are not in force. */
 static void header_config(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->config_refused) + 64];
@@ -240,7 +240,7 @@ static void header_config(struct flow *flow, const struct view_header *header)
 	}
 }
 
-/* Which source, where it is not the best there could be. */
+/* Why the source is not the best one. */
 static void header_source(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->source) + sizeof(header->source_reason) + 16];
@@ -270,7 +270,7 @@ static void header_tasks(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* What is used, of what is allowed; who may use it. */
+/* Memory in use, its limit, and the limits of its parts. */
 static void header_memory(struct flow *flow, const struct view_header *header)
 {
 	char text[160], used[TEXT_NUMBER], rings[TEXT_NUMBER], budget[TEXT_NUMBER];
@@ -293,7 +293,7 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* How often, what that costs, and whom that holds back. */
+/* The sampling interval, the cost of sampling, and CPUs that sample less often because of it. */
 static void header_interval(struct flow *flow, const struct view_header *header)
 {
 	char text[160];
@@ -323,7 +323,7 @@ void format_header(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
-	/* Of a daemon "speprof status" prints the causes; a recording has no other place for them. */
+	/* For a daemon "speprof status" prints the causes; for a recording only this header can. */
 	if (header_recorded(header))
 		header_blind(&flow, header);
 }
@@ -358,9 +358,9 @@ enum column {
 };
 
 /**
- * struct layout - columns of a table
- * @shown: bit for each of &enum column
- * @width: of each
+ * struct layout - the columns of a table
+ * @shown: a bit for each &enum column that is printed
+ * @width: of each column, in characters
  */
 struct layout {
 	const struct view *view;
@@ -389,7 +389,7 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 
 	if (column == COLUMN_WEIGHT)
 		name = view_sort_heading(layout->format->sort);
-	/* The slash of every latency stands in one column, marked or not. */
+	/* Aligns the slashes of latencies, whether or not a "~" follows. */
 	if (column >= COLUMN_WEIGHT)
 		snprintf(ret, CELL_SIZE, "%s%s",
 			 modelled		  ? "~" :
@@ -405,7 +405,7 @@ static bool truth_names(const struct format_truth *truth, const struct view_row 
 	return strcmp(truth->name, row->container) == 0 || strcmp(truth->name, row->process) == 0;
 }
 
-/* A truth is of the whole: said once, where its name leads. */
+/* The known share is of a whole container or process: it is printed in its first row only. */
 static void cell_truth(const struct layout *layout, const struct view_row *row, char *ret)
 {
 	const struct format *format = layout->format;
@@ -421,7 +421,7 @@ static void cell_truth(const struct layout *layout, const struct view_row *row, 
 	}
 }
 
-/* The end of a path tells more than its beginning. */
+/* Cuts the beginning of a long path: its end says more. */
 static void cell_source(const struct view_row *row, char *ret)
 {
 	const char *slash = strrchr(row->file, '/');
@@ -479,7 +479,7 @@ static bool column_right(enum column column)
 	       column == COLUMN_WEIGHT || column == COLUMN_DRAM;
 }
 
-/* SHARE and TRUTH are one group of figures. */
+/* SHARE and TRUTH belong together: one space between them. */
 static size_t column_gap(enum column column)
 {
 	return column == COLUMN_SHARE ? 0 : column == COLUMN_TRUTH ? 1 : 2;
@@ -495,7 +495,7 @@ static size_t layout_total(const struct layout *layout)
 	return total;
 }
 
-/* Take what does not fit from the names, widest use first, down to a floor each. */
+/* Shortens columns of names until the table fits, the widest first, each down to a minimum. */
 static void layout_shrink(struct layout *layout)
 {
 	static const struct {
@@ -560,7 +560,7 @@ static void layout_init(struct layout *layout)
 		layout_shrink(layout);
 }
 
-/* A line of cells; @row is NULL for the headings. */
+/* Prints one row, or the headings if @row is NULL. */
 static void layout_line(const struct layout *layout, FILE *out, const struct view_row *row)
 {
 	char line[COLUMNS * TEXT_SIZE], cell[CELL_SIZE], fitted[TEXT_SIZE];
@@ -581,7 +581,7 @@ static void layout_line(const struct layout *layout, FILE *out, const struct vie
 	}
 	while (end > line && end[-1] == ' ')
 		*--end = 0;
-	/* A terminal too narrow for the figures alone. */
+	/* A terminal that is too narrow for the numbers alone: cut the line. */
 	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
 		text_fit(line, limit, false, fitted);
 		snprintf(line, sizeof(line), "%s", fitted);

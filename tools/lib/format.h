@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A view as people read it: the state and the ledgers in two lines, then the
- * table. "~" marks columns that an emulated SPU models.
+ * A view as text: state and ledgers in some lines, then the table. "~" marks columns whose values
+ * an emulated SPU models.
  */
 #ifndef SPEPROF_FORMAT_H
 #define SPEPROF_FORMAT_H
@@ -11,22 +11,26 @@
 #include "view/view.h"
 
 /**
- * struct format_truth - what a share is known to be, for demos; stands in the
- * first row of its name
- * @name: of a container, or of a process
+ * struct format_truth - the share that a container or process is known to have, for demonstrations
+ * @name: of the container or the process; the value is shown in the first row with that name
+ * @percent: 0 to 100
  */
 struct format_truth {
 	const char *name;
 	double percent;
 };
 
+/* How often --truth may be given. */
 #define FORMAT_TRUTHS 8
 
 /**
- * struct format - how to draw
- * @name: of the recording, or NULL
- * @width: columns of the terminal; 0 for as many as it takes
- * @colour: whether escape sequences are welcome
+ * struct format - how a view is printed
+ * @name: of the recording; NULL for the daemon's profile
+ * @truth: @truths known shares
+ * @width: columns of the terminal; 0 for lines as long as they need to be
+ * @group: what a row stands for
+ * @sort: by what rows are sorted
+ * @colour: print colours by escape sequences
  */
 struct format {
 	const char *name;
@@ -38,13 +42,13 @@ struct format {
 	bool colour;
 };
 
-/** format_header() - state and ledgers */
+/** format_header() - print the state and the ledgers of @header */
 void format_header(FILE *out, const struct view_header *header, const struct format *format);
 
-/** format_status() - the same, and what tells of tasks */
+/** format_status() - as format_header(), and also memory, task events and configuration */
 void format_status(FILE *out, const struct view_header *header, const struct format *format);
 
-/** format_table() - headings and rows; only headings where there is no row */
+/** format_table() - print headings and all rows of @view; without rows only the headings */
 void format_table(FILE *out, const struct view *view, const struct format *format);
 
 #endif

@@ -8,30 +8,32 @@
 #include "text.h"
 
 /*
- * Places of a recording that are told apart: more than the daemon has room for, as this
- * process is gone soon, and what is evicted is not in a report.
+ * Locations of a recording in the table: more than the daemon has, since this process exits soon
+ * and an evicted location would be missing in the report.
  */
 #define LOCATIONS (1U << 18)
 
-/* What their names may take, and how long they may. */
+/* Memory of symbols, and how long reading the symbols of one file may take. */
 #define SYMBOLS_BUDGET (64ULL << 20)
 #define SYMBOLS_MS     60000
 
-/* In front of the profile's sink: windows of other CPUs stay out of every ledger. */
+/*
+ * A sink before that of the profile. It drops windows of unselected CPUs, which are in no ledger.
+ */
 struct selection {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
 	u64 start_ns; /* of the first window, 0 if unknown */
 	u64 end_ns; /* of the last */
 	u8 backend;
-	bool explained; /* a window says itself that not all of its bytes are records */
+	bool explained; /* a window is flagged as truncated or suspect */
 };
 
 static void select_window(void *ctx, const struct source_window *window)
 {
 	struct selection *selection = ctx;
 
-	/* A window that reports lost bytes alone has none. */
+	/* A window that only reports lost bytes names no backend. */
 	if (window->backend)
 		selection->backend = window->backend;
 	selection->explained |= window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT);
@@ -52,8 +54,8 @@ static void select_task(void *ctx, const struct task_event *event)
 }
 
 /*
- * Bytes that are no record make a recording damaged, unless a window of it is truncated, so that
- * hardware left them at its end, or suspect as a whole.
+ * Bytes that are no record mean a damaged recording, unless a window is flagged: hardware leaves
+ * such bytes at the end of a truncated window, and a suspect window has no valid byte.
  */
 static int input_suspect(struct input *input, const char *path, bool explained)
 {
@@ -128,7 +130,7 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 	return input_replay(ret_input, path, cpus);
 }
 
-/* A report is of what is there once all of it was looked up. */
+/* Look-ups are synchronous: a report is printed once, with all names. */
 int input_symbols(struct symbols **ret_symbols)
 {
 	const struct symbols_config config = { .budget = SYMBOLS_BUDGET, .wait_ms = SYMBOLS_MS };

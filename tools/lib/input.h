@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * A recording, read into a profile.
- */
+/* Reading a recording into a profile. */
 #ifndef SPEPROF_INPUT_H
 #define SPEPROF_INPUT_H
 
@@ -11,8 +9,12 @@
 #include "util/cpu-list.h"
 
 /**
- * struct input - a recording's profile
- * @backend: &enum backend, as the recording says
+ * struct input - a recording that was read
+ * @attributor: the tasks and mappings of the recording
+ * @profile: what was counted
+ * @format: of the file
+ * @duration_ns: from the start of the first window to the end of the last; 0 if not recorded
+ * @backend: &enum backend, as recorded
  */
 struct input {
 	struct attributor *attributor;
@@ -23,36 +25,51 @@ struct input {
 };
 
 /**
- * input_load() - replay @path; what is wrong with it is said
- * @cpus: windows of these only, or NULL
- * @midr: MIDR_EL1 where the recording does not say, 0 if that is not known either
- * @filter: what counts, or NULL; stays the caller's until input_deinit()
- * @ret_input: always to be ended by input_deinit(); holds what was readable
- *	where STATUS_OK or STATUS_DAMAGED is returned
+ * input_load() - read a recording into a profile
+ * @path: file name; "-" is standard input
+ * @cpus: count windows of these CPUs only; NULL for all
+ * @midr: MIDR_EL1 of cores that the recording does not name; 0 if unknown
+ * @filter: count samples that match; NULL for all. Has to outlive @ret_input
+ * @ret_input: the caller ends it by input_deinit(), whatever is returned. With STATUS_OK and
+ *	STATUS_DAMAGED it has all that was readable
  *
- * Return: &enum status.
+ * Return: &enum status; an error has been printed.
  */
 int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,
 	       struct input *ret_input);
 
-/** struct input_watch - who wants the profile before its first sample */
+/**
+ * struct input_watch - a callback before the first sample is counted
+ * @begin: called once, with the empty profile in @input
+ * @ctx: argument of @begin
+ */
 struct input_watch {
 	void (*begin)(struct input *input, void *ctx);
 	void *ctx;
 };
 
-/** input_load_watched() - as input_load(), with a look at the empty profile */
+/** input_load_watched() - as input_load(), and call @watch before the first sample */
 int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 		       const struct filter *filter, const struct input_watch *watch,
 		       struct input *ret_input);
 
-/** input_symbols() - names for a recording: who asks waits for them */
+/** input_symbols() - make a symbol table whose look-ups wait for the name; 0 or negative errno */
 int input_symbols(struct symbols **ret_symbols);
 
-/** input_view() - as profile_view(), and what only a recording's reader knows */
+/**
+ * input_view() - make a view of the profile
+ * @input: what input_load() returned
+ * @group: what a row stands for
+ * @sort: order of rows
+ * @limit: number of rows at most
+ * @ret_view: as of profile_view(), with source and duration of the recording
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view);
 
+/** input_deinit() - free what input_load() made */
 void input_deinit(struct input *input);
 
 #endif

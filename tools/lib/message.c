@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-/* Names of files and of containers are part of sentences, and are hostile. */
+/* A sentence may contain names of files and containers, which anybody can choose: clean it. */
 static void message_vprint(const char *format, va_list args)
 {
 	char *text;

@@ -26,7 +26,7 @@ static const struct option long_options[] = {
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
 	{ "truth", required_argument, NULL, 'T' },
-	/* The name of --last before it: accepted for one release. */
+	/* The old name of --last: accepted for one release. */
 	{ "window", required_argument, NULL, 'W' },
 	{ "lines", no_argument, NULL, 'I' },
 	{ "pages", no_argument, NULL, 'P' },
@@ -60,7 +60,7 @@ static int options_delay(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-/* NAME=PERCENT */
+/* Parses NAME=PERCENT. */
 static int options_truth(const char *verb, char *text, struct options *options)
 {
 	struct format_truth *truth = &options->truth[options->truths];
@@ -91,7 +91,7 @@ static int options_cpus(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-/* A register of 32 bits, as the kernel's regs/identification/midr_el1 writes it. */
+/* Parses a register of 32 bits, as regs/identification/midr_el1 in sysfs has it. */
 static int options_midr(const char *verb, char *text, struct options *options)
 {
 	char *end;
@@ -171,9 +171,9 @@ static int options_srcline(const char *verb, char *text, struct options *options
 }
 
 enum option_kind {
-	OPTION_FLAG, /* a bool */
-	OPTION_TEXT, /* as it stands */
-	OPTION_READ,
+	OPTION_FLAG, /* sets a bool */
+	OPTION_TEXT, /* sets a string */
+	OPTION_READ, /* parsed by a function */
 };
 
 #define FLAG(letter, field)                                                \
@@ -227,7 +227,7 @@ static int options_one(const char *verb, int letter, struct options *options)
 	}
 }
 
-/* What getopt did not take. */
+/* Prints what getopt rejected. */
 static int options_unknown(const char *verb, int letter, char **argv)
 {
 	const char *text = argv[optind - 1];
@@ -251,7 +251,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	int letter, index = 0, r;
 
 	opterr = 0;
-	optind = 0; /* verbs of tests parse more than once */
+	optind = 0; /* unit tests parse more than once in a process */
 	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options,
 				     &index)) != -1) {
 		if (letter == '?' || letter == ':')

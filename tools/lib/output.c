@@ -10,10 +10,12 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-/* Signal handlers get no context; no command writes more files at once. */
+/*
+ * Temporary files for the signal handler, which has no argument. No command writes more than two.
+ */
 static const char *volatile unfinished[2];
 
-/* SA_RESETHAND: raised again, the signal ends the process as it should. */
+/* SA_RESETHAND restored the default action, so that raising the signal again ends the process. */
 static void on_end(int sig)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
@@ -24,7 +26,7 @@ static void on_end(int sig)
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* Who is interrupted leaves nothing; what is ignored, or waited for (record), stays so. */
+/* Has signals remove @beside. Signals that are ignored, or handled by record, stay as they are. */
 static void remember(const char *beside)
 {
 	const struct sigaction action = { .sa_handler = on_end,
@@ -42,7 +44,7 @@ static void remember(const char *beside)
 	}
 }
 
-/* Returns the descriptor; nobody is interrupted between the file and its being known. */
+/* Creates @beside with signals blocked, so that no file is left behind; returns its descriptor. */
 static int make_known(char *beside)
 {
 	sigset_t set, old;
@@ -76,7 +78,7 @@ static void output_clear(struct output *output)
 	*output = OUTPUT_NONE;
 }
 
-/* mkostemp() lets only the owner read it, whatever was asked for. */
+/* mkostemp() creates files of mode 0600: sets @mode, reduced by the umask. */
 static int give_mode(int fd, mode_t mode)
 {
 	mode_t mask = umask(0);
@@ -87,7 +89,7 @@ static int give_mode(int fd, mode_t mode)
 
 static int open_beside(const char *path, bool there, mode_t mode, struct output *ret_output)
 {
-	/* A link stays one: what it leads to is replaced. */
+	/* A symbolic link stays: its target is replaced. */
 	char *name = there ? realpath(path, NULL) : strdup(path), *beside = NULL;
 	int fd;
 
@@ -151,7 +153,10 @@ int output_check(const char *path)
 
 	if (is_standard(path))
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
-	/* To open a pipe waits for its reader, and to close it is its end. */
+	/*
+	 * A pipe is not opened for a check: that would wait for its reader, and closing would end
+	 * it.
+	 */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? -errno : 0;
 	r = output_open(path, 0600, &o);
@@ -159,7 +164,7 @@ int output_check(const char *path)
 	return r;
 }
 
-/* As sendfile(), which has nothing for terminals and for what is only appended to (EINVAL). */
+/* Copies as sendfile() does, which refuses terminals and append-only files by EINVAL. */
 static ssize_t send_by_hand(int to, int from, off_t *at)
 {
 	char bytes[4096];

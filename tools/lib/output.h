@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files that commands write by -o: what was there stays until the whole of the new one is, which
- * has another name beside it meanwhile. Devices, pipes and the like are written as they are, and "-"
- * is standard output.
+ * Files that commands write with -o. An existing file stays until the new one is complete: the new
+ * one is written under a temporary name in the same directory, and renamed. Devices and pipes are
+ * written directly, and "-" is standard output.
  */
 #ifndef SPEPROF_OUTPUT_H
 #define SPEPROF_OUTPUT_H
@@ -12,10 +12,10 @@
 #include "codec/env.h"
 
 /**
- * struct output - one that is written
- * @fd: to write to; -1 where there is none, or somebody else closes it
- * @beside: the name that it has meanwhile; NULL where it is written as it is
- * @path: the name that it is to have, no link
+ * struct output - a file that is being written
+ * @fd: descriptor to write to; -1 if none is open
+ * @beside: temporary name of the file; NULL if it is written directly
+ * @path: name that the complete file gets, with symbolic links resolved
  */
 struct output {
 	int fd;
@@ -23,28 +23,49 @@ struct output {
 	char *path;
 };
 
+/* An output that is not open: every function but output_open() does nothing with it. */
 #define OUTPUT_NONE ((struct output){ .fd = -1 })
 
-/** output_open() - @mode is a new file's, the umask taken off. Return: 0 or negative errno */
+/**
+ * output_open() - open a file for writing
+ * @path: name of the file; "-" is standard output
+ * @mode: access bits of a new file, reduced by the umask; an existing file keeps its own
+ * @ret_output: the caller ends it by output_commit(), output_keep_temporary() or output_drop()
+ *
+ * A signal that ends the process removes the temporary file.
+ *
+ * Return: 0 or negative errno.
+ */
 int output_open(const char *path, mode_t mode, struct output *ret_output);
 
-/** output_check() - what output_open() would return, for work that takes its time before */
+/** output_check() - return what output_open() would, before work that takes long; leaves no file */
 int output_check(const char *path);
 
 /**
- * output_write() - the whole of @from, a file, whose offset is shared with who sent it
+ * output_write() - write a file with the content of another one
+ * @path: name of the file; "-" is standard output
+ * @mode: as of output_open()
+ * @from: descriptor of the content, read from its start; its file offset is neither used nor
+ *	changed
  *
- * Opened and committed in one. Return: 0 or negative errno.
+ * Return: 0 or negative errno.
  */
 int output_write(const char *path, mode_t mode, int from);
 
-/** output_commit() - it is whole: it gets its name. Negative errno where it is not, as output_drop() */
+/**
+ * output_commit() - give a complete file its name
+ * @output: is closed
+ *
+ * Return: 0; a negative errno if data could not be written: then it acts as output_drop().
+ */
 int output_commit(struct output *output);
 
-/** output_keep_temporary() - it is not whole, and keeps the name that it has */
+/**
+ * output_keep_temporary() - close a file that is incomplete, and keep it under its temporary name
+ */
 void output_keep_temporary(struct output *output);
 
-/** output_drop() - what was there stays; no harm behind output_commit() */
+/** output_drop() - remove a file that is incomplete; does nothing after output_commit() */
 void output_drop(struct output *output);
 
 #endif

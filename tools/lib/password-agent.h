@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who asks for a password on a terminal where polkit wants one: pkttyagent, as systemctl
- * starts it. Without a desktop's agent the answer would be no at once.
+ * The agent by which polkit asks for a password on this terminal: pkttyagent, which systemctl
+ * starts likewise. Without an agent polkit refuses at once.
  */
 #ifndef SPEPROF_PASSWORD_AGENT_H
 #define SPEPROF_PASSWORD_AGENT_H
@@ -9,15 +9,18 @@
 #include <sys/types.h>
 
 /**
- * agent_start() - once it has registered, or cannot
+ * agent_start() - start pkttyagent, and wait until it has registered with polkit or failed to
  *
- * Not for root, who is not asked, nor without a terminal to ask on.
+ * It is not started for root, whom polkit does not ask, nor without a terminal on standard input.
  *
- * Return: its process, or 0 if there is none.
+ * Return: PID of the agent, for agent_stop(); 0 if there is none.
  */
 pid_t agent_start(void);
 
-/** agent_stop() - end what agent_start() returned; it may be 0 */
+/**
+ * agent_stop() - end the agent, which restores the terminal first
+ * @agent: what agent_start() returned; nothing is done for 0
+ */
 void agent_stop(pid_t agent);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Views on their way out: which rows are wanted, and JSON.
- */
+/* Rows of a view: selecting those that options ask for, and JSON. */
 #ifndef SPEPROF_ROWS_H
 #define SPEPROF_ROWS_H
 
@@ -9,25 +7,36 @@
 
 #include "options.h"
 
-/** rows_limit() - how many rows to ask for, so that @options->number are left */
+/**
+ * rows_limit() - how many rows to request from a view
+ * @options: -n, -p and -c
+ * @all: limit if rows are selected afterwards, or no number is given
+ *
+ * Return: the number of rows, so that @options->number are left after rows_filter().
+ */
 u32 rows_limit(const struct options *options, u32 all);
 
-/** rows_filter() - keep what the options -p and -c name, and @limit of it */
+/**
+ * rows_filter() - remove rows that -p and -c do not name, and all but the first @limit of the
+ * others
+ */
 void rows_filter(struct view *view, const struct options *options, u32 limit);
 
 /**
- * rows_missing() - print that nothing is left of what the options -p and -c name
+ * rows_missing() - print an error because no row is of what -p and -c name
+ * @verb: for the message
+ * @options: -p and -c
  *
- * A name that is misspelt would look like one that is idle.
+ * Without the error, a misspelt name would look like an idle container.
  *
  * Return: STATUS_STATE.
  */
 int rows_missing(const char *verb, const struct options *options);
 
-/** rows_json() - the view as one line of JSON, schema_version 1 */
+/** rows_json() - print @view as one line of JSON, with "schema_version":1 */
 void rows_json(FILE *out, const struct view *view, const struct options *options);
 
-/** rows_header_json() - the header alone, in the same schema */
+/** rows_header_json() - print a header without rows, in the same schema */
 void rows_header_json(FILE *out, const struct view_header *header);
 
 #endif

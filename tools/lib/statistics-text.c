@@ -8,10 +8,10 @@
 #include "codec/payload.h"
 #include "text.h"
 
-/* Of the longest bar. */
+/* Columns of the longest bar. */
 #define BAR 40
 
-/* In the order of &enum profile_latency. */
+/* Names in the order of &enum profile_latency. */
 static const struct {
 	const char *key;
 	const char *label;
@@ -94,7 +94,7 @@ static void print_counts(const char *label, json_object *counts, u64 whole)
 	}
 }
 
-/* (count, sum, buckets): the bound of the bucket that holds the @permille'th. */
+/* Returns the upper bound of the bucket with the @permille quantile of (count, sum, buckets). */
 static u64 quantile(json_object *latency, u32 permille)
 {
 	json_object *buckets = json_object_array_get_idx(latency, 2);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All that was counted of something: as JSON, the same of the daemon and of a recording, and as text. */
+/*
+ * Statistics of a container, process or function, as JSON and as text. The JSON is the same for the
+ * daemon and for a recording.
+ */
 #ifndef SPEPROF_STATISTICS_TEXT_H
 #define SPEPROF_STATISTICS_TEXT_H
 
@@ -7,15 +10,25 @@
 
 #include "profile/counters.h"
 
+/* Printed where all values but the number of samples come from a model. */
 #define STATISTICS_MODELLED "An emulated SPU: all but the number of samples is modelled."
 
-/** statistics_json() - as the daemon answers GetFigures; to be put */
-json_object *statistics_json(const struct counters *figures, const char *backend);
+/**
+ * statistics_json() - convert counters to JSON
+ * @counters: the counters
+ * @backend: name of the backend
+ *
+ * Return: an object with the keys of D-Bus GetFigures, which the caller puts; NULL without memory.
+ */
+json_object *statistics_json(const struct counters *counters, const char *backend);
 
-/** statistics_print() - @object is as of statistics_json(): counts, and of latencies mean and percentiles */
+/**
+ * statistics_print() - print counts, and means and percentiles of latencies
+ * @object: an object of statistics_json()
+ */
 void statistics_print(json_object *object);
 
-/** statistics_print_histograms() - and how they are distributed */
+/** statistics_print_histograms() - print a histogram of each latency of @object */
 void statistics_print_histograms(json_object *object);
 
 #endif

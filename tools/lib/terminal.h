@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The terminal: its size, its colours, and the raw mode of the live view, which
- * is undone however the process ends.
+ * The terminal: its size, its colours, and the raw mode of the live view, which ends however the
+ * process ends.
  */
 #ifndef SPEPROF_TERMINAL_H
 #define SPEPROF_TERMINAL_H
@@ -10,38 +10,48 @@
 
 #include "codec/env.h"
 
+/** enum term_ink - what a colour means */
 enum term_ink {
 	TERM_PLAIN,
 	TERM_STRONG, /* headings */
 	TERM_FAINT, /* hints */
-	TERM_WARN, /* not the machine itself: modelled, stopped */
+	TERM_WARN, /* attention: modelled values, stopped sampling */
 	TERM_BAD, /* something was lost */
 };
 
-/** term_ink() - print @text in @ink, if @colour */
+/** term_ink() - print @text to @out, in the colour of @ink if @colour is set */
 void term_ink(FILE *out, bool colour, enum term_ink ink, const char *text);
 
-/** term_colour() - whether standard output wants colours (NO_COLOR, TERM) */
+/**
+ * term_colour() - whether standard output shows colours: a terminal, without NO_COLOR or TERM=dumb
+ */
 bool term_colour(void);
 
-/** term_size() - of standard output; 0 where that is no terminal and COLUMNS is not set */
+/**
+ * term_size() - get the size of standard output
+ * @ret_width: columns; COLUMNS if it is no terminal, 0 without that
+ * @ret_height: lines; 0 if it is no terminal
+ */
 void term_size(size_t *ret_width, size_t *ret_height);
 
 /**
- * term_raw() - keys one by one, without echo, on the alternate screen
+ * term_raw() - switch to the alternate screen, and read keys one by one without echo
  *
- * Signals that end the process, and crashes, restore the terminal first.
+ * A signal that ends the process, or a crash, restores the terminal first.
+ *
+ * Return: 0 or negative errno.
  */
 int term_raw(void);
 
-/** term_restore() - undo term_raw(); does nothing without it */
+/** term_restore() - undo term_raw(); does nothing if that was not called */
 void term_restore(void);
 
 /**
- * term_key() - wait for a key, a change of size or @timeout_ms
+ * term_key() - wait for a key
+ * @timeout_ms: how long at most, in milliseconds
  *
- * Return: the key's byte (arrow keys as TERM_KEY_*); 0 for the timeout;
- * TERM_KEY_RESIZE; -EIO if the terminal is gone.
+ * Return: the byte of the key, or TERM_KEY_UP, _DOWN and _OTHER for sequences; TERM_KEY_RESIZE if
+ * the size of the terminal changed; 0 after the timeout; -EIO if the terminal was closed.
  */
 int term_key(int timeout_ms);
 

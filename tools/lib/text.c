@@ -14,17 +14,19 @@ void text_init(void)
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
 		ellipsis = "\u2026";
 	else
-		setlocale(LC_CTYPE, "C.UTF-8"); /* names stay what they are */
+		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 in every locale */
 }
 
-/* Controls of direction have no width, and turn round what follows them in a line. */
+/* Bidirectional controls have no width, and would reverse the rest of the line. */
 static bool is_bidi(wchar_t c)
 {
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
 }
 
-/* One character: its bytes in *ret_len, its columns; -1 if it cannot be shown. */
+/*
+ * Returns the columns of the character at @p and its bytes in *ret_len; -1 if it is not printable.
+ */
 static int char_width(const char *p, size_t left, size_t *ret_len)
 {
 	mbstate_t state = { 0 };
@@ -72,7 +74,7 @@ size_t text_width(const char *text)
 	return width;
 }
 
-/* Bytes of the longest start of @text within @width columns. */
+/* Returns how many bytes of @text fit into @width columns. */
 static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
 {
 	size_t left = strlen(text), used = 0, pos = 0, len;
@@ -81,7 +83,7 @@ static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
 		int w = char_width(text + pos, left, &len);
 		size_t columns = w < 0 ? 1 : w;
 
-		/* Combining marks take no column, but bytes: bound them too. */
+		/* Combining marks have no width, so that bytes are limited too. */
 		if (columns > width - used || pos + len > width * 4)
 			break;
 		used += columns;
@@ -178,7 +180,7 @@ const char *text_percent(char *buf, u64 part, u64 whole)
 	if (!whole)
 		return text_none(buf);
 	percent = 100.0 * part / whole;
-	/* 100.0 % would be wider than the column that all others fit. */
+	/* "100.0 %" would be one column wider than any other value. */
 	snprintf(buf, TEXT_NUMBER, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
 	return buf;
 }

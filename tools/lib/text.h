@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Text for terminals: columns that UTF-8 takes, cutting, and figures as people
- * read them.
- */
+/* Text for terminals: the width of UTF-8, cutting, and numbers with units. */
 #ifndef SPEPROF_TEXT_H
 #define SPEPROF_TEXT_H
 
 #include "codec/env.h"
 
-/** text_init() - set the locale; once, before the others */
+/** text_init() - set the locale; call it once, before the other functions */
 void text_init(void);
 
 /**
- * text_clean() - make @text safe for a terminal, in place: whatever is no
- * printable UTF-8 becomes '?'
+ * text_clean() - make a text safe for a terminal
+ * @text: changed in place: all that is no printable UTF-8 becomes '?'
  */
 void text_clean(char *text);
 
-/** text_width() - columns that @text takes */
+/** text_width() - number of columns of @text on a terminal */
 size_t text_width(const char *text);
 
 /**
- * text_fit() - @text in exactly @width columns: padded, or cut with an ellipsis
- * @width: below TEXT_MAX
- * @right: pad on the left
- * @ret: TEXT_SIZE bytes
+ * text_fit() - pad a text, or cut it with an ellipsis
+ * @text: UTF-8
+ * @width: columns of the result, below TEXT_MAX
+ * @right: align to the right
+ * @ret: the result, TEXT_SIZE bytes
  */
 void text_fit(const char *text, size_t width, bool right, char *ret);
 
 #define TEXT_MAX  256
 #define TEXT_SIZE (TEXT_MAX * 5 + 4) /* characters, padding, ellipsis */
 
-/** Figures; each writes into @buf, TEXT_NUMBER bytes, and returns it. */
+/* Numbers as text. Each function writes into @buf, of TEXT_NUMBER bytes, and returns it. */
 #define TEXT_NUMBER 32
 const char *text_count(char *buf, u64 count); /* 1,234,567 */
 const char *text_bytes(char *buf, u64 bytes); /* 21 MiB */

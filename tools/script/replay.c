@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Where the SPU believes its buffer to be. */
+/* Address of the buffer in PMBPTR_EL1. */
 #define BASE	       0xffff000010000000ULL
 #define WINDOW_DEFAULT (64U << 10)
 
@@ -15,15 +15,15 @@ struct replay {
 	FILE *truth;
 	u8 *buffer;
 	size_t window;
-	u8 line_owner; /* of the programs that share a line */
+	u8 line_owner; /* the program whose CPU has the shared cache line */
 	bool each;
 	bool started;
-	bool failed; /* to write */
+	bool failed; /* a file could not be written */
 };
 
 /* ---- Lines -------------------------------------------------------------------- */
 
-/* The line from *pos on; moves *pos behind its newline. */
+/* Returns the length of the line at *pos, and moves *pos after its newline. */
 static size_t next_line(const char *text, size_t len, size_t *pos, const char **ret_line)
 {
 	const char *newline = memchr(text + *pos, '\n', len - *pos);
@@ -77,7 +77,7 @@ static void window_write(struct replay *replay, const u8 *bytes, size_t len)
 		replay->failed = true;
 }
 
-/* Ends the window, and says in the truth how. */
+/* Ends the window, and writes a comment about it into the truth. */
 static void window_end(struct replay *replay)
 {
 	static const u8 zeros[1 << 11];
@@ -135,7 +135,7 @@ static int start(struct replay *replay, const struct spe_spu_config *config)
 		return -ENOMEM;
 	spe_spu_init(&replay->spu, config, &io, NULL);
 	spe_inject_init(&replay->inject, config->seed);
-	/* As many as are sampled in an interval of 256, of all levels, with all that there is. */
+	/* Sample at all Exception levels, with all packets, and an interval of 256 operations. */
 	spe_spu_write(&replay->spu, SPE_REG_PMSIRR, SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, 1));
 	window_arm(replay);
 	spe_spu_write(&replay->spu, SPE_REG_PMSCR,

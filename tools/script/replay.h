@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Replays a script of operations through an emulated SPU: its records to one file, and what
- * they must say to another.
+ * Runs a script of operations through an emulated SPU: its records go to one file, and the
+ * operations that were recorded, the truth, to another.
  */
 #ifndef SPEPROF_REPLAY_H
 #define SPEPROF_REPLAY_H
@@ -11,12 +11,13 @@
 #include "script.h"
 
 /**
- * struct replay_result - what came of it
- * @stats: the SPU's ledgers
- * @windows: that ended, each by an event or the end of the script
- * @events: management events by PMBSR.EC, 64 of them; EC 0 is buffer full and not allowed
+ * struct replay_result - statistics of a run
+ * @stats: the ledgers of the SPU
+ * @windows: number of windows that ended, each by a management event or the end of the script
+ * @events: number of management events, by PMBSR.EC; EC 0 is a full buffer, or one that is not
+ *	allowed
  * @output: bytes of all windows
- * @padding: of these, zeros that keep a window's start aligned after a fault within a record
+ * @padding: zeros among @output, which align a window's start after a fault within a record
  */
 struct replay_result {
 	struct spe_spu_stats stats;
@@ -26,7 +27,12 @@ struct replay_result {
 	u64 padding;
 };
 
-/** struct replay_error - the line, from 1, where it begins, and what is wrong with it */
+/**
+ * struct replay_error - the first line of a script that is wrong
+ * @line: its number, from 1
+ * @offset: of its first byte in the script
+ * @at: where in the line, and what would be right
+ */
 struct replay_error {
 	u64 line;
 	size_t offset;
@@ -34,18 +40,24 @@ struct replay_error {
 };
 
 /**
- * replay_check() - whether all of the script can be understood
+ * replay_check() - parse a script without running it
+ * @text: the script
+ * @len: its bytes
+ * @ret_error: set where -EINVAL is returned
  *
- * Return: 0, or -EINVAL with @ret_error.
+ * Return: 0 or -EINVAL.
  */
 int replay_check(const char *text, size_t len, struct replay_error *ret_error);
 
 /**
- * replay_run() - a script that replay_check() has found right
- * @records: gets the records, or NULL
- * @truth: gets each operation that was recorded, as a line of a script, in their order; or NULL
+ * replay_run() - run a script that replay_check() has accepted
+ * @text: the script
+ * @len: its bytes
+ * @records: receives the records; NULL for none
+ * @truth: receives each recorded operation as a line of a script, in order; NULL for none
+ * @ret_result: statistics of the run
  *
- * Return: 0, -ENOMEM, or -EIO if a file cannot be written.
+ * Return: 0; -ENOMEM; -EIO if a file cannot be written.
  */
 int replay_run(const char *text, size_t len, FILE *records, FILE *truth,
 	       struct replay_result *ret_result);

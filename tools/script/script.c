@@ -12,7 +12,7 @@ struct word {
 	size_t len;
 };
 
-/* A line that is being read. */
+/* Position in a line that is being parsed. */
 struct cursor {
 	const char *line;
 	size_t len;
@@ -22,13 +22,13 @@ struct cursor {
 
 enum value_type {
 	VALUE_NUMBER, /* 0 to @max; K, M and G multiply by powers of 1024 */
-	VALUE_NAME, /* one of @names, its index */
-	VALUE_BITS, /* names with commas, each the bit of its index; or a number */
-	VALUE_EVENTS, /* likewise, with the names of payload.h */
-	VALUE_CHOICES, /* likewise, with the names of impdef.h */
+	VALUE_NAME, /* one of @names; stored as its index */
+	VALUE_BITS, /* names separated by commas, each the bit of its index; or a number */
+	VALUE_EVENTS, /* as VALUE_BITS, with the names of payload.h */
+	VALUE_CHOICES, /* as VALUE_BITS, with the names of impdef.h */
 };
 
-/* What a key stands for: a field of a structure, and a bit of @has where there is one. */
+/* The field of a structure that a key sets, and the bit of @has that it sets, if any. */
 struct key {
 	const char *name;
 	u8 type;
@@ -37,7 +37,7 @@ struct key {
 	u32 has;
 	u64 max;
 	const char *const *names;
-	u32 count; /* of @names */
+	u32 count; /* number of @names */
 };
 
 #define NUMBER(key, of, field, limit)                                                  \
@@ -81,11 +81,11 @@ static const char *const incomplete_names[SPE_SPU_INCOMPLETES] = { "all", "event
 static const char *const abort_names[SPE_SPU_ABORTS] = { "reported", "ignored", "serror" };
 static const char *const not_allowed_names[SPE_SPU_NOT_ALLOWEDS] = { "reported", "full", "silent" };
 
-/* In the order of SPE_PE_*. */
+/* Names in the order of SPE_PE_*. */
 static const char *const pe_names[] = { "sve", "sme", "mte2", "mops", "gcs",
 					"nv2", "rme", "ecv",  "the",  "haft" };
 
-/* SPE_OPERATION_FP and _SIMD. */
+/* First bit of SPE_OPERATION_FP and _SIMD. */
 #define FLAG_SHIFT 7
 static const char *const flag_names[] = { [FLAG_SHIFT] = "fp", [FLAG_SHIFT + 1] = "simd" };
 
@@ -133,7 +133,7 @@ static const struct key spu_keys[] = {
 	NUMBER("seed", CONFIG, seed, UINT64_MAX),
 };
 
-/* A statement of a program, with its key operations. */
+/* The fields of a statement "program", and its key "operations". */
 struct program_line {
 	struct spe_synthetic_config config;
 	u64 operations;
@@ -152,7 +152,7 @@ static const struct key program_keys[] = {
 	NUMBER("seed", PROGRAM, config.seed, UINT64_MAX),
 };
 
-/* A statement of an operation, with its key times. */
+/* The fields of a statement of an operation, and its key "times". */
 struct operation_line {
 	struct spe_operation operation;
 	u64 times;
@@ -213,7 +213,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word; empty at the end of the line or at a comment. */
+/* Returns the next word; an empty one at the end of the line or at a comment. */
 static struct word next_word(struct cursor *c)
 {
 	size_t start;
@@ -242,7 +242,7 @@ static unsigned int digit_of(char c)
 	return UINT_MAX;
 }
 
-/* All of @word: decimal or 0x..., with K, M or G behind; up to @max. */
+/* Parses all of @word: a decimal or 0x number, followed by K, M or G or nothing, up to @max. */
 static bool word_number(struct word word, u64 max, u64 *ret_number)
 {
 	unsigned int base = 10, shift = 0;
@@ -274,7 +274,7 @@ static bool word_number(struct word word, u64 max, u64 *ret_number)
 
 /* ---- Keys --------------------------------------------------------------------- */
 
-/* "a, b or c" of what is in the list. */
+/* Joins the names of a list to "a, b or c". */
 static void names_join(char *text, size_t size, const char *const *names, u32 count)
 {
 	u32 last = count - 1;
@@ -318,7 +318,7 @@ static int parse_name(struct cursor *c, const char *const *names, u32 count, str
 	return refuse(c, name, "a mask, or names with commas of %s", text);
 }
 
-/* The bit that @name stands for, below 64; or refuses it. */
+/* Returns the number of the bit that @name stands for, below 64; an error if there is none. */
 static int parse_bit(struct cursor *c, const struct key *key, struct word name, u32 *ret_bit)
 {
 	const char *events[64];
@@ -428,7 +428,7 @@ static int keys_refuse(struct cursor *c, struct word word, const struct key *key
 	return refuse(c, word, "KEY=VALUE with a key of %s, each once", text);
 }
 
-/* One KEY=VALUE: which key, and its value; a key comes once. */
+/* Parses one KEY=VALUE; a key may be given once. */
 static int parse_pair(struct cursor *c, struct word word, const struct key *keys, size_t count,
 		      u64 *given, size_t *ret_key, u64 *ret_value)
 {
@@ -448,7 +448,7 @@ static int parse_pair(struct cursor *c, struct word word, const struct key *keys
 	return parse_value(c, &keys[i], value, ret_value);
 }
 
-/* All that is left of the line, into @base; @has gets the bits of the keys. */
+/* Parses the rest of the line into the structure at @base; @has gets the bits of the keys. */
 static int parse_keys(struct cursor *c, const struct key *keys, size_t count, void *base,
 		      u64 *given, u32 *has)
 {
@@ -585,7 +585,7 @@ static int parse_inject(struct script *script, struct cursor *c, struct word wor
 		      error.want);
 }
 
-/* The program of spe_synthetic_init(), which alone knows what is right. */
+/* Checks a program by spe_synthetic_init(), which knows what is valid. */
 static int program_check(struct cursor *c, struct word word, const struct program_line *line)
 {
 	struct spe_synthetic_config config = line->config;
@@ -725,7 +725,7 @@ int script_parse(struct script *script, const char *line, size_t len, struct scr
 	return 0;
 }
 
-/* ---- And back ----------------------------------------------------------------- */
+/* ---- Printing ----------------------------------------------------------------- */
 
 static void print_bits(FILE *out, const char *name, u64 bits)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scripts of operations: text that says what an emulated SPU is, how it is programmed, and what
- * the PE executes, a statement a line. Documentation/reference/spu-script.md has the format.
+ * Scripts of operations: text with one statement a line, which defines an emulated SPU, programs
+ * its registers, and lists what the PE executes. Documentation/reference/spu-script.md has the
+ * format.
  */
 #ifndef SPEPROF_SCRIPT_H
 #define SPEPROF_SCRIPT_H
@@ -14,18 +15,20 @@
 #include "model/spu.h"
 #include "model/synthetic.h"
 
+/* Bytes of script_error.want, with its NUL. */
 #define SCRIPT_WANT_MAX 480
 
-/* Operations that one statement may stand for. */
+/* Most operations that one statement may stand for. */
 #define SCRIPT_TIMES_MAX 1000000000ULL
 
 /**
- * enum script_kind - what a line is
+ * enum script_kind - what a line is; the comments name the fields of struct script_step that are
+ * set
  */
 enum script_kind {
 	SCRIPT_NOTHING, /* blank, or a comment */
-	SCRIPT_SPU, /* &script.config has changed; only before all but SCRIPT_WINDOW */
-	SCRIPT_WINDOW, /* @count: bytes of a window; likewise */
+	SCRIPT_SPU, /* &script.config has changed; only SPU and WINDOW precede it */
+	SCRIPT_WINDOW, /* @count: bytes of a window; only SPU and WINDOW precede it */
 	SCRIPT_REG, /* @regs */
 	SCRIPT_SAMPLE, /* @each */
 	SCRIPT_INJECT, /* @rule */
@@ -34,10 +37,15 @@ enum script_kind {
 };
 
 /**
- * struct script_step - one line
- * @regs: register values, and which of them were given as a mask of enum spe_reg
- * @each: every operation is sampled, not one an interval
- * @count: above zero wherever it means something
+ * struct script_step - one parsed line
+ * @kind: which of the other fields are set
+ * @count: bytes, or number of operations; above 0
+ * @each: sample every operation instead of one in each interval
+ * @regs_given: which registers the line names, by bits of &enum spe_reg
+ * @regs: their values
+ * @rule: of SCRIPT_INJECT
+ * @program: of SCRIPT_PROGRAM
+ * @operation: of SCRIPT_OPERATION
  */
 struct script_step {
 	enum script_kind kind;
@@ -62,28 +70,39 @@ struct script_error {
 	char want[SCRIPT_WANT_MAX];
 };
 
-/** struct script - what carries over from line to line; @config may be read */
+/**
+ * struct script - state of the parser between two lines
+ * @config: the SPU as defined so far; may be read by the caller
+ * @next_pc: PC of the next operation that names none
+ * @next_time: timestamp of the next operation that names none
+ * @begun: a statement has run, so that the SPU must not change any more
+ */
 struct script {
 	struct spe_spu_config config;
 	u64 next_pc;
 	u64 next_time;
-	bool begun; /* what the SPU is may not change any more */
+	bool begun;
 };
 
-/** script_init() - at the first line, with the default SPU */
+/** script_init() - prepare for the first line, with the default SPU */
 void script_init(struct script *script);
 
 /**
- * script_parse() - the next line
- * @line: @len bytes without the newline; any bytes
- * @ret_error: where -EINVAL comes from
+ * script_parse() - parse the next line
+ * @script: initialised by script_init()
+ * @line: without the newline; any bytes
+ * @len: bytes of @line
+ * @ret_step: the statement
+ * @ret_error: set where -EINVAL is returned
  *
  * Return: 0 or -EINVAL.
  */
 int script_parse(struct script *script, const char *line, size_t len, struct script_step *ret_step,
 		 struct script_error *ret_error);
 
-/** script_print() - @operation as a line, with all that it has: the inverse of script_parse() */
+/**
+ * script_print() - print @operation as one line with all its fields: the inverse of script_parse()
+ */
 void script_print(FILE *out, const struct spe_operation *operation);
 
 #endif
