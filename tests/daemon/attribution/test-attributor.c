@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test.h"
+#include "held-clock.h"
 
 #include "attribution/attributor-internal.h"
 #include "attribution/container-details.h"
@@ -174,7 +175,7 @@ static void test_nowhere(void **state)
 		assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
 	assert_int_equal(stats_of(a).lookups, 1);
 	assert_int_equal(stats_of(a).unresolved, 1);
-	sleep_ms(1100);
+	held_clock_advance(1100000000);
 	assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
 	assert_int_equal(stats_of(a).lookups, 2);
 	assert_int_equal(stats_of(a).unresolved, 1);
@@ -281,6 +282,22 @@ static void see_map(void *ctx, const struct task_event *event)
 		      at - event->start < event->size;
 }
 
+/* Wait until the main thread of @pid has exited. Its other threads may continue. */
+static void wait_for_zombie(pid_t pid)
+{
+	char path[32], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'Z') {
+		FILE *f = fopen(path, "re");
+
+		assert_non_null(f);
+		assert_int_equal(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+		fclose(f);
+		sleep_ms(1);
+	}
+}
+
 static void test_leader_exit(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
@@ -296,7 +313,7 @@ static void test_leader_exit(void **state)
 	(void)state;
 	assert_int_equal(write(c.go, &byte, 1), 1);
 	assert_int_equal(read(c.ready, &tid, sizeof(tid)), sizeof(tid));
-	sleep_ms(50);
+	wait_for_zombie(c.pid);
 	for (int i = 0; i < 3; i++) {
 		attributor_refresh(a);
 		assert_int_equal(attributor_task(a, tid), index);
@@ -331,16 +348,12 @@ static void test_exec(void **state)
 	(void)state;
 	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
 	assert_int_equal(write(c.go, &byte, 1), 1);
-	for (int i = 0; i < 500 && after == before; i++) {
+	/* The process gets another entry, so that samples of the old image keep name and mappings. */
+	while (after == before) {
 		sleep_ms(10);
 		attributor_refresh(a);
 		after = attributor_task(a, c.pid);
 	}
-	/*
-	 * The process has another entry, so that samples of the old image keep its name and
-	 * mappings.
-	 */
-	assert_int_not_equal(after, before);
 	assert_string_equal(attributor_process(a, after)->comm, "sleep");
 	assert_int_equal(attributor_process(a, after)->pid, c.pid);
 	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
@@ -823,7 +836,7 @@ int main(void)
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_kernel_thread),
-		cmocka_unit_test(test_nowhere),
+		cmocka_unit_test_setup_teardown(test_nowhere, held_clock_stop, held_clock_run),
 		cmocka_unit_test(test_hostile_name),
 		cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_zombie),

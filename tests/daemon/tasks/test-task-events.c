@@ -4,6 +4,7 @@
  * samples of many short processes are attributed.
  */
 #include "test.h"
+#include "held-clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -58,6 +59,7 @@ static void tell(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, co
 		.device = 8,
 	};
 
+	held_clock_advance(1000);
 	attributor_event(a, &event);
 }
 
@@ -164,7 +166,7 @@ static void test_stale(void **state)
 {
 	const u64 before = clock_ns(CLOCK_MONOTONIC);
 	struct attributor *a = live(0);
-	u32 index = attributor_task(a, getpid());
+	u32 index;
 	struct task_event event = {
 		.type = TASK_COMM,
 		.name = "old",
@@ -175,6 +177,8 @@ static void test_stale(void **state)
 	};
 
 	(void)state;
+	held_clock_advance(1000000);
+	index = attributor_task(a, getpid());
 	attributor_event(a, &event);
 	event.type = TASK_EXIT;
 	attributor_event(a, &event);
@@ -661,6 +665,9 @@ static void test_storm_cgroup(void **state)
 		skip();
 }
 
+/* A test of the attributor, whose limits of time must not expire on a slow machine. */
+#define HELD(test) cmocka_unit_test_setup_teardown(test, held_clock_stop, held_clock_run)
+
 /* Run a test once for each source of task events. */
 #define WITH(test, kind) { #test ", " #kind, test, NULL, NULL, &kind }
 
@@ -671,10 +678,10 @@ static struct told switches = { TASK_EVENTS_BPF, true };
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_reuse),	     cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_stale),	     cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_bounds),	     cmocka_unit_test(test_overflow),
+		HELD(test_gone),		     HELD(test_fork),
+		HELD(test_reuse),		     HELD(test_exec),
+		HELD(test_stale),		     HELD(test_lost),
+		HELD(test_bounds),		     cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_bpf_full),
 		WITH(test_reader, perf),	     WITH(test_reader, bpf),
 		WITH(test_storm, perf),		     WITH(test_storm, bpf),
