@@ -290,7 +290,7 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 }
 
 /* Removed containers do not occupy series, whether the daemon still lists them or not. */
-static void test_gone(void **state)
+static void test_removed(void **state)
 {
 	u32 room = 5 * container_series(0x7, 7);
 	u64 other = 0;
@@ -666,7 +666,7 @@ int main(void)
 		cmocka_unit_test_setup(test_budget, setup),
 		cmocka_unit_test_setup(test_heavy, setup),
 		cmocka_unit_test_setup(test_rename, setup),
-		cmocka_unit_test_setup(test_gone, setup),
+		cmocka_unit_test_setup(test_removed, setup),
 		cmocka_unit_test_setup(test_sums, setup),
 		cmocka_unit_test_setup(test_bound, setup),
 		cmocka_unit_test_setup(test_most, setup),

@@ -15,7 +15,7 @@ static u32 any(u32 below)
 }
 
 /* A number of any magnitude. */
-static u64 any_figure(void)
+static u64 any_number(void)
 {
 	u64 bits = (u64)any(1U << 24) << 40 | (u64)any(1U << 20) << 20 | any(1U << 20);
 
@@ -41,9 +41,9 @@ static void any_text(char *text, size_t size)
 static void any_row(struct view_row *row)
 {
 	*row = (struct view_row){
-		.samples = any_figure(), .memory = any_figure(), .dram = any_figure(),
-		.latency_sum = any_figure(), .p50 = any_figure(), .p99 = any_figure(),
-		.pid = (s32)any_figure(), .weight = { 0, any(2) * any_figure(), any_figure() },
+		.samples = any_number(), .memory = any_number(), .dram = any_number(),
+		.latency_sum = any_number(), .p50 = any_number(), .p99 = any_number(),
+		.pid = (s32)any_number(), .weight = { 0, any(2) * any_number(), any_number() },
 	};
 	any_text(row->container, sizeof(row->container));
 	any_text(row->process, sizeof(row->process));
@@ -55,15 +55,15 @@ static void any_view(struct view *view)
 	struct view_header *h = &view->header;
 
 	*h = (struct view_header){
-		.backend = any(5), .running = any(2), .cpus = any_figure(),
-		.duration_ns = any_figure(), .enabled_ns = any_figure(), .blind_ns = any_figure(),
-		.records = any_figure(), .suspect = any_figure(), .lost = any_figure(),
-		.unattributed = any_figure(), .evicted = any_figure(), .cost_ns = any_figure(),
-		.memory = any_figure(), .faults = any(2) * any_figure(),
-		.throttles = any(2) * any_figure(), .cpus_stopped = any(2),
-		.weight = { 0, any(2) * any_figure(), any(2) * any_figure() },
-		.unweighed = any(2), .unattributed_weight = any_figure(),
-		.evicted_weight = any_figure(),
+		.backend = any(5), .running = any(2), .cpus = any_number(),
+		.duration_ns = any_number(), .enabled_ns = any_number(), .blind_ns = any_number(),
+		.records = any_number(), .suspect = any_number(), .lost = any_number(),
+		.unattributed = any_number(), .evicted = any_number(), .cost_ns = any_number(),
+		.memory = any_number(), .faults = any(2) * any_number(),
+		.throttles = any(2) * any_number(), .cpus_stopped = any(2),
+		.weight = { 0, any(2) * any_number(), any(2) * any_number() },
+		.unweighed = any(2), .unattributed_weight = any_number(),
+		.evicted_weight = any_number(),
 	};
 	any_text(h->fault, sizeof(h->fault));
 	if (any(2))

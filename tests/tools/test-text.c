@@ -89,7 +89,7 @@ static void clean_keeps_what_prints(void **state)
 	assert_string_equal(text, "caf\u00e9 ?]0;x? ? \u5bb9 ??x");
 }
 
-static void figures(void **state)
+static void numbers(void **state)
 {
 	char b[TEXT_NUMBER];
 
@@ -125,7 +125,7 @@ int main(void)
 		cmocka_unit_test(fit_takes_any_bytes),
 		cmocka_unit_test(fit_bounds_marks),
 		cmocka_unit_test(clean_keeps_what_prints),
-		cmocka_unit_test(figures),
+		cmocka_unit_test(numbers),
 	};
 
 	setenv("LC_ALL", "C.UTF-8", 1);

@@ -366,7 +366,7 @@ static void test_exec(void **state)
 /*
  * Start a child with the PID of a former process. Return: false if this machine does not allow it.
  */
-static bool child_again(pid_t pid, struct child *ret_child)
+static bool child_with_pid(pid_t pid, struct child *ret_child)
 {
 	for (int i = 0; i < 50; i++) {
 		FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "we");
@@ -405,7 +405,7 @@ static void test_pid_reuse(void **state)
 		 * same.
 		 */
 		sleep_ms(20);
-		if (!child_again(c.pid, &next)) {
+		if (!child_with_pid(c.pid, &next)) {
 			attributor_free(a);
 			skip();
 		}

@@ -170,7 +170,7 @@ static void text_of(pid_t pid, char *ret_text, size_t size)
  * Runs in the container. Check how it sees its own path and its neighbour's. Return: 0, the number
  * of the failed check, or 77 without permission for a namespace.
  */
-static int look_from_within(const char *mount, const char *own, pid_t neighbour, const char *theirs)
+static int check_from_within(const char *mount, const char *own, pid_t neighbour, const char *theirs)
 {
 	struct cgroup_namespace space;
 	char text[65536], path[PATH_MAX];
@@ -223,7 +223,7 @@ static void test_namespace(void **state)
 	if (read(ready[0], &byte, 1) == 1 && byte) {
 		container = fork();
 		if (!container)
-			_exit(look_from_within(mount, own, neighbour, other));
+			_exit(check_from_within(mount, own, neighbour, other));
 		waitpid(container, &status, 0);
 		status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	}

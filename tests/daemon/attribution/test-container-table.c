@@ -232,7 +232,7 @@ static void event(struct attributor *a, struct task_event e)
 }
 
 /* A path that fills the buffer of the BPF program may be truncated: it is not used. */
-static void test_told_in_part(void **state)
+static void test_truncated_event(void **state)
 {
 	const struct attributor_config config = { .live = true };
 	const s32 ghost = INT32_MAX - 100000; /* above every possible pid_max */
@@ -272,7 +272,7 @@ int main(void)
 		cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_told_in_part),
+		cmocka_unit_test(test_truncated_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -371,7 +371,7 @@ static void test_pod_whole_names(void **state)
 }
 
 /* The names of a pod are stored beside a path that is truncated, and no longer than the path. */
-static void test_pod_names_kept(void **state)
+static void test_pod_names_stored(void **state)
 {
 	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
 	struct attributor a = { .container_bytes = 4096 };
@@ -588,7 +588,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fixtures),      cmocka_unit_test(test_pod),
 		cmocka_unit_test(test_pod_names),     cmocka_unit_test(test_root),
-		cmocka_unit_test(test_pod_whole_names), cmocka_unit_test(test_pod_names_kept),
+		cmocka_unit_test(test_pod_whole_names), cmocka_unit_test(test_pod_names_stored),
 		cmocka_unit_test(test_pod_link_late), cmocka_unit_test(test_pod_link_never),
 		cmocka_unit_test(test_lengths),	      cmocka_unit_test(test_hierarchies),
 		cmocka_unit_test(test_escape_cut),    cmocka_unit_test(test_escape_any),

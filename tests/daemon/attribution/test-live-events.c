@@ -50,7 +50,7 @@ static struct story story_new(u32 processes, u32 containers)
 }
 
 /* Report @event. Return: its time. */
-static u64 tell(struct story *s, struct task_event event)
+static u64 report_event(struct story *s, struct task_event event)
 {
 	s->now += 1000;
 	event.time_ns = s->now;
@@ -60,15 +60,15 @@ static u64 tell(struct story *s, struct task_event event)
 	return s->now;
 }
 
-static u64 made(struct story *s, u64 cgroup, const char *path)
+static u64 cgroup_made(struct story *s, u64 cgroup, const char *path)
 {
-	return tell(s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
+	return report_event(s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
 }
 
 /* Report a process that existed before: all of it is known but its mappings. */
 static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
 {
-	return tell(s, (struct task_event){ .type = TASK_SEED,
+	return report_event(s, (struct task_event){ .type = TASK_SEED,
 					    .pid = pid,
 					    .tid = pid,
 					    .cgroup = cgroup,
@@ -78,7 +78,7 @@ static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *n
 
 static u64 forked(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *name)
 {
-	return tell(s, (struct task_event){ .type = TASK_FORK,
+	return report_event(s, (struct task_event){ .type = TASK_FORK,
 					    .pid = pid,
 					    .tid = pid,
 					    .parent_pid = parent,
@@ -89,7 +89,7 @@ static u64 forked(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *
 
 static u64 executed(struct story *s, s32 pid, u64 cgroup, const char *name)
 {
-	return tell(s, (struct task_event){ .type = TASK_COMM,
+	return report_event(s, (struct task_event){ .type = TASK_COMM,
 					    .exec = true,
 					    .pid = pid,
 					    .tid = pid,
@@ -99,19 +99,19 @@ static u64 executed(struct story *s, s32 pid, u64 cgroup, const char *name)
 
 static u64 thread(struct story *s, s32 pid, s32 tid)
 {
-	return tell(s, (struct task_event){
+	return report_event(s, (struct task_event){
 			       .type = TASK_FORK, .pid = pid, .tid = tid, .parent_pid = pid });
 }
 
 static u64 exited(struct story *s, s32 pid, s32 tid, bool last)
 {
-	return tell(s,
+	return report_event(s,
 		    (struct task_event){ .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
 }
 
 static u64 moved(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
 {
-	return tell(s, (struct task_event){ .type = TASK_ATTACH,
+	return report_event(s, (struct task_event){ .type = TASK_ATTACH,
 					    .pid = pid,
 					    .tid = pid,
 					    .cgroup = cgroup,
@@ -128,7 +128,7 @@ static struct attributor_stats stats_of(const struct story *s)
 }
 
 /* "container/name" of the process that had @tid at @time_ns; "?" for none. */
-static const char *who(struct story *s, s32 tid, u64 time_ns)
+static const char *owner_at(struct story *s, s32 tid, u64 time_ns)
 {
 	static char text[256];
 	u32 i = attributor_task_at(s->a, tid, time_ns);
@@ -149,11 +149,11 @@ static void test_life(void **state)
 	u64 lookups;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.web-1");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.web-1");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
 	executed(&s, GHOST + 1, CGROUP + 1, "true\033");
-	tell(&s, (struct task_event){ .type = TASK_MMAP,
+	report_event(&s, (struct task_event){ .type = TASK_MMAP,
 				      .pid = GHOST + 1,
 				      .tid = GHOST + 1,
 				      .start = 0x400000,
@@ -161,7 +161,7 @@ static void test_life(void **state)
 				      .name = "/bin/true" });
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	lookups = stats_of(&s).lookups;
-	assert_string_equal(who(&s, GHOST + 1, s.now), "web-1/true\\x1b");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "web-1/true\\x1b");
 	assert_true(
 		attributor_locate(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/true");
@@ -189,12 +189,12 @@ static void test_memory(void **state)
 	struct attribute_location place;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc/web-1");
+	cgroup_made(&s, CGROUP + 1, "/lxc/web-1");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		u64 start = 0x7f0000000000 + i * 0x100000ULL;
 
-		tell(&s, (struct task_event){ .type = TASK_MMAP,
+		report_event(&s, (struct task_event){ .type = TASK_MMAP,
 					      .pid = GHOST,
 					      .tid = GHOST,
 					      .start = start,
@@ -215,29 +215,29 @@ static void test_times(void **state)
 	u64 start, exec, move, end, again;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	start = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/sh");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/sh");
 	s.now += 1000000;
 	exec = executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
 	s.now += 1000000;
 	move = moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 1);
-	assert_string_equal(who(&s, GHOST + 1, s.now), "two/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "two/cc1");
 	s.now += 1000000;
 	end = exited(&s, GHOST + 1, GHOST + 1, true);
 	s.now += 1000000;
 	again = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
 	executed(&s, GHOST + 1, CGROUP + 1, "ld");
 
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/ld");
-	assert_string_equal(who(&s, GHOST + 1, end - 500000), "two/cc1");
-	assert_string_equal(who(&s, GHOST + 1, again - 500000), "two/cc1");
-	assert_string_equal(who(&s, GHOST + 1, move - 500000), "one/cc1");
-	assert_string_equal(who(&s, GHOST + 1, exec - 500000), "one/sh");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/ld");
+	assert_string_equal(owner_at(&s, GHOST + 1, end - 500000), "two/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, again - 500000), "two/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, move - 500000), "one/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, exec - 500000), "one/sh");
 	/* Before the fork no known process had this number. */
-	assert_string_equal(who(&s, GHOST + 1, start - 500000), "/?");
+	assert_string_equal(owner_at(&s, GHOST + 1, start - 500000), "/?");
 	attributor_free(s.a);
 }
 
@@ -246,27 +246,27 @@ static void test_threads(void **state)
 	struct story s = story_new(0, 0);
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "java");
 	executed(&s, GHOST + 1, CGROUP + 1, "java");
 	for (s32 i = 2; i < 10; i++)
 		thread(&s, GHOST + 1, GHOST + i);
 	for (s32 i = 1; i < 10; i++)
-		assert_string_equal(who(&s, GHOST + i, s.now), "one/java");
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/java");
 	/* All threads move, also those whose leader has exited. */
 	exited(&s, GHOST + 1, GHOST + 1, false);
 	moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 8);
 	for (s32 i = 2; i < 10; i++)
-		assert_string_equal(who(&s, GHOST + i, s.now), "two/java");
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), "two/java");
 	thread(&s, GHOST + 1, GHOST + 10);
-	assert_string_equal(who(&s, GHOST + 10, s.now), "two/java");
+	assert_string_equal(owner_at(&s, GHOST + 10, s.now), "two/java");
 	/* A thread that calls exec gets the leader's TID, and its own TID becomes free. */
 	executed(&s, GHOST + 1, CGROUP + 2, "sh");
 	exited(&s, GHOST + 1, GHOST + 9, false);
-	assert_string_equal(who(&s, GHOST + 1, s.now), "two/sh");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "two/sh");
 	forked(&s, GHOST + 9, GHOST, CGROUP + 1, "other");
-	assert_string_equal(who(&s, GHOST + 9, s.now), "one/other");
+	assert_string_equal(owner_at(&s, GHOST + 9, s.now), "one/other");
 	attributor_free(s.a);
 }
 
@@ -280,33 +280,33 @@ static void test_thread_executes(void **state)
 	u64 exec;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "gosu");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/gosu");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/gosu");
 	thread(&s, GHOST + 1, GHOST + 2);
 	s.now += 1000000;
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	exec = executed(&s, GHOST + 1, 0, "postgres");
-	tell(&s, (struct task_event){ .type = TASK_MMAP,
+	report_event(&s, (struct task_event){ .type = TASK_MMAP,
 				      .pid = GHOST + 1,
 				      .tid = GHOST + 1,
 				      .start = 0x400000,
 				      .size = 0x1000,
 				      .name = "/bin/postgres" });
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
-	assert_string_equal(who(&s, GHOST + 1, exec - 500000), "one/gosu");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
+	assert_string_equal(owner_at(&s, GHOST + 1, exec - 500000), "one/gosu");
 	/* The process exits a second time. */
 	exited(&s, GHOST + 1, GHOST + 1, true);
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
 	/* A process with another start time is another process. */
-	tell(&s, (struct task_event){ .type = TASK_COMM,
+	report_event(&s, (struct task_event){ .type = TASK_COMM,
 				      .exec = true,
 				      .pid = GHOST + 1,
 				      .tid = GHOST + 1,
 				      .start_ns = 77000000000,
 				      .name = "other" });
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/postgres");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
 	attributor_free(s.a);
 }
 
@@ -317,27 +317,27 @@ static void test_loss(void **state)
 	u64 before;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
-	made(&s, CGROUP + 2, "/lxc.payload.two");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 2, "/lxc.payload.two");
 	for (s32 i = 0; i < 4; i++)
 		seed(&s, GHOST + i, CGROUP + 1, 5000, "before");
 	for (s32 i = 0; i < 4; i++)
-		assert_string_equal(who(&s, GHOST + i, s.now), "one/before");
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/before");
 	before = s.now;
 	s.now += 1000000;
-	tell(&s, (struct task_event){ .type = TASK_LOST, .size = 1000 });
+	report_event(&s, (struct task_event){ .type = TASK_LOST, .size = 1000 });
 	assert_int_equal(stats_of(&s).events_lost, 1000);
 	seed(&s, GHOST, CGROUP + 1, 5000, "before");
 	seed(&s, GHOST + 1, CGROUP + 1, 7000, "reused");
 	seed(&s, GHOST + 2, CGROUP + 2, 5000, "before");
 	s.now += 1000;
-	tell(&s, (struct task_event){ .type = TASK_SEEDED,
+	report_event(&s, (struct task_event){ .type = TASK_SEEDED,
 				      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
-	assert_string_equal(who(&s, GHOST, s.now), "one/before");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/reused");
-	assert_string_equal(who(&s, GHOST + 2, s.now), "two/before");
-	assert_string_equal(who(&s, GHOST + 1, before), "one/before");
-	assert_string_equal(who(&s, GHOST + 2, before), "one/before");
+	assert_string_equal(owner_at(&s, GHOST, s.now), "one/before");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/reused");
+	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "two/before");
+	assert_string_equal(owner_at(&s, GHOST + 1, before), "one/before");
+	assert_string_equal(owner_at(&s, GHOST + 2, before), "one/before");
 	/* Older events that are still in the ring have no effect. */
 	s.now -= 2000;
 	attributor_event(s.a, &(struct task_event){ .type = TASK_EXIT,
@@ -346,7 +346,7 @@ static void test_loss(void **state)
 						    .pid = GHOST + 1,
 						    .tid = GHOST + 1,
 						    .last = true });
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/reused");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/reused");
 	attributor_free(s.a);
 }
 
@@ -360,18 +360,18 @@ static void test_unnumbered(void **state)
 	u64 lookups;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	assert_string_equal(who(&s, GHOST, s.now), "one/sh");
+	assert_string_equal(owner_at(&s, GHOST, s.now), "one/sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
 	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
 	lookups = stats_of(&s).lookups;
-	tell(&s, (struct task_event){ .type = TASK_CGROUP_REMOVED });
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	report_event(&s, (struct task_event){ .type = TASK_CGROUP_REMOVED });
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
 	assert_int_equal(stats_of(&s).lookups, lookups);
-	made(&s, 0, "/renamed");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	cgroup_made(&s, 0, "/renamed");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
 	assert_int_equal(stats_of(&s).lookups, lookups + 1);
 	attributor_free(s.a);
 }
@@ -382,11 +382,11 @@ static void test_full_moves(void **state)
 	struct story s = story_new(2, 0);
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	forked(&s, GHOST, GHOST - 1, CGROUP + 1, "sh");
-	assert_string_equal(who(&s, GHOST, s.now), "one/sh");
+	assert_string_equal(owner_at(&s, GHOST, s.now), "one/sh");
 	moved(&s, GHOST, CGROUP + 2, "/lxc.payload.two", 1);
-	assert_string_equal(who(&s, GHOST, s.now), "two/sh");
+	assert_string_equal(owner_at(&s, GHOST, s.now), "two/sh");
 	attributor_free(s.a);
 }
 
@@ -400,19 +400,19 @@ static void test_full_before(void **state)
 	u64 early;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	/* The second entry is the next one that is evicted. */
 	for (s32 i = 0; i < 3; i++)
 		forked(&s, GHOST + i, GHOST - 1, CGROUP + 1, "sh");
-	assert_string_equal(who(&s, GHOST + 2, s.now), "one/sh");
+	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "one/sh");
 	early = s.now;
 	s.now += 1000000;
 	exited(&s, GHOST + 2, GHOST + 2, true);
 	s.now += 1000000;
 	/* /proc has the parent, which gets the entry that the former process had. */
 	forked(&s, GHOST + 2, getpid(), CGROUP + 1, "child");
-	assert_string_equal(who(&s, GHOST + 2, s.now), "one/child");
-	assert_string_equal(who(&s, GHOST + 2, early), "/?");
+	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "one/child");
+	assert_string_equal(owner_at(&s, GHOST + 2, early), "/?");
 	attributor_free(s.a);
 }
 
@@ -434,7 +434,7 @@ static void story_load(const struct story *s, struct story *kept)
 	free(bytes);
 }
 
-static struct story story_kept(const struct story *s, u32 processes)
+static struct story story_restored(const struct story *s, u32 processes)
 {
 	const struct attributor_config config = { .live = true, .processes = processes };
 	struct story kept = { .now = s->now };
@@ -448,38 +448,38 @@ static struct story story_kept(const struct story *s, u32 processes)
  * After a restart a number belongs to the same processes at the same times, in any order of
  * entries.
  */
-static void test_kept(void **state)
+static void test_restored(void **state)
 {
 	/* Entries are reused: living processes come before dead ones. */
 	struct story s = story_new(4, 0), kept;
 	u64 start, exec, again;
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	start = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/sh");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/sh");
 	s.now += 1000000;
 	exec = executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/cc1");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
 	s.now += 1000000;
 	again = executed(&s, GHOST + 1, CGROUP + 1, "ld");
-	assert_string_equal(who(&s, GHOST + 1, s.now), "one/ld");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/ld");
 	assert_true(attributor_task(s.a, GHOST + 1) <
 		    attributor_task_at(s.a, GHOST + 1, again - 500000));
-	kept = story_kept(&s, 8);
-	made(&kept, CGROUP + 1, "/lxc.payload.one");
+	kept = story_restored(&s, 8);
+	cgroup_made(&kept, CGROUP + 1, "/lxc.payload.one");
 	for (int i = 0; i < 2; i++) {
 		struct story *one = i ? &kept : &s;
 
-		assert_string_equal(who(one, GHOST + 1, one->now), "one/ld");
-		assert_string_equal(who(one, GHOST + 1, again - 500000), "one/cc1");
-		assert_string_equal(who(one, GHOST + 1, start - 500000), "/?");
+		assert_string_equal(owner_at(one, GHOST + 1, one->now), "one/ld");
+		assert_string_equal(owner_at(one, GHOST + 1, again - 500000), "one/cc1");
+		assert_string_equal(owner_at(one, GHOST + 1, start - 500000), "/?");
 	}
 	assert_true(start < exec && exec < again);
 	/* The exit ends the living process. */
 	exited(&kept, GHOST + 1, GHOST + 1, true);
-	assert_string_equal(who(&kept, GHOST + 1, kept.now), "one/ld");
+	assert_string_equal(owner_at(&kept, GHOST + 1, kept.now), "one/ld");
 	attributor_free(s.a);
 	attributor_free(kept.a);
 }
@@ -498,17 +498,17 @@ static u32 living(const struct story *s, s32 pid)
 }
 
 /* All tasks are reported before the checkpoint is loaded: each process has one living entry. */
-static void test_kept_seeded(void **state)
+static void test_restored_seeded(void **state)
 {
 	struct story s = story_new(0, 0), kept = story_new(0, 0);
 	u64 before;
 
 	(void)state;
 	for (s32 i = 0; i < 4; i++) {
-		made(i < 2 ? &s : &kept, CGROUP + 1 + (u64)(i & 1),
+		cgroup_made(i < 2 ? &s : &kept, CGROUP + 1 + (u64)(i & 1),
 		     i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
 		seed(&s, GHOST + i, CGROUP + 1, 5000, "sh");
-		assert_string_equal(who(&s, GHOST + i, s.now), "one/sh");
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/sh");
 	}
 	before = s.now;
 	kept.now = s.now + 1000000;
@@ -524,13 +524,13 @@ static void test_kept_seeded(void **state)
 	assert_int_equal(attributor_task_at(kept.a, GHOST, before),
 			 attributor_task_at(kept.a, GHOST, kept.now));
 	assert_int_equal(attributor_task(kept.a, GHOST + 10), attributor_task(kept.a, GHOST));
-	assert_string_equal(who(&kept, GHOST, kept.now), "one/sh");
+	assert_string_equal(owner_at(&kept, GHOST, kept.now), "one/sh");
 	assert_int_not_equal(attributor_task_at(kept.a, GHOST + 1, before),
 			     attributor_task_at(kept.a, GHOST + 1, kept.now));
-	assert_string_equal(who(&kept, GHOST + 2, before), "one/sh");
-	assert_string_equal(who(&kept, GHOST + 2, kept.now), "one/cc1");
-	assert_string_equal(who(&kept, GHOST + 3, before), "one/sh");
-	assert_string_equal(who(&kept, GHOST + 3, kept.now), "two/sh");
+	assert_string_equal(owner_at(&kept, GHOST + 2, before), "one/sh");
+	assert_string_equal(owner_at(&kept, GHOST + 2, kept.now), "one/cc1");
+	assert_string_equal(owner_at(&kept, GHOST + 3, before), "one/sh");
+	assert_string_equal(owner_at(&kept, GHOST + 3, kept.now), "two/sh");
 	/* Events apply to the living entries. */
 	for (s32 i = 0; i < 4; i++) {
 		exited(&kept, GHOST + i, GHOST + i, true);
@@ -540,26 +540,26 @@ static void test_kept_seeded(void **state)
 	attributor_free(kept.a);
 }
 
-static void test_kept_ended(void **state)
+static void test_restored_ended(void **state)
 {
 	struct story s = story_new(0, 0), kept;
 	struct container_details facts;
 	u32 containers[2];
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
-	made(&s, CGROUP + 2, "/lxc.payload.two");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 2, "/lxc.payload.two");
 	for (s32 i = 0; i < 2; i++) {
 		seed(&s, GHOST + i, CGROUP + 1 + (u64)i, 5000, "sh");
-		assert_string_equal(who(&s, GHOST + i, s.now), i ? "two/sh" : "one/sh");
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), i ? "two/sh" : "one/sh");
 	}
-	kept = story_kept(&s, 0);
-	made(&kept, CGROUP + 1, "/lxc.payload.one");
+	kept = story_restored(&s, 0);
+	cgroup_made(&kept, CGROUP + 1, "/lxc.payload.one");
 	for (s32 i = 0; i < 2; i++)
 		containers[i] =
 			attributor_process(kept.a, attributor_task(kept.a, GHOST + i))->container;
 	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
-	tell(&kept, (struct task_event){ .type = TASK_SEEDED,
+	report_event(&kept, (struct task_event){ .type = TASK_SEEDED,
 					 .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	container_details_get(kept.a, containers[0], &facts);
 	assert_int_equal(facts.left_ns, 0);
@@ -577,7 +577,7 @@ static void test_generations(void **state)
 	char path[64], want[64];
 
 	(void)state;
-	made(&s, CGROUP, "/lxc.payload.home");
+	cgroup_made(&s, CGROUP, "/lxc.payload.home");
 	seed(&s, GHOST, CGROUP, 5000, "sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP, "stays");
 	first = attributor_process(s.a, attributor_task(s.a, GHOST + 1))->container;
@@ -585,19 +585,19 @@ static void test_generations(void **state)
 	for (s32 i = 2; i < 500; i++) {
 		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
 		snprintf(want, sizeof(want), "c%d/sh", i);
-		made(&s, CGROUP + (u64)i, path);
+		cgroup_made(&s, CGROUP + (u64)i, path);
 		forked(&s, GHOST + i, GHOST, CGROUP + (u64)i, "sh");
-		assert_string_equal(who(&s, GHOST + i, s.now), want);
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), want);
 		exited(&s, GHOST + i, GHOST + i, true);
-		assert_string_equal(who(&s, GHOST + i, s.now), want);
-		tell(&s,
+		assert_string_equal(owner_at(&s, GHOST + i, s.now), want);
+		report_event(&s,
 		     (struct task_event){ .type = TASK_CGROUP_REMOVED, .cgroup = CGROUP + (u64)i });
 	}
 	/* A container with a living process is not evicted. */
-	assert_string_equal(who(&s, GHOST + 1, s.now), "home/stays");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "home/stays");
 	assert_int_equal(attributor_container(s.a, first)->generation, generation);
 	/* Samples of dead processes in an evicted container go to no other container. */
-	assert_string_equal(who(&s, GHOST + 2, s.now), "(other)/sh");
+	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "(other)/sh");
 	assert_true(stats_of(&s).containers_evicted >= 490);
 	assert_int_equal(stats_of(&s).containers_overflow, 0);
 	attributor_free(s.a);
@@ -613,12 +613,12 @@ static void test_overflow(void **state)
 	seed(&s, GHOST, 0, 5000, "sh");
 	for (s32 i = 1; i < 20; i++) {
 		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
-		made(&s, CGROUP + (u64)i, path);
+		cgroup_made(&s, CGROUP + (u64)i, path);
 		forked(&s, GHOST + i, GHOST, CGROUP + (u64)i, "sh");
 	}
-	assert_string_equal(who(&s, GHOST + 1, s.now), "c1/sh");
-	assert_string_equal(who(&s, GHOST + 2, s.now), "c2/sh");
-	assert_string_equal(who(&s, GHOST + 3, s.now), "(other)/sh");
+	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "c1/sh");
+	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "c2/sh");
+	assert_string_equal(owner_at(&s, GHOST + 3, s.now), "(other)/sh");
 	assert_true(stats_of(&s).containers_overflow >= 17);
 	assert_int_equal(stats_of(&s).containers_evicted, 0);
 	attributor_free(s.a);
@@ -660,14 +660,14 @@ static void test_any_order(void **state)
 			e.type = TASK_SEEDED;
 		snprintf(path, sizeof(path), "/lxc.payload.c%u", (unsigned int)(cgroup - CGROUP));
 		e.name = e.type == TASK_CGROUP || e.type == TASK_ATTACH ? path : "name";
-		tell(&s, e);
+		report_event(&s, e);
 		if (n % 3)
 			continue;
 		index = attributor_task_at(s.a, pid, s.now - (u64)(rand_r(&seed_value) % 50000));
 		if (index != ATTRIBUTE_NONE)
 			assert_int_equal(attributor_process(s.a, index)->pid / 100000,
 					 GHOST / 100000);
-		who(&s, pid, s.now);
+		owner_at(&s, pid, s.now);
 	}
 	assert_true(stats_of(&s).memory < 4 << 20);
 	attributor_free(s.a);
@@ -696,7 +696,7 @@ static const char *binary_at(struct story *s, s32 pid, const void *pc)
 
 static void lost_maps(struct story *s, s32 pid, u64 count)
 {
-	tell(s,
+	report_event(s,
 	     (struct task_event){ .type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
 }
 
@@ -755,7 +755,7 @@ static void test_reread_budget(void **state)
 
 static void mapped(struct story *s, s32 pid, const char *path)
 {
-	tell(s, (struct task_event){ .type = TASK_MMAP,
+	report_event(s, (struct task_event){ .type = TASK_MMAP,
 				     .pid = pid,
 				     .tid = pid,
 				     .start = 0x1000,
@@ -786,26 +786,26 @@ static void test_exported(void **state)
 	char text[256];
 
 	(void)state;
-	made(&s, CGROUP + 1, "/lxc.payload.one");
-	made(&s, CGROUP + 2, "/lxc.payload.two");
+	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP + 2, "/lxc.payload.two");
 	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
 	seed(&s, GHOST + 5, CGROUP + 1, 5000, "never-sampled");
-	who(&s, GHOST, s.now);
+	owner_at(&s, GHOST, s.now);
 	s.now += 1000000;
 	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
 	thread(&s, GHOST + 1, GHOST + 2);
 	mapped(&s, GHOST + 1, "/bin/sh");
-	who(&s, GHOST + 1, s.now);
-	who(&s, GHOST + 2, s.now);
+	owner_at(&s, GHOST + 1, s.now);
+	owner_at(&s, GHOST + 2, s.now);
 	s.now += 1000000;
 	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
 	mapped(&s, GHOST + 1, "/bin/cc1");
-	who(&s, GHOST + 1, s.now);
+	owner_at(&s, GHOST + 1, s.now);
 	s.now += 1000000;
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	forked(&s, GHOST + 1, GHOST, CGROUP + 2, "other");
 	mapped(&s, GHOST + 1, "/bin/other");
-	who(&s, GHOST + 1, s.now);
+	owner_at(&s, GHOST + 1, s.now);
 	s.now += 1000000;
 
 	recorded.now = s.now;
@@ -816,8 +816,8 @@ static void test_exported(void **state)
 		u64 at = s.now - rows[i].ago;
 
 		test_row("row %zu", i);
-		snprintf(text, sizeof(text), "%s", who(&s, rows[i].tid, at));
-		assert_string_equal(who(&recorded, rows[i].tid, at), text);
+		snprintf(text, sizeof(text), "%s", owner_at(&s, rows[i].tid, at));
+		assert_string_equal(owner_at(&recorded, rows[i].tid, at), text);
 		assert_row(attributor_locate(s.a, attributor_task_at(s.a, rows[i].tid, at), 0x1010,
 					     false, &want) ==
 			   attributor_locate(recorded.a,
@@ -825,17 +825,17 @@ static void test_exported(void **state)
 					     0x1010, false, &place));
 		assert_row(i == 0 || i == 1 || !strcmp(place.binary, want.binary));
 	}
-	assert_string_equal(who(&recorded, GHOST + 5, s.now), "/?");
+	assert_string_equal(owner_at(&recorded, GHOST + 5, s.now), "/?");
 	attributor_free(s.a);
 	attributor_free(recorded.a);
 }
 
 /* Map memory at an address that depends on @pid. Return: the address. */
-static u64 place_process(struct story *s, s32 pid)
+static u64 map_process(struct story *s, s32 pid)
 {
 	struct attribute_location place;
 
-	tell(s, (struct task_event){ .type = TASK_MMAP,
+	report_event(s, (struct task_event){ .type = TASK_MMAP,
 				     .pid = pid,
 				     .tid = pid,
 				     .start = 0x400000,
@@ -852,18 +852,18 @@ static void test_process_number(void **state)
 	u64 first, other;
 
 	(void)state;
-	made(&s, CGROUP, "/lxc.payload.one");
+	cgroup_made(&s, CGROUP, "/lxc.payload.one");
 	seed(&s, GHOST, CGROUP, 5000, "sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP, "java");
 	forked(&s, GHOST + 2, GHOST, CGROUP, "java");
-	first = place_process(&s, GHOST + 1);
-	other = place_process(&s, GHOST + 2);
+	first = map_process(&s, GHOST + 1);
+	other = map_process(&s, GHOST + 2);
 	assert_true(first && other && first != other);
-	assert_true(place_process(&s, GHOST + 1) == first);
+	assert_true(map_process(&s, GHOST + 1) == first);
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	forked(&s, GHOST + 1, GHOST, CGROUP, "java");
-	assert_true(place_process(&s, GHOST + 1) != first);
-	assert_true(place_process(&s, GHOST + 1) != other);
+	assert_true(map_process(&s, GHOST + 1) != first);
+	assert_true(map_process(&s, GHOST + 1) != other);
 	attributor_free(s.a);
 }
 
@@ -876,8 +876,8 @@ int main(void)
 		cmocka_unit_test(test_process_number),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_kept),	    cmocka_unit_test(test_kept_ended),
-		cmocka_unit_test(test_kept_seeded), cmocka_unit_test(test_exported),
+		cmocka_unit_test(test_restored),	    cmocka_unit_test(test_restored_ended),
+		cmocka_unit_test(test_restored_seeded), cmocka_unit_test(test_exported),
 		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
 		cmocka_unit_test(test_unnumbered),  cmocka_unit_test(test_thread_executes),
 	};

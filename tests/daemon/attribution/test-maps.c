@@ -28,7 +28,7 @@ static struct attributor *attributor(bool live)
 
 static u64 now_ns = 1000000000;
 
-static void told(struct attributor *a, s32 pid, u64 start, const char *path)
+static void report_mapping(struct attributor *a, s32 pid, u64 start, const char *path)
 {
 	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
 						  .time_ns = now_ns++,
@@ -97,11 +97,11 @@ static void test_long_path(void **state)
 	size_t len;
 
 	(void)state;
-	told(a, 7, 0x1000, path);
-	told(a, 7, 0x2000, "/bin/sh");
+	report_mapping(a, 7, 0x1000, path);
+	report_mapping(a, 7, 0x2000, "/bin/sh");
 	/* The longest path that BPF reports is used. */
 	path[1290] = '\0';
-	told(a, 7, 0x3000, path);
+	report_mapping(a, 7, 0x3000, path);
 	len = saved(a, bytes);
 	next = loaded(bytes, len);
 	for (int i = 0; i < 2; i++) {
@@ -126,7 +126,7 @@ static void put_binary(struct serializer *to, const char *path)
 }
 
 /* A checkpoint from when paths had no bound: one name is missing, and all statistics are there. */
-static void test_long_path_kept(void **state)
+static void test_long_path_saved(void **state)
 {
 	u8 *bytes = malloc(ROOM);
 	struct serializer to = { .at = bytes, .room = ROOM };
@@ -269,7 +269,7 @@ static void skip_numbers(struct deserializer *from, u32 count)
 }
 
 /* The bytes of files and mappings in a saved attributor, without their counts. */
-static struct session_record kept_of(const u8 *bytes, size_t len)
+static struct session_record saved_sizes(const u8 *bytes, size_t len)
 {
 	struct deserializer from = { .at = bytes, .len = len };
 	struct session_record kept = { 0 };
@@ -419,7 +419,7 @@ static void greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 		memset(path, 'a', len);
 		path[len] = '\0';
 		path[snprintf(path, sizeof(path), "/%x-%x", pid, i)] = len > 20 ? '/' : '\0';
-		told(a, pid, 0x100000 + i * 0x2000ULL, path);
+		report_mapping(a, pid, 0x100000 + i * 0x2000ULL, path);
 	}
 }
 
@@ -464,7 +464,7 @@ static void test_greedy(void **state)
 }
 
 /* A checkpoint has a limit of bytes for mappings, and typical programs keep theirs. */
-static void test_greedy_kept(void **state)
+static void test_greedy_saved(void **state)
 {
 	static const struct {
 		s32 processes;
@@ -495,7 +495,7 @@ static void test_greedy_kept(void **state)
 		for (s32 n = 0; n < 20; n++)
 			assert_usual(a, GHOST + n);
 		len = saved(a, bytes);
-		kept = kept_of(bytes, len);
+		kept = saved_sizes(bytes, len);
 		attributor_stats(a, &stats);
 		assert_row(kept.bytes <= KEPT_BYTES && kept.processes >= 20);
 		assert_row(stats.mappings_unsaved && kept.mappings >= 80);
@@ -505,7 +505,7 @@ static void test_greedy_kept(void **state)
 			assert_usual(next, GHOST + n);
 		/* The saved state fits that many bytes exactly. */
 		assert_row(saved(next, bytes) <= len);
-		assert_row(kept_of(bytes, saved(next, bytes)).bytes == kept.bytes);
+		assert_row(saved_sizes(bytes, saved(next, bytes)).bytes == kept.bytes);
 		attributor_stats(next, &stats);
 		assert_row(!stats.mappings_unsaved);
 		attributor_free(a);
@@ -518,7 +518,7 @@ static void test_greedy_kept(void **state)
  * Of processes with equally many mappings the dead ones keep theirs: those of living ones can be
  * read from /proc.
  */
-static void test_dead_kept(void **state)
+static void test_dead_saved(void **state)
 {
 	struct attributor *a = little(), *next;
 	u8 *bytes = malloc(ROOM);
@@ -540,7 +540,7 @@ static void test_dead_kept(void **state)
 							  .time_ns = now_ns++,
 							  .last = true });
 	len = saved(a, bytes);
-	kept = kept_of(bytes, len);
+	kept = saved_sizes(bytes, len);
 	attributor_stats(a, &stats);
 	assert_true(kept.processes == 10 && kept.mappings + stats.mappings_unsaved == 200);
 	assert_true(kept.mappings && stats.mappings_unsaved && kept.bytes <= KEPT_BYTES);
@@ -559,7 +559,7 @@ static void test_dead_kept(void **state)
 /*
  * Of processes with equally many mappings dead ones are evicted, and a later process keeps its own.
  */
-static void test_dead_give_way(void **state)
+static void test_dead_evicted(void **state)
 {
 	struct attributor *a = little();
 	u32 kept = 0;
@@ -632,14 +632,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_path),
-		cmocka_unit_test(test_long_path_kept),
+		cmocka_unit_test(test_long_path_saved),
 		cmocka_unit_test(test_name_passed_over),
 		cmocka_unit_test(test_long_path_proc),
 		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_greedy),
-		cmocka_unit_test(test_greedy_kept),
-		cmocka_unit_test(test_dead_kept),
-		cmocka_unit_test(test_dead_give_way),
+		cmocka_unit_test(test_greedy_saved),
+		cmocka_unit_test(test_dead_saved),
+		cmocka_unit_test(test_dead_evicted),
 		cmocka_unit_test(test_greedy_parent),
 		cmocka_unit_test(test_cgroup_paths),
 	};

@@ -285,7 +285,7 @@ static void sample(struct fixture *f, s32 tid, u32 count)
 		profile_window(f->profile, &window);
 }
 
-static const struct view_header *settled(struct fixture *f)
+static const struct view_header *attributed_view(struct fixture *f)
 {
 	profile_flush(f->profile);
 	return profile_header(f->profile);
@@ -304,18 +304,18 @@ static void test_samples_wait(void **state)
 	play(f, FIRST, USER);
 	block(f, FIRST, "status");
 	sample(f, FIRST, 3);
-	assert_int_equal(settled(f)->records, 0);
-	assert_int_equal(settled(f)->written, 0);
-	assert_int_equal(settled(f)->unattributed, 0);
+	assert_int_equal(attributed_view(f)->records, 0);
+	assert_int_equal(attributed_view(f)->written, 0);
+	assert_int_equal(attributed_view(f)->unattributed, 0);
 	/* A sample of a known process does not wait behind it. */
 	sample(f, 0, 1);
-	assert_int_equal(settled(f)->records, 1);
+	assert_int_equal(attributed_view(f)->records, 1);
 	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
 	index = wait_for(f, FIRST);
-	assert_int_equal(settled(f)->records, 4);
-	assert_int_equal(settled(f)->written, 4);
-	assert_int_equal(settled(f)->unattributed, 0);
-	assert_int_equal(settled(f)->weight[UNIT_UNKNOWN], 400);
+	assert_int_equal(attributed_view(f)->records, 4);
+	assert_int_equal(attributed_view(f)->written, 4);
+	assert_int_equal(attributed_view(f)->unattributed, 0);
+	assert_int_equal(attributed_view(f)->weight[UNIT_UNKNOWN], 400);
 	assert_true(profile_process(f->profile, index, &sum));
 	assert_int_equal(sum.samples, 3);
 }
@@ -330,11 +330,11 @@ static void test_no_answer(void **state)
 	block(f, FIRST, "status");
 	sample(f, FIRST, WAITING + 5);
 	/* The remaining samples fit into the queue. */
-	assert_int_equal(settled(f)->records, 5);
-	assert_int_equal(settled(f)->unattributed, 5);
+	assert_int_equal(attributed_view(f)->records, 5);
+	assert_int_equal(attributed_view(f)->unattributed, 5);
 	f->attributor->wait_ms = 0;
-	assert_int_equal(settled(f)->unattributed, WAITING + 5);
-	assert_int_equal(settled(f)->records, WAITING + 5);
+	assert_int_equal(attributed_view(f)->unattributed, WAITING + 5);
+	assert_int_equal(attributed_view(f)->records, WAITING + 5);
 	attributor_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 	assert_int_equal(stats.lookups, 1);
@@ -343,7 +343,7 @@ static void test_no_answer(void **state)
 	play(f, FIRST + 1, USER);
 	sample(f, FIRST + 1, 2);
 	profile_finish_queued(f->profile);
-	assert_int_equal(settled(f)->records, WAITING + 7);
+	assert_int_equal(attributed_view(f)->records, WAITING + 7);
 }
 
 static void event(struct fixture *f, struct task_event e)
@@ -372,7 +372,7 @@ static void test_reported(void **state)
 				      .start_ns = 7770000000,
 				      .name = "reported" });
 	sample(f, FIRST, 3);
-	assert_int_equal(settled(f)->records, 3);
+	assert_int_equal(attributed_view(f)->records, 3);
 	assert_true(profile_process(f->profile, attributor_task(f->attributor, FIRST), &sum));
 	assert_int_equal(sum.samples, 3);
 	release(f, FIRST, "0::/lxc/web\n");
@@ -401,12 +401,12 @@ static void test_meanwhile(void **state)
 							      .parent_pid = FIRST,
 							      .name = "child" });
 	sample(f, FIRST + 1, WAITING + 5);
-	assert_int_equal(settled(f)->records, 5);
-	assert_int_equal(settled(f)->unattributed, 0);
+	assert_int_equal(attributed_view(f)->records, 5);
+	assert_int_equal(attributed_view(f)->unattributed, 0);
 	assert_int_not_equal(attributor_task_provisional(f->attributor, FIRST + 1), parent);
 	profile_finish_queued(f->profile);
-	assert_int_equal(settled(f)->records, WAITING + 5);
-	assert_int_equal(settled(f)->unattributed, 0);
+	assert_int_equal(attributed_view(f)->records, WAITING + 5);
+	assert_int_equal(attributed_view(f)->unattributed, 0);
 }
 
 /* The process executed another program after the query: the reply belongs to the former image. */

@@ -78,7 +78,7 @@ static u64 fake_now(void)
 	return fake.now_ns;
 }
 
-static enum access_level look(sd_bus_message *m, void *ctx)
+static enum access_level needed_access(sd_bus_message *m, void *ctx)
 {
 	(void)m;
 	(void)ctx;
@@ -88,7 +88,7 @@ static enum access_level look(sd_bus_message *m, void *ctx)
 
 static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	const struct access_need need = { .tokens = fake.tokens, .level_of = look };
+	const struct access_need need = { .tokens = fake.tokens, .level_of = needed_access };
 	int r = access_check(&fake.access, m, &need, on_guarded, userdata, &fake.caller, error);
 
 	if (r <= 0)
@@ -110,7 +110,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
 }
 
 /* Process events until neither side has any. */
-static void settle(void)
+static void process_all(void)
 {
 	int r, done;
 
@@ -134,7 +134,7 @@ static void call_as(const char *sender, const char *object)
 	assert_true(sd_bus_message_set_sender(m, sender) >= 0);
 	assert_true(sd_bus_call_async(fake.driver, NULL, m, on_answer, NULL, UINT64_MAX) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 }
 
 static void call_at(u32 sender, const char *object)
@@ -162,17 +162,17 @@ static sd_bus_message *question(const char *member)
 	return m;
 }
 
-static void tell_error(const char *member, const char *name)
+static void reply_error(const char *member, const char *name)
 {
 	sd_bus_message *m = question(member);
 
 	assert_true(sd_bus_reply_method_errorf(m, name, "as the test has it") >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 }
 
 /* @group: 0 for no group */
-static void tell_user(u32 uid, u32 group)
+static void reply_user(u32 uid, u32 group)
 {
 	sd_bus_message *m = question("GetConnectionCredentials");
 
@@ -184,7 +184,7 @@ static void tell_user(u32 uid, u32 group)
 		assert_true(sd_bus_reply_method_return(m, "a{sv}", 2, "UnixUserID", "u", uid,
 						       "UnixGroupIDs", "au", 0) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 }
 
 static int setup(void **state)
@@ -210,7 +210,7 @@ static int setup(void **state)
 	assert_true(sd_bus_add_object(fake.bus, NULL, OBJECT, on_call, NULL) >= 0);
 	assert_true(sd_bus_add_object(fake.bus, &fake.guarded, GUARDED, on_guarded, NULL) >= 0);
 	assert_true(sd_bus_start(fake.driver) >= 0 && sd_bus_start(fake.bus) >= 0);
-	settle();
+	process_all();
 	assert_int_equal(sd_bus_is_ready(fake.bus), 1);
 	return 0;
 }
@@ -238,12 +238,12 @@ static void test_one_question(void **state)
 	assert_int_equal(fake.question_count, 2);
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, 0);
-	tell_user(OTHER, GROUP);
+	reply_user(OTHER, GROUP);
 	assert_int_equal(fake.runs, 3);
 	assert_int_equal(fake.answers, 3);
 	assert_string_equal(fake.caller.name, ":1.1");
 	assert_true(fake.caller.reads && !fake.caller.owner && fake.caller.uid == OTHER);
-	tell_user(geteuid(), 0);
+	reply_user(geteuid(), 0);
 	assert_int_equal(fake.runs, 4);
 	assert_true(fake.caller.owner && !fake.caller.reads);
 	call(1);
@@ -252,14 +252,14 @@ static void test_one_question(void **state)
 	assert_int_equal(fake.runs, 6);
 	/* Not in the group, in no group, and on a machine without that group. */
 	call(3);
-	tell_user(OTHER, GROUP + 1);
+	reply_user(OTHER, GROUP + 1);
 	assert_false(fake.caller.reads || fake.caller.owner);
 	call(4);
-	tell_user(OTHER, 0);
+	reply_user(OTHER, 0);
 	assert_false(fake.caller.reads || fake.caller.owner);
 	fake.callers.group = (gid_t)-1;
 	call(5);
-	tell_user(OTHER, (u32)-1);
+	reply_user(OTHER, (u32)-1);
 	assert_false(fake.caller.reads || fake.caller.owner);
 	assert_int_equal(fake.runs, 9);
 }
@@ -268,7 +268,7 @@ static void test_one_question(void **state)
  * If the reply is no user id, the call is refused and not run, and the next call queries the driver
  * again.
  */
-static void test_not_told(void **state)
+static void test_no_user_id(void **state)
 {
 	static const struct {
 		const char *error, *name;
@@ -284,7 +284,7 @@ static void test_not_told(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].error);
 		call(1);
-		tell_error("GetConnectionCredentials", rows[i].error);
+		reply_error("GetConnectionCredentials", rows[i].error);
 		assert_row(strstr(fake.answer, rows[i].name));
 		assert_row(fake.answers == i + 1);
 	}
@@ -292,19 +292,19 @@ static void test_not_told(void **state)
 	m = question("GetConnectionCredentials");
 	assert_true(sd_bus_reply_method_return(m, "a{sv}", 1, "UnixGroupIDs", "au", 1, GROUP) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	call(1);
 	m = question("GetConnectionCredentials");
 	assert_true(sd_bus_reply_method_return(m, "a{sv}", 1, "UnixUserID", "s", "0") >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	call(1);
 	m = question("GetConnectionCredentials");
 	assert_true(sd_bus_reply_method_return(m, "u", 0) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, ARRAY_SIZE(rows) + 3);
@@ -319,12 +319,12 @@ static void test_oldest_is_forgotten(void **state)
 	(void)state;
 	for (u32 i = 1; i <= BUS_CALLERS; i++) {
 		call(i);
-		tell_user(OTHER, GROUP);
+		reply_user(OTHER, GROUP);
 	}
 	/* The first caller is no longer the oldest one: the second is. */
 	call(1);
 	call(BUS_CALLERS + 1);
-	tell_user(OTHER, GROUP);
+	reply_user(OTHER, GROUP);
 	assert_int_equal(fake.runs, BUS_CALLERS + 2);
 	call(1);
 	assert_int_equal(fake.question_count, 0);
@@ -333,33 +333,33 @@ static void test_oldest_is_forgotten(void **state)
 }
 
 /* Queries are cancelled before the object is freed. */
-static void test_deinit_while_asked(void **state)
+static void test_deinit_while_pending(void **state)
 {
 	(void)state;
 	call(1);
 	call(2);
 	call(2);
 	bus_callers_deinit(&fake.callers);
-	tell_user(0, 0);
-	tell_user(0, 0);
+	reply_user(0, 0);
+	reply_user(0, 0);
 	assert_int_equal(fake.runs, 0);
 }
 
 /* ---- A peer --------------------------------------------------------------- */
 
-static void on_gone(void *ctx)
+static void on_disconnect(void *ctx)
 {
 	assert_ptr_equal(ctx, &fake);
 	fake.gone++;
 }
 
-static void tell(const char *member, const char *type, int value)
+static void reply_value(const char *member, const char *type, int value)
 {
 	sd_bus_message *m = question(member);
 
 	assert_true(sd_bus_reply_method_return(m, type, value) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 }
 
 static void owner_changed(const char *name, const char *old, const char *new)
@@ -372,13 +372,13 @@ static void owner_changed(const char *name, const char *old, const char *new)
 	assert_true(sd_bus_message_append(m, "sss", name, old, new) >= 0);
 	assert_true(sd_bus_send(fake.driver, m, NULL) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 }
 
 static void follow(struct name_watch *peer)
 {
-	assert_int_equal(name_watch_start(peer, fake.bus, ":1.7", on_gone, &fake), 0);
-	settle();
+	assert_int_equal(name_watch_start(peer, fake.bus, ":1.7", on_disconnect, &fake), 0);
+	process_all();
 	/* It does not wait for the replies to its two queries. */
 	assert_int_equal(fake.question_count, 2);
 	assert_non_null(peer->match);
@@ -390,8 +390,8 @@ static void test_peer_leaves(void **state)
 
 	(void)state;
 	follow(&peer);
-	tell("AddMatch", NULL, 0);
-	tell("NameHasOwner", "b", 1);
+	reply_value("AddMatch", NULL, 0);
+	reply_value("NameHasOwner", "b", 1);
 	owner_changed(":1.8", ":1.8", "");
 	assert_int_equal(fake.gone, 0);
 	owner_changed(":1.7", ":1.7", "");
@@ -399,9 +399,9 @@ static void test_peer_leaves(void **state)
 	assert_null(peer.match);
 	/* The peer disconnected before the match was added, so its signal was missed. */
 	follow(&peer);
-	tell("AddMatch", NULL, 0);
+	reply_value("AddMatch", NULL, 0);
 	assert_int_equal(fake.gone, 1);
-	tell("NameHasOwner", "b", 0);
+	reply_value("NameHasOwner", "b", 0);
 	assert_int_equal(fake.gone, 2);
 	assert_null(peer.match);
 }
@@ -412,18 +412,18 @@ static void test_peer_is_not_told(void **state)
 
 	(void)state;
 	follow(&peer);
-	tell_error("AddMatch", "org.freedesktop.DBus.Error.LimitsExceeded");
+	reply_error("AddMatch", "org.freedesktop.DBus.Error.LimitsExceeded");
 	assert_int_equal(fake.gone, 1);
 	assert_null(peer.match);
 	/* The query was cancelled. */
-	tell_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
+	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
 	assert_int_equal(fake.gone, 1);
 	follow(&peer);
 	/* A slow driver may still add the match. */
-	tell_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
+	reply_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
 	assert_int_equal(fake.gone, 1);
 	assert_non_null(peer.match);
-	tell_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
+	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
 	assert_int_equal(fake.gone, 2);
 	assert_null(peer.match);
 }
@@ -435,8 +435,8 @@ static void test_peer_is_forgotten(void **state)
 	(void)state;
 	follow(&peer);
 	name_watch_stop(&peer);
-	tell("AddMatch", NULL, 0);
-	tell("NameHasOwner", "b", 0);
+	reply_value("AddMatch", NULL, 0);
+	reply_value("NameHasOwner", "b", 0);
 	owner_changed(":1.7", ":1.7", "");
 	assert_int_equal(fake.gone, 0);
 	assert_null(peer.match);
@@ -445,7 +445,7 @@ static void test_peer_is_forgotten(void **state)
 /* ---- polkit ---------------------------------------------------------------- */
 
 /* Answer the oldest query, which must be about @sender and @action: polkit returns @authorized. */
-static void tell_polkit(const char *sender, const char *action, bool authorized)
+static void reply_polkit(const char *sender, const char *action, bool authorized)
 {
 	sd_bus_message *m = question("CheckAuthorization");
 	const char *kind, *key, *name, *asked;
@@ -454,41 +454,41 @@ static void tell_polkit(const char *sender, const char *action, bool authorized)
 	assert_string_equal(name, sender);
 	assert_string_equal(asked, action);
 	/* The daemon follows the caller by then. */
-	tell("AddMatch", NULL, 0);
-	tell("NameHasOwner", "b", 1);
+	reply_value("AddMatch", NULL, 0);
+	reply_value("NameHasOwner", "b", 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 }
 
 static void test_polkit(void **state)
 {
 	(void)state;
 	call_at(1, GUARDED);
-	tell_user(OTHER, 0);
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_user(OTHER, 0);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 1);
 	call_at(1, GUARDED);
-	tell_polkit(":1.1", "org.speprof1.manage", false);
+	reply_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	/* The call needs both permissions, and polkit may deny either. */
 	fake.level = ACCESS_MANAGE_RAW;
 	call_at(1, GUARDED);
-	tell_polkit(":1.1", "org.speprof1.manage", false);
+	reply_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	call_at(1, GUARDED);
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 1);
-	tell_polkit(":1.1", "org.speprof1.read-raw", false);
+	reply_polkit(":1.1", "org.speprof1.read-raw", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	call_at(1, GUARDED);
-	tell_polkit(":1.1", "org.speprof1.manage", true);
-	tell_polkit(":1.1", "org.speprof1.read-raw", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.read-raw", true);
 	assert_int_equal(fake.runs, 2);
 	assert_int_equal(fake.access.query_count, 0);
 	/* Root needs no decision of polkit. */
 	call_at(2, GUARDED);
-	tell_user(0, 0);
+	reply_user(0, 0);
 	assert_int_equal(fake.runs, 3);
 	assert_int_equal(fake.question_count, 0);
 }
@@ -497,29 +497,29 @@ static void test_polkit(void **state)
  * While polkit decides, another call sets a filter, so that the pending call needs more
  * permissions.
  */
-static void test_needs_more_meanwhile(void **state)
+static void test_needs_more_while_pending(void **state)
 {
 	(void)state;
 	call_at(1, GUARDED);
-	tell_user(OTHER, 0);
+	reply_user(OTHER, 0);
 	fake.level = ACCESS_MANAGE_RAW;
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 0);
-	tell_polkit(":1.1", "org.speprof1.read-raw", false);
+	reply_polkit(":1.1", "org.speprof1.read-raw", false);
 	assert_int_equal(fake.runs, 0);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.access.query_count, 0);
 }
 
 /* The driver no longer knows a caller while its query is pending: its slot becomes free. */
-static void test_forgotten_while_asked(void **state)
+static void test_unknown_while_pending(void **state)
 {
 	(void)state;
 	call_at(1, GUARDED);
-	tell_user(OTHER, 0);
+	reply_user(OTHER, 0);
 	assert_int_equal(fake.access.query_count, 1);
 	memset(fake.access.callers.known, 0, sizeof(fake.access.callers.known));
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.question_count, 0);
 	assert_int_equal(fake.access.query_count, 0);
 	assert_int_equal(fake.runs, 1);
@@ -531,13 +531,13 @@ static void test_forgotten_while_asked(void **state)
  * The session of a pending call is removed while polkit decides: the call fails, and its query is
  * cancelled.
  */
-static void test_removed_while_asked(void **state)
+static void test_session_removed_while_pending(void **state)
 {
 	(void)state;
 	call_at(1, GUARDED);
-	tell_user(OTHER, 0);
+	reply_user(OTHER, 0);
 	fake.guarded = sd_bus_slot_unref(fake.guarded);
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.access.query_count, 0);
 	assert_int_equal(fake.answers, 1);
 }
@@ -546,49 +546,49 @@ static void test_removed_while_asked(void **state)
  * A caller disconnects while polkit decides: its slot becomes free, and a later permission is
  * dropped.
  */
-static void test_left_while_asked(void **state)
+static void test_disconnect_while_pending(void **state)
 {
 	sd_bus_message *m;
 
 	(void)state;
 	call_at(1, GUARDED);
-	tell_user(OTHER, 0);
+	reply_user(OTHER, 0);
 	call_at(1, GUARDED);
 	assert_int_equal(fake.access.query_count, 2);
 	m = question("CheckAuthorization");
-	tell("AddMatch", NULL, 0);
-	tell("NameHasOwner", "b", 1);
+	reply_value("AddMatch", NULL, 0);
+	reply_value("NameHasOwner", "b", 1);
 	owner_changed(":1.1", ":1.1", "");
 	assert_int_equal(fake.access.query_count, 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", 1, 0, 0) >= 0);
 	sd_bus_message_unref(m);
-	settle();
+	process_all();
 	assert_int_equal(fake.runs, 0);
 	/* The other caller had disconnected before the daemon followed it. */
 	sd_bus_message_unref(question("CheckAuthorization"));
-	tell("AddMatch", NULL, 0);
+	reply_value("AddMatch", NULL, 0);
 	assert_int_equal(fake.access.query_count, 1);
-	tell("NameHasOwner", "b", 0);
+	reply_value("NameHasOwner", "b", 0);
 	assert_int_equal(fake.access.query_count, 0);
 	assert_int_equal(fake.runs, 0);
 }
 
 /* Arguments are read only for known callers within their rate, and after polkit has decided. */
-static void test_looked_at(void **state)
+static void test_arguments_read(void **state)
 {
 	(void)state;
 	fake.tokens = 50;
 	call_at(1, GUARDED);
 	assert_int_equal(fake.looks, 0);
-	tell_user(OTHER, 0);
+	reply_user(OTHER, 0);
 	assert_int_equal(fake.looks, 1);
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.looks, 2);
 	assert_int_equal(fake.runs, 1);
 	/* Of 400 tokens 50 are taken and 300 more are charged; a call takes 50. */
 	access_charge_rows(&fake.access, &fake.caller, 300 * 64 + 63);
 	call_at(1, GUARDED);
-	tell_polkit(":1.1", "org.speprof1.manage", true);
+	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 2);
 	call_at(1, GUARDED);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_LIMITS_EXCEEDED);
@@ -598,11 +598,11 @@ static void test_looked_at(void **state)
 	assert_int_equal(fake.question_count, 0);
 	/* Another user has tokens until both users have used up the shared ones. */
 	call_at(2, GUARDED);
-	tell_user(OTHER + 1, 0);
-	tell_polkit(":1.2", "org.speprof1.manage", true);
+	reply_user(OTHER + 1, 0);
+	reply_polkit(":1.2", "org.speprof1.manage", true);
 	access_charge_rows(&fake.access, &fake.caller, 320 * 64);
 	call_at(3, GUARDED);
-	tell_user(OTHER + 2, 0);
+	reply_user(OTHER + 2, 0);
 	assert_string_equal(fake.message, "Rate limit exceeded for all users outside the group speprof; "
 					  "retry in 1 s, or join the group speprof");
 	fake.now_ns += 1000000000;
@@ -620,7 +620,7 @@ static void test_rate_of_members(void **state)
 	fake.level = ACCESS_READ;
 	fake.tokens = 50;
 	call_at(1, GUARDED);
-	tell_user(OTHER, GROUP);
+	reply_user(OTHER, GROUP);
 	for (u32 i = 1; i < 20; i++)
 		call_at(1, GUARDED);
 	assert_int_equal(fake.runs, 20);
@@ -628,7 +628,7 @@ static void test_rate_of_members(void **state)
 	assert_string_equal(fake.message, "Rate limit exceeded for this user; retry in 1 s");
 	assert_int_equal(fake.runs, 20);
 	call_at(2, GUARDED);
-	tell_user(0, 0);
+	reply_user(0, 0);
 	access_charge_rows(&fake.access, &fake.caller, 1000000000);
 	for (u32 i = 1; i < 100; i++)
 		call_at(2, GUARDED);
@@ -639,19 +639,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_one_question, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_user_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_oldest_is_forgotten, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_deinit_while_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deinit_while_pending, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_leaves, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_not_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_needs_more_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_forgotten_while_asked, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_needs_more_while_pending, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_while_pending, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_arguments_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rate_of_members, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_removed_while_asked, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_left_while_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_session_removed_while_pending, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_disconnect_while_pending, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

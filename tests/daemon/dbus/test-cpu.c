@@ -149,7 +149,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int keep_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+static int store_reply(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	(void)userdata;
 	(void)error;
@@ -164,7 +164,7 @@ static sd_bus_message *request(const char *path, const char *interface, const ch
 
 	fake.reply = NULL;
 	assert_true(sd_bus_call_method_async(fake.client, NULL, NULL, path, interface, method,
-					     keep_reply, NULL, NULL) >= 0);
+					     store_reply, NULL, NULL) >= 0);
 	while (!fake.reply) {
 		assert_true(sd_bus_process(fake.bus.bus, NULL) >= 0);
 		assert_true(sd_bus_process(fake.client, NULL) >= 0);

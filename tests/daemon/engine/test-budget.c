@@ -23,7 +23,7 @@ static const struct memory_request asks[] = {
 	{ .sources = MEMORY_EMULATED, .bpf = true, .side_band = true, .switches = true },
 };
 
-static u64 whole(u64 bytes, u32 page)
+static u64 round_to_page(u64 bytes, u32 page)
 {
 	return (bytes + page - 1) / page * page;
 }
@@ -36,9 +36,9 @@ static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 {
 	u64 cpu = 0, module, perf, emulated;
 
-	module = whole(p->ring, a->page) + whole(64 * 64ULL, a->page) + a->page;
-	perf = whole(p->ring, a->page) + whole(p->ring / 4, a->page) + a->page;
-	emulated = whole(p->ring, a->page) + a->page + 64 * KIB;
+	module = round_to_page(p->ring, a->page) + round_to_page(64 * 64ULL, a->page) + a->page;
+	perf = round_to_page(p->ring, a->page) + round_to_page(p->ring / 4, a->page) + a->page;
+	emulated = round_to_page(p->ring, a->page) + a->page + 64 * KIB;
 	if (a->sources & MEMORY_MODULE)
 		cpu = module;
 	if (a->sources & MEMORY_PERF && perf > cpu)
@@ -46,7 +46,7 @@ static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 	if (a->sources & MEMORY_EMULATED)
 		cpu = emulated;
 	if (a->side_band)
-		cpu += whole(p->side_band, a->page) + a->page;
+		cpu += round_to_page(p->side_band, a->page) + a->page;
 	return a->cpus * cpu + (a->bpf ? p->bpf : 0) + (a->switches ? p->switches : 0);
 }
 

@@ -83,7 +83,7 @@ static u64 longest(const struct rate_controller *g)
 }
 
 /* Run @periods periods. Return: in how many of the last @of the interval changed. */
-static u32 settle(struct rate_controller *g, const struct machine *m, u32 periods, u32 of)
+static u32 run_periods(struct rate_controller *g, const struct machine *m, u32 periods, u32 of)
 {
 	u32 changes = 0;
 
@@ -107,7 +107,7 @@ static void test_rate(void **state __attribute__((unused)))
 
 		test_row("%u operations in 100 ns", operations[i]);
 		rate_controller_init(&g, &config, scales, CPUS);
-		assert_row(settle(&g, &m, 60, 40) == 0);
+		assert_row(run_periods(&g, &m, 60, 40) == 0);
 		assert_row(rate * 100 >= 1000 * 70 && rate * 100 <= 1000 * 130);
 	}
 }
@@ -122,7 +122,7 @@ static void test_idle(void **state __attribute__((unused)))
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
-	assert_int_equal(settle(&g, &idle, 50, 50), 0);
+	assert_int_equal(run_periods(&g, &idle, 50, 50), 0);
 	assert_int_equal(rate_controller_interval(&g), 1000000);
 }
 
@@ -137,9 +137,9 @@ static void test_filtered(void **state __attribute__((unused)))
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
-	settle(&g, &few, 50, 0);
+	run_periods(&g, &few, 50, 0);
 	assert_int_equal(rate_controller_interval(&g), 1000000);
-	settle(&g, &many, 50, 0);
+	run_periods(&g, &many, 50, 0);
 	assert_true(rate <= 1300);
 }
 
@@ -166,7 +166,7 @@ static void test_cost(void **state __attribute__((unused)))
 
 		test_row("%s", rows[i].name);
 		rate_controller_init(&g, &config, scales, CPUS);
-		assert_row(settle(&g, &rows[i].machine, 60, 30) <= 1);
+		assert_row(run_periods(&g, &rows[i].machine, 60, 30) <= 1);
 		for (u32 k = 0; k < 20; k++) {
 			play(&g, &rows[i].machine);
 			most = cost > most ? cost : most;
@@ -301,12 +301,12 @@ static void test_release(void **state __attribute__((unused)))
 	u64 held;
 
 	rate_controller_init(&g, &config, scales, CPUS);
-	settle(&g, &dear, 40, 0);
+	run_periods(&g, &dear, 40, 0);
 	held = longest(&g);
 	assert_true(held > 4000000);
-	settle(&g, &cheap, 80, 0);
+	run_periods(&g, &cheap, 80, 0);
 	assert_int_equal(longest(&g), 1000000);
-	assert_int_equal(settle(&g, &dear, 40, 20), 0);
+	assert_int_equal(run_periods(&g, &dear, 40, 20), 0);
 }
 
 #define BUDGET (PERIOD * CPUS / 100)
@@ -377,7 +377,7 @@ static void test_parts(void **state __attribute__((unused)))
 			test_row("%s, noise %u", rows[i].name, noise);
 			machine.noise = noise;
 			rate_controller_init(&g, &config, scales, CPUS);
-			settle(&g, &machine, 59, 0);
+			run_periods(&g, &machine, 59, 0);
 			assert_row(cost >= rows[i].least && cost <= rows[i].most);
 			assert_row(longest(&g) > config.nominal_ns);
 		}
@@ -394,17 +394,17 @@ static void test_recovery(void **state __attribute__((unused)))
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
-	settle(&g, &fixed, 40, 0);
+	run_periods(&g, &fixed, 40, 0);
 	assert_int_equal(longest(&g), 1000000);
 	/* Only the composition of the cost differs: the next try shows it. */
-	settle(&g, &dear, 100, 0);
+	run_periods(&g, &dear, 100, 0);
 	assert_true(cost <= 1000 && cost >= 500);
-	settle(&g, &fixed, 100, 0);
+	run_periods(&g, &fixed, 100, 0);
 	assert_true(longest(&g) <= 2000000);
-	settle(&g, &cheap, 40, 0);
+	run_periods(&g, &cheap, 40, 0);
 	assert_int_equal(longest(&g), 1000000);
 	assert_false(g.exhausted);
-	assert_true(settle(&g, &dear, 40, 20) <= 2);
+	assert_true(run_periods(&g, &dear, 40, 20) <= 2);
 	assert_true(cost <= 1000 && cost >= 500);
 }
 
@@ -419,7 +419,7 @@ static void test_both(void **state __attribute__((unused)))
 	u32 changes;
 
 	rate_controller_init(&g, &config, scales, CPUS);
-	changes = settle(&g, &m, 120, 40);
+	changes = run_periods(&g, &m, 120, 40);
 	print_message("rate %llu, cost %llu, %u changes at the end\n", (unsigned long long)rate,
 		      (unsigned long long)cost, changes);
 	assert_true(changes <= 1);
@@ -437,12 +437,12 @@ static void test_change(void **state __attribute__((unused)))
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
-	settle(&g, &m, 40, 0);
+	run_periods(&g, &m, 40, 0);
 	assert_true(rate_controller_interval(&g) > 3000000);
 	config.nominal_ns = 2000000;
 	rate_controller_change(&g, &config);
 	assert_true(rate_controller_interval(&g) > 6000000);
-	assert_int_equal(settle(&g, &m, 20, 20), 0);
+	assert_int_equal(run_periods(&g, &m, 20, 20), 0);
 	config.rate = false;
 	config.overhead = 0;
 	rate_controller_change(&g, &config);

@@ -308,7 +308,7 @@ struct seen {
 	bool kept; /* the source has the cgroups of the filter */
 };
 
-static int look(struct worker_state *state, void *arg)
+static int read_state(struct worker_state *state, void *arg)
 {
 	struct seen *seen = arg;
 	const struct session *session = worker_session(state, seen->session);
@@ -334,7 +334,7 @@ static void test_hardware_fixed(void **state)
 	assert_int_equal(f->script.config.filter_latency, 301);
 	f->script.fixed = true;
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 100", 0), -EIO);
-	assert_int_equal(worker_call(f->worker, look, &machine), 0);
+	assert_int_equal(worker_call(f->worker, read_state, &machine), 0);
 	assert_string_equal(machine.text, "latency.total > 300");
 	assert_int_equal(add(f, "all", NULL), -EIO);
 	assert_int_equal(worker_call(f->worker, worker_start, "all"), -ENOENT);
@@ -383,7 +383,7 @@ static void check_rule(struct fixture *f, const char *session, const char *text)
 {
 	struct seen seen = { .session = session };
 
-	assert_int_equal(worker_call(f->worker, look, &seen), 0);
+	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
 	assert_string_equal(seen.text, text);
 }
 
@@ -424,7 +424,7 @@ static void test_relist(void **state)
 		f, "own",
 		"!(container =~ \"*-secret\") && (cgroup == \"/web\" || cgroup =~ \"/web/*\") && "
 		"(remote)");
-	assert_int_equal(worker_call(f->worker, look, &own_seen), 0);
+	assert_int_equal(worker_call(f->worker, read_state, &own_seen), 0);
 	assert_true(own_seen.kept);
 	/* The session counts with the new filter. Samples without a container are not excluded. */
 	counted(f, "slow", &records, &filtered);

@@ -95,7 +95,7 @@ int source_open(const struct config *config __attribute__((unused)),
 static const struct source *source_now;
 static u64 blind_now;
 
-static int look(struct worker_state *state, void *arg __attribute__((unused)))
+static int read_state(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
 
@@ -130,7 +130,7 @@ static int renew(struct worker *worker, struct source_renewal *ret)
 
 	*ret = (struct source_renewal){ .config = &config };
 	r = worker_call(worker, source_renew, ret);
-	worker_call(worker, look, NULL);
+	worker_call(worker, read_state, NULL);
 	return r;
 }
 

@@ -213,7 +213,7 @@ struct seen {
 	u64 windows;
 };
 
-static int look(struct worker_state *state, void *arg)
+static int read_state(struct worker_state *state, void *arg)
 {
 	struct seen *seen = arg;
 	const struct session *session = worker_session(state, seen->session);
@@ -230,12 +230,12 @@ static u64 records_of(struct fixture *f, const char *session)
 {
 	struct seen seen = { .session = session };
 
-	assert_int_equal(worker_call(f->worker, look, &seen), 0);
+	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
 	return seen.records;
 }
 
 /* Windows that wait when a session starts belong only to sessions that ran before. */
-static void late(u32 parts)
+static void check_late_windows(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
 
@@ -258,8 +258,8 @@ static void late(u32 parts)
 
 static void test_late(void **state __attribute__((unused)))
 {
-	late(1);
-	late(PARTS);
+	check_late_windows(1);
+	check_late_windows(PARTS);
 }
 
 /* Make all kinds of calls while windows come. */
@@ -307,7 +307,7 @@ static void at_once(u32 parts)
 		call_all(f, round);
 	pthread_join(player, NULL);
 	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
-	assert_int_equal(worker_call(f->worker, look, &seen), 0);
+	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
 	assert_int_equal(seen.records, RECORDS * f->played);
 	assert_int_equal(seen.windows, f->played);
 	assert_int_equal(worker_call(f->worker, worker_reset, NULL), 0);
@@ -385,7 +385,7 @@ static void test_end(void **state __attribute__((unused)))
 	}
 }
 
-static int look_meter(struct worker_state *state, void *arg)
+static int read_meter(struct worker_state *state, void *arg)
 {
 	struct drain_meter *meter = arg;
 
@@ -400,10 +400,10 @@ static struct drain_meter meter_of(struct fixture *f)
 	struct seen seen = { 0 };
 
 	while (seen.records < RECORDS * f->played) {
-		assert_int_equal(worker_read(f->worker, look, &seen), 0);
+		assert_int_equal(worker_read(f->worker, read_state, &seen), 0);
 		sched_yield();
 	}
-	assert_int_equal(worker_read(f->worker, look_meter, &meter), 0);
+	assert_int_equal(worker_read(f->worker, read_meter, &meter), 0);
 	return meter;
 }
 

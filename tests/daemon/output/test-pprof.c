@@ -716,7 +716,7 @@ static u64 begin_most(void)
 	return resident("VmRSS");
 }
 
-static u32 told_apart(const struct read *r)
+static u32 distinct_names(const struct read *r)
 {
 	u64 samples = 0, latency = 0;
 	u32 told = 0;
@@ -760,7 +760,7 @@ static u64 written_peak(struct fixture *f)
  * All samples are in the profile, however little memory it may use. Locations that do not fit are
  * one location.
  */
-static void test_room(void **state)
+static void test_capacity(void **state)
 {
 	static const struct {
 		struct pprof_limits room;
@@ -792,7 +792,7 @@ static void test_room(void **state)
 		if (cases[k].room.names && !is_sanitized())
 			assert_row(peak <= cases[k].room.names + PPROF_WRITING);
 		r = written(f);
-		told = told_apart(r);
+		told = distinct_names(r);
 		assert_row(told >= cases[k].least && told <= cases[k].most);
 		assert_row(has_string(r, "[not told apart]") == (told < PLACES));
 		/* All samples have a process. */
@@ -810,7 +810,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_folded_nodes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_capacity, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long_names, setup, teardown),

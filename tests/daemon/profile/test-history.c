@@ -318,7 +318,7 @@ static void test_heaviest(void **state)
 }
 
 /* If all entries of processes are in use, samples without a task have none. */
-static void test_nobody(void **state)
+static void test_unknown_task(void **state)
 {
 	/* The idle task has one entry. */
 	const struct profile_config config = { .history = true, .processes = TASKS + 1 };
@@ -355,7 +355,7 @@ static void enter(struct fixture *f, enum task_event_type type, u32 second, cons
 }
 
 /* Evicted containers: their old samples are not in the recent period of "(other)". */
-static void test_containers_left(void **state)
+static void test_containers_evicted(void **state)
 {
 	const struct attributor_config attribution = { .live = true, .containers = 4 };
 	const struct profile_config config = { .history = true, .containers = 4 };
@@ -421,7 +421,7 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
  * Locations and processes are evicted and added once more, in other entries or in their own: with
  * few samples of many cycles, and then with many of few.
  */
-static void test_gave_way(void **state)
+static void test_evicted(void **state)
 {
 	const struct profile_config config = { .history = true, .locations = 8, .counters = 4 };
 	struct fixture *f = *state;
@@ -446,7 +446,7 @@ static void test_gave_way(void **state)
 }
 
 /* Add a sub-window in which the location reached @now. Return: its row, or NULL. */
-static const struct history_row *roll_place(struct history *history, bool restarted,
+static const struct history_row *roll_location(struct history *history, bool restarted,
 					    const struct history_row *now)
 {
 	struct history_slot *open = history_begin(history, history->start_ns + 2 * NS);
@@ -456,7 +456,7 @@ static const struct history_row *roll_place(struct history *history, bool restar
 	return open->locations ? &open->place[0] : NULL;
 }
 
-static void test_anew(void **state)
+static void test_restarted_rows(void **state)
 {
 	struct history_row now = { .owner = 1, .place = 2, .samples = 10, .dram = 5, .weight = 50 };
 	const struct history_row *row;
@@ -465,20 +465,20 @@ static void test_anew(void **state)
 	(void)state;
 	assert_int_equal(history_init(&history, 1, 1, 1), 0);
 	assert_false(history_note_window(&history, 1, NS));
-	row = roll_place(&history, true, &now);
+	row = roll_location(&history, true, &now);
 	assert_true(row && row->samples == 10 && row->dram == 5 && row->weight == 50);
 	/* Evicted and added once more: all its samples are of this sub-window. */
 	now = (struct history_row){
 		.owner = 1, .place = 2, .samples = 12, .dram = 3, .weight = 60
 	};
-	row = roll_place(&history, true, &now);
+	row = roll_location(&history, true, &now);
 	assert_true(row && row->samples == 12 && row->dram == 3 && row->weight == 60);
 	/* Some samples were subtracted, and none was added. */
 	now.samples = 7;
 	now.dram = 1;
-	assert_null(roll_place(&history, false, &now));
+	assert_null(roll_location(&history, false, &now));
 	now.samples = 9;
-	row = roll_place(&history, false, &now);
+	row = roll_location(&history, false, &now);
 	assert_true(row && row->samples == 2 && !row->dram && !row->weight);
 	history_deinit(&history);
 }
@@ -553,10 +553,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nobody, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gave_way, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_containers_left, setup, teardown),
-		cmocka_unit_test(test_anew),
+		cmocka_unit_test_setup_teardown(test_unknown_task, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_containers_evicted, setup, teardown),
+		cmocka_unit_test(test_restarted_rows),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test_setup_teardown(test_without, setup, teardown),
 	};

@@ -128,7 +128,7 @@ static struct location *get(struct location_table *table, u64 place, u64 *evicte
 	return location_get(table, &key, evicted);
 }
 
-static void assert_figures(const struct location_table *table, const struct location *entry,
+static void assert_counters(const struct location_table *table, const struct location *entry,
 			   const struct counters *want)
 {
 	struct sample_counts counts;
@@ -182,7 +182,7 @@ static void test_exact(void **state)
 		assert_int_equal(evicted, 0);
 		assert_true(want[0].samples > 4 * LOCATION_LANE_FULL);
 		for (key = 0; key < KEYS; key++)
-			assert_figures(table, get(table, key, &evicted), &want[key]);
+			assert_counters(table, get(table, key, &evicted), &want[key]);
 		/* Memory is used by overflows, and not by all entries. */
 		assert_in_range(table->more.used, 10, KEYS / 2 + 1);
 		assert_in_range(table->wide.used, 10, KEYS / 2 + 1);
@@ -224,7 +224,7 @@ static void test_evicted(void **state)
 		location_add(table, entry, &facts);
 		weight += INTERVAL + facts.excess;
 		if (i % 500 == 0)
-			assert_figures(table, entry, &want[key]);
+			assert_counters(table, entry, &want[key]);
 	}
 	for (entry = NULL; (entry = location_table_next(table, entry));)
 		samples += location_samples(table, entry);

@@ -23,7 +23,7 @@ struct fixture {
 	struct profile *profile;
 };
 
-static void tell_task(struct attributor *a, s32 pid, const char *name, const char *cgroup)
+static void report_task(struct attributor *a, s32 pid, const char *name, const char *cgroup)
 {
 	attributor_event(a, &(struct task_event){
 				    .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
@@ -99,7 +99,7 @@ static int setup(void **state)
 							      .size = 0x100000,
 							      .name = "[kernel.kallsyms]_text" });
 	for (u32 i = 0; i < TASKS; i++)
-		tell_task(f->attributor, (s32)i + 10, i ? "work" : "main", cgroups[i]);
+		report_task(f->attributor, (s32)i + 10, i ? "work" : "main", cgroups[i]);
 	for (u32 second = 1; second <= SECONDS; second++)
 		for (u32 task = 0; task <= TASKS; task++) {
 			take(f, task, BINARY + 0x40, second, 1 + task);

@@ -315,7 +315,7 @@ static void pair_deinit(struct pair *pair)
 	attributor_free(pair->attributor);
 }
 
-static void tell(struct pair *pair, struct task_event event)
+static void report_event(struct pair *pair, struct task_event event)
 {
 	attributor_event(pair->attributor, &event);
 }
@@ -328,31 +328,31 @@ static void populate(struct pair *pair)
 					       "/machine.slice/web" };
 
 	for (u64 i = 0; i < ARRAY_SIZE(cgroups); i++)
-		tell(pair, (struct task_event){
+		report_event(pair, (struct task_event){
 				   .type = TASK_CGROUP, .cgroup = i + 1, .name = cgroups[i] });
 	for (s32 pid = 100; pid < 140; pid++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "task-%d", pid);
-		tell(pair, (struct task_event){ .type = TASK_FORK,
+		report_event(pair, (struct task_event){ .type = TASK_FORK,
 						.pid = pid,
 						.tid = pid,
 						.parent_pid = 1,
 						.name = "",
 						.cgroup = (u64)pid % 3 + 1 });
-		tell(pair, (struct task_event){ .type = TASK_COMM,
+		report_event(pair, (struct task_event){ .type = TASK_COMM,
 						.pid = pid,
 						.tid = pid,
 						.name = name,
 						.exec = true });
-		tell(pair, (struct task_event){ .type = TASK_MMAP,
+		report_event(pair, (struct task_event){ .type = TASK_MMAP,
 						.pid = pid,
 						.tid = pid,
 						.start = 0x400000,
 						.size = 0x100000,
 						.name = "/usr/bin/task" });
 	}
-	tell(pair, (struct task_event){ .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
+	report_event(pair, (struct task_event){ .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
 }
 
 /* The length of a window. Some thousands make a sub-window of two seconds. */

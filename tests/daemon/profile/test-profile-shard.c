@@ -42,7 +42,7 @@ static u64 below(struct fixture *f, u64 n)
 	return next_random(&f->random) >> 11 % 64 ? next_random(&f->random) % n : 0;
 }
 
-static void tell(struct attributor *a, u8 type, s32 pid, const char *name)
+static void report_event(struct attributor *a, u8 type, s32 pid, const char *name)
 {
 	attributor_event(a, &(struct task_event){
 				    .type = type, .pid = pid, .tid = pid, .name = name });
@@ -58,7 +58,7 @@ static int setup(void **state)
 	f->random = 0x9e3779b97f4a7c15ULL;
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	for (s32 i = 0; i < TASKS; i++)
-		tell(f->attributor, TASK_COMM, i + 10, "task");
+		report_event(f->attributor, TASK_COMM, i + 10, "task");
 	assert_int_equal(profile_new(&config, f->attributor, &f->whole), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->merged), 0);
 	/* The seed decides which two share a tag. Here it is the same in both. */
@@ -145,7 +145,7 @@ static void merge(struct fixture *f, u32 shard)
 	f->shard[SHARDS] = full;
 }
 
-static void assert_figures(const struct counters *a, const struct counters *b)
+static void assert_counters(const struct counters *a, const struct counters *b)
 {
 	assert_row(a->samples == b->samples);
 	assert_row(!memcmp(a->weight, b->weight, sizeof(a->weight)));
@@ -169,7 +169,7 @@ static struct location *find_location(struct profile *p, const struct location *
 	return NULL;
 }
 
-static void assert_places(struct fixture *f)
+static void assert_locations(struct fixture *f)
 {
 	struct location *l = NULL, *other;
 	u32 count = 0, others = 0;
@@ -182,7 +182,7 @@ static void assert_places(struct fixture *f)
 		assert_row(other != NULL);
 		location_counters(f->whole->locations, l, &a);
 		location_counters(f->merged->locations, other, &b);
-		assert_figures(&a, &b);
+		assert_counters(&a, &b);
 		assert_row(location_weight(f->whole->locations, l) ==
 			   location_weight(f->merged->locations, other));
 		count++;
@@ -203,16 +203,16 @@ static void assert_processes(struct fixture *f)
 		assert_row(profile_process(f->whole, i, &a) == profile_process(f->merged, i, &b));
 		if (!profile_process(f->whole, i, &a))
 			continue;
-		assert_figures(&a, &b);
+		assert_counters(&a, &b);
 		there++;
 	}
 	assert_int_equal(there, TASKS);
 	test_row("nobody");
-	assert_figures(profile_unattributed(f->whole), profile_unattributed(f->merged));
+	assert_counters(profile_unattributed(f->whole), profile_unattributed(f->merged));
 	test_row("machine");
-	assert_figures(profile_machine(f->whole), profile_machine(f->merged));
+	assert_counters(profile_machine(f->whole), profile_machine(f->merged));
 	test_row("container");
-	assert_figures(profile_container(f->whole, 0), profile_container(f->merged, 0));
+	assert_counters(profile_container(f->whole, 0), profile_container(f->merged, 0));
 }
 
 static void assert_machine(struct fixture *f)
@@ -323,7 +323,7 @@ static void feed_all(struct fixture *f)
 	profile_flush(f->merged);
 	assert_machine(f);
 	assert_processes(f);
-	assert_places(f);
+	assert_locations(f);
 	assert_spans(f, WINDOWS * NS / 20);
 }
 
@@ -373,7 +373,7 @@ static void test_crowded(void **state)
 	profile_free(whole);
 }
 
-static u64 weight_of_places(struct profile *p)
+static u64 location_weight(struct profile *p)
 {
 	struct location *l = NULL;
 	u64 weight = 0;
@@ -404,8 +404,8 @@ static void test_unweighed(void **state)
 		profile_window(f->shard[i % SHARDS], &window);
 		merge(f, i % SHARDS);
 	}
-	assert_int_equal(weight_of_places(f->whole), 4000 * RECORDS);
-	assert_int_equal(weight_of_places(f->merged), 4000 * RECORDS);
+	assert_int_equal(location_weight(f->whole), 4000 * RECORDS);
+	assert_int_equal(location_weight(f->merged), 4000 * RECORDS);
 	assert_int_equal(f->merged->header.weight[UNIT_INSTRUCTIONS], 4000 * RECORDS);
 	assert_int_equal(f->merged->header.unweighed, 3 * RECORDS);
 }
@@ -519,15 +519,15 @@ static void crowd_merge(struct crowd *c, u32 shard)
 }
 
 /* Tasks start and exit meanwhile, on the thread that applies events. */
-static void stir(struct crowd *c, u32 n)
+static void change_tasks(struct crowd *c, u32 n)
 {
 	struct attribute_reader *seat = attribute_lock_reader(c->share, SHARDS);
 	struct attributor *a = c->f->attributor;
 
 	attribute_read_begin(seat);
 	attribute_write_begin(seat);
-	tell(a, TASK_FORK, (s32)(1000 + n), NULL);
-	tell(a, TASK_COMM, (s32)(10 + n % TASKS), n % 2 ? "one" : "other");
+	report_event(a, TASK_FORK, (s32)(1000 + n), NULL);
+	report_event(a, TASK_COMM, (s32)(10 + n % TASKS), n % 2 ? "one" : "other");
 	attribute_write_end(seat);
 	profile_flush(c->f->merged);
 	attribute_read_end(seat);
@@ -554,7 +554,7 @@ static void test_crowd(void **state)
 	}
 	for (; __atomic_load_n(&c.left, __ATOMIC_ACQUIRE); n++) {
 		crowd_merge(&c, n % SHARDS);
-		stir(&c, n);
+		change_tasks(&c, n);
 	}
 	for (u32 i = 0; i < SHARDS; i++)
 		pthread_join(thread[i], NULL);

@@ -77,7 +77,7 @@ static void take(struct profile *profile, u64 midr, u8 op, int source, u64 event
 	take_at(profile, 0x400000, midr, op, source, events);
 }
 
-static u64 figure(json_object *summary, const char *group, const char *key)
+static u64 summary_value(json_object *summary, const char *group, const char *key)
 {
 	json_object *totals, *counters, *value;
 
@@ -126,14 +126,14 @@ static void test_levels(void **state)
 	take(f->profile, 0, 0, -1, LLC_MISS);
 
 	summary = summary_of(f);
-	assert_int_equal(figure(summary, "levels", "dram"), 1);
-	assert_int_equal(figure(summary, "levels", "remote_cache"), 1);
-	assert_int_equal(figure(summary, "levels", "beyond_l1"), 2);
-	assert_int_equal(figure(summary, "levels", "beyond_llc"), 1);
-	assert_int_equal(figure(summary, "origin", "by_source"), 2);
-	assert_int_equal(figure(summary, "origin", "remote"), 1);
-	assert_int_equal(figure(summary, "origin", "peer"), 1);
-	assert_int_equal(figure(summary, "data_source", "0xe"), 3);
+	assert_int_equal(summary_value(summary, "levels", "dram"), 1);
+	assert_int_equal(summary_value(summary, "levels", "remote_cache"), 1);
+	assert_int_equal(summary_value(summary, "levels", "beyond_l1"), 2);
+	assert_int_equal(summary_value(summary, "levels", "beyond_llc"), 1);
+	assert_int_equal(summary_value(summary, "origin", "by_source"), 2);
+	assert_int_equal(summary_value(summary, "origin", "remote"), 1);
+	assert_int_equal(summary_value(summary, "origin", "peer"), 1);
+	assert_int_equal(summary_value(summary, "data_source", "0xe"), 3);
 	json_object_put(summary);
 
 	/*
@@ -156,8 +156,8 @@ static void test_levels(void **state)
 
 	profile_reset(f->profile);
 	summary = summary_of(f);
-	assert_int_equal(figure(summary, "levels", "dram"), 0);
-	assert_int_equal(figure(summary, "origin", "by_source"), 0);
+	assert_int_equal(summary_value(summary, "levels", "dram"), 0);
+	assert_int_equal(summary_value(summary, "origin", "by_source"), 0);
 	json_object_put(summary);
 }
 
@@ -228,7 +228,7 @@ static void assert_kinds(const struct counters *f, u64 windows)
  * Statistics of machine, process and container. Weights have their unit, also after windows of
  * another unit.
  */
-static void test_figures(void **state)
+static void test_statistics(void **state)
 {
 	struct fixture *f = *state;
 	struct counters process;
@@ -578,7 +578,7 @@ static void test_sorts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_statistics, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_metrics_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),

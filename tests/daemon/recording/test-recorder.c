@@ -215,7 +215,7 @@ static void check_tasks(const struct seen *seen)
 	}
 }
 
-static void keep_direct(void *ctx, const struct source_window *window)
+static void store_direct(void *ctx, const struct source_window *window)
 {
 	see_window(ctx, window);
 }
@@ -223,7 +223,7 @@ static void keep_direct(void *ctx, const struct source_window *window)
 static void test_own(void **state)
 {
 	struct seen direct = { 0 }, seen;
-	const struct source_sink sink = { .window = keep_direct, .ctx = &direct };
+	const struct source_sink sink = { .window = store_direct, .ctx = &direct };
 	struct recording_error error;
 
 	(void)state;

@@ -418,7 +418,7 @@ struct session_record {
 	unsigned int n_tasks;
 };
 
-static void keep_window(void *ctx, const struct source_window *window)
+static void store_window(void *ctx, const struct source_window *window)
 {
 	struct session_record *kept = ctx;
 
@@ -426,7 +426,7 @@ static void keep_window(void *ctx, const struct source_window *window)
 	kept->windows[kept->n_windows++] = *window;
 }
 
-static void keep_task(void *ctx, const struct task_event *event)
+static void store_task(void *ctx, const struct task_event *event)
 {
 	struct session_record *kept = ctx;
 
@@ -484,7 +484,7 @@ static void test_perf_made(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
 		struct session_record kept = { .n_windows = 0 };
-		const struct source_sink sink = { keep_window, keep_task, &kept };
+		const struct source_sink sink = { store_window, store_task, &kept };
 
 		test_row("%s, %s, version %u", i & 1 ? "big-endian" : "little-endian",
 			 i & 2 ? "pipe" : "file", i & 4 ? 2 : 1);
@@ -509,7 +509,7 @@ static void test_perf_trailers_differ(void **state)
 {
 	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
 	struct session_record kept = { .n_windows = 0 };
-	const struct source_sink sink = { keep_window, keep_task, &kept };
+	const struct source_sink sink = { store_window, store_task, &kept };
 	struct recording_error error;
 	struct recording *recording;
 	u8 buf[1024];
@@ -640,7 +640,7 @@ static void put_round(void)
 static void test_perf_empty_rounds(void **state)
 {
 	struct session_record kept = { .n_windows = 0 };
-	const struct source_sink sink = { keep_window, keep_task, &kept };
+	const struct source_sink sink = { store_window, store_task, &kept };
 	struct recording_error error;
 	struct recording *recording;
 	u8 buf[1024];

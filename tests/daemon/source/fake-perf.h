@@ -262,7 +262,7 @@ struct aux_told {
 	u64 time;
 };
 
-static void tell(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
+static void aux_record_put(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
 {
 	const struct aux_told told = {
 		.header = { .type = PERF_RECORD_AUX, .size = sizeof(told) },
@@ -280,7 +280,7 @@ static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time)
 	for (u64 i = 0; i < size; i++)
 		e->area[(at + i) % PERF_AUX_AREA_SIZE] = (u8)(first + i);
 	e->control->aux_head = at + size;
-	tell(e, at, size, flags, time);
+	aux_record_put(e, at, size, flags, time);
 }
 
 #endif

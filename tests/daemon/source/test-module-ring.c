@@ -179,7 +179,7 @@ static void test_unsound(void **state)
 	}
 }
 
-static void tell(u32 type, u32 syndrome, u32 action)
+static void event_add(u32 type, u32 syndrome, u32 action)
 {
 	k.events[k.control.event_head++ % SLOTS] = (struct speprof_event){
 		.type = type, .cpu = 3, .syndrome = syndrome, .action = action, .arg0 = 0x20002,
@@ -191,16 +191,16 @@ static void test_events(void **state)
 	(void)state;
 	assert_int_equal(drain(), 0);
 	assert_string_equal(k.trouble.last, "");
-	tell(SPEPROF_EVENT_STATE, 0, 0);
-	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW);
-	tell(12345, 0, 0);
+	event_add(SPEPROF_EVENT_STATE, 0, 0);
+	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW);
+	event_add(12345, 0, 0);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.trouble.faults, 1);
 	assert_string_equal(k.trouble.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
 	/* The events wrap around the end of the event ring. */
-	tell(SPEPROF_EVENT_THROTTLE, 0, 0);
-	tell(SPEPROF_EVENT_UNREAD, 0, 0);
-	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
+	event_add(SPEPROF_EVENT_THROTTLE, 0, 0);
+	event_add(SPEPROF_EVENT_UNREAD, 0, 0);
+	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.trouble.faults, 2);
 	assert_int_equal(k.trouble.throttles, 1);
@@ -347,7 +347,7 @@ static void test_blind_from_the_event(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	now = (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 	k.control.state = SPEPROF_RING_FAULTED;
-	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[0].time_ns = now - 5000000;
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.trouble.cpus_stopped, 1);
@@ -356,13 +356,13 @@ static void test_blind_from_the_event(void **state)
 
 	/* Stopped and started meanwhile: the next window reports the time. */
 	k.control.state = SPEPROF_RING_ARMED;
-	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[1].time_ns = now - 5000000;
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.windows, 0);
 
 	k.control.state = SPEPROF_RING_FAULTED;
-	tell(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[2].time_ns = UINT64_MAX;
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.windows, 0);

@@ -446,7 +446,7 @@ static struct worker *start_worker(void)
 }
 
 /* Query the nine properties of each CPU, as GetManagedObjects does. */
-static void ask_all(struct property_cache *facts, struct worker *worker)
+static void query_all(struct property_cache *facts, struct worker *worker)
 {
 	const struct cpu_properties *got;
 
@@ -469,7 +469,7 @@ static void test_managed_objects(void **state)
 	module.stats = 0;
 	module.infos = 0;
 	begun = time_now_ns();
-	ask_all(&facts, worker);
+	query_all(&facts, worker);
 	print_message("%u CPUs: %u ioctls, %llu us\n", SPUS, module.stats + module.infos,
 		      (unsigned long long)(time_now_ns() - begun) / 1000);
 	assert_int_equal(module.infos, 0);

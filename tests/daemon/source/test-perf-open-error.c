@@ -31,7 +31,7 @@ static bool have(uint64_t mask)
 	return all;
 }
 
-static void assert_says(const char *words)
+static void assert_advice(const char *words)
 {
 	const char *said = perf_open_error_reason();
 
@@ -61,15 +61,15 @@ static void test_reasons(void **state)
 	(void)state;
 	have(0);
 	assert_non_null(strstr(perf_open_error_physical(), "CAP_PERFMON"));
-	assert_says(low	 ? "this process has not CAP_PERFMON" :
+	assert_advice(low	 ? "this process has not CAP_PERFMON" :
 		    high ? always :
 			   "although kernel.perf_event_paranoid allows it");
 	if (have(1ULL << CAP_PERFMON)) {
 		assert_null(perf_open_error_physical());
-		assert_says(low ? policy : high ? always : "a security policy");
+		assert_advice(low ? policy : high ? always : "a security policy");
 	}
 	if (have(1ULL << CAP_SYS_ADMIN))
-		assert_says(policy);
+		assert_advice(policy);
 }
 
 int main(void)

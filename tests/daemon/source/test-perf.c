@@ -406,7 +406,7 @@ static void test_truncated(void **state)
 	assert_int_equal(e->enables, 2);
 
 	/* A record without data does the same. */
-	tell(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
+	aux_record_put(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(e->enables, 3);
@@ -440,7 +440,7 @@ static void test_lost(void **state)
 }
 
 /* perf writes the record of a window before it moves aux_head: nothing is lost. */
-static void test_told_early(void **state)
+static void test_reported_early(void **state)
 {
 	struct event *e = &kernel.events[0];
 	struct source *source;
@@ -449,7 +449,7 @@ static void test_told_early(void **state)
 	source = started("0\n");
 	for (u8 i = 0; i < 128; i++)
 		e->area[i] = i;
-	tell(e, 0, 128, 0, now_ns());
+	aux_record_put(e, 0, 128, 0, now_ns());
 	played.moves = e->control;
 	assert_int_equal(drain(source), 0);
 	assert_null(played.moves);
@@ -469,7 +469,7 @@ static void test_nonsense(void **state)
 	(void)state;
 	source = started("0\n");
 	spu_writes(e, 0, 128, 0, now_ns());
-	tell(e, 128, 0ULL - 0x800008200080, 0, now_ns());
+	aux_record_put(e, 128, 0ULL - 0x800008200080, 0, now_ns());
 	e->control->aux_head = 0ULL - 0x800008200000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
@@ -894,7 +894,7 @@ int main(void)
 		test(test_none),    test(test_refused),	    test(test_sysfs_damaged),
 		test(test_attr),    test(test_unsupported), test(test_windows),
 		test(test_later),   test(test_around),  test(test_truncated),   test(test_lost),
-		test(test_damaged), test(test_told_early),  test(test_nonsense),
+		test(test_damaged), test(test_reported_early),  test(test_nonsense),
 		test(test_busy),    test(test_away),	    test(test_hotplug),
 		test(test_flush),   test(test_start_refused), test(test_quiet),	    test(test_stopped),
 		test(test_dead),    test(test_interval),    test(test_configure),

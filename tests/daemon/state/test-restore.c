@@ -312,7 +312,7 @@ struct ledgers {
 	char cgroup[32];
 };
 
-static int look(struct worker_state *state, void *arg)
+static int read_state(struct worker_state *state, void *arg)
 {
 	struct ledgers *l = arg;
 	const struct session *session = worker_session(state, l->session);
@@ -370,7 +370,7 @@ static int leave(u64 *ret_lost, bool with_own)
 		assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
 	for (int i = 0; i < 5; i++)
 		worker_call(worker, drain, NULL);
-	worker_call(worker, look, &l);
+	worker_call(worker, read_state, &l);
 	*ret_lost = l.lost;
 	assert_int_equal(worker_call(worker, checkpoint_final, NULL), 0);
 	fd = dup(checkpoint_fd(checkpoint));
@@ -391,8 +391,8 @@ static void test_going_on(void **state __attribute__((unused)))
 	assert_true(restore.found && restore.restored && !restore.stopped && !restore.note_count);
 	assert_string_equal(restore.version, SPEPROF_VERSION);
 	assert_true(restore.gap_ns > 0);
-	worker_call(worker, look, &machine);
-	worker_call(worker, look, &loads);
+	worker_call(worker, read_state, &machine);
+	worker_call(worker, read_state, &loads);
 	/* The statistics of the one CPU that is online. */
 	assert_true(machine.running && machine.lost >= lost && machine.gap_ns == restore.gap_ns);
 	assert_true(loads.there && !loads.running && !loads.lost);
@@ -413,9 +413,9 @@ static void check_set(const struct config *later, int fd, bool rule, bool interv
 
 	worker = process_by(later, fd, &checkpoint, &restore);
 	assert_true(restore.restored);
-	worker_call(worker, look, &machine);
-	worker_call(worker, look, &flight);
-	worker_call(worker, look, &alone);
+	worker_call(worker, read_state, &machine);
+	worker_call(worker, read_state, &flight);
+	worker_call(worker, read_state, &alone);
 	print_message("in force: %s\nnot: %s\n", restore.settings, restore.overruled);
 	assert_true(flight.there && flight.flight_bytes == FLIGHT_MIN && alone.there &&
 		    !alone.running);
@@ -528,8 +528,8 @@ static void test_backend(void **state __attribute__((unused)))
 		fd = leave(&lost, false);
 		backend = rows[i].after;
 		worker = process_new(fd, &checkpoint, &restore);
-		worker_call(worker, look, &machine);
-		worker_call(worker, look, &loads);
+		worker_call(worker, read_state, &machine);
+		worker_call(worker, read_state, &loads);
 		assert_true(restore.found && restore.restored == !rows[i].refused);
 		assert_true(loads.there == !rows[i].refused && !machine.lost == !!rows[i].refused);
 		if (rows[i].refused)
@@ -567,8 +567,8 @@ static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
 	worker_call(worker, checkpoint_final, NULL);
 	*ret_own = (struct ledgers){ .session = "own" };
 	*ret_machine = (struct ledgers){ .session = SESSION_MACHINE };
-	worker_call(worker, look, ret_own);
-	worker_call(worker, look, ret_machine);
+	worker_call(worker, read_state, ret_own);
+	worker_call(worker, read_state, ret_machine);
 	fd = dup(checkpoint_fd(checkpoint));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
@@ -584,7 +584,7 @@ static bool is_noted(const struct restore_request *restore, bool warning, const 
 }
 
 /* The request to the new source equals the former one. */
-static void check_asked(void)
+static void check_request(void)
 {
 	assert_true(own.sampling.interval_ns == 3000000 && own.sampling.user &&
 		    own.sampling.physical && !own.sampling.kernel);
@@ -648,8 +648,8 @@ static void test_own(void **state __attribute__((unused)))
 		offline = true;
 		worker = process_new(fd, &checkpoint, &restore);
 		offline = false;
-		worker_call(worker, look, &after);
-		worker_call(worker, look, &machine);
+		worker_call(worker, read_state, &after);
+		worker_call(worker, read_state, &machine);
 		for (u32 k = 0; k < restore.note_count; k++)
 			print_message("%s\n", restore.notes[k].text);
 		assert_true(restore.restored && machine.running &&
@@ -661,7 +661,7 @@ static void test_own(void **state __attribute__((unused)))
 		/* A session that is not resumed does not sample. */
 		assert_true(!!stopped == (rows[i].foreign || rows[i].backend));
 		if (after.there) {
-			check_asked();
+			check_request();
 			/* The session's small rings spill, and the machine's rings wait. */
 			assert_true(after.spills && !machine.spills);
 			assert_true(is_noted(&restore, true,
@@ -693,7 +693,7 @@ static void test_own_forgotten(void **state __attribute__((unused)))
 	stopped = 0;
 	worker = process_new(fd, &checkpoint, &restore);
 	foreign = adopted = false;
-	worker_call(worker, look, &before);
+	worker_call(worker, read_state, &before);
 	assert_true(restore.found && !restore.restored && !before.there && stopped == 1);
 	assert_string_equal(restore.reason, "it is not of the session that was kept");
 	assert_true(is_noted(&restore, true, "session \"own\" has ended with them"));
@@ -746,8 +746,8 @@ static void test_busy(void **state __attribute__((unused)))
 		busy = i < 2;
 		worker = process_new(fd, &checkpoint, &restore);
 		assert_true(restore.restored && !restore.stopped);
-		worker_call(worker, look, &machine);
-		worker_call(worker, look, &own_one);
+		worker_call(worker, read_state, &machine);
+		worker_call(worker, read_state, &own_one);
 		assert_true(machine.there && machine.running == !busy && machine.lost >= lost);
 		assert_true(own_one.there && !own_one.running);
 		assert_true(i || is_noted(&restore, true, "session \"own\" is stopped, as it"));
@@ -800,7 +800,7 @@ static void test_busy_shared(void **state __attribute__((unused)))
 		busy = true;
 		for (u32 i = 0; i < 2; i++) {
 			worker = process_next(worker, &checkpoint, &restore);
-			worker_call(worker, look, &loads);
+			worker_call(worker, read_state, &loads);
 			assert_true(loads.there && !loads.running);
 			assert_false(is_noted(&restore, true, "session \"loads\" is stopped"));
 		}
@@ -808,7 +808,7 @@ static void test_busy_shared(void **state __attribute__((unused)))
 			assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"), 0);
 		busy = false;
 		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
-		worker_call(worker, look, &loads);
+		worker_call(worker, read_state, &loads);
 		assert_int_equal(loads.running, !stops);
 		assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"),
 				 stops ? -EALREADY : 0);
@@ -854,9 +854,9 @@ static void test_forged(void **state __attribute__((unused)))
 		forge(fd, i);
 		worker = process_new(fd, &checkpoint, &restore);
 		assert_true(restore.found);
-		worker_call(worker, look, &machine);
-		worker_call(worker, look, &loads);
-		worker_call(worker, look, &alone);
+		worker_call(worker, read_state, &machine);
+		worker_call(worker, read_state, &loads);
+		worker_call(worker, read_state, &alone);
 		assert_true(machine.there);
 		if (!restore.restored) {
 			refused++;

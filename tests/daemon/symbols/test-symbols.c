@@ -104,7 +104,7 @@ static void test_own_function(void **state)
 /*
  * Names that were read while the process lived remain after the process and the file are removed.
  */
-static void test_gone(void **state)
+static void test_removed(void **state)
 {
 	char gone[] = "/tmp/test-symbols-XXXXXX";
 	struct image image = image_read("/proc/self/exe");
@@ -435,7 +435,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_function), cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_deleted),
+		cmocka_unit_test(test_removed),	     cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_no_name),
 		cmocka_unit_test(test_small_budget), cmocka_unit_test(test_kernels_files),
 		cmocka_unit_test(test_stored),

@@ -42,7 +42,7 @@ static struct attributor *live(u32 processes)
 	return a;
 }
 
-static void tell(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, const char *name)
+static void report_event(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, const char *name)
 {
 	const struct task_event event = {
 		.type = type,
@@ -63,25 +63,25 @@ static void tell(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, co
 	attributor_event(a, &event);
 }
 
-static const struct attribute_process *of(struct attributor *a, s32 tid)
+static const struct attribute_process *process_of(struct attributor *a, s32 tid)
 {
 	return attributor_process(a, attributor_task(a, tid));
 }
 
 /* A process lives and exits before its first sample is read. */
-static void test_gone(void **state)
+static void test_exited(void **state)
 {
 	struct attributor *a = live(0);
 	struct attribute_location place;
 	u32 self = attributor_task(a, getpid()), index;
 
 	(void)state;
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	tell(a, TASK_COMM, GHOST, GHOST, -1, "evil\033[2J");
-	tell(a, TASK_MMAP, GHOST, GHOST, -1, "/bin/gone");
-	tell(a, TASK_FORK, GHOST, GHOST + 1, GHOST, "");
-	tell(a, TASK_EXIT, GHOST, GHOST + 1, GHOST, "");
-	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_COMM, GHOST, GHOST, -1, "evil\033[2J");
+	report_event(a, TASK_MMAP, GHOST, GHOST, -1, "/bin/gone");
+	report_event(a, TASK_FORK, GHOST, GHOST + 1, GHOST, "");
+	report_event(a, TASK_EXIT, GHOST, GHOST + 1, GHOST, "");
+	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	index = attributor_task(a, GHOST);
 	assert_int_not_equal(index, ATTRIBUTE_NONE);
 	assert_int_equal(attributor_task(a, GHOST + 1), index);
@@ -93,7 +93,7 @@ static void test_gone(void **state)
 	assert_int_equal(place.inode, 7);
 	assert_int_equal(place.device, 8);
 	/* The maps of the former image are not used. */
-	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_gone, false, &place));
+	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_exited, false, &place));
 	attributor_free(a);
 }
 
@@ -105,10 +105,10 @@ static void test_fork(void **state)
 	u32 index;
 
 	(void)state;
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	index = attributor_task(a, GHOST);
 	assert_int_not_equal(index, attributor_task(a, getpid()));
-	assert_string_equal(attributor_process(a, index)->comm, of(a, getpid())->comm);
+	assert_string_equal(attributor_process(a, index)->comm, process_of(a, getpid())->comm);
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_fork, false, &place));
 	attributor_free(a);
 }
@@ -119,26 +119,26 @@ static void test_reuse(void **state)
 	u32 first, second;
 
 	(void)state;
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	tell(a, TASK_COMM, GHOST, GHOST, -1, "first");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_COMM, GHOST, GHOST, -1, "first");
 	first = attributor_task(a, GHOST);
-	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	assert_int_equal(attributor_task(a, GHOST), first);
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	second = attributor_task(a, GHOST);
 	assert_int_not_equal(second, first);
 	assert_string_equal(attributor_process(a, first)->comm, "first");
 	/* A lost exit makes no difference. */
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	assert_int_not_equal(attributor_task(a, GHOST), second);
 	/* The number becomes a thread of another process. */
-	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
-	tell(a, TASK_FORK, getpid(), GHOST, getpid(), "");
+	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, getpid(), GHOST, getpid(), "");
 	assert_int_equal(attributor_task(a, GHOST), attributor_task(a, getpid()));
 	/*
 	 * The parent is unknown: then the task is unknown, and not the former owner of the number.
 	 */
-	tell(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
+	report_event(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
 	assert_int_equal(attributor_task(a, GHOST), ATTRIBUTE_NONE);
 	attributor_free(a);
 }
@@ -150,10 +150,10 @@ static void test_exec(void **state)
 	u32 before, after;
 
 	(void)state;
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	tell(a, TASK_COMM, GHOST, GHOST, -1, "sh");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_COMM, GHOST, GHOST, -1, "sh");
 	before = attributor_task(a, GHOST);
-	tell(a, TASK_COMM, GHOST, GHOST, -1, "cc1");
+	report_event(a, TASK_COMM, GHOST, GHOST, -1, "cc1");
 	after = attributor_task(a, GHOST);
 	assert_int_not_equal(before, after);
 	assert_string_equal(attributor_process(a, before)->comm, "sh");
@@ -201,7 +201,7 @@ static void test_lost(void **state)
 	u32 self = attributor_task(a, getpid()), ghost;
 
 	(void)state;
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	ghost = attributor_task(a, GHOST);
 	attributor_stats(a, &before);
 	attributor_event(a, &lost);
@@ -222,14 +222,14 @@ static void test_bounds(void **state)
 
 	(void)state;
 	attributor_task(a, getpid());
-	tell(a, TASK_FORK, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	sampled = attributor_task(a, GHOST);
-	tell(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	for (s32 i = 1; i < 5000; i++) {
-		tell(a, TASK_FORK, GHOST - i, GHOST - i, getpid(), "");
+		report_event(a, TASK_FORK, GHOST - i, GHOST - i, getpid(), "");
 		if (i == 40)
 			assert_int_equal(attributor_process(a, sampled)->pid, GHOST);
-		tell(a, TASK_EXIT, GHOST - i, GHOST - i, getpid(), "");
+		report_event(a, TASK_EXIT, GHOST - i, GHOST - i, getpid(), "");
 	}
 	assert_int_not_equal(attributor_task(a, GHOST - 4999), ATTRIBUTE_NONE);
 	attributor_stats(a, &stats);
@@ -678,7 +678,7 @@ static struct told switches = { TASK_EVENTS_BPF, true };
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		HELD(test_gone),		     HELD(test_fork),
+		HELD(test_exited),		     HELD(test_fork),
 		HELD(test_reuse),		     HELD(test_exec),
 		HELD(test_stale),		     HELD(test_lost),
 		HELD(test_bounds),		     cmocka_unit_test(test_overflow),

@@ -241,7 +241,7 @@ static void test_truncated(void **state)
 }
 
 /* The headers and tables that libelf and the helper parse are where damage has an effect. */
-static size_t mutation_place(const struct image *image, unsigned int *seed)
+static size_t mutation_offset(const struct image *image, unsigned int *seed)
 {
 	u64 sections = spe_get_le64(image->bytes + 40);
 	u32 count = spe_get_le16(image->bytes + 60);
@@ -273,7 +273,7 @@ static void test_mutated(void **state)
 		for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
 			u8 byte = bytes[(size_t)rand_r(&seed) % ARRAY_SIZE(bytes)];
 
-			at[i] = mutation_place(&image, &seed);
+			at[i] = mutation_offset(&image, &seed);
 			if (at[i] >= image.size)
 				at[i] = 0;
 			if (rand_r(&seed) & 1)
