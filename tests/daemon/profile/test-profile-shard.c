@@ -373,7 +373,7 @@ static void test_crowded(void **state)
 	profile_free(whole);
 }
 
-static u64 location_weight(struct profile *p)
+static u64 all_weight(struct profile *p)
 {
 	struct location *l = NULL;
 	u64 weight = 0;
@@ -404,8 +404,8 @@ static void test_unweighed(void **state)
 		profile_window(f->shard[i % SHARDS], &window);
 		merge(f, i % SHARDS);
 	}
-	assert_int_equal(location_weight(f->whole), 4000 * RECORDS);
-	assert_int_equal(location_weight(f->merged), 4000 * RECORDS);
+	assert_int_equal(all_weight(f->whole), 4000 * RECORDS);
+	assert_int_equal(all_weight(f->merged), 4000 * RECORDS);
 	assert_int_equal(f->merged->header.weight[UNIT_INSTRUCTIONS], 4000 * RECORDS);
 	assert_int_equal(f->merged->header.unweighed, 3 * RECORDS);
 }
