@@ -132,7 +132,7 @@ static void missing(struct spe_check *check)
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), CHOICE(EXCLUSIVE_PA), VA | PA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(EXCLUSIVE_PA), VA, 0, false },
 		{ A(NOT_PERFORMED) | A(NO_PA), I(EXCLUSIVE), CHOICE(EXCLUSIVE_PA), VA, 0, false },
-		/* D17.6.7: the address must not be told, and so neither the physical one. */
+		/* D17.6.7: neither the virtual nor the physical address may be recorded. */
 		{ 0, I(SECRET_ADDRESS), 0, 0, 0, false },
 		{ 0, I(SECRET_ADDRESS), CHOICE(TRANSLATION_ZERO), XLAT, 0, false },
 		{ 0, I(SECRET_ADDRESS), CHOICE(HIDDEN_EVENTS), 0, 0, true },
@@ -216,7 +216,7 @@ static void tags(struct spe_check *check)
 #define LOW  0x5a00000000001238ULL
 #define HIGH 0x5aff000000001238ULL
 #define NS   0x8000000000000000ULL
-		/* By half of the address space, and by what is said of TBI. */
+		/* By half of the address space, and by TBI. */
 		{ I(MEMORY), 0, 0, false, LOW, NS | 0x9238 },
 		{ I(MEMORY), A(NO_TBI), 0, false, 0x1238, NS | 0x9238 },
 		/* Memory Tagging without address tagging: bits 63:56. */
@@ -281,7 +281,7 @@ static void tags_above(struct spe_check *check)
 #undef NS
 }
 
-/* D17.6.4.2: EL2 is not profiled, so the address of its memory is not told. */
+/* D17.6.4.2: EL2 is not profiled, so the address of its memory is not recorded. */
 static void nested_sysreg(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000, .translation = 3 };

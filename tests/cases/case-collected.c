@@ -26,7 +26,7 @@ static void branches(struct spe_check *check)
 		{ I(CONDITIONAL) | I(PASSED), 0, 0, true, 0x80 },
 		{ I(CONDITIONAL), 0, 0x40, false, 0 },
 		{ I(CONDITIONAL) | I(MISPREDICTED), 0, 0xc0, false, 0 },
-		/* A target that is not gone to: UNKNOWN, if it is there. */
+		/* The target of a branch that is not taken: UNKNOWN, if it is recorded. */
 		{ I(CONDITIONAL), CHOICE(NOT_TAKEN_TARGET), 0x40, true, 0x80 },
 		/* An illegal exception return: the actual context, or that of SPSR. */
 		{ I(ILLEGAL) | I(SYNC), 0, 0, true, 0x80 },

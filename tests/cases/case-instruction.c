@@ -232,7 +232,7 @@ static void vector_memory(struct spe_check *check)
 		{ V, .size = 256, .access = STORE, .payload = 0x39 },
 		{ V, .flags = I(GATHER), .size = 256, .payload = 0xb8 },
 		{ V, .flags = I(PREDICATED), .size = 256, .payload = 0x3c },
-		/* Predicated loads are said so from FEAT_SPEv1p2 on, stores always. */
+		/* Predicated loads are marked from FEAT_SPEv1p2 on, stores always. */
 		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 2, .payload = 0x38 },
 		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 3, .payload = 0x3c },
 		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 2, .access = STORE,
@@ -450,7 +450,7 @@ static void population(struct spe_check *check)
 		}
 }
 
-/* PMSFCR_EL1's types (D17.5.1) of what the packet does not tell them of. */
+/* PMSFCR_EL1's types (D17.5.1) where the packet does not show them. */
 static void types(struct spe_check *check)
 {
 	static const struct {

@@ -248,7 +248,7 @@ static const struct fault_row fault_rows[] = {
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA, 0 },
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, 0, 5, 32,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA | DL, 32 },
-	/* Asynchronous: EA, DL, and PMBPTR has gone on. */
+	/* Asynchronous: EA, DL, and PMBPTR has advanced. */
 	{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 0, 3, 0, 0, 0,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
 	{ STAGE2(SPE_FSC_EXTERNAL_ASYNC), 0, 2, 0, 4, 16,

@@ -279,7 +279,7 @@ static void programming(struct spe_check *check)
 		/* Secure EL1 without Secure EL2. */
 		{ { .el2 = true }, { 0 } },
 		{ { .el2 = true, .eel2 = true }, { [1] = true } },
-		/* Another state's, whoever owns it there. */
+		/* Another Security state owns it, with any owner there. */
 		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_SECURE },
 		  { [1] = true, [2] = true } },
 		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_REALM },

@@ -81,7 +81,7 @@ def wait(done, what, seconds=600):
 		if got:
 			return got
 		time.sleep(0.05)
-	raise AssertionError(f"waited in vain for {what}")
+	raise AssertionError(f"timed out waiting for {what}")
 
 
 def free_port():

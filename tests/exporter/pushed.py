@@ -156,7 +156,7 @@ def check_credentials(program, folder):
 			file.write(text)
 		exporter = Exporter(program, folder, "--snapshot", path, settings=("OTLP.URL=http://192.0.2.1/",), env=env)
 		try:
-			wait(lambda e=exporter: e.values().get("speprof_daemon_up") == 1, "figures without OTLP")
+			wait(lambda e=exporter: e.values().get("speprof_daemon_up") == 1, "metrics without OTLP")
 			assert says in exporter.said() and exporter.said().count("\n") == 1, exporter.said()
 		finally:
 			exporter.stop()
@@ -231,7 +231,7 @@ def check_told(program, folder):
 	exporter = Exporter(program, folder, "--snapshot", path,
 			    settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
 	try:
-		wait(lambda: "refuses what is sent: status 401" in exporter.said(), "a line on what is wrong now")
+		wait(lambda: "refuses what is sent: status 401" in exporter.said(), "a line on the present failure")
 		assert exporter.said().count("status 503") == 1, exporter.said()
 	finally:
 		exporter.stop()

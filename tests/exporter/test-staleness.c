@@ -136,7 +136,7 @@ static void test_remote_write(void **state)
 	assert_int_equal(write_markers(&write, 3000), before - gauges - set.count);
 	build(*state, 3);
 	assert_int_equal(write_markers(&write, 4000), 0);
-	/* The daemon answers again, and its counters continue. */
+	/* The daemon answers after all, and its counters continue. */
 	update(*state, 107, NOW + 30 * SECOND);
 	build(*state, 0);
 	assert_int_equal(set.count, before);

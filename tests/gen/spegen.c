@@ -75,7 +75,7 @@ static const struct {
 	{ 24, "streaming_sve" },    { 25, "smcu" },
 };
 
-/* What the Data Source packet's values mean, by who published them; see Documentation/howto/add-core-tables.md. */
+/* The values of the Data Source packet, by publisher; see Documentation/howto/add-core-tables.md. */
 struct source {
 	unsigned int value;
 	const char *level;

@@ -88,7 +88,7 @@ def wait(done, what):
 	"""Poll @done until it is true; the limit only ends a hang."""
 	end = time.monotonic() + 120
 	while not done():
-		assert time.monotonic() < end, f"waited in vain for {what}"
+		assert time.monotonic() < end, f"timed out waiting for {what}"
 		time.sleep(0.05)
 
 

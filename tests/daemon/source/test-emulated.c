@@ -373,7 +373,7 @@ static void test_hotplug(void **state)
 	u64 before, rate, windows, tries;
 
 	(void)state;
-	/* Not for a machine that others use: tests/lanes/vm/job-hotplug asks for it. */
+	/* Not on a machine in use: tests/lanes/vm/job-hotplug enables this test. */
 	if (!getenv("SPEPROF_TEST_HOTPLUG"))
 		skip();
 	source = source_or_skip(&config);

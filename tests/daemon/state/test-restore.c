@@ -42,7 +42,7 @@ static struct {
 	bool refused; /* no new source can be opened either */
 	bool stuck; /* it cannot be started */
 	u8 backend;
-	u32 opened; /* anew */
+	u32 opened; /* instead of adopted */
 	struct source_config sampling;
 	struct played *last;
 } own;

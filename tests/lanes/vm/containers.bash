@@ -36,7 +36,7 @@ freeze() {
 	for one in "${cgroups[@]}"; do echo "$1" >"$one/cgroup.freeze"; done
 	for one in "${cgroups[@]}"; do
 		until grep -q "^frozen $1$" "$one/cgroup.events"; do
-			[[ -e $one ]] || fail "$one is gone"
+			[[ -e $one ]] || fail "$one was removed"
 			sleep 0.1
 		done
 	done
@@ -71,7 +71,7 @@ settled() {
 	local i left=3000
 	for i in "${!cgroups[@]}"; do
 		until at_work "${cgroups[i]}" "${programs[i]}"; do
-			[[ -e ${cgroups[i]} ]] || fail "${names[i]} is gone"
+			[[ -e ${cgroups[i]} ]] || fail "${names[i]} was removed"
 			((left--)) || fail "${names[i]}: ${programs[i]} has no second thread in ${cgroups[i]}"
 			sleep 0.2
 		done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Executable memory as BPF tells of it, compared with what /proc/PID/maps says of the same
+ * Executable memory as BPF reports it, compared with /proc/PID/maps of the same
  * memory: files below mounts and roots, stacked file systems, files without a name.
  */
 #include "test.h"
@@ -259,7 +259,7 @@ static u32 find(const struct seen *s, u64 start)
 	return i;
 }
 
-/* Compare the event of the mapping at @start with what /proc says of it. */
+/* Compare the event of the mapping at @start with its line in /proc. */
 static void same(struct seen *s, u64 start, const struct line *line)
 {
 	u32 i = find(s, start);

@@ -321,7 +321,7 @@ static void nobody_asks(uint32_t rights, const struct speprof_sampling *sampling
 	close(session);
 }
 
-/* The permissions of the creator count: root gains none later, and nobody loses none. */
+/* The permissions of the creator count: a later user, root or not, changes none. */
 static void rights_are_those_of_creation(void)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a window costs, and a reader that is woken by it, of ours and of arm_spe_pmu: the same
- * work is done under windows of two sizes, so that time = work + a x records + b x windows has one
- * solution; and again with somebody who waits in poll for each. Records are those that the trap
- * wrote, one for each of its ticks (batch=1).
+ * The cost of a window, and of a reader that it wakes, for our driver and for arm_spe_pmu. The same
+ * work runs under windows of two sizes, so that time = work + a x records + b x windows has one
+ * solution; then the same with a reader that waits in poll for each window. The trap writes one
+ * record for each of its ticks (batch=1).
  */
 #include <errno.h>
 #include <poll.h>

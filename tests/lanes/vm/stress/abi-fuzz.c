@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * abi-fuzz SECONDS [SEED]: seeded random use of /dev/speprof by threads that share descriptors:
- * ioctls, uring_cmds, mmap offsets, reads, polls, closes, duplicates, while a thread writes anything
- * into control pages and syndromes are injected. Each round is a process of its own; every
- * third is killed in the middle.
+ * ioctls, uring_cmds, mmap offsets, reads, polls, closes and duplicates, while a thread writes random
+ * values into control pages, and syndromes are injected. Each round is a process of its own, and
+ * every third one is killed in the middle.
  *
- * What is asserted: each call fails with what the header names for it or not at all, the ledgers
- * add up whenever they can be read, no CPU is busy once a round is over, and every kind of act was
- * both done and refused at least once: rounds go on beyond SECONDS until that is so, EXTRA_ROUNDS
- * at most. What the kernel has to say is for the lane to see. Needs root and both modules loaded.
+ * Each call succeeds or fails with an error that the header names for it, the counters add up
+ * whenever they can be read, no CPU is busy after a round, and each kind of operation both succeeded
+ * and was refused at least once. Rounds continue after SECONDS until that holds, for at most
+ * EXTRA_ROUNDS. The lane checks the kernel's log. Needs root and both modules loaded.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * churn SECONDS [SEED [DIRECTORY]]: sessions, half of them of cgroups, come and go while all
- * around them changes: CPUs go off and come back, cgroups with tasks in them are made, moved in and
- * removed, filters, sets of cgroups and limits change, readers stall, holders of snapshots are killed.
- * Each worker is a process that is killed sooner or later; io_uring has commands in flight when
- * that happens. With the modules' DIRECTORY all are killed at once now and then, and the modules
- * unloaded as soon as that can be. After it no CPU is busy.
+ * churn SECONDS [SEED [DIRECTORY]]: create and close sessions, half of them of cgroups, while
+ * everything changes: CPUs go offline and come back, cgroups with tasks are created, changed and
+ * removed, filters, sets of cgroups and limits change, readers stall, and holders of snapshots are
+ * killed. Each worker is a process that is killed at some time, with io_uring commands in flight.
+ * With the modules' DIRECTORY all workers are sometimes killed at once, and the modules are unloaded
+ * as soon as possible. Afterwards no CPU is busy.
  *
  * Needs root, both modules loaded, two CPUs and cgroup v2.
  */
