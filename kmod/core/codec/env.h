@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The border between kernel and userspace for core/: the only file of the
- * project that says __KERNEL__. Core code includes this and nothing else from
- * outside core/; it neither allocates, logs, reads a clock nor keeps state.
+ * Types and helpers that the kernel and userspace define in different ways. The same sources of
+ * core/ are compiled for both. They include nothing else from outside core/, and no other file
+ * tests __KERNEL__. No function of core/ allocates memory, logs, reads a clock or has static
+ * variables.
  */
 #ifndef SPE_CORE_ENV_H
 #define SPE_CORE_ENV_H
@@ -53,11 +54,11 @@ typedef int64_t s64;
 
 #endif
 
-/* Bits h down to l of a 64-bit register or payload, as a mask. */
+/* A mask of bits h to l of a 64-bit register or payload. */
 #define SPE_MASK(h, l) ((~0ULL >> (63 - (h))) & (~0ULL << (l)))
 #define SPE_BIT(n) (1ULL << (n))
 
-/* The field under @mask, shifted down; and a value shifted up under it. */
+/* Get the field under @mask, shifted down to bit 0; and shift a value up to that field. */
 #define SPE_FIELD_GET(mask, reg) (((u64)(reg) & (mask)) / ((mask) & -(mask)))
 #define SPE_FIELD_PREP(mask, val) (((u64)(val) * ((mask) & -(mask))) & (mask))
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The fast path of the record codec. Cores write their records in a few layouts
- * over and over: a record whose header and padding bytes are those of a layout
- * seen before is read by offset. What matches none takes the general path, which is
- * the truth; a differential fuzzer holds the two equal.
+ * The fast path of the codec. A core writes its records in a few layouts. If the header and padding
+ * bytes of a record match a layout that was seen before, its fields are read at known offsets. All
+ * other records are decoded by record.c, which is the reference: a fuzzer compares the results of
+ * both.
  */
 #ifndef SPE_CORE_LAYOUT_H
 #define SPE_CORE_LAYOUT_H
@@ -11,35 +11,34 @@
 #include "env.h"
 #include "record.h"
 
-/* Layouts of at most so many bytes are learned: Neoverse's are 64. */
+/* Layouts are learned up to this size in bytes. Records of Neoverse cores have 64 bytes. */
 #define SPE_LAYOUT_BYTES 64
 #define SPE_LAYOUT_WORDS (SPE_LAYOUT_BYTES / sizeof(u64))
 #define SPE_LAYOUTS 24
 
-/* Packets that cores write: the other indices are IMPLEMENTATION DEFINED or reserved. */
+/* Indices that cores write. Others are IMPLEMENTATION DEFINED or reserved. */
 #define SPE_LAYOUT_ADDRESSES 5
 #define SPE_LAYOUT_COUNTERS 3
 #define SPE_LAYOUT_CONTEXTS 2
 
-/* What spe_layout_read() leaves to spe_layout_read_rare(). */
+/* Fields that spe_layout_read() leaves to spe_layout_read_rare(). */
 #define SPE_LAYOUT_RARE                                                                           \
 	(SPE_HAS_ADDRESS(5) | SPE_HAS_ADDRESS(6) | SPE_HAS_ADDRESS(7) | SPE_HAS_COUNTER(3) |      \
 	 SPE_HAS_COUNTER(4) | SPE_HAS_COUNTER(5) | SPE_HAS_COUNTER(6) | SPE_HAS_COUNTER(7) |      \
 	 SPE_HAS_CONTEXT(2) | SPE_HAS_CONTEXT(3))
 
-/**
+/*
  * struct spe_layout - where the packets of a record are
- * @match, @mask: bytes that must be as they are: headers, padding within, and the
- *	padding behind it up to @stride
+ * @match, @mask: a record has this layout if its bytes under @mask equal @match: headers, padding
+ *	inside, and the padding behind it up to @stride
  * @present: SPE_HAS_* of such a record
- * @address_mask, @counter_mask, @context_mask, @events_mask, @timestamp_mask,
- *	@source_mask, @subclass_mask: ones in the payload's size, 0 where there is none:
- *	so that every field is read without a branch
- * @address, @counter, @context, @events, @source, @subclass, @timestamp: offsets
- *	of payloads, 0 where there is none
- * @size: bytes through End or Timestamp
- * @stride: from this record to the next, as far as it is zero between them; the
- *	only field that may change while the layout is known
+ * @address_mask, @counter_mask, @context_mask, @events_mask, @timestamp_mask, @source_mask,
+ *	@subclass_mask: ones as wide as the payload; 0 if the record has none. So every field is
+ *	read without a branch
+ * @address, @counter, @context, @events, @source, @subclass, @timestamp: offsets of payloads; 0 if
+ *	the record has none
+ * @size: bytes up to the end of the End or Timestamp packet
+ * @stride: bytes to the next record; those between are zero. The only field that may change later
  */
 struct spe_layout {
 	u64 match[SPE_LAYOUT_WORDS];
@@ -66,21 +65,22 @@ struct spe_layout {
 	u8 stride;
 };
 
-/* Headers that tell layouts apart where the operation does not. */
+/* How many headers, beside the Operation Type packet, help to guess the layout of a record. */
 #define SPE_LAYOUT_TELLS 2
 
-/**
- * struct spe_layouts - the layouts learned so far; zero it before its first use.
- * May be kept over windows, and is best kept for each CPU. All but @layout is to guess
- * which one a record has: @by_key has the one that was right the last time for that
- * operation, and for those of the headers @tell that were there.
+/*
+ * struct spe_layouts - the layouts that were learned; zero it before the first use. It is best to
+ * keep one for each CPU over all of its windows. All fields but @layout help to guess the layout of
+ * a record:
+ * @by_key has the layout of the last record with the same operation type and the same headers
+ *	@tell.
  */
 struct spe_layouts {
 	struct spe_layout layout[SPE_LAYOUTS];
 	u8 count;
-	u8 next;	/* the one to replace where all places are taken */
-	u8 key;		/* where records mostly differ: the Operation Type packet */
-	u8 tells;	/* how many of @tell are known */
+	u8 next;	/* the layout to replace if all slots are used */
+	u8 key;		/* offset of the Operation Type payload */
+	u8 tells;	/* how many of @tell are used */
 	struct {
 		u8 at;
 		u8 header;
@@ -88,14 +88,14 @@ struct spe_layouts {
 	u8 by_key[256 << SPE_LAYOUT_TELLS];
 };
 
-/* The most records that spe_decoder_next_run() finds at once. */
+/* spe_decoder_next_run() returns at most this many records. */
 #define SPE_RUN 32
 
 /**
- * struct spe_run - records found by their layouts, one behind the other
- * @raw: their first bytes, in the window
- * @layout: indices in &spe_layouts.layout; valid until its next use by a decoder
- * @count: how many
+ * struct spe_run - consecutive records with known layouts
+ * @raw: the first byte of each, in the window
+ * @layout: the index of each in &spe_layouts.layout; valid until a decoder uses it again
+ * @count: how many records
  */
 struct spe_run {
 	const u8 *raw[SPE_RUN];
@@ -104,11 +104,12 @@ struct spe_run {
 };
 
 /**
- * spe_layout_read() - the fields of the record at @raw, which has layout @l
- * @raw: SPE_LAYOUT_BYTES of it can be read
- * @ret_sample: all but what SPE_LAYOUT_RARE names, which is zeroed
+ * spe_layout_read() - decode a record with a known layout
+ * @l: its layout
+ * @raw: its first byte; SPE_LAYOUT_BYTES can be read
+ * @ret_sample: the record; fields in SPE_LAYOUT_RARE are zeroed
  *
- * Inline, so that of a sample that is used for a few fields no other is read.
+ * It is inline so that the compiler drops fields that the caller does not use.
  */
 static inline void spe_layout_read(const struct spe_layout *l, const u8 *raw,
 				   struct spe_sample *ret_sample)
@@ -139,11 +140,11 @@ static inline void spe_layout_read(const struct spe_layout *l, const u8 *raw,
 	ret_sample->raw = raw;
 }
 
-/** spe_layout_read_rare() - the fields that SPE_LAYOUT_RARE names */
+/** spe_layout_read_rare() - decode the fields of SPE_LAYOUT_RARE; as spe_layout_read() */
 void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw,
 			  struct spe_sample *ret_sample);
 
-/** spe_run_sample() - the sample of record @i of @run, as the general path has it */
+/** spe_run_sample() - decode record @i of @run into @ret_sample, as spe_record_decode() would */
 static inline void spe_run_sample(const struct spe_layouts *layouts, const struct spe_run *run,
 				  unsigned int i, struct spe_sample *ret_sample)
 {
@@ -155,21 +156,23 @@ static inline void spe_run_sample(const struct spe_layouts *layouts, const struc
 }
 
 /**
- * spe_decoder_next_fast() - spe_decoder_next(), by the layouts where it can
+ * spe_decoder_next_fast() - as spe_decoder_next(), but by @layouts if possible
  *
- * Same results, same ledger.
+ * The results and the ledger are the same.
  */
 enum spe_decode spe_decoder_next_fast(struct spe_decoder *decoder, struct spe_layouts *layouts,
 				      struct spe_sample *ret_sample, struct spe_range *ret_range);
 
 /**
- * spe_decoder_next_run() - as many records as have a layout, or what
- * spe_decoder_next() gives
- * @ret_run: valid if SPE_DECODE_RUN is returned: at least one record
- * @ret_sample: valid if SPE_DECODE_SAMPLE is returned: a record by the general path
+ * spe_decoder_next_run() - find several records with known layouts, or do as spe_decoder_next()
+ * @decoder: the decoder
+ * @layouts: the layouts, which are learned here
+ * @ret_run: one record or more, if SPE_DECODE_RUN is returned
+ * @ret_sample: the record, if SPE_DECODE_SAMPLE is returned
+ * @ret_range: the range, if SPE_DECODE_SUSPECT is returned; may be NULL
  *
- * Same records, same ledger at the end. In between a run's last record has its
- * padding counted with it.
+ * The records, and the ledger at the end, are those of spe_decoder_next(). Before the end the
+ * ledger includes the padding behind the last record of a run.
  */
 enum spe_decode spe_decoder_next_run(struct spe_decoder *decoder, struct spe_layouts *layouts,
 				     struct spe_run *ret_run, struct spe_sample *ret_sample,

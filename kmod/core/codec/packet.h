@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packets of the sample record format, version 0: what D18.2 lists, each a
- * header of one or two bytes and a payload whose size the header gives.
+ * Packets of the sample record format, version 0 (D18.2). A packet has a header of one or two
+ * bytes, and a payload whose size the header gives.
  */
 #ifndef SPE_CORE_PACKET_H
 #define SPE_CORE_PACKET_H
@@ -52,7 +52,7 @@ enum spe_op_class {
 	SPE_OP_BRANCH = 2,
 };
 
-/* Bits of an Events packet (D18.2.6); what is not named is IMPLEMENTATION DEFINED or reserved. */
+/* Bits of an Events packet (D18.2.6). All others are IMPLEMENTATION DEFINED or reserved. */
 enum spe_event {
 	SPE_EVENT_EXCEPTION = 0,
 	SPE_EVENT_RETIRED = 1,
@@ -106,8 +106,8 @@ enum spe_event {
 /**
  * enum spe_op_format - the payload formats of the Operation Type packet
  *
- * Derived from CLASS and SUBCLASS; SPE_OP_FORMAT_RESERVED is what the text
- * reserves: kept as it is, never an error (D18.1.3).
+ * The format follows from CLASS and SUBCLASS. Reserved values are SPE_OP_FORMAT_RESERVED. They are
+ * never an error (D18.1.3).
  */
 enum spe_op_format {
 	SPE_OP_FORMAT_RESERVED,
@@ -129,14 +129,14 @@ enum spe_op_format {
 };
 
 /**
- * struct spe_packet - one packet
+ * struct spe_packet - a packet
  * @payload: the payload, zero-extended
  * @type: &enum spe_packet_type
  * @index: INDEX of an Address, Counter or Context packet (0-31), CLASS of an
- *	Operation Type packet, else 0
- * @header: the header bytes as they stood, the first in bits 7:0
- * @header_size: 1 or 2
- * @payload_size: 0, 1, 2, 4 or 8 bytes
+ *	Operation Type packet; otherwise 0
+ * @header: bytes of the header, the first one in bits 7:0
+ * @header_size: size of the header in bytes: 1 or 2
+ * @payload_size: size of the payload in bytes: 0, 1, 2, 4 or 8
  */
 struct spe_packet {
 	u64 payload;
@@ -148,36 +148,35 @@ struct spe_packet {
 };
 
 /**
- * spe_packet_decode() - read the packet at @buf
- * @buf: the bytes
- * @len: how many there are
- * @ret_packet: the packet; untouched on failure
+ * spe_packet_decode() - decode one packet
+ * @buf: its first byte
+ * @len: bytes at @buf
+ * @ret_packet: the packet; unchanged on failure
  *
- * Unknown packets are skipped by the size in their header (D18.1.3) and come
- * as SPE_PACKET_UNKNOWN. An extended header whose second byte is 0x20-0x3f has
- * no size: nothing in D18.1.1 gives it one.
+ * Unknown packets have a size in their header (D18.1.3), and are decoded as SPE_PACKET_UNKNOWN.
+ * D18.1.1 gives no size to an extended header whose second byte is 0x20 to 0x3f.
  *
- * Return: the packet's size in bytes, -ENODATA if @len ends before the packet
- * does, -EBADMSG if the header has no size.
+ * Return: the size of the packet in bytes; -ENODATA if it is longer than @len; -EBADMSG if its
+ * header gives no size.
  */
 int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
 
 /**
- * spe_packet_encode() - write @packet to @buf
- * @packet: what to write; @header and @header_size are ignored: Address and
- *	Counter packets take the short format where INDEX allows it
+ * spe_packet_encode() - write a packet as bytes
+ * @packet: the packet. @header and @header_size are ignored: Address and Counter packets get the
+ *	short format if INDEX allows it
  * @buf: where to
- * @len: the room there
+ * @len: size of @buf in bytes
  *
- * Return: the bytes written, -ENOSPC if they do not fit (nothing is written),
- * -EINVAL if the type cannot have such an index or payload size.
+ * Return: bytes written; -ENOSPC if @buf is too small, then nothing is written; -EINVAL if the type
+ * cannot have that index or payload size.
  */
 int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len);
 
 /**
- * spe_packet_write() - write @packet with the header it was read with
- * @packet: as spe_packet_decode() gave it; the payload may have changed
- * @buf: room for @header_size + @payload_size bytes
+ * spe_packet_write() - write a packet with the header that it was decoded with
+ * @packet: from spe_packet_decode(); the caller may have changed the payload
+ * @buf: at least @packet->header_size + @packet->payload_size bytes
  */
 void spe_packet_write(const struct spe_packet *packet, u8 *buf);
 
@@ -186,7 +185,7 @@ void spe_packet_write(const struct spe_packet *packet, u8 *buf);
  * @op_class: CLASS, 0-3
  * @subclass: the payload
  *
- * Section D18.2.7; the more specific pattern wins.
+ * By section D18.2.7. If several patterns match, the most specific one decides.
  */
 enum spe_op_format spe_op_format(u8 op_class, u8 subclass);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What payloads mean: the fields of every Operation Type format (D18.2.7), and
- * what an event is, which depends on the version of the SPU and on the rest of
- * the record (D18.2.6).
+ * Meaning of payloads: the fields of every Operation Type format (D18.2.7), and the bits of the
+ * Events payload, which depend on the version of the SPU and on the rest of the record (D18.2.6).
  */
 #ifndef SPE_CORE_PAYLOAD_H
 #define SPE_CORE_PAYLOAD_H
@@ -10,7 +9,9 @@
 #include "env.h"
 #include "record.h"
 
-/* Fields of an operation, as bits of &spe_op.flags; each where its format has it. */
+/*
+ * Fields of an Operation Type payload, as bits of &spe_op.flags; 0 if its format lacks the field.
+ */
 #define SPE_OP_IS_LOAD		SPE_BIT(0)
 #define SPE_OP_IS_STORE		SPE_BIT(1)
 #define SPE_OP_IS_CONDITIONAL	SPE_BIT(2)
@@ -28,20 +29,18 @@
 #define SPE_OP_IS_RETURN	SPE_BIT(14)	/* procedure return */
 #define SPE_OP_IS_NEITHER	SPE_BIT(15)	/* known to be neither of the two */
 
-/**
- * enum spe_op_length - what &spe_op.length says
- */
+/** enum spe_op_length - how to read &spe_op.length */
 enum spe_op_length {
 	SPE_LENGTH_NONE,	/* the format has no length, or it is not recorded */
-	SPE_LENGTH_EXACT,	/* that many bits, rounded up to a power of two */
+	SPE_LENGTH_EXACT,	/* this many bits, rounded up to a power of two */
 	SPE_LENGTH_ABOVE,	/* more than that */
 	SPE_LENGTH_WHOLE_ZA,	/* the whole ZA array, whatever its size */
-	SPE_LENGTH_RESERVED,	/* a value that the text reserves */
+	SPE_LENGTH_RESERVED,	/* a value that the architecture reserves */
 };
 
 /**
- * struct spe_op - what an Operation Type packet says
- * @length: EVL or ETS in bits, 0 where @length_kind gives none
+ * struct spe_op - the fields of an Operation Type packet
+ * @length: EVL or ETS in bits; 0 if @length_kind gives none
  * @flags: SPE_OP_IS_*
  * @format: &enum spe_op_format
  * @length_kind: &enum spe_op_length
@@ -53,7 +52,7 @@ struct spe_op {
 	u8 length_kind;
 };
 
-/** spe_op_decode() - the fields of payload @subclass of CLASS @op_class (0-3) */
+/** spe_op_decode() - take a payload @subclass of CLASS @op_class (0-3) apart */
 struct spe_op spe_op_decode(u8 op_class, u8 subclass);
 
 /** enum spe_space - the Security state of an instruction, or an address space (D18.2.1) */
@@ -65,10 +64,11 @@ enum spe_space {
 };
 
 /**
- * spe_address_space() - where a PC, a branch target or a physical address belongs
- * @payload: of INDEX 0, 1, 3 or 4; that of a data virtual address has a tag there
+ * spe_address_space() - the address space of a PC, a branch target or a physical address
+ * @payload: of an Address packet with INDEX 0, 1, 3 or 4. Data virtual addresses (2) have a tag
+ *	instead
  *
- * NSE reads as zero without FEAT_RME, so one rule does for both.
+ * Without FEAT_RME the bit NSE is 0.
  */
 static inline enum spe_space spe_address_space(u64 payload)
 {
@@ -80,19 +80,19 @@ static inline enum spe_space spe_address_space(u64 payload)
 /** enum spe_event_state - what a bit of the Events payload is */
 enum spe_event_state {
 	SPE_EVENT_DEFINED,	/* an &enum spe_event */
-	SPE_EVENT_IMPDEF,	/* IMPLEMENTATION DEFINED: its meaning is the core's */
-	SPE_EVENT_ZERO,		/* reads as zero: set, it is of a later version or damage */
+	SPE_EVENT_IMPDEF,	/* IMPLEMENTATION DEFINED: its meaning depends on the core */
+	SPE_EVENT_ZERO,		/* 0 in this version; if it is set, the record is damaged or newer */
 };
 
 /**
  * spe_event_state() - what a bit of the Events payload is
- * @pmsver: ID_AA64DFR0_EL1.PMSVer of the CPU; 0, unknown, is the newest
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer of the CPU; 0: unknown, counts as the newest
  * @bit: 0 to 63
  */
 enum spe_event_state spe_event_state(u8 pmsver, u8 bit);
 
 /**
- * spe_event_name() - an architected event in lower case, words joined by underscores
+ * spe_event_name() - the name of an event, in lower case with underscores
  * @bit: of the Events payload
  *
  * Return: a static string; NULL if the architecture has no such event.
@@ -101,20 +101,20 @@ const char *spe_event_name(u8 bit);
 
 /**
  * spe_sample_excepted() - whether the operation completed with an exception
+ * @sample: the record
  *
- * E[0], which is IMPLEMENTATION DEFINED where E[1] is 0 (D18.2.6).
+ * E[0] says so only if E[1] is 1; otherwise it is IMPLEMENTATION DEFINED (D18.2.6).
  */
 bool spe_sample_excepted(const struct spe_sample *sample);
 
-/** spe_sample_not_taken() - whether it is a branch that was not taken */
+/** spe_sample_not_taken() - whether @sample is of a branch that was not taken */
 bool spe_sample_not_taken(const struct spe_sample *sample);
 
 /**
- * spe_sample_condition_failed() - whether it is a conditional operation whose
- * condition was false
+ * spe_sample_condition_failed() - whether the condition of the operation was false
+ * @sample: the record
  *
- * E[6] of a branch, and of a conditional select or compare, where it says which
- * operand or flags were taken.
+ * By E[6] of a branch, and of a conditional select or compare.
  */
 bool spe_sample_condition_failed(const struct spe_sample *sample);
 

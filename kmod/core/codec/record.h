@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Records: a sequence of packets that an End or a Timestamp packet closes
- * (D18.1.2), and the decoder that walks a window of them, contains damage and
- * keeps the byte ledger.
+ * Records: sequences of packets that end with an End or a Timestamp packet (D18.1.2). The decoder
+ * reads the records of a window, skips damaged bytes, and accounts for every byte.
  */
 #ifndef SPE_CORE_RECORD_H
 #define SPE_CORE_RECORD_H
@@ -11,7 +10,7 @@
 #include "packet.h"
 #include "registers.h"
 
-/* What a record held, as bits of &spe_sample.present. */
+/* Which fields a record has: bits of &spe_sample.present. */
 #define SPE_HAS_ADDRESS(i)	SPE_BIT(i)		/* INDEX 0-7 */
 #define SPE_HAS_COUNTER(i)	SPE_BIT(8 + (i))	/* INDEX 0-7 */
 #define SPE_HAS_CONTEXT(i)	SPE_BIT(16 + (i))	/* INDEX 0-3 */
@@ -19,12 +18,12 @@
 #define SPE_HAS_OP		SPE_BIT(21)
 #define SPE_HAS_SOURCE		SPE_BIT(22)
 #define SPE_HAS_TIMESTAMP	SPE_BIT(23)
-/* Packets that @raw holds and the fields do not: unknown, or INDEX above 7. */
+/* The record has packets without a field, which only @raw has: unknown ones, or INDEX above 7. */
 #define SPE_HAS_OTHERS		SPE_BIT(24)
 
 /**
  * struct spe_sample - one decoded record
- * @present: SPE_HAS_*: which fields below are valid, the others are zero
+ * @present: SPE_HAS_*: the fields that are valid; all others are zero
  * @address: Address payloads by INDEX, raw (NS, EL, tags included)
  * @events: the Events payload
  * @timestamp: the Timestamp payload, in ticks of the Generic Timer
@@ -55,9 +54,9 @@ struct spe_sample {
 };
 
 /**
- * enum spe_op_kind - what an operation counts as
+ * enum spe_op_kind - what an operation is counted as
  *
- * SVE and SME operations count under load, store or other like all others.
+ * SVE and SME operations are counted as loads, stores or other operations too.
  */
 enum spe_op_kind {
 	SPE_KIND_LOAD,
@@ -68,28 +67,29 @@ enum spe_op_kind {
 	SPE_KINDS,
 };
 
-/** spe_sample_kind() - what @sample counts as, by its Operation Type packet */
+/** spe_sample_kind() - what the operation of @sample is counted as, by its Operation Type packet */
 enum spe_op_kind spe_sample_kind(const struct spe_sample *sample);
 
 /** spe_sample_is_simd() - whether @sample is an SVE or SME operation */
 bool spe_sample_is_simd(const struct spe_sample *sample);
 
+/** spe_sample_has() - whether @sample has all of @fields, SPE_HAS_* */
 static inline bool spe_sample_has(const struct spe_sample *sample, u64 fields)
 {
 	return (sample->present & fields) == fields;
 }
 
+/** spe_sample_event() - whether bit @event of the Events payload is set */
 static inline bool spe_sample_event(const struct spe_sample *sample, enum spe_event event)
 {
 	return sample->events >> event & 1;
 }
 
 /**
- * spe_address_va() - a virtual address as the CPU uses it
- * @payload: payload of a PC or branch target Address packet
+ * spe_address_va() - the virtual address in the payload of a PC or branch target
+ * @payload: payload of an Address packet
  *
- * Bits 55:0 sign-extended from bit 55, as the NS, EL and NSE bits stand in the
- * place of the top byte (D18.2.1).
+ * Bits 55:0 are sign-extended: the top byte has the bits NS, EL and NSE instead (D18.2.1).
  */
 static inline u64 spe_address_va(u64 payload)
 {
@@ -103,55 +103,54 @@ static inline u8 spe_address_el(u64 payload)
 }
 
 /**
- * spe_record_decode() - read the record at @buf
- * @buf: the record's first header; padding before it is not part of it
- * @len: bytes to the end of the window
- * @max_size: bound on a record's size, at most SPE_MAX_RECORD
- * @ret_sample: the sample; contents undefined on failure
+ * spe_record_decode() - decode one record
+ * @buf: its first header; padding before it is not part of a record
+ * @len: bytes up to the end of the window
+ * @max_size: size of the largest record in bytes, at most SPE_MAX_RECORD
+ * @ret_sample: the sample; undefined on failure
  *
- * A record holds an Events packet (D17.6.10) and each kind and index at most
- * once: a second one can only mean that the End or Timestamp between two
- * records is damaged.
+ * A record has an Events packet (D17.6.10), and every type and index of packets at most once. A
+ * second one means that the End or Timestamp packet between two records is damaged.
  *
- * Return: its size in bytes, -ENODATA if the window ends within the record,
- * -EBADMSG if it is no record.
+ * Return: the size of the record in bytes; -ENODATA if the window ends inside it; -EBADMSG if the
+ * bytes are no record.
  */
 int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample *ret_sample);
 
 /**
- * spe_record_encode() - write @sample as a record, packets in ascending order
- * of their usual place, without padding
- * @sample: what to write; @raw, @size and SPE_HAS_OTHERS are ignored
+ * spe_record_encode() - write a sample as a record without padding
+ * @sample: the sample; @raw, @size and SPE_HAS_OTHERS are ignored
  * @buf: where to
- * @len: the room there
+ * @len: size of @buf in bytes
  *
- * Return: its size in bytes, -ENOSPC if it does not fit, -EINVAL if it is no
- * record (no Events packet, or a size that a packet cannot have).
+ * The packets are in the order in which Arm's cores write them.
+ *
+ * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL without an Events
+ * packet, or with a size that a packet cannot have.
  */
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
- * spe_record_rewrite() - write the record of @sample again, as it was, without
- * the padding inside
- * @sample: as spe_record_decode() gave it, with @raw still there. Its fields may
- *	have been changed since, but not @present and the sizes
- * @buf: where to; may not overlap @raw
- * @len: the room there; @size of the sample is enough
+ * spe_record_rewrite() - write a decoded record again, with changed fields and without padding
+ * @sample: from spe_record_decode(); @raw is still valid. The caller may have changed all fields
+ *	but @present and the sizes
+ * @buf: where to; must not overlap @sample->raw
+ * @len: size of @buf in bytes; @sample->size is enough
  *
- * Order and headers are those of @raw, payloads those of the fields; what no
- * field holds (SPE_HAS_OTHERS) is taken from @raw. So nothing of a record is
- * lost: decoding and rewriting gives the same bytes, but for padding.
+ * Headers and their order are those at @raw, payloads are from the fields. Packets without a field
+ * (SPE_HAS_OTHERS) are copied from @raw. If no field was changed, the bytes are the same but for
+ * padding.
  *
- * Return: its size in bytes, -ENOSPC if it does not fit, -EINVAL if @present or
- * a size is not that of the record at @raw.
+ * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL if @present or a
+ * size differs from the record at @raw.
  */
 int spe_record_rewrite(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
- * struct spe_decoder_config - what is known of a window before it is read
- * @max_size: bound on a record in bytes (1 << PMSIDR.MaxSize); 0 if unknown
- * @align: alignment of records in bytes (1 << PMBIDR.Align); 0 if unknown, then
- *	it is learned from the records themselves
+ * struct spe_decoder_config - what is known about the records of a window
+ * @max_size: size of the largest record in bytes (1 << PMSIDR.MaxSize); 0: unknown
+ * @align: alignment of records in bytes (1 << PMBIDR.Align); 0: unknown, the decoder learns it from
+ *	the records
  */
 struct spe_decoder_config {
 	u32 max_size;
@@ -159,16 +158,15 @@ struct spe_decoder_config {
 };
 
 /**
- * struct spe_ledger - where the bytes of a window went
- *
- * What was read is @decoded + @padding + @suspect.
- *
- * @records: records decoded
- * @decoded: their bytes
+ * struct spe_ledger - accounts for every byte of a window
+ * @records: records that were decoded
+ * @decoded: bytes of these records
  * @padding: zero bytes between records
- * @suspect: bytes that were no record, a partial last record among them
- * @suspect_ranges: runs of suspect bytes
- * @partial: those of @suspect that a window's end cut off
+ * @suspect: bytes that are no record; a partial last record counts
+ * @suspect_ranges: how many contiguous ranges these are
+ * @partial: those of @suspect that begin a record which the end of the window cuts off
+ *
+ * @decoded + @padding + @suspect is what was read so far.
  */
 struct spe_ledger {
 	u64 records;
@@ -180,13 +178,20 @@ struct spe_ledger {
 };
 
 /**
- * struct spe_decoder - a walk over one window; the caller's to keep, no pointer
- * in it outlives the window. Fields are private but for these, which are to be read.
- * @pos: how far it is in @buf: what is before it will not be asked for again
- * @base: where in the window @buf begins; 0 of a window that is there as a whole
- * @open: more bytes follow those of @buf, see spe_decoder_part()
- * @ledger: up to @pos, but for the suspect range that goes on there if @broken
- * @broken: @pos is within a suspect range, which began at @suspect of the window
+ * struct spe_decoder - the state of decoding one window
+ * @buf: bytes of the window; they must stay valid while the decoder is used
+ * @len: how many bytes are at @buf
+ * @pos: offset in @buf up to which bytes are no longer needed; may be read by the caller
+ * @base: offset in the window at which @buf begins; 0 if @buf is the whole window
+ * @suspect: offset in the window at which a suspect range began, with @broken
+ * @ledger: up to @pos, without the suspect range that is open with @broken; may be read by the
+ *	caller
+ * @max_size: size of the largest record in bytes
+ * @align: alignment of records in bytes; 0: not known yet
+ * @starts: bitwise OR of the offsets of good records, from which @align is learned
+ * @first: first byte of the last good record; -1: there was none
+ * @open: more bytes follow those at @buf, see spe_decoder_part()
+ * @broken: @pos is inside a suspect range
  */
 struct spe_decoder {
 	const u8 *buf;
@@ -197,74 +202,85 @@ struct spe_decoder {
 	struct spe_ledger ledger;
 	u32 max_size;
 	u32 align;
-	u32 starts;	/* OR of the offsets of good records, to learn @align */
-	s16 first;	/* first header byte of the last good record, -1 before it */
+	u32 starts;
+	s16 first;
 	bool open;
 	bool broken;
 };
 
+/* What a decoder found. */
 enum spe_decode {
-	SPE_DECODE_SAMPLE,	/* a sample is there */
-	SPE_DECODE_SUSPECT,	/* a range was skipped: @ret_range */
-	SPE_DECODE_END,		/* the window is read */
-	SPE_DECODE_RUN,		/* several samples: of spe_decoder_next_run() only */
-	SPE_DECODE_MORE,	/* of an open window only: more of its bytes are needed */
+	SPE_DECODE_SAMPLE,	/* one record */
+	SPE_DECODE_SUSPECT,	/* a range of bytes that is no record, and was skipped */
+	SPE_DECODE_END,		/* the end of the window */
+	SPE_DECODE_RUN,		/* several records; only from spe_decoder_next_run() */
+	SPE_DECODE_MORE,	/* more bytes are needed; only after spe_decoder_part() */
 };
 
-/** struct spe_range - bytes of a window: from @offset in it, @size of them */
+/**
+ * struct spe_range - a range of bytes in a window
+ * @offset: offset of its first byte
+ * @size: how many bytes
+ */
 struct spe_range {
 	size_t offset;
 	size_t size;
 };
 
 /**
- * spe_headers_alike() - whether two records that begin so may be one core's
+ * spe_headers_alike() - whether records with these first bytes can be from the same core
+ * @a: first byte of a record
+ * @b: first byte of another record
  *
- * Cores begin all records alike; an operation's class is part of its header.
+ * A core begins all of its records with the same type of packet. The header of an Operation Type
+ * packet includes its class.
  */
 static inline bool spe_headers_alike(u8 a, u8 b)
 {
 	return a == b || ((a & 0xfc) == 0x48 && (b & 0xfc) == 0x48);
 }
 
-/** spe_decoder_init() - begin at the start of a window, which is sure */
+/**
+ * spe_decoder_init() - begin to decode a window
+ * @decoder: the decoder; needs no cleanup
+ * @config: what is known about the records; copied
+ * @buf: the first byte of the window, at which a record or padding begins
+ * @len: bytes of the window
+ */
 void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_config *config,
 		      const u8 *buf, size_t len);
 
 /**
- * spe_decoder_next() - the next record, or the next suspect range
- * @decoder: the walk
- * @ret_sample: valid if SPE_DECODE_SAMPLE is returned
- * @ret_range: valid if SPE_DECODE_SUSPECT is returned; may be NULL
+ * spe_decoder_next() - decode the next record, or skip the next suspect range
+ * @decoder: the decoder
+ * @ret_sample: the record, if SPE_DECODE_SAMPLE is returned
+ * @ret_range: the range, if SPE_DECODE_SUSPECT is returned; may be NULL
  *
- * After bytes that do not parse, goes on at the nearest aligned place from
- * which a run of SPE_RESYNC_RECORDS records parses, or all records up to the
- * window's end, or to SPE_RESYNC_ZEROS zeros.
+ * After bytes that are no record, decoding resumes at the nearest aligned offset from which on
+ * SPE_RESYNC_RECORDS records in a row are valid, or all records up to the end of the window or up
+ * to SPE_RESYNC_ZEROS zero bytes.
  */
 enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample *ret_sample,
 				 struct spe_range *ret_range);
 
 #define SPE_RESYNC_RECORDS 16
 #define SPE_RESYNC_ZEROS   4096
-/* How far a plausible place to go on from is preferred to a nearer one. */
+/* An offset at most this far away is preferred to a nearer one if its record looks more likely. */
 #define SPE_RESYNC_SPAN	   (2 * SPE_MAX_RECORD)
 
-/* The most bytes behind @pos of a decoder that says SPE_DECODE_MORE. */
+/* A decoder that returns SPE_DECODE_MORE has at most this many bytes behind its @pos. */
 #define SPE_DECODER_HELD \
 	(SPE_RESYNC_SPAN + SPE_RESYNC_RECORDS * (SPE_MAX_RECORD + SPE_RESYNC_ZEROS))
 
 /**
- * spe_decoder_part() - go on with a window that comes in parts
- * @decoder: begun by spe_decoder_init() with no bytes; then as it was when it
- *	said SPE_DECODE_MORE
- * @buf: the bytes that it was not through with, from &spe_decoder.pos of the part
- *	before on, and those that follow them
- * @len: of @buf; with more than SPE_DECODER_HELD of them it gets on in any case
- * @last: no more follow
+ * spe_decoder_part() - pass the next chunk of a window that is not in memory as a whole
+ * @decoder: from spe_decoder_init() with no bytes, or after it returned SPE_DECODE_MORE
+ * @buf: the bytes of the chunk before from &spe_decoder.pos on, and new bytes behind them
+ * @len: bytes at @buf; more than SPE_DECODER_HELD are always enough to make progress
+ * @last: no chunk follows
  *
- * Records, suspect ranges and ledger are those of the whole window in one piece,
- * wherever it is cut: until @last nothing is decided that bytes to come could change.
- * A suspect range is told when its end is known; its bytes may be gone then.
+ * Records, suspect ranges and ledger are the same as for the whole window, wherever it is cut. A
+ * suspect range is reported once its end is known; its first bytes may be in an earlier chunk.
  */
 void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last);
 

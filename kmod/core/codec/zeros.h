@@ -4,7 +4,7 @@
 
 #include "env.h"
 
-/* How many zero bytes @buf begins with: padding between and within records. */
+/* Count the zero bytes at the beginning of @buf: the padding in and between records. */
 static inline size_t spe_count_zeros(const u8 *buf, size_t len)
 {
 	size_t n = 0;

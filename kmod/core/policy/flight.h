@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flight recorder: which windows of a ring are overwritten next, which a snapshot has
- * claimed, and how the writer goes around those.
+ * A flight recorder: which windows of a ring are overwritten next, which ones a snapshot has
+ * claimed, and how the writer skips those.
  *
- * Positions are free-running counts of bytes. What is written stands in chunks: runs of windows
- * that begin a 64th of the ring apart, or with a window that is longer. A chunk is overwritten,
- * and claimed, as a whole: so no decision takes longer than the count of chunks, however
- * small the windows are, and none rests on what stands in the ring's memory.
+ * Positions count bytes since the ring was made. Windows are grouped in chunks. A chunk begins a
+ * 64th of the ring behind the one before it, or with a window that is longer. Chunks are
+ * overwritten and claimed as a whole. So the cost of a decision is bounded by the number of chunks,
+ * however small the windows are. No decision reads the memory of the ring, which the SPU may have
+ * overwritten.
  *
- * A claim pins memory, not positions: in every lap that follows the writer meets its image, the
- * same bytes one or more laps later, and skips it. The header that says so stands before
- * the image, which is why the writer always stays SPE_FLIGHT_GAP away from one.
+ * A claim protects memory: the same bytes belong to other positions one or more laps later. When
+ * the writer gets there it skips them. The header of the skip lies before the claimed bytes, so the
+ * writer always leaves SPE_FLIGHT_GAP bytes free before them.
  */
 #ifndef SPE_CORE_FLIGHT_H
 #define SPE_CORE_FLIGHT_H
@@ -23,12 +24,12 @@
 #define SPE_FLIGHT_GAP	  64
 
 /**
- * struct spe_flight_chunk - a run of windows
- * @start: the header of its first window
+ * struct spe_flight_chunk - consecutive windows that are overwritten and claimed together
+ * @start: position of the header of the first window
  * @skip: bytes that were skipped before it
- * @bytes: the SPU's bytes in it
- * @records: records in it
- * @kept: a snapshot has claimed it, so it was handed out
+ * @bytes: bytes that the SPU wrote in the chunk
+ * @records: records in the chunk
+ * @kept: a snapshot has claimed the chunk, now or before
  */
 struct spe_flight_chunk {
 	u64 start;
@@ -39,8 +40,10 @@ struct spe_flight_chunk {
 };
 
 /**
- * struct spe_flight_claim - a snapshot
- * @owner: whose; 0: nobody's
+ * struct spe_flight_claim - the claim of a snapshot
+ * @owner: who releases it; 0: the slot is free
+ * @start: position of its first byte
+ * @end: position behind its last byte
  */
 struct spe_flight_claim {
 	u64 owner;
@@ -49,15 +52,18 @@ struct spe_flight_claim {
 };
 
 /**
- * struct spe_flight - the state of one ring
- * @size: of the ring, a power of two
- * @oldest: all from here to @head is there
- * @head: end of what is written
- * @overwritten_bytes: the SPU's bytes that nobody claimed before they were overwritten
- * @overwritten_records: likewise
- * @claimed_bytes: the SPU's bytes in chunks that some snapshot claimed, each counted once
- * @claimed_records: likewise
- * @first: of @count chunks in @chunks, which is a ring
+ * struct spe_flight - the state of a flight recorder's ring
+ * @size: size of the ring in bytes: a power of two
+ * @oldest: position of the oldest byte that is not overwritten
+ * @head: position behind the last window
+ * @overwritten_bytes: bytes of the SPU that were overwritten and never claimed
+ * @overwritten_records: records that were overwritten and never claimed
+ * @claimed_bytes: bytes of the SPU in chunks that a snapshot claimed; each counts once
+ * @claimed_records: records in chunks that a snapshot claimed; each counts once
+ * @first: index of the oldest chunk in @chunks
+ * @count: how many chunks there are
+ * @chunks: the chunks, as a ring buffer
+ * @claims: the claims
  */
 struct spe_flight {
 	u64 size;
@@ -73,42 +79,63 @@ struct spe_flight {
 	struct spe_flight_claim claims[SPE_FLIGHT_CLAIMS];
 };
 
-/** spe_flight_init() - nothing written yet */
+/**
+ * spe_flight_init() - begin with an empty ring
+ * @flight: the state
+ * @size: size of the ring in bytes: a power of two
+ */
 void spe_flight_init(struct spe_flight *flight, u64 size);
 
 /**
- * spe_flight_next() - the next window
- * @ring: as for spe_window_next(), its head and tail aside
+ * spe_flight_next() - place the next window
+ * @flight: the state; does not change
+ * @ring: as for spe_window_next(); head and tail are ignored
+ * @ret_window: the window; undefined on failure
  *
- * Whatever is not claimed may be overwritten, but for the last chunk.
+ * The window may overwrite everything but claims and the newest chunk.
  *
- * Return: 0, or -ENOSPC: claims leave no room.
+ * Return: 0, or -ENOSPC if the claims leave no place for a window of two records.
  */
 int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
 		    struct spe_window *ret_window);
 
-/** spe_flight_evict() - drop what a window up to @limit overwrites; moves @oldest */
+/**
+ * spe_flight_evict() - drop the chunks that the next window overwrites, and move @flight->oldest
+ * @flight: the state
+ * @limit: limit of the window, from spe_flight_next()
+ */
 void spe_flight_evict(struct spe_flight *flight, u64 limit);
 
 /**
- * spe_flight_add() - a window was written, from the head before on
- * @skip: what it skipped
- * @head: its end
+ * spe_flight_add() - add a window that was written
+ * @flight: the state
+ * @skip: bytes that were skipped before its header
+ * @head: position behind the window
+ * @bytes: bytes that the SPU wrote
+ * @records: records in it
  */
 void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records);
 
 /**
- * spe_flight_claim() - a snapshot of the newest chunks
- * @owner: not 0, holds none yet
- * @want: bytes of the ring at most
- * @limit: of the window being written; the head if there is none
+ * spe_flight_claim() - claim the newest chunks
+ * @flight: the state
+ * @owner: who releases the claim; not 0
+ * @want: most bytes of the ring to claim
+ * @limit: limit of the window that is being written; the head if there is none
+ * @ret_start: position of the first claimed byte; the claim ends at @flight->head
  *
- * Return: 0; -EBUSY: @owner holds one; -ENOSPC: as many are held as can be; -ENODATA: no chunk is
- * small enough, or nothing is written.
+ * Return: 0; -EBUSY if @owner has a claim; -ENOSPC if there are SPE_FLIGHT_CLAIMS claims; -ENODATA
+ * if nothing is written, or the newest chunk is larger than @want.
  */
 int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, u64 *ret_start);
 
-/** spe_flight_release() - 0, or -ENOENT if @owner holds none */
+/**
+ * spe_flight_release() - release a claim
+ * @flight: the state
+ * @owner: as for spe_flight_claim()
+ *
+ * Return: 0, or -ENOENT if @owner has none.
+ */
 int spe_flight_release(struct spe_flight *flight, u64 owner);
 
 /** spe_flight_holds() - whether @owner has a claim */

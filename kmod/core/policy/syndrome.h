@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Syndromes: what a profiling buffer management event means and what the
- * driver does about it (D17.8). The table in syndrome.c is the documentation's.
+ * Syndromes: what a profiling buffer management event means, and how the driver reacts (D17.8). The
+ * documentation prints the table in syndrome.c.
  */
 #ifndef SPE_CORE_SYNDROME_H
 #define SPE_CORE_SYNDROME_H
@@ -9,6 +9,7 @@
 #include "codec/env.h"
 #include "codec/registers.h"
 
+/* The kinds of management events. */
 enum spe_syndrome_class {
 	SPE_SYNDROME_NONE,		/* S is 0 */
 	SPE_SYNDROME_FULL,		/* D17.8.2 */
@@ -22,22 +23,22 @@ enum spe_syndrome_class {
 	SPE_SYNDROMES,
 };
 
-/* What becomes of the window and of the CPU, from mildest to gravest. */
+/* How the driver reacts, from the mildest to the gravest action. */
 enum spe_action {
-	SPE_ACTION_CONTINUE,	/* keep the bytes, arm the next window */
-	SPE_ACTION_DROP_TAIL,	/* the last record is cut: flag it, go on */
-	SPE_ACTION_DROP_WINDOW,	/* no byte can be trusted: flag the window, go on */
-	SPE_ACTION_STOP_CPU,	/* going on would only repeat it */
-	SPE_ACTION_STOP_SESSION,
+	SPE_ACTION_CONTINUE,	/* publish the window, arm the next one */
+	SPE_ACTION_DROP_TAIL,	/* publish it flagged: its last record is cut off */
+	SPE_ACTION_DROP_WINDOW,	/* publish it flagged: no byte of it is valid */
+	SPE_ACTION_STOP_CPU,	/* stop sampling on the CPU: the event would repeat */
+	SPE_ACTION_STOP_SESSION, /* reserved */
 };
 
 /**
- * struct spe_verdict - a syndrome, read
- * @class: what it is
- * @action: what to do
+ * struct spe_verdict - what a syndrome means
+ * @class: &enum spe_syndrome_class
+ * @action: &enum spe_action
  * @truncated: the last record may be incomplete (PMBSR.DL)
  * @collided: samples collided (PMBSR.COLL), whether or not S is set
- * @suspect: no byte of the window may be taken for valid (IPXWQC's note)
+ * @suspect: no byte of the window is valid (note of IPXWQC)
  */
 struct spe_verdict {
 	u8 class;
@@ -47,10 +48,13 @@ struct spe_verdict {
 	bool suspect;
 };
 
-/** spe_syndrome_read() - the verdict on PMBSR as it was read after a drain */
+/**
+ * spe_syndrome_read() - interpret a syndrome
+ * @pmbsr: PMBSR_ELx, read after the SPU was drained
+ */
 struct spe_verdict spe_syndrome_read(u64 pmbsr);
 
-/** spe_syndrome_name() - a short static name, for traces and messages */
+/** spe_syndrome_name() - the name of a class, for traces and messages: a static string */
 const char *spe_syndrome_name(enum spe_syndrome_class class);
 
 #endif

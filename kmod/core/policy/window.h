@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Windows: where in a ring the SPU may write next. Limits and padding are
- * decided here, for the module's rings and for the in-process emulation.
+ * Where in a ring the next window lies: which bytes the SPU may write. Used by the module's rings
+ * and by the emulation in userspace.
  */
 #ifndef SPE_CORE_WINDOW_H
 #define SPE_CORE_WINDOW_H
 
 #include "codec/env.h"
 
-/* PMBLIMITR_EL1.LIMIT counts in 4 KiB whatever the kernel's page size is. */
+/* PMBLIMITR_EL1.LIMIT is a multiple of 4 KiB, whatever the page size of the kernel is. */
 #define SPE_LIMIT_GRANULE 4096
 
 /**
- * struct spe_ring_state - a per-CPU ring as window decisions see it
- * @size: bytes of the ring, a power of two, a multiple of SPE_LIMIT_GRANULE
- * @head: free-running count of bytes published
- * @tail: free-running count of bytes consumed; @tail <= @head, never trusted beyond that:
- *	the caller clamps it
- * @header: bytes of the header before each window's records
- * @align: alignment of records, a power of two (1 << PMBIDR.Align)
- * @max_record: largest record (1 << PMSIDR.MaxSize)
- * @max_window: upper bound on a window's bytes, 0 for none (bounds latency)
+ * struct spe_ring_state - what the place of the next window depends on
+ * @size: size of the ring in bytes: a power of two, and a multiple of SPE_LIMIT_GRANULE
+ * @head: bytes published since the ring was made
+ * @tail: bytes consumed since then; the caller has checked that it is not above @head
+ * @header: size of a window's header in bytes
+ * @align: alignment of records in bytes: a power of two (1 << PMBIDR.Align)
+ * @max_record: size of the largest record in bytes (1 << PMSIDR.MaxSize)
+ * @max_window: most bytes of records in a window; 0: no bound
  */
 struct spe_ring_state {
 	u64 size;
@@ -33,12 +32,12 @@ struct spe_ring_state {
 };
 
 /**
- * struct spe_window - the decision
- * @skip: bytes of padding from @head to the header (to wrap, so that no window
- *	straddles the ring's end)
- * @header: free-running offset of the header
- * @start: free-running offset where PMBPTR goes
- * @limit: free-running offset where PMBLIMITR goes; a multiple of SPE_LIMIT_GRANULE
+ * struct spe_window - where a window lies; positions count bytes since the ring was made
+ * @skip: bytes to skip before the header, so that no window crosses the end of the ring
+ * @header: position of the header
+ * @start: position of the first record, for PMBPTR
+ * @limit: position behind the last byte that may be written, for PMBLIMITR; a multiple of
+ *	SPE_LIMIT_GRANULE
  */
 struct spe_window {
 	u64 skip;
@@ -48,10 +47,11 @@ struct spe_window {
 };
 
 /**
- * spe_window_next() - the next window after @ring.head
+ * spe_window_next() - place the next window behind @ring->head
+ * @ring: the state of a stream's ring
+ * @ret_window: the window; undefined on failure
  *
- * Return: 0, or -ENOSPC if the free space cannot hold a window in which at
- * least two records fit: the ring is full.
+ * Return: 0, or -ENOSPC if the free space has no place for a window of two records.
  */
 int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_window);
 
