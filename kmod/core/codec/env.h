@@ -19,8 +19,8 @@
 #include <linux/types.h>
 
 /*
- * The KUnit suites import this namespace; nothing else should. A module with a copy of its
- * own (tests/lanes/vm/trap) defines it empty.
+ * Only the KUnit suites import this namespace. A module with its own copy of core
+ * (tests/lanes/vm/trap) defines the macro as empty.
  */
 #ifndef SPE_EXPORT
 #define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPEPROF_CORE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who owns the profiling buffer, whether an Exception level is sampled, and what may be
- * collected there (D17.6.9). Pure functions of the controls.
+ * Which Exception level owns the profiling buffer, which levels are sampled, and what is collected
+ * there (D17.6.9). Results depend on the arguments alone.
  */
 #ifndef SPE_CORE_COLLECTION_H
 #define SPE_CORE_COLLECTION_H
@@ -10,25 +10,25 @@
 #include "codec/registers.h"
 #include "event-routing.h"
 
-/* What the Timestamp packet holds (table D17-3). */
+/* The value in the Timestamp packet (table D17-3). */
 enum spe_collection_time {
 	SPE_COLLECTION_TIME_NONE,
-	SPE_COLLECTION_TIME_VIRTUAL, /* the physical count less the virtual offset */
+	SPE_COLLECTION_TIME_VIRTUAL, /* the physical count minus the virtual offset */
 	SPE_COLLECTION_TIME_PHYSICAL,
-	SPE_COLLECTION_TIME_OFFSET, /* the physical count less the physical offset */
+	SPE_COLLECTION_TIME_OFFSET, /* the physical count minus the physical offset */
 	SPE_COLLECTION_TIME_UNKNOWN, /* the system counter is disabled (D17.6) */
 };
 
 /**
- * struct spe_timers - the Generic Timer's part in timestamps
+ * struct spe_timers - controls of the Generic Timer that timestamps depend on
  * @cntvoff: CNTVOFF_EL2
  * @cntpoff: CNTPOFF_EL2
  * @poff: FEAT_ECV_POFF is implemented
  * @ecv: CNTHCTL_EL2.ECV
  * @ecven: SCR_EL3.ECVEn
  * @stopped: the system counter is disabled: CNTCR.EN is 0
- * @stopped_unknown: a knob: timestamps are UNKNOWN then; if false, they are not collected
- * @pct_physical: a knob: the reserved value of PMSCR_ELx.PCT is as 0b01; if false, as 0b00
+ * @stopped_unknown: timestamps are UNKNOWN then; if false, they are not collected
+ * @pct_physical: the reserved value of PMSCR_ELx.PCT acts as 0b01; if false, as 0b00
  */
 struct spe_timers {
 	u64 cntvoff;
@@ -42,13 +42,13 @@ struct spe_timers {
 };
 
 /**
- * struct spe_collection - what holds at one Exception level
- * @offset: to subtract from the physical count
+ * struct spe_collection - what is collected at one Exception level
+ * @offset: subtracted from the physical count
  * @time: &enum spe_collection_time
- * @sampled: operations are sampled there, if the buffer is enabled
+ * @sampled: operations are sampled if the buffer is enabled
  * @context1: CONTEXTIDR_EL1 is collected
- * @context2: CONTEXTIDR_EL2 is
- * @pa: physical data addresses are
+ * @context2: CONTEXTIDR_EL2 is collected
+ * @pa: physical data addresses are collected
  */
 struct spe_collection {
 	u64 offset;
@@ -63,10 +63,12 @@ struct spe_collection {
 unsigned int spe_collection_owner(const struct spe_controls *controls);
 
 /**
- * spe_collection_at() - what holds for operations at Exception level @el
+ * spe_collection_at() - what is collected of operations at one Exception level
+ * @controls: controls of the PE
+ * @timers: controls of the Generic Timer
  * @pmscr_el1: PMSCR_EL1
- * @pmscr_el2: PMSCR_EL2; not looked at where EL2 is not enabled
- * @el: 0-2
+ * @pmscr_el2: PMSCR_EL2; ignored if EL2 is not enabled
+ * @el: the Exception level, 0 to 2
  */
 struct spe_collection spe_collection_at(const struct spe_controls *controls,
 					const struct spe_timers *timers, u64 pmscr_el1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reporting (D17.8): which PMBSR_ELx records a profiling buffer management event, and
- * whether that shows as the interrupt PMBIRQ or as an SPE Profiling exception. Pure
- * functions of the controls.
+ * Routing of profiling buffer management events (D17.8): which PMBSR_ELx records an event, and
+ * whether the PE sees it as the interrupt PMBIRQ or as an SPE Profiling exception. Results depend
+ * on the arguments alone.
  */
 #ifndef SPE_CORE_EVENT_ROUTING_H
 #define SPE_CORE_EVENT_ROUTING_H
@@ -11,7 +11,7 @@
 
 /* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}). */
 enum spe_state {
-	SPE_STATE_CURRENT, /* whichever @ns and @nse say: EL3 gave it the buffer */
+	SPE_STATE_CURRENT, /* the state of @ns and @nse, whichever it is */
 	SPE_STATE_SECURE,
 	SPE_STATE_NONSECURE,
 	SPE_STATE_REALM,
@@ -22,7 +22,7 @@ enum spe_state {
  * struct spe_controls - Effective values of the controls around the SPU
  * @exc: FEAT_SPE_EXC is implemented
  * @el2: EL2 is implemented
- * @el3: EL3 is implemented; if not, its fields below but @ns and @eel2 are not looked at
+ * @el3: EL3 is implemented; if not, its fields below are ignored, except @ns and @eel2
  * @ns: SCR_EL3.NS
  * @nse: SCR_EL3.NSE (FEAT_RME): Realm state with @ns
  * @owner: &enum spe_state; in another state there is no profiling (D17.4)
@@ -40,9 +40,8 @@ enum spe_state {
  * @el2_ke: PMSCR_EL2.KE
  * @el1_ee: PMSCR_EL1.EE, 0-3; 1 and 2 are reserved
  * @el1_ke: PMSCR_EL1.KE
- * @strict_ee: a knob, how reserved values of @el1_ee behave: as table D17-8 has it, by
- *	their upper bit (false); or as RMYXZK and RTSJRP have it, neither enabling the
- *	exception nor the interrupt (true)
+ * @strict_ee: how reserved values of @el1_ee behave. False: by their upper bit, as in table D17-8.
+ *	True: they enable neither exception nor interrupt, as in RMYXZK and RTSJRP
  */
 struct spe_controls {
 	bool exc;
@@ -69,7 +68,7 @@ struct spe_controls {
 };
 
 /**
- * struct spe_pe_state - where the PE is, for an exception
+ * struct spe_pe_state - the state of the PE that decides whether an exception is taken
  * @el: the current Exception level, 0-3
  * @owning: it executes in the Security state that owns the buffer
  * @debug: it is in Debug state
@@ -96,9 +95,9 @@ enum spe_routing_event {
 };
 
 enum spe_exception_state {
-	SPE_EXCEPTION_DISABLED, /* None: and not pending */
-	SPE_EXCEPTION_MASKED_PM, /* B: pending, PSTATE.PM masks it */
-	SPE_EXCEPTION_MASKED, /* C: pending, masked whatever PSTATE.PM is */
+	SPE_EXCEPTION_DISABLED, /* "None" in the tables: not pending */
+	SPE_EXCEPTION_MASKED_PM, /* "B": pending, masked by PSTATE.PM */
+	SPE_EXCEPTION_MASKED, /* "C": pending, masked with any PSTATE.PM */
 	SPE_EXCEPTION_TAKEN,
 };
 
@@ -112,26 +111,31 @@ struct spe_exception {
 	u8 target;
 };
 
-/** spe_routing_classify() - the column of an event by EC and MSS, as spe_fault() packs them */
+/**
+ * spe_routing_classify() - the column of an event in tables D17-5 to D17-7
+ * @fault: from spe_fault()
+ */
 enum spe_routing_event spe_routing_classify(u32 fault);
 
 /**
- * spe_routing_target() - the x of the PMBSR_ELx that records an event (RHJXHT)
+ * spe_routing_target() - which PMBSR_ELx records an event (RHJXHT)
+ * @controls: controls of the PE
+ * @event: the event
  *
- * Return: 1, 2 or 3.
+ * Return: x: 1, 2 or 3.
  */
 unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_routing_event event);
 
 /**
- * spe_routing_exception() - what becomes of PMBSR_ELx.S being 1 (RMYXZK)
- * @x: 1-3, whose S
- *
- * With HCR_EL2.TGE the PE cannot be at EL1: then there is no answer for that.
+ * spe_routing_exception() - which exception PMBSR_ELx.S causes while it is 1 (RMYXZK)
+ * @controls: controls of the PE
+ * @pe: state of the PE; not EL1 with HCR_EL2.TGE, which is impossible
+ * @x: 1 to 3
  */
 struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 					   const struct spe_pe_state *pe, unsigned int x);
 
-/** spe_routing_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S, or is LOW (RTSJRP) */
+/** spe_routing_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S; if not, it is LOW (RTSJRP) */
 bool spe_routing_irq_enabled(const struct spe_controls *controls);
 
 /**
@@ -139,10 +143,10 @@ bool spe_routing_irq_enabled(const struct spe_controls *controls);
  */
 u8 spe_routing_el2_effective_ee(const struct spe_controls *controls);
 
-/** spe_routing_security_state() - &enum spe_state of @ns and @nse; SPE_STATES for none of them */
+/** spe_routing_security_state() - &enum spe_state by NS and NSE; SPE_STATES for reserved values */
 u8 spe_routing_security_state(const struct spe_controls *controls);
 
-/** spe_routing_el2_enabled() - EL2 is implemented and enabled in the Security state of @ns */
+/** spe_routing_el2_enabled() - whether EL2 is implemented, and enabled in the Security state */
 bool spe_routing_el2_enabled(const struct spe_controls *controls);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The choices that the architecture leaves to implementations and that have two ways: a bit of
- * &spe_spu_config.choices each. Clear is the default; set is the other way, said here.
+ * Behaviours that the architecture leaves to implementations, with two alternatives each. Each is a
+ * bit of &spe_spu_config.choices. 0 is the default; 1 is the alternative that impdef.c describes.
  */
 #ifndef SPE_CORE_IMPDEF_H
 #define SPE_CORE_IMPDEF_H
@@ -63,9 +63,9 @@
 
 /**
  * struct spe_impdef - a choice, for scripts and messages
- * @name: as a word
- * @where: rule, section, table or register that leaves it open
- * @other: what the bit chooses
+ * @name: its name
+ * @where: the rule, section, table or register that leaves the choice open
+ * @other: the behaviour if the bit is 1
  */
 struct spe_impdef {
 	const char *name;
@@ -73,10 +73,10 @@ struct spe_impdef {
 	const char *other;
 };
 
-/** spe_impdef_get() - the choice of bit @bit; NULL from SPE_CHOICES on */
+/** spe_impdef_get() - describe choice @bit; NULL if @bit is not below SPE_CHOICES */
 const struct spe_impdef *spe_impdef_get(unsigned int bit);
 
-/** spe_impdef_find() - the bit of a choice by its name, or -ENOENT */
+/** spe_impdef_find() - find a choice by its name; returns its bit, or -ENOENT */
 int spe_impdef_find(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the files of the instruction layer share. */
+/* Functions that the instruction*.c files call of each other. */
 #ifndef SPE_CORE_INSTRUCTION_INTERNAL_H
 #define SPE_CORE_INSTRUCTION_INTERNAL_H
 
@@ -20,19 +20,22 @@ enum spe_subclass {
 	SPE_SUBCLASS_SME = 0x88,
 };
 
-/* instruction-type.c: CLASS, SUBCLASS and the types to filter by. @store: of the chosen access. */
+/*
+ * instruction-type.c: set CLASS, SUBCLASS and the types to filter by.
+ * @store: the chosen access is a store
+ */
 void spe_instruction_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			  bool store, struct spe_operation *operation);
 
-/* instruction-type.c: its conditionality counts (D17.6.5). */
+/* instruction-type.c: whether the instruction is treated as conditional (D17.6.5). */
 bool spe_instruction_conditional(const struct spe_spu *spu,
 				 const struct spe_instruction *instruction);
 
-/* instruction-memory.c: the access to record; NULL for none. */
+/* instruction-memory.c: choose the access to record; NULL: none. */
 const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 						const struct spe_instruction *instruction);
 
-/* instruction-memory.c: what is collected of @access and of the others. */
+/* instruction-memory.c: set what is collected about @access, and about all accesses together. */
 void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			    const struct spe_access *access, struct spe_operation *operation);
 
@@ -41,7 +44,10 @@ static inline bool spe_instruction_is(const struct spe_instruction *instruction,
 	return instruction->flags & flag;
 }
 
-/* Cache maintenance, prefetch, address translation: Other operations with some of a load's data. */
+/*
+ * Whether it is cache maintenance, a prefetch or an address translation. These are Other
+ * operations, but some data of a load are collected about them (D17.6.8).
+ */
 static inline bool spe_instruction_is_aside(const struct spe_spu *spu,
 					    const struct spe_instruction *instruction)
 {

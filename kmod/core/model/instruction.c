@@ -256,7 +256,7 @@ static void sample(struct spe_spu *spu, const struct spe_instruction *instructio
 
 	if (instruction->kind == SPE_INSTRUCTION_WAIT &&
 	    spe_spu_chooses(spu, SPE_CHOICE_WAIT_WAKES))
-		spe_spu_tell(spu, SPE_SPU_EVENT_WAKE);
+		spe_spu_signal(spu, SPE_SPU_EVENT_WAKE);
 	if (spe_spu_describe(spu, instruction, member, &operation))
 		spe_spu_sample(spu, &operation);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Instructions as a PE executes them, and what the profiling operation takes of each (D17.6): an
- * operation source that knows instructions hands them to spe_spu_execute() and need not know
- * what a record of one looks like on this SPU.
+ * Instructions as a PE executes them, and what the profiling operation collects about each (D17.6).
+ * An operation source that knows instructions passes them to spe_spu_execute(), which decides what
+ * their records contain on this SPU.
  */
 #ifndef SPE_CORE_INSTRUCTION_H
 #define SPE_CORE_INSTRUCTION_H
@@ -38,12 +38,12 @@ enum spe_instruction_kind {
 	SPE_INSTRUCTION_KINDS,
 };
 
-/* What became of it (D17.6.7, D17.6.10). */
+/* How the instruction ended (D17.6.7, D17.6.10). */
 enum spe_fate {
 	SPE_FATE_RETIRED,
 	SPE_FATE_EXCEPTION, /* a synchronous architectural exception */
 	SPE_FATE_MISSPECULATED,
-	SPE_FATE_NONARCH, /* it relates to no instruction */
+	SPE_FATE_NONARCH, /* the operation belongs to no instruction */
 	SPE_FATE_IMPDEF_EXCEPTION, /* a non-architectural exception (D17.6.10.1) */
 	SPE_FATES,
 };
@@ -61,7 +61,7 @@ enum spe_condition {
 
 /* &spe_instruction.flags */
 #define SPE_INSTRUCTION_CONDITIONAL  SPE_BIT(0) /* by PSTATE.{N, Z, C, V} or compare-and-branch */
-#define SPE_INSTRUCTION_PASSED	     SPE_BIT(1) /* and the condition held: a branch is taken */
+#define SPE_INSTRUCTION_PASSED	     SPE_BIT(1) /* the condition was true: a branch is taken */
 #define SPE_INSTRUCTION_FP	     SPE_BIT(2)
 #define SPE_INSTRUCTION_ASE	     SPE_BIT(3) /* Advanced SIMD */
 #define SPE_INSTRUCTION_INDIRECT     SPE_BIT(4)
@@ -83,7 +83,7 @@ enum spe_condition {
 #define SPE_INSTRUCTION_GATHER	     SPE_BIT(20) /* gather load, scatter store */
 #define SPE_INSTRUCTION_PREDICATED   SPE_BIT(21) /* Sampled predicated operation */
 #define SPE_INSTRUCTION_PARTIAL	     SPE_BIT(22) /* an element of the predicate is FALSE */
-#define SPE_INSTRUCTION_EMPTY	     SPE_BIT(23) /* all are */
+#define SPE_INSTRUCTION_EMPTY	     SPE_BIT(23) /* all elements are FALSE */
 #define SPE_INSTRUCTION_ZT	     SPE_BIT(24) /* involves ZT registers */
 #define SPE_INSTRUCTION_WHOLE_ZA     SPE_BIT(25) /* operates on all of ZA at once */
 #define SPE_INSTRUCTION_STREAMING    SPE_BIT(26) /* in Streaming SVE mode */
@@ -105,17 +105,17 @@ enum spe_condition {
 #define SPE_ACCESS_CHECKED	 SPE_BIT(5) /* against an Allocation Tag in memory */
 #define SPE_ACCESS_TCF_IGNORED	 SPE_BIT(6) /* and Tag Check Faults are ignored */
 #define SPE_ACCESS_CANONICAL	 SPE_BIT(7) /* Canonically Tagged (FEAT_MTE_CANONICAL_TAGS) */
-#define SPE_ACCESS_TBI		 SPE_BIT(8) /* the TBI bit that applies is 1 */
+#define SPE_ACCESS_TBI		 SPE_BIT(8) /* the applicable TBI bit is 1 */
 #define SPE_ACCESS_NO_TBI	 SPE_BIT(9) /* it is 0 */
 #define SPE_ACCESS_TAGGED	 SPE_BIT(10) /* Memory Tagging with address tagging disabled */
 #define SPE_ACCESS_PA_NS	 SPE_BIT(11) /* the Non-secure physical address space */
 
 /**
- * struct spe_access - an access to memory, or one part of several
- * @events: that it caused, of E[11:8] and E[5:2] and E[23:19]
- * @total: cycles from dispatch until it is complete
- * @translation: cycles in which it waits for the MMU and no part accesses memory
- * @overlap: cycles in which it waits and another part does
+ * struct spe_access - an access to memory; an instruction may make several
+ * @events: events that it caused, of E[11:8], E[5:2] and E[23:19]
+ * @total: cycles from dispatch to completion
+ * @translation: cycles of waiting for the MMU while no other access uses memory
+ * @overlap: cycles of waiting for the MMU while another access uses memory
  * @flags: SPE_ACCESS_*
  * @source: Data Source payload
  * @tag: the Physical Address Tag, 0-15
@@ -133,27 +133,27 @@ struct spe_access {
 };
 
 /**
- * struct spe_instruction - one instruction and what became of it
- * @accesses: @access_count of them, elements in ascending order; the caller's
- * @target: where a branch goes, or would have gone
- * @timestamp: the physical count when it was taken
- * @finished: when it finished execution
+ * struct spe_instruction - an instruction, and how it was executed
+ * @accesses: @access_count accesses, by ascending element; the caller's memory
+ * @target: target of a branch, taken or not
+ * @timestamp: the physical count when the timestamp is collected
+ * @finished: the physical count when it finished execution
  * @events: IMPLEMENTATION DEFINED events; all others follow from the other fields
  * @impdef_address: payload of an IMPLEMENTATION DEFINED Address packet
  * @flags: SPE_INSTRUCTION_*
  * @has: SPE_OPERATION_CONTEXT1, _CONTEXT2, _IMPDEF_ADDRESS, _IMPDEF_COUNTER
- * @total: total latency of the whole, in cycles; of a WFI or WFE without low power
+ * @total: total latency in cycles; of a WFI or WFE without the time in low power
  * @issue: issue latency
  * @alt_issue: issue latency in the clock domain that executes it
  * @low_power: cycles that a WFI or WFE spent in low power
  * @returned: cycles beyond @total until ST64BV returns its status
  * @impdef_counter: payload of an IMPLEMENTATION DEFINED Counter packet
- * @size: bits of the vector, of predicate registers eight times their length, or of the tile
- * @vectors: how many of them, 1 or more
- * @micro_ops: how many it is executed as, 0 or more
+ * @size: size in bits of the vector or the tile; of predicate registers, eight times their length
+ * @vectors: how many vectors, 1 or more
+ * @micro_ops: how many micro-operations execute it, 0 or more
  * @kind: &enum spe_instruction_kind
  * @fate: &enum spe_fate
- * @condition: &enum spe_condition, of what is no branch
+ * @condition: &enum spe_condition, if it is no branch
  * @el: Exception level, 0-2
  * @target_top: NS, EL and NSE at the target, as an Address packet's top byte
  * @spsr_top: the same as SPSR describes it, for an illegal exception return
@@ -189,20 +189,25 @@ struct spe_instruction {
 };
 
 /**
- * spe_spu_members() - how many members of the sample population an instruction is (D17.2)
+ * spe_spu_members() - how many operations of the sample population an instruction is (D17.2)
+ * @spu: the SPU
+ * @instruction: the instruction
  *
- * One where instructions are sampled, as many as it has micro-ops where those are; none if its
- * fate excludes it (D17.6.7).
+ * Return: 1 if the SPU samples instructions; the number of micro-operations if it samples those; 0
+ * if the instruction's fate excludes it (D17.6.7).
  */
 unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction);
 
 /**
- * spe_spu_describe() - what the profiling operation collects of an instruction
+ * spe_spu_describe() - what the profiling operation collects about an instruction
+ * @spu: the SPU
+ * @instruction: the instruction
  * @member: which of its spe_spu_members() was sampled, from 0
+ * @ret_operation: for spe_spu_sample(); unchanged if nothing is captured
  *
- * Draws random numbers where the architecture wants an unbiased choice.
+ * Uses the SPU's random numbers if the architecture demands an unbiased choice.
  *
- * Return: whether a record is captured; if not, @ret_operation is untouched.
+ * Return: whether a record is captured.
  */
 bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
 		      unsigned int member, struct spe_operation *ret_operation);

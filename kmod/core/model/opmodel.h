@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a live operation source does not know: a machine without SPE tells it
- * PC, Exception level, context and time, and nothing of latency, events, data
- * source, addresses or the kind of instruction. These come from here, made up
- * plausibly and consistently, and marked as modelled wherever they are shown.
+ * Invents what an operation source on a machine without SPE does not know. Such a source has PC,
+ * Exception level, context and time. Latency, events, data source, addresses and the kind of
+ * instruction are invented here, plausibly and consistently. Every view marks them as modelled.
  */
 #ifndef SPE_CORE_OPMODEL_H
 #define SPE_CORE_OPMODEL_H
@@ -11,7 +10,7 @@
 #include "codec/env.h"
 #include "spu.h"
 
-/* Data Source payloads as Neoverse N1 and its successors give them. */
+/* Data Source payloads of Neoverse N1 and its successors. */
 #define SPE_SOURCE_L1D		0x0
 #define SPE_SOURCE_L2		0x8
 #define SPE_SOURCE_PEER_CORE	0x9
@@ -19,7 +18,7 @@
 #define SPE_SOURCE_REMOTE	0xd
 #define SPE_SOURCE_DRAM		0xe
 
-/* What a program does with memory and branches. */
+/* How a program uses memory and branches. */
 enum spe_profile {
 	SPE_PROFILE_MIXED, /* 25 % loads, 12 % stores, 18 % branches; caches hit */
 	SPE_PROFILE_POINTER_CHASE, /* mostly dependent loads, 80 % from DRAM, 150-700 cycles */
@@ -28,21 +27,21 @@ enum spe_profile {
 	SPE_PROFILES,
 };
 
-/** struct spe_opmodel - the state of one model; embed it, its fields are private */
+/* struct spe_opmodel - the state of a model; its fields are private */
 struct spe_opmodel {
 	u64 random;
-	u64 cursor; /* bytes that the stream profile has gone through */
+	u64 cursor; /* bytes that the stream profile has accessed */
 };
 
-/** spe_opmodel_init() - begin; the same seed gives the same operations */
+/** spe_opmodel_init() - initialise a model; the same seed gives the same operations */
 void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
 
 /**
- * spe_opmodel_operation() - make up what is not known of an operation
+ * spe_opmodel_operation() - invent what is not known about an operation
  * @model: the model
  * @profile: what the program does
- * @operation: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of has are
- *	the caller's and stay as they are; all else is written
+ * @operation: in: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of has. All other fields
+ *	are written
  *
  * Class and subclass follow from @profile and bits 11:0 of the PC alone: an
  * instruction is always of the same kind, wherever its program is loaded. A
@@ -56,12 +55,13 @@ void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
 void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 			   struct spe_operation *operation);
 
-/** spe_profile_name() - the profile's name in configurations and messages */
+/** spe_profile_name() - the name of a profile, a static string */
 const char *spe_profile_name(enum spe_profile profile);
 
 /**
- * spe_profile_from_name() - the profile called @name
- * @ret_profile: untouched on failure
+ * spe_profile_from_name() - find a profile by its name
+ * @name: the name
+ * @ret_profile: the profile; unchanged on failure
  *
  * Return: 0, or -ENOENT.
  */

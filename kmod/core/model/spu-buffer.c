@@ -224,7 +224,7 @@ static void buffer_full(struct spe_spu *spu)
 
 	event_raise(spu, pmbsr_of(spu, full), full);
 	spu->stats.full++;
-	spe_spu_tell(spu, SPE_SPU_EVENT_FULL);
+	spe_spu_signal(spu, SPE_SPU_EVENT_FULL);
 }
 
 /* RPGGHS: PMBPTR is where it must not be; one of the permitted ways. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the files of the SPU model share. */
+/* Functions that the files of the SPU model call of each other. */
 #ifndef SPE_CORE_SPU_INTERNAL_H
 #define SPE_CORE_SPU_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "instruction.h"
 #include "spu.h"
 
-/* PMSVer, where a version decides. */
+/* Values of PMSVer. */
 enum spe_pmsver {
 	SPE_PMSVER_V1P1 = 2,
 	SPE_PMSVER_V1P2,
@@ -16,46 +16,46 @@ enum spe_pmsver {
 	SPE_PMSVER_V1P5,
 };
 
-/* spu-config.c: the reason why @config is illegal, NULL if it is legal. */
+/* spu-config.c: why @config is not legal, a static string; NULL if it is legal. */
 const char *spe_spu_config_refuse(const struct spe_spu_config *config);
 
-/* spu-config.c: the identification registers, RES0 masks and events of spu->config. */
+/* spu-config.c: set the identification registers, RES0 masks and events by spu->config. */
 void spe_spu_config_apply(struct spe_spu *spu);
 
-/* spu-record.c: the packet headers that spu->config asks for. */
+/* spu-record.c: prepare the packet headers by spu->config. */
 void spe_spu_record_prepare(struct spe_spu *spu);
 
-/* spu-filter.c: whether the filters let @operation be recorded. */
+/* spu-filter.c: whether @operation passes the filters. */
 bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation);
 
-/* spu-record.c: builds @operation's record in spu->record, padded; returns its bytes. */
+/* spu-record.c: write the record of @operation to spu->record, padded; return its size in bytes. */
 size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation);
 
-/* spu-buffer.c: records @operation, raises what management event comes of it. */
+/* spu-buffer.c: record @operation in the buffer, and raise management events. */
 void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *operation);
 
 /*
- * spu-buffer.c: takes @fault as a second event, if it is an asynchronous External
- * abort and PMBSR.S is 1 (RBPFPN); else returns false.
+ * spu-buffer.c: if PMBSR.S is 1 and @fault is an asynchronous External abort, record it as a second
+ * event (RBPFPN) and return true.
  */
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault);
 
-/* spu.c: a random number for what is not the interval. */
+/* spu.c: a random number for all purposes but the interval. */
 u64 spe_spu_chance(struct spe_spu *spu);
 
-/* spu.c: after any change of registers. */
+/* spu.c: apply a change of registers. */
 void spe_spu_update(struct spe_spu *spu);
 
-/* spu-el.c: takes @timers, and the choices that the configuration made for them. */
+/* spu-el.c: copy @timers, and set the choices of the configuration in them. */
 void spe_spu_timers_set(struct spe_spu *spu, const struct spe_timers *timers);
 
-/* spu-el.c: what follows from controls and PMSCR_ELx. */
+/* spu-el.c: derive what is collected from controls and PMSCR_ELx. */
 void spe_spu_controls_derive(struct spe_spu *spu);
 
-/* spu-el.c: PMBSR_ELx; it must exist. */
+/* spu-el.c: the register PMBSR_ELx, which must exist. */
 u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x);
 
-/* spu-el.c: an S that is not ignored is 1, in PMBSR_EL2 or PMBSR_EL3. */
+/* spu-el.c: whether S is 1 in PMBSR_EL2 or PMBSR_EL3, and is not ignored. */
 bool spe_spu_stopped_above(const struct spe_spu *spu);
 
 /* Counters saturate (D18.2.3). */
@@ -66,43 +66,45 @@ static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
 	return (u16)(cycles < max ? cycles : max);
 }
 
-/* Reads memory: a load, a swap, an atomic that returns a value (D18.2.7). */
+/* Whether the operation reads memory: a load, a swap, an atomic with a result (D18.2.7). */
 static inline bool spe_operation_is_load(const struct spe_operation *operation)
 {
 	return operation->op_class == SPE_OP_LOAD_STORE && !(operation->op_subclass & SPE_OP_LDST);
 }
 
-/* Out of line only with FEAT_SPE_EXC: this is asked several times for each sample. */
+/* Whether a management event stopped profiling. Inline, as each sample checks it several times. */
 static inline bool spe_spu_stopped(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S ||
 	       (spu->config.exc && spe_spu_stopped_above(spu));
 }
 
-/* PMBLIMITR.E is 1 and no event is waiting: the SPU may write (D17.8). */
+/* Whether the SPU may write: PMBLIMITR.E is 1, and no event stopped profiling (D17.8). */
 static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E && !spe_spu_stopped(spu);
 }
 
-/* A choice of impdef.h is made the other way. */
+/* Whether the SPU has the alternative behaviour of a choice of impdef.h. */
 static inline bool spe_spu_chooses(const struct spe_spu *spu, u64 choice)
 {
 	return spu->config.choices & choice;
 }
 
-static inline void spe_spu_tell(const struct spe_spu *spu, enum spe_spu_event event)
+/* Signal an event to the PMU, the CTI or the PE. */
+static inline void spe_spu_signal(const struct spe_spu *spu, enum spe_spu_event event)
 {
 	if (spu->io.event)
 		spu->io.event(spu->io.ctx, event);
 }
 
-/* Operations are selected: also for a while after a fault (RWVKFM). */
+/* Whether operations are selected, which goes on for a while after a fault (RWVKFM). */
 static inline bool spe_spu_selects(const struct spe_spu *spu)
 {
 	return spe_spu_buffer_enabled(spu) || spu->lag;
 }
 
+/* Whether the buffer's fill mode discards records instead of stopping. */
 static inline bool spe_spu_discards(const struct spe_spu *spu)
 {
 	return SPE_FIELD_GET(SPE_PMBLIMITR_FM, spu->reg[SPE_REG_PMBLIMITR]) ==

@@ -209,7 +209,7 @@ static void collide(struct spe_spu *spu)
 
 	spu->stats.collisions++;
 	*spe_spu_pmbsr(spu, x) |= SPE_PMBSR_COLL;
-	spe_spu_tell(spu, SPE_SPU_EVENT_COLLISION);
+	spe_spu_signal(spu, SPE_SPU_EVENT_COLLISION);
 }
 
 bool spe_spu_pass(struct spe_spu *spu, u64 count)
@@ -242,15 +242,15 @@ SPE_EXPORT(spe_spu_pass);
 /* Whether its record would go anywhere: the filters have seen it, and the PMU counts it. */
 static bool complete(struct spe_spu *spu, const struct spe_operation *operation)
 {
-	spe_spu_tell(spu, SPE_SPU_EVENT_FEED);
+	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
 	if (!spe_spu_filter(spu, operation)) {
 		spu->stats.filtered++;
 		return false;
 	}
 	spu->stats.passed++;
-	spe_spu_tell(spu, SPE_SPU_EVENT_FILTRATE);
+	spe_spu_signal(spu, SPE_SPU_EVENT_FILTRATE);
 	/* The trigger is not taken back if the record is discarded (D17.8). */
-	spe_spu_tell(spu, SPE_SPU_EVENT_TRIGGER);
+	spe_spu_signal(spu, SPE_SPU_EVENT_TRIGGER);
 	if (!spe_spu_discards(spu) && spe_spu_buffer_enabled(spu))
 		return true;
 	spu->stats.discarded++;
@@ -276,7 +276,7 @@ void spe_spu_drop(struct spe_spu *spu)
 		return;
 	spu->in_flight--;
 	spu->stats.uncaptured++;
-	spe_spu_tell(spu, SPE_SPU_EVENT_FEED);
+	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
 }
 SPE_EXPORT(spe_spu_drop);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The model of a Statistical Profiling Unit, behind its registers. The same
- * source stands in speprof_emu.ko, in the daemon's in-process emulation, in
- * the test-only trap module and in the tests.
+ * A model of a Statistical Profiling Unit with its registers. The same sources are in
+ * speprof_emu.ko, in the daemon's emulation, in the test-only trap module, and in the tests.
  *
- * It does not know where operations come from: whoever owns it tells it how
- * much of the sample population passed and what the selected operation was.
- * One SPU belongs to one CPU; its calls are serialised by the caller.
+ * The caller is the operation source: it reports how many operations of the sample population
+ * passed, and describes the operation that the SPU selected. Calls for one SPU must not run at the
+ * same time.
  */
 #ifndef SPE_CORE_SPU_H
 #define SPE_CORE_SPU_H
@@ -19,7 +18,7 @@
 #include "event-routing.h"
 #include "translation.h"
 
-/* What a &struct spe_operation brings, beyond PC, context and time. */
+/* Which fields of &struct spe_operation are valid, beside PC and time; bits of @has. */
 #define SPE_OPERATION_TARGET	SPE_BIT(0)	/* @target: the branch was taken */
 #define SPE_OPERATION_VA	SPE_BIT(1)	/* @va, and the access was made */
 #define SPE_OPERATION_PA	SPE_BIT(2)	/* @pa was translated */
@@ -27,7 +26,7 @@
 #define SPE_OPERATION_CONTEXT1	SPE_BIT(4)	/* @contextidr_el1 */
 #define SPE_OPERATION_CONTEXT2	SPE_BIT(5)	/* @contextidr_el2 */
 #define SPE_OPERATION_PREV_TARGET SPE_BIT(6)	/* @prev_target */
-#define SPE_OPERATION_FP	SPE_BIT(7)	/* floating-point, where the packet cannot say it */
+#define SPE_OPERATION_FP	SPE_BIT(7)	/* floating-point, if the packet has no bit for it */
 #define SPE_OPERATION_SIMD	SPE_BIT(8)	/* SIMD, likewise */
 #define SPE_OPERATION_TARGET_TOP SPE_BIT(9)	/* @target_top: the target is in another context */
 #define SPE_OPERATION_PREV_TOP	SPE_BIT(10)	/* @prev_top */
@@ -41,15 +40,15 @@
 #define SPE_OPERATION_IMPDEF_COUNTER SPE_BIT(18) /* @impdef_counter */
 #define SPE_OPERATION_NO_TRANSLATION SPE_BIT(19) /* no translation latency, though @va is there */
 #define SPE_OPERATION_TRANSLATION SPE_BIT(20)	/* translation latency, though @va is not */
-#define SPE_OPERATION_LOAD	SPE_BIT(21)	/* a load, where the packet does not say so */
+#define SPE_OPERATION_LOAD	SPE_BIT(21)	/* a load, if the packet does not say so */
 #define SPE_OPERATION_STORE	SPE_BIT(22)	/* a store, likewise */
-#define SPE_OPERATION_ANY_SOURCE SPE_BIT(23)	/* @source is output, load or not */
+#define SPE_OPERATION_ANY_SOURCE SPE_BIT(23)	/* @source is output even if it is no load */
 
 /**
- * struct spe_operation - one member of the sample population, as it finished
+ * struct spe_operation - an operation of the sample population that finished
  * @pc: virtual address of the instruction
  * @target: virtual address of the branch target, at the same EL
- * @prev_target: where the last branch before it that was taken and retired went (D17.6.3.1)
+ * @prev_target: target of the last taken and retired branch before it (D17.6.3.1)
  * @va: data virtual address
  * @pa: data physical address
  * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT
@@ -102,14 +101,14 @@ struct spe_operation {
 	bool nse;
 };
 
-/* Where packets stand in a record (D18.1.2 leaves their order open). */
+/* The order of packets in a record, which D18.1.2 leaves open. */
 enum spe_spu_layout {
 	/*
-	 * As recorded on Neoverse cores: every packet has its place in 64 bytes,
-	 * the place of an absent one is zero, the Timestamp ends the record.
+	 * As on Neoverse cores: every packet has a fixed offset in 64 bytes, which are zero if it
+	 * is absent. The Timestamp packet ends the record.
 	 */
 	SPE_SPU_LAYOUT_SLOTS,
-	/* One after the other, zeros only at the end. */
+	/* Packets without gaps; zeros only at the end. */
 	SPE_SPU_LAYOUT_PACKED,
 	SPE_SPU_LAYOUTS,
 };
@@ -140,7 +139,7 @@ enum spe_spu_fault_dl {
 enum spe_spu_abort {
 	SPE_SPU_ABORT_REPORTED,		/* to the SPU; from SPEv1p3 on, which forbids it, ignored */
 	SPE_SPU_ABORT_IGNORED,		/* as if the write had been made */
-	SPE_SPU_ABORT_SERROR,		/* an SError exception, and no word of it in PMBSR */
+	SPE_SPU_ABORT_SERROR,		/* an SError exception, not reported in PMBSR */
 	SPE_SPU_ABORTS,
 };
 
@@ -155,7 +154,7 @@ enum spe_spu_walk_abort {
 
 /* The record of an operation that excepted or did not retire (D17.6.10). */
 enum spe_spu_incomplete {
-	SPE_SPU_INCOMPLETE_ALL,		/* what the operation brings, but no branch target */
+	SPE_SPU_INCOMPLETE_ALL,		/* all packets of the operation but the branch target */
 	SPE_SPU_INCOMPLETE_EVENTS,	/* the Events packet, and End or Timestamp */
 	SPE_SPU_INCOMPLETE_SOME,	/* these, and some of the others, at random */
 	SPE_SPU_INCOMPLETES,
@@ -174,7 +173,7 @@ enum spe_spu_not_allowed {
 #define SPE_ALTCLK_SMCU	  1
 #define SPE_ALTCLK_IMPDEF 15
 
-/* Features of the PE around the SPU, where they decide what registers and records hold. */
+/* Features of the PE that affect the SPU's registers and records. */
 #define SPE_PE_SVE	SPE_BIT(0)
 #define SPE_PE_SME	SPE_BIT(1)
 #define SPE_PE_MTE2	SPE_BIT(2)
@@ -188,12 +187,12 @@ enum spe_spu_not_allowed {
 #define SPE_PE_ALL	SPE_MASK(9, 0)
 
 /**
- * struct spe_spu_config - what the SPU implements, and its knobs
+ * struct spe_spu_config - what the SPU implements, and which permitted behaviour it has
  *
  * Documentation/reference/spu-choices.md lists every choice of the architecture with the
  * knob that makes it. Begin with spe_spu_config_default().
  *
- * @pmsver: 1 (FEAT_SPE) to 6; what the features below may be
+ * @pmsver: 1 (FEAT_SPE) to 6; restricts the features below
  * @interval: PMSIDR.Interval, the recommended minimum's encoding
  * @max_size: PMSIDR.MaxSize: log2 of the largest record in bytes, 6-11
  * @align: PMBIDR.Align: log2 of the alignment of records, 0-11, at most @max_size
@@ -236,11 +235,11 @@ enum spe_spu_not_allowed {
  *	target too (D17.6.3.1); packed layout only
  * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR,
  *	EFT, FPF, SME; the first three are always there
- * @choices: SPE_CHOICE_* (impdef.h): the bits that are set choose the other permitted way
+ * @choices: SPE_CHOICE_* (impdef.h): a set bit selects the alternative behaviour
  * @optional_events: those of the optional events (D18.2.6: 8-11, 19-23) that are
  *	implemented, as a mask
  * @sampled_events: events that PMSEVFR can filter on, as a mask
- * @seed: of the random number generator (D17.3.2); any value
+ * @seed: seed of the random number generator (D17.3.2); any value
  */
 struct spe_spu_config {
 	u8 pmsver;
@@ -284,10 +283,12 @@ struct spe_spu_config {
 
 #define SPE_OTHER_INFO_EVENTS SPE_BIT(31)
 
-/* What the SPU tells the PMU and the CTI (D17.3.7, D17.8, D17.8.2), and one for the PE. */
+/*
+ * Events that the SPU signals to the PMU and the CTI (D17.3.7, D17.8, D17.8.2), and one to the PE.
+ */
 enum spe_spu_event {
 	SPE_SPU_EVENT_FEED,	/* SAMPLE_FEED: a sampled operation completed */
-	SPE_SPU_EVENT_FILTRATE,	/* SAMPLE_FILTRATE: and no filter removed it */
+	SPE_SPU_EVENT_FILTRATE,	/* SAMPLE_FILTRATE: it completed, and no filter removed it */
 	SPE_SPU_EVENT_COLLISION, /* SAMPLE_COLLISION */
 	SPE_SPU_EVENT_FULL,	/* SAMPLE_BUFFER_FULL */
 	SPE_SPU_EVENT_TRIGGER,	/* the CTI trigger event of a record */
@@ -296,7 +297,7 @@ enum spe_spu_event {
 };
 
 /**
- * struct spe_spu_io - what an SPU reaches outside itself
+ * struct spe_spu_io - callbacks of an SPU
  * @write: write @len bytes at buffer address @addr; returns 0, or a syndrome
  *	built with spe_fault(): then nothing has been written. With @addr and
  *	@len it may check a whole record, as a record is written in one call (unless
@@ -320,25 +321,27 @@ struct spe_spu_io {
 	void *ctx;
 };
 
-/* Beside EC and MSS in a fault: the MSS2 of a stage 2 Permission fault (FEAT_THE). */
+/* May be added to a fault: MSS2 of a stage 2 Permission fault (FEAT_THE). */
 #define SPE_FAULT_TOP_LEVEL    SPE_BIT(24)
 #define SPE_FAULT_ASSURED_ONLY SPE_BIT(23)
 
 /**
- * spe_fault() - a fault of a buffer write: EC and MSS as PMBSR will hold them
+ * spe_fault() - make a fault of a buffer write
+ * @ec: PMBSR.EC
+ * @mss: PMBSR.MSS
  *
- * SPE_FAULT_TOP_LEVEL and SPE_FAULT_ASSURED_ONLY may be added.
+ * Return: a value that is not 0. SPE_FAULT_TOP_LEVEL and SPE_FAULT_ASSURED_ONLY may be added.
  */
 static inline u32 spe_fault(u32 ec, u32 mss)
 {
 	return (u32)(SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | SPE_FIELD_PREP(SPE_PMBSR_MSS, mss)) | 1U << 25;
 }
 
-/**
- * struct spe_spu_stats - what hardware does not tell and the model can count
+/*
+ * struct spe_spu_stats - counters that hardware does not have
  *
- * The ledger of records: @selected is @filtered + @discarded + @uncaptured + @written
- * and what is in flight. The ledger of bytes: PMBPTR advances by @bytes + @cut.
+ * Records: @selected is @filtered + @discarded + @uncaptured + @written + what is in flight.
+ * Bytes: PMBPTR advances by @bytes + @cut.
  */
 struct spe_spu_stats {
 	u64 operations;		/* members of the population that passed while enabled */
@@ -377,35 +380,33 @@ enum spe_spu_kind {
 	SPE_SPU_KINDS,
 };
 
-/**
- * struct spe_spu - one SPU. Embed it; its fields belong to spu*.c.
- */
+/* struct spe_spu - an SPU; its fields are private to spu*.c */
 struct spe_spu {
 	u64 reg[SPE_REG_COUNT];
 	u64 writable[SPE_REG_COUNT];	/* the bits that are neither RES0 nor read-only */
 	struct spe_spu_config config;
 	struct spe_spu_io io;
 	struct spe_spu_stats stats;
-	struct spe_controls controls; /* of the PE, and what config and PMSCR_ELx say */
+	struct spe_controls controls; /* of the PE, from @config, and from PMSCR_ELx */
 	struct spe_timers timers;
 	struct spe_collection collect[3]; /* by Exception level */
 	u64 pmscr_el2;
-	u64 pmscr_el12; /* of a host under VHE, whose own is reg[]: a guest's PMSCR_EL1 */
+	u64 pmscr_el12; /* with @config.e2h: PMSCR_EL1 of a guest; the host's is in @reg */
 	u64 pmbsr_el2;
 	u64 pmbsr_el3;
 	struct spe_regime regime;
 	u64 random;
-	u64 chance;	/* of choices other than the interval's */
-	u64 previous;	/* the last taken branch's target, an Address payload (D17.6.3.1) */
-	u64 events;	/* the events that are output */
-	u32 output;	/* the kinds of packets that are, as a mask */
+	u64 chance;	/* random state of all choices but the interval */
+	u64 previous;	/* target of the last taken branch, an Address payload (D17.6.3.1) */
+	u64 events;	/* events that are output */
+	u32 output;	/* kinds of packets that are output, as a mask */
 	u32 inject;	/* fault for the next write, 0 for none */
 	u8 in_flight;	/* selected, not yet finished */
 	u8 draw;	/* the next ECOUNT, if @drawn */
 	u8 lag;		/* operations still to be selected after a fault */
 	bool drawn;
 	bool previous_valid;
-	bool gcs;	/* branches may bring GCS accesses */
+	bool gcs;	/* branches may have GCS accesses */
 	bool enabled;	/* profiling was enabled at the last change (D17.3.3) */
 	bool irq_level;
 	u8 headers[SPE_SPU_KINDS];
@@ -415,26 +416,33 @@ struct spe_spu {
 };
 
 /**
- * spe_spu_init() - a reset SPU
- * @config: copied; an illegal combination is refused
+ * spe_spu_init() - initialise an SPU in its reset state
+ * @spu: the SPU; needs no cleanup
+ * @config: copied
  * @io: copied
- * @ret_reason: why -EINVAL, a static string; may be NULL
+ * @ret_reason: on failure, why @config is not legal, a static string; may be NULL
  *
  * Return: 0 or -EINVAL.
  */
 int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 		 const struct spe_spu_io *io, const char **ret_reason);
 
-/** spe_spu_config_default() - a Neoverse-like SPU: SPEv1p1, 64-byte records, 12-bit counters */
+/**
+ * spe_spu_config_default() - the configuration of an SPU like that of Neoverse cores
+ * @ret_config: SPEv1p1, records of 64 bytes, counters of 12 bits
+ */
 void spe_spu_config_default(struct spe_spu_config *ret_config);
 
-/** spe_spu_read() - MRS: RES0 bits read as zero */
+/** spe_spu_read() - read a register, as MRS does; RES0 bits are zero */
 u64 spe_spu_read(const struct spe_spu *spu, enum spe_reg reg);
 
 /**
- * spe_spu_write() - MSR: read-only registers and RES0 bits are ignored
+ * spe_spu_write() - write a register, as MSR does
+ * @spu: the SPU
+ * @reg: the register; writes to read-only registers are ignored
+ * @value: RES0 bits are ignored
  *
- * May change the interrupt's level, through @io.irq.
+ * May call &spe_spu_io.irq.
  */
 void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value);
 
@@ -442,73 +450,77 @@ void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value);
 bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
 
 /**
- * spe_spu_until_sample() - how many members of the population pass until one
- * is selected, that one included; 0 while profiling is disabled
+ * spe_spu_until_sample() - how many operations pass until one is selected
+ * @spu: the SPU
  *
- * What a source that knows only time uses to place its next tick. With FEAT_SPE_ERnd the
- * random number is drawn when the primary counter reaches zero, so this draws it early.
+ * A source that measures time sets its timer by this. With FEAT_SPE_ERnd the random number is drawn
+ * here, earlier than by the SPU, which draws it when the primary counter reaches zero.
+ *
+ * Return: the count, with the selected one; 0 while profiling is disabled.
  */
 u64 spe_spu_until_sample(struct spe_spu *spu);
 
 /**
- * spe_spu_pass() - @count members of the population pass (D17.3.4)
- * @count: at most what spe_spu_until_sample() returned
+ * spe_spu_pass() - operations of the sample population pass (D17.3.4)
+ * @spu: the SPU
+ * @count: how many, at most what spe_spu_until_sample() returned
  *
- * Return: whether the last of them is selected for sampling. Then
- * spe_spu_sample() must follow with the operation; further members may pass
- * before it, and one selected when &spe_spu_config.in_flight are still to come
- * collides (D17.3.7): it is not sampled, PMBSR.COLL is set.
+ * Return: true if the last one is selected. The caller then passes it to spe_spu_sample() or
+ * spe_spu_drop(), before or after further operations pass. If &spe_spu_config.in_flight selected
+ * operations are not passed yet, the next one that is selected collides (D17.3.7): it is not
+ * sampled, and PMBSR.COLL is set.
  */
 bool spe_spu_pass(struct spe_spu *spu, u64 count);
 
 /**
- * spe_spu_sample() - the selected operation finished
+ * spe_spu_sample() - the selected operation finished: write its record
+ * @spu: the SPU
+ * @operation: the operation
  *
- * Applies the controls of what is collected (D17.6.9) and the filters, writes
- * the record, moves PMBPTR, raises management events (D17.8).
+ * Applies the controls of what is collected (D17.6.9) and the filters, writes the record, advances
+ * PMBPTR, and raises management events (D17.8).
  */
 void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
 
 /**
- * spe_spu_drop() - the selected operation finished, and no record of it is captured
+ * spe_spu_drop() - the selected operation finished, and is never recorded (D17.6.7, D17.6.10.1)
+ * @spu: the SPU
  *
- * For members of the population that are never recorded (D17.6.7, D17.6.10.1): SAMPLE_FEED
- * counts it, SAMPLE_FILTRATE does not.
+ * SAMPLE_FEED counts it, SAMPLE_FILTRATE does not.
  */
 void spe_spu_drop(struct spe_spu *spu);
 
-/**
- * spe_spu_freezes() - PMBLIMITR.PMFZ freezes PMU event counters: FEAT_SPEv1p2, profiling is stopped
- */
+/** spe_spu_freezes() - whether PMBLIMITR.PMFZ freezes PMU event counters now (FEAT_SPEv1p2) */
 bool spe_spu_freezes(const struct spe_spu *spu);
 
 /**
- * spe_spu_translate() - the controls of the owning translation regime changed
- *
- * Without it: hardware manages nothing. Needs &spe_spu_io.walk to show.
+ * spe_spu_translate() - set the controls of the owning translation regime
+ * @spu: the SPU
+ * @regime: copied; all false at first. Without &spe_spu_io.walk it has no effect
  */
 void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime);
 
-/** spe_spu_operate() - one member of the population: pass, and sample if selected */
+/** spe_spu_operate() - pass @operation, and sample it if it is selected */
 void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation);
 
 /**
- * spe_spu_inject() - the next buffer write ends in @fault
+ * spe_spu_inject() - let the next buffer write end in a fault
+ * @spu: the SPU
  * @fault: from spe_fault(); EC_BUFFER with BSC_FULL fills the buffer after the write
  *
- * An asynchronous External abort while PMBSR.S is 1 arrives at once, as a second
- * event (RBPFPN).
+ * An asynchronous External abort while PMBSR.S is 1 arrives at once, as a second event (RBPFPN).
  */
 void spe_spu_inject(struct spe_spu *spu, u32 fault);
 
 /**
- * spe_spu_control() - the PE around the SPU changed its controls
- * @controls: Effective values; what the configuration and PMSCR_ELx say is taken from
- *	there: @exc, @el2, @el3, @strict_ee, and EE and KE of both
+ * spe_spu_control() - set the controls of the PE around the SPU
+ * @spu: the SPU
+ * @controls: Effective values; copied, except for @exc, @el2, @el3 and @strict_ee, which come from
+ *	the configuration, and EE and KE, which come from PMSCR_ELx
  * @timers: copied
  *
- * Without it: Non-secure state, EL1 owns the buffer, all else is zero. May change the
- * interrupt's level.
+ * At first the state is Non-secure, EL1 owns the buffer, and all other controls are zero. May call
+ * &spe_spu_io.irq.
  *
  * Return: 0, or -EINVAL if a field is out of range or &spe_spu_config.e2h is set, which
  * fixes them all.
@@ -517,7 +529,9 @@ int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
 		    const struct spe_timers *timers);
 
 /**
- * spe_spu_read_at() - MRS of a register by its own Exception level
+ * spe_spu_read_at() - read the register of one Exception level
+ * @spu: the SPU
+ * @reg: the register
  * @x: 1 for all that spe_spu_read() knows; 2 for PMSCR_EL2 and PMBSR_EL2, 3 for PMBSR_EL3. With
  *	&spe_spu_config.e2h what spe_spu_read() calls PMSCR is PMSCR_EL2, and 1 a guest's
  *
@@ -525,11 +539,13 @@ int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
  */
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x);
 
-/** spe_spu_write_at() - MSR likewise; ignored where there is no such register */
+/** spe_spu_write_at() - write it; nothing happens if there is no such register */
 void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value);
 
 /**
- * spe_spu_name_at() - which register a name with _EL1 or _EL12 reaches (E2H redirection)
+ * spe_spu_name_at() - which register a name with _EL1 or _EL12 accesses (E2H redirection)
+ * @spu: the SPU
+ * @reg: the register
  * @el: the Exception level of the access, 1-3
  * @el12: the name ends in _EL12, not in _EL1
  *
@@ -539,11 +555,13 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 			     bool el12);
 
 /**
- * spe_spu_access() - the PE executes an MRS or MSR
- * @traps: the controls that trap; those of spe_spu_control() count too
- * @value: written if @access is an MSR; else set to what is read, if a register is reached
+ * spe_spu_access() - execute an MRS or MSR
+ * @spu: the SPU
+ * @traps: controls that trap, in addition to those of spe_spu_control()
+ * @access: the instruction
+ * @value: in for an MSR; out for an MRS, if it accesses a register
  *
- * Return: what it comes to. Traps, and memory of FEAT_NV2, are the caller's.
+ * Return: what the instruction does. The caller handles traps and accesses to memory (FEAT_NV2).
  */
 struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
 					const struct spe_sysreg_access *access, u64 *value);

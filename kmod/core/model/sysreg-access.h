@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an MRS or MSR of an SPE register comes to: the register itself, another one (E2H
- * redirection, _EL12 names), memory (nested virtualization), a trap to EL2 or EL3, or an
- * UNDEFINED exception. By the accessor descriptions of the registers (DDI 0487, D24.7). Pure
- * functions of the controls.
+ * What an MRS or MSR of an SPE register accesses: that register, another one (E2H redirection,
+ * names with _EL12), memory (nested virtualization), or none: it traps to EL2 or EL3, or is
+ * UNDEFINED. From the descriptions of the registers (DDI 0487, D24.7). Results depend on the
+ * arguments alone.
  */
 #ifndef SPE_CORE_SYSREG_ACCESS_H
 #define SPE_CORE_SYSREG_ACCESS_H
@@ -12,7 +12,7 @@
 #include "codec/registers.h"
 #include "event-routing.h"
 
-/* How the name in the instruction ends. */
+/* The end of the register's name in the instruction. */
 enum spe_suffix {
 	SPE_SUFFIX_EL1,
 	SPE_SUFFIX_EL2,
@@ -26,14 +26,14 @@ enum spe_suffix {
  * @fgt_read: fine-grained traps of reads at EL1, a bit for each &enum spe_reg: HDFGRTR_EL2 and
  *	HDFGRTR2_EL2 with the SCR_EL3 bits that enable them, nPMSNEVFR_EL1 and nPMSDSFR_EL1
  *	inverted
- * @fgt_write: of writes
+ * @fgt_write: fine-grained traps of writes at EL1, likewise
  * @nspb: MDCR_EL3.{NSPBE, NSPB}, NSPBE in bit 2
  * @nv: HCR_EL2.{NV2, NV1, NV}, NV2 in bit 2
  * @tpms: MDCR_EL2.TPMS
  * @en_pmsn: MDCR_EL3.EnPMSN, which lets PMSNEVFR_EL1 through
  * @en_pms3: MDCR_EL3.EnPMS3, which lets PMSDSFR_EL1 through
- * @sdd: Debug state with EDSCR.SDD: what would trap to EL3 is UNDEFINED
- * @sdd_first: and is so before traps to EL2 are looked at, as implementations may
+ * @sdd: Debug state with EDSCR.SDD: accesses that would trap to EL3 are UNDEFINED
+ * @sdd_first: that is checked before traps to EL2, which implementations may do
  */
 struct spe_traps {
 	u32 fgt_read;
@@ -61,19 +61,20 @@ struct spe_sysreg_access {
 	bool write;
 };
 
+/* What an access does. */
 enum spe_sysreg_outcome {
 	SPE_SYSREG_REGISTER,
 	SPE_SYSREG_UNDEFINED,
 	SPE_SYSREG_TRAP_EL2,
 	SPE_SYSREG_TRAP_EL3,
-	SPE_SYSREG_MEMORY, /* VNCR_EL2's page (FEAT_NV2) */
+	SPE_SYSREG_MEMORY, /* accesses the page at VNCR_EL2 (FEAT_NV2) */
 };
 
 /**
- * struct spe_sysreg_result - where an access goes
+ * struct spe_sysreg_result - what an access does
  * @how: &enum spe_sysreg_outcome
- * @x: of the register that is reached, as spe_spu_read_at() takes it; 0 for none
- * @offset: into VNCR_EL2's page
+ * @x: the Exception level of the accessed register, for spe_spu_read_at(); 0: none
+ * @offset: offset in the page at VNCR_EL2, with SPE_SYSREG_MEMORY
  */
 struct spe_sysreg_result {
 	u8 how;
@@ -81,24 +82,40 @@ struct spe_sysreg_result {
 	u16 offset;
 };
 
-/** struct spe_sysreg_features - which registers there are */
+/**
+ * struct spe_sysreg_features - features that decide which registers exist
+ * @fne: PMSNEVFR_EL1 exists
+ * @fds: PMSDSFR_EL1 exists
+ * @rme: FEAT_RME is implemented
+ */
 struct spe_sysreg_features {
 	bool fne;
 	bool fds;
 	bool rme;
 };
 
-/** spe_sysreg_access_resolve() - where @access goes */
+/**
+ * spe_sysreg_access_resolve() - find out what an access does
+ * @controls: controls of the PE
+ * @traps: controls that trap
+ * @spu: which registers exist
+ * @access: the access
+ */
 struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *controls,
 						   const struct spe_traps *traps,
 						   const struct spe_sysreg_features *spu,
 						   const struct spe_sysreg_access *access);
 
-/** spe_sysreg_buffer_owner() - &enum spe_state by MDCR_EL3.{NSPBE, NSPB} (RBWRVP) */
+/**
+ * spe_sysreg_buffer_owner() - the owner of the buffer, &enum spe_state, by MDCR_EL3.{NSPBE, NSPB}
+ * (RBWRVP)
+ */
 u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb);
 
 /**
- * spe_sysreg_pmbidr_p() - PMBIDR_EL1.P as read at Exception level @el: programming is not allowed
+ * spe_sysreg_pmbidr_p() - PMBIDR_EL1.P: whether a higher Exception level owns the buffer
+ * @controls: controls of the PE
+ * @el: the Exception level that reads it
  */
 bool spe_sysreg_pmbidr_p(const struct spe_controls *controls, unsigned int el);
 

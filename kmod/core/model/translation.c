@@ -8,12 +8,12 @@ static u32 fault_at(unsigned int stage, u32 fsc)
 }
 
 /* Table D17-11, Permission: without management DBM is not looked at, nor is PSTATE.PAN ever. */
-static u32 permission(const struct spe_translation *walk, unsigned int stage,
+static u32 permission(const struct spe_translation *translation, unsigned int stage,
 		      const struct spe_descriptor *descriptor, bool dirties)
 {
 	u32 fault = fault_at(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
 
-	if (walk->the && stage == 2) {
+	if (translation->the && stage == 2) {
 		if (descriptor->top_level)
 			return fault | (u32)SPE_FAULT_TOP_LEVEL;
 		if (descriptor->assured_only)
@@ -22,11 +22,11 @@ static u32 permission(const struct spe_translation *walk, unsigned int stage,
 	return descriptor->writable || dirties ? 0 : fault;
 }
 
-u32 spe_translation_write(const struct spe_translation *walk, const struct spe_regime *regime,
+u32 spe_translation_write(const struct spe_translation *translation, const struct spe_regime *regime,
 			  unsigned int stage, struct spe_descriptor *descriptor)
 {
-	bool ha = walk->manages && regime->ha[stage - 1];
-	bool hd = walk->manages && regime->hd[stage - 1];
+	bool ha = translation->manages && regime->ha[stage - 1];
+	bool hd = translation->manages && regime->hd[stage - 1];
 	bool dirties = hd && descriptor->dbm && !descriptor->writable;
 	u32 level = descriptor->level & 3, fault;
 
@@ -40,7 +40,7 @@ u32 spe_translation_write(const struct spe_translation *walk, const struct spe_r
 		return fault_at(stage, SPE_FSC_ADDRESS_SIZE | level);
 	if (!descriptor->af && !ha)
 		return fault_at(stage, SPE_FSC_ACCESS_FLAG | level);
-	fault = permission(walk, stage, descriptor, dirties);
+	fault = permission(translation, stage, descriptor, dirties);
 	if (fault)
 		return fault;
 	if (descriptor->no_atomic && (!descriptor->af || dirties))
@@ -48,7 +48,7 @@ u32 spe_translation_write(const struct spe_translation *walk, const struct spe_r
 
 	descriptor->af = true;
 	descriptor->writable = descriptor->writable || dirties;
-	if (walk->haft && walk->manages && regime->haft[stage - 1])
+	if (translation->haft && translation->manages && regime->haft[stage - 1])
 		descriptor->tables_af = true;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Translation of buffer writes as far as it shows: which fault a Block or Page descriptor
- * gives (table D17-11), and what the SPU updates in it (D17.8.3.1).
+ * Translation of buffer writes: which fault a Block or Page descriptor causes (table D17-11), and
+ * what the SPU updates in it (D17.8.3.1).
  */
 #ifndef SPE_CORE_TRANSLATION_H
 #define SPE_CORE_TRANSLATION_H
@@ -9,19 +9,19 @@
 #include "codec/env.h"
 
 /**
- * struct spe_descriptor - what the translation of one page at one stage says
+ * struct spe_descriptor - the descriptor of one page at one stage, and its attributes
  * @walk_abort: FSC of an External abort on the walk (0x12-0x17), 0 for none
  * @level: of the Block or Page descriptor, 0-3
  * @valid: if false, a Translation fault
  * @address_size: the output address is too large
  * @af: its Access flag
- * @tables_af: the Access flags of all Table descriptors on the way
+ * @tables_af: the Access flags of all Table descriptors of the walk are 1
  * @writable: the access permissions allow a privileged write
  * @dbm: the Dirty Bit Modifier
  * @no_atomic: updates of this descriptor are not guaranteed to be atomic
  * @conflict: more than one TLB entry matches
  * @assured_only: stage 2: the AssuredOnly attribute forbids the write (FEAT_THE)
- * @top_level: stage 2: the TopLevel check does
+ * @top_level: stage 2: the TopLevel check forbids the write (FEAT_THE)
  */
 struct spe_descriptor {
 	u8 walk_abort;
@@ -39,10 +39,11 @@ struct spe_descriptor {
 };
 
 /**
- * struct spe_regime - controls of the owning translation regime, by stage less one
- * @ha: hardware management of the Access flag is enabled
- * @hd: and of the dirty state
- * @haft: and of the Access flag in Table descriptors (FEAT_HAFT)
+ * struct spe_regime - controls of the owning translation regime; [0] is for stage 1, [1] for stage
+ * 2
+ * @ha: hardware manages the Access flag
+ * @hd: hardware manages the dirty state
+ * @haft: hardware manages the Access flag in Table descriptors (FEAT_HAFT)
  */
 struct spe_regime {
 	bool ha[2];
@@ -52,9 +53,9 @@ struct spe_regime {
 
 /**
  * struct spe_translation - how this SPU translates
- * @manages: it manages Access flag and dirty state (PMBIDR.F)
+ * @manages: it manages the Access flag and the dirty state (PMBIDR.F)
  * @haft: FEAT_HAFT is implemented
- * @the: FEAT_THE is
+ * @the: FEAT_THE is implemented
  */
 struct spe_translation {
 	bool manages;
@@ -63,14 +64,15 @@ struct spe_translation {
 };
 
 /**
- * spe_translation_write() - a privileged write through @descriptor
+ * spe_translation_write() - translate a privileged write at one stage
+ * @translation: what the SPU implements
+ * @regime: controls of the translation regime
  * @stage: 1 or 2
- *
- * Sets what the SPU manages in @descriptor, if the write is permitted.
+ * @descriptor: the descriptor; if the write is permitted, the SPU updates it
  *
  * Return: 0, or the fault as spe_fault() builds it, with SPE_FAULT_* flags.
  */
-u32 spe_translation_write(const struct spe_translation *walk, const struct spe_regime *regime,
+u32 spe_translation_write(const struct spe_translation *translation, const struct spe_regime *regime,
 			  unsigned int stage, struct spe_descriptor *descriptor);
 
 #endif
