@@ -53,7 +53,7 @@ static const struct spe_origin hip_origins[] = {
 
 enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
 
-/* Has SPE, and no public document lists its values. */
+/* A core with SPE whose values no public document lists. */
 #define ENCODING_NONE ENCODINGS
 
 static const struct spe_data_sources encodings[ENCODINGS] = {
@@ -66,7 +66,7 @@ static const struct spe_data_sources encodings[ENCODINGS] = {
 #define MIDR_CORE		(SPE_MASK(31, 24) | SPE_MASK(15, 4))
 #define CORE(implementer, part) ((u32)(implementer) << 24 | (u32)(part) << 4)
 
-/* Cores that have SPE, as far as their manuals or perf's lists say it. */
+/* Cores with SPE, according to their manuals or to perf's lists. */
 static const struct core {
 	u32 midr;
 	u8 encoding;
@@ -119,16 +119,15 @@ SPE_EXPORT(spe_data_sources_find);
 
 #define EVENT(name) SPE_BIT(SPE_EVENT_##name)
 
-/* Whether @events show an access to a cache that it served: seen there, and not missed. */
+/* Whether a cache served the access: @events have the access, and no miss. */
 static bool served(u64 events, u64 access, u64 miss)
 {
 	return (events & (access | miss)) == access;
 }
 
 /*
- * The innermost cache that served it, then the outermost that did not. A line
- * that is still being fetched counts as accessed but not as a miss (E[3]), so
- * E[22] comes before them.
+ * The innermost cache that served the access; otherwise the outermost one that did not. A line that
+ * is still being fetched is an access without a miss (E[3]), so E[22] is checked first.
  */
 static u8 events_level(u64 events)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Layouts: learned from what the general path read, matched eight bytes at a time. */
+/*
+ * Layouts are learned from records that record.c decoded, and matched eight bytes at a time.
+ */
 #include "layout.h"
 #include "zeros.h"
 
@@ -37,7 +39,7 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 		l->events = payload;
 		l->events_size = packet->payload_size;
 		l->events_mask = size_mask(packet->payload_size);
-		/* It is read as eight bytes, whatever its size. */
+		/* A payload of any size is read as eight bytes. */
 		return payload <= SPE_LAYOUT_BYTES - sizeof(u64);
 	case SPE_PACKET_DATA_SOURCE:
 		l->source = payload;
@@ -59,8 +61,8 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 }
 
 /*
- * How far it is from @sample, which @d just read, over zeros to the next record: one
- * that begins alike, as those of a core do. What else ends the zeros is damage: 0.
+ * The distance from @sample, which @d has just decoded, to the next record. Only zeros are between,
+ * and both begin alike. 0: the bytes behind the zeros are no record of this core.
  */
 static u8 layout_stride(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -73,7 +75,7 @@ static u8 layout_stride(const struct spe_decoder *d, const struct spe_sample *sa
 	return stride == room || spe_headers_alike(raw[0], raw[stride]) ? (u8)stride : 0;
 }
 
-/* Where the next record would begin, by where records of this window do. */
+/* Where the next record should begin, by the offsets of earlier records in this window. */
 static u8 layout_slot(const struct spe_decoder *d, u8 size)
 {
 	size_t step = d->align ? d->align : d->starts & -d->starts, slot;
@@ -91,7 +93,7 @@ static void mask_bytes(struct spe_layout *l, size_t from, size_t to, u8 mask)
 	memset((u8 *)l->mask + from, mask, to - from);
 }
 
-/* The layout of a record that the general path read; false if it has none. */
+/* Make the layout of a record that record.c decoded. Returns false if no layout can describe it. */
 static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 {
 	struct spe_packet packet;
@@ -114,7 +116,7 @@ static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 	return true;
 }
 
-/* Two words at once where the CPU has such registers, one after the other elsewhere. */
+/* Compares two words at once if the CPU has vector registers. */
 typedef u64 word_pair __attribute__((vector_size(16)));
 
 static inline word_pair pair_get(const void *p)
@@ -151,7 +153,7 @@ void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw, struct spe_
 }
 SPE_EXPORT(spe_layout_read_rare);
 
-/* The operation's class and payload say most often what kind of record it is. */
+/* The class and payload of the Operation Type packet mostly decide the layout. */
 static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
 {
 	const u8 *op = raw + layouts->key;
@@ -162,13 +164,13 @@ static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
 	return &layouts->by_key[key];
 }
 
-/* @raw is not of layout @l, which was the guess: note by which header that is told. */
+/* Layout @l was guessed for @raw, and is wrong. Find the header that distinguishes the two. */
 static void layouts_tell(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
 {
 	const u8 *match = (const u8 *)l->match, *mask = (const u8 *)l->mask;
 	u8 at, header;
 
-	/* Of another class it was no guess, but what stands where there is none yet. */
+	/* A layout of another class was no guess, but the initial value. */
 	if (layouts->tells == SPE_LAYOUT_TELLS || match[layouts->key] != raw[layouts->key])
 		return;
 	for (at = 0; at < l->size; at++)
@@ -183,7 +185,7 @@ static void layouts_tell(struct spe_layouts *layouts, const struct spe_layout *l
 	layouts->tell[layouts->tells++].header = header;
 }
 
-/* The layout of @raw where the guess was wrong; -1 if there is none. */
+/* Search the layout of @raw after a wrong guess. Returns -1 if there is none. */
 static __attribute__((__noinline__)) int layouts_search(struct spe_layouts *layouts, const u8 *raw)
 {
 	unsigned int guess = *layouts_guess(layouts, raw);
@@ -223,7 +225,7 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 	layout.stride = layout_stride(d, sample);
 	known = layouts_find_same(layouts, &layout);
 	if (known) {
-		/* It lay wider apart before, as where a record between was discarded. */
+		/* The stride was too large, as a discarded record lay between. */
 		if (layout.stride && layout.stride < known->stride) {
 			mask_bytes(known, layout.stride, known->stride, 0);
 			known->stride = layout.stride;
@@ -246,7 +248,10 @@ static enum spe_decode next_general(struct spe_decoder *d, struct spe_layouts *l
 {
 	enum spe_decode r = spe_decoder_next(d, ret_sample, ret_range);
 
-	/* At the window's end a record may have a layout, and none that could be matched. */
+	/*
+	 * At the end of the window, a record may have a layout but too few bytes behind it to
+	 * match.
+	 */
 	if (r == SPE_DECODE_SAMPLE &&
 	    d->len - (size_t)(ret_sample->raw - d->buf) >= SPE_LAYOUT_BYTES)
 		layouts_add(layouts, d, ret_sample);
@@ -257,7 +262,7 @@ static void skip_zeros(struct spe_decoder *d)
 {
 	size_t zeros;
 
-	/* Those of a suspect range are none. */
+	/* Bytes of a suspect range are no record. */
 	if (d->pos == d->len || d->buf[d->pos] || d->broken)
 		return;
 	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
@@ -265,7 +270,7 @@ static void skip_zeros(struct spe_decoder *d)
 	d->ledger.padding += zeros;
 }
 
-/* Whether what is at the decoder's place may be matched, whichever layout it has. */
+/* Whether there are enough bytes at the decoder's position to match any layout. */
 static bool can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
 {
 	return layouts->count && d->len - d->pos >= SPE_LAYOUT_BYTES &&
@@ -274,9 +279,9 @@ static bool can_match(const struct spe_decoder *d, const struct spe_layouts *lay
 }
 
 /*
- * Fill @run with records from the decoder's place on. No branch depends on the kind of
- * record, and where the next one is depends on no load as long as strides are equal:
- * so a core works at several records at once.
+ * Fill @run with records from the decoder's position on. No branch depends on the kind of record.
+ * While strides are equal, the position of the next record depends on no load, so the CPU works on
+ * several records at once.
  */
 static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct spe_run *run)
 {
@@ -305,7 +310,10 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 		starts |= (u32)pos;
 		if (l->stride != stride) {
 			stride = l->stride;
-			/* Keeps it a branch: to be predicted, not waited for. */
+			/*
+			 * Keep this a branch, which the CPU predicts. A conditional move would wait
+			 * for the load.
+			 */
 			__asm__ volatile("" : "+r"(stride));
 		}
 		pos += stride;

@@ -96,7 +96,7 @@ static u8 header_index(u8 type, u8 header)
 	}
 }
 
-/* The header at @buf with its size in @ret_packet, payload still unread. */
+/* Decode the header at @buf, but not the payload. */
 static int decode_header(const u8 *buf, size_t len, struct spe_packet *ret_packet)
 {
 	const struct header *h = &headers[buf[0]];
@@ -119,7 +119,7 @@ static int decode_header(const u8 *buf, size_t len, struct spe_packet *ret_packe
 	ret_packet->header |= (u16)(buf[1] << 8);
 	ret_packet->header_size = 2;
 	ret_packet->payload_size = h->size;
-	/* Table D18-2: Address and Counter alone have an extended format. */
+	/* Table D18-2: only Address and Counter packets have an extended format. */
 	if ((buf[0] & 0xfc) != HEADER_EXTENDED ||
 	    (h->type != SPE_PACKET_ADDRESS && h->type != SPE_PACKET_COUNTER))
 		return 0;
@@ -147,8 +147,8 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet)
 SPE_EXPORT(spe_packet_decode);
 
 /*
- * The header of type, index and size: the entry of the table that has them.
- * Unknown packets keep the header they were read with.
+ * Find the header with this type, index and size in the table. Unknown packets keep the header that
+ * was decoded.
  */
 static int encode_header(const struct spe_packet *packet, u8 ret_header[2])
 {

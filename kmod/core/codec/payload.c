@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "payload.h"
 
-/* A field of a payload, and what it being set says. */
+/* A bit of a payload, and its meaning if it is set. */
 struct field {
 	u8 mask;
 	u16 flag;
@@ -9,7 +9,7 @@ struct field {
 
 #define FIELDS 3
 
-/* By format; LDST, EVL, ETS and CR are more than a flag and not here. */
+/* The bits of each format. LDST, EVL, ETS and CR are handled elsewhere. */
 static const struct field format_fields[SPE_OP_FORMATS][FIELDS] = {
 	[SPE_OP_FORMAT_OTHER] = { { SPE_OP_COND, SPE_OP_IS_CONDITIONAL },
 				  { SPE_OP_FP, SPE_OP_IS_FP },
@@ -42,7 +42,7 @@ static u16 call_flags(u8 subclass)
 	}
 }
 
-/* EVL: 32 bits to 2048 by powers of two, its last value is "more". */
+/* EVL: powers of two from 32 to 2048 bits. The last value means more than that. */
 static void vector_length(struct spe_op *op, u8 subclass)
 {
 	u32 evl = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass);
@@ -51,7 +51,7 @@ static void vector_length(struct spe_op *op, u8 subclass)
 	op->length = evl == 7 ? 2048 : 32U << evl;
 }
 
-/* ETS, bits 6:4 and 2: 128 bits to 256 K by powers of two, its last value is all of ZA. */
+/* ETS, bits 6:4 and 2: powers of two from 128 bits to 256 Kbit. The last value means all of ZA. */
 static void tile_length(struct spe_op *op, u8 subclass)
 {
 	u32 ets = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass) << 1 | (subclass & SPE_OP_PRED ? 1 : 0);
@@ -71,8 +71,8 @@ struct spe_op spe_op_decode(u8 op_class, u8 subclass)
 	unsigned int i;
 
 	/*
-	 * Bit 0 is LDST in all formats of the class, the reserved ones too, as spe_sample_kind()
-	 * has it.
+	 * Bit 0 is LDST in all formats of the class, reserved ones too, as spe_sample_kind()
+	 * assumes.
 	 */
 	if (op_class == SPE_OP_LOAD_STORE)
 		op.flags = subclass & SPE_OP_LDST ? SPE_OP_IS_STORE : SPE_OP_IS_LOAD;
@@ -99,7 +99,7 @@ enum spe_event_state spe_event_state(u8 pmsver, u8 bit)
 
 	switch (bit) {
 	case SPE_EVENT_EXCEPTION ... SPE_EVENT_REMOTE_ACCESS:
-	case SPE_EVENT_TRANSACTIONAL:	/* of FEAT_TME, which later texts withdrew */
+	case SPE_EVENT_TRANSACTIONAL:	/* of FEAT_TME, which was removed */
 		return SPE_EVENT_DEFINED;
 	case SPE_EVENT_MISALIGNED:
 	case SPE_EVENT_PARTIAL_PREDICATE:

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Record codec and the walk over a window (D18.1.2, D18.1.3). This is the
- * general path: it may be slow, it must be right.
+ * The codec of records, and the decoder of windows (D18.1.2, D18.1.3). It is the reference for the
+ * fast path in layout.c, and prefers clarity to speed.
  */
 #include "record.h"
 #include "registers.h"
 #include "zeros.h"
 
 /*
- * What the formats of D18.2 give a record at most: 32 Address, 32 Counter and 4
- * Context packets, one of each other kind, and some that are unknown yet. More
- * is damage, and the bound keeps hostile bytes from making the walk quadratic.
+ * Most packets in a record. D18.2 allows 32 Address, 32 Counter and 4 Context packets, and one of
+ * each other type; some unknown ones are added. More mean damage. The bound keeps the cost linear
+ * for hostile bytes.
  */
 #define MAX_PACKETS 96
 
-/* Bit of @present for an indexed packet; the indices above 7 have no field. */
+/* The bit of @present for a packet with an index. Indices above 7 have no field. */
 static u64 indexed_bit(u8 index, u64 bit)
 {
 	return index < 8 ? bit << index : SPE_HAS_OTHERS;
@@ -169,7 +169,7 @@ static void put_packet(struct writer *w, u8 type, u8 index, u8 size, u64 payload
 		w->pos += (size_t)r;
 }
 
-/* Neoverse's order: PC, context, operation, events, counters, data, time. */
+/* The order of Neoverse cores: PC, context, operation, events, counters, data, time. */
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 {
 	struct writer w = { .buf = buf, .len = len };
@@ -201,7 +201,7 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 }
 SPE_EXPORT(spe_record_encode);
 
-/* The payload that a field of @sample holds; where none does it stays as it is. */
+/* Set the payload from its field of @sample. Without a field it does not change. */
 static void sample_get(const struct spe_sample *sample, struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -233,7 +233,7 @@ static void sample_get(const struct spe_sample *sample, struct spe_packet *packe
 	}
 }
 
-/* Whether the parts of a field that a header gives are still the record's. */
+/* Whether the index and sizes in @sample still are those of the header. */
 static bool header_agrees(const struct spe_sample *sample, const struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -299,7 +299,7 @@ void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bo
 }
 SPE_EXPORT(spe_decoder_part);
 
-/* The lowest bit in which the starts of good records differ from the window's. */
+/* The largest power of two that divides the offsets of all good records. */
 static size_t resync_step(const struct spe_decoder *d)
 {
 	if (d->align)
@@ -310,9 +310,8 @@ static size_t resync_step(const struct spe_decoder *d)
 }
 
 /*
- * Whether @sample may be the first record after damage. Strictly: it begins with
- * the packet that the last good one began with, and holds nothing unknown, as
- * the tail of a damaged record read from within mostly does.
+ * Whether @sample may be the first record after damage. It must begin with the same packet as the
+ * last good record, and have no unknown packets. The tail of a damaged record mostly has some.
  */
 static bool plausible(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -324,16 +323,16 @@ static bool plausible(const struct spe_decoder *d, const struct spe_sample *samp
 }
 
 /*
- * The last run of records that did not go on: @at[i] is where the i-th of them
- * begins, @at[n] where no record does. Runs from neighbouring places soon join
- * it, and are decided there; without it hostile bytes make each of them long.
+ * The last run of records that ended in bytes that are no record. @at[i] is the offset of its
+ * record i, and @at[n] of those bytes. A run from a nearby offset mostly joins this one, and then
+ * ends at the same bytes. Without this memory, hostile bytes would make every run long.
  */
 struct run {
 	size_t at[SPE_RESYNC_RECORDS + 1];
 	unsigned int n;
 };
 
-/* How many records follow from @pos before the run ends; -1 if it is not on it. */
+/* How many records of the run follow from @pos on; -1 if no record of the run begins there. */
 static int run_left(const struct run *run, size_t pos)
 {
 	unsigned int i;
@@ -345,8 +344,8 @@ static int run_left(const struct run *run, size_t pos)
 }
 
 /*
- * Whether it is known that records go on: for as long as it would need bytes that
- * are still to come, nothing is.
+ * Whether it is certain that records follow. It is not while that depends on bytes of a later
+ * chunk.
  */
 enum parses {
 	PARSES_NOT,
@@ -355,8 +354,8 @@ enum parses {
 };
 
 /*
- * Whether the rest of the window, or SPE_RESYNC_RECORDS records, parse from @pos, where no
- * zero is.
+ * Whether the bytes from @pos on are valid records, up to the end of the window or for
+ * SPE_RESYNC_RECORDS records. The byte at @pos is not zero.
  */
 static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool strict,
 			       struct run *failed)
@@ -397,8 +396,8 @@ static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool str
 }
 
 /*
- * The nearest place in @from to @to to go on from, or @to. False if bytes that are
- * still to come decide.
+ * Find the nearest offset from @from to @to at which decoding can resume; otherwise @to. Returns
+ * false if that depends on bytes of a later chunk.
  */
 static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
 			  size_t *ret_next)
@@ -421,10 +420,10 @@ static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, b
 }
 
 /*
- * Move to the nearest place to go on from, or to the window's end. A plausible one is
- * preferred, but only so far: what follows damage is at most the rest of one record
- * and another one. False if it takes bytes that are still to come; the decoder is then as
- * far as there is none for sure.
+ * Move to the nearest offset at which decoding can resume, or to the end of the window. A likely
+ * record is preferred to a nearer offset within SPE_RESYNC_SPAN: damage mostly reaches no further
+ * than the rest of one record and the next one. Returns false if that depends on bytes of a later
+ * chunk. The decoder is then at the last offset before which there is certainly no record.
  */
 static bool resync(struct spe_decoder *d)
 {
@@ -470,7 +469,7 @@ enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_s
 	size_t zeros;
 	int r;
 
-	/* More than it was: no longer the partial record of a window's end. */
+	/* The range grew, so it is not the partial record at the end of a window. */
 	if (d->broken)
 		return decode_suspect(d, -EBADMSG, ret_range);
 	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
@@ -479,7 +478,7 @@ enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_s
 	if (d->pos == d->len)
 		return d->open ? SPE_DECODE_MORE : SPE_DECODE_END;
 
-	/* PMBIDR_EL1.Align: a record that begins elsewhere is the tail of a damaged one. */
+	/* A record that is not aligned (PMBIDR_EL1.Align) is the tail of a damaged one. */
 	if (d->align && (d->base + d->pos) % d->align)
 		return decode_suspect(d, -EBADMSG, ret_range);
 	r = spe_record_decode(d->buf + d->pos, d->len - d->pos, d->max_size, ret_sample);

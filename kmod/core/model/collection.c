@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What may be collected, by owner and Exception level (D17.6.9). */
+/*
+ * What may be collected, by owner and Exception level (D17.6.9).
+ */
 #include "collection.h"
 
 unsigned int spe_collection_owner(const struct spe_controls *controls)
@@ -15,7 +17,10 @@ static bool state_permits(const struct spe_controls *controls)
 				     controls->owner == spe_routing_security_state(controls));
 }
 
-/* Never above the owner; under HCR_EL2.TGE there is no EL1, and EL0 is EL2's. */
+/*
+ * Levels above the owner are never sampled. With HCR_EL2.TGE there is no EL1, and EL0 belongs to
+ * EL2.
+ */
 static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmscr_el2,
 		    unsigned int el)
 {
@@ -34,7 +39,7 @@ static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmsc
 	}
 }
 
-/* PCT 0b10 is reserved, and nowhere in table D17-3. */
+/* PCT 0b10 is reserved, and not in table D17-3. */
 static enum spe_collection_time time_of(const struct spe_timers *timers, u64 pmscr)
 {
 	switch (SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr)) {
@@ -63,7 +68,10 @@ static enum spe_collection_time time_at(const struct spe_controls *controls,
 		return SPE_COLLECTION_TIME_NONE;
 	if (!spe_routing_el2_enabled(controls) || el1 == SPE_COLLECTION_TIME_VIRTUAL)
 		return el1;
-	/* EL2 can only take away: what it leaves of physical time may be offset. */
+	/*
+	 * EL2 can only restrict what EL1 collects. Physical time that it permits may have an
+	 * offset.
+	 */
 	return el2 == SPE_COLLECTION_TIME_PHYSICAL ? el1 : el2;
 }
 
@@ -73,7 +81,7 @@ static u64 offset_of(const struct spe_controls *controls, const struct spe_timer
 	bool e2h = spe_routing_el2_enabled(controls) && controls->e2h;
 
 	if (time == SPE_COLLECTION_TIME_VIRTUAL) {
-		/* As a read of CNTVCT_EL0 there would see it. */
+		/* The same count as CNTVCT_EL0 at that Exception level. */
 		if (!controls->el2 || (e2h && (el == 2 || (el == 0 && controls->tge))))
 			return 0;
 		return timers->cntvoff;
@@ -95,7 +103,7 @@ struct spe_collection spe_collection_at(const struct spe_controls *controls,
 	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
 	enum spe_collection_time time = time_at(controls, timers, pmscr_el1, pmscr_el2);
 
-	/* D17.6: disabled altogether, not merely out of reach. */
+	/* D17.6: the counter itself is disabled, not only the access to it. */
 	if (time != SPE_COLLECTION_TIME_NONE && timers->stopped)
 		time = timers->stopped_unknown ? SPE_COLLECTION_TIME_UNKNOWN :
 						 SPE_COLLECTION_TIME_NONE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * RHJXHT, RMYXZK and RTSJRP as they are written, not as their tables are: those
- * are the tests'.
+ * Follows the text of RHJXHT, RMYXZK and RTSJRP. The tests use the tables, so that each checks the
+ * other.
  */
 #include "codec/registers.h"
 #include "event-routing.h"
@@ -22,7 +22,7 @@ u8 spe_routing_security_state(const struct spe_controls *controls)
 }
 SPE_EXPORT(spe_routing_security_state);
 
-/* MDCR_EL3.PMSEE, where it exists, lets lower Exception levels decide. */
+/* MDCR_EL3.PMSEE, if it exists, lets lower Exception levels decide. */
 static bool el3_permits(const struct spe_controls *controls)
 {
 	return !controls->el3 || controls->pmsee != 0;

@@ -58,7 +58,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The word from *pos on, empty at the end; moves *pos behind it. */
+/* Read the word at *pos, and move *pos behind it. The word is empty at the end of the text. */
 static struct word word_next(const char *text, size_t len, size_t *pos)
 {
 	size_t start;
@@ -90,7 +90,7 @@ static int digit_of(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-/* All of @word, decimal or 0x..., up to @max. */
+/* Parse @word as a number, decimal or 0x..., of at most @max. */
 static bool word_number(struct word word, u32 max, u32 *ret_number)
 {
 	int base = word.len > 2 && word.at[0] == '0' && (word.at[1] | 0x20) == 'x' ? 16 : 10;
@@ -133,7 +133,7 @@ static bool parse_kind(struct word word, u32 *ret_fault)
 	return true;
 }
 
-/* "5%", "0.0001%", not empty: at most four decimals are a part in a million. */
+/* Parse a share such as "5%" or "0.0001%", with at most four decimals, to parts in a million. */
 static bool parse_share(struct word word, u32 *ret_ppm)
 {
 	u32 ppm = 0, scale = MILLION / 100;
@@ -258,7 +258,7 @@ static u64 draw(struct spe_inject *inject)
 	return z ^ z >> 31;
 }
 
-/* The fault that the shares have for this write, 0 for none; may ask for a collision. */
+/* Draw from the shares: returns the fault for this write, or 0. May set a collision. */
 static u32 shares_draw(struct spe_inject *inject)
 {
 	u32 fault = 0;
@@ -276,7 +276,7 @@ static u32 shares_draw(struct spe_inject *inject)
 	return fault;
 }
 
-/* The operation takes until others were selected, as many as may be in flight and one more. */
+/* The operation takes so long that one more operation is selected than may be in flight. */
 static u32 outlast(struct spe_spu *spu)
 {
 	u64 before = spu->stats.collisions;
@@ -304,7 +304,10 @@ void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
 	if (fault)
 		happen(inject, spu, fault);
 	spe_spu_sample(spu, operation);
-	/* A share is of what is written: a record that is filtered out leaves none to the next. */
+	/*
+	 * Shares count writes: a fault for a record that was filtered out is not used for the next
+	 * record.
+	 */
 	if (fault && spu->inject)
 		spe_spu_inject(spu, 0);
 	for (; others; others--)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is collected of memory accesses (D17.6.4, D17.6.6, D17.6.8). */
+/*
+ * What is collected of memory accesses (D17.6.4, D17.6.6, D17.6.8).
+ */
 #include "instruction-internal.h"
 
 /* A Tag Granule (FEAT_MTE). */
@@ -50,7 +52,7 @@ static const struct spe_access *choose_element(const struct spe_spu *spu,
 	return &instruction->accesses[i];
 }
 
-/* One of those that store, or of those that load; all alike if there are none. */
+/* Choose among the accesses that store, or that load; among all if there are none. */
 static const struct spe_access *
 choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction, bool store)
 {
@@ -66,7 +68,7 @@ choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction,
 			return &instruction->accesses[i];
 }
 
-/* D17.6.4.3, D17.6.4.5: what the filters sample, if that is only one of load and store. */
+/* D17.6.4.3, D17.6.4.5: if the filters pass only loads or only stores, choose such an access. */
 static const struct spe_access *choose_copy(struct spe_spu *spu,
 					    const struct spe_instruction *instruction)
 {
@@ -86,7 +88,9 @@ const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 		return NULL;
 	if (instruction->kind == SPE_INSTRUCTION_COPY || instruction->kind == SPE_INSTRUCTION_GCS)
 		return choose_copy(spu, instruction);
-	/* RMYPFF: of a gather any element, and of all that is not contiguous any part. */
+	/*
+	 * RMYPFF: any element of a gather, and any part of other accesses that are not contiguous.
+	 */
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS))
 		return choose_any(spu, instruction);
 	if (is_sve(instruction))
@@ -96,7 +100,7 @@ const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 	return lowest(instruction);
 }
 
-/* D17.6.4.2: the access is EL2's, and EL2 does not want it seen. */
+/* D17.6.4.2: the access belongs to EL2, which does not permit collecting it. */
 static bool hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	return instruction->kind == SPE_INSTRUCTION_SYSREG && !spu->collect[2].sampled;
@@ -177,7 +181,10 @@ static bool tag_checked(const struct spe_spu *spu, const struct spe_access *acce
 		 spe_spu_chooses(spu, SPE_CHOICE_TCF_UNCHECKED));
 }
 
-/* Of a chosen part its own wait; of the whole, that in which nothing else went on. */
+/*
+ * The latency of a chosen part is its own. That of the whole is the time in which no other part
+ * used memory.
+ */
 static u32 translation_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			  const struct spe_access *access)
 {
@@ -194,7 +201,7 @@ static u32 translation_of(const struct spe_spu *spu, const struct spe_instructio
 	return cycles;
 }
 
-/* D17.6.4: what becomes of the counter where the address, or the access, is missing. */
+/* D17.6.4: the counter if the address, or the access, is missing. */
 static void collect_translation(const struct spe_spu *spu,
 				const struct spe_instruction *instruction,
 				const struct spe_access *access, struct spe_operation *operation)
@@ -223,7 +230,9 @@ static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *in
 	return events;
 }
 
-/* D17.6.4, D18.2.6: of accesses that did not occur, none; of stores, not those of loads. */
+/*
+ * D17.6.4, D18.2.6: accesses that did not occur have no events, and stores have no events of loads.
+ */
 static void collect_events(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			   const struct spe_access *access, struct spe_operation *operation)
 {

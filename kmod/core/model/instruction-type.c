@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The Operation Type packet of an instruction (D17.6.3 to D17.6.8, D18.2.7). */
+/*
+ * The Operation Type packet of an instruction (D17.6.3 to D17.6.8, D18.2.7).
+ */
 #include "instruction-internal.h"
 
 static bool has_sme(const struct spe_spu *spu)
@@ -7,7 +9,7 @@ static bool has_sme(const struct spe_spu *spu)
 	return spu->config.features & SPE_PMSIDR_SME;
 }
 
-/* Before FEAT_SPEv1p1 SVE has no formats of its own. */
+/* Before FEAT_SPEv1p1 there are no formats for SVE. */
 static bool has_sve(const struct spe_spu *spu)
 {
 	return spu->config.pmsver >= SPE_PMSVER_V1P1 && spu->config.pe & (SPE_PE_SVE | SPE_PE_SME);
@@ -21,7 +23,7 @@ static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction 
 	return instruction->size / instruction->micro_ops;
 }
 
-/* How often @least must be doubled to reach @size. */
+/* How often @least must be doubled to reach @size: the encoding of a length. */
 static u8 doublings(u64 size, u64 least)
 {
 	u8 n = 0;
@@ -33,7 +35,7 @@ static u8 doublings(u64 size, u64 least)
 	return n;
 }
 
-/* RMDBYZ, RBHKSC: with FEAT_SPE_SME all vectors count, without one of them. */
+/* RMDBYZ, RBHKSC: the length is that of all vectors with FEAT_SPE_SME, and of one without. */
 static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	u64 size = sampled_size(spu, instruction);
@@ -43,7 +45,7 @@ static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instru
 	return (u8)SPE_FIELD_PREP(SPE_OP_EVL, evl < most ? evl : most);
 }
 
-/* RCYBGV, RLQXZR: 0b1111 is all of ZA, 0b1011 the most of a part. */
+/* RCYBGV, RLQXZR: 0b1111 means all of ZA, 0b1011 is the largest part. */
 static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	u8 ets = doublings(sampled_size(spu, instruction) * instruction->vectors, 128);
@@ -74,12 +76,15 @@ bool spe_instruction_conditional(const struct spe_spu *spu,
 	case SPE_INSTRUCTION_OTHER:
 		return !(spu->config.unconditional >> instruction->condition & 1);
 	default:
-		/* A predicate is no condition. */
+		/* A predicate does not count as a condition. */
 		return false;
 	}
 }
 
-/* What has no format of its own; @simd: for the filters, where the packet cannot say it. */
+/*
+ * An operation without a format of its own. @simd is for the filters, as the packet has no bit for
+ * it.
+ */
 static void type_other(const struct spe_spu *spu, const struct spe_instruction *instruction,
 		       bool simd, struct spe_operation *operation)
 {
@@ -103,7 +108,7 @@ static u8 branch_cr(const struct spe_instruction *instruction)
 	return SPE_FIELD_PREP(SPE_OP_BR_CR, 3);
 }
 
-/* A branch with a GCS access is a branch, and a load or store to the filters (D17.6.3). */
+/* A branch with a GCS access is a branch. For the filters it is a load or store too (D17.6.3). */
 static void type_branch(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			bool store, struct spe_operation *operation)
 {
@@ -154,7 +159,7 @@ static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instructio
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_GATHER))
 		subclass |= (u8)SPE_OP_SG;
-	/* Loads say so from FEAT_SPEv1p2 on. */
+	/* The packet marks loads from FEAT_SPEv1p2 on. */
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
 	    (store || spu->config.pmsver >= SPE_PMSVER_V1P2))
 		subclass |= SPE_OP_PRED;

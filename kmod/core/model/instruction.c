@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From an instruction to the operation that is sampled of it (D17.2, D17.6). */
+/*
+ * Turns an instruction into the operation that is sampled (D17.2, D17.6).
+ */
 #include "instruction-internal.h"
 
 static bool instructions_sampled(const struct spe_spu *spu)
@@ -42,7 +44,7 @@ unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruc
 		return 0;
 	if (!instructions_sampled(spu))
 		return instruction->micro_ops;
-	/* What relates to no instruction is none. */
+	/* An operation that belongs to no instruction is not in the population. */
 	return instruction->fate != SPE_FATE_NONARCH;
 }
 SPE_EXPORT(spe_spu_members);
@@ -95,7 +97,7 @@ static bool is_predicable(const struct spe_instruction *instruction)
 	}
 }
 
-/* All but those of accesses (D18.2.6). */
+/* All events but those of accesses (D18.2.6). */
 static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	const u64 impdef = SPE_MASK(15, 12) | SPE_MASK(31, 24) | SPE_MASK(63, 48);
@@ -138,7 +140,7 @@ static u32 total_of(const struct spe_spu *spu, const struct spe_instruction *ins
 	return instruction->total;
 }
 
-/* D17.6.1: not in the main clock domain, but in the one that ALTCLK names. */
+/* D17.6.1: counted in the clock domain that ALTCLK names, not in the main one. */
 static bool counts_alternate(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_SMCU))
@@ -163,7 +165,7 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 		operation->has |= SPE_OPERATION_TARGET_TOP;
 }
 
-/* D17.6.7: nothing that the operation could not use, and nothing that tells it. */
+/* D17.6.7: collect nothing that the operation could not use, nor anything that reveals it. */
 static void keep_secrets(const struct spe_instruction *instruction, struct spe_operation *operation)
 {
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_TARGET))

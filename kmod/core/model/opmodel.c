@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Modelled operations. Everything that belongs to the instruction is a hash of
- * its PC; everything that belongs to the execution is drawn.
+ * Invented operations. Properties of the instruction are a hash of its PC; properties of its
+ * execution are random.
  */
 #include "opmodel.h"
 
@@ -110,7 +110,10 @@ static u64 draw(struct spe_opmodel *model)
 	return mix(model->random += 0x9e3779b97f4a7c15ULL);
 }
 
-/* What the instruction is: the page offset survives address randomisation. */
+/*
+ * The kind of the instruction depends on its page offset, which address randomisation does not
+ * change.
+ */
 static u64 character(const struct spe_operation *operation)
 {
 	return mix((operation->pc & 0xfff) + 0x5bd1e995);
@@ -126,7 +129,7 @@ static const struct tier *tier_draw(const struct profile *profile, u32 roll)
 {
 	const struct tier *tier = profile->tiers;
 
-	/* The shares of a profile add up to 256, so that the last one ends it. */
+	/* The shares of a profile add up to 256, so the search ends at the last one. */
 	for (; roll >= tier->share; tier++)
 		roll -= tier->share;
 	return tier;
@@ -145,7 +148,7 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
 static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 			const struct spe_operation *operation, u64 kind, u64 roll)
 {
-	/* Each instruction works on data of its own. */
+	/* Each instruction accesses its own data. */
 	u64 base = (operation->el ? 0xffff000000000000ULL : 0x0000aaaa00000000ULL) +
 		   ((kind >> 40 & 0xff) << 28);
 
@@ -160,7 +163,7 @@ static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 	}
 }
 
-/* A page goes to a frame, always the same. */
+/* A page is always mapped to the same frame. */
 static u64 translate(u64 va)
 {
 	return (mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
@@ -197,21 +200,21 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	operation->issue = 1 + (byte(roll, 4) & 1);
 	operation->translation = byte(roll, 4) >> 7;
 	if (walk) {
-		/* Of a long access the walk is a part, to a short one it adds. */
+		/* A table walk is part of a long access; to a short one its time is added. */
 		operation->events |= EVENT(TLB_WALK);
 		operation->translation = 12 + (byte(roll, 5) & 31);
 		if (operation->total < operation->translation + 4)
 			operation->total += operation->translation;
 	}
 	operation->va = data_address(model, profile, operation, kind, roll >> 8);
-	/* Few instructions access across a line's end, but those often. */
+	/* Few instructions cross the end of a cache line, but those do so often. */
 	if (byte(kind, 4) < 4 && byte(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);
 		operation->va |= 0x3c;
 	}
 	operation->pa = translate(operation->va);
 	operation->has |= SPE_OPERATION_VA | SPE_OPERATION_PA;
-	/* D18.2.4: the data source is a load's. */
+	/* D18.2.4: only loads have a data source. */
 	if (!store) {
 		operation->source = tier->source;
 		operation->has |= SPE_OPERATION_SOURCE;
@@ -252,7 +255,7 @@ static void model_other(struct spe_opmodel *model, u64 kind, struct spe_operatio
 	operation->op_class = SPE_OP_OTHER;
 	if (byte(kind, 2) < 16)
 		operation->op_subclass = SPE_OP_COND;
-	/* Divisions, then multiplications and floating point, by the instruction. */
+	/* Divisions take longest, then multiplications and floating point. */
 	if (byte(kind, 4) < 12)
 		cycles = 12 + (byte(roll, 0) & 15);
 	else if (byte(kind, 4) < 60)

@@ -4,7 +4,7 @@
  */
 #include "spu-internal.h"
 
-/* A write of a record: how far it came. */
+/* How far the write of a record got. */
 struct outcome {
 	u32 fault; /* from spe_fault(), 0 if all was written */
 	size_t done; /* bytes before the address that faulted */
@@ -70,7 +70,7 @@ static void raise_serror(const struct spe_spu *spu)
 		spu->io.serror(spu->io.ctx);
 }
 
-/* RJFYNW: an External abort that the SPU does not hear of; ITCPLL: from SPEv1p3 on, any. */
+/* RJFYNW: an External abort that is not reported to the SPU. From SPEv1p3 on none is (ITCPLL). */
 static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 {
 	bool serror;
@@ -118,7 +118,7 @@ static u32 walk_piece(struct spe_spu *spu, u64 addr, u64 limit)
 	u64 next = (addr | 0xfff) + 1;
 	u32 fault = walk_page(spu, addr);
 
-	/* D17.8.3.1: descriptors further on may be updated, whatever comes of it. */
+	/* D17.8.3.1: descriptors further on may be updated, even if the write faults. */
 	if (!fault && spe_spu_chooses(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
 		walk_page(spu, next);
 	return fault;
@@ -142,7 +142,7 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 	return abort_unreported(spu, fault) ? 0 : fault;
 }
 
-/* D18.1.2: up to 2 KiB, and it may change from time to time. 0 for the whole record. */
+/* The access granule (D18.1.2): up to 2 KiB, and it may vary. 0: the whole record. */
 static u64 granule_next(struct spe_spu *spu)
 {
 	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))
@@ -178,7 +178,7 @@ static void external_abort(struct spe_spu *spu, u64 start, size_t size,
 			   const struct outcome *outcome)
 {
 	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
-	/* Asynchronous: the SPU has gone on before the abort is known. */
+	/* Asynchronous: the SPU wrote further before the abort was known. */
 	size_t passed = async ? size : outcome->done;
 	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
 
@@ -227,7 +227,7 @@ static void buffer_full(struct spe_spu *spu)
 	spe_spu_signal(spu, SPE_SPU_EVENT_FULL);
 }
 
-/* RPGGHS: PMBPTR is where it must not be; one of the permitted ways. */
+/* RPGGHS: PMBPTR is at an address that is not permitted; behave in one of the permitted ways. */
 static void not_allowed(struct spe_spu *spu)
 {
 	spu->stats.discarded++;
@@ -267,7 +267,10 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	struct outcome outcome;
 	size_t size;
 
-	/* RTHGCR: what might pass the limit is not begun; RHXSYK: one top byte. */
+	/*
+	 * RTHGCR: a record that might pass the limit is not begun. RHXSYK: the top byte must not
+	 * change.
+	 */
 	if (start >= limit || limit - start < largest || (start ^ limit) >> 56) {
 		not_allowed(spu);
 		return;
@@ -303,7 +306,7 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 		return false;
 	if (abort_unreported(spu, fault))
 		return true;
-	/* The S that stopped profiling may be another register's than the abort's. */
+	/* The register whose S stopped profiling may differ from the one that records the abort. */
 	pmbsr = pmbsr_of(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))

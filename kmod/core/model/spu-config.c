@@ -13,13 +13,13 @@
 /* Events that implementations may leave out (D18.2.6). */
 #define OPTIONAL_EVENTS (SPE_MASK(11, 8) | SPE_MASK(23, 19))
 
-/* All packets that one operation can bring (D18.2): a memory access brings most. */
+/* All packets that one operation can have (D18.2); a memory access has the most. */
 static size_t largest_record(const struct spe_spu_config *config)
 {
 	/* PC, VA, PA; Timestamp; Operation Type; the counters. */
 	size_t addresses = 3, counters = 3, size = 9 + 2;
 
-	/* Slots are made for 64 bytes, whatever comes. */
+	/* The layout with fixed offsets takes 64 bytes for every operation. */
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS)
 		return 64;
 	size += config->el2 ? 2 * 5 : 5;
@@ -265,7 +265,7 @@ static void writable_apply(struct spe_spu *spu)
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
 	mask[SPE_REG_PMSFCR] = pmsfcr_writable(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
-	/* All that is sampled retires: E[1] is RAZ/WI. */
+	/* All sampled operations retire: E[1] is RAZ/WI. */
 	if (config->choices & SPE_CHOICE_NO_MISSPECULATED)
 		mask[SPE_REG_PMSEVFR] &= ~SPE_BIT(SPE_EVENT_RETIRED);
 	if (config->features & SPE_PMSIDR_FNE)
@@ -287,7 +287,7 @@ static void writable_apply(struct spe_spu *spu)
 		mask[SPE_REG_PMBSR] |= SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY;
 }
 
-/* IKDMQG: 0 where it is not described. */
+/* IKDMQG: 0 if the architecture does not describe it. */
 static u64 abort_mechanism(const struct spe_spu_config *config)
 {
 	switch (config->abort) {

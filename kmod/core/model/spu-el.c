@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The SPU among Exception levels: PMSCR_EL2, PMBSR_EL2 and PMBSR_EL3 beside EL1's, the
- * names that reach them, and what follows from the PE's controls.
+ * Exception levels: PMSCR_EL2, PMBSR_EL2 and PMBSR_EL3 in addition to the registers of EL1, the
+ * names that access them, and what follows from the controls of the PE.
  */
 #include "spu-internal.h"
 
@@ -25,7 +25,7 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 	controls->el3 = spu->config.el3;
 	controls->strict_ee = spu->config.strict_ee;
 	if (spu->config.e2h) {
-		/* A host under VHE: the one PMSCR is PMSCR_EL2, whatever its name. */
+		/* For a host under VHE the only PMSCR is PMSCR_EL2, by either name. */
 		pmscr_el2 = pmscr_el1;
 		pmscr_el1 = 0;
 		controls->el2 = controls->tge = controls->e2h = true;
@@ -101,7 +101,7 @@ static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int
 	return 0;
 }
 
-/* What is read and written without a level: of a host under VHE, PMSCR_EL2. */
+/* Accesses without an Exception level: for a host under VHE these are to PMSCR_EL2. */
 static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == (spu->config.e2h && reg == SPE_REG_PMSCR ? 2 : 1);
@@ -199,7 +199,7 @@ struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_tr
 		return reach;
 	}
 	*value = spe_spu_read_at(spu, access->reg, reach.x);
-	/* The same register says it differently by Exception level. */
+	/* PMBIDR_EL1.P depends on the Exception level that reads it. */
 	if (access->reg == SPE_REG_PMBIDR && spe_sysreg_pmbidr_p(&spu->controls, access->el))
 		*value |= SPE_PMBIDR_P;
 	return reach;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Which operations are recorded: PMSFCR_EL1 and the registers that it turns on. */
+/*
+ * Filters: PMSFCR_EL1, and the registers of the filters that it enables.
+ */
 #include "spu-internal.h"
 
 /* PMSFCR's type bits, and the distance from each to its mask bit. */
@@ -14,7 +16,7 @@ static bool is_atomic(enum spe_op_format format, const struct spe_operation *ope
 	return format == SPE_OP_FORMAT_LS_EXTENDED && operation->op_subclass & SPE_OP_AT;
 }
 
-/* What the packet says of itself; for the rest the operation's flags speak. */
+/* The type by the packet; by the operation's flags if the packet has no bit for it. */
 static u64 types_said(enum spe_op_format format, const struct spe_operation *operation)
 {
 	u64 types = 0;
@@ -67,8 +69,9 @@ static u64 types_of(const struct spe_operation *operation)
 }
 
 /*
- * Types without their mask bit are alternatives, one of them suffices; a type with it
- * must be as its own bit says (FEAT_SPE_EFT). Naming no alternative is no demand then.
+ * Types without their mask bit are alternatives: the operation must have one of them. A type with
+ * its mask bit must be as its own bit says (FEAT_SPE_EFT). Without alternatives only these are
+ * checked.
  */
 static bool filter_type(const struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -76,7 +79,7 @@ static bool filter_type(const struct spe_spu *spu, const struct spe_operation *o
 	u64 wanted = spu->reg[SPE_REG_PMSFCR] & TYPES;
 	u64 types = types_of(operation);
 
-	/* With FEAT_SPE_EFT it is no demand; without, CONSTRAINED UNPREDICTABLE. */
+	/* With FEAT_SPE_EFT every operation passes; without, this is CONSTRAINED UNPREDICTABLE. */
 	if (!wanted && !(spu->config.features & SPE_PMSIDR_EFT))
 		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
 	if ((types ^ wanted) & masked)
@@ -111,7 +114,7 @@ static bool filter_latency(const struct spe_spu *spu, u32 total)
 	return spe_spu_saturated(spu, total) >= min;
 }
 
-/* PMSDSFR_EL1 judges loads that say where their data came from. */
+/* PMSDSFR_EL1 filters loads that have a Data Source packet. */
 static bool filter_source(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	if (!spe_operation_is_load(operation) || !(operation->has & SPE_OPERATION_SOURCE))
@@ -136,7 +139,7 @@ bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *opera
 		return true;
 	if (filters_overlap(spu, on))
 		on &= ~(SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
-	/* The filters that are on must all agree (PMSFCR_EL1). */
+	/* An operation must pass all enabled filters (PMSFCR_EL1). */
 	return (!(on & SPE_PMSFCR_FT) || filter_type(spu, operation)) &&
 	       (!(on & SPE_PMSFCR_FE) || filter_events(spu, operation->events)) &&
 	       (!(on & SPE_PMSFCR_FNE) || filter_no_events(spu, operation->events)) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What of an operation is recorded (D17.6, D17.6.9), as bytes.
+ * Writes the record of an operation (D17.6, D17.6.9).
  */
 #include "spu-internal.h"
 
@@ -33,7 +33,7 @@ static const struct kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_TRANSLATION] = { SPE_PACKET_COUNTER, SPE_COUNTER_TRANSLATION, 2, 39 },
 	[SPE_SPU_KIND_PA] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_PA, 8, 42 },
 	[SPE_SPU_KIND_SOURCE] = { SPE_PACKET_DATA_SOURCE, 0, 0, 51 },
-	/* In the place of Issue latency, which it stands for. */
+	/* At the offset of the Issue latency, which it replaces. */
 	[SPE_SPU_KIND_ALT_ISSUE] = { SPE_PACKET_COUNTER, SPE_COUNTER_ALT_ISSUE, 2, 24 },
 	/* Packed only. */
 	[SPE_SPU_KIND_IMPDEF_ADDRESS] = { SPE_PACKET_ADDRESS, 0, 8, 0 },
@@ -114,7 +114,7 @@ void spe_spu_record_prepare(struct spe_spu *spu)
 	spu->gcs = spu->config.pe & SPE_PE_GCS && spu->config.pmsver >= SPE_PMSVER_V1P4;
 }
 
-/* Where in spu->record the next packet goes. */
+/* Where the next packet is written in spu->record. */
 struct writer {
 	struct spe_spu *spu;
 	size_t size;
@@ -159,7 +159,7 @@ static void put(struct writer *w, enum spe_spu_kind kind, u64 payload)
 	put_as(w, kind, w->spu->headers[kind], payload);
 }
 
-/* The fields that a feature gives are zero without it (D18.2.7). */
+/* Fields that a feature adds are zero without it (D18.2.7). */
 static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u8 payload = operation->op_subclass;
@@ -206,8 +206,8 @@ static u64 code_address(const struct spe_operation *operation, u64 address, bool
 }
 
 /*
- * The top byte is there where tagging applies; where it does not, as this SPU likes. Unless
- * the operation says more, that is the lower half of the address space, as under Linux.
+ * The top byte is recorded if tagging applies. If not, the configuration decides. Unless the
+ * operation tells, tagging applies in the lower half of the address space, as under Linux.
  */
 static u64 data_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -232,7 +232,7 @@ static u64 physical_address(const struct spe_spu *spu, const struct spe_operatio
 	return address | SPE_FIELD_PREP(SPE_ADDRESS_PA_PAT, operation->tag);
 }
 
-/* No operation above EL2 is sampled; of one all the same, what holds at EL2. */
+/* No operation above EL2 is sampled. If a caller passes one, the rules of EL2 apply. */
 static const struct spe_collection *collect_of(const struct spe_spu *spu,
 					       const struct spe_operation *operation)
 {
@@ -261,7 +261,9 @@ static void put_memory(struct writer *w, const struct spe_spu *spu,
 {
 	u32 has = operation->has;
 
-	/* D17.6.4: without the access, neither its address nor its translation. */
+	/*
+	 * D17.6.4: without the access, neither its address nor its translation latency is recorded.
+	 */
 	if (has & SPE_OPERATION_VA) {
 		put(w, SPE_SPU_KIND_VA, data_address(spu, operation));
 		if (!(has & SPE_OPERATION_NO_TRANSLATION))
@@ -277,7 +279,10 @@ static void put_memory(struct writer *w, const struct spe_spu *spu,
 		put(w, SPE_SPU_KIND_SOURCE, operation->source);
 }
 
-/* D17.6.3.1: of what did not retire, nothing; of what is no taken branch, as one likes. */
+/*
+ * D17.6.3.1: not for operations that did not retire. For others than taken branches the
+ * configuration decides.
+ */
 static void put_previous(struct writer *w, const struct spe_spu *spu,
 			 const struct spe_operation *operation)
 {
@@ -292,7 +297,7 @@ static void put_previous(struct writer *w, const struct spe_spu *spu,
 				 operation->has & SPE_OPERATION_PREV_TOP, operation->prev_top));
 }
 
-/* The Issue latency, or what counts it in another clock domain (D17.6.1). */
+/* The Issue latency, or its count in another clock domain (D17.6.1). */
 static void put_issue(struct writer *w, const struct spe_spu *spu,
 		      const struct spe_operation *operation)
 {
@@ -349,7 +354,9 @@ static void put_packets(struct writer *w, const struct spe_spu *spu,
 		put_impdef(w, spu, operation);
 }
 
-/* D17.6.10: of what is incomplete, Events and End or Timestamp are sure, the rest is chance. */
+/*
+ * D17.6.10: an incomplete operation has Events and End or Timestamp packets; all others are random.
+ */
 static u32 output_of(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	const u64 complete = SPE_BIT(SPE_EVENT_EXCEPTION) | SPE_BIT(SPE_EVENT_RETIRED);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The SPU model: its register file, its interval counters (D17.3), and the way
- * of a sample from selection to the buffer.
+ * The SPU model: its registers, its interval counters (D17.3), and the path of a sample from
+ * selection to the buffer.
  */
 #include "spu-internal.h"
 
-/* SplitMix64: uniform, and useable from any seed (D17.3.2). */
+/* SplitMix64 is uniform for every seed (D17.3.2). */
 static u64 random_next(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;
@@ -20,7 +20,7 @@ static u8 random_draw(struct spe_spu *spu)
 	return (u8)(random_next(&spu->random) >> 56);
 }
 
-/* Apart from the interval's, so that what is recorded does not move what is selected. */
+/* A separate random state, so that recording does not change which operations are selected. */
 u64 spe_spu_chance(struct spe_spu *spu)
 {
 	return random_next(&spu->chance);
@@ -52,7 +52,7 @@ static void counters_set(struct spe_spu *spu, u64 count, u64 ecount)
 		SPE_FIELD_PREP(SPE_PMSICR_COUNT, count) | SPE_FIELD_PREP(SPE_PMSICR_ECOUNT, ecount);
 }
 
-/* What the primary counter is loaded with (D17.3.3, D17.3.4). */
+/* The value that is loaded into the primary counter (D17.3.3, D17.3.4). */
 static u64 reload(struct spe_spu *spu)
 {
 	u64 count = spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_INTERVAL;
@@ -78,7 +78,7 @@ static bool profiles(const struct spe_spu *spu)
 	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
 }
 
-/* The interrupt comes last: it may call the SPU. */
+/* Signal the interrupt last, as its handler may call the SPU. */
 void spe_spu_update(struct spe_spu *spu)
 {
 	bool enabled = profiles(spu);
@@ -86,11 +86,11 @@ void spe_spu_update(struct spe_spu *spu)
 	bool level =
 		spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spe_routing_irq_enabled(&spu->controls);
 
-	/* D17.3.3: nonzero counters go on where they stood. */
+	/* D17.3.3: counters that are not zero continue from their value. */
 	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
 		counters_set(spu, reload(spu), 0);
 	spu->enabled = enabled;
-	/* What is in flight has nowhere to go any more. */
+	/* Operations in flight are discarded. */
 	if (!spe_spu_selects(spu)) {
 		spu->stats.discarded += spu->in_flight;
 		spu->in_flight = 0;
@@ -142,7 +142,7 @@ void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value)
 		return;
 	spu->reg[reg] &= ~spu->writable[reg];
 	spu->reg[reg] |= value & spu->writable[reg];
-	/* Software came between: what a fault had let through is over. */
+	/* Software changed the registers, which ends the selection of operations after a fault. */
 	spu->lag = 0;
 	if (reg == SPE_REG_PMSCR)
 		spe_spu_controls_derive(spu);
@@ -239,7 +239,7 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 }
 SPE_EXPORT(spe_spu_pass);
 
-/* Whether its record would go anywhere: the filters have seen it, and the PMU counts it. */
+/* Whether the record would be written. It passed the filters, and the PMU counts it. */
 static bool complete(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
@@ -249,7 +249,7 @@ static bool complete(struct spe_spu *spu, const struct spe_operation *operation)
 	}
 	spu->stats.passed++;
 	spe_spu_signal(spu, SPE_SPU_EVENT_FILTRATE);
-	/* The trigger is not taken back if the record is discarded (D17.8). */
+	/* The trigger event stays, even if the record is discarded (D17.8). */
 	spe_spu_signal(spu, SPE_SPU_EVENT_TRIGGER);
 	if (!spe_spu_discards(spu) && spe_spu_buffer_enabled(spu))
 		return true;

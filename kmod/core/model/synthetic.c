@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Synthetic programs: each a loop of a few instructions, one row of a table for
- * each, over a memory whose lines always sit in the same tier.
+ * Synthetic programs. Each is a loop of a few instructions, with a row of a table for each
+ * instruction. A line of memory is always in the same cache.
  */
 #include "synthetic.h"
 
@@ -25,7 +25,7 @@ enum act {
 	ACT_READ,
 	ACT_WRITE,
 	ACT_RANDOM,
-	ACT_DECIDE, /* a branch on random data: not taken, or over the next one */
+	ACT_DECIDE, /* a branch on random data, which may skip the next instruction */
 	ACT_SHARED_READ,
 	ACT_SHARED_WRITE,
 	ACT_GATHER,
@@ -153,7 +153,7 @@ static u64 in_sequence(struct spe_synthetic *s)
 	return (s->cursor - 8) & (s->config.working_set - 1);
 }
 
-/* More pages than the TLB has entries: a random access finds one by its luck. */
+/* With more pages than TLB entries, a random access hits the TLB at random. */
 static bool misses_tlb(struct spe_synthetic *s)
 {
 	u64 pages = s->config.working_set / PAGE;
@@ -177,7 +177,7 @@ static void shared(struct spe_synthetic *s, u8 subclass, struct spe_operation *o
 	bool away = *s->config.line_owner != s->config.cpu;
 
 	*s->config.line_owner = s->config.cpu;
-	/* Each CPU has its own word, so that nothing is shared but the line; or all have one. */
+	/* Each CPU has its own word of the line; or all CPUs use one word. */
 	memory_access(s, s->config.program == SPE_PROGRAM_SHARED_WORD ? 0 : 8ULL * s->config.cpu,
 		      away ? TIER_PEER : TIER_L1, subclass, false, op);
 }

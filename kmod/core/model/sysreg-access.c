@@ -22,7 +22,7 @@ static bool is_buffer(unsigned int reg)
 	return reg == SPE_REG_PMBLIMITR || reg == SPE_REG_PMBPTR || reg == SPE_REG_PMBSR;
 }
 
-/* Registers at the other names than _EL1; all others have that alone. */
+/* Registers with other names than _EL1. All other registers have only that name. */
 static bool name_exists(const struct spe_controls *controls, const struct spe_sysreg_access *access)
 {
 	switch (access->suffix) {
@@ -53,7 +53,7 @@ static bool exists(const struct spe_controls *controls, const struct spe_sysreg_
 	return name_exists(controls, access);
 }
 
-/* CheckMDCR_EL3_NSPBTrap(): the buffer is another Security state's, or EL3 traps all. */
+/* CheckMDCR_EL3_NSPBTrap(): another Security state owns the buffer, or EL3 traps all accesses. */
 static bool owner_traps(const struct spe_controls *controls, const struct spe_traps *traps,
 			const struct spe_sysreg_features *spu)
 {
@@ -93,7 +93,7 @@ static bool traps_to_el2(const struct spe_controls *controls, const struct spe_t
 	return access->reg != SPE_REG_PMBIDR && traps->tpms;
 }
 
-/* VNCR_EL2's page; 0 where a register has no place in it. */
+/* Offsets in the page at VNCR_EL2; 0 if the register is not in it. */
 static u16 memory_offset(unsigned int reg)
 {
 	switch (reg) {
@@ -122,7 +122,7 @@ static u16 memory_offset(unsigned int reg)
 	}
 }
 
-/* What EL1 reaches under FEAT_NV2 is what its hypervisor keeps for it. */
+/* Under FEAT_NV2, EL1 accesses the copy in memory that its hypervisor has made. */
 static bool is_memory(const struct spe_controls *controls, const struct spe_traps *traps,
 		      unsigned int reg)
 {
@@ -143,7 +143,7 @@ static struct spe_sysreg_result reach_memory(unsigned int reg)
 	return (struct spe_sysreg_result){ .how = SPE_SYSREG_MEMORY, .offset = memory_offset(reg) };
 }
 
-/* Names of EL2 at EL1: only a nested hypervisor uses them. */
+/* Only a nested hypervisor uses names of EL2 at EL1. */
 static struct spe_sysreg_result from_el1_above(const struct spe_traps *traps,
 					       const struct spe_sysreg_access *access)
 {
@@ -179,7 +179,7 @@ static bool in_host(const struct spe_controls *controls)
 	return spe_routing_el2_enabled(controls) && controls->e2h;
 }
 
-/* Under E2H the _EL1 names are EL2's registers, where it has some. */
+/* Under E2H, names with _EL1 access the registers of EL2 that exist. */
 static unsigned int redirected(const struct spe_controls *controls, unsigned int reg)
 {
 	if (!in_host(controls))

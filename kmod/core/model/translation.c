@@ -7,7 +7,7 @@ static u32 fault_at(unsigned int stage, u32 fsc)
 	return spe_fault(stage == 2 ? SPE_PMBSR_EC_STAGE2 : SPE_PMBSR_EC_STAGE1, fsc);
 }
 
-/* Table D17-11, Permission: without management DBM is not looked at, nor is PSTATE.PAN ever. */
+/* Table D17-11, Permission: DBM is ignored without hardware management, PSTATE.PAN always. */
 static u32 permission(const struct spe_translation *translation, unsigned int stage,
 		      const struct spe_descriptor *descriptor, bool dirties)
 {

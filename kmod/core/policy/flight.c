@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Flight recorder decisions. Differences of positions are right across the wrap of 64
- * bits; only they are compared.
+ * Flight recorder. Only differences of positions are compared, which are correct even if a position
+ * wraps at 64 bits.
  */
 #include "flight.h"
 
@@ -40,8 +40,8 @@ void spe_flight_evict(struct spe_flight *flight, u64 limit)
 SPE_EXPORT(spe_flight_evict);
 
 /*
- * What was handed out does not grow, so that each byte is of one kind. Nor does what comes before
- * a snapshot's memory: a run with that in it would be larger than some want to hold.
+ * A claimed chunk does not grow, so that each byte of a chunk was claimed or none. Nor does a chunk
+ * grow over the memory of a snapshot: with the skipped bytes it would be too large to claim.
  */
 static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk,
 			  u64 skip)
@@ -71,7 +71,9 @@ SPE_EXPORT(spe_flight_add);
 
 /* ---- Claims --------------------------------------------------------------- */
 
-/* The image of a claim that @from is in or comes to first; false if nothing is claimed. */
+/*
+ * Find the claimed bytes at @from, or the next ones behind it. Returns false if there is no claim.
+ */
 static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start, u64 *ret_end)
 {
 	u64 nearest = 0;
@@ -94,7 +96,10 @@ static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start
 	return found;
 }
 
-/* Nothing is overwritten from here on: the last chunk, with what it skipped, a lap later. */
+/*
+ * The position from which on nothing may be overwritten: the newest chunk, one lap later, with the
+ * bytes that it skipped.
+ */
 static u64 flight_bound(const struct spe_flight *flight)
 {
 	u32 last = (flight->first + flight->count - 1) % SPE_FLIGHT_CHUNKS;
@@ -137,7 +142,7 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 }
 SPE_EXPORT(spe_flight_next);
 
-/* SPE_FLIGHT_CLAIMS: there is none. */
+/* The slot of @owner's claim; SPE_FLIGHT_CLAIMS: there is none. */
 static u32 claim_index(const struct spe_flight *flight, u64 owner)
 {
 	u32 i = 0;
@@ -179,7 +184,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 	claim = claim_of(flight, 0);
 	if (!claim)
 		return -ENOSPC;
-	/* The window being written must not end where there is no room to say what is skipped. */
+	/* The window that is being written must leave space for the header of the skip. */
 	for (n = 0; n < flight->count; n++) {
 		u64 start = chunk_at(flight, n)->start;
 

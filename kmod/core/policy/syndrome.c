@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Syndromes: one table says what each PMBSR_EL1 means and what becomes of the
- * window and the CPU.
+ * Syndromes: a table with the meaning of every PMBSR_EL1, and with the reaction of the driver.
  */
 #include "syndrome.h"
 
@@ -35,7 +34,7 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-	/* D17.8.2: PMBPTR stands after a complete record. */
+	/* D17.8.2: PMBPTR is behind a complete record. */
 	{
 		.ec = SPE_PMBSR_EC_BUFFER,
 		.ec_mask = EXACT,
@@ -44,7 +43,7 @@ static const struct rule rules[] = {
 		.class = SPE_SYNDROME_FULL,
 		.action = SPE_ACTION_CONTINUE,
 	},
-	/* D17.8.5: the driver armed what cannot be written to. */
+	/* D17.8.5: the driver armed a window that the SPU may not write to. */
 	{
 		.ec = SPE_PMBSR_EC_BUFFER,
 		.ec_mask = EXACT,
@@ -77,7 +76,10 @@ static const struct rule rules[] = {
 		.action = SPE_ACTION_CONTINUE,
 		.aborts = true,
 	},
-	/* D17.8.4.3 and table D17-11: on a walk, an MMU fault; EA as it pleases. */
+	/*
+	 * D17.8.4.3 and table D17-11: an External abort on a walk is an MMU fault; EA may have any
+	 * value.
+	 */
 	{
 		.ec = EC_ABORT,
 		.ec_mask = EC_ABORTS,
@@ -105,7 +107,7 @@ static const struct rule rules[] = {
 		.action = SPE_ACTION_CONTINUE,
 		.aborts = true,
 	},
-	/* D17.8.3: the buffer is not mapped as it must be; the next window is no better. */
+	/* D17.8.3: the buffer is not mapped correctly; the next window would fault too. */
 	{
 		.ec = EC_ABORT,
 		.ec_mask = EC_ABORTS,
@@ -131,7 +133,7 @@ static const struct rule rules[] = {
 		.action = SPE_ACTION_STOP_CPU,
 		.aborts = true,
 	},
-	/* D17.8.6: nobody here enabled it, so nobody knows what goes on. */
+	/* D17.8.6: the driver has not enabled this, so its effects are unknown. */
 	{
 		.ec = SPE_PMBSR_EC_IMPDEF,
 		.ec_mask = EXACT,
@@ -139,7 +141,7 @@ static const struct rule rules[] = {
 		.action = SPE_ACTION_STOP_CPU,
 		.suspect = true,
 	},
-	/* A reserved EC or BSC: an architecture that this table does not know. */
+	/* A reserved EC or BSC, perhaps of a later version of the architecture. */
 	{
 		.class = SPE_SYNDROME_UNKNOWN,
 		.action = SPE_ACTION_STOP_CPU,

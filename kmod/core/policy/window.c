@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Window decisions. Offsets are free-running; the ring is page-aligned and a
- * power of two in size, so an offset has the alignment of its address.
+ * Places windows. The ring is page-aligned and its size is a power of two, so a position has the
+ * alignment of its address.
  */
 #include "window.h"
 
-/* Headers and records stay on cache lines of their own. */
+/* Headers and records do not share cache lines. */
 #define WINDOW_ALIGN 64ULL
 
 static u64 align_up(u64 value, u64 align)
@@ -19,9 +19,8 @@ static u64 align_down(u64 value, u64 align)
 }
 
 /*
- * The window at or after @from within the lap that ends at @end, if it has
- * room for two records: with less, every record would raise buffer full
- * (D17.8.2).
+ * Place a window at or behind @from, in the lap that ends at @end. It must have space for two
+ * records: with less, every record would raise buffer full (D17.8.2).
  */
 static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
 			 struct spe_window *ret_window)
@@ -39,7 +38,9 @@ static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
 	limit = end;
 	if (ring->max_window && align_down(start + bound, SPE_LIMIT_GRANULE) < end) {
 		limit = align_down(start + bound, SPE_LIMIT_GRANULE);
-		/* The granule cut too much off the bound: begin on a granule. */
+		/*
+		 * Rounding the limit down to a granule would leave too little: begin at a granule.
+		 */
 		if (limit - start < need) {
 			start = limit;
 			limit += align_down(bound, SPE_LIMIT_GRANULE);
@@ -64,14 +65,14 @@ int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_wi
 	u64 lap = align_down(ring->head, ring->size) + ring->size;
 	u64 free_end;
 
-	/* Also true of a tail beyond the head. */
+	/* This also catches a tail beyond the head. */
 	if (ring->head - ring->tail > ring->size)
 		return -ENOSPC;
 
 	free_end = align_down(ring->tail + ring->size, SPE_LIMIT_GRANULE);
 	if (window_place(ring, ring->head, free_end < lap ? free_end : lap, ret_window))
 		return 0;
-	/* A tail in this lap frees what begins the next one. */
+	/* If the tail is in this lap, the beginning of the next lap is free up to it. */
 	if (free_end > lap && window_place(ring, lap, free_end, ret_window))
 		return 0;
 	return -ENOSPC;
