@@ -74,7 +74,7 @@ def write_snapshot(path, data):
 
 
 def wait(done, what, seconds=600):
-	"""Poll @done until it is true, and return it; the limit only ends a hang."""
+	"""Poll @done until it is true, and return its value. The limit only ends a hang."""
 	deadline = time.monotonic() + seconds
 	while time.monotonic() < deadline:
 		got = done()

@@ -3,10 +3,10 @@
 Runs lanes a few at a time, of which one may have guests.
 
 A guest has as many CPUs as most machines that run this. CPUs of guests wait for each other in
-loops, so two guests at once take longer than one after the other. Other lanes compute in what a
-guest leaves, niced. Niceness does not bind Meson's tests: each is a session of its own, and the
-kernel weighs sessions alike, whatever is in them (sched(7), autogroup). So guests start when the
-lanes with Meson's tests have ended.
+loops, so two guests at once take longer than one after the other. Other lanes run niced beside a
+guest. Niceness has no effect on Meson's tests: each is a session of its own, and the kernel gives
+all sessions equal weight (sched(7), autogroup). So guests start when the lanes with Meson's tests
+have ended.
 
 Three lanes run at a time. Each waits now and then: for a mirror, for one thread that unpacks, for a
 guest that boots. With two lanes both may wait, and a CPU is idle.
@@ -29,7 +29,7 @@ class Schedule:
         self.change = threading.Condition()
 
     def needs_unfinished(self, name):
-        """Whether a lane that NAME needs has not ended; lanes between the two need not be of this run."""
+        """Return whether a lane that NAME needs has not ended. Lanes between the two need not be in this run."""
         return any(need in self.unfinished or self.needs_unfinished(need) for need in self.lanes[name].needs)
 
     def may_start(self, name):

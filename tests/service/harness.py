@@ -70,7 +70,7 @@ def skip(why):
 
 
 def need_users():
-	"""Root, and a group "speprof" that is gone with this process: its own mounts."""
+	"""Require root, and a group "speprof" in this process's own mounts."""
 	if os.getuid():
 		skip("root alone can be several users")
 	for program in ("dbus-daemon", "busctl", "gdbus", "setpriv", "unshare"):
@@ -85,7 +85,7 @@ def need_users():
 
 
 def wait(done, what):
-	"""Poll @done until it is true; the limit only ends a hang."""
+	"""Poll @done until it is true. The limit only ends a hang."""
 	end = time.monotonic() + 120
 	while not done():
 		assert time.monotonic() < end, f"timed out waiting for {what}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is made for arm64 on an amd64 machine: packages, modules, the SPUs of tests/lanes/vm/trap, programs."""
+"""What an amd64 machine builds for arm64: packages, modules, the SPUs of tests/lanes/vm/trap, programs."""
 
 import re
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Kubernetes manifest has what tests/lanes/vm/job-image gives to the image, and no other right."""
+"""The Kubernetes manifest has what tests/lanes/vm/job-image gives to the image, and no other permission."""
 
 from parts import ROOT
 

@@ -90,7 +90,7 @@ def copy_root(root, debs, versions, own):
 
 def run_in(root, debs, versions, releases, by=()):
     """
-    Run in-root in a copy of ROOT that is gone afterwards, but for DKMS's modules in DEBS; BY a
+    Run in-root in a copy of ROOT, which is removed except for DKMS's modules in DEBS. BY is a
     program that runs others.
     """
     with tempfile.TemporaryDirectory(dir=debs) as scratch:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# For jobs with containers of known programs, beside daemon.bash: sourced from /ci/containers.bash.
+# For jobs with containers of known programs: sourced from /ci/containers.bash, beside daemon.bash.
 # A job adds names, kinds, programs, functions and cgroups, one entry for each container.
 names=() kinds=() programs=() functions=() cgroups=()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# For jobs that try the daemon as its unit runs it: sourced from /ci/daemon.bash.
+# For jobs that run the daemon with its unit: sourced from /ci/daemon.bash.
 
 fail() {
 	echo "FAIL: $*"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The VM lane: stock Debian kernels under QEMU with systemd as PID 1."""
+"""The VM lane: stock Debian kernels under QEMU, with systemd as PID 1."""
 
 
 class LaneError(Exception):
-    """The lane itself cannot work here; the text is one sentence for the user."""
+    """The lane cannot work here. The text is one sentence for the user."""

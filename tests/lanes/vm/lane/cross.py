@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""
-Programs for an arm64 guest that has no library: cross-built, static; or Debian's, with the
+"""Programs for an arm64 guest without libraries: cross-built and static, or Debian's with the
 libraries that they need.
 """
 
@@ -21,7 +20,8 @@ PROGRAMS = {"ktest": (("tests/lanes/vm/ktest", "kmod/core/codec", "kmod/core/pol
 
 # Debian's package, and the program in it.
 PACKAGED = {"perf": ("linux-perf", "usr/bin/perf"), "dbus": ("dbus-daemon", "usr/bin/dbus-daemon")}
-# What the project builds (tests/lanes/arm64/cross-build) and a guest runs, below the build and in the guest.
+# Files of the build (tests/lanes/arm64/cross-build) that a guest runs, with their paths in the
+# guest.
 DAEMON = {"daemon/main/speprofd": "usr/bin/speprofd", "tools/speprof": "usr/bin/speprof",
           "tools/speprof-symbols": "usr/bin/speprof-symbols",
           "demo/chase": "ci/demo/chase", "demo/stream": "ci/demo/stream"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The device tree of an arm64 guest: QEMU's own and SPUs, which QEMU does not have."""
+"""The device tree of an arm64 guest: QEMU's own, with SPUs added."""
 
 import re
 

@@ -12,8 +12,8 @@ BAD_LINE = re.compile(r"BUG:|WARNING:|UBSAN:|Oops|possible circular|possible rec
 # Messages of a kernel with these checkers when it boots.
 HARMLESS = re.compile(r"kmemleak: (Kernel memory leak detector initialized|"
                       r"Automatic memory scanning thread started)")
-# An x86 breakpoint that the kernel does not know, and the memory around it as the kernel then reads
-# it, in which < > is about the byte behind that breakpoint.
+# An x86 breakpoint that the kernel does not know, and the memory around it as the kernel reads it.
+# < > marks the byte after that breakpoint.
 STRAY_INT3 = re.compile(r"\bint3: 0000 \[#1\]")
 CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 
@@ -22,7 +22,7 @@ CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 SKIPPED = 77
 # How often a boot is repeated if QEMU executed a removed breakpoint (testing.md).
 BOOTS = 3
-# timeout(1) in the guest, by TERM and by KILL
+# The exit statuses of timeout(1) in the guest, for TERM and for KILL.
 GUEST_TIMEOUT = (124, 137)
 
 
