@@ -18,7 +18,7 @@
 
 #define CAPABILITY_PERFMON 38
 
-static void device_says_what_it_is(void)
+static void device_describes_itself(void)
 {
 	struct speprof_device_info info = { .size = sizeof(info) };
 	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
@@ -286,7 +286,7 @@ static void sessions_need_a_capability(void)
 }
 
 /* Capabilities in a user namespace are not capabilities on the machine. */
-static void namespaces_give_no_right(void)
+static void namespaces_give_no_capability(void)
 {
 	struct speprof_session_config config = ksession_config();
 	int device = kdevice_open();
@@ -535,14 +535,14 @@ static void maps_are_bounded(void)
 }
 
 const struct ktest ktests_abi[] = {
-	{ "device-says-what-it-is", device_says_what_it_is },
+	{ "device-describes-itself", device_describes_itself },
 	{ "structures-may-grow", structures_may_grow },
 	{ "unknown-commands-are-enotty", unknown_commands_are_enotty },
 	{ "configurations-are-checked", configurations_are_checked },
 	{ "samplings-are-checked", samplings_are_checked },
 	{ "rights-bind-the-session", rights_bind_the_session },
 	{ "sessions-need-a-capability", sessions_need_a_capability },
-	{ "namespaces-give-no-right", namespaces_give_no_right },
+	{ "namespaces-give-no-capability", namespaces_give_no_capability },
 	{ "rights-are-those-of-creation", rights_are_those_of_creation },
 	{ "lockdown-ends-new-sessions", lockdown_ends_new_sessions, .on_request = true },
 	{ "memory-is-charged", memory_is_charged },

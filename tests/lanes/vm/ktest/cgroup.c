@@ -495,7 +495,7 @@ static void event_is_gone(struct kring *ring, uint64_t id, uint32_t left)
 	      (unsigned long long)event->arg0, (unsigned long long)event->arg1);
 }
 
-static void removed_cgroups_are_told(void)
+static void removed_cgroups_are_reported(void)
 {
 	uint8_t *groups = kwork_groups();
 	struct kcgroup a, b;
@@ -699,7 +699,7 @@ const struct ktest ktests_cgroup[] = {
 	{ "cgroups-below-and-threads", cgroups_below_and_threads },
 	{ "tasks-move-between-cgroups", tasks_move_between_cgroups },
 	{ "sets-change-while-sampling", sets_change_while_sampling },
-	{ "removed-cgroups-are-told", removed_cgroups_are_told },
+	{ "removed-cgroups-are-reported", removed_cgroups_are_reported },
 	{ "full-rings-are-parked-too", full_rings_are_parked_too },
 	{ "parked-windows-are-not-late", parked_windows_are_not_late },
 	{ "faults-stop-one-session", faults_stop_one_session },

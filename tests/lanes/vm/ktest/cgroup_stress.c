@@ -214,7 +214,7 @@ static void workers_start(struct stress *stress)
 	kwork_start(&stress->out, 0, KWORK_THREADS, 0);
 }
 
-static void cgroups_and_all_else(void)
+static void cgroups_under_stress(void)
 {
 	static void *(*const parts[])(void *) = { stress_move,	 stress_make,	 stress_sets,
 						  stress_sample, stress_hotplug, stress_kill };
@@ -249,6 +249,6 @@ static void cgroups_and_all_else(void)
 }
 
 const struct ktest ktests_cgroup_stress[] = {
-	{ "cgroups-and-all-else", cgroups_and_all_else },
+	{ "cgroups-under-stress", cgroups_under_stress },
 	{ 0 },
 };

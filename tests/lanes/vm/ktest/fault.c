@@ -247,7 +247,7 @@ static void barren_faults_stop_the_cpu(void)
 }
 
 /* A share of writes abort, fill the buffer or collide, all at once: all counters add up. */
-static void shares_keep_the_ledgers(void)
+static void fault_rates_keep_the_counters(void)
 {
 	static const char *const rules[] = { "abort-sync 1%", "abort-async 0.5%", "fill 5%",
 					     "collide 10%" };
@@ -296,7 +296,7 @@ static void wrong_rules_are_refused(void)
 }
 
 const struct ktest ktests_fault[] = {
-	{ "shares-keep-the-ledgers", shares_keep_the_ledgers },
+	{ "fault-rates-keep-the-counters", fault_rates_keep_the_counters },
 	{ "wrong-rules-are-refused", wrong_rules_are_refused },
 	{ "cases-are-those-of-the-table", cases_are_those_of_the_table },
 	{ "syndromes-are-acted-on", syndromes_are_acted_on },

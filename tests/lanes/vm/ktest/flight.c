@@ -155,7 +155,7 @@ static void full_ring_is_overwritten(void)
 }
 
 /* A reader that is too slow knows which of its bytes to drop, and no others. */
-static void racing_reader_is_told(void)
+static void racing_reader_is_notified(void)
 {
 	unsigned int raced = 0, whole = 0, round;
 	struct ktally tally;
@@ -210,7 +210,7 @@ static void old_events_are_overwritten(void)
 /* ---- Snapshots ------------------------------------------------------------- */
 
 /* Held windows do not change over several laps, while sampling continues around them. */
-static void snapshot_holds_what_was(void)
+static void snapshot_does_not_change(void)
 {
 	struct speprof_snapshot snapshot;
 	uint8_t *before = malloc(RING);
@@ -322,7 +322,7 @@ static void snapshots_can_fill_the_ring(void)
 }
 
 /* A holder that is killed holds nothing. One that never releases ends with its session. */
-static void killed_holder_lets_go(void)
+static void killed_holder_releases(void)
 {
 	struct flight flight;
 	pid_t holder;
@@ -468,12 +468,12 @@ static void uring_snapshots(void)
 
 const struct ktest ktests_flight[] = {
 	{ "full-ring-is-overwritten", full_ring_is_overwritten },
-	{ "racing-reader-is-told", racing_reader_is_told },
+	{ "racing-reader-is-notified", racing_reader_is_notified },
 	{ "old-events-are-overwritten", old_events_are_overwritten },
-	{ "snapshot-holds-what-was", snapshot_holds_what_was },
+	{ "snapshot-does-not-change", snapshot_does_not_change },
 	{ "two-snapshots-are-independent", two_snapshots_are_independent },
 	{ "snapshots-can-fill-the-ring", snapshots_can_fill_the_ring },
-	{ "killed-holder-lets-go", killed_holder_lets_go },
+	{ "killed-holder-releases", killed_holder_releases },
 	{ "snapshots-are-checked", snapshots_are_checked },
 	{ "snapshot-of-an-absent-cpu", snapshot_of_an_absent_cpu },
 	{ "uring-snapshots", uring_snapshots },

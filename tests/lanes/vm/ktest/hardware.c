@@ -111,7 +111,7 @@ static void ledgers_agree_with_the_spu(void)
 }
 
 /* Registers have any values after a loss of power: the window continues, and nothing is lost. */
-static void power_goes_and_comes(void)
+static void power_is_lost_and_restored(void)
 {
 	struct stage stage;
 	unsigned int i;
@@ -132,7 +132,7 @@ static void power_goes_and_comes(void)
 }
 
 /* PMSDSFR_EL1 is part of the state that an SPU loses. */
-static void sources_outlive_power(void)
+static void sources_survive_power_loss(void)
 {
 	struct speprof_sampling sampling = ksampling();
 	struct ktally before;
@@ -186,7 +186,7 @@ static unsigned long long interrupts(void)
 }
 
 /* PMBSR.S is 0: the interrupt is not ours, and closes no window. */
-static void spurious_interrupts_are_nothing(void)
+static void spurious_interrupts_are_ignored(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_ring_stats stats;
@@ -336,9 +336,9 @@ static void left_running(void)
 
 const struct ktest ktests_hardware[] = {
 	{ "ledgers-agree-with-the-spu", ledgers_agree_with_the_spu, .hardware = true },
-	{ "power-goes-and-comes", power_goes_and_comes, .hardware = true },
-	{ "sources-outlive-power", sources_outlive_power, .on_request = true, .hardware = true },
-	{ "spurious-interrupts-are-nothing", spurious_interrupts_are_nothing, .hardware = true },
+	{ "power-is-lost-and-restored", power_is_lost_and_restored, .hardware = true },
+	{ "sources-survive-power-loss", sources_survive_power_loss, .on_request = true, .hardware = true },
+	{ "spurious-interrupts-are-ignored", spurious_interrupts_are_ignored, .hardware = true },
 	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
 	{ "rings-are-of-their-node", rings_are_of_their_node, .on_request = true },
 	{ "record-raw", record_raw, .on_request = true },

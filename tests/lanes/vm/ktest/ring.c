@@ -179,7 +179,7 @@ static void read_is_a_stream(void)
 	free(bytes);
 }
 
-static void read_waits_as_asked(void)
+static void read_waits_if_blocking(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct iovec vec = { .iov_base = malloc(65536), .iov_len = 65536 };
@@ -668,7 +668,7 @@ const struct ktest ktests_ring[] = {
 	{ "filters-and-levels-hold", filters_and_levels_hold },
 	{ "reconfigured-while-running", reconfigured_while_running },
 	{ "read-is-a-stream", read_is_a_stream },
-	{ "read-waits-as-asked", read_waits_as_asked },
+	{ "read-waits-if-blocking", read_waits_if_blocking },
 	{ "full-ring-stops-and-resumes", full_ring_stops_and_resumes },
 	{ "ends-are-skipped", ends_are_skipped, .on_request = true },
 	{ "full-event-ring-stops-too", full_event_ring_stops_too },

@@ -19,7 +19,7 @@
 
 #define STRESS_MS 3000
 
-static void cpu_goes_and_comes(void)
+static void cpu_goes_offline_and_returns(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = 1 };
@@ -79,7 +79,7 @@ static void cpu_goes_and_comes(void)
 	kburn_end(child);
 }
 
-static void session_ends_while_cpu_is_away(void)
+static void session_ends_while_cpu_is_offline(void)
 {
 	struct speprof_session_config config = ksession_config();
 	int session = ksession_new(&config);
@@ -257,8 +257,8 @@ static void everything_at_once(void)
 }
 
 const struct ktest ktests_stress[] = {
-	{ "cpu-goes-and-comes", cpu_goes_and_comes },
-	{ "session-ends-while-cpu-is-away", session_ends_while_cpu_is_away },
+	{ "cpu-goes-offline-and-returns", cpu_goes_offline_and_returns },
+	{ "session-ends-while-cpu-is-offline", session_ends_while_cpu_is_offline },
 	{ "killed-reader-leaves-nothing", killed_reader_leaves_nothing },
 	{ "modules-stay-while-used", modules_stay_while_used },
 	{ "everything-at-once", everything_at_once },
