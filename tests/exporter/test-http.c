@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-/* Of what is rendered. */
+/* Bytes of the rendered answer. */
 static size_t rendered_size = 8;
 
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
@@ -468,7 +468,7 @@ static void test_reach(void **state)
 		test_row("\"%s\"", wrong[i]);
 		assert_row(listener_open(wrong[i]) == -EINVAL);
 	}
-	/* No mode at all. */
+	/* An abstract socket has no mode. */
 	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "speprof-test-%d", getpid());
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_return_code(bind(fd, (struct sockaddr *)&a, sizeof(a)), errno);
@@ -570,7 +570,7 @@ static void test_connections(void **state)
 		http_connections_add(&c, handle(2000 + i), peer, 102, &closed);
 		assert_ptr_equal(closed, i < HTTP_CONNECTIONS - HTTP_PER_PEER - 1 ? NULL : handle(0));
 	}
-	/* Each is overdue once. */
+	/* Each connection is reported as overdue once. */
 	assert_null(http_connections_overdue(&c, 100 + HTTP_SECONDS));
 	for (unsigned int i = 0; i < HTTP_PER_PEER; i++)
 		assert_non_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));

@@ -201,7 +201,7 @@ static void check_rows(const struct row *rows, size_t n, u64 unattributed)
 	replayed_free(&r);
 }
 
-/* There is one sample. */
+/* Check the function of the one sample. */
 static void check_function(const char *want)
 {
 	struct replayed r;
@@ -231,9 +231,9 @@ static void put_life(unsigned int order)
 	for (size_t i = 0; i < n; i++) {
 		size_t at = i;
 
-		if (order == 1) /* backwards */
+		if (order == 1) /* in reverse order */
 			at = n - 1 - i;
-		else if (order == 2) /* every other first */
+		else if (order == 2) /* each second one first */
 			at = i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
 		else if (order == 3) /* pairs swapped, and a round after each pair */
 			at = (i ^ 1) < n ? i ^ 1 : i;

@@ -145,7 +145,7 @@ static void test_within(void **state)
 		else
 			assert_row(sd_bus_message_append(m, "a{sv}", 1, "key", "u", 7) >= 0);
 		assert_row(sd_bus_message_seal(m, 1, 0) >= 0);
-		/* Its path is "/". */
+		/* The path is "/". */
 		assert_row(bus_check_message_size(m, 1 + rows[i].bytes) == 0);
 		assert_row(bus_check_message_size(m, rows[i].bytes) == -E2BIG);
 		assert_row(i || (sd_bus_message_read(m, "s", &text) > 0 && !strcmp(text, "abc")));

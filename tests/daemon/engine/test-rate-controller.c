@@ -39,7 +39,7 @@ static u64 noisy(u64 value, u32 percent)
 	return value * (100 - percent + (seed >> 33) % (2 * percent + 1)) / 100;
 }
 
-/* Costs of the last period, of RATE_CONTROLLER_WHOLE, as they were and not as the loop took them. */
+/* Costs of the last period, in RATE_CONTROLLER_WHOLE, as simulated and not as measured. */
 static u64 cost;
 static u64 rate;
 static struct rate_controller_scale scales[CPUS];
@@ -149,7 +149,7 @@ static void test_cost(void **state __attribute__((unused)))
 		const char *name;
 		struct machine machine;
 		u32 overhead;
-		bool held; /* by a longer interval */
+		bool held; /* the interval was lengthened to fit the budget */
 	} rows[] = {
 		{ "cheap", { 100, 1000000, 500, 200, 90, 8, -1 }, 1000, false },
 		{ "daemon", { 100, 1000000, 30000, 200, 90, 8, -1 }, 1000, true },

@@ -187,7 +187,7 @@ static void adopt_and_begin(const struct checkpoint_slots *c)
 static void test_torn(void **state __attribute__((unused)))
 {
 	u64 before[8], after[8], torn[8], first = 0, second = 0;
-	const off_t at = (off_t)CHECKPOINT_SLOT; /* of odd commits */
+	const off_t at = (off_t)CHECKPOINT_SLOT; /* the slot of odd commits */
 	struct checkpoint_slots *c;
 	struct serializer to;
 
@@ -373,7 +373,7 @@ static void take(struct pair *pair, u32 records)
 			.address = { [0] = 0x400000 + 4 * draw(5),
 				     [SPE_ADDRESS_VA] = 0x10000 + 8 * draw(16),
 				     [SPE_ADDRESS_PA] = 0x7000000 + 512 * draw(100) },
-			.op_subclass = (u8)draw(2), /* to store, or not */
+			.op_subclass = (u8)draw(2), /* store or load */
 			.context = { (u32)(draw(10) ? 100 + draw(40) : 7) },
 			.counter = { [SPE_COUNTER_TOTAL] = (u16)draw(4000) },
 			.op_class = SPE_OP_LOAD_STORE,

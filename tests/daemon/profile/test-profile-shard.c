@@ -23,8 +23,8 @@
 
 struct fixture {
 	struct attributor *attributor;
-	struct profile *whole;	/* fed with all of it */
-	struct profile *merged; /* out of these */
+	struct profile *whole;	/* gets the whole stream */
+	struct profile *merged; /* merged from these */
 	struct profile *shard[SHARDS + 1];
 	u64 random;
 };
@@ -459,7 +459,7 @@ static void test_generations(void **state)
 	assert_int_equal(profile_machine(f->merged)->samples, 18);
 }
 
-/* Several threads */
+/* ---- Several threads ------------------------------------------------------------- */
 
 struct crowd {
 	struct fixture *f;

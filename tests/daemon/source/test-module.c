@@ -23,7 +23,7 @@
 #include "util/time.h"
 
 #define CPUS	 193
-#define SPUS	 (CPUS - 1) /* CPU 0 has none */
+#define SPUS	 (CPUS - 1) /* CPU 0 has no SPU */
 #define PAGE	 65536
 #define EVENTS	 64
 #define DEVICE	 1000
@@ -40,8 +40,8 @@ static struct {
 	u32 infos;
 	u32 cgroups; /* number of cgroups in the last request */
 	u32 knows; /* supported filters: 1 for events, 2 for events that must be 0 */
-	u64 pmsidr; /* of all CPUs, */
-	u64 other_pmsidr; /* but of the last */
+	u64 pmsidr; /* PMSIDR of all CPUs */
+	u64 other_pmsidr; /* except for the last one */
 	u32 sampling_size; /* the size that the module supports; 0 for the size of this build */
 } module = { .knows = 3 };
 

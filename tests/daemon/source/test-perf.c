@@ -517,7 +517,7 @@ static void test_damaged(void **state)
 		assert_row(source->trouble.faults == 1 && strstr(source->trouble.last, "CPU 0"));
 		assert_row(seen.empty.lost_bytes == 128);
 		assert_row(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
-		/* With a new event. */
+		/* The source opens a new event. */
 		spu_writes(e, 5, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
 		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 0);

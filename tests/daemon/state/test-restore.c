@@ -38,9 +38,9 @@ static bool offline;
 /* What happens to the sources that sessions own: */
 static struct {
 	bool none; /* the service manager has not stored the descriptor */
-	bool foreign; /* its rings are others */
+	bool foreign; /* the rings belong to another session */
 	bool refused; /* no new source can be opened either */
-	bool stuck; /* it cannot be started */
+	bool stuck; /* the source cannot be started */
 	u8 backend;
 	u32 opened; /* instead of adopted */
 	struct source_config sampling;
@@ -769,7 +769,7 @@ static void test_busy(void **state __attribute__((unused)))
 	memset(&own, 0, sizeof(own));
 }
 
-/* The next process, of what @worker and @checkpoint, which end, have saved. */
+/* End @worker and @checkpoint, and start the next process from what they saved. */
 static struct worker *process_next(struct worker *worker, struct checkpoint **checkpoint,
 				   struct restore_request *restore)
 {

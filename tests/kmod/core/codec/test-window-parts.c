@@ -27,7 +27,7 @@ enum way {
 	WAYS,
 };
 
-/* What a walk met. */
+/* The results of decoding. */
 struct met {
 	u64 hash;
 	struct spe_ledger ledger;
