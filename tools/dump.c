@@ -16,7 +16,7 @@ int dump_run(int argc, char **argv)
 	if (status)
 		return status;
 	if (!options.input)
-		return message_fail(STATUS_USAGE, "dump: a recording is wanted");
+		return message_fail(STATUS_USAGE, "dump: needs a recording");
 	r = recording_open(options.input, &recording, &error);
 	if (r < 0)
 		return message_fail_recording(options.input, r, &error);

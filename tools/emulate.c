@@ -45,14 +45,14 @@ static bool request_parse(int argc, char **argv, struct request *ret_request)
 			request.truth = optarg;
 			break;
 		default:
-			message_print("emulate: \"%s\": -o FILE, -t FILE, -j or a script is wanted",
+			message_print("emulate: \"%s\": should be -o FILE, -t FILE, -j or a script",
 				      argv[optind - 1]);
 			return false;
 		}
 	}
 	if (argc - optind != 1) {
-		message_print("emulate: %s", argc == optind ? "a script is wanted, or \"-\"" :
-							      "one script is wanted");
+		message_print("emulate: %s", argc == optind ? "needs a script, or \"-\"" :
+							      "needs one script only");
 		return false;
 	}
 	request.script = argv[optind];

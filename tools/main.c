@@ -15,61 +15,63 @@ static const struct verb verbs[] = {
 	{
 		.name = "status",
 		.synopsis = "[-j]",
-		.help = "what the daemon does, what it costs and what it lost",
+		.help = "show what the daemon samples, what that costs, and losses",
 		.run = status_run,
 	},
 	{
 		.name = "top",
-		.synopsis =
-			"[-b] [-d SEC] [-n N] [-G GROUP] [--srcline] [-s SORT] [-c CONTAINER] "
-			"[-p PID] [-j] [--last PERIOD]",
-		.help = "the live view; -b prints it instead",
+		.synopsis = "[-b] [-d SEC] [-n N] [-G GROUP] [--srcline] [-s SORT] [-c CONTAINER] "
+			    "[-p PID] [-j] [--last PERIOD]",
+		.help = "live view; -b prints it instead",
 		.run = top_run,
 	},
 	{
 		.name = "summary",
-		.synopsis = "[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
-			    "[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [[-i] FILE]",
-		.help = "operations, events, latencies and data sources; histograms of a part",
+		.synopsis =
+			"[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
+			"[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [[-i] FILE]",
+		.help = "show operations, events, latencies and data sources, also of one "
+			"container or function",
 		.run = summary_run,
 	},
 	{
 		.name = "report",
-		.synopsis = "[-j] [[-i] FILE] [-G GROUP] [--srcline] [-s SORT] [-n N] [-c CONTAINER] "
-			    "[-p PID] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--last PERIOD] "
-			    "[--lines] [--pages]",
-		.help = "the heaviest functions, processes or containers",
+		.synopsis =
+			"[-j] [[-i] FILE] [-G GROUP] [--srcline] [-s SORT] [-n N] [-c CONTAINER] "
+			"[-p PID] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--last PERIOD] "
+			"[--lines] [--pages]",
+		.help = "list the heaviest functions, processes or containers",
 		.run = report_run,
 	},
 	{
 		.name = "dump",
 		.synopsis = "[--midr MIDR] [-i] FILE",
-		.help = "every packet of a recording, and what served loads and stores",
+		.help = "print every packet of a recording, and what served loads and stores",
 		.run = dump_run,
 	},
 	{
 		.name = "record",
 		.synopsis = "[-o FILE] [--format speprof|perf] [-d SEC] [-F N] [--emulate] "
 			    "[--physical-addresses] [--models PAIRS] [-- COMMAND]",
-		.help = "sample for some time, or while a command runs, to a file",
+		.help = "sample into a file, for some time or while a command runs",
 		.run = record_run,
 	},
 	{
 		.name = "start",
 		.synopsis = "",
-		.help = "begin sampling",
+		.help = "start sampling",
 		.run = start_run,
 	},
 	{
 		.name = "stop",
 		.synopsis = "",
-		.help = "end sampling; the profile stays readable",
+		.help = "stop sampling; the profile stays readable",
 		.run = stop_run,
 	},
 	{
 		.name = "reload",
 		.synopsis = "",
-		.help = "have the daemon read its configuration again; fails if that is wrong",
+		.help = "reload the daemon's configuration; fails if that is wrong",
 		.run = reload_run,
 	},
 	{
@@ -80,67 +82,67 @@ static const struct verb verbs[] = {
 			    "set NAME [--filter EXPRESSION] [--cgroup PATH]... [--everywhere] "
 			    "[--interval USEC] | snapshot NAME -o FILE | "
 			    "start | stop | reset | remove NAME]",
-		.help = "what is sampled, by which filters, for whom",
+		.help = "list, create and change sessions: filters, cgroups, intervals",
 		.run = session_run,
 	},
 	{
 		.name = "snapshot",
 		.synopsis = "[SESSION] -o FILE",
-		.help = "the last windows of a session with a buffer, as a recording",
+		.help = "save the last windows of a session with a buffer as a recording",
 		.run = snapshot_run,
 	},
 	{
 		.name = "container",
 		.synopsis = "[-j] [-s SORT] [-n N] [NAME | CGROUP]",
-		.help = "containers, or all that was counted of one; your own without any right",
+		.help = "list containers, or show one in detail; without privileges, only your own",
 		.run = container_run,
 	},
 	{
 		.name = "list",
 		.synopsis = "[-j]",
-		.help = "the SPU of each CPU: what it can do, and what it does",
+		.help = "list the SPU of each CPU, its features and its state",
 		.run = list_run,
 	},
 	{
 		.name = "pprof",
 		.synopsis = "[-i FILE] [--seconds N] -o FILE",
-		.help = "a profile for pprof, of the next seconds or of a recording",
+		.help = "write a profile for pprof, of the next seconds or of a recording",
 		.run = pprof_run,
 	},
 	{
 		.name = "takeover",
 		.synopsis = "[--root DIR]",
-		.help = "give the SPUs to speprof.ko, from the kernel's own driver",
+		.help = "move the SPUs from the kernel's driver to speprof.ko",
 		.run = takeover_run,
 	},
 	{
 		.name = "release",
 		.synopsis = "[--root DIR]",
-		.help = "give them back",
+		.help = "move the SPUs back to the kernel's driver",
 		.run = release_run,
 	},
 	{
 		.name = "module",
 		.synopsis = "reload [--root DIR]",
-		.help = "load the installed speprof.ko in place of the loaded one, without a reboot",
+		.help = "replace the loaded speprof.ko by the installed one, without a reboot",
 		.run = module_run,
 	},
 	{
 		.name = "doctor",
 		.synopsis = "[-j] [--root DIR]",
-		.help = "why this machine can or cannot sample, and what to do",
+		.help = "report why this machine cannot sample, or could do better, and the fix",
 		.run = doctor_run,
 	},
 	{
 		.name = "emulate",
 		.synopsis = "[-j] [-o FILE] [-t FILE] SCRIPT",
-		.help = "records of a script of operations, with their truth",
+		.help = "run a script of operations through an emulated SPU",
 		.run = emulate_run,
 	},
 	{
 		.name = "help",
 		.synopsis = "[VERB]",
-		.help = "this text",
+		.help = "list the verbs, or the options of one",
 		.run = help_run,
 	},
 };
@@ -208,7 +210,7 @@ int help_run(int argc, char **argv)
 		       verb->synopsis, verb->help);
 		return STATUS_OK;
 	}
-	printf("speprof: which container's which function waits on which memory\n\n"
+	printf("speprof: profile which functions of which containers wait for memory\n\n"
 	       "usage: speprof [--bus ADDRESS] VERB [OPTIONS]\n"
 	       "       speprof                    the live view, on a terminal\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)

@@ -64,8 +64,9 @@ static void print_lines(json_object *root)
 	json_object *lines = json_object_object_get(root, "lines");
 	size_t count = lines ? json_object_array_length(lines) : 0;
 
-	printf("cache lines that several threads use: sharing is true at the same offset, false at others;\n"
-	       "\"?\": suspected, no sample says that another cache had the line\n");
+	printf("cache lines that several threads use: sharing is true at the same offset, false at "
+	       "others;\n"
+	       "\"?\": suspected, no sample shows that another cache had the line\n");
 	for (size_t i = 0; i < count; i++)
 		print_line(json_object_array_get_idx(lines, i));
 	if (!count)

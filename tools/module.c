@@ -223,7 +223,7 @@ static int load(const struct reload *reload)
 						  "; speprofd runs without it";
 	return message_fail(
 		STATUS_FAILED,
-		OURS " %s does not load, \"dmesg\" says why, and the previous one is removed%s. "
+		OURS " %s does not load (see \"dmesg\"), and the previous one is removed%s. "
 		     "Install another, then \"modprobe -a " OURS "%s\" and "
 		     "\"systemctl restart speprofd\"",
 		reload->installed.version, daemon, reload->emulated ? " " EMULATED : "");

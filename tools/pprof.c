@@ -56,18 +56,17 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 		else if (letter != 's')
 			return message_fail(
 				STATUS_USAGE,
-				"pprof: \"%s\": -i FILE, -o FILE or --seconds N is wanted",
+				"pprof: \"%s\": should be -i FILE, -o FILE or --seconds N",
 				argv[optind - 1]);
 		else if (!parse_seconds(optarg, &request.seconds))
 			return message_fail(STATUS_USAGE, "pprof: --seconds %s: should be 1 to %u",
 					    optarg, PPROF_SECONDS);
 	}
 	if (optind < argc)
-		return message_fail(STATUS_USAGE, "pprof: \"%s\": no argument is wanted",
+		return message_fail(STATUS_USAGE, "pprof: unexpected argument \"%s\"",
 				    argv[optind]);
 	if (!request.output)
-		return message_fail(STATUS_USAGE,
-				    "pprof: -o FILE is wanted, such as -o profile.pb.gz");
+		return message_fail(STATUS_USAGE, "pprof: needs -o FILE, such as -o profile.pb.gz");
 	*ret_request = request;
 	return STATUS_OK;
 }

@@ -82,8 +82,7 @@ static int option_seconds(const char *text, double *ret)
 
 	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
 		return message_fail(STATUS_USAGE,
-				    "record: -d \"%s\": seconds from 0.1 to 86400 are wanted",
-				    text);
+				    "record: -d \"%s\": should be 0.1 to 86400 seconds", text);
 	*ret = value;
 	return 0;
 }
@@ -96,8 +95,8 @@ static int option_rate(const char *text, u32 *ret)
 	if (*text < '0' || *text > '9' || *end || !value || value > PER_SECOND_MAX)
 		return message_fail(
 			STATUS_USAGE,
-			"record: -F \"%s\": samples a second and CPU are wanted, 1 to %llu", text,
-			PER_SECOND_MAX);
+			"record: -F \"%s\": should be samples a second of each CPU, 1 to %llu",
+			text, PER_SECOND_MAX);
 	*ret = (u32)value;
 	return 0;
 }
@@ -106,7 +105,7 @@ static int option_format(const char *text, enum recorder_format *ret)
 {
 	if (strcmp(text, "perf") && strcmp(text, "speprof"))
 		return message_fail(STATUS_USAGE,
-				    "record: --format \"%s\": speprof or perf is wanted", text);
+				    "record: --format \"%s\": should be speprof or perf", text);
 	*ret = strcmp(text, "perf") ? RECORDER_NATIVE : RECORDER_PERF;
 	return 0;
 }
@@ -133,7 +132,7 @@ static int option_one(int letter, char **argv, struct record *record)
 		record->physical = true;
 		return 0;
 	case ':':
-		return message_fail(STATUS_USAGE, "record: \"%s\" wants a value", argv[optind - 1]);
+		return message_fail(STATUS_USAGE, "record: \"%s\" needs a value", argv[optind - 1]);
 	default:
 		return message_fail(STATUS_USAGE,
 				    "record: unknown option \"%s\"; try \"speprof help record\"",
@@ -166,8 +165,7 @@ static int record_options(int argc, char **argv, struct record *record)
 	if (optind < argc)
 		record->command = argv + optind;
 	if (!record->command && !record->seconds)
-		return message_fail(STATUS_USAGE,
-				    "record: how long? -d SECONDS or -- COMMAND is wanted");
+		return message_fail(STATUS_USAGE, "record: needs -d SECONDS or -- COMMAND");
 	if (!record->path)
 		record->path = record->format == RECORDER_PERF ? "perf.data" : "speprof.data";
 	if (!strcmp(record->path, "-") && record->format == RECORDER_PERF)

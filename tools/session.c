@@ -350,8 +350,8 @@ static int check_options(const char *what, const struct request *request)
 		if (request->given & ~taken & option_bit(long_options[i].val))
 			return message_fail(
 				STATUS_USAGE,
-				"session %.40s: takes no --%s; try \"speprof help session\"", what,
-				long_options[i].name);
+				"session %.40s: has no option --%s; try \"speprof help session\"",
+				what, long_options[i].name);
 	if (request->cgroup_count && request->everywhere)
 		return message_fail(STATUS_USAGE,
 				    "session set: --cgroup and --everywhere contradict each other");

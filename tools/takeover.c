@@ -135,8 +135,8 @@ static int takeover_undo(const struct takeover *t, const char *what)
 		return message_fail(
 			STATUS_FAILED,
 			"speprof.ko %s, and " THEIRS " has no SPU any more: see \"dmesg\"", what);
-	return message_fail(STATUS_NO_SPE, "speprof.ko %s: \"dmesg | grep speprof\" says why%s",
-			    what, t->devices ? "; " THEIRS " has the SPUs again" : "");
+	return message_fail(STATUS_NO_SPE, "speprof.ko %s: see \"dmesg | grep speprof\"%s", what,
+			    t->devices ? "; " THEIRS " has the SPUs again" : "");
 }
 
 /* Checks the usual path of speprof.ko first, since busybox's modinfo has no option -k. */
@@ -222,7 +222,7 @@ int release_run(int argc, char **argv)
 		return message_fail(STATUS_NO_MODULE,
 				    "this kernel has no module " THEIRS " that can be loaded");
 	if (!driver_devices(&machine, THEIRS))
-		return message_fail(STATUS_NO_SPE, THEIRS " took no SPU: \"dmesg\" says why");
+		return message_fail(STATUS_NO_SPE, THEIRS " took no SPU: see \"dmesg\"");
 	puts(THEIRS " has the SPUs.");
 	return STATUS_OK;
 }

@@ -322,7 +322,7 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	if (r < 0)
 		return r;
 	if (view_span_parse(window, &request.span) < 0)
-		return bus_invalid(error, "window", window, "start, 10s, 1m or 10m");
+		return bus_invalid(error, "period", window, "start, 10s, 1m or 10m");
 	r = read_wanted(message, &request.wanted, error);
 	if (r < 0)
 		return r;

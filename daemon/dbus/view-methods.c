@@ -20,7 +20,7 @@ static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_vi
 	if (view_sort_parse(sort, &request->sort) < 0)
 		return bus_invalid(error, "sort", sort, VIEW_SORT_LIST);
 	if (!view_sort_holds(request->sort, request->span, request->group))
-		return bus_invalid(error, "sort of a window", sort, VIEW_SORT_WINDOW_LIST);
+		return bus_invalid(error, "sort of a period", sort, VIEW_SORT_WINDOW_LIST);
 	r = bus_check_limit(request->limit, error);
 	if (r < 0)
 		return r;
@@ -61,7 +61,7 @@ int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (r < 0)
 		return r;
 	if (view_span_parse(span, &request.span) < 0)
-		return bus_invalid(error, "window", span, "start, 10s, 1m or 10m");
+		return bus_invalid(error, "period", span, "start, 10s, 1m or 10m");
 	return reply_view(message, userdata, &request, group, sort, error);
 }
 

@@ -41,7 +41,7 @@ static int options_number(const char *verb, int letter, const char *text, u32 ma
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > max)
-		return message_fail(STATUS_USAGE, "%s: -%c \"%s\": a number from 1 to %u is wanted",
+		return message_fail(STATUS_USAGE, "%s: -%c \"%s\": should be a number from 1 to %u",
 				    verb, letter, text, max);
 	*ret = value;
 	return 0;
@@ -53,9 +53,8 @@ static int options_delay(const char *verb, char *text, struct options *options)
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(value) || value < 0.1 || value > 86400)
-		return message_fail(STATUS_USAGE,
-				    "%s: -d \"%s\": seconds from 0.1 to 86400 are wanted", verb,
-				    text);
+		return message_fail(STATUS_USAGE, "%s: -d \"%s\": should be 0.1 to 86400 seconds",
+				    verb, text);
 	options->delay = value;
 	return 0;
 }
@@ -73,7 +72,7 @@ static int options_truth(const char *verb, char *text, struct options *options)
 	percent = equals ? strtod(equals + 1, &end) : -1;
 	if (!equals || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
 		return message_fail(STATUS_USAGE,
-				    "%s: --truth \"%s\": NAME=PERCENT is wanted, 0 to 100", verb,
+				    "%s: --truth \"%s\": should be NAME=PERCENT, 0 to 100", verb,
 				    text);
 	*equals = 0;
 	truth->name = text;
@@ -85,7 +84,7 @@ static int options_truth(const char *verb, char *text, struct options *options)
 static int options_cpus(const char *verb, char *text, struct options *options)
 {
 	if (cpu_list_parse(text, &options->cpus) < 0 || !cpu_list_end(&options->cpus))
-		return message_fail(STATUS_USAGE, "%s: -C \"%s\": CPUs are wanted, as in 0-3,8",
+		return message_fail(STATUS_USAGE, "%s: -C \"%s\": should be CPUs, as in 0-3,8",
 				    verb, text);
 	options->cpus_given = true;
 	return 0;
@@ -101,7 +100,7 @@ static int options_midr(const char *verb, char *text, struct options *options)
 	value = strtoull(text, &end, 16);
 	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > UINT32_MAX)
 		return message_fail(STATUS_USAGE,
-				    "%s: --midr \"%s\": MIDR_EL1 is wanted, as in 0x413fd0c1", verb,
+				    "%s: --midr \"%s\": should be MIDR_EL1, as in 0x413fd0c1", verb,
 				    text);
 	options->midr = value;
 	return 0;
@@ -125,16 +124,16 @@ static int options_filter(const char *verb, char *text, struct options *options)
 static int options_group(const char *verb, char *text, struct options *options)
 {
 	if (view_group_parse(text, &options->group) < 0)
-		return message_fail(STATUS_USAGE, "%s: -G \"%s\": " VIEW_GROUP_LIST " is wanted",
-				    verb, text);
+		return message_fail(STATUS_USAGE, "%s: -G \"%s\": should be " VIEW_GROUP_LIST, verb,
+				    text);
 	return 0;
 }
 
 static int options_sort(const char *verb, char *text, struct options *options)
 {
 	if (view_sort_parse(text, &options->sort) < 0)
-		return message_fail(STATUS_USAGE, "%s: -s \"%s\": " VIEW_SORT_LIST " is wanted",
-				    verb, text);
+		return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " VIEW_SORT_LIST, verb,
+				    text);
 	return 0;
 }
 
@@ -233,9 +232,9 @@ static int options_unknown(const char *verb, int letter, char **argv)
 	const char *text = argv[optind - 1];
 
 	if (letter == ':')
-		return message_fail(STATUS_USAGE, "%s: \"%s\" wants a value", verb, text);
+		return message_fail(STATUS_USAGE, "%s: \"%s\" needs a value", verb, text);
 	if (optopt && strncmp(text, "--", 2) == 0 && strchr(text, '='))
-		return message_fail(STATUS_USAGE, "%s: \"%s\": this option takes no value", verb,
+		return message_fail(STATUS_USAGE, "%s: \"%s\": this option has no value", verb,
 				    text);
 	if (optopt)
 		return message_fail(STATUS_USAGE,
@@ -258,8 +257,8 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 			return options_unknown(verb, letter, argv);
 		if (!strchr(accept, letter))
 			return message_fail(STATUS_USAGE,
-					    "%s: takes no \"%s\"; try \"speprof help %s\"", verb,
-					    argv[optind - 1], verb);
+					    "%s: has no option \"%s\"; try \"speprof help %s\"",
+					    verb, argv[optind - 1], verb);
 		if (letter == 'W' && !strcmp(long_options[index].name, "window"))
 			message_print(
 				"%s: --window is called --last now; the old name works for one "
@@ -276,20 +275,20 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 				    argv[optind]);
 	if (options->cpus_given && !options->input)
 		return message_fail(STATUS_USAGE,
-				    "%s: -C wants a recording: the daemon's profile is of all CPUs",
+				    "%s: -C needs a recording: the daemon's profile is of all CPUs",
 				    verb);
 	if (options->filter && !options->input)
-		return message_fail(
-			STATUS_USAGE,
-			"%s: --filter wants a recording: what the daemon counts, Filter= says",
-			verb);
+		return message_fail(STATUS_USAGE,
+				    "%s: --filter needs a recording; Filter= of speprofd.conf "
+				    "filters what the daemon counts",
+				    verb);
 	if (options->pid && options->group == VIEW_CONTAINER && strchr(accept, 'G'))
 		return message_fail(
 			STATUS_USAGE,
 			"%s: -p: rows of containers have no process; group by another key", verb);
 	if (options->midr && !options->input)
 		return message_fail(STATUS_USAGE,
-				    "%s: --midr wants a recording: the daemon knows its cores",
+				    "%s: --midr needs a recording: the daemon knows its cores",
 				    verb);
 	return 0;
 }
