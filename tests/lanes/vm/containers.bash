@@ -8,6 +8,8 @@ names=() kinds=() programs=() functions=() cgroups=()
 # program.
 SHARE_BOUND=5
 PROGRAM_LEAST=80
+# Records of all containers together that are enough to compare shares.
+RECORDS_LEAST=2000
 
 # step WHAT: print the start of a step
 step() {
@@ -83,7 +85,8 @@ settled() {
 	done
 }
 
-# compare SECONDS: compare the shares of all in samples and CPU time, and check what leads each
+# compare SECONDS: compare the shares of all in samples and CPU time after at least SECONDS, and check
+# what leads each
 compare() {
 	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
 	# Freeze all for reading: it takes long while they run, and each would get another period.
@@ -92,6 +95,7 @@ compare() {
 	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
 	freeze 0
 	sleep "$1"
+	until_records "$RECORDS_LEAST"
 	freeze 1
 	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
 	# The last windows are still being counted.

@@ -74,6 +74,15 @@ until_samples() {
 	fail "fewer than $least samples of ${*:3}: $(head -n 5 "$2.rows")"
 }
 
+# until_records LEAST: wait for records, as a busy host gives the guest little CPU time
+until_records() {
+	local records=0
+	until ((records >= $1)); do
+		sleep 1
+		records=$(manager GetView ssu container samples 1 | jq '.data[0].records.data')
+	done
+}
+
 # samples FILE CONTAINER [PROCESS [FUNCTION]]: print the samples in the rows of a view
 samples() {
 	awk -F'\t' -v container="$2" -v process="${3-}" -v name="${4-}" '
