@@ -314,10 +314,10 @@ static int slot_import(struct checkpoint_slots *c, int fd)
 
 int checkpoint_slots_import(const char *name, int fd, int *ret_fd)
 {
-	struct checkpoint_slots *c;
+	struct checkpoint_slots *c = NULL;
 	int r = checkpoint_slots_new(name, 0, &c);
 
-	if (r < 0)
+	if (!c)
 		return r;
 	r = slot_import(c, fd);
 	if (r >= 0) {
