@@ -34,7 +34,8 @@ static uint64_t now_ns(clockid_t clock)
 
 static void sleep_until(uint64_t ns)
 {
-	const struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000) };
+	const struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000),
+				     .tv_nsec = (long)(ns % 1000000000) };
 
 	while (!ended && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;
@@ -69,8 +70,8 @@ static unsigned long parse_number(int option, const char *text, unsigned long ma
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || value > max) {
-		fprintf(stderr, "%s: -%c \"%s\": should be a number from 0 to %lu\n", load->name, option,
-			text, max);
+		fprintf(stderr, "%s: -%c \"%s\": should be a number from 0 to %lu\n", load->name,
+			option, text, max);
 		exit(2);
 	}
 	return value;
@@ -100,7 +101,8 @@ static void parse_options(int argc, char **argv)
 	}
 	if (optind == argc && threads && period_ns)
 		return;
-	fprintf(stderr, "usage: %s [-b BUSY_MS] [-p PERIOD_MS] [-t THREADS] [-s SECONDS]\n", load->name);
+	fprintf(stderr, "usage: %s [-b BUSY_MS] [-p PERIOD_MS] [-t THREADS] [-s SECONDS]\n",
+		load->name);
 	exit(2);
 }
 
@@ -110,10 +112,13 @@ static void print_usage_times(void)
 	uint64_t user, system;
 
 	getrusage(RUSAGE_SELF, &usage);
-	user = (uint64_t)usage.ru_utime.tv_sec * 1000000000 + (uint64_t)usage.ru_utime.tv_usec * 1000;
-	system = (uint64_t)usage.ru_stime.tv_sec * 1000000000 + (uint64_t)usage.ru_stime.tv_usec * 1000;
+	user = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
+	       (uint64_t)usage.ru_utime.tv_usec * 1000;
+	system = (uint64_t)usage.ru_stime.tv_sec * 1000000000 +
+		 (uint64_t)usage.ru_stime.tv_usec * 1000;
 	printf("%s cpu_ns=%llu user_ns=%llu system_ns=%llu\n", load->name,
-	       (unsigned long long)(user + system), (unsigned long long)user, (unsigned long long)system);
+	       (unsigned long long)(user + system), (unsigned long long)user,
+	       (unsigned long long)system);
 }
 
 int load_main(const struct load *what, int argc, char **argv)
@@ -138,7 +143,8 @@ int load_main(const struct load *what, int argc, char **argv)
 	/* Thread 0 is this one. */
 	while (++started < threads) {
 		if (pthread_create(&ids[started], NULL, thread_run, (void *)(uintptr_t)started)) {
-			fprintf(stderr, "%s: only %u threads could be started\n", load->name, started);
+			fprintf(stderr, "%s: only %u threads could be started\n", load->name,
+				started);
 			break;
 		}
 	}

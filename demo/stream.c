@@ -25,7 +25,8 @@ static struct lane *lanes;
 /* Not static: a stripped program exports its name. */
 void triad(double *a, const double *b, const double *c, double scalar, size_t n);
 
-__attribute__((noinline)) void triad(double *a, const double *b, const double *c, double scalar, size_t n)
+__attribute__((noinline)) void triad(double *a, const double *b, const double *c, double scalar,
+				     size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		a[i] = b[i] + scalar * c[i];

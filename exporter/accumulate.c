@@ -10,25 +10,28 @@
 #include "source/source.h"
 #include "util/escape.h"
 
-static_assert(SPE_LEVELS + UNITS <= 32, "a bit for each");
-static_assert(UNITS <= METRICS_UNITS, "a place for each unit");
+static_assert(SPE_LEVELS + UNITS <= 32, "tally_bits() has a bit for each level and unit");
+static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for each unit");
 
-/* After which a weight is half. */
+/* A weight halves in this time. */
 #define HALF_LIFE_NS 600e9
 
-/* By how much another container must be heavier than one that has series already. */
+/* A container takes the series of another one only if it is heavier by this factor. */
 #define HYSTERESIS 1.25
 
-/* Attribution's name for containers that were evicted. */
+/* The daemon's name for the sum of containers that it evicted. */
 #define EVICTED "(other)"
 
-/* Counters of struct metrics_machine stand in a row. */
+/*
+ * The counters of struct metrics_machine are consecutive u64s. Those from FIRST_LASTING to
+ * AFTER_LASTING, and from FIRST_LATE on, are not reset with the profile but with the daemon. Those
+ * from AFTER_LASTING to AFTER_FAULTS belong to the source of samples, which may outlive both.
+ */
 #define FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
 #define AFTER_LASTING  offsetof(struct metrics_machine, faults)
 #define AFTER_FAULTS   offsetof(struct metrics_machine, cpu_ns)
 #define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
-/* More counters that outlive a reset stand at its end. */
 #define FIRST_LATE     offsetof(struct metrics_machine, mappings_lost)
 #define AFTER_LATE     sizeof(struct metrics_machine)
 
@@ -62,8 +65,8 @@ u32 container_series(u32 levels, u32 kinds)
 }
 
 /*
- * Within an epoch a counter goes back only if the daemon ended without a word and went on from
- * an earlier state: what it counts again has been counted.
+ * Within an epoch a counter goes back only if the daemon crashed and restored an older checkpoint:
+ * what it counts again has been added already.
  */
 static u64 grown(u64 now, u64 before)
 {
@@ -75,7 +78,7 @@ static u64 sum_of(u64 a, u64 b)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* Tallies and counters are u64s in a row. */
+/* Tallies and counters are consecutive u64s. */
 static void add_words(void *to, const void *from, size_t size)
 {
 	u64 *t = to;
@@ -94,7 +97,7 @@ static void grow_words(void *ret, const void *now, const void *before, size_t si
 		r[i] = grown(n[i], b[i]);
 }
 
-/* The highest that was seen, to which what comes next is compared. */
+/* Keep the highest value seen: the next snapshot is compared with it. */
 static void raise_words(void *to, const void *from, size_t size)
 {
 	u64 *t = to;
@@ -104,7 +107,7 @@ static void raise_words(void *to, const void *from, size_t size)
 		t[i] = t[i] < f[i] ? f[i] : t[i];
 }
 
-/* What of @whole is not in @part. */
+/* Subtract @part from @whole. */
 static void take_words(void *whole, const void *part, size_t size)
 {
 	u64 *w = whole;
@@ -121,7 +124,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* @c as it was, if it was there in this epoch. */
+/* Returns the container in the last snapshot; NULL if it was not there, or in another epoch. */
 static const struct metrics_container *container_before(const struct accumulator *acc,
 							const struct metrics *now,
 							const struct metrics_container *c)
@@ -142,12 +145,12 @@ static void container_delta(const struct accumulator *acc, const struct metrics 
 		*ret_delta = c->tally;
 }
 
-/* FNV-1a, by words. */
+/* FNV-1a over words. */
 static u64 set_hash(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
 
-	static_assert(sizeof(*set) % sizeof(word) == 0, "whole words");
+	static_assert(sizeof(*set) % sizeof(word) == 0, "a set is a number of whole words");
 	for (size_t i = 0; i < sizeof(*set); i += sizeof(word)) {
 		memcpy(&word, (const u8 *)set + i, sizeof(word));
 		hash = (hash ^ word) * 0x100000001b3ULL;
@@ -159,18 +162,18 @@ static struct accumulator_group *group_find(struct accumulator *acc, const struc
 {
 	u64 hash = set_hash(set);
 	struct accumulator_group *groups;
-	u32 room;
+	u32 capacity;
 
 	for (u32 i = 0; i < acc->count; i++)
 		if (acc->groups[i].hash == hash && !memcmp(&acc->groups[i].set, set, sizeof(*set)))
 			return &acc->groups[i];
-	if (acc->count == acc->room) {
-		room = acc->room ? 2 * acc->room : 64;
-		groups = reallocarray(acc->groups, room, sizeof(*groups));
+	if (acc->count == acc->capacity) {
+		capacity = acc->capacity ? 2 * acc->capacity : 64;
+		groups = reallocarray(acc->groups, capacity, sizeof(*groups));
 		if (!groups)
 			return NULL;
 		acc->groups = groups;
-		acc->room = room;
+		acc->capacity = capacity;
 	}
 	acc->groups[acc->count] = (struct accumulator_group){ .set = *set, .hash = hash };
 	return &acc->groups[acc->count++];
@@ -197,7 +200,7 @@ static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *
 	return bits & acc->kinds;
 }
 
-/* Whether it is shown among all others whatever its weight. */
+/* Returns true if the container may have no series of its own, whatever its weight. */
 static bool is_other(const struct accumulator *acc, const struct metrics_container *c,
 		     const struct label_set *set)
 {
@@ -206,11 +209,12 @@ static bool is_other(const struct accumulator *acc, const struct metrics_contain
 }
 
 /*
- * What the first snapshot has of the dead may have been counted at any time before. Of those that
- * were known the daemon forgets in a restart when they were left: they do not come back by it.
+ * Update when the group was last alive: a container has a process, or it grew. The first snapshot does
+ * not say when a dead container grew. A restarted daemon does not know how long a container has been
+ * dead: that does not revive it.
  */
-static void group_look(const struct accumulator *acc, struct accumulator_group *group,
-		       const struct metrics_container *c, u64 grew, u64 now_ns)
+static void group_touch(const struct accumulator *acc, struct accumulator_group *group,
+			const struct metrics_container *c, u64 grew, u64 now_ns)
 {
 	if (!c->left_ns || (acc->any && grew))
 		group->alive_ns = now_ns;
@@ -219,7 +223,7 @@ static void group_look(const struct accumulator *acc, struct accumulator_group *
 	group->seen = true;
 }
 
-/* Add what @metrics' containers grew by to the deltas of their groups. */
+/* Add what the containers grew by to the deltas of their groups. */
 static int collect(struct accumulator *acc, const struct metrics *metrics, u64 now_ns)
 {
 	struct metrics_tally delta;
@@ -242,18 +246,18 @@ static int collect(struct accumulator *acc, const struct metrics *metrics, u64 n
 		container_delta(acc, metrics, c, &delta);
 		add_words(group->delta, &delta, sizeof(delta));
 		group->weight += (double)(acc->unit < METRICS_UNITS ? delta.weight[acc->unit] :
-								       delta.samples);
+								      delta.samples);
 		group->levels |= tally_bits(&c->tally);
 		group->kinds |= kind_bits(acc, &c->tally);
-		group_look(acc, group, c, delta.samples, now_ns);
+		group_touch(acc, group, c, delta.samples, now_ns);
 	}
 	return 0;
 }
 
-/* Those that are gone are behind all others. */
+/* Groups that have ended come last. */
 static double rank(const struct accumulator_group *group)
 {
-	if (group->gone)
+	if (group->ended)
 		return -1;
 	return group->sum ? group->weight * HYSTERESIS : group->weight;
 }
@@ -268,7 +272,7 @@ static int compare_groups(const void *a, const void *b)
 	return memcmp(&x->set, &y->set, sizeof(x->set));
 }
 
-/* One that gets series counts from 0: its start is that of what it grows by now. */
+/* Give series to a group: they count from 0, from the last snapshot on. Returns false without memory. */
 static bool show(const struct accumulator *acc, struct accumulator_group *group)
 {
 	if (group->sum)
@@ -278,7 +282,7 @@ static bool show(const struct accumulator *acc, struct accumulator_group *group)
 	return group->sum;
 }
 
-/* Give series to the heaviest, as many as fit, and as there is memory for. */
+/* Give series to the heaviest groups, as many as the budget and the memory allow. */
 static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 {
 	u32 cost, spent = container_series(acc->other_levels, acc->kinds);
@@ -286,17 +290,17 @@ static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 
 	acc->series_wanted = spent;
 	for (u32 i = 0; i < acc->count; i++)
-		acc->groups[i].gone = now_ns - acc->groups[i].alive_ns >= ACCUMULATOR_GONE_NS;
+		acc->groups[i].ended = now_ns - acc->groups[i].alive_ns >= ACCUMULATOR_END_NS;
 	if (acc->count)
 		qsort(acc->groups, acc->count, sizeof(*acc->groups), compare_groups);
 	for (u32 i = 0; i < acc->count; i++) {
 		struct accumulator_group *g = &acc->groups[i];
 
 		cost = container_series(g->levels, g->kinds);
-		acc->series_wanted += g->gone ? 0 : cost;
-		living += !g->gone;
-		/* The first that does not fit ends it: a lighter one must not take its place. */
-		if (g->gone || shown < i || spent > series || cost > series - spent ||
+		acc->series_wanted += g->ended ? 0 : cost;
+		living += !g->ended;
+		/* The first group that does not fit ends the list: no lighter one gets series instead. */
+		if (g->ended || shown < i || spent > series || cost > series - spent ||
 		    !show(acc, g)) {
 			free(g->sum);
 			g->sum = NULL;
@@ -324,7 +328,7 @@ static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 	add_words(&acc->other, &rest, sizeof(rest));
 }
 
-/* Forget groups of which nothing is told and nothing shown. */
+/* Drop groups that have no series and are not in the last snapshot; age the weights of the others. */
 static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 {
 	u32 kept = 0;
@@ -335,9 +339,11 @@ static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 		free(g->delta);
 		g->delta = NULL;
 		g->weight *= decay;
-		/* The clock was set back: who is gone stays so, and who is not has all of the time again. */
+		/* The clock was set back: a group that has ended stays so, another one was alive just now. */
 		if (g->alive_ns > now_ns)
-			g->alive_ns = g->gone && now_ns > ACCUMULATOR_GONE_NS ? now_ns - ACCUMULATOR_GONE_NS : now_ns;
+			g->alive_ns = g->ended && now_ns > ACCUMULATOR_END_NS ?
+					      now_ns - ACCUMULATOR_END_NS :
+					      now_ns;
 		if (!g->seen && !g->sum) {
 			group_clear(g);
 			continue;
@@ -348,7 +354,7 @@ static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 	acc->count = kept;
 }
 
-/* Counters from @first to before @after: what they grew by, if they did not begin anew. */
+/* What the counters at the offsets from @first to below @after grew by. */
 static void machine_delta(const struct metrics_machine *now, const struct metrics_machine *before,
 			  size_t first, size_t after, struct metrics_machine *delta)
 {
@@ -357,8 +363,8 @@ static void machine_delta(const struct metrics_machine *now, const struct metric
 }
 
 /*
- * Of the SPUs' source, which a reset of the profile leaves as it is: another epoch in the same
- * process goes on with them, unless there was a reason for another source.
+ * What the counters of the source grew by. A reset of the profile, another epoch of the same process,
+ * does not reset them. A source that was replaced begins at 0.
  */
 static void faults_delta(const struct metrics_machine *now, const struct metrics_machine *before,
 			 struct metrics_machine *delta)
@@ -371,7 +377,7 @@ static void faults_delta(const struct metrics_machine *now, const struct metrics
 		d[i] = n[i] < b[i] ? n[i] : n[i] - b[i];
 }
 
-/* Once one of these is not known, which UINT64_MAX says, its sum never is again. */
+/* UINT64_MAX is "not known". Once such a counter is not known, its sum stays so. */
 static void keep_unknown(struct metrics_machine *sum, const struct metrics_machine *now)
 {
 	if (now->written == UINT64_MAX)
@@ -407,6 +413,7 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	*ret_delta = delta.all;
 }
 
+/* Let no counter of the new snapshot be lower than in the last one, see grown(). */
 static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 {
 	struct metrics_machine *now = &metrics->machine;
@@ -428,8 +435,8 @@ static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 		    AFTER_COUNTERS - AFTER_LASTING);
 }
 
-/* Texts that become labels are printable from here on; names of containers are when they do. */
-static void clean(char *text, size_t size)
+/* Escape a text of the daemon, as it becomes a label. */
+static void escape_label(char *text, size_t size)
 {
 	char raw[64];
 
@@ -438,10 +445,10 @@ static void clean(char *text, size_t size)
 }
 
 /*
- * The first snapshot has all that its daemon counted. Returns true if a part of that was counted
- * before the exporter began: an earlier exporter may have exported that part.
+ * Set the start time by the first snapshot. Returns true if its daemon began before the exporter: an
+ * earlier exporter may have exported a part of its counts, so the snapshot is only a base.
  */
-static bool begin(struct accumulator *acc, const struct metrics_machine *machine, u64 now_ns)
+static bool set_start(struct accumulator *acc, const struct metrics_machine *machine, u64 now_ns)
 {
 	u64 daemon_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : 0;
 	bool is_base = daemon_ns < acc->begun_ns;
@@ -450,7 +457,7 @@ static bool begin(struct accumulator *acc, const struct metrics_machine *machine
 	return is_base;
 }
 
-/* Have all counters begin at 0: the snapshot just folded is the base of the next ones. */
+/* Reset all counters to 0: the first snapshot is only the base of the next ones. */
 static void clear_sums(struct accumulator *acc)
 {
 	struct metrics_machine *m = &acc->machine;
@@ -481,7 +488,7 @@ void accumulator_follow_clock(struct accumulator *acc, u64 now_ns)
 int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 series, u64 now_ns)
 {
 	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);
-	bool is_base = !acc->any && begin(acc, &metrics->machine, now_ns);
+	bool is_base = !acc->any && set_start(acc, &metrics->machine, now_ns);
 	struct metrics_tally delta;
 	double age = 0;
 	int r;
@@ -491,7 +498,7 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 		      compare_ids);
 	if (acc->any && acc->latest.machine.epoch == metrics->machine.epoch)
 		age = (double)grown(metrics->machine.age_ns, acc->latest.machine.age_ns);
-	/* What was weighed in another unit cannot be compared with what comes. */
+	/* Weights of another unit cannot be compared: they become 0. */
 	tidy(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
 	acc->unit = unit;
 	r = collect(acc, metrics, now_ns);
@@ -504,8 +511,8 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 			clear_sums(acc);
 		raise_latest(acc, metrics);
 		metrics_clear(&acc->latest);
-		clean(metrics->machine.version, sizeof(metrics->machine.version));
-		clean(metrics->machine.source, sizeof(metrics->machine.source));
+		escape_label(metrics->machine.version, sizeof(metrics->machine.version));
+		escape_label(metrics->machine.source, sizeof(metrics->machine.source));
 		acc->latest = *metrics;
 		acc->any = true;
 		acc->taken_ns = now_ns;

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Room for @size more bytes and a NUL. */
+/* Allocate memory for @size more bytes and a NUL. */
 static bool reserve(struct buffer *b, size_t size)
 {
-	size_t room = b->room ? b->room : 4096;
+	size_t capacity = b->capacity ? b->capacity : 4096;
 	char *data;
 
 	if (b->error)
@@ -18,17 +18,17 @@ static bool reserve(struct buffer *b, size_t size)
 		b->error = -E2BIG;
 		return false;
 	}
-	if (b->room - b->size > size)
+	if (b->capacity - b->size > size)
 		return true;
-	while (room - b->size <= size)
-		room *= 2;
-	data = realloc(b->data, room);
+	while (capacity - b->size <= size)
+		capacity *= 2;
+	data = realloc(b->data, capacity);
 	if (!data) {
 		b->error = -ENOMEM;
 		return false;
 	}
 	b->data = data;
-	b->room = room;
+	b->capacity = capacity;
 	return true;
 }
 

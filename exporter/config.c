@@ -34,7 +34,7 @@ enum type {
 	TYPE_DENY,
 };
 
-static const struct setting {
+static const struct exporter_setting {
 	const char *section;
 	const char *key;
 	enum type type;
@@ -51,8 +51,10 @@ static const struct setting {
 	{ "Exporter", "ContainerLatencies", TYPE_LATENCIES, 0, 0, 0,
 	  "some of total, issue and translation, or none" },
 	{ "Exporter", "NativeHistograms", TYPE_BOOL, AT(native), 0, 0, "yes or no" },
-	{ "Exporter", "Allow", TYPE_ALLOW, 0, 0, 0, "at most 32 patterns of at most 127 bytes, printable" },
-	{ "Exporter", "Deny", TYPE_DENY, 0, 0, 0, "at most 32 patterns of at most 127 bytes, printable" },
+	{ "Exporter", "Allow", TYPE_ALLOW, 0, 0, 0,
+	  "at most 32 patterns of at most 127 bytes, printable" },
+	{ "Exporter", "Deny", TYPE_DENY, 0, 0, 0,
+	  "at most 32 patterns of at most 127 bytes, printable" },
 	{ "Push", "Host", TYPE_TEXT, AT(host), 0, 0, "at most 255 bytes" },
 	{ "Push", "QueueKiB", TYPE_NUMBER, AT(queue), 64, EXPORTER_QUEUES, "64 to 65536" },
 	{ "Push", "TimeoutSec", TYPE_NUMBER, AT(timeout), 1, 300, "1 to 300" },
@@ -67,7 +69,7 @@ static const struct setting {
 #undef AT
 };
 
-static int parse_number(const struct setting *s, u32 *ret, const char *value)
+static int parse_number(const struct exporter_setting *s, u32 *ret, const char *value)
 {
 	unsigned long n;
 	char *end;
@@ -85,7 +87,10 @@ static int parse_number(const struct setting *s, u32 *ret, const char *value)
 static int parse_bool(bool *ret, const char *value)
 {
 	static const char *const words[][2] = {
-		{ "no", "yes" }, { "false", "true" }, { "off", "on" }, { "0", "1" },
+		{ "no", "yes" },
+		{ "false", "true" },
+		{ "off", "on" },
+		{ "0", "1" },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
@@ -137,7 +142,8 @@ static int parse_text(char *ret, const char *value, bool url)
 	return 0;
 }
 
-static int setting_parse(const struct setting *s, struct exporter_config *c, const char *value)
+static int setting_parse(const struct exporter_setting *s, struct exporter_config *c,
+			 const char *value)
 {
 	void *at = (char *)c + s->offset;
 
@@ -176,7 +182,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
 		return 0;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
-		const struct setting *s = &settings[i];
+		const struct exporter_setting *s = &settings[i];
 
 		if (strcmp(s->section, section) || strcmp(s->key, key))
 			continue;
@@ -184,22 +190,22 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
 			return fail(ret_error, key, value, s->right);
 		return 0;
 	}
-	snprintf(ret_error->text, sizeof(ret_error->text), "there is no setting \"%.60s\" in [%.60s]",
-		 key, section);
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		 "there is no setting \"%.60s\" in [%.60s]", key, section);
 	return -EINVAL;
 }
 
-struct reader {
+struct config_reader {
 	struct exporter_config *config;
 	struct exporter_config_error error;
 	char section[64];
-	bool labels; /* the file has a table of its own, which takes the default's place */
+	bool labels; /* the file has [Labels], which replaces the default labels */
 };
 
-static int read_section(struct reader *r, const char *line)
+static int read_section(struct config_reader *r, const char *line)
 {
-	static const char *const known[] = { "Exporter", "Labels", "Push", "RemoteWrite", "OTLP",
-					     "Profiles" };
+	static const char *const known[] = { "Exporter",    "Labels", "Push",
+					     "RemoteWrite", "OTLP",   "Profiles" };
 	size_t n = strlen(line);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++) {
@@ -213,14 +219,16 @@ static int read_section(struct reader *r, const char *line)
 		return 0;
 	}
 	snprintf(r->error.text, sizeof(r->error.text),
-		 "there is no section \"%.60s\"; should be [Exporter], [Labels], [Push], [RemoteWrite], "
-		 "[OTLP] or [Profiles]", line);
+		 "there is no section \"%.60s\"; should be [Exporter], [Labels], [Push], "
+		 "[RemoteWrite], "
+		 "[OTLP] or [Profiles]",
+		 line);
 	return -EINVAL;
 }
 
 static int read_line(void *ctx, char *line)
 {
-	struct reader *r = ctx;
+	struct config_reader *r = ctx;
 	char *value;
 
 	if (*line == '[')
@@ -238,7 +246,7 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 			 struct exporter_config_error *ret_error)
 {
 	struct exporter_config read = *config;
-	struct reader reader = { .config = &read };
+	struct config_reader reader = { .config = &read };
 	unsigned int line;
 	int r = ini_read(path, read_line, &reader, &line);
 
@@ -252,14 +260,14 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 	return r;
 }
 
-struct reading {
+struct config_files {
 	struct exporter_config config;
 	struct exporter_config_error *error;
 };
 
 static int read_one(void *ctx, const char *path)
 {
-	struct reading *reading = ctx;
+	struct config_files *reading = ctx;
 
 	return exporter_config_read(&reading->config, path, reading->error);
 }
@@ -267,7 +275,7 @@ static int read_one(void *ctx, const char *path)
 int exporter_config_read_all(struct exporter_config *config, const char *path, bool must,
 			     struct exporter_config_error *ret_error)
 {
-	struct reading reading = { .config = *config, .error = ret_error };
+	struct config_files reading = { .config = *config, .error = ret_error };
 	int r = ini_read_files(path, must, "speprof-exporter.conf", read_one, &reading,
 			       ret_error->file, sizeof(ret_error->file));
 

@@ -92,8 +92,14 @@ static int read_text(const char *receiver, const char *name, char **ret, char *w
 static bool is_reserved(const char *line, size_t n)
 {
 	static const char *const reserved[] = {
-		"Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host",
-		"Transfer-Encoding", "X-Prometheus-Remote-Write-Version",
+		"Connection",
+		"Content-Encoding",
+		"Content-Length",
+		"Content-Type",
+		"Expect",
+		"Host",
+		"Transfer-Encoding",
+		"X-Prometheus-Remote-Write-Version",
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(reserved); i++)
@@ -114,7 +120,8 @@ static bool is_header(const char *line)
 	return line[n] && credential_is_line(line + n);
 }
 
-static int read_headers(struct receiver_credentials *s, const char *receiver, char *why, size_t size)
+static int read_headers(struct receiver_credentials *s, const char *receiver, char *why,
+			size_t size)
 {
 	char *rest, *line;
 	int r = read_text(receiver, "headers", &s->text, why, size);

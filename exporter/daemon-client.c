@@ -13,9 +13,9 @@
 #define DAEMON_PATH	 "/org/speprof1"
 #define DAEMON_INTERFACE "org.speprof1.Manager"
 
-/* A daemon that has not answered by then is asked again. */
+/* Timeouts of queries. */
 #define ANSWER_USEC  5000000
-#define PROFILE_USEC 60000000 /* after the profile's end: symbols are read then */
+#define PROFILE_USEC 60000000 /* from the profile's end on: the daemon reads symbols then */
 
 struct daemon_client {
 	struct daemon_client_config config;
@@ -26,7 +26,8 @@ struct daemon_client {
 	sd_bus_slot *profile;
 };
 
-static void take_none(struct daemon_client *client, enum daemon_client_fault fault, int error, const char *why)
+static void take_none(struct daemon_client *client, enum daemon_client_fault fault, int error,
+		      const char *why)
 {
 	client->config.take(client->config.ctx, NULL, DAEMON_CLIENT_CAUSE(fault, error), why);
 }
@@ -68,18 +69,19 @@ static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __att
 
 	client->call = sd_bus_slot_unref(client->call);
 	if (refusal) {
-		snprintf(why, sizeof(why), "%.140s", refusal->message ? refusal->message : refusal->name);
+		snprintf(why, sizeof(why), "%.140s",
+			 refusal->message ? refusal->message : refusal->name);
 		take_none(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
 		take_none(client, CLIENT_FAULT_ANSWER, 0, "no descriptor in its answer");
 	} else {
-		/* The descriptor is the message's. */
+		/* The message owns the descriptor. */
 		take_file(client, fd);
 	}
 	return 0;
 }
 
-/* Where there is no daemon metrics are not answered either, which is said there. */
+/* Returns true if no daemon runs: that is logged for the metrics, and not for the profile too. */
 static bool is_absence(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
@@ -91,9 +93,11 @@ static bool has_patterns(const struct labels *labels)
 	return labels->allows || labels->denies;
 }
 
-static void take_no_profile(struct daemon_client *client, enum daemon_client_fault fault, int error, const char *why)
+static void take_no_profile(struct daemon_client *client, enum daemon_client_fault fault, int error,
+			    const char *why)
 {
-	client->config.take_profile(client->config.ctx, -1, "", DAEMON_CLIENT_CAUSE(fault, error), why);
+	client->config.take_profile(client->config.ctx, -1, "", DAEMON_CLIENT_CAUSE(fault, error),
+				    why);
 }
 
 static int profile_answered(sd_bus_message *m, void *userdata,
@@ -110,11 +114,13 @@ static int profile_answered(sd_bus_message *m, void *userdata,
 		return 0;
 	if (refusal && sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_METHOD) &&
 	    has_patterns(client->config.labels)) {
-		take_no_profile(client, CLIENT_FAULT_TOO_OLD, 0,
-				"the daemon is of a version that leaves no containers out, as Allow= "
-				"and Deny= want it");
+		take_no_profile(
+			client, CLIENT_FAULT_TOO_OLD, 0,
+			"the daemon is too old to omit containers from a profile, as Allow= or "
+			"Deny= demands: upgrade it");
 	} else if (refusal) {
-		snprintf(why, sizeof(why), "%.140s", refusal->message ? refusal->message : refusal->name);
+		snprintf(why, sizeof(why), "%.140s",
+			 refusal->message ? refusal->message : refusal->name);
 		take_no_profile(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
 		take_no_profile(client, CLIENT_FAULT_ANSWER, 0, "no descriptor in the answer");
@@ -153,8 +159,8 @@ static int append_options(sd_bus_message *m, const struct labels *labels)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-/* Whom patterns keep back the daemon leaves out: a profile cannot be taken apart here. */
-static int ask_profile(struct daemon_client *client)
+/* The daemon omits the containers that are not admitted: the exporter does not parse profiles. */
+static int query_profile(struct daemon_client *client)
 {
 	u64 usec = client->config.profile_seconds * 1000000ULL + PROFILE_USEC;
 	bool with = has_patterns(client->config.labels);
@@ -171,7 +177,8 @@ static int ask_profile(struct daemon_client *client)
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
-		r = sd_bus_call_async(client->bus, &client->profile, m, profile_answered, client, usec);
+		r = sd_bus_call_async(client->bus, &client->profile, m, profile_answered, client,
+				      usec);
 	sd_bus_message_unref(m);
 	return r;
 }
@@ -211,7 +218,7 @@ static void drop_bus(struct daemon_client *client)
 	client->bus = sd_bus_close_unref(client->bus);
 }
 
-static int ask(struct daemon_client *client)
+static int query_metrics(struct daemon_client *client)
 {
 	sd_bus_message *m = NULL;
 	int r = 0;
@@ -223,7 +230,7 @@ static int ask(struct daemon_client *client)
 	if (r >= 0)
 		r = sd_bus_message_new_method_call(client->bus, &m, DAEMON_NAME, DAEMON_PATH,
 						   DAEMON_INTERFACE, "DumpMetrics");
-	/* A daemon that was stopped on purpose is not started by being asked. */
+	/* A query must not start a daemon that was stopped on purpose. */
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
@@ -232,35 +239,35 @@ static int ask(struct daemon_client *client)
 	return r;
 }
 
-static int look(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
 {
 	struct daemon_client *client = userdata;
 	char why[96];
 	int r;
 
-	/* Not from when this one was due: what a suspended machine missed is not made up for. */
+	/* From now, not from when this one was due: queries that a suspended machine missed are skipped. */
 	sd_event_source_set_time_relative(source, client->config.interval * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
 	if (client->config.file) {
 		read_file(client);
 		return 0;
 	}
-	/* One question at a time. */
+	/* One query at a time. */
 	if (client->call)
 		return 0;
-	r = ask(client);
+	r = query_metrics(client);
 	if (r >= 0 && client->config.profile_seconds && !client->profile)
-		r = ask_profile(client);
+		r = query_profile(client);
 	if (r < 0) {
 		drop_bus(client);
-		snprintf(why, sizeof(why), "no bus: %s", strerror(-r));
+		snprintf(why, sizeof(why), "no connection to the bus: %s", strerror(-r));
 		take_none(client, CLIENT_FAULT_BUS, -r, why);
 	}
 	return 0;
 }
 
 int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
-		      struct daemon_client **ret_shared_source)
+		      struct daemon_client **ret_client)
 {
 	struct daemon_client *client = calloc(1, sizeof(*client));
 	int r;
@@ -269,13 +276,13 @@ int daemon_client_new(const struct daemon_client_config *config, sd_event *event
 		return -ENOMEM;
 	client->config = *config;
 	client->event = sd_event_ref(event);
-	r = sd_event_add_time_relative(event, &client->timer, CLOCK_MONOTONIC, 0, 10000, look,
+	r = sd_event_add_time_relative(event, &client->timer, CLOCK_MONOTONIC, 0, 10000, on_timer,
 				       client);
 	if (r < 0) {
 		daemon_client_free(client);
 		return r;
 	}
-	*ret_shared_source = client;
+	*ret_client = client;
 	return 0;
 }
 

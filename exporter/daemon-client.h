@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where snapshots come from: the daemon, asked over the bus, or a file that stands for
- * one. Nothing here makes the daemon wait, and nothing of it makes the exporter wait.
+ * Queries speprofd on the bus for metrics and profiles, or reads a file with metrics instead. All
+ * calls are asynchronous: neither the daemon nor the exporter waits for the other.
  */
-#ifndef SPEPROF_FEED_H
-#define SPEPROF_FEED_H
+#ifndef SPEPROF_DAEMON_CLIENT_H
+#define SPEPROF_DAEMON_CLIENT_H
 
 #include <systemd/sd-event.h>
 
@@ -13,7 +13,15 @@
 
 struct daemon_client;
 
-/* Why there is nothing: a number for each cause, as sentences have names and sizes in them. */
+/**
+ * enum daemon_client_fault - why there is no answer
+ * @CLIENT_FAULT_FILE: the file cannot be opened
+ * @CLIENT_FAULT_SNAPSHOT: the metrics cannot be parsed
+ * @CLIENT_FAULT_REFUSED: the daemon answered with an error
+ * @CLIENT_FAULT_TOO_OLD: the daemon lacks the method
+ * @CLIENT_FAULT_ANSWER: the answer has another type than it should
+ * @CLIENT_FAULT_BUS: there is no connection to the bus
+ */
 enum daemon_client_fault {
 	CLIENT_FAULT_FILE = 1,
 	CLIENT_FAULT_SNAPSHOT,
@@ -22,18 +30,22 @@ enum daemon_client_fault {
 	CLIENT_FAULT_ANSWER,
 	CLIENT_FAULT_BUS,
 };
+
+/* A number for each cause, for log_condition_changed(): the text differs in names and sizes. */
 #define DAEMON_CLIENT_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
 
 /**
- * struct daemon_client_config
+ * struct daemon_client_config - what to query, and where the answers go
  * @address: of a private bus; NULL for the system's
- * @file: a snapshot's path instead, read anew each time; NULL for the bus
- * @interval: seconds
- * @take: gets each snapshot, which is its own then; NULL, DAEMON_CLIENT_CAUSE() and why, if there is none
- * @profile_seconds: how long profiles take, one after the other; 0 for none
- * @labels: whose names profiles may have, by its patterns
- * @take_profile: gets each, which is closed behind it, and the backend's name; -1, @cause and
- *	@why, where a daemon that is there gave none
+ * @file: path of a file with metrics, which is read instead of querying; NULL for the bus
+ * @interval: seconds between two queries
+ * @take: called for each query with the metrics, which it takes over, and 0; or with NULL,
+ *	DAEMON_CLIENT_CAUSE() and a sentence
+ * @profile_seconds: length of each profile, which follow each other; 0 for none
+ * @labels: whose Allow= and Deny= say which containers a profile names
+ * @take_profile: called for each profile with a descriptor, which is closed after the call, and the
+ *	backend's name; or with -1, a cause and a sentence, if a daemon that runs gave none
+ * @ctx: passed to both
  */
 struct daemon_client_config {
 	const char *address;
@@ -46,9 +58,25 @@ struct daemon_client_config {
 	void *ctx;
 };
 
-/** daemon_client_new() - ask once at once, and then each interval; a bus that is not there is tried again */
+/**
+ * daemon_client_new() - query once at once, and then every interval
+ * @config: copied; what it points to must outlive the client
+ * @event: the loop that runs it
+ * @ret_client: to be freed by daemon_client_free()
+ *
+ * A bus that is not there is connected to again at the next interval.
+ *
+ * Return: 0, -ENOMEM, or the negative errno of sd_event.
+ */
 int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
-		      struct daemon_client **ret_shared_source);
+		      struct daemon_client **ret_client);
+
+/**
+ * daemon_client_free() - cancel the queries and close the connection
+ * @client: may be NULL
+ *
+ * Return: NULL.
+ */
 struct daemon_client *daemon_client_free(struct daemon_client *client);
 
 #endif

@@ -24,9 +24,9 @@ struct exporter {
 	struct accumulator acc;
 	struct series_set set;
 	struct series_self self;
-	bool told_emulated;
-	struct log_condition told; /* whether the daemon answers */
-	struct log_condition told_profile; /* whether there is one */
+	bool logged_emulated;
+	struct log_condition answers; /* the daemon answers queries */
+	struct log_condition profiles; /* profiles are pushed */
 };
 
 static void refresh_self(struct exporter *e)
@@ -45,15 +45,16 @@ static void refresh_self(struct exporter *e)
 	probe_process(&e->self.cpu_ns, &e->self.memory);
 }
 
-/* Truth travels with the data: what an emulated SPU modelled stays on its machine. */
+/* Statistics of an emulated SPU are modelled, which a receiver could not see: they are not exported. */
 static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 {
 	if (metrics->machine.backend == BACKEND_HARDWARE || e->emulated)
 		return true;
-	if (!e->told_emulated)
-		exporter_log(SD_NOTICE, "the daemon's SPU is %s: its figures are not exported",
-		    metrics->machine.backend == BACKEND_EMULATED ? "emulated" : "not known");
-	e->told_emulated = true;
+	if (!e->logged_emulated)
+		exporter_log(SD_NOTICE, "the daemon's SPU is %s: its statistics are not exported",
+			     metrics->machine.backend == BACKEND_EMULATED ? "emulated" :
+									    "of an unknown kind");
+	e->logged_emulated = true;
 	return false;
 }
 
@@ -68,24 +69,28 @@ static u64 now_ns(clockid_t clock)
 static void add_snapshot(struct exporter *e, struct metrics *metrics)
 {
 	u32 machine = series_machine(&e->acc, metrics);
-	u32 room = e->config->max_series > machine ? e->config->max_series - machine : 0;
+	u32 most = e->config->max_series;
 
-	if (accumulator_update(&e->acc, metrics, room, now_ns(CLOCK_REALTIME)) < 0)
-		exporter_log(SD_ERR, "no memory for a snapshot; it is left out");
+	if (accumulator_update(&e->acc, metrics, most > machine ? most - machine : 0,
+			       now_ns(CLOCK_REALTIME)) < 0)
+		exporter_log(SD_ERR,
+			     "no memory to add the daemon's metrics: this query is skipped");
 }
 
-struct told_lines {
-	const char *bad; /* before why */
+/* Log lines of a condition; @bad is followed by the cause. */
+struct condition_lines {
+	const char *bad;
 	const char *good;
 };
 
-/* @cause: 0 where all is well */
-static void tell(struct log_condition *told, const struct told_lines *lines, u64 cause, const char *why)
+/* @cause: 0 if the condition is good */
+static void report_condition(struct log_condition *condition, const struct condition_lines *lines,
+			     u64 cause, const char *why)
 {
 	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (!log_condition_changed(told, cause, now_ns(CLOCK_MONOTONIC), &changes))
+	if (!log_condition_changed(condition, cause, now_ns(CLOCK_MONOTONIC), &changes))
 		return;
 	log_condition_count(changes, often);
 	if (cause)
@@ -96,15 +101,17 @@ static void tell(struct log_condition *told, const struct told_lines *lines, u64
 
 static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 {
-	static const struct told_lines lines = {
-		.bad = "the daemon does not answer, and is asked again",
+	static const struct condition_lines lines = {
+		.bad = "the daemon does not answer, and is queried again",
 		.good = "the daemon answers again",
 	};
 	struct exporter *e = ctx;
 
-	tell(&e->told, &lines, cause, why);
+	report_condition(&e->answers, &lines, cause, why);
 	e->self.daemon_up = metrics;
-	e->self.missed = metrics ? 0 : e->self.missed < SERIES_MISSED ? e->self.missed + 1 : SERIES_MISSED;
+	e->self.missed = metrics			? 0 :
+			 e->self.missed < SERIES_MISSED ? e->self.missed + 1 :
+							  SERIES_MISSED;
 	if (!metrics) {
 		e->self.query_errors++;
 	} else {
@@ -139,7 +146,7 @@ static int render(void *ctx, enum expose_format format, char **ret_data, size_t 
 
 static void take_profile(void *ctx, int fd, const char *backend, u64 cause, const char *why)
 {
-	static const struct told_lines lines = {
+	static const struct condition_lines lines = {
 		.bad = "no profile is pushed",
 		.good = "profiles are pushed again",
 	};
@@ -151,7 +158,7 @@ static void take_profile(void *ctx, int fd, const char *backend, u64 cause, cons
 		cause = (u64)-receivers_profile(e->receivers, fd, e->config->profile_seconds, &why);
 	else
 		receivers_profile_lost(e->receivers);
-	tell(&e->told_profile, &lines, cause, why);
+	report_condition(&e->profiles, &lines, cause, why);
 }
 
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
@@ -173,7 +180,7 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 struct exporter *exporter_free(struct exporter *exporter)
 {
 	if (exporter) {
-		/* While all is there that answers are made of. */
+		/* Before the counters are freed: these answers contain them. */
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_finish(exporter->servers[i]);
 		for (unsigned int i = 0; i < exporter->server_count; i++)
@@ -209,7 +216,8 @@ int exporter_query(struct exporter *exporter, const char *address, const char *s
 		.file = snapshot,
 		.interval = exporter->config->interval,
 		.take = take,
-		.profile_seconds = *exporter->config->profile_url ? exporter->config->profile_seconds : 0,
+		.profile_seconds =
+			*exporter->config->profile_url ? exporter->config->profile_seconds : 0,
 		.labels = &exporter->config->labels,
 		.take_profile = take_profile,
 		.ctx = exporter,

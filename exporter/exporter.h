@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter as a whole: snapshots in, series out. */
+/* The exporter: gets metrics from the daemon, serves them to scrapers and pushes them to receivers. */
 #ifndef SPEPROF_EXPORTER_H
 #define SPEPROF_EXPORTER_H
 
@@ -8,28 +8,62 @@
 #include "config.h"
 #include "http.h"
 
-/* Sockets that it may serve. */
+/* Sockets that one exporter serves at most. */
 #define EXPORTER_SERVERS 4
 
 struct exporter;
 
 /**
- * exporter_new()
- * @config: stays the caller's, until exporter_free()
- * @emulated: for tests: an emulated SPU's figures are exported, too
+ * exporter_new() - create an exporter that does nothing yet
+ * @config: must outlive the exporter
+ * @emulated: also export statistics of an emulated SPU, for tests
+ * @event: the loop that runs it
+ * @ret_exporter: to be freed by exporter_free()
+ *
+ * Return: 0 or -ENOMEM.
  */
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
 		 struct exporter **ret_exporter);
+
+/**
+ * exporter_free() - answer the requests that were accepted, end all pushes, and free all memory
+ * @exporter: may be NULL
+ *
+ * Context: blocks for a few seconds if clients or receivers do not answer.
+ *
+ * Return: NULL.
+ */
 struct exporter *exporter_free(struct exporter *exporter);
 
-/** exporter_serve() - HTTP on a socket; as http_new(), whose @render it fills in */
+/**
+ * exporter_serve() - serve metrics on a socket
+ * @exporter: the exporter; it serves fewer than EXPORTER_SERVERS sockets
+ * @config: without @render and @ctx, which are set here
+ * @ret_why: on failure, a static sentence
+ *
+ * Return: as http_new().
+ */
 int exporter_serve(struct exporter *exporter, const struct http_config *config,
 		   const char **ret_why);
 
-/** exporter_query() - begin to ask the daemon, or to read @snapshot where that is not NULL */
+/**
+ * exporter_query() - begin to query the daemon
+ * @exporter: the exporter
+ * @address: of a private bus; NULL for the system's
+ * @snapshot: path of a file to read instead of querying; NULL for the bus
+ *
+ * Return: as daemon_client_new().
+ */
 int exporter_query(struct exporter *exporter, const char *address, const char *snapshot);
 
-/** exporter_push() - begin to push, as configured; what is wrong is said. As receivers_new() */
+/**
+ * exporter_push() - begin to push to the receivers of the configuration
+ * @exporter: the exporter
+ *
+ * Errors are logged.
+ *
+ * Return: as receivers_new().
+ */
 int exporter_push(struct exporter *exporter);
 
 #endif

@@ -35,7 +35,7 @@ enum {
 	SPAN_LENGTH = 2,
 };
 
-/* Its MetricType. */
+/* io.prometheus.client.MetricType */
 static const u64 type_numbers[] = {
 	[SERIES_COUNTER] = 0,
 	[SERIES_GAUGE] = 1,
@@ -51,10 +51,10 @@ static const struct native_fields scrape_fields = {
 	.deltas = 13,
 };
 
-/* Empty buckets between two spans cost less than they would within one, from three on. */
+/* A gap of three or more empty buckets is cheaper between two spans than within one. */
 #define SPAN_GAP 3
 
-/* The end of the span that begins at @from, where a count is. */
+/* Returns the end of the span that begins at @from, where the count is not 0. */
 static unsigned int span_end(const u64 *counts, unsigned int from)
 {
 	unsigned int end = from, empty = 0;
@@ -97,7 +97,8 @@ static void add_deltas(struct protobuf *p, const struct native_fields *fields, c
 
 	if (fields->packed)
 		protobuf_open(p, fields->deltas);
-	for (start = span_start(counts, 0); start < SERIES_INDICES; start = span_start(counts, end)) {
+	for (start = span_start(counts, 0); start < SERIES_INDICES;
+	     start = span_start(counts, end)) {
 		end = span_end(counts, start);
 		for (unsigned int i = start; i < end; i++) {
 			if (fields->packed)
@@ -119,14 +120,14 @@ void native_add(struct protobuf *proto, const struct native_fields *fields,
 	series_native(histogram, counts, &zero);
 	protobuf_double(proto, fields->sum, (double)histogram->sum);
 	protobuf_zigzag(proto, fields->schema, SERIES_SCALE);
-	/* Not zero: a reader would take one without other buckets for a classic histogram. */
+	/* Not 0: without other buckets, a parser would take that for a classic histogram. */
 	protobuf_double(proto, fields->zero_threshold, 0x1p-128);
 	protobuf_varint(proto, fields->zero_count, zero);
 	add_spans(proto, fields, counts);
 	add_deltas(proto, fields, counts);
 }
 
-/* Since when @s counts: the moment of the last counter reset. */
+/* Add since when @s counts: the time of the last counter reset. */
 static void add_created(struct protobuf *p, u32 field, const struct series *s)
 {
 	protobuf_open(p, field);
@@ -185,7 +186,7 @@ static void add_name(struct protobuf *p, const struct series_family *f)
 		protobuf_string(p, FAMILY_NAME, f->name);
 		return;
 	}
-	/* The families' names are this program's: they fit. */
+	/* The names of series_families[] fit. */
 	memcpy(name, f->name, n);
 	memcpy(name + n, "_total", sizeof("_total"));
 	protobuf_string(p, FAMILY_NAME, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Series as protocol buffers: what scrapers and receivers of remote write take. */
+/* Series in protobuf, for scrapers, and native histograms, for remote write too. */
 #ifndef SPEPROF_EXPOSE_PROTO_H
 #define SPEPROF_EXPOSE_PROTO_H
 
@@ -7,13 +7,21 @@
 
 struct protobuf;
 
-/** expose_proto() - delimited io.prometheus.client.MetricFamily; @ret_data is allocated */
+/**
+ * expose_proto() - encode series as delimited io.prometheus.client.MetricFamily
+ * @set: the series
+ * @ret_data: allocated
+ * @ret_size: of @ret_data, in bytes
+ *
+ * Return: 0; -E2BIG above 16 MiB; -ENOMEM.
+ */
 int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size);
 
 /**
- * struct native_fields - where a message of native histograms has its fields
+ * struct native_fields - field numbers of a message with a native histogram
+ * @packed: repeated numbers are packed, as proto3 has them
  *
- * Those of a scrape and of remote write say the same under different numbers.
+ * A scrape and remote write have the same fields under different numbers.
  */
 struct native_fields {
 	u32 sum;
@@ -22,10 +30,15 @@ struct native_fields {
 	u32 zero_count;
 	u32 spans;
 	u32 deltas;
-	bool packed; /* numbers that repeat, as proto3 has them */
+	bool packed;
 };
 
-/** native_add() - the fields of @histogram to the message that is open */
+/**
+ * native_add() - add the fields of a native histogram
+ * @proto: the message, which is open
+ * @fields: its field numbers
+ * @histogram: the daemon's buckets
+ */
 void native_add(struct protobuf *proto, const struct native_fields *fields,
 		const struct metrics_histogram *histogram);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The two text formats, and which of the formats is wanted. */
+/* The two text formats, and the choice of a format. */
 #include "expose.h"
 
 #include <ctype.h>
@@ -13,16 +13,17 @@
 #include "expose-proto.h"
 
 /*
- * Each bucket's line has all labels, so that the same series take more than in protobuf: enough
- * for as many as there may be with labels of a kilobyte, and too little for the unit's MemoryMax=.
+ * Bytes of text at most. The line of each bucket repeats all labels, so text is larger than protobuf:
+ * EXPORTER_SERIES series with labels of a kilobyte fit. MemoryMax= of the unit allows for it.
  */
 #define BOUND (64U << 20)
 
 static const char *const types[EXPOSE_FORMATS] = {
 	[EXPOSE_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
 	[EXPOSE_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
-	[EXPOSE_PROTOBUF] = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
-			    "encoding=delimited",
+	[EXPOSE_PROTOBUF] =
+		"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+		"encoding=delimited",
 };
 
 const char *expose_type(enum expose_format format)
@@ -30,7 +31,7 @@ const char *expose_type(enum expose_format format)
 	return types[format];
 }
 
-/* Whether @range, @n bytes of an Accept header, has @word. */
+/* Returns true if @range, @n bytes of an Accept header, contains @word. */
 static bool range_has(const char *range, size_t n, const char *word)
 {
 	size_t w = strlen(word);
@@ -54,13 +55,14 @@ static int range_format(const char *range, size_t n, bool native)
 	return -1;
 }
 
-/* The q of a range in thousandths, 1000 if it has none; RFC 9110, 12.4.2. */
+/* Returns the weight q of a range in thousandths, 1000 if it has none (RFC 9110, 12.4.2). */
 static int range_quality(const char *range, size_t n)
 {
 	int quality = 0, unit = 1000;
 
 	for (size_t i = 0; i + 2 < n; i++) {
-		if (range[i] != 'q' || range[i + 1] != '=' || isalnum((unsigned char)range[i ? i - 1 : 0]))
+		if (range[i] != 'q' || range[i + 1] != '=' ||
+		    isalnum((unsigned char)range[i ? i - 1 : 0]))
 			continue;
 		for (i += 2; i < n && (isdigit((unsigned char)range[i]) || range[i] == '.'); i++) {
 			if (range[i] == '.')
@@ -91,7 +93,7 @@ enum expose_format expose_negotiate(const char *accept, bool native)
 	return best;
 }
 
-/* Backslash, quote and line client are what both formats escape in a value. */
+/* Both formats escape backslash, double quote and line feed in a value. */
 static void add_escaped(struct buffer *b, const char *value)
 {
 	for (; *value; value++) {
@@ -104,7 +106,7 @@ static void add_escaped(struct buffer *b, const char *value)
 	}
 }
 
-/* @le: NULL for none */
+/* @le: value of the label "le"; NULL for none */
 static void add_labels(struct buffer *b, const struct series *s, const char *le)
 {
 	if (!s->labels && !le)
@@ -120,7 +122,7 @@ static void add_labels(struct buffer *b, const struct series *s, const char *le)
 	buffer_add(b, "}", 1);
 }
 
-/* The shortest text that reads back as @value. */
+/* Add the shortest text that parses as @value. */
 static void add_value(struct buffer *b, double value)
 {
 	char text[32];
@@ -161,11 +163,11 @@ static void add_family(struct buffer *b, const struct series_family *f, enum exp
 		[SERIES_HISTOGRAM] = "histogram",
 	};
 	bool open = format == EXPOSE_OPENMETRICS;
-	/* The older format has the suffix in the family's name. */
+	/* In text 0.0.4 the suffix is a part of the family's name. */
 	const char *suffix = !open && f->type == SERIES_COUNTER ? "_total" : "";
 
 	buffer_printf(b, "# HELP %s%s ", f->name, suffix);
-	/* Only OpenMetrics escapes quotes here; a reader of the other would keep the backslash. */
+	/* In HELP, OpenMetrics escapes quotes; a parser of text 0.0.4 would keep the backslash. */
 	if (open)
 		add_escaped(b, f->help);
 	else
@@ -192,7 +194,8 @@ static int expose_text(const struct series_set *set, enum expose_format format, 
 			add_histogram(&b, s);
 			continue;
 		}
-		buffer_printf(&b, "%s%s", family->name, family->type == SERIES_COUNTER ? "_total" : "");
+		buffer_printf(&b, "%s%s", family->name,
+			      family->type == SERIES_COUNTER ? "_total" : "");
 		add_labels(&b, s, NULL);
 		add_value(&b, s->value);
 	}

@@ -1,32 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a scraper gets: series in the formats that Prometheus understands. */
+/* What a scraper gets: the series in the formats that Prometheus parses. */
 #ifndef SPEPROF_EXPOSE_H
 #define SPEPROF_EXPOSE_H
 
 #include "series.h"
 
+/**
+ * enum expose_format - a format of the exposition
+ * @EXPOSE_OPENMETRICS: application/openmetrics-text; version=1.0.0
+ * @EXPOSE_TEXT: text/plain; version=0.0.4
+ * @EXPOSE_PROTOBUF: delimited io.prometheus.client.MetricFamily, with native histograms and start times
+ * @EXPOSE_FORMATS: number of formats
+ */
 enum expose_format {
-	EXPOSE_OPENMETRICS,	/* application/openmetrics-text; version=1.0.0 */
-	EXPOSE_TEXT,		/* text/plain; version=0.0.4 */
-	EXPOSE_PROTOBUF,	/* io.prometheus.client.MetricFamily, delimited: native histograms */
+	EXPOSE_OPENMETRICS,
+	EXPOSE_TEXT,
+	EXPOSE_PROTOBUF,
 	EXPOSE_FORMATS,
 };
 
-/** expose_type() - of @format, for Content-Type */
+/**
+ * expose_type() - name a format
+ * @format: the format
+ *
+ * Return: the value of Content-Type.
+ */
 const char *expose_type(enum expose_format format);
 
 /**
- * expose_negotiate() - the format that an Accept header likes best
- * @accept: of whoever asks, or NULL
- * @native: whether protobuf is offered
+ * expose_negotiate() - choose the format that a client prefers
+ * @accept: its Accept header; NULL for none
+ * @native: whether EXPOSE_PROTOBUF may be chosen
+ *
+ * Return: the format; EXPOSE_TEXT if the client names none of them.
  */
 enum expose_format expose_negotiate(const char *accept, bool native);
 
 /**
- * expose_series() - @set in @format
+ * expose_series() - encode series
+ * @set: the series
+ * @format: the format
  * @ret_data: allocated
+ * @ret_size: of @ret_data, in bytes
  *
- * Return: 0 or negative errno: -E2BIG above 16 MiB of protobuf, or 64 MiB of text.
+ * Return: 0; -E2BIG above 16 MiB of protobuf or 64 MiB of text; -ENOMEM.
  */
 int expose_series(const struct series_set *set, enum expose_format format, char **ret_data,
 		  size_t *ret_size);

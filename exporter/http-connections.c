@@ -41,7 +41,8 @@ static struct http_connection *oldest(struct http_connections *connections, cons
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		struct http_connection *c = &connections->slots[i];
 
-		if (!c->handle || !is_of(c, peer) || c->trusted != trusted || (trusted && c->asking))
+		if (!c->handle || !is_of(c, peer) || c->trusted != trusted ||
+		    (trusted && c->asking))
 			continue;
 		if (!found || c->number < found->number)
 			found = c;
@@ -49,7 +50,8 @@ static struct http_connection *oldest(struct http_connections *connections, cons
 	return found;
 }
 
-static struct http_connection *oldest_dispensable(struct http_connections *connections, const u8 *peer)
+static struct http_connection *oldest_dispensable(struct http_connections *connections,
+						  const u8 *peer)
 {
 	struct http_connection *c = oldest(connections, peer, false);
 

@@ -20,12 +20,12 @@
 #define FINISH_TURNS 20
 
 /*
- * Bytes of answers from before the last change but one that clients may still be reading. MemoryMax=
- * of the unit has room for as much, beside the answers that are current and those just before them.
+ * Bytes of answers from before the last change but one that clients may still read. MemoryMax= of the
+ * unit allows for them, beside the current answers and those before the last change.
  */
 #define OUTDATED (32U << 20)
 
-/* The library sees the end of a connection that is closed for a newer one only in its next turn. */
+/* Connections that are closed for newer ones, and that the library removes in its next turn. */
 #define CLOSING 32
 
 struct http {
@@ -35,16 +35,16 @@ struct http {
 	sd_event_source *io;
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
-	bool too_large[EXPOSE_FORMATS]; /* what is to be rendered: it costs as much to find out */
-	size_t rendered_bytes; /* of all answers that are current, or that a client is reading */
-	size_t current_bytes; /* of those that are current */
-	u64 changes;
+	bool too_large[EXPOSE_FORMATS]; /* so that each format is tried only once */
+	size_t rendered_bytes; /* of the current answers, and of older ones that clients still read */
+	size_t current_bytes; /* of the current answers */
+	u64 changes; /* calls of http_changed() */
 	struct http_connections connections;
 	struct http_stats stats;
 };
 
-/* The body of an answer that is not metrics, by status. */
-static const struct plain {
+/* Answers that are not metrics, by status. */
+static const struct http_error {
 	unsigned int status;
 	const char *text;
 } plains[] = {
@@ -60,7 +60,8 @@ static const struct plain {
 	{ MHD_HTTP_CONTENT_TOO_LARGE, "a body is not expected\n" },
 	{ MHD_HTTP_MISDIRECTED_REQUEST, "the Host header should name the loopback\n" },
 	{ MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n" },
-	{ MHD_HTTP_INSUFFICIENT_STORAGE, "too large in this format: MaxSeries= should be smaller\n" },
+	{ MHD_HTTP_INSUFFICIENT_STORAGE,
+	  "too large in this format: MaxSeries= should be smaller\n" },
 };
 
 static u64 now_ms(void)
@@ -87,11 +88,12 @@ static enum MHD_Result reply(struct http *http, struct MHD_Connection *mhd, unsi
 			text = plains[i].text;
 	if (status != MHD_HTTP_OK)
 		http->stats.refused++;
-	response = MHD_create_response_from_buffer(strlen(text), (void *)text,
-						   MHD_RESPMEM_PERSISTENT);
+	response =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				"text/plain; charset=utf-8");
 	if (status == MHD_HTTP_UNAUTHORIZED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -116,7 +118,7 @@ static void rendered_text_free(void *userdata)
 	free(text);
 }
 
-/* @data is taken over. Returns NULL without memory. */
+/* Takes @data over, also if it returns NULL: without memory. */
 static struct MHD_Response *response_of(struct http *http, char *data, size_t size)
 {
 	struct rendered_text *text = malloc(sizeof(*text));
@@ -136,7 +138,7 @@ static struct MHD_Response *response_of(struct http *http, char *data, size_t si
 	return response;
 }
 
-/* Rendered once for all requests before the next change: a slow reader holds no copy of its own. */
+/* Render the series once for all clients: a slow one has no copy of its own. */
 static struct MHD_Response *rendered(struct http *http, enum expose_format format,
 				     unsigned int *ret_status)
 {
@@ -164,7 +166,7 @@ static struct MHD_Response *rendered(struct http *http, enum expose_format forma
 	return response;
 }
 
-/* In the same time whatever differs, for what has the same length. */
+/* Compare in constant time: the duration does not depend on where the tokens differ. */
 static bool token_matches(const char *token, const char *shown)
 {
 	size_t n = strlen(token);
@@ -186,7 +188,7 @@ static enum MHD_Result count_hosts(void *cls, enum MHD_ValueKind kind __attribut
 	return MHD_YES;
 }
 
-/* RFC 9110, 7.2. A certificate says as much: a page of another name is refused by the browser. */
+/* RFC 9110, 7.2. With TLS the browser compares the certificate with the name. */
 static unsigned int check_host(const struct http *http, struct MHD_Connection *mhd)
 {
 	unsigned int count = 0;
@@ -243,10 +245,10 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 	unsigned int status;
 
-	/* It was closed for a newer one. */
+	/* The connection was closed for a newer one. */
 	if (!c)
 		return MHD_NO;
-	/* The first call has the headers only. A body is refused before any of it is read. */
+	/* The first call has only the headers. A body is refused before it is read. */
 	if (!*request) {
 		*request = &begun;
 		c->asking = true;
@@ -270,12 +272,12 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 }
 
 static const union MHD_ConnectionInfo *info_of(struct MHD_Connection *mhd,
-						enum MHD_ConnectionInfoType type)
+					       enum MHD_ConnectionInfoType type)
 {
 	return mhd ? MHD_get_connection_info(mhd, type) : NULL;
 }
 
-/* The library sees it as the client's end, in its next turn. */
+/* The library handles this as if the client had closed the connection. */
 static void close_soon(struct MHD_Connection *mhd)
 {
 	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -295,8 +297,7 @@ static void close_outdated(struct http *http)
 	}
 }
 
-static void connected(void *cls, struct MHD_Connection *mhd,
-		      void **context __attribute__((unused)),
+static void connected(void *cls, struct MHD_Connection *mhd, void **context __attribute__((unused)),
 		      enum MHD_ConnectionNotificationCode code)
 {
 	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -326,7 +327,7 @@ static void completed(void *cls, struct MHD_Connection *mhd, void **request,
 	c->asking = false;
 }
 
-/* The library's own timeout is of silence: a byte now and then would hold a connection for ever. */
+/* The library has only an idle timeout: single bytes could keep a connection open for ever. */
 static void close_overdue(struct http *http)
 {
 	struct MHD_Connection *mhd;
@@ -339,9 +340,9 @@ static void run(struct http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms = 1000;
 
-	/* What has arrived goes first: this process, or the machine, may not have run for a while. */
+	/* Handle what has arrived before deadlines: the process or the machine may have been suspended. */
 	MHD_run(http->daemon);
-	/* Here, not by the timer alone: each byte that comes puts that off. */
+	/* Not only by the timer: each byte that arrives restarts it. */
 	close_overdue(http);
 	if (MHD_get_timeout(http->daemon, &ms) != MHD_YES || ms > 1000)
 		ms = 1000;
@@ -377,14 +378,12 @@ static struct MHD_Daemon *start(struct http *http)
 
 	if (c->certificate)
 		flags |= MHD_USE_TLS;
-	return MHD_start_daemon(flags, 0, NULL, NULL, answer, http,
-				MHD_OPTION_LISTEN_SOCKET, (MHD_socket)c->fd,
-				MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(HTTP_CONNECTIONS + CLOSING),
-				MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST,
-				MHD_OPTION_NOTIFY_CONNECTION, connected, http,
-				MHD_OPTION_NOTIFY_COMPLETED, completed, http,
-				MHD_OPTION_ARRAY, c->certificate ? tls : &tls[3],
-				MHD_OPTION_END);
+	return MHD_start_daemon(
+		flags, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)c->fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(HTTP_CONNECTIONS + CLOSING),
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST,
+		MHD_OPTION_NOTIFY_CONNECTION, connected, http, MHD_OPTION_NOTIFY_COMPLETED,
+		completed, http, MHD_OPTION_ARRAY, c->certificate ? tls : &tls[3], MHD_OPTION_END);
 }
 
 int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
@@ -414,7 +413,8 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 		return -EINVAL;
 	}
 	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	r = info ? sd_event_add_io(event, &http->io, info->epoll_fd, EPOLLIN, on_io, http) : -EINVAL;
+	r = info ? sd_event_add_io(event, &http->io, info->epoll_fd, EPOLLIN, on_io, http) :
+		   -EINVAL;
 	if (r >= 0)
 		r = sd_event_add_time_relative(event, &http->timer, CLOCK_MONOTONIC, 1000000, 0,
 					       on_timer, http);
@@ -435,7 +435,8 @@ void http_finish(struct http *http)
 	u64 end = now_ms() + FINISH_MS;
 
 	for (unsigned int i = 0; http_connections_are_asking(&http->connections) &&
-				 (i < FINISH_TURNS || now_ms() < end); i++) {
+				 (i < FINISH_TURNS || now_ms() < end);
+	     i++) {
 		MHD_run(http->daemon);
 		if (http_connections_are_asking(&http->connections))
 			poll(&ready, 1, 10);
@@ -459,7 +460,7 @@ struct http *http_free(struct http *http)
 
 void http_changed(struct http *http)
 {
-	/* What is current now is cut for no client: a large answer takes more than an instant to read. */
+	/* Keep the answers from before this change: a client needs time to read a large one. */
 	if (http->rendered_bytes - http->current_bytes > OUTDATED)
 		close_outdated(http);
 	http->current_bytes = 0;

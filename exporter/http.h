@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The HTTP server: /metrics, for clients that may read it. One thread, bounded in connections,
- * bytes and time, whatever clients do.
+ * The HTTP server, which answers /metrics to authorized clients. It runs in the event loop. Its
+ * connections, bytes and times have bounds that no client can exceed.
  */
 #ifndef SPEPROF_HTTP_H
 #define SPEPROF_HTTP_H
@@ -11,22 +11,24 @@
 #include "expose.h"
 #include "listen.h"
 
-/* Bytes of a request's line and headers, and of a token in there. */
+/* Bytes of a request's line and headers at most, and of a token in them. */
 #define HTTP_REQUEST 16384
 #define HTTP_TOKEN   8192
 
 struct http;
 
 /**
- * struct http_config
- * @fd: a listening socket, taken over
- * @reach: of @fd; without @token only clients of a LISTENER_PERMITTED socket get an answer, and
- *	without TLS those of others must send a Host header that names the loopback
- * @certificate, @key: PEM; NULL for no TLS
- * @token: that a client must show, on a socket of any reach; NULL for none
+ * struct http_config - a socket to serve
+ * @fd: a listening socket; taken over
+ * @reach: of @fd. Without @token, only clients of a LISTENER_PERMITTED socket get metrics. Without
+ *	TLS, other clients must send a Host header that names the loopback
+ * @certificate: PEM; NULL for no TLS
+ * @key: PEM of its key; NULL for no TLS
+ * @token: every client must send it, whatever the reach; NULL for none
  * @native: offer protobuf
- * @render: fills the series in @format; allocated. Called when a client asks for what
- *	has not been rendered since http_changed(). Returns 0; -E2BIG for too many series; -ENOMEM
+ * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM; called
+ *	for the first request of a format after http_changed()
+ * @ctx: passed to @render
  */
 struct http_config {
 	int fd;
@@ -40,34 +42,61 @@ struct http_config {
 };
 
 /**
- * http_new() - serve @config->fd
+ * http_new() - serve a socket
+ * @config: copied; the texts of @certificate and @key must outlive the call only
+ * @event: the loop that runs the server
+ * @ret_http: to be freed by http_free()
  * @ret_why: on failure, a static sentence
+ *
+ * Return: 0; -EINVAL if the socket or the certificate cannot be used; -ENOMEM or the negative errno
+ * of sd_event.
  */
 int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
 	     const char **ret_why);
 
 /**
  * http_finish() - accept no further connection, and answer those that were accepted
+ * @http: the server
  *
- * It takes a second at the most, or 20 turns on a slow machine. Connections that wait to be accepted are the next process's, where
- * that has the same socket.
+ * Connections that wait to be accepted stay in the socket: the next process answers them if systemd
+ * passes it the same socket.
+ *
+ * Context: blocks for a second, or for 20 turns of the server on a slow machine.
  */
 void http_finish(struct http *http);
+
+/**
+ * http_free() - close all connections and free all memory
+ * @http: may be NULL
+ *
+ * Return: NULL.
+ */
 struct http *http_free(struct http *http);
 
 /**
- * http_changed() - drop what was rendered, as it is out of date
+ * http_changed() - drop the answers that were rendered, as the series have changed
+ * @http: the server
  *
- * Clients that still read answers from before the change before this one are closed once these take
- * too much memory.
+ * Clients may still read answers from before the last change. Those that read even older ones are
+ * closed once these take too much memory.
  */
 void http_changed(struct http *http);
 
-/** struct http_stats - @refused: requests that were not authorized, or not for /metrics */
+/**
+ * struct http_stats - counters of a server
+ * @answered: requests that were answered with metrics
+ * @refused: requests that were not authorized, or not for /metrics
+ */
 struct http_stats {
 	u64 answered;
 	u64 refused;
 };
+
+/**
+ * http_stats() - read the counters
+ * @http: the server
+ * @ret_stats: the counters
+ */
 void http_stats(const struct http *http, struct http_stats *ret_stats);
 
 #endif

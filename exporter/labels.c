@@ -21,10 +21,10 @@ static const char *const fact_names[] = {
 	[LABEL_POD_CONTAINER] = "pod_container",
 };
 
-/* Of the series themselves, and what Prometheus puts there. */
-static const char *const taken[] = { "le", "kind", "source", "ledger", "cause", "table", "job",
-				     "instance", "quantile", "destination", "state", "version",
-				     "operation" };
+/* Labels of the metrics, and those that Prometheus sets. */
+static const char *const taken[] = { "le",    "kind",	 "source",   "ledger",	 "cause",
+				     "table", "job",	 "instance", "quantile", "destination",
+				     "state", "version", "operation" };
 
 void labels_default(struct labels *labels)
 {
@@ -77,12 +77,14 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
 	unsigned int at = 0;
 
 	if (!is_name(name)) {
-		*ret_right = "a label's name, of letters, digits and \"_\", that series do not have already";
+		*ret_right =
+			"a label's name, of letters, digits and \"_\", that the metrics do not use";
 		return -EINVAL;
 	}
 	if (rule_value(&rule, value) < 0) {
-		*ret_right = "container, runtime, cgroup, unit, slice, namespace, pod, pod_container or "
-			     "\"TEXT\" of at most 383 bytes";
+		*ret_right =
+			"container, runtime, cgroup, unit, slice, namespace, pod, pod_container or "
+			"\"TEXT\" of at most 383 bytes";
 		return -EINVAL;
 	}
 	snprintf(rule.name, sizeof(rule.name), "%s", name);
@@ -100,7 +102,7 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
 
 int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 {
-	char (*list)[LABEL_PATTERN_SIZE] = allow ? labels->allow : labels->deny;
+	char(*list)[LABEL_PATTERN_SIZE] = allow ? labels->allow : labels->deny;
 	unsigned int *count = allow ? &labels->allows : &labels->denies;
 	char text[4 * LABEL_PATTERN_SIZE];
 	size_t n;
@@ -113,7 +115,7 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 			return 0;
 		if (*count == LABELS_PATTERNS || n >= LABEL_PATTERN_SIZE)
 			return -ENOSPC;
-		/* Names are, and the daemon takes no other text. */
+		/* Only printable text: names are escaped, and the daemon refuses other patterns. */
 		if (escape_text(text, sizeof(text), patterns, n) != n)
 			return -EINVAL;
 		memcpy(list[*count], patterns, n);
@@ -121,7 +123,8 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 	}
 }
 
-static bool matches(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int count, const char *name)
+static bool matches(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int count,
+		    const char *name)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (!fnmatch(patterns[i], name, 0))
@@ -129,7 +132,7 @@ static bool matches(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int cou
 	return false;
 }
 
-/* What a container is called; what is in none is called that, too. */
+/* The fact LABEL_CONTAINER: namespace/pod/container of a pod; "none" outside of all containers. */
 static void container_label(char to[LABEL_SIZE], const struct metrics_container *c)
 {
 	char text[LABEL_SIZE];
@@ -158,7 +161,7 @@ static bool ends_with(const char *text, size_t n, const char *suffix)
 	return n > s && !memcmp(text + n - s, suffix, s);
 }
 
-/* The innermost component of @path that is a slice, or another unit. */
+/* Find the innermost component of @path that is a slice, or a unit that is no slice. */
 static void path_unit(char *to, size_t size, const char *path, bool slice)
 {
 	static const char *const kinds[] = { ".service", ".scope", ".socket", ".mount", ".swap" };
@@ -177,20 +180,20 @@ static void path_unit(char *to, size_t size, const char *path, bool slice)
 			length = n;
 		}
 	}
-	/* Once: sets are compared with what is behind the NUL. */
+	/* Not for each component: sets are compared with the bytes behind the NUL. */
 	escape_text(to, size, found, length);
 }
 
-/* Older daemons tell them in the name alone, "namespace/pod/container". */
+/* Older daemons have these only in the name: "namespace/pod/container". */
 static void pod_fact(char *to, size_t size, const struct metrics_container *c, unsigned int index)
 {
-	const char *const told[] = { c->name_space, c->pod, c->pod_container };
+	const char *const parts[] = { c->name_space, c->pod, c->pod_container };
 	const char *at = c->name;
 	size_t n;
 
 	*to = 0;
 	if (*c->pod) {
-		escape_string(to, size, told[index]);
+		escape_string(to, size, parts[index]);
 		return;
 	}
 	if (!strstr(c->path, "kubepods") || !strchr(at, '/') || !strchr(strchr(at, '/') + 1, '/'))
@@ -201,7 +204,8 @@ static void pod_fact(char *to, size_t size, const struct metrics_container *c, u
 	escape_text(to, size, at, n);
 }
 
-static void fact_value(char to[LABEL_SIZE], const struct label_rule *rule, const struct metrics_container *c)
+static void fact_value(char to[LABEL_SIZE], const struct label_rule *rule,
+		       const struct metrics_container *c)
 {
 	switch (rule->fact) {
 	case LABEL_CONTAINER:
@@ -239,7 +243,7 @@ void labels_of(const struct labels *labels, const struct metrics_container *cont
 void labels_other(const struct labels *labels, struct label_set *ret_set)
 {
 	*ret_set = (struct label_set){ 0 };
-	/* Whichever label tells containers apart: the first that is no constant. */
+	/* The first label that is no constant shows which container it is. */
 	for (unsigned int i = 0; i < labels->count; i++) {
 		if (labels->rules[i].fact == LABEL_CONSTANT)
 			continue;

@@ -1,36 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Labels: which facts of a container become which labels, and which containers are shown
- * by name at all. Facts are what the cgroup's path and the container runtime's name say;
- * command lines, environments, PIDs and functions are none.
+ * Labels of containers: which facts become which labels, and which containers have series of their
+ * own. Facts come from the cgroup's path and the name that the container runtime gives. Command lines,
+ * environments, PIDs and functions are no facts.
  */
 #ifndef SPEPROF_LABELS_H
 #define SPEPROF_LABELS_H
 
 #include "output/metrics.h"
 
-/* Rules of the configuration; each is a label of every container's series. */
+/* Labels of [Labels] at most: each is on all series of containers. */
 #define LABELS_MAX 8
+/* Patterns of Allow=, and of Deny=, at most. */
 #define LABELS_PATTERNS 32
-/* A pod's name may be of 253 bytes, beside two of 63; a cgroup's path of 255. */
+/* Size of a value: a pod's name has up to 253 bytes, beside two of 63; a cgroup's path up to 255. */
 #define LABEL_SIZE 384
-/* The daemon takes no longer one. */
+/* Size of a pattern, as the daemon limits it. */
 #define LABEL_PATTERN_SIZE 128
 
+/**
+ * enum label_fact - what a label shows
+ * @LABEL_CONTAINER: name of the container
+ * @LABEL_RUNTIME: container runtime
+ * @LABEL_CGROUP: path of the cgroup
+ * @LABEL_UNIT: innermost systemd unit of the path that is no slice
+ * @LABEL_SLICE: innermost slice of the path
+ * @LABEL_NAMESPACE: namespace of a Kubernetes pod
+ * @LABEL_POD: name of a Kubernetes pod
+ * @LABEL_POD_CONTAINER: name of the container in its pod
+ * @LABEL_CONSTANT: a text of the configuration, on all series, not only those of containers
+ * @LABEL_FACTS: number of facts
+ */
 enum label_fact {
-	LABEL_CONTAINER,	/* its name */
+	LABEL_CONTAINER,
 	LABEL_RUNTIME,
-	LABEL_CGROUP,		/* the path */
-	LABEL_UNIT,		/* the innermost systemd unit of the path that is no slice */
-	LABEL_SLICE,		/* the innermost slice */
-	LABEL_NAMESPACE,	/* of a Kubernetes pod */
+	LABEL_CGROUP,
+	LABEL_UNIT,
+	LABEL_SLICE,
+	LABEL_NAMESPACE,
 	LABEL_POD,
 	LABEL_POD_CONTAINER,
-	LABEL_CONSTANT,		/* of all series, not just of containers */
+	LABEL_CONSTANT,
 	LABEL_FACTS,
 };
 
-/** struct label_rule - the label @name has @fact, or @constant */
+/** struct label_rule - the label @name shows @fact, or @constant if that is LABEL_CONSTANT */
 struct label_rule {
 	char name[LABEL_SIZE];
 	enum label_fact fact;
@@ -38,8 +52,13 @@ struct label_rule {
 };
 
 /**
- * struct labels - the table, and who is admitted
- * @allow, @deny: globs on what LABEL_CONTAINER shows; none of @allow is all, @deny goes first
+ * struct labels - the section [Labels], and Allow= and Deny=
+ * @rules: @count of them
+ * @count: of @rules
+ * @allow: @allows patterns of fnmatch(3) on the fact LABEL_CONTAINER; without any, all are admitted
+ * @allows: of @allow
+ * @deny: @denies patterns, which have precedence
+ * @denies: of @deny
  */
 struct labels {
 	struct label_rule rules[LABELS_MAX];
@@ -50,35 +69,63 @@ struct labels {
 	unsigned int denies;
 };
 
-/** struct label_set - values by rule; "" is a label that is not there */
+/** struct label_set - values by rule; "" for a label that is absent */
 struct label_set {
 	char value[LABELS_MAX][LABEL_SIZE];
 };
 
-/** labels_default() - container and runtime */
+/**
+ * labels_default() - set the labels container and runtime, and no patterns
+ * @labels: overwritten
+ */
 void labels_default(struct labels *labels);
 
 /**
- * labels_add() - a line of the table
- * @name: [a-zA-Z_][a-zA-Z0-9_]*, not one that series have already
- * @value: a fact's name, or text in double quotes
- * @ret_right: what would be right
+ * labels_add() - set a label
+ * @labels: the labels
+ * @name: [a-zA-Z_][a-zA-Z0-9_]*; not a label that the metrics or Prometheus use
+ * @value: name of a fact, or text in double quotes
+ * @ret_right: on failure, what would be right: the end of "should be ..."
  *
- * A name that is there already is changed. Return: 0, -EINVAL, or -ENOSPC.
+ * A label that is set already is replaced.
+ *
+ * Return: 0; -EINVAL for a wrong name or value; -ENOSPC for more than LABELS_MAX.
  */
 int labels_add(struct labels *labels, const char *name, const char *value, const char **ret_right);
 
-/** labels_pattern() - patterns of Allow= or Deny=, parted by spaces; -ENOSPC, -EINVAL: unprintable */
+/**
+ * labels_pattern() - replace the patterns of Allow= or Deny=
+ * @labels: the labels
+ * @allow: true for Allow=, false for Deny=
+ * @patterns: separated by blanks; "" for none
+ *
+ * Return: 0; -ENOSPC for too many or a too long one; -EINVAL for one that is not printable.
+ */
 int labels_pattern(struct labels *labels, bool allow, const char *patterns);
 
-/** labels_admit() - whether the container may be shown by its labels */
+/**
+ * labels_admit() - check Allow= and Deny=
+ * @labels: the labels
+ * @container: of a snapshot
+ *
+ * Return: true if the container may have series of its own.
+ */
 bool labels_admit(const struct labels *labels, const struct metrics_container *container);
 
-/** labels_of() - its labels: valid UTF-8 without control characters, whatever it is called */
+/**
+ * labels_of() - determine the labels of a container
+ * @labels: the labels
+ * @container: of a snapshot; its texts may be any bytes
+ * @ret_set: values of valid UTF-8 without control characters
+ */
 void labels_of(const struct labels *labels, const struct metrics_container *container,
 	       struct label_set *ret_set);
 
-/** labels_other() - those of what is summed: "other" where a container's name would be */
+/**
+ * labels_other() - determine the labels of the sum of all containers without series
+ * @labels: the labels
+ * @ret_set: "other" where the container's name would be
+ */
 void labels_other(const struct labels *labels, struct label_set *ret_set);
 
 #endif

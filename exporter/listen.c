@@ -15,10 +15,10 @@
 
 #include "log.h"
 
-/* Connections that may wait to be accepted. */
+/* Connections that wait to be accepted, at most. */
 #define BACKLOG 64
 
-union address {
+union listener_address {
 	struct sockaddr any;
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
@@ -30,7 +30,7 @@ static bool v6_is_local(const struct in6_addr *a)
 	return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
 }
 
-/* To connect to a Unix socket takes the right to write to it. */
+/* Connecting to a Unix socket needs the permission to write to it. */
 static bool others_may_write(const struct sockaddr_un *a, socklen_t size)
 {
 	struct stat st;
@@ -42,7 +42,7 @@ static bool others_may_write(const struct sockaddr_un *a, socklen_t size)
 
 enum listener_reach listener_reach(int fd)
 {
-	union address a = { 0 };
+	union listener_address a = { 0 };
 	socklen_t size = sizeof(a.local) - 1;
 	bool local = false;
 
@@ -63,7 +63,7 @@ enum listener_reach listener_reach(int fd)
 
 void listener_name(int fd, char *ret_name, size_t size)
 {
-	union address a = { 0 };
+	union listener_address a = { 0 };
 	socklen_t length = sizeof(a.local) - 1;
 	char text[INET6_ADDRSTRLEN] = "";
 
@@ -104,14 +104,14 @@ static int parse_port(const char *text, in_port_t *ret_port)
 }
 
 /* "ADDRESS:PORT". Returns the address's size, or -EINVAL. */
-static int parse_address(const char *text, union address *ret)
+static int parse_address(const char *text, union listener_address *ret)
 {
 	const char *colon = strrchr(text, ':');
 	char host[INET6_ADDRSTRLEN + 2];
 	in_port_t port;
 	size_t n;
 
-	*ret = (union address){ 0 };
+	*ret = (union listener_address){ 0 };
 	if (!colon || (size_t)(colon - text) >= sizeof(host) || parse_port(colon + 1, &port) < 0)
 		return -EINVAL;
 	n = (size_t)(colon - text);
@@ -122,7 +122,8 @@ static int parse_address(const char *text, union address *ret)
 		ret->v6.sin6_family = AF_INET6;
 		ret->v6.sin6_port = port;
 		return inet_pton(AF_INET6, host + 1, &ret->v6.sin6_addr) == 1 ?
-			       (int)sizeof(ret->v6) : -EINVAL;
+			       (int)sizeof(ret->v6) :
+			       -EINVAL;
 	}
 	ret->v4.sin_family = AF_INET;
 	ret->v4.sin_port = port;
@@ -133,7 +134,7 @@ bool listener_host_is_local(const char *host)
 {
 	char text[INET6_ADDRSTRLEN + sizeof("[]:65535")];
 	size_t n = strlen(host);
-	union address a;
+	union listener_address a;
 	in_port_t port;
 
 	if (!strcasecmp(host, "localhost"))
@@ -142,7 +143,7 @@ bool listener_host_is_local(const char *host)
 		return parse_port(host + 10, &port) == 0;
 	if (n >= sizeof(text) - sizeof(":0"))
 		return false;
-	/* Without a port: an address in brackets, or one that has no colon. */
+	/* An address in brackets, or without a colon, has no port: parse_address() needs one. */
 	snprintf(text, sizeof(text), "%s%s", host,
 		 n && (host[n - 1] == ']' || !strchr(host, ':')) ? ":0" : "");
 	if (parse_address(text, &a) < 0)
@@ -152,7 +153,7 @@ bool listener_host_is_local(const char *host)
 	return ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
 }
 
-/* Remove a socket that is left of a process that has exited: nothing answers there. */
+/* Remove the socket of a process that has exited: a connection to it is refused. */
 static void remove_stale(const struct sockaddr_un *a)
 {
 	struct stat st;
@@ -168,7 +169,7 @@ static void remove_stale(const struct sockaddr_un *a)
 	close(fd);
 }
 
-/* The mode is the narrower one until the group is the right one. */
+/* Bind with mode 0600, and widen it to 0660 only after the group is set. */
 static int bind_local(int fd, const struct sockaddr_un *a)
 {
 	mode_t mask = umask(0177);
@@ -184,17 +185,19 @@ static int bind_local(int fd, const struct sockaddr_un *a)
 	group = getgrnam(LISTENER_GROUP);
 	if (group && chown(a->sun_path, (uid_t)-1, group->gr_gid) == 0)
 		return chmod(a->sun_path, 0660) < 0 ? -errno : 0;
-	exporter_log(SD_NOTICE, "%s: the group " LISTENER_GROUP " cannot be given to it: only this user may connect",
-	    a->sun_path);
+	exporter_log(SD_NOTICE,
+		     "%s: its group cannot be set to " LISTENER_GROUP
+		     ": only this user may connect",
+		     a->sun_path);
 	return 0;
 }
 
 /* An absolute path, or "ADDRESS:PORT". Returns the address's size, or -EINVAL. */
-static int parse_text(const char *text, union address *ret)
+static int parse_text(const char *text, union listener_address *ret)
 {
 	if (*text != '/')
 		return parse_address(text, ret);
-	*ret = (union address){ .local = { .sun_family = AF_UNIX } };
+	*ret = (union listener_address){ .local = { .sun_family = AF_UNIX } };
 	if (strlen(text) >= sizeof(ret->local.sun_path))
 		return -EINVAL;
 	strcpy(ret->local.sun_path, text);
@@ -204,7 +207,7 @@ static int parse_text(const char *text, union address *ret)
 int listener_open(const char *text)
 {
 	const int one = 1;
-	union address a;
+	union listener_address a;
 	int fd, size, r = 0;
 
 	size = parse_text(text, &a);

@@ -27,12 +27,13 @@ void exporter_log(const char *level, const char *format, ...)
 
 bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes)
 {
-	enum log_limit_action say =
-		log_limit_check(&condition->pace, cause != condition->last, now_ns, ret_changes);
+	enum log_limit_action action =
+		log_limit_check(&condition->limit, cause != condition->last, now_ns, ret_changes);
 
 	condition->last = cause;
 	/* After changes that were not logged, the end is logged only if it differs from the last line. */
-	if (say == LOG_LIMIT_SILENT || (cause == condition->logged && say == LOG_LIMIT_RESOLVED))
+	if (action == LOG_LIMIT_SILENT ||
+	    (cause == condition->logged && action == LOG_LIMIT_RESOLVED))
 		return false;
 	condition->logged = cause;
 	return true;
@@ -42,6 +43,7 @@ const char *log_condition_count(u64 changes, char ret_text[LOG_CONDITION_COUNT])
 {
 	*ret_text = 0;
 	if (changes > 1)
-		snprintf(ret_text, LOG_CONDITION_COUNT, " (it changed %" PRIu64 " times since the last line)", changes);
+		snprintf(ret_text, LOG_CONDITION_COUNT,
+			 " (it changed %" PRIu64 " times since the last line)", changes);
 	return ret_text;
 }

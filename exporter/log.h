@@ -19,14 +19,14 @@ void exporter_log(const char *level, const char *format, ...) __attribute__((for
 
 /**
  * struct log_condition - a condition that is good, or bad for one of several causes
- * @pace: limits how often it is logged
+ * @limit: limits how often it is logged
  * @logged: the cause when it was logged last
  * @last: the cause at the last call of log_condition_changed()
  *
  * All zero: it is good, and was never logged.
  */
 struct log_condition {
-	struct log_limit pace;
+	struct log_limit limit;
 	u64 logged;
 	u64 last;
 };
@@ -41,7 +41,8 @@ struct log_condition {
  *
  * Return: true if the caller should log the present state.
  */
-bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes);
+bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns,
+			   u64 *ret_changes);
 
 /* Size of the buffer of log_condition_count(). */
 #define LOG_CONDITION_COUNT 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof-exporter: speprofd's metrics for a fleet; network and no privileges. */
+/* speprof-exporter: exports speprofd's metrics. It uses the network and has no privileges. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -25,13 +25,15 @@
 #define EXPORT_EMULATED false
 #endif
 
-struct options {
+/* The command line, and the configuration that it selects. */
+struct exporter_options {
 	const char *config_path;
 	const char *bus_address;
 	const char *snapshot;
 	struct exporter_config config;
 };
 
+/* Credentials of the HTTP server; NULL for those that are missing. */
 struct server_credentials {
 	char *certificate;
 	char *key;
@@ -43,8 +45,10 @@ static void usage(FILE *to)
 	fputs("speprof-exporter - export what speprofd samples to a fleet's monitoring\n\n"
 	      "  --config FILE            read FILE instead of " DEFAULT_CONFIG "\n"
 	      "  --set SECTION.KEY=VALUE  override a setting of the file\n"
-	      "  --bus ADDRESS            ask on a private bus instead of the system's\n"
-	      "  --snapshot FILE          read FILE instead of asking: one machine's DumpMetrics\n"
+	      "  --bus ADDRESS            query the daemon on a private bus instead of the "
+	      "system's\n"
+	      "  --snapshot FILE          read the metrics from FILE, each interval, instead of "
+	      "the daemon\n"
 	      "  --version                print the version\n"
 	      "  --help                   print this\n",
 	      to);
@@ -72,7 +76,7 @@ static int set_override(struct exporter_config *config, const char *text)
 	return 0;
 }
 
-static int read_config(struct options *o, bool named)
+static int read_config(struct exporter_options *o, bool named)
 {
 	struct exporter_config_error error = { 0 };
 	int r = exporter_config_read_all(&o->config, o->config_path, named, &error);
@@ -98,7 +102,7 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static int take_option(struct options *o, int c)
+static int take_option(struct exporter_options *o, int c)
 {
 	switch (c) {
 	case OPT_CONFIG:
@@ -122,8 +126,8 @@ static int take_option(struct options *o, int c)
 	return EX_USAGE;
 }
 
-/* Twice over the options: --set overrides the file wherever it stands. */
-static int parse_options(int argc, char **argv, struct options *o)
+/* Parse the options twice: --set overrides the file, also if it comes before --config. */
+static int parse_options(int argc, char **argv, struct exporter_options *o)
 {
 	bool named;
 	int c, r = 0;
@@ -147,7 +151,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return r;
 }
 
-static int read_secrets(struct server_credentials *s)
+static int read_credentials(struct server_credentials *s)
 {
 	const struct {
 		const char *name;
@@ -163,25 +167,29 @@ static int read_secrets(struct server_credentials *s)
 
 		if (r < 0) {
 			exporter_log(SD_ERR, "credential %s: %s", all[i].name,
-			    r == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-r));
+				     r == -EBADMSG ? "should be 1 byte to 64 KiB of text" :
+						     strerror(-r));
 			return EX_CONFIG;
 		}
 	}
 	if (s->token && (!credential_is_line(s->token) || strlen(s->token) > HTTP_TOKEN)) {
-		exporter_log(SD_ERR, "credential token: should be one line of at most 8 KiB: no client can send another");
+		exporter_log(SD_ERR, "credential token: should be one line of at most 8 KiB, or no "
+				     "client can send it");
 		return EX_CONFIG;
 	}
 	if (!s->certificate != !s->key) {
-		exporter_log(SD_ERR, "credentials tls-certificate and tls-key: should be both there, or neither");
+		exporter_log(
+			SD_ERR,
+			"credentials tls-certificate and tls-key: should both be set, or neither");
 		return EX_CONFIG;
 	}
 	return 0;
 }
 
 /*
- * The bus shows a profile to root and to the group speprof alone; no socket shows it to others. One
- * of this machine without a token refuses its requests instead of ending the exporter: an upgrade
- * finds the socket of the version before, and pushing must go on.
+ * Check that a socket shows metrics only to clients that the bus shows them to: root and the group
+ * speprof. A loopback socket without a token does not end the exporter, whose pushes must continue
+ * after an upgrade from a version with such a socket: the server refuses its requests.
  */
 static int check_reach(int fd, enum listener_reach reach, const struct server_credentials *s)
 {
@@ -189,30 +197,37 @@ static int check_reach(int fd, enum listener_reach reach, const struct server_cr
 
 	listener_name(fd, name, sizeof(name));
 	if (reach == LISTENER_NETWORK && !(s->certificate && s->token)) {
-		exporter_log(SD_ERR, "%s can be reached from other machines: that needs the credentials "
-			    "tls-certificate, tls-key and token", name);
+		exporter_log(
+			SD_ERR,
+			"%s: other machines can connect to it: the credentials tls-certificate, "
+			"tls-key and token should be set",
+			name);
 		return EX_CONFIG;
 	}
 	if (reach == LISTENER_MACHINE && !s->token)
-		exporter_log(SD_WARNING, "%s: all requests are refused, as every user of this machine can connect to it: "
-				"scrape " EXPORTER_LISTEN ", or set the credential token and send it: see "
-				"speprof-exporter(8), SCRAPING", name);
+		exporter_log(SD_WARNING,
+			     "%s: all requests are refused, as every user of this machine can "
+			     "connect to it: "
+			     "scrape " EXPORTER_LISTEN
+			     ", or set the credential token and send it: see "
+			     "speprof-exporter(8), SCRAPING",
+			     name);
 	return 0;
 }
 
-static int serve_socket(struct exporter *exporter, const struct options *o,
-			const struct server_credentials *secrets, int fd)
+static int serve_socket(struct exporter *exporter, const struct exporter_options *o,
+			const struct server_credentials *credentials, int fd)
 {
 	struct http_config config = {
 		.fd = fd,
 		.reach = listener_reach(fd),
-		.certificate = secrets->certificate,
-		.key = secrets->key,
-		.token = secrets->token,
+		.certificate = credentials->certificate,
+		.key = credentials->key,
+		.token = credentials->token,
 		.native = o->config.native,
 	};
 	const char *why = "";
-	int r = check_reach(fd, config.reach, secrets);
+	int r = check_reach(fd, config.reach, credentials);
 
 	if (!r && exporter_serve(exporter, &config, &why) < 0) {
 		exporter_log(SD_ERR, "HTTP: %s", why);
@@ -225,8 +240,8 @@ static int serve_socket(struct exporter *exporter, const struct options *o,
  * systemd's file descriptors: sockets that listen. Version 0.1 also left a memfd with its counters,
  * which systemd passes at the upgrade: systemd is asked to drop it.
  */
-static int serve_passed(struct exporter *exporter, const struct options *o,
-			const struct server_credentials *secrets, int *ret_count)
+static int serve_passed(struct exporter *exporter, const struct exporter_options *o,
+			const struct server_credentials *credentials, int *ret_count)
 {
 	int end = SD_LISTEN_FDS_START + sd_listen_fds(1), count = 0, r = 0;
 
@@ -237,33 +252,40 @@ static int serve_passed(struct exporter *exporter, const struct options *o,
 			continue;
 		}
 		if (++count > EXPORTER_SERVERS) {
-			exporter_log(SD_ERR, "systemd passes more than %d sockets: the socket unit should have fewer",
-			    EXPORTER_SERVERS);
+			exporter_log(SD_ERR,
+				     "systemd passes more than %d sockets: the socket unit should "
+				     "have fewer",
+				     EXPORTER_SERVERS);
 			return EX_CONFIG;
 		}
-		r = serve_socket(exporter, o, secrets, fd);
+		r = serve_socket(exporter, o, credentials, fd);
 	}
 	*ret_count = count;
 	return r;
 }
 
-static int serve_all(struct exporter *exporter, const struct options *o,
-		     const struct server_credentials *secrets)
+static int serve_all(struct exporter *exporter, const struct exporter_options *o,
+		     const struct server_credentials *credentials)
 {
-	int count = 0, fd, r = serve_passed(exporter, o, secrets, &count);
+	int count = 0, fd, r = serve_passed(exporter, o, credentials, &count);
 
 	if (count > 0 || r || !*o->config.listen)
 		return r;
 	fd = listener_open(o->config.listen);
 	if (fd < 0) {
-		exporter_log(SD_ERR, fd == -EINVAL ? "Listen=%s: should be a path of at most 107 bytes, or ADDRESS:PORT "
-					    "with a numeric address" :
-			    fd == -EACCES ? "Listen=%s: %s; under systemd, restart speprof-exporter.socket, "
-					    "which opens it" :
-					    "Listen=%s: %s", o->config.listen, strerror(-fd));
+		exporter_log(
+			SD_ERR,
+			fd == -EINVAL ?
+				"Listen=%s: should be a path of at most 107 bytes, or ADDRESS:PORT "
+				"with a numeric address" :
+			fd == -EACCES ?
+				"Listen=%s: %s; under systemd, restart speprof-exporter.socket, "
+				"which opens it" :
+				"Listen=%s: %s",
+			o->config.listen, strerror(-fd));
 		return fd == -EINVAL ? EX_CONFIG : EX_OSERR;
 	}
-	return serve_socket(exporter, o, secrets, fd);
+	return serve_socket(exporter, o, credentials, fd);
 }
 
 static int make_event(sd_event **ret_event)
@@ -275,7 +297,7 @@ static int make_event(sd_event **ret_event)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	/* A peer that has closed is an error of its connection. */
+	/* A connection that the peer closed fails with EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	r = sd_event_default(ret_event);
 	if (r >= 0)
@@ -292,7 +314,8 @@ static int push_exit(int r)
 	return r == -EINVAL ? EX_CONFIG : r < 0 ? EX_OSERR : 0;
 }
 
-static int run(const struct options *o, const struct server_credentials *secrets, sd_event *event)
+static int run(const struct exporter_options *o, const struct server_credentials *credentials,
+	       sd_event *event)
 {
 	const struct exporter_config *config = &o->config;
 	struct exporter *exporter = NULL;
@@ -302,7 +325,7 @@ static int run(const struct options *o, const struct server_credentials *secrets
 		exporter_log(SD_ERR, "the exporter could not be started");
 		return EX_OSERR;
 	}
-	r = serve_all(exporter, o, secrets);
+	r = serve_all(exporter, o, credentials);
 	if (!r)
 		r = push_exit(exporter_push(exporter));
 	if (!r && exporter_query(exporter, o->bus_address, o->snapshot) < 0) {
@@ -321,24 +344,24 @@ static int run(const struct options *o, const struct server_credentials *secrets
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
-	struct server_credentials secrets = { 0 };
+	struct exporter_options o = { 0 };
+	struct server_credentials credentials = { 0 };
 	sd_event *event = NULL;
 	int r;
 
 	exporter_config_default(&o.config);
 	r = parse_options(argc, argv, &o);
 	if (!r)
-		r = read_secrets(&secrets);
+		r = read_credentials(&credentials);
 	if (!r && make_event(&event) < 0) {
-		exporter_log(SD_ERR, "no event loop");
+		exporter_log(SD_ERR, "the event loop could not be started");
 		r = EX_OSERR;
 	}
 	if (!r)
-		r = run(&o, &secrets, event);
-	free(secrets.certificate);
-	free(secrets.key);
-	free(secrets.token);
+		r = run(&o, &credentials, event);
+	free(credentials.certificate);
+	free(credentials.key);
+	free(credentials.token);
 	sd_event_unref(event);
 	return r;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* ExportMetricsServiceResponse, of which a collector may have written any byte. */
+/* Parses an ExportMetricsServiceResponse. A collector may have written any byte of it. */
 #include "otlp.h"
 
 #include <errno.h>
@@ -19,20 +19,20 @@ enum {
 	PARTIAL_MESSAGE = 2,
 };
 
-struct reader {
+struct answer_reader {
 	const u8 *at;
 	size_t left;
 };
 
-/* A field: a number, or bytes. */
-struct field {
+/* A field: @value of a varint, or @bytes. */
+struct answer_field {
 	u32 number;
 	enum wire wire;
 	u64 value;
-	struct reader bytes;
+	struct answer_reader bytes;
 };
 
-static int take_varint(struct reader *r, u64 *ret)
+static int take_varint(struct answer_reader *r, u64 *ret)
 {
 	u64 value = 0;
 	u8 byte;
@@ -51,18 +51,18 @@ static int take_varint(struct reader *r, u64 *ret)
 	return -EBADMSG;
 }
 
-static int take_bytes(struct reader *r, u64 size, struct reader *ret)
+static int take_bytes(struct answer_reader *r, u64 size, struct answer_reader *ret)
 {
 	if (size > r->left)
 		return -EBADMSG;
-	*ret = (struct reader){ .at = r->at, .left = (size_t)size };
+	*ret = (struct answer_reader){ .at = r->at, .left = (size_t)size };
 	r->at += size;
 	r->left -= (size_t)size;
 	return 0;
 }
 
-/* Returns 1; 0 at the end; -EBADMSG. */
-static int take_field(struct reader *r, struct field *ret)
+/* Returns 1 for a field, 0 at the end, or -EBADMSG. */
+static int take_field(struct answer_reader *r, struct answer_field *ret)
 {
 	u64 tag;
 	int e;
@@ -72,7 +72,7 @@ static int take_field(struct reader *r, struct field *ret)
 	e = take_varint(r, &tag);
 	if (e < 0)
 		return e;
-	*ret = (struct field){ .number = (u32)(tag >> 3), .wire = tag & 7 };
+	*ret = (struct answer_field){ .number = (u32)(tag >> 3), .wire = tag & 7 };
 	switch (ret->wire) {
 	case WIRE_VARINT:
 		e = take_varint(r, &ret->value);
@@ -92,15 +92,15 @@ static int take_field(struct reader *r, struct field *ret)
 	return e < 0 ? e : 1;
 }
 
-static int take_partial(struct reader *r, u64 *ret_rejected, char *ret_message, size_t size)
+static int take_partial(struct answer_reader *r, u64 *ret_rejected, char *ret_message, size_t size)
 {
-	struct field f;
+	struct answer_field f;
 	int e;
 
 	while ((e = take_field(r, &f)) > 0) {
 		/*
-		 * An int64. Negative numbers, and more points than any request has, are no answer: a
-		 * sum of those would overflow, and the counter go back.
+		 * An int64. A negative number, or more points than any request has, is ignored: the sum
+		 * of such numbers would overflow.
 		 */
 		if (f.number == PARTIAL_REJECTED && f.wire == WIRE_VARINT)
 			*ret_rejected = f.value > UINT32_MAX ? 0 : f.value;
@@ -112,9 +112,9 @@ static int take_partial(struct reader *r, u64 *ret_rejected, char *ret_message, 
 
 u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size)
 {
-	struct reader r = { .at = data, .left = data_size };
+	struct answer_reader r = { .at = data, .left = data_size };
 	u64 rejected = 0;
-	struct field f;
+	struct answer_field f;
 	int e;
 
 	*ret_message = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The variables of OpenTelemetry's OTLP exporters; those for metrics go before those for all. */
+/* The environment variables of OpenTelemetry; those for metrics have precedence. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "otlp.h"
 #include "util/escape.h"
 
-/* OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if neither says anything. */
+/* OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if both are empty. */
 static const char *variable(const char *name)
 {
 	char key[64];
@@ -33,7 +33,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Percent signs decoded; -EINVAL for a control character, which would be another header. */
+/* Decode percent-encoding. Returns -EINVAL for a control character, which could begin another header. */
 static int decode(char *to, size_t size, const char *from, size_t n)
 {
 	size_t done = 0;
@@ -56,7 +56,7 @@ static int decode(char *to, size_t size, const char *from, size_t n)
 	return 0;
 }
 
-/* @text without the blanks around it, as baggage has them. */
+/* Skip the blanks around @text, which W3C Baggage allows. */
 static const char *trim(const char *text, size_t *n)
 {
 	while (*n && isblank((unsigned char)*text)) {
@@ -90,15 +90,17 @@ static int read_headers(struct otlp_config *c, const char *list)
 		if (!equals || c->header_count == OTLP_HEADERS)
 			return -EINVAL;
 		if (read_header(name, sizeof(name), list, (size_t)(equals - list)) < 0 ||
-		    read_header(value, sizeof(value), equals + 1, n - (size_t)(equals + 1 - list)) < 0 ||
+		    read_header(value, sizeof(value), equals + 1, n - (size_t)(equals + 1 - list)) <
+			    0 ||
 		    !*name || strpbrk(name, ": "))
 			return -EINVAL;
-		snprintf(c->headers[c->header_count++], sizeof(c->headers[0]), "%s: %s", name, value);
+		snprintf(c->headers[c->header_count++], sizeof(c->headers[0]), "%s: %s", name,
+			 value);
 	}
 	return 0;
 }
 
-/* Not what escape_string() leaves of one that is too long. */
+/* Escape a text; -EINVAL if it does not fit, where escape_string() would cut it. */
 static int escape_fits(char *to, size_t size, const char *from)
 {
 	char all[4 * 256];
@@ -109,7 +111,7 @@ static int escape_fits(char *to, size_t size, const char *from)
 	return snprintf(to, size, "%s", all) >= (int)size ? -EINVAL : 0;
 }
 
-/* Percent signs that stand for nothing are an error in these. */
+/* Returns false for a percent sign without two hexadecimal digits. */
 static bool is_encoded(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -118,7 +120,7 @@ static bool is_encoded(const char *text, size_t n)
 	return true;
 }
 
-/* A part of a pair, decoded and printable. */
+/* Decode a name or value of an attribute, and escape it. */
 static int read_part(char *to, size_t size, const char *from, size_t n)
 {
 	char raw[256];
@@ -129,7 +131,7 @@ static int read_part(char *to, size_t size, const char *from, size_t n)
 	return escape_fits(to, size, raw);
 }
 
-/* Of two with the same name the last counts. */
+/* The last of two attributes with the same name counts. */
 static int add_attribute(struct otlp_config *c, const struct otlp_attribute *attribute)
 {
 	unsigned int at = 0;
@@ -158,7 +160,8 @@ static int read_attributes(struct otlp_config *c, const char *list)
 			continue;
 		equals = memchr(list, '=', n);
 		if (!equals ||
-		    read_part(a.name, sizeof(a.name), list, (size_t)(equals - list)) < 0 || !*a.name ||
+		    read_part(a.name, sizeof(a.name), list, (size_t)(equals - list)) < 0 ||
+		    !*a.name ||
 		    read_part(a.value, sizeof(a.value), equals + 1,
 			      n - (size_t)(equals + 1 - list)) < 0 ||
 		    add_attribute(c, &a) < 0)
@@ -176,7 +179,7 @@ static int read_number(const char *value, u32 *ret)
 	n = strtoul(value, &end, 10);
 	if (errno || end == value || *end || n > 86400000)
 		return -EINVAL;
-	/* Milliseconds, as seconds. */
+	/* Milliseconds to seconds, rounded up. */
 	*ret = (u32)(n + 999) / 1000;
 	return 0;
 }
@@ -197,8 +200,9 @@ static int read_url(struct otlp_config *c)
 	}
 	if (r >= (int)sizeof(c->url))
 		return -EINVAL;
-	return !*c->url || !strncmp(c->url, "http://", 7) || !strncmp(c->url, "https://", 8) ? 0 :
-												-EINVAL;
+	return !*c->url || !strncmp(c->url, "http://", 7) || !strncmp(c->url, "https://", 8) ?
+		       0 :
+		       -EINVAL;
 }
 
 static int fail(char *why, size_t size, const char *text)
@@ -212,24 +216,25 @@ static int copy(char *to, size_t size, const char *from)
 	return snprintf(to, size, "%s", from ? from : "") >= (int)size ? -EINVAL : 0;
 }
 
-/* What of OpenTelemetry's choices is another here than what is asked for is no silent one. */
+/* Refuse choices that this program does not have, rather than ignore them. */
 static int check_kinds(char *why, size_t size)
 {
 	const char *temporality = getenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE");
 	const char *histogram = getenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION");
 
 	if (temporality && *temporality && strcasecmp(temporality, "cumulative"))
-		return fail(why, size,
-			    "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: should be cumulative, "
-			    "the only one there is here");
+		return fail(
+			why, size,
+			"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: should be cumulative, "
+			"the only one that is supported");
 	if (histogram && *histogram && strcasecmp(histogram, "base2_exponential_bucket_histogram"))
 		return fail(why, size,
 			    "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: should be "
-			    "base2_exponential_bucket_histogram, the only one there is here");
+			    "base2_exponential_bucket_histogram, the only one that is supported");
 	return 0;
 }
 
-/* What the resource is. */
+/* The attributes of the resource. */
 static int read_resource(struct otlp_config *c, char *why, size_t size)
 {
 	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");
@@ -237,10 +242,11 @@ static int read_resource(struct otlp_config *c, char *why, size_t size)
 
 	if (attributes && read_attributes(c, attributes) < 0)
 		return fail(why, size,
-			    "OTEL_RESOURCE_ATTRIBUTES: should be at most 32 of NAME=VALUE, parted by "
+			    "OTEL_RESOURCE_ATTRIBUTES: should be at most 32 of NAME=VALUE, "
+			    "separated by "
 			    "commas, of at most 127 and 255 bytes, with % as %25");
 	if (service && escape_fits(c->service, sizeof(c->service), service) < 0)
-		return fail(why, size, "OTEL_SERVICE_NAME: should be of at most 127 bytes");
+		return fail(why, size, "OTEL_SERVICE_NAME: should have at most 127 bytes");
 	return 0;
 }
 
@@ -250,7 +256,8 @@ static int read_files(struct otlp_config *c, char *why, size_t size)
 	    copy(c->certificate, sizeof(c->certificate), variable("CLIENT_CERTIFICATE")) < 0 ||
 	    copy(c->key, sizeof(c->key), variable("CLIENT_KEY")) < 0)
 		return fail(why, size,
-			    "OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY: should "
+			    "OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY: "
+			    "should "
 			    "be paths of at most 255 bytes");
 	return 0;
 }
@@ -279,23 +286,28 @@ int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_
 
 	if (protocol && strcmp(protocol, "http/protobuf"))
 		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_PROTOCOL: should be http/protobuf, the only one there is here");
+			    "OTEL_EXPORTER_OTLP_PROTOCOL: should be http/protobuf, the only one "
+			    "that is supported");
 	if (compression && strcmp(compression, "gzip") && strcmp(compression, "none"))
-		return fail(ret_why, why_size, "OTEL_EXPORTER_OTLP_COMPRESSION: should be gzip or none");
+		return fail(ret_why, why_size,
+			    "OTEL_EXPORTER_OTLP_COMPRESSION: should be gzip or none");
 	c.gzip = compression && !strcmp(compression, "gzip");
 	if (*url)
 		snprintf(c.url, sizeof(c.url), "%s", url);
 	else if (read_url(&c) < 0)
 		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_ENDPOINT: should be http://HOST:PORT or https://HOST:PORT");
+			    "OTEL_EXPORTER_OTLP_ENDPOINT: should be http://HOST:PORT or "
+			    "https://HOST:PORT");
 	if (headers && read_headers(&c, headers) < 0)
 		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_HEADERS: should be at most 16 of NAME=VALUE, parted by commas");
+			    "OTEL_EXPORTER_OTLP_HEADERS: should be at most 16 of NAME=VALUE, "
+			    "separated by commas");
 	if (timeout && (read_number(timeout, &c.timeout) < 0 || !c.timeout || c.timeout > 300))
 		return fail(ret_why, why_size,
 			    "OTEL_EXPORTER_OTLP_TIMEOUT: should be milliseconds, 1 to 300000");
 	if (interval && *interval && (read_number(interval, &c.interval) < 0 || !c.interval))
-		return fail(ret_why, why_size, "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
+		return fail(ret_why, why_size,
+			    "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
 	r = check_kinds(ret_why, why_size);
 	if (r >= 0)
 		r = read_resource(&c, ret_why, why_size);

@@ -7,8 +7,8 @@
 #include <zlib.h>
 
 #include "buffer.h"
-#include "speprof-version.h"
 #include "util/protobuf.h"
+#include "speprof-version.h"
 
 #define BOUND (16U << 20)
 
@@ -51,7 +51,7 @@ enum {
 	VALUE_STRING = 1,
 };
 
-struct request {
+struct otlp_request {
 	struct protobuf proto;
 	u64 time_ns;
 };
@@ -74,7 +74,7 @@ static bool has_attribute(const struct otlp_config *config, const char *name)
 	return false;
 }
 
-/* Each key once: OTEL_SERVICE_NAME, then OTEL_RESOURCE_ATTRIBUTES, then what is known here. */
+/* Add each key once, by precedence: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, defaults. */
 static void add_resource(struct protobuf *p, const struct otlp_config *config, const char *host)
 {
 	const struct otlp_attribute *a = config->attributes;
@@ -99,7 +99,7 @@ static void add_resource(struct protobuf *p, const struct otlp_config *config, c
 	protobuf_close(p);
 }
 
-static void add_number(struct request *r, const struct series *s)
+static void add_number(struct otlp_request *r, const struct series *s)
 {
 	struct protobuf *p = &r->proto;
 
@@ -114,8 +114,8 @@ static void add_number(struct request *r, const struct series *s)
 }
 
 /*
- * The same buckets as Prometheus' schema 2, which names them by their upper bound's
- * exponent and OpenTelemetry by their lower one's.
+ * The buckets of Prometheus' schema 2. Prometheus numbers a bucket by the exponent of its upper bound,
+ * OpenTelemetry by that of its lower bound: the offset is one less.
  */
 static void add_buckets(struct protobuf *p, const u64 *counts)
 {
@@ -134,7 +134,7 @@ static void add_buckets(struct protobuf *p, const u64 *counts)
 	protobuf_close(p);
 }
 
-static void add_histogram(struct request *r, const struct series *s)
+static void add_histogram(struct otlp_request *r, const struct series *s)
 {
 	u64 counts[SERIES_INDICES], zero, sum;
 	struct protobuf *p = &r->proto;
@@ -157,8 +157,8 @@ static void add_histogram(struct request *r, const struct series *s)
 }
 
 /*
- * UCUM. What has no unit of its own has none: of a gauge in "1" a collector that feeds Prometheus
- * makes a "_ratio".
+ * The unit by UCUM. Metrics without a unit have "" and not "1": a collector appends "_ratio" to the
+ * name of a gauge in "1" when it exports to Prometheus.
  */
 static const char *unit_of(const struct series_family *f)
 {
@@ -169,8 +169,8 @@ static const char *unit_of(const struct series_family *f)
 	return !strcmp(f->unit, "cycles") ? "{cycle}" : "";
 }
 
-/* One metric: all series of a family, from @s on. Returns how many they are. */
-static u32 add_metric(struct request *r, const struct series *s, u32 count)
+/* Add a metric: all series of the family of @s. Returns how many these are. */
+static u32 add_metric(struct otlp_request *r, const struct series *s, u32 count)
 {
 	static const u32 kinds[] = {
 		[SERIES_COUNTER] = METRIC_SUM,
@@ -208,8 +208,9 @@ static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret
 	char *data;
 	int r;
 
-	/* 15 bits of window, and 16 for gzip's head and tail. */
-	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	/* 15 bits of history; 16 more select the format of gzip. */
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
 		return -ENOMEM;
 	size = deflateBound(&z, proto->size);
 	data = malloc(size);
@@ -229,7 +230,7 @@ static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
 		u64 time_ns, char **ret_data, size_t *ret_size)
 {
-	struct request request = { .time_ns = time_ns };
+	struct otlp_request request = { .time_ns = time_ns };
 	struct protobuf *p = &request.proto;
 	int r;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* OTLP/HTTP: series as OpenTelemetry's metrics, and the variables that it is set up by. */
+/* OTLP/HTTP: the environment variables that configure it, its requests and its answers. */
 #ifndef SPEPROF_OTLP_H
 #define SPEPROF_OTLP_H
 
@@ -8,20 +8,26 @@
 #define OTLP_HEADERS	16
 #define OTLP_ATTRIBUTES 32
 
-/** struct otlp_attribute - of the resource, printable */
+/** struct otlp_attribute - an attribute of the resource; both texts are printable UTF-8 */
 struct otlp_attribute {
 	char name[128];
 	char value[256];
 };
 
 /**
- * struct otlp_config - what OTEL_EXPORTER_OTLP_* say; empty strings for nothing
- * @url: of metrics
- * @headers: "Name: value"
- * @attributes: OTEL_RESOURCE_ATTRIBUTES, @attribute_count of them, each name once
+ * struct otlp_config - the variables of OpenTelemetry; "" and 0 for what is not set
+ * @url: where metrics are sent
+ * @headers: "Name: value", @header_count of them
+ * @header_count: of @headers
+ * @attributes: of OTEL_RESOURCE_ATTRIBUTES, each name once, @attribute_count of them
+ * @attribute_count: of @attributes
  * @service: OTEL_SERVICE_NAME
- * @interval: seconds; 0 for nothing
- * @timeout: seconds; 0 for nothing
+ * @authorities: path of a file with certificate authorities
+ * @certificate: path of the client's certificate
+ * @key: path of its key
+ * @interval: seconds between two requests
+ * @timeout: seconds of each request
+ * @gzip: compress requests
  */
 struct otlp_config {
 	char url[900];
@@ -38,16 +44,28 @@ struct otlp_config {
 	bool gzip;
 };
 
-/** otlp_config_wanted() - whether the environment has an endpoint */
+/**
+ * otlp_config_wanted() - check whether the environment configures OTLP
+ *
+ * Return: true if it has an endpoint.
+ */
 bool otlp_config_wanted(void);
 
-/** otlp_config_any() - the first variable of OpenTelemetry's that says anything, NAME=VALUE, or NULL */
+/**
+ * otlp_config_any() - find a variable of OpenTelemetry
+ *
+ * Return: the first one that is not empty, as NAME=VALUE of environ; NULL for none.
+ */
 const char *otlp_config_any(void);
 
 /**
- * otlp_config_read() - from the environment; the variables of metrics go first
- * @url: goes before the environment's; "" for none
- * @ret_why: on failure, which variable should be what
+ * otlp_config_read() - read the environment
+ * @ret_config: untouched on failure
+ * @url: has precedence over the environment's endpoint; "" for none
+ * @ret_why: on failure, which variable is wrong, and what it should be
+ * @why_size: of @ret_why, in bytes
+ *
+ * OTEL_EXPORTER_OTLP_METRICS_* have precedence over OTEL_EXPORTER_OTLP_*.
  *
  * Return: 0 or -EINVAL.
  */
@@ -55,20 +73,27 @@ int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_
 		     size_t why_size);
 
 /**
- * otlp_encode() - an ExportMetricsServiceRequest
- * @host: the resource's host.name and service.instance.id, where its attributes have none
- * @time_ns: CLOCK_REALTIME, the time of the points; all starts are before it
- * @ret_data: allocated; compressed if @config->gzip
+ * otlp_encode() - encode an ExportMetricsServiceRequest
+ * @set: the series
+ * @config: attributes of the resource, and compression
+ * @host: host.name and service.instance.id of the resource, unless its attributes have them
+ * @time_ns: CLOCK_REALTIME, the time of all points; all start times are before it
+ * @ret_data: allocated
+ * @ret_size: of @ret_data, in bytes
+ *
+ * Return: 0; -E2BIG above 16 MiB before compression; -ENOMEM.
  */
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
 		u64 time_ns, char **ret_data, size_t *ret_size);
 
 /**
- * otlp_rejected() - what of a request was not taken, by an answer that is none of failure
- * @data: of the answer; nothing of it is trusted
- * @ret_message: why, printable; "" for nothing
+ * otlp_rejected() - parse an ExportMetricsServiceResponse
+ * @data: body of an answer with status 200; any bytes
+ * @data_size: of @data, in bytes
+ * @ret_message: why the collector rejected data points, printable; "" for no reason
+ * @size: of @ret_message, in bytes
  *
- * Return: data points; 0 also for what is no answer.
+ * Return: how many data points it rejected; 0 if the answer cannot be parsed.
  */
 u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size);
 

@@ -14,14 +14,15 @@
 #include "log.h"
 #include "speprof-version.h"
 
-struct item {
-	struct item *next;
+/* A request that waits, or is being sent. */
+struct push_item {
+	struct push_item *next;
 	char *data;
 	size_t size;
 	char *query;
 };
 
-/* How a try ended. */
+/* How an attempt ended. */
 enum outcome {
 	OUTCOME_TAKEN,
 	OUTCOME_AGAIN,
@@ -32,33 +33,33 @@ struct push {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Under @lock. The first is being sent while @sending: its data is the thread's then. */
-	struct item *first;
-	struct item **last;
+	/* Protected by @lock. While @sending is true, the thread uses the first item without the lock. */
+	struct push_item *first;
+	struct push_item **last;
 	size_t queued;
 	bool sending;
 	bool quit;
-	struct item *farewell;
+	struct push_item *farewell; /* the request that is sent once before the thread exits */
 	struct push_stats stats;
-	/* Set before the thread runs. */
+	/* Constant while the thread runs. */
 	char *name;
 	char *url;
 	char *host;
 	char *texts[3]; /* authorities, certificate, key */
 	u32 timeout;
 	size_t queue;
-	bool here; /* the receiver is on this machine */
+	bool is_local; /* the receiver is on this machine */
 	bool only_gateways;
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
-	/* Whoever adds requests: by the negative errno why there is none. */
+	/* Of the thread that adds requests: the errno of a request that was not queued. */
 	struct log_condition lost;
-	/* The thread's own. */
+	/* Of the thread. */
 	bool ending;
-	size_t answered;
-	struct log_condition told;	   /* by what a try came to */
-	struct log_condition rejected_told; /* by what an answer says */
-	u8 *answer; /* PUSH_ANSWER bytes where it is read, @answer_size of it there */
+	size_t answered; /* bytes of the answer so far */
+	struct log_condition result; /* of attempts */
+	struct log_condition rejection; /* of data points, by answers */
+	u8 *answer; /* PUSH_ANSWER bytes; NULL if answers are not read */
 	size_t answer_size;
 };
 
@@ -70,7 +71,7 @@ static size_t take_answer(struct push *p, size_t size)
 	return size;
 }
 
-/* Within take_answer()'s bound there is room in @answer. */
+/* take_answer() bounds what is copied to @answer. */
 static size_t on_data(char *data, size_t size, size_t count, void *push)
 {
 	struct push *p = push;
@@ -83,13 +84,13 @@ static size_t on_data(char *data, size_t size, size_t count, void *push)
 	return taken;
 }
 
-/* The value of a header may be anything: it is only counted. */
+/* Headers are only counted, against PUSH_ANSWER. */
 static size_t on_header(char *data __attribute__((unused)), size_t size, size_t count, void *push)
 {
 	return take_answer(push, size * count);
 }
 
-/* Wakes a transfer that the end of the process waits for. */
+/* Abort a transfer when the thread is asked to exit. */
 static int on_progress(void *push, curl_off_t a __attribute__((unused)),
 		       curl_off_t b __attribute__((unused)), curl_off_t c __attribute__((unused)),
 		       curl_off_t d __attribute__((unused)))
@@ -103,18 +104,18 @@ static int on_progress(void *push, curl_off_t a __attribute__((unused)),
 	return quit && !p->ending;
 }
 
-static void set_options(struct push *p, CURL *curl, const struct item *item, const char *url)
+static void set_options(struct push *p, CURL *curl, const struct push_item *item, const char *url)
 {
 	long timeout = p->ending && p->timeout > PUSH_LAST ? PUSH_LAST : (long)p->timeout;
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	/* A name server that does not answer holds up neither a try beyond its time nor the end. */
+	/* Do not wait for a name server beyond the timeout, nor at the exit. */
 	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	/* What goes here goes nowhere else. */
+	/* A redirect must not pass data or secrets to another host. */
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-	if (p->here)
+	if (p->is_local)
 		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -133,7 +134,7 @@ static void set_options(struct push *p, CURL *curl, const struct item *item, con
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
 	if (p->texts[0]) {
 		curl_easy_setopt(curl, CURLOPT_CAINFO, p->texts[0]);
-		/* libcurl trusts the system's folder as well unless it is set to none. */
+		/* Without this, libcurl would trust the authorities in the system's folder too. */
 		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
 	}
 	if (p->texts[1])
@@ -159,27 +160,28 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* A line for each other way to fail, and when it does not any more. @cause: below 2^32 */
-static void tell(struct push *p, enum outcome outcome, u64 cause, const char *why)
+/* Log how an attempt ended, if that changed. @cause: a number for each cause, below 2^32 */
+static void report_result(struct push *p, enum outcome outcome, u64 cause, const char *why)
 {
 	u64 how = outcome == OUTCOME_TAKEN ? 0 : (u64)outcome << 32 | cause, changes;
 	char often[LOG_CONDITION_COUNT];
 
-	if (!log_condition_changed(&p->told, how, now_ns(), &changes))
+	if (!log_condition_changed(&p->result, how, now_ns(), &changes))
 		return;
 	log_condition_count(changes, often);
 	if (outcome == OUTCOME_TAKEN)
-		exporter_log(SD_NOTICE, "%s: %s takes requests again%s", p->name, p->host, often);
+		exporter_log(SD_NOTICE, "%s: %s accepts requests again%s", p->name, p->host, often);
 	else if (outcome == OUTCOME_AGAIN)
-		exporter_log(SD_WARNING, "%s: %s: %s; it is tried again%s", p->name, p->host, why, often);
+		exporter_log(SD_WARNING, "%s: %s: %s; the request is retried%s", p->name, p->host,
+			     why, often);
 	else
-		exporter_log(SD_WARNING, "%s: %s refuses what is sent: %s; that is dropped%s", p->name, p->host,
-		    why, often);
+		exporter_log(SD_WARNING, "%s: %s refuses requests: %s; they are dropped%s", p->name,
+			     p->host, why, often);
 }
 
 /*
- * libcurl's sentence is one for all that is wrong with a certificate; the bits behind it are those
- * of the TLS library that this is linked with, gnutls_certificate_status_t.
+ * Name what is wrong with a certificate: libcurl has one sentence for all faults. The bits are those of
+ * the TLS library, gnutls_certificate_status_t.
  */
 static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 {
@@ -190,7 +192,8 @@ static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 		{ 1L << 10, "its certificate has expired, or this machine's clock is wrong" },
 		{ 1L << 9, "its certificate is not valid yet, or this machine's clock is wrong" },
 		{ 1L << 5, "its certificate was revoked" },
-		{ 1L << 6, "its certificate is signed by nobody who is trusted here (CACertificates=)" },
+		{ 1L << 6, "its certificate is signed by an authority that is not trusted here "
+			   "(CACertificates=)" },
 	};
 	long status = 0;
 
@@ -202,7 +205,7 @@ static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 	return NULL;
 }
 
-/* Returns the same number for the same cause: sentences have times and ports in them. */
+/* Returns a number for each cause: sentences of the same cause differ in times and ports. */
 static u64 describe(CURL *curl, CURLcode code, const char *error, char *ret_why, size_t size)
 {
 	const char *fault = NULL;
@@ -217,8 +220,9 @@ static u64 describe(CURL *curl, CURLcode code, const char *error, char *ret_why,
 	return bits << 16 | (u64)code;
 }
 
-/* @ret_wait: seconds that the receiver asks for, or 0 */
-static enum outcome try_item(struct push *p, CURL *curl, const struct item *item, long *ret_wait)
+/* @ret_wait: seconds of Retry-After, or 0 */
+static enum outcome try_item(struct push *p, CURL *curl, const struct push_item *item,
+			     long *ret_wait)
 {
 	char url[1024], why[160], error[CURL_ERROR_SIZE] = "";
 	curl_off_t after = 0;
@@ -237,7 +241,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after);
 	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
-	/* A status that came counts, also where what followed it was too much to be read. */
+	/* A status counts, also if the body behind it exceeds PUSH_ANSWER. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
 		cause = describe(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_AGAIN;
@@ -247,21 +251,21 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct item *item
 		snprintf(why, sizeof(why), "status %ld", status);
 	}
 	if (code != CURLE_ABORTED_BY_CALLBACK && !p->ending)
-		tell(p, outcome, cause, why);
+		report_result(p, outcome, cause, why);
 	return outcome;
 }
 
-static void item_free(struct item *item)
+static void item_free(struct push_item *item)
 {
 	free(item->data);
 	free(item->query);
 	free(item);
 }
 
-/* Under the lock. */
+/* Context: holds the lock. */
 static void drop_first(struct push *p)
 {
-	struct item *item = p->first;
+	struct push_item *item = p->first;
 
 	p->first = item->next;
 	if (!p->first)
@@ -279,7 +283,7 @@ static u64 jitter_ms(long seconds)
 	return push_spread_ms(seconds, random);
 }
 
-/* Under the lock, which others may have meanwhile. */
+/* Context: holds the lock, and releases it while it waits. */
 static void wait_ms(struct push *p, u64 ms)
 {
 	struct timespec until;
@@ -296,7 +300,7 @@ static void wait_ms(struct push *p, u64 ms)
 			return;
 }
 
-/* What a receiver took but for some. */
+/* Log and return how many data points the receiver rejected. */
 static u64 count_rejected(struct push *p, enum outcome outcome)
 {
 	char why[160] = "", often[LOG_CONDITION_COUNT];
@@ -305,16 +309,18 @@ static u64 count_rejected(struct push *p, enum outcome outcome)
 	if (!p->answer || outcome != OUTCOME_TAKEN)
 		return 0;
 	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
-	if (log_condition_changed(&p->rejected_told, rejected || *why, now_ns(), &changes) && (rejected || *why))
-		exporter_log(SD_WARNING, "%s: %s does not take %" PRIu64 " data points: %s%s", p->name, p->host,
-		    rejected, *why ? why : "it does not say why", log_condition_count(changes, often));
+	if (log_condition_changed(&p->rejection, rejected || *why, now_ns(), &changes) &&
+	    (rejected || *why))
+		exporter_log(SD_WARNING, "%s: %s rejects %" PRIu64 " data points: %s%s", p->name,
+			     p->host, rejected, *why ? why : "it gives no reason",
+			     log_condition_count(changes, often));
 	return rejected;
 }
 
-/* Under the lock. Returns how the try ended. */
+/* Context: holds the lock, and releases it while it sends. */
 static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 {
-	struct item *item = p->first;
+	struct push_item *item = p->first;
 	enum outcome outcome;
 	u64 rejected;
 
@@ -336,16 +342,19 @@ static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 	return outcome;
 }
 
-/* Under the lock. */
+/* Context: as send_first(). */
 static void send_farewell(struct push *p, CURL *curl)
 {
-	struct item *item = p->farewell;
+	struct push_item *item = p->farewell;
 	long wait;
 
 	p->ending = true;
 	pthread_mutex_unlock(&p->lock);
 	if (try_item(p, curl, item, &wait) != OUTCOME_TAKEN)
-		exporter_log(SD_NOTICE, "%s: %s could not be told that series end here", p->name, p->host);
+		exporter_log(SD_NOTICE,
+			     "%s: %s did not get the stale markers: its series end after its own "
+			     "timeout",
+			     p->name, p->host);
 	pthread_mutex_lock(&p->lock);
 }
 
@@ -379,7 +388,7 @@ static bool is_loopback(const char *host)
 {
 	u8 four[sizeof(struct in_addr)];
 
-	/* libcurl has numbers of any form in this one, and asks nobody for the address of that name. */
+	/* libcurl has converted numbers to this form, and resolves "localhost" without a name server. */
 	if (inet_pton(AF_INET, host, four) == 1)
 		return four[0] == 127;
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]");
@@ -405,14 +414,16 @@ static int check_secrets(const struct push *p, const struct push_config *config,
 {
 	bool own = has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD);
 
-	if (p->here || !strcmp(scheme, "https") || (!own && !config->token && !config->secret))
+	if (p->is_local || !strcmp(scheme, "https") || (!own && !config->token && !config->secret))
 		return 0;
-	return refuse(ret_why,
-		      "a token, a URL's password, or a header that is a credential, is sent by https "
-		      "only, or to this machine", own ? -EINVAL : -EACCES);
+	return refuse(
+		ret_why,
+		"a token, a URL's password, or a header that is a credential, is sent by https "
+		"only, or to this machine: the URL should begin with https",
+		own ? -EINVAL : -EACCES);
 }
 
-/* The host, for the journal: what else is in a URL may be a secret. */
+/* Check the URL, and save its host for log lines: other parts of it may be secret. */
 static int parse_url(struct push *p, const struct push_config *config, const char **ret_why)
 {
 	char *host = NULL, *scheme = NULL;
@@ -421,14 +432,16 @@ static int parse_url(struct push *p, const struct push_config *config, const cha
 
 	if (!url)
 		return -ENOMEM;
-	if (strlen(config->url) <= 900 && curl_url_set(url, CURLUPART_URL, config->url, 0) == CURLUE_OK &&
+	if (strlen(config->url) <= 900 &&
+	    curl_url_set(url, CURLUPART_URL, config->url, 0) == CURLUE_OK &&
 	    curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
 	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK) {
-		p->here = is_loopback(host);
+		p->is_local = is_loopback(host);
 		r = check_secrets(p, config, url, scheme, ret_why);
 	} else {
 		r = refuse(ret_why,
-			   "the URL should be http://HOST/PATH or https://HOST/PATH, of at most 900 bytes",
+			   "the URL should be http://HOST/PATH or https://HOST/PATH, of at most "
+			   "900 bytes",
 			   -EINVAL);
 	}
 	if (!r) {
@@ -467,7 +480,7 @@ static int copy_texts(struct push *p, const struct push_config *config, const ch
 	}
 	for (unsigned int i = 0; i < config->header_count && r >= 0; i++)
 		r = add_header(p, config->headers[i]);
-	/* Not to wait for "100 Continue", which some receivers never say. */
+	/* Do not wait for "100 Continue", which some receivers never send. */
 	if (r >= 0)
 		r = add_header(p, "Expect:");
 	if (r >= 0 && config->token) {
@@ -526,7 +539,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	pthread_condattr_destroy(&attr);
 	r = -pthread_create(&p->thread, NULL, push_run, p);
 	if (r < 0) {
-		*ret_why = "there is no thread to send by";
+		*ret_why = "no thread could be started";
 		pthread_cond_destroy(&p->changed);
 		pthread_mutex_destroy(&p->lock);
 		push_clear(p);
@@ -538,11 +551,11 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 
 void push_end(struct push *push, char *data, size_t size)
 {
-	struct item *item = data ? calloc(1, sizeof(*item)) : NULL;
+	struct push_item *item = data ? calloc(1, sizeof(*item)) : NULL;
 
 	pthread_mutex_lock(&push->lock);
 	if (item) {
-		*item = (struct item){ .data = data, .size = size };
+		*item = (struct push_item){ .data = data, .size = size };
 		push->farewell = item;
 	} else {
 		free(data);
@@ -564,19 +577,20 @@ struct push *push_free(struct push *push)
 	return NULL;
 }
 
-/* Under the lock: the oldest that is not being sent, or NULL. */
-static struct item **oldest(struct push *p)
+/* The oldest request that is not being sent; NULL for none. Context: holds the lock. */
+static struct push_item **oldest(struct push *p)
 {
-	struct item **at = &p->first;
+	struct push_item **at = &p->first;
 
 	if (p->sending)
 		at = &p->first->next;
 	return *at ? at : NULL;
 }
 
-static void make_room(struct push *p, size_t size)
+/* Drop the oldest requests until @size bytes fit. Context: holds the lock. */
+static void evict(struct push *p, size_t size)
 {
-	struct item **at, *item;
+	struct push_item **at, *item;
 
 	while (p->queued + size > p->queue && (at = oldest(p))) {
 		item = *at;
@@ -589,23 +603,23 @@ static void make_room(struct push *p, size_t size)
 	}
 }
 
-/* Under the lock. Returns -ENOMEM, or -EFBIG where not even an empty queue has room. */
+/* Returns 0, -ENOMEM, -EBUSY for a full queue or -EFBIG above its size. Context: holds the lock. */
 static int add(struct push *p, char *data, size_t size, const char *query)
 {
-	struct item *item;
+	struct push_item *item;
 
 	if (size > p->queue)
 		return -EFBIG;
 	item = calloc(1, sizeof(*item));
 	if (!item)
 		return -ENOMEM;
-	*item = (struct item){ .data = data, .size = size };
+	*item = (struct push_item){ .data = data, .size = size };
 	if (query && !(item->query = strdup(query))) {
 		free(item);
 		return -ENOMEM;
 	}
-	make_room(p, size);
-	/* What is being sent has its place until it is taken. */
+	evict(p, size);
+	/* The request that is being sent cannot be evicted. */
 	if (p->queued + size > p->queue) {
 		free(item->query);
 		free(item);
@@ -618,25 +632,31 @@ static int add(struct push *p, char *data, size_t size, const char *query)
 	return 0;
 }
 
-/* How it was not added; full queues are what receivers are away for, which is said. */
-static void tell_lost(struct push *p, int error, size_t size)
+/* Log why a request was dropped. A full queue has another cause, which report_result() logs. */
+static void report_lost(struct push *p, int error, size_t size)
 {
 	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (error == -EBUSY || !log_condition_changed(&p->lost, (u64)-error, now_ns(), &changes) || !error)
+	if (error == -EBUSY || !log_condition_changed(&p->lost, (u64)-error, now_ns(), &changes) ||
+	    !error)
 		return;
 	log_condition_count(changes, often);
 	if (error == -EFBIG && size)
-		exporter_log(SD_WARNING, "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is dropped: "
-				"QueueKiB= should be larger%s",
-		    p->name, size / 1024 + 1, p->queue / 1024, often);
+		exporter_log(SD_WARNING,
+			     "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is "
+			     "dropped: "
+			     "QueueKiB= should be larger%s",
+			     p->name, size / 1024 + 1, p->queue / 1024, often);
 	else if (error == -E2BIG)
-		exporter_log(SD_WARNING, "%s: a request would be larger than 16 MiB, and is dropped: MaxSeries= should be "
-				"smaller%s", p->name, often);
+		exporter_log(SD_WARNING,
+			     "%s: a request would be larger than 16 MiB, and is dropped: "
+			     "MaxSeries= should be "
+			     "smaller%s",
+			     p->name, often);
 	else
-		exporter_log(SD_WARNING, "%s: a request could not be made: %s; it is dropped%s", p->name,
-		    strerror(-error), often);
+		exporter_log(SD_WARNING, "%s: a request could not be encoded: %s; it is dropped%s",
+			     p->name, strerror(-error), often);
 }
 
 void push_add(struct push *push, char *data, size_t size, const char *query)
@@ -649,7 +669,7 @@ void push_add(struct push *push, char *data, size_t size, const char *query)
 	pthread_mutex_unlock(&push->lock);
 	if (r < 0)
 		free(data);
-	tell_lost(push, r, size);
+	report_lost(push, r, size);
 }
 
 void push_lost(struct push *push, int error)
@@ -657,7 +677,7 @@ void push_lost(struct push *push, int error)
 	pthread_mutex_lock(&push->lock);
 	push->stats.dropped++;
 	pthread_mutex_unlock(&push->lock);
-	tell_lost(push, error, 0);
+	report_lost(push, error, 0);
 }
 
 void push_stats(struct push *push, struct push_stats *ret_stats)

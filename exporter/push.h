@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Requests to a receiver: a queue in memory, bounded in bytes, and a thread that sends
- * them in order, each until it is taken, refused for good, or pushed out by newer ones.
+ * Pushes requests to one receiver. A queue in memory, bounded in bytes, and a thread that sends the
+ * requests in order. The thread retries a request until the receiver accepts it, refuses it for good,
+ * or newer requests evict it from the queue.
  */
 #ifndef SPEPROF_PUSH_H
 #define SPEPROF_PUSH_H
 
 #include "codec/env.h"
 
-/* Of a receiver's answer, headers and body, that are read at most. */
+/* Bytes of an answer, headers and body, that are read at most. */
 #define PUSH_ANSWER 65536
 
-/* Seconds between two tries at most, but for jitter, and those that Retry-After may ask for. */
+/* Seconds between two attempts at most, without jitter; and those that Retry-After may demand. */
 #define PUSH_WAIT	 60
 #define PUSH_RETRY_AFTER 300
 
-/* Bytes of a token. */
+/* Bytes of a token at most. */
 #define PUSH_TOKEN 8192
 
 struct push;
 
 /**
- * push_spread_ms() - spread a wait, so that a receiver that returns is not met by all machines at once
+ * push_spread_ms() - add jitter to a wait, so that not all machines retry at the same moment
  * @seconds: the mean wait, 1 to PUSH_RETRY_AFTER
  * @random: any number, uniformly distributed
  *
@@ -33,17 +34,22 @@ static inline u64 push_spread_ms(long seconds, u32 random)
 }
 
 /**
- * struct push_config - all texts are copied
- * @name: of the receiver, in the journal: "remote write"
- * @url: http or https
+ * struct push_config - a receiver; all texts are copied
+ * @name: in log lines: "remote write"
+ * @url: http or https, at most 900 bytes
  * @headers: "Name: value", @header_count of them
- * @token: for "Authorization: Bearer", or NULL
- * @secret: headers are as secret as a token
- * @authorities, @certificate, @key: files' paths, or NULL
- * @timeout: seconds, of each try
- * @queue: bytes that may wait
- * @rejected: what of a request an answer says was not taken, and why; NULL: answers are not read
- * @only_gateways: try again after 502, 503 and 504 only, and not after all of 500 to 599
+ * @header_count: of @headers
+ * @token: sent as "Authorization: Bearer"; NULL for none
+ * @secret: @headers contain a secret, as a token is
+ * @authorities: path of a file with certificate authorities; NULL or "" for the system's
+ * @certificate: path of the client's certificate; NULL or "" for none
+ * @key: path of its key; NULL or "" for none
+ * @timeout: seconds of each attempt
+ * @queue: bytes of requests that may wait
+ * @rejected: parses an answer: returns how many data points the receiver rejected, and a reason in
+ *	@ret_why; called by the thread; NULL if answers are not read
+ * @only_gateways: retry after the statuses 429, 502, 503 and 504 only; otherwise after 429 and 500
+ *	to 599
  */
 struct push_config {
 	const char *name;
@@ -62,50 +68,78 @@ struct push_config {
 };
 
 /**
- * push_new() - start the thread
- * @ret_why: on failure, what is wrong, a static sentence
+ * push_new() - start the thread of a receiver
+ * @config: the receiver
+ * @ret_push: to be freed by push_free()
+ * @ret_why: on failure, a static sentence
  *
- * Return: 0; -EINVAL for the URL; -EACCES for what would be shown to the receiver; -ENOMEM or
- * another negative errno.
+ * Return: 0; -EINVAL for a wrong URL; -EACCES if a secret would be sent without encryption to another
+ * machine; -ENOMEM; -EAGAIN if no thread can be started.
  */
 int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
 
-/* Seconds that a request may take which is the last. */
+/* Seconds of the last attempt at most. */
 #define PUSH_LAST 3
 
 /**
- * push_end() - have the thread end: of several, all before the first is waited for
- * @data: one more request, allocated, which is tried once; or NULL
+ * push_end() - ask the thread to exit
+ * @push: the receiver
+ * @data: one more request, allocated and taken over, which is tried once; NULL for none
+ * @size: of @data, in bytes
  *
- * What waits is dropped: it is older, and whoever did not take it so far does not in this time.
+ * The queue is dropped: a receiver that did not accept it so far will not within PUSH_LAST seconds.
+ * With several receivers, call this for all of them before the first push_free(): they end in parallel.
  */
 void push_end(struct push *push, char *data, size_t size);
 
-/** push_free() - push_end(), and wait for it */
+/**
+ * push_free() - ask the thread to exit, wait for it, and free all memory
+ * @push: may be NULL
+ *
+ * Return: NULL.
+ */
 struct push *push_free(struct push *push);
 
 /**
- * push_add() - @data, allocated, is the push's from now on
- * @query: appended to the URL, or NULL; copied
+ * push_add() - queue a request
+ * @push: the receiver
+ * @data: allocated; taken over
+ * @size: of @data, in bytes
+ * @query: appended to the URL; copied; NULL for none
  *
- * Where there is no room, the oldest that wait are dropped, and counted. So is one that no queue
- * has room for, which is said.
+ * If the queue is full, its oldest requests are dropped and counted. A request that is larger than the
+ * queue is dropped, counted and logged.
  */
 void push_add(struct push *push, char *data, size_t size, const char *query);
 
 /**
- * push_lost() - count a request that could not be made as dropped, and say it
- * @error: -E2BIG for too many series
+ * push_lost() - count and log a request that could not be encoded
+ * @push: the receiver
+ * @error: negative errno; -E2BIG for too many series
  */
 void push_lost(struct push *push, int error);
 
+/**
+ * struct push_stats - counters of a receiver
+ * @sent: requests that it accepted
+ * @retried: attempts that failed and are repeated
+ * @dropped: requests that were given up
+ * @rejected: data points that it rejected, by &push_config.rejected
+ * @queued_bytes: bytes of requests that wait
+ */
 struct push_stats {
 	u64 sent;
 	u64 retried;
 	u64 dropped;
-	u64 rejected; /* by @rejected */
+	u64 rejected;
 	u64 queued_bytes;
 };
+
+/**
+ * push_stats() - read the counters
+ * @push: the receiver
+ * @ret_stats: the counters
+ */
 void push_stats(struct push *push, struct push_stats *ret_stats);
 
 #endif

@@ -17,13 +17,13 @@
 #include "remote-write.h"
 #include "util/escape.h"
 
-/* A profile that may be sent. */
+/* Bytes of a profile at most. */
 #define PROFILE_SIZE (16 << 20)
 
-/* Seconds between two requests by OTLP, where nobody says another number. */
+/* Seconds between two requests by OTLP, if neither file nor environment sets them. */
 #define OTLP_INTERVAL 60
 
-/* By how much the two clocks may part between two pushes without a word. */
+/* A jump of the clock by more is logged. */
 #define JUMP_MS 5000
 
 static const char *const names[RECEIVERS] = {
@@ -44,11 +44,11 @@ struct receivers {
 	struct remote_write write;
 	char host[EXPORTER_TEXT];
 	struct push *push[RECEIVERS];
-	char why[160]; /* no profile is pushed */
+	char why[160]; /* why a profile is not pushed */
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
-	u64 profiles_lost; /* that never came to be pushed */
-	s64 offset_ms; /* of the wall clock, to the one that does not jump */
+	u64 profiles_lost; /* not queued, so that push_stats() does not count them */
+	s64 offset_ms; /* of CLOCK_REALTIME to CLOCK_MONOTONIC at the last push */
 };
 
 static u64 now_ns(clockid_t clock)
@@ -64,14 +64,16 @@ static s64 clock_offset(void)
 	return (s64)(now_ns(CLOCK_REALTIME) / 1000000) - (s64)(now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Receivers sort by time: what is sent before and after does not fit together. */
+/* Receivers sort by time: after a jump they may refuse samples. */
 static void check_clock(struct receivers *r)
 {
 	s64 offset = clock_offset(), jump = offset - r->offset_ms;
 
 	if (jump > JUMP_MS || jump < -JUMP_MS)
-		exporter_log(SD_WARNING, "the clock jumped by %" PRId64 ".%03d s: receivers may refuse what is sent",
-		    jump / 1000, (int)(jump < 0 ? -jump % 1000 : jump % 1000));
+		exporter_log(SD_WARNING,
+			     "the clock jumped by %" PRId64
+			     ".%03d s: receivers may refuse requests",
+			     jump / 1000, (int)(jump < 0 ? -jump % 1000 : jump % 1000));
 	r->offset_ms = offset;
 }
 
@@ -126,23 +128,24 @@ static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused))
 	return on_timer(source, userdata, RECEIVER_OTLP);
 }
 
-/* The whole of @fd, which is sealed; its offset is shared with the sender. */
+/* Read the whole of @fd by pread(): the daemon shares its offset. */
 static int read_profile(struct receivers *r, int fd, char **ret_data, size_t *ret_size)
 {
 	u32 queue = r->config.config->queue;
 	struct stat st;
 	char *data;
 
-	snprintf(r->why, sizeof(r->why), "the daemon's cannot be read");
+	snprintf(r->why, sizeof(r->why), "the daemon's profile cannot be read");
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		return -EBADF;
 	if (st.st_size > PROFILE_SIZE) {
-		snprintf(r->why, sizeof(r->why), "the daemon's is larger than 16 MiB");
+		snprintf(r->why, sizeof(r->why), "the daemon's profile is larger than 16 MiB");
 		return -EFBIG;
 	}
 	if (st.st_size > (off_t)queue * 1024) {
 		snprintf(r->why, sizeof(r->why),
-			 "the daemon's of %" PRId64 " KiB does not fit in a queue of %" PRIu32
+			 "the daemon's profile of %" PRId64
+			 " KiB does not fit in a queue of %" PRIu32
 			 " KiB: QueueKiB= should be larger",
 			 (s64)st.st_size / 1024 + 1, queue);
 		return -ENOSPC;
@@ -177,7 +180,7 @@ int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const ch
 		*ret_why = receivers->why;
 		return e;
 	}
-	/* As the stores that take pprof want it, where the URL has a query already. */
+	/* Stores of pprof expect these parameters behind their own, such as the name. */
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
 			 (u64)now - seconds, (u64)now);
@@ -207,7 +210,7 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 	}
 }
 
-/* The receiver's own headers behind those that it gets anyway. */
+/* Start to push, with the headers of the credentials behind those of the protocol. */
 static int start_with(struct receivers *r, enum receiver which, struct push_config *config,
 		      const struct receiver_credentials *secrets)
 {
@@ -234,7 +237,7 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 	return e;
 }
 
-/* @config but for what all receivers have in common. Returns what push_new() does. */
+/* Start to push. @config lacks what all receivers share. Returns as push_new(). */
 static int start(struct receivers *r, enum receiver which, struct push_config *config)
 {
 	static const char *const credentials[RECEIVERS] = {
@@ -285,7 +288,7 @@ static int start_write(struct receivers *r, sd_event *event)
 					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0, on_write, r);
 }
 
-/* The file goes before the environment, as with the URL. */
+/* The file has precedence over the environment. */
 static u32 otlp_interval(const struct receivers *r)
 {
 	if (r->config.config->otlp_interval)
@@ -311,7 +314,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 
 	if (r->otlp.gzip)
 		headers[config.header_count++] = "Content-Encoding: gzip";
-	/* That is where OpenTelemetry has its users put credentials. */
+	/* OpenTelemetry's users put credentials into these headers. */
 	config.secret = r->otlp.header_count;
 	for (unsigned int i = 0; i < r->otlp.header_count; i++)
 		headers[config.header_count++] = r->otlp.headers[i];
@@ -336,8 +339,8 @@ static int start_profiles(struct receivers *r)
 }
 
 /*
- * The environment may be that of all that a machine runs: what is not understood of it ends OTLP
- * alone, and without an endpoint nothing of it matters.
+ * The environment may be shared by all programs of the machine. So an error in it disables OTLP only,
+ * and without an endpoint it has no effect.
  */
 static void read_otlp(struct receivers *r)
 {
@@ -346,8 +349,10 @@ static void read_otlp(struct receivers *r)
 
 	if (!*url && !otlp_config_wanted()) {
 		if (any)
-			exporter_log(SD_NOTICE, "%.*s: has no effect, as OTEL_EXPORTER_OTLP_ENDPOINT is not set",
-			    (int)strcspn(any, "="), any);
+			exporter_log(
+				SD_NOTICE,
+				"%.*s: has no effect, as OTEL_EXPORTER_OTLP_ENDPOINT is not set",
+				(int)strcspn(any, "="), any);
 		return;
 	}
 	if (otlp_config_read(&r->otlp, url, why, sizeof(why)) >= 0)
@@ -356,7 +361,7 @@ static void read_otlp(struct receivers *r)
 	r->otlp = (struct otlp_config){ 0 };
 }
 
-/* Queues that do not fit the unit's MemoryMax= would end in the exporter's, and all that waits. */
+/* Larger queues could exceed MemoryMax= of the unit: the kernel would kill the exporter. */
 static int check_queues(const struct receivers *r)
 {
 	const struct exporter_config *c = r->config.config;
@@ -364,9 +369,11 @@ static int check_queues(const struct receivers *r)
 
 	if ((u64)count * c->queue <= EXPORTER_QUEUES)
 		return 0;
-	exporter_log(SD_ERR, "QueueKiB=%" PRIu32 ": should be at most %d for %" PRIu32 " receivers: each has as much, "
-		    "and %d fit in memory",
-	    c->queue, EXPORTER_QUEUES / (int)count, count, EXPORTER_QUEUES);
+	exporter_log(SD_ERR,
+		     "QueueKiB=%" PRIu32 ": should be at most %d for %" PRIu32
+		     " receivers: each has a queue, "
+		     "and %d KiB fit in memory",
+		     c->queue, EXPORTER_QUEUES / (int)count, count, EXPORTER_QUEUES);
 	return -EINVAL;
 }
 
@@ -381,7 +388,7 @@ static int start_all(struct receivers *r, sd_event *event)
 		e = start_write(r, event);
 	if (e >= 0 && *r->otlp.url) {
 		e = start_otlp(r, event);
-		/* That was said; a URL of the file's is as wrong as the other receivers' are. */
+		/* The error is logged. Only a URL of the file is an error of the configuration. */
 		if (e == -EACCES || (e == -EINVAL && !*c->otlp_url))
 			e = 0;
 	}
@@ -390,8 +397,8 @@ static int start_all(struct receivers *r, sd_event *event)
 	return e == -EACCES ? -EINVAL : e;
 }
 
-/* Of a request with a text that is no UTF-8 receivers take nothing. */
-static void name_host(struct receivers *r)
+/* Determine the name of this machine, escaped: receivers refuse a request with invalid UTF-8. */
+static void set_host(struct receivers *r)
 {
 	char name[EXPORTER_TEXT] = "";
 
@@ -412,7 +419,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 		return -ENOMEM;
 	r->config = *config;
 	r->offset_ms = clock_offset();
-	name_host(r);
+	set_host(r);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	e = start_all(r, event);
 	if (e < 0) {
@@ -423,7 +430,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	return 0;
 }
 
-/* Else each series would be there for five more minutes, as it was last. */
+/* Send stale markers: otherwise all series would keep their last value for five minutes. */
 static void end_write(struct receivers *r)
 {
 	char *data = NULL;
@@ -440,7 +447,7 @@ struct receivers *receivers_free(struct receivers *receivers)
 {
 	if (receivers) {
 		end_write(receivers);
-		/* Each may have a try that takes its time: they do so side by side. */
+		/* Each may wait for its last attempt: they do so in parallel. */
 		for (unsigned int i = 0; i < RECEIVERS; i++)
 			if (receivers->push[i])
 				push_end(receivers->push[i], NULL, 0);

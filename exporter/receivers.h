@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is pushed: series by remote write and OTLP, profiles by pprof; each as configured. */
+/* The receivers of the configuration: series by remote write and OTLP, profiles as pprof. */
 #ifndef SPEPROF_RECEIVERS_H
 #define SPEPROF_RECEIVERS_H
 
@@ -18,9 +18,10 @@ enum receiver {
 struct receivers;
 
 /**
- * struct receivers_config
- * @config: the caller's, as long as the receivers are there
- * @series: the series as of @time_ns (CLOCK_REALTIME), NULL without memory
+ * struct receivers_config - what is pushed where
+ * @config: must outlive the receivers
+ * @series: returns the series at @time_ns, CLOCK_REALTIME; NULL without memory
+ * @ctx: passed to @series
  */
 struct receivers_config {
 	const struct exporter_config *config;
@@ -29,26 +30,52 @@ struct receivers_config {
 };
 
 /**
- * receivers_new() - begin to push; what is wrong is said
+ * receivers_new() - begin to push
+ * @config: copied
+ * @event: the loop that runs the timers
+ * @ret_receivers: to be freed by receivers_free()
  *
- * Return: 0; -EINVAL for a wrong configuration; other negative errno.
+ * Errors are logged. An environment that configures OTLP wrongly only disables OTLP.
+ *
+ * Return: 0; -EINVAL for a wrong configuration; -ENOMEM or the negative errno of sd_event.
  */
 int receivers_new(const struct receivers_config *config, sd_event *event,
 		  struct receivers **ret_receivers);
+
+/**
+ * receivers_free() - send stale markers for all series, and end all pushes
+ * @receivers: may be NULL
+ *
+ * Context: blocks for PUSH_LAST seconds if a receiver does not answer.
+ *
+ * Return: NULL.
+ */
 struct receivers *receivers_free(struct receivers *receivers);
 
 /**
- * receivers_profile() - push a profile of the @seconds before now; @fd is read from its start
+ * receivers_profile() - push a profile
+ * @receivers: the receivers
+ * @fd: a sealed file, which is read from its start
+ * @seconds: length of the profile, which ends now
+ * @ret_why: on failure, a sentence; valid until the next call
  *
- * Return: 0; where it was dropped another negative errno for each cause, and in @ret_why a
- * sentence until the next one.
+ * A profile that is not pushed is counted as dropped.
+ *
+ * Return: 0, also without a receiver of profiles; -EBADF, -EFBIG, -ENOSPC or -EIO, one for each cause.
  */
 int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why);
 
-/** receivers_profile_lost() - one that there should have been is counted as dropped */
+/**
+ * receivers_profile_lost() - count a profile that the daemon did not give as dropped
+ * @receivers: the receivers
+ */
 void receivers_profile_lost(struct receivers *receivers);
 
-/** receivers_self() - what series say of each; destination NULL where there is none */
+/**
+ * receivers_self() - read the counters of all receivers
+ * @receivers: may be NULL
+ * @ret_push: by &enum receiver; its destination is NULL for a receiver that is not configured
+ */
 void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS]);
 
 #endif

@@ -28,7 +28,7 @@ enum {
 	NATIVE_TIME = 15,
 };
 
-/* The NaN that says that a series has ended, remote write 1.0: no other has these bits. */
+/* The stale marker of remote write 1.0: a NaN with these bits. */
 #define STALE 0x7ff0000000000002ULL
 
 static const struct native_fields write_fields = {
@@ -41,11 +41,11 @@ static const struct native_fields write_fields = {
 	.packed = true,
 };
 
-struct request {
+struct write_request {
 	struct protobuf proto;
 	const char *host;
 	s64 time_ms;
-	struct staleness written;
+	struct staleness series;
 };
 
 static int compare_labels(const void *a, const void *b)
@@ -55,8 +55,8 @@ static int compare_labels(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Receivers want labels in the order of their names; what they were is remembered. */
-static void open_series(struct request *r, const struct series *s, const char *suffix,
+/* Begin a series. Receivers expect labels sorted by name. The encoded labels are saved in @series. */
+static void open_series(struct write_request *r, const struct series *s, const char *suffix,
 			const char *le, bool native)
 {
 	struct series_label labels[SERIES_LABELS + 4];
@@ -82,10 +82,10 @@ static void open_series(struct request *r, const struct series *s, const char *s
 		protobuf_close(&r->proto);
 	}
 	if (!r->proto.error)
-		staleness_add(&r->written, r->proto.data + start, r->proto.size - start, native);
+		staleness_add(&r->series, r->proto.data + start, r->proto.size - start, native);
 }
 
-static void add_sample(struct request *r, const struct series *s, const char *suffix,
+static void add_sample(struct write_request *r, const struct series *s, const char *suffix,
 		       const char *le, double value)
 {
 	open_series(r, s, suffix, le, false);
@@ -96,7 +96,7 @@ static void add_sample(struct request *r, const struct series *s, const char *su
 	protobuf_close(&r->proto);
 }
 
-static void add_classic(struct request *r, const struct series *s)
+static void add_classic(struct write_request *r, const struct series *s)
 {
 	u64 counts[CLASSIC_BUCKETS];
 	char le[16];
@@ -113,7 +113,7 @@ static void add_classic(struct request *r, const struct series *s)
 	add_sample(r, s, "_count", NULL, (double)counts[CLASSIC_BUCKETS - 1]);
 }
 
-static void add_native(struct request *r, const struct series *s)
+static void add_native(struct write_request *r, const struct series *s)
 {
 	u64 counts[CLASSIC_BUCKETS];
 
@@ -127,10 +127,10 @@ static void add_native(struct request *r, const struct series *s)
 	protobuf_close(&r->proto);
 }
 
-/* Of a native histogram its sum is that NaN, and nothing else of it is looked at. */
+/* Add a stale marker. In a native histogram the sum is the marker, and other fields are ignored. */
 static void add_ended(void *ctx, const u8 *labels, size_t size, bool native)
 {
-	struct request *r = ctx;
+	struct write_request *r = ctx;
 	struct protobuf *p = &r->proto;
 
 	protobuf_open(p, REQUEST_SERIES);
@@ -161,7 +161,7 @@ static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret
 int remote_write_encode(struct remote_write *write, const struct series_set *set, s64 time_ms,
 			char **ret_data, size_t *ret_size)
 {
-	struct request request = { .host = write->host, .time_ms = time_ms };
+	struct write_request request = { .host = write->host, .time_ms = time_ms };
 	int r;
 
 	protobuf_init(&request.proto, BOUND);
@@ -169,22 +169,22 @@ int remote_write_encode(struct remote_write *write, const struct series_set *set
 		const struct series *s = &set->series[i];
 
 		if (!s->histogram)
-			add_sample(&request, s, s->family->type == SERIES_COUNTER ? "_total" : "", NULL,
-				   s->value);
+			add_sample(&request, s, s->family->type == SERIES_COUNTER ? "_total" : "",
+				   NULL, s->value);
 		else if (write->native)
 			add_native(&request, s);
 		else
 			add_classic(&request, s);
 	}
-	staleness_report(&write->last, &request.written, add_ended, &request);
+	staleness_report(&write->last, &request.series, add_ended, &request);
 	r = request.proto.error < 0 ? request.proto.error :
 				      compressed(&request.proto, ret_data, ret_size);
 	protobuf_deinit(&request.proto);
 	if (r < 0) {
-		staleness_clear(&request.written);
+		staleness_clear(&request.series);
 		return r;
 	}
 	staleness_clear(&write->last);
-	write->last = request.written;
+	write->last = request.series;
 	return 0;
 }

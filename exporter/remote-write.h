@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prometheus remote write 1.0: a WriteRequest, compressed by snappy. */
+/* Requests of Prometheus remote write 1.0: a WriteRequest, compressed by snappy. */
 #ifndef SPEPROF_REMOTE_WRITE_H
 #define SPEPROF_REMOTE_WRITE_H
 
 #include "series.h"
 #include "staleness.h"
 
-#define REMOTE_WRITE_HEADERS                                                               \
-	{                                                                                  \
-		"Content-Type: application/x-protobuf", "Content-Encoding: snappy",        \
-			"X-Prometheus-Remote-Write-Version: 0.1.0",                        \
+#define REMOTE_WRITE_HEADERS                                                        \
+	{                                                                           \
+		"Content-Type: application/x-protobuf", "Content-Encoding: snappy", \
+			"X-Prometheus-Remote-Write-Version: 0.1.0",                 \
 	}
 
 /**
- * struct remote_write
- * @host: the value of the label "instance"; "job" is "speprof"
- * @native: histograms as native ones, else as 14 series each
- * @last: series of the last request; staleness_clear() frees them
+ * struct remote_write - state of the requests to one receiver
+ * @host: value of the label "instance"; the label "job" is "speprof"
+ * @native: send native histograms instead of classic ones
+ * @last: series of the last request; to be released by staleness_clear()
  */
 struct remote_write {
 	const char *host;
@@ -25,10 +25,16 @@ struct remote_write {
 };
 
 /**
- * remote_write_encode() - all of @set as of one moment, and an end of each series that it lacks
- * @set: NULL: all have ended
- * @time_ms: CLOCK_REALTIME
+ * remote_write_encode() - encode the next request
+ * @write: &remote_write.last is updated on success
+ * @set: the series; NULL if all have ended
+ * @time_ms: CLOCK_REALTIME in milliseconds, the time of all samples
  * @ret_data: allocated
+ * @ret_size: of @ret_data, in bytes
+ *
+ * Each series of the last request that @set lacks gets a stale marker.
+ *
+ * Return: 0; -E2BIG above 16 MiB before compression; -ENOMEM.
  */
 int remote_write_encode(struct remote_write *write, const struct series_set *set, s64 time_ms,
 			char **ret_data, size_t *ret_size);

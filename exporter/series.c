@@ -8,8 +8,9 @@
 #include "source/source.h"
 #include "util/histogram.h"
 
-static_assert(HISTOGRAM_BUCKETS < METRICS_BUCKETS, "a place for each bucket");
-static_assert((int)SPE_LEVELS <= METRICS_LEVELS, "a place for each level");
+static_assert(HISTOGRAM_BUCKETS < METRICS_BUCKETS,
+	      "metrics_histogram has an element for each bucket");
+static_assert((int)SPE_LEVELS <= METRICS_LEVELS, "metrics_tally has an element for each level");
 
 static const char *const kinds[METRICS_LATENCIES] = {
 	[METRICS_TOTAL] = "total",
@@ -17,8 +18,10 @@ static const char *const kinds[METRICS_LATENCIES] = {
 	[METRICS_TRANSLATION] = "translation",
 };
 
-/* All are bounds of exponential buckets too, so that counts are exact. */
-const u32 series_bounds[CLASSIC_BUCKETS - 1] = { 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096 };
+/* Each is also a bound of the daemon's exponential buckets, so that counts are exact. */
+const u32 series_bounds[CLASSIC_BUCKETS - 1] = {
+	4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096
+};
 
 void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS])
 {
@@ -39,39 +42,39 @@ void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SER
 {
 	memset(ret_counts, 0, SERIES_INDICES * sizeof(*ret_counts));
 	*ret_zero = histogram->bucket[0];
-	/* One is 2^0; between one and two lies no integer, and from two on none is left out. */
+	/* Index 0 holds the value 1. Indices 1 to 3 hold no integer. From 2 on each bucket has an index. */
 	ret_counts[0] = histogram->bucket[1];
 	for (unsigned int i = 2; i < HISTOGRAM_BUCKETS; i++)
 		ret_counts[i + 2] = histogram->bucket[i];
 }
 
-struct builder {
+struct series_builder {
 	struct series_set *set;
 	const struct accumulator *acc;
 	const struct series_self *self;
-	const struct label_set *labels; /* of a container */
-	u64 start_ns;			/* of what is being added */
-	struct series nowhere; /* where those go for which there is no memory */
+	const struct label_set *labels; /* of the container whose series are added; NULL for none */
+	u64 start_ns; /* of the series that are added */
+	struct series scratch; /* takes the series for which there is no memory */
 	int error;
 };
 
-static struct series *add(struct builder *b, enum family_id family)
+static struct series *add(struct series_builder *b, enum family_id family)
 {
 	struct series_set *set = b->set;
 	const struct labels *labels = b->acc->labels;
 	struct series *s;
-	u32 room;
+	u32 capacity;
 
-	if (set->count == set->room) {
-		room = set->room ? 2 * set->room : 256;
-		s = reallocarray(set->series, room, sizeof(*s));
+	if (set->count == set->capacity) {
+		capacity = set->capacity ? 2 * set->capacity : 256;
+		s = reallocarray(set->series, capacity, sizeof(*s));
 		if (!s) {
 			b->error = -ENOMEM;
-			b->nowhere = (struct series){ 0 };
-			return &b->nowhere;
+			b->scratch = (struct series){ 0 };
+			return &b->scratch;
 		}
 		set->series = s;
-		set->room = room;
+		set->capacity = capacity;
 	}
 	s = &set->series[set->count++];
 	*s = (struct series){ .family = &series_families[family], .start_ns = b->start_ns };
@@ -87,7 +90,7 @@ static struct series *add(struct builder *b, enum family_id family)
 	return s;
 }
 
-static struct series *add_value(struct builder *b, enum family_id family, double value)
+static struct series *add_value(struct series_builder *b, enum family_id family, double value)
 {
 	struct series *s = add(b, family);
 
@@ -95,8 +98,8 @@ static struct series *add_value(struct builder *b, enum family_id family, double
 	return s;
 }
 
-static void add_labeled(struct builder *b, enum family_id family, const char *name, const char *value,
-			double figure)
+static void add_labeled(struct series_builder *b, enum family_id family, const char *name,
+			const char *value, double figure)
 {
 	struct series *s = add_value(b, family, figure);
 
@@ -108,7 +111,7 @@ static double seconds(u64 ns)
 	return (double)ns / 1e9;
 }
 
-static void add_state(struct builder *b)
+static void add_state(struct series_builder *b)
 {
 	const struct metrics_machine *m = &b->acc->latest.machine;
 	struct series *s;
@@ -125,11 +128,11 @@ static void add_state(struct builder *b)
 	add_value(b, FAMILY_INTERVAL, seconds(m->interval_ns));
 }
 
-static void add_ledgers(struct builder *b)
+static void add_ledgers(struct series_builder *b)
 {
 	static const char *const causes[METRICS_BLINDS] = {
-		"unknown", "full", "handling", "throttle", "handover", "fault",
-		"restart", "hotplug",
+		"unknown",  "full",  "handling", "throttle",
+		"handover", "fault", "restart",	 "hotplug",
 	};
 	const struct metrics_machine *m = &b->acc->machine;
 
@@ -145,7 +148,7 @@ static void add_ledgers(struct builder *b)
 		add_labeled(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
 	if (m->enabled_ns != UINT64_MAX)
 		add_value(b, FAMILY_ENABLED, seconds(m->enabled_ns));
-	/* All of them: what has not happened yet is 0, so that its first time is a step. */
+	/* Causes that have not occurred are exported as 0, so that rate() sees their first time. */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
 		add_labeled(b, FAMILY_BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
 	add_value(b, FAMILY_UNATTRIBUTED, (double)m->unattributed);
@@ -153,7 +156,8 @@ static void add_ledgers(struct builder *b)
 	add_labeled(b, FAMILY_EVICTIONS, "table", "threads", (double)m->threads_evicted);
 	add_labeled(b, FAMILY_EVICTIONS, "table", "processes", (double)m->processes_evicted);
 	add_labeled(b, FAMILY_EVICTIONS, "table", "containers", (double)m->containers_evicted);
-	add_labeled(b, FAMILY_EVICTIONS, "table", "containers_full", (double)m->containers_overflow);
+	add_labeled(b, FAMILY_EVICTIONS, "table", "containers_full",
+		    (double)m->containers_overflow);
 	add_labeled(b, FAMILY_EVICTIONS, "table", "mappings", (double)m->mappings_dropped);
 	add_value(b, FAMILY_EVENTS_LOST, (double)m->events_lost);
 	add_value(b, FAMILY_MAPPINGS_LOST, (double)m->mappings_lost);
@@ -166,15 +170,15 @@ static void add_ledgers(struct builder *b)
 		add_value(b, FAMILY_DAEMON_MEMORY, (double)b->acc->latest.machine.memory);
 }
 
-static void add_levels(struct builder *b, enum family_id family, const u64 *levels)
+static void add_levels(struct series_builder *b, enum family_id family, const u64 *levels)
 {
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (levels[i])
 			add_labeled(b, family, "source", spe_level_name(i), (double)levels[i]);
 }
 
-/* Sums never mix units: each has a series of its own. */
-static void add_weights(struct builder *b, enum family_id family, const u64 *weights)
+/* Operations of different units must not be added: each unit has a series. */
+static void add_weights(struct series_builder *b, enum family_id family, const u64 *weights)
 {
 	static const char *const units[UNITS] = {
 		[UNIT_UNKNOWN] = "unknown",
@@ -195,8 +199,8 @@ static bool is_empty(const struct metrics_histogram *h)
 	return true;
 }
 
-static void add_latencies(struct builder *b, enum family_id family, const struct metrics_tally *tally,
-			  u32 wanted)
+static void add_latencies(struct series_builder *b, enum family_id family,
+			  const struct metrics_tally *tally, u32 wanted)
 {
 	struct series *s;
 
@@ -209,7 +213,7 @@ static void add_latencies(struct builder *b, enum family_id family, const struct
 	}
 }
 
-static void add_machine(struct builder *b)
+static void add_machine(struct series_builder *b)
 {
 	const struct metrics_tally *all = &b->acc->machine.all;
 
@@ -221,7 +225,7 @@ static void add_machine(struct builder *b)
 	add_latencies(b, FAMILY_LATENCY, all, UINT32_MAX);
 }
 
-static void add_container(struct builder *b, const struct label_set *labels,
+static void add_container(struct series_builder *b, const struct label_set *labels,
 			  const struct metrics_tally *tally, u64 start_ns)
 {
 	b->labels = labels;
@@ -236,7 +240,7 @@ static void add_container(struct builder *b, const struct label_set *labels,
 	b->labels = NULL;
 }
 
-static void add_containers(struct builder *b)
+static void add_containers(struct series_builder *b)
 {
 	const struct accumulator *f = b->acc;
 
@@ -255,15 +259,15 @@ static u32 shown_series(const struct accumulator *acc)
 }
 
 /*
- * Counters of a daemon that is away do not stand still, they are not known: exported with the time
- * of the export they would claim that nothing was sampled. One missed query is no absence.
+ * The counters of a daemon that does not answer are not known. Exported with the time of the export,
+ * they would claim that nothing was sampled. A single query may fail because the daemon restarts.
  */
 static bool is_exported(const struct series_self *self)
 {
 	return self->exportable && self->missed < SERIES_MISSED;
 }
 
-static void add_self(struct builder *b)
+static void add_self(struct series_builder *b)
 {
 	const struct series_self *self = b->self;
 	u32 shown = shown_series(b->acc);
@@ -274,7 +278,8 @@ static void add_self(struct builder *b)
 		add_labeled(b, FAMILY_SELF_SERIES, "state", "exported", shown);
 		add_labeled(b, FAMILY_SELF_SERIES, "state", "dropped",
 			    b->acc->series_wanted > shown ?
-				    (double)(b->acc->series_wanted - shown) : 0);
+				    (double)(b->acc->series_wanted - shown) :
+				    0);
 		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "exported", b->acc->shown);
 		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "other", b->acc->unshown);
 	}
@@ -286,9 +291,12 @@ static void add_self(struct builder *b)
 
 		if (!push->destination)
 			continue;
-		add_labeled(b, FAMILY_PUSH_SENT, "destination", push->destination, (double)push->sent);
-		add_labeled(b, FAMILY_PUSH_RETRIED, "destination", push->destination, (double)push->retried);
-		add_labeled(b, FAMILY_PUSH_DROPPED, "destination", push->destination, (double)push->dropped);
+		add_labeled(b, FAMILY_PUSH_SENT, "destination", push->destination,
+			    (double)push->sent);
+		add_labeled(b, FAMILY_PUSH_RETRIED, "destination", push->destination,
+			    (double)push->retried);
+		add_labeled(b, FAMILY_PUSH_DROPPED, "destination", push->destination,
+			    (double)push->dropped);
 		if (push->rejects)
 			add_labeled(b, FAMILY_PUSH_REJECTED, "destination", push->destination,
 				    (double)push->rejected);
@@ -297,7 +305,7 @@ static void add_self(struct builder *b)
 	}
 }
 
-static void build(struct builder *b)
+static void build(struct series_builder *b)
 {
 	b->set->count = 0;
 	b->start_ns = b->self->start_ns;
@@ -312,10 +320,10 @@ static void build(struct builder *b)
 	add_self(b);
 }
 
-/* By family; within one as they were added, so that formats need not look for them. */
+/* Sort by family, which formats rely on; the order within a family stays. */
 static int sort(struct series_set *set)
 {
-	struct series *sorted = calloc(set->room, sizeof(*sorted));
+	struct series *sorted = calloc(set->capacity, sizeof(*sorted));
 	u32 n = 0;
 
 	if (!sorted)
@@ -329,9 +337,10 @@ static int sort(struct series_set *set)
 	return 0;
 }
 
-int series_build(struct series_set *set, const struct accumulator *acc, const struct series_self *self)
+int series_build(struct series_set *set, const struct accumulator *acc,
+		 const struct series_self *self)
 {
-	struct builder b = { .set = set, .acc = acc, .self = self };
+	struct series_builder b = { .set = set, .acc = acc, .self = self };
 
 	build(&b);
 	return b.error < 0 ? b.error : sort(set);

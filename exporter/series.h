@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The series that are exported, the same in each format: families from one table,
- * labels, and a value or a histogram.
- */
+/* The list of series to export, which all formats share. */
 #ifndef SPEPROF_SERIES_H
 #define SPEPROF_SERIES_H
 
@@ -10,18 +7,23 @@
 #include "families.h"
 #include "output/metrics.h"
 
-/* Of the labels table, and two of the family's own. */
+/* Labels of a series at most: those of [Labels], and two of the family. */
 #define SERIES_LABELS (LABELS_MAX + 2)
 
+/** struct series_label - "NAME=VALUE"; both texts belong to others */
 struct series_label {
 	const char *name;
 	const char *value;
 };
 
 /**
- * struct series - one, or the CLASSIC_SERIES that a histogram is in text
- * @labels: of @label, which are valid as long as the acc is not updated
+ * struct series - a series; a histogram is one here and CLASSIC_SERIES in text
+ * @family: its metric
+ * @label: @labels of them; valid until the accumulator is updated
+ * @labels: of @label
+ * @value: of a counter or gauge
  * @start_ns: since when a counter or histogram counts, CLOCK_REALTIME
+ * @histogram: of a histogram, valid until the accumulator is updated; NULL otherwise
  */
 struct series {
 	const struct series_family *family;
@@ -32,23 +34,49 @@ struct series {
 	const struct metrics_histogram *histogram;
 };
 
-/** struct series_set - all of them, by family */
+/** struct series_set - @count series, sorted by family; @capacity: the allocated length */
 struct series_set {
 	struct series *series;
 	u32 count;
-	u32 room;
+	u32 capacity;
 };
 
-/* Queries in a row that the daemon did not answer, from which on its series end. */
+/* After so many queries in a row that the daemon did not answer its series end. */
 #define SERIES_MISSED 2
 
 /**
- * struct series_self - what the exporter says of itself
+ * struct series_push - what the exporter counted for one receiver
+ * @destination: value of the label "destination"; NULL if the receiver is not configured
+ * @sent: requests that it accepted
+ * @retried: attempts that failed and are repeated
+ * @dropped: requests that were given up
+ * @queued_bytes: of requests that wait
+ * @rejected: data points that it rejected
+ * @rejects: true if the receiver reports @rejected
+ */
+struct series_push {
+	const char *destination;
+	u64 sent;
+	u64 retried;
+	u64 dropped;
+	u64 queued_bytes;
+	u64 rejected;
+	bool rejects;
+};
+
+/**
+ * struct series_self - what the exporter knows about itself and the machine
  * @start_ns: since when the exporter's own counters count, CLOCK_REALTIME
- * @daemon_up: the daemon answered the last time
- * @missed: queries in a row that the daemon did not answer
- * @exportable: and its SPU is no emulated one, or that was allowed
+ * @daemon_up: the daemon answered the last query
+ * @exportable: the last answer was of a hardware SPU, or EXPORT_EMULATED is set
  * @has_spe: a driver of this machine has an SPU
+ * @missed: queries in a row that the daemon did not answer, up to SERIES_MISSED
+ * @scrapes: HTTP requests that were answered with metrics
+ * @refused: HTTP requests that were refused
+ * @query_errors: queries that the daemon did not answer
+ * @cpu_ns: CPU time of the exporter
+ * @memory: its resident memory in bytes
+ * @push: by &enum receiver
  */
 struct series_self {
 	u64 start_ns;
@@ -61,45 +89,57 @@ struct series_self {
 	u64 query_errors;
 	u64 cpu_ns;
 	u64 memory;
-	struct series_push {
-		const char *destination;	/* NULL: there is none */
-		u64 sent;
-		u64 retried;
-		u64 dropped;
-		u64 queued_bytes;
-		u64 rejected;	/* data points, where @rejects */
-		bool rejects;
-	} push[3];
+	struct series_push push[3];
 };
 
 /**
- * series_build() - the series of @acc and @self
- * @set: empty, or from before; its memory is used again
+ * series_build() - list all series
+ * @set: zeroed, or a list from before, whose memory is reused; to be released by series_deinit()
+ * @acc: counters of the daemon
+ * @self: counters of the exporter
  *
  * Return: 0 or -ENOMEM.
  */
-int series_build(struct series_set *set, const struct accumulator *acc, const struct series_self *self);
+int series_build(struct series_set *set, const struct accumulator *acc,
+		 const struct series_self *self);
+
+/**
+ * series_deinit() - release the memory of a list
+ * @set: zeroed
+ */
 void series_deinit(struct series_set *set);
 
-/* Series of the machine and the exporter, but for levels and latencies, at most. */
+/* Series of the machine and the exporter at most, without levels, units and latencies. */
 #define SERIES_FIXED 63
 
-/** series_machine() - how many series there will be, at most, that are not of containers */
+/**
+ * series_machine() - count the series that are not of containers
+ * @acc: counters so far
+ * @next: the snapshot that will be added
+ *
+ * Return: an upper bound.
+ */
 u32 series_machine(const struct accumulator *acc, const struct metrics *next);
 
-/* Inclusive upper bounds of the classic buckets but the last, which is infinite. */
+/* Inclusive upper bounds of the classic buckets; the last bucket has none. */
 extern const u32 series_bounds[CLASSIC_BUCKETS - 1];
 
-/** series_classic() - cumulative counts by series_bounds, and of all at the end */
+/**
+ * series_classic() - convert to classic buckets
+ * @histogram: the daemon's buckets
+ * @ret_counts: cumulative counts by series_bounds; the last one is of all
+ */
 void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS]);
 
-/* Of native and exponential histograms: a bucket for each index, zero apart. */
+/* Schema of Prometheus' native histograms and scale of OTLP's exponential ones: base 2^(1/4). */
 #define SERIES_SCALE   2
 #define SERIES_INDICES 65
 
 /**
- * series_native() - counts by index: what is above 2^((index - 1) / 4) and at most 2^(index / 4)
- * @ret_zero: how many were 0
+ * series_native() - convert to buckets of native and exponential histograms
+ * @histogram: the daemon's buckets
+ * @ret_counts: by index: values above 2^((index - 1) / 4), up to and including 2^(index / 4)
+ * @ret_zero: count of the value 0
  */
 void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SERIES_INDICES],
 		   u64 *ret_zero);

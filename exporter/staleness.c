@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-void staleness_clear(struct staleness *written)
+void staleness_clear(struct staleness *staleness)
 {
-	free(written->ones);
-	free(written->labels);
-	*written = (struct staleness){ 0 };
+	free(staleness->series);
+	free(staleness->labels);
+	*staleness = (struct staleness){ 0 };
 }
 
 /* FNV-1a. */
@@ -20,49 +20,50 @@ static u64 hash_of(const u8 *labels, size_t size, bool native)
 	return hash;
 }
 
-static bool make_room(struct staleness *w, size_t size)
+/* Allocate memory for one more series with @size bytes of labels. */
+static bool reserve(struct staleness *w, size_t size)
 {
-	struct staleness_series *ones;
-	size_t room;
+	struct staleness_series *series;
+	size_t capacity;
 	u8 *labels;
 
 	if (size > STALENESS_SIZE - w->size)
 		return false;
-	if (w->count == w->room) {
-		room = w->room ? 2 * (size_t)w->room : 256;
-		ones = reallocarray(w->ones, room, sizeof(*ones));
-		if (!ones)
+	if (w->count == w->capacity) {
+		capacity = w->capacity ? 2 * (size_t)w->capacity : 256;
+		series = reallocarray(w->series, capacity, sizeof(*series));
+		if (!series)
 			return false;
-		w->ones = ones;
-		w->room = (u32)room;
+		w->series = series;
+		w->capacity = (u32)capacity;
 	}
-	if (size > w->labels_room - w->size) {
-		room = 2 * w->labels_room + size + 4096;
-		labels = realloc(w->labels, room);
+	if (size > w->labels_capacity - w->size) {
+		capacity = 2 * w->labels_capacity + size + 4096;
+		labels = realloc(w->labels, capacity);
 		if (!labels)
 			return false;
 		w->labels = labels;
-		w->labels_room = room;
+		w->labels_capacity = capacity;
 	}
 	return true;
 }
 
-void staleness_add(struct staleness *written, const u8 *labels, size_t size, bool native)
+void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, bool native)
 {
 	if (!size)
 		return;
-	if (!make_room(written, size)) {
-		written->incomplete = true;
+	if (!reserve(staleness, size)) {
+		staleness->incomplete = true;
 		return;
 	}
-	memcpy(written->labels + written->size, labels, size);
-	written->ones[written->count++] = (struct staleness_series){
+	memcpy(staleness->labels + staleness->size, labels, size);
+	staleness->series[staleness->count++] = (struct staleness_series){
 		.hash = hash_of(labels, size, native),
-		.at = (u32)written->size,
+		.at = (u32)staleness->size,
 		.size = (u32)size,
 		.native = native,
 	};
-	written->size += size;
+	staleness->size += size;
 }
 
 static int compare(const void *a, const void *b)
@@ -75,10 +76,11 @@ static int compare(const void *a, const void *b)
 static void sort(struct staleness *w)
 {
 	if (w->count)
-		qsort(w->ones, w->count, sizeof(*w->ones), compare);
+		qsort(w->series, w->count, sizeof(*w->series), compare);
 }
 
-void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended, void *ctx)
+void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended,
+		      void *ctx)
 {
 	u32 at = 0;
 
@@ -87,11 +89,11 @@ void staleness_report(struct staleness *before, struct staleness *now, staleness
 	sort(before);
 	sort(now);
 	for (u32 i = 0; i < before->count; i++) {
-		const struct staleness_series *one = &before->ones[i];
+		const struct staleness_series *s = &before->series[i];
 
-		while (at < now->count && now->ones[at].hash < one->hash)
+		while (at < now->count && now->series[at].hash < s->hash)
 			at++;
-		if (at == now->count || now->ones[at].hash != one->hash)
-			ended(ctx, before->labels + one->at, one->size, one->native);
+		if (at == now->count || now->series[at].hash != s->hash)
+			ended(ctx, before->labels + s->at, s->size, s->native);
 	}
 }

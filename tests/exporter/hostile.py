@@ -109,7 +109,7 @@ def hostile_receivers(folder):
 	os.makedirs(folder, exist_ok=True)
 	trusted = (*patient, f"Push.CACertificates={authority(folder)}")
 	theirs = certificate(folder, "theirs", "IP:127.0.0.1", 2)
-	found["self-signed"] = (Hostile(fine, theirs), "signed by nobody", patient)
+	found["self-signed"] = (Hostile(fine, theirs), "signed by an authority that is not trusted here", patient)
 	found["expired"] = (Hostile(fine, certificate(folder, "expired", "IP:127.0.0.1", -1)), "has expired", trusted)
 	found["wrong host"] = (Hostile(fine, certificate(folder, "other", "DNS:other.example", 2)), "does not match", trusted)
 	found["fine"] = (Hostile(fine, theirs), None, trusted)

@@ -20,7 +20,8 @@ int main(void)
 		const struct series_family *f = &series_families[i];
 		const char *labels = f->labels ? f->labels : "";
 
-		printf("| %s%s | %s | ", f->name, f->type == SERIES_COUNTER ? "_total" : "", types[f->type]);
+		printf("| %s%s | %s | ", f->name, f->type == SERIES_COUNTER ? "_total" : "",
+		       types[f->type]);
 		if (!strncmp(f->name, CONTAINER, strlen(CONTAINER)))
 			printf("`[Labels]`%s", *labels ? "; " : "");
 		printf("%s | %s |\n", labels, f->help);

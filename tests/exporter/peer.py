@@ -163,7 +163,7 @@ class Exporter(Program):
 
 	def said(self):
 		# This machine may have no such group, or may not permit its use.
-		return "".join(line for line in super().said().splitlines(True) if "the group speprof cannot be" not in line)
+		return "".join(line for line in super().said().splitlines(True) if "its group cannot be set" not in line)
 
 	def connect(self):
 		if self.port:

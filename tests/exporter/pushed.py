@@ -88,7 +88,7 @@ def check_otlp_says(program, folder):
 		label = '{destination="otlp"}'
 		wait(lambda: exporter.values()[f"speprof_exporter_push_sent_total{label}"] >= 4, "requests that were taken")
 		assert exporter.values()[f"speprof_exporter_push_rejected_points_total{label}"] == 14
-		assert exporter.said().count("does not take 7 data points: too old") == 1, exporter.said()
+		assert exporter.said().count("rejects 7 data points: too old") == 1, exporter.said()
 	finally:
 		exporter.stop()
 	if shutil.which("protoc"):
@@ -132,7 +132,7 @@ def check_credentials(program, folder):
 	without = Exporter(program, folder, "--snapshot", path, settings=settings)
 	try:
 		seen = len(receiver.requests)
-		wait(lambda: "it is tried again" in without.said(), "a line on a receiver that wants a certificate")
+		wait(lambda: "the request is retried" in without.said(), "a line on a receiver that wants a certificate")
 		assert len(receiver.requests) == seen
 	finally:
 		without.stop()
@@ -212,7 +212,7 @@ def check_authorities(program, folder):
 			    settings=(*settings, f"Push.CACertificates={authority(ours)}"))
 	try:
 		wait(lambda: exporter.said(), "a line on the receiver")
-		assert "signed by nobody" in exporter.said() and not receiver.requests, (exporter.said(), receiver.requests)
+		assert "signed by an authority that is not trusted here" in exporter.said() and not receiver.requests, (exporter.said(), receiver.requests)
 	finally:
 		exporter.stop()
 	exporter = Exporter(program, folder, "--snapshot", f"{folder}/snapshot", within=within, settings=settings)
@@ -231,7 +231,7 @@ def check_told(program, folder):
 	exporter = Exporter(program, folder, "--snapshot", path,
 			    settings=(f"RemoteWrite.URL={receiver.url}", "RemoteWrite.IntervalSec=1"))
 	try:
-		wait(lambda: "refuses what is sent: status 401" in exporter.said(), "a line on the present failure")
+		wait(lambda: "refuses requests: status 401" in exporter.said(), "a line on the present failure")
 		assert exporter.said().count("status 503") == 1, exporter.said()
 	finally:
 		exporter.stop()
@@ -250,7 +250,7 @@ def check_feed_told(program, folder):
 			wait(lambda u=up: exporter.values()["speprof_daemon_up"] == u, "what it answers to be seen")
 		assert "the daemon" in exporter.said(), exporter.said()
 		os.unlink(path)
-		wait(lambda: f"does not answer, and is asked again: {path}: No such file" in exporter.said(), "a line on another cause")
+		wait(lambda: f"does not answer, and is queried again: {path}: No such file" in exporter.said(), "a line on another cause")
 		assert " times since the last line)" in exporter.said(), exporter.said()
 	finally:
 		exporter.stop()

@@ -342,7 +342,7 @@ static void test_removed(void **state)
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2), 0);
 	assert_int_equal(acc.shown, 1);
 	m = metrics_new(1, NULL, 0, 1);
-	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2 + ACCUMULATOR_GONE_NS), 0);
+	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2 + ACCUMULATOR_END_NS), 0);
 	assert_int_equal(acc.shown, 0);
 	accumulator_deinit(&acc);
 }

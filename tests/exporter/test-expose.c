@@ -35,7 +35,7 @@ static void test_bounds(void **state)
 		{ EXPOSE_OPENMETRICS, 20000, 24000 },
 		{ EXPOSE_PROTOBUF, 5000, 6000 },
 	};
-	struct series_set set = { .series = calloc(24000, sizeof(*set.series)), .room = 24000 };
+	struct series_set set = { .series = calloc(24000, sizeof(*set.series)), .capacity = 24000 };
 	char value[LABEL_SIZE], *data, none;
 	size_t size;
 
