@@ -15,7 +15,7 @@
 #define POLKIT_PATH	 "/org/freedesktop/PolicyKit1/Authority"
 #define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
 
-/* A person may have to find a password. */
+/* The user may have to type a password. */
 #define POLKIT_TIMEOUT_US  300000000ULL
 #define POLKIT_INTERACTIVE 1U
 
@@ -23,13 +23,18 @@
 #define ROWS_PER_TOKEN 64
 
 /**
- * struct access_query - a question to polkit
- * @message: waits for it; a reference
- * @again, @ctx: as in access_check(): called with @message once there is an answer
- * @asked: the right that this question is about
- * @caller: who waits. What is known of a name stays true, and may be forgotten meanwhile
- * @peer: the same, until there is an answer: who has left wants nothing any more
- * @done: the answer is there: @error, or none if it is yes
+ * struct access_query - an open query to polkit
+ * @next: in access.queries
+ * @access: owner of the query
+ * @message: the call that waits; a reference
+ * @again: of access_check(); called with @message once polkit has answered
+ * @ctx: for @again
+ * @asked: the right that polkit is queried for
+ * @caller: sender of @message. A copy: the cache of callers may evict its entry meanwhile
+ * @peer: watches the sender until polkit answers; the query is dropped when it disconnects
+ * @slot: the pending call of polkit
+ * @done: polkit has answered
+ * @error: the error for the caller; null if polkit authorized it
  */
 struct access_query {
 	struct access_query *next;
@@ -105,7 +110,7 @@ void access_charge_rows(struct access *access, const struct bus_caller *caller, 
 				  tokens < UINT32_MAX ? (u32)tokens : UINT32_MAX, access->now_ns());
 }
 
-/* ---- What polkit says ---------------------------------------------------- */
+/* ---- polkit -------------------------------------------------------------- */
 
 static const char *action_of(enum access_level level)
 {
@@ -114,7 +119,7 @@ static const char *action_of(enum access_level level)
 					"org.speprof1.manage";
 }
 
-/* The reply "(bba{ss})", or an error, as the error for the caller; none if it is yes. */
+/* Turn the reply "(bba{ss})", or an error, into the error for the caller; null if authorized. */
 static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
 {
 	const sd_bus_error *error = sd_bus_message_get_error(reply);
@@ -154,7 +159,7 @@ static void query_take(struct access_query *query)
 	query->access->query_count--;
 }
 
-/* That of @message, whose answer is there. */
+/* The answered query of @message, or NULL. */
 static struct access_query *query_of(const struct access *access, const sd_bus_message *message)
 {
 	struct access_query *query = access->queries;
@@ -165,8 +170,9 @@ static struct access_query *query_of(const struct access *access, const sd_bus_m
 }
 
 /*
- * The handler finds the answer by access_check(). It is called directly: sd-bus would dispatch the
- * message by its object, which may be removed by now, and the query would stay for ever.
+ * Run the handler again; its access_check() finds the answer here. The handler is called directly:
+ * sd-bus would dispatch the message by its object, which may be removed by now, and the query would
+ * never be freed.
  */
 static int on_polkit(sd_bus_message *reply, void *userdata,
 		     sd_bus_error *unused __attribute__((unused)))
@@ -193,7 +199,7 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 	return 1;
 }
 
-/* What polkit says of it later is of nobody. */
+/* The sender disconnected: drop its query, so that a late answer of polkit has no effect. */
 static void on_left(void *ctx)
 {
 	query_take(ctx);
@@ -220,7 +226,7 @@ static int send_query(struct access_query *query)
 	return r;
 }
 
-/* Whether one more of @caller may be open: of its user, of all who are not in the group, of all. */
+/* Whether @caller may have one more open query; 0 or negative errno with @error set. */
 static int query_place(const struct access *access, const struct bus_caller *caller,
 		       sd_bus_error *error)
 {
@@ -240,7 +246,7 @@ static int query_place(const struct access *access, const struct bus_caller *cal
 	return 0;
 }
 
-/* @like: message, handler, caller, and the right that is asked for */
+/* Query polkit. @like has the message, its handler and sender, and the right. */
 static int query_new(struct access *access, const struct access_query *like, sd_bus_error *error)
 {
 	struct access_query *query;
@@ -279,7 +285,7 @@ static enum access_level level_of(sd_bus_message *message, const struct access_n
 	return need->level_of ? need->level_of(message, ctx) : need->level;
 }
 
-/* As access_check(): polkit has answered. */
+/* The part of access_check() for a call that polkit has answered. */
 static int answered(struct access *access, struct access_query *query,
 		    const struct access_need *need, struct bus_caller *ret_caller,
 		    sd_bus_error *ret_error)

@@ -11,19 +11,26 @@
 #include "rate-limit.h"
 
 /**
- * enum access_level - what a method needs. Root, and whoever the daemon runs as, may all of it
+ * enum access_level - the right that a call needs; root and the daemon's own user have all of them
+ * @ACCESS_ANYONE: none; the method shows each caller only what belongs to it
+ * @ACCESS_READ: aggregates: the group speprof
+ * @ACCESS_MANAGE: org.speprof1.manage of polkit
+ * @ACCESS_RELOAD: org.speprof1.reload of polkit
+ * @ACCESS_RAW: org.speprof1.read-raw of polkit
+ * @ACCESS_MANAGE_RAW: manage and read-raw of polkit, queried one after the other
+ * @ACCESS_OWNER: root and the daemon's own user alone
  */
 enum access_level {
-	ACCESS_ANYONE, /* the method shows each caller what is its own */
-	ACCESS_READ, /* aggregates: the group speprof */
-	ACCESS_MANAGE, /* polkit: org.speprof1.manage */
-	ACCESS_RELOAD, /* polkit: org.speprof1.reload */
-	ACCESS_RAW, /* polkit: org.speprof1.read-raw */
-	ACCESS_MANAGE_RAW, /* polkit: both, one after the other */
-	ACCESS_OWNER, /* nobody else */
+	ACCESS_ANYONE,
+	ACCESS_READ,
+	ACCESS_MANAGE,
+	ACCESS_RELOAD,
+	ACCESS_RAW,
+	ACCESS_MANAGE_RAW,
+	ACCESS_OWNER,
 };
 
-/* Questions to polkit that may be open: of all, of all who are not in the group, and of one user. */
+/* Open queries to polkit: of all users, of all users outside the group speprof, and of one user. */
 #define ACCESS_QUERIES	      64
 #define ACCESS_OTHERS_QUERIES 48
 #define ACCESS_USER_QUERIES   4

@@ -20,7 +20,7 @@ int bus_invalid(sd_bus_error *error, const char *argument, const char *value, co
 {
 	char shown[48];
 
-	/* Cut within a character it would be no string of the bus's, and nobody would be answered. */
+	/* Escaped, since cutting within a UTF-8 character would make the reply invalid. */
 	escape_string(shown, sizeof(shown), value);
 	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s \"%s\": should be %s.",
 				 argument, shown, right);
@@ -73,7 +73,7 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 	}
 }
 
-/* The whole of @data in a memfd that nobody can change any more. */
+/* Copy @data into a memfd and seal it against every change. */
 static int memfd_sealed(const char *name, const void *data, size_t left)
 {
 	const char *at = data;

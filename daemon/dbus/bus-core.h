@@ -149,7 +149,7 @@ static inline void bus_answer_rows(struct bus *bus, u64 rows)
  */
 int bus_filter_calls(struct bus *bus);
 
-/** bus_invalidate_properties() - drop what is cached for properties, as something they show has changed */
+/** bus_invalidate_properties() - drop cached properties, since something that they show changed */
 void bus_invalidate_properties(struct bus *bus);
 
 /* ---- Answers ------------------------------------------------------------------ */

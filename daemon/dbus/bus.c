@@ -186,7 +186,7 @@ static int on_gone(sd_bus_message *message __attribute__((unused)), void *userda
 	return sd_event_exit(bus->event, BUS_LOST_STATUS);
 }
 
-/* It is sd-bus that says so: there is nobody to be asked for it. */
+/* sd-bus itself emits this signal, so the match needs no call to the driver. */
 static int follow_connection(struct bus *bus)
 {
 	return sd_bus_match_signal(bus->bus, NULL, "org.freedesktop.DBus.Local",

@@ -8,14 +8,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* As long as the command waits for an answer; nobody else waits with it. */
+/* Microseconds until a query to the driver fails; only calls of that sender wait for it. */
 #define LOOKUP_TIMEOUT_US 120000000ULL
 
 #define GROUPS_MAX 1024
 
 /**
- * struct caller_lookup - a question to the driver
- * @count: calls that wait for it, at least one
+ * struct caller_lookup - an open query to the driver
+ * @next: in bus_callers.lookups
+ * @callers: owner
+ * @slot: the pending call
+ * @name: unique name of the connection
+ * @count: calls that wait for the reply, at least one
  */
 struct caller_lookup {
 	struct caller_lookup *next;
@@ -34,20 +38,20 @@ void bus_reply_failure(sd_bus_message *message, int r, sd_bus_error *error)
 	sd_bus_error_free(error);
 }
 
-/* @r as the error for a caller of whom nothing is known. */
+/* Set the error for a sender that could not be looked up because of @r. */
 static int unknown(int r, sd_bus_error *ret_error)
 {
 	if (r == -ETIMEDOUT || r == -ENOBUFS)
 		return sd_bus_error_set(
 			ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-			"The bus is too busy to tell who you are: ask again later.");
+			"The bus did not report the user of this connection in time; retry.");
 	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-				"The bus does not tell who you are.");
+				"The bus does not know the user of this connection.");
 }
 
 /* ---- What the driver says ------------------------------------------------ */
 
-/* A bus that does not tell groups: those that the user has by name. */
+/* For a driver that does not report groups: look the user up in the group database. */
 static bool in_group_by_name(uid_t uid, gid_t group)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -198,7 +202,7 @@ static int on_told(sd_bus_message *reply, void *userdata,
 	for (at = &callers->lookups; *at != lookup; at = &(*at)->next)
 		;
 	*at = lookup->next;
-	/* All of them now: none may be overtaken by what the same caller sent later. */
+	/* Run all waiting calls now, so that no later call of the same sender overtakes them. */
 	while (i < callers->waiting_count) {
 		if (callers->waiting[i].lookup != lookup) {
 			i++;
@@ -251,7 +255,10 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
 	return 0;
 }
 
-/* The caller that has the most waiting loses its last call, if that leaves it as many as @own. */
+/*
+ * Refuse the newest call of the sender with most waiting calls. A sender that has @own waiting calls
+ * gets the place only if the other still has as many as it afterwards.
+ */
 static bool make_room(struct bus_callers *callers, u32 own)
 {
 	struct caller_lookup *most = callers->lookups;

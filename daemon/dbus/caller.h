@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who a caller is. The driver of the bus knows, and its answer stands behind all that others
- * sent before: it is asked without waiting for it, once for each caller, and what the caller
- * sent waits here. Nobody else's calls do.
+ * User and group of the callers on the bus. The bus driver (org.freedesktop.DBus) knows them. Its
+ * reply queues up behind all messages that were sent to us before, so a blocking query would let
+ * one sender delay all others. The driver is therefore queried asynchronously, once for each
+ * connection. Only the calls of that connection wait for the reply.
  */
 #ifndef SPEPROF_CALLER_H
 #define SPEPROF_CALLER_H
@@ -12,22 +13,23 @@
 
 #include "codec/env.h"
 
-/* Callers that are remembered at once; others take the place of the oldest. */
+/* Connections whose user is cached; the least recently used one is evicted. */
 #define BUS_CALLERS 256
 
 /*
- * Calls that wait for who their caller is, of all and of one caller. One user may have 256
- * connections where nothing else is configured: those of one alone leave others a place.
+ * Calls that may wait for the driver: of all connections together, and of one. If all places are
+ * taken, the newest call of the connection with most of them is refused.
  */
 #define BUS_WAITING	   1024
 #define BUS_CALLER_WAITING 64
 
 /**
  * struct bus_caller - a connection to the bus
- * @name: its unique one, which no other ever gets: what is known of it stays true
- * @owner: root, or whoever the daemon runs as
- * @reads: in the group
- * @seen: for replacement
+ * @name: its unique name. A bus never reuses one, so a cached entry cannot become wrong
+ * @uid: its user
+ * @owner: the user is root, or the one that the daemon runs as
+ * @reads: the process is in the group speprof
+ * @seen: value of bus_callers.clock at the last call, for eviction
  */
 struct bus_caller {
 	char name[32];
@@ -39,7 +41,13 @@ struct bus_caller {
 
 struct caller_lookup;
 
-/** struct caller_waiting - @message is a reference; it is for @run, with @ctx, once @lookup is done */
+/**
+ * struct caller_waiting - a call that waits for the driver
+ * @lookup: the query for its sender
+ * @message: a reference
+ * @run: handles @message, with @ctx, once the sender is known
+ * @ctx: for @run
+ */
 struct caller_waiting {
 	const struct caller_lookup *lookup;
 	sd_bus_message *message;
@@ -48,10 +56,13 @@ struct caller_waiting {
 };
 
 /**
- * struct bus_callers
- * @group: whose members may read; (gid_t)-1: there is no such group
- * @lookups: what the driver is asked
- * @waiting: in the order in which they came
+ * struct bus_callers - cache of callers, and the calls that wait for it
+ * @group: members may read; (gid_t)-1: there is no such group, so that only root may
+ * @clock: counts calls
+ * @known: the cache; "" is the name of a free entry
+ * @lookups: open queries to the driver
+ * @waiting_count: entries of @waiting
+ * @waiting: calls in the order in which they arrived
  */
 struct bus_callers {
 	gid_t group;
@@ -62,24 +73,36 @@ struct bus_callers {
 	struct caller_waiting waiting[BUS_WAITING];
 };
 
+/** bus_callers_init() - initialize with an empty cache; @group as in &struct bus_callers */
 void bus_callers_init(struct bus_callers *callers, gid_t group);
 
-/** bus_callers_deinit() - nobody who waits is answered */
+/** bus_callers_deinit() - drop queries and waiting calls, which get no answer */
 void bus_callers_deinit(struct bus_callers *callers);
 
 /**
- * bus_callers_find() - who sent @message
- * @run: is called with @message and @ctx, as sd-bus would, as soon as that is known, if it is
- * not yet; not at all if it cannot be known, which the caller is told
- * @ret_caller: valid until the next call
+ * bus_callers_find() - find the sender of @message
+ * @callers: initialized
+ * @message: a method call
+ * @run: called later with @message and @ctx, as sd-bus would, if the driver has to be queried.
+ *	If the driver does not know the sender, the call is answered with an error instead
+ * @ctx: for @run
+ * @ret_caller: the sender; valid until the next call of this function
+ * @ret_error: set on failure: AccessDenied, or LimitsExceeded if too many calls wait
  *
- * Return: 1 if it is known; 0 if @message waits for it; negative errno with @ret_error set.
+ * Calls of one connection keep their order, also those that wait.
+ *
+ * Return: 1 if the sender is cached; 0 if @message waits; negative errno with @ret_error set.
  */
 int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 		     sd_bus_message_handler_t run, void *ctx, const struct bus_caller **ret_caller,
 		     sd_bus_error *ret_error);
 
-/** bus_reply_failure() - what a handler returned and set, if it failed, as the answer; frees @error */
+/**
+ * bus_reply_failure() - answer a call whose handler failed; for handlers that sd-bus does not run
+ * @message: the call
+ * @r: what the handler returned; if it is not negative, no answer is sent
+ * @error: what the handler set, or a null error: @r says it; freed
+ */
 void bus_reply_failure(sd_bus_message *message, int r, sd_bus_error *error);
 
 #endif

@@ -27,7 +27,7 @@ bool cgroup_owner_is(int mount, const char *path, uid_t uid)
 	if (!*path || strlen(path) >= sizeof(part))
 		return false;
 	strcpy(part, path);
-	/* From the whole of it upwards: that it is there is looked at first. */
+	/* From the whole path upwards, so that a cgroup that does not exist is noticed first. */
 	for (end = strlen(part); end; end--) {
 		if (part[end] && part[end] != '/')
 			continue;

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose a cgroup is: who owns the directory of it, or of one above, was given what is below. */
+/*
+ * The user that a cgroup was delegated to. A user to whom systemd delegated a cgroup owns its
+ * directory, and so all cgroups below it are the user's as well.
+ */
 #ifndef SPEPROF_CGROUP_OWNER_H
 #define SPEPROF_CGROUP_OWNER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** cgroup_owner_open() - the mount of cgroup v2, or a negative errno */
+/** cgroup_owner_open() - open the mount of cgroup v2: a descriptor to close, or negative errno */
 int cgroup_owner_open(void);
 
 /**
- * cgroup_owner_is() - whether @path is @uid's
- * @mount: a directory, not necessarily of cgroup_owner_open(): the root, which is nobody's
- * @path: absolute, below @mount
+ * cgroup_owner_is() - whether a user owns a cgroup or one above it
+ * @mount: a descriptor of the root, by cgroup_owner_open(); tests pass another directory. Its own
+ *	owner does not count
+ * @path: of the cgroup; absolute, below @mount. Symbolic links are not followed
+ * @uid: the user
  *
- * Of one that is not there (any more) it is nobody's.
+ * Return: true if so; false also for a cgroup that does not exist any more.
  */
 bool cgroup_owner_is(int mount, const char *path, uid_t uid);
 

@@ -10,7 +10,7 @@
 #include "util/cgroup-mount.h"
 #include "util/escape.h"
 
-/* Whether @path is as the kernel writes one: what is not is no prefix of any. */
+/* Whether @path is normalized, as the kernel writes paths: any other is a prefix of no cgroup. */
 static bool is_written_so(const char *path)
 {
 	for (const char *at = path + 1;; at = strchr(at, '/') + 1) {
@@ -23,7 +23,7 @@ static bool is_written_so(const char *path)
 	}
 }
 
-/* Units may be below a slice, those of a user's manager. */
+/* A slice contains units, and a user's manager contains units of its own. */
 static bool is_slice(const char *path, size_t len)
 {
 	static const char end[] = ".slice";
@@ -32,7 +32,7 @@ static bool is_slice(const char *path, size_t len)
 	return len > n && !memcmp(path + len - n, end, n);
 }
 
-/* What is behind the mount's path in @path; NULL if it is not below the mount. */
+/* The part of @path after the mount; NULL if it is not below the mount. */
 static const char *behind_mount(const char *path)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
@@ -52,7 +52,7 @@ static int check(const char *path, sd_bus_error *error)
 	char shown[128], own[128];
 	struct container_match m;
 
-	/* What does not begin so the rule refuses. */
+	/* A relative path is refused by session_rule_new(). */
 	if (*path != '/' || len == 1)
 		return 0;
 	escape_string(shown, sizeof(shown), path);
@@ -86,7 +86,7 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 	return r;
 }
 
-/* A misspelt path would count nothing, and look like a cgroup that is idle. */
+/* A misspelt path would count nothing, and look like an idle cgroup. */
 static int check_presence(char *const *cgroups, sd_bus_error *error)
 {
 	char shown[128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Containers: a paged list, and what was counted of one. Who is neither root nor in the
- * group sees those that are in cgroups of its own; others are not there for it.
+ * A paged list of containers, and the counters of one. Callers that are neither root nor in the group
+ * speprof see only containers in cgroups that were delegated to them.
  */
 #include "objects.h"
 
@@ -12,7 +12,7 @@
 #include "cgroup-owner.h"
 #include "profile/profile-read.h"
 
-/* What a list can be sorted by: the heaviest first. */
+/* Sort keys of the list; the largest value comes first. */
 enum container_sort {
 	BY_SAMPLES,
 	BY_LATENCY,
@@ -25,7 +25,7 @@ enum container_sort {
 	SORTS,
 };
 
-/** struct container_row - @cgroup: its path as it is, where somebody's own are asked for; allocated */
+/** struct container_row - a row of the list; @cgroup: unescaped path, if owners matter; allocated */
 struct container_row {
 	struct attribute_container container;
 	char *cgroup;
@@ -91,11 +91,11 @@ static int compare(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
-	/* Pages of a list that does not change fit together. */
+	/* A total order, so that pages of an unchanged list do not overlap. */
 	return strcmp(x->container.path, y->container.path);
 }
 
-/* All containers with samples, sorted; "-" is of samples in none. */
+/* Collect and sort all containers with samples. "-" stands for samples outside of containers. */
 static int read_rows(struct worker_state *state, void *arg)
 {
 	struct session *machine = worker_session(state, NULL);
@@ -140,7 +140,7 @@ static void rows_clear(struct rows *rows)
 	free(rows->rows);
 }
 
-/* Leave the caller's own. */
+/* Remove the rows of containers that do not belong to @uid. */
 static void select_owned(struct rows *rows, uid_t uid)
 {
 	int mount = cgroup_owner_open();
@@ -227,7 +227,7 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	rows.delegated = !bus->caller.owner && !bus->caller.reads;
 	r = worker_read(bus->worker, read_rows, &rows);
-	/* Whether a container is the caller's takes a look at each one's cgroup. */
+	/* To find the caller's own, the owner of every container's cgroup was looked up. */
 	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
 		select_owned(&rows, bus->caller.uid);
@@ -240,9 +240,9 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 /* ---- One of them ----------------------------------------------------------- */
 
 /**
- * struct one - a container that is looked for
- * @wanted: its cgroup's path, as it is or as it is shown, or its name: then the one of that name
- *	with most samples
+ * struct one - argument of read_one()
+ * @wanted: path of the cgroup, escaped or not, or name of the container. Of several with that name
+ *	the one with most samples is chosen
  * @uid: whose it must be, (uid_t)-1 for anyone's
  * @searched: cgroups whose owner was looked up
  */

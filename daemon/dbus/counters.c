@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Figures: histograms of the machine, and all that was counted of what is named as rows of views
- * name it.
+ * Latency histograms, and all counters of a container, process, function or line. The caller names
+ * it by the fields that a view shows.
  */
 #include "objects.h"
 
@@ -156,8 +156,9 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 /* ---- Figures of what is named ----------------------------------------------------- */
 
 /**
- * struct counters_request
- * @uid, @mount: whose the container must be; (uid_t)-1: anyone's
+ * struct counters_request - argument of read_counters()
+ * @uid: only containers of this user; (uid_t)-1: of all users
+ * @mount: of the cgroups, to look up owners
  * @searched: cgroups whose owner was looked up
  * @pending: places whose names are still being looked up
  */
@@ -200,7 +201,7 @@ static int read_counters(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* The variant at hand to the field of a row that is called @key; once. */
+/* Read the next variant into the field @key of @wanted. Each may be given once. */
 static int read_field(sd_bus_message *m, const char *key, struct profile_query *wanted,
 		      sd_bus_error *error)
 {
@@ -292,7 +293,10 @@ static int reply_counters(sd_bus_message *message, const struct counters_request
 	return r;
 }
 
-/* A container alone: then of who may not read all, it must be its own. What does not read is refused later. */
+/*
+ * Any caller may query its own container, without further fields. Arguments that cannot be read get
+ * the stricter level here, and their error from the method.
+ */
 enum access_level bus_counters_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	struct profile_query wanted = { 0 };

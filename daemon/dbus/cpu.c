@@ -11,10 +11,10 @@
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
-/* Sources follow CPUs within a second or two of the kernel. */
+/* How often the source is polled after the kernel's list changed: sources follow within two seconds. */
 #define SOURCE_RESCANS 6
 
-/* "/org/speprof1/cpu/12", in decimal as it is made. */
+/* Parses "/org/speprof1/cpu/12"; leading zeros and signs are refused. */
 static int cpu_of(const char *path, u32 *ret_cpu)
 {
 	static const char prefix[] = BUS_CPUS "/";
@@ -40,8 +40,8 @@ static int facts_of(struct bus *bus, const char *path, const struct cpu_properti
 }
 
 /*
- * Of a CPU that has its object and not its source any more: until its removal is signalled,
- * GetManagedObjects names it and fails with any property of it that does.
+ * Values of a CPU whose source has dropped it, until InterfacesRemoved is sent. GetManagedObjects
+ * still lists the object, and would fail as a whole if one of its properties failed.
  */
 static int facts_or_offline(struct bus *bus, const char *path,
 			    const struct cpu_properties **ret_facts)
@@ -62,7 +62,7 @@ static int gone(sd_bus_error *error, const char *path)
 				 path);
 }
 
-/* What it can leave out by itself, in the order of SOURCE_FILTERS_*. */
+/* Filters that the SPU has, in the order of SOURCE_FILTERS_*. */
 static int append_filters(sd_bus_message *reply, u8 filters)
 {
 	static const char *const names[] = {
@@ -132,7 +132,7 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	struct bus *bus = userdata;
 	int r;
 
-	/* Whoever adds figures up wants those of now. */
+	/* Not from the cache: callers add these times up over several CPUs. */
 	property_cache_invalidate(&bus->facts);
 	if (facts_of(userdata, path, &facts) < 0)
 		return gone(error, path);
@@ -154,7 +154,7 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r;
 }
 
-/* By what was told: one that goes has its object until that is signalled. */
+/* By the list that was signalled: an object exists until its removal is signalled. */
 static int find(sd_bus *b __attribute__((unused)), const char *path,
 		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
 		sd_bus_error *error __attribute__((unused)))
@@ -183,7 +183,7 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 		*ret_nodes = paths;
 		return 0;
 	}
-	/* The one that failed has no path. */
+	/* The entry whose allocation failed is NULL and ends the list. */
 	for (u32 i = 0; i + 1 < count; i++)
 		free(paths[i]);
 	free(paths);
@@ -201,7 +201,7 @@ static int list_online(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* To ask a source costs an interrupt on each CPU, so that it is done where the kernel says why. */
+/* Querying a source interrupts each CPU, so do it only when the kernel's list has changed. */
 static bool cpus_may_differ(struct bus *bus)
 {
 	struct cpu_list online = { 0 };
@@ -217,7 +217,7 @@ static bool cpus_may_differ(struct bus *bus)
 	return true;
 }
 
-/* Has the SPUs of new CPUs sampled, where their source does not do that by itself. */
+/* Start sampling on new CPUs, for sources that cannot add CPUs themselves. */
 static void renew_source(struct bus *bus)
 {
 	struct source_renewal renewal = { .config = bus->config };
@@ -254,7 +254,7 @@ void bus_follow_cpus(struct bus *bus)
 		if (there == cpu_list_has(&bus->cpus, cpu))
 			continue;
 		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
-		/* Its interfaces are looked up, to name them, while it is there. */
+		/* Before the CPU is cleared: sd-bus looks its interfaces up to name them. */
 		if (!there)
 			sd_bus_emit_object_removed(bus->bus, path);
 		cpu_list_set(&bus->cpus, cpu, there);
@@ -268,7 +268,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	/* Not const: they may come with the first window. */
+	/* Not const: they may become known with the first window. */
 	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, 0),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The last windows of a session, as a recording: raw records, with addresses. */
+/* The method Snapshot: the last windows of a session as a recording. Records contain addresses. */
 #include "objects.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 #include "attribution/task-export.h"
 #include "recording/recorder.h"
 
-/** struct snapshot - @recorder: has what the worker knows; the caller finishes it */
+/** struct snapshot - argument of take_snapshot(), which leaves finishing @recorder to its caller */
 struct snapshot {
 	const char *session;
 	struct recorder *recorder;
 	int fd;
 };
 
-/* Of the worker's tables alone: reading /proc would keep it from draining. */
+/* Uses the worker's tables only: reading /proc would keep the worker from draining. */
 static int take_snapshot(struct worker_state *state, void *arg)
 {
 	struct snapshot *snapshot = arg;
@@ -47,7 +47,7 @@ static int take_snapshot(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* What the worker needs not do: the kernel's mapping is read from /proc/kallsyms. */
+/* Runs on the main thread, as it reads /proc/kallsyms for the mapping of the kernel. */
 static int finish_snapshot(struct snapshot *snapshot)
 {
 	const struct source_sink sink = recorder_sink(snapshot->recorder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* org.freedesktop.LogControl1, by which "systemctl service-log-level" asks. */
+/* org.freedesktop.LogControl1, which "systemctl service-log-level" uses. */
 #include "objects.h"
 
 #include <errno.h>
@@ -65,8 +65,8 @@ static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute
 }
 
 /*
- * Setting is root's alone. Without the flag sd-bus would look at that itself, and wait for what
- * the driver of the bus says; so it is looked at before anything of this object is called.
+ * Only root may set these. Without SD_BUS_VTABLE_UNPRIVILEGED sd-bus would check that itself, and
+ * block on the bus driver. check_set() does it instead, before sd-bus looks at the vtable.
  */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
@@ -76,7 +76,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Of a caller that is known by now: from the start, since the rest is of sd-bus. */
+/* The sender is known now. Dispatch again from the beginning, as sd-bus does the rest. */
 static int set_again(sd_bus_message *message, void *userdata __attribute__((unused)),
 		     sd_bus_error *error __attribute__((unused)))
 {
@@ -89,11 +89,11 @@ static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	struct bus *bus = userdata;
 	int r;
 
-	/* As sd-bus has it. */
+	/* Other calls are left to sd-bus. */
 	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
 		return 0;
 	r = access_check(&bus->access, message, &need, set_again, NULL, &bus->caller, error);
-	/* Nothing but 0 has the vtable looked at. */
+	/* Only 0 makes sd-bus go on to the vtable. */
 	return r > 0 ? 0 : r < 0 ? r : 1;
 }
 

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What calls bring, read for no more than is wanted of it: a message has room for millions of strings. */
+/* Limits on the arguments of a call; the bus itself allows messages of 32 MiB. */
 #ifndef SPEPROF_MESSAGE_LIMITS_H
 #define SPEPROF_MESSAGE_LIMITS_H
 
 #include <systemd/sd-bus.h>
 
-/* Of what a call brings: more than the longest rule of a session, and little beside MemoryBudget=. */
+/* Bytes of arguments of one call: more than the longest rule of a session needs. */
 #define BUS_MESSAGE_MAX (256UL << 10)
 
 /**
- * bus_check_message_size() - whether @m brings @most bytes at most, as strings and values of eight
+ * bus_check_message_size() - check the size of a call's arguments and path
+ * @m: a method call; rewound to its beginning
+ * @most: bytes; a string counts by its length, and every value and container by 8
  *
- * The bus lets calls have 32 MiB. One beyond @most is read no further; all are at their beginning after it.
+ * Reading stops where @most is exceeded.
  *
- * Return: 0; -E2BIG; another negative errno for what does not read.
+ * Return: 0; -E2BIG: it is larger; another negative errno if it cannot be read.
  */
 int bus_check_message_size(sd_bus_message *m, size_t most);
 
 /**
- * bus_read_strings() - the array of strings at hand
+ * bus_read_strings() - read the next argument, an array of strings
+ * @m: a message, before the array
+ * @most: strings that are allowed
+ * @ret_list: NULL-terminated copy; freed by bus_strings_free()
  *
- * Not sd_bus_message_read_strv(): it takes as many as there are, and for each it counts those before.
+ * sd_bus_message_read_strv() has no limit, and its time grows with the square of their number.
  *
- * @ret_list: NULL-terminated; each string and the list are the caller's
- *
- * Return: 0; -E2BIG: there are more than @most, and the rest was not looked at; other negative errno.
+ * Return: 0; -E2BIG: there are more than @most; -ENOMEM; other negative errno of sd-bus.
  */
 int bus_read_strings(sd_bus_message *m, size_t most, char ***ret_list);
 
+/** bus_strings_free() - free a list of bus_read_strings(); NULL is allowed */
 void bus_strings_free(char **list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What exporters ask for on the bus. */
+/* The method DumpMetrics: counters for exporters. */
 #ifndef SPEPROF_METRICS_SNAPSHOT_H
 #define SPEPROF_METRICS_SNAPSHOT_H
 

@@ -37,7 +37,7 @@ static int on_changed(sd_bus_message *signal, void *userdata,
 	return 0;
 }
 
-/* A driver that is slow will come to it: the question after it waits for that. */
+/* A timeout is no failure: the driver still adds the match, and answers NameHasOwner after that. */
 static int on_matched(sd_bus_message *reply, void *userdata,
 		      sd_bus_error *error __attribute__((unused)))
 {
@@ -84,7 +84,7 @@ int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 	if (r < 0 || (size_t)r >= sizeof(match))
 		return -EINVAL;
 	r = sd_bus_add_match_async(bus, &peer->match, match, on_changed, on_matched, peer);
-	/* It may have gone before: the driver answers in the order in which it is asked. */
+	/* It may have closed before. The driver handles both calls in order, so none is missed. */
 	if (r >= 0)
 		r = request(peer, bus, name);
 	if (r < 0)

@@ -14,13 +14,15 @@
 #include "util/log.h"
 #include "util/time.h"
 
-/* Of each list of patterns, and bytes of one. */
+/* Patterns in a list, and bytes of a pattern with its NUL. */
 #define PATTERNS     64
 #define PATTERN_SIZE 128
 
 /**
- * struct profile_request
- * @allow, @deny: NULL-terminated or NULL; whose they are is the profile's in the end
+ * struct profile_request - arguments of DumpProfile
+ * @seconds: how long to sample, 1 to PPROF_SECONDS
+ * @allow: patterns of containers, NULL-terminated; NULL: all
+ * @deny: likewise, of containers to leave out; NULL: none
  */
 struct profile_request {
 	u32 seconds;
@@ -29,7 +31,7 @@ struct profile_request {
 };
 
 /**
- * struct bus_profile - one that is being taken
+ * struct bus_profile - a profile that is being taken
  * @caller: its sender, whose user may have %PPROF_OF_USER at once
  * @peer: the same connection; the profile is dropped when it closes
  * @pprof: of the worker's thread
@@ -70,7 +72,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 						      state->plan.share[MEMORY_SESSIONS] - left);
 		return -EDQUOT;
 	}
-	/* What was sampled before is not of these seconds. */
+	/* Samples of before must not count. */
 	worker_drain(state, session);
 	profile->facts.start_ns = time_clock_ns(CLOCK_REALTIME);
 	profile->began_ns = time_now_ns();
@@ -141,7 +143,7 @@ void bus_profiles_end(struct bus *bus)
 			bus_profile_free(bus->profiles[i]);
 }
 
-/* Written and sealed, ready to be sent. */
+/* Write the profile to profile->fd and seal it. */
 static int profile_seal(struct bus_profile *profile)
 {
 	int r;
@@ -195,7 +197,7 @@ static void on_gone(void *ctx)
 	bus_profile_free(profile);
 }
 
-/* @asked becomes the profile's, whatever is returned. */
+/* Takes over the lists in @asked, also on failure. */
 static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
 			   struct bus_profile **ret_profile, sd_bus_error *error)
 {
@@ -215,7 +217,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 		.halves = 2,
 		.fd = -1,
 	};
-	/* Without lists it is everybody's, and of those too of whom no container is known. */
+	/* Without lists every sample counts, also those whose container is unknown. */
 	if ((asked->allow && *asked->allow) || (asked->deny && *asked->deny))
 		profile->facts.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);
@@ -242,7 +244,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 
 /* ---- The methods ------------------------------------------------------------- */
 
-/* Room for one more, of all and of the caller's user. */
+/* Find a free entry, if the limits of all users and of the caller's user allow one more. */
 static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_error *error)
 {
 	unsigned int of_user = 0, place = PPROF_AT_ONCE;
@@ -292,7 +294,7 @@ int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	return r < 0 ? r : take_profile(userdata, message, &asked, error);
 }
 
-/* The variant with a list of patterns; once. */
+/* Read the option @key, a list of patterns, which may be given once. */
 static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, sd_bus_error *error)
 {
 	size_t n = 0;

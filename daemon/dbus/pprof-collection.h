@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Profiles for pprof, taken for as long as a caller asks. */
+/* The methods DumpProfile and DumpProfileWithOptions: sample for a time, answer in pprof format. */
 #ifndef SPEPROF_PPROF_COLLECTION_H
 #define SPEPROF_PPROF_COLLECTION_H
 
@@ -13,7 +13,7 @@ int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *erro
 /** bus_dump_profile_with_options() - the method DumpProfileWithOptions, likewise */
 int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
-/** bus_profiles_end() - give up those that are being taken */
+/** bus_profiles_end() - drop all profiles that are being taken; their callers get no answer */
 void bus_profiles_end(struct bus *bus);
 
 #endif

@@ -53,7 +53,7 @@ const struct machine_properties *property_cache_machine(struct property_cache *f
 
 /* ---- CPUs ------------------------------------------------------------------ */
 
-/* Its drain's thread is kept from it meanwhile, and no other. */
+/* Locks out the drain thread that owns @cpu, and no other. */
 static int ask_source(struct worker_state *state, struct source *source, u32 cpu,
 		      struct source_cpu *ret)
 {
@@ -88,7 +88,7 @@ static int read_cpu(struct worker_state *state, void *arg)
 		facts->cpu.midr = facts->told.midr;
 	if (!facts->cpu.pmsver)
 		facts->cpu.pmsver = facts->told.pmsver;
-	/* A source that keeps no times says them with its windows. */
+	/* A source without a ledger of times reports them with its windows. */
 	if (!facts->cpu.has_time_ledger) {
 		facts->cpu.armed_ns = facts->told.armed_ns;
 		memcpy(facts->cpu.blind_ns, facts->told.blind_by, sizeof(facts->cpu.blind_ns));
@@ -129,7 +129,7 @@ static int read_names(struct worker_state *state, void *arg)
 
 bool property_cache_session(struct property_cache *facts, struct worker *worker, const char *name)
 {
-	/* Nobody makes one but the bus. */
+	/* Only calls on the bus make and remove sessions, and they invalidate the cache. */
 	if (!facts->names_ns) {
 		worker_read(worker, read_names, facts);
 		facts->names_ns = time_now_ns();

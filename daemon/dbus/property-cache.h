@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What properties show of the machine's session and of CPUs. A message may ask for all of them, one
- * by one, and of an SPU each look is an interrupt of its CPU: so they are looked at once, and that
- * holds for a moment.
+ * Values behind the properties of the manager and of CPUs. sd-bus reads properties one by one, and
+ * reading the state of an SPU interrupts its CPU. So all values of an object are read at once and
+ * cached for a moment.
  */
 #ifndef SPEPROF_PROPERTY_CACHE_H
 #define SPEPROF_PROPERTY_CACHE_H
 
 #include "engine/worker.h"
 
-/* For so long; and not over a change that was asked for on the bus. */
+/* Nanoseconds for which a value is valid, unless a call on the bus changes something before. */
 #define BUS_FACTS_NS 100000000ULL
 
-/** struct machine_properties - of the session "machine" and its source */
+/**
+ * struct machine_properties - of the session "machine" and its source
+ * @source: name of the kind of source
+ * @backend: &enum backend
+ * @task_status: which task events are in use
+ * @running: the session samples
+ * @cpus: CPUs that the source samples
+ * @interval_ns: mean time between samples of a busy CPU
+ * @share: bytes of memory for each &enum memory_share
+ * @reason: why the source is not a better one; "": it is the best
+ */
 struct machine_properties {
 	const char *source;
 	u8 backend;
@@ -24,7 +34,12 @@ struct machine_properties {
 	char reason[256];
 };
 
-/** struct cpu_properties - of the CPU numbered @cpu.cpu; @told by its windows */
+/**
+ * struct cpu_properties - of one CPU
+ * @cpu: what the source reports; @cpu.cpu is the CPU's number
+ * @told: what the CPU's windows reported
+ * @backend: &enum backend
+ */
 struct cpu_properties {
 	struct source_cpu cpu;
 	struct shared_source_cpu told;
@@ -32,8 +47,9 @@ struct cpu_properties {
 };
 
 /**
- * struct property_cache - the last that was looked at of each kind; @*_ns: when, 0: is to be read
- * @names: until property_cache_invalidate(), however long that is
+ * struct property_cache - cached values; each *_ns is when they were read, CLOCK_MONOTONIC, 0: stale
+ * @names: of sessions, "" for a free entry. They are valid until property_cache_invalidate(), as
+ *	only calls on the bus make and remove sessions
  */
 struct property_cache {
 	u64 machine_ns;
@@ -41,21 +57,30 @@ struct property_cache {
 	u64 cpu_ns;
 	struct cpu_properties cpu;
 	u64 names_ns;
-	char names[WORKER_SESSIONS][SESSION_NAME_SIZE]; /* of sessions; "" for none */
+	char names[WORKER_SESSIONS][SESSION_NAME_SIZE];
 };
 
-/** property_cache_fresh() - does what was read at @at_ns still hold? */
+/** property_cache_fresh() - whether a value that was read at @at_ns is still valid; 0 never is */
 bool property_cache_fresh(u64 at_ns);
 
-/** property_cache_invalidate() - something changed */
+/** property_cache_invalidate() - read all values again when they are next used */
 void property_cache_invalidate(struct property_cache *facts);
 
-/** property_cache_machine() - valid until the next call */
+/**
+ * property_cache_machine() - get the values of the machine's session
+ * @facts: the cache
+ * @worker: queried if the cache is stale
+ *
+ * Context: the main thread. Return: never NULL; valid until the next call.
+ */
 const struct machine_properties *property_cache_machine(struct property_cache *facts,
 							struct worker *worker);
 
 /**
- * property_cache_cpu() - of one CPU, which is the only one that is asked
+ * property_cache_cpu() - get the values of one CPU
+ * @facts: the cache, which holds one CPU at a time
+ * @worker: queried if the cache is stale; only the SPU of @cpu is read
+ * @cpu: its number
  * @ret_facts: valid until the next call
  *
  * Return: 0; -ENOENT if the session "machine" samples no such CPU; other negative errno.
@@ -64,9 +89,13 @@ int property_cache_cpu(struct property_cache *facts, struct worker *worker, u32 
 		       const struct cpu_properties **ret_facts);
 
 /**
- * property_cache_session() - is there a session @name?
+ * property_cache_session() - whether there is a session @name
+ * @facts: the cache
+ * @worker: queried only after property_cache_invalidate()
+ * @name: "machine", or as CreateSession has it
  *
- * What sd-bus asks of each call before it is known whose it is: the worker is not asked for it.
+ * sd-bus calls this for every call on a session, before the sender's right and rate are checked. So
+ * it must be cheap.
  */
 bool property_cache_session(struct property_cache *facts, struct worker *worker, const char *name);
 

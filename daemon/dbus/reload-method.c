@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading the configuration again, and what became of it. */
+/* The method Reload, and properties that show the result of the last one. */
 #include "objects.h"
 
 #include <stdio.h>

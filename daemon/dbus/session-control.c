@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What changes sessions: start and stop, rules and intervals, making and removing them. */
+/* Methods that create, change, start, stop and remove sessions. */
 #include "objects.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "message-limits.h"
 #include "property-signals.h"
 
-/* As SamplesPerSecond= allows. */
+/* Limits of the interval, as SamplesPerSecond= has them. */
 #define INTERVAL_MIN_US 10
 #define INTERVAL_MAX_US 1000000
 
@@ -78,7 +78,7 @@ static int make_rule(const struct bus *bus, const char *expression, char *const 
 	return r < 0 ? rule_error(error, r, &why) : 0;
 }
 
-/* What both sides of a session's rule are now: one of them is to change. */
+/* Copy filter and cgroups of a session, as a call changes only one of the two. */
 struct current_rule {
 	const char *session;
 	char *expression;
@@ -154,8 +154,8 @@ static int change_rule(struct bus *bus, sd_bus_message *message, const char *exp
 }
 
 /*
- * What compares addresses finds out where memory lies, a bit with each expression. What does not
- * read is refused later, by all.
+ * A filter that compares addresses reveals one bit of an address with each expression. Arguments
+ * that cannot be read get their error from the method.
  */
 static bool compares_addresses(const char *expression)
 {
@@ -185,7 +185,7 @@ enum access_level bus_filter_level(sd_bus_message *message, void *bus __attribut
 	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
 }
 
-/* With the cgroups of one program, a filter that compares addresses tells where its memory lies. */
+/* A filter that compares addresses, with the cgroup of one program, reveals its addresses. */
 enum access_level bus_cgroups_level(sd_bus_message *message, void *userdata)
 {
 	char session[SESSION_NAME_SIZE];
@@ -252,8 +252,8 @@ enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 
 /**
  * struct create - the options of CreateSession
- * @given: which of them were, by their place in take_option()
- * @physical: records have physical addresses, whatever the configuration says
+ * @given: bits of the options that were given, numbered as in take_option()
+ * @physical: records have physical addresses, also if the configuration has none
  */
 struct create {
 	u32 given;
@@ -288,7 +288,7 @@ static int check_keep(u64 bytes, sd_bus_error *error)
 				 (unsigned long long)bytes, FLIGHT_MIN, FLIGHT_MAX);
 }
 
-/* Each once: a message has room for a million. */
+/* Each option may be given once, so that a message with a million is refused early. */
 static int take_option(struct create *c, const char *key, sd_bus_error *error)
 {
 	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
@@ -336,7 +336,7 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 		c->physical = r >= 0 && flag;
 		return r;
 	}
-	/* Cgroups: there is no other. */
+	/* The last option that is left: Cgroups. */
 	r = sd_bus_message_enter_container(m, 'v', "as");
 	if (r >= 0)
 		r = bus_read_cgroups(m, &c->cgroups, error);
@@ -373,7 +373,7 @@ static void create_clear(struct create *c)
 	bus_strings_free(c->cgroups);
 }
 
-/* Addresses of others' memory are asked for with it, or with its filter. */
+/* CreateSession reveals addresses by PhysicalAddresses or by its filter. */
 enum access_level bus_create_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -422,7 +422,7 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 		sampling.interval_ns = c->interval_us * 1000;
 	sampling.physical |= c->physical;
 	sampling.cgroups = session->rule->cgroups;
-	/* As budget_session() has it. */
+	/* The same sum as in budget_session(). */
 	sampling.ring_size = MEMORY_RING_LEAST;
 	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
@@ -435,8 +435,8 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 }
 
 /*
- * Of its own where that costs the machine's session nothing: the module gives an SPU to
- * one of them at a time, and a session of cgroups while the machine's is stopped.
+ * Choose a source of the session's own if that takes no SPU from the machine's session: the module
+ * gives an SPU to one session at a time. So only for cgroups, while "machine" is stopped.
  */
 static int choose_source(const struct bus *bus, const struct create *c,
 			 struct session_config *session, sd_bus_error *error)
@@ -526,7 +526,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
 	sd_bus_emit_object_added(bus->bus, object);
-	/* What one does not want another may. */
+	/* A shared source must not filter what only one of its sessions leaves out. */
 	bus_find_sharers(bus, c.name, &sharers);
 	bus_signal_sharers(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);
@@ -544,7 +544,7 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	if (!strcmp(session, SESSION_MACHINE))
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
 					"The session \"machine\" is the configuration's: Stop it.");
-	/* While it is there: its interfaces are looked up to name them. */
+	/* Before it is removed: sd-bus looks its interfaces up to name them. */
 	sd_bus_emit_object_removed(bus->bus, object);
 	bus_find_sharers(bus, session, &sharers);
 	r = worker_call(bus->worker, worker_remove, session);

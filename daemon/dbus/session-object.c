@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* org.speprof1.Session: an object for each session, its properties read when asked for. */
+/* org.speprof1.Session: an object for each session. Properties are read on demand, then cached. */
 #include "objects.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ struct session_properties {
 };
 
 /*
- * The SPU does a part where it filters for this session alone; of cgroups the module has
- * it sample nobody else.
+ * The SPU applies a part if the source has no other session. The module applies cgroups by sampling
+ * only their tasks.
  */
 static enum part_where part_where(const struct session *session, const struct filter_part *part,
 				  u32 index)
@@ -167,7 +167,7 @@ void bus_invalidate_session(struct bus *bus)
 	bus->session = NULL;
 }
 
-/* Of the session @name: as they are kept, or anew. */
+/* Get the properties of the session @name, from the cache if they are fresh. */
 static int facts_of(struct bus *bus, const char *name, const struct session_properties **ret_facts)
 {
 	struct session_properties *facts = bus->session;
@@ -277,7 +277,7 @@ const sd_bus_vtable bus_counting_vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* What it is made of stays; counters are a method's: reading them drains, and they never rest. */
+/* Counters are no properties: reading them drains the rings, and they change all the time. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Remove", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Signals: faults, throttling, containers that come and go. Looked at once a second, and at
- * most some of a kind are sent at once: how many more there were is with the next one.
+ * Signals: faults, throttling, added and removed containers. They are polled for once a second. At
+ * most AT_ONCE of a kind are sent at once; the next one carries the number that was left out.
  */
 #include "signals.h"
 
@@ -18,13 +18,13 @@
 #define PERIOD_US 1000000ULL
 /* Of a kind in one period. */
 #define AT_ONCE 10U
-/* Whether cgroups are still there is looked at in each so many periods. */
+/* Periods between two checks whether the cgroups of known containers still exist. */
 #define LOOK_PERIODS 2U
 
 /**
- * struct known - a container, as it was last told of
- * @there: its cgroup is
- * @path: as it is shown
+ * struct known - a container for which ContainerAdded was sent
+ * @there: its cgroup exists
+ * @path: escaped, as signals show it
  * @cgroup: as it is
  */
 struct known {
@@ -38,7 +38,7 @@ struct known {
 
 enum kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
 
-/** struct said - a signal of a container that is to be sent, @known with strings of its own */
+/** struct said - a signal to send for a container; @known has copies of the strings */
 struct said {
 	enum kind kind;
 	u64 left;
@@ -47,8 +47,8 @@ struct said {
 
 /**
  * struct signal_watch
- * @trouble: as it was last told
- * @known: by index of the attributor's table
+ * @trouble: counters of the source at the last period
+ * @known: indexed as the attributor's table of containers is
  * @left: of each kind, what was not sent since the last that was
  * @sent: of each kind, in this period
  * @said, @said_count: found on the worker's thread, sent on this one
@@ -68,7 +68,7 @@ struct signal_watch {
 	bool quiet;
 };
 
-/* Whether one more of @kind may be sent now, and what was not since the last. */
+/* Whether one more signal of @kind may be sent in this period; counts those that may not. */
 static bool may_send(struct signal_watch *w, enum kind kind, u64 *ret_left)
 {
 	if (w->quiet)
@@ -88,7 +88,7 @@ static void signal_trouble(struct signal_watch *w, const struct source_trouble *
 	sd_bus *bus = w->bus->bus;
 	u64 left;
 
-	/* A source that was made anew counts from 0. */
+	/* A replaced source counts from 0 again. */
 	if (now->faults > w->trouble.faults && may_send(w, KIND_FAULT, &left))
 		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Fault", "stut", now->last,
 				   now->faults - w->trouble.faults, now->cpus_stopped, left);
@@ -123,7 +123,7 @@ static int known_set(struct known *known, const struct attribute_container *c)
 	return -ENOMEM;
 }
 
-/* What a signal says of it. */
+/* Copy what the signal shows of the container. */
 static int known_copy(struct known *copy, const struct known *known)
 {
 	*copy = (struct known){
@@ -180,7 +180,7 @@ static void scan_container(struct signal_watch *w, struct known *known,
 		signal_container(w, KIND_ADDED, known);
 }
 
-/* On the worker's thread, while the main one waits, whose all of this is. */
+/* Runs on the worker's thread. The main thread, which owns @watch, waits meanwhile. */
 static int scan(struct worker_state *state, void *arg)
 {
 	u32 count = attributor_containers(state->attributor);
@@ -202,7 +202,7 @@ static int scan(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* What is in the table still may be gone: samples of it stay. */
+/* A container whose cgroup was removed stays in the table as long as it has samples. */
 static void scan_cgroups(struct signal_watch *w)
 {
 	int mount = cgroup_owner_open();

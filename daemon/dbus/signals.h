@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the bus is told unasked. */
+/* Signals for faults, throttling, and containers that are added and removed. */
 #ifndef SPEPROF_SIGNALS_H
 #define SPEPROF_SIGNALS_H
 
 #include "bus-core.h"
 
-/** signal_watch_new() - begin to look; what is there already is not signalled */
+/**
+ * signal_watch_new() - poll for changes once a second and emit signals for them
+ * @bus: connected; borrowed, until signal_watch_free()
+ * @event: the main loop; borrowed
+ * @ret_watch: freed by signal_watch_free()
+ *
+ * Containers that exist already are not signalled. At most ten signals of a kind are sent at once;
+ * the last argument of the next one counts those that were left out.
+ *
+ * Return: 0 or negative errno.
+ */
 int signal_watch_new(struct bus *bus, sd_event *event, struct signal_watch **ret_watch);
+/** signal_watch_free() - stop polling; returns NULL */
 struct signal_watch *signal_watch_free(struct signal_watch *watch);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What was counted: views, ledgers and summaries of a session. */
+/* Views, ledgers and summaries of a session. */
 #include "objects.h"
 
 #include <errno.h>

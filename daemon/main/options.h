@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The command line, and what it reads: configuration, drop-ins, credential. */
+/* Options of the command line, and the configuration: files, drop-ins and credential. */
 #ifndef SPEPROF_OPTIONS_H
 #define SPEPROF_OPTIONS_H
 
@@ -7,9 +7,10 @@
 #include "config/reload-status.h"
 
 /**
- * struct options - of one reading of them
- * @config_path: borrowed from the arguments
- * @bus_address: likewise; NULL for the system's
+ * struct options - options and the configuration that they lead to
+ * @config_path: the file; borrowed from the arguments
+ * @bus_address: of a private bus, borrowed from the arguments; NULL: the system bus
+ * @config: read from the files, then overridden by --set
  */
 struct options {
 	const char *config_path;
@@ -18,12 +19,15 @@ struct options {
 };
 
 /**
- * options_parse() - read all of it; what is wrong is told, one line
- * @ret_why: that line, where it is about what the files say; else untouched
+ * options_parse() - read the options and the configuration
+ * @argc: of main()
+ * @argv: of main()
+ * @ret_options: untouched on failure
+ * @ret_why: what is wrong in the files, one line; untouched if only the options are wrong
  *
- * As often as one likes: a reload reads the same files again.
+ * Logs one line about what is wrong. It may be called again: a reload reads the same files.
  *
- * Return: 0 or an exit status of sysexits.h; does not return from --help and --version.
+ * Return: 0, or an exit status of sysexits.h. With --help and --version it exits.
  */
 int options_parse(int argc, char **argv, struct options *ret_options,
 		  char ret_why[static RELOAD_REASON]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From one configuration to another while sampling goes on. */
+/* Changes of the configuration while sampling continues. */
 #ifndef SPEPROF_RELOAD_H
 #define SPEPROF_RELOAD_H
 
@@ -8,14 +8,18 @@
 #include "engine/worker.h"
 
 /**
- * reload_apply() - have the machine's session sample by @to, and all sessions count by its lists
- * @from: what is in force; afterwards as far as it is
- * @ret: what became of it
+ * reload_apply() - put another configuration into force without a restart
+ * @from: the configuration in force; afterwards holds the settings that are in force then
+ * @to: the configuration of the files
+ * @worker: all its sessions count by the new lists of containers, and the machine's session
+ *	samples by the new filter, rate, jitter and exception levels
+ * @ret: the result
  *
- * Filter, lists of containers, rate, jitter and levels change between two windows, all or none of
- * them. What only a restart changes is told and left.
+ * These settings change between two windows, all of them or none. Settings that need a restart are
+ * logged, named in @ret and left.
  *
- * Return: 0, or why not, which is told.
+ * Context: the main thread.
+ * Return: 0, or negative errno with the reason logged and in @ret.
  */
 int reload_apply(struct config *from, const struct config *to, struct worker *worker,
 		 struct reload_status *ret);
