@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All files of a configuration, the later ones over those before. */
+/* Reads all files of a configuration; a later file overrides an earlier one. */
 #include "config.h"
 
 #include "util/ini.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Other lists of containers, for all sessions at once: they are a part of each one's filter. */
+/* Changes the lists of containers (Containers=), which are a part of every session's rule. */
 #ifndef SPEPROF_CONTAINER_FILTER_H
 #define SPEPROF_CONTAINER_FILTER_H
 
 #include "worker.h"
 
 /**
- * struct container_filter_change - argument of relist()
- * @change: of the session "machine", its rule with the lists already
- * @lists: of all others, from now on; NULL: as before
- * @why: "" or why it cannot be
+ * struct container_filter_change - argument of container_filter_apply()
+ * @change: change of the session "machine"; its rule contains the lists already
+ * @lists: new lists for all other sessions; NULL: unchanged
+ * @why: on failure, a sentence that says why; else ""
  */
 struct container_filter_change {
 	struct worker_change change;
@@ -18,10 +18,13 @@ struct container_filter_change {
 };
 
 /**
- * relist() - for worker_call(), struct container_filter_change: worker_change(), and the lists put before what each
- * session counts. All of it or nothing
+ * container_filter_apply() - worker_change(), and new lists for all sessions; all or nothing
+ * @state: the worker's
+ * @arg: struct container_filter_change
  *
- * Return: 0; -EINVAL: a session's filter does not go together with the lists; as worker_change().
+ * Context: by worker_call().
+ * Return: 0; -EINVAL: the filter of a session cannot be combined with the lists; else as
+ * worker_change().
  */
 int container_filter_apply(struct worker_state *state, void *arg);
 

@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The last windows of a session as they were, in memory of a fixed size: what to look at
- * once something has happened. Of any source; the oldest give way.
+ * Flight recorder: the last windows of a session as they were written, in memory of a fixed size. A
+ * new window evicts the oldest ones.
  */
 #ifndef SPEPROF_FLIGHT_H
 #define SPEPROF_FLIGHT_H
 
 #include "source/source.h"
 
-/* Bytes that a session may keep. */
+/* Limits of its size in bytes. */
 #define FLIGHT_MIN (64UL << 10)
 #define FLIGHT_MAX (64UL << 20)
 
 struct flight;
 
-/** flight_new() - @size bytes, of records and what is known of them */
+/** flight_new() - allocate a recorder of @size bytes for windows and their headers; 0 or -ENOMEM */
 int flight_new(size_t size, struct flight **ret_flight);
+
+/** flight_free() - free; NULL is allowed; returns NULL */
 struct flight *flight_free(struct flight *flight);
+
+/** flight_size() - its size in bytes */
 size_t flight_size(const struct flight *flight);
 
-/** flight_add() - keep @window; one that is larger than all of the memory is not kept */
+/** flight_add() - copy @window; a window larger than the whole memory is counted as lost */
 void flight_add(struct flight *flight, const struct source_window *window);
 
-/** flight_first_ns() - when the oldest window was armed, 0 if there is none */
+/** flight_first_ns() - when the oldest window was armed; 0: there is none */
 u64 flight_first_ns(const struct flight *flight);
 
 /**
- * flight_replay() - all windows, the oldest first
+ * flight_replay() - pass all windows to @sink, the oldest first
+ * @flight: is not changed
+ * @sink: only @window is called
  *
- * What had to give way before the oldest one is among its @lost_bytes.
+ * Bytes of evicted windows are added to @lost_bytes of the oldest window.
  */
 void flight_replay(const struct flight *flight, const struct source_sink *sink);
 
-/** flight_clear() - forget them */
+/** flight_clear() - drop all windows */
 void flight_clear(struct flight *flight);
 
 #endif

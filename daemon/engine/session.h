@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session: whose samples are kept, by which filter, in a profile of its own. Sessions
- * share what the worker knows of tasks and symbols, and may share a source: then each
- * window goes to all of them, and each leaves out what its filter does not want.
+ * A session: a rule that selects samples, and the profile that counts them. All sessions share the
+ * tables of tasks and symbols. Several may share a source: each of its windows then goes to all of
+ * them, and each applies its own rule.
  *
- * All is of the worker's thread.
+ * Context: the worker's thread.
  */
 #ifndef SPEPROF_SESSION_H
 #define SPEPROF_SESSION_H
@@ -16,17 +16,22 @@
 #include "source/partitioned.h"
 #include "source/source.h"
 
-/* With its NUL. */
+/* Bytes of a session's name, its NUL included. */
 #define SESSION_NAME_SIZE 64
 
-/* The one that the configuration makes, and that is meant where none is named. */
+/* The session that the configuration describes, and the default of all commands. */
 #define SESSION_MACHINE "machine"
 
 /**
- * struct shared_source_cpu - what windows said of a CPU, since its source was made
- * @faulted: windows that ended in a fault
- * @collided: windows with samples that collided
- * @midr, @pmsver: of the last one, 0 if unknown
+ * struct shared_source_cpu - sums over the windows of a CPU since its source was opened
+ * @windows: number of windows
+ * @bytes: bytes of records
+ * @armed_ns: time in which the SPU sampled
+ * @blind_by: time in which it did not, by &enum source_blind
+ * @faulted: windows that ended with a fault
+ * @collided: windows in which samples collided
+ * @midr: of the last window; 0: unknown
+ * @pmsver: of the last window; 0: unknown
  */
 struct shared_source_cpu {
 	u64 windows;
@@ -39,20 +44,22 @@ struct shared_source_cpu {
 	u8 pmsver;
 };
 
-/* Numbers of CPUs are below this. */
+/* CPU numbers are below this. */
 #define SHARED_SOURCE_CPUS 65536U
 
 /**
- * struct shared_source - a source, and how many sessions take its windows
- * @source: freed with the feed
- * @sampling: what it was asked for, filters aside; models are whose it was given
- * @filter: what its SPUs leave out, for the one session that has it; else all 0
- * @cores: that it was made for
- * @cpus, @cpu_count: by number, up to the highest that had a window
- * @references: sessions that have it, and who makes one
- * @running: sessions that run: the source is enabled while there are any
- * @seen: where several workers drain it: &source.trouble as of the last look
- * @error: negative errno of the last drain that failed since it was enabled, 0 for none
+ * struct shared_source - a source and the sessions that count its windows
+ * @source: freed with the last reference
+ * @sampling: options that it was opened with, without filters; the string of models is borrowed
+ * @filter: filters that its SPUs apply. All 0 while several sessions share it, as a record that one
+ *	leaves out may count for another
+ * @cores: kinds of cores that it has
+ * @cpus: indexed by CPU number
+ * @cpu_count: entries of @cpus
+ * @references: sessions that use it, and code that is creating one
+ * @running: sessions that run; the source is enabled while there are any
+ * @seen: copy of source.trouble at the last merge, with several drain threads
+ * @error: negative errno of the last failed drain since it was enabled; 0: none
  */
 struct shared_source {
 	struct source *source;
@@ -67,36 +74,40 @@ struct shared_source {
 	int error;
 };
 
-/** session_epoch() - a random number: whoever adds counters up tells by it that they began anew */
+/** session_epoch() - make a random number, by which readers notice that counters restarted at zero */
 u64 session_epoch(void);
 
 /**
- * shared_source_new() - with one reference, the caller's; takes over @source where it succeeds
- * @sampling: what @source was made with, without filters
+ * shared_source_new() - make a shared source with one reference
+ * @source: owned by the result on success
+ * @sampling: options that it was opened with, without filters
+ * @ret_shared_source: released by shared_source_put()
+ *
+ * Return: 0 or -ENOMEM.
  */
 int shared_source_new(struct source *source, const struct source_config *sampling,
 		      struct shared_source **ret_shared_source);
 
-/** shared_source_get() - another reference */
+/** shared_source_get() - take another reference; returns its argument */
 struct shared_source *shared_source_get(struct shared_source *shared_source);
 
-/** shared_source_count() - add a window to its CPU's; once for each */
+/** shared_source_count() - add a window to the sums of its CPU; once for each window */
 void shared_source_count(struct shared_source *shared_source, const struct source_window *window);
 
-/** shared_source_put() - with the last reference it is freed, and its source; returns NULL */
+/** shared_source_put() - release a reference; the last one frees the source; returns NULL */
 struct shared_source *shared_source_put(struct shared_source *shared_source);
 
-/* Of cgroups in a rule, as the module has it. */
+/* Most cgroups in a rule; the module has the same limit. */
 #define SESSION_CGROUPS 256
-/* Of an expression and of a cgroup's path, with its NUL: they are read again after a restart. */
+/* Bytes of an expression and of a cgroup's path, with the NUL. A checkpoint stores them. */
 #define SESSION_TEXT 4096
 
 /**
- * struct session_rule - what of its windows a session counts
- * @expression: as it was given, "" for everything
- * @cgroups: in or below which; NULL-terminated, NULL for everywhere
- * @cgroups_part: which of filter_parts() says so
- * @filter: both, and the lists of containers; NULL for everything
+ * struct session_rule - which samples a session counts
+ * @expression: the filter as given; "": all
+ * @cgroups: only in or below these; NULL-terminated; NULL: everywhere
+ * @cgroups_part: index in filter_parts() of the part for @cgroups
+ * @filter: expression, cgroups and lists of containers combined; NULL: all
  */
 struct session_rule {
 	char *expression;
@@ -106,26 +117,30 @@ struct session_rule {
 };
 
 /**
- * session_rule_new() - put it together
- * @lists: containers of the configuration, NULL for none; their cgroups do not matter
- * @expression: NULL for everything
- * @cgroups: absolute paths below the mount of cgroups; NULL for everywhere
+ * session_rule_new() - parse and combine a rule
+ * @lists: lists of containers in the configuration; NULL: none. Its cgroups are ignored
+ * @expression: a filter; NULL: all
+ * @cgroups: absolute paths below the mount of cgroups, NULL-terminated; NULL: everywhere
+ * @ret_rule: freed by session_rule_free()
+ * @ret_error: on -EINVAL, why; @column is a position in @expression, 0: the error is elsewhere
  *
- * Return: 0; -EINVAL, then @ret_error says why: @column is of @expression, 0 if it is not
- * about that; -ENOMEM.
+ * Return: 0; -EINVAL; -ENOMEM.
  */
 int session_rule_new(const struct filter_lists *lists, const char *expression, char *const *cgroups,
 		     struct session_rule **ret_rule, struct filter_error *ret_error);
+
+/** session_rule_free() - free; NULL is allowed; returns NULL */
 struct session_rule *session_rule_free(struct session_rule *rule);
 
 /**
- * struct session_config - what a session is made of
- * @name: by session_name_valid()
- * @shared_source: a reference, the session's from then on
- * @rule: the session's from then on
- * @shared: @shared_source is another session's, who says how it samples
- * @flight_bytes: bytes of its last windows to keep as they are, FLIGHT_MIN to FLIGHT_MAX; 0 for none
- * @wanted, @left: of -EDQUOT: the MemoryBudget= that would do, and what is left for sessions
+ * struct session_config - arguments of worker_add() and session_init()
+ * @name: session_name_valid()
+ * @shared_source: a reference, owned by the session on success
+ * @rule: owned by the session on success
+ * @shared: another session owns the source and decides how it samples
+ * @flight_bytes: size of the flight recorder, FLIGHT_MIN to FLIGHT_MAX bytes; 0: none
+ * @wanted: on -EDQUOT, the MemoryBudget= that would suffice
+ * @left: on -EDQUOT, bytes that are left for sessions
  */
 struct session_config {
 	const char *name;
@@ -138,23 +153,24 @@ struct session_config {
 };
 
 /**
- * struct session - a place in the worker's array
- * @name: "" where the place is free
- * @shared_source: where its windows come from
- * @shared: which is another session's, who says how it samples
- * @rule: what of them counts
- * @flight: its last windows as they were, whatever @rule wants of them; NULL for none
+ * struct session - an entry of the worker's array
+ * @name: ""; the entry is free
+ * @shared_source: the source of its windows
+ * @rule: which samples count
+ * @profile: the counters; with drain threads, what was merged
+ * @flight: its last windows, not filtered by @rule; NULL: no flight recorder
+ * @shared: another session owns the source and decides how it samples
  * @running: its windows count
- * @waits: it ran before the daemon was restarted, and starts with the session whose source it shares
- * @started_ns: when that began, CLOCK_MONOTONIC
- * @stopped_ns: when it ended the last time; 0: never in this process
- * @ran_ns: how long it ran before, since the last reset
- * @epoch: a random number, another one after each reset
+ * @waits: it ran before the daemon restarted, and starts when the owner of its source starts
+ * @started_ns: when it was started, CLOCK_MONOTONIC
+ * @stopped_ns: when it was last stopped; 0: not in this process
+ * @ran_ns: how long it ran before @started_ns, since the last reset
+ * @epoch: a random number that changes with every reset
  * @cost_ns: CPU time of this process at the last reset
- * @nodes: of this machine, for the profile
- * @bytes: of the share of the bus's sessions
- * @shards: how many workers count; 0: the one, in @profile
- * @shard: of each worker, and one more to be put in the place of one (shards.h)
+ * @nodes: NUMA nodes of this machine, for the profile
+ * @bytes: its part of MEMORY_SESSIONS
+ * @shards: number of drain threads; 0: the worker counts in @profile
+ * @shard: a profile for each drain thread, and a spare one that a merge exchanges with it
  */
 struct session {
 	char name[SESSION_NAME_SIZE];
@@ -177,43 +193,46 @@ struct session {
 };
 
 /**
- * session_name_valid() - whether it can stand in an object's path, a unit's name and a log
+ * session_name_valid() - whether @name may name a session
  *
- * One to 63 letters, digits and "_", a letter first.
+ * A letter, then up to 62 letters, digits and "_". So it fits into object paths and unit names.
  */
 bool session_name_valid(const char *name);
 
 /**
- * session_init() - make a session, stopped
+ * session_init() - initialize a session, stopped
+ * @session: a free entry
+ * @config: on failure its source and rule stay the caller's
+ * @plan: sizes of its tables
  * @attributor: borrowed
  *
- * Return: 0; -EINVAL for a name that is not valid; -ERANGE for what is to be kept; -ENOMEM. Where it fails, feed
- * and rule stay the caller's.
+ * Return: 0; -EINVAL: the name is invalid; -ERANGE: the size of the flight recorder is; -ENOMEM.
  */
 int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan,
 		 struct attributor *attributor);
 
-/** session_deinit() - stop it without a last drain and free what it has; a free place stays one */
+/** session_deinit() - stop it without a last drain and free what it owns; harmless for a free entry */
 void session_deinit(struct session *session);
 
-/** session_set_rule() - what counts from now on; takes over @rule */
+/** session_set_rule() - replace the rule; @rule is owned by the session */
 void session_set_rule(struct session *session, struct session_rule *rule);
 
-/** session_start() - its windows count, and its source is enabled. -EALREADY; as the source */
+/** session_start() - enable its source and count its windows; -EALREADY, or the error of the source */
 int session_start(struct session *session);
 
 /**
- * session_disable() - nothing more is sampled for it
+ * session_disable() - stop sampling for it
+ * @session: runs
  *
- * What was sampled before may still be drained, and session_stop() is to follow.
+ * The caller may drain what was sampled before, and must call session_stop() then.
  */
 void session_disable(struct session *session);
 
-/** session_stop() - its windows do not count any more; -EALREADY */
+/** session_stop() - stop counting its windows; -EALREADY if it does not run */
 int session_stop(struct session *session);
 
-/** session_reset() - forget what was counted, as if it began now */
+/** session_reset() - set all counters to zero and choose another epoch */
 void session_reset(struct session *session);
 
 /**
@@ -226,12 +245,13 @@ void session_reset(struct session *session);
  */
 void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns);
 
-/** session_duration() - for how long it ran since the last reset, ns */
+/** session_duration() - nanoseconds for which it ran since the last reset */
 u64 session_duration(const struct session *session);
 
 /**
- * session_header() - what the profile does not know of a view's header
- * @ret_header: source, state, trouble and cost are filled in
+ * session_header() - fill in the part of a view's header that the profile does not have
+ * @session: the session
+ * @ret_header: gets source, state, trouble and cost; other members stay as they are
  */
 void session_header(const struct session *session, struct view_header *ret_header);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worker: the one thread that owns sessions, their sources and the tables they feed.
- * What others want of them is called there, between two drains, so that nothing on a
- * sample's way takes a lock.
+ * The worker: the thread that owns sessions, their sources and the tables that they fill. Other
+ * threads call functions on it, between two drains, so the path of a sample takes no lock. With
+ * several drain threads (shards.h) the worker coordinates them.
  */
 #ifndef SPEPROF_WORKER_H
 #define SPEPROF_WORKER_H
@@ -13,27 +13,29 @@
 #include "session.h"
 #include "tasks/task-events.h"
 
-/* Sessions at once: each costs a profile's memory, and its share of each sample. */
+/* Most sessions. Each costs the memory of a profile, and time for each sample. */
 #define WORKER_SESSIONS 8
 
 struct rate_control;
 struct shards;
 
 /**
- * struct worker_state - what the worker owns
- * @tasks: NULL where the kernel refuses them
- * @task_status: which task events there are, and why no better ones
- * @process: a random number of this process
- * @attributor, @symbols: what all sessions share
- * @sessions: places; worker_next() walks those that are taken, worker_session() finds one.
- *	Where a session is does not change while it lives
- * @profiles: bytes of profiles for pprof that are being taken, out of MEMORY_SESSIONS as sessions are
+ * struct worker_state - what the worker owns; used on its thread only
+ * @tasks: task events; NULL: the kernel refuses them, so /proc is scanned
+ * @task_status: which task events are in use, and why no better ones
+ * @plan: sizes of all tables
+ * @process: a random number that identifies this process
+ * @attributor: tables of tasks, shared by all sessions
+ * @symbols: names of functions, shared by all sessions
+ * @sessions: entries, free if the name is ""; use worker_next() and worker_session(). A session
+ *	never moves
+ * @profiles: bytes of pprof profiles that are being taken; counted to MEMORY_SESSIONS
  * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
  * @saved_state: what @hooks work on, of the code that installed them; the engine does not use it
- * @shards: those who drain, where there are several workers (shards.h); else NULL
- * @meter: what the worker's thread drains outside of calls; where there are several workers, they
- *	have meters of their own (shards_meter())
- * @rate_control: how often the machine's session samples (rate-control.h), or NULL; borrowed
+ * @rate_control: control of the machine's session's interval; NULL: none; borrowed
+ * @shards: the drain threads; NULL: the worker's thread drains itself
+ * @meter: cost of draining on the worker's thread; calls do not count. Drain threads have meters of
+ *	their own (shards_meter())
  */
 struct worker_state {
 	struct task_events *tasks;
@@ -51,70 +53,96 @@ struct worker_state {
 	struct drain_meter meter;
 };
 
+/** typedef worker_fn - a function that runs on the worker's thread; returns 0 or negative errno */
 typedef int (*worker_fn)(struct worker_state *state, void *arg);
 
 struct worker;
 
 /**
- * worker_new() - start the thread, without a session; takes over @tasks where it succeeds
- * @plan: how large tables may be, copied; NULL for their defaults
- * @tasks: what tells of tasks, NULL for /proc alone
- * @task_status: what task_events_new() said of it; copied
+ * worker_new() - start the worker's thread, without a session
+ * @plan: sizes of tables, copied; NULL: defaults
+ * @tasks: task events; owned by the worker on success; NULL: scan /proc only
+ * @task_status: result of task_events_new(); copied
+ * @ret_worker: freed by worker_free()
+ *
+ * Return: 0 or negative errno.
  */
 int worker_new(const struct memory_plan *plan, struct task_events *tasks,
 	       const struct task_events_status *task_status, struct worker **ret_worker);
 
-/** worker_free() - stop all sessions, end the thread, free what it owns */
+/** worker_free() - stop all sessions, end the thread and free; NULL is allowed; returns NULL */
 struct worker *worker_free(struct worker *worker);
 
 /**
  * worker_call() - run @fn on the worker's thread and wait for it
+ * @worker: running
+ * @fn: may change everything; all drain threads are paused meanwhile
+ * @arg: for @fn
  *
+ * Context: any thread but the worker's and drain threads. Calls of several threads run one by one.
  * Return: what @fn returns.
  */
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
-/** worker_read() - worker_call() of what changes nothing: where there are several workers, they go on */
+/** worker_read() - like worker_call(), for an @fn that only reads: drain threads are not paused */
 int worker_read(struct worker *worker, worker_fn fn, void *arg);
 
 /**
- * worker_heartbeat() - another number each time the worker, all of them, have come around since it was
- * asked; once a second at least, but for who asks more often. Of one thread
+ * worker_heartbeat() - a number that changes while the worker and all drain threads run
+ * @worker: running
+ *
+ * It changes at least once a second. A thread that hangs stops it.
+ *
+ * Context: always the same thread.
  */
 u64 worker_heartbeat(struct worker *worker);
 
-/** worker_share() - how much memory is still there for sessions of the bus and profiles for pprof */
+/** worker_share() - bytes of MEMORY_SESSIONS that sessions and pprof profiles have left */
 u64 worker_share(struct worker_state *state);
 
-/** worker_session() - by name, NULL for SESSION_MACHINE; NULL if there is none such */
+/** worker_session() - find a session by @name; NULL is SESSION_MACHINE. Returns NULL: there is none */
 struct session *worker_session(struct worker_state *state, const char *name);
 
-/** worker_next() - the session after @session, from NULL on; NULL after the last */
+/** worker_next() - the session after @session; NULL begins, and NULL is returned after the last */
 struct session *worker_next(struct worker_state *state, struct session *session);
 
-/** worker_drain() - count what is there of @session; of the worker's thread, as calls are */
+/** worker_drain() - read and count what the rings of @session hold; on the worker's thread */
 void worker_drain(struct worker_state *state, struct session *session);
 
 /*
- * Calls for worker_call(); @arg as each says. Where it is a session's name, NULL is
- * SESSION_MACHINE, and -ENOENT says that there is none such.
+ * The following are for worker_call(). If @arg is the name of a session, NULL is SESSION_MACHINE, and
+ * -ENOENT means that there is no such session.
  */
 
-/* struct session_config; -EEXIST: the name is taken; -ENOSPC: all places are; -EDQUOT: the budget
- * has no room for it; as session_init(). */
+/**
+ * worker_add() - add a session, stopped
+ * @state: the worker's
+ * @arg: struct session_config
+ *
+ * Return: 0; -EEXIST: the name is taken; -ENOSPC: there are WORKER_SESSIONS; -EDQUOT: MemoryBudget= is
+ * too small; other errors of session_init() and of programming the SPUs.
+ */
 int worker_add(struct worker_state *state, void *arg);
-int worker_remove(struct worker_state *state, void *arg); /* name */
-int worker_start(struct worker_state *state, void *arg); /* name; -EALREADY */
-int worker_stop(struct worker_state *state, void *arg); /* name; -EALREADY */
-int worker_reset(struct worker_state *state, void *arg); /* name */
+
+/** worker_remove() - stop and remove the session named @arg; its source is closed if it was its own */
+int worker_remove(struct worker_state *state, void *arg);
+
+/** worker_start() - start the session named @arg; -EALREADY: it runs; or the error of its source */
+int worker_start(struct worker_state *state, void *arg);
+
+/** worker_stop() - stop the session named @arg after a last drain; -EALREADY: it is stopped */
+int worker_stop(struct worker_state *state, void *arg);
+
+/** worker_reset() - set all counters of the session named @arg to zero */
+int worker_reset(struct worker_state *state, void *arg);
 
 /**
  * struct worker_change - argument of worker_change()
  * @session: its name
- * @rule: what counts from now on, taken over where it succeeds; NULL: as before
- * @interval_ns: mean time between samples of a busy CPU; 0: as before
- * @sampling: its interval (0: as before), jitter and levels, instead; NULL: as before
- * @reason: why -EOPNOTSUPP and others, a static sentence
+ * @rule: the new rule, owned by the session on success; NULL: unchanged
+ * @interval_ns: mean time between samples of a busy CPU; 0: unchanged
+ * @sampling: the new interval (0: unchanged), jitter and exception levels; NULL: unchanged
+ * @reason: on failure, why, a static sentence; or NULL
  */
 struct worker_change {
 	const char *session;
@@ -124,10 +152,27 @@ struct worker_change {
 	const char *reason;
 };
 
-/* -EOPNOTSUPP: the interval is another session's, or the source cannot change it. */
+/**
+ * worker_change() - change rule and sampling of a session, all or nothing
+ * @state: the worker's
+ * @arg: struct worker_change
+ *
+ * Samples of before the change are counted by the old rule.
+ *
+ * Return: 0; -ENOENT; -EOPNOTSUPP: another session decides on the interval, or the source cannot
+ * change it; other errors of the source.
+ */
 int worker_change(struct worker_state *state, void *arg);
 
-/** struct worker_view - argument of worker_view(); @session as above */
+/**
+ * struct worker_view - argument of worker_view()
+ * @session: its name; NULL is SESSION_MACHINE
+ * @span: period that is shown
+ * @group: what a row is
+ * @sort: order of rows, the largest first
+ * @limit: most rows
+ * @view: the result; the caller calls view_clear()
+ */
 struct worker_view {
 	const char *session;
 	enum view_span span;
@@ -136,14 +181,18 @@ struct worker_view {
 	u32 limit;
 	struct view view;
 };
-int worker_view(struct worker_state *state, void *arg); /* struct worker_view */
 
-/** struct worker_hot - argument of worker_hot(): profile_hot_json(); @text is allocated */
+/** worker_view() - make a view; @arg is struct worker_view; 0, -ENOENT or -ENOMEM */
+int worker_view(struct worker_state *state, void *arg);
+
+/** struct worker_hot - argument of worker_hot(); @limit: most lines and pages; @text: allocated */
 struct worker_hot {
 	const char *session;
 	u32 limit;
 	char *text;
 };
+
+/** worker_hot() - profile_hot_json(); @arg is struct worker_hot; 0, -ENOENT or -ENOMEM */
 int worker_hot(struct worker_state *state, void *arg);
 
 #endif

@@ -12,13 +12,13 @@ static const char *times(u64 count)
 	return count == 1 ? "" : "s";
 }
 
-/* A total since the source was made: another one begins anew. */
+/* Growth of a total since the source was made; a replaced source starts at 0. */
 static u64 grown(u64 before, u64 now)
 {
 	return now > before ? now - before : 0;
 }
 
-/* struct topic - what is said when it is over: @what in the plural */
+/* struct topic - a kind of problem; @what names it in the plural, for the line that it has ended */
 struct topic {
 	const char *id;
 	const char *what;
@@ -26,8 +26,8 @@ struct topic {
 };
 
 /*
- * Whether @grown_by more of it are worth a line now: then their number is *@ret_n and in @count.
- * That it is over is said here.
+ * Whether to log @grown_by more events now; *@ret_n and @count then have their number. Logs the end
+ * of the problem itself.
  */
 static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struct topic *topic,
 		   char count[static FIELD], u64 *ret_n)
@@ -37,7 +37,7 @@ static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struc
 	if (say == LOG_LIMIT_SILENT)
 		return false;
 	snprintf(count, FIELD, "SPEPROF_COUNT=%llu", (unsigned long long)*ret_n);
-	/* What is not told of is what came since the last line. */
+	/* Count what was not logged since the last line. */
 	if (say == LOG_LIMIT_RESOLVED)
 		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
 			  "no %s for %llu minutes; %llu since this was told the last time",
@@ -59,7 +59,7 @@ static void log_faults(struct health_log *told, const struct health *now, u64 no
 		    &topic, count, &n))
 		return;
 	snprintf(what, sizeof(what), "SPEPROF_FAULT=%s", last);
-	/* It is told so by every source. */
+	/* Every source reports it this way. */
 	if (sscanf(last, "CPU %u:", &number) == 1) {
 		snprintf(cpu, sizeof(cpu), "SPEPROF_CPU=%u", number);
 		fields[2] = cpu;

@@ -26,13 +26,13 @@
 #include "util/cpu-list.h"
 #include "util/log.h"
 
-/* What may pass is tried again: so often, longer than systemd counts starts for (10 s). */
+/* Tries to get the SPUs. Together they last longer than StartLimitIntervalSec= (10 s). */
 #define TRIES	 48
 #define PAUSE_NS 250000000
 
 /**
- * struct daemon - what lives as long as the process
- * @checkpoint: NULL where nobody keeps anything for the next process
+ * struct daemon - state of the process
+ * @checkpoint: NULL if no service manager stores it for the next process
  */
 struct daemon {
 	int argc;
@@ -42,7 +42,7 @@ struct daemon {
 	struct memory_plan plan;
 	struct checkpoint *checkpoint;
 	struct rate_control *rate_control;
-	bool adopted; /* the source's session was another process's */
+	bool adopted; /* the source has the rings of an earlier process */
 	struct restore_on_start taken;
 	struct worker *worker;
 	sd_event *event;
@@ -51,7 +51,7 @@ struct daemon {
 	struct reload_status reloaded;
 };
 
-/* Records do not say whose they are: who ran when must. */
+/* Whether context switches must be followed, as records do not name their task. */
 static void follow_switches(struct task_events *tasks, struct task_events_status *status)
 {
 	char why[TASK_EVENTS_REASON] = "there are no task events";
@@ -63,7 +63,7 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 		 "%sno context switches, so that no sample is attributed: %s", n ? "; " : "", why);
 }
 
-/* Whichever way tasks are told: in a container their cgroups may not be. */
+/* In a container the cgroups of tasks may be invisible, by whatever way task events come. */
 static void run_periodic_checks(struct task_events_status *status)
 {
 	size_t n = strlen(status->reason);
@@ -78,7 +78,7 @@ static void run_periodic_checks(struct task_events_status *status)
 	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s", n ? "; " : "", reason);
 }
 
-/* Not worth failing for: what is missing is said here, and in the status for as long as it runs. */
+/* Missing task events are no reason to fail: log what is missing; status shows it as well. */
 static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
 				      struct task_events_status *status)
 {
@@ -105,7 +105,7 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	return tasks;
 }
 
-/* A session for each worker, whose descriptor the service manager has kept: rings are still there. */
+/* Adopt the sessions of an earlier process, one for each worker: their rings still exist. */
 static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {
@@ -124,7 +124,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 	return false;
 }
 
-/* Before anything takes memory. */
+/* Plan the memory, before any table is allocated. */
 static int plan_memory(struct daemon *d)
 {
 	const struct config *c = &d->options.config;
@@ -141,12 +141,12 @@ static int plan_memory(struct daemon *d)
 	u64 least;
 	int r;
 
-	/* A worker without a CPU has nothing to do. */
+	/* No more workers than CPUs. */
 	request.workers = c->workers < request.cpus ? c->workers : request.cpus;
 	if (!c->workers)
 		request.workers = budget_workers(request.cpus, c->samples_per_second);
 	r = budget_plan(&request, &d->plan, &least);
-	/* Fewer who may fall behind are better than none. */
+	/* If the budget is too small, fewer workers are better than none. */
 	while (r < 0 && !c->workers && --request.workers)
 		r = budget_plan(&request, &d->plan, &least);
 	if (r >= 0)
@@ -159,7 +159,7 @@ static int plan_memory(struct daemon *d)
 	return EX_CONFIG;
 }
 
-/* After try @tries, from 0 on: 0 to try again, -ETIMEDOUT after the last, -EINTR: told to end. */
+/* Wait after try @tries, from 0 on: 0: try again; -ETIMEDOUT: it was the last; -EINTR: a signal to end. */
 static int pause_after(u32 tries)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -174,8 +174,8 @@ static int pause_after(u32 tries)
 }
 
 /*
- * Where somebody else has the SPU, or memory and descriptors are short, it is waited for, and then
- * another process tries: what the service manager keeps it keeps for as long as that goes on.
+ * If another session has the SPU, or memory or descriptors are short, wait. After the last try the
+ * process exits and the service manager starts another, which still finds the stored descriptors.
  */
 static int open_source(const struct config *c, const struct source_config *sampling,
 		       struct source **ret_source)
@@ -200,7 +200,7 @@ static int open_source(const struct config *c, const struct source_config *sampl
 	}
 }
 
-/* The session of the configuration: what the machine does, from start to end. */
+/* Add the session "machine", which the configuration describes. */
 static int open_machine(struct daemon *d, struct session_config *ret_session)
 {
 	const struct config *c = &d->options.config;
@@ -215,7 +215,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	sampling.parts = d->plan.workers;
 	if (config_lists(c, &lists) < 0)
 		return EX_OSERR;
-	/* config_set() has seen that the expression parses, alone. */
+	/* config_set() has checked the expression alone, not together with the lists. */
 	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
 	config_lists_clear(&lists);
 	if (r < 0) {
@@ -246,7 +246,7 @@ static void log_filters(char *text, size_t size, bool does, const char *what)
 		snprintf(text + len, size - len, "%s%s", len ? " and " : "", what);
 }
 
-/* What the SPU leaves out nobody can count, so that it is said. */
+/* Log what the SPU filters, as no session can count it. */
 static int log_filter(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -271,7 +271,7 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	return 0;
 }
 
-/* Only once there is a source: without, what tells of tasks would not be worth a word. */
+/* Only when the source is open: without one, missing task events need no line. */
 static int start_worker(struct daemon *d, struct session_config *session)
 {
 	struct task_events_status told = { 0 };
@@ -292,7 +292,7 @@ static int start_worker(struct daemon *d, struct session_config *session)
 	return EX_OSERR;
 }
 
-/* @arg: the daemon, whose configuration says by what */
+/* @arg is the struct daemon, for its configuration. */
 static int rate_control_machine(struct worker_state *state, void *arg)
 {
 	struct daemon *d = arg;
@@ -306,7 +306,7 @@ static int rate_control_machine(struct worker_state *state, void *arg)
 	return rate_control_configure(state, &governing);
 }
 
-/* A wrong file leaves all as it was; @d->reloaded says why until one is right. */
+/* A wrong file changes nothing; d->reloaded has the reason until a file is right. */
 static int reload(void *ctx)
 {
 	struct daemon *d = ctx;
@@ -339,7 +339,7 @@ static void on_interval(void *ctx)
 	bus_sampling_changed(ctx);
 }
 
-/* Whoever goes on with another process's figures runs already. */
+/* Start the machine's session, unless the restore has started or stopped it. */
 static int start_machine(struct daemon *d)
 {
 	for (u32 tries = 0;; tries++) {
@@ -360,7 +360,7 @@ static int start_machine(struct daemon *d)
 	}
 }
 
-/* What their numbers are below: of those that are there some may be missing in between. */
+/* One more than the highest possible CPU number; numbers may have gaps. */
 static u32 cpu_numbers(void)
 {
 	struct cpu_list possible;
@@ -389,11 +389,11 @@ static int run(struct daemon *d)
 	notify_ready(&d->notify);
 	log_write(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
 		  d->notify.status);
-	/* What it is ended with: 0 by a signal, or as bus.h says. */
+	/* The exit status: 0 after a signal, BUS_GONE_STATUS after the bus closed. */
 	r = sd_event_loop(d->event);
 	notify_stopping();
 	notify_deinit(&d->notify);
-	/* Whether it is a restart or the end, the service manager alone knows. */
+	/* Only the service manager knows whether this is a restart, so save in any case. */
 	if (d->checkpoint) {
 		worker_call(d->worker, checkpoint_final, NULL);
 		checkpoint_file_save(d->checkpoint->slots);
@@ -401,7 +401,7 @@ static int run(struct daemon *d)
 	return r < 0 ? EX_OSERR : r;
 }
 
-/* Whether nobody answers there, as of a bus that is being restarted. */
+/* Whether the error means that no bus answers, as while it is restarted. */
 static bool is_away(int r)
 {
 	return r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN ||
@@ -409,8 +409,8 @@ static bool is_away(int r)
 }
 
 /*
- * Where another process was on it, the bus will come back: it is waited for, as the module's rings
- * are being filled, and figures are with the service manager for as long as it tries. -EINTR: to end.
+ * Connect to the bus. After a restart wait for it: an earlier process was connected, so it will come
+ * back, and the module's rings fill meanwhile. -EINTR: a signal to end.
  */
 static int reach_bus(struct daemon *d, bool again)
 {
@@ -467,7 +467,7 @@ static int serve(struct daemon *d)
 	return r;
 }
 
-/* Before any thread is there, so that all of them leave signals to the loop. */
+/* Block signals before the first thread, so that all threads leave them to the main loop. */
 static int make_event(struct daemon *d)
 {
 	sigset_t mask;
@@ -489,8 +489,8 @@ static int make_event(struct daemon *d)
 }
 
 /*
- * glibc raises what it takes for large with each large block that is freed, up to 32 MiB, and keeps
- * twice as much: a view or a checkpoint once made would stay in memory. All of these go back.
+ * By default glibc raises its mmap threshold, up to 32 MiB, with each large block that is freed, and
+ * retains twice as much. A view or checkpoint would stay in memory. Fixed limits return it.
  */
 static void keep_no_large_blocks(void)
 {

@@ -13,9 +13,9 @@
 #include "util/log.h"
 #include "util/time.h"
 
-/* How often the status is looked at, where the watchdog does not want it sooner. */
+/* Period of the status in microseconds, if the watchdog needs no shorter one. */
 #define PERIOD_US 5000000ULL
-/* The worker comes around once a second. */
+/* The worker has a heartbeat at least once a second. */
 #define PERIOD_LEAST_US 1500000ULL
 
 struct described {
@@ -25,7 +25,7 @@ struct described {
 	u64 interval_ns;
 };
 
-/* Append to @text, of STATUS_SIZE bytes; what does not fit is cut. */
+/* Append to @text, which has STATUS_SIZE bytes, and cut what does not fit. */
 static void __attribute__((format(printf, 2, 3))) text_append(char *text, const char *format, ...)
 {
 	size_t n = strlen(text);
@@ -36,7 +36,7 @@ static void __attribute__((format(printf, 2, 3))) text_append(char *text, const 
 	va_end(ap);
 }
 
-/* For "systemctl status": what is sampled, how it is read, and what is wrong. */
+/* Write the status line for "systemctl status": what is sampled, how, and what is wrong. */
 static int describe(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -82,7 +82,7 @@ static int describe(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Not what the next line of the journal scrolls away: it is so until a file is right. */
+/* The status repeats a refused configuration until a reload succeeds. */
 static void describe_reloaded(const struct notify *notify, char *text)
 {
 	if (!notify->reloaded)
@@ -94,7 +94,7 @@ static void describe_reloaded(const struct notify *notify, char *text)
 		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
 }
 
-/* Only what is new: who watches the unit need not be woken for the rest. */
+/* Send only a changed status, so as not to wake those who watch the unit. */
 static void send_status(struct notify *notify)
 {
 	struct described now;
@@ -160,7 +160,7 @@ void notify_ready(struct notify *notify)
 
 	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
-	/* What another process was told is not told again. */
+	/* Trouble that an earlier process logged is not logged again. */
 	if (!*notify->status)
 		notify->told.last.source = notify->trouble.source = now.trouble;
 	notify->interval_ns = now.interval_ns;

@@ -57,7 +57,7 @@ static int read_config(struct options *o, bool named, char ret_why[static RELOAD
 		snprintf(why, sizeof(why), "%s:%u: %s", error.file, error.line, error.text);
 	else
 		snprintf(why, sizeof(why), "%s: %s", error.file, error.text);
-	/* A file may hold anything; it is a property on the bus, which has text. */
+	/* The line becomes a property on the bus, which must be UTF-8; a file may hold any bytes. */
 	escape_string(ret_why, RELOAD_REASON, why);
 	log_write(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
@@ -106,7 +106,7 @@ static int parse_places(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-/* Twice over the options: --set overrides the files wherever it stands. */
+/* Parse the options twice, so that --set overrides the files wherever it stands. */
 int options_parse(int argc, char **argv, struct options *ret_options,
 		  char ret_why[static RELOAD_REASON])
 {

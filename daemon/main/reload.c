@@ -10,7 +10,7 @@
 #include "state/checkpoint.h"
 #include "util/log.h"
 
-/* What of @to waits for a restart, by name; "" for nothing. */
+/* List the settings of @to that need a restart; "": none. */
 static void name_waiting(const struct config *from, const struct config *to, char *ret, size_t size)
 {
 	const struct {
@@ -36,7 +36,7 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 					      rows[i].name);
 }
 
-/* What counts, where that differs: Filter= is of the machine's session, the lists are of all. */
+/* Build the changed rules: Filter= applies to the session "machine", the lists to all sessions. */
 static int make_rules(const struct config *from, const struct config *to,
 		      const struct filter_lists *lists, struct container_filter_change *request)
 {
@@ -54,7 +54,7 @@ static int make_rules(const struct config *from, const struct config *to,
 	return r;
 }
 
-/* All of it, or nothing and @ret says why. */
+/* Apply all changes, or none, with the reason in @ret. */
 static int change_all(const struct config *from, const struct config *to,
 		      const struct source_config *sampling, struct worker *worker,
 		      struct reload_status *ret)
@@ -93,13 +93,13 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	struct source_config sampling = source_sampling(to);
 	int r;
 
-	/* What the governor has found for the same rate, or the bus has set since, stays in force. */
+	/* With an unchanged rate the interval of the rate control, or of a call, stays in force. */
 	if (from->samples_per_second == to->samples_per_second)
 		sampling.interval_ns = governing.nominal_ns = 0;
 	r = change_all(from, to, &sampling, worker, ret);
 	if (r < 0)
 		return r;
-	/* Another rate may be the interval that the governor has come to by itself. */
+	/* The interval of the new rate may be the one that the rate control has chosen already. */
 	if (from->overhead != to->overhead || governing.nominal_ns)
 		worker_call(worker, rate_control_configure, &governing);
 	*ret->refused = 0;

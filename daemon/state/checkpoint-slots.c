@@ -12,13 +12,13 @@
 #define MAGIC 0x544e494f504b4853ULL /* not a palindrome: another byte order shows */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Memory of longer ones is given back once this much is not needed any more. */
+/* Bytes beyond the last commit that a slot may occupy before its memory is freed. */
 #define TRIM (1UL << 20)
 
 /**
- * struct slot - the header of a slot; its bytes follow
- * @sequence: of commits, from 1
- * @size: of the bytes
+ * struct slot - the header of a slot; its content follows
+ * @sequence: number of the commit, from 1 on; the slot with the larger one is valid
+ * @size: bytes of the content
  * @sum: of all before, and of the bytes
  */
 struct slot {
@@ -49,7 +49,7 @@ static u64 mix(u64 sum, u64 value)
 	return sum ^ sum >> 29;
 }
 
-/* Against damage and foreigners, not against forgers: who can write here is root. */
+/* Detects damage and foreign files. It need not resist forgery: only root can write here. */
 static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 {
 	u64 sum = mix(mix(mix(mix(MAGIC, slot->magic), slot->version), slot->sequence), slot->size);
@@ -65,7 +65,7 @@ static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 	return mix(sum, word);
 }
 
-/* Whether @shared was committed to the end, by a process of any version. */
+/* Whether the commit of @shared was complete, by a process of any version. */
 static bool slot_is_whole(const struct slot *shared)
 {
 	const struct slot slot = *shared;
@@ -123,7 +123,7 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 		*ret_reason = "it is not of a checkpoint's size";
 		return -EPROTO;
 	}
-	/* One that shrinks is SIGBUS for who reads it. */
+	/* Without this seal another process could shrink it, and reading would raise SIGBUS. */
 	if ((seals & SEALS) != SEALS) {
 		*ret_reason = "it is not sealed";
 		return -EPROTO;
@@ -170,7 +170,7 @@ void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializ
 	};
 }
 
-/* Give the memory of what an earlier, longer one left behind @used back. */
+/* Free the memory behind @used that an earlier, longer commit occupied. */
 static void trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 {
 	size_t *touched = &c->touched[sequence % SLOTS];
@@ -226,7 +226,7 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 		*ret_reason = "out of memory";
 		return -ENOMEM;
 	}
-	/* Whoever else has the descriptor may write there still: what is checked is what is read. */
+	/* Copy first, then check the copy: another holder of the descriptor may still write. */
 	memcpy(copy, shared + 1, slot.size);
 	if (slot_sum(&slot, copy) != slot.sum) {
 		free(copy);
@@ -248,7 +248,7 @@ int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct dese
 		*ret_reason = "there is none yet";
 		return -ENODATA;
 	}
-	/* A slot that was never written, or that a commit was interrupted in, is not the reason. */
+	/* An empty or interrupted slot is normal; report why the other one is of no use. */
 	r = last->magic ? slot_read(last, checkpoint->version, ret_from, ret_reason) : -EPROTO;
 	if (r == -EPROTO && other->magic)
 		r = slot_read(other, checkpoint->version, ret_from, last->magic ? &reason : ret_reason);
@@ -277,7 +277,7 @@ int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd)
 	return 0;
 }
 
-/* Reads all of @fd, at most @size bytes; returns how many, or a negative errno. */
+/* Read all of @fd, at most @size bytes. Returns their number or negative errno. */
 static ssize_t read_all(int fd, u8 *to, size_t size)
 {
 	size_t len = 0;
@@ -295,7 +295,7 @@ static ssize_t read_all(int fd, u8 *to, size_t size)
 	return (ssize_t)len;
 }
 
-/* The slot is read into the first place, and moved where adopting looks for its sequence number. */
+/* Read the slot into the first position, then move it to the one that its sequence number selects. */
 static int slot_import(struct checkpoint_slots *c, int fd)
 {
 	struct slot *slot = slot_at(c, 0), *other = slot_at(c, 1);

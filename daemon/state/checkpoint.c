@@ -17,11 +17,11 @@
 #include "speprof-version.h"
 #include "util/time.h"
 
-/* Rings hold four seconds at the default rate. */
+/* Least time between two checkpoints. Rings hold four seconds at the default rate. */
 #define SAVE_NS 1000000000ULL
-/* What saving may cost: one part in so many of the time. */
+/* Saving may take at most 1/SAVE_SHARE of one CPU. */
 #define SAVE_SHARE 100
-/* And where a ring is held to SOURCE_RETAINED_MAX, and spills. */
+/* The same while a ring has reached SOURCE_RETAINED_MAX and spills. */
 #define SAVE_SHARE_HELD 10
 
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
@@ -78,7 +78,7 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 	profile_save(session->profile, to);
 }
 
-/* The machine's first. */
+/* Save all sessions, the machine's first. */
 static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
@@ -96,9 +96,10 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 }
 
 /*
- * Several workers are there for rates at which rings would not wait for a checkpoint: a crash then
- * loses what was given back since the last one. So it does where figures cannot be saved: to stop
- * sampling for good would lose more; and of the small rings that are a session's own.
+ * By default the space of a ring is freed only after a checkpoint, so that a crash loses nothing.
+ * In three cases it is freed at once instead: with several workers, whose rates leave no time for
+ * it; if checkpoints fail, as sampling would stop for good; and for the small rings of a session's
+ * own source. A crash then loses what was counted since the last checkpoint.
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved)
@@ -110,7 +111,7 @@ void checkpoint_defer_release(struct worker_state *state, const struct shared_so
 		source->ops->persist->defer(source, own || state->shards || unsaved);
 }
 
-/* Of those that share a source once is enough, and more do no harm. */
+/* Sessions that share a source do this several times, which is harmless. */
 static void defer_all(struct worker_state *state, bool unsaved)
 {
 	struct session *session = NULL;
@@ -119,7 +120,7 @@ static void defer_all(struct worker_state *state, bool unsaved)
 		checkpoint_defer_release(state, session->shared_source, unsaved);
 }
 
-/* What was read from the rings is safe. */
+/* The checkpoint is committed: free the space of the rings that it covers. */
 static void release(struct worker_state *state)
 {
 	struct session *session = NULL;
@@ -169,10 +170,10 @@ void checkpoint_save(struct worker_state *state)
 	checkpoint->took_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
-/* What waits for it: rings that spill do so for as long as they can. */
+/* What a checkpoint would free: nothing, a ring that spills meanwhile, or a ring that stops. */
 enum waits { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
 
-/* Where others drain, by what they say. */
+/* With several workers, their drain threads report it. */
 static enum waits waits_for(struct worker_state *state)
 {
 	enum waits waits = WAITS_NOTHING;
@@ -201,7 +202,7 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 
 	if (!checkpoint)
 		return false;
-	/* Where rings spill there may be a bound to what this costs all. */
+	/* A ring that spills loses nothing yet, so the cost of saving stays bounded. */
 	waits = checkpoint->error ? WAITS_NOTHING : waits_for(state);
 	if (waits == WAITS_RING ||
 	    (waits == WAITS_SPILLING &&
@@ -293,7 +294,7 @@ int checkpoint_final(struct worker_state *state, void *arg __attribute__((unused
 		if (session_drives_source(state, session))
 			worker_drain(state, session);
 	checkpoint_save(state);
-	/* Sources go on without this process, or end with their last descriptor. */
+	/* Do not stop the sources: rings stay with the service manager, or end with their descriptor. */
 	while ((session = worker_next(state, session))) {
 		session->running = false;
 		session->shared_source->running = 0;

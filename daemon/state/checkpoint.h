@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What outlives the process: the profile in a memfd, and with it how far the rings were
- * read. Rings are given room back only once the figures of what was in them are there;
- * so whoever comes next goes on without a gap and counts nothing twice, whenever this
- * process was killed.
+ * State that outlives the process: all tables in a memfd, and the position up to which each ring was
+ * read. The space of a ring is freed only after a checkpoint contains what was read from it. So
+ * whenever this process is killed, the next one continues without a gap and counts nothing twice.
  *
- * All but checkpoint_new(), checkpoint_free() and checkpoint_fd() is of the worker's thread.
+ * Context: the worker's thread, except checkpoint_new(), checkpoint_free() and checkpoint_fd().
  */
 #ifndef SPEPROF_CHECKPOINT_H
 #define SPEPROF_CHECKPOINT_H
@@ -14,12 +13,18 @@
 #include "config/config.h"
 #include "engine/worker.h"
 
-/* Grows whenever what is written in the checkpoint changes its meaning. */
+/* Increment this whenever the content of the checkpoint changes. */
 #define CHECKPOINT_VERSION 13
 
 /**
- * struct checkpoint_configured - what the configuration says that the bus may change: what the bus has
- * set is in force for the next process while its configuration says the same
+ * struct checkpoint_configured - settings of the configuration that calls on the bus may change
+ * @interval_ns: from SamplesPerSecond=
+ * @filter: Filter=
+ * @containers: Containers=
+ * @excluded: ExcludeContainers=
+ *
+ * The next process keeps what a call has set as long as its configuration has the same values as
+ * these. If the configuration has changed, the configuration wins.
  */
 struct checkpoint_configured {
 	u64 interval_ns;
@@ -29,15 +34,16 @@ struct checkpoint_configured {
 };
 
 /**
- * struct checkpoint
- * @configured: of the machine's session
- * @saved_ns: when figures were saved the last time, CLOCK_MONOTONIC
- * @took_ns: what that cost, CPU time
- * @error: of the last time: -ENOSPC, 0
- * @unsaved: times that there was one
- * @starts: the machine's session is about to be started: it is saved as one that runs, so that
- *	it does in the next process if this one does not come to that
- * @room: for tests, bytes of a checkpoint at the most; 0: as many as there are
+ * struct checkpoint - the checkpoint and when it was written
+ * @slots: the memfd
+ * @configured: settings of the machine's session
+ * @saved_ns: when it was last saved, CLOCK_MONOTONIC
+ * @took_ns: CPU time of the last save
+ * @error: result of the last save: 0 or -ENOSPC
+ * @unsaved: number of saves that failed
+ * @starts: the machine's session is about to be started. It is saved as running, so that the next
+ *	process starts it if this one is killed before
+ * @room: most bytes of a checkpoint, for tests; 0: no limit but that of a slot
  */
 struct checkpoint {
 	struct checkpoint_slots *slots;
@@ -51,25 +57,32 @@ struct checkpoint {
 };
 
 /**
- * checkpoint_new() - with a checkpoint that is empty, or another process's
- * @fd: of that; taken over in any case; -1 for none
- * @ret_reason: why @fd is none, a static sentence; NULL if nothing is to be said
+ * checkpoint_new() - use the checkpoint of an earlier process, or create an empty one
+ * @fd: memfd of the earlier process, owned by this function in any case; -1: there is none
+ * @ret_checkpoint: freed by checkpoint_free()
+ * @ret_reason: why @fd cannot be used, a static sentence; NULL: it is used, or -1
+ *
+ * Return: 0 or negative errno.
  */
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason);
 
+/** checkpoint_free() - close and free; NULL is allowed; returns NULL */
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
+
+/** checkpoint_fd() - the memfd, for the service manager; owned by @checkpoint */
 int checkpoint_fd(const struct checkpoint *checkpoint);
 
-/* Of what is said of the machine's session, and why something is not. */
+/* Bytes of a text about the machine's session, and of a reason, each with its NUL. */
 #define RESTORE_TEXT   512
 #define RESTORE_REASON 256
 
-/* Lines that a restore may come to: of each session of the bus that it goes on, its cgroups, its state; and CPUs. */
+/* Most notes of a restore: three for each session, and one about CPUs. */
 #define RESTORE_NOTES (3 * WORKER_SESSIONS + 1)
 
 /**
- * struct restore_note - what somebody is to be told of a session
- * @warning: it is not as it was
+ * struct restore_note - a line to log about a restored session
+ * @warning: the session differs from what it was
+ * @text: the line
  */
 struct restore_note {
 	bool warning;
@@ -77,24 +90,28 @@ struct restore_note {
 };
 
 /**
- * struct restore_request - argument of restore_run()
- * @checkpoint: borrowed, for as long as there are sessions
- * @config: borrowed
- * @lists: of it, for the rules of sessions that the bus made
- * @open: called with @ctx: a source for the session of the bus @name, as @sampling says, which it
- *	completes by the configuration; with @record that which it had: -ENOENT if nobody has kept
- *	it. Another one puts an end to that. On failure @ret_reason may say why
- * @adopted: the machine's source is the one it was: its rings are read on
- * @found: out: there was a checkpoint
- * @restored: out: its figures count; the following are of that
- * @stopped: it was not sampling
- * @records: those that were counted, of the machine's session
- * @settings: what the bus had set of the machine's session and is in force again; "" for nothing
- * @overruled: what it had set and is not, and why
- * @notes: of sessions that it had made, @note_count of them, a line each
- * @gap_ns: how long nobody sampled, of each CPU; booked as blind
- * @version: of the program that wrote it
- * @reason: why not, a static sentence
+ * struct restore_request - argument of restore_run(); members from @found on are results
+ * @checkpoint: borrowed, until checkpoint_final()
+ * @config: the configuration; borrowed
+ * @lists: lists of containers in @config, for the rules of sessions that the bus made; borrowed
+ * @open: opens a source for the session @name of the bus. It completes @sampling by the
+ *	configuration. With @record it adopts the session's old source, -ENOENT if the service manager
+ *	has none; otherwise it closes the old source and opens a new one. On failure it may set
+ *	@ret_reason
+ * @ctx: for @open
+ * @adopted: the machine's session has its old source, so that its rings are read on
+ * @found: there was a checkpoint
+ * @restored: its counters are in force; the following members are valid then
+ * @stopped: the machine's session was stopped
+ * @records: records that the machine's session had counted
+ * @settings: settings of the machine's session that calls had made and that are in force again; "":
+ *	none
+ * @overruled: settings that calls had made and that are not in force, with the reason; "": none
+ * @notes: lines to log about sessions that the bus had made
+ * @note_count: entries of @notes
+ * @gap_ns: how long each CPU was not sampled, booked as blind
+ * @version: version of the program that wrote the checkpoint
+ * @reason: if not @restored, why, a static sentence
  */
 struct restore_request {
 	struct checkpoint *checkpoint;
@@ -118,25 +135,49 @@ struct restore_request {
 };
 
 /**
- * restore_run() - go on with what was kept, and keep it from now on; for worker_call(),
- * struct restore_request
+ * restore_run() - restore the checkpoint and save to it from now on
+ * @state: has the machine's session only, which was not started yet
+ * @arg: struct restore_request
  *
- * The machine's session has not begun; it, and those of the bus that are made again, run
- * afterwards if they ran and can. But where it was @stopped the caller is to start the machine's,
- * which may have had to wait.
+ * Sessions that the bus had made exist afterwards, and run if they ran before and can. The caller
+ * starts the machine's session, as it may have to wait for the SPUs.
+ *
+ * Context: by worker_call().
+ * Return: 0; -ENODATA: there is no checkpoint; other negative errno: it was refused, with the reason in
+ * the request. Sampling can start in any case.
  */
 int restore_run(struct worker_state *state, void *arg);
 
-/** checkpoint_configure() - the configuration was read again; for worker_call(), const struct config */
+/**
+ * checkpoint_configure() - save the settings of another configuration
+ * @state: the worker's
+ * @arg: const struct config, in force now
+ *
+ * Context: by worker_call(). Return: 0; -ENODATA if no state is saved.
+ */
 int checkpoint_configure(struct worker_state *state, void *arg);
 
-/** checkpoint_is_due() - whether it is time to save, or a ring waits for it */
+/**
+ * checkpoint_is_due() - whether to save now
+ * @state: the worker's
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * Return: true if the last checkpoint is old enough, or a ring needs it to free space. False if no
+ * state is saved.
+ */
 bool checkpoint_is_due(struct worker_state *state, u64 now_ns);
 
-/** checkpoint_save() - save the figures, give the rings room back */
+/** checkpoint_save() - save all state, then free ring space; without checkpoint_attach() no effect */
 void checkpoint_save(struct worker_state *state);
 
-/** checkpoint_defer_release() - rings of @shared_source are given room back when figures are safe; @unsaved: those cannot be saved */
+/**
+ * checkpoint_defer_release() - choose when the rings of a source free their space
+ * @state: the worker's
+ * @shared_source: the source
+ * @unsaved: checkpoints fail, so free space at once
+ *
+ * Otherwise space is freed after the checkpoint that covers it, with exceptions that the code names.
+ */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved);
 
@@ -150,7 +191,17 @@ void checkpoint_attach(struct worker_state *state, struct checkpoint *checkpoint
 /** checkpoint_of() - what checkpoint_attach() attached, or NULL */
 struct checkpoint *checkpoint_of(const struct worker_state *state);
 
-/** checkpoint_final() - save all there is, and let sources run on for the next process; @arg NULL */
+/**
+ * checkpoint_final() - save for the next process
+ * @state: the worker's; its sessions are marked as stopped
+ * @arg: NULL
+ *
+ * Drains and counts all rings first. Sources are not stopped: the service manager has their
+ * descriptors, and their rings fill until the next process reads them.
+ *
+ * Context: by worker_call(), the last call before worker_free().
+ * Return: 0; -ENODATA if no state is saved.
+ */
 int checkpoint_final(struct worker_state *state, void *arg);
 
 #endif

@@ -17,7 +17,7 @@ struct stored_session *fd_store_find_session(struct fd_store_contents *stored, c
 	return NULL;
 }
 
-/* A place for @name, if there is one left. */
+/* A free entry for the session @name; NULL: there is none. */
 static int *place_of_own(struct fd_store_contents *stored, const char *name)
 {
 	struct stored_session *own = fd_store_find_session(stored, name);
@@ -33,7 +33,7 @@ static int *place_of_own(struct fd_store_contents *stored, const char *name)
 	return &own->fd;
 }
 
-/* Where a descriptor of that name belongs; NULL: nowhere. */
+/* The member of @stored for a descriptor of that name; NULL: the name is unknown. */
 static int *place_of(struct fd_store_contents *stored, const char *name)
 {
 	char of_part[FD_STORE_NAME_SIZE];
@@ -77,8 +77,8 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 }
 
 /*
- * Nobody is to read what it samples. It is stopped first: the service manager lets go of its copy
- * when it comes to that, and until then the module would give the SPUs to nobody else.
+ * Close a session of the module that has no reader any more. Stop it first: the service manager
+ * closes its copy later, and the module gives the SPUs to no other session until then.
  */
 static void end(const char *name, u32 part, int fd)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What another process left in the service manager's store. */
+/* Descriptors that an earlier process left in the service manager's store. */
 #ifndef SPEPROF_FD_STORE_READ_H
 #define SPEPROF_FD_STORE_READ_H
 
 #include "fd-store.h"
 
 /**
- * struct stored_session - the descriptor of a session that the bus made with a source of its own
- * @fd: -1 once it is another's, or closed
- * @used: by a session, so that it stays in the store
+ * struct stored_session - descriptor of a session that the bus made with a source of its own
+ * @name: of the session
+ * @fd: -1: a source has taken it over, or it was closed
+ * @used: a session uses it, so it stays in the store
  */
 struct stored_session {
 	char name[SESSION_NAME_SIZE];
@@ -17,9 +18,11 @@ struct stored_session {
 };
 
 /**
- * struct fd_store_contents - what another process left there; -1 for what it did not
- * @session: the machine's, by part of its source
- * @own: @own_count of them
+ * struct fd_store_contents - all stored descriptors; -1: there is none
+ * @session: of the machine's session, by partition of its source
+ * @own: of sessions that the bus made
+ * @own_count: entries of @own
+ * @checkpoint: memfd of the checkpoint
  */
 struct fd_store_contents {
 	int session[SOURCE_PARTS];
@@ -37,16 +40,16 @@ struct fd_store_contents {
  */
 void fd_store_read(struct fd_store_contents *ret_stored);
 
-/** fd_store_close_machine() - of the machine's those that were left and have no use: ended, and closed */
+/** fd_store_close_machine() - stop and close sessions of the machine that no source took over */
 void fd_store_close_machine(struct fd_store_contents *stored);
 
-/** fd_store_find_session() - of a session of the bus, by name; NULL if none was left */
+/** fd_store_find_session() - find a session that the bus made, by name; NULL: there is none */
 struct stored_session *fd_store_find_session(struct fd_store_contents *stored, const char *name);
 
-/** fd_store_end_session() - nobody goes on with it; one that is another's by now is only taken out of the store */
+/** fd_store_end_session() - remove it from the store; also stop and close it unless taken over */
 void fd_store_end_session(struct stored_session *own);
 
-/** fd_store_close_unclaimed() - of sessions of the bus what none has used */
+/** fd_store_close_unclaimed() - fd_store_end_session() for all that no session uses */
 void fd_store_close_unclaimed(struct fd_store_contents *stored);
 
 #endif

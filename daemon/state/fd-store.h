@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The service manager's store of descriptors: what it keeps for the next process (fd-store-read.h). */
+/*
+ * Stores descriptors with the service manager, which passes them to the next process
+ * (fd-store-read.h).
+ */
 #ifndef SPEPROF_FD_STORE_H
 #define SPEPROF_FD_STORE_H
 
@@ -8,34 +11,40 @@
 
 #define FD_STORE_CHECKPOINT "speprofd-checkpoint"
 
-/* Sessions with a source of their own: all but the machine's. */
+/* Most sessions with a source of their own, beside the machine's. */
 #define FD_STORE_SESSIONS (WORKER_SESSIONS - 1)
 
-/* FileDescriptorStoreMax= of the unit: parts of the machine's source, these, and the checkpoint. */
+/* FileDescriptorStoreMax= of the unit: the machine's partitions, sessions, and the checkpoint. */
 #define FD_STORE_MAX (SOURCE_PARTS + FD_STORE_SESSIONS + 1)
 
-/* With its NUL. */
+/* Bytes of a descriptor's name, its NUL included. */
 #define FD_STORE_NAME_SIZE (SESSION_NAME_SIZE + 16)
 
 /**
- * fd_store_session_name() - how the descriptor of a session @name is called there
- * @part: of its source
- *
- * With "session-" before it, as no session's name has a "-", and "-2" behind it for the second part.
+ * fd_store_session_name() - the name under which a session's descriptor is stored
+ * @name: of the session
+ * @part: partition of its source, from 0
+ * @ret: "session-NAME", and "session-NAME-2" for the second partition. A session's name has no "-"
  */
 void fd_store_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE]);
 
-/** fd_store_is_session() - whether @stored is such a name, of a first part; @ret_name is the session's, in it */
+/**
+ * fd_store_is_session() - whether a name is that of a session's first partition
+ * @stored: name of a stored descriptor
+ * @ret_name: the session's name; points into @stored
+ */
 bool fd_store_is_session(const char *stored, const char **ret_name);
 
-/** fd_store_put(), fd_store_remove() - keep a descriptor, which stays the caller's, or no longer */
+/** fd_store_put() - store a copy of @fd as @name; without a service manager it has no effect */
 void fd_store_put(const char *name, int fd);
+
+/** fd_store_remove() - remove all descriptors called @name from the store */
 void fd_store_remove(const char *name);
 
-/** fd_store_put_session() - each part of @source, whose rings outlive this process, as the session @name's */
+/** fd_store_put_session() - store the descriptor of each partition of @source for @name */
 void fd_store_put_session(const char *name, struct source *source);
 
-/** fd_store_remove_session() - likewise no longer; of a source that is whole */
+/** fd_store_remove_session() - remove the descriptor of @name, whose source has one partition */
 void fd_store_remove_session(const char *name);
 
 #endif

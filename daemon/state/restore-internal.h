@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What files of checkpoint.h have of each other. */
+/* Shared by the files that restore a checkpoint. */
 #ifndef SPEPROF_RESTORE_INTERNAL_H
 #define SPEPROF_RESTORE_INTERNAL_H
 
 #include "session-record.h"
 
 /**
- * struct loading - a checkpoint on its way
- * @state: NULL to see whether it holds together
- * @backend: of who is to go on with it
- * @reason: why not, if it is not that the checkpoint does not hold together
- * @scratch: what has no session of its own is loaded into
- * @source: of the machine's session
- * @configured: as it was for who wrote it
- * @target_ns: the interval that the machine's session was asked for
- * @starts: sessions that ran, @start_count of them, the machine's first if it is one
- * @running: the machine's session did
- * @offline: that CPUs are was told
+ * struct loading - a checkpoint that is being loaded
+ * @state: the worker's; NULL: only check that the checkpoint is consistent
+ * @backend: of today's source of the machine's session
+ * @reason: why it is refused; NULL: it is damaged
+ * @attributor: tables of tasks to load into
+ * @scratch: profile for sessions that are not restored
+ * @restore: the request
+ * @source: saved state of the machine's source
+ * @configured: settings of the process that saved
+ * @target_ns: interval that the machine's session was set to
+ * @saved_ns: when it was saved, CLOCK_MONOTONIC
+ * @gap_ns: time since then
+ * @version: of the program that saved
+ * @starts: sessions that ran, the machine's first
+ * @start_count: entries of @starts
+ * @running: the machine's session ran
+ * @offline: the note about CPUs that went offline was written
  */
 struct loading {
 	struct worker_state *state;
@@ -38,10 +44,10 @@ struct loading {
 };
 
 /**
- * struct restored_session - a session that goes on
- * @session: NULL where it does not
- * @adopted: with the rings it had
- * @why: not, if that is known
+ * struct restored_session - result of restore_session_create()
+ * @session: the session; NULL: it could not be restored
+ * @adopted: it has its old rings
+ * @why: why it could not be restored, or not with its old rings; "": unknown
  */
 struct restored_session {
 	struct session *session;
@@ -49,32 +55,32 @@ struct restored_session {
 	char why[RESTORE_REASON];
 };
 
-/** checkpoint_set_configured() - what the configuration says that the bus may change */
+/** checkpoint_set_configured() - copy the settings that the bus may change from @config */
 void checkpoint_set_configured(struct checkpoint *checkpoint, const struct config *config);
 
-/** restore_backend_mismatch() - why figures of one backend are not the other's; NULL if they are */
+/** restore_backend_mismatch() - why counters of @record do not fit backend @now; NULL: they do */
 const char *restore_backend_mismatch(u8 record, u8 now);
 
-/** restore_add_note() - one more line for who restores */
+/** restore_add_note() - add a line to log; @warning: the session differs from what it was */
 void __attribute__((format(printf, 3, 4)))
 restore_add_note(struct restore_request *restore, bool warning, const char *format, ...);
 
-/** restore_log_offline() - CPUs that went while nobody read @source, which is the one of @record; once for all */
+/** restore_log_offline() - add a note, once, if CPUs of @source went offline since the save */
 void restore_log_offline(struct loading *l, const struct source *source,
 			 const struct source_record *record);
 
-/** restore_trouble() - what @source has of it goes on from @record */
+/** restore_trouble() - add the saved counters @record to those of @source */
 void restore_trouble(struct source *source, const struct source_trouble *record);
 
-/** restore_session_create() - a session that the bus made; its figures are not there yet */
+/** restore_session_create() - make a session of the bus again; its counters follow later */
 void restore_session_create(struct loading *l, const struct session_record *record,
 			    struct restored_session *ret);
 
-/** restore_session_report() - its figures are: what became of it */
+/** restore_session_report() - add notes about the result, after its counters were loaded */
 void restore_session_report(struct loading *l, const struct session_record *record,
 			    const struct restored_session *restored);
 
-/** restore_session_remove() - as if it had never been: it samples no more, and has gone */
+/** restore_session_remove() - stop and remove a session whose restore failed */
 void restore_session_remove(struct session *session);
 
 #endif

@@ -52,7 +52,7 @@ static void log_restored(const struct restore_request *restore)
 			  restore->notes[i].text);
 }
 
-/* For restore_run(), on the worker's thread; as CreateSession has it. */
+/* restore_request.open: opens a source with the options that CreateSession had. On the worker's thread. */
 static int open_own(void *ctx, const char *name, bool record, struct source_config *sampling,
 		    struct source **ret_source, char ret_reason[static RESTORE_REASON])
 {
@@ -81,7 +81,7 @@ static int open_own(void *ctx, const char *name, bool record, struct source_conf
 	return r;
 }
 
-/* Descriptors of sessions that no checkpoint tells of. */
+/* Close descriptors of sessions that the checkpoint does not contain. */
 static void drop_left(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
@@ -93,7 +93,7 @@ static void drop_left(struct fd_store_contents *stored)
 	fd_store_close_unclaimed(stored);
 }
 
-/* A descriptor that no session came to have in the end is not to stay in the store; @arg: what is there */
+/* Remove descriptors that no session uses from the store. @arg is the struct fd_store_contents. */
 static int leave_unused(struct worker_state *state, void *arg)
 {
 	struct fd_store_contents *stored = arg;
@@ -133,14 +133,14 @@ int restore_on_start_run(struct restore_on_start *t)
 {
 	const char *reason;
 
-	/* Only where somebody keeps descriptors is anything worth keeping. */
+	/* Without a service manager that stores descriptors there is nothing to save for. */
 	if (!getenv("NOTIFY_SOCKET"))
 		return 0;
 	if (checkpoint_new(t->stored->checkpoint, &t->checkpoint, &reason) < 0) {
 		log_line(LOG_WARNING,
 			 "no memory for what outlives this process: a restart begins anew");
 		drop_left(t->stored);
-		/* Rings that were adopted wait for a checkpoint: without one they would fill up. */
+		/* Adopted rings free space only after a checkpoint, and would fill up without one. */
 		return t->adopted ? EX_OSERR : 0;
 	}
 	t->stored->checkpoint = -1;
@@ -155,7 +155,7 @@ int restore_on_start_run(struct restore_on_start *t)
 	return 0;
 }
 
-/* @arg: what is kept */
+/* @arg is the struct checkpoint. */
 static int put_all(struct worker_state *state, void *arg)
 {
 	struct session *session = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What another process of this service left: taken up once, told of, and stored for the next one. */
+/* Restores the state of an earlier process at the start, and stores it for the next process. */
 #ifndef SPEPROF_RESTORE_ON_START_H
 #define SPEPROF_RESTORE_ON_START_H
 
@@ -9,11 +9,13 @@
 #include "fd-store-read.h"
 
 /**
- * struct restore_on_start
- * @config, @stored, @worker: borrowed; of @stored nothing is left but the machine's sessions
- * @adopted: the machine's source is the one that it was
- * @checkpoint: out: NULL where nobody keeps anything for the next process; the caller's
- * @stopped: out: the machine's session was, and is to stay so
+ * struct restore_on_start - arguments and results
+ * @config: borrowed
+ * @stored: stored descriptors; afterwards only those of the machine's session are left; borrowed
+ * @worker: has the machine's session, not started; borrowed
+ * @adopted: the machine's source has its old rings
+ * @checkpoint: result; owned by the caller. NULL: no service manager stores it for the next process
+ * @stopped: result: the machine's session was stopped, and has to stay so
  */
 struct restore_on_start {
 	const struct config *config;
@@ -24,10 +26,16 @@ struct restore_on_start {
 	bool stopped;
 };
 
-/** restore_on_start_run() - once the bus is there, before the machine's session begins; an exit status, 0 to go on */
+/**
+ * restore_on_start_run() - restore everything
+ * @t: arguments and results
+ *
+ * Context: the main thread, after the bus is connected and before the machine's session starts.
+ * Return: 0 to go on, else the exit status.
+ */
 int restore_on_start_run(struct restore_on_start *t);
 
-/** restore_on_start_store() - what the next process is to find; one that is there already is not kept twice */
+/** restore_on_start_store() - store the checkpoint, and descriptors that are not stored yet */
 void restore_on_start_store(struct restore_on_start *t);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions that the bus made, again; each as far as it goes, and none at another's cost. */
+/* Restores sessions that CreateSession made. One that fails does not affect the others. */
 #include "restore-internal.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "util/cgroup-mount.h"
 
 /*
- * From where its rings were read up to. Who left it may not have been able to save what he gave
- * back last, so that this may be behind what is there: as of rings that spill.
+ * Continue at the positions that the checkpoint has. They may lie before the oldest data of a ring,
+ * if the old process freed space that it could not save, or if the ring spilled.
  */
 static int resume(struct source *source, const struct source_record *record)
 {
@@ -45,7 +45,7 @@ static int check_backend(const struct session_record *record, struct source *sou
 	return -ESTALE;
 }
 
-/* The one it had, or else another one: figures go on, and the time between is blind. */
+/* Adopt the session's old source, or open another one; then the time in between is blind. */
 static int open_source(struct loading *l, const struct session_record *record,
 		       struct source_config *sampling, struct source **ret_source,
 		       struct restored_session *ret)
@@ -69,7 +69,7 @@ static int open_source(struct loading *l, const struct session_record *record,
 	return r < 0 ? r : check_backend(record, *ret_source, ret);
 }
 
-/* By what it was asked for, and filters but for those that ask which cores it has, which it tells. */
+/* Sampling options of the session. Filters by core follow, once the source reports its cores. */
 static int open_shared_source(struct loading *l, const struct session_record *record,
 			      const struct session_rule *rule,
 			      struct shared_source **ret_shared_source,
@@ -159,7 +159,7 @@ static int add_own(struct loading *l, const struct session_record *record,
 		return r;
 	}
 	ret->session = worker_session(l->state, record->name);
-	/* To filter by its cores its rings were drained, for nobody: that is drained again. */
+	/* Finding its cores drained the rings before any session counted; read them again. */
 	if (ret->adopted) {
 		resume(source, &record->source);
 		restore_log_offline(l, source, &record->source);
@@ -193,7 +193,7 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 					strerror(-r));
 }
 
-/* The module lets a cgroup that is removed leave its set, and another one of its name is another. */
+/* The module dropped removed cgroups from its set; a new cgroup of the same name is another one. */
 static void note_cgroups(struct loading *l, const struct session *session)
 {
 	char *const *cgroups = session->rule->cgroups;
@@ -214,7 +214,7 @@ static void note_cgroups(struct loading *l, const struct session *session)
 			session->name, first, gone > 1 ? " and others" : "");
 }
 
-/* Sessions that share the machine's source are as it is; what a buffer had is gone in any case. */
+/* Sessions that share the machine's source follow it. The content of a flight recorder is lost. */
 void restore_session_report(struct loading *l, const struct session_record *record,
 			    const struct restored_session *restored)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What another process left, taken up: all of it or nothing, but for sessions of the bus. */
+/* Restores a checkpoint: all of it or nothing, except that sessions of the bus may fail alone. */
 #include "restore-internal.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static struct session *machine_of(struct worker_state *state)
 	return worker_session(state, SESSION_MACHINE);
 }
 
-/* One more of several, as far as there is room. */
+/* Append @text to a list, as far as it fits. */
 static void __attribute__((format(printf, 2, 3)))
 say(char text[static RESTORE_TEXT], const char *format, ...)
 {
@@ -60,7 +60,7 @@ static bool same_rule(const struct session_rule *rule, const struct session_reco
 	       !strcmp(rule->expression, record->expression);
 }
 
-/* Why the bus's is not in force is said; -EAGAIN: the configuration is newer than it. */
+/* Report why a setting of the bus is not in force; -EAGAIN: the configuration is newer than it. */
 static void overrule(struct loading *l, const char *what, int r, const char *reason)
 {
 	say(l->restore->overruled, "%s: %s", what,
@@ -69,7 +69,7 @@ static void overrule(struct loading *l, const char *what, int r, const char *rea
 			   strerror(-r));
 }
 
-/* Whoever said last what is counted is right, as it is with a reload. */
+/* The last change of what is counted wins, by a call or by the files, as at a reload. */
 static void machine_rule(struct loading *l, const struct session_record *record)
 {
 	const struct checkpoint_configured *before = &l->configured,
@@ -83,7 +83,7 @@ static void machine_rule(struct loading *l, const struct session_record *record)
 	char what[RESTORE_TEXT];
 	int r = -EAGAIN;
 
-	/* As the configuration had it then: what it has now is in force. */
+	/* It came from the configuration, so today's configuration applies. */
 	if (!*record->cgroups && !strcmp(record->expression, before->filter))
 		return;
 	if (same_rule(machine->rule, record))
@@ -136,7 +136,7 @@ static void restore_machine(struct loading *l, const struct session_record *reco
 	};
 }
 
-/* As long as it ran, it ran while nobody was there too. */
+/* A session that ran also ran while no daemon did. */
 static void session_resume(struct loading *l, const struct session_record *record,
 			   const struct restored_session *restored)
 {
@@ -198,7 +198,7 @@ static int sessions_load(struct loading *l, struct deserializer *from,
 	return r;
 }
 
-/* Of a source in parts the first has what all had. */
+/* Of a partitioned source the first partition has the counters of all. */
 void restore_trouble(struct source *source, const struct source_trouble *record)
 {
 	struct source_trouble *trouble = &source_partition(source, 0)->trouble;
@@ -227,14 +227,14 @@ static void restart_sessions(struct loading *l, struct session *session)
 }
 
 /*
- * From where each ring was read up to, for all that ran at once: to make them may have
- * drained it, for nobody.
+ * Set the position of each ring, when all sessions exist: creating them may have drained the rings
+ * before any session counted.
  */
 static int source_resume(struct loading *l)
 {
 	struct source *source = machine_of(l->state)->shared_source->source;
 
-	/* Who left it may not have been able to save what he gave back last. */
+	/* The old process may have freed space that it could not save. */
 	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, true);
 	if (l->restore->adopted &&
 	    source->ops->persist->resume(source, l->source.positions, l->source.count) < 0) {
@@ -244,7 +244,7 @@ static int source_resume(struct loading *l)
 	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, false);
 	if (l->restore->adopted)
 		restore_log_offline(l, source, &l->source);
-	/* What was drained for nobody is drained again. */
+	/* Read again what was drained before any session counted. */
 	machine_of(l->state)->shared_source->cpu_count = 0;
 	restore_trouble(source, &l->source.trouble);
 	for (u32 i = 0; i < l->start_count; i++)
@@ -252,7 +252,7 @@ static int source_resume(struct loading *l)
 	return 0;
 }
 
-/* Truth first: what was modelled is never added to what was measured. */
+/* Modelled counters must never be added to measured ones. */
 const char *restore_backend_mismatch(u8 record, u8 now)
 {
 	if (record == now || record == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
@@ -271,7 +271,7 @@ static int machine_source_load(struct loading *l, struct deserializer *from)
 	return l->reason ? -ESTALE : r;
 }
 
-/* @l->source's positions are the caller's to free, also where it fails. */
+/* The caller frees l->source.positions, also on failure. */
 static int load(struct loading *l, struct deserializer from)
 {
 	struct attribute_translation translation = { 0 };
@@ -294,7 +294,7 @@ static int load(struct loading *l, struct deserializer from)
 	return r >= 0 && l->state ? source_resume(l) : r;
 }
 
-/* As if nothing had been found. */
+/* Undo a restore that failed half way: start as without a checkpoint. */
 static void forget(struct worker_state *state, struct restore_request *restore)
 {
 	struct session *machine = machine_of(state), *session = NULL;
@@ -307,11 +307,11 @@ static void forget(struct worker_state *state, struct restore_request *restore)
 				 session->name);
 		restore_session_remove(session);
 	}
-	/* Counting begins anew, which whoever adds up is to see. */
+	/* Counters restart at zero; readers notice by the new epoch. */
 	session_reset(machine);
 }
 
-/* Into tables that are thrown away: what is refused must not be half there. */
+/* Load into scratch tables first, so that a damaged checkpoint leaves nothing behind. */
 static int try_load(struct deserializer from, u8 backend, const char **ret_reason)
 {
 	const struct attributor_config attribution = { .live = true };
@@ -358,7 +358,7 @@ static int restore_from(struct worker_state *state, struct deserializer from,
 		forget(state, restore);
 		restore->reason = r == -ENOMEM ? "out of memory" :
 				  l.reason     ? l.reason :
-						 "what is in it does not hold together";
+						 "its content is inconsistent";
 	} else {
 		log_restore(restore, &l, profile_header(machine->profile)->records);
 	}
@@ -374,7 +374,7 @@ int restore_run(struct worker_state *state, void *arg)
 	int r;
 
 	checkpoint_set_configured(restore->checkpoint, restore->config);
-	/* First: what is drained until rings are read from where they were is not to be lost. */
+	/* First of all: space that is drained before the positions are restored must not be freed. */
 	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
 	r = checkpoint_slots_read(restore->checkpoint->slots, &from, &restore->reason);
 	restore->found = r != -ENODATA;

@@ -76,7 +76,7 @@ int source_record_load(struct deserializer *from, struct source_record *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-/* What a session of its own source had it asked for; which cgroups is said by its rule. */
+/* Sampling options of a session's own source. Its cgroups are those of the rule. */
 static void sampling_save(const struct shared_source *shared_source, struct serializer *to)
 {
 	const struct source_config *sampling = &shared_source->sampling;
@@ -101,7 +101,7 @@ static void sampling_load(struct deserializer *from, struct session_record *ret)
 	sampling->no_context = deserialize_below(from, 2);
 	sampling->physical = deserialize_below(from, 2);
 	ret->of_cgroups = deserialize_below(from, 2);
-	/* There is no session of no interval, and none of cgroups without one. */
+	/* A source always has an interval, and one that samples cgroups has at least one cgroup. */
 	if (!sampling->interval_ns || (ret->of_cgroups && !*ret->cgroups))
 		from->bad = true;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands in a checkpoint beside figures: how each of it is written, and read again. Whatever
- * changes here is another CHECKPOINT_VERSION. Of the worker's thread.
+ * Records in a checkpoint beside the tables: sources, settings and sessions. Every change here needs
+ * another CHECKPOINT_VERSION.
+ *
+ * Context: the worker's thread.
  */
 #ifndef SPEPROF_SESSION_RECORD_H
 #define SPEPROF_SESSION_RECORD_H
@@ -9,10 +11,11 @@
 #include "checkpoint.h"
 
 /**
- * struct source_record - a source as it was
+ * struct source_record - saved state of a source
  * @backend: &enum backend
- * @positions: up to where its rings were drained, @count of them
- * @trouble: of all its parts
+ * @positions: up to where each ring was drained; allocated
+ * @count: entries of @positions
+ * @trouble: counters of all its partitions
  */
 struct source_record {
 	u8 backend;
@@ -22,14 +25,20 @@ struct source_record {
 };
 
 /**
- * struct session_record - of a session, what is not in its profile
- * @cgroups: NULL-terminated
- * @since_ns: since it was started
- * @ran_ns, @epoch, @cost_ns: as struct session has them, the last up to then
- * @buffer: of its flight recorder, bytes; 0 for none
- * @own: it had a source of its own, and is not the machine's; then the following are there
- * @sampling: what that was asked for, without filters, cgroups and models
- * @of_cgroups: the module sampled the tasks of @cgroups alone
+ * struct session_record - saved state of a session, without its profile
+ * @name: of the session
+ * @expression: its filter
+ * @cgroups: of its rule; NULL-terminated, allocated
+ * @running: it sampled
+ * @since_ns: how long it had been running when it was saved
+ * @ran_ns: as in struct session
+ * @epoch: as in struct session
+ * @cost_ns: CPU time of the daemon since the last reset
+ * @buffer: bytes of its flight recorder; 0: none
+ * @own: it had a source of its own and is not the machine's; only then the following are valid
+ * @sampling: options of that source, without filters, cgroups and models
+ * @of_cgroups: the module sampled only the tasks of @cgroups
+ * @source: that source
  */
 struct session_record {
 	char name[SESSION_NAME_SIZE];
@@ -47,20 +56,32 @@ struct session_record {
 	struct source_record source;
 };
 
-/** source_record_save(), source_record_load() - @ret->positions is the caller's to free, also where it fails */
+/** source_record_save() - write the state of @source */
 void source_record_save(const struct source *source, struct serializer *to);
+
+/** source_record_load() - read it; the caller frees ret->positions, also on failure */
 int source_record_load(struct deserializer *from, struct source_record *ret);
 
-/** configured_record_save(), configured_record_load() - what the bus may have set otherwise */
+/** configured_record_save() - write settings that the bus may change */
 void configured_record_save(const struct checkpoint_configured *configured, struct serializer *to);
+
+/** configured_record_load() - read them; errors show in @from */
 void configured_record_load(struct deserializer *from, struct checkpoint_configured *ret);
 
-/** session_record_save() - @session as of @now_ns, which is to run again if it @runs; its profile is to follow */
+/**
+ * session_record_save() - write the state of a session; its profile must follow
+ * @session: the session
+ * @runs: it has to run again when it is restored
+ * @now_ns: CLOCK_MONOTONIC
+ * @to: writes the checkpoint
+ */
 void session_record_save(const struct session *session, bool runs, u64 now_ns,
 			 struct serializer *to);
 
-/** session_record_load() - session_record_clear() is to follow, also where it fails */
+/** session_record_load() - read it; the caller calls session_record_clear(), also on failure */
 int session_record_load(struct deserializer *from, struct session_record *ret);
+
+/** session_record_clear() - free what session_record_load() allocated */
 void session_record_clear(struct session_record *record);
 
 #endif
