@@ -10,6 +10,7 @@
 /* MemoryBudget= where nothing is configured, in bytes. */
 #define CONFIG_MEMORY_BUDGET (64ULL << 20)
 
+/** enum config_source - Source= */
 enum config_source {
 	CONFIG_SOURCE_AUTO,
 	CONFIG_SOURCE_MODULE,
@@ -20,20 +21,22 @@ enum config_source {
 /**
  * struct config - all settings with their defaults
  * @source: Source=
- * @emulate: Emulate=: whether an emulated SPU may be used at all
- * @io_uring: IOUring=: otherwise epoll
- * @contexts: Contexts=: records say whose they are; otherwise context switches do
- * @physical: PhysicalAddresses=: records have them, and so hot pages and nodes are known
- * @task_events: TaskEvents=: the best that is tried
+ * @emulate: Emulate=: an emulated SPU may be used
+ * @io_uring: IOUring=: read rings by io_uring; otherwise by epoll
+ * @contexts: Contexts=: records name their task by CONTEXTIDR; otherwise context switches are followed
+ * @physical: PhysicalAddresses=: records contain them, so that hot pages and nodes are known
+ * @task_events: TaskEvents=: the best kind that is tried
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
- * @overhead: Overhead=, what sampling may cost of the machine's CPU time, in thousandths of a
- *	percent; 0 for no bound
+ * @overhead: Overhead=: allowed cost of sampling, in 1/1000 percent of the machine's CPU time; 0: no
+ *	limit
  * @memory_budget: MemoryBudget=, bytes
  * @workers: Workers=, 1 to 16; 0: as many as the machine may need
- * @jitter: Jitter=
- * @kernel, @user: Kernel=, User=
- * @containers, @excluded: Containers=, ExcludeContainers=: patterns that blanks part
- * @filter: Filter=, an expression (Documentation/reference/filters.md), "" for everything
+ * @jitter: Jitter=: perturb the interval at random
+ * @kernel: Kernel=: sample the kernel
+ * @user: User=: sample user space
+ * @containers: Containers=: patterns separated by blanks; "": all
+ * @excluded: ExcludeContainers=: likewise; "": none
+ * @filter: Filter=, an expression (Documentation/reference/filters.md); "": all
  * @models: Models=, for emulation: "COMM=PROFILE ..."
  */
 struct config {
@@ -64,12 +67,14 @@ struct config {
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}
 
-/* Words of a list at the most. */
+/* Most patterns in a list. */
 #define CONFIG_WORDS 64
 
 /**
- * struct config_lists - whom to count
- * @lists: containers alone; points into the rest
+ * struct config_lists - lists of containers
+ * @lists: only its containers are set; points into the other members
+ * @words: the patterns, NULL-terminated; points into @text
+ * @text: copies of both settings
  */
 struct config_lists {
 	struct filter_lists lists;
@@ -77,17 +82,20 @@ struct config_lists {
 	char *text[2];
 };
 
-/** config_lists() - Containers= and ExcludeContainers= as lists; -ENOMEM */
+/** config_lists() - split Containers= and ExcludeContainers= into lists; 0 or -ENOMEM */
 int config_lists(const struct config *config, struct config_lists *ret_lists);
+
+/** config_lists_clear() - free what config_lists() allocated */
 void config_lists_clear(struct config_lists *lists);
 
-/* Of a file's name. */
+/* Bytes of a file's name, its NUL included. */
 #define CONFIG_PLACE 512
 
 /**
  * struct config_error - where and why a configuration is wrong
- * @file: by config_read_all()
- * @line: 1 and up; 0 if it is the file itself
+ * @file: name of the file; set by config_read_all()
+ * @line: from 1 on; 0: the file as a whole
+ * @text: what is wrong and what would be right
  */
 struct config_error {
 	char file[CONFIG_PLACE];
@@ -96,28 +104,36 @@ struct config_error {
 };
 
 /**
- * config_set() - one setting by name, as a line of the file or an option has it
+ * config_set() - set one setting by its name
+ * @config: changed on success only
+ * @key: name of the setting, without "="
+ * @value: as in the file
+ * @ret_error: on -EINVAL, what would be right
  *
- * Return: 0; -ENOENT if there is no such setting; -EINVAL if the value is
- * wrong, then @ret_error says what would be right.
+ * Return: 0; -ENOENT: there is no such setting; -EINVAL: the value is wrong.
  */
 int config_set(struct config *config, const char *key, const char *value,
 	       struct config_error *ret_error);
 
 /**
- * config_read() - a file of "[Sampling]" and "Key=value" lines over @config
+ * config_read() - override settings by those of a file
+ * @config: changed on success only
+ * @path: a file with "[Sampling]" and "Key=value" lines
+ * @ret_error: on -EINVAL, the line and what would be right
  *
- * Return: 0; -ENOENT if there is no file; -EINVAL for a wrong line, which leaves
- * @config as it was; other negative errno.
+ * Return: 0; -ENOENT: there is no file; -EINVAL: a line is wrong; other negative errno.
  */
 int config_read(struct config *config, const char *path, struct config_error *ret_error);
 
 /**
- * config_read_all() - @path, then "@path.d" / "*.conf" by name, then the credential
- * speprofd.conf, each over those before
- * @must: whether @path must be there
+ * config_read_all() - read all files of a configuration, each of which overrides earlier ones
+ * @config: changed on success only
+ * @path: the first file. Files *.conf in the folder "@path.d" follow, sorted by name, and then the
+ *	credential speprofd.conf
+ * @must: @path must exist
+ * @ret_error: on -EINVAL, file, line and what would be right
  *
- * Return: as config_read(); all of it or nothing.
+ * Return: as config_read().
  */
 int config_read_all(struct config *config, const char *path, bool must,
 		    struct config_error *ret_error);

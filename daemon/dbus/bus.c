@@ -182,7 +182,8 @@ static int on_gone(sd_bus_message *message __attribute__((unused)), void *userda
 	const struct bus *bus = userdata;
 
 	log_write(LOG_ERR, LOG_ID_BUS, NULL,
-		  "the bus has gone: this process saves its figures and ends, another one goes on");
+		  "the connection to the bus closed: saving the checkpoint and exiting, for "
+		  "the service manager to start another process");
 	return sd_event_exit(bus->event, BUS_LOST_STATUS);
 }
 

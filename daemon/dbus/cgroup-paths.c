@@ -72,8 +72,8 @@ static int check(const char *path, sd_bus_error *error)
 		return 0;
 	escape_text(own, sizeof(own), path, m.length);
 	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-				 "cgroup \"%s\" lies inside \"%s\", whose samples are not told apart: "
-				 "say that one",
+				 "cgroup \"%s\" lies inside \"%s\", which is counted as a whole; use "
+				 "that path instead",
 				 shown, own);
 }
 

@@ -257,8 +257,8 @@ static int counters_error(const struct counters_request *request, int r, sd_bus_
 		return bus_session_error(error, -ENOENT, request->session, NULL);
 	if (r == -EOPNOTSUPP)
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
-					"Windows have figures of the machine and of containers: ask for "
-					"\"start\" twice, and take the difference.");
+					"Periods have counters of the machine and of containers only: "
+					"query \"start\" twice and subtract.");
 	if (r != -ENOENT)
 		return bus_session_error(error, r, request->session, NULL);
 	switch (profile_query_group(wanted)) {

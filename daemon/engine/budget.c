@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* Bytes of an entry with all that hangs on it. */
+/* Bytes of a table entry, including what it points to. */
 #define PLACE	  196  /* two lines, tag and rank, excess, a mark */
 #define CARRIED	  126  /* of a place: counters that are carried over, as far as they may come to */
 #define PROCESS	  2880 /* figures, of some those of before a move, mappings, a mark */
@@ -22,39 +22,39 @@
  */
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
-/* What a place, process and container come to in a checkpoint, of which there are two. */
+/* Bytes of a location, process and container in a checkpoint, which has two slots. */
 #define KEPT_PLACE     57
 #define KEPT_PROCESS   128 /* who it is, figures of some samples */
 #define KEPT_MAPS      160 /* of a process: a dozen mappings, or paths of what is mapped */
 #define KEPT_CONTAINER 512
 #define KEPT_COPIES    2
 
-/* Beside names: which mapping is which file, and addresses on their way to the helper. */
+/* Bytes for names of functions, and for mappings and queries of the helper beside them. */
 #define NAMES_MOST  (16ULL << 20)
 #define NAMES_LEAST (1ULL << 20)
 #define NAMES_PARTS 32
 #define MAPPINGS    (1ULL << 20)
 
-/* Of the budget, for sessions of the bus. */
+/* Part of the budget for sessions that the bus makes. */
 #define SESSIONS_PARTS 10
-/* What a session of the bus has of the machine's tables. */
+/* Size of the tables of such a session, relative to the machine's. */
 #define SESSION_PARTS 8
-/* A session's traits and sub-windows, as far as few containers touch them. */
+/* Bytes of the history and sample classes of such a session, which few containers use. */
 #define SESSION_FIXED (1ULL << 20)
-/* Of processes and containers that it has figures of: so many may be told apart, and what they cost. */
+/* Most processes and containers that such a session counts apart, and their bytes. */
 #define FIGURES_PARTS 40
 #define FIGURES	      2176 /* of one */
 #define TALLIES	      32   /* a place for each that there may be */
 
-/* A profile for pprof: of an entry, with the names that it brings when it is written; entries at the least. */
+/* pprof: bytes of an entry with its names, and least number of entries. */
 #define PPROF_NAMES 192ULL
 #define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
 #define PPROF_LEAST 512
 
-/* An event ring of 64 slots, or the pages beside an AUX area. */
+/* A ring of 64 event slots, or the control pages of a perf ring. */
 #define EVENTS 4096U
 
-/* The SPU that is emulated in process, and its buffer. */
+/* An SPU that is emulated in the process, with its buffer. */
 #define EMULATED (96ULL << 10)
 
 /* Where a BPF ring's records lie, sorted: 16 bytes for each 88; programs and their maps. */
@@ -66,7 +66,7 @@
 #define SHARD_PLACE   (PLACE - 56 + CARRIED) /* no mark */
 #define SHARD_PROCESS 2200	   /* figures */
 
-/* Half of what a worker was seen to take of the worst order for caches (make bench). */
+/* Half the rate that a worker reached with the order that is worst for caches (make bench). */
 #define WORKER_RATE 5000000ULL
 #define WORKERS_MOST 16
 
@@ -77,10 +77,10 @@
 #define BPF_MIN		(256U << 10)
 #define SWITCHES_MAX	(16U << 20)
 #define SWITCHES_PARTS	16
-/* Of each CPU, what following switches takes at the least, whichever way. */
+/* Least bytes for each CPU to follow context switches. */
 #define SWITCHES_CPU (128U << 10)
 
-/* Tables at scale PARTS: what the daemon has where memory is no matter. */
+/* Tables at the full scale PARTS, without a budget. */
 #define PARTS	    64
 #define SCALE_MOST  (4 * PARTS)
 #define SCALE_LEAST (PARTS / 8)
@@ -117,7 +117,7 @@ static u64 pages(const struct memory_request *request, u64 bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-/* A CPU's ring of @ring bytes, of whatever source may come to be used. */
+/* Bytes of a CPU's ring of @ring bytes, for the dearest source that may be used. */
 static u64 ring_bytes(const struct memory_request *request, u32 ring)
 {
 	u64 bytes = 0;
@@ -134,7 +134,7 @@ static u64 ring_bytes(const struct memory_request *request, u32 ring)
 
 static u64 rings_share(const struct memory_request *request, const struct memory_plan *p)
 {
-	/* A window of perf's that goes around its area's end is copied, one at a time. */
+	/* perf: a window that wraps around the end of the AUX area is copied, one at a time. */
 	return request->cpus * ring_bytes(request, p->ring) +
 	       (request->sources & MEMORY_PERF ? p->ring : 0);
 }
@@ -152,7 +152,7 @@ static u64 tasks_share(const struct memory_request *request, const struct memory
 	return bytes;
 }
 
-/* Of attribution, which all sessions share. */
+/* Bytes of attribution, which all sessions share. */
 static u64 attribution_bytes(const struct memory_plan *p)
 {
 	return (u64)p->threads * THREAD;
@@ -180,7 +180,7 @@ u32 budget_workers(u32 cpus, u32 rate)
 	return workers ? (u32)workers : 1;
 }
 
-/* Each worker's, and those that take their place when they are merged. */
+/* Bytes of the shards: one for each drain thread, and a spare one. */
 static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
 {
 	u64 shard = fixed + (u64)budget_shard(p->locations, p->workers) * SHARD_PLACE +
@@ -231,7 +231,7 @@ static void plan_sum(struct memory_plan *p)
 		p->bytes += p->share[i];
 }
 
-/* What a budget of any size has at the least. */
+/* Bytes that do not depend on the size of the tables. */
 static struct memory_plan plan_least(const struct memory_request *request)
 {
 	struct memory_plan p = {
@@ -253,8 +253,8 @@ static struct memory_plan plan_least(const struct memory_request *request)
 }
 
 /*
- * Rings first, up to two fifths: what they have no room for is lost. Where they are more the
- * side band's give way, then the source's, in turn.
+ * Plan rings first, as a full ring loses samples. They get at most two fifths of the budget. If they
+ * need more, halve the rings of the side band and of the source alternately.
  */
 static void plan_rings(const struct memory_request *request, struct memory_plan *p)
 {
@@ -289,7 +289,7 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 	p->share[MEMORY_TASKS] = tasks_share(request, p);
 }
 
-/* Names and the bus's sessions: a part of it each, where there is one to spare. */
+/* Give parts of the budget to names and to sessions of the bus, if there is enough. */
 static void plan_parts(const struct memory_request *request, struct memory_plan *p)
 {
 	u64 names = request->budget / NAMES_PARTS, spare;
@@ -309,7 +309,7 @@ static void plan_parts(const struct memory_request *request, struct memory_plan 
 	plan_sum(p);
 }
 
-/* The largest tables that there is room for: those of a larger scale are none smaller. */
+/* Find the largest scale that fits. Sizes grow with the scale, so bisect. */
 static void plan_scale(const struct memory_request *request, struct memory_plan *p)
 {
 	u32 low = SCALE_LEAST, high = SCALE_MOST;
@@ -339,12 +339,12 @@ int budget_plan(const struct memory_request *request, struct memory_plan *ret_pl
 	plan = least;
 	plan_rings(request, &plan);
 	plan_sum(&plan);
-	/* What they would leave too little for the least tables stays at its least. */
+	/* If larger rings leave too little for the smallest tables, use the smallest rings. */
 	if (plan.bytes > request->budget)
 		plan = least;
 	plan_parts(request, &plan);
 	plan_scale(request, &plan);
-	/* What is left of the last step is the bus's. */
+	/* Give the remainder to sessions of the bus. */
 	plan.share[MEMORY_SESSIONS] += request->budget - plan.bytes;
 	plan.bytes = plan.budget = request->budget;
 	plan.request = *request;

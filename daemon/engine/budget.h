@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * MemoryBudget=: what every table, ring and map may hold, from one figure. Who takes memory
- * that grows with the machine or its load has a share here, and takes its size from the plan.
+ * Divides MemoryBudget= among all tables, rings and maps whose size grows with the machine or its
+ * load. The result is a plan, from which each of them takes its size.
  */
 #ifndef SPEPROF_BUDGET_H
 #define SPEPROF_BUDGET_H
@@ -10,20 +10,21 @@
 #include "profile/profile.h"
 #include "view/view.h"
 
-/* Which sources may come to be used, bits of &memory_request.sources. */
+/* Kinds of sources that may be used, bits of &memory_request.sources. */
 #define MEMORY_MODULE	(1U << 0)
 #define MEMORY_PERF	(1U << 1)
 #define MEMORY_EMULATED (1U << 2)
 
 /**
- * struct memory_request - what the plan depends on
- * @budget: bytes, of it all
- * @cpus: with a ring of each kind
- * @page: the kernel's page size
- * @sources: MEMORY_*; the dearest counts
- * @bpf, @side_band: what tells of tasks; what is only tried counts
+ * struct memory_request - input of the plan
+ * @budget: MemoryBudget= in bytes
+ * @cpus: number of CPUs, each of which has rings
+ * @page: the kernel's page size in bytes
+ * @sources: MEMORY_*; the plan has memory for the dearest one
+ * @bpf: BPF task events are in use, or may be tried
+ * @side_band: perf's side band is in use, or may be tried
  * @switches: context switches are followed (Contexts=no)
- * @workers: who count, each in tables of its own beside those of all
+ * @workers: threads that count, each in tables of its own
  */
 struct memory_request {
 	u64 budget;
@@ -37,18 +38,19 @@ struct memory_request {
 };
 
 /**
- * struct memory_plan
+ * struct memory_plan - sizes of everything; see the named structures for units
  * @locations, @contexts, @lines, @pages: as in &struct profile_config
  * @location_bytes, @counters: likewise
- * @processes, @threads, @containers, @map_bytes, @saved_map_bytes, @cgroup_bytes: as in &struct attributor_config
+ * @processes, @threads, @containers, @map_bytes, @saved_map_bytes, @cgroup_bytes: as in
+ *	&struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
- * @workers: threads that count; 0 and 1: the one
+ * @workers: threads that count; 0 and 1: the worker alone
  * @names: as &symbols_config.budget
- * @share: bytes, by &enum memory_share: tables full and with what their counters carry over
- * @bytes: their sum, @budget at most
- * @budget: that it was made for; 0 for none: everything has its default
- * @request: all that it was made for
+ * @share: bytes for each &enum memory_share when all tables are full
+ * @bytes: sum of @share, at most @budget
+ * @budget: the budget; 0: none, and everything has its default size
+ * @request: the input of this plan
  */
 struct memory_plan {
 	u32 locations;
@@ -75,49 +77,59 @@ struct memory_plan {
 	struct memory_request request;
 };
 
-/* Of a CPU's ring, at the least. */
+/* Least bytes of a CPU's ring. */
 #define MEMORY_RING_LEAST (64U << 10)
 
 /**
- * budget_plan() - the largest tables and rings that @request->budget has room for
- * @ret_least: where it is too small, the smallest that would do
+ * budget_plan() - plan the largest tables and rings that fit
+ * @request: the input
+ * @ret_plan: set on success
+ * @ret_least: on -ENOSPC, the smallest budget in bytes that would suffice
  *
- * Return: 0 or -ENOSPC.
+ * Return: 0; -ENOSPC: the budget is too small.
  */
 int budget_plan(const struct memory_request *request, struct memory_plan *ret_plan, u64 *ret_least);
 
-/** budget_shard() - of @whole, a table's entries, each of @workers has so many; 0 stays 0 */
+/** budget_shard() - entries of a table for each of @workers, of @whole entries for all; 0 stays 0 */
 u32 budget_shard(u32 whole, u32 workers);
 
-/** budget_workers() - how many are enough for @cpus CPUs of which each brings @rate samples a second */
+/** budget_workers() - number of workers that keep up with @cpus CPUs at @rate samples a second each */
 u32 budget_workers(u32 cpus, u32 rate);
 
-/** budget_profile() - a profile with sub-windows and tables of the plan's sizes; filter and nodes are the caller's */
+/** budget_profile() - options of a profile with the plan's sizes; the caller adds filter and nodes */
 struct profile_config budget_profile(const struct memory_plan *plan);
 
 /**
- * budget_session() - tables of a session that the bus makes, out of MEMORY_SESSIONS
- * @flight_bytes: its BufferSize
- * @own: it has a source of its own, with the least rings
- * @ret_plan: as @plan, but for its own tables; @bytes is what it takes
+ * budget_session() - plan a session that the bus makes, out of MEMORY_SESSIONS
+ * @plan: of the machine
+ * @flight_bytes: BufferSize of its flight recorder; 0: none
+ * @own: it has a source of its own, with the smallest rings
+ * @ret_plan: its sizes; @bytes is what the session takes
  */
 void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 		    struct memory_plan *ret_plan);
 
 /**
- * budget_needed() - the least MemoryBudget= that has room for such a session
- * @used: bytes of MEMORY_SESSIONS that others have
+ * budget_needed() - the least MemoryBudget= that suffices for one more session
+ * @plan: of the machine
+ * @used: bytes of MEMORY_SESSIONS that are in use
+ * @flight_bytes: as for budget_session()
+ * @own: as for budget_session()
+ *
+ * Return: bytes.
  */
 u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own);
 
 /**
- * budget_pprof() - how large a profile for pprof may be: half of @left bytes, or all of them for the least
+ * budget_pprof() - limit the size of a pprof profile
+ * @left: bytes of MEMORY_SESSIONS that are free
+ * @ret_limits: half of @left, or all of it if half is too little
  *
- * Return: false: there is no room for the least.
+ * Return: true; false: @left does not suffice for the smallest profile.
  */
 bool budget_pprof(u64 left, struct pprof_limits *ret_limits);
 
-/** budget_pprof_needed() - the least MemoryBudget= that has room for one; @used as above */
+/** budget_pprof_needed() - likewise for one more pprof profile of the smallest size */
 u64 budget_pprof_needed(const struct memory_plan *plan, u64 used);
 
 #endif

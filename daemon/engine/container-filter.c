@@ -11,7 +11,7 @@ static bool is_machine(const struct session *session)
 	return !strcmp(session->name, SESSION_MACHINE);
 }
 
-/* The rule that @session has, with other lists. */
+/* Build the rule of @session with other lists. */
 static int compose(const struct session *session, struct container_filter_change *request,
 		   struct session_rule **ret_rule)
 {
@@ -26,14 +26,14 @@ static int compose(const struct session *session, struct container_filter_change
 	return r;
 }
 
-/* Its source may have the cgroups, by their place: they stay where they are. */
+/* Keep the array of cgroups, as the source may point to its strings. */
 static void set_rule(struct worker_state *state, struct session *session, struct session_rule *rule)
 {
 	char **cgroups = rule->cgroups;
 
 	rule->cgroups = session->rule->cgroups;
 	session->rule->cgroups = cgroups;
-	/* What was sampled before is judged by what held before. */
+	/* The old rules apply to what was sampled before. */
 	worker_drain(state, session);
 	session_set_rule(session, rule);
 	worker_program(state, session->shared_source);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cost-fit.h"
 
-/* Of an earlier period, against the one after it. */
+/* Weight of a period relative to its successor. */
 #define DECAY 0.75
 
-/* How long a fixed part counts as known after the bytes last varied: five minutes. */
+/* Periods for which the fixed part stays known after the bytes last varied: five minutes. */
 #define FIXED_PERIODS 60
 
-/* The standard deviation of the bytes that a slope needs, of their mean. */
+/* Least standard deviation of the bytes, relative to their mean, for a usable slope. */
 #define VARIATION 0.1
 
 static double clamp(double value, double least, double most)
@@ -34,7 +34,7 @@ void cost_fit_add(struct cost_fit *fit, double bytes, double cost)
 		fit->fixed = y - clamp(slope, 0, y / x) * x;
 		fit->age = 0;
 	}
-	/* Without a byte nothing is proportional to the bytes. */
+	/* Without any byte there is no proportional part. */
 	fit->fixed = x > 0 ? clamp(fit->fixed, 0, y) : y;
 }
 

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Entries begin at multiples of it. */
+/* Entries begin at multiples of this. */
 #define ALIGN 16U
 
-/** struct entry - in front of a window's records; a @size of 0 sends the reader to the start */
+/** struct entry - header before a window's records; @size 0: continue at the start of the memory */
 struct entry {
-	size_t size; /* with this, a multiple of ALIGN */
+	size_t size; /* header included; a multiple of ALIGN */
 	struct source_window window;
 } __attribute__((aligned(ALIGN)));
 
@@ -17,8 +17,9 @@ static_assert(sizeof(struct entry) % ALIGN == 0, "records are aligned");
 
 /**
  * struct flight - a ring of entries, none of which straddles the end
- * @first: the oldest entry; @next: where the next one goes
- * @count: of entries
+ * @first: offset of the oldest entry
+ * @next: offset for the next entry
+ * @count: number of entries
  * @gone: bytes of records that gave way
  */
 struct flight {
@@ -61,7 +62,7 @@ static struct entry *entry_at(const struct flight *flight, size_t at)
 	return (struct entry *)(void *)(flight->data + at);
 }
 
-/* Where the entry at @at really is: the end that nothing fits into is skipped. */
+/* Offset of the entry at @at, which is the start if the rest of the memory is unused. */
 static size_t skip_end(const struct flight *flight, size_t at)
 {
 	return flight->size - at < sizeof(struct entry) || !entry_at(flight, at)->size ? 0 : at;
@@ -78,7 +79,7 @@ static void drop_first(struct flight *flight)
 		flight->first = skip_end(flight, flight->first);
 }
 
-/* Whether @size bytes from @next on are free, up to the end of memory or the oldest entry. */
+/* Whether @size bytes are free at @next, before the end of the memory and the oldest entry. */
 static bool fits(const struct flight *flight, size_t size)
 {
 	if (!flight->count)
@@ -88,7 +89,7 @@ static bool fits(const struct flight *flight, size_t size)
 	return size <= flight->first - flight->next;
 }
 
-/* Room for @size bytes: at @next, or at the start behind which the rest of memory is left. */
+/* Evict entries until @size bytes are free at @next, or at the start if they do not fit there. */
 static void make_room(struct flight *flight, size_t size)
 {
 	if (!flight->count) {

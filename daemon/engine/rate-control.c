@@ -48,7 +48,7 @@ struct rate_control *rate_control_free(struct rate_control *rate_control)
 	return NULL;
 }
 
-/* Time that CPUs were not idle, as /proc/stat has it: of all kinds but idle and iowait. It has those online. */
+/* Read the busy time of online CPUs from /proc/stat: all columns except idle and iowait. */
 static void read_busy(struct rate_control *g)
 {
 	u64 tick = 1000000000ULL / (u64)sysconf(_SC_CLK_TCK);
@@ -101,7 +101,7 @@ static void begin(struct rate_control *g, const struct drain_meter *meter, u64 n
 	g->next_ns = now + PERIOD_NS;
 }
 
-/* Totals to what they grew by. One that fell back, of a CPU that was away, is none. */
+/* Turn totals into growth. A total that fell, of a CPU that was offline, counts as no growth. */
 static void differ(const struct rate_control *g, struct rate_controller_cpu *ret)
 {
 	for (u32 i = 0; i < g->cpus; i++) {
@@ -131,14 +131,14 @@ static u64 longest(const struct rate_control *g)
 	return most;
 }
 
-/* Of all CPUs but those that are held back; of a source that has but one, what the dearest has. */
+/* Interval of CPUs that are not limited. If the source has one interval, that of the dearest CPU. */
 static u64 base_interval(const struct rate_control *g)
 {
 	return g->single ? longest(g) : rate_controller_interval(&g->rate_controller);
 }
 
 /*
- * From what was told the last time: the governor may have a new answer every few seconds.
+ * Log a change, compared with the last logged interval, as the interval may change every few seconds.
  * @count: changes since then
  */
 static void tell(const struct rate_control *g, u64 count)
@@ -172,14 +172,14 @@ static void tell(const struct rate_control *g, u64 count)
 			  1000000000ULL / g->rate_controller.config.nominal_ns);
 }
 
-/* @changes: of this period, 0 or 1 */
+/* Log changes at a limited pace; @changes of this period: 0 or 1. */
 static void log_limited(struct rate_control *g, u64 changes, u64 now)
 {
 	enum log_limit_action say;
 	u64 count;
 
 	say = log_limit_check(&g->pace, changes, now, &count);
-	/* Where it has settled, what it came to in the end is worth a line. */
+	/* Log the final interval once it no longer changes. */
 	if (say == LOG_LIMIT_SILENT || (say == LOG_LIMIT_RESOLVED && !count))
 		return;
 	tell(g, count);
@@ -187,7 +187,7 @@ static void log_limited(struct rate_control *g, u64 changes, u64 now)
 	g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 }
 
-/* One that cannot follow is not asked again. */
+/* A source that cannot change its interval is not tried again. */
 static void give_up(struct rate_control *g, const char *reason)
 {
 	log_line(LOG_WARNING, "the interval stays as it is: %s", reason);
@@ -213,7 +213,7 @@ static bool same_tune(const struct source_tune *a, const struct source_tune *b)
 	return a->scale == b->scale && a->interrupts == b->interrupts && a->bytes == b->bytes;
 }
 
-/* -EOPNOTSUPP: one interval is all that the source has. */
+/* Set intervals by CPU; -EOPNOTSUPP: the source has one interval for all CPUs. */
 static int apply_tunes(struct rate_control *g, struct source *source)
 {
 	int r = source->ops->tune ? 0 : -EOPNOTSUPP;
@@ -231,20 +231,20 @@ static int apply_tunes(struct rate_control *g, struct source *source)
 		r = source->ops->tune(source, &tune);
 		if (r >= 0)
 			g->tuned[i] = tune;
-		/* Without an SPU, or gone: it has no samples either. */
+		/* The CPU has no SPU or is offline, so it has no samples either. */
 		if (r == -ENOENT)
 			r = 0;
 	}
 	return r;
 }
 
-/* Intervals and bounds as the governor has them, to where they differ from what is in force. */
+/* Apply the intervals and limits that differ from those in force. */
 static void apply(struct worker_state *state, struct session *machine)
 {
 	struct rate_control *g = state->rate_control;
 	int r;
 
-	/* What was sampled before has the interval of before. */
+	/* Drain first: samples of before have the old interval. */
 	if (!g->single) {
 		worker_drain(state, machine);
 		r = apply_tunes(g, machine->shared_source->source);
@@ -256,7 +256,7 @@ static void apply(struct worker_state *state, struct session *machine)
 	apply_base(state, machine);
 }
 
-/* What is in force and not of the governor's making it has not seen yet. */
+/* An interval that the control did not choose was set by a call that it has not seen yet. */
 u64 rate_control_target(struct worker_state *state)
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -274,7 +274,7 @@ int rate_control_configure(struct worker_state *state, void *arg)
 
 	if (!state->rate_control || !machine)
 		return -ENOENT;
-	/* An emulated SPU has one operation in a nanosecond. */
+	/* Only hardware needs it: an emulated SPU models one operation a nanosecond. */
 	if (!config.nominal_ns)
 		config.nominal_ns = rate_control_target(state);
 	config.rate &= machine->shared_source->source->backend == BACKEND_HARDWARE;
@@ -308,7 +308,7 @@ static void follow(struct worker_state *state, struct session *machine, u64 inte
 	apply(state, machine);
 }
 
-/* What it had come to by itself may be the same: then nothing but this tells. */
+/* Needs an explicit call, since the new interval may equal the one in force. */
 int rate_control_set_target(struct worker_state *state, void *arg)
 {
 	struct session *machine = worker_session(state, NULL);
@@ -318,7 +318,7 @@ int rate_control_set_target(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A period is over, in which CPUs did @grown; @meter is as of now. */
+/* End a period: @grown is what CPUs did in it, @meter the cost of draining up to now. */
 static void step(struct worker_state *state, struct session *machine,
 		 const struct rate_controller_cpu *grown, const struct drain_meter *meter, u64 now)
 {
@@ -352,7 +352,7 @@ void rate_control_tick(struct worker_state *state, u64 now)
 
 	if (!g || !machine || !machine->running || now < g->next_ns)
 		return;
-	/* It may have another one since. */
+	/* The source may have been replaced since. */
 	g->rate_controller.config.filtered = machine->rule->filter != NULL;
 	meter = read_meter(state);
 	read_busy(g);
@@ -379,7 +379,7 @@ void rate_control_header(const struct worker_state *state, struct view_header *h
 	header->overhead = g->rate_controller.config.overhead;
 	header->overhead_cost = g->rate_controller.cost;
 	header->cpus_held = rate_controller_limited_cpus(&g->rate_controller);
-	/* Then the source's one interval has the scale in it. */
+	/* The only interval of the source includes the scale already. */
 	if (g->single || !g->rate_controller.online)
 		return;
 	for (u32 i = 0; i < g->cpus; i++) {

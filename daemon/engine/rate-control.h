@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The governor at work: measures what CPUs do and what sampling them costs, every some
- * seconds, and has the machine's session sample by what comes out. Of the worker's thread.
+ * Rate control of the machine's session. Every few seconds it measures what CPUs did and what
+ * sampling cost, and applies the intervals that rate-controller.h computes.
+ *
+ * Context: the worker's thread.
  */
 #ifndef SPEPROF_RATE_CONTROL_H
 #define SPEPROF_RATE_CONTROL_H
@@ -12,15 +14,22 @@
 #include "worker.h"
 
 /**
- * struct rate_control
- * @next_ns: when the period ends, CLOCK_MONOTONIC
- * @began_ns, @began: when it began, and the meter of the drain threads then
- * @cpus: entries of the arrays, by number of CPU
- * @before, @now: totals at the beginning of the period and now; samples and bytes are of it
- * @tuned: by CPU, what its source was told
- * @single: the source has one interval for all
- * @why: of the last change
- * @pace: how often changes are told; @logged_ns, @logged_limited: interval and CPUs held back as of then
+ * struct rate_control - state of the control
+ * @rate_controller: the computation
+ * @next_ns: end of the period, CLOCK_MONOTONIC
+ * @began_ns: beginning of the period, CLOCK_MONOTONIC
+ * @began: meter of the drain threads at the beginning of the period
+ * @cpus: entries of each array, which are indexed by CPU number
+ * @before: totals at the beginning of the period
+ * @now: totals now; samples and bytes are those of the period alone
+ * @costs: scratch, for the source
+ * @scales: of @rate_controller
+ * @tuned: what was applied to each CPU
+ * @why: reason of the last change
+ * @single: the source has one interval for all CPUs
+ * @pace: limits how often changes are logged
+ * @logged_ns: interval at the last logged change
+ * @logged_limited: number of CPUs with a longer interval at the last logged change
  */
 struct rate_control {
 	struct rate_controller rate_controller;
@@ -40,11 +49,19 @@ struct rate_control {
 	u32 logged_limited;
 };
 
-/** rate_control_new() - of a machine whose CPUs have numbers below @cpus */
+/** rate_control_new() - allocate, for CPU numbers below @cpus; 0 or -ENOMEM */
 int rate_control_new(u32 cpus, struct rate_control **ret_rate_control);
+
+/** rate_control_free() - free; NULL is allowed; returns NULL */
 struct rate_control *rate_control_free(struct rate_control *rate_control);
 
-/** rate_control_window() - a window of the machine's session had so many samples */
+/**
+ * rate_control_window() - count a window of the machine's session
+ * @rate_control: NULL: does nothing
+ * @cpu: of the window; a drain thread counts only CPUs of its partition
+ * @samples: samples in it
+ * @bytes: bytes of it
+ */
 static inline void rate_control_window(struct rate_control *rate_control, u32 cpu, u64 samples,
 				       u64 bytes)
 {
@@ -55,31 +72,36 @@ static inline void rate_control_window(struct rate_control *rate_control, u32 cp
 }
 
 /**
- * rate_control_configure() - by what; for worker_call(), struct rate_controller_config
+ * rate_control_configure() - set what to control by
+ * @state: the worker's
+ * @arg: struct rate_controller_config; @nominal_ns is in force already; 0: rate_control_target()
  *
- * Its interval is the caller's, in force by now; 0: rate_control_target().
+ * Context: by worker_call(). Return: 0; -ENOENT: there is no rate control or no session.
  */
 int rate_control_configure(struct worker_state *state, void *arg);
 
 /**
- * rate_control_set_target() - somebody has said how often the machine's session is to sample, and that is in
- * force: it is what is governed from now on; for worker_call(), u64 of ns
+ * rate_control_set_target() - control by another interval from now on
+ * @state: the worker's
+ * @arg: u64, the interval in nanoseconds that a user set; it is in force already
+ *
+ * Context: by worker_call(). Return: 0.
  */
 int rate_control_set_target(struct worker_state *state, void *arg);
 
-/** rate_control_reset() - the machine's session has another source, which nobody has told anything */
+/** rate_control_reset() - apply all intervals again, as the machine's session has another source */
 void rate_control_reset(struct worker_state *state);
 
-/** rate_control_target() - the interval that the machine's session was asked for the last time, ns */
+/** rate_control_target() - nanoseconds between samples that the user set last */
 u64 rate_control_target(struct worker_state *state);
 
-/** rate_control_tick() - at the end of a period, have the machine's session sample as it should */
+/** rate_control_tick() - at the end of a period, compute and apply intervals */
 void rate_control_tick(struct worker_state *state, u64 now_ns);
 
-/** rate_control_header() - what was chosen, and what sampling costs; once @header says the interval */
+/** rate_control_header() - add intervals and cost to a view's header, which has the interval already */
 void rate_control_header(const struct worker_state *state, struct view_header *header);
 
-/** rate_control_describe() - for people, why the interval is what it is; "" where it is as asked for */
+/** rate_control_describe() - one sentence why the interval differs from the setting; "": it does not */
 void rate_control_describe(const struct worker_state *state, char *ret, size_t size);
 
 #endif

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "rate-controller.h"
 
-/* A step of either loop: at most to twice or half. */
+/* Each step at most doubles or halves the interval. */
 #define STEP 2
 
-/* One operation a nanosecond is a guess: cores do a tenth of it to some ten. */
+/* The first guess is one operation a nanosecond; real cores do 0.1 to 10. */
 #define RATE_LEAST (RATE_CONTROLLER_ONE / 16)
 #define RATE_MOST  (RATE_CONTROLLER_ONE * 64)
 
-/* At a 64th of the rate next to nothing is sampled. */
+/* Longest interval, as a multiple, that the cost may lead to: beyond it there are too few samples. */
 #define COST_MOST (RATE_CONTROLLER_ONE * 64)
 
-/* How far the rate may be off, either way, in percent, and for how many periods. */
+/* Tolerated deviation of the rate in percent, and periods before it is corrected. */
 #define RATE_SLACK   20
 #define RATE_PERIODS 2
 
-/* A CPU that says something of the rate: so busy, of the period, with so many samples. */
+/* Least busy time, as a part of the period, and least samples of a CPU that shows the rate. */
 #define BUSY_PARTS   4
 #define SAMPLES_MOST 100
 
-/* Below so many percent of the budget for so many periods, more is sampled again, up to AIM. */
+/* Below this percentage of the budget for this many periods, the interval is shortened again. */
 #define CHEAP_PERCENT 60
 #define CHEAP_PERIODS 3
 #define AIM_PERCENT   85
 
-/* What one CPU may spend, in budgets: a hot one must not pay for idle ones. */
+/* Most that one CPU may spend, in budgets of a CPU, as idle CPUs leave some. */
 #define CPU_BUDGETS 4
 
 /*
@@ -82,7 +82,7 @@ u64 rate_controller_interval(const struct rate_controller *rate_controller)
 
 u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu)
 {
-	/* Below 2^30 * 2^16 * 2^16. */
+	/* Cannot overflow: the product is below 2^30 * 2^16 * 2^16. */
 	return rate_controller_interval(rate_controller) * rate_controller->cpu[cpu].scale /
 	       RATE_CONTROLLER_ONE;
 }
@@ -97,7 +97,7 @@ u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
 	return held;
 }
 
-/* The busiest CPU's: the setting is an upper bound for each. What is held back counts as if not. */
+/* The rate of the busiest CPU, as if it were not limited: SamplesPerSecond= is an upper bound. */
 static u64 rate_of(const struct rate_controller *g, const struct rate_controller_cpu *cpu,
 		   u64 period_ns)
 {
@@ -148,7 +148,7 @@ static u64 power_above(u64 n)
 	return power;
 }
 
-/* What a CPU may come to in a second: powers of two, so that they stay as they are, mostly. */
+/* Limits of a CPU in a second, rounded to powers of two so that they rarely change. */
 static void bound(const struct rate_controller *g, struct rate_controller_scale *s,
 		  const struct rate_controller_cpu *cpu, u64 cost_ns)
 {
@@ -168,7 +168,7 @@ static void bound(const struct rate_controller *g, struct rate_controller_scale 
 	}
 }
 
-/* From ns a second. */
+/* Convert nanoseconds a second. */
 static u64 parts_of(double ns)
 {
 	return (u64)(ns * RATE_CONTROLLER_WHOLE / 1e9);
@@ -298,7 +298,7 @@ static bool scale_step(const struct rate_controller *g, struct rate_controller_s
 	return true;
 }
 
-/* One interval for all: the dearest CPU's. */
+/* Give all CPUs the scale of the dearest one, for a source with one interval. */
 static void level_scales(struct rate_controller *g)
 {
 	u64 most = RATE_CONTROLLER_ONE;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How often to sample: two loops over the interval. The true rate of samples is brought to
- * what SamplesPerSecond= asks for, on all CPUs alike, and what sampling costs below what
- * Overhead= allows, by CPU: who costs little pays for nobody else.
- * Figures come in, intervals go out; clocks and sources are the caller's.
+ * Computes sampling intervals with two control loops. The first brings the rate of samples to
+ * SamplesPerSecond=, on all CPUs alike. The second brings the cost below Overhead=, for each CPU: a
+ * CPU with a low cost keeps its interval. This file only computes; the caller measures and applies.
  */
 #ifndef SPEPROF_RATE_CONTROLLER_H
 #define SPEPROF_RATE_CONTROLLER_H
@@ -11,17 +10,17 @@
 #include "cost-fit.h"
 #include "codec/env.h"
 
-/* Of machine CPU time, for &rate_controller_config.overhead: 1 % is 1000. */
+/* The whole CPU time of the machine, for &rate_controller_config.overhead; 1 % is 1000. */
 #define RATE_CONTROLLER_WHOLE 100000
 
 /**
- * struct rate_controller_config
- * @nominal_ns: mean time between samples of a busy CPU that is asked for
- * @overhead: part of the machine's CPU time, of RATE_CONTROLLER_WHOLE; 0: no bound
- * @rate: close the loop over the rate: an interval counts operations, and how many a
- *	nanosecond has is not known (hardware)
- * @filtered: the SPU leaves out some of what it samples: a low rate says nothing
- * @single: all CPUs have the interval of the dearest, as the source has but one
+ * struct rate_controller_config - goals
+ * @nominal_ns: mean time between samples of a busy CPU that the user set
+ * @overhead: allowed cost, of RATE_CONTROLLER_WHOLE; 0: no limit
+ * @rate: control the rate. For hardware, whose interval counts operations, while operations a
+ *	nanosecond are unknown
+ * @filtered: the SPU filters samples, so that a low rate need not be wrong
+ * @single: the source has one interval for all CPUs; the dearest CPU decides
  */
 struct rate_controller_config {
 	u64 nominal_ns;
@@ -33,12 +32,12 @@ struct rate_controller_config {
 
 /**
  * struct rate_controller_cpu - what a CPU did in a period
- * @busy_ns: not idle
- * @handling_ns: spent on its SPU: interrupts, switches
+ * @busy_ns: time in which it was not idle
+ * @handling_ns: CPU time for its SPU: interrupts and context switches
  * @interrupts: of its SPU
- * @samples: taken
- * @bytes: of them, by which it shares in the cost of draining
- * @offline: it is not there, or offline: of the machine's CPU time it has none to spend
+ * @samples: that it took
+ * @bytes: of these samples; the cost of draining is divided by them
+ * @offline: it does not exist or is offline, so it adds nothing to the machine's CPU time
  */
 struct rate_controller_cpu {
 	u64 busy_ns;
@@ -60,15 +59,16 @@ struct rate_controller_drain {
 };
 
 /**
- * struct rate_controller_scale - what a CPU has of the interval
- * @scale: by what it is multiplied for the cost, of RATE_CONTROLLER_ONE
- * @demand: bytes a second that it would have at a @scale of RATE_CONTROLLER_ONE, smoothed
- * @cost: of the last periods, smoothed, of RATE_CONTROLLER_WHOLE of this CPU
+ * struct rate_controller_scale - state of the cost loop for a CPU
+ * @scale: factor of its interval, in units of 1/RATE_CONTROLLER_ONE
+ * @demand: bytes a second that it would have with a factor of 1, smoothed
+ * @cost: cost of the last periods, smoothed; of RATE_CONTROLLER_WHOLE of this CPU
  * @fixed: the part of @cost that no interval lowers
- * @handling: cost of its SPU's interrupts and switches
- * @interrupts, @bytes: that it may come to in a second, powers of two; 0: no bound
- * @cheap: periods in a row in which it could have had a shorter one
- * @offline: as of the last period; begins anew when it comes
+ * @handling: cost of interrupts and context switches
+ * @interrupts: limit in a second, a power of two; 0: none
+ * @bytes: limit in a second, a power of two; 0: none
+ * @cheap: consecutive periods in which a shorter interval would have been allowed
+ * @offline: in the last period; the state starts anew when the CPU comes online
  */
 struct rate_controller_scale {
 	u64 scale;
@@ -82,24 +82,32 @@ struct rate_controller_scale {
 	bool offline;
 };
 
+/**
+ * enum rate_change - why an interval changed
+ * @RATE_CONTROLLER_STAYS: it did not
+ * @RATE_CONTROLLER_RATE: there were more or fewer samples than the user set
+ * @RATE_CONTROLLER_OVERHEAD: the cost was above the limit, or far below it
+ */
 enum rate_change {
 	RATE_CONTROLLER_STAYS,
-	RATE_CONTROLLER_RATE, /* more or fewer samples than asked for */
-	RATE_CONTROLLER_OVERHEAD, /* more, or much less, than sampling may cost */
+	RATE_CONTROLLER_RATE,
+	RATE_CONTROLLER_OVERHEAD,
 };
 
 /**
- * struct rate_controller
- * @rate_scale: by what the nominal interval is multiplied, of RATE_CONTROLLER_ONE
- * @cpu: @cpus of them, the caller's
- * @online: of these, how many are there
- * @cost: of the last periods, smoothed, of RATE_CONTROLLER_WHOLE of the machine
+ * struct rate_controller - state of both loops
+ * @config: the goals
+ * @rate_scale: factor of the nominal interval, in units of 1/RATE_CONTROLLER_ONE
+ * @cpu: state of each CPU, @cpus entries; borrowed
+ * @cpus: CPU numbers are below this
+ * @online: number of CPUs that are online
+ * @cost: cost of the last periods, smoothed; of RATE_CONTROLLER_WHOLE of the machine
  * @fixed: the part of @cost that no interval lowers
  * @drain: cost of the drain threads
- * @rate: of the last period's busiest CPU, samples a second of its busy time, had it not been
- *	held back; 0: none was
- * @off: periods in a row in which the rate was off
- * @exhausted: sampling costs more than it may, and a longer interval would not help
+ * @rate: samples in a busy second of the busiest CPU of the last period, as if it had not been
+ *	limited; 0: no CPU was busy enough
+ * @off: consecutive periods in which the rate was wrong
+ * @exhausted: the cost is above the limit, and a longer interval would not lower it enough
  */
 struct rate_controller {
 	struct rate_controller_config config;
@@ -115,31 +123,41 @@ struct rate_controller {
 	bool exhausted;
 };
 
+/* The factor 1 of an interval. */
 #define RATE_CONTROLLER_ONE 1024
 
-/** rate_controller_init() - at the nominal interval: one operation a nanosecond; @cpu is borrowed */
+/**
+ * rate_controller_init() - start at the nominal interval
+ * @rate_controller: initialized
+ * @config: the goals; copied
+ * @cpu: array of @cpus entries; borrowed
+ * @cpus: CPU numbers are below this
+ */
 void rate_controller_init(struct rate_controller *rate_controller,
 			  const struct rate_controller_config *config,
 			  struct rate_controller_scale *cpu, u32 cpus);
 
-/** rate_controller_change() - another configuration; what was found out of the machine stays */
+/** rate_controller_change() - set other goals; what was learned about the machine stays */
 void rate_controller_change(struct rate_controller *rate_controller,
 			    const struct rate_controller_config *config);
 
-/** rate_controller_interval() - of CPUs that cost little, ns */
+/** rate_controller_interval() - nanoseconds between samples on CPUs that are not limited by cost */
 u64 rate_controller_interval(const struct rate_controller *rate_controller);
 
-/** rate_controller_interval_of() - of one CPU */
+/** rate_controller_interval_of() - nanoseconds between samples on @cpu */
 u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu);
 
-/** rate_controller_limited_cpus() - how many CPUs have a longer one */
+/** rate_controller_limited_cpus() - number of CPUs that have a longer interval because of their cost */
 u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller);
 
 /**
- * rate_controller_step() - a period is over
- * @cpu: of each CPU
- * @drain: of all drain threads
- * @period_ns: length of the period
+ * rate_controller_step() - compute intervals from the measurements of a period
+ * @rate_controller: the state
+ * @cpu: what each CPU did in the period
+ * @drain: what the drain threads did in the period
+ * @period_ns: length of the period in nanoseconds; not 0
+ *
+ * Return: why an interval changed, or RATE_CONTROLLER_STAYS.
  */
 enum rate_change rate_controller_step(struct rate_controller *rate_controller,
 				      const struct rate_controller_cpu *cpu,

@@ -39,7 +39,7 @@ struct shared_source *shared_source_get(struct shared_source *shared_source)
 	return shared_source;
 }
 
-/* Where there is no memory for it, a CPU has no figures of its own. */
+/* The sums of a CPU, allocated on demand; NULL: out of memory, so this CPU has none. */
 static struct shared_source_cpu *cpu_of(struct shared_source *shared_source, u32 cpu)
 {
 	struct shared_source_cpu *cpus;
@@ -64,7 +64,7 @@ void shared_source_count(struct shared_source *shared_source, const struct sourc
 
 	if (!cpu)
 		return;
-	/* One without bytes tells of blind time alone. */
+	/* A window without bytes only reports blind time. */
 	cpu->windows += window->len != 0;
 	cpu->bytes += window->len;
 	cpu->armed_ns += source_window_armed(window);
@@ -162,7 +162,7 @@ static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error
 	return n && !copy ? -ENOMEM : 0;
 }
 
-/* The expression alone first: where it is wrong has its own columns. */
+/* Parse the expression alone first, so that columns of errors refer to it. */
 static int compose_filter(struct session_rule *rule, const struct filter_lists *lists,
 			  struct filter_error *error)
 {
@@ -230,7 +230,7 @@ static void nodes_free(struct nodes *nodes)
 	free(nodes);
 }
 
-/* What a worker counts between two looks is part of the whole. */
+/* Allocate the profiles of all drain threads, which are merged into session->profile. */
 static int shards_init(struct session *session, const struct profile_config *whole, u32 workers,
 		       struct attributor *attributor)
 {
@@ -387,7 +387,7 @@ void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
 			.backend = source->backend,
 		};
 
-		/* A CPU that is offline could not have been sampled. */
+		/* An offline CPU has no blind time. */
 		if (strcmp(cpu.state, "offline") != 0)
 			profile_window(session->profile, &window);
 	}
@@ -400,7 +400,7 @@ u64 session_duration(const struct session *session)
 	return session->ran_ns + now;
 }
 
-/* Resident bytes, from /proc/self/statm; 0 if that cannot be read. */
+/* Resident bytes of the daemon, from /proc/self/statm; 0: unknown. */
 static u64 resident(void)
 {
 	unsigned long long pages = 0;

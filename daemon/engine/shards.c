@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /**
- * struct shard
- * @gate: whoever waits for @lock has it, so that the thread does not come before
+ * struct shard - a drain thread
+ * @gate: taken before @lock, so that the thread cannot retake @lock before a waiting caller
  * @lock: held while it drains
  * @heartbeat, @seen: how often it came around; when that was asked for
  * @meter: its sums change under @lock alone
@@ -34,9 +34,9 @@ struct shard {
 } __attribute__((aligned(64)));
 
 /**
- * struct shards
- * @wanted: a ring is held back so far that a checkpoint is due
- * @held: the worker's thread has all locks
+ * struct shards - all drain threads
+ * @wanted: a ring needs a checkpoint to free space
+ * @held: the worker's thread holds the locks of all shards
  */
 struct shards {
 	struct worker_state *state;
@@ -62,12 +62,12 @@ static void shard_wake(const struct shard *shard)
 {
 	const u64 one = 1;
 
-	/* A full counter wakes too. */
+	/* A failed write means that the counter is full, which wakes as well. */
 	if (write(shard->wake, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* What to wait for: its part of each source that is enabled. */
+/* Fill in what to poll: the thread's partition of each enabled source. */
 static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 {
 	struct worker_state *state = shard->shards->state;
@@ -88,7 +88,7 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 	return n;
 }
 
-/* Whether a ring of @part is held back so far that a checkpoint is due. */
+/* Whether a ring of @part is so full that it needs a checkpoint to free space. */
 static bool is_held(const struct source *part)
 {
 	const struct source_persist_ops *persist = part ? part->ops->persist : NULL;
@@ -96,7 +96,7 @@ static bool is_held(const struct source *part)
 	return persist && persist->held(part) >= SOURCE_RETAINED_MAX;
 }
 
-/* Whether a source has woken the thread; the first descriptor is the thread's own. */
+/* Whether a source woke the thread; the first descriptor is the thread's eventfd. */
 static bool is_ready(const struct pollfd *fds, nfds_t n)
 {
 	for (nfds_t i = 1; i < n; i++)
@@ -106,8 +106,8 @@ static bool is_ready(const struct pollfd *fds, nfds_t n)
 }
 
 /*
- * Sources may have come and gone while it waited: all that are there now. @meter: NULL where the
- * worker's thread has woken this one.
+ * Drain all sources that exist now, as they may have changed while the thread polled. @meter is NULL
+ * if the worker's thread woke this one.
  */
 static void drain_all(struct shard *shard, struct drain_meter *meter)
 {
@@ -226,7 +226,7 @@ void shards_pause(struct shards *shards)
 		shards->held = true;
 }
 
-/* They wait for other sources now, maybe. */
+/* Wake all threads, as the set of enabled sources may have changed. */
 void shards_resume(struct shards *shards)
 {
 	if (shards)
@@ -237,7 +237,7 @@ void shards_resume(struct shards *shards)
 	}
 }
 
-/* Out of the seat: the part's thread may hold its lock and wait for all seats. */
+/* The caller holds no reader lock: the drain thread may hold @lock and wait for all reader locks. */
 static void lock_part(struct shards *shards, u32 index)
 {
 	if (!shards->held)
@@ -266,7 +266,7 @@ void shards_unlock_part(struct shards *shards, u32 part)
 	attribute_read_begin(shards_reader(shards, shards->count));
 }
 
-/* What part @index has counted; its place has the spare one. NULL if that is nothing. */
+/* Exchange the profile of shard @index for the spare one and return it; NULL: it counted nothing. */
 static struct profile *take_full(struct shards *shards, struct session *session, u32 index)
 {
 	struct profile *full = session->shard[index], *spare = session->shard[session->shards];

@@ -47,7 +47,7 @@ struct source_config source_sampling(const struct config *config)
 	};
 }
 
-/* What is so now and may be otherwise in a while is told apart from what stays as it is. */
+/* The exit status tells temporary failures from permanent ones. */
 static int failed(struct source_open_result *result, int r, const char *reason)
 {
 	int status = EX_UNAVAILABLE;
@@ -68,7 +68,7 @@ static int failed(struct source_open_result *result, int r, const char *reason)
 	return r;
 }
 
-/* Truth first: an emulated SPU is never taken unless it was asked for. */
+/* Never use an emulated SPU unless Emulate=yes allows it. */
 static int check_backend(const struct config *c, struct source *source,
 			 struct source_open_result *result)
 {
@@ -95,7 +95,7 @@ static int open_emulated(const struct config *c, const struct source_config *sam
 	return r < 0 ? failed(result, r, reason) : 0;
 }
 
-/* The module where it has SPUs, else what a stock kernel offers. */
+/* Source=auto: the module if it has SPUs, else perf. */
 static int open_auto(const struct config *c, const struct source_config *sampling,
 		     struct source **ret_source, struct source_open_result *result)
 {
@@ -159,7 +159,7 @@ static int open_whole(const struct config *config, const struct source_config *s
 	return r;
 }
 
-/* What the first says holds for all. */
+/* Open a source for each partition; the result of the first one describes all. */
 int source_open(const struct config *config, const struct source_config *sampling,
 		struct source **ret_source, struct source_open_result *ret_result)
 {
@@ -186,7 +186,7 @@ int source_open(const struct config *config, const struct source_config *samplin
 	return r;
 }
 
-/* Whether there is one for each part, and no other. */
+/* Whether there is a descriptor for each partition and no further one. */
 static bool have_all(const int *sessions, u32 parts)
 {
 	for (u32 i = 0; i < SOURCE_PARTS; i++)
@@ -195,7 +195,7 @@ static bool have_all(const int *sessions, u32 parts)
 	return true;
 }
 
-/* By a copy of @session, so that this one is the caller's also where another part fails. */
+/* Use a copy of @session, so that the caller still owns it if another partition fails. */
 static int adopt(const struct config *config, const struct source_config *sampling, int session,
 		 struct source **ret_source, struct source_open_result *result)
 {
@@ -211,7 +211,7 @@ static int adopt(const struct config *config, const struct source_config *sampli
 	}
 	if ((*ret_source)->backend != BACKEND_EMULATED || config->emulate)
 		return 0;
-	say(result, EX_CONFIG, "its SPU is emulated, and Emulate=yes is not said");
+	say(result, EX_CONFIG, "the SPU of the module is emulated, and Emulate=yes is not set");
 	(*ret_source)->ops->free(*ret_source);
 	return -EINVAL;
 }
@@ -235,7 +235,7 @@ int source_open_kept(const struct config *config, const struct source_config *sa
 		own.part = n;
 		r = adopt(config, &own, sessions[n], &source[n], ret_result);
 	}
-	/* What failed is not there. */
+	/* Partitions from here on were not opened. */
 	n -= r < 0;
 	if (r >= 0 && parts > 1)
 		r = source_partitioned_new(source, parts, sampling, ret_source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which source it is: what the configuration allows, and what there is. */
+/* Chooses and opens a source, by the configuration and by what the machine has. */
 #ifndef SPEPROF_SOURCE_OPEN_H
 #define SPEPROF_SOURCE_OPEN_H
 
@@ -7,38 +7,44 @@
 #include "source/source.h"
 
 /**
- * struct source_open_result - what is to be told of an attempt
- * @status: of sysexits.h, for a service that ends because of it
- * @text: why there is no source; or why it is not a better one; "" for nothing to tell
+ * struct source_open_result - report about an attempt to open a source
+ * @status: exit status of sysexits.h, if the daemon ends because of a failure
+ * @text: a sentence: why it failed, or why the source is not a better one; "": nothing to report
  */
 struct source_open_result {
 	int status;
 	char text[512];
 };
 
-/** source_open_kinds() - which sources source_open() may come to use, MEMORY_* of budget.h */
+/** source_open_kinds() - kinds of sources that source_open() may choose, a set of MEMORY_* */
 u32 source_open_kinds(const struct config *config);
 
-/** source_sampling() - what to sample, as the configuration has it; filters aside */
+/** source_sampling() - sampling options of the configuration, without filters; borrows its strings */
 struct source_config source_sampling(const struct config *config);
 
 /**
- * source_open() - the source that @config chooses; an emulated SPU only where it is allowed
- * @sampling: borrowed strings must outlive the source
- * @ret_result: in any case
+ * source_open() - choose and open a source
+ * @config: Source= and Emulate=. An emulated SPU is used only if Emulate=yes
+ * @sampling: options; its strings must outlive the source
+ * @ret_source: stopped; freed by its free operation
+ * @ret_result: set in any case
  *
- * Return: 0; negative errno: -EPERM and -EACCES for no right, -EINVAL for what the
- * configuration does not allow, others where there is none.
+ * Return: 0; -EPERM, -EACCES: missing rights; -EINVAL: the configuration forbids what exists; other
+ * negative errno: there is no source.
  */
 int source_open(const struct config *config, const struct source_config *sampling,
 		struct source **ret_source, struct source_open_result *ret_result);
 
 /**
- * source_open_kept() - likewise of sessions that another process of this service began
- * @sessions: their descriptors by part, SOURCE_PARTS of them, -1 for none; they stay the caller's but where it succeeds
+ * source_open_kept() - open a source from stored sessions of the module
+ * @config: the configuration
+ * @sampling: as for source_open()
+ * @sessions: SOURCE_PARTS descriptors, by partition; -1: none. Owned by the source on success
+ * @ret_source: runs if the sessions do; freed by its free operation
+ * @ret_result: set in any case
  *
- * Return: 0; -EOPNOTSUPP where the configuration wants another kind of source, or other parts; negative
- * errno with @ret_result's text: then it is of no use, and source_open() makes a new one.
+ * Return: 0; -EOPNOTSUPP: the configuration wants another kind of source or other partitions; other
+ * negative errno: the sessions are of no use, and source_open() has to open a new source.
  */
 int source_open_kept(const struct config *config, const struct source_config *sampling,
 		     int *sessions, struct source **ret_source,

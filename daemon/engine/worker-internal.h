@@ -5,28 +5,35 @@
 
 #include "worker.h"
 
-/** session_drives_source() - whether @session is the first that runs of those that share its feed */
+/** session_drives_source() - whether @session is the first running one of those on its source */
 bool session_drives_source(struct worker_state *state, const struct session *session);
 
 /**
- * worker_drain_part() - what part @part of @shared_source's source holds goes to the sessions that run
- * @meter: the drain thread's, in a section; it is paused while task events are handled. NULL in a
- *	call, whose cost is not that of sampling
+ * worker_drain_part() - pass all windows in the rings of a partition to the running sessions
+ * @state: the worker's
+ * @shared_source: the source
+ * @part: the partition; 0 if the source has one
+ * @meter: of the drain thread, in a section; paused while task events are applied. NULL: a call,
+ *	whose cost does not count as sampling
+ *
+ * Context: the thread that drains @part, which holds the lock of its shard.
  */
 void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
 		       struct drain_meter *meter);
 
-/** worker_drain_source() - all of what is there, also of who is stopped; of the worker's thread */
+/** worker_drain_source() - drain all partitions, also of a stopped source; on the worker's thread */
 void worker_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
 /**
- * worker_program() - have the SPUs of @shared_source leave out what its one session never wants, if they can
+ * worker_program() - set the filters of the SPUs to what the source's only session never counts
+ * @state: the worker's
+ * @shared_source: with several sessions, the SPUs filter nothing
  *
- * Return: 0; negative errno where they go on leaving out what somebody may want by now.
+ * Return: 0; negative errno if the SPUs still filter samples that a session wants.
  */
 int worker_program(struct worker_state *state, struct shared_source *shared_source);
 
-/** worker_wake() - the worker's thread comes around now; from any thread */
+/** worker_wake() - make the worker's thread run a turn now; from any thread */
 void worker_wake(struct worker_state *state);
 
 /** worker_session_changed() - call the hook of that name, where there are hooks */

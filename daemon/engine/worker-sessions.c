@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions come, run, change and go: calls on the worker's thread. */
+/* Adds, starts, stops, changes and removes sessions: calls on the worker's thread. */
 #include "worker-internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "profile/profile-shard.h"
 #include "shards.h"
 
-/* Sessions that ran before a restart, and whose source was not to be had until now. */
+/* Start sessions that ran before a restart, and whose source is available only now. */
 static void start_waiting(struct worker_state *state, const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
@@ -25,7 +25,7 @@ int worker_start(struct worker_state *state, void *arg)
 
 	if (!session)
 		return -ENOENT;
-	/* What was sampled before is of those of its source that ran then. */
+	/* Samples of before count only for the sessions that ran before. */
 	if (!session->running && session->shared_source->running)
 		worker_drain_source(state, session->shared_source);
 	r = session_start(session);
@@ -36,12 +36,12 @@ int worker_start(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* What was sampled for it is still counted. */
+/* Stop @session after a last drain, which counts what was sampled for it. */
 static void stop_session(struct worker_state *state, struct session *session)
 {
 	session_disable(session);
 	worker_drain_source(state, session->shared_source);
-	/* Nothing comes after this that would count them. */
+	/* Samples that wait for their mapping count now, as no later drain would count them. */
 	profile_finish_queued(session->profile);
 	session_stop(session);
 }
@@ -61,7 +61,7 @@ int worker_stop(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The one session that has @shared_source; NULL if there are several. */
+/* The only session of @shared_source; NULL: several share it. */
 static struct session *only_session(struct worker_state *state,
 				    const struct shared_source *shared_source)
 {
@@ -83,7 +83,7 @@ static bool same_sampling(const struct source_config *a, const struct source_con
 	       a->kernel == b->kernel && a->user == b->user;
 }
 
-/* An offline CPU of which the kernel does not tell what it is makes levels the daemon's. */
+/* If the kernel does not report the core of an offline CPU, the daemon must filter by level. */
 static void find_cores(struct source *source, struct filter_cores *ret_cores)
 {
 	struct source_cpu cpu;
@@ -94,9 +94,9 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 }
 
 /*
- * How @shared_source is to be sampled as @wanted: its SPUs leave out what its one session never wants, which
- * has @rule from now on if that is not NULL, and for several nothing: what one does not want
- * another may.
+ * Sampling options for @shared_source: @wanted with filters. If it has one session, the SPUs filter what
+ * the session's rule never counts; @rule replaces that rule if it is not NULL. If it has several, the
+ * SPUs filter nothing.
  */
 static struct source_config sampling_of(struct worker_state *state,
 					struct shared_source *shared_source,
@@ -146,7 +146,7 @@ static int program_source(struct worker_state *state, struct shared_source *shar
 	return 0;
 }
 
-/* Whether what is in force of @shared_source may leave out what @sampling does not: nobody would have that. */
+/* Whether the filters in force on the SPUs may drop samples that @sampling needs. */
 static bool leaves_out(const struct shared_source *shared_source,
 		       const struct source_config *sampling)
 {
@@ -159,7 +159,7 @@ static bool leaves_out(const struct shared_source *shared_source,
 	       !source_filter_same(&shared_source->filter, sampling);
 }
 
-/* Where nothing is left out that is wanted, the daemon leaves out all of it. */
+/* A failure matters only if the SPUs still filter wanted samples; the daemon filters the others. */
 int worker_program(struct worker_state *state, struct shared_source *shared_source)
 {
 	const struct source_config sampling =
@@ -180,7 +180,7 @@ u64 worker_share(struct worker_state *state)
 	return left - (state->profiles < left ? state->profiles : left);
 }
 
-/* Tables of the session that @config makes: the configuration's has the plan's own. */
+/* Sizes of tables for a new session. The machine's session has those of the plan. */
 static int plan_session(struct worker_state *state, struct session_config *config,
 			struct memory_plan *ret_plan)
 {
@@ -217,7 +217,7 @@ int worker_add(struct worker_state *state, void *arg)
 		profile_set_reader(state->sessions[i].shard[k], shards_reader(state->shards, k));
 	if (r < 0)
 		return r;
-	/* What is left out for who is there, it could not have. */
+	/* Lift filters of the SPU that fit the sessions so far, but not the new one. */
 	r = worker_program(state, config->shared_source);
 	if (r < 0) {
 		state->sessions[i].shared_source = NULL;
@@ -240,7 +240,7 @@ int worker_remove(struct worker_state *state, void *arg)
 		return -ENOENT;
 	own = !session->shared;
 	shared_source = shared_source_get(session->shared_source);
-	/* Others of its source may run later: nothing old is to wait for them. */
+	/* Drain now, so that old samples do not count for sessions that start later. */
 	if (session->running)
 		stop_session(state, session);
 	session_deinit(session);
@@ -284,13 +284,13 @@ int worker_change(struct worker_state *state, void *arg)
 		return -EOPNOTSUPP;
 	}
 	shared_source = session->shared_source;
-	/* What was sampled before is judged by what held before. */
+	/* The old rule applies to what was sampled before. */
 	if (change->rule)
 		worker_drain_source(state, shared_source);
 	sampling = sampling_target(change, shared_source);
 	sampling = sampling_of(state, shared_source, &sampling, change->rule);
 	r = program_source(state, shared_source, &sampling, &change->reason);
-	/* What is not sampled the daemon cannot count; what is, it can leave out itself. */
+	/* Fail only if wanted samples would be missing; unwanted ones the daemon filters itself. */
 	if (r < 0 && (!same_sampling(&sampling, &shared_source->sampling) ||
 		      leaves_out(shared_source, &sampling)))
 		return r;

@@ -22,7 +22,7 @@
 
 #define REFRESH_NS 1000000000ULL
 
-/* In the array that is polled: the eventfd, the tasks' rings and /proc's answers come before it. */
+/* Index of the first source to poll; before it are the eventfd, task events and answers of /proc. */
 #define FIRST_FEED 3
 
 struct worker {
@@ -35,13 +35,13 @@ struct worker {
 
 	pthread_mutex_t lock;
 	pthread_cond_t done;
-	/* One call at a time: under @lock. */
+	/* The pending call; there is one at a time, protected by @lock. */
 	worker_fn fn;
 	void *arg;
 	int result;
-	u64 heartbeat_all; /* of the thread that asks for it */
+	u64 heartbeat_all; /* used by the thread that calls worker_heartbeat() */
 	u64 heartbeat_seen;
-	bool reading; /* @fn only looks */
+	bool reading; /* worker_read(): @fn changes nothing */
 	bool pending;
 	bool quit;
 };
@@ -65,7 +65,7 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return NULL;
 }
 
-/* @part: of the feed's source, and the shard that counts it; @seat, @meter: whose thread it is */
+/* Context of a drain: the partition, and the reader lock and meter of the draining thread. */
 struct drain {
 	struct worker_state *state;
 	struct shared_source *shared_source;
@@ -74,7 +74,7 @@ struct drain {
 	u32 part;
 };
 
-/* Of the worker's thread, where there are several; NULL otherwise. */
+/* Reader lock of the worker's thread; NULL without drain threads. */
 static struct attribute_reader *own_reader(struct worker_state *state)
 {
 	return shards_reader(state->shards, state->plan.workers);
@@ -112,8 +112,9 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 }
 
 /*
- * The same from any thread, in its seat. Times tell what was when, so that what came after the
- * window may be known by then: up to now, so that the next windows need not ask.
+ * Apply task events from a drain thread, which holds its reader lock. Events carry times, so applying
+ * later ones than @until_ns does no harm. All events up to now are applied, so that the next windows
+ * need not do it.
  */
 static void share_tasks(const struct drain *drain, u64 until_ns)
 {
@@ -145,7 +146,7 @@ static void count_window(struct worker_state *state, struct session *session, u3
 				    header->records + header->filtered - before, window->len);
 }
 
-/* What happened before the window's end is known before its samples are looked at. */
+/* Copy @window into the flight recorders of its source's sessions. */
 static void keep_window(const struct drain *drain, const struct source_window *window)
 {
 	struct session *session = NULL;
@@ -210,7 +211,7 @@ void worker_drain_source(struct worker_state *state, struct shared_source *share
 	}
 	attributor_apply_answers(state->attributor);
 	worker_drain_part(state, shared_source, 0, NULL);
-	/* Idle CPUs bring no windows, and their rings must not fill up. */
+	/* Idle CPUs have no windows, but their rings of task events must not fill up. */
 	take_tasks(state, 0);
 }
 
@@ -220,7 +221,7 @@ void worker_drain(struct worker_state *state, struct session *session)
 		worker_drain_source(state, session->shared_source);
 }
 
-/* Whether @session is the first that runs of those that share its feed. */
+/* Whether @session is the first running one of those that share its source. */
 bool session_drives_source(struct worker_state *state, const struct session *session)
 {
 	struct session *other = NULL;
@@ -282,7 +283,7 @@ int worker_view(struct worker_state *state, void *arg)
 	header->duration_ns = duration;
 	if (request->span != VIEW_SPAN_START) {
 		header->duration_ns = spanned;
-		/* Known since the start alone. */
+		/* Recent periods do not have these members. */
 		header->cost_ns = 0;
 	}
 	return 0;
@@ -300,8 +301,8 @@ int worker_hot(struct worker_state *state, void *arg)
 }
 
 /*
- * With several workers: what they have counted comes first; who only looks lets them go on. What is
- * changed, they do not drain meanwhile.
+ * Run a call with drain threads: merge their counters first. They are paused during the call unless
+ * it only reads.
  */
 static int serve_shared(struct worker *w)
 {
@@ -321,14 +322,14 @@ static int serve_shared(struct worker *w)
 	return r;
 }
 
-/* Run the call that waits, if one does; returns whether to end. */
+/* Run the pending call, if there is one. Returns whether the thread must end. */
 static bool serve(struct worker *w)
 {
 	bool quit;
 
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
-		/* The caller waits for @done: nobody else touches the call meanwhile. */
+		/* The caller waits for @done, and other callers wait for @pending, so this is safe. */
 		w->result = w->state.shards ? serve_shared(w) : w->fn(&w->state, w->arg);
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
@@ -338,7 +339,7 @@ static bool serve(struct worker *w)
 	return quit;
 }
 
-/* What to wait for: calls, tasks, and the source of each feed that is enabled; how many. */
+/* Fill in what to poll: calls, task events and each enabled source. Returns their number. */
 static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source **feeds)
 {
 	struct session *session = NULL;
@@ -368,7 +369,7 @@ static void refresh(struct worker_state *state)
 	attributor_refresh(state->attributor);
 }
 
-/* Sub-windows end when they do, and figures do not pile up in shards. */
+/* Whether to merge: in time for the end of a period, and before counters of shards pile up. */
 static bool gather_due(struct worker *w, u64 now)
 {
 	struct session *session = NULL;
@@ -433,7 +434,7 @@ static void save_shared(struct worker *w, u64 now)
 	shards_resume(w->state.shards);
 }
 
-/* Where shards drain: all the rest. */
+/* One turn of the worker with drain threads: everything except draining. */
 static void run_housekeeping(struct worker *w)
 {
 	struct pollfd fds[FIRST_FEED] = {
@@ -468,8 +469,8 @@ static void run_housekeeping(struct worker *w)
 }
 
 /*
- * Task events alone wake the worker too, as often as other users like: the source is drained then,
- * but only a ring that is ready makes it a cost of sampling.
+ * Task events also wake the worker, as often as other users cause them. The sources are drained then,
+ * but it counts as a cost of sampling only if a ring was ready.
  */
 static void drain_ready(struct worker *w, const struct pollfd *fds,
 			struct shared_source *const *feeds, nfds_t n)
@@ -487,7 +488,7 @@ static void drain_ready(struct worker *w, const struct pollfd *fds,
 		drained = true;
 	}
 	drain_meter_end(meter);
-	/* Idle CPUs bring no windows, and the rings of tasks must not fill up. */
+	/* Idle CPUs have no windows, but rings of task events must not fill up. */
 	if (drained)
 		take_tasks(&w->state, 0);
 }
@@ -612,7 +613,7 @@ static void wake(struct worker *w)
 {
 	const u64 one = 1;
 
-	/* A full counter wakes too. */
+	/* A failed write means that the counter is full, which wakes as well. */
 	if (write(w->wake, &one, sizeof(one)) < 0)
 		return;
 }
@@ -622,7 +623,7 @@ void worker_wake(struct worker_state *state)
 	wake((struct worker *)((char *)state - offsetof(struct worker, state)));
 }
 
-/* Of several, the slowest counts. */
+/* With drain threads, the number changes only after all of them ran. */
 u64 worker_heartbeat(struct worker *worker)
 {
 	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);

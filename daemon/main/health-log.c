@@ -40,7 +40,7 @@ static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struc
 	/* Count what was not logged since the last line. */
 	if (say == LOG_LIMIT_RESOLVED)
 		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
-			  "no %s for %llu minutes; %llu since this was told the last time",
+			  "no %s for %llu minutes; %llu since the last line about them",
 			  topic->what, LOG_LIMIT_OVER_NS / 60000000000ULL,
 			  (unsigned long long)*ret_n);
 	return say == LOG_LIMIT_REPORT;
@@ -87,16 +87,16 @@ static void log_throttles(struct health_log *told, const struct health *now, u64
 
 static void log_unsaved(struct health_log *told, const struct health *now, u64 now_ns)
 {
-	static const struct topic topic = { LOG_ID_UNSAVED, "failures to save figures", LOG_NOTICE };
+	static const struct topic topic = { LOG_ID_UNSAVED, "failures to save the checkpoint", LOG_NOTICE };
 	char count[FIELD];
 	u64 n;
 
 	if (is_due(&told->unsaved, grown(told->last.unsaved, now->unsaved), now_ns, &topic, count,
 		   &n))
 		log_write(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
-			  "figures could not be saved, %llu time%s: there are more than a "
-			  "checkpoint holds; the next process goes on from the last one that did, "
-			  "unless this one ends well after Reset, or with a smaller MemoryBudget=",
+			  "the checkpoint could not be saved %llu time%s, as its data exceed its "
+			  "size; a restart restores the last one that was saved; call Reset, or "
+			  "restart with a smaller MemoryBudget=",
 			  (unsigned long long)n, times(n));
 }
 
@@ -108,9 +108,9 @@ static void log_stuck(struct health_log *told, const struct health *now, u64 now
 
 	if (is_due(&told->stuck, grown(told->last.stuck, now->stuck), now_ns, &topic, count, &n))
 		log_write(LOG_WARNING, LOG_ID_STUCK, (const char *const[]){ count, NULL },
-			  "the worker has not come around for %u s%s", now->stuck_s,
-			  now->watchdog ? ": unless it does, the service manager's watchdog ends "
-					  "this process and another goes on" :
+			  "the worker has had no heartbeat for %u s%s", now->stuck_s,
+			  now->watchdog ? "; the service manager's watchdog will restart this "
+					  "process" :
 					  "");
 }
 

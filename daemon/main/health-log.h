@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What goes wrong while it runs, in the journal: as often as log-limit.h allows. */
+/* Logs problems of the running daemon, limited in rate by log-limit.h. */
 #ifndef SPEPROF_HEALTH_LOG_H
 #define SPEPROF_HEALTH_LOG_H
 
@@ -7,11 +7,12 @@
 #include "util/log-limit.h"
 
 /**
- * struct health - how it is now
- * @unsaved: times that figures could not be saved (checkpoint.h)
- * @stuck: the worker has not come around; how many times that was seen
- * @stuck_s: for how long
- * @watchdog: the service manager's ends the process for that
+ * struct health - totals of problems
+ * @source: of the machine's source
+ * @unsaved: checkpoints that failed
+ * @stuck: periods without a heartbeat of the worker
+ * @stuck_s: seconds since its last heartbeat
+ * @watchdog: the service manager's watchdog ends the process because of that
  */
 struct health {
 	struct source_trouble source;
@@ -21,7 +22,7 @@ struct health {
 	bool watchdog;
 };
 
-/** struct health_log - what of it was taken up the last time, and how often it is told */
+/** struct health_log - totals of the last update, and a rate limit for each kind of problem */
 struct health_log {
 	struct health last;
 	struct log_limit faults;
@@ -30,7 +31,14 @@ struct health_log {
 	struct log_limit stuck;
 };
 
-/** health_log_update() - what is new; to be called every few seconds, with CLOCK_MONOTONIC */
+/**
+ * health_log_update() - log new problems, and the end of old ones
+ * @told: state; zeroed before the first call
+ * @now: totals now
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * Context: the main thread, every few seconds.
+ */
 void health_log_update(struct health_log *told, const struct health *now, u64 now_ns);
 
 #endif

@@ -119,7 +119,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 			     &result) >= 0)
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
-		  "the session that was kept is not used: %s; a new one begins", result.text);
+		  "the stored session of the module is not used, a new one is opened: %s", result.text);
 	fd_store_close_machine(&d->stored);
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The service manager: what it is told, its watchdog. */
+/* Status and watchdog messages to the service manager. */
 #ifndef SPEPROF_NOTIFY_H
 #define SPEPROF_NOTIFY_H
 
@@ -9,18 +9,24 @@
 #include "engine/worker.h"
 #include "health-log.h"
 
+/* Bytes of the status line, its NUL included. */
 #define STATUS_SIZE 1536
 
 /**
- * struct notify
- * @heartbeat: of the worker, when it was looked at
- * @stuck: it has not come around since then
- * @trouble: what there was of it by then
- * @told: and was told of
- * @interval_ns: in force then
- * @changed: called with @ctx when that is another one
- * @reloaded: what became of the configuration's files; borrowed
- * @status: what was said last
+ * struct notify - state of the messages
+ * @worker: watched; borrowed
+ * @timer: calls every @period_us
+ * @period_us: period in microseconds
+ * @heartbeat: the worker's heartbeat at the last period
+ * @watchdog: the service manager wants watchdog messages
+ * @stuck: the worker had no heartbeat since the last period
+ * @trouble: totals of problems
+ * @told: which of them were logged
+ * @interval_ns: sampling interval at the last period
+ * @changed: called with @ctx when the interval has changed
+ * @ctx: for @changed
+ * @reloaded: result of the last reload; borrowed
+ * @status: the last status line
  */
 struct notify {
 	struct worker *worker;
@@ -38,13 +44,26 @@ struct notify {
 	char status[STATUS_SIZE];
 };
 
-/** notify_init() - the timer of status and watchdog: a worker that is stuck is not answered for */
+/**
+ * notify_init() - start the timer for status and watchdog
+ * @notify: zeroed, except @reloaded, @changed and @ctx
+ * @event: the main loop
+ * @worker: borrowed, until notify_deinit(). While it has no heartbeat no watchdog message is sent
+ *
+ * Return: 0 or negative errno.
+ */
 int notify_init(struct notify *notify, sd_event *event, struct worker *worker);
+
+/** notify_deinit() - stop the timer */
 void notify_deinit(struct notify *notify);
 
-/** notify_ready() - it runs, or runs again after notify_reloading() */
+/** notify_ready() - report that the daemon is ready, at the start and after notify_reloading() */
 void notify_ready(struct notify *notify);
+
+/** notify_reloading() - report that a reload has begun */
 void notify_reloading(void);
+
+/** notify_stopping() - report that the daemon is stopping */
 void notify_stopping(void);
 
 #endif

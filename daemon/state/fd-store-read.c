@@ -63,7 +63,7 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 			*place = SD_LISTEN_FDS_START + i;
 			continue;
 		}
-		log_line(LOG_NOTICE, "the service manager has kept \"%s\", which is of no use here",
+		log_line(LOG_NOTICE, "closed the stored descriptor \"%s\", which has no use here",
 			 names[i]);
 		if (!place)
 			fd_store_remove(names[i]);

@@ -20,17 +20,17 @@ static void log_counters(const struct restore_request *restore)
 	snprintf(version, sizeof(version), "SPEPROF_FROM_VERSION=%s", restore->version);
 	if (!restore->restored)
 		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			  "the figures that were kept are not used, counting begins anew: %s",
+			  "the checkpoint is not used, and all counters start at zero: %s",
 			  restore->reason);
 	else if (restore->gap_ns)
 		log_write(LOG_NOTICE, LOG_ID_RESUMED, fields,
-			  "going on with %llu records of speprofd %s; every CPU was blind for %llu "
+			  "restored %llu records of speprofd %s; every CPU was blind for %llu "
 			  "ms",
 			  (unsigned long long)restore->records, restore->version,
 			  (unsigned long long)restore->gap_ns / 1000000);
 	else
 		log_write(LOG_NOTICE, LOG_ID_RESUMED, fields,
-			  "going on with %llu records of speprofd %s, without a gap",
+			  "restored %llu records of speprofd %s, without a gap",
 			  (unsigned long long)restore->records, restore->version);
 }
 
@@ -39,12 +39,12 @@ static void log_restored(const struct restore_request *restore)
 	log_counters(restore);
 	if (*restore->settings)
 		log_write(LOG_NOTICE, LOG_ID_RESUMED, NULL,
-			  "of the session \"machine\" goes on what the bus had set: %s",
+			  "settings of the session \"machine\" that were made on the bus are restored: %s",
 			  restore->settings);
 	if (*restore->overruled)
 		log_write(
 			LOG_WARNING, LOG_ID_REFUSED, NULL,
-			"of the session \"machine\" the bus had set what is in force no longer: %s",
+			"settings of the session \"machine\" that were made on the bus are dropped: %s",
 			restore->overruled);
 	for (u32 i = 0; i < restore->note_count; i++)
 		log_write(restore->notes[i].warning ? LOG_WARNING : LOG_NOTICE,
@@ -88,7 +88,7 @@ static void drop_left(struct fd_store_contents *stored)
 		if (stored->own[i].fd >= 0)
 			log_write(
 				LOG_WARNING, LOG_ID_REFUSED, NULL,
-				"session \"%s\" has ended: it was kept, and no figures of it were",
+				"session \"%s\" is not restored: the checkpoint does not contain it",
 				stored->own[i].name);
 	fd_store_close_unclaimed(stored);
 }
@@ -138,7 +138,7 @@ int restore_on_start_run(struct restore_on_start *t)
 		return 0;
 	if (checkpoint_new(t->stored->checkpoint, &t->checkpoint, &reason) < 0) {
 		log_line(LOG_WARNING,
-			 "no memory for what outlives this process: a restart begins anew");
+			 "out of memory for a checkpoint: all counters start at zero after a restart");
 		drop_left(t->stored);
 		/* Adopted rings free space only after a checkpoint, and would fill up without one. */
 		return t->adopted ? EX_OSERR : 0;
@@ -146,7 +146,7 @@ int restore_on_start_run(struct restore_on_start *t)
 	t->stored->checkpoint = -1;
 	if (reason) {
 		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			  "the figures that were kept are not used, counting begins anew: %s",
+			  "the checkpoint is not used, and all counters start at zero: %s",
 			  reason);
 		fd_store_remove(FD_STORE_CHECKPOINT);
 	}

@@ -56,7 +56,7 @@ static int open_source(struct loading *l, const struct session_record *record,
 
 	r = restore->open(restore->ctx, record->name, true, sampling, ret_source, ret->why);
 	if (r >= 0 && resume(*ret_source, &record->source) < 0) {
-		snprintf(ret->why, sizeof(ret->why), "its rings are not those that were kept");
+		snprintf(ret->why, sizeof(ret->why), "its rings are not those of the checkpoint");
 		end_source(*ret_source);
 		r = -ESTALE;
 	}
@@ -186,7 +186,7 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 		return;
 	shared_source_put(config.shared_source);
 	session_rule_free(config.rule);
-	restore_add_note(l->restore, true, "session \"%s\" cannot be made again: %s", record->name,
+	restore_add_note(l->restore, true, "session \"%s\" cannot be restored: %s", record->name,
 			 r == -EDQUOT ? "MemoryBudget= has no room for it" :
 			 *ret->why    ? ret->why :
 			 *error.text  ? error.text :
@@ -209,8 +209,7 @@ static void note_cgroups(struct loading *l, const struct session *session)
 	if (gone)
 		restore_add_note(
 			l->restore, true,
-			"session \"%s\" goes on without cgroup \"%.128s\"%s, which is not there "
-			"any more",
+			"session \"%s\" is restored without cgroup \"%.128s\"%s, which was removed",
 			session->name, first, gone > 1 ? " and others" : "");
 }
 
@@ -225,12 +224,12 @@ void restore_session_report(struct loading *l, const struct session_record *reco
 		return;
 	if (restored->adopted || !record->running)
 		restore_add_note(l->restore, false,
-				 "session \"%s\" goes on with %llu records, without a gap",
+				 "session \"%s\" is restored with %llu records, without a gap",
 				 record->name, (unsigned long long)records);
 	else
 		restore_add_note(
 			l->restore, false,
-			"session \"%s\" goes on with %llu records; its CPUs were blind for %llu "
+			"session \"%s\" is restored with %llu records; its CPUs were blind for %llu "
 			"ms: %s",
 			record->name, (unsigned long long)records,
 			(unsigned long long)l->gap_ns / 1000000,

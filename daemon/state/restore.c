@@ -212,7 +212,7 @@ void restore_trouble(struct source *source, const struct source_trouble *record)
 }
 
 /*
- * A session that cannot run keeps its figures. The caller of restore_run() starts the machine's, and
+ * A session that cannot run keeps its counters. The caller of restore_run() starts the machine's, and
  * may wait for the SPU: sessions that share its source then start with it. Others are reported.
  */
 static void restart_sessions(struct loading *l, struct session *session)
@@ -238,7 +238,7 @@ static int source_resume(struct loading *l)
 	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, true);
 	if (l->restore->adopted &&
 	    source->ops->persist->resume(source, l->source.positions, l->source.count) < 0) {
-		l->reason = "it is not of the session that was kept";
+		l->reason = "it belongs to another session of the module than the stored one";
 		return -ESTALE;
 	}
 	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, false);
@@ -258,8 +258,8 @@ const char *restore_backend_mismatch(u8 record, u8 now)
 	if (record == now || record == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
 		return NULL;
 	return record == BACKEND_EMULATED ?
-		       "the figures are of an emulated SPU, and this one is not" :
-		       "the figures are of a hardware SPU, and this one is emulated";
+		       "its counters are of an emulated SPU, and this SPU is hardware" :
+		       "its counters are of a hardware SPU, and this SPU is emulated";
 }
 
 static int machine_source_load(struct loading *l, struct deserializer *from)

@@ -421,7 +421,7 @@ static void check_set(const struct config *later, int fd, bool rule, bool interv
 		    !alone.running);
 	assert_int_equal(restore.note_count, 1);
 	assert_string_equal(restore.notes[0].text,
-			    "session \"own\" goes on with 0 records, without a gap");
+			    "session \"own\" is restored with 0 records, without a gap");
 	assert_string_equal(machine.expression, rule ? "op == store" : later->filter);
 	assert_string_equal(machine.cgroup, rule ? "/" : "");
 	assert_true((machine.interval_ns == 5000000) == interval);
@@ -606,7 +606,7 @@ static void test_own(void **state __attribute__((unused)))
 		bool warning;
 		const char *noted;
 	} rows[] = {
-		{ .there = true, .noted = "goes on with 0 records, without a gap" },
+		{ .there = true, .noted = "is restored with 0 records, without a gap" },
 		{ .none = true,
 		  .there = true,
 		  .gap = true,
@@ -614,15 +614,15 @@ static void test_own(void **state __attribute__((unused)))
 		{ .foreign = true,
 		  .there = true,
 		  .gap = true,
-		  .noted = "its rings are not those that were kept" },
+		  .noted = "its rings are not those of the checkpoint" },
 		{ .none = true,
 		  .refused = true,
 		  .warning = true,
-		  .noted = "session \"own\" cannot be made again: there is no SPE here" },
+		  .noted = "session \"own\" cannot be restored: there is no SPE here" },
 		{ .none = true,
 		  .backend = BACKEND_HARDWARE,
 		  .warning = true,
-		  .noted = "cannot be made again: the figures are of an emulated SPU" },
+		  .noted = "cannot be restored: its counters are of an emulated SPU" },
 		{ .stuck = true,
 		  .there = true,
 		  .warning = true,
@@ -695,7 +695,7 @@ static void test_own_forgotten(void **state __attribute__((unused)))
 	foreign = adopted = false;
 	worker_call(worker, read_state, &before);
 	assert_true(restore.found && !restore.restored && !before.there && stopped == 1);
-	assert_string_equal(restore.reason, "it is not of the session that was kept");
+	assert_string_equal(restore.reason, "it belongs to another session of the module than the stored one");
 	assert_true(is_noted(&restore, true, "session \"own\" has ended with them"));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
