@@ -13,6 +13,11 @@
 #include <unistd.h>
 
 #define PROCESSES    8192
+/*
+ * All events of a recording are read before its samples, so each process of it needs an entry until
+ * the end, and one more for each program that it executes.
+ */
+#define PROCESSES_RECORDED (1U << 18)
 #define THREADS	     32768
 #define CONTAINERS   2048
 #define CGROUPS	     8192
@@ -633,7 +638,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->live = c.live;
 	a->round = 1;
 	a->rereads = REREADS;
-	a->processes = capacity(c.processes, PROCESSES, 2);
+	a->processes = capacity(c.processes, a->live ? PROCESSES : PROCESSES_RECORDED, 2);
 	a->containers = capacity(c.containers, CONTAINERS, 2);
 	a->dead.first = ATTRIBUTE_NONE;
 	a->dead_unsampled.first = ATTRIBUTE_NONE;

@@ -83,8 +83,8 @@ struct attribute_location {
  * struct attributor_config
  * @live: look tasks up in /proc; otherwise only what task events tell
  * @background: with @live: threads read /proc; attributor_apply_answers() takes what they found
- * @processes, @threads, @containers: capacities; 0 for the defaults (8192,
- *	32768, 2048)
+ * @processes, @threads, @containers: capacities; 0 for the defaults (8192, without @live
+ *	262144; 32768; 2048)
  * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
  * @saved_map_bytes: of both in what attributor_save() writes; 0 for 768 a process
  * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers

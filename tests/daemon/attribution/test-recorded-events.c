@@ -27,6 +27,8 @@
 #define NO_CONTEXT 0
 #define AT_END	   0
 
+#define MANY 10000 /* processes */
+
 static struct perfgen gen;
 static char temp_path[64];
 static int temp_fd;
@@ -404,6 +406,52 @@ static void test_evicted(void **state)
 }
 
 /*
+ * A recording of a build has thousands of processes, each of which executes a program. The default
+ * capacity holds them all, so that every sample belongs to its process.
+ */
+static void test_many_processes(void **state)
+{
+	const struct attributor_config config = { .live = false };
+	struct attributor_stats stats;
+	struct attributor *a;
+	s32 pid;
+	u32 index;
+
+	(void)state;
+	assert_int_equal(attributor_new(&config, &a), 0);
+	for (u32 i = 0; i < MANY; i++) {
+		pid = (s32)(100 + i);
+		event(a, &(struct task_event){ .type = TASK_FORK,
+					       .pid = pid,
+					       .tid = pid,
+					       .parent_pid = 1,
+					       .name = "",
+					       .time_ns = 1000 + 100 * i });
+		event(a, &(struct task_event){ .type = TASK_COMM,
+					       .pid = pid,
+					       .tid = pid,
+					       .exec = true,
+					       .name = "cc1",
+					       .time_ns = 1010 + 100 * i });
+		event(a, &(struct task_event){ .type = TASK_EXIT,
+					       .pid = pid,
+					       .tid = pid,
+					       .parent_pid = 1,
+					       .name = "",
+					       .time_ns = 1090 + 100 * i });
+	}
+	for (u32 i = 0; i < MANY; i++) {
+		index = attributor_task_at(a, (s32)(100 + i), 1050 + 100 * i);
+		assert_int_not_equal(index, ATTRIBUTE_NONE);
+		assert_int_equal(attributor_process(a, index)->pid, 100 + i);
+		assert_string_equal(attributor_process(a, index)->comm, "cc1");
+	}
+	attributor_stats(a, &stats);
+	assert_int_equal(stats.processes_evicted, 0);
+	attributor_free(a);
+}
+
+/*
  * Compared with a linear search, for any order of insertion. Of entries with one time the last one
  * counts.
  */
@@ -534,7 +582,7 @@ int main(void)
 		cmocka_unit_test(test_time_decides), cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_switches),     cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_build_ids),    cmocka_unit_test(test_evicted),
-		cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_timeline),     cmocka_unit_test(test_many_processes),
 	};
 
 	temp_fd = memfd_create("tasks", MFD_CLOEXEC);
