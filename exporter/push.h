@@ -9,10 +9,10 @@
 
 #include "codec/env.h"
 
-/* Bytes of an answer, headers and body, that are read at most. */
+/* Maximum number of bytes that are read of a response, headers and body. */
 #define PUSH_ANSWER 65536
 
-/* Seconds between two attempts at most, without jitter; and those that Retry-After may demand. */
+/* Seconds: the longest delay between attempts, before jitter, and the longest Retry-After obeyed. */
 #define PUSH_WAIT	 60
 #define PUSH_RETRY_AFTER 300
 

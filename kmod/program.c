@@ -92,7 +92,7 @@ int speprof_program_make(const struct speprof_sampling *sampling,
 	program.pmsirr = SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, counts);
 	if (jitter)
 		program.pmsirr |= SPE_PMSIRR_RND;
-	/* The mean of what the notes of D17.3.4.1 to D17.3.4.3 describe. */
+	/* The mean interval, including the random part (notes in D17.3.4.1 to D17.3.4.3). */
 	program.interval = 256 * counts + (jitter && !(spu->pmsidr & SPE_PMSIDR_ERND) ? 128 : 1);
 	*ret_program = program;
 	return 0;

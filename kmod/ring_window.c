@@ -56,7 +56,8 @@ static void ring_drop_overwritten(struct speprof_ring *ring)
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
 	/*
-	 * Order both stores before the writes of the CPU and of the SPU to the memory they exclude.
+	 * Publish both stores before the CPU or the SPU overwrites the bytes that the stores remove
+	 * from the readable range.
 	 */
 	mb();
 }

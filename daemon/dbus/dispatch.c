@@ -90,7 +90,7 @@ static int dispatch_again(sd_bus_message *message, void *userdata __attribute__(
 	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
 }
 
-/* Before a call waits for anything: over a thousand may wait, and each is in memory meanwhile. */
+/* Reject long messages before they are queued: over a thousand calls may wait in memory. */
 static int check_length(sd_bus_message *message, sd_bus_error *error)
 {
 	int r;

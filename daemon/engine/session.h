@@ -117,12 +117,12 @@ struct session_rule {
 };
 
 /**
- * session_rule_new() - parse and combine a rule
- * @lists: lists of containers in the configuration; NULL: none. Its cgroups are ignored
+ * session_rule_new() - make a rule from a filter expression and a list of cgroups
+ * @lists: lists of containers in the configuration, or NULL; the cgroups of @lists are ignored
  * @expression: a filter; NULL: all
  * @cgroups: absolute paths below the mount of cgroups, NULL-terminated; NULL: everywhere
  * @ret_rule: freed by session_rule_free()
- * @ret_error: on -EINVAL, why; @column is a position in @expression, 0: the error is elsewhere
+ * @ret_error: on -EINVAL, the reason; @column: position in @expression, 0: not in it
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */

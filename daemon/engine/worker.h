@@ -97,10 +97,10 @@ int worker_read(struct worker *worker, worker_fn fn, void *arg);
  */
 u64 worker_heartbeat(struct worker *worker);
 
-/** worker_share() - bytes of MEMORY_SESSIONS that sessions and pprof profiles have left */
+/** worker_share() - bytes of MEMORY_SESSIONS that sessions and pprof profiles do not use yet */
 u64 worker_share(struct worker_state *state);
 
-/** worker_session() - find a session by @name; NULL is SESSION_MACHINE. Returns NULL: there is none */
+/** worker_session() - find a session by @name (NULL: SESSION_MACHINE), or return NULL */
 struct session *worker_session(struct worker_state *state, const char *name);
 
 /** worker_next() - the session after @session; NULL begins, and NULL is returned after the last */

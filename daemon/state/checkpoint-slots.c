@@ -248,7 +248,7 @@ int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct dese
 		*ret_reason = "there is none yet";
 		return -ENODATA;
 	}
-	/* An empty or interrupted slot is normal; report why the other one is of no use. */
+	/* An empty or interrupted slot is no error; report why the other slot cannot be used. */
 	r = last->magic ? slot_read(last, checkpoint->version, ret_from, ret_reason) : -EPROTO;
 	if (r == -EPROTO && other->magic)
 		r = slot_read(other, checkpoint->version, ret_from, last->magic ? &reason : ret_reason);

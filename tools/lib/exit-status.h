@@ -20,7 +20,7 @@ enum status {
 	STATUS_NO_RIGHT = 10, /* the user lacks the right */
 	STATUS_NO_MODULE = 11, /* speprof.ko is not loaded, or not installed for this kernel */
 	STATUS_NO_SPE = 12, /* the machine has no usable SPU; doctor: nothing can be sampled */
-	STATUS_STATE = 13, /* it runs already, or is in use; or a name is unknown */
+	STATUS_STATE = 13, /* the session runs already or is in use, or the name is unknown */
 	STATUS_SETTING = 14, /* a setting of the kernel prevents it */
 };
 

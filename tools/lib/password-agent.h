@@ -11,7 +11,8 @@
 /**
  * agent_start() - start pkttyagent, and wait until it has registered with polkit or failed to
  *
- * It is not started for root, whom polkit does not ask, nor without a terminal on standard input.
+ * The agent is not started if the caller is root, as polkit requires no authentication of root, nor
+ * if standard input is no terminal.
  *
  * Return: PID of the agent, for agent_stop(); 0 if there is none.
  */

@@ -164,15 +164,16 @@ enum spe_decode spe_decoder_next_fast(struct spe_decoder *decoder, struct spe_la
 				      struct spe_sample *ret_sample, struct spe_range *ret_range);
 
 /**
- * spe_decoder_next_run() - find several records with known layouts, or do as spe_decoder_next()
+ * spe_decoder_next_run() - decode a run of records with known layouts, or one item
  * @decoder: the decoder
- * @layouts: the layouts, which are learned here
+ * @layouts: cache of layouts; the function adds those that it meets
  * @ret_run: one record or more, if SPE_DECODE_RUN is returned
  * @ret_sample: the record, if SPE_DECODE_SAMPLE is returned
  * @ret_range: the range, if SPE_DECODE_SUSPECT is returned; may be NULL
  *
- * The records, and the ledger at the end, are those of spe_decoder_next(). Before the end the
- * ledger includes the padding behind the last record of a run.
+ * Without a known layout the function returns one item, as spe_decoder_next() does. Both find the
+ * same records. Their byte counts are equal at the end of the data; before it, the counts of this
+ * function already include the padding after the last record of a run.
  */
 enum spe_decode spe_decoder_next_run(struct spe_decoder *decoder, struct spe_layouts *layouts,
 				     struct spe_run *ret_run, struct spe_sample *ret_sample,

@@ -72,7 +72,7 @@ enum spe_condition {
 #define SPE_INSTRUCTION_ILLEGAL	     SPE_BIT(9) /* illegal exception return */
 #define SPE_INSTRUCTION_SIMD_FP	     SPE_BIT(10) /* SIMD&FP registers */
 #define SPE_INSTRUCTION_UNSPECIFIED  SPE_BIT(11) /* unspecified registers */
-#define SPE_INSTRUCTION_SCALAR	     SPE_BIT(12) /* scalar, and not of a Q register */
+#define SPE_INSTRUCTION_SCALAR	     SPE_BIT(12) /* a scalar register, but not a Q register */
 #define SPE_INSTRUCTION_ORDERED	     SPE_BIT(13) /* acquire or release */
 #define SPE_INSTRUCTION_EXCLUSIVE    SPE_BIT(14)
 #define SPE_INSTRUCTION_ATOMIC	     SPE_BIT(15)

@@ -171,7 +171,7 @@ static struct ftrace_ops undef_ops = {
 		 UNDEF_FLAGS,
 };
 
-/* The place of the handler depends on the kernel. */
+/* The kernel's handler of undefined instructions has another name in each version. */
 static int undef_filter(void)
 {
 	static char handlers[][16] = { "do_el1_undef", "do_undefinstr" };
