@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Cache lines that several threads use: of loads and stores that their first level cache did
- * not serve, by the line's address. Who uses it is told by CPU and thread, what is
- * shared of it by offsets within the line.
+ * The table of cache lines that several threads use. It counts loads and stores that the first
+ * level cache did not serve, by the line's address. It distinguishes users by CPU and thread,
+ * and tells true from false sharing by the offsets within the line.
  */
 #ifndef SPEPROF_CACHE_LINES_H
 #define SPEPROF_CACHE_LINES_H
@@ -11,29 +11,33 @@
 
 #define LINE_SIZE    64
 #define LINE_SHARERS 8
-#define LINE_CPUS    256 /* CPUs beyond count as one of these */
+#define LINE_CPUS    256 /* higher CPU numbers wrap around */
 
-/* The owner of lines that are known by their physical address, and of the kernel's. */
+/*
+ * Owners of lines without a process: keyed by a physical address, or in the kernel's address
+ * space.
+ */
 #define LINE_PHYSICAL UINT64_MAX
 #define LINE_KERNEL   (UINT64_MAX - 1)
 
 enum line_sharing {
-	LINE_PRIVATE,	/* one thread, or one CPU: it has moved, or was evicted */
-	LINE_READ,	/* several, and no store of theirs was sampled */
-	LINE_FALSE,	/* several, each with offsets of its own, and stores */
-	LINE_TRUE,	/* several use the same offset, and stores are to it */
+	LINE_PRIVATE,	/* one thread or one CPU; the thread migrated, or the line was evicted */
+	LINE_READ,	/* several threads; none of their stores was sampled */
+	LINE_FALSE,	/* several threads with disjoint offsets, and stores */
+	LINE_TRUE,	/* several threads use one offset, and stores write to it */
 	LINE_SHARINGS,
 };
 
 /**
  * struct line_sample - a load or store that missed its first level cache
- * @address: of the data, virtual or physical
- * @owner: whose virtual address: as &location.owner, or LINE_PHYSICAL, LINE_KERNEL
- * @place, @pc_owner: of the instruction, as in struct location
- * @thread: which thread: any number that tells them apart
- * @latency: total, cycles
- * @store: or a load
- * @snooped: another core's cache had it
+ * @address: address of the data, virtual or physical
+ * @owner: address space of @address: as &location.owner, LINE_PHYSICAL or LINE_KERNEL
+ * @place, @pc_owner: location of the instruction, as in struct location
+ * @thread: a number that identifies the thread
+ * @cpu: number of the CPU that took the sample
+ * @latency: total latency, cycles
+ * @store: true for a store, false for a load
+ * @snooped: another core's cache served the access
  */
 struct line_sample {
 	u64 address;
@@ -47,7 +51,14 @@ struct line_sample {
 	bool snooped;
 };
 
-/** struct line_sharer - an instruction on a CPU; @samples 0 is free; @offset: of its last access */
+/**
+ * struct line_sharer - an instruction on a CPU that uses a line
+ * @place, @owner: location of the instruction
+ * @samples: samples of it; 0 marks a free entry
+ * @stores: stores among @samples
+ * @cpu: number of the CPU
+ * @offset: offset in the line of its last access, bytes
+ */
 struct line_sharer {
 	u64 place;
 	u64 owner;
@@ -58,15 +69,19 @@ struct line_sharer {
 };
 
 /**
- * struct hot_line
- * @head: key: address / LINE_SIZE, owner
- * @snooped: of @samples
- * @turns: samples whose thread was not that of the one before
- * @clashes: those at an offset that another thread had used the last time, one of them to store
- * @stored: a bit for each offset that was stored to
- * @cpus: a bit for each
- * @last: the thread of the last sample
- * @thread: by offset, of whose last use it was; 0 for none
+ * struct hot_line - the counters of one cache line
+ * @head: the key: address / LINE_SIZE, and owner
+ * @samples: loads and stores of the line
+ * @stores: stores among @samples
+ * @snooped: accesses among @samples that another core's cache served
+ * @latency_sum: sum of total latencies, cycles
+ * @turns: samples whose thread differs from that of the previous sample
+ * @clashes: samples at an offset that another thread used last and that a store has written to
+ * @stored: bit mask of the offsets that were stored to
+ * @cpus: bit mask of the CPUs that used the line
+ * @last: hash of the thread of the last sample
+ * @thread: for each offset, the hash of the thread that used it last; 0 for none
+ * @sharer: the instructions that use the line
  */
 struct hot_line {
 	struct topk_entry head;
@@ -83,52 +98,75 @@ struct hot_line {
 	struct line_sharer sharer[LINE_SHARERS];
 };
 
-/** struct lines - @unsnooped_stores: of stores that no snoop vouches for, when to let one in */
+/**
+ * struct lines - the table of hot cache lines
+ * @table: the lines, as &struct hot_line
+ * @unsnooped_stores: number of stores seen; every LINE_ADMIT_EVERY-th one may add a line
+ */
 struct lines {
 	struct topk_table table;
 	u32 unsnooped_stores;
 };
 
-/** lines_init() - 0 or -ENOMEM */
+/**
+ * lines_init() - allocate an empty table
+ * @capacity: number of lines, rounded up to a power of two
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int lines_init(struct lines *lines, u32 capacity);
+
+/** lines_deinit() - free the table's memory; @lines may be all zeros */
 void lines_deinit(struct lines *lines);
+
+/** lines_clear() - remove all lines and keep the memory */
 void lines_clear(struct lines *lines);
 
 #define LINE_ADMIT_EVERY 16
 
 /**
- * lines_admit() - whether lines_add() is to be called for an access
+ * lines_admit() - decide whether lines_add() is called for an access
+ * @lines: the table; the count of stores grows
+ * @address, @owner, @store, @snooped: as in &struct line_sample
  *
- * A line gets its entry by a snooped load or store, or, as stores have no data source and
- * many cores none at all, by one in LINE_ADMIT_EVERY of other stores. Of most this is all that is
- * asked, so that it is inline. Of a line without an entry it may be wrong, seldom.
+ * A snooped access adds its line to the table. Stores have no data source, and many cores report
+ * no data source at all, so one in LINE_ADMIT_EVERY of the other stores adds a line, too. The
+ * function is inline because most accesses need no more than this check. For a line without an
+ * entry it may return true by a hash collision, which is rare and harmless.
+ *
+ * Return: whether lines_add() is to be called.
  */
 static inline bool lines_admit(struct lines *lines, u64 address, u64 owner, bool store,
 			       bool snooped)
 {
 	struct topk_slot place = topk_slot_of(&lines->table, address / LINE_SIZE, owner);
 
-	/* No branch: what comes next is hard to foresee. */
+	/* Combine without branches: the outcome is hard to predict. */
 	lines->unsnooped_stores += store;
 	return snooped | (topk_ways(&lines->table, place) != 0) |
 	       (store & (lines->unsnooped_stores % LINE_ADMIT_EVERY == 0));
 }
 
-/** lines_add() - count a sample */
+/**
+ * lines_add() - count a sample; the line gets an entry if it has none
+ *
+ * The caller holds the lock of the profile's commons.
+ */
 void lines_add(struct lines *lines, const struct line_sample *sample);
 
-/** line_cpus() - how many CPUs have used it */
+/** line_cpus() - return the number of CPUs that used the line */
 unsigned int line_cpus(const struct hot_line *line);
 
-/** line_sharing() - how it is shared, as far as samples tell */
+/** line_sharing() - classify how threads share the line, as far as the samples show it */
 enum line_sharing line_sharing(const struct hot_line *line);
 
-/** line_suspected() - no sample of it says that another cache had the line */
+/** line_suspected() - return true if no sample proves that another cache held the line */
 static inline bool line_suspected(const struct hot_line *line)
 {
 	return !line->snooped;
 }
 
+/** line_sharing_name() - return the name of @sharing as in JSON, a static string */
 const char *line_sharing_name(enum line_sharing sharing);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is counted of a set of samples, whatever it is the set of: the machine, a
- * container, a process, a function.
+ * The counters of a set of samples. The set may be the machine, a container, a process or a
+ * function.
  */
 #ifndef SPEPROF_COUNTERS_H
 #define SPEPROF_COUNTERS_H
@@ -18,21 +18,21 @@ enum profile_latency {
 	PROFILE_LATENCIES,
 };
 
-/* How many events figures have, from bit 0 on: those that are architected (D18.2.6). */
+/* Number of event counters, from bit 0 on: the architected events (D18.2.6). */
 #define SAMPLE_EVENTS 32
-/* How many SPE_ORIGIN_* bits there are. */
+/* Number of SPE_ORIGIN_* bits. */
 #define SAMPLE_ORIGINS 5
 #define SAMPLE_COUNTS  64
 
 /**
- * struct sample_counts - what is counted by what samples are
- * @event: by bit of the Events packet
- * @kind: by &enum spe_op_kind; loads and stores are the memory operations
- * @simd: SVE and SME operations, which are in @kind too
- * @mispredicted: branches among those with that event
- * @level: what served loads and stores, by &enum spe_level; their sum is theirs
- * @origin: what else is known of that, by bit of SPE_ORIGIN_*
- * @unused: makes it SAMPLE_COUNTS counters, which are added to as one array
+ * struct sample_counts - counters of samples by operation, event and data source
+ * @event: samples by bit of the Events packet
+ * @kind: samples by &enum spe_op_kind; loads and stores are the memory operations
+ * @simd: SVE and SME operations, which @kind counts as well
+ * @mispredicted: branches with the event "mispredicted"
+ * @level: loads and stores by &enum spe_level, the level that served them
+ * @origin: loads and stores by bit of SPE_ORIGIN_*
+ * @unused: pads the struct to SAMPLE_COUNTS counters, which are added as one array
  */
 struct sample_counts {
 	u64 event[SAMPLE_EVENTS];
@@ -47,14 +47,15 @@ struct sample_counts {
 static_assert(sizeof(struct sample_counts) == SAMPLE_COUNTS * sizeof(u64), "counters alone");
 
 /**
- * struct counters
- * @samples: how many there are
- * @weight: operations that they stand for, by &enum sample_unit: each sample the mean
- *	interval it was taken with; of windows that do not say theirs nothing
- * @counts: of all of them
- * @latency: cycles, by &enum profile_latency, of those with such a counter. Of functions
- *	issue and translation have a bucket an octave (scale 0) and not four: the
- *	others between are 0
+ * struct counters - everything that is counted of a set of samples
+ * @samples: number of samples
+ * @weight: operations that the samples stand for, by &enum sample_unit. Each sample adds the
+ *	mean interval it was taken with; samples of windows without a known interval add
+ *	nothing.
+ * @counts: operations, events and data sources of all samples
+ * @latency: cycles, by &enum profile_latency, of samples with such a counter. For functions,
+ *	issue and translation latency have one bucket per octave (scale 0) instead of four;
+ *	the buckets in between are 0.
  */
 struct counters {
 	u64 samples;
@@ -63,27 +64,32 @@ struct counters {
 	struct histogram latency[PROFILE_LATENCIES];
 };
 
-/** sample_kind_name() - of &enum spe_op_kind: "load" ...; a static string */
+/** sample_kind_name() - return the name of an &enum spe_op_kind such as "load", a static string */
 const char *sample_kind_name(u32 kind);
 
-/** counters_merge() - add what @from counted to @to */
+/** counters_merge() - add the counters of @from to @to */
 void counters_merge(struct counters *to, const struct counters *from);
 
-/** counters_finish() - the histograms' counts by their buckets, which alone samples add to */
+/**
+ * counters_finish() - compute the histograms' totals from their buckets
+ *
+ * Counting a sample updates only the buckets.
+ */
 void counters_finish(struct counters *counters);
 
+/** counters_memory() - return the number of loads and stores */
 static inline u64 counters_memory(const struct counters *f)
 {
 	return f->counts.kind[SPE_KIND_LOAD] + f->counts.kind[SPE_KIND_STORE];
 }
 
-/** counters_dram() - loads and stores that memory served, as far as is known */
+/** counters_dram() - return the number of loads and stores that DRAM served, as far as is known */
 static inline u64 counters_dram(const struct counters *f)
 {
 	return f->counts.level[SPE_LEVEL_DRAM] + f->counts.level[SPE_LEVEL_BEYOND_LLC];
 }
 
-/** counters_origin() - loads and stores with @flag, one of SPE_ORIGIN_* */
+/** counters_origin() - return the number of loads and stores with @flag, one bit of SPE_ORIGIN_* */
 static inline u64 counters_origin(const struct counters *f, unsigned int flag)
 {
 	return f->counts.origin[__builtin_ctz(flag)];

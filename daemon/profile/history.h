@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What was counted in the last 10 s, minute and 10 minutes: rings of sub-windows, each the
- * difference between two settled profiles. By the samples' clock: a sub-window ends before
- * the first window of records that ends behind it. All memory is there from the start.
+ * The history of a profile: what was counted in the last 10 s, minute and 10 minutes. Rings of
+ * slots hold it. Each slot is the difference between two flushed states of the profile. Time is
+ * the samples' clock: a slot ends before the first window of records that ends after it.
+ * history_init() allocates all memory.
  */
 #ifndef SPEPROF_HISTORY_H
 #define SPEPROF_HISTORY_H
@@ -10,14 +11,17 @@
 #include "counters.h"
 #include "view/view.h"
 
-/* Of each kind, the heaviest are kept. */
+/* Rows of each kind in a slot: the heaviest ones. */
 #define HISTORY_ROWS 256
 
-/* Sub-windows: 5 of 2 s; 6 of 10 s and 10 of 1 min, the last of which may still be open. */
+/*
+ * Rings of 5 slots of 2 s, 6 of 10 s and 10 of 1 min. The last slot of the latter two may be
+ * open.
+ */
 #define HISTORY_SLOT_NS 2000000000ULL
 #define HISTORY_RINGS	3
 
-/** struct history_counters - &struct counters of a sub-window: without maxima, and in little */
+/** struct history_counters - &struct counters of a slot, in less memory and without maxima */
 struct history_counters {
 	u64 latency_sum[PROFILE_LATENCIES];
 	u64 weight[UNITS];
@@ -26,7 +30,11 @@ struct history_counters {
 	u32 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS];
 };
 
-/** struct history_container - key: index and generation of the attributor */
+/**
+ * struct history_container - the counters of a container
+ * @index, @generation: the container's entry in the attributor
+ * @counters: its counters
+ */
 struct history_container {
 	u32 index;
 	u32 generation;
@@ -34,8 +42,13 @@ struct history_container {
 };
 
 /**
- * struct history_row - of a process (@place 0) or a place; @owner as in struct location
- * @weight: sum of its samples' intervals, whatever their unit
+ * struct history_row - the counters of a process (@place is 0) or of a location
+ * @owner, @place: as in struct location
+ * @latency_sum: sum of total latencies, cycles
+ * @weight: sum of the samples' intervals, in whatever unit
+ * @samples: number of samples
+ * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
+ * @branches, @mispredicted: branches, and the mispredicted ones
  */
 struct history_row {
 	u64 owner;
@@ -51,10 +64,10 @@ struct history_row {
 };
 
 /**
- * struct history_ledger - what of &struct view_header is a part of its records or of its time
+ * struct history_ledger - the ledgers of &struct view_header that are counted by period
  *
- * In a slot what was added in that time, in a mark what there was since the start. Not of it: what
- * was lost or is suspect, which stays in sight.
+ * In a slot: what was added in its period. In a mark: the totals since the start. Lost and
+ * suspect bytes are missing on purpose: views always show their totals since the start.
  */
 struct history_ledger {
 	u64 unattributed;
@@ -69,7 +82,14 @@ struct history_ledger {
 
 #define WINDOW_LEDGERS (sizeof(struct history_ledger) / sizeof(u64))
 
-/** struct history_slot - a sub-window; @ns: how long it was */
+/**
+ * struct history_slot - the counters of one period
+ * @ns: length of the period
+ * @ledger: the ledgers of the period
+ * @containers, @processes, @locations: rows used in @container, @process and @place
+ * @machine: all samples of the period
+ * @container, @process, @place: the heaviest rows
+ */
 struct history_slot {
 	u64 ns;
 	struct history_ledger ledger;
@@ -82,7 +102,12 @@ struct history_slot {
 	struct history_row place[HISTORY_ROWS];
 };
 
-/** struct history_ring - @next: the slot that is filled, or will be */
+/**
+ * struct history_ring - the slots of one length
+ * @slots: number of slots
+ * @next: index of the slot that is filled now or next
+ * @slot: the slots
+ */
 struct history_ring {
 	u32 slots;
 	u32 next;
@@ -90,15 +115,16 @@ struct history_ring {
 };
 
 /**
- * struct history
- * @begun: there was a window
- * @start_ns: when the sub-window of now began
- * @containers, @processes, @locations: capacities of what is marked
- * @ledger_mark, @machine_mark, @container_mark, @process_mark, @location_mark: what there was at
- *	@start_ns; a place's owner tells whose it is
- * @merged: where rings are summed up
- * @open_slot_saved: what another process had counted of the sub-window of now: with the rest at its end
- * @marks_frozen: marks stay where they are: what is filled is to be saved
+ * struct history - the history of one profile
+ * @begun: a first window of records arrived
+ * @start_ns: start of the open slot, on the samples' clock
+ * @containers, @processes, @locations: capacities of the marks
+ * @ring: the rings, by length of their slots
+ * @ledger_mark, @machine_mark, @container_mark, @process_mark, @location_mark: the totals at
+ *	@start_ns; the owner in a location's mark identifies the location it belongs to
+ * @merged: scratch memory for the sum of a ring
+ * @open_slot_saved: what the previous process counted in the open slot; added when the slot ends
+ * @marks_frozen: do not move the marks: the slot that is filled now is to be saved
  */
 struct history {
 	bool begun;
@@ -117,19 +143,31 @@ struct history {
 	bool marks_frozen;
 };
 
-/** history_init() - 0 or -ENOMEM */
+/**
+ * history_init() - allocate an empty history
+ * @containers, @processes, @locations: numbers of indices that are passed to the functions below
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int history_init(struct history *history, u32 containers, u32 processes, u32 locations);
-/** history_deinit() - also of one that is all zeros */
+/** history_deinit() - free the memory; @history may be all zeros */
 void history_deinit(struct history *history);
+
+/** history_clear() - remove all slots and marks and keep the memory */
 void history_clear(struct history *history);
 
-/** history_due() - whether a sub-window has ended at @now_ns */
+/** history_due() - return whether the open slot has ended at @now_ns */
 static inline bool history_due(const struct history *history, u64 now_ns)
 {
 	return history->begun && now_ns >= history->start_ns + HISTORY_SLOT_NS;
 }
 
-/** history_note_window() - a window of records comes; whether a sub-window has ended before it */
+/**
+ * history_note_window() - note that a window of records arrives
+ * @start_ns, @end_ns: times of the window on the samples' clock; @end_ns is 0 if unknown
+ *
+ * Return: whether the open slot ended before this window.
+ */
 static inline bool history_note_window(struct history *history, u64 start_ns, u64 end_ns)
 {
 	if (!history->begun && history->machine_mark && end_ns) {
@@ -139,50 +177,74 @@ static inline bool history_note_window(struct history *history, u64 start_ns, u6
 	return history_due(history, end_ns - 1) && end_ns;
 }
 
-/* What follows is how a sub-window is filled: all rows between begin and end. */
+/* The functions below fill a slot. Add all rows between history_begin() and history_end(). */
 
-/** history_begin() - the sub-window that has ended at @now_ns, as long as whole ones are */
+/**
+ * history_begin() - close the open slot and return it, to be filled
+ * @now_ns: current time on the samples' clock; the slot ends at the last whole multiple of its
+ *	length
+ */
 struct history_slot *history_begin(struct history *history, u64 now_ns);
+
+/** history_ledger() - set the slot's ledgers; @now: totals since the start */
 void history_ledger(struct history *history, struct history_slot *slot,
 		    const struct history_ledger *now);
+
+/** history_machine() - set the machine's counters of the slot; @now: totals since the start */
 void history_machine(struct history *history, struct history_slot *slot,
 		     const struct counters *now);
+
+/**
+ * history_container() - add the counters of container @index to the slot
+ * @generation: generation of the container
+ * @now: totals since the start
+ */
 void history_container(struct history *history, struct history_slot *slot, u32 index,
 		       u32 generation, const struct counters *now);
 /**
- * history_container_moved() - what was marked of a container and is no more its
- * @generation, @now: of who is at @index now; @now is NULL for no sample
- * @other: where it counts since: there it is of the time before, too
+ * history_container_moved() - account for a container index that another container uses now
+ * @index: index of the container's mark
+ * @generation, @now: container that has @index now, and its totals; @now is NULL without samples
+ * @other, @other_generation: container that counts the former container's samples now, and whose
+ *	mark includes their earlier samples from here on
  *
- * Before history_container(), and of all containers before that of @other.
+ * Call it before history_container(), and for all containers before that of @other.
  */
 void history_container_moved(struct history *history, u32 index, u32 generation,
 			     const struct counters *now, u32 other, u32 other_generation);
 /**
- * history_process(), history_location() - a row
- * @index: which mark is its
- * @restarted: it gave way since the last sub-window, and @now is of what came since
- * @now: since the start
+ * history_process(), history_location() - add the counters of a process or location to the slot
+ * @index: index of its mark
+ * @restarted: the entry was evicted since the last slot, and @now counts only what came later
+ * @now: totals since the start
  */
 void history_process(struct history *history, struct history_slot *slot, u32 index, bool restarted,
 		     const struct history_row *now);
 void history_location(struct history *history, struct history_slot *slot, u32 index, bool restarted,
 		      const struct history_row *now);
-/** history_location_unchanged() - whether the place has no sample more than there were */
+/** history_location_unchanged() - return whether a location has no new sample since its mark */
 bool history_location_unchanged(const struct history *history, u32 index, u64 owner, u64 place,
 				u32 samples);
+
+/** history_end() - finish a slot: merge it into the longer rings and open the next slot */
 void history_end(struct history *history, struct history_slot *slot);
 
-/** history_restore_open_slot() - @slot is of the sub-window of now, and is added to it at its end */
+/**
+ * history_restore_open_slot() - set what the previous process counted in the open slot
+ *
+ * @slot is copied, and added to the open slot when that ends.
+ */
 void history_restore_open_slot(struct history *history, const struct history_slot *slot);
 
-/** history_slots() - how many @ring has */
+/** history_slots() - return the number of slots of ring @ring */
 u32 history_slots(unsigned int ring);
 
-/** history_sum() - all of the window @span; valid until the next call */
+/** history_sum() - sum up the slots of period @span; the result is valid until the next call */
 const struct history_slot *history_sum(struct history *history, enum view_span span);
 
-/** history_counters_get() - as figures; maxima are their buckets' upper bounds */
+/**
+ * history_counters_get() - expand @from; maxima are the upper bounds of the highest buckets used
+ */
 void history_counters_get(const struct history_counters *from, struct counters *ret_counters);
 
 #endif

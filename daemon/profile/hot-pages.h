@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pages by physical address, and the nodes they are on: of loads and stores that their first
- * level cache did not serve.
+ * The table of pages by physical address, and the traffic between NUMA nodes. It counts loads
+ * and stores that the first level cache did not serve.
  */
 #ifndef SPEPROF_HOT_PAGES_H
 #define SPEPROF_HOT_PAGES_H
@@ -9,16 +9,16 @@
 #include "numa-nodes.h"
 #include "topk.h"
 
-/* Whatever pages the kernel has: those of 64 KiB are several. */
+/* Entries are 4 KiB, whatever the kernel's page size is: a page of 64 KiB has several entries. */
 #define PAGE_SHIFT 12
 
 /**
- * struct page_sample
- * @address: physical
- * @owner, @place: of the instruction, as in struct location
+ * struct page_sample - a load or store with a physical address
+ * @address: physical address of the data
+ * @owner, @place: location of the instruction, as in struct location
  * @cpu, @latency, @store: as in struct line_sample
- * @dram: no cache served it, as far as is known
- * @remote: another chip was accessed
+ * @dram: no cache served the access, as far as is known
+ * @remote: the access went to another chip
  */
 struct page_sample {
 	u64 address;
@@ -32,11 +32,15 @@ struct page_sample {
 };
 
 /**
- * struct hot_page
- * @head: key: frame, 0
- * @from_other_node: of @samples, from a CPU of another node
- * @owner, @place: who uses it most, probably, by vote
- * @votes: for them and not for others
+ * struct hot_page - the counters of one page
+ * @head: the key: page frame number, 0
+ * @samples, @stores: loads and stores, and the stores among them
+ * @dram: accesses that no cache served
+ * @remote: accesses to another chip
+ * @from_other_node: accesses from a CPU of another node
+ * @latency_sum: sum of total latencies, cycles
+ * @owner, @place: location that most probably uses the page most, by majority vote
+ * @votes: votes for that location less the votes for others
  */
 struct hot_page {
 	struct topk_entry head;
@@ -51,7 +55,7 @@ struct hot_page {
 	u64 votes;
 };
 
-/** struct node_traffic - from CPUs of a node to memory of a node */
+/** struct node_traffic - accesses from the CPUs of one node to the memory of one node */
 struct node_traffic {
 	u64 samples;
 	u64 dram;
@@ -59,9 +63,10 @@ struct node_traffic {
 };
 
 /**
- * struct pages
- * @nodes: borrowed; NULL if unknown
- * @traffic: by node of the CPU and node of the memory, the last ones for unknown
+ * struct pages - the table of hot pages
+ * @table: the pages, as &struct hot_page
+ * @nodes: the machine's nodes, borrowed; NULL if unknown
+ * @traffic: by node of the CPU and node of the memory; the last index is for unknown nodes
  */
 struct pages {
 	struct topk_table table;
@@ -69,13 +74,29 @@ struct pages {
 	struct node_traffic (*traffic)[NODES_MAX + 1];
 };
 
-/** pages_init() - 0 or -ENOMEM; @nodes outlives it, or is NULL */
+/**
+ * pages_init() - allocate an empty table
+ * @capacity: number of pages, rounded up to a power of two
+ * @nodes: the machine's nodes, which must outlive @pages; NULL if unknown
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int pages_init(struct pages *pages, u32 capacity, const struct nodes *nodes);
+
+/** pages_deinit() - free the table's memory; @pages may be all zeros */
 void pages_deinit(struct pages *pages);
+
+/** pages_clear() - remove all pages and traffic and keep the memory */
 void pages_clear(struct pages *pages);
+
+/**
+ * pages_add() - count a sample
+ *
+ * The caller holds the lock of the profile's commons.
+ */
 void pages_add(struct pages *pages, const struct page_sample *sample);
 
-/** pages_node() - of an address or frame's page; NODE_NONE if unknown */
+/** pages_node() - return the node of @page, NODE_NONE if unknown */
 u8 pages_node(const struct pages *pages, const struct hot_page *page);
 
 #endif

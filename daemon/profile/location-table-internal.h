@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How a place's counters hang together, for the files that count in them and carry them elsewhere. */
+/* Access to the counters of a location, for the files that count, carry over and transfer them. */
 #ifndef SPEPROF_LOCATION_TABLE_INTERNAL_H
 #define SPEPROF_LOCATION_TABLE_INTERNAL_H
 
@@ -15,7 +15,7 @@ static inline u64 excess_of(const struct location_table *table, const struct loc
 	return table->uneven ? *location_excess(table, entry) : 0;
 }
 
-/* NULL of an entry that has carried nothing. */
+/* Returns NULL for an entry that has carried nothing over. */
 static inline struct location_more *more_of(const struct location_table *table,
 					    const struct location *entry)
 {
@@ -28,7 +28,7 @@ static inline const struct location_wide *wide_of(const struct location_table *t
 	return more->wide ? pool_at(&table->wide, more->wide) : NULL;
 }
 
-/* Samples of @bucket that were counted: not those of the first one. */
+/* Samples counted in @bucket, without those that only &location.first implies. */
 static inline u64 entry_bucket(const struct location_table *table, const struct location *entry,
 			       unsigned int bucket)
 {
@@ -50,18 +50,21 @@ static inline u64 entry_octave(const struct location_table *table, const struct 
 	       (wide ? 256ULL * wide->octave[latency][octave] : 0);
 }
 
-/** location_more_get(), location_wide_get() - made where there is none yet */
+/** location_more_get(), location_wide_get() - return the larger counters, allocated if needed */
 struct location_more *location_more_get(struct location_table *table, struct location *entry);
 struct location_wide *location_wide_get(struct location_table *table, struct location_more *more);
 
-/* What the traits of samples tell: figures' counts, and how many there are, with each latency. */
+/*
+ * What the sample classes of a location add up to: counts, number of samples, and number of
+ * samples with each latency.
+ */
 struct location_class_sums {
 	u64 sums[SAMPLE_COUNTS];
 	u64 samples;
 	u64 latency[PROFILE_LATENCIES];
 };
 
-/** location_sum_classes() - add what the traits of @entry tell to @told */
+/** location_sum_classes() - add the counts of the sample classes of @entry to @told */
 void location_sum_classes(const struct location_table *table, const struct location *entry,
 			  struct location_class_sums *told);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is kept of a set of samples, and the table of places they were taken at: of fixed
- * capacity, set-associative. Who comes to a full set replaces its lightest by a draw.
+ * The table of locations and their counters. It has a fixed capacity and is set-associative. In
+ * a full set a new location replaces the lightest one with a certain probability.
  */
 #ifndef SPEPROF_LOCATION_TABLE_H
 #define SPEPROF_LOCATION_TABLE_H
@@ -9,15 +9,15 @@
 #include "counters.h"
 #include "sample-class.h"
 
-/* A latency in each lane, by &enum profile_latency; the last is 0. */
+/* One latency per lane, by &enum profile_latency; the last lane is 0. */
 typedef u32 latency_lanes __attribute__((vector_size(16)));
 
 /**
- * struct sample_facts - what a location counts of a sample, worked out once
- * @latency: cycles, 0 where there is no such counter
- * @sample_class: id of what it is
- * @bucket: of latencies, HISTOGRAM_NONE where there is no such counter
- * @excess: its interval less the table's, modulo 2^64
+ * struct sample_facts - what a location counts of a sample, computed once
+ * @latency: latencies, cycles; 0 without such a counter
+ * @sample_class: id of the sample's class
+ * @bucket: histogram bucket of each latency, HISTOGRAM_NONE without such a counter
+ * @excess: the sample's interval less the table's, modulo 2^64
  */
 struct sample_facts {
 	latency_lanes latency;
@@ -27,13 +27,14 @@ struct sample_facts {
 };
 
 /*
- * Counters of a location's histograms have four bits, sixteen in a word. Where one has its
- * highest bit set all of them are carried over: what they are carried to is in no cache, mostly.
+ * A location's histogram counters have four bits, sixteen in a word. When one of them sets its
+ * highest bit, all are carried over to larger counters. Those are rarely accessed and therefore
+ * usually not in a CPU's cache.
  */
 #define LOCATION_WORDS ((HISTOGRAM_BUCKETS + 1) / 16)
 #define LOCATION_FULL  0x8888888888888888ULL
 
-/* Issue and translation latency: sixteen buckets, an octave each, the last without an end. */
+/* Issue and translation latency have sixteen buckets of one octave each; the last is unbounded. */
 #define LOCATION_LATENCIES (PROFILE_LATENCIES - 1)
 #define LOCATION_OCTAVES   16
 
@@ -41,12 +42,15 @@ typedef u16 location_lanes __attribute__((vector_size(16)));
 #define LOCATION_LANES 8
 
 /**
- * struct location_detail - of a location, what its samples were: one cache line
- * @sample_class: ids, each in one lane at most; 0 in lanes that are free. An instruction has few
- * @count: samples of them, below LOCATION_LANE_FULL
- * @octave: of the latencies behind PROFILE_TOTAL, modulo what was carried over
- * @sum: of all latencies, modulo that
- * @max: of those behind PROFILE_TOTAL; where @sum has no latency
+ * struct location_detail - what the samples of a location were; one cache line
+ * @sample_class: ids of sample classes, each in at most one lane; 0 marks a free lane. One
+ *	instruction has few classes
+ * @count: samples of each class, below LOCATION_LANE_FULL
+ * @octave: histograms of the latencies after PROFILE_TOTAL, modulo what was carried over
+ * @sum: sum of each latency, modulo what was carried over
+ * @unused: overlays the lanes of @sum that are in use
+ * @max: maxima of the latencies after PROFILE_TOTAL; they occupy the lane of @sum without a
+ *	latency
  */
 struct location_detail {
 	location_lanes sample_class;
@@ -64,18 +68,20 @@ struct location_detail {
 static_assert(sizeof(struct location_detail) == 64, "a cache line");
 
 /**
- * struct location - a PC in a process, and its figures in little: two cache lines side by side
- * @place: the PC and whether the kernel's, by location_pc_key()
- * @owner: process and its generation, by location_owner()
- * @bucket: of total latency, modulo what was carried over to the table's struct
- *	location_more; what of the samples is in no other bucket is in @first
+ * struct location - a PC in a process, and its small counters; two adjacent cache lines
+ * @place: the PC and whether it is the kernel's, by location_pc_key()
+ * @owner: the process and its generation, by location_owner()
+ * @bucket: histogram of total latency, modulo what was carried over to struct location_more.
+ *	Samples in no other bucket are in bucket @first
  * @more: number of its struct location_more; 0 for none
- * @chain: number of the first struct location_chain, which has what found no lane; 0 for none
- * @restarted: it came, or gave way and came again, since that was taken note of (history-view.c)
- * @max: total latency
- * @first: the bucket of its first sample: most are there, and they need not be counted
- * @first_octaves: and those of the other latencies, a nibble each
- * @used: whether there is one
+ * @chain: number of its first struct location_chain, with the classes that found no lane; 0 for
+ *	none
+ * @restarted: the entry is new or was evicted and re-added since the history read it
+ *	(history-view.c)
+ * @max: maximum of total latency, cycles
+ * @first: bucket of its first sample; most samples are in it, and it needs no counter
+ * @first_octaves: the same for the other latencies, four bits each
+ * @used: the entry is in use
  * @detail: what its samples were
  */
 struct location {
@@ -94,15 +100,16 @@ struct location {
 
 static_assert(sizeof(struct location) == 128, "two cache lines");
 
-/* The highest bit of a lane: it is carried over. */
+/* The highest bit of a lane. A count that reaches it is carried over. */
 #define LOCATION_LANE_FULL 0x8000U
 
 #define LOCATION_CHAIN 10
 
 /**
- * struct location_chain - more of a location's traits
- * @next: number of the next one, 0 for none
- * @sample_class: ids; 0 is free. One that is full may be there again
+ * struct location_chain - further sample classes of a location
+ * @next: number of the next chain entry, 0 for none
+ * @sample_class: ids; 0 is free. An id whose count is full may occur more than once
+ * @count: samples of each class
  */
 struct location_chain {
 	u32 next;
@@ -110,15 +117,15 @@ struct location_chain {
 	u32 count[LOCATION_CHAIN];
 };
 
-/* How many of them a location may have for whole traits, and in all. */
+/* Limits of a location's chain entries: for full sample classes, and in total. */
 #define LOCATION_CHAINS_WHOLE 32
 #define LOCATION_CHAINS	      64
 
 /**
- * struct location_more - what a location's small counters could not hold
- * @latency_sum: by &enum profile_latency
+ * struct location_more - the larger counters of a location
+ * @latency_sum: sums by &enum profile_latency, cycles
  * @wide: number of its struct location_wide; 0 for none
- * @bucket, @octave: modulo what that has
+ * @bucket, @octave: histograms, modulo what was carried over to struct location_wide
  */
 struct location_more {
 	u64 latency_sum[PROFILE_LATENCIES];
@@ -128,8 +135,8 @@ struct location_more {
 };
 
 /**
- * struct location_wide - what a location_more could not hold
- * @bucket, @octave: in units of 256; saturates, at 10^12
+ * struct location_wide - the largest counters of a location
+ * @bucket, @octave: histograms in units of 256 samples; they saturate at 10^12 samples
  */
 struct location_wide {
 	u32 bucket[HISTOGRAM_BUCKETS + 1];
@@ -137,14 +144,15 @@ struct location_wide {
 };
 
 /**
- * struct location_pool - entries of one size, handed out from the first on: those that
- * never were take no memory
- * @at: entries by number, from 1 on
- * @size: of one
+ * struct location_pool - entries of one size, handed out in ascending order
+ *
+ * Entries that were never handed out take no memory.
+ * @at: the entries by number, from 1 on
+ * @size: size of an entry, bytes
  * @room: the highest number
  * @used: the highest number that was handed out
- * @free: the first of those that came back, which say the next one; 0 for none
- * @spare: how many did
+ * @free: number of the first returned entry, which holds the number of the next; 0 for none
+ * @spare: number of returned entries
  */
 struct location_pool {
 	u8 *at;
@@ -156,21 +164,22 @@ struct location_pool {
 };
 
 /*
- * One of so many samples that find their set full replaces its lightest place, however heavy that
- * is: those of a program that has ended are not to keep out what runs now.
+ * One in LOCATION_ODDS samples whose set is full replaces the lightest location, however heavy
+ * that is. So the locations of an exited program do not keep out the programs that run now.
  */
 #define LOCATION_ODDS 8
 
-/* Numbers that are drawn. */
+/* Number of distinct random numbers. */
 #define LOCATION_DRAWS 256
 
-/* Ways of a set: a byte of each one's hash makes a word that is searched at once. */
+/* Ways of a set. One byte of each way's hash makes up a word that is searched at once. */
 #define LOCATION_WAYS 8
 
 /**
- * struct location_set - what is looked at to find a place, or to make room for one
- * @tags: a byte for each way, the lowest for the first; 0 is free
- * @rank: of each: its samples, and those of what it replaced; all are halved before one runs over
+ * struct location_set - what is read to find a location, or the entry to evict
+ * @tags: one byte per way, the lowest for the first; 0 is free
+ * @rank: for each way, its samples and those of the entries it replaced. All are halved before
+ *	one overflows
  */
 struct location_set {
 	u64 tags;
@@ -178,20 +187,24 @@ struct location_set {
 } __attribute__((aligned(32)));
 
 /**
- * struct location_table - open, so that what a sample does is inline
- * @set: by number
- * @octave_one: by bucket, what is added to &location_detail.octave
- * @more, @wide: of struct location_more and struct location_wide: with room for one for
- *	each entry, so that they never run out, and packed by need, so that few are few
- * @sample_class: of what locations count
- * @chains: of struct location_chain
- * @untold: samples that are in none of its entries, as there was no room for what they were
- * @interval: what a sample stands for that has no excess; 0 before the first
- * @excess: by entry, the sum of its samples': mostly all have one interval, and none is touched
- * @uneven: there was one
- * @evicted_weight: what samples that are in no entry any more stood for
- * @draws: what location_admits() draws from
- * @bound: by what was drawn, the rank from which on a place stays where it is
+ * struct location_table - the table; its fields are public so that counting a sample is inline
+ * @sample_class: catalog of sample classes, borrowed
+ * @seed: random seed of the hash
+ * @sets: number of sets, a power of two
+ * @set: tags and ranks of each set
+ * @entries: the locations, by set and way
+ * @octave_one: by bucket, the number that is added to &location_detail.octave
+ * @more, @wide: pools of struct location_more and struct location_wide. Each has an entry for
+ *	every location, so it never runs out; entries are handed out on demand
+ * @chains: pool of struct location_chain
+ * @untold: samples whose class no entry could record, because the chains were full
+ * @interval: interval of a sample whose excess is 0; 0 before the first sample
+ * @uneven: a sample had an excess
+ * @excess: by entry, the sum of its samples' excess. Usually all samples have one interval, and
+ *	this memory is never touched
+ * @evicted_weight: weight of the samples whose entry was evicted
+ * @draws: state of the random numbers of location_admits()
+ * @bound: by random number, the lowest rank that is not evicted
  */
 struct location_table {
 	struct sample_class_catalog *sample_class;
@@ -213,8 +226,11 @@ struct location_table {
 };
 
 /**
- * struct location_key - which entry, and where it is looked for
- * @admitted: there was none, and one may be replaced for it
+ * struct location_key - an entry's key, and where to search for it
+ * @place, @owner: as in &struct location
+ * @set: number of its set
+ * @tag: its tag in the set
+ * @admitted: it has no entry, and may replace one
  */
 struct location_key {
 	u64 place;
@@ -224,7 +240,7 @@ struct location_key {
 	bool admitted;
 };
 
-/* Addresses are sign-extended from bit 55: one of the bits above can tell something else. */
+/* Addresses are sign-extended from bit 55, so one of the bits above can carry other information. */
 #define LOCATION_KERNEL 62
 
 static inline u64 location_pc_key(u64 pc, bool kernel)
@@ -268,7 +284,7 @@ static inline u64 location_mix(u64 x)
 	return x ^ x >> 32;
 }
 
-/* A bit for each way that may have @tag: for the first of them it is sure, as is none. */
+/* A bit for each way that may have @tag. The first one surely has it; 0 means that none has it. */
 static inline u64 location_candidates(u64 tags, u8 tag)
 {
 	u64 differ = tags ^ tag * LOCATION_ONES;
@@ -276,7 +292,7 @@ static inline u64 location_candidates(u64 tags, u8 tag)
 	return (differ - LOCATION_ONES) & ~differ & LOCATION_ONES << 7;
 }
 
-/* The way that makes room: a free one, whose rank is 0, or the lightest. */
+/* The way to use for a new entry: a free one, whose rank is 0, or the lightest. */
 static inline unsigned int location_lightest(const struct location_set *set)
 {
 	unsigned int least = 0;
@@ -286,13 +302,16 @@ static inline unsigned int location_lightest(const struct location_set *set)
 	return least;
 }
 
-/** location_salt() - of an owner, for location_prepare(): worked out once for many places */
+/**
+ * location_salt() - return the hash of an owner, computed once for many calls of
+ * location_prepare()
+ */
 static inline u64 location_salt(const struct location_table *table, u64 owner)
 {
 	return location_mix(owner ^ table->seed);
 }
 
-/** location_prepare() - fill @key, and fetch its set's tags into the cache */
+/** location_prepare() - fill @ret_key, and prefetch the tags of its set */
 static inline void location_prepare(const struct location_table *table, u64 place, u64 owner,
 				    u64 salt, struct location_key *ret_key)
 {
@@ -303,13 +322,13 @@ static inline void location_prepare(const struct location_table *table, u64 plac
 		.place = place,
 		.owner = owner,
 		.set = set,
-		/* 0 is of free ways. */
+		/* Tag 0 marks free ways. */
 		.tag = (u8)(((hash & 0xffff) * 255 >> 16) + 1),
 	};
 	__builtin_prefetch(&table->set[set], 1);
 }
 
-/* Both halves, or'ed: whether a lane has one of @bits. */
+/* Combine both halves: the result is not 0 if a lane has one of @bits. */
 static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
 {
 	typedef u64 halves __attribute__((vector_size(16)));
@@ -319,9 +338,10 @@ static inline u64 location_lanes_any(location_lanes lanes, u16 bits)
 }
 
 /*
- * Whether @count samples of a place that is not in @set replace its lightest, by a draw: as if each
- * one did with 1 in its rank and one more. In the mean a place then is there once it had as many as
- * the one that goes, and what comes once seldom costs another its counters. A free way has rank 0.
+ * Decide at random whether @count samples of a location that is not in @set replace its lightest
+ * entry. Each sample replaces it with a probability of 1 in (rank + 1). On average a location
+ * then enters the table when it has as many samples as the evicted one, and a location with one
+ * sample rarely evicts another. A free way has rank 0.
  */
 static inline bool location_admits(struct location_table *table, const struct location_set *set,
 				   u32 count)
@@ -329,7 +349,7 @@ static inline bool location_admits(struct location_table *table, const struct lo
 	location_lanes ranks, bounds = { 0 };
 	u32 bound;
 
-	/* Of such a generator's numbers the highest bits are the best. */
+	/* The highest bits of a linear congruential generator are the most random ones. */
 	table->draws = table->draws * 6364136223846793005ULL + 1442695040888963407ULL;
 	bound = table->bound[table->draws >> 56] * count;
 	memcpy(&ranks, set->rank, sizeof(ranks));
@@ -337,33 +357,44 @@ static inline bool location_admits(struct location_table *table, const struct lo
 	return location_lanes_any((location_lanes)(ranks < bounds), 1);
 }
 
-/** location_draw_victim() - the entry that a sample with @key may replace, by a draw; NULL for none */
+/**
+ * location_draw_victim() - return the entry that a sample with @key may replace; NULL for none
+ *
+ * The decision is random, as in location_admits(). It is stored in @key->admitted.
+ */
 const struct location *location_draw_victim(struct location_table *table, struct location_key *key);
 
 /**
- * location_likely() - what is most likely the entry of a sample with @key, once its tags are there
+ * location_likely() - return the most likely entry of a sample with @key, to be prefetched
  *
- * To be fetched by the caller: a function that does no more than fetch has no effect,
- * as compilers see it, and is left out.
+ * Call it when the set's tags are in the cache. The caller itself prefetches the entry:
+ * compilers remove a function whose only effect is a prefetch.
  *
- * Return: NULL if it has none, and is to have none.
+ * Return: NULL if the sample has no entry and gets none.
  */
 static inline const struct location *location_likely(struct location_table *table,
 						     struct location_key *key)
 {
 	u64 ways = location_candidates(table->set[key->set].tags, key->tag);
 
-	/* What is foreseen keeps its registers: a place that is there is the more usual sample. */
+	/* The expected branch keeps its values in registers: usually the location has an entry. */
 	if (__builtin_expect(ways != 0, 1))
 		return &table->entries[key->set][__builtin_ctzll(ways) / 8];
 	return location_draw_victim(table, key);
 }
 
-/** location_insert() - the entry of @key, which is not there yet: see location_get() */
+/**
+ * location_insert() - create the entry of @key, which has none yet; parameters as in
+ * location_get()
+ */
 struct location *location_insert(struct location_table *table, const struct location_key *key,
 				 u64 *evicted);
 
-/** location_find() - the entry of a prepared key, NULL for none. It stays until another comes */
+/**
+ * location_find() - return the entry of a prepared key, NULL for none
+ *
+ * The pointer is valid until the next insertion.
+ */
 static inline struct location *location_find(const struct location_table *table,
 					     const struct location_key *key)
 {
@@ -379,9 +410,11 @@ static inline struct location *location_find(const struct location_table *table,
 }
 
 /**
- * location_get() - the entry of a prepared key, replacing the lightest of its set
- * where there is no room. It stays where it is until the next call.
+ * location_get() - return the entry of a prepared key; a new one may replace the lightest of its
+ * set
  * @evicted: grows by the samples that the replaced entry held
+ *
+ * Return: the entry, valid until the next insertion.
  */
 static inline struct location *location_get(struct location_table *table,
 					    const struct location_key *key, u64 *evicted)
@@ -392,9 +425,9 @@ static inline struct location *location_get(struct location_table *table,
 }
 
 /**
- * location_get_admitted() - as location_get() for @count samples at once, where they get room
+ * location_get_admitted() - as location_get() for @count samples at once, if they are admitted
  *
- * Return: NULL if they do not: they are the caller's to count.
+ * Return: NULL if they are not: the caller has to count them as evicted.
  */
 static inline struct location *location_get_admitted(struct location_table *table,
 						     const struct location_key *key, u32 count,
@@ -414,7 +447,7 @@ static inline u16 *location_rank(const struct location_table *table, const struc
 	return &table->set[index / LOCATION_WAYS].rank[index % LOCATION_WAYS];
 }
 
-/** location_age() - halve the ranks of @entry's set */
+/** location_age() - halve the ranks of the set of @entry */
 void location_age(struct location_table *table, const struct location *entry);
 
 static inline u64 *location_excess(const struct location_table *table, const struct location *entry)
@@ -422,7 +455,7 @@ static inline u64 *location_excess(const struct location_table *table, const str
 	return &table->excess[entry - table->entries[0]];
 }
 
-/* Whether a sum has its highest bit set. Maxima are where a fourth one would be. */
+/* Returns whether a sum has its highest bit set. The maxima occupy the fourth lane. */
 static inline u64 location_sums_full(const struct location_detail *detail)
 {
 	typedef u64 halves __attribute__((vector_size(16)));
@@ -431,10 +464,14 @@ static inline u64 location_sums_full(const struct location_detail *detail)
 	return full[0] | full[1];
 }
 
-/** location_carry() - make room in all counters of @entry */
+/** location_carry() - carry all small counters of @entry over to larger ones */
 void location_carry(struct location_table *table, struct location *entry);
 
-/** location_add_class() - count a sample whose traits are in no lane; notes the first's buckets */
+/**
+ * location_add_class() - count a sample whose class is in no lane
+ *
+ * For the location's first sample it also stores the histogram buckets.
+ */
 void location_add_class(struct location_table *table, struct location *entry,
 			const struct sample_facts *facts);
 
@@ -451,7 +488,7 @@ static inline void location_add(struct location_table *table, struct location *e
 	if (++*location_rank(table, entry) == UINT16_MAX)
 		location_age(table, entry);
 
-	/* All ones where it is: 1 is added there. */
+	/* The matching lane is all ones (-1), so subtracting it adds 1 there. */
 	detail->count -= there;
 	if (!location_lanes_any(there, 1))
 		location_add_class(table, entry, facts);
@@ -481,23 +518,29 @@ static inline void location_add(struct location_table *table, struct location *e
 	}
 }
 
-/** location_counters() - add all that @entry has counted, but for weights, which have no unit here */
+/**
+ * location_counters() - add all counters of @entry to @to, except weights, whose unit is unknown
+ * here
+ */
 void location_counters(const struct location_table *table, const struct location *entry,
 		       struct counters *to);
 
-/** location_samples(), location_latency() - a figure of it alone; latency is the total's sum */
+/**
+ * location_samples(), location_latency() - return the samples, or the sum of total latencies in
+ * cycles
+ */
 u64 location_samples(const struct location_table *table, const struct location *entry);
 u64 location_latency(const struct location_table *table, const struct location *entry);
 
-/** location_weight() - the sum of its samples' intervals */
+/** location_weight() - return the sum of the samples' intervals */
 u64 location_weight(const struct location_table *table, const struct location *entry);
 
-/** location_counts() - of its figures the counts alone */
+/** location_counts() - compute only the counts of @entry */
 void location_counts(const struct location_table *table, const struct location *entry,
 		     struct sample_counts *ret_counts);
 
 /**
- * struct location_image - all that a location has but its traits, as numbers that run over nothing
+ * struct location_image - all counters of a location except its sample classes, without overflow
  */
 struct location_image {
 	u64 bucket[HISTOGRAM_BUCKETS + 1];
@@ -510,53 +553,74 @@ struct location_image {
 	u64 excess;
 };
 
+/** location_export() - copy the counters of @entry, except its sample classes, to @ret_kept */
 void location_export(const struct location_table *table, const struct location *entry,
 		     struct location_image *ret_kept);
 
-/** location_each_class() - calls @fn for each traits it has, some maybe more than once */
+/**
+ * location_each_class() - call @fn for each sample class of @entry; a class may occur several
+ * times
+ */
 void location_each_class(const struct location_table *table, const struct location *entry,
 			 void (*fn)(void *ctx, u16 sample_class, u64 count), void *ctx);
 
-/** location_restore() - @entry, which is new, is as it was when it was kept */
+/**
+ * location_restore() - set the counters of the new entry @entry to those of location_export()
+ *
+ * The sample classes follow by location_restore_class().
+ */
 void location_restore(struct location_table *table, struct location *entry,
 		      const struct location_image *kept);
 
-/** location_restore_class() - and @count more of its samples were @sample_class */
+/**
+ * location_restore_class() - count that @count more samples of @entry were of class
+ * @sample_class
+ */
 void location_restore_class(struct location_table *table, struct location *entry, u16 sample_class,
 			    u64 count);
 
-/* Of the bytes of location_table_trim(): what a kind of counters has before it is asked to give. */
+/* Each kind of larger counters may use 1 / LOCATION_PARTS of the bytes before it is trimmed. */
 #define LOCATION_PARTS 8
 
 /**
- * location_table_trim() - places give way, the lightest first, where counters have outgrown @bytes
+ * location_table_trim() - evict the lightest locations if their larger counters exceed @bytes
+ * @table: the table
+ * @bytes: limit of the larger counters' memory; at most a quarter more is in use at any time
  *
- * Of memory that counters were carried to, and a quarter more at the most: what was taken is not given back, but used again. To be
- * called often enough that what comes in between does not matter. Entries move nowhere; those that
- * give way are as if they had just come.
+ * Freed counters are reused and their memory is not returned. Call the function often enough
+ * that the growth between two calls does not matter. Remaining entries do not move. An evicted
+ * location keeps its entry, with empty counters.
  *
- * Return: samples that they held.
+ * Return: number of samples that the evicted locations held.
  */
 u64 location_table_trim(struct location_table *table, u64 bytes);
 
 /**
- * location_merge() - what @from, of another table, has counted is added to @entry, but for its traits:
- * those follow, by location_restore_class() and with the numbers that they have in @table
+ * location_merge() - add the counters of @from, an entry of another table, to @entry
+ *
+ * The sample classes follow by location_restore_class(), with the ids that they have in @table.
  */
 void location_merge(struct location_table *table, struct location *entry,
 		    const struct location_table *from_table, const struct location *from);
 
 /**
- * location_table_new() - @capacity is rounded up to a power of two, at least 8
- * @sample_class: whose ids samples will have; outlives it
+ * location_table_new() - allocate an empty table
+ * @capacity: number of locations, rounded up to a power of two, at least 8
+ * @sample_class: catalog of the samples' class ids; must outlive the table
+ * @ret_table: the table; free it with location_table_free()
+ *
+ * Return: 0 or -ENOMEM.
  */
 int location_table_new(u32 capacity, struct sample_class_catalog *sample_class,
 		       struct location_table **ret_table);
+
+/** location_table_free() - free @table, which may be NULL; returns NULL */
 struct location_table *location_table_free(struct location_table *table);
 
-/** location_table_next() - the used entry after @location, or the first for NULL */
+/** location_table_next() - return the used entry after @location, or the first for NULL */
 struct location *location_table_next(struct location_table *table, struct location *location);
 
+/** location_table_clear() - remove all locations */
 void location_table_clear(struct location_table *table);
 
 #endif

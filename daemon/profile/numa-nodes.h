@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* NUMA nodes: whose a CPU is, and whose a physical address, as sysfs says. */
+/*
+ * The NUMA nodes of the machine: which CPUs and physical addresses belong to which, read from
+ * sysfs.
+ */
 #ifndef SPEPROF_NUMA_NODES_H
 #define SPEPROF_NUMA_NODES_H
 
@@ -16,9 +19,11 @@ struct node_range {
 };
 
 /**
- * struct nodes
- * @ranges: by address, neighbours of one node joined
- * @cpu_node: by CPU, NODE_NONE where that is not known
+ * struct nodes - the nodes of the machine
+ * @ranges: memory ranges by address; adjacent ranges of one node are joined
+ * @count: number of @ranges
+ * @cpu_node: node by CPU number, NODE_NONE if unknown
+ * @cpus: number of entries of @cpu_node
  */
 struct nodes {
 	struct node_range *ranges;
@@ -28,20 +33,24 @@ struct nodes {
 };
 
 /**
- * nodes_read() - the nodes of this machine
- * @sys: "/sys", or a fixture
+ * nodes_read() - read the nodes of this machine
+ * @sys: mount point of sysfs: "/sys", or a test's directory
+ * @ret_nodes: the nodes; call nodes_deinit() when done
  *
- * Nodes from NODES_MAX on, and memory of a kernel without blocks (no
- * CONFIG_MEMORY_HOTPLUG), stay unknown.
+ * Nodes numbered NODES_MAX or higher stay unknown. So does memory that the kernel does not list
+ * in blocks (without CONFIG_MEMORY_HOTPLUG).
  *
  * Return: 0, even if nothing is known; -ENOMEM.
  */
 int nodes_read(const char *sys, struct nodes *ret_nodes);
 
-/** nodes_deinit() - also of one that is all zeros */
+/** nodes_deinit() - free the memory; @nodes may be all zeros */
 void nodes_deinit(struct nodes *nodes);
 
+/** nodes_of_address() - return the node of a physical address, NODE_NONE if unknown */
 u8 nodes_of_address(const struct nodes *nodes, u64 physical);
+
+/** nodes_of_cpu() - return the node of a CPU, NODE_NONE if unknown */
 u8 nodes_of_cpu(const struct nodes *nodes, u32 cpu);
 
 #endif

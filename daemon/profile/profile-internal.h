@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A profile's tables, for the files that aggregate into and read from it. */
+/* The tables of a profile, for the files that count samples and read the counters. */
 #ifndef SPEPROF_PROFILE_INTERNAL_H
 #define SPEPROF_PROFILE_INTERNAL_H
 
@@ -22,7 +22,7 @@ struct context_count {
 	u64 count;
 };
 
-/* In struct task_slot.key: what tells whose a sample is, above its value. */
+/* The upper half of &task_slot.key: what identifies a sample's task. */
 enum task_key_kind {
 	TASK_KEY_CONTEXT_EL1,
 	TASK_KEY_CONTEXT_EL2,
@@ -33,15 +33,15 @@ enum task_key_kind {
 #define TASK_SLOT_BITS 8
 
 /**
- * struct task_slot - whose samples with some context are
+ * struct task_slot - cached result: the task of all samples with one key
  * @key: &enum task_key_kind << 32 | value
- * @epoch: of the profile, when it was asked for; another one now: it must be again
- * @span: the times for which the answer holds
- * @owner, @salt: as in struct location_key; in the same epoch, as @sum is
- * @entry, @sum: where they count, but for what follows: of a process, else as it says
- * @ones, @latency_sum, @latency_max, @bucket, @samples: since it was flushed: what their
- *	traits were, their latencies, and how many
- * @waits: a query to /proc is under way: samples wait while there is capacity
+ * @epoch: the profile's epoch when the result was stored; in another epoch it is invalid
+ * @span: the times for which the result is valid
+ * @owner, @salt: as in struct location_key; valid in the same epoch, as @sum is
+ * @entry, @sum: counters of the process, and those that the samples below are added to
+ * @ones, @latency_sum, @latency_max, @bucket, @samples: what was counted since the last flush:
+ *	the classes' bytes, the latencies and the number of samples
+ * @waits: a query of /proc is pending; samples wait for it while the queue has free space
  */
 struct task_slot {
 	u64 key;
@@ -60,17 +60,19 @@ struct task_slot {
 };
 
 /*
- * Samples on their way into the table of locations. What a sample touches there is
- * in no cache, mostly: it is asked for in two steps, and written once it is there,
- * while the samples behind it are decoded.
+ * The pipeline of samples that enter the table of locations. The memory that a sample needs
+ * there is usually in no cache. So it is prefetched in two steps and written later, while the
+ * next samples are decoded.
  */
 #define PIPELINE_SLOTS 32 /* a power of two */
-#define PIPELINE_FETCH 8 /* steps after which a set's tags are there */
-#define PIPELINE_ADD   24 /* and the entry */
+#define PIPELINE_FETCH 8 /* samples until a set's tags are in the cache */
+#define PIPELINE_ADD   24 /* samples until the entry is, too */
 
 /**
- * struct pipeline_sample
- * @entry: the one it is most likely for, once that was looked for; NULL: none
+ * struct pipeline_sample - a sample in the pipeline
+ * @facts: what its location counts
+ * @key: key of its location
+ * @entry: its most likely entry, known after the first step; NULL for none
  */
 struct pipeline_sample {
 	struct sample_facts facts;
@@ -79,21 +81,21 @@ struct pipeline_sample {
 };
 
 struct pipeline {
-	u64 count; /* samples that went in */
+	u64 count; /* samples that entered so far */
 	struct pipeline_sample sample[PIPELINE_SLOTS];
 };
 
-/* Values that a Data Source packet may have. */
+/* Number of values of a Data Source packet. */
 #define PROFILE_SOURCES 65536
 
-/* Samples of a window that are more than counted, at most; more than a run has. */
+/* Maximum of pending samples, which need more than counters. It exceeds the samples of a run. */
 #define PENDING 512
 
 /**
- * struct pending - one of them
- * @owner, @key: as of its struct task_slot, which may be another's by now
- * @raw, @layout: its record, and which layout it had
- * @flags, @origin: of its traits
+ * struct pending - a sample that is also counted in cache lines, pages or contexts
+ * @owner, @key: as in its struct task_slot, which another task may use by now
+ * @raw, @layout: its record, and the index of the record's layout
+ * @flags, @origin: as in its sample class
  */
 struct pending {
 	u64 owner;
@@ -104,14 +106,17 @@ struct pending {
 	u8 origin;
 };
 
-/* Samples that wait until /proc has identified their task, at most: a full ring of 64 KiB. */
+/* Maximum of samples that wait until /proc has identified their task: a full ring of 64 KiB. */
 #define WAITING 1024
 
 /**
- * struct waiting_sample - one of them, with the facts of its window
+ * struct waiting_sample - a sample that waits, with the facts of its window
  * @raw: the record
  * @task, @time_ns: arguments of profile_resolve_task()
- * @sources: of the core's Data Source packets
+ * @sources: the core's table of data sources
+ * @cpu: the CPU that took the sample
+ * @interval, @unit: as in &struct source_window
+ * @written: the window states how many records were written
  */
 struct waiting_sample {
 	u8 raw[SPE_LAYOUT_BYTES];
@@ -124,17 +129,19 @@ struct waiting_sample {
 	bool written;
 };
 
-/* Counters have 12 bits, on most cores: buckets of such values are looked up. */
+/* Latency counters have 12 bits on most cores. The buckets of such values are in a table. */
 #define BUCKET_VALUES 4096
 
-/* Tables of data sources that windows came with. */
+/* Maximum of different tables of data sources. */
 #define ENCODINGS 16
 
 /**
- * struct profile_commons - what all shards of a profile have together
- * @lock: held for the samples of one window that are pending, 512 at the most
- * @lines, @pages: who meets in one is told by samples of all CPUs, in their order
- * @observers: change only while no shard is fed
+ * struct profile_commons - what all shards of a profile share
+ * @lock: protects @lines, @pages and the calls of observers; held while the pending samples of
+ *	one window are counted, at most 512
+ * @lines, @pages: shared, because users of a line or page are recognized by the order of samples
+ *	of all CPUs
+ * @observers: list of observers; it changes only while no shard is counting
  */
 struct profile_commons {
 	pthread_mutex_t lock;
@@ -144,25 +151,25 @@ struct profile_commons {
 };
 
 /**
- * struct profile
- * @whole: of a shard: what it is merged into, which has its commons; else NULL
- * @reader: of the attributor, where several threads ask it; else NULL
- * @began_ns, @ended_ns: of a shard, the times of its windows; 0 for none
- * @sample_class, @task_slot: memories of what samples were, with counts that the counters below
- *	have only once profile_flush() was called; as those of @containers, and
- *	unattributed samples
- * @pipeline: samples that @locations does not have yet: settling brings them there
- * @epoch: grows when @task_slot is to be asked for again
- * @changes: of the attributor, when it was asked the last time
- * @interval, @unit: of the window at hand: what its samples weigh
+ * struct profile - the tables and counters of one profile
+ * @whole: of a shard: the profile that it is merged into, which owns the commons; else NULL
+ * @reader: reader lock slot of the attributor if several threads query it; else NULL
+ * @began_ns, @ended_ns: of a shard, start and end of its windows; 0 for none
+ * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
+ *	The counters of @containers and of unattributed samples are flushed the same way
+ * @pipeline: samples that are not in @locations yet; a flush moves them there
+ * @epoch: grows when all of @task_slot becomes invalid
+ * @changes: the attributor's number of changes at the last query
+ * @interval, @unit: weight of the samples of the current window
  * @excess: of a sample's facts: @interval less that of @locations
- * @nobody, @elsewhere: where samples count that have no process, and whose process
- *	there was no memory for
- * @exited: of containers, samples of processes that are no longer there
- * @containers: those, and of processes that are
- * @room: how many figures all of these may be
- * @waiting: allocated with the first of @waiting_count; they are in no counter yet
- * @waited: of the window at hand
+ * @nobody: counters of samples without a process
+ * @elsewhere: counters of samples whose process got no counters for lack of memory
+ * @exited: by container, samples of processes that exited or moved
+ * @containers: by container, all samples, those of live processes included
+ * @room: limit of the counters of the three arrays
+ * @waiting: samples that wait for /proc, @waiting_count of them, in no counter yet; allocated
+ *	with the first one
+ * @waited: number of samples of the current window that wait
  * @bucket: histogram buckets by value
  */
 struct profile {
@@ -171,7 +178,7 @@ struct profile {
 	struct attributor *attributor;
 	struct attribute_reader *reader;
 	struct profile *whole;
-	u64 midr; /* where a window has none */
+	u64 midr; /* for windows without a MIDR_EL1 */
 	const struct filter *filter;
 	struct profile_commons *commons;
 	u64 began_ns;
@@ -186,7 +193,7 @@ struct profile {
 	struct history history;
 	struct process_tally *processes;
 	struct container_tally *exited;
-	struct counters **containers; /* by index; NULL for those without a sample */
+	struct counters **containers; /* by index; NULL without a sample */
 	struct tally_budget room;
 	struct counters nobody;
 	struct counters elsewhere;
@@ -200,7 +207,7 @@ struct profile {
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[SAMPLE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
-	u64 context_overflow; /* values for which there was no room near theirs */
+	u64 context_overflow; /* values that found no free slot near their hash */
 	u32 context_slots; /* of each; a power of two */
 	u32 encoding_count;
 	u32 process_count; /* capacities, grown to what the attributor uses */
@@ -217,10 +224,13 @@ struct profile {
 	u8 bucket[BUCKET_VALUES];
 };
 
-/** profile_insert_location_slow() - profile_insert_location() of one that is not where it most likely was */
+/**
+ * profile_insert_location_slow() - profile_insert_location() if the most likely entry is the
+ * wrong one
+ */
 void profile_insert_location_slow(struct profile *p, const struct pipeline_sample *w);
 
-/** profile_insert_location() - sample @w of the way gets into the table of locations, or is evicted */
+/** profile_insert_location() - count the pipeline's sample @w in its location, or as evicted */
 static inline void profile_insert_location(struct profile *p, const struct pipeline_sample *w)
 {
 	struct location *entry = (struct location *)w->entry;
@@ -232,93 +242,118 @@ static inline void profile_insert_location(struct profile *p, const struct pipel
 		profile_insert_location_slow(p, w);
 }
 
-/** profile_restore_exited() - count @sum to a container, as of no process of now; -ENOMEM */
+/**
+ * profile_restore_exited() - add @sum to a container as samples of an exited process
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int profile_restore_exited(struct profile *profile, u32 container, u32 generation,
 			   const struct counters *sum);
 
-/** profile_restore_process() - process @index has counted @entry; @moved_from is copied; -ENOMEM */
+/**
+ * profile_restore_process() - set the counters of process @index to @entry
+ *
+ * &process_tally.moved_from is copied.
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
 
-/** profile_count_waiting() - count @w as a sample of @task_slot */
+/** profile_count_waiting() - count @w as a sample of the task of @task_slot */
 void profile_count_waiting(struct profile *profile, const struct waiting_sample *w,
 			   struct task_slot *task_slot);
 
-/** profile_task_slot_at() - whose a sample with @key at @time_ns is */
+/** profile_task_slot_at() - return the slot of the task of a sample with @key at @time_ns */
 struct task_slot *profile_task_slot_at(struct profile *profile, u64 key, u64 time_ns);
 
-/** profile_queue_sample() - keep @w until its task is known; false if the queue is full */
+/**
+ * profile_queue_sample() - copy @w into the queue of waiting samples; returns false if it is
+ * full
+ */
 bool profile_queue_sample(struct profile *profile, const struct waiting_sample *w);
 
-/** profile_retry_queued() - count those whose task is known by now */
+/** profile_retry_queued() - count the waiting samples whose task is known by now */
 void profile_retry_queued(struct profile *profile);
 
-/** profile_move_queued() - those of @from wait in @to; those that do not fit are unattributed in @from */
+/**
+ * profile_move_queued() - move the waiting samples of @from to @to
+ *
+ * Samples that do not fit are counted as unattributed in @from.
+ */
 void profile_move_queued(struct profile *to, struct profile *from);
 
-/** profile_gather() - what is on its way into counters gets there; sums are not worked out */
+/** profile_gather() - flush all cached counts without computing sums */
 void profile_gather(struct profile *profile);
 
-/** profile_forget() - what was counted, but not what is in common */
+/** profile_forget() - clear all counters except what shards share */
 void profile_forget(struct profile *profile);
 
-/** profile_merge_exited(), profile_merge_process() - what a shard counted at @index */
+/** profile_merge_exited(), profile_merge_process() - add what a shard counted at @index */
 void profile_merge_exited(struct profile *profile, u32 index, const struct container_tally *from);
 void profile_merge_process(struct profile *profile, u32 index, const struct process_tally *from);
 
-/** profile_close_slot() - a sub-window of &profile.windows has ended at @now_ns */
+/** profile_close_slot() - close the open slot of &profile.history at @now_ns */
 void profile_close_slot(struct profile *profile, u64 now_ns);
 
 /**
- * profile_open_slot() - what the sub-window of now has counted so far, which goes on; valid until
- * the next sub-window or sum, and without what windows.carried has
+ * profile_open_slot() - return what the open slot has counted so far, without closing it
+ *
+ * The result lacks &history.open_slot_saved. It is valid until the next slot or sum.
  */
 const struct history_slot *profile_open_slot(struct profile *profile);
 
-/** profile_mark_slot() - the sub-window of now begins with what there is: after it was restored */
+/** profile_mark_slot() - start the open slot at the current totals, after those were restored */
 void profile_mark_slot(struct profile *profile);
 
-/* Of whom figures are, in a checkpoint; profile-save.c. */
+/* The owner of counters in a checkpoint (profile-save.c). */
 void profile_owner_save(u64 owner, struct serializer *to);
-/** profile_owner_load() - false if there is nobody any more */
+/** profile_owner_load() - read an owner; returns false if it no longer exists */
 bool profile_owner_load(struct deserializer *from, const struct attribute_translation *translation,
 			u64 *ret_owner);
 
-/* profile-save-memory.c, history-save.c: parts of profile_save() and profile_load() */
+/* Steps of profile_save() and profile_load() (profile-save-memory.c, history-save.c). */
 void profile_hot_save(const struct profile *profile, struct serializer *to);
 void profile_hot_load(struct profile *profile, struct deserializer *from,
 		      const struct attribute_translation *translation);
 void profile_history_save(struct profile *profile, struct serializer *to);
-/** profile_history_load() - all else has been loaded; 0 or -ENOMEM */
+/** profile_history_load() - load the history, after everything else; returns 0 or -ENOMEM */
 int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation);
 
-/* Parts of views, for those who make rows of something else. */
+/* Fill parts of a view's rows. */
 void row_counters(struct view_row *row, const struct counters *counters);
 void row_container(struct profile *profile, struct view_row *row, u32 index);
 void row_process(struct profile *profile, struct view_row *row, u32 index);
-/** row_location() - process, function and binary */
+/** row_location() - set process, function and binary of @row */
 void row_location(struct profile *profile, struct symbols *symbols, bool live, struct view_row *row,
 		  u64 place, u64 owner);
-/** location_is_stale() - its process is gone from the attributor's table, and another has its place */
+/**
+ * location_is_stale() - return whether another process uses the attributor's entry of the
+ * location's process
+ */
 bool location_is_stale(const struct profile *profile, const struct location *location);
 void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 
-/** profile_resolve_task() - @slot, by what @key says at @time_ns; not where it was valid already */
+/**
+ * profile_resolve_task() - find the task of @key at @time_ns and store it in @slot
+ *
+ * Call it only if @slot is not valid for @key and @time_ns.
+ */
 void profile_resolve_task(struct profile *profile, struct task_slot *slot, u64 key, u64 time_ns);
 
-/** profile_set_weight() - samples from now on are of windows with @interval in @unit */
+/** profile_set_weight() - set the interval and unit of the samples that follow */
 void profile_set_weight(struct profile *profile, u32 interval, u8 unit);
 
-/** profile_flush_task_slot() - bring what @task_slot counted where it belongs */
+/** profile_flush_task_slot() - add what @task_slot counted to the counters of its task */
 void profile_flush_task_slot(struct profile *profile, struct task_slot *task_slot);
 
-/** profile_sample_class() - where @events and @key are counted, which were not where it was guessed */
+/** profile_sample_class() - return the class of @events and @key when the guess was wrong */
 struct sample_class *profile_sample_class(struct profile *profile, u64 events, u64 key);
 
-/** profile_encoding() - the index by which traits know @sources */
+/** profile_encoding() - return the index of @sources in the keys of sample classes */
 u32 profile_encoding(struct profile *profile, const struct spe_data_sources *sources);
 
-/** profile_count_context() - @count samples had @value as context @index */
+/** profile_count_context() - count @count samples with @value as context @index */
 void profile_count_context(struct profile *profile, unsigned int index, u32 value, u64 count);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All figures of what is named as rows of views name it: the machine, containers, processes, functions. */
+/* Queries for the counters of the machine, or of containers, processes or functions by name. */
 #ifndef SPEPROF_PROFILE_QUERY_H
 #define SPEPROF_PROFILE_QUERY_H
 
@@ -8,10 +8,14 @@
 #include "view/view.h"
 
 /**
- * struct profile_query - fields of a row, as &struct view_row has them; NULL: whatever it is
- * @container: its name, or the path of its cgroup, which begins with "/", as it is or as it is shown
- * @pid: if @pid_given
- * @admits: whether @container may be this one; NULL: yes
+ * struct profile_query - the fields that a row has to match, as in &struct view_row; NULL
+ * matches all
+ * @container: name of the container as it is or as views show it, or its cgroup path, which
+ *	begins with "/"
+ * @process, @function, @binary: names to match
+ * @pid: process id to match if @pid_given
+ * @admits: callback that returns whether the caller may see a container; NULL admits all
+ * @ctx: argument of @admits
  */
 struct profile_query {
 	const char *container;
@@ -24,19 +28,27 @@ struct profile_query {
 	void *ctx;
 };
 
-/** profile_query_group() - whose rows are looked through; VIEW_GROUPS: the machine is wanted */
+/**
+ * profile_query_group() - return the group of rows that @wanted searches; VIEW_GROUPS for the
+ * machine
+ */
 enum view_group profile_query_group(const struct profile_query *wanted);
 
 /**
- * profile_query_counters() - the sum of all rows that are as @wanted says
+ * profile_query_counters() - sum up the counters of all rows that match a query
+ * @profile: the profile; the caller is its thread
+ * @symbols: resolver of function names
  * @live: as in profile_view()
+ * @span: period, or VIEW_SPAN_START
  * @now_ns: as in profile_history()
- * @ret_counters: without weights
+ * @wanted: the query
+ * @ret_counters: the sum, without weights
  *
- * Of functions, latencies but the total have an octave a bucket.
+ * For functions, the issue and translation latency have one bucket per octave.
  *
- * Return: 0; -ENOENT: there is none such, or its name is not known yet (symbols_stats()); -EOPNOTSUPP:
- * windows have no such figures of processes and functions, or none are kept.
+ * Return: 0; -ENOENT if no row matches, or names are still being resolved (symbols_stats());
+ * -EOPNOTSUPP if @span has no such counters of processes and functions, or the profile has no
+ * history.
  */
 int profile_query_counters(struct profile *profile, struct symbols *symbols, bool live,
 			   enum view_span span, u64 now_ns, const struct profile_query *wanted,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a profile has counted, for those who publish it. All of it by the profile's own
- * thread: what is pointed to is valid until the next window, or the next call but
- * for those that only read.
+ * Read access to the counters of a profile, for the code that publishes them. Call all functions
+ * from the profile's own thread. Returned pointers are valid until the next window, or the next
+ * call of a function that is not a plain reader.
  *
  *	profile_flush(profile);
  *	machine = profile_machine(profile);
  *	for (u32 i = 0; i < profile_container_room(profile); i++)
- *		figures = profile_container(profile, i);
+ *		counters = profile_container(profile, i);
  */
 #ifndef SPEPROF_PROFILE_READ_H
 #define SPEPROF_PROFILE_READ_H
@@ -18,50 +18,59 @@
 #include "hot-pages.h"
 #include "profile.h"
 
-/** profile_flush() - bring all that follows up to date; changes nothing of what is counted */
+/**
+ * profile_flush() - move all pending counts into the counters that the functions below return
+ *
+ * It changes no result of counting.
+ */
 void profile_flush(struct profile *profile);
 
-/** profile_header() - ledgers, as in &struct view_header */
+/** profile_header() - return the ledgers, as in &struct view_header */
 const struct view_header *profile_header(const struct profile *profile);
 
-/** profile_machine() - all samples */
+/** profile_machine() - return the counters of all samples */
 const struct counters *profile_machine(const struct profile *profile);
 
-/** profile_container_room() - indices of containers are below this */
+/** profile_container_room() - return the upper bound (exclusive) of container indices */
 u32 profile_container_room(const struct profile *profile);
 
 /**
- * profile_container() - figures since the start of what attributor_container() has at @index
+ * profile_container() - return the counters since the start of one container
+ * @index: index of attributor_container(), below profile_container_room(). Index 0 is "in no
+ *	container"; samples without a process count in profile_unattributed() instead
  *
- * 0 is "in no container"; samples without a process are in none of them
- * (profile_unattributed()).
- *
- * Return: NULL where there is no container, or no sample of it.
+ * Return: the counters, or NULL if the container does not exist or has no sample.
  */
 const struct counters *profile_container(const struct profile *profile, u32 index);
 
-/** profile_unattributed() - figures of samples without a process */
+/** profile_unattributed() - return the counters of the samples without a process */
 const struct counters *profile_unattributed(const struct profile *profile);
 
 /**
- * profile_process() - figures of what attributor_process() has at @index
- * @ret_counters: of all samples, whichever containers it was in
+ * profile_process() - get the counters of one process
+ * @index: index of attributor_process(), below profile_process_room()
+ * @ret_counters: counters of all its samples, in whichever containers it ran
  *
- * Return: whether there are any.
+ * Return: whether the process has samples.
  */
 bool profile_process(const struct profile *profile, u32 index, struct counters *ret_counters);
+
+/** profile_process_room() - return the upper bound (exclusive) of process indices */
 u32 profile_process_room(const struct profile *profile);
 
 /**
- * profile_history() - the window @span, not VIEW_SPAN_START; NULL if none are kept
+ * profile_history() - return the counters of a period, by index and generation of the attributor
+ * @span: the period; not VIEW_SPAN_START
+ * @now_ns: current time on the windows' clock; 0 if unknown
  *
- * Rows by index and generation of the attributor. Valid until the next window.
+ * Return: the counters, valid until the next window; NULL if the profile has no history.
  */
 const struct history_slot *profile_history(struct profile *profile, enum view_span span,
 					   u64 now_ns);
 
 /**
- * profile_lines(), profile_pages() - the tables of hot cache lines, and of pages and nodes
+ * profile_lines(), profile_pages() - return the tables of hot cache lines, and of pages and
+ * nodes
  *
  *	for (e = NULL; (e = topk_next(&lines->table, e));)
  *		line = (const struct hot_line *)e;

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A profile as bytes and back, to be kept over a restart. */
+/* Serialization of a profile for the checkpoint. */
 #ifndef SPEPROF_PROFILE_SAVE_H
 #define SPEPROF_PROFILE_SAVE_H
 
 #include "attribution/attributor-save.h"
 #include "profile.h"
 
-/** profile_save() - all that was counted; of the attributor's entries their numbers alone */
+/**
+ * profile_save() - serialize everything that was counted
+ *
+ * The attributor's entries are stored as their numbers only.
+ */
 void profile_save(struct profile *profile, struct serializer *to);
 
 /**
- * profile_load() - into one that has counted nothing yet
- * @translation: of the attributor's entries that were saved before it
+ * profile_load() - restore a serialized profile
+ * @profile: a profile that has counted nothing yet
+ * @from: the bytes of profile_save()
+ * @translation: maps the attributor's saved entries, which were loaded before, to the current
+ *	ones
  *
- * What had no entry in the attributor any more counts to its container, and its places to
- * what was evicted: no sample is left out of the ledgers.
+ * A process that is no longer in the attributor counts in its container. Its locations count as
+ * evicted. So no sample drops out of the ledgers.
  *
- * Return: 0; -EBADMSG; -ENOMEM. On failure profile_reset() is to follow.
+ * Return: 0; -EBADMSG; -ENOMEM. On failure the caller has to call profile_reset().
  */
 int profile_load(struct profile *profile, struct deserializer *from,
 		 const struct attribute_translation *translation);

@@ -1,40 +1,52 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A profile in shards: each of several threads counts in a profile of its own, whose
- * &profile_config.whole is the one that is looked at. To bring that up to date a shard's place is
- * taken by another that is empty, which is a pointer, and the shard is merged by
- * whoever owns the whole, while its thread goes on:
+ * Shards of a profile. Each of several threads counts in a profile of its own, a shard, whose
+ * &profile_config.whole is the profile that readers see. To update the whole, its owner replaces
+ * a thread's shard by an empty one, which exchanges one pointer. It then merges the full shard
+ * while the thread continues:
  *
  *	full = worker->shard;			(between two windows)
  *	worker->shard = spare;
  *	profile_merge(whole, full);
  *	spare = full;
  *
- * What is counted of all machine, containers, processes, places, contexts and ledgers is the same
- * as if the whole had been fed, as long as no table is full; so are windows of time, where
- * shards are merged before profile_advance_history(). Cache lines, pages and observers are in common.
+ * As long as no table is full, the counters of machine, containers, processes, locations,
+ * contexts and ledgers are the same as if the whole had received all windows. The same holds for
+ * periods if the shards are merged before profile_advance_history(). All shards share cache
+ * lines, pages and observers.
  */
 #ifndef SPEPROF_PROFILE_SHARD_H
 #define SPEPROF_PROFILE_SHARD_H
 
 #include "profile.h"
 
-/** profile_set_reader() - whose @shard is from now on */
+/** profile_set_reader() - set the reader lock slot that @shard uses from now on */
 void profile_set_reader(struct profile *shard, struct attribute_reader *reader);
 
-/** profile_counted() - whether there is anything to merge */
+/** profile_counted() - return whether @shard has anything to merge */
 bool profile_counted(const struct profile *shard);
 
 /**
- * profile_merge() - what @shard has counted is @whole's, and @shard as if it were new
- * @reader: of the caller, who sits in it; left for a moment now and then. NULL: nobody else asks
+ * profile_merge() - move everything that @shard counted to @whole, and clear @shard
+ * @whole: the profile that readers see; the caller is its thread
+ * @shard: a shard that no thread counts in
+ * @reader: the caller's reader lock slot, which it holds and which is released for short times;
+ *	NULL if no other thread uses the attributor
  */
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
 
-/** profile_history_is_due() - whether profile_advance_history() would end one: shards are merged before */
+/**
+ * profile_history_is_due() - return whether profile_advance_history() would close a slot
+ *
+ * If so, the caller merges all shards first.
+ */
 bool profile_history_is_due(const struct profile *whole, u64 now_ns);
 
-/** profile_advance_history() - it is @now_ns, of the windows' clock: sub-windows that have ended, end */
+/**
+ * profile_advance_history() - close the slots of the history that ended before @now_ns
+ *
+ * @now_ns is a time on the windows' clock.
+ */
 void profile_advance_history(struct profile *whole, u64 now_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile: samples aggregated in tables of fixed capacity. One owner, one
- * thread; a snapshot is taken by that thread.
+ * The profile aggregates samples in tables of fixed capacity. One thread owns it and makes all
+ * calls, including those that read.
  */
 #ifndef SPEPROF_PROFILE_H
 #define SPEPROF_PROFILE_H
@@ -19,21 +19,23 @@
 struct profile;
 
 /**
- * struct profile_config
- * @locations: capacity of the (process, PC) table; 0 for the default (32768)
- * @location_bytes: what places may take beside themselves, for what is carried over; 0: no bound
- * @counters: of processes and containers, 2 KiB each: who counted least gives way; 0: no bound
- * @contexts: values of each Context packet counted one by one, a power of two; 0 for
+ * struct profile_config - the configuration of a profile
+ * @locations: capacity of the table of (process, PC); 0 for the default (32768)
+ * @location_bytes: limit of memory for locations' larger counters, bytes; 0: no limit
+ * @counters: limit of counters of processes and containers, 2 KiB each; the one with the fewest
+ *	samples is evicted; 0: no limit
+ * @contexts: values of each Context packet that are counted one by one, a power of two; 0 for
  *	the default (65536)
- * @midr: MIDR_EL1 for windows that do not say which core took them; 0 for none
- * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the
- *	defaults (1024, 4096)
- * @history: keep what was counted in the last 10 s, minute and 10 minutes
- * @processes, @containers: of the attributor, for windows; 0 for its defaults
- * @nodes: of this machine, for pages; the caller's until the profile is freed. NULL: unknown
- * @filter: what counts; stays the caller's until the profile is freed. NULL: everything
- * @whole: makes it a shard of that (profile-shard.h); keeps no windows
- * @reader: a seat at the attributor, where several threads ask it; NULL for one thread alone
+ * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults
+ *	(1024, 4096)
+ * @history: count by period: the last 10 s, minute and 10 minutes
+ * @processes, @containers: the attributor's capacities, for the history; 0 for its defaults
+ * @nodes: the machine's nodes, for pages; must outlive the profile. NULL: unknown
+ * @midr: MIDR_EL1 for windows that do not name their core; 0 for none
+ * @filter: condition on samples; must outlive the profile. NULL: all samples
+ * @whole: makes the profile a shard of @whole (profile-shard.h), without a history
+ * @reader: reader lock slot at the attributor if several threads use that; NULL for a single
+ *	thread
  */
 struct profile_config {
 	u32 locations;
@@ -52,27 +54,47 @@ struct profile_config {
 	struct attribute_reader *reader;
 };
 
+/**
+ * profile_new() - allocate an empty profile
+ * @config: the configuration, copied
+ * @attributor: names the tasks of samples; must outlive the profile
+ * @ret_profile: the profile; free it with profile_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile);
+
+/** profile_free() - free a profile, which may be NULL; returns NULL */
 struct profile *profile_free(struct profile *profile);
 
-/** profile_set_filter() - what counts from now on; @filter as in &struct profile_config */
+/**
+ * profile_set_filter() - replace the filter; @filter is as in &struct profile_config
+ *
+ * Samples that wait for /proc are counted by the previous filter first.
+ */
 void profile_set_filter(struct profile *profile, const struct filter *filter);
 
-/** profile_finish_queued() - count the samples that still wait for /proc, as far as it has answered */
+/**
+ * profile_finish_queued() - count all samples that wait for /proc
+ *
+ * A sample whose task is still unknown counts as unattributed.
+ */
 void profile_finish_queued(struct profile *profile);
 
-/** profile_reset() - forget all samples and ledgers */
+/** profile_reset() - clear all counters and ledgers */
 void profile_reset(struct profile *profile);
 
-/** profile_window() - decode, attribute and aggregate a window */
+/** profile_window() - decode, attribute and count the records of a window */
 void profile_window(struct profile *profile, const struct source_window *window);
 
 /**
  * struct profile_sample - a sample that was counted
- * @sample, @window: as they came; valid during the call
- * @process: index of the attributor's process, of @generation; ATTRIBUTE_NONE for none
- * @origin: what served it, if @memory: a load or store
+ * @sample, @window: the sample and its window; valid during the call
+ * @process: index of its process in the attributor; ATTRIBUTE_NONE for none
+ * @generation: generation of that process
+ * @origin: what served the access, if @memory
+ * @memory: the sample is a load or store
  */
 struct profile_sample {
 	const struct spe_sample *sample;
@@ -84,57 +106,74 @@ struct profile_sample {
 };
 
 /**
- * struct profile_observer - who wants to see each sample, and not just what it adds to
+ * struct profile_observer - a callback that receives each counted sample
+ * @sample: the callback; several threads may call it, one at a time
+ * @ctx: its argument
+ * @next: the next observer of the profile
+ * @profile: the observed profile; NULL once that was freed
  *
- * As long as there is one, records are decoded one by one, which takes twice as long.
+ * While there is an observer, records are decoded one by one, which takes twice the time.
  */
 struct profile_observer {
 	void (*sample)(void *ctx, const struct profile_sample *sample);
 	void *ctx;
 	struct profile_observer *next;
-	struct profile *profile; /* NULL once that was freed */
+	struct profile *profile;
 };
 
-/** profile_observe() - @observer stays the caller's, until it is taken away again */
+/** profile_observe() - add an observer, which must stay valid until profile_unobserve() */
 void profile_observe(struct profile *profile, struct profile_observer *observer);
 void profile_unobserve(struct profile_observer *observer);
 
-/** profile_sink() - a sink that feeds @profile and its attributor */
+/** profile_sink() - return a sink that passes windows to @profile and events to its attributor */
 struct source_sink profile_sink(struct profile *profile);
 
 /**
- * profile_view() - the heaviest @limit rows
- * @symbols: to name functions
- * @limit: 0 for all
- * @ret_view: rows allocated; the header's ledgers are filled, what only the
- *	daemon knows (source, running, cost, memory) is left zero
+ * profile_view() - create a view of all samples since the start
+ * @profile: the profile; the caller is its thread
+ * @symbols: resolver of function names
+ * @live: the processes belong to this machine and may still run
+ * @group: what a row is
+ * @sort: the order of rows
+ * @limit: maximum number of rows, the heaviest; 0 for all
+ * @ret_view: the view; free it with view_clear(). The fields that only the daemon knows (source,
+ *	running, cost, memory) are 0
+ *
+ * Return: 0; -ENOMEM.
  */
 int profile_view(struct profile *profile, struct symbols *symbols, bool live,
 		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
 
 /**
- * profile_span_view() - profile_view() of what was counted in the last time
- * @now_ns: on the windows' clock, so that without samples time passes too; 0 if unknown
+ * profile_span_view() - create a view of the samples of a period
+ * @span: the period; VIEW_SPAN_START is all since the start
+ * @now_ns: current time on the windows' clock, so that the period advances without samples; 0 if
+ *	unknown
  *
- * Of @header, records, weight and duration_ns are of that time, ledgers since the start. Rows
- * are the 256 heaviest, of processes and functions without percentiles and levels, and with the
- * weight of view_unit() alone.
+ * The other parameters are those of profile_view(). In the header, records, weight and
+ * duration_ns are those of the period; the ledgers of lost and suspect bytes are since the
+ * start. There are at most 256 rows, the heaviest. Rows of processes and functions have no
+ * percentiles and levels, and only the weight of view_unit().
  *
- * Return: 0; -EOPNOTSUPP if @profile keeps no windows; -EINVAL, -ENOMEM.
+ * Return: 0; -EOPNOTSUPP if @profile has no history; -EINVAL; -ENOMEM.
  */
 int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
 		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
 		      u64 now_ns, struct view *ret_view);
 
-/** profile_skip_time() - nobody sampled for @ns: this was no time of a window of the last seconds */
+/** profile_skip_time() - exclude @ns from the open period: sampling was not running */
 void profile_skip_time(struct profile *profile, u64 ns);
 
-/** profile_containers() - how many there are; index 0 is "none" */
+/** profile_containers() - return the number of containers; index 0 is "none" */
 u32 profile_containers(struct profile *profile);
-/** profile_container_samples() - as of the last profile_containers() or view */
+/**
+ * profile_container_samples() - return the samples of container @index
+ *
+ * The number is that of the last profile_containers() or view.
+ */
 u64 profile_container_samples(const struct profile *profile, u32 index);
 
-/** profile_histogram() - latency of the whole machine; valid until the next window */
+/** profile_histogram() - return a latency of all samples; valid until the next window */
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a sample is, whoever's, wherever and however long it took: operation, events,
- * data source. Few combinations make up all samples, so each has a number by which it is
- * counted, and is taken apart when the counts are looked at.
+ * Sample classes: what a sample is, independent of its task, location and latency. A class is a
+ * combination of operation, events and data source. Few classes make up all samples, so each has
+ * a number by which its samples are counted. It is decoded when the counters are read.
  */
 #ifndef SPEPROF_SAMPLE_CLASS_H
 #define SPEPROF_SAMPLE_CLASS_H
@@ -10,41 +10,41 @@
 #include "counters.h"
 
 /*
- * What counts of a sample, as bytes of 0 or 1 in the order of &struct sample_counts: all
- * of them are added up at once, SAMPLE_CLASS_FLUSH times at most until they are carried over.
+ * What a sample adds to &struct sample_counts, as bytes of 0 or 1 in the same order. The bytes
+ * of up to SAMPLE_CLASS_FLUSH samples are added at once before they are carried over.
  */
 #define SAMPLE_CLASS_LANES (SAMPLE_COUNTS / 16)
 #define SAMPLE_CLASS_FLUSH 255
 
 typedef u8 sample_class_lanes __attribute__((vector_size(16)));
 
-/* In traits.flags: the kind, and whether it is an SVE or SME operation. */
+/* In &sample_class.flags: the kind of operation, and whether it is an SVE or SME operation. */
 #define SAMPLE_CLASS_KIND 0x7
 #define SAMPLE_CLASS_SIMD 0x8
-/* It has more contexts than the one that tells whose it is. */
+/* The sample has more contexts than the one that identifies its task. */
 #define SAMPLE_CLASS_CONTEXTS 0x10
 /*
- * A load or store that its first level cache did not serve: of a line that may be shared,
- * and of a known physical address.
+ * A load or store that its first level cache did not serve: its line may be shared (LINE), its
+ * physical address is known (PAGE).
  */
 #define SAMPLE_CLASS_LINE 0x20
 #define SAMPLE_CLASS_PAGE 0x40
-/* Memory served it, as far as is known. */
+/* DRAM served it, as far as is known. */
 #define SAMPLE_CLASS_DRAM 0x80
 
 /**
- * struct sample_class - a combination
- * @events: the Events payload
- * @key: all else, by sample_class_key()
- * @count: samples of it since the catalog's owner took that away
+ * struct sample_class - one combination
+ * @events: payload of the Events packet
+ * @key: everything else, by sample_class_key()
+ * @count: samples since the catalog's owner flushed it
  * @absent: HISTOGRAM_NONE for latencies that such a record does not have, else 0
- * @origin: what served it, if it is a load or store
- * @flags: TRAITS_*
- * @id: its number
- * @coarse: the number of what it counts as where there is no room for all that there are:
- *	the same without its events; 0 if that was not asked for yet
- * @used: whether there is one
- * @ones: for figures
+ * @origin: what served the access of a load or store
+ * @flags: SAMPLE_CLASS_* flags
+ * @id: number of the class
+ * @coarse: number of the class without events, used when a table of classes is full; 0 if not
+ *	computed yet
+ * @used: the entry is in use
+ * @ones: what a sample adds to the counters
  */
 struct sample_class {
 	u64 events;
@@ -60,22 +60,22 @@ struct sample_class {
 };
 
 /*
- * Combinations that have numbers, from 1 on, and of these the ones that are whole. What comes
- * then has no number of its own, but that of the one without its events.
+ * The number of classes, which are numbered from 1 on, and how many of them may include events.
+ * Further combinations use the class without events.
  */
 #define SAMPLE_CLASS_MAX   16383U
 #define SAMPLE_CLASS_WHOLE 12287U
-/* What has no number at all: it is not known what it was. */
+/* The class of samples for which no number is left: what they were is unknown. */
 #define SAMPLE_CLASS_OTHERS UINT16_MAX
 
 #define SAMPLE_CLASS_BITS	10
 #define SAMPLE_CLASS_INDEX_BITS 15
 
 /**
- * struct sample_class_catalog
- * @at: by number; the first is the one without a number of its own that came last
- * @used, @whole: how many have numbers, and how many of them have their events
- * @guess: the number, by sample_class_slot(): of the one that was there the last time
+ * struct sample_class_catalog - all classes of a profile
+ * @at: classes by number; entry 0 is scratch for a combination without a number of its own
+ * @used, @whole: number of classes, and of those that include events
+ * @guess: by sample_class_slot(), the number that was used last
  * @index: numbers by hash, open addressing; 0 is free
  */
 struct sample_class_catalog {
@@ -86,13 +86,17 @@ struct sample_class_catalog {
 	u16 index[1 << SAMPLE_CLASS_INDEX_BITS];
 };
 
-/* Where in a key the index of the encoding is. */
+/* Lowest bit of the encoding's index in a key. */
 #define SAMPLE_CLASS_ENCODING 51
 
-/* Of keys by sample_class_content(): encodings do not come so far. */
+/* Marks keys of sample_class_content(); indices of encodings do not reach this bit. */
 #define SAMPLE_CLASS_CONTENT (1ULL << 63)
 
-/** sample_class_key() - @encoding is the index of a core's data sources, below 4096 */
+/**
+ * sample_class_key() - return the key of a combination, without its events
+ *
+ * @encoding is the index of the core's table of data sources, below 4096.
+ */
 static inline u64 sample_class_key(u64 present, u8 op_class, u8 op_subclass, u16 source,
 				   u32 encoding)
 {
@@ -110,49 +114,58 @@ static inline u32 sample_class_slot(u64 events, u64 key)
 	return (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_BITS));
 }
 
-/** sample_class_init() - 0 or -ENOMEM */
+/** sample_class_init() - allocate an empty catalog; returns 0 or -ENOMEM */
 int sample_class_init(struct sample_class_catalog *catalog);
 
-/** sample_class_deinit() - also of one that is all zeros */
+/** sample_class_deinit() - free the memory; @catalog may be all zeros */
 void sample_class_deinit(struct sample_class_catalog *catalog);
 
-/** sample_class_clear() - forget all of them, and their numbers */
+/** sample_class_clear() - remove all classes; their numbers become invalid */
 void sample_class_clear(struct sample_class_catalog *catalog);
 
 /**
- * sample_class_find() - the number of @events and @key, where its guess was wrong
+ * sample_class_find() - return the number of @events and @key when the guess was wrong
+ * @sources: the core's table of data sources
  *
- * Return: 0 if it has none and there is no room: then the first entry is to be filled by
- * sample_class_fill(), and has sample_class_coarse() for an id.
+ * Return: 0 if the combination has no number and none is left. The caller then fills entry 0 by
+ * sample_class_fill() and uses sample_class_coarse() as its id.
  */
 u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
 		      const struct spe_data_sources *sources);
 
 /**
- * sample_class_content() - what figures count of @sample_class, but for events, as a number
+ * sample_class_content() - return what the counters need of @sample_class, except events, as a
+ * number
  *
- * sample_class_restore() makes traits of it and of events, in another process too.
+ * sample_class_restore() restores the class from it and the events, also in another process.
  */
 u32 sample_class_content(const struct sample_class *sample_class);
 
-/** sample_class_restore() - its number; 0 if @content is none; SAMPLE_CLASS_OTHERS if there is no room */
+/**
+ * sample_class_restore() - return the number of the class with @events and @content
+ *
+ * Return: 0 if @content is invalid; SAMPLE_CLASS_OTHERS if no number is left.
+ */
 u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 content);
 
-/** sample_class_coarse() - the number of what @sample_class count as without their events, or SAMPLE_CLASS_OTHERS */
+/**
+ * sample_class_coarse() - return the number of @sample_class without events, or
+ * SAMPLE_CLASS_OTHERS
+ */
 u16 sample_class_coarse(struct sample_class_catalog *catalog, struct sample_class *sample_class);
 
-/** sample_class_of() - by id; NULL for SAMPLE_CLASS_OTHERS */
+/** sample_class_of() - return a class by its id; NULL for SAMPLE_CLASS_OTHERS */
 static inline const struct sample_class *sample_class_of(const struct sample_class_catalog *catalog,
 							 u16 id)
 {
 	return id == SAMPLE_CLASS_OTHERS ? NULL : &catalog->at[id];
 }
 
-/** sample_class_fill() - @ret_sample_class is of @events and @key, and has counted nothing */
+/** sample_class_fill() - fill @ret_sample_class for @events and @key, with a count of 0 */
 void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		       struct sample_class *ret_sample_class);
 
-/** sample_class_source() - the Data Source payload; false if there is none */
+/** sample_class_source() - get the payload of the Data Source packet; returns false without one */
 bool sample_class_source(const struct sample_class *sample_class, u16 *ret_source);
 
 #endif

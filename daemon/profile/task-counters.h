@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Figures of processes and containers, 2 KiB each: there for whom something was counted, and of a
- * profile with a bound no more than that. Who counted least gives way; what it had counted stays
- * with its container.
+ * Counters of processes and containers, 2 KiB each. They are allocated with the first sample. In
+ * a profile with a limit, the process with the fewest samples loses its counters to a new one;
+ * its samples stay counted in its container.
  */
 #ifndef SPEPROF_TASK_COUNTERS_H
 #define SPEPROF_TASK_COUNTERS_H
@@ -12,12 +12,12 @@
 struct profile;
 
 /**
- * struct process_tally - what is kept of a process
- * @generation: of the attributor's entry
- * @container, @container_generation: where its samples since the last move count
- * @restarted: figures of before gave way since that was taken note of (history-view.c)
- * @sum: samples since then; NULL for none
- * @moved_from: those of before, which its containers have already; NULL for none
+ * struct process_tally - the counters of one process
+ * @generation: generation of the attributor's entry
+ * @container, @container_generation: the container that counts its samples since the last move
+ * @restarted: earlier counters were evicted since the last slot of the history (history-view.c)
+ * @sum: samples since the last move; NULL for none
+ * @moved_from: samples before that, which its former containers already count; NULL for none
  */
 struct process_tally {
 	u32 generation;
@@ -28,36 +28,40 @@ struct process_tally {
 	struct counters *moved_from;
 };
 
-/** struct container_tally - @sum: NULL for no sample */
+/** struct container_tally - counters of a container; @sum is NULL without a sample */
 struct container_tally {
 	u32 generation;
 	struct counters *sum;
 };
 
-/* Who shares in the bound, and how: half of it, and a quarter each. */
+/* The users of the limit: live processes get half of it, the other two a quarter each. */
 enum tally_kind { TALLY_PROCESS, TALLY_EXITED, TALLY_CONTAINER, TALLY_KINDS };
 
 /**
- * struct tally_budget
- * @most: figures of a profile; 0: as many as come
- * @used: by &enum tally_kind
+ * struct tally_budget - the limit of counters of a profile, and their number
+ * @most: the limit; 0: no limit
+ * @used: number of counters by &enum tally_kind
  */
 struct tally_budget {
 	u32 most;
 	u32 used[TALLY_KINDS];
 };
 
-/** tally_full() - whether one more of @kind is above the bound */
+/** tally_full() - return whether one more of @kind would exceed the limit */
 bool tally_full(const struct tally_budget *room, enum tally_kind kind);
 
-/** tally_new() - empty figures; NULL without memory. Whether there is room is the caller's to ask */
+/**
+ * tally_new() - allocate counters of 0; returns NULL without memory
+ *
+ * The caller checks tally_full() first.
+ */
 struct counters *tally_new(struct tally_budget *room, enum tally_kind kind);
 
-/** tally_drop() - @counters may be NULL; returns NULL */
+/** tally_drop() - free @counters, which may be NULL; returns NULL */
 struct counters *tally_drop(struct tally_budget *room, enum tally_kind kind,
 			    struct counters *counters);
 
-/** tally_samples() - of a process, whichever containers it was in */
+/** tally_samples() - return the samples of a process in all its containers */
 u64 tally_samples(const struct process_tally *entry);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The heaviest of many keys in fixed memory: sets of eight entries with space-saving
- * replacement. What replaces another has its weight for a start, so that a heavy key that comes
- * late gets its place.
+ * A table of the heaviest of many keys in fixed memory: sets of eight entries with space-saving
+ * replacement. A new entry inherits the weight of the entry that it replaces. So a key that
+ * becomes heavy late still gets an entry.
  */
 #ifndef SPEPROF_TOPK_H
 #define SPEPROF_TOPK_H
@@ -12,9 +12,9 @@
 #define TOPK_WAYS 8
 
 /**
- * struct topk_entry - embedded first in each entry
+ * struct topk_entry - the first member of each entry
  * @key: two words
- * @weight: 0 of one that is free
+ * @weight: sum of weights; 0 marks a free entry
  */
 struct topk_entry {
 	u64 key[2];
@@ -22,9 +22,12 @@ struct topk_entry {
 };
 
 /**
- * struct topk_table
- * @size: of an entry
- * @tags: for each set, a byte for each way; 0 is free
+ * struct topk_table - the table
+ * @size: size of an entry, bytes
+ * @seed: random seed of the hash, so that the keys' origin cannot choose the set
+ * @sets: number of sets, a power of two
+ * @tags: for each set, one byte per way; 0 is free
+ * @entries: the entries, by set and way
  * @evicted: entries that others replaced
  */
 struct topk_table {
@@ -36,15 +39,22 @@ struct topk_table {
 	u64 evicted;
 };
 
-/** topk_init() - @capacity is rounded up to a power of two, at least 8; 0 or -ENOMEM */
+/**
+ * topk_init() - allocate an empty table
+ * @size: size of an entry, bytes; it begins with &struct topk_entry
+ * @capacity: number of entries, rounded up to a power of two, at least 8
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int topk_init(struct topk_table *table, size_t size, u32 capacity);
 
-/** topk_deinit() - also of one that is all zeros */
+/** topk_deinit() - free the memory; @table may be all zeros */
 void topk_deinit(struct topk_table *table);
 
+/** topk_clear() - remove all entries and keep the memory */
 void topk_clear(struct topk_table *table);
 
-/** struct topk_slot - where the entry of a key is looked for */
+/** struct topk_slot - the set and the tag of a key */
 struct topk_slot {
 	u32 set;
 	u8 tag;
@@ -62,7 +72,7 @@ static inline struct topk_slot topk_slot_of(const struct topk_table *table, u64 
 
 #define TOPK_ONES 0x0101010101010101ULL
 
-/* A bit for each way that may have the tag; none: the key has no entry. */
+/* A bit for each way that may hold the tag. 0 means that the key has no entry. */
 static inline u64 topk_ways(const struct topk_table *table, struct topk_slot place)
 {
 	u64 differ = table->tags[place.set] ^ place.tag * TOPK_ONES;
@@ -70,19 +80,27 @@ static inline u64 topk_ways(const struct topk_table *table, struct topk_slot pla
 	return (differ - TOPK_ONES) & ~differ & TOPK_ONES << 7;
 }
 
-/** topk_find() - the entry of a key, or NULL */
+/** topk_find() - return the entry of a key, or NULL */
 struct topk_entry *topk_find(const struct topk_table *table, u64 key0, u64 key1);
 
 /**
- * topk_add() - add @weight, at least 1, to an entry, which may be new: then all behind
- * its struct topk_entry is 0
+ * topk_add() - add @weight, at least 1, to the entry of a key
+ *
+ * A key without an entry replaces the lightest entry of its set; the bytes after struct
+ * topk_entry are then 0.
+ *
+ * Return: the entry.
  */
 struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 weight);
 
-/** topk_next() - the used entry after @entry, or the first for NULL */
+/** topk_next() - return the used entry after @entry, or the first for NULL */
 struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *entry);
 
-/** topk_sorted() - all of them, by weight; allocated; NULL without memory */
+/**
+ * topk_sorted() - return all used entries, heaviest first
+ *
+ * Return: an allocated array that the caller frees; NULL without memory.
+ */
 struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count);
 
 #endif
