@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What DumpMetrics() hands out: counters of the machine and of its containers, as bytes
- * in a sealed memfd. Documentation/reference/metrics.md describes the format for others.
+ * The result of DumpMetrics(): counters of the machine and of its containers, as bytes in a
+ * sealed memfd. Documentation/reference/metrics.md describes the format for other programs.
  *
- * Version 1 is little-endian. Each part says its size, so that later daemons append
- * members and earlier readers skip them; a reader takes what a part lacks as zero.
+ * Version 1 is little-endian. Each struct is preceded by its size, so that later daemons can
+ * append members and older readers skip them. A reader sets members that are missing to zero.
  */
 #ifndef SPEPROF_METRICS_H
 #define SPEPROF_METRICS_H
@@ -14,16 +14,16 @@
 #define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of @magic, without the NUL */
 #define METRICS_VERSION 1
 
-/* Bounds for whoever reads one: hostile ones are larger. */
+/* Limits of a reader; metrics_parse() rejects larger input as hostile. */
 #define METRICS_CONTAINERS 8192
 #define METRICS_SIZE	   (32U << 20)
 #define METRICS_PART	   65536U
 
-/* Places of &enum spe_level; more than there are. */
+/* Size of arrays by &enum spe_level; it exceeds the number of levels. */
 #define METRICS_LEVELS 32
-/* Places of &enum sample_unit. */
+/* Size of arrays by &enum sample_unit. */
 #define METRICS_UNITS 4
-/* Those of struct histogram; the last is always 0. */
+/* Number of buckets of struct histogram; the last is always 0. */
 #define METRICS_BUCKETS 64
 
 enum metrics_latency {
@@ -33,21 +33,21 @@ enum metrics_latency {
 	METRICS_LATENCIES,
 };
 
-/* Why sampling was enabled and no window armed. */
+/* Why sampling was enabled while no window was armed. */
 enum metrics_blind {
-	METRICS_BLIND_UNKNOWN,	/* the source does not tell causes */
-	METRICS_BLIND_FULL,	/* no room in a ring */
+	METRICS_BLIND_UNKNOWN,	/* the source reports no causes */
+	METRICS_BLIND_FULL,	/* a ring had no free space */
 	METRICS_BLIND_HANDLING,	/* an event was being handled */
 	METRICS_BLIND_THROTTLE,
-	METRICS_BLIND_HANDOVER,	/* another session had the SPU, or nobody might be sampled */
+	METRICS_BLIND_HANDOVER,	/* another session had the SPU, or no task to sample ran */
 	METRICS_BLIND_FAULT,
-	METRICS_BLIND_RESTART,	/* no process had the source */
+	METRICS_BLIND_RESTART,	/* the daemon was restarting */
 	METRICS_BLIND_HOTPLUG,
 	METRICS_BLINDS,
 	METRICS_BLIND_PLACES = 8,
 };
 
-/** struct metrics_head - the first bytes; parts follow in this order */
+/** struct metrics_head - the first bytes; the structs follow in the order of their sizes here */
 struct metrics_head {
 	char magic[8];
 	u32 version;
@@ -59,18 +59,22 @@ struct metrics_head {
 	u64 size;	/* of everything */
 };
 
-/** struct metrics_histogram - cycles; bucket by histogram_bucket() */
+/** struct metrics_histogram - latencies in cycles; bucket by histogram_bucket() */
 struct metrics_histogram {
 	u64 sum;
 	u64 bucket[METRICS_BUCKETS];
 };
 
 /**
- * struct metrics_tally - what was sampled
- * @weight: operations that the samples stand for, by &enum sample_unit: each the mean
- *	interval that it was taken with, so that those of machines may be added
- * @memory: loads and stores; the sum of @level, by &enum spe_level
- * @remote: those that accessed another chip
+ * struct metrics_tally - the counters of a set of samples
+ * @samples: number of samples
+ * @weight: operations that the samples stand for, by &enum sample_unit. Each sample adds the
+ *	mean interval it was taken with, so weights of several machines may be added
+ * @memory: loads and stores; the sum of @level
+ * @remote: loads and stores that accessed another chip
+ * @branches, @mispredicted: branches, and the mispredicted ones
+ * @level: loads and stores by &enum spe_level
+ * @latency: latencies by &enum metrics_latency
  */
 struct metrics_tally {
 	u64 samples;
@@ -84,22 +88,24 @@ struct metrics_tally {
 };
 
 /**
- * struct metrics_machine - the ledgers, and all samples
- * @epoch: another one: counters began anew
- * @process: likewise, for those from @threads_evicted to @events_lost and behind @all, which outlive
- *	a reset, and not a restart
- * @age_ns: for how long it has sampled in this epoch
- * @backend: &enum backend; whoever exports must not export what an emulated SPU modelled
- * @interval_ns: in force, the mean of all CPUs
- * @written: UINT64_MAX where the SPU does not count its records
- * @bytes: = @decoded + @padding + @suspect + @dropped; @lost come on top
- * @lost: UINT64_MAX where the source does not record it
- * @enabled_ns: = armed + the sum of @blind_ns, all over CPUs; UINT64_MAX where the source does not
- *	record it, and @blind_ns has no meaning
- * @unattributed, @evicted: samples
- * @*_evicted, @containers_overflow, @mappings_dropped, @events_lost: of the attributor
- * @cpu_ns, @memory: of the daemon
- * @mappings_lost, @lookups_unanswered: of the attributor; 0 from daemons that end with @all
+ * struct metrics_machine - the ledgers and the counters of all samples
+ * @epoch: identifies the start of the counters; if it changes, they restarted from 0
+ * @process: the same for the counters from @threads_evicted to @events_lost and after @all,
+ *	which survive a reset and not a restart of the daemon
+ * @age_ns: time of sampling in this epoch
+ * @backend: &enum backend; an exporter must not export what an emulated SPU modelled
+ * @interval_ns: time between samples in force, the mean of all CPUs
+ * @written: records written; UINT64_MAX if the SPU does not count its records
+ * @bytes: = @decoded + @padding + @suspect + @dropped; @lost is not included
+ * @lost: bytes lost; UINT64_MAX if the source does not record it
+ * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source
+ *	does not record it, and @blind_ns is meaningless then
+ * @unattributed, @evicted: number of samples
+ * @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
+ *	@mappings_dropped, @events_lost: statistics of the attributor
+ * @cpu_ns, @memory: CPU time and resident bytes of the daemon
+ * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from daemons whose struct
+ *	ends with @all
  */
 struct metrics_machine {
 	u64 epoch;
@@ -144,13 +150,14 @@ struct metrics_machine {
 };
 
 /**
- * struct metrics_container - one that samples were counted for
- * @id: the same for the same container, whatever it is called, also in the next epoch; of no
- *	other in this snapshot
- * @name, @runtime, @path: as &struct attribute_container has them; "" is no container
- * @left_ns: for how long no process has lived in it; 0: one does, or that is not known
- * @name_space, @pod, @pod_container: as Kubernetes calls it, where @name had no room for
- *	"namespace/pod/container" and is cut; else ""
+ * struct metrics_container - the counters of a container with samples
+ * @id: identifies the container, also after it was renamed and in the next epoch; unique in the
+ *	snapshot
+ * @name, @runtime, @path: as in &struct attribute_container; "" is "in no container"
+ * @left_ns: time since its last process exited or moved; 0 if it has processes or that is
+ *	unknown
+ * @name_space, @pod, @pod_container: the full Kubernetes names if @name is too short for
+ *	"namespace/pod/container" and was truncated; else ""
  *
  * The first version ends with @tally.
  */
@@ -167,8 +174,10 @@ struct metrics_container {
 };
 
 /**
- * struct metrics - what was read
- * @containers: @count of them
+ * struct metrics - a parsed snapshot
+ * @machine: the machine
+ * @count: number of @containers
+ * @containers: the containers
  */
 struct metrics {
 	struct metrics_machine machine;
@@ -177,29 +186,31 @@ struct metrics {
 };
 
 /**
- * metrics_dump() - @metrics as a sealed memfd
+ * metrics_dump() - write @metrics to a sealed memfd
  *
- * Return: the descriptor, or negative errno.
+ * Return: the descriptor, which the caller closes; negative errno.
  */
 int metrics_dump(const struct metrics *metrics);
 
 /**
- * metrics_parse() - read bytes that anybody may have written
- * @ret_metrics: allocated, to be freed by metrics_clear(); strings end, figures are
- *	as they came: sums need not agree
- * @ret_why: what is wrong, a static sentence
+ * metrics_parse() - parse untrusted bytes
+ * @data, @size: the bytes
+ * @ret_metrics: the result; free it with metrics_clear(). All strings are terminated. Numbers
+ *	are not checked: sums need not balance
+ * @ret_why: on failure, what is wrong: a static sentence
  *
- * Return: 0, -EBADMSG, -EPROTONOSUPPORT for another version, or -ENOMEM.
+ * Return: 0; -EBADMSG; -EPROTONOSUPPORT for another version; -ENOMEM.
  */
 int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why);
 
 /**
  * metrics_load() - metrics_parse() of a file or a memfd
  *
- * It is copied first: whoever wrote it may still change it.
+ * The bytes are copied first, because their writer may still change them.
  */
 int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why);
 
+/** metrics_clear() - free the containers of @metrics */
 void metrics_clear(struct metrics *metrics);
 
 #endif

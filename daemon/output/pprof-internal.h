@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table that is counted in and written from. */
+/* The table of samples for pprof, for the files that fill, filter and write it. */
 #ifndef SPEPROF_PPROF_INTERNAL_H
 #define SPEPROF_PPROF_INTERNAL_H
 
 #include "pprof.h"
 
-/* Sums of samples, each also of what its samples stand for. */
+/* Values of an entry. Each also exists as a weighted value. */
 enum pprof_value {
 	PPROF_SAMPLES,
 	PPROF_TOTAL,
@@ -20,13 +20,19 @@ enum pprof_value {
 #define PPROF_NO_NODE 0xff
 
 /**
- * struct pprof_entry
- * @pc: virtual address; @kernel: and whose
- * @container, @container_generation: of the attributor
- * @level: what served it, SPE_LEVELS of what is no load or store
- * @node: of the CPU, PPROF_NO_NODE if unknown
- * @unit: of which @weighted is: no entry has two
- * @weighted: each sample's part of @value times its interval; of PPROF_SAMPLES the operations
+ * struct pprof_entry - the counters of one combination of location, process, container, level
+ * and node
+ * @pc: virtual address
+ * @process, @generation: entry of the attributor
+ * @container, @container_generation: entry of the attributor
+ * @level: what served the access; SPE_LEVELS for samples other than loads and stores
+ * @node: NUMA node of the CPU, PPROF_NO_NODE if unknown
+ * @unit: the unit of @weighted; samples of another unit have their own entry
+ * @kernel: @pc is the kernel's
+ * @used: the entry is in use
+ * @value: sums by &enum pprof_value
+ * @weighted: the same, each sample multiplied by its interval; for PPROF_SAMPLES it is the
+ *	number of operations
  */
 struct pprof_entry {
 	u64 pc;
@@ -46,11 +52,16 @@ struct pprof_entry {
 static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it");
 
 /**
- * struct pprof
- * @room: how many @entries there are, and names may be
- * @no_interval: there was a sample whose interval is not known
- * @others: samples for which there was no entry, without place, by unit
- * @node: of CPUs
+ * struct pprof - the table of samples for one pprof profile
+ * @attributor: the attributor of the profile
+ * @observer: receives the samples
+ * @room: limit of @entries and of the names
+ * @live: the processes and CPUs belong to this machine
+ * @no_interval: a sample had an unknown interval
+ * @count: number of used @entries
+ * @entries: the table, open addressing
+ * @others: samples that found no free entry, without location, by unit
+ * @node: NUMA node by CPU
  */
 struct pprof {
 	struct attributor *attributor;
@@ -65,10 +76,14 @@ struct pprof {
 };
 
 /**
- * struct pprof_hide - what is summed up, as a filter has it
- * @verdict: of containers by index: 0 not looked at, FOLD_SHOWN, FOLD_HIDDEN
- * @entries: @count of them, one for each data source, node and unit; of no place
- * @error: negative errno
+ * struct pprof_hide - sums of the samples that a filter hides
+ * @filter: the filter
+ * @attributor: knows the containers' names
+ * @verdict: by container index: 0 for not checked yet, FOLD_SHOWN or FOLD_HIDDEN
+ * @containers: number of entries of @verdict
+ * @entries: one sum for each data source, node and unit, without location
+ * @count, @room: number of @entries, and capacity
+ * @error: negative errno of the first failure, 0 for none
  */
 struct pprof_hide {
 	const struct pprof_filter *filter;
@@ -81,11 +96,14 @@ struct pprof_hide {
 	int error;
 };
 
+/** pprof_hide_init() - prepare the sums for @filter; returns 0 or -ENOMEM */
 int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
 		    struct attributor *attributor);
+
+/** pprof_hide_deinit() - free the sums */
 void pprof_hide_deinit(struct pprof_hide *fold);
 
-/** pprof_hide_entry() - whether @entry is not to be shown: it is summed up then */
+/** pprof_hide_entry() - return whether the filter hides @entry; if so, add it to the sums */
 bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry);
 
 #endif

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pprof: what a profile counts for a while, as pprof's protocol buffers have it. Beside
- * the profile's own tables, since those know neither what translation took at a place
- * nor which of its accesses took how long.
+ * pprof: counts the samples of a profile for some time, and writes them in pprof's format. It
+ * has a table of its own, because the profile's tables lack the translation latency and the
+ * latency of each level by location.
  *
- * Each sample counts the same here and in the profile, and for the same process.
+ * Each sample counts as in the profile, for the same process.
  */
 #ifndef SPEPROF_PPROF_H
 #define SPEPROF_PPROF_H
 
 #include "profile/profile.h"
 
-/* What tells entries apart: place, process, container, data source, node. Where memory is no matter. */
+/*
+ * Default number of entries, if memory is not limited. An entry is a combination of location,
+ * process, container, data source and node.
+ */
 #define PPROF_ENTRIES 32768
 
-/* Bytes of one, and what is taken beside the table and names when it is written. */
+/* Bytes of an entry, and bytes that writing takes in addition to the table and the names. */
 #define PPROF_ENTRY   144
 #define PPROF_WRITING (384ULL << 10)
 
-/* Seconds that one of a running daemon may take, and how many there may be at once, of all and of a user. */
+/*
+ * Limits of the running daemon: seconds of one profile, profiles at a time, and those of one
+ * user.
+ */
 #define PPROF_SECONDS  600
 #define PPROF_AT_ONCE  4
 #define PPROF_OF_USER  2
@@ -26,37 +32,43 @@
 struct pprof;
 
 /**
- * struct pprof_limits - how large it may become
- * @entries: what is told apart; what more comes counts as "[not told apart]"
- * @names: bytes of names while it is written, by which places are told that come first; 0: no bound
+ * struct pprof_limits - limits of a profile's memory
+ * @entries: maximum number of entries; further samples count as "[not told apart]"
+ * @names: maximum bytes of names while writing; locations beyond it have no name; 0: no limit
  */
 struct pprof_limits {
 	u32 entries;
 	u64 names;
 };
 
-/** pprof_bytes() - at the most */
+/** pprof_bytes() - return the maximum number of bytes that a profile takes */
 static inline u64 pprof_bytes(const struct pprof_limits *room)
 {
 	return (u64)room->entries * PPROF_ENTRY + room->names + PPROF_WRITING;
 }
 
 /**
- * pprof_new() - count what is sampled from now on
- * @profile: observed until pprof_free()
- * @live: processes and CPUs are this machine's
- * @room: NULL: PPROF_ENTRIES, and no bound of names
+ * pprof_new() - start counting the samples of a profile
+ * @profile: the profile, observed until pprof_free()
+ * @attributor: the profile's attributor
+ * @live: the processes and CPUs belong to this machine
+ * @room: the limits; NULL: PPROF_ENTRIES entries, names without limit
+ * @ret_pprof: the result; free it with pprof_free()
+ *
+ * Return: 0; negative errno.
  */
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	      const struct pprof_limits *room, struct pprof **ret_pprof);
+
+/** pprof_free() - stop counting and free @pprof, which may be NULL; returns NULL */
 struct pprof *pprof_free(struct pprof *pprof);
 
 /**
- * struct pprof_filter - whose names are written
- * @allow, @deny: globs on names of containers, as Allow= and Deny= of the exporter have them,
- *	NULL-terminated, or NULL; none of @allow is all, @deny goes first
+ * struct pprof_filter - the containers whose names are written
+ * @allow, @deny: globs of container names, as Allow= and Deny= of the exporter; NULL-terminated,
+ *	or NULL. Without @allow all are admitted; @deny has priority
  *
- * What is not known to be of a container that is admitted is "other": without process,
+ * Samples that do not surely belong to an admitted container count as "other", without process,
  * function and address.
  */
 struct pprof_filter {
@@ -65,11 +77,11 @@ struct pprof_filter {
 };
 
 /**
- * struct pprof_facts - of the whole
+ * struct pprof_facts - facts about the whole profile
  * @start_ns: CLOCK_REALTIME; 0 if unknown
  * @duration_ns: 0 if unknown
- * @backend: &enum backend: said in a comment
- * @filter: NULL: everybody's
+ * @backend: &enum backend, written as a comment
+ * @filter: the containers to name; NULL: all
  */
 struct pprof_facts {
 	u64 start_ns;
@@ -79,18 +91,25 @@ struct pprof_facts {
 };
 
 /**
- * pprof_write() - all that was counted, compressed by gzip
- * @fd: where to
+ * pprof_write() - write all samples, compressed by gzip
+ * @pprof: the samples
+ * @symbols: resolver of function names
+ * @facts: facts about the whole profile
+ * @fd: file to write to
  *
  * Return: 0 or negative errno.
  */
 int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
 		int fd);
 
-/** pprof_request_names() - begin to look up the names of what was sampled so far: waits for nothing */
+/** pprof_request_names() - request the names of all samples so far, without waiting for them */
 void pprof_request_names(struct pprof *pprof, struct symbols *symbols);
 
-/** pprof_samples() - how many were counted, and @ret_others of them without place, for want of room */
+/**
+ * pprof_samples() - return the number of samples counted
+ *
+ * @ret_others: number of samples among them that found no free entry and have no location
+ */
 u64 pprof_samples(const struct pprof *pprof, u64 *ret_others);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A profile's figures in the form in which they leave the daemon. */
+/* Conversion of a profile's counters into the metrics that leave the daemon. */
 #ifndef SPEPROF_PROFILE_METRICS_H
 #define SPEPROF_PROFILE_METRICS_H
 
@@ -7,10 +7,12 @@
 #include "profile/profile.h"
 
 /**
- * profile_metrics() - ledgers, all samples, and those of containers
- * @ret_metrics: allocated, for metrics_clear(); what only the daemon knows (epochs, source,
- *	state, trouble, cost) is left zero. Containers that METRICS_CONTAINERS leaves no room
- *	for are in the machine's figures alone
+ * profile_metrics() - get the ledgers and the counters of all samples and of containers
+ * @profile: the profile; the caller is its thread
+ * @attributor: the profile's attributor
+ * @ret_metrics: the result; free it with metrics_clear(). The fields that only the daemon knows
+ *	(epochs, source, state, trouble, cost) are 0. Containers beyond METRICS_CONTAINERS
+ *	count only in the machine's counters
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Views on the bus: "a{sv}aa{sv}" by the names of struct view's fields, both ways. */
+/*
+ * Serialization of views for D-Bus, in both directions: type "a{sv}aa{sv}", keyed by the names
+ * of struct view's fields.
+ */
 #ifndef SPEPROF_VIEW_BUS_H
 #define SPEPROF_VIEW_BUS_H
 
@@ -7,17 +10,22 @@
 
 #include "view.h"
 
-/** view_append_header() - the header alone: "a{sv}" */
+/**
+ * view_append_header() - append only the header, of type "a{sv}"; returns negative errno on
+ * failure
+ */
 int view_append_header(sd_bus_message *message, const struct view_header *header);
 
-/** view_append() - add header and rows to a reply */
+/** view_append() - append header and rows to a reply; returns negative errno on failure */
 int view_append(sd_bus_message *message, const struct view *view);
 
 /**
- * view_read() - header and rows of a reply
+ * view_read() - read header and rows of a reply
+ * @message: the reply
+ * @ret_view: the view; free it with view_clear()
  *
- * Names that are not known are skipped, names that are missing stay zero, so
- * that tools and daemon of different versions understand each other.
+ * Unknown names are skipped and missing names stay zero, so that tools and daemons of different
+ * versions work together.
  *
  * Return: 0; -EBADMSG if a known name has another type; other negative errno.
  */

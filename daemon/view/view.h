@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Views: what is shown of a profile, the same from a recording, from the bus
- * and in JSON. The daemon fills one from a snapshot; the tools draw it.
+ * Views of a profile, in the same form for recordings, D-Bus and JSON. The daemon fills a view
+ * from its profile; the tools print it.
  */
 #ifndef SPEPROF_VIEW_H
 #define SPEPROF_VIEW_H
@@ -20,7 +20,7 @@ enum view_group {
 
 enum view_sort {
 	VIEW_SORT_SAMPLES,
-	VIEW_SORT_LATENCY, /* sum of total latency: where cycles wait */
+	VIEW_SORT_LATENCY, /* sum of total latency: where cycles are spent waiting */
 	VIEW_SORT_DRAM,
 	VIEW_SORT_REMOTE,
 	VIEW_SORT_MEMORY,
@@ -32,20 +32,20 @@ enum view_sort {
 	VIEW_SORT_SNOOPED,
 	VIEW_SORT_PEER,
 	VIEW_SORT_MODIFIED,
-	VIEW_SORT_L1, /* served by it, as the next ones */
+	VIEW_SORT_L1, /* this and the next ones: served by that level */
 	VIEW_SORT_L2,
 	VIEW_SORT_L3,
 	VIEW_SORT_SYSTEM_CACHE,
 	VIEW_SORT_LLC,
-	VIEW_SORT_ISSUE, /* from here on of latencies: sums */
+	VIEW_SORT_ISSUE, /* from here on: sums of latencies */
 	VIEW_SORT_TRANSLATION,
-	VIEW_SORT_P99, /* from here on percentiles: those of parts do not add up to the whole's */
+	VIEW_SORT_P99, /* from here on: percentiles, which cannot be added up */
 	VIEW_SORT_ISSUE_P99,
 	VIEW_SORT_TRANSLATION_P99,
 	VIEW_SORTS,
 };
 
-/* What a view is of: all since the start, or what came last. */
+/* The period of a view: all since the start, or the most recent time. */
 enum view_span {
 	VIEW_SPAN_START,
 	VIEW_SPAN_10S,
@@ -57,29 +57,33 @@ enum view_span {
 #define VIEW_EVENTS 32
 
 /**
- * struct view_row - one line
+ * struct view_row - one line of a view
  * @samples: records attributed to it
- * @memory: loads and stores among them
+ * @memory: loads and stores among @samples
  * @dram: those of @memory that no cache served (LLC miss, or data source DRAM)
- * @mispredicted: branches
- * @latency_sum: cycles, total latency
- * @p50, @p99: total latency, cycles; 0 where no counter was recorded
- * @pid: 0 for groups of several
- * @container: "-" for none; all strings are escaped
- * @level: what served @memory, by &enum spe_level; their sum is @memory
- * @file, @line: in the source, for VIEW_LINE; "" and 0 where not known
- * @inlines: functions that are inlined at its heaviest place, innermost first, parted by
+ * @branches: branches among @samples
+ * @mispredicted: mispredicted branches
+ * @latency_sum: sum of total latencies, cycles
+ * @p50, @p99: percentiles of total latency, cycles; 0 if no counter was recorded
+ * @pid: process id; 0 for groups of several processes
+ * @container: name; "-" for none. All strings are escaped
+ * @process, @function, @binary: names
+ * @file, @line: position in the source, for VIEW_LINE; "" and 0 if unknown
+ * @inlines: functions that are inlined at its heaviest location, innermost first, separated by
  *	newlines
- * @remote: those of @memory that accessed another chip, whichever level it was
- * @loads, @stores: which @memory is the sum of
+ * @level: loads and stores by &enum spe_level that served them; their sum is @memory
+ * @remote: those of @memory that accessed another chip, at whichever level
+ * @loads, @stores: loads, and stores; their sum is @memory
  * @simd: SVE and SME operations
- * @snooped, @peer, @modified: those of @memory that came from another cache, from another
- *	core's, and were dirty there
- * @issue_*, @translation_*: as of total latency; of functions the percentiles are rounded up
- *	to a power of two
- * @weight: operations that the samples stand for, by &enum sample_unit; of functions, where
- *	there is no view_unit(), in proportion to their processes'
- * @event: by bit of the Events packet
+ * @snooped: those of @memory that another cache served
+ * @peer, @modified: those of @snooped from another core's cache, and those whose line was dirty
+ *	there
+ * @issue_sum, @issue_p50, @issue_p99: as for total latency; for functions the percentiles are
+ *	rounded up to a power of two
+ * @translation_sum, @translation_p50, @translation_p99: the same for translation latency
+ * @weight: operations that the samples stand for, by &enum sample_unit; for functions, without a
+ *	view_unit(), in proportion to the weight of their processes
+ * @event: samples by bit of the Events packet
  */
 struct view_row {
 	u64 samples;
@@ -116,63 +120,67 @@ struct view_row {
 	u64 event[VIEW_EVENTS];
 };
 
-/** enum memory_share - who the budget is shared by */
+/** enum memory_share - the users of the memory budget */
 enum memory_share {
-	MEMORY_FIXED, /* code, stacks, sub-windows, combinations of traits: what has one size */
-	MEMORY_TABLES, /* of attribution and of the session "machine" */
-	MEMORY_RINGS, /* the source's: rings, AUX areas */
-	MEMORY_TASKS, /* task events' and context switches' rings of perf, BPF's ring and maps */
-	MEMORY_NAMES, /* of functions, and what they are looked up by */
-	MEMORY_CHECKPOINT, /* what outlives the process */
-	MEMORY_SESSIONS, /* of the bus: tables and BufferSize */
+	MEMORY_FIXED, /* code, stacks, history, sample classes: fixed sizes */
+	MEMORY_TABLES, /* tables of attribution and of the session "machine" */
+	MEMORY_RINGS, /* rings and AUX areas of the source */
+	MEMORY_TASKS, /* perf's rings for task events and context switches, BPF's ring and maps */
+	MEMORY_NAMES, /* names of functions, and the tables to resolve them */
+	MEMORY_CHECKPOINT, /* the checkpoint, which outlives the process */
+	MEMORY_SESSIONS, /* sessions of D-Bus clients: tables and BufferSize */
 	MEMORY_SHARES,
 };
 
-/** memory_share_name() - "tables", "rings" ... */
+/** memory_share_name() - return a static name such as "tables" or "rings" */
 const char *memory_share_name(enum memory_share share);
 
 /**
  * struct view_header - the state of the machine and the ledgers
+ * @source: "emulated", "module", "perf" or "recording"
+ * @source_reason: why no better source is in use, and what this one lacks; "" if nothing is
+ *	missing
+ * @tasks: source of task events: "bpf", "perf" or "proc"; "" for a recording
+ * @tasks_reason: why no better source of task events is in use; "" if nothing is missing
  * @backend: &enum backend
- * @source: "emulated", "module", "perf", "recording"
- * @source_reason: why not a better one, and what it lacks; "" if nothing is missing
- * @tasks: what tells of tasks: "bpf", "perf" or "proc"; "" of a recording
- * @tasks_reason: why nothing better does; "" if nothing is missing
+ * @running: sampling is running
+ * @cpus: number of sampled CPUs
  * @duration_ns: enabled time, wall clock
  * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
  * @blind_by: @blind_ns by &enum source_blind
- * @bytes: what PMBPTR advanced = @decoded + @padding + @suspect + @dropped
- * @written: records written, WINDOW_WRITTEN_UNKNOWN where the SPU cannot tell
- * @truncated: windows at whose end data was lost: PMBSR.DL, or perf's "AUX data lost"
+ * @interval_ns: time between samples of a CPU that is not throttled for its cost
+ * @interval_longest_ns, @interval_mean_ns: the same, maximum and mean of all CPUs
+ * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
+ * @overhead_cost: the cost of sampling, in 1/100,000 of the machine
+ * @cpus_held: number of CPUs with a longer interval because of their cost
+ * @records: number of records
+ * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect + @dropped
+ * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them
+ * @truncated: windows whose last data was lost: PMBSR.DL, or perf's "AUX data lost"
  * @gaps: windows of perf in which records are missing
- * @ledgers_unknown: the source does not say when windows were armed, so @duration_ns,
- *	@enabled_ns, @blind_ns and @lost are not known
- * @filtered: records that the filter left out; they are not in @records
- * @names_pending: places whose names are still being looked up; who asks again has them
- * @names_reason: why there are none; "" if nothing is wrong
+ * @ledgers_unknown: the source does not report when windows were armed, so @duration_ns,
+ *	@enabled_ns, @blind_ns and @lost are unknown
+ * @filtered: records that the filter rejected; they are not in @records
  * @unattributed: samples without a process
- * @idle: samples of the idle task (TID 0)
+ * @names_pending: locations whose names are still being resolved; a later view has them
+ * @names_reason: why names are missing; "" if nothing is wrong
  * @evicted: samples whose location was evicted from the bounded tables
- * @weight: operations that all samples stand for, by &enum sample_unit; 0 of a daemon that
- *	does not say
- * @unweighed: samples that were taken with an interval that is not known: they are in no weight
- * @unattributed_weight, @evicted_weight: as those samples', in view_unit()
- * @cost_ns: CPU time of the daemon, 0 of a window of time; what sampling costs in the kernel is not
- *	in it
+ * @weight: operations that all samples stand for, by &enum sample_unit; 0 from a daemon that
+ *	does not report it
+ * @unweighed: samples with an unknown interval: they are in no weight
+ * @unattributed_weight, @evicted_weight: weights of those samples, in view_unit()
+ * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
+ *	period
  * @memory: resident bytes of the daemon
- * @interval_ns: between samples of a CPU that is not held back
- * @interval_longest_ns, @interval_mean_ns: of all CPUs
- * @cpus_held: how many have a longer one, for what they cost
- * @overhead, @overhead_cost: what sampling may cost, and does, of 100,000 parts of the machine; 0: no bound
- * @memory_locked: bytes of rings and maps in the kernel's memory, which may be in @memory too
- * @memory_budget: what all that may grow was sized for, 0 if nothing was
- * @memory_share: what each may take of that, by &enum memory_share
- * @faults, @throttles, @unread, @cpus_stopped: as &struct source_trouble has them
- * @task_events_lost: what the kernel had no room to tell of tasks
- * @mappings_lost: the same of executable mappings, where these are counted apart
- * @fault: the last of @faults, or of reading, for people; "" for none
- * @config_refused: why what the configuration's files say is not in force; "" if it is
- * @config_waiting: settings of theirs that wait for a restart, by name; "" for none
+ * @memory_locked: bytes of rings and maps in kernel memory, which @memory may include
+ * @memory_budget: bytes that all growing tables were sized for; 0 without a budget
+ * @memory_share: bytes of that for each &enum memory_share
+ * @faults, @throttles, @unread, @cpus_stopped: as in &struct source_trouble
+ * @task_events_lost: task events that the kernel dropped because a ring was full
+ * @mappings_lost: the same for executable mappings, if these are counted separately
+ * @fault: text of the last of @faults, or of the last read error; "" for none
+ * @config_refused: why the configuration files are not in force; "" if they are
+ * @config_waiting: names of the settings that take effect after a restart; "" for none
  */
 struct view_header {
 	char source[16];
@@ -228,7 +236,12 @@ struct view_header {
 	char config_waiting[160];
 };
 
-/** struct view - a header and @count rows, heaviest first */
+/**
+ * struct view - a header and rows
+ * @header: the header
+ * @count: number of @rows
+ * @rows: the rows, heaviest first
+ */
 struct view {
 	struct view_header header;
 	u32 count;
@@ -236,33 +249,33 @@ struct view {
 };
 
 /**
- * view_unit() - the one unit that all samples are weighed in, so that shares are of weights
+ * view_unit() - return the unit of the weights that shares are computed from
  *
- * Return: &enum sample_unit; UNITS where there is no such: the interval or the unit of some is
- * not known, or CPUs count different things. Shares are of samples then.
+ * Return: &enum sample_unit if all samples have that unit; else UNITS: the interval or unit of
+ * some samples is unknown, or CPUs count different things. Shares are of samples then.
  */
 unsigned int view_unit(const struct view_header *header);
 
-/** view_unit_name() - as a key of JSON; "samples" for UNITS */
+/** view_unit_name() - return the JSON key of a unit; "samples" for UNITS */
 const char *view_unit_name(unsigned int unit);
 
-/** view_part(), view_whole() - what a share is of; @unit: view_unit() */
+/** view_part(), view_whole() - return numerator and denominator of a share; @unit: view_unit() */
 u64 view_part(const struct view_row *row, unsigned int unit);
 u64 view_whole(const struct view_header *header, unsigned int unit);
 
-/** view_key() - what rows are ordered by, the largest first */
+/** view_key() - return the value that rows are sorted by, the largest first */
 u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
 /** view_clear() - free the rows */
 void view_clear(struct view *view);
 
-/** view_blind_name() - a word, the same on the bus, in JSON and as a label of metrics */
+/** view_blind_name() - return the name of a cause, the same on D-Bus, in JSON and in metrics */
 const char *view_blind_name(enum source_blind cause);
 
 const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);
 
-/** VIEW_GROUP_LIST, VIEW_SORT_LIST, VIEW_SORT_WINDOW_LIST - all names, for people who gave another */
+/** All names, for error messages about an unknown one. */
 #define VIEW_GROUP_LIST "function, line, process or container"
 #define VIEW_SORT_WINDOW_LIST \
 	"samples, latency, dram, remote, memory, branches or mispredicted of processes and functions"
@@ -271,13 +284,21 @@ const char *view_sort_name(enum view_sort sort);
 	"snooped, peer, modified, l1, l2, l3, system_cache, llc, issue, translation, p99, "        \
 	"issue_p99 or translation_p99"
 
-/** view_sort_holds() - can rows by @group of @span be sorted so: of windows less is kept */
+/**
+ * view_sort_holds() - return whether rows by @group of @span can be sorted by @sort
+ *
+ * Rows of a period have fewer counters than those since the start.
+ */
 bool view_sort_holds(enum view_sort sort, enum view_span span, enum view_group group);
 
-/** view_sort_heading() - of a column with view_key(); "" of VIEW_SORT_SAMPLES, which has a share */
+/**
+ * view_sort_heading() - return the heading of the column with view_key()
+ *
+ * Return: a static string; "" for VIEW_SORT_SAMPLES, which has a share.
+ */
 const char *view_sort_heading(enum view_sort sort);
 
-/** view_group_parse(), view_sort_parse() - by name; -EINVAL if there is none such */
+/** The names of groups, sort orders and periods. The parsers return -EINVAL for an unknown name. */
 const char *view_span_name(enum view_span span);
 int view_span_parse(const char *name, enum view_span *ret_span);
 int view_group_parse(const char *name, enum view_group *ret_group);
