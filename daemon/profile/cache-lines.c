@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cache-lines.h"
 
-/* What a snooped sample weighs against one that only may be. */
+/* Weight of a snooped sample; a sample of a line that is only possibly shared has weight 1. */
 #define SNOOPED_WEIGHT 16
 
-/* Of turns, how many must be clashes: a program's start may touch what is others' later. */
+/*
+ * One in CLASHES_OF_TURNS turns must be a clash for true sharing: while a program starts, one
+ * thread may initialize memory that others use later.
+ */
 #define CLASHES_OF_TURNS 4
 
 int lines_init(struct lines *lines, u32 capacity)
@@ -45,7 +48,7 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 	}
 	if (slot->place != s->place || slot->owner != s->pc_owner || slot->cpu != s->cpu)
 		slot->stores = 0;
-	/* What it replaces leaves its weight, as everywhere. */
+	/* A new sharer inherits the samples of the one it replaces, as in struct topk_table. */
 	slot->place = s->place;
 	slot->owner = s->pc_owner;
 	slot->cpu = (u16)s->cpu;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a profile remembers of samples, and how their counts get from there into the
- * counters: all that a sample does not do itself.
+ * Flushes the cached counts of a profile into its counters. Counting a sample updates only the
+ * caches.
  */
 #include "profile-internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Make @array hold index @want; the attributor's capacities bound how far. */
+/* Grow @array to include index @want. The attributor's capacities limit its size. */
 static bool grow(void **array, u32 *count, size_t size, u32 want)
 {
 	u32 n = *count ? *count : 64;
@@ -58,7 +58,7 @@ static void counts_add(struct sample_counts *counts, const sample_class_lanes *o
 
 static struct counters *tally_of(struct profile *p, struct process_tally *entry);
 
-/* A process has figures from its first sample on that counts. */
+/* The counters of a process are allocated with its first sample. */
 static struct counters *task_slot_counters(struct profile *p, struct task_slot *task_slot)
 {
 	struct counters *sum = task_slot->entry ? tally_of(p, task_slot->entry) : task_slot->sum;
@@ -97,7 +97,7 @@ void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
 	task_slot->samples = 0;
 }
 
-/* Before tallies move, what is still on its way there. */
+/* Flush all task slots before counters are moved or freed. */
 static void flush_task_slots(struct profile *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++)
@@ -106,7 +106,7 @@ static void flush_task_slots(struct profile *p)
 
 void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 {
-	/* Those that are there are counted by the one they had, which may have been none. */
+	/* Existing samples were counted with the previous interval, which may be unknown. */
 	if (!p->locations->interval && !p->header.records)
 		p->locations->interval = interval;
 	p->excess = (u64)interval - p->locations->interval;
@@ -117,7 +117,7 @@ void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 	p->unit = unit < UNITS ? unit : UNIT_UNKNOWN;
 }
 
-/* Where the figures of a container belong: those of one that was evicted to "(other)". */
+/* The container that counts samples of an evicted container: "(other)". */
 static u32 container_now(const struct profile *p, u32 index, u32 generation)
 {
 	const struct attribute_container *c = attributor_container(p->attributor, index);
@@ -132,7 +132,10 @@ static u32 container_generation(const struct profile *p, u32 index)
 	return c ? c->generation : 0;
 }
 
-/* Of containers there are as many as come, or then "(other)" has what comes. */
+/*
+ * Containers have no fixed limit here: those that do not fit in the attributor count as
+ * "(other)".
+ */
 static struct container_tally *exited_entry(struct profile *p, u32 index, u32 generation)
 {
 	u32 other = attributor_container_other(p->attributor);
@@ -159,7 +162,7 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
 	return entry->sum ? entry : NULL;
 }
 
-/* Samples of a process that is no longer in the container of that time. */
+/* Samples of a process that is no longer in the container it was sampled in. */
 static void exited_add(struct profile *p, u32 index, u32 generation, const struct counters *sum)
 {
 	const struct container_tally *entry =
@@ -217,14 +220,14 @@ void profile_merge_exited(struct profile *p, u32 index, const struct container_t
 		exited_add(p, index, from->generation, from->sum);
 }
 
-/* What @entry counted since its last move goes to its container. */
+/* Move what @entry counted since its last move to its container. */
 static void container_remove_process(struct profile *p, const struct process_tally *entry)
 {
 	if (entry->sum)
 		exited_add(p, entry->container, entry->container_generation, entry->sum);
 }
 
-/* All that is known of a process but who it is; its containers have its samples. */
+/* Free the counters of a process; its containers have its samples. */
 static void process_release(struct profile *p, struct process_tally *entry)
 {
 	container_remove_process(p, entry);
@@ -233,7 +236,7 @@ static void process_release(struct profile *p, struct process_tally *entry)
 	entry->restarted = true;
 }
 
-/* Those with the fewest samples, an eighth of all, so that it is seldom done. */
+/* Evict the eighth of all processes that has the fewest samples, so that this is rarely needed. */
 static void processes_trim(struct profile *p)
 {
 	u32 want = p->room.used[TALLY_PROCESS] / 8 + 1, had = p->room.used[TALLY_PROCESS];
@@ -268,7 +271,7 @@ static void before_add(struct profile *p, struct process_tally *entry, const str
 		counters_merge(entry->moved_from, sum);
 }
 
-/* The process is in another container than before, as its events tell. */
+/* The process moved to another container, as its task events report. */
 static void process_move(struct profile *p, struct process_tally *entry, u32 container,
 			 u32 generation)
 {
@@ -298,7 +301,7 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		return;
 	}
 	to = &p->processes[index];
-	/* Its entry was another's by the time that other shards were merged. */
+	/* The entry belonged to an earlier process when other shards were merged. */
 	if ((s32)(from->generation - to->generation) < 0) {
 		container_remove_process(p, from);
 		return;
@@ -321,7 +324,7 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		before_add(p, to, from->moved_from);
 }
 
-/* The entry of process @index, as it is now. */
+/* Return the entry of process @index in its current generation. */
 static struct process_tally *process_entry(struct profile *p, u32 index,
 					   const struct attribute_process *process)
 {
@@ -358,7 +361,10 @@ static u32 task_ask(struct profile *p, s32 tid, u64 time_ns, struct attribute_sp
 	return attributor_task(p->attributor, tid);
 }
 
-/* Where others ask too, what is not known yet is asked for alone: it changes tables. */
+/*
+ * With several threads, an unknown task is resolved under the write lock, because that changes
+ * tables.
+ */
 static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
 {
 	u32 index;
@@ -370,7 +376,7 @@ static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_spa
 	attribute_write_begin(p->reader);
 	index = task_ask(p, tid, time_ns, ret_span);
 	attribute_write_end(p->reader);
-	/* Events of others may have come in between. */
+	/* Task events of other threads may have been applied in between. */
 	p->epoch++;
 	return index;
 }
@@ -390,7 +396,7 @@ void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u6
 	slot->waits = index == ATTRIBUTE_PENDING;
 	if (slot->waits)
 		index = attributor_task_provisional(p->attributor, (s32)(u32)key);
-	/* To make room for one that is new, another may have lost its entry. */
+	/* A new process may have evicted another one from the attributor. */
 	if (p->changes != attributor_changes(p->attributor)) {
 		p->changes = attributor_changes(p->attributor);
 		p->epoch++;
@@ -401,7 +407,7 @@ void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u6
 		sum = entry ? NULL : &p->elsewhere;
 		owner = location_owner(index, process->generation);
 	}
-	/* Mostly it is who it was, and what it has counted can wait. */
+	/* Usually the task is unchanged, and its cached counts need no flush. */
 	if (slot->key != key || slot->entry != entry || slot->sum != sum)
 		profile_flush_task_slot(p, slot);
 	if (slot->owner != owner || !slot->salt)
@@ -421,7 +427,7 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 	for (i = 0; i < p->encoding_count; i++)
 		if (p->encodings[i] == sources)
 			return i;
-	/* Core has fewer: any more would count as the first. */
+	/* The core knows fewer encodings; any further one would count as the first. */
 	if (i == ENCODINGS)
 		return 0;
 	p->encodings[i] = sources;
@@ -429,7 +435,7 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 	return i;
 }
 
-/* Into the machine's counters what @t counted. */
+/* Add the counts of @t to the machine's counters. */
 static void sample_class_flush(struct profile *p, struct sample_class *t)
 {
 	u16 source;
@@ -514,7 +520,7 @@ static void containers_finish_load(struct profile *p)
 	}
 }
 
-/* Every sample is in one of these once. */
+/* Every sample is in exactly one of these. */
 static void machine_flush(struct profile *p)
 {
 	memset(&p->machine, 0, sizeof(p->machine));
@@ -526,12 +532,12 @@ static void machine_flush(struct profile *p)
 	counters_finish(&p->machine);
 }
 
-/* Another sample may have taken its place meanwhile, or made one. */
+/* Another sample may have evicted or created the entry in the meantime. */
 static struct location *location_for_sample(struct profile *p, const struct pipeline_sample *w)
 {
 	if (w->key.admitted)
 		return location_get(p->locations, &w->key, &p->header.evicted);
-	/* The tag was another's. */
+	/* The tag matched another location. */
 	if (w->entry)
 		return location_get_admitted(p->locations, &w->key, 1, &p->header.evicted);
 	return location_find(p->locations, &w->key);

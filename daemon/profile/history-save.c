@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The windows of 10 s, a minute and ten minutes, kept over a restart: the sub-windows that have
- * ended, and what the one of now has so far. Time goes on without a process: what has
- * passed until the next one ends is part of it.
+ * Serialization of the history of 10 s, a minute and ten minutes for the checkpoint: the closed
+ * slots, and what the open slot has counted. Time continues without a process: the time until
+ * the next slot is closed belongs to that slot.
  */
 #include "profile-internal.h"
 
@@ -66,7 +66,7 @@ static void rows_history_save(const struct history_row *rows, u32 count, struct 
 	}
 }
 
-/* A row of nobody that is still known is left out; returns how many there are. */
+/* A row without a current owner is skipped. Returns the number of rows. */
 static u32 rows_history_load(struct deserializer *from, const struct attribute_translation *t,
 			     struct history_row *rows)
 {
@@ -144,7 +144,7 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 	if (!w->machine_mark || !w->begun)
 		return;
 	serialize_u64(to, w->start_ns);
-	/* Where another process left some, and no sub-window has ended since. */
+	/* Present if an earlier process saved it and no slot was closed since. */
 	slot_save(w->open_slot_saved, to);
 	slot_save(profile_open_slot(profile), to);
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
@@ -154,7 +154,7 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 	}
 }
 
-/* One that is yet to come would end never. */
+/* A start in the future would never end. */
 static u64 start_load(struct deserializer *from)
 {
 	u64 start = deserialize_u64(from);
@@ -206,7 +206,7 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 	free(spare);
 	if (from->bad)
 		return -EBADMSG;
-	/* What was counted so far is not of the sub-window of now. */
+	/* The totals so far do not belong to the open slot. */
 	if (profile->history.machine_mark)
 		profile_mark_slot(profile);
 	return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What was counted in the last time: how sub-windows are filled, and views of their sums. */
+/* Fills the slots of a profile's history, and makes views of a period. */
 #include "profile-internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* What containers have lost to "(other)", by having been evicted or for want of room, is not new there. */
+/* Samples that moved from an evicted container to "(other)" are not new samples of "(other)". */
 static void mark_moved_containers(struct profile *p)
 {
 	u32 other = attributor_container_other(p->attributor);
@@ -35,7 +35,7 @@ static u32 low(u64 count)
 	return (u32)count;
 }
 
-/* Counters since the start, modulo 2^32: sub-windows are differences. */
+/* Totals since the start, modulo 2^32: slots are differences of them. */
 static struct history_row history_row_get(const struct counters *f, u64 weight, u64 owner,
 					  u64 place)
 {
@@ -53,7 +53,7 @@ static struct history_row history_row_get(const struct counters *f, u64 weight, 
 	};
 }
 
-/* Of several units it means nothing, and nobody is shown it. */
+/* With several units the sum is meaningless, and no view shows it. */
 static u64 weight_of(const struct counters *f)
 {
 	u64 weight = 0;
@@ -78,7 +78,7 @@ static void roll_processes(struct profile *p, struct history_slot *slot)
 		history_process(&p->history, slot, i, entry->restarted, &now);
 		entry->restarted &= p->history.marks_frozen;
 	}
-	/* The last mark, behind those of all processes. */
+	/* The last mark, after those of all processes. */
 	if (!p->nobody.samples)
 		return;
 	now = history_row_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0),
@@ -95,7 +95,7 @@ static void roll_locations(struct profile *p, struct history_slot *slot)
 		struct counters f = { 0 };
 		struct history_row now;
 
-		/* Most have not moved: what they are is not asked for. */
+		/* Most locations are unchanged and need no further counters. */
 		f.samples = location_samples(p->locations, l);
 		if (!l->restarted && history_location_unchanged(&p->history, index, l->owner,
 								l->place, low(f.samples)))
@@ -125,7 +125,7 @@ static void roll_ledger(struct profile *p, struct history_slot *slot)
 	history_ledger(&p->history, slot, &now);
 }
 
-/* The rest of @to, what a share is never shown of, stays as it is since the start. */
+/* The other ledgers of @to, which no share is computed from, remain totals since the start. */
 static void header_ledger(const struct history_ledger *l, struct view_header *to)
 {
 	to->unattributed = l->unattributed;
@@ -190,7 +190,7 @@ void profile_skip_time(struct profile *profile, u64 ns)
 		profile->history.start_ns += ns;
 }
 
-/* @unit: view_unit(), UNITS where weights are not shown */
+/* @unit: view_unit(); UNITS if weights are not shown */
 static void row_from_history(struct view_row *row, const struct history_row *b, unsigned int unit)
 {
 	if (unit < UNITS)
@@ -204,7 +204,7 @@ static void row_from_history(struct view_row *row, const struct history_row *b, 
 	row->latency_sum += b->latency_sum;
 }
 
-/* Its process is there still. */
+/* Its process is still in the attributor. */
 static bool history_row_is_current(const struct profile *p, const struct history_row *b)
 {
 	u32 index = (u32)(b->owner >> 32);

@@ -5,13 +5,13 @@
 
 #include "util/zero-pages.h"
 
-/** struct container_mark - figures at the last sub-window's end, of which container */
+/** struct container_mark - a container's totals when the last slot was closed */
 struct container_mark {
 	u32 generation;
 	struct counters counters;
 };
 
-/* How many sub-windows of the ring before make a slot of this one. */
+/* Number of slots of the previous ring that make a slot of this one. */
 static const struct {
 	u32 slots;
 	u32 parts;
@@ -139,13 +139,19 @@ static void history_row_sum(struct history_row *to, const struct history_row *fr
 	add32(&to->mispredicted, from->mispredicted);
 }
 
-/* Whether a row is less than another: by weight, and samples where none has any. */
+/*
+ * Returns whether a row is lighter than another: by weight, or by samples if no row has a
+ * weight.
+ */
 static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_samples)
 {
 	return weight != than_weight ? weight < than_weight : samples < than_samples;
 }
 
-/* Room for @row: a free one, or the lightest where it is lighter; or NULL. */
+/*
+ * Returns the row to write @row to: a free one, or the lightest if it is lighter than @row; else
+ * NULL.
+ */
 static struct history_row *history_row_room(struct history_row *rows, u32 *count,
 					    const struct history_row *row)
 {
@@ -168,7 +174,7 @@ static u64 counters_weight(const struct history_counters *f)
 	return weight;
 }
 
-/* As history_row_room(). */
+/* The same for containers, as history_row_room(). */
 static struct history_container *container_room(struct history_slot *slot,
 						const struct history_counters *f)
 {
@@ -191,7 +197,7 @@ static struct history_container *container_room(struct history_slot *slot,
 		       NULL;
 }
 
-/* Rows that are not used need not be zero. */
+/* Unused rows need not be zero. */
 static void slot_clear(struct history_slot *slot)
 {
 	slot->ns = 0;
@@ -209,7 +215,7 @@ struct history_slot *history_begin(struct history *w, u64 now_ns)
 	return w->merged;
 }
 
-/* @to += @now - @before; what has become less counts for nothing. */
+/* @to += @now - @before; counters that decreased are ignored. */
 static void ledger_sum(struct history_ledger *to, const struct history_ledger *now,
 		       const struct history_ledger *before)
 {
@@ -237,7 +243,7 @@ void history_machine(struct history *w, struct history_slot *slot, const struct 
 		*w->machine_mark = *now;
 }
 
-/* @to += @mark - @now, where figures have become less: of each of them those that went. */
+/* @to += @mark - @now for the counters that decreased: the samples that left the container. */
 static void counters_exited(struct counters *to, const struct counters *mark,
 			    const struct counters *now)
 {
@@ -306,13 +312,13 @@ void history_container(struct history *w, struct history_slot *slot, u32 index, 
 		mark->counters = *now;
 }
 
-/* Counters run over, in time; one that has become less, as some samples are told no more, has none. */
+/* Counters wrap around. One that decreased, because some samples lost their class, counts as 0. */
 static u32 more32(u32 now, u32 before)
 {
 	return now - before <= INT32_MAX ? now - before : 0;
 }
 
-/* With @marks_frozen the mark stays, but for whose it is, and since when. */
+/* With @marks_frozen only the owner of the mark and its start are updated. */
 static void history_row_since(bool marks_frozen, bool restarted, struct history_row *mark,
 			      struct history_row *rows, u32 *count, const struct history_row *now)
 {
@@ -432,7 +438,10 @@ void history_end(struct history *w, struct history_slot *slot)
 
 		for (unsigned int k = 1; k <= i; k++)
 			whole *= rings[k].parts;
-		/* The slot at hand is full, or all of the ring's time passed without a sample. */
+		/*
+		 * The open slot has its full length, or the whole ring's time passed without a
+		 * sample.
+		 */
 		if (ring->slot[ring->next].ns >= whole)
 			ring_advance(ring);
 		for (u32 n = 0; n < ring->slots && slot->ns > whole * (n + 2); n++)
@@ -444,7 +453,7 @@ void history_end(struct history *w, struct history_slot *slot)
 void history_restore_open_slot(struct history *w, const struct history_slot *slot)
 {
 	slot_merge(w->open_slot_saved, slot);
-	/* Its time is the sub-window's. */
+	/* Its time is already part of the slot. */
 	w->open_slot_saved->ns = 0;
 }
 

@@ -39,7 +39,10 @@ static unsigned int traffic_index(u8 node)
 	return node < NODES_MAX ? node : NODES_MAX;
 }
 
-/* The majority of all, if there is one (Boyer and Moore). */
+/*
+ * Majority vote of Boyer and Moore: finds the location with more than half of the samples, if
+ * any.
+ */
 static void vote(struct hot_page *page, const struct page_sample *s)
 {
 	if (page->owner == s->owner && page->place == s->place) {

@@ -9,10 +9,10 @@
 #include "location-table-internal.h"
 #include "util/zero-pages.h"
 
-/* For places with many traits there are as many chains as places, and these. */
+/* Minimum number of chains, which is added to one for each location. */
 #define CHAINS_LEAST 1024
 
-/* Where a huge page may begin. */
+/* Alignment of a huge page. */
 #define TABLE_ALIGN (2U << 20)
 
 static size_t pool_size(const struct location_pool *pool)
@@ -27,7 +27,7 @@ static bool pool_init(struct location_pool *pool, size_t size, u32 room)
 	return pool->at;
 }
 
-/* The number of an entry of zeros. */
+/* Returns the number of an entry that is all zeros. */
 static u32 pool_get(struct location_pool *pool)
 {
 	u32 number = pool->free;
@@ -57,14 +57,14 @@ static void pool_clear(struct location_pool *pool)
 	pool->spare = 0;
 }
 
-/* Lines that are far apart from each other: fewer, larger pages are fewer walks. */
+/* Memory for cache lines that are accessed at random: huge pages need fewer page table walks. */
 static void *lines_new(size_t size)
 {
 	size_t align = size < TABLE_ALIGN ? 64 : TABLE_ALIGN;
-	/* C11 wants a multiple of the alignment, and so does ASan. */
+	/* C11 and ASan require a size that is a multiple of the alignment. */
 	void *at = aligned_alloc(align, (size + align - 1) & ~(align - 1));
 
-	/* A hint, no more. */
+	/* The advice may fail without harm. */
 	if (at && align == TABLE_ALIGN)
 		(void)madvise(at, size, MADV_HUGEPAGE);
 	return at;
@@ -80,7 +80,7 @@ static size_t excess_size(const struct location_table *t)
 	return (size_t)t->sets * LOCATION_WAYS * sizeof(*t->excess);
 }
 
-/* The octave of a bucket of four an octave: 0, 1, 2, (2, 4], (4, 8] ... */
+/* Returns the octave of a bucket, where an octave has four buckets: 0, 1, 2, (2, 4], (4, 8] ... */
 static unsigned int octave_of(unsigned int bucket)
 {
 	unsigned int octave = bucket < 2 ? bucket : (bucket + 1) / 4 + 2;
@@ -88,14 +88,14 @@ static unsigned int octave_of(unsigned int bucket)
 	return octave < LOCATION_OCTAVES ? octave : LOCATION_OCTAVES - 1;
 }
 
-/* Latencies that are absent add nothing. */
+/* Absent latencies add nothing. */
 static void fill_octaves(struct location_table *t)
 {
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
 		t->octave_one[i] = 1ULL << 4 * octave_of(i);
 }
 
-/* Whatever the rank, it is above the bound in rank of rank + 1 draws. */
+/* For every rank, rank of (rank + 1) random numbers yield a bound below it. */
 static void fill_bounds(struct location_table *t)
 {
 	for (unsigned int i = 0; i < LOCATION_DRAWS; i++) {
@@ -119,7 +119,10 @@ int location_table_new(u32 capacity, struct sample_class_catalog *sample_class,
 	while (t->sets * LOCATION_WAYS < capacity)
 		t->sets *= 2;
 	room = t->sets * LOCATION_WAYS;
-	/* PCs are the profiled programs' choice: they must not choose sets too. */
+	/*
+	 * The profiled programs choose their PCs: a secret seed prevents them from choosing
+	 * sets, too.
+	 */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
 	t->draws = t->seed;
@@ -180,7 +183,7 @@ struct location_wide *location_wide_get(struct location_table *table, struct loc
 	return pool_at(&table->wide, more->wide);
 }
 
-/* The counters of @word to those at @counts; returns those that ran over, a bit each. */
+/* Add the counters of @word to @counts. Returns a bit for each one that overflowed. */
 static u32 carry_word(u64 word, u8 *counts)
 {
 	u32 over = 0;
@@ -229,7 +232,7 @@ static struct location_chain *chain_at(const struct location_table *table, u32 n
 	return number ? pool_at(&table->chains, number) : NULL;
 }
 
-/* A place for @count more of @sample_class in @chain, or -1. */
+/* Returns the index in @chain that can count @count more of @sample_class, or -1. */
 static int chain_find(const struct location_chain *chain, u16 sample_class, u32 count)
 {
 	for (int i = 0; i < LOCATION_CHAIN; i++) {
@@ -241,7 +244,10 @@ static int chain_find(const struct location_chain *chain, u16 sample_class, u32 
 	return -1;
 }
 
-/* Whether there is room, in at most @most of them. */
+/*
+ * Count in a chain entry. Returns false if the location would need more than @most chain
+ * entries.
+ */
 static bool chain_add(struct location_table *table, struct location *entry, u16 sample_class,
 		      u32 count, unsigned int most)
 {
@@ -280,7 +286,7 @@ static void chain_put(struct location_table *table, u32 number)
 	}
 }
 
-/* Their excess stays with the entry that they were for. */
+/* Their excess remains with the entry that they were counted in. */
 static void leave_untold(struct location_table *table, u64 count)
 {
 	table->untold += count;
@@ -367,7 +373,7 @@ void location_add_class(struct location_table *table, struct location *entry,
 	struct location_detail *detail = &entry->detail;
 	unsigned int lane = 0;
 
-	/* Lanes are taken from the first on, and never given back. */
+	/* Lanes are used in ascending order and never freed. */
 	if (!detail->sample_class[0] && !entry->chain)
 		record_first(entry, facts);
 	for (unsigned int i = 0; i < LOCATION_LANES && detail->sample_class[lane]; i++)
@@ -419,13 +425,13 @@ void location_counts(const struct location_table *table, const struct location *
 	memcpy(ret_counts, told.sums, sizeof(*ret_counts));
 }
 
-/* The bucket, of four an octave, that ends where @octave does. */
+/* Returns the bucket, of four per octave, at the end of @octave. */
 static unsigned int octave_bucket(unsigned int octave)
 {
 	return octave < 3 ? octave : 4 * octave - 6;
 }
 
-/* @with: samples that have such a counter */
+/* @with: number of samples with this latency */
 static void octaves_add(const struct location_table *table, const struct location *entry,
 			unsigned int latency, u64 with, struct histogram *to)
 {
@@ -515,7 +521,7 @@ u64 location_weight(const struct location_table *table, const struct location *e
 	return location_samples(table, entry) * table->interval + excess_of(table, entry);
 }
 
-/* What @entry has counted is in no entry any more; returns how many samples that were. */
+/* Release the counters of @entry. Returns the number of its samples. */
 static u64 leave(struct location_table *table, struct location *entry)
 {
 	u64 samples = location_samples(table, entry);
@@ -543,7 +549,7 @@ struct location *location_insert(struct location_table *table, const struct loca
 	unsigned int way = location_lightest(set);
 	struct location *entry = &table->entries[key->set][way];
 
-	/* What comes has its rank for a start. */
+	/* A new entry inherits the rank of the entry it replaces. */
 	if (entry->used)
 		*evicted += leave(table, entry);
 	*entry = (struct location){
@@ -557,13 +563,13 @@ struct location *location_insert(struct location_table *table, const struct loca
 	return entry;
 }
 
-/* What is to be there for use again, of each kind: a hundredth of all places is enough for a while. */
+/* Target number of free entries of each pool: a hundredth of all locations suffices for a while. */
 static u32 spare_wanted(const struct location_table *table)
 {
 	return table->sets * LOCATION_WAYS / 128 + 8;
 }
 
-/* A kind that has taken little of it all may still grow. */
+/* A pool that has used little of the memory may still grow. */
 static bool is_short(const struct location_table *table, const struct location_pool *pool, u64 bytes)
 {
 	return pool->used * pool->size >= bytes / LOCATION_PARTS && pool->spare < spare_wanted(table);
@@ -575,7 +581,7 @@ static u64 pools_bytes(const struct location_table *table)
 	       (u64)table->chains.used * table->chains.size;
 }
 
-/* Whether @entry has something of a kind that there is too little of. */
+/* Returns whether @entry uses a pool that is short of entries. */
 static bool gives(const struct location_table *table, const struct location *entry, u64 bytes)
 {
 	const struct location_more *more = more_of(table, entry);
@@ -585,7 +591,7 @@ static bool gives(const struct location_table *table, const struct location *ent
 	       (entry->chain && is_short(table, &table->chains, bytes));
 }
 
-/* As if it had just come, in the place of what it was. */
+/* Reset the entry to an empty location with the same key. */
 static u64 start_over(struct location_table *table, struct location *entry)
 {
 	u64 samples = leave(table, entry);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Places on their way from one table to another: over a restart, and out of a shard. */
+/* Moves locations from one table to another: for the checkpoint, and when a shard is merged. */
 #include "location-table-internal.h"
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ void location_export(const struct location_table *table, const struct location *
 	*ret_kept = kept;
 }
 
-/* Counters that are added to one by one: @word has what is in little, @low what was carried over. */
+/* Counters that are incremented one by one: @word has the small counters, @low the larger ones. */
 struct counter_arrays {
 	struct location_table *table;
 	struct location *entry;
@@ -35,7 +35,7 @@ struct counter_arrays {
 	size_t wide;
 };
 
-/* In little where there is room, so that few need more than that. */
+/* Use the small counter if the count fits, so that few locations need larger ones. */
 static void counter_add(const struct counter_arrays *c, unsigned int i, u64 count)
 {
 	u64 little = c->word[i / 16] >> i % 16 * 4 & 0xf, sum;
@@ -67,7 +67,7 @@ static void add_excess(struct location_table *table, struct location *entry, u64
 	*location_excess(table, entry) += excess;
 }
 
-/* How many samples of @from have which latency: all that its counters do not tell. */
+/* Number of samples of @from with each latency, which its histograms do not contain. */
 static struct location_class_sums class_sums_of(const struct location_table *table,
 						const struct location *entry)
 {
@@ -157,7 +157,7 @@ void location_merge(struct location_table *table, struct location *entry,
 		   location_weight(from_table, from) - told.samples * table->interval);
 }
 
-/* @wide: where in a struct location_wide the rest belongs */
+/* @wide: offset in struct location_wide for the remainder */
 static void restore_counts(struct location_table *table, struct location_more *more,
 			   const u64 *counts, unsigned int n, u8 *low, size_t wide)
 {
@@ -172,7 +172,7 @@ static void restore_counts(struct location_table *table, struct location_more *m
 	}
 }
 
-/* Whether all of it fits what a place has itself, as most do: then nothing is carried over. */
+/* Returns whether all counters fit in the small ones, as usual: then nothing is carried over. */
 static bool is_little(const struct location_image *kept)
 {
 	u64 counts = 0, sums = 0;

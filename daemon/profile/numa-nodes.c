@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Memory of one node is cut into blocks, of 128 MiB to 2 GiB: as many as a machine may have. */
+/* Maximum number of memory blocks of a machine; a block has 128 MiB to 2 GiB. */
 #define RANGES_MAX (1U << 18)
 
 static bool read_hex(const char *path, u64 *ret)
@@ -26,7 +26,7 @@ static bool read_hex(const char *path, u64 *ret)
 	return ok;
 }
 
-/* "node12" or "memory3": the number behind @prefix; -1 for another name. */
+/* Returns the number after @prefix in names like "node12" or "memory3"; -1 for other names. */
 static long numbered(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -75,7 +75,7 @@ static int cpu_add(struct nodes *nodes, u32 cpu, u8 node)
 	return 0;
 }
 
-/* Entries of a node's folder are links to its CPUs and memory blocks. */
+/* The entries of a node's directory are links to its CPUs and memory blocks. */
 static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
 {
 	struct dirent *entry;
@@ -92,7 +92,10 @@ static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
 			r = cpu_add(nodes, (u32)cpu, node);
 		if (memory < 0 || !block)
 			continue;
-		/* The name has it in decimal, the file in hexadecimal: where memory starts. */
+		/*
+		 * The block number is decimal in the name, and hexadecimal in the file: it
+		 * determines the address.
+		 */
 		index = (u64)memory;
 		snprintf(file, sizeof(file), "%.400s/%.60s/phys_index", path, entry->d_name);
 		(void)read_hex(file, &index);

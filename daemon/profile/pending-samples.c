@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Samples ahead of /proc: of a thread that the attributor does not know yet, in a queue of fixed
- * size. They are counted once it knows, or once its deadline for /proc has passed. A sample
- * that does not fit into the queue is unattributed at once.
+ * The queue of samples whose task the attributor does not know yet. It has a fixed size. A
+ * sample is counted when /proc has identified its task, or when the query's timeout has expired.
+ * A sample that does not fit in the queue is unattributed at once.
  */
 #include "profile-internal.h"
 
@@ -18,14 +18,14 @@ bool profile_queue_sample(struct profile *p, const struct waiting_sample *w)
 	return true;
 }
 
-/* @all: count those too that would have to wait, as unattributed. */
+/* @all: count samples with a pending query, too, as unattributed */
 static void retry(struct profile *p, bool all)
 {
 	u32 left = 0, count = p->waiting_count;
 
 	if (!count)
 		return;
-	/* Answers may have come since. */
+	/* Results may have arrived since. */
 	p->epoch++;
 	for (u32 i = 0; i < count; i++) {
 		struct task_slot *task_slot =

@@ -6,7 +6,7 @@
 #include "profile-internal.h"
 #include "util/escape.h"
 
-/* What is looked through, and what came of it. */
+/* State of a query, and the sum of the matching rows. */
 struct sum {
 	struct profile *profile;
 	struct symbols *symbols;
@@ -41,7 +41,7 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 	return !strcmp(wanted, row.container);
 }
 
-/* Whether it is admitted is asked of those that are meant alone: it takes system calls. */
+/* Only matching containers are passed to @admits, which needs system calls. */
 static bool is_container(const struct sum *s, u32 index)
 {
 	const struct profile_query *wanted = s->wanted;
@@ -67,7 +67,7 @@ static bool is_process(const struct sum *s, u32 index)
 	return is(s->wanted->process, row.process);
 }
 
-/* Cheap things first: names are looked up of what all else is right of. */
+/* Check cheap conditions first: resolve names only if everything else matches. */
 static bool is_function(const struct sum *s, const struct location *l)
 {
 	const struct attribute_process *process =
@@ -165,7 +165,7 @@ static void sum_start(struct sum *s)
 	switch (profile_query_group(s->wanted)) {
 	case VIEW_FUNCTION:
 		sum_functions(s);
-		/* Where it is worth waiting for names, they are there now. */
+		/* If waiting resolved some names, search a second time. */
 		if (symbols_wait_default(s->symbols))
 			sum_functions(s);
 		break;

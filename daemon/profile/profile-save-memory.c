@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hot lines, hot pages and the traffic between nodes, kept over a restart. */
+/* Serialization of hot lines, hot pages and the traffic between nodes for the checkpoint. */
 #include "profile-internal.h"
 
-/* So that weights, which add up, never run over. */
+/* Limit of restored weights, so that their sum cannot overflow. */
 #define WEIGHT_END (1ULL << 60)
 
 #define TRAFFIC_WORDS \
@@ -44,7 +44,7 @@ static void sharer_save(const struct line_sharer *s, struct serializer *to)
 	serialize_u64(to, s->offset);
 }
 
-/* One whose process is gone leaves its place free. */
+/* A sharer whose process no longer exists leaves its entry free. */
 static void sharer_load(struct deserializer *from, const struct attribute_translation *t,
 			struct line_sharer *ret)
 {
@@ -88,7 +88,7 @@ static void line_save(const struct hot_line *l, struct serializer *to)
 		sharer_save(&l->sharer[i], to);
 }
 
-/* What is shown is divided by samples, and parts are no more than the whole. */
+/* Views divide by the samples, and no subset may exceed the whole. */
 static void line_load(struct profile *p, struct deserializer *from,
 		      const struct attribute_translation *t)
 {
@@ -118,7 +118,7 @@ static void line_load(struct profile *p, struct deserializer *from,
 		return;
 	entry = (struct hot_line *)topk_add(&p->commons->lines.table, l.head.key[0], l.head.key[1],
 					    1);
-	/* In a smaller table it has the weight of what it replaces, too. */
+	/* In a smaller table the entry inherits the weight of the one it replaces, too. */
 	l.head.weight += entry->head.weight - 1;
 	*entry = l;
 }
@@ -150,7 +150,7 @@ static void page_load(struct profile *p, struct deserializer *from,
 	g.remote = deserialize_below(from, g.samples + 1);
 	g.from_other_node = deserialize_below(from, g.samples + 1);
 	g.latency_sum = deserialize_below(from, WEIGHT_END);
-	/* Whose process is gone has no vote: somebody else uses it most from now on. */
+	/* A removed process has no vote: another location uses the page most from now on. */
 	if (profile_owner_load(from, t, &g.owner)) {
 		g.place = deserialize_u64(from);
 		g.votes = deserialize_below(from, g.samples + 1);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Of the header what is summed up over windows; the rest is asked for when it is shown. */
+/* Members of the header that windows add to; views compute the others. */
 static const size_t ledgers[] = {
 	offsetof(struct view_header, records),	offsetof(struct view_header, bytes),
 	offsetof(struct view_header, decoded),	offsetof(struct view_header, padding),
@@ -38,7 +38,7 @@ static void counters_save(const struct counters *counters, struct serializer *to
 	}
 }
 
-/* Counts of histograms are their buckets' sum, added up by profile_flush(). */
+/* The total of a histogram is the sum of its buckets; profile_flush() computes it. */
 static void counters_load(struct deserializer *from, struct counters *ret)
 {
 	*ret = (struct counters){ .samples = deserialize_u64(from) };
@@ -164,7 +164,7 @@ static void rows_save(const struct profile *p, struct serializer *to)
 	}
 }
 
-/* A container by what was saved of it: where its figures belong now, and by which generation. */
+/* Returns the container that counts the samples of a saved one, and its generation. */
 static u32 container_load(struct profile *p, struct deserializer *from,
 			  const struct attribute_translation *t, u32 *ret_generation)
 {
@@ -205,7 +205,7 @@ static int process_load(struct profile *p, struct deserializer *from,
 
 	entry.container = container_load(p, from, t, &entry.container_generation);
 	counters_load(from, &sum);
-	/* Its containers have what it counted before. */
+	/* Its containers already include the samples before its last move. */
 	if (deserialize_below(from, 2)) {
 		counters_load(from, &moved_from);
 		entry.moved_from = &moved_from;
@@ -238,7 +238,7 @@ static void sample_class_save(const struct profile *p, struct serializer *to)
 	}
 }
 
-/* What has which number now, by its old one; 0 is none. */
+/* Map saved class numbers to the current ones; 0 is none. */
 static int sample_class_load(struct profile *p, struct deserializer *from, u16 *numbers)
 {
 	u32 count = (u32)deserialize_below(from, SAMPLE_CLASS_MAX + 1), content;
@@ -347,7 +347,7 @@ static void evict(struct profile *p, u64 samples, u64 weight)
 	p->header.evicted_weight += weight;
 }
 
-/* @entry is NULL where nobody has the place any more, or it found no room: they are evicted. */
+/* @entry is NULL if the location has no owner or no free entry: its samples count as evicted. */
 static void location_classes_load(struct profile *p, struct deserializer *from, const u16 *numbers,
 				  struct location *entry)
 {
@@ -415,7 +415,10 @@ static int locations_load(struct profile *p, struct deserializer *from,
 
 void profile_save(struct profile *profile, struct serializer *to)
 {
-	/* The ring's position is behind them: they could not be counted after a restart. */
+	/*
+	 * The saved ring position is after these samples: a restarted daemon could not count
+	 * them.
+	 */
 	profile_finish_queued(profile);
 	profile_flush(profile);
 	machine_save(profile, to);

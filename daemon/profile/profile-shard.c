@@ -3,7 +3,7 @@
 
 #include "profile-internal.h"
 
-/* Of the header what is summed up over windows. */
+/* Members of the header that windows add to. */
 static void header_merge(struct view_header *to, const struct view_header *from)
 {
 	to->records += from->records;
@@ -57,7 +57,7 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	counters_merge(&to->elsewhere, &from->elsewhere);
 }
 
-/* A shard's combinations keep their numbers from one time to the next; here they have others. */
+/* A shard keeps its class numbers over merges; @to has its own numbers. */
 static void sample_class_merge(struct profile *to, const struct profile *from, u16 *numbers)
 {
 	for (u32 i = 1; i <= from->sample_class.used; i++)
@@ -129,13 +129,13 @@ bool profile_counted(const struct profile *shard)
 
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
 {
-	/* Of this thread from now on, as the attributor's reader lock is. */
+	/* This thread uses @reader from now on, as it holds the attributor's reader lock. */
 	shard->reader = whole->reader = reader;
 	profile_retry_queued(shard);
 	profile_move_queued(whole, shard);
 	profile_gather(shard);
 	history_note_window(&whole->history, shard->began_ns, shard->ended_ns);
-	/* As profile_set_weight() has it. */
+	/* The same rule as in profile_set_weight(). */
 	if (!whole->locations->interval && !whole->header.records)
 		whole->locations->interval = shard->locations->interval;
 	machine_merge(whole, shard);

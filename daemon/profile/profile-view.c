@@ -10,23 +10,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A location with what tells its function from others, for sorting rows together. */
+/* A location and what identifies its function, to group locations by function. */
 struct named {
 	const struct location *location;
-	u64 function; /* of symbols_key() if it is known, else the address */
-	u64 line; /* of symbols_line() if lines are wanted and it is known, else 0 */
-	u64 binary; /* hash of the binary's path, to tell equal names apart */
+	u64 function; /* symbols_key() if known, else the address */
+	u64 line; /* symbols_line() if lines are requested and known, else 0 */
+	u64 binary; /* hash of the binary's path, to distinguish equal names */
 	bool known;
 };
 
-/* Who names what is shown. */
+/* The resolver of the names that a view shows. */
 struct naming {
 	struct symbols *symbols;
 	bool live;
 	bool lines;
 };
 
-/* A function of a process: @count of the sorted names, and what it is sorted by. */
+/* A function of a process: @count entries of the sorted names, and its sort key. */
 struct function {
 	const struct named *first;
 	const struct location *heaviest;
@@ -35,7 +35,7 @@ struct function {
 	s32 pid;
 };
 
-/* Cut to fit, never within a UTF-8 sequence. */
+/* Truncates to @size, never within a UTF-8 sequence. */
 static void copy_string(char *to, size_t size, const char *from)
 {
 	size_t n = from ? strlen(from) : 0;
@@ -113,7 +113,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 
 	if (kx != ky)
 		return kx < ky ? 1 : -1;
-	/* Equal rows stay in one order, so that a live view does not flicker. */
+	/* Rows with equal keys have a fixed order, so that a live view does not flicker. */
 	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) :
 				  strcmp(x->function, y->function);
 }
@@ -163,7 +163,7 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 		attributor_process(p->attributor, location_process(l));
 	struct attribute_location place;
 
-	/* What has no address to be told by is one row. */
+	/* Locations without a public address form one row. */
 	*ret_named = (struct named){ .location = l, .function = naming->live ? 0 : location_pc(l) };
 	if (!attributor_locate(p->attributor, location_process(l), location_pc(l),
 			       location_kernel(l), &place))
@@ -191,7 +191,7 @@ static int compare_named(const void *a, const void *b)
 		return x->known ? -1 : 1;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
-	/* Of a line, places without a name are one row. */
+	/* Locations of a line without a name form one row. */
 	if (x->line && !x->known)
 		return 0;
 	return (x->function > y->function) - (x->function < y->function);
@@ -221,7 +221,7 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	row->line = source.line;
 }
 
-/* As view_key(), of what is counted. */
+/* The key of view_key(), computed from the counters. */
 static u64 counts_key(const struct counters *f, enum view_sort sort)
 {
 	switch (sort) {
@@ -262,7 +262,7 @@ static u64 counts_key(const struct counters *f, enum view_sort sort)
 	}
 }
 
-/* Likewise, of latencies. */
+/* The same for sums of latencies. */
 static u64 latency_key(const struct counters *f, enum view_sort sort)
 {
 	switch (sort) {
@@ -296,7 +296,7 @@ static u64 location_key(const struct profile *p, const struct location *l, enum 
 	return latency_key(&f, sort);
 }
 
-/* A percentile of @count places, which is not the sum of theirs. */
+/* The percentile of @count locations together, which is not the sum of theirs. */
 static u64 locations_key(const struct profile *p, const struct named *named, size_t count,
 			 enum view_sort sort)
 {
@@ -307,7 +307,7 @@ static u64 locations_key(const struct profile *p, const struct named *named, siz
 	return latency_key(&sum, sort);
 }
 
-/* As compare_rows(), before there are rows. */
+/* The order of compare_rows(), before rows exist. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -318,7 +318,10 @@ static int compare_functions(const void *a, const void *b)
 				  compare_named(x->first, y->first);
 }
 
-/* Sorted @named to @functions, which has room for as many; returns how many there are. */
+/*
+ * Group the sorted @named into @functions, which has the same capacity. Returns the number of
+ * functions.
+ */
 static size_t group_named(struct profile *p, const struct named *named, size_t count,
 			  enum view_sort sort, struct function *functions)
 {
@@ -350,8 +353,8 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 }
 
 /*
- * Places have no weight for each unit: where there are several, a place's samples are taken to
- * weigh what its process's do.
+ * Locations have no weight for each unit. With several units, a location's samples are assumed
+ * to weigh the same as those of its process.
  */
 static void function_weight(const struct profile *p, u32 index, u64 weight, struct counters *sum)
 {
@@ -384,7 +387,7 @@ static void fill_function(struct profile *p, const struct naming *naming, const 
 	row_counters(row, &sum);
 }
 
-/* Rows are large: only those are made that will be there. */
+/* Rows are large: create only those that the view returns. */
 static int merge_named(struct profile *p, const struct naming *naming, const struct named *named,
 		       size_t count, enum view_sort sort, u32 limit, struct view *view)
 {
@@ -404,7 +407,7 @@ static int merge_named(struct profile *p, const struct naming *naming, const str
 	return view->rows ? 0 : -ENOMEM;
 }
 
-/* All places to @named, which has room for them; returns how many that are. */
+/* Write all locations to @named, which is large enough. Returns their number. */
 static size_t name_locations(struct profile *p, const struct naming *naming, struct named *named)
 {
 	struct location *l = NULL;
@@ -436,7 +439,7 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 	if (!named)
 		return -ENOMEM;
 	count = name_locations(p, naming, named);
-	/* Where it is worth waiting for names, they are there now. */
+	/* If waiting resolved some names, resolve all a second time. */
 	if (symbols_wait_default(naming->symbols))
 		count = name_locations(p, naming, named);
 	qsort(named, count, sizeof(*named), compare_named);
@@ -449,7 +452,7 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 	return r;
 }
 
-/* All samples of a process, whichever containers it was in. */
+/* All samples of a process in all its containers. */
 static struct counters process_sum(const struct process_tally *entry)
 {
 	struct counters sum = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The way of a sample from its window into the tables. */
+/* Processes a window: decodes, attributes and counts its samples. */
 #include "profile-internal.h"
 #include "tasks/task-event.h"
 
@@ -10,12 +10,12 @@
 #define DEFAULT_CONTEXTS  65536
 #define DEFAULT_LINES	  1024
 #define DEFAULT_PAGES	  4096
-/* As the attributor's. */
+/* The attributor's defaults. */
 #define DEFAULT_PROCESSES  8192
 #define DEFAULT_CONTAINERS 2048
 
-#define ANCHOR_NS    1000 /* between the two clocks that are read at a window's start */
-#define SWITCHING_NS 2000 /* from sched_switch to the other task */
+#define ANCHOR_NS    1000 /* maximum delay between reading the two clocks at a window's start */
+#define SWITCHING_NS 2000 /* from the event sched_switch until the other task runs */
 
 static struct profile_commons *commons_free(struct profile_commons *commons)
 {
@@ -173,19 +173,19 @@ void profile_forget(struct profile *profile)
 	profile->context_overflow = 0;
 }
 
-/* What is known of all samples of a window. */
+/* Facts about all samples of a window. */
 struct origin {
 	const struct source_window *window;
-	u32 encoding; /* of the core's data sources */
-	u64 task_slot; /* struct task_slot.key of a sample without context */
-	bool timed; /* whose it is depends on when it was taken */
+	u32 encoding; /* index of the core's table of data sources */
+	u64 task_slot; /* task_slot.key of a sample without context */
+	bool timed; /* the task depends on the sample's time */
 	u32 cpu;
 	u64 start_ns;
 	const struct tick_clock *clock;
 	u64 parted_ns;
 };
 
-/* The fields of a sample that a profile is made of. */
+/* The fields of a sample that are counted. */
 struct sample_key {
 	u64 present;
 	u64 pc;
@@ -236,8 +236,8 @@ static inline struct sample_class *sample_class_get(struct profile *p, const str
 }
 
 /*
- * When @b was taken, on the clock of the window's source: the end of its tick, as
- * an event within the tick may have come before it.
+ * The time of @b on the clock of the window's source: the end of its tick, because an event
+ * within the tick may have preceded it.
  */
 static inline u64 key_time(const struct sample_key *b, const struct tick_clock *clock)
 {
@@ -251,10 +251,10 @@ static inline u64 key_time(const struct sample_key *b, const struct tick_clock *
 }
 
 /*
- * By how much the time of a sample may be wrong. Where Timestamp packets count
- * CLOCK_MONOTONIC itself it is exact; else the window's start is an anchor, and from there on
- * the two clocks part by what NTP slews. That goes one way within a window, so that they were
- * never farther apart than at its end; where that is not known, it is 500 ppm at the most.
+ * The maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
+ * itself. Otherwise the window's start synchronizes the two clocks, and from there they diverge
+ * as NTP slews one of them. Within a window that goes in one direction, so the error is largest
+ * at its end. If the difference at the end is unknown, assume at most 500 ppm.
  */
 static u64 time_error(const struct origin *origin, u64 time)
 {
@@ -271,8 +271,8 @@ static u64 time_error(const struct origin *origin, u64 time)
 }
 
 /*
- * Who ran when @b was sampled, by switches. They are told before the kernel has switched:
- * what it does for a moment after them may be either task's.
+ * The TID that ran when @b was sampled, by context switches. The kernel reports a switch before
+ * it switches. So for a short time after the event, samples may belong to either task.
  */
 static s32 key_tid(struct profile *p, const struct origin *origin, const struct sample_key *b,
 		   u64 time)
@@ -285,8 +285,9 @@ static s32 key_tid(struct profile *p, const struct origin *origin, const struct 
 }
 
 /*
- * The TID: CONTEXTIDR_EL1, or under VHE the same register of the kernel's under
- * index 1 (D17.6.9, DESIGN); else what the window says; else, by @time, who ran then.
+ * The key of the sample's task. It is the TID in CONTEXTIDR_EL1, which the packet with index 1
+ * contains under VHE (D17.6.9). Without it, the window names the task; else context switches
+ * identify the task that ran at @time.
  */
 static inline u64 task_key(struct profile *p, const struct origin *origin,
 			   const struct sample_key *b, u64 time)
@@ -328,7 +329,10 @@ static inline struct task_slot *task_slot_get(struct profile *p, const struct or
 	return task_slot_at(p, task_key(p, origin, b, time), time);
 }
 
-/* Keep @s, @raw of @size bytes, until /proc has identified its task; false if there is no room. */
+/*
+ * Queue @s, @raw of @size bytes, until /proc has identified its task. Returns false if the queue
+ * is full.
+ */
 static bool raw_wait(struct profile *p, const struct origin *origin,
 		     const struct task_slot *task_slot, const struct spe_sample *s, const u8 *raw,
 		     size_t size)
@@ -359,7 +363,7 @@ static bool sample_wait(struct profile *p, const struct origin *origin,
 	return raw_wait(p, origin, task_slot, s, s->raw, s->size);
 }
 
-/* Histograms' counts are their buckets' sums, added up by profile_flush(). */
+/* The totals of the histograms are the sums of their buckets; profile_flush() computes them. */
 static inline void task_slot_add(struct profile *p, struct task_slot *task_slot,
 				 const struct sample_class *t, const struct sample_facts *facts)
 {
@@ -377,7 +381,7 @@ static inline void task_slot_add(struct profile *p, struct task_slot *task_slot,
 		profile_flush_task_slot(p, task_slot);
 }
 
-/* Sample @w of the way, whose set's tags are there: its entry into the cache. */
+/* Prefetch the entry of the pipeline's sample @w, whose set's tags are in the cache. */
 static inline __attribute__((__always_inline__)) void fetch(const struct profile *p,
 							    struct pipeline_sample *w)
 {
@@ -388,7 +392,7 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 	__builtin_prefetch(&w->entry->detail, 1);
 }
 
-/* Returns what the sample is, which is @task_slot's. */
+/* Returns the class of the sample, which is counted in @task_slot. */
 static inline __attribute__((__always_inline__)) const struct sample_class *
 key_add(struct profile *p, const struct origin *origin, const struct sample_key *b,
 	struct task_slot *task_slot)
@@ -414,7 +418,7 @@ key_add(struct profile *p, const struct origin *origin, const struct sample_key 
 	return t;
 }
 
-/* Contexts beside the one that told whose the sample is. */
+/* Count the contexts other than the one that identified the task. */
 static void contexts_add(struct profile *p, const struct spe_sample *s)
 {
 	bool first = true;
@@ -491,7 +495,7 @@ static void page_add(struct profile *p, const struct origin *origin, const struc
 		  });
 }
 
-/* What few samples have, but for lines. */
+/* Flags that few samples have; SAMPLE_CLASS_LINE is more frequent. */
 #define SAMPLE_CLASS_RARE (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_PAGE)
 
 static void rare_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
@@ -530,7 +534,7 @@ static void sample_add(struct profile *p, const struct origin *origin, const str
 		sample_count(p, origin, s, task_slot);
 }
 
-/* The layout may have been replaced since: then it is not that of the record. */
+/* The layout may have been replaced since, and then differs from the record's. */
 static bool layout_is(const struct spe_layout *l, const u8 *raw)
 {
 	u64 differ = 0;
@@ -540,7 +544,7 @@ static bool layout_is(const struct spe_layout *l, const u8 *raw)
 	return !differ;
 }
 
-/* Those of a window that are more than counted. */
+/* Count the pending samples of a window in lines, pages, contexts and observers. */
 static void pending_flush(struct profile *p, const struct origin *origin)
 {
 	if (!p->pending_count)
@@ -568,7 +572,7 @@ static void pending_flush(struct profile *p, const struct origin *origin)
 	p->pending_count = 0;
 }
 
-/* As sample_add(), but that what is not used of a record is not read. */
+/* The same as sample_add(), but it does not read unused parts of a record. */
 static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
 {
 	const struct sample_class *t;
@@ -584,7 +588,10 @@ static void run_add(struct profile *p, const struct origin *origin, const struct
 		    raw_wait(p, origin, task_slot, &s, run->raw[i], SPE_LAYOUT_BYTES))
 			continue;
 		t = key_add(p, origin, &b, task_slot);
-		/* Without a branch, and looked at later: which ones they are is hard to foresee. */
+		/*
+		 * Store without a branch and check later: which samples are pending is hard to
+		 * predict.
+		 */
 		p->pending[p->pending_count] =
 			pending_of(t, task_slot, run->raw[i], run->layout[i]);
 		p->pending_count += (t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)) != 0;
@@ -593,7 +600,7 @@ static void run_add(struct profile *p, const struct origin *origin, const struct
 		pending_flush(p, origin);
 }
 
-/* Of the part that @d is through with. */
+/* Add the bytes that @d has decoded to the ledgers. */
 static void ledger_add(struct view_header *h, const struct spe_decoder *d,
 		       const struct spe_ledger *moved_from)
 {
@@ -613,7 +620,7 @@ static void window_add(struct view_header *h, const struct source_window *w)
 	h->ledgers_unknown |= source_window_untimed(w);
 	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
 	h->gaps += !!(w->flags & WINDOW_GAPS);
-	/* What tells of lost bytes or blind time alone need not know. */
+	/* A window that only reports lost bytes or blind time may lack a backend. */
 	if (w->backend)
 		h->backend = w->backend;
 	if (w->written == WINDOW_WRITTEN_UNKNOWN)
@@ -622,7 +629,7 @@ static void window_add(struct view_header *h, const struct source_window *w)
 		h->written += w->written;
 }
 
-/* Whose and what it is, as the filter asks for it. */
+/* Evaluate the filter for the sample and its task. */
 static bool sample_is_wanted(struct profile *p, const struct origin *origin,
 			     const struct spe_sample *s, const struct task_slot *task_slot)
 {
@@ -705,7 +712,7 @@ static void window_decode(struct profile *p, struct spe_decoder *decoder,
 	pending_flush(p, origin);
 }
 
-/* D17.8.4.4: nothing in it may be taken for valid. */
+/* D17.8.4.4: no data of the window is valid. */
 static void window_suspect(struct spe_decoder *decoder)
 {
 	decoder->ledger.suspect += decoder->len - decoder->pos;
@@ -725,7 +732,7 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 	};
 	struct spe_sample s;
 
-	/* It was decoded before. */
+	/* The record was decoded before, so this cannot fail. */
 	if (spe_record_decode(w->raw, sizeof(w->raw), sizeof(w->raw), &s) < 0)
 		return;
 	profile_set_weight(p, w->interval, w->unit);
@@ -735,7 +742,7 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 	sample_filter(p, &origin, &s, task_slot);
 }
 
-/* Those of the window that wait are in no counter yet. */
+/* Subtract the samples of the window that wait and are in no counter yet. */
 static void window_waits(struct profile *p, const struct source_window *w)
 {
 	p->header.records -= p->waited;
@@ -769,7 +776,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 	if (window->tid >= 0)
 		origin.task_slot = (u64)TASK_KEY_WINDOW << 32 | (u32)window->tid;
 	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));
-	/* Events of tasks may have come in between. */
+	/* Task events may have been applied in between. */
 	profile->epoch++;
 	profile_set_weight(profile, window->interval, window->unit);
 	if (window->flags & WINDOW_SUSPECT)
@@ -789,7 +796,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
-	/* What was sampled before is judged by what held before. */
+	/* Earlier samples are counted by the filter that was in force then. */
 	profile_finish_queued(profile);
 	profile->filter = filter;
 }

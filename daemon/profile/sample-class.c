@@ -33,7 +33,7 @@ static void set(u8 *ones, size_t offset, unsigned int index)
 
 #define SET(ones, field, index) set(ones, offsetof(struct sample_counts, field), index)
 
-/* What figures count of it. */
+/* Compute what the counters add for each sample of the class. */
 static void fill_ones(struct sample_class *t, enum spe_op_kind kind)
 {
 	u8 ones[SAMPLE_COUNTS] = { 0 };
@@ -56,8 +56,9 @@ static void fill_ones(struct sample_class *t, enum spe_op_kind kind)
 }
 
 /*
- * Whether it may have found its line in another core's cache. A Data Source packet says so; of
- * what has none, as stores, all that is known is that the first level cache missed.
+ * Returns whether the access may have found its line in another core's cache. A Data Source
+ * packet states that. Records without one, such as those of stores, only state that the first
+ * level cache missed.
  */
 static bool may_be_shared(const struct spe_origin *origin)
 {
@@ -130,7 +131,10 @@ void sample_class_clear(struct sample_class_catalog *catalog)
 	catalog->whole = 0;
 }
 
-/* Where in the index the number of @events and @key is, or would be: half of it is free at least. */
+/*
+ * Returns the index entry of @events and @key, or the free one for it. At least half of the
+ * index is free.
+ */
 static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
 {
 	u32 mask = (1U << SAMPLE_CLASS_INDEX_BITS) - 1;
@@ -160,7 +164,7 @@ u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
 	return *number;
 }
 
-/* From the lowest bit on: the kind and simd, the level, the origin's flags, what is absent. */
+/* From the lowest bit on: kind and simd, level, flags of the origin, absent latencies. */
 #define CONTENT_LEVEL	     4
 #define CONTENT_ORIGIN	     9
 #define CONTENT_MISPREDICTED 14
@@ -210,7 +214,7 @@ static bool content_fill(u64 events, u32 content, struct sample_class *ret)
 
 u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 content)
 {
-	/* No record has such a key. */
+	/* No record has such a key, so it cannot collide with one. */
 	u16 *number = find(catalog, events, SAMPLE_CLASS_CONTENT | content);
 	struct sample_class t;
 

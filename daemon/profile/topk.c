@@ -23,7 +23,10 @@ int topk_init(struct topk_table *table, size_t size, u32 capacity)
 
 	while (t.sets * TOPK_WAYS < capacity)
 		t.sets *= 2;
-	/* Addresses are the profiled programs' choice: they must not choose sets too. */
+	/*
+	 * The profiled programs choose their addresses: a secret seed prevents them from
+	 * choosing sets, too.
+	 */
 	if (getrandom(&t.seed, sizeof(t.seed), GRND_NONBLOCK) != sizeof(t.seed))
 		t.seed = (u64)(uintptr_t)table;
 	t.tags = zero_pages(tags_size(&t));
