@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
+/* Writes hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
 #include "profile-json.h"
 #include "profile/profile-internal.h"
 
@@ -35,7 +35,7 @@ static void add_address(struct json_object *to, const char *key, u64 address)
 	add_string(to, key, text);
 }
 
-/* The process of @owner, or NULL if it has no entry any more. */
+/* Returns the process of @owner, or NULL if it has no entry any more. */
 static const struct attribute_process *owner_process(const struct hot *hot, u64 owner)
 {
 	const struct attribute_process *process =
@@ -127,7 +127,7 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 	return o;
 }
 
-/* Those that one thread alone has used are no news. */
+/* Skip lines that only one thread has used. */
 static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();

@@ -17,7 +17,7 @@ static_assert(sizeof(struct metrics_machine) == 96 + 8 * (11 + 8 + 13) +
 static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally) + 392,
 	      "no padding");
 
-/* What the first daemons wrote of the machine and of a container. */
+/* Minimum sizes: those that the first daemons wrote for the machine and for a container. */
 #define MACHINE_LEAST	offsetof(struct metrics_machine, mappings_lost)
 #define CONTAINER_LEAST offsetof(struct metrics_container, left_ns)
 
@@ -103,7 +103,7 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 		return refuse("more than 8192 containers", ret_why);
 	if (h.reserved)
 		return refuse("a reserved field is not zero", ret_why);
-	/* None of these can overflow: at most 8194 parts of 64 KiB. */
+	/* No sum can overflow: there are at most 8194 structs of 64 KiB. */
 	rest = (u64)h.head_size + h.machine_size + (u64)h.containers * h.container_size;
 	if (h.size != rest || size != rest)
 		return refuse("its size is not that of its parts", ret_why);

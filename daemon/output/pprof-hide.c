@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Containers that a caller does not want by name: their samples in sums that tell of no process,
- * function or address. Looked at when all is counted: the name that is judged is the one
- * that would be written.
+ * Hides the containers that a filter excludes: their samples become sums without process,
+ * function or address. It runs after counting, so that the filter checks the name that would be
+ * written.
  */
 #include "pprof-internal.h"
 
@@ -39,7 +39,7 @@ static bool matches(char *const *patterns, const char *name)
 	return false;
 }
 
-/* By the name that metrics have: the whole one, and one for what is in no container. */
+/* Check the container's name as in metrics, which includes a name for "in no container". */
 static bool is_admitted(const struct pprof_hide *f, u32 container)
 {
 	const struct attribute_container *c = attributor_container(f->attributor, container);
@@ -57,7 +57,7 @@ static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)
 {
 	const struct attribute_container *c = attributor_container(f->attributor, e->container);
 
-	/* Whose it was is not known, not any more, or one of those for which there was no room. */
+	/* The container is unknown, was evicted, or did not fit in the table. */
 	if (!c || c->generation != e->container_generation || e->container >= f->containers ||
 	    e->container == attributor_container_other(f->attributor))
 		return false;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing for pprof. Field numbers are those of tests/exporter/schema/profile.proto, which
- * protoc checks. Addresses are offsets in their file, which are the same on all machines; the
- * running kernel's, and those in no file, are 0: there a location is its function.
+ * Writes pprof's format. The field numbers are those of tests/exporter/schema/profile.proto,
+ * which protoc checks. Addresses are offsets in their file, which are equal on all machines.
+ * Addresses of the running kernel and outside of files are written as 0: there a location stands
+ * for its function.
  */
 #include "pprof-internal.h"
 
@@ -20,10 +21,10 @@
 #include "util/hash.h"
 #include "util/protobuf.h"
 
-/* So much is written before it is compressed, and a message more, at the most. */
+/* Uncompressed bytes that are collected before compression; one message may exceed it. */
 #define PPROF_CHUNK (16U << 10)
 #define PPROF_SIZE  (2 * PPROF_CHUNK)
-#define NAMES_MS   1000 /* for which nothing is drained; a ring of a busy CPU holds four times that */
+#define NAMES_MS   1000 /* ms without draining; a ring of a busy CPU holds four times that */
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -71,8 +72,8 @@ static const char *const value_names[PPROF_VALUES][2] = {
 };
 
 /*
- * What has weights: sums of two units are two. Both are in all profiles, as pprof and its
- * stores put together only what has the same values. A unit that is not known may be either.
+ * The types of values. Sums in the two units are two types. All profiles have both, because
+ * pprof merges only profiles with the same types. A unit that is not known may be either.
  */
 static const struct {
 	u8 unit;
@@ -82,18 +83,21 @@ static const struct {
 	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
-/* Of a function's name: each byte may be escaped. */
+/* Size of a function's name: each byte may be escaped. */
 #define NAME_SIZE (4 * SYMBOL_NAME_MAX + 1)
-/* Of a mapping's key: a path of PATH_MAX bytes, and what else there is in it. */
+/* Size of a mapping's key: a path of PATH_MAX bytes and the other fields. */
 #define MAPPING_SIZE 4400
 
-/* Names that an entry may bring, with all that is kept of one beside its text. */
+/* Maximum number of names per entry, and memory of a name without its text. */
 #define NAMES_MOST 16
 #define NAME_BYTES 40
-/* Their texts: a mapping's key and path, a function's name and path, other keys, labels. */
+/*
+ * Maximum bytes of their texts: a mapping's key and path, a function's name and path, other
+ * keys, labels.
+ */
 #define TEXTS_MOST (MAPPING_SIZE + NAME_SIZE + 3072)
 
-/* Texts, and numbers of things by them: one table, open, that grows. */
+/* A growing hash table that maps texts to numbers. */
 struct names {
 	struct name {
 		char *text;
@@ -104,11 +108,11 @@ struct names {
 };
 
 /**
- * struct writer
- * @proto: what is not compressed yet
- * @z, @fd: what is goes there
+ * struct writer - the state of writing a profile
+ * @proto: bytes that are not compressed yet
+ * @z, @fd: compressor, and the file that receives its output
  * @texts: bytes of all names' texts
- * @others: as of @pprof, and what there was no room to name
+ * @others: as in @pprof, and the samples whose names did not fit
  */
 struct writer {
 	struct protobuf proto;
@@ -162,7 +166,7 @@ static int names_grow(struct names *names)
 	return 0;
 }
 
-/* The number of @text, from 1 on; @ret_new: it had none. 0 without memory. */
+/* Returns the number of @text, from 1 on; 0 without memory. @ret_new: @text was added. */
 static u64 names_get(struct writer *w, struct names *names, const char *text, bool *ret_new)
 {
 	struct name *slot;
@@ -186,7 +190,7 @@ static u64 names_get(struct writer *w, struct names *names, const char *text, bo
 	return slot->id;
 }
 
-/* The index of @text in the table of strings: what has number 1 is at 0, the empty one. */
+/* Returns the index of @text in the table of strings, where number 1, the empty string, is at 0. */
 static u64 string(struct writer *w, const char *text)
 {
 	u64 id;
@@ -223,9 +227,9 @@ static void build_id_text(struct writer *w, const struct attribute_location *pla
 }
 
 /*
- * What tells a binary from others of its path, as containers have them. Without a build id
- * that is its file, by device and inode where they are known (recordings have none), and its
- * container. What a process compiled for itself is that process's.
+ * Writes a key that distinguishes binaries with equal paths, as containers have them. It is the
+ * build id if known. Otherwise it is the file, by device and inode if known (recordings have
+ * neither), and its container. Code that a process generated belongs to that process.
  */
 static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 			const struct attribute_location *place, const char *build, char *key,
@@ -266,7 +270,7 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 	return id;
 }
 
-/* @text: of the name, by its number, as names of functions may share any prefix. */
+/* @text: number of the name, because names of functions may share any prefix. */
 static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *binary)
 {
 	char key[64], path[1024];
@@ -288,7 +292,7 @@ static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *bin
 	return id;
 }
 
-/* What a table of names has, and would have beside that while it grows. */
+/* Returns the bytes of a table of names, including its copy while it grows. */
 static u64 names_bytes(const struct names *names)
 {
 	u64 bytes = (u64)names->room * sizeof(*names->slots);
@@ -296,7 +300,7 @@ static u64 names_bytes(const struct names *names)
 	return names->count + NAMES_MOST >= names->room / 2 ? 3 * bytes : bytes;
 }
 
-/* Whether all that an entry may bring is within the bound. */
+/* Returns whether everything that one entry may add is within the limit. */
 static bool has_room(const struct writer *w)
 {
 	u64 bytes = w->texts + TEXTS_MOST + names_bytes(&w->strings) + names_bytes(&w->mappings) +
@@ -310,10 +314,13 @@ static bool is_others(const struct writer *w, const struct pprof_entry *e)
 	return e == &w->others[e->unit];
 }
 
-/* Of place, process and container: there was no room. */
+/* Names location, process and container of samples that did not fit in the table. */
 #define OTHERS "[not told apart]"
 
-/* As in reports: what has no binary is called as there, and what had no room is told so. */
+/*
+ * Names are those of reports: locations without a binary have the same name, and those that did
+ * not fit are marked.
+ */
 static void name_place(struct writer *w, const struct pprof_entry *e,
 		       const struct attribute_location *place, s32 pid, char *name, size_t size)
 {
@@ -325,13 +332,13 @@ static void name_place(struct writer *w, const struct pprof_entry *e,
 		symbols_name_unmapped(e->pc, w->pprof->live, name, size);
 }
 
-/* Of the running kernel, and of what is in no mapping, a location is its function. */
+/* In the running kernel, and outside of mappings, a location stands for its function. */
 static bool address_is_public(const struct writer *w, const struct attribute_location *place)
 {
 	return place ? symbols_address_is_public(place, w->pprof->live) : !w->pprof->live;
 }
 
-/* @key: what tells it from others; @text: of the function's name. */
+/* @key: identifies the location; @text: number of the function's name. */
 static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
 			const char *binary)
 {
@@ -384,7 +391,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	return put_location(w, key, mapping, address, text, placed ? place.binary : "");
 }
 
-/* Within the sample that is open; strings are numbered, and written at the end. */
+/* Adds to the sample that is being written. Strings are numbered, and written at the end. */
 static void add_label(struct writer *w, const char *key, const char *value)
 {
 	u64 k = string(w, key), v = string(w, value);
@@ -395,7 +402,7 @@ static void add_label(struct writer *w, const char *key, const char *value)
 	protobuf_close(&w->proto);
 }
 
-/* As metrics have it: the whole of what Kubernetes calls it. @whole: room for that. */
+/* Returns the name as in metrics: the complete Kubernetes name. @whole: buffer for that. */
 static const char *container_name(const struct writer *w, const struct pprof_entry *e,
 				  char whole[PODS_WHOLE])
 {
@@ -432,7 +439,7 @@ static void add_labels(struct writer *w, const struct pprof_entry *e, const char
 	add_label(w, "numa_node", node);
 }
 
-/* In the order of add_types(). */
+/* The values have the order of add_types(). */
 static void add_values(struct writer *w, const struct pprof_entry *e)
 {
 	for (unsigned int i = 0; i < PPROF_VALUES; i++)
@@ -442,7 +449,7 @@ static void add_values(struct writer *w, const struct pprof_entry *e)
 			protobuf_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
 }
 
-/* Messages of other kinds are not to be written while this one is open. */
+/* Write no other message while this one is open. */
 static void add_sample(struct writer *w, const struct pprof_entry *e, u64 location,
 		       const char *container, const char *process)
 {
@@ -474,7 +481,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 		}
 		return;
 	}
-	/* Its process gave way to another's: the place would be that one's. */
+	/* The entry was reused for another process, whose mappings do not apply. */
 	if (process && process->generation != e->generation)
 		process = NULL;
 	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
@@ -483,7 +490,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 		   is_others(w, e) ? OTHERS : process ? process->comm : "[unattributed]");
 }
 
-/* What is complete is compressed, so that there is little of it at once; all of it at the @end. */
+/* Compress complete messages, so that few bytes wait at a time; at the @end compress all. */
 static void flush(struct writer *w, bool end)
 {
 	u8 out[16384];
@@ -543,7 +550,7 @@ static void add_up(const struct pprof_entry *e, u64 *samples, u64 *operations)
 	operations[e->unit] += e->weighted[PPROF_SAMPLES];
 }
 
-/* Operations a sample, on average; 0 where not one number says it. */
+/* Returns the mean operations per sample; 0 if there is no single number. */
 static u64 mean_interval(const struct pprof *pprof)
 {
 	u64 samples[UNITS] = { 0 }, operations[UNITS] = { 0 };
@@ -571,7 +578,7 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 	};
 
 	add_types(w);
-	/* Whichever the unit: profiles of different period types are not put together. */
+	/* The same for all units: pprof does not merge profiles with different period types. */
 	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
 	protobuf_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
 	protobuf_varint(&w->proto, PROFILE_TIME, facts->start_ns);
@@ -580,7 +587,7 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 	protobuf_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
 }
 
-/* In the order of their numbers. */
+/* Write the strings in the order of their numbers. */
 static void add_strings(struct writer *w)
 {
 	const char **texts = calloc(w->strings.count + 1, sizeof(*texts));
@@ -616,7 +623,7 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 	}
 }
 
-/* A profile is written once: what is not known by then has no name in it. */
+/* A profile is written once: locations that are unresolved by then have no name. */
 static void ask_names(const struct writer *w)
 {
 	pprof_request_names(w->pprof, w->symbols);
@@ -652,7 +659,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	memcpy(w.others, pprof->others, sizeof(w.others));
 	ask_names(&w);
 	protobuf_init(&w.proto, PPROF_SIZE);
-	/* 15 bits of window, and 16 for gzip's head and tail. */
+	/* 15: bits of the compression window; + 16: with gzip's header and trailer. */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
 		add_all(&w, facts);

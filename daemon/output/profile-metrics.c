@@ -8,7 +8,7 @@
 #include "attribution/container-details.h"
 #include "profile/profile-read.h"
 
-/* What a snapshot says by number must not move: these are places of version 1. */
+/* The indices of arrays in a snapshot must not change: version 1 defines them. */
 static_assert((int)METRICS_TOTAL == (int)PROFILE_TOTAL && (int)METRICS_ISSUE == (int)PROFILE_ISSUE &&
 		      (int)METRICS_TRANSLATION == (int)PROFILE_TRANSLATION,
 	      "latencies");

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * One table a struct serves both directions. The letter is the D-Bus type. What is
- * sparse is left out where it is 0: a row has few of the levels.
+ * One table per struct serves both directions. The letter is the D-Bus type. A sparse field is
+ * omitted if it is 0: a row has few of the levels.
  */
 struct field {
 	const char *name;

@@ -11,7 +11,7 @@ static const char *const group_names[VIEW_GROUPS] = {
 	[VIEW_LINE] = "line",
 };
 
-/* @offset: in struct view_row, of a u64, or of percentiles a u32 */
+/* @offset: offset in struct view_row of a u64, or of a u32 for percentiles */
 static const struct {
 	const char *name;
 	const char *heading;
