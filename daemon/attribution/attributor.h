@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Attribution: a TID to its process, the process to its container or unit, a PC
- * to the binary that is mapped there. What cannot be resolved is unattributed;
- * nothing is given to the last task seen.
+ * Attribution finds the process of a TID, the container or unit of a process, and the binary
+ * that is mapped at a PC. A sample that cannot be resolved is unattributed. It is never assigned
+ * to the last task seen.
  */
 #ifndef SPEPROF_ATTRIBUTOR_H
 #define SPEPROF_ATTRIBUTOR_H
@@ -16,14 +16,14 @@
 #include <string.h>
 
 #define ATTRIBUTE_NONE UINT32_MAX
-/* A query to /proc is under way; the sample waits for its answer (attributor_config.background). */
+/* A query of /proc is pending; the sample waits for its result (attributor_config.background). */
 #define ATTRIBUTE_PENDING (UINT32_MAX - 1)
 
 /**
- * struct attribute_process - a process, living or dead
+ * struct attribute_process - a process, living or exited
  * @pid: thread group id
- * @generation: differs each time the entry is given to another process
- * @container: index of its container, always valid (0 is "" : none)
+ * @generation: changes each time the entry is reused for another process
+ * @container: index of its container, always valid; 0 is "", no container
  * @comm: name, escaped: printable UTF-8 only
  */
 struct attribute_process {
@@ -35,13 +35,14 @@ struct attribute_process {
 
 /**
  * struct attribute_container - a container, a systemd unit, or another cgroup
- * @name: what a person calls it, escaped: "web-1", "nginx.service", "demo-chase"
- * @runtime: "docker", "containerd", "crio", "podman", "lxc", "nspawn",
- *	"systemd", "cgroup"; "" for index 0
- * @path: the cgroup path, escaped and cut: to be shown
- * @cgroup: the same as it is, to be opened and compared; "" for none. As long as the entry is
- *	this container's: a copy of the structure does not keep it
- * @generation: differs each time the entry is given to another container
+ * @name: readable name, escaped: "web-1", "nginx.service", "demo-chase"
+ * @runtime: "docker", "containerd", "crio", "podman", "lxc", "nspawn", "systemd" or "cgroup"; ""
+ *	for index 0
+ * @path: cgroup path for display, escaped and truncated
+ * @cgroup: the complete cgroup path, to be opened and compared; "" for none. The pointer is
+ *	valid while the entry belongs to this container; a copy of the structure does not
+ *	extend that
+ * @generation: changes each time the entry is reused for another container
  */
 struct attribute_container {
 	char name[128];
@@ -51,7 +52,7 @@ struct attribute_container {
 	u32 generation;
 };
 
-/** attribute_container_is_at() - whether @path is @container's, as it is or as it is shown */
+/** attribute_container_is_at() - return whether @path is @container's, complete or as displayed */
 static inline bool attribute_container_is_at(const struct attribute_container *container,
 					     const char *path)
 {
@@ -59,14 +60,14 @@ static inline bool attribute_container_is_at(const struct attribute_container *c
 }
 
 /**
- * struct attribute_location - where a PC is
- * @binary: path of the mapped file as its process sees it, "[kernel]", or ""
- *	(raw bytes: escape_text() before they are shown)
- * @offset: file offset (kernel, anonymous memory: the address itself)
+ * struct attribute_location - the location of a PC
+ * @binary: path of the mapped file as its process sees it, "[kernel]" or "". The bytes are raw:
+ *	call escape_text() before showing them
+ * @offset: file offset; for the kernel and anonymous memory the address itself
  * @pc: the address
- * @inode, @device: of the file that was mapped, 0 if unknown: another one may have its path now
- * @process: live: a number that no other process has, though it had or gets the same PID; else 0
- * @build_id: of the mapping if known, else @build_id_size is 0
+ * @inode, @device: of the file that was mapped, 0 if unknown; another file may have its path now
+ * @process: live: a number that identifies the process even if its PID is reused; else 0
+ * @build_id, @build_id_size: of the mapping; the size is 0 if it is unknown
  */
 struct attribute_location {
 	const char *binary;
@@ -80,16 +81,18 @@ struct attribute_location {
 };
 
 /**
- * struct attributor_config
- * @live: look tasks up in /proc; otherwise only what task events tell
- * @background: with @live: threads read /proc; attributor_apply_answers() takes what they found
- * @processes, @threads, @containers: capacities; 0 for the defaults (8192, without @live
- *	262144; 32768; 2048)
- * @map_bytes: for mappings and the paths of what is mapped; 0 for 2048 a process
- * @saved_map_bytes: of both in what attributor_save() writes; 0 for 768 a process
- * @cgroup_bytes: for paths of cgroups that were told by id, and as many for those of containers
- *	and their names; 0 for 512 a container
- * @proc, @log: where /proc and /var/log are; NULL for these
+ * struct attributor_config - the configuration of an attributor
+ * @live: look up tasks in /proc; otherwise only task events describe them
+ * @processes, @threads, @containers: capacities; 0 for the defaults (8192, without @live 262144;
+ *	32768; 2048)
+ * @map_bytes: limit of mappings and the paths of mapped files, bytes; 0 for 2048 per process
+ * @saved_map_bytes: limit of both in the output of attributor_save(), bytes; 0 for 768 per
+ *	process
+ * @cgroup_bytes: limit of cgroup paths that events reported, bytes, and the same for the paths
+ *	and names of containers; 0 for 512 per container
+ * @background: with @live: threads read /proc, and attributor_apply_answers() applies the
+ *	results
+ * @proc, @log: the directories /proc and /var/log; NULL for these
  */
 struct attributor_config {
 	bool live;
@@ -104,70 +107,87 @@ struct attributor_config {
 	const char *log;
 };
 
-/**
- * struct attributor_stats - bounded tables, and what did not fit
- */
+/** struct attributor_stats - statistics of the bounded tables */
 struct attributor_stats {
-	u64 lookups;		/* in /proc */
-	u64 unanswered;		/* lookups that were refused, or got no answer in time */
-	u64 unresolved;		/* TIDs that were nowhere */
+	u64 lookups;		/* lookups in /proc */
+	u64 unanswered;		/* lookups that were rejected, or got no result in time */
+	u64 unresolved;		/* TIDs that were not found */
 	u64 threads_evicted;
-	u64 processes_evicted;	/* that lived, or whose samples may still come */
-	u64 containers_overflow; /* lookups of one that did not fit, nor did its path: "(other)" */
-	u64 containers_evicted; /* no process lived in them, and others needed their entries */
-	u64 mappings_dropped; /* for which there was no room, or that gave way */
-	u64 mappings_unsaved; /* in the last checkpoint, for which it had no room */
-	u64 events;		/* of tasks (live) */
-	u64 events_lost;	/* of those; with mappings where the side band tells all */
+	u64 processes_evicted;	/* evicted while living, or while samples might follow */
+	u64 containers_overflow; /* lookups of a container that found no free entry: "(other)" */
+	u64 containers_evicted; /* reused entries of containers without a process */
+	u64 mappings_dropped; /* mappings that did not fit, or were evicted */
+	u64 mappings_unsaved; /* mappings that did not fit in the last checkpoint */
+	u64 events;		/* task events (live) */
+	u64 events_lost;	/* task events lost; may include mappings */
 	u64 mappings_lost;	/* TASK_LOST_MAPS */
-	u64 memory;		/* bytes held */
+	u64 memory;		/* bytes in use */
 };
 
 struct attributor;
 
+/**
+ * attributor_new() - allocate an attributor
+ * @config: the configuration, copied
+ * @ret_attributor: the attributor; free it with attributor_free()
+ *
+ * Return: 0 or negative errno.
+ */
 int attributor_new(const struct attributor_config *config, struct attributor **ret_attributor);
+
+/** attributor_free() - free @attributor, which may be NULL; returns NULL */
 struct attributor *attributor_free(struct attributor *attributor);
 
 /**
- * attributor_task() - the process of a thread
+ * attributor_task() - return the process of a thread
  * @tid: thread id in the initial PID namespace; 0 is the idle task
  *
- * Looks in /proc once where it does not know @tid (live); a hit costs one hash
- * lookup. A dead thread stays known until its TID or its entry is used again.
+ * A known @tid costs one hash lookup; an unknown one is looked up in /proc once (live). An
+ * exited thread stays known until its TID or its entry is reused.
  *
- * Return: index of the process, or ATTRIBUTE_NONE. In the background also ATTRIBUTE_PENDING:
- * call again after attributor_apply_answers(). That ends after a second, whether /proc answers or not.
+ * Locking: the caller holds the write lock, or is the only thread.
+ *
+ * Return: index of the process, or ATTRIBUTE_NONE. With background threads also
+ * ATTRIBUTE_PENDING: call again after attributor_apply_answers(). The query ends after at most
+ * one second.
  */
 u32 attributor_task(struct attributor *attributor, s32 tid);
 
 /**
- * attributor_event() - a task event, of a recording or (live) of this machine
+ * attributor_event() - apply a task event of a recording or (live) of this machine
  *
- * Events come in order of time; live, those up to a sample's before the sample, of a
- * recording all before the first.
+ * Events must arrive in order of time. Live, all events up to a sample's time precede the
+ * sample; in a recording all precede the first sample.
+ *
+ * Locking: the caller holds the write lock, or is the only thread.
  */
 void attributor_event(struct attributor *attributor, const struct task_event *event);
 
 #define ATTRIBUTE_AT_END UINT64_MAX
 
-/** attributor_has_times() - whether task events said what was when: attributor_task_at() knows more */
+/**
+ * attributor_has_times() - return whether task events had times, so that attributor_task_at() is
+ * precise
+ */
 bool attributor_has_times(const struct attributor *attributor);
 
 /**
- * attributor_task_at() - the process of a thread at a time
- * @time_ns: of the events' clock, ATTRIBUTE_AT_END where a sample has none
+ * attributor_task_at() - return the process of a thread at a time
+ * @time_ns: on the events' clock; ATTRIBUTE_AT_END if a sample has no time
  *
- * A TID that another process had later, or what a process was before it executed
- * another program or moved to another container, is told apart.
+ * It distinguishes processes that had the same TID at different times, and a process before and
+ * after an exec or a move between containers.
  *
  * Return: index of the process, or ATTRIBUTE_NONE.
  */
 u32 attributor_task_at(struct attributor *attributor, s32 tid, u64 time_ns);
 
 /**
- * attributor_task_provisional() - the process of a thread that is ATTRIBUTE_PENDING, as far as is known
+ * attributor_task_provisional() - return the last known process of a thread that is
+ * ATTRIBUTE_PENDING
  *
- * For samples that cannot wait. Its image or container may be another by now.
+ * It is for samples that cannot wait. The process may have executed another program or moved
+ * since.
  *
  * Return: index of a living process, or ATTRIBUTE_NONE.
  */
@@ -180,87 +200,98 @@ struct attribute_span {
 };
 
 /**
- * attributor_task_during() - attributor_task_at(), and the times for which that holds
- * @time_ns: below ATTRIBUTE_AT_END, which is the end of a span without one
- * @ret_span: has @time_ns in it
+ * attributor_task_during() - attributor_task_at(), and the times for which the result is valid
+ * @time_ns: below ATTRIBUTE_AT_END, which ends a span without a known end
+ * @ret_span: a span that includes @time_ns
  */
 u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
 			   struct attribute_span *ret_span);
 
 /**
- * attributor_task_cached() - attributor_task_during(), or attributor_task(), if that changes no table
+ * attributor_task_cached() - attributor_task_during() or attributor_task(), if that changes no
+ * table
  *
- * Several threads may ask side by side, each in its seat (reader-lock.h).
+ * Several threads may call it at the same time, each with its reader lock (reader-lock.h).
  *
- * Return: whether it is so; otherwise nothing is said.
+ * Return: true if the outputs are valid; false if the query needs the write lock.
  */
 bool attributor_task_cached(struct attributor *attributor, s32 tid, u64 time_ns, u32 *ret_index,
 			    struct attribute_span *ret_span);
 
 /**
- * attributor_running() - the TID that ran on @cpu at @time_ns, or -1
- * @early_ns, @late_ns: live, by how much the time may be wrong: if another one ran in it, that is
- *	not known; recordings have no other switches than TASK_SWITCH
+ * attributor_running() - return the TID that ran on @cpu at @time_ns
+ * @early_ns, @late_ns: live: possible error of the time in each direction. Recordings know only
+ *	the switches of TASK_SWITCH events
+ *
+ * Return: the TID; -1 if it is unknown, or if several tasks ran within the error.
  */
 s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns, u64 early_ns,
 		       u64 late_ns);
 
 /**
- * attributor_switches() - where attributor_running() looks (live)
- * @rings: of CPUs by number, @cpus of them; borrowed; NULL for none any more
+ * attributor_switches() - set the context switches that attributor_running() uses (live)
+ * @rings: rings by CPU number, @cpus of them; borrowed; NULL to remove them
  */
 void attributor_switches(struct attributor *attributor, struct switch_ring *rings, u32 cpus);
 
 /**
- * attributor_refresh() - look at living processes again (live): PID reuse, exec,
- * moves between cgroups, new mappings; call about once a second
+ * attributor_refresh() - check the living processes in /proc (live)
+ *
+ * It finds PID reuse, exec, moves between cgroups and new mappings. Call it about once a second.
  */
 void attributor_refresh(struct attributor *attributor);
 
-/**
- * attributor_apply_answers() - take what the background threads have read in /proc; never waits
- *
- * Locking: as attributor_event().
- */
+/** attributor_apply_answers() - apply what the background threads read from /proc; never waits */
 void attributor_apply_answers(struct attributor *attributor);
 
-/** attributor_answers_due() - whether there are some; any thread */
+/** attributor_answers_due() - return whether there are results to apply; any thread may call it */
 bool attributor_answers_due(const struct attributor *attributor);
 
-/** attributor_answers_fd() - readable while there are some; -1 without background threads */
+/**
+ * attributor_answers_fd() - return a descriptor that is readable while there are results
+ *
+ * Return: the descriptor, which the attributor owns; -1 without background threads.
+ */
 int attributor_answers_fd(const struct attributor *attributor);
 
 /**
- * attributor_changes() - how often an entry was given to another process
+ * attributor_changes() - return how many times an entry was reused for another process
  *
- * As long as it stays the same, and no event or refresh comes between, so does what
- * attributor_task() said.
+ * While it does not change, and there is no event or refresh, results of attributor_task() stay
+ * valid.
  */
 u64 attributor_changes(const struct attributor *attributor);
 
-/** attributor_process() - the entry at @index, or NULL; valid until the next call above */
+/** attributor_process() - return the entry at @index, or NULL; valid until the next call above */
 const struct attribute_process *attributor_process(const struct attributor *attributor, u32 index);
 
-/** attributor_container() - the entry at @index, or NULL: free, or never used */
+/** attributor_container() - return the entry at @index; NULL if it is free or was never used */
 const struct attribute_container *attributor_container(const struct attributor *attributor,
 							u32 index);
+
+/** attributor_containers() - return the upper bound (exclusive) of container indices */
 u32 attributor_containers(const struct attributor *attributor);
 
-/** attributor_container_other() - index of "(other)", where the figures of those evicted belong */
+/**
+ * attributor_container_other() - return the index of "(other)", which counts for evicted
+ * containers
+ */
 u32 attributor_container_other(const struct attributor *attributor);
 
 /**
- * attributor_locate() - what is mapped at @pc
- * @process: index; ATTRIBUTE_NONE for kernel addresses of unattributed samples
+ * attributor_locate() - find what is mapped at @pc
+ * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
- * @kernel: the operation was executed at EL1 or EL2 (or EL0: user)
+ * @kernel: the operation was executed at EL1 or EL2; false: at EL0
+ * @ret_location: its pointers are valid until the next call that may change any process, because
+ *	that may evict mappings
  *
- * Return: whether it is known; pointers in @ret_location are valid until the next
- * call that may change any process: another's mappings may give way.
+ * Return: whether the location is known.
  */
 bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool kernel,
 		       struct attribute_location *ret_location);
 
+/** attributor_stats() - copy the statistics */
 void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Paths of /proc/PID/cgroup as the machine has them. Who is in a cgroup namespace of its own,
- * as in a container, is told paths from there: "/" is its own cgroup, its neighbour "/../x".
- * Where the machine's hierarchy is mounted too, that says what was cut off.
+ * Converts paths of /proc/PID/cgroup to paths from the machine's root. In a cgroup namespace of
+ * its own, such as in a container, the kernel reports paths relative to the namespace: "/" is
+ * the container's own cgroup, and a neighbour is "/../x". If the machine's hierarchy is mounted
+ * as well, it reveals the missing prefix.
  */
 #ifndef SPEPROF_CGROUP_NAMESPACE_H
 #define SPEPROF_CGROUP_NAMESPACE_H
@@ -14,10 +15,11 @@
 #include "codec/env.h"
 
 /**
- * struct cgroup_namespace - where paths begin
- * @own: not at the machine's root
- * @known: @root is it
- * @root: of the namespace, from the machine's root, without a '/' at its end: "" is that root itself
+ * struct cgroup_namespace - the root of the reported paths
+ * @own: the namespace's root is not the machine's
+ * @known: @root is valid
+ * @root: the namespace's root as a path from the machine's root, without a trailing '/'; "" is
+ *	the machine's root
  */
 struct cgroup_namespace {
 	bool own;
@@ -25,28 +27,33 @@ struct cgroup_namespace {
 	char root[PATH_MAX];
 };
 
-/** cgroup_namespace_init() - of this process; what cannot be found out is not @known */
+/** cgroup_namespace_init() - find the namespace of this process; on failure @known is false */
 void cgroup_namespace_init(struct cgroup_namespace *space);
 
 /**
- * cgroup_namespace_find() - the part of cgroup_namespace_init() that looks: @pid in the hierarchy at @mount
- * @self: its path of version 2, as its namespace has it
+ * cgroup_namespace_find() - search for process @pid in the hierarchy mounted at @mount
+ * @self: its path of version 2, as reported in its namespace
+ * @ret_root: root of the namespace, @size bytes
  *
- * Return: 0; -ENOENT if it is not there, or @mount is not the whole hierarchy; -E2BIG if there are
- * too many cgroups.
+ * Return: 0; -ENOENT if it is not found, or @mount is not the whole hierarchy; -E2BIG if there
+ * are too many cgroups.
  */
 int cgroup_namespace_find(const char *mount, pid_t pid, const char *self, char *ret_root,
 			  size_t size);
 
 /**
- * cgroup_namespace_path() - the path of version 2 in the text of a /proc/PID/cgroup, as the machine has it
+ * cgroup_namespace_path() - return the machine's path of version 2 for a text of
+ * /proc/PID/cgroup
  *
- * Return: false where there is none but "/", or it cannot be told: the text tells what there is.
+ * Return: false if the text has no path except "/", or the path cannot be converted; use the
+ * text itself then.
  */
 bool cgroup_namespace_path(const struct cgroup_namespace *space, const char *text, char *ret_path,
 			   size_t size);
 
-/** cgroup_namespace_reason() - what is not told because of it, for people; "" if nothing */
+/**
+ * cgroup_namespace_reason() - explain what is unknown because of the namespace; "" if nothing is
+ */
 const char *cgroup_namespace_reason(const struct cgroup_namespace *space);
 
 #endif

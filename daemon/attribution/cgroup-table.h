@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Paths of cgroups by their ids, as events name them: of the default hierarchy, in fixed
- * memory, which also bounds the bytes of the paths. An id is never used again for another cgroup as long as the machine runs.
+ * Paths of cgroups of the default hierarchy by their ids, which events contain. The table has
+ * fixed memory, which also limits the bytes of the paths. The kernel does not reuse an id until
+ * the machine restarts.
  */
 #ifndef SPEPROF_CGROUP_TABLE_H
 #define SPEPROF_CGROUP_TABLE_H
@@ -11,10 +12,11 @@
 #define CGROUP_WAYS 8
 
 /**
- * struct cgroup_entry
- * @id: 0 where the place is free
- * @path: raw; allocated
- * @container, @generation: for the owner of the table to note; 0 to begin with
+ * struct cgroup_entry - a cgroup
+ * @id: its id; 0 if the entry is free
+ * @path: its path, raw; allocated
+ * @container, @generation: for use by the owner of the table; initially 0
+ * @removed: the cgroup was removed
  */
 struct cgroup_entry {
 	u64 id;
@@ -35,19 +37,34 @@ struct cgroup_table {
 	char mount_path[64];
 };
 
-/** cgroups_init() - room for @capacity of them, of which all paths take @bytes at most */
+/** cgroups_init() - allocate a table of @capacity cgroups, whose paths take at most @bytes bytes */
 int cgroups_init(struct cgroup_table *table, u32 capacity, u64 bytes);
+
+/** cgroups_deinit() - free the table's memory */
 void cgroups_deinit(struct cgroup_table *table);
 
-/** cgroups_find() - the cgroup @id: as events told, else as the file system tells; or NULL */
+/**
+ * cgroups_find() - return the cgroup @id, from events or else from the file system; NULL if
+ * unknown
+ */
 struct cgroup_entry *cgroups_find(struct cgroup_table *table, u64 id);
 
-/** cgroups_set() - @id is at @path; NULL where memory is short, or @path may not be all of it */
+/**
+ * cgroups_set() - set the path of cgroup @id
+ *
+ * Return: the entry; NULL without memory, or if @path may be truncated.
+ */
 struct cgroup_entry *cgroups_set(struct cgroup_table *table, u64 id, const char *path);
 
-/** cgroups_mark_removed() - @id was removed: its entry is the first to go, tasks of it may still be told */
+/**
+ * cgroups_mark_removed() - note that cgroup @id was removed
+ *
+ * Its entry is the first to be evicted. It is not freed yet, because events of its tasks may
+ * follow.
+ */
 void cgroups_mark_removed(struct cgroup_table *table, u64 id);
 
+/** cgroups_memory() - return the bytes that the table and its paths use */
 u64 cgroups_memory(const struct cgroup_table *table);
 
 #endif

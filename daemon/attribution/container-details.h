@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is known of a container beside its name, for whoever follows it over snapshots. */
+/* Facts about a container besides its name, for readers that follow it over several snapshots. */
 #ifndef SPEPROF_CONTAINER_DETAILS_H
 #define SPEPROF_CONTAINER_DETAILS_H
 
@@ -7,11 +7,12 @@
 #include "pods.h"
 
 /**
- * struct container_details - of an entry of the table
- * @id: of its path, all of it, as the kernel has it: the same after a restart, whatever the
- *	container is called meanwhile
- * @left_ns: for how long no process has lived in it; 0: one does, or that cannot be known
- * @pod: as Kubernetes calls it, where its name has no room for that; else empty
+ * struct container_details - facts about one entry
+ * @id: hash of its complete cgroup path: the same after a restart, and after a change of its
+ *	name
+ * @left_ns: time since its last process exited or moved; 0 if it has processes or that is
+ *	unknown
+ * @pod: its Kubernetes names if its own name is too short for them; else empty
  */
 struct container_details {
 	u64 id;
@@ -19,7 +20,7 @@ struct container_details {
 	const struct pods_names *pod;
 };
 
-/** container_details_get() - of the entry at @index, which attributor_container() has */
+/** container_details_get() - get the facts about @index, which attributor_container() must know */
 void container_details_get(const struct attributor *attributor, u32 index,
 			   struct container_details *ret_facts);
 

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroup paths to containers and units: pure functions of hostile text. */
+/*
+ * Finds the container or unit of a cgroup path. All functions are pure, and their input is
+ * untrusted.
+ */
 #ifndef SPEPROF_CONTAINER_H
 #define SPEPROF_CONTAINER_H
 
 #include "attributor.h"
 
-/* Of a path with its NUL; what BPF tells of a longer one is cut to so many bytes, in a name. */
+/*
+ * Maximum size of a path with its NUL. BPF truncates a longer one to this size, possibly within
+ * a name.
+ */
 #define CONTAINER_PATH_SIZE 1023
 
 /**
- * container_path_within() - bytes of @path that count: CONTAINER_PATH_SIZE - 1 at most
+ * container_path_within() - return the length of @path to use, at most CONTAINER_PATH_SIZE - 1
  *
- * Of a longer one as many whole components as fit; what is deeper is the same container.
+ * A longer path is cut between two components. Deeper cgroups belong to the same container.
  */
 size_t container_path_within(const char *path, size_t len);
 
 /**
- * struct container_match - what a cgroup path says
- * @length: bytes of the path up to the container's own cgroup; what lies below
- *	is inside of it, and the same container
- * @uid: of the pod as Kubernetes writes it, "" outside of it
- * @id: the container's whole id, "" if it has none: hexadecimal
- * @entry: name, runtime and path, escaped; no cgroup
+ * struct container_match - the result of parsing a cgroup path
+ * @length: bytes of the path up to the container's own cgroup; cgroups below it are inside the
+ *	container
+ * @uid: uid of the pod as Kubernetes writes it; "" outside of a pod
+ * @id: complete id of the container, hexadecimal; "" if it has none
+ * @entry: name, runtime and path, escaped; without &attribute_container.cgroup
  */
 struct container_match {
 	size_t length;
@@ -31,24 +37,25 @@ struct container_match {
 };
 
 /**
- * container_identify() - the container of the cgroup @path
+ * container_identify() - find the container of the cgroup @path
  * @path: as in /proc/PID/cgroup, without a newline; @len bytes
+ * @ret_match: the container
  *
- * The outermost container wins: its cgroup was named by whoever started it,
- * what is below may be named by those inside. Without a container it is the
- * innermost systemd unit, else the last component.
+ * The outermost container wins: the runtime named its cgroup, and processes inside may have
+ * named those below. Without a container it is the innermost systemd unit, else the last
+ * component.
  *
- * Return: whether there is any; false for the root.
+ * Return: true if there is one; false for the root.
  */
 bool container_identify(const char *path, size_t len, struct container_match *ret_match);
 
 /**
- * container_cgroup() - the hierarchy of a /proc/PID/cgroup text that tells most
+ * container_cgroup() - choose the most useful hierarchy in the text of a /proc/PID/cgroup
  * @text: the whole file, @len bytes
- * @ret_path: points into @text
+ * @ret_path: points into @text; @ret_len bytes
  *
- * That of version 2, unless it is "/"; then that of systemd; then any other, if
- * its path is one of a container runtime.
+ * It prefers version 2, unless that is "/"; then systemd's hierarchy; then any other whose path
+ * belongs to a container runtime.
  *
  * Return: whether one of them is not the root.
  */

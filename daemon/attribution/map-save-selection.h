@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which mappings a checkpoint has room for. */
+/* Selects the mappings that fit in a checkpoint. */
 #ifndef SPEPROF_MAP_SAVE_SELECTION_H
 #define SPEPROF_MAP_SAVE_SELECTION_H
 
 #include "attributor-internal.h"
 
 /**
- * struct map_selection - what was chosen; of whom, &process.kept says
+ * struct map_selection - the selected files; &process.kept marks the processes
  * @binary: the files that they map, by &binary.number; @binaries of them
- * @bytes: that these files and mappings take in a blob, but for how many there are
- * @limit: of @bytes
- * @left: mappings that are not in it
+ * @bytes: serialized size of these files and mappings, without their counts
+ * @limit: limit of @bytes
+ * @left: number of mappings that were not selected
  */
 struct map_selection {
 	struct binary **binary;
@@ -20,10 +20,14 @@ struct map_selection {
 	u64 left;
 };
 
-/** map_selection_includes() - whether process @index is saved: samples asked for it */
+/** map_selection_includes() - return whether process @index is saved: samples have used it */
 bool map_selection_includes(const struct attributor *a, u32 index);
 
-/** map_selection_choose() - at most @limit bytes; @ret_selection is to be freed by map_selection_deinit() */
+/**
+ * map_selection_choose() - select mappings of at most @limit bytes
+ *
+ * @ret_selection: the result; free it with map_selection_deinit()
+ */
 void map_selection_choose(struct attributor *a, u64 limit, struct map_selection *ret_selection);
 void map_selection_deinit(struct map_selection *selection);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Executable mappings of processes, sorted; paths are kept once for all. */
+/* Sorted executable mappings of processes. Each path is stored once. */
 #ifndef SPEPROF_MAPS_H
 #define SPEPROF_MAPS_H
 
@@ -7,16 +7,23 @@
 
 #define MAPS_PER_PROCESS 4096
 #define BUILD_ID_MAX 20
-/* Of a path with its NUL, some more than BPF tells of; what has a longer one has BINARY_UNNAMED. */
+/*
+ * Maximum size of a path with its NUL, slightly more than BPF reports. Longer ones become
+ * BINARY_UNNAMED.
+ */
 #define BINARY_PATH_SIZE 1536
-/* No path: those begin with "/", or are names of the kernel's in brackets. */
+/* Not a valid path: paths begin with "/", or are the kernel's names in brackets. */
 #define BINARY_UNNAMED "[long path]"
 
 /**
- * struct binary - a mapped file, shared by all that map it
+ * struct binary - a mapped file, shared by all processes that map it
+ * @next: next in the hash chain
  * @inode, @device: of the file, as the mapping reports them (device_number()); 0 if unknown
- * @number: where attributor_save() has put it, the last time
- * @path_size: with its NUL
+ * @refs: number of mappings
+ * @hash: hash of the key
+ * @number: its number in the last output of attributor_save()
+ * @build_id, @build_id_size: build id; the size is 0 if unknown
+ * @path_size: size of the path with its NUL
  * @path: raw bytes, as its process sees it
  */
 struct binary {
@@ -33,7 +40,7 @@ struct binary {
 };
 
 /**
- * struct binary_key - two mapped files are the same as long as these are
+ * struct binary_key - identifies a mapped file: two files are the same if all fields are equal
  * @path: raw bytes, NUL-terminated
  * @inode, @device: 0 if unknown
  * @build_id: @build_id_size bytes; NULL if unknown
@@ -46,7 +53,7 @@ struct binary_key {
 	u8 build_id_size;
 };
 
-/** struct mapping - [@start, @end) shows @binary from @offset on */
+/** struct mapping - addresses from @start to @end - 1 map @binary from @offset on */
 struct mapping {
 	u64 start;
 	u64 end;
@@ -54,7 +61,7 @@ struct mapping {
 	struct binary *binary;
 };
 
-/** struct maps - of one process, or of the kernel; zeroes are none */
+/** struct maps - the mappings of one process, or of the kernel; all zeros is empty */
 struct maps {
 	struct mapping *entry;
 	u32 count;
@@ -63,11 +70,13 @@ struct maps {
 
 /**
  * struct map_store - what all maps share
- * @limit: of @memory
- * @dropped: mappings for which there was no room
- * @memory: bytes held: of mappings, and of the paths of what they map
- * @evict_for: drops maps of others than @whose, so that there is room for @bytes more of it;
- *	NULL where nothing gives way to what comes later
+ * @heads, @mask: hash table of files
+ * @limit: limit of @memory
+ * @dropped: mappings that did not fit
+ * @memory: bytes of mappings, and of the paths of mapped files
+ * @evict_for: callback that evicts other processes' maps to free @bytes for @whose; NULL to
+ *	never evict
+ * @ctx: argument of @evict_for
  */
 struct map_store {
 	struct binary **heads;
@@ -79,34 +88,43 @@ struct map_store {
 	void *ctx;
 };
 
-/** path_hash() - of a path; never 0 */
+/** path_hash() - return a hash of a path; never 0 */
 u64 path_hash(const char *path);
 
-/** map_store_init() - room for @bytes of mappings and paths */
+/** map_store_init() - prepare a store of at most @bytes bytes of mappings and paths */
 int map_store_init(struct map_store *store, u64 bytes);
+
+/** map_store_deinit() - free the store's memory */
 void map_store_deinit(struct map_store *store);
 
 /**
- * maps_add() - a new mapping; what it covers of older ones goes
- * @map: its binary is ignored
- * @file: what is mapped. A path that exceeds BINARY_PATH_SIZE is kept as BINARY_UNNAMED: any user
- *	can make one of any length, and a checkpoint must be able to hold it
+ * maps_add() - add a mapping, and remove older ones that it covers
+ * @map: the mapping; its binary is ignored
+ * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any
+ *	user can create paths of any length, and a checkpoint must be able to hold them
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const struct binary_key *file);
 
-/** binary_key() - the key of @binary, valid as long as it is */
+/** binary_key() - return the key of @binary, valid as long as @binary is */
 struct binary_key binary_key(const struct binary *binary);
 
-/** maps_copy() - @to, empty, becomes as @from: a fork. Stays empty if @from itself had to give way */
+/**
+ * maps_copy() - copy @from to the empty @to, for a fork
+ *
+ * @to stays empty if copying evicts @from itself.
+ */
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from);
 
+/** maps_clear() - remove all mappings */
 void maps_clear(struct map_store *store, struct maps *maps);
 
-/** maps_bytes() - bytes of the store that @maps has; of what several map each has its part */
+/**
+ * maps_bytes() - return the bytes of the store that @maps uses; shared files count in proportion
+ */
 u64 maps_bytes(const struct maps *maps);
 
-/** maps_find() - the mapping around @addr, or NULL */
+/** maps_find() - return the mapping that contains @addr, or NULL */
 const struct mapping *maps_find(const struct maps *maps, u64 addr);
 
 #endif
