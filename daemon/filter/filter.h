@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Filters: one expression language for configuration, bus and command line, e.g.
+ * Filters: one expression language for configuration, D-Bus and command line, such as
  *
  *	op == load && latency.total > 200 && container == "web"
  *
- * Documentation/reference/filters.md has fields and grammar. What the SPU can do of an
- * expression, it is asked to do; the whole of it is evaluated here again.
+ * Documentation/reference/filters.md describes fields and grammar. The SPU evaluates the parts
+ * of an expression that it supports. The daemon always evaluates the complete expression.
  */
 #ifndef SPEPROF_FILTER_H
 #define SPEPROF_FILTER_H
@@ -15,7 +15,7 @@
 #include "codec/record.h"
 #include "source/source.h"
 
-/* Comparisons, flags and operators in one expression. */
+/* Maximum number of comparisons, flags and operators in an expression, and of nested levels. */
 #define FILTER_NODES 128
 #define FILTER_DEPTH 32
 
@@ -23,8 +23,8 @@ struct filter;
 
 /**
  * struct filter_error - what is wrong with an expression
- * @column: of the first character that is wrong, from 1
- * @text: what is wrong and what would be right
+ * @column: column of the first wrong character, from 1
+ * @text: what is wrong, and what would be right
  */
 struct filter_error {
 	u32 column;
@@ -32,9 +32,11 @@ struct filter_error {
 };
 
 /**
- * struct filter_subject - what an expression is evaluated on
- * @origin: what served it, where it is a load or store
- * @process, @container: NULL where it is unattributed
+ * struct filter_subject - the sample that an expression is evaluated for
+ * @sample: the decoded record
+ * @origin: what served the access of a load or store
+ * @cpu: number of the CPU that took the sample
+ * @process, @container: NULL if the sample is unattributed
  */
 struct filter_subject {
 	const struct spe_sample *sample;
@@ -45,36 +47,43 @@ struct filter_subject {
 };
 
 /**
- * filter_new() - parse @text
+ * filter_new() - parse an expression
+ * @text: the expression, NUL-terminated
+ * @ret_filter: the filter; free it with filter_free()
+ * @ret_error: set if -EINVAL is returned
  *
- * Return: 0; -EINVAL, then @ret_error says where and why; -ENOMEM.
+ * Return: 0; -EINVAL; -ENOMEM.
  */
 int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error);
+
+/** filter_free() - free @filter, which may be NULL; returns NULL */
 struct filter *filter_free(struct filter *filter);
 
 /**
- * filter_match() - whether the sample is wanted
+ * filter_match() - return whether the sample satisfies the expression
  *
- * A comparison with something that the record does not hold is false, != too.
+ * A comparison with a field that the record lacks is false; so is !=.
  */
 bool filter_match(const struct filter *filter, const struct filter_subject *subject);
 
 /**
- * filter_compares_addresses() - whether it names pc, target, address or address.physical
+ * filter_compares_addresses() - return whether it uses pc, target, address or address.physical
  *
- * Then counts tell whoever chose it where memory lies, a bit with each expression.
+ * The counts of such a filter reveal memory addresses to its author, one bit per expression.
  */
 bool filter_compares_addresses(const struct filter *filter);
 
-/** filter_text() - the expression as it was given; the filter's */
+/** filter_text() - return the text of the expression; valid as long as the filter */
 const char *filter_text(const struct filter *filter);
 
-/* Encodings of the Data Source packet that the cores of one machine have. */
+/* Maximum number of Data Source encodings of the cores of one machine. */
 #define FILTER_CORES 4
 
 /**
- * struct filter_cores - whose Data Source packets a filter is for
- * @unknown: of some core nobody knows what its values mean
+ * struct filter_cores - the cores whose Data Source packets a filter evaluates
+ * @encodings: tables of data sources, @count of them
+ * @count: number of @encodings
+ * @unknown: the encoding of at least one core is unknown
  */
 struct filter_cores {
 	const struct spe_data_sources *encodings[FILTER_CORES];
@@ -82,15 +91,16 @@ struct filter_cores {
 	bool unknown;
 };
 
-/** filter_cores_add() - the core that @midr names, MIDR_EL1, to @cores; 0 is an unknown one */
+/** filter_cores_add() - add the core with @midr (MIDR_EL1) to @cores; 0 is an unknown core */
 void filter_cores_add(struct filter_cores *cores, u64 midr);
 
 /**
- * struct filter_part - of what must all hold ("&&" at the top)
- * @text: its first character in filter_text(), @len bytes
- * @hardware: an SPU that filters as every one does leaves out what it does not want
- * @inverted: one with FEAT_SPEv1p2 does; not with @hardware
- * @sources: one with FEAT_SPE_FDS leaves out loads that it does not want
+ * struct filter_part - an operand of the expression's top-level "&&"
+ * @text: its first character in filter_text()
+ * @len: its length, bytes
+ * @hardware: every SPU can evaluate it
+ * @inverted: an SPU with FEAT_SPEv1p2 can evaluate it; false if @hardware is true
+ * @sources: an SPU with FEAT_SPE_FDS can evaluate it for loads
  */
 struct filter_part {
 	const char *text;
@@ -101,17 +111,22 @@ struct filter_part {
 };
 
 /**
- * filter_parts() - at most @room of them; returns how many. FILTER_NODES is enough room
+ * filter_parts() - split an expression into its top-level operands
  * @cores: as for filter_hardware()
+ * @ret_parts: the operands, at most @room; FILTER_NODES always suffices
+ *
+ * Return: the number of operands.
  */
 u32 filter_parts(const struct filter *filter, const struct filter_cores *cores,
 		 struct filter_part *ret_parts, u32 room);
 
 /**
- * struct filter_lists - whom to count, beside an expression; NULL-terminated arrays, NULL for none
- * @containers: patterns, as in a shell's file names: one of them must match
- * @excluded: patterns, none of which may
- * @cgroups: paths of cgroups: one of them it must be in, or below
+ * struct filter_lists - the containers to count, in addition to an expression
+ *
+ * All lists are NULL-terminated; a list of NULL is empty.
+ * @containers: shell patterns; one of them must match the container's name
+ * @excluded: shell patterns; none of them may match
+ * @cgroups: cgroup paths; the container must be in or below one of them
  */
 struct filter_lists {
 	char *const *containers;
@@ -120,21 +135,23 @@ struct filter_lists {
 };
 
 /**
- * filter_compose() - an expression that says all of @lists, and @expression
- * @expression: NULL or "" for everything; must parse
- * @ret_text: allocated; "" for everything
+ * filter_compose() - build one expression from lists and an expression
+ * @lists: the containers to count
+ * @expression: a valid expression; NULL or "" for everything
+ * @ret_text: the expression, which the caller frees; "" for everything
  *
  * Return: 0; -ENOMEM.
  */
 int filter_compose(const struct filter_lists *lists, const char *expression, char **ret_text);
 
 /**
- * filter_hardware() - have the SPU leave out what the expression never wants
- * @cores: all that the SPUs are of; NULL if that is not known: then levels are the daemon's
- * @config: its filter_* are set; they let through every record that matches
+ * filter_hardware() - set the SPU's filters to reject samples that the expression never accepts
+ * @filter: the expression
+ * @cores: all cores with an SPU; NULL if unknown: the SPU then does not filter by level
+ * @config: its filter_* members are set so that every matching record passes
  *
- * Return: a static sentence that says which parts every SPU does; "" for none. Of events that must
- * not be there, and of data sources, it says nothing.
+ * Return: a static sentence about what every SPU filters; "" for nothing. It omits filters of
+ * absent events and of data sources.
  */
 const char *filter_hardware(const struct filter *filter, const struct filter_cores *cores,
 			    struct source_config *config);

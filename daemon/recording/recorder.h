@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writing recordings: what a source brings, to a file that recording_open()
- * reads back, or that perf does.
+ * Writes recordings: the windows and task events of a source, in a file that recording_open() or
+ * perf reads.
  */
 #ifndef SPEPROF_RECORDER_H
 #define SPEPROF_RECORDER_H
@@ -9,16 +9,16 @@
 #include "source/source.h"
 
 enum recorder_format {
-	RECORDER_NATIVE, /* windows with their headers, nothing is lost */
+	RECORDER_NATIVE, /* speprof's own format, without loss */
 	RECORDER_PERF, /* perf.data */
 };
 
 /**
- * struct recorder_config - what is said of a recording as a whole
+ * struct recorder_config - facts about the whole recording
  * @format: &enum recorder_format
- * @backend: &enum backend of the source: a perf.data has one place for it
- * @cpus: CPUs sampled
- * @command: how it was made, for people; hostile bytes, NUL-terminated
+ * @backend: &enum backend of the source, of which a perf.data has only one
+ * @cpus: number of sampled CPUs
+ * @command: the command line that made it; untrusted bytes, NUL-terminated
  */
 struct recorder_config {
 	enum recorder_format format;
@@ -30,29 +30,46 @@ struct recorder_config {
 struct recorder;
 
 /**
- * recorder_new() - begin a recording
- * @fd: an empty file, duplicated; RECORDER_PERF seeks in it
+ * recorder_new() - start a recording
+ * @fd: an empty file; it is duplicated. RECORDER_PERF seeks in it
+ * @config: facts about the recording
+ * @ret_recorder: the recorder; free it with recorder_free()
  *
- * Return: 0; -ESPIPE if @fd cannot seek and the format needs it.
+ * Return: 0; -ESPIPE if the format needs to seek and @fd cannot; other negative errno.
  */
 int recorder_new(int fd, const struct recorder_config *config, struct recorder **ret_recorder);
 
-/** recorder_sink() - takes windows and task events; errors are kept for the end */
+/**
+ * recorder_sink() - return a sink for windows and task events
+ *
+ * Write errors are reported by recorder_error() and recorder_finish().
+ */
 struct source_sink recorder_sink(struct recorder *recorder);
 
-/** recorder_error() - the negative errno of the first write that failed, 0 so far */
+/** recorder_error() - return negative errno of the first write that failed, else 0 */
 int recorder_error(const struct recorder *recorder);
 
-/** recorder_bytes() - of records taken so far */
+/** recorder_bytes() - return the bytes of records received so far */
 u64 recorder_bytes(const struct recorder *recorder);
 
-/** recorder_omitted_bytes() - of these, bytes that the format has no way to mark as suspect */
+/**
+ * recorder_omitted_bytes() - return the bytes of suspect records that the format cannot
+ * represent
+ */
 u64 recorder_omitted_bytes(const struct recorder *recorder);
 
-/** recorder_finish() - write what the end of the file has; negative errno of any write */
+/**
+ * recorder_finish() - write the end of the file
+ *
+ * Return: 0, or negative errno of the first write that failed.
+ */
 int recorder_finish(struct recorder *recorder);
 
-/** recorder_free() - a recording that is not finished is cut short */
+/**
+ * recorder_free() - free @recorder, which may be NULL; returns NULL
+ *
+ * Without recorder_finish() the file is truncated.
+ */
 struct recorder *recorder_free(struct recorder *recorder);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recordings: raw SPE bytes, a perf.data with AUXTRACE, or speprof's own. All
- * that is read from one is hostile.
+ * Reads recordings: raw SPE bytes, a perf.data with AUXTRACE, or speprof's own format. All input
+ * is untrusted.
  */
 #ifndef SPEPROF_RECORDING_H
 #define SPEPROF_RECORDING_H
@@ -9,9 +9,9 @@
 #include "source/source.h"
 
 enum recording_format {
-	RECORDING_RAW, /* records, nothing else */
+	RECORDING_RAW, /* only records */
 	RECORDING_PERF, /* perf.data */
-	RECORDING_NATIVE, /* windows with their headers, and task events */
+	RECORDING_NATIVE, /* speprof's own: windows with headers, and task events */
 };
 
 /**
@@ -29,29 +29,33 @@ struct recording_error {
 struct recording;
 
 /**
- * recording_open() - open @path, or standard input for "-", and tell its format
+ * recording_open() - open a recording and detect its format
+ * @path: the file; "-" for standard input
+ * @ret_recording: the recording; free it with recording_free()
+ * @ret_error: set on failure
  *
- * Return: 0; -ENOENT and the like if it cannot be opened; -ENODATA if it is
- * empty; -EBADMSG if it is no recording. @ret_error is filled on failure.
+ * Return: 0; -ENODATA if it is empty; -EBADMSG if it is not a recording; another negative errno
+ * such as -ENOENT if it cannot be opened.
  */
 int recording_open(const char *path, struct recording **ret_recording,
 		   struct recording_error *ret_error);
 
+/** recording_format() - return the format of a recording */
 enum recording_format recording_format(const struct recording *recording);
 
 /**
- * recording_replay() - hand all task events and then all windows to @sink
- * @ret_error: the first damage met; what is readable is handed over all the
- *	same, and nothing else is lost
+ * recording_replay() - pass all task events and then all windows to @sink
+ * @ret_error: the first damage found; the undamaged rest is passed to @sink nevertheless
  *
- * Memory does not grow with the file. May be called again.
+ * Memory use does not grow with the file. The function may be called repeatedly.
  *
- * Return: 0; -EBADMSG if the recording was damaged or cut short; -ENOMSG if it is sound and is a
- * perf.data of something other than SPE.
+ * Return: 0; -EBADMSG if the recording is damaged or truncated; -ENOMSG if it is an undamaged
+ * perf.data of another kind of trace than SPE.
  */
 int recording_replay(struct recording *recording, const struct source_sink *sink,
 		     struct recording_error *ret_error);
 
+/** recording_free() - close and free @recording, which may be NULL; returns NULL */
 struct recording *recording_free(struct recording *recording);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Symbols: a place in a binary to a function's name and a source line. Outside the sampling
- * path. Nothing of a binary is read here: a helper does (Documentation/explanation/symbols.md), so that
- * an answer is what is known by now, and what is not known yet is asked for meanwhile.
+ * Symbols: finds function name and source line of a location in a binary. The sampling path does
+ * not use it. A sandboxed helper reads the binaries (Documentation/explanation/symbols.md). A
+ * query returns what is known so far and requests the rest from the helper.
  */
 #ifndef SPEPROF_SYMBOLS_H
 #define SPEPROF_SYMBOLS_H
@@ -12,12 +12,12 @@
 struct symbols;
 
 /**
- * struct symbols_config - zeroes are a daemon's defaults
- * @budget: bytes of the cache; 0 for the default (16 MiB)
- * @helper: the program; NULL for where it is installed
- * @idle: the helper runs when nothing else wants to
- * @wait_ms: how long symbols_wait_default() waits
- * @open_ms: how long opening a file may take; 0 for the default (10 s)
+ * struct symbols_config - the configuration; all zeros are the daemon's defaults
+ * @budget: limit of the cache, bytes; 0 for the default (16 MiB)
+ * @helper: path of the helper; NULL for the installed one
+ * @idle: run the helper with idle priority
+ * @wait_ms: timeout of symbols_wait_default(), ms
+ * @open_ms: timeout for opening a file, ms; 0 for the default (10 s)
  */
 struct symbols_config {
 	u64 budget;
@@ -28,13 +28,13 @@ struct symbols_config {
 };
 
 /**
- * struct symbols_stats
- * @pending: places that are being looked up
- * @evicted: files whose names others needed the room of
- * @failures: helpers that ended, hung or lied
- * @poisoned: files and mappings that ended one of them, and are refused for an hour
+ * struct symbols_stats - statistics of the symbols
+ * @pending: locations that are being resolved
+ * @evicted: files whose names were evicted from the cache
+ * @failures: helpers that exited, timed out or sent invalid replies
+ * @poisoned: files and mappings that made a helper exit, and are rejected for an hour
  * @memory: bytes of the cache
- * @reason: why there are no names; "" if nothing is wrong
+ * @reason: why names are missing; "" if nothing is wrong
  */
 struct symbols_stats {
 	u64 pending;
@@ -45,53 +45,62 @@ struct symbols_stats {
 	char reason[192];
 };
 
+/** symbols_new() - allocate a resolver; free it with symbols_free(); returns 0 or negative errno */
 int symbols_new(const struct symbols_config *config, struct symbols **ret_symbols);
+
+/** symbols_free() - stop the helper and free @symbols, which may be NULL; returns NULL */
 struct symbols *symbols_free(struct symbols *symbols);
 
 /**
- * symbols_address_is_public() - whether the offset of @location may be told to who may see aggregates
+ * symbols_address_is_public() - return whether readers of aggregates may see the offset of
+ * @location
  *
- * Not of the running kernel: it is an address, of which KASLR is nobody's business.
+ * False for the running kernel: its offset is an address, which would reveal KASLR.
  */
 bool symbols_address_is_public(const struct attribute_location *location, bool live);
 
-/** symbols_name_unmapped() - what is called a function that is in no known mapping: its address is of a recording alone */
+/**
+ * symbols_name_unmapped() - write the name of a function in no known mapping to @name
+ *
+ * The name includes the address only for recordings (@live is false).
+ */
 void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
 
 /**
- * symbols_function() - the function at @location
- * @symbols: NULL: none is known
- * @pid: a process that has the binary mapped, for binaries in another root
- *	(/proc/PID/root); 0 if none lives
+ * symbols_function() - get the name of the function at @location
+ * @symbols: the resolver; NULL: no symbol is known
+ * @pid: a process that maps the binary, for binaries in another root (/proc/PID/root); 0 without
+ *	one
  * @location: from attributor_locate()
- * @live: whether kernel addresses and /proc are this machine's
- * @name: receives "name", or "binary+0xoffset" where no symbol is known, "[kernel]" alone of
- *	this machine's (symbols_address_is_public()); escaped; always NUL-terminated
- * @size: bytes of @name
+ * @live: kernel addresses and /proc belong to this machine
+ * @name: receives "name", or "binary+0xoffset" without a symbol; for this machine's kernel just
+ *	"[kernel]" (symbols_address_is_public()). It is escaped and always NUL-terminated
+ * @size: size of @name, bytes
  *
- * Return: whether a symbol was found. If not, it may be later: symbols_wait_default().
+ * Return: whether a symbol was found. If not, it may be known later: symbols_wait_default().
  */
 bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		      bool live, char *name, size_t size);
 
 /**
- * symbols_key() - the function at @location as a number, for putting places together
- * @ret_key: equal for places of one binary with the same function, as long as no other is
- *	asked for
+ * symbols_key() - get a number that identifies the function at @location, to group locations
+ * @ret_key: equal for all locations of one binary in the same function; valid until the next
+ *	query of another binary
  *
  * Return: whether a symbol was found.
  */
 bool symbols_key(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		 bool live, u64 *ret_key);
 
-/** symbols_line() - the same for a place's source line; 0 where none is known */
+/** symbols_line() - the same for the source line of a location; 0 if unknown */
 bool symbols_line(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		  bool live, u64 *ret_key);
 
 /**
- * struct symbol_source - where in the source a place is
- * @file: escaped; "" if not known
- * @inlines: functions that are inlined there, innermost first, escaped, parted by newlines
+ * struct symbol_source - the source position of a location
+ * @file: escaped; "" if unknown
+ * @inlines: functions that are inlined there, innermost first, escaped, separated by newlines
+ * @line: line number, from 1; 0 if unknown
  */
 struct symbol_source {
 	char file[256];
@@ -99,31 +108,32 @@ struct symbol_source {
 	u32 line;
 };
 
-/** symbols_source() - the source line at @location; false if none is known yet, or at all */
+/** symbols_source() - get the source line of @location; returns false if it is not known (yet) */
 bool symbols_source(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		    bool live, struct symbol_source *ret_source);
 
 /**
- * symbols_wait_default() - wait for what was asked for, as long as the configuration says
+ * symbols_wait_default() - wait for pending queries, at most symbols_config.wait_ms
  *
- * Return: whether there may be more answers than before.
+ * Return: whether more may be known than before.
  */
 bool symbols_wait_default(struct symbols *symbols);
 
-/** symbols_wait() - the same, for another time */
+/** symbols_wait() - wait for pending queries, at most @ms ms */
 void symbols_wait(struct symbols *symbols, u32 ms);
 
+/** symbols_stats() - get the statistics */
 void symbols_stats(struct symbols *symbols, struct symbols_stats *ret_stats);
 
 /**
- * symbols_build_id() - the build id of a file that is mapped now
- * @pid: a process that has it mapped
- * @location: its path, and the inode it must have
- * @ret_id: BUILD_ID_MAX bytes
+ * symbols_build_id() - get the build id of a file that is mapped now
+ * @pid: a process that maps it
+ * @location: path and inode of the file; another inode is rejected
+ * @ret_id: receives the build id; BUILD_ID_MAX bytes
  *
- * Waits as symbols_wait_default() does.
+ * It waits as symbols_wait_default() does.
  *
- * Return: bytes of it, 0 if it has none or cannot be read.
+ * Return: length of the build id, bytes; 0 if the file has none or cannot be read.
  */
 u8 symbols_build_id(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		    u8 *ret_id);
