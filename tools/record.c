@@ -213,11 +213,11 @@ static int open_perf(struct record *record, const struct source_config *config, 
 /* Refuses a CPU whose SPU is in use: unlike the daemon, a recording cannot wait for it. */
 static int check_cpus(const struct record *record)
 {
-	const struct source_trouble *trouble = &record->source->trouble;
+	const struct source_health *health = &record->source->health;
 
-	if (!trouble->cpus_stopped)
+	if (!health->cpus_stopped)
 		return 0;
-	return message_fail(STATUS_STATE, "record: %s", source_trouble_current(trouble));
+	return message_fail(STATUS_STATE, "record: %s", source_health_text(health));
 }
 
 static int open_source(struct record *record)
@@ -484,9 +484,9 @@ static int stop(struct record *record)
 	struct source *source = record->source;
 	int r = drain(record);
 
-	record->cpus_stopped = source->trouble.cpus_stopped;
+	record->cpus_stopped = source->health.cpus_stopped;
 	snprintf(record->stopped_by, sizeof(record->stopped_by), "%s",
-		 source_trouble_current(&source->trouble));
+		 source_health_text(&source->health));
 	source->ops->stop(source);
 	return r < 0 ? r : drain(record);
 }
@@ -532,16 +532,16 @@ static int record_run_source(struct record *record)
 /* Prints which CPUs were not sampled to the end; returns STATUS_FAILED if there are some. */
 static int report_trouble(const struct record *record)
 {
-	const struct source_trouble *trouble = &record->source->trouble;
+	const struct source_health *health = &record->source->health;
 
 	if (record->cpus_stopped)
 		return message_fail(
 			STATUS_FAILED, "record: incomplete: %u CPU%s not sampled to the end: %s",
 			record->cpus_stopped, record->cpus_stopped == 1 ? " was" : "s were",
 			record->stopped_by);
-	if (trouble->faults)
+	if (health->faults)
 		message_print("record: SPUs had %llu faults, the last: %s",
-			      (unsigned long long)trouble->faults, trouble->last);
+			      (unsigned long long)health->faults, health->last);
 	return STATUS_OK;
 }
 

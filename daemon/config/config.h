@@ -89,7 +89,7 @@ int config_lists(const struct config *config, struct config_lists *ret_lists);
 void config_lists_clear(struct config_lists *lists);
 
 /* Bytes of a file's name, its NUL included. */
-#define CONFIG_PLACE 512
+#define CONFIG_LOCATION 512
 
 /**
  * struct config_error - where and why a configuration is wrong
@@ -98,7 +98,7 @@ void config_lists_clear(struct config_lists *lists);
  * @text: what is wrong and what would be right
  */
 struct config_error {
-	char file[CONFIG_PLACE];
+	char file[CONFIG_LOCATION];
 	unsigned int line;
 	char text[320];
 };

@@ -27,9 +27,9 @@
  * @next: in access.queries
  * @access: owner of the query
  * @message: the call that waits; a reference
- * @again: of access_check(); called with @message once polkit has answered
- * @ctx: for @again
- * @asked: the right that polkit is queried for
+ * @retry: of access_check(); called with @message once polkit has answered
+ * @ctx: for @retry
+ * @level: the right that polkit is queried for
  * @caller: sender of @message. A copy: the cache of callers may evict its entry meanwhile
  * @peer: watches the sender until polkit answers; the query is dropped when it disconnects
  * @slot: the pending call of polkit
@@ -40,9 +40,9 @@ struct access_query {
 	struct access_query *next;
 	struct access *access;
 	sd_bus_message *message;
-	sd_bus_message_handler_t again;
+	sd_bus_message_handler_t retry;
 	void *ctx;
-	enum access_level asked;
+	enum access_level level;
 	struct bus_caller caller;
 	struct name_watch peer;
 	sd_bus_slot *slot;
@@ -188,7 +188,7 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 	name_watch_stop(&query->peer);
 	r = sd_bus_message_rewind(message, true);
 	if (r >= 0)
-		r = query->again(message, query->ctx, &error);
+		r = query->retry(message, query->ctx, &error);
 	query = query_of(access, message);
 	if (query) {
 		query_take(query);
@@ -218,7 +218,7 @@ static int send_query(struct access_query *query)
 	if (r >= 0)
 		r = sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
 					  "s", sd_bus_message_get_sender(query->message),
-					  action_of(query->asked), 0,
+					  action_of(query->level), 0,
 					  interactive ? POLKIT_INTERACTIVE : 0U, "");
 	if (r >= 0)
 		r = sd_bus_call_async(bus, &query->slot, call, on_polkit, query, POLKIT_TIMEOUT_US);
@@ -227,8 +227,8 @@ static int send_query(struct access_query *query)
 }
 
 /* Whether @caller may have one more open query; 0 or negative errno with @error set. */
-static int query_place(const struct access *access, const struct bus_caller *caller,
-		       sd_bus_error *error)
+static int query_check_limits(const struct access *access, const struct bus_caller *caller,
+			      sd_bus_error *error)
 {
 	u32 own = 0, others = 0;
 
@@ -252,7 +252,7 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	struct access_query *query;
 	int r;
 
-	r = query_place(access, &like->caller, error);
+	r = query_check_limits(access, &like->caller, error);
 	if (r < 0)
 		return r;
 	query = calloc(1, sizeof(*query));
@@ -261,9 +261,9 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	*query = (struct access_query){
 		.access = access,
 		.message = sd_bus_message_ref(like->message),
-		.again = like->again,
+		.retry = like->retry,
 		.ctx = like->ctx,
-		.asked = like->asked,
+		.level = like->level,
 		.caller = like->caller,
 	};
 	r = send_query(query);
@@ -295,9 +295,9 @@ static int answered(struct access *access, struct access_query *query,
 	query_take(query);
 	if (sd_bus_error_is_set(&query->error)) {
 		r = sd_bus_error_copy(ret_error, &query->error);
-	} else if (query->asked == ACCESS_MANAGE &&
+	} else if (query->level == ACCESS_MANAGE &&
 		   level_of(query->message, need, query->ctx) == ACCESS_MANAGE_RAW) {
-		query->asked = ACCESS_RAW;
+		query->level = ACCESS_RAW;
 		r = query_new(access, query, ret_error);
 	}
 	*ret_caller = query->caller;
@@ -306,7 +306,7 @@ static int answered(struct access *access, struct access_query *query,
 }
 
 int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
-		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
+		 sd_bus_message_handler_t retry, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error)
 {
 	struct access_query *query = query_of(access, message);
@@ -317,7 +317,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	/* First of all: bus_callers_find() may not know the sender any more, and the query would leak. */
 	if (query)
 		return answered(access, query, need, ret_caller, ret_error);
-	r = bus_callers_find(&access->callers, message, again, ctx, &caller, ret_error);
+	r = bus_callers_find(&access->callers, message, retry, ctx, &caller, ret_error);
 	if (r <= 0)
 		return r;
 	*ret_caller = *caller;
@@ -341,9 +341,9 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	return query_new(access,
 			 &(struct access_query){
 				 .message = message,
-				 .again = again,
+				 .retry = retry,
 				 .ctx = ctx,
-				 .asked = level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
+				 .level = level == ACCESS_MANAGE_RAW ? ACCESS_MANAGE : level,
 				 .caller = *caller,
 			 },
 			 ret_error);

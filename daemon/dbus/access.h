@@ -77,10 +77,10 @@ void access_deinit(struct access *access);
  * @access: initialized
  * @message: a method call
  * @need: the right, and the tokens to take
- * @again: called with @message and @ctx once the bus driver has reported the sender, and once
+ * @retry: called with @message and @ctx once the bus driver has reported the sender, and once
  *	polkit has answered; it calls access_check() again with the same @need. What it returns
  *	answers the call. It must not rely on the object of @message, which may be removed by then
- * @ctx: for @again and @need->level_of
+ * @ctx: for @retry and @need->level_of
  * @ret_caller: the sender
  * @ret_error: set on failure
  *
@@ -88,11 +88,11 @@ void access_deinit(struct access *access);
  * costs as much as a permitted one. Root and the daemon's own user pass without tokens.
  *
  * Return: 1 if the sender may; 0 if @message waits for the driver or for polkit, and comes to
- * @again; negative errno with @ret_error set: AccessDenied, InteractiveAuthorizationRequired, or
+ * @retry; negative errno with @ret_error set: AccessDenied, InteractiveAuthorizationRequired, or
  * LimitsExceeded if the user's calls exceed its rate or too many calls wait.
  */
 int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
-		 sd_bus_message_handler_t again, void *ctx, struct bus_caller *ret_caller,
+		 sd_bus_message_handler_t retry, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error);
 
 /**

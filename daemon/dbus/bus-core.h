@@ -47,7 +47,7 @@ struct session_properties;
  * @cpus: CPUs that have an object: those that are online, as the source sees it
  * @online: CPUs that the kernel listed as online at the last look
  * @cpu_rescans: how often the source is still polled after @online changed
- * @facts: cache of what properties of the manager and of CPUs show
+ * @property_cache: cache of what properties of the manager and of CPUs show
  * @session: cache of what properties of one session show; owned by session-object.c
  * @session_ns: when @session was read, CLOCK_MONOTONIC; 0: it is stale
  * @watch: what signals were sent for
@@ -69,7 +69,7 @@ struct bus {
 	struct cpu_list cpus;
 	struct cpu_list online;
 	u32 cpu_rescans;
-	struct property_cache facts;
+	struct property_cache property_cache;
 	struct session_properties *session;
 	u64 session_ns;
 	struct signal_watch *watch;

@@ -49,21 +49,22 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 		      sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const struct machine_properties *facts = property_cache_machine(&bus->facts, bus->worker);
+	const struct machine_properties *machine =
+		property_cache_machine(&bus->property_cache, bus->worker);
 	const char *value = SPEPROF_VERSION;
 
 	if (!strcmp(property, "Source"))
-		value = facts->source;
+		value = machine->source;
 	else if (!strcmp(property, "SourceReason"))
-		value = facts->reason;
+		value = machine->reason;
 	else if (!strcmp(property, "Backend"))
-		value = bus_backend_name(facts->backend);
+		value = bus_backend_name(machine->backend);
 	else if (!strcmp(property, "TaskEvents"))
-		value = task_events_name(facts->task_status.kind);
+		value = task_events_name(machine->task_status.kind);
 	else if (!strcmp(property, "TaskEventsReason"))
-		value = facts->task_status.reason;
+		value = machine->task_status.reason;
 	else if (!strcmp(property, "State"))
-		value = facts->running ? "running" : "stopped";
+		value = machine->running ? "running" : "stopped";
 	return sd_bus_message_append(reply, "s", value);
 }
 
@@ -73,9 +74,10 @@ static int get_cpus(sd_bus *b __attribute__((unused)), const char *path __attrib
 		    void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const struct machine_properties *facts = property_cache_machine(&bus->facts, bus->worker);
+	const struct machine_properties *machine =
+		property_cache_machine(&bus->property_cache, bus->worker);
 
-	return sd_bus_message_append(reply, "u", facts->cpus);
+	return sd_bus_message_append(reply, "u", machine->cpus);
 }
 
 static int get_interval(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
@@ -84,9 +86,10 @@ static int get_interval(sd_bus *b __attribute__((unused)), const char *path __at
 			void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const struct machine_properties *facts = property_cache_machine(&bus->facts, bus->worker);
+	const struct machine_properties *machine =
+		property_cache_machine(&bus->property_cache, bus->worker);
 
-	return sd_bus_message_append(reply, "t", facts->interval_ns / 1000);
+	return sd_bus_message_append(reply, "t", machine->interval_ns / 1000);
 }
 
 static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
@@ -95,7 +98,7 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 		      void *userdata, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
-	const u64 *share = property_cache_machine(&bus->facts, bus->worker)->share;
+	const u64 *share = property_cache_machine(&bus->property_cache, bus->worker)->share;
 	int r;
 
 	r = sd_bus_message_open_container(reply, 'a', "{st}");
@@ -176,8 +179,8 @@ static int connect_bus(const char *address, sd_bus **ret_bus)
 	return 0;
 }
 
-static int on_gone(sd_bus_message *message __attribute__((unused)), void *userdata,
-		   sd_bus_error *error __attribute__((unused)))
+static int on_disconnected(sd_bus_message *message __attribute__((unused)), void *userdata,
+			   sd_bus_error *error __attribute__((unused)))
 {
 	const struct bus *bus = userdata;
 
@@ -192,7 +195,7 @@ static int follow_connection(struct bus *bus)
 {
 	return sd_bus_match_signal(bus->bus, NULL, "org.freedesktop.DBus.Local",
 				   "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
-				   "Disconnected", on_gone, bus);
+				   "Disconnected", on_disconnected, bus);
 }
 
 static int add_objects(struct bus *bus)

@@ -83,7 +83,7 @@ static int read_groups(sd_bus_message *reply, gid_t group, bool *ret_member)
 /* The reply of GetConnectionCredentials: "a{sv}". */
 static int read_credentials(sd_bus_message *reply, gid_t group, u32 *ret_uid, bool *ret_member)
 {
-	bool told = false, known = false;
+	bool has_groups = false, known = false;
 	const char *key;
 	int r;
 
@@ -98,7 +98,7 @@ static int read_credentials(sd_bus_message *reply, gid_t group, u32 *ret_uid, bo
 			known = true;
 		} else if (!strcmp(key, "UnixGroupIDs")) {
 			r = read_groups(reply, group, ret_member);
-			told = true;
+			has_groups = true;
 		} else {
 			r = sd_bus_message_skip(reply, "v");
 		}
@@ -109,7 +109,7 @@ static int read_credentials(sd_bus_message *reply, gid_t group, u32 *ret_uid, bo
 		return r;
 	if (!known)
 		return -ENODATA;
-	if (!told)
+	if (!has_groups)
 		*ret_member = in_group_by_name(*ret_uid, group);
 	return 0;
 }
@@ -190,8 +190,8 @@ static void lookup_free(struct caller_lookup *lookup)
 	free(lookup);
 }
 
-static int on_told(sd_bus_message *reply, void *userdata,
-		   sd_bus_error *error __attribute__((unused)))
+static int on_credentials(sd_bus_message *reply, void *userdata,
+			  sd_bus_error *error __attribute__((unused)))
 {
 	struct caller_lookup *lookup = userdata, **at;
 	struct bus_callers *callers = lookup->callers;
@@ -218,7 +218,7 @@ static int on_told(sd_bus_message *reply, void *userdata,
 	return 1;
 }
 
-static int ask_driver(struct caller_lookup *lookup, sd_bus *bus)
+static int query_driver(struct caller_lookup *lookup, sd_bus *bus)
 {
 	sd_bus_message *call = NULL;
 	int r;
@@ -229,7 +229,8 @@ static int ask_driver(struct caller_lookup *lookup, sd_bus *bus)
 	if (r >= 0)
 		r = sd_bus_message_append(call, "s", lookup->name);
 	if (r >= 0)
-		r = sd_bus_call_async(bus, &lookup->slot, call, on_told, lookup, LOOKUP_TIMEOUT_US);
+		r = sd_bus_call_async(bus, &lookup->slot, call, on_credentials, lookup,
+				      LOOKUP_TIMEOUT_US);
 	sd_bus_message_unref(call);
 	return r;
 }
@@ -244,7 +245,7 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
 		return -ENOMEM;
 	lookup->callers = callers;
 	snprintf(lookup->name, sizeof(lookup->name), "%s", name);
-	r = ask_driver(lookup, bus);
+	r = query_driver(lookup, bus);
 	if (r < 0) {
 		lookup_free(lookup);
 		return r;
@@ -259,7 +260,7 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
  * Refuse the newest call of the sender with most waiting calls. A sender that has @own waiting calls
  * gets the place only if the other still has as many as it afterwards.
  */
-static bool make_room(struct bus_callers *callers, u32 own)
+static bool refuse_newest(struct bus_callers *callers, u32 own)
 {
 	struct caller_lookup *most = callers->lookups;
 	struct caller_waiting waiting;
@@ -289,7 +290,7 @@ static int wait_for(struct bus_callers *callers, const char *name, sd_bus_messag
 		lookup = lookup->next;
 	own = lookup ? lookup->count : 0;
 	if (own >= BUS_CALLER_WAITING ||
-	    (callers->waiting_count >= BUS_WAITING && !make_room(callers, own)))
+	    (callers->waiting_count >= BUS_WAITING && !refuse_newest(callers, own)))
 		return -ENOBUFS;
 	if (!lookup) {
 		r = lookup_new(callers, sd_bus_message_get_bus(message), name, &lookup);

@@ -101,16 +101,16 @@ static int read_rows(struct worker_state *state, void *arg)
 	struct session *machine = worker_session(state, NULL);
 	struct rows *rows = arg;
 	struct container_row *row;
-	u32 room;
+	u32 capacity;
 
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
-	room = profile_container_room(machine->profile);
+	capacity = profile_container_room(machine->profile);
 	rows->backend = machine->shared_source->source->backend;
-	rows->rows = calloc(room + 1, sizeof(*rows->rows));
+	rows->rows = calloc(capacity + 1, sizeof(*rows->rows));
 	if (!rows->rows)
 		return -ENOMEM;
-	for (u32 i = 0; i < room; i++) {
+	for (u32 i = 0; i < capacity; i++) {
 		const struct attribute_container *c = attributor_container(state->attributor, i);
 		const struct counters *f = profile_container(machine->profile, i);
 
@@ -144,15 +144,15 @@ static void rows_clear(struct rows *rows)
 static void select_owned(struct rows *rows, uid_t uid)
 {
 	int mount = cgroup_owner_open();
-	u32 kept = 0;
+	u32 owned = 0;
 
 	for (u32 i = 0; i < rows->count; i++) {
 		if (mount >= 0 && cgroup_owner_is(mount, rows->rows[i].cgroup, uid))
-			rows->rows[kept++] = rows->rows[i];
+			rows->rows[owned++] = rows->rows[i];
 		else
 			free(rows->rows[i].cgroup);
 	}
-	rows->count = kept;
+	rows->count = owned;
 	if (mount >= 0)
 		close(mount);
 }
@@ -272,13 +272,13 @@ static int read_one(struct worker_state *state, void *arg)
 {
 	struct session *machine = worker_session(state, NULL);
 	struct one *one = arg;
-	u32 room;
+	u32 capacity;
 
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
-	room = profile_container_room(machine->profile);
+	capacity = profile_container_room(machine->profile);
 	one->backend = machine->shared_source->source->backend;
-	for (u32 i = 1; i < room; i++) {
+	for (u32 i = 1; i < capacity; i++) {
 		const struct attribute_container *c = attributor_container(state->attributor, i);
 		const struct counters *f = profile_container(machine->profile, i);
 

@@ -18,45 +18,47 @@
 static int cpu_of(const char *path, u32 *ret_cpu)
 {
 	static const char prefix[] = BUS_CPUS "/";
-	char again[sizeof(prefix) + 16];
+	char canonical[sizeof(prefix) + 16];
 	unsigned long cpu;
 
 	if (strncmp(path, prefix, strlen(prefix)) != 0)
 		return -ENOENT;
 	cpu = strtoul(path + strlen(prefix), NULL, 10);
-	snprintf(again, sizeof(again), "%s%lu", prefix, cpu);
-	if (cpu >= SHARED_SOURCE_CPUS || strcmp(again, path) != 0)
+	snprintf(canonical, sizeof(canonical), "%s%lu", prefix, cpu);
+	if (cpu >= SHARED_SOURCE_CPUS || strcmp(canonical, path) != 0)
 		return -ENOENT;
 	*ret_cpu = (u32)cpu;
 	return 0;
 }
 
-static int facts_of(struct bus *bus, const char *path, const struct cpu_properties **ret_facts)
+static int find_properties(struct bus *bus, const char *path,
+			   const struct cpu_properties **ret_properties)
 {
 	u32 cpu = 0;
 	int r = cpu_of(path, &cpu);
 
-	return r < 0 ? r : property_cache_cpu(&bus->facts, bus->worker, cpu, ret_facts);
+	return r < 0 ? r :
+		       property_cache_cpu(&bus->property_cache, bus->worker, cpu, ret_properties);
 }
 
 /*
  * Values of a CPU whose source has dropped it, until InterfacesRemoved is sent. GetManagedObjects
  * still lists the object, and would fail as a whole if one of its properties failed.
  */
-static int facts_or_offline(struct bus *bus, const char *path,
-			    const struct cpu_properties **ret_facts)
+static int find_or_offline(struct bus *bus, const char *path,
+			   const struct cpu_properties **ret_properties)
 {
 	static struct cpu_properties offline = { .cpu.state = "offline" };
-	int r = facts_of(bus, path, ret_facts);
+	int r = find_properties(bus, path, ret_properties);
 
 	if (r >= 0 || cpu_of(path, &offline.cpu.cpu) < 0 ||
 	    !cpu_list_has(&bus->cpus, offline.cpu.cpu))
 		return r;
-	*ret_facts = &offline;
+	*ret_properties = &offline;
 	return 0;
 }
 
-static int gone(sd_bus_error *error, const char *path)
+static int unknown_cpu(sd_bus_error *error, const char *path)
 {
 	return sd_bus_error_setf(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU at %s.",
 				 path);
@@ -80,29 +82,29 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
-	const struct cpu_properties *facts;
+	const struct cpu_properties *properties;
 
-	if (facts_or_offline(userdata, path, &facts) < 0)
-		return gone(error, path);
+	if (find_or_offline(userdata, path, &properties) < 0)
+		return unknown_cpu(error, path);
 	if (!strcmp(property, "Number"))
-		return sd_bus_message_append(reply, "u", facts->cpu.cpu);
+		return sd_bus_message_append(reply, "u", properties->cpu.cpu);
 	if (!strcmp(property, "MIDR"))
-		return sd_bus_message_append(reply, "t", facts->cpu.midr);
+		return sd_bus_message_append(reply, "t", properties->cpu.midr);
 	if (!strcmp(property, "PMSVer"))
-		return sd_bus_message_append(reply, "y", facts->cpu.pmsver);
+		return sd_bus_message_append(reply, "y", properties->cpu.pmsver);
 	if (!strcmp(property, "Backend"))
-		return sd_bus_message_append(reply, "s", bus_backend_name(facts->backend));
+		return sd_bus_message_append(reply, "s", bus_backend_name(properties->backend));
 	if (!strcmp(property, "IntervalNSec"))
-		return sd_bus_message_append(reply, "t", facts->cpu.interval_ns);
+		return sd_bus_message_append(reply, "t", properties->cpu.interval_ns);
 	if (!strcmp(property, "ThrottleInterrupts"))
-		return sd_bus_message_append(reply, "t", facts->cpu.throttle_interrupts);
+		return sd_bus_message_append(reply, "t", properties->cpu.throttle_interrupts);
 	if (!strcmp(property, "ThrottleBytes"))
-		return sd_bus_message_append(reply, "t", facts->cpu.throttle_bytes);
+		return sd_bus_message_append(reply, "t", properties->cpu.throttle_bytes);
 	if (!strcmp(property, "IntervalMin"))
-		return sd_bus_message_append(reply, "t", facts->cpu.interval_min);
+		return sd_bus_message_append(reply, "t", properties->cpu.interval_min);
 	if (!strcmp(property, "Filters"))
-		return append_filters(reply, facts->cpu.filters);
-	return sd_bus_message_append(reply, "s", facts->cpu.state);
+		return append_filters(reply, properties->cpu.filters);
+	return sd_bus_message_append(reply, "s", properties->cpu.state);
 }
 
 static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
@@ -128,24 +130,25 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *path = sd_bus_message_get_path(message);
 	sd_bus_message *reply = NULL;
-	const struct cpu_properties *facts;
+	const struct cpu_properties *properties;
 	struct bus *bus = userdata;
 	int r;
 
 	/* Not from the cache: callers add these times up over several CPUs. */
-	property_cache_invalidate(&bus->facts);
-	if (facts_of(userdata, path, &facts) < 0)
-		return gone(error, path);
+	property_cache_invalidate(&bus->property_cache);
+	if (find_properties(userdata, path, &properties) < 0)
+		return unknown_cpu(error, path);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
 		r = sd_bus_message_open_container(reply, 'a', "{sv}");
 	if (r >= 0)
-		r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "armed_ns", "t",
-					  facts->cpu.armed_ns, "windows", "t", facts->told.windows,
-					  "bytes", "t", facts->told.bytes, "faulted", "t",
-					  facts->told.faulted, "collided", "t", facts->told.collided);
+		r = sd_bus_message_append(
+			reply, "{sv}{sv}{sv}{sv}{sv}", "armed_ns", "t", properties->cpu.armed_ns,
+			"windows", "t", properties->counts.windows, "bytes", "t",
+			properties->counts.bytes, "faulted", "t", properties->counts.faulted,
+			"collided", "t", properties->counts.collided);
 	if (r >= 0)
-		r = append_blind(reply, &facts->cpu);
+		r = append_blind(reply, &properties->cpu);
 	if (r >= 0)
 		r = sd_bus_message_close_container(reply);
 	if (r >= 0)

@@ -15,7 +15,7 @@
 
 void bus_invalidate_properties(struct bus *bus)
 {
-	property_cache_invalidate(&bus->facts);
+	property_cache_invalidate(&bus->property_cache);
 	/* session-object.c reads anew, and frees what it has. */
 	bus->session_ns = 0;
 }
@@ -84,7 +84,7 @@ static const struct answered_interface *find_answered(sd_bus_message *message)
 }
 
 /* The sender is known now. sd-bus dispatches @message from the beginning, filter included. */
-static int dispatch_again(sd_bus_message *message, void *userdata __attribute__((unused)),
+static int dispatch_retry(sd_bus_message *message, void *userdata __attribute__((unused)),
 			  sd_bus_error *error __attribute__((unused)))
 {
 	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
@@ -119,7 +119,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *err
 	if (!found)
 		return 0;
 	need = (struct access_need){ .level = found->level, .tokens = found->cost };
-	r = access_check(&bus->access, message, &need, dispatch_again, NULL, &bus->caller, error);
+	r = access_check(&bus->access, message, &need, dispatch_retry, NULL, &bus->caller, error);
 	if (r < 0)
 		return r;
 	if (!r)

@@ -77,7 +77,7 @@ static const sd_bus_vtable vtable[] = {
 };
 
 /* The sender is known now. Dispatch again from the beginning, as sd-bus does the rest. */
-static int set_again(sd_bus_message *message, void *userdata __attribute__((unused)),
+static int set_retry(sd_bus_message *message, void *userdata __attribute__((unused)),
 		     sd_bus_error *error __attribute__((unused)))
 {
 	return sd_bus_enqueue_for_read(sd_bus_message_get_bus(message), message);
@@ -92,7 +92,7 @@ static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	/* Other calls are left to sd-bus. */
 	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
 		return 0;
-	r = access_check(&bus->access, message, &need, set_again, NULL, &bus->caller, error);
+	r = access_check(&bus->access, message, &need, set_retry, NULL, &bus->caller, error);
 	/* Only 0 makes sd-bus go on to the vtable. */
 	return r > 0 ? 0 : r < 0 ? r : 1;
 }

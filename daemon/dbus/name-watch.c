@@ -13,18 +13,18 @@
 
 void name_watch_stop(struct name_watch *peer)
 {
-	sd_bus_slot_unref(peer->asked);
+	sd_bus_slot_unref(peer->slot);
 	sd_bus_slot_unref(peer->match);
 	*peer = (struct name_watch){ 0 };
 }
 
 static void lost(struct name_watch *peer)
 {
-	void (*gone)(void *ctx) = peer->gone;
+	void (*on_lost)(void *ctx) = peer->on_lost;
 	void *ctx = peer->ctx;
 
 	name_watch_stop(peer);
-	gone(ctx);
+	on_lost(ctx);
 }
 
 static int on_changed(sd_bus_message *signal, void *userdata,
@@ -47,8 +47,8 @@ static int on_matched(sd_bus_message *reply, void *userdata,
 	return 1;
 }
 
-static int on_asked(sd_bus_message *reply, void *userdata,
-		    sd_bus_error *error __attribute__((unused)))
+static int on_owner_known(sd_bus_message *reply, void *userdata,
+			  sd_bus_error *error __attribute__((unused)))
 {
 	int there;
 
@@ -68,18 +68,18 @@ static int request(struct name_watch *peer, sd_bus *bus, const char *name)
 	if (r >= 0)
 		r = sd_bus_message_append(call, "s", name);
 	if (r >= 0)
-		r = sd_bus_call_async(bus, &peer->asked, call, on_asked, peer, UINT64_MAX);
+		r = sd_bus_call_async(bus, &peer->slot, call, on_owner_known, peer, UINT64_MAX);
 	sd_bus_message_unref(call);
 	return r;
 }
 
 int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
-		     void (*gone)(void *ctx), void *ctx)
+		     void (*on_lost)(void *ctx), void *ctx)
 {
 	char match[512];
 	int r;
 
-	*peer = (struct name_watch){ .gone = gone, .ctx = ctx };
+	*peer = (struct name_watch){ .on_lost = on_lost, .ctx = ctx };
 	r = snprintf(match, sizeof(match), MATCH, name);
 	if (r < 0 || (size_t)r >= sizeof(match))
 		return -EINVAL;

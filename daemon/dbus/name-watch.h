@@ -8,14 +8,14 @@
 /**
  * struct name_watch - a watched connection; zeroed it watches none
  * @match: the match for NameOwnerChanged; NULL: none is watched
- * @asked: the pending query NameHasOwner, for a connection that closed before the match
- * @gone: called with @ctx when the connection closed
- * @ctx: for @gone
+ * @slot: the pending query NameHasOwner, for a connection that closed before the match
+ * @on_lost: called with @ctx when the connection closed
+ * @ctx: for @on_lost
  */
 struct name_watch {
 	sd_bus_slot *match;
-	sd_bus_slot *asked;
-	void (*gone)(void *ctx);
+	sd_bus_slot *slot;
+	void (*on_lost)(void *ctx);
 	void *ctx;
 };
 
@@ -24,16 +24,16 @@ struct name_watch {
  * @peer: watches none
  * @bus: connected
  * @name: the unique name of the connection
- * @gone: called once with @ctx when the connection closed, was closed before, or cannot be
- *	watched. The watch has stopped by then, so @gone may free @peer
- * @ctx: for @gone
+ * @on_lost: called once with @ctx when the connection closed, was closed before, or cannot be
+ *	watched. The watch has stopped by then, so @on_lost may free @peer
+ * @ctx: for @on_lost
  *
- * Return: 0 or negative errno; @gone is not called on failure.
+ * Return: 0 or negative errno; @on_lost is not called on failure.
  */
 int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
-		     void (*gone)(void *ctx), void *ctx);
+		     void (*on_lost)(void *ctx), void *ctx);
 
-/** name_watch_stop() - stop watching without a call of @gone; harmless if none is watched */
+/** name_watch_stop() - stop watching without a call of @on_lost; harmless if none is watched */
 void name_watch_stop(struct name_watch *peer);
 
 #endif

@@ -48,7 +48,7 @@ struct bus_profile {
 	struct pprof *pprof;
 	struct pprof_facts facts;
 	struct pprof_filter filter;
-	struct profile_request asked;
+	struct profile_request options;
 	struct bus_caller caller;
 	struct name_watch peer;
 	u64 began_ns;
@@ -63,11 +63,11 @@ static int profile_begin(struct worker_state *state, void *arg)
 {
 	struct session *session = worker_session(state, NULL);
 	struct bus_profile *profile = arg;
-	struct pprof_limits room = { 0 };
+	struct pprof_limits limits = { 0 };
 	u64 left = worker_share(state);
 	int r;
 
-	if (state->plan.budget && !budget_pprof(left, &room)) {
+	if (state->plan.budget && !budget_pprof(left, &limits)) {
 		profile->wanted = budget_pprof_needed(&state->plan,
 						      state->plan.share[MEMORY_SESSIONS] - left);
 		return -EDQUOT;
@@ -77,10 +77,10 @@ static int profile_begin(struct worker_state *state, void *arg)
 	profile->facts.start_ns = time_clock_ns(CLOCK_REALTIME);
 	profile->began_ns = time_now_ns();
 	profile->facts.backend = session->shared_source->source->backend;
-	r = pprof_new(session->profile, state->attributor, true, state->plan.budget ? &room : NULL,
-		      &profile->pprof);
+	r = pprof_new(session->profile, state->attributor, true,
+		      state->plan.budget ? &limits : NULL, &profile->pprof);
 	if (r >= 0 && state->plan.budget)
-		profile->bytes = pprof_bytes(&room);
+		profile->bytes = pprof_bytes(&limits);
 	state->profiles += profile->bytes;
 	return r;
 }
@@ -128,7 +128,7 @@ static void bus_profile_free(struct bus_profile *profile)
 			bus->profiles[i] = NULL;
 	worker_call(bus->worker, profile_drop, profile);
 	name_watch_stop(&profile->peer);
-	request_clear(&profile->asked);
+	request_clear(&profile->options);
 	sd_event_source_unref(profile->timer);
 	sd_bus_message_unref(profile->request);
 	if (profile->fd >= 0)
@@ -188,41 +188,42 @@ static int on_half(sd_event_source *source, uint64_t now __attribute__((unused))
 	return half(userdata, source);
 }
 
-static void on_gone(void *ctx)
+static void on_caller_lost(void *ctx)
 {
 	struct bus_profile *profile = ctx;
 
 	log_line(LOG_NOTICE, "a profile of %u s is given up: who asked for it (uid %u) is gone",
-		 profile->asked.seconds, (unsigned int)profile->caller.uid);
+		 profile->options.seconds, (unsigned int)profile->caller.uid);
 	bus_profile_free(profile);
 }
 
-/* Takes over the lists in @asked, also on failure. */
-static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
-			   struct bus_profile **ret_profile, sd_bus_error *error)
+/* Takes over the lists in @options, also on failure. */
+static int bus_profile_new(struct bus *bus, sd_bus_message *message,
+			   struct profile_request *options, struct bus_profile **ret_profile,
+			   sd_bus_error *error)
 {
 	struct bus_profile *profile = calloc(1, sizeof(*profile));
 	int r;
 
 	if (!profile) {
-		request_clear(asked);
+		request_clear(options);
 		return -ENOMEM;
 	}
 	*profile = (struct bus_profile){
 		.bus = bus,
-		.filter = { .allow = asked->allow, .deny = asked->deny },
-		.asked = *asked,
+		.filter = { .allow = options->allow, .deny = options->deny },
+		.options = *options,
 		.caller = bus->caller,
-		.half_usec = asked->seconds * 500000ULL,
+		.half_usec = options->seconds * 500000ULL,
 		.halves = 2,
 		.fd = -1,
 	};
 	/* Without lists every sample counts, also those whose container is unknown. */
-	if ((asked->allow && *asked->allow) || (asked->deny && *asked->deny))
+	if ((options->allow && *options->allow) || (options->deny && *options->deny))
 		profile->facts.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);
-	r = name_watch_start(&profile->peer, bus->bus, sd_bus_message_get_sender(message), on_gone,
-			     profile);
+	r = name_watch_start(&profile->peer, bus->bus, sd_bus_message_get_sender(message),
+			     on_caller_lost, profile);
 	if (r >= 0)
 		r = worker_call(bus->worker, profile_begin, profile);
 	if (r >= 0)
@@ -245,13 +246,13 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message, struct prof
 /* ---- The methods ------------------------------------------------------------- */
 
 /* Find a free entry, if the limits of all users and of the caller's user allow one more. */
-static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_error *error)
+static int find_slot(const struct bus *bus, unsigned int *ret_slot, sd_bus_error *error)
 {
-	unsigned int of_user = 0, place = PPROF_AT_ONCE;
+	unsigned int of_user = 0, slot = PPROF_AT_ONCE;
 
 	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++) {
 		if (!bus->profiles[i])
-			place = i;
+			slot = i;
 		else if (bus->profiles[i]->caller.uid == bus->caller.uid)
 			of_user++;
 	}
@@ -259,39 +260,39 @@ static int find_place(const struct bus *bus, unsigned int *ret_place, sd_bus_err
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "%u profiles are being taken for user %u already.",
 					 of_user, (unsigned int)bus->caller.uid);
-	if (place == PPROF_AT_ONCE)
+	if (slot == PPROF_AT_ONCE)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "%u profiles are being taken already.", PPROF_AT_ONCE);
-	*ret_place = place;
+	*ret_slot = slot;
 	return 0;
 }
 
-static int take_profile(struct bus *bus, sd_bus_message *message, struct profile_request *asked,
+static int take_profile(struct bus *bus, sd_bus_message *message, struct profile_request *options,
 			sd_bus_error *error)
 {
-	unsigned int place = 0;
+	unsigned int slot = 0;
 	int r = 0;
 
-	if (!asked->seconds || asked->seconds > PPROF_SECONDS)
+	if (!options->seconds || options->seconds > PPROF_SECONDS)
 		r = sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-				      "seconds %u: should be 1 to %u.", asked->seconds,
+				      "seconds %u: should be 1 to %u.", options->seconds,
 				      PPROF_SECONDS);
 	if (r >= 0)
-		r = find_place(bus, &place, error);
+		r = find_slot(bus, &slot, error);
 	if (r < 0) {
-		request_clear(asked);
+		request_clear(options);
 		return r;
 	}
-	r = bus_profile_new(bus, message, asked, &bus->profiles[place], error);
+	r = bus_profile_new(bus, message, options, &bus->profiles[slot], error);
 	return r < 0 ? r : 1;
 }
 
 int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct profile_request asked = { 0 };
-	int r = sd_bus_message_read(message, "u", &asked.seconds);
+	struct profile_request options = { 0 };
+	int r = sd_bus_message_read(message, "u", &options.seconds);
 
-	return r < 0 ? r : take_profile(userdata, message, &asked, error);
+	return r < 0 ? r : take_profile(userdata, message, &options, error);
 }
 
 /* Read the option @key, a list of patterns, which may be given once. */
@@ -317,7 +318,7 @@ static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, s
 	return r;
 }
 
-static int read_options(sd_bus_message *m, struct profile_request *asked, sd_bus_error *error)
+static int read_options(sd_bus_message *m, struct profile_request *options, sd_bus_error *error)
 {
 	const char *key;
 	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -327,9 +328,9 @@ static int read_options(sd_bus_message *m, struct profile_request *asked, sd_bus
 		if (r < 0)
 			break;
 		if (!strcmp(key, "Allow"))
-			r = read_patterns(m, key, &asked->allow, error);
+			r = read_patterns(m, key, &options->allow, error);
 		else if (!strcmp(key, "Deny"))
-			r = read_patterns(m, key, &asked->deny, error);
+			r = read_patterns(m, key, &options->deny, error);
 		else
 			return bus_invalid(error, "option", key, "Allow or Deny");
 		if (r == -ENXIO)
@@ -342,15 +343,15 @@ static int read_options(sd_bus_message *m, struct profile_request *asked, sd_bus
 
 int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct profile_request asked = { 0 };
+	struct profile_request options = { 0 };
 	int r;
 
-	r = sd_bus_message_read(message, "u", &asked.seconds);
+	r = sd_bus_message_read(message, "u", &options.seconds);
 	if (r >= 0)
-		r = read_options(message, &asked, error);
+		r = read_options(message, &options, error);
 	if (r < 0) {
-		request_clear(&asked);
+		request_clear(&options);
 		return r;
 	}
-	return take_profile(userdata, message, &asked, error);
+	return take_profile(userdata, message, &options, error);
 }

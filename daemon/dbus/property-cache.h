@@ -10,7 +10,7 @@
 #include "engine/worker.h"
 
 /* Nanoseconds for which a value is valid, unless a call on the bus changes something before. */
-#define BUS_FACTS_NS 100000000ULL
+#define PROPERTY_CACHE_NS 100000000ULL
 
 /**
  * struct machine_properties - of the session "machine" and its source
@@ -37,12 +37,12 @@ struct machine_properties {
 /**
  * struct cpu_properties - of one CPU
  * @cpu: what the source reports; @cpu.cpu is the CPU's number
- * @told: what the CPU's windows reported
+ * @counts: what the CPU's windows reported
  * @backend: &enum backend
  */
 struct cpu_properties {
 	struct source_cpu cpu;
-	struct shared_source_cpu told;
+	struct shared_source_cpu counts;
 	u8 backend;
 };
 
@@ -64,39 +64,39 @@ struct property_cache {
 bool property_cache_fresh(u64 at_ns);
 
 /** property_cache_invalidate() - read all values again when they are next used */
-void property_cache_invalidate(struct property_cache *facts);
+void property_cache_invalidate(struct property_cache *cache);
 
 /**
  * property_cache_machine() - get the values of the machine's session
- * @facts: the cache
+ * @cache: the cache
  * @worker: queried if the cache is stale
  *
  * Context: the main thread. Return: never NULL; valid until the next call.
  */
-const struct machine_properties *property_cache_machine(struct property_cache *facts,
+const struct machine_properties *property_cache_machine(struct property_cache *cache,
 							struct worker *worker);
 
 /**
  * property_cache_cpu() - get the values of one CPU
- * @facts: the cache, which holds one CPU at a time
+ * @cache: the cache, which holds one CPU at a time
  * @worker: queried if the cache is stale; only the SPU of @cpu is read
  * @cpu: its number
- * @ret_facts: valid until the next call
+ * @ret_properties: valid until the next call
  *
  * Return: 0; -ENOENT if the session "machine" samples no such CPU; other negative errno.
  */
-int property_cache_cpu(struct property_cache *facts, struct worker *worker, u32 cpu,
-		       const struct cpu_properties **ret_facts);
+int property_cache_cpu(struct property_cache *cache, struct worker *worker, u32 cpu,
+		       const struct cpu_properties **ret_properties);
 
 /**
  * property_cache_session() - whether there is a session @name
- * @facts: the cache
+ * @cache: the cache
  * @worker: queried only after property_cache_invalidate()
  * @name: "machine", or as CreateSession has it
  *
  * sd-bus calls this for every call on a session, before the sender's right and rate are checked. So
  * it must be cheap.
  */
-bool property_cache_session(struct property_cache *facts, struct worker *worker, const char *name);
+bool property_cache_session(struct property_cache *cache, struct worker *worker, const char *name);
 
 #endif

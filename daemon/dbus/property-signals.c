@@ -4,20 +4,20 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct look {
+struct sharers_query {
 	const char *of;
 	struct bus_sharers *sharers;
 };
 
-static int look(struct worker_state *state, void *arg)
+static int read_sharers(struct worker_state *state, void *arg)
 {
-	const struct look *look = arg;
-	const struct session *of = look->of ? worker_session(state, look->of) : NULL;
-	struct bus_sharers *sharers = look->sharers;
+	const struct sharers_query *query = arg;
+	const struct session *of = query->of ? worker_session(state, query->of) : NULL;
+	struct bus_sharers *sharers = query->sharers;
 	struct session *session = NULL;
 
 	sharers->count = 0;
-	if (look->of && !of)
+	if (query->of && !of)
 		return -ENOENT;
 	while ((session = worker_next(state, session)))
 		if (!of || session->shared_source == of->shared_source)
@@ -28,9 +28,9 @@ static int look(struct worker_state *state, void *arg)
 
 void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sharers *ret_sharers)
 {
-	struct look request = { .of = session, .sharers = ret_sharers };
+	struct sharers_query request = { .of = session, .sharers = ret_sharers };
 
-	worker_read(bus->worker, look, &request);
+	worker_read(bus->worker, read_sharers, &request);
 }
 
 void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,

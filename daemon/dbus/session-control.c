@@ -279,7 +279,7 @@ static int read_source(struct create *c, const char *text, sd_bus_error *error)
 	return bus_invalid(error, "Source", text, "auto, shared or own");
 }
 
-static int check_keep(u64 bytes, sd_bus_error *error)
+static int check_flight_size(u64 bytes, sd_bus_error *error)
 {
 	if (bytes >= FLIGHT_MIN && bytes <= FLIGHT_MAX)
 		return 0;
@@ -320,7 +320,7 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	}
 	if (!strcmp(key, "BufferSize")) {
 		r = sd_bus_message_read(m, "v", "t", &c->flight_bytes);
-		return r < 0 ? r : check_keep(c->flight_bytes, error);
+		return r < 0 ? r : check_flight_size(c->flight_bytes, error);
 	}
 	if (!strcmp(key, "Source")) {
 		r = sd_bus_message_read(m, "v", "s", &text);

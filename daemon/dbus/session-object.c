@@ -49,7 +49,7 @@ static enum part_where part_where(const struct session *session, const struct fi
 	return PART_DAEMON;
 }
 
-static int copy_parts(const struct session *session, struct session_properties *facts)
+static int copy_parts(const struct session *session, struct session_properties *properties)
 {
 	struct filter_part parts[FILTER_NODES];
 	u32 n = session->rule->filter ?
@@ -57,138 +57,141 @@ static int copy_parts(const struct session *session, struct session_properties *
 				     FILTER_NODES) :
 			0;
 
-	facts->parts = calloc(n + 1, sizeof(*facts->parts));
-	if (!facts->parts)
+	properties->parts = calloc(n + 1, sizeof(*properties->parts));
+	if (!properties->parts)
 		return -ENOMEM;
-	for (; facts->part_count < n; facts->part_count++) {
-		const struct filter_part *part = &parts[facts->part_count];
+	for (; properties->part_count < n; properties->part_count++) {
+		const struct filter_part *part = &parts[properties->part_count];
 		char *text = strndup(part->text, part->len);
 
 		if (!text)
 			return -ENOMEM;
-		facts->parts[facts->part_count].text = text;
-		facts->parts[facts->part_count].where =
-			part_where(session, part, facts->part_count);
+		properties->parts[properties->part_count].text = text;
+		properties->parts[properties->part_count].where =
+			part_where(session, part, properties->part_count);
 	}
 	return 0;
 }
 
-static int copy_cgroups(const struct session *session, struct session_properties *facts)
+static int copy_cgroups(const struct session *session, struct session_properties *properties)
 {
 	char *const *from = session->rule->cgroups;
 	size_t n = 0;
 
 	while (from && from[n])
 		n++;
-	facts->cgroups = calloc(n + 1, sizeof(*facts->cgroups));
-	for (size_t i = 0; facts->cgroups && i < n; i++) {
-		facts->cgroups[i] = strdup(from[i]);
-		if (!facts->cgroups[i])
+	properties->cgroups = calloc(n + 1, sizeof(*properties->cgroups));
+	for (size_t i = 0; properties->cgroups && i < n; i++) {
+		properties->cgroups[i] = strdup(from[i]);
+		if (!properties->cgroups[i])
 			return -ENOMEM;
 	}
-	return facts->cgroups ? 0 : -ENOMEM;
+	return properties->cgroups ? 0 : -ENOMEM;
 }
 
-static int read_facts(struct worker_state *state, void *arg)
+static int read_properties(struct worker_state *state, void *arg)
 {
-	struct session_properties *facts = arg;
-	const struct session *session = worker_session(state, facts->name);
+	struct session_properties *properties = arg;
+	const struct session *session = worker_session(state, properties->name);
 	int r;
 
 	if (!session)
 		return -ENOENT;
-	session_header(session, &facts->header);
-	facts->shared = session->shared;
-	facts->physical = session->shared_source->sampling.physical;
-	facts->flight_bytes = session->flight ? flight_size(session->flight) : 0;
-	facts->expression = strdup(session->rule->expression);
-	r = facts->expression ? copy_parts(session, facts) : -ENOMEM;
-	return r < 0 ? r : copy_cgroups(session, facts);
+	session_header(session, &properties->header);
+	properties->shared = session->shared;
+	properties->physical = session->shared_source->sampling.physical;
+	properties->flight_bytes = session->flight ? flight_size(session->flight) : 0;
+	properties->expression = strdup(session->rule->expression);
+	r = properties->expression ? copy_parts(session, properties) : -ENOMEM;
+	return r < 0 ? r : copy_cgroups(session, properties);
 }
 
-static void facts_clear(struct session_properties *facts)
+static void properties_clear(struct session_properties *properties)
 {
-	for (u32 i = 0; i < facts->part_count; i++)
-		free(facts->parts[i].text);
-	free(facts->parts);
-	for (size_t i = 0; facts->cgroups && facts->cgroups[i]; i++)
-		free(facts->cgroups[i]);
-	free(facts->cgroups);
-	free(facts->expression);
+	for (u32 i = 0; i < properties->part_count; i++)
+		free(properties->parts[i].text);
+	free(properties->parts);
+	for (size_t i = 0; properties->cgroups && properties->cgroups[i]; i++)
+		free(properties->cgroups[i]);
+	free(properties->cgroups);
+	free(properties->expression);
 }
 
-static int append_parts(sd_bus_message *reply, const struct session_properties *facts)
+static int append_parts(sd_bus_message *reply, const struct session_properties *properties)
 {
 	static const char *const where[] = {
 		[PART_DAEMON] = "daemon", [PART_SPU] = "spu", [PART_MODULE] = "module"
 	};
 	int r = sd_bus_message_open_container(reply, 'a', "(ss)");
 
-	for (u32 i = 0; i < facts->part_count && r >= 0; i++)
-		r = sd_bus_message_append(reply, "(ss)", facts->parts[i].text,
-					  where[facts->parts[i].where]);
+	for (u32 i = 0; i < properties->part_count && r >= 0; i++)
+		r = sd_bus_message_append(reply, "(ss)", properties->parts[i].text,
+					  where[properties->parts[i].where]);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
 static int append_property(sd_bus_message *reply, const char *property,
-			   const struct session_properties *facts)
+			   const struct session_properties *properties)
 {
 	if (!strcmp(property, "Name"))
-		return sd_bus_message_append(reply, "s", facts->name);
+		return sd_bus_message_append(reply, "s", properties->name);
 	if (!strcmp(property, "State"))
 		return sd_bus_message_append(reply, "s",
-					     facts->header.running ? "running" : "stopped");
+					     properties->header.running ? "running" : "stopped");
 	if (!strcmp(property, "Source"))
-		return sd_bus_message_append(reply, "s", facts->header.source);
+		return sd_bus_message_append(reply, "s", properties->header.source);
 	if (!strcmp(property, "SharesSource"))
-		return sd_bus_message_append(reply, "b", (int)facts->shared);
+		return sd_bus_message_append(reply, "b", (int)properties->shared);
 	if (!strcmp(property, "PhysicalAddresses"))
-		return sd_bus_message_append(reply, "b", (int)facts->physical);
+		return sd_bus_message_append(reply, "b", (int)properties->physical);
 	if (!strcmp(property, "Backend"))
-		return sd_bus_message_append(reply, "s", bus_backend_name(facts->header.backend));
+		return sd_bus_message_append(reply, "s",
+					     bus_backend_name(properties->header.backend));
 	if (!strcmp(property, "CPUs"))
-		return sd_bus_message_append(reply, "u", facts->header.cpus);
+		return sd_bus_message_append(reply, "u", properties->header.cpus);
 	if (!strcmp(property, "IntervalUSec"))
-		return sd_bus_message_append(reply, "t", facts->header.interval_ns / 1000);
+		return sd_bus_message_append(reply, "t", properties->header.interval_ns / 1000);
 	if (!strcmp(property, "BufferSize"))
-		return sd_bus_message_append(reply, "t", facts->flight_bytes);
+		return sd_bus_message_append(reply, "t", properties->flight_bytes);
 	if (!strcmp(property, "Filter"))
-		return sd_bus_message_append(reply, "s", facts->expression);
+		return sd_bus_message_append(reply, "s", properties->expression);
 	if (!strcmp(property, "FilterParts"))
-		return append_parts(reply, facts);
-	return sd_bus_message_append_strv(reply, facts->cgroups);
+		return append_parts(reply, properties);
+	return sd_bus_message_append_strv(reply, properties->cgroups);
 }
 
 void bus_invalidate_session(struct bus *bus)
 {
 	if (bus->session)
-		facts_clear(bus->session);
+		properties_clear(bus->session);
 	free(bus->session);
 	bus->session = NULL;
 }
 
 /* Get the properties of the session @name, from the cache if they are fresh. */
-static int facts_of(struct bus *bus, const char *name, const struct session_properties **ret_facts)
+static int find_properties(struct bus *bus, const char *name,
+			   const struct session_properties **ret_properties)
 {
-	struct session_properties *facts = bus->session;
+	struct session_properties *properties = bus->session;
 	int r;
 
-	if (facts && property_cache_fresh(bus->session_ns) && !strcmp(facts->name, name)) {
-		*ret_facts = facts;
+	if (properties && property_cache_fresh(bus->session_ns) &&
+	    !strcmp(properties->name, name)) {
+		*ret_properties = properties;
 		return 0;
 	}
 	bus_invalidate_session(bus);
-	facts = calloc(1, sizeof(*facts));
-	if (!facts)
+	properties = calloc(1, sizeof(*properties));
+	if (!properties)
 		return -ENOMEM;
-	snprintf(facts->name, sizeof(facts->name), "%s", name);
-	r = worker_read(bus->worker, read_facts, facts);
-	bus->session = facts;
+	snprintf(properties->name, sizeof(properties->name), "%s", name);
+	r = worker_read(bus->worker, read_properties, properties);
+	bus->session = properties;
 	bus->session_ns = time_now_ns();
 	if (r < 0)
 		bus_invalidate_session(bus);
 	else
-		*ret_facts = facts;
+		*ret_properties = properties;
 	return r;
 }
 
@@ -196,14 +199,14 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 			const char *interface __attribute__((unused)), const char *property,
 			sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
-	const struct session_properties *facts;
+	const struct session_properties *properties;
 	char name[SESSION_NAME_SIZE];
 	int r;
 
 	bus_session_of(path, name);
-	r = facts_of(userdata, name, &facts);
+	r = find_properties(userdata, name, &properties);
 	return r < 0 ? bus_session_error(error, r, name, NULL) :
-		       append_property(reply, property, facts);
+		       append_property(reply, property, properties);
 }
 
 static int find(sd_bus *b __attribute__((unused)), const char *path,
@@ -214,7 +217,7 @@ static int find(sd_bus *b __attribute__((unused)), const char *path,
 	char name[SESSION_NAME_SIZE];
 
 	if (bus_session_of(path, name) < 0 ||
-	    !property_cache_session(&bus->facts, bus->worker, name))
+	    !property_cache_session(&bus->property_cache, bus->worker, name))
 		return 0;
 	*ret_found = bus;
 	return 1;

@@ -19,7 +19,7 @@
 /* Of a kind in one period. */
 #define AT_ONCE 10U
 /* Periods between two checks whether the cgroups of known containers still exist. */
-#define LOOK_PERIODS 2U
+#define RESCAN_PERIODS 2U
 
 /**
  * struct known - a container for which ContainerAdded was sent
@@ -38,8 +38,8 @@ struct known {
 
 enum kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
 
-/** struct said - a signal to send for a container; @known has copies of the strings */
-struct said {
+/** struct queued_signal - a signal to send for a container; @known has copies of the strings */
+struct queued_signal {
 	enum kind kind;
 	u64 left;
 	struct known known;
@@ -47,23 +47,23 @@ struct said {
 
 /**
  * struct signal_watch
- * @trouble: counters of the source at the last period
+ * @health: counters of the source at the last period
  * @known: indexed as the attributor's table of containers is
  * @left: of each kind, what was not sent since the last that was
  * @sent: of each kind, in this period
- * @said, @said_count: found on the worker's thread, sent on this one
+ * @queued, @queued_count: found on the worker's thread, sent on this one
  * @quiet: nothing is sent: it is the first look
  */
 struct signal_watch {
 	struct bus *bus;
 	sd_event_source *timer;
-	struct source_trouble trouble;
+	struct source_health health;
 	struct known *known;
 	u32 count;
 	u64 left[KINDS];
 	u32 sent[KINDS];
-	struct said said[2 * AT_ONCE];
-	u32 said_count;
+	struct queued_signal queued[2 * AT_ONCE];
+	u32 queued_count;
 	u32 periods;
 	bool quiet;
 };
@@ -83,19 +83,19 @@ static bool may_send(struct signal_watch *w, enum kind kind, u64 *ret_left)
 	return true;
 }
 
-static void signal_trouble(struct signal_watch *w, const struct source_trouble *now)
+static void signal_health(struct signal_watch *w, const struct source_health *now)
 {
 	sd_bus *bus = w->bus->bus;
 	u64 left;
 
 	/* A replaced source counts from 0 again. */
-	if (now->faults > w->trouble.faults && may_send(w, KIND_FAULT, &left))
+	if (now->faults > w->health.faults && may_send(w, KIND_FAULT, &left))
 		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Fault", "stut", now->last,
-				   now->faults - w->trouble.faults, now->cpus_stopped, left);
-	if (now->throttles > w->trouble.throttles && may_send(w, KIND_THROTTLED, &left))
+				   now->faults - w->health.faults, now->cpus_stopped, left);
+	if (now->throttles > w->health.throttles && may_send(w, KIND_THROTTLED, &left))
 		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Throttled", "tt",
-				   now->throttles - w->trouble.throttles, left);
-	w->trouble = *now;
+				   now->throttles - w->health.throttles, left);
+	w->health = *now;
 }
 
 static void known_clear(struct known *known)
@@ -139,33 +139,34 @@ static int known_copy(struct known *copy, const struct known *known)
 
 static void signal_container(struct signal_watch *w, enum kind kind, const struct known *known)
 {
-	struct said *said = &w->said[w->said_count];
+	struct queued_signal *queued = &w->queued[w->queued_count];
 	u64 left;
 
 	if (!may_send(w, kind, &left))
 		return;
-	*said = (struct said){ .kind = kind, .left = left };
-	if (known_copy(&said->known, known) >= 0)
-		w->said_count++;
+	*queued = (struct queued_signal){ .kind = kind, .left = left };
+	if (known_copy(&queued->known, known) >= 0)
+		w->queued_count++;
 }
 
-static void send_said(struct signal_watch *w)
+static void send_queued(struct signal_watch *w)
 {
-	for (u32 i = 0; i < w->said_count; i++) {
-		struct said *said = &w->said[i];
+	for (u32 i = 0; i < w->queued_count; i++) {
+		struct queued_signal *queued = &w->queued[i];
 
 		sd_bus_emit_signal(w->bus->bus, BUS_PATH, BUS_MANAGER,
-				   said->kind == KIND_ADDED ? "ContainerAdded" : "ContainerRemoved",
-				   "ssst", said->known.name, said->known.runtime, said->known.path,
-				   said->left);
-		known_clear(&said->known);
+				   queued->kind == KIND_ADDED ? "ContainerAdded" :
+								"ContainerRemoved",
+				   "ssst", queued->known.name, queued->known.runtime,
+				   queued->known.path, queued->left);
+		known_clear(&queued->known);
 	}
-	w->said_count = 0;
+	w->queued_count = 0;
 }
 
 struct scan {
 	struct signal_watch *watch;
-	struct source_trouble trouble;
+	struct source_health health;
 };
 
 static void scan_container(struct signal_watch *w, struct known *known,
@@ -188,7 +189,7 @@ static int scan(struct worker_state *state, void *arg)
 	struct signal_watch *w = scan->watch;
 	struct known *known;
 
-	scan->trouble = worker_session(state, NULL)->shared_source->source->trouble;
+	scan->health = worker_session(state, NULL)->shared_source->source->health;
 	if (count > w->count) {
 		known = reallocarray(w->known, count, sizeof(*known));
 		if (!known)
@@ -231,11 +232,11 @@ static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused
 
 	memset(w->sent, 0, sizeof(w->sent));
 	if (worker_read(w->bus->worker, scan, &request) >= 0)
-		signal_trouble(w, &request.trouble);
-	if (w->periods++ % LOOK_PERIODS == 0)
+		signal_health(w, &request.health);
+	if (w->periods++ % RESCAN_PERIODS == 0)
 		scan_cgroups(w);
 	bus_follow_cpus(w->bus);
-	send_said(w);
+	send_queued(w);
 	w->quiet = false;
 	sd_event_source_set_time_relative(source, PERIOD_US);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);

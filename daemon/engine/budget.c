@@ -5,8 +5,8 @@
 #include <errno.h>
 
 /* Bytes of a table entry, including what it points to. */
-#define PLACE	  196  /* two lines, tag and rank, excess, a mark */
-#define CARRIED	  126  /* of a place: counters that are carried over, as far as they may come to */
+#define LOCATION  196 /* two lines, tag and rank, excess, a mark */
+#define CARRIED	  126 /* of a location: counters that are carried over, as far as they may come to */
 #define PROCESS	  2880 /* figures, of some those of before a move, mappings, a mark */
 #define MAP_BYTES 384  /* of a process: a dozen mappings, or paths of what is mapped */
 #define THREAD	  128  /* and who had its number before */
@@ -23,11 +23,11 @@
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
 /* Bytes of a location, process and container in a checkpoint, which has two slots. */
-#define KEPT_PLACE     57
-#define KEPT_PROCESS   128 /* who it is, figures of some samples */
-#define KEPT_MAPS      160 /* of a process: a dozen mappings, or paths of what is mapped */
-#define KEPT_CONTAINER 512
-#define KEPT_COPIES    2
+#define SAVED_LOCATION	57
+#define SAVED_PROCESS	128 /* who it is, figures of some samples */
+#define SAVED_MAPS	160 /* of a process: a dozen mappings, or paths of what is mapped */
+#define SAVED_CONTAINER 512
+#define SAVED_COPIES	2
 
 /* Bytes for names of functions, and for mappings and queries of the helper beside them. */
 #define NAMES_MOST  (16ULL << 20)
@@ -63,7 +63,7 @@
 
 /* Of a worker, beside its tables: combinations 2.1, sources 0.5, whose samples are, a stack. */
 #define SHARD_FIXED   (3ULL << 20)
-#define SHARD_PLACE   (PLACE - 56 + CARRIED) /* no mark */
+#define SHARD_LOCATION (LOCATION - 56 + CARRIED) /* no mark */
 #define SHARD_PROCESS 2200	   /* figures */
 
 /* Half the rate that a worker reached with the order that is worst for caches (make bench). */
@@ -160,8 +160,8 @@ static u64 attribution_bytes(const struct memory_plan *p)
 
 static u64 profile_bytes(const struct memory_plan *p)
 {
-	return (u64)p->locations * PLACE + p->location_bytes / 4 * 5 + (u64)p->contexts * CONTEXT +
-	       (u64)p->lines * LINE + (u64)p->pages * PAGE;
+	return (u64)p->locations * LOCATION + p->location_bytes / 4 * 5 +
+	       (u64)p->contexts * CONTEXT + (u64)p->lines * LINE + (u64)p->pages * PAGE;
 }
 
 u32 budget_shard(u32 whole, u32 workers)
@@ -183,7 +183,7 @@ u32 budget_workers(u32 cpus, u32 rate)
 /* Bytes of the shards: one for each drain thread, and a spare one. */
 static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
 {
-	u64 shard = fixed + (u64)budget_shard(p->locations, p->workers) * SHARD_PLACE +
+	u64 shard = fixed + (u64)budget_shard(p->locations, p->workers) * SHARD_LOCATION +
 		    (u64)budget_shard(p->contexts, p->workers) * CONTEXT;
 
 	return p->workers < 2 ? 0 : (p->workers + 1) * shard;
@@ -214,14 +214,15 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->threads = scaled_power(32768, scale);
 	p->containers = scaled(2048, scale);
 	p->map_bytes = (u64)p->processes * MAP_BYTES;
-	p->saved_map_bytes = (u64)p->processes * KEPT_MAPS;
+	p->saved_map_bytes = (u64)p->processes * SAVED_MAPS;
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
 				  shards_bytes(p, SHARD_FIXED) + shard_counters(p);
 	p->share[MEMORY_CHECKPOINT] =
-		KEPT_COPIES * ((u64)p->locations * KEPT_PLACE + (u64)p->processes * KEPT_PROCESS +
-			       p->saved_map_bytes + (u64)p->containers * KEPT_CONTAINER);
+		SAVED_COPIES *
+		((u64)p->locations * SAVED_LOCATION + (u64)p->processes * SAVED_PROCESS +
+		 p->saved_map_bytes + (u64)p->containers * SAVED_CONTAINER);
 }
 
 static void plan_sum(struct memory_plan *p)

@@ -20,14 +20,14 @@ static_assert(sizeof(struct entry) % ALIGN == 0, "records are aligned");
  * @first: offset of the oldest entry
  * @next: offset for the next entry
  * @count: number of entries
- * @gone: bytes of records that gave way
+ * @lost_bytes: bytes of records that were evicted or did not fit
  */
 struct flight {
 	size_t size;
 	size_t first;
 	size_t next;
 	u32 count;
-	u64 gone;
+	u64 lost_bytes;
 	u8 data[] __attribute__((aligned(ALIGN)));
 };
 
@@ -72,7 +72,7 @@ static void drop_first(struct flight *flight)
 {
 	const struct entry *entry = entry_at(flight, flight->first);
 
-	flight->gone += entry->window.len;
+	flight->lost_bytes += entry->window.len;
 	flight->first += entry->size;
 	flight->count--;
 	if (flight->count)
@@ -90,7 +90,7 @@ static bool fits(const struct flight *flight, size_t size)
 }
 
 /* Evict entries until @size bytes are free at @next, or at the start if they do not fit there. */
-static void make_room(struct flight *flight, size_t size)
+static void evict_entries(struct flight *flight, size_t size)
 {
 	if (!flight->count) {
 		flight->first = 0;
@@ -118,11 +118,11 @@ void flight_add(struct flight *flight, const struct source_window *window)
 	size_t size;
 
 	if (window->len > flight->size - sizeof(struct entry) - ALIGN) {
-		flight->gone += window->len;
+		flight->lost_bytes += window->len;
 		return;
 	}
 	size = (sizeof(struct entry) + window->len + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-	make_room(flight, size);
+	evict_entries(flight, size);
 	*entry_at(flight, flight->next) = (struct entry){ .size = size, .window = *window };
 	memcpy(flight->data + flight->next + sizeof(struct entry), window->data, window->len);
 	flight->next += size;
@@ -137,7 +137,7 @@ u64 flight_first_ns(const struct flight *flight)
 void flight_replay(const struct flight *flight, const struct source_sink *sink)
 {
 	size_t at = flight->first;
-	u64 lost = flight->gone;
+	u64 lost = flight->lost_bytes;
 
 	for (u32 i = 0; i < flight->count; i++) {
 		const struct entry *entry;
@@ -161,5 +161,5 @@ void flight_clear(struct flight *flight)
 	flight->first = 0;
 	flight->next = 0;
 	flight->count = 0;
-	flight->gone = 0;
+	flight->lost_bytes = 0;
 }

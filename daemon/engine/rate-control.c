@@ -141,7 +141,7 @@ static u64 base_interval(const struct rate_control *g)
  * Log a change, compared with the last logged interval, as the interval may change every few seconds.
  * @count: changes since then
  */
-static void tell(const struct rate_control *g, u64 count)
+static void log_change(const struct rate_control *g, u64 count)
 {
 	char interval_field[64], cost[64], rate[64], changes[48];
 	const char *const fields[] = { interval_field, cost, rate, changes, NULL };
@@ -175,14 +175,14 @@ static void tell(const struct rate_control *g, u64 count)
 /* Log changes at a limited pace; @changes of this period: 0 or 1. */
 static void log_limited(struct rate_control *g, u64 changes, u64 now)
 {
-	enum log_limit_action say;
+	enum log_limit_action action;
 	u64 count;
 
-	say = log_limit_check(&g->pace, changes, now, &count);
+	action = log_limit_check(&g->pace, changes, now, &count);
 	/* Log the final interval once it no longer changes. */
-	if (say == LOG_LIMIT_SILENT || (say == LOG_LIMIT_RESOLVED && !count))
+	if (action == LOG_LIMIT_SILENT || (action == LOG_LIMIT_RESOLVED && !count))
 		return;
-	tell(g, count);
+	log_change(g, count);
 	g->logged_ns = rate_controller_interval(&g->rate_controller);
 	g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 }
@@ -398,19 +398,19 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 	const struct rate_control *g = state->rate_control;
 	unsigned int share, cost;
 	int n = 0;
-	u32 held;
+	u32 limited;
 
 	*ret = 0;
 	if (!g)
 		return;
 	share = (unsigned int)(g->rate_controller.config.overhead / 10);
 	cost = (unsigned int)(g->rate_controller.cost / 10);
-	held = rate_controller_limited_cpus(&g->rate_controller);
-	if (held)
+	limited = rate_controller_limited_cpus(&g->rate_controller);
+	if (limited)
 		n = snprintf(ret, size,
 			     " Interval %llu to %llu ns, %u CPUs held back by Overhead=%u.%02u %%.",
 			     (unsigned long long)rate_controller_interval(&g->rate_controller),
-			     (unsigned long long)longest(g), held, share / 100, share % 100);
+			     (unsigned long long)longest(g), limited, share / 100, share % 100);
 	else if (g->rate_controller.rate_scale != RATE_CONTROLLER_ONE)
 		n = snprintf(ret, size, " Interval %llu ns, by the true rate.",
 			     (unsigned long long)rate_controller_interval(&g->rate_controller));

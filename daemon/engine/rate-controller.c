@@ -58,11 +58,12 @@ void rate_controller_init(struct rate_controller *rate_controller,
 void rate_controller_change(struct rate_controller *rate_controller,
 			    const struct rate_controller_config *config)
 {
-	bool anew = !config->overhead || config->nominal_ns != rate_controller->config.nominal_ns;
+	bool reset_scale =
+		!config->overhead || config->nominal_ns != rate_controller->config.nominal_ns;
 
 	for (u32 i = 0; i < rate_controller->cpus; i++) {
 		rate_controller->cpu[i].cheap = 0;
-		if (anew)
+		if (reset_scale)
 			rate_controller->cpu[i].scale = RATE_CONTROLLER_ONE;
 		if (!config->overhead)
 			rate_controller->cpu[i].interrupts = rate_controller->cpu[i].bytes = 0;
@@ -89,12 +90,12 @@ u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u
 
 u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
 {
-	u32 held = 0;
+	u32 limited = 0;
 
 	for (u32 i = 0; i < rate_controller->cpus; i++)
-		held += !rate_controller->cpu[i].offline &&
-			rate_controller->cpu[i].scale > RATE_CONTROLLER_ONE;
-	return held;
+		limited += !rate_controller->cpu[i].offline &&
+			   rate_controller->cpu[i].scale > RATE_CONTROLLER_ONE;
+	return limited;
 }
 
 /* The rate of the busiest CPU, as if it were not limited: SamplesPerSecond= is an upper bound. */
@@ -225,7 +226,7 @@ static u64 demand(const struct rate_controller_scale *s)
  * The part of @budget that is left beside @fixed, at least a third of @fixed: below that a longer
  * interval lowers the whole cost by less than a quarter, and the profile runs out of samples.
  */
-static u64 room(u64 budget, u64 fixed)
+static u64 budget_left(u64 budget, u64 fixed)
 {
 	u64 aim = budget * AIM_PERCENT / 100, least = fixed / 3 + 1;
 
@@ -235,7 +236,7 @@ static u64 room(u64 budget, u64 fixed)
 /* Whether @cost is so far above what is aimed at that a longer interval is due. */
 static bool is_above(u64 cost, u64 fixed, u64 budget)
 {
-	return cost * AIM_PERCENT / 100 > fixed + room(budget, fixed);
+	return cost * AIM_PERCENT / 100 > fixed + budget_left(budget, fixed);
 }
 
 /*
@@ -244,7 +245,7 @@ static bool is_above(u64 cost, u64 fixed, u64 budget)
  */
 static u64 level(const struct rate_controller *g)
 {
-	u64 whole = room(g->config.overhead, g->fixed) * g->online;
+	u64 whole = budget_left(g->config.overhead, g->fixed) * g->online;
 	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
 	u64 at = whole / g->online, before = 0;
 
@@ -275,7 +276,7 @@ static void set_scale(struct rate_controller_scale *s, u64 scale)
 
 static bool scale_step(const struct rate_controller *g, struct rate_controller_scale *s, u64 at)
 {
-	u64 budget = g->config.overhead, most = room(budget * CPU_BUDGETS, s->fixed);
+	u64 budget = g->config.overhead, most = budget_left(budget * CPU_BUDGETS, s->fixed);
 	u64 goal = at < most ? at : most;
 	u64 fitting = RATE_CONTROLLER_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
 	u64 target = clamp(fitting, RATE_CONTROLLER_ONE, COST_MOST);

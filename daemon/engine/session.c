@@ -414,18 +414,18 @@ static u64 resident(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static void fill_trouble(const struct shared_source *shared_source, bool shared,
-			 struct view_header *h)
+static void fill_health(const struct shared_source *shared_source, bool shared,
+			struct view_header *h)
 {
-	const struct source_trouble *trouble =
-		shared ? &shared_source->seen : &shared_source->source->trouble;
+	const struct source_health *health =
+		shared ? &shared_source->seen : &shared_source->source->health;
 	int error = __atomic_load_n(&shared_source->error, __ATOMIC_RELAXED);
 
-	h->faults = trouble->faults;
-	h->throttles = trouble->throttles;
-	h->unread = trouble->unread;
-	h->cpus_stopped = trouble->cpus_stopped;
-	snprintf(h->fault, sizeof(h->fault), "%s", source_trouble_current(trouble));
+	h->faults = health->faults;
+	h->throttles = health->throttles;
+	h->unread = health->unread;
+	h->cpus_stopped = health->cpus_stopped;
+	snprintf(h->fault, sizeof(h->fault), "%s", source_health_text(health));
 	if (!*h->fault && error)
 		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-error));
 }
@@ -444,5 +444,5 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	ret_header->duration_ns = session_duration(session);
 	ret_header->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
 	ret_header->memory = resident();
-	fill_trouble(session->shared_source, session->shards, ret_header);
+	fill_health(session->shared_source, session->shards, ret_header);
 }

@@ -58,7 +58,7 @@ struct shared_source_cpu {
  * @cpu_count: entries of @cpus
  * @references: sessions that use it, and code that is creating one
  * @running: sessions that run; the source is enabled while there are any
- * @seen: copy of source.trouble at the last merge, with several drain threads
+ * @seen: copy of source.health at the last merge, with several drain threads
  * @error: negative errno of the last failed drain since it was enabled; 0: none
  */
 struct shared_source {
@@ -70,7 +70,7 @@ struct shared_source {
 	u32 cpu_count;
 	u32 references;
 	u32 running;
-	struct source_trouble seen;
+	struct source_health seen;
 	int error;
 };
 
@@ -251,7 +251,7 @@ u64 session_duration(const struct session *session);
 /**
  * session_header() - fill in the part of a view's header that the profile does not have
  * @session: the session
- * @ret_header: gets source, state, trouble and cost; other members stay as they are
+ * @ret_header: gets source, state, health and cost; other members stay as they are
  */
 void session_header(const struct session *session, struct view_header *ret_header);
 

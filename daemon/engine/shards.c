@@ -36,17 +36,17 @@ struct shard {
 /**
  * struct shards - all drain threads
  * @wanted: a ring needs a checkpoint to free space
- * @held: the worker's thread holds the locks of all shards
+ * @paused: the worker's thread holds the locks of all shards
  */
 struct shards {
 	struct worker_state *state;
 	struct attribute_lock *share;
 	pthread_mutex_t common;
-	u64 told_ns;
+	u64 watermark_ns;
 	u64 longest_ns;
 	u32 count;
 	bool wanted;
-	bool held;
+	bool paused;
 	bool quit;
 	struct shard shard[SOURCE_PARTS];
 };
@@ -89,11 +89,11 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 }
 
 /* Whether a ring of @part is so full that it needs a checkpoint to free space. */
-static bool is_held(const struct source *part)
+static bool is_at_limit(const struct source *part)
 {
 	const struct source_persist_ops *persist = part ? part->ops->persist : NULL;
 
-	return persist && persist->held(part) >= SOURCE_RETAINED_MAX;
+	return persist && persist->retained(part) >= SOURCE_RETAINED_MAX;
 }
 
 /* Whether a source woke the thread; the first descriptor is the thread's eventfd. */
@@ -113,17 +113,17 @@ static void drain_all(struct shard *shard, struct drain_meter *meter)
 {
 	struct worker_state *state = shard->shards->state;
 	struct session *session = NULL;
-	bool held = false;
+	bool at_limit = false;
 
 	while ((session = worker_next(state, session))) {
 		if (!session->running || !session_drives_source(state, session))
 			continue;
 		worker_drain_part(state, session->shared_source, shard->number, meter);
-		held = held ||
-		       is_held(source_partition(session->shared_source->source, shard->number));
+		at_limit = at_limit || is_at_limit(source_partition(session->shared_source->source,
+								    shard->number));
 	}
 	drain_meter_end(meter);
-	if (!held || !state->hooks)
+	if (!at_limit || !state->hooks)
 		return;
 	__atomic_store_n(&shard->shards->wanted, true, __ATOMIC_RELEASE);
 	worker_wake(state);
@@ -223,14 +223,14 @@ void shards_pause(struct shards *shards)
 	for (u32 i = 0; shards && i < shards->count; i++)
 		shard_lock(&shards->shard[i]);
 	if (shards)
-		shards->held = true;
+		shards->paused = true;
 }
 
 /* Wake all threads, as the set of enabled sources may have changed. */
 void shards_resume(struct shards *shards)
 {
 	if (shards)
-		shards->held = false;
+		shards->paused = false;
 	for (u32 i = 0; shards && i < shards->count; i++) {
 		pthread_mutex_unlock(&shards->shard[i].lock);
 		shard_wake(&shards->shard[i]);
@@ -240,13 +240,13 @@ void shards_resume(struct shards *shards)
 /* The caller holds no reader lock: the drain thread may hold @lock and wait for all reader locks. */
 static void lock_part(struct shards *shards, u32 index)
 {
-	if (!shards->held)
+	if (!shards->paused)
 		shard_lock(&shards->shard[index]);
 }
 
 static void unlock_part(struct shards *shards, u32 index)
 {
-	if (!shards->held)
+	if (!shards->paused)
 		pthread_mutex_unlock(&shards->shard[index].lock);
 }
 
@@ -276,7 +276,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	since = time_now_ns();
 	source_partition_update(session->shared_source->source, index);
 	if (!index && !session->shared_source->source->parts)
-		session->shared_source->seen = session->shared_source->source->trouble;
+		session->shared_source->seen = session->shared_source->source->health;
 	if (profile_counted(full)) {
 		profile_set_reader(spare, shards_reader(shards, index));
 		session->shard[index] = spare;
@@ -292,25 +292,25 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 
 static void gather_session(struct shards *shards, struct session *session)
 {
-	struct attribute_reader *seat = shards_reader(shards, shards->count);
+	struct attribute_reader *reader = shards_reader(shards, shards->count);
 	struct profile *full;
 
 	for (u32 i = 0; i < session->shards; i++) {
 		full = take_full(shards, session, i);
 		if (!full)
 			continue;
-		attribute_read_begin(seat);
-		profile_merge(session->profile, full, seat);
-		attribute_read_end(seat);
+		attribute_read_begin(reader);
+		profile_merge(session->profile, full, reader);
+		attribute_read_end(reader);
 		session->shard[session->shards] = full;
 	}
 	source_partitions_sum(session->shared_source->source);
 	if (session->shared_source->source->parts)
-		session->shared_source->seen = session->shared_source->source->trouble;
-	attribute_read_begin(seat);
+		session->shared_source->seen = session->shared_source->source->health;
+	attribute_read_begin(reader);
 	if (session->running)
 		profile_advance_history(session->profile, time_now_ns());
-	attribute_read_end(seat);
+	attribute_read_end(reader);
 }
 
 void shards_gather(struct worker_state *state)
@@ -324,16 +324,16 @@ void shards_gather(struct worker_state *state)
 void shards_drain(struct worker_state *state, struct shared_source *shared_source)
 {
 	struct shards *shards = state->shards;
-	struct attribute_reader *seat = shards_reader(shards, shards->count);
+	struct attribute_reader *reader = shards_reader(shards, shards->count);
 
-	attribute_read_end(seat);
+	attribute_read_end(reader);
 	for (u32 i = 0; i < shards->count; i++) {
 		lock_part(shards, i);
 		worker_drain_part(state, shared_source, i, NULL);
 		unlock_part(shards, i);
 	}
 	shards_gather(state);
-	attribute_read_begin(seat);
+	attribute_read_begin(reader);
 }
 
 bool shards_checkpoint_requested(struct shards *shards)
@@ -355,12 +355,12 @@ void shards_common_unlock(struct shards *shards)
 
 u64 shards_get_watermark(const struct shards *shards)
 {
-	return __atomic_load_n(&shards->told_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&shards->watermark_ns, __ATOMIC_RELAXED);
 }
 
 void shards_set_watermark(struct shards *shards, u64 until_ns)
 {
-	__atomic_store_n(&shards->told_ns, until_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&shards->watermark_ns, until_ns, __ATOMIC_RELAXED);
 }
 
 bool shards_heartbeat(struct shards *shards)

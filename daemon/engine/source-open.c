@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static void __attribute__((format(printf, 3, 4)))
-say(struct source_open_result *result, int status, const char *format, ...)
+set_result(struct source_open_result *result, int status, const char *format, ...)
 {
 	va_list ap;
 
@@ -64,7 +64,7 @@ static int failed(struct source_open_result *result, int r, const char *reason)
 		status = EX_TEMPFAIL;
 		break;
 	}
-	say(result, status, "%s", reason);
+	set_result(result, status, "%s", reason);
 	return r;
 }
 
@@ -74,8 +74,8 @@ static int check_backend(const struct config *c, struct source *source,
 {
 	if (source->backend != BACKEND_EMULATED || c->emulate)
 		return 0;
-	say(result, EX_CONFIG,
-	    "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
+	set_result(result, EX_CONFIG,
+		   "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
 	source->ops->free(source);
 	return -EINVAL;
 }
@@ -87,8 +87,8 @@ static int open_emulated(const struct config *c, const struct source_config *sam
 	int r;
 
 	if (!c->emulate) {
-		say(result, EX_CONFIG,
-		    "Source=emulated needs Emulate=yes: the SPU would be emulated");
+		set_result(result, EX_CONFIG,
+			   "Source=emulated needs Emulate=yes: the SPU would be emulated");
 		return -EINVAL;
 	}
 	r = source_emulated_new(sampling, ret_source, &reason);
@@ -110,10 +110,11 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 		return failed(result, r, without);
 	r = source_perf_new(sampling, ret_source, &reason);
 	if (r == -ENOENT) {
-		say(result, EX_UNAVAILABLE,
-		    "there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" "
-		    "says more",
-		    without, reason);
+		set_result(
+			result, EX_UNAVAILABLE,
+			"there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" "
+			"says more",
+			without, reason);
 		return r;
 	}
 	if (r < 0)
@@ -121,7 +122,7 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	memcpy(lacks, (*ret_source)->reason, sizeof(lacks));
 	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason), "%.100s: %.150s", without,
 		 lacks);
-	say(result, EX_OK, "source perf, because %s", (*ret_source)->reason);
+	set_result(result, EX_OK, "source perf, because %s", (*ret_source)->reason);
 	return 0;
 }
 
@@ -140,8 +141,8 @@ static int open_whole(const struct config *config, const struct source_config *s
 	case CONFIG_SOURCE_PERF:
 		r = source_perf_new(sampling, &source, &reason);
 		if (r >= 0)
-			say(ret_result, EX_OK, "source perf, as Source= wants it: %s",
-			    source->reason);
+			set_result(ret_result, EX_OK, "source perf, as Source= wants it: %s",
+				   source->reason);
 		break;
 	case CONFIG_SOURCE_MODULE:
 		r = source_module_new(sampling, config->io_uring, &source, &reason);
@@ -211,14 +212,15 @@ static int adopt(const struct config *config, const struct source_config *sampli
 	}
 	if ((*ret_source)->backend != BACKEND_EMULATED || config->emulate)
 		return 0;
-	say(result, EX_CONFIG, "the SPU of the module is emulated, and Emulate=yes is not set");
+	set_result(result, EX_CONFIG,
+		   "the SPU of the module is emulated, and Emulate=yes is not set");
 	(*ret_source)->ops->free(*ret_source);
 	return -EINVAL;
 }
 
-int source_open_kept(const struct config *config, const struct source_config *sampling,
-		     int *sessions, struct source **ret_source,
-		     struct source_open_result *ret_result)
+int source_open_adopted(const struct config *config, const struct source_config *sampling,
+			int *sessions, struct source **ret_source,
+			struct source_open_result *ret_result)
 {
 	u32 parts = sampling->parts < 2 ? 1 : sampling->parts, n;
 	struct source *source[SOURCE_PARTS];

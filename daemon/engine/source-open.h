@@ -36,7 +36,7 @@ int source_open(const struct config *config, const struct source_config *samplin
 		struct source **ret_source, struct source_open_result *ret_result);
 
 /**
- * source_open_kept() - open a source from stored sessions of the module
+ * source_open_adopted() - open a source from stored sessions of the module
  * @config: the configuration
  * @sampling: as for source_open()
  * @sessions: SOURCE_PARTS descriptors, by partition; -1: none. Owned by the source on success
@@ -46,8 +46,8 @@ int source_open(const struct config *config, const struct source_config *samplin
  * Return: 0; -EOPNOTSUPP: the configuration wants another kind of source or other partitions; other
  * negative errno: the sessions are of no use, and source_open() has to open a new source.
  */
-int source_open_kept(const struct config *config, const struct source_config *sampling,
-		     int *sessions, struct source **ret_source,
-		     struct source_open_result *ret_result);
+int source_open_adopted(const struct config *config, const struct source_config *sampling,
+			int *sessions, struct source **ret_source,
+			struct source_open_result *ret_result);
 
 #endif

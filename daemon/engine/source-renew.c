@@ -83,7 +83,7 @@ static int replace(struct worker_state *state, struct source_renewal *renewal,
 		source->ops->free(source);
 		return r;
 	}
-	source->trouble = old->trouble;
+	source->health = old->health;
 	shared_source->source = source;
 	shared_source->error = 0;
 	if (state->hooks)

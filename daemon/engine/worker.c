@@ -23,7 +23,7 @@
 #define REFRESH_NS 1000000000ULL
 
 /* Index of the first source to poll; before it are the eventfd, task events and answers of /proc. */
-#define FIRST_FEED 3
+#define FIRST_SOURCE 3
 
 struct worker {
 	pthread_t thread;
@@ -69,7 +69,7 @@ struct session *worker_session(struct worker_state *state, const char *name)
 struct drain {
 	struct worker_state *state;
 	struct shared_source *shared_source;
-	struct attribute_reader *seat;
+	struct attribute_reader *reader;
 	struct drain_meter *meter;
 	u32 part;
 };
@@ -125,11 +125,11 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 	    !attributor_answers_due(state->attributor))
 		return;
 	drain_meter_end(drain->meter);
-	attribute_write_begin(drain->seat);
+	attribute_write_begin(drain->reader);
 	now = time_now_ns();
 	take_tasks(state, now > until_ns ? now : until_ns);
 	shards_set_watermark(state->shards, now > until_ns ? now : until_ns);
-	attribute_write_end(drain->seat);
+	attribute_write_end(drain->reader);
 	drain_meter_begin(drain->meter);
 }
 
@@ -147,7 +147,7 @@ static void count_window(struct worker_state *state, struct session *session, u3
 }
 
 /* Copy @window into the flight recorders of its source's sessions. */
-static void keep_window(const struct drain *drain, const struct source_window *window)
+static void copy_to_flights(const struct drain *drain, const struct source_window *window)
 {
 	struct session *session = NULL;
 
@@ -162,8 +162,8 @@ static void take_window(void *ctx, const struct source_window *window)
 	const struct drain *drain = ctx;
 	struct session *session = NULL;
 
-	attribute_read_begin(drain->seat);
-	if (drain->seat) {
+	attribute_read_begin(drain->reader);
+	if (drain->reader) {
 		share_tasks(drain, window->end_ns);
 	} else if (drain->state->tasks) {
 		drain_meter_end(drain->meter);
@@ -173,10 +173,10 @@ static void take_window(void *ctx, const struct source_window *window)
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->shared_source == drain->shared_source)
 			count_window(drain->state, session, drain->part, window);
-	attribute_read_end(drain->seat);
+	attribute_read_end(drain->reader);
 	shards_common_lock(drain->state->shards);
 	shared_source_count(drain->shared_source, window);
-	keep_window(drain, window);
+	copy_to_flights(drain, window);
 	shards_common_unlock(drain->state->shards);
 	if (drain->meter)
 		drain->meter->bytes += window->len;
@@ -188,7 +188,7 @@ void worker_drain_part(struct worker_state *state, struct shared_source *shared_
 	struct drain drain = {
 		.state = state,
 		.shared_source = shared_source,
-		.seat = shards_reader(state->shards, part),
+		.reader = shards_reader(state->shards, part),
 		.meter = meter,
 		.part = part,
 	};
@@ -306,7 +306,7 @@ int worker_hot(struct worker_state *state, void *arg)
  */
 static int serve_shared(struct worker *w)
 {
-	struct attribute_reader *seat = own_reader(&w->state);
+	struct attribute_reader *reader = own_reader(&w->state);
 	int r;
 
 	shards_gather(&w->state);
@@ -314,9 +314,9 @@ static int serve_shared(struct worker *w)
 		shards_pause(w->state.shards);
 		shards_gather(&w->state);
 	}
-	attribute_read_begin(seat);
+	attribute_read_begin(reader);
 	r = w->fn(&w->state, w->arg);
-	attribute_read_end(seat);
+	attribute_read_end(reader);
 	if (!w->reading)
 		shards_resume(w->state.shards);
 	return r;
@@ -340,10 +340,10 @@ static bool serve(struct worker *w)
 }
 
 /* Fill in what to poll: calls, task events and each enabled source. Returns their number. */
-static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source **feeds)
+static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source **sources)
 {
 	struct session *session = NULL;
-	nfds_t n = FIRST_FEED;
+	nfds_t n = FIRST_SOURCE;
 
 	fds[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
@@ -354,10 +354,10 @@ static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source 
 
 		if (!session->running || !session_drives_source(&w->state, session))
 			continue;
-		feeds[n] = session->shared_source;
+		sources[n] = session->shared_source;
 		fds[n++] = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
 	}
-	if (n > FIRST_FEED && w->state.tasks)
+	if (n > FIRST_SOURCE && w->state.tasks)
 		fds[1].fd = task_events_fd(w->state.tasks);
 	return n;
 }
@@ -382,13 +382,13 @@ static bool gather_due(struct worker *w, u64 now)
 
 static void write_shared(struct worker_state *state, void (*fn)(struct worker_state *state))
 {
-	struct attribute_reader *seat = own_reader(state);
+	struct attribute_reader *reader = own_reader(state);
 
-	attribute_read_begin(seat);
-	attribute_write_begin(seat);
+	attribute_read_begin(reader);
+	attribute_write_begin(reader);
 	fn(state);
-	attribute_write_end(seat);
-	attribute_read_end(seat);
+	attribute_write_end(reader);
+	attribute_read_end(reader);
 }
 
 static void take_all_tasks(struct worker_state *state)
@@ -403,14 +403,14 @@ static void take_answers(struct worker_state *state)
 
 static void rate_control_shared(struct worker *w, u64 now)
 {
-	struct attribute_reader *seat = own_reader(&w->state);
+	struct attribute_reader *reader = own_reader(&w->state);
 
 	if (!w->state.rate_control || now < w->state.rate_control->next_ns)
 		return;
 	shards_pause(w->state.shards);
-	attribute_read_begin(seat);
+	attribute_read_begin(reader);
 	rate_control_tick(&w->state, now);
-	attribute_read_end(seat);
+	attribute_read_end(reader);
 	shards_resume(w->state.shards);
 }
 
@@ -421,23 +421,23 @@ static bool checkpoint_due(struct worker_state *state, u64 now)
 
 static void save_shared(struct worker *w, u64 now)
 {
-	struct attribute_reader *seat = own_reader(&w->state);
+	struct attribute_reader *reader = own_reader(&w->state);
 
 	if (!checkpoint_due(&w->state, now))
 		return;
 	/* The saved counters must match the saved positions in the rings. */
 	shards_pause(w->state.shards);
 	shards_gather(&w->state);
-	attribute_read_begin(seat);
+	attribute_read_begin(reader);
 	w->state.hooks->checkpoint_save(&w->state);
-	attribute_read_end(seat);
+	attribute_read_end(reader);
 	shards_resume(w->state.shards);
 }
 
 /* One turn of the worker with drain threads: everything except draining. */
 static void run_housekeeping(struct worker *w)
 {
-	struct pollfd fds[FIRST_FEED] = {
+	struct pollfd fds[FIRST_SOURCE] = {
 		{ .fd = w->wake, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
 		{ .fd = attributor_answers_fd(w->state.attributor), .events = POLLIN },
@@ -447,7 +447,7 @@ static void run_housekeeping(struct worker *w)
 
 	if (running && w->state.tasks)
 		fds[1].fd = task_events_fd(w->state.tasks);
-	if (poll(fds, FIRST_FEED, running ? 250 : 1000) < 0 && errno != EINTR)
+	if (poll(fds, FIRST_SOURCE, running ? 250 : 1000) < 0 && errno != EINTR)
 		return;
 	if (fds[2].revents)
 		write_shared(&w->state, take_answers);
@@ -473,18 +473,18 @@ static void run_housekeeping(struct worker *w)
  * but it counts as a cost of sampling only if a ring was ready.
  */
 static void drain_ready(struct worker *w, const struct pollfd *fds,
-			struct shared_source *const *feeds, nfds_t n)
+			struct shared_source *const *sources, nfds_t n)
 {
 	struct drain_meter *meter = NULL;
 	bool drained = false;
 
-	for (nfds_t i = FIRST_FEED; i < n; i++)
+	for (nfds_t i = FIRST_SOURCE; i < n; i++)
 		if (fds[i].revents)
 			meter = &w->state.meter;
-	for (nfds_t i = FIRST_FEED; i < n; i++) {
+	for (nfds_t i = FIRST_SOURCE; i < n; i++) {
 		if (!fds[i].revents && !fds[1].revents)
 			continue;
-		worker_drain_part(&w->state, feeds[i], 0, meter);
+		worker_drain_part(&w->state, sources[i], 0, meter);
 		drained = true;
 	}
 	drain_meter_end(meter);
@@ -496,8 +496,8 @@ static void drain_ready(struct worker *w, const struct pollfd *fds,
 static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
-	struct pollfd fds[FIRST_FEED + WORKER_SESSIONS];
-	struct shared_source *feeds[FIRST_FEED + WORKER_SESSIONS];
+	struct pollfd fds[FIRST_SOURCE + WORKER_SESSIONS];
+	struct shared_source *sources[FIRST_SOURCE + WORKER_SESSIONS];
 	u64 now, count;
 	nfds_t n;
 
@@ -507,7 +507,7 @@ static void *worker_run(void *arg)
 			run_housekeeping(w);
 			continue;
 		}
-		n = gather(w, fds, feeds);
+		n = gather(w, fds, sources);
 		drain_meter_begin(&w->state.meter);
 		if (poll(fds, n, 1000) < 0 && errno != EINTR)
 			break;
@@ -515,9 +515,9 @@ static void *worker_run(void *arg)
 			continue;
 		if (fds[2].revents)
 			attributor_apply_answers(w->state.attributor);
-		if (n == FIRST_FEED)
+		if (n == FIRST_SOURCE)
 			continue;
-		drain_ready(w, fds, feeds, n);
+		drain_ready(w, fds, sources, n);
 		now = time_now_ns();
 		if (now - w->refreshed >= REFRESH_NS) {
 			refresh(&w->state);

@@ -32,21 +32,21 @@ struct topic {
 static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struct topic *topic,
 		   char count[static FIELD], u64 *ret_n)
 {
-	enum log_limit_action say = log_limit_check(pace, grown_by, now_ns, ret_n);
+	enum log_limit_action action = log_limit_check(pace, grown_by, now_ns, ret_n);
 
-	if (say == LOG_LIMIT_SILENT)
+	if (action == LOG_LIMIT_SILENT)
 		return false;
 	snprintf(count, FIELD, "SPEPROF_COUNT=%llu", (unsigned long long)*ret_n);
 	/* Count what was not logged since the last line. */
-	if (say == LOG_LIMIT_RESOLVED)
+	if (action == LOG_LIMIT_RESOLVED)
 		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
 			  "no %s for %llu minutes; %llu since the last line about them",
 			  topic->what, LOG_LIMIT_OVER_NS / 60000000000ULL,
 			  (unsigned long long)*ret_n);
-	return say == LOG_LIMIT_REPORT;
+	return action == LOG_LIMIT_REPORT;
 }
 
-static void log_faults(struct health_log *told, const struct health *now, u64 now_ns)
+static void log_faults(struct health_log *log, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_FAULT, "faults of the SPU", LOG_NOTICE };
 	const char *last = now->source.last;
@@ -55,7 +55,7 @@ static void log_faults(struct health_log *told, const struct health *now, u64 no
 	unsigned int number;
 	u64 n;
 
-	if (!is_due(&told->faults, grown(told->last.source.faults, now->source.faults), now_ns,
+	if (!is_due(&log->faults, grown(log->last.source.faults, now->source.faults), now_ns,
 		    &topic, count, &n))
 		return;
 	snprintf(what, sizeof(what), "SPEPROF_FAULT=%s", last);
@@ -71,13 +71,13 @@ static void log_faults(struct health_log *told, const struct health *now, u64 no
 		(unsigned long long)n, times(n), last);
 }
 
-static void log_throttles(struct health_log *told, const struct health *now, u64 now_ns)
+static void log_throttles(struct health_log *log, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_THROTTLE, "throttling of SPUs", LOG_INFO };
 	char count[FIELD];
 	u64 n;
 
-	if (is_due(&told->throttles, grown(told->last.source.throttles, now->source.throttles),
+	if (is_due(&log->throttles, grown(log->last.source.throttles, now->source.throttles),
 		   now_ns, &topic, count, &n))
 		log_write(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
 			  "SPUs were held back %llu time%s: too many interrupts or bytes; the rate "
@@ -85,13 +85,13 @@ static void log_throttles(struct health_log *told, const struct health *now, u64
 			  (unsigned long long)n, times(n));
 }
 
-static void log_unsaved(struct health_log *told, const struct health *now, u64 now_ns)
+static void log_unsaved(struct health_log *log, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_UNSAVED, "failures to save the checkpoint", LOG_NOTICE };
 	char count[FIELD];
 	u64 n;
 
-	if (is_due(&told->unsaved, grown(told->last.unsaved, now->unsaved), now_ns, &topic, count,
+	if (is_due(&log->unsaved, grown(log->last.unsaved, now->unsaved), now_ns, &topic, count,
 		   &n))
 		log_write(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
 			  "the checkpoint could not be saved %llu time%s, as its data exceed its "
@@ -100,13 +100,13 @@ static void log_unsaved(struct health_log *told, const struct health *now, u64 n
 			  (unsigned long long)n, times(n));
 }
 
-static void log_stuck(struct health_log *told, const struct health *now, u64 now_ns)
+static void log_stuck(struct health_log *log, const struct health *now, u64 now_ns)
 {
 	static const struct topic topic = { LOG_ID_STUCK, "hold-ups of the worker", LOG_NOTICE };
 	char count[FIELD];
 	u64 n;
 
-	if (is_due(&told->stuck, grown(told->last.stuck, now->stuck), now_ns, &topic, count, &n))
+	if (is_due(&log->stuck, grown(log->last.stuck, now->stuck), now_ns, &topic, count, &n))
 		log_write(LOG_WARNING, LOG_ID_STUCK, (const char *const[]){ count, NULL },
 			  "the worker has had no heartbeat for %u s%s", now->stuck_s,
 			  now->watchdog ? "; the service manager's watchdog will restart this "
@@ -114,11 +114,11 @@ static void log_stuck(struct health_log *told, const struct health *now, u64 now
 					  "");
 }
 
-void health_log_update(struct health_log *told, const struct health *now, u64 now_ns)
+void health_log_update(struct health_log *log, const struct health *now, u64 now_ns)
 {
-	log_faults(told, now, now_ns);
-	log_throttles(told, now, now_ns);
-	log_unsaved(told, now, now_ns);
-	log_stuck(told, now, now_ns);
-	told->last = *now;
+	log_faults(log, now, now_ns);
+	log_throttles(log, now, now_ns);
+	log_unsaved(log, now, now_ns);
+	log_stuck(log, now, now_ns);
+	log->last = *now;
 }

@@ -15,7 +15,7 @@
  * @watchdog: the service manager's watchdog ends the process because of that
  */
 struct health {
-	struct source_trouble source;
+	struct source_health source;
 	u64 unsaved;
 	u64 stuck;
 	unsigned int stuck_s;
@@ -33,12 +33,12 @@ struct health_log {
 
 /**
  * health_log_update() - log new problems, and the end of old ones
- * @told: state; zeroed before the first call
+ * @log: state; zeroed before the first call
  * @now: totals now
  * @now_ns: CLOCK_MONOTONIC
  *
  * Context: the main thread, every few seconds.
  */
-void health_log_update(struct health_log *told, const struct health *now, u64 now_ns);
+void health_log_update(struct health_log *log, const struct health *now, u64 now_ns);
 
 #endif

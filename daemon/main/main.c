@@ -115,8 +115,8 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 		fd_store_close_machine(&d->stored);
 		return false;
 	}
-	if (source_open_kept(&d->options.config, sampling, d->stored.session, ret_source,
-			     &result) >= 0)
+	if (source_open_adopted(&d->options.config, sampling, d->stored.session, ret_source,
+				&result) >= 0)
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
 		  "the stored session of the module is not used, a new one is opened: %s", result.text);
@@ -274,11 +274,11 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 /* Only when the source is open: without one, missing task events need no line. */
 static int start_worker(struct daemon *d, struct session_config *session)
 {
-	struct task_events_status told = { 0 };
-	struct task_events *tasks = open_tasks(&d->options.config, &d->plan, &told);
+	struct task_events_status task_status = { 0 };
+	struct task_events *tasks = open_tasks(&d->options.config, &d->plan, &task_status);
 	struct worker *worker = NULL;
 
-	if (worker_new(&d->plan, tasks, &told, &worker) < 0)
+	if (worker_new(&d->plan, tasks, &task_status, &worker) < 0)
 		task_events_free(tasks);
 	else if (worker_call(worker, worker_add, session) >= 0) {
 		worker_call(worker, log_filter, NULL);
@@ -402,7 +402,7 @@ static int run(struct daemon *d)
 }
 
 /* Whether the error means that no bus answers, as while it is restarted. */
-static bool is_away(int r)
+static bool is_bus_unavailable(int r)
 {
 	return r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN ||
 	       r == -EPIPE || r == -ETIMEDOUT;
@@ -412,14 +412,14 @@ static bool is_away(int r)
  * Connect to the bus. After a restart wait for it: an earlier process was connected, so it will come
  * back, and the module's rings fill meanwhile. -EINTR: a signal to end.
  */
-static int reach_bus(struct daemon *d, bool again)
+static int reach_bus(struct daemon *d, bool restarted)
 {
 	int r;
 
 	for (u32 tries = 0;; tries++) {
 		r = bus_init(&d->bus, d->event, d->options.bus_address, d->worker,
 			     &d->options.config);
-		if (r >= 0 || !again || !is_away(r))
+		if (r >= 0 || !restarted || !is_bus_unavailable(r))
 			return r;
 		if (!tries)
 			log_write(LOG_WARNING, LOG_ID_BUS, NULL,
@@ -436,8 +436,8 @@ static int reach_bus(struct daemon *d, bool again)
 static int serve(struct daemon *d)
 {
 	const char *address = d->options.bus_address;
-	const bool again = d->adopted || d->stored.checkpoint >= 0;
-	int r = reach_bus(d, again);
+	const bool restarted = d->adopted || d->stored.checkpoint >= 0;
+	int r = reach_bus(d, restarted);
 
 	if (r == -EINTR)
 		return r;
@@ -448,7 +448,7 @@ static int serve(struct daemon *d)
 						       " on %s: is the bus policy installed?" :
 						       "no connection to %s",
 			 address ? address : "the system bus");
-		return again && is_away(r) ? BUS_LOST_STATUS : EX_UNAVAILABLE;
+		return restarted && is_bus_unavailable(r) ? BUS_LOST_STATUS : EX_UNAVAILABLE;
 	}
 	d->bus.reload = reload;
 	d->bus.ctx = d;
@@ -492,7 +492,7 @@ static int make_event(struct daemon *d)
  * By default glibc raises its mmap threshold, up to 32 MiB, with each large block that is freed, and
  * retains twice as much. A view or checkpoint would stay in memory. Fixed limits return it.
  */
-static void keep_no_large_blocks(void)
+static void fix_mmap_threshold(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
@@ -504,7 +504,7 @@ int main(int argc, char **argv)
 	char why[RELOAD_REASON];
 	int r;
 
-	keep_no_large_blocks();
+	fix_mmap_threshold();
 	log_init();
 	r = options_parse(argc, argv, &d.options, why);
 	if (r)

@@ -20,7 +20,7 @@
 
 struct described {
 	char text[STATUS_SIZE];
-	struct source_trouble trouble;
+	struct source_health health;
 	u64 unsaved;
 	u64 interval_ns;
 };
@@ -42,14 +42,14 @@ static int describe(struct worker_state *state, void *arg)
 	const struct session *machine = worker_session(state, NULL);
 	const struct source *source = machine->shared_source->source;
 	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
-	const struct source_trouble *trouble = &source->trouble;
+	const struct source_health *health = &source->health;
 	const struct checkpoint *checkpoint = checkpoint_of(state);
 	struct described *described = arg;
 	struct attributor_stats attribution;
 	char *text = described->text;
 	size_t n;
 
-	described->trouble = *trouble;
+	described->health = *health;
 	described->unsaved = checkpoint ? checkpoint->unsaved : 0;
 	described->interval_ns = source->interval_ns;
 
@@ -60,9 +60,9 @@ static int describe(struct worker_state *state, void *arg)
 		    source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
 		    source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
 		    source->by ? source->by : "");
-	if (trouble->cpus_stopped)
-		text_append(text, " %u not sampled (%s).", trouble->cpus_stopped,
-			    source_trouble_current(trouble));
+	if (health->cpus_stopped)
+		text_append(text, " %u not sampled (%s).", health->cpus_stopped,
+			    source_health_text(health));
 	if (unsampled)
 		text_append(text, " %u with an SPU came later and %s not sampled.", unsampled,
 			    unsampled == 1 ? "is" : "are");
@@ -101,8 +101,8 @@ static void send_status(struct notify *notify)
 
 	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
-	notify->trouble.source = now.trouble;
-	notify->trouble.unsaved = now.unsaved;
+	notify->health.source = now.health;
+	notify->health.unsaved = now.unsaved;
 	if (notify->interval_ns != now.interval_ns && notify->changed)
 		notify->changed(notify->ctx);
 	notify->interval_ns = now.interval_ns;
@@ -125,9 +125,9 @@ static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)
 		send_status(notify);
 	} else if (!notify->stuck) {
 		notify->stuck = true;
-		notify->trouble.stuck++;
+		notify->health.stuck++;
 	}
-	health_log_update(&notify->told, &notify->trouble, time_now_ns());
+	health_log_update(&notify->health_log, &notify->health, time_now_ns());
 	return sd_event_source_set_time_relative(timer, notify->period_us);
 }
 
@@ -142,8 +142,8 @@ int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
 		notify->period_us = usec / 4;
 	if (notify->period_us < PERIOD_LEAST_US)
 		notify->period_us = PERIOD_LEAST_US;
-	notify->trouble.watchdog = notify->watchdog;
-	notify->trouble.stuck_s = (unsigned int)(notify->period_us / 1000000);
+	notify->health.watchdog = notify->watchdog;
+	notify->health.stuck_s = (unsigned int)(notify->period_us / 1000000);
 	r = sd_event_add_time_relative(event, &notify->timer, CLOCK_MONOTONIC, notify->period_us, 0,
 				       on_timer, notify);
 	return r < 0 ? r : sd_event_source_set_enabled(notify->timer, SD_EVENT_ON);
@@ -162,7 +162,7 @@ void notify_ready(struct notify *notify)
 	describe_reloaded(notify, now.text);
 	/* Trouble that an earlier process logged is not logged again. */
 	if (!*notify->status)
-		notify->told.last.source = notify->trouble.source = now.trouble;
+		notify->health_log.last.source = notify->health.source = now.health;
 	notify->interval_ns = now.interval_ns;
 	memcpy(notify->status, now.text, sizeof(now.text));
 	sd_notifyf(0, "READY=1\nSTATUS=%s", notify->status);

@@ -20,8 +20,8 @@
  * @heartbeat: the worker's heartbeat at the last period
  * @watchdog: the service manager wants watchdog messages
  * @stuck: the worker had no heartbeat since the last period
- * @trouble: totals of problems
- * @told: which of them were logged
+ * @health: totals of problems
+ * @health_log: which of them were logged
  * @interval_ns: sampling interval at the last period
  * @changed: called with @ctx when the interval has changed
  * @ctx: for @changed
@@ -35,8 +35,8 @@ struct notify {
 	u64 heartbeat;
 	bool watchdog;
 	bool stuck;
-	struct health trouble;
-	struct health_log told;
+	struct health health;
+	struct health_log health_log;
 	u64 interval_ns;
 	void (*changed)(void *ctx);
 	void *ctx;

@@ -45,7 +45,7 @@ static int set_override(struct config *config, const char *text)
 
 static int read_config(struct options *o, bool named, char ret_why[static RELOAD_REASON])
 {
-	char why[RELOAD_REASON], field[CONFIG_PLACE + 32];
+	char why[RELOAD_REASON], field[CONFIG_LOCATION + 32];
 	struct config_error error;
 	const char *const fields[] = { field, NULL };
 	int r = config_read_all(&o->config, o->config_path, named, &error);
@@ -74,7 +74,7 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static int parse_places(int argc, char **argv, struct options *o)
+static int parse_options(int argc, char **argv, struct options *o)
 {
 	int c;
 
@@ -111,7 +111,7 @@ int options_parse(int argc, char **argv, struct options *ret_options,
 		  char ret_why[static RELOAD_REASON])
 {
 	struct options o = { .config = CONFIG_DEFAULT };
-	int c, r = parse_places(argc, argv, &o);
+	int c, r = parse_options(argc, argv, &o);
 
 	if (!r) {
 		bool named = o.config_path != NULL;

@@ -195,13 +195,13 @@ static void hand_over_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
 	sink->window(sink->ctx, &window);
 }
 
-/* Whether the header at @w, with @room published bytes from it, can be walked. */
-static bool is_sound(const struct speprof_window *w, u64 room)
+/* Whether the header at @w, with @published bytes published from it, can be walked. */
+static bool is_sound(const struct speprof_window *w, u64 published)
 {
 	u64 least = w->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*w) : SPEPROF_WINDOW_SKIP_SIZE;
 
-	if (room < SPEPROF_WINDOW_SKIP_SIZE || w->magic != SPEPROF_WINDOW_MAGIC || w->span > room ||
-	    w->span % SPEPROF_WINDOW_ALIGN)
+	if (published < SPEPROF_WINDOW_SKIP_SIZE || w->magic != SPEPROF_WINDOW_MAGIC ||
+	    w->span > published || w->span % SPEPROF_WINDOW_ALIGN)
 		return false;
 	if (w->header_size < least || w->header_size > w->span)
 		return false;
@@ -211,26 +211,26 @@ static bool is_sound(const struct speprof_window *w, u64 room)
 	       w->data_size <= w->span - w->data_offset;
 }
 
-static void take_fault(const struct speprof_event *e, struct source_trouble *trouble)
+static void take_fault(const struct speprof_event *e, struct source_health *health)
 {
-	trouble->faults++;
-	snprintf(trouble->last, sizeof(trouble->last), "CPU %u: %s, PMBSR %#llx%s", e->cpu,
+	health->faults++;
+	snprintf(health->last, sizeof(health->last), "CPU %u: %s, PMBSR %#llx%s", e->cpu,
 		 spe_syndrome_name((enum spe_syndrome_class)e->syndrome),
 		 (unsigned long long)e->arg0,
 		 e->action == SPEPROF_ACTION_STOP_CPU ? ", stopped" : "");
 }
 
-static void take_event(const struct speprof_event *e, struct source_trouble *trouble)
+static void take_event(const struct speprof_event *e, struct source_health *health)
 {
 	switch (e->type) {
 	case SPEPROF_EVENT_SYNDROME:
-		take_fault(e, trouble);
+		take_fault(e, health);
 		break;
 	case SPEPROF_EVENT_THROTTLE:
-		trouble->throttles++;
+		health->throttles++;
 		break;
 	case SPEPROF_EVENT_UNREAD:
-		trouble->unread++;
+		health->unread++;
 		break;
 	}
 }
@@ -243,14 +243,14 @@ static void take_stop(struct module_ring *ring, const struct speprof_event *e)
 		ring->stopped_ns = e->time_ns;
 }
 
-static void drain_events(struct module_ring *ring, struct source_trouble *trouble)
+static void drain_events(struct module_ring *ring, struct source_health *health)
 {
 	u64 head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
 	const struct speprof_event *e;
 
 	for (; ring->event_tail != head; ring->event_tail++) {
 		e = &ring->events[ring->event_tail % ring->event_slots];
-		take_event(e, trouble);
+		take_event(e, health);
 		take_stop(ring, e);
 	}
 }
@@ -285,7 +285,7 @@ static void book_stopped(struct module_ring *ring, bool stopped, const struct so
 }
 
 /* What can be walked of the ring at @at, up to @head. */
-static u64 room_at(const struct module_ring *ring, u64 at, u64 head)
+static u64 unread_bytes(const struct module_ring *ring, u64 at, u64 head)
 {
 	u64 before_end = ring->data_bytes - at % ring->data_bytes;
 
@@ -298,7 +298,7 @@ static const struct speprof_window *window_at(const struct module_ring *ring, u6
 }
 
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
-		      struct source_trouble *trouble)
+		      struct source_health *health)
 {
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 	const struct speprof_window *w;
@@ -310,7 +310,7 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 	ring->lost = 0;
 	while (ring->tail != head) {
 		w = window_at(ring, ring->tail);
-		if (!is_sound(w, room_at(ring, ring->tail, head))) {
+		if (!is_sound(w, unread_bytes(ring, ring->tail, head))) {
 			ring->damaged += head - ring->tail;
 			hand_over_loss(ring->cpu, head - ring->tail, sink);
 			r = -EBADMSG;
@@ -321,11 +321,11 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 			hand_over(ring, w, sink);
 		ring->tail += w->span;
 	}
-	drain_events(ring, trouble);
+	drain_events(ring, health);
 	stopped = state_of(ring) == SPEPROF_RING_FAULTED;
 	book_stopped(ring, stopped, sink);
-	trouble->cpus_stopped += stopped;
-	trouble->cpus_stopped -= ring->stopped;
+	health->cpus_stopped += stopped;
+	health->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
 	if (!ring->deferred ||
 	    (ring->spills && module_ring_retained(ring) >= SOURCE_RETAINED_SPILL))
@@ -370,7 +370,7 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 	    event_head - at->event_tail > event_head - ring->control->event_tail)
 		return -ESTALE;
 	if (at->tail != head &&
-	    (!is_sound(w, room_at(ring, at->tail, head)) || w->position != at->tail))
+	    (!is_sound(w, unread_bytes(ring, at->tail, head)) || w->position != at->tail))
 		return -ESTALE;
 	ring->tail = at->tail;
 	ring->event_tail = at->event_tail;

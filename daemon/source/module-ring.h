@@ -51,13 +51,13 @@ void module_ring_deinit(struct module_ring *ring);
 /**
  * module_ring_drain() - hand all published windows to @sink, and unless @ring is deferred
  * release them
- * @trouble: what its events tell is added to it
+ * @health: what its events report is added to it
  *
  * Return: 0; -EBADMSG if a header made no sense: what was published is skipped
  * and counted in @damaged.
  */
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
-		      struct source_trouble *trouble);
+		      struct source_health *health);
 
 /** module_ring_release() - free the room of what was drained; a ring that was full samples on */
 void module_ring_release(struct module_ring *ring);

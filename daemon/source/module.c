@@ -80,7 +80,7 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	/* First the readiness, then the rings: what comes in between wakes again. */
 	r = ring_watch_take(&m->watch);
 	for (u32 i = 0; i < m->ring_count; i++) {
-		one = module_ring_drain(&m->rings[i], sink, &source->trouble);
+		one = module_ring_drain(&m->rings[i], sink, &source->health);
 		if (one < 0)
 			r = one;
 	}
@@ -104,7 +104,7 @@ static bool all_have(const struct module_source *m, u64 features)
 }
 
 /* Without what a module, or an SPU, may not know: by itself first what is the younger. */
-static int ask_sampling(struct module_source *m, struct speprof_sampling *sampling)
+static int query_sampling(struct module_source *m, struct speprof_sampling *sampling)
 {
 	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, sampling) >= 0)
 		return 0;
@@ -152,7 +152,7 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 	m->source.filters = source_filters(config);
 	m->source.filters_not = sampling.events_not;
 	m->source.filters_sources = sampling.sources_not;
-	r = ask_sampling(m, &sampling);
+	r = query_sampling(m, &sampling);
 	if (r < 0)
 		*ret_reason = r == -EAGAIN ? "the module limits how often what is sampled may change: "
 					     "try again in a second" :
@@ -370,12 +370,12 @@ static void module_defer(struct source *source, bool spill)
 	}
 }
 
-static u32 module_positions(const struct source *source, struct source_position *ret, u32 room)
+static u32 module_positions(const struct source *source, struct source_position *ret, u32 capacity)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	u32 n;
 
-	for (n = 0; n < m->ring_count && n < room; n++)
+	for (n = 0; n < m->ring_count && n < capacity; n++)
 		ret[n] = (struct source_position){
 			.tail = m->rings[n].tail,
 			.event_tail = m->rings[n].event_tail,
@@ -422,22 +422,22 @@ static void module_release(struct source *source)
 static u32 module_retained(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
-	u32 most = 0, held;
+	u32 most = 0, retained;
 
 	for (u32 i = 0; i < m->ring_count; i++) {
-		held = module_ring_retained(&m->rings[i]);
-		if (held > most)
-			most = held;
+		retained = module_ring_retained(&m->rings[i]);
+		if (retained > most)
+			most = retained;
 	}
 	return most;
 }
 
-static u32 module_costs(const struct source *source, struct source_cost *ret, u32 room)
+static u32 module_costs(const struct source *source, struct source_cost *ret, u32 capacity)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	u32 n = 0;
 
-	for (u32 i = 0; i < m->ring_count && n < room; i++) {
+	for (u32 i = 0; i < m->ring_count && n < capacity; i++) {
 		struct speprof_ring_stats stats;
 
 		if (ring_stats(m, i, &stats) < 0)
@@ -486,7 +486,7 @@ static const struct source_persist_ops module_persist_ops = {
 	.positions = module_positions,
 	.resume = module_resume,
 	.release = module_release,
-	.held = module_retained,
+	.retained = module_retained,
 };
 
 static const struct source_ops module_ops = {

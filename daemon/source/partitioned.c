@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* A CPU of a part: the part's @index'th. */
-struct place {
+struct part_cpu {
 	u32 cpu;
 	u32 part;
 	u32 index;
@@ -15,18 +15,18 @@ struct place {
 /**
  * struct parts
  * @ops: with the parts' name
- * @trouble: of each, when it was noted
+ * @health: of each, when it was noted
  * @config: what holds, for all of them, if one refuses another
- * @places: of all CPUs, in order of their numbers, when they were last gone through
+ * @part_cpus: of all CPUs, in order of their numbers, when they were last gone through
  */
 struct parts {
 	struct source source;
 	struct source_ops ops;
 	struct source *part[SOURCE_PARTS];
-	struct source_trouble trouble[SOURCE_PARTS];
+	struct source_health health[SOURCE_PARTS];
 	struct source_config config;
-	struct place *places;
-	u32 location_count;
+	struct part_cpu *part_cpus;
+	u32 part_cpu_count;
 };
 
 static struct parts *partitioned_of(const struct source *source)
@@ -74,38 +74,39 @@ static void partitioned_free(struct source *source)
 
 	for (u32 i = 0; i < source->parts; i++)
 		source->part[i]->ops->free(source->part[i]);
-	free(p->places);
+	free(p->part_cpus);
 	free(p);
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_part_cpus(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct part_cpu *x = a, *y = b;
 
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
 /* Anew whenever somebody begins with the first. */
-static void list_places(struct parts *p)
+static void list_part_cpus(struct parts *p)
 {
-	struct place *places;
+	struct part_cpu *part_cpus;
 	struct source_cpu cpu;
 
-	p->location_count = 0;
+	p->part_cpu_count = 0;
 	for (u32 i = 0; i < p->source.parts; i++) {
 		struct source *part = p->part[i];
 
 		for (u32 k = 0; part->ops->cpu(part, k, &cpu) >= 0; k++) {
-			places = reallocarray(p->places, p->location_count + 1, sizeof(*places));
-			if (!places)
+			part_cpus = reallocarray(p->part_cpus, p->part_cpu_count + 1,
+						 sizeof(*part_cpus));
+			if (!part_cpus)
 				return;
-			p->places = places;
-			places[p->location_count++] =
-				(struct place){ .cpu = cpu.cpu, .part = i, .index = k };
+			p->part_cpus = part_cpus;
+			part_cpus[p->part_cpu_count++] =
+				(struct part_cpu){ .cpu = cpu.cpu, .part = i, .index = k };
 		}
 	}
-	if (p->location_count)
-		qsort(p->places, p->location_count, sizeof(*p->places), compare_places);
+	if (p->part_cpu_count)
+		qsort(p->part_cpus, p->part_cpu_count, sizeof(*p->part_cpus), compare_part_cpus);
 }
 
 static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
@@ -114,11 +115,11 @@ static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *
 	struct source *part;
 
 	if (!index)
-		list_places(p);
-	if (index >= p->location_count)
+		list_part_cpus(p);
+	if (index >= p->part_cpu_count)
 		return -ENOENT;
-	part = p->part[p->places[index].part];
-	return part->ops->cpu(part, p->places[index].index, ret_cpu);
+	part = p->part[p->part_cpus[index].part];
+	return part->ops->cpu(part, p->part_cpus[index].index, ret_cpu);
 }
 
 /* A number alone says whose it is. */
@@ -184,13 +185,13 @@ static int partitioned_tune(struct source *source, const struct source_tune *tun
 	return part->ops->tune(part, tune);
 }
 
-static u32 partitioned_costs(const struct source *source, struct source_cost *ret, u32 room)
+static u32 partitioned_costs(const struct source *source, struct source_cost *ret, u32 capacity)
 {
 	u32 n = 0;
 
 	for (u32 i = 0; i < source->parts; i++)
 		if (source->part[i]->ops->costs)
-			n += source->part[i]->ops->costs(source->part[i], ret + n, room - n);
+			n += source->part[i]->ops->costs(source->part[i], ret + n, capacity - n);
 	return n;
 }
 
@@ -209,12 +210,14 @@ static void partitioned_defer(struct source *source, bool spill)
 		source->part[i]->ops->persist->defer(source->part[i], spill);
 }
 
-static u32 partitioned_positions(const struct source *source, struct source_position *ret, u32 room)
+static u32 partitioned_positions(const struct source *source, struct source_position *ret,
+				 u32 capacity)
 {
 	u32 n = 0;
 
 	for (u32 i = 0; i < source->parts; i++)
-		n += source->part[i]->ops->persist->positions(source->part[i], ret + n, room - n);
+		n += source->part[i]->ops->persist->positions(source->part[i], ret + n,
+							      capacity - n);
 	return n;
 }
 
@@ -269,18 +272,18 @@ static const struct source_persist_ops partitioned_persist_ops = {
 void source_partition_update(struct source *source, u32 index)
 {
 	if (index < source->parts)
-		partitioned_of(source)->trouble[index] = source->part[index]->trouble;
+		partitioned_of(source)->health[index] = source->part[index]->health;
 }
 
 void source_partitions_sum(struct source *source)
 {
-	struct source_trouble all = { 0 };
+	struct source_health all = { 0 };
 	u32 cpus = 0;
 
 	if (!source->parts)
 		return;
 	for (u32 i = 0; i < source->parts; i++) {
-		const struct source_trouble *one = &partitioned_of(source)->trouble[i];
+		const struct source_health *one = &partitioned_of(source)->health[i];
 
 		/* Of its worker's, who follows CPUs. */
 		cpus += __atomic_load_n(&partitioned_of(source)->part[i]->cpus, __ATOMIC_RELAXED);
@@ -288,12 +291,13 @@ void source_partitions_sum(struct source *source)
 		all.throttles += one->throttles;
 		all.unread += one->unread;
 		all.cpus_stopped += one->cpus_stopped;
-		if (*one->away)
-			snprintf(all.away, sizeof(all.away), "%s", one->away);
+		if (*one->no_event_reason)
+			snprintf(all.no_event_reason, sizeof(all.no_event_reason), "%s",
+				 one->no_event_reason);
 		if (*one->last)
 			snprintf(all.last, sizeof(all.last), "%s", one->last);
 	}
-	source->trouble = all;
+	source->health = all;
 	source->cpus = cpus;
 }
 

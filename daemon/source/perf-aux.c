@@ -89,14 +89,14 @@ static int map_both(struct perf_aux *aux)
 
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
-		  const struct source_window *window, struct source_trouble *trouble)
+		  const struct source_window *window, struct source_health *health)
 {
 	struct perf_aux fresh = {
 		.host = host,
 		.cpu = cpu,
 		.area_size = area_size,
 		.window = *window,
-		.trouble = trouble,
+		.health = health,
 		.blind_ns = aux->blind_ns,
 		.lost_bytes = aux->lost_bytes,
 		.fd = -1,
@@ -251,7 +251,7 @@ void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sin
 	sink->window(sink->ctx, &window);
 }
 
-/* The driver left the event disabled at @since; @flags as count_trouble() takes them. */
+/* The driver left the event disabled at @since; @flags as count_fault() takes them. */
 static void repair(struct perf_aux *aux, u64 since, u64 flags)
 {
 	u64 now;
@@ -264,17 +264,17 @@ static void repair(struct perf_aux *aux, u64 since, u64 flags)
 }
 
 /* PARTIAL is PMBSR.DL: records were lost, by a fault or a full buffer; PMBSR is not told. */
-static void count_trouble(struct perf_aux *aux, u64 flags)
+static void count_fault(struct perf_aux *aux, u64 flags)
 {
-	struct source_trouble *trouble = aux->trouble;
+	struct source_health *health = aux->health;
 
 	if (flags & PERF_AUX_FLAG_PARTIAL) {
-		trouble->faults++;
-		snprintf(trouble->last, sizeof(trouble->last),
+		health->faults++;
+		snprintf(health->last, sizeof(health->last),
 			 "CPU %u: records were lost (PMBSR.DL); the kernel's log may say why",
 			 aux->cpu);
 	} else if (flags & PERF_AUX_FLAG_TRUNCATED) {
-		trouble->unread++;
+		health->unread++;
 	}
 }
 
@@ -302,10 +302,10 @@ static bool wait_moved(const struct perf_aux *aux, u64 end)
 static bool is_sound(const struct perf_aux *aux, const struct aux_record *record)
 {
 	u64 before = record->offset - aux->ring.control->aux_tail;
-	u64 room = aux->area_size;
+	u64 capacity = aux->area_size;
 
-	return record->header.size >= sizeof(*record) && before <= room &&
-	       record->size <= room - before && wait_moved(aux, record->offset + record->size);
+	return record->header.size >= sizeof(*record) && before <= capacity &&
+	       record->size <= capacity - before && wait_moved(aux, record->offset + record->size);
 }
 
 static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
@@ -319,7 +319,7 @@ static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
 	if (aux->unreported)
 		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
 	aux->unreported = false;
-	count_trouble(aux, record.flags);
+	count_fault(aux, record.flags);
 	if (record.size)
 		hand_over(aux, &record, sink);
 	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size,
@@ -340,8 +340,8 @@ static void give_up(struct perf_aux *aux)
 	u64 lost = head - aux->ring.control->aux_tail;
 
 	aux->lost_bytes += lost <= aux->area_size ? lost : 0;
-	aux->trouble->faults++;
-	snprintf(aux->trouble->last, sizeof(aux->trouble->last),
+	aux->health->faults++;
+	snprintf(aux->health->last, sizeof(aux->health->last),
 		 "CPU %u: the kernel's driver does not say what was written, as where a CPU "
 		 "goes offline",
 		 aux->cpu);

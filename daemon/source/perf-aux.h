@@ -41,7 +41,7 @@ extern const struct perf_host perf_host_real;
  * @blind_by: the same by cause
  * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
  * @anchor: the clock of its Timestamp packets, of when the last window was handed over
- * @trouble: of the source, where it is counted
+ * @health: of the source, where it is counted
  * @area_size: bytes of it
  * @scratch: a window that goes around the area's end, while it is handed over
  * @next_interval: of windows that begin at @next_at of the area or later; 0: as @window
@@ -64,7 +64,7 @@ struct perf_aux {
 	u64 next_at;
 	u32 next_interval;
 	struct tick_clock anchor;
-	struct source_trouble *trouble;
+	struct source_health *health;
 	struct source_window window;
 	u32 cpu;
 	int fd;
@@ -87,7 +87,7 @@ static inline u32 perf_aux_ring_size(u32 area)
  * perf_aux_open() - the event @attr on @cpu, disabled
  * @area_size: of the area, a power of two
  * @window: cpu, midr, interval ... of its windows
- * @trouble: where what goes wrong is counted
+ * @health: where what goes wrong is counted
  *
  * What an event on the same CPU left in @aux to be told (time, bytes) is told with the first
  * window of this one.
@@ -96,7 +96,7 @@ static inline u32 perf_aux_ring_size(u32 area)
  */
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
-		  const struct source_window *window, struct source_trouble *trouble);
+		  const struct source_window *window, struct source_health *health);
 
 /** perf_aux_close() - may be called on a closed one */
 void perf_aux_close(struct perf_aux *aux);

@@ -64,7 +64,7 @@ static int read_number(int folder, const char *file, u64 *ret_number)
 }
 
 /* @text begins with "config": "config2:0-11", "config:1", "config1:0-63" */
-static int parse_place(const char *text, struct perf_pmu_place *ret_place)
+static int parse_field(const char *text, struct perf_pmu_field *ret_field)
 {
 	unsigned int word = 0, low, high;
 
@@ -84,14 +84,16 @@ static int parse_place(const char *text, struct perf_pmu_place *ret_place)
 	}
 	if (word >= ARRAY_SIZE(config_words) || low > high || high > 63)
 		return -EBADMSG;
-	*ret_place = (struct perf_pmu_place){
-		.word = (u8)word, .shift = (u8)low, .width = (u8)(high - low + 1),
+	*ret_field = (struct perf_pmu_field){
+		.word = (u8)word,
+		.shift = (u8)low,
+		.width = (u8)(high - low + 1),
 	};
 	return 0;
 }
 
 /* A setting that this kernel does not have is no error here: perf_pmu_set() says so. */
-static int read_places(int folder, struct perf_pmu *pmu)
+static int read_fields(int folder, struct perf_pmu *pmu)
 {
 	char file[64], text[64] = "";
 	int r;
@@ -104,7 +106,7 @@ static int read_places(int folder, struct perf_pmu *pmu)
 		if (r >= 0 && strncmp(text, "config", strlen("config")) != 0)
 			r = -EBADMSG;
 		if (r >= 0)
-			r = parse_place(text, &pmu->places[i]);
+			r = parse_field(text, &pmu->fields[i]);
 		if (r < 0)
 			return r;
 	}
@@ -126,7 +128,7 @@ static int read_pmu(int folder, struct perf_pmu *ret_pmu)
 	if (r >= 0)
 		r = cpu_list_parse(cpus, &pmu.cpus);
 	if (r >= 0)
-		r = read_places(folder, &pmu);
+		r = read_fields(folder, &pmu);
 	if (r >= 0 && read_number(folder, "caps/min_interval", &pmu.interval_min) < 0)
 		pmu.interval_min = 0;
 	if (r >= 0 && read_number(folder, "caps/ernd", &cap) >= 0)
@@ -165,14 +167,14 @@ int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus)
 int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
 		 union perf_pmu_attr *attr)
 {
-	const struct perf_pmu_place place = pmu->places[setting];
-	u32 end = (config_words[place.word] + 1U) * (u32)sizeof(u64);
+	const struct perf_pmu_field field = pmu->fields[setting];
+	u32 end = (config_words[field.word] + 1U) * (u32)sizeof(u64);
 
 	if (!value)
 		return 0;
-	if (!place.width || (place.width < 64 && value >> place.width))
+	if (!field.width || (field.width < 64 && value >> field.width))
 		return -EOPNOTSUPP;
-	attr->words[config_words[place.word]] |= value << place.shift;
+	attr->words[config_words[field.word]] |= value << field.shift;
 	if (attr->attr.size < end)
 		attr->attr.size = end;
 	return 0;
@@ -183,7 +185,7 @@ u8 perf_pmu_filters(const struct perf_pmu *pmu)
 	static const struct {
 		enum perf_pmu_setting setting;
 		u8 filters;
-	} places[] = {
+	} fields[] = {
 		{ PERF_PMU_LOAD_FILTER, SOURCE_FILTERS_TYPES },
 		{ PERF_PMU_MIN_LATENCY, SOURCE_FILTERS_LATENCY },
 		{ PERF_PMU_EVENT_FILTER, SOURCE_FILTERS_EVENTS },
@@ -192,8 +194,8 @@ u8 perf_pmu_filters(const struct perf_pmu *pmu)
 	};
 	u8 filters = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (pmu->places[places[i].setting].width)
-			filters |= places[i].filters;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (pmu->fields[fields[i].setting].width)
+			filters |= fields[i].filters;
 	return filters;
 }

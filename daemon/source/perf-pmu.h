@@ -28,8 +28,8 @@ enum perf_pmu_setting {
 	PERF_PMU_SETTINGS,
 };
 
-/** struct perf_pmu_place - bits @shift to @shift + @width - 1 of config@word; @width 0: not there */
-struct perf_pmu_place {
+/** struct perf_pmu_field - bits @shift to @shift + @width - 1 of config@word; @width 0: not there */
+struct perf_pmu_field {
 	u8 word;
 	u8 shift;
 	u8 width;
@@ -58,7 +58,7 @@ struct perf_pmu {
 	u8 unit;
 	u64 interval_min;
 	struct cpu_list cpus;
-	struct perf_pmu_place places[PERF_PMU_SETTINGS];
+	struct perf_pmu_field fields[PERF_PMU_SETTINGS];
 };
 
 /**

@@ -29,10 +29,10 @@
 #define WATERMARK_MIN 4096
 
 /**
- * struct perf_away - of a CPU that is online and has no event, though it is to be sampled
+ * struct perf_missing - of a CPU that is online and has no event, though it is to be sampled
  * @since: from when on that is not booked yet, ns; 0: it has one, or is offline
  */
-struct perf_away {
+struct perf_missing {
 	u64 since;
 	enum source_blind cause;
 };
@@ -48,7 +48,7 @@ struct perf_source {
 	bool running;
 	u64 checked_ns;
 	struct source_tune *tunes; /* by CPU; a scale of 0: none */
-	struct perf_away *away; /* by CPU */
+	struct perf_missing *missing; /* by CPU */
 	u32 count; /* CPUs up to the highest that has an SPU */
 	struct perf_aux cpus[];
 };
@@ -210,7 +210,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	fill_filters(pmu, &p->config, &attr, &p->source);
 	if (r >= 0)
 		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
-				  &window, &p->source.trouble);
+				  &window, &p->source.health);
 	if (r < 0)
 		return r;
 	r = p->host.watch(p->epoll, p->cpus[cpu].fd);
@@ -247,14 +247,14 @@ static const char *open_reason(const struct source_config *config, int error)
 /* It is tried again: see follow_cpus(). */
 static void report_offline(struct perf_source *p, u32 cpu, int error)
 {
-	char *away = p->source.trouble.away;
+	char *reason = p->source.health.no_event_reason;
 
 	if (error == EBUSY)
-		snprintf(away, sizeof(p->source.trouble.away),
+		snprintf(reason, sizeof(p->source.health.no_event_reason),
 			 "CPU %u: its SPU is in use, by a perf record -e arm_spe_0// as it seems",
 			 cpu);
 	else
-		snprintf(away, sizeof(p->source.trouble.away), "CPU %u: %s: %s", cpu,
+		snprintf(reason, sizeof(p->source.health.no_event_reason), "CPU %u: %s: %s", cpu,
 			 open_reason(&p->config, error), strerror(error));
 }
 
@@ -263,11 +263,11 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 {
 	int r = open_cpu(p, cpu);
 
-	p->away[cpu] = (struct perf_away){ 0 };
+	p->missing[cpu] = (struct perf_missing){ 0 };
 	if (r >= 0 || r == -ENODEV)
 		return r;
-	p->away[cpu].since = since;
-	p->away[cpu].cause = r == -EBUSY ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN;
+	p->missing[cpu].since = since;
+	p->missing[cpu].cause = r == -EBUSY ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN;
 	report_offline(p, cpu, -r);
 	return r;
 }
@@ -275,11 +275,11 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 /* Told at once: the window after it begins with an event, which there may never be. */
 static void account_offline(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
 {
-	struct perf_away *away = &p->away[cpu];
+	struct perf_missing *missing = &p->missing[cpu];
 
-	if (away->since && p->running && now > away->since) {
-		perf_aux_blind(&p->cpus[cpu], away->cause, now - away->since);
-		away->since = now;
+	if (missing->since && p->running && now > missing->since) {
+		perf_aux_blind(&p->cpus[cpu], missing->cause, now - missing->since);
+		missing->since = now;
 	}
 	perf_aux_report_pending(&p->cpus[cpu], sink);
 }
@@ -287,16 +287,16 @@ static void account_offline(struct perf_source *p, u32 cpu, u64 now, const struc
 /* Those that are sampled, and those that should be. */
 static void count_cpus(struct perf_source *p)
 {
-	u32 open = 0, away = 0;
+	u32 open = 0, missing = 0;
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
 		open += p->cpus[cpu].fd >= 0;
-		away += p->away[cpu].since != 0;
+		missing += p->missing[cpu].since != 0;
 	}
 	__atomic_store_n(&p->source.cpus, open, __ATOMIC_RELAXED);
-	p->source.trouble.cpus_stopped = away;
-	if (!away)
-		*p->source.trouble.away = '\0';
+	p->source.health.cpus_stopped = missing;
+	if (!missing)
+		*p->source.health.no_event_reason = '\0';
 }
 
 /* The event of a CPU that went away is dead: what it wrote is read, and it is closed. */
@@ -326,7 +326,7 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 }
 
 /* A CPU without an event: is there one to be had? */
-static void try_again(struct perf_source *p, u32 cpu, const struct source_sink *sink)
+static void reopen_event(struct perf_source *p, u32 cpu, const struct source_sink *sink)
 {
 	u64 now = time_now_ns();
 
@@ -352,10 +352,10 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 		if (!cpu_list_has(&online, cpu)) {
 			if (aux->fd >= 0)
 				close_cpu(p, aux, sink);
-			p->away[cpu].since = 0;
+			p->missing[cpu].since = 0;
 			perf_aux_report_pending(aux, sink);
 		} else if (aux->fd < 0) {
-			try_again(p, cpu, sink);
+			reopen_event(p, cpu, sink);
 		} else if (perf_aux_is_dead(aux)) {
 			reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 		}
@@ -382,8 +382,8 @@ static int perf_start(struct source *source)
 	for (u32 cpu = 0; cpu < p->count && r >= 0; cpu++)
 		if (p->cpus[cpu].fd >= 0)
 			r = perf_aux_start(&p->cpus[cpu]);
-		else if (p->away[cpu].since)
-			p->away[cpu].since = now;
+		else if (p->missing[cpu].since)
+			p->missing[cpu].since = now;
 	p->running = r >= 0;
 	p->checked_ns = now;
 	/* All of them or none. */
@@ -399,11 +399,11 @@ static void perf_stop(struct source *source)
 	u64 now = time_now_ns();
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		const struct perf_away *away = &p->away[cpu];
+		const struct perf_missing *missing = &p->missing[cpu];
 
 		perf_aux_stop(&p->cpus[cpu]);
-		if (away->since && p->running && now > away->since)
-			perf_aux_blind(&p->cpus[cpu], away->cause, now - away->since);
+		if (missing->since && p->running && now > missing->since)
+			perf_aux_blind(&p->cpus[cpu], missing->cause, now - missing->since);
 	}
 	p->running = false;
 	set_timer(p, 0);
@@ -485,10 +485,10 @@ static int perf_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret
 		.filters = perf_pmu_filters(pmu_of(p, cpu)),
 		.interval_min = pmu_of(p, cpu)->interval_min,
 		.interval_ns = cpu_interval(p, cpu),
-		.state = p->away[cpu].since  ? "waiting" :
-			 p->cpus[cpu].fd < 0 ? "offline" :
-			 p->running	     ? "sampling" :
-					       "stopped",
+		.state = p->missing[cpu].since ? "waiting" :
+			 p->cpus[cpu].fd < 0   ? "offline" :
+			 p->running	       ? "sampling" :
+						 "stopped",
 	};
 	return 0;
 }
@@ -513,7 +513,7 @@ static void perf_free(struct source *source)
 		close(p->timer);
 	if (p->epoll >= 0)
 		close(p->epoll);
-	free(p->away);
+	free(p->missing);
 	free(p->tunes);
 	free(p);
 }
@@ -571,7 +571,7 @@ static int open_cpus(struct perf_source *p, const char **ret_reason)
 	}
 	count_cpus(p);
 	/* One of several parts may have none yet. */
-	if (!p->source.cpus && !p->source.trouble.cpus_stopped && p->config.parts < 2) {
+	if (!p->source.cpus && !p->source.health.cpus_stopped && p->config.parts < 2) {
 		*ret_reason = "no CPU with an SPU is online";
 		return -ENODEV;
 	}
@@ -619,7 +619,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 {
 	struct source_tune *tunes;
 	struct perf_source *p;
-	struct perf_away *away;
+	struct perf_missing *missing;
 	u32 cpus = 0, end;
 
 	for (int i = 0; i < count; i++) {
@@ -628,11 +628,11 @@ static struct perf_source *perf_new(const struct source_config *config,
 	}
 	p = calloc(1, sizeof(*p) + cpus * sizeof(p->cpus[0]));
 	tunes = calloc(cpus + 1ULL, sizeof(*tunes));
-	away = calloc(cpus + 1ULL, sizeof(*away));
-	if (!p || !tunes || !away) {
+	missing = calloc(cpus + 1ULL, sizeof(*missing));
+	if (!p || !tunes || !missing) {
 		free(p);
 		free(tunes);
-		free(away);
+		free(missing);
 		return NULL;
 	}
 	p->source = (struct source){
@@ -648,7 +648,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 	p->pmu_count = count;
 	p->count = cpus;
 	p->tunes = tunes;
-	p->away = away;
+	p->missing = missing;
 	for (u32 cpu = 0; cpu < cpus; cpu++)
 		p->cpus[cpu].fd = -1;
 	p->epoll = epoll_create1(EPOLL_CLOEXEC);

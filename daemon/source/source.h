@@ -315,21 +315,21 @@ struct source_tune {
  * @session: the descriptor; the source's own. NULL of a source in parts, each of which has one
  * @defer: from now on room is given back by @release alone. With @spill also by who drains a ring
  *	that is held to SOURCE_RETAINED_SPILL: what another process does not find there is lost to it
- * @positions: of all CPUs, at most @room of them; returns how many
+ * @positions: of all CPUs, at most @capacity of them; returns how many
  * @resume: go on where another process was. -ESTALE if a position is none of this session's
  *	between what it gave back and what was written: then the source is as it was. Where rings
  *	spill it may be before that; what is between comes as lost with the next drain
  * @release: give room back for all that was drained
- * @held: of the ring where most is drained and not released, the part, in permille; 1000
+ * @retained: of the ring where most is drained and not released, the part, in permille; 1000
  *	where a ring waits for room. For who drains it; so NULL of a source in parts
  */
 struct source_persist_ops {
 	int (*session)(const struct source *source);
 	void (*defer)(struct source *source, bool spill);
-	u32 (*positions)(const struct source *source, struct source_position *ret, u32 room);
+	u32 (*positions)(const struct source *source, struct source_position *ret, u32 capacity);
 	int (*resume)(struct source *source, const struct source_position *positions, u32 count);
 	void (*release)(struct source *source);
-	u32 (*held)(const struct source *source);
+	u32 (*retained)(const struct source *source);
 };
 
 /* What an SPU can filter for a source. */
@@ -389,7 +389,7 @@ struct source_cpu {
  *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
  * @tune: from now on, and after each @configure; what was sampled before is drained by the
  *	caller. -EOPNOTSUPP where it has one interval for all; -ENOENT: no such CPU
- * @costs: of all CPUs, at most @room of them; returns how many. NULL where nobody measures
+ * @costs: of all CPUs, at most @capacity of them; returns how many. NULL where nobody measures
  * @unsampled: how many CPUs have an SPU and are none of its, as they came after it was made: another
  *	one would have them. NULL where those are followed
  * @persist: NULL where what was not drained goes with the process
@@ -408,33 +408,33 @@ struct source_ops {
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
 	int (*tune)(struct source *source, const struct source_tune *tune);
-	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 room);
+	u32 (*costs)(const struct source *source, struct source_cost *ret, u32 capacity);
 	u32 (*unsampled)(const struct source *source);
 	const struct source_persist_ops *persist;
 };
 
 /**
- * struct source_trouble - what went wrong in SPUs and on the way from them
+ * struct source_health - what went wrong in SPUs and on the way from them
  * @faults: management events other than a full buffer (D17.8), since the source was made
  * @throttles: times that the module held an SPU back
  * @unread: times that it stopped one because nobody read
  * @cpus_stopped: CPUs that should sample and do not, now: by a fault, or without an event
- * @away: why one of those has no event, for people; "" where all have one
+ * @no_event_reason: why one of those has no event, for people; "" where all have one
  * @last: the last fault, for people; "" for none
  */
-struct source_trouble {
+struct source_health {
 	u64 faults;
 	u64 throttles;
 	u64 unread;
 	u32 cpus_stopped;
-	char away[96];
+	char no_event_reason[96];
 	char last[96];
 };
 
-/** source_trouble_current() - what keeps a CPU from sampling now or, if nothing does, the last fault */
-static inline const char *source_trouble_current(const struct source_trouble *trouble)
+/** source_health_text() - what keeps a CPU from sampling now or, if nothing does, the last fault */
+static inline const char *source_health_text(const struct source_health *health)
 {
-	return *trouble->away ? trouble->away : trouble->last;
+	return *health->no_event_reason ? health->no_event_reason : health->last;
 }
 
 /**
@@ -456,7 +456,7 @@ struct source {
 	bool cgroups;		/* other cgroups' tasks are not sampled */
 	u64 interval_ns;	/* in force */
 	u64 locked;		/* bytes of its rings and areas, in the kernel's memory */
-	struct source_trouble trouble;
+	struct source_health health;
 	bool no_context;	/* as struct source_config has it */
 };
 

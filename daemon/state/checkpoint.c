@@ -22,7 +22,7 @@
 /* Saving may take at most 1/SAVE_SHARE of one CPU. */
 #define SAVE_SHARE 100
 /* The same while a ring has reached SOURCE_RETAINED_MAX and spills. */
-#define SAVE_SHARE_HELD 10
+#define SAVE_SHARE_SPILLING 10
 
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
 {
@@ -156,8 +156,8 @@ void checkpoint_save(struct worker_state *state)
 	if (!checkpoint || !machine)
 		return;
 	checkpoint_slots_begin(checkpoint->slots, &to);
-	if (checkpoint->room)
-		to.room = checkpoint->room;
+	if (checkpoint->capacity)
+		to.room = checkpoint->capacity;
 	serialize_string(&to, SPEPROF_VERSION);
 	serialize_u64(&to, now);
 	source_record_save(machine->shared_source->source, &to);
@@ -185,7 +185,7 @@ static enum waits waits_for(struct worker_state *state)
 		const struct source *source = session->shared_source->source;
 
 		if (!source->ops->persist ||
-		    source->ops->persist->held(source) < SOURCE_RETAINED_MAX)
+		    source->ops->persist->retained(source) < SOURCE_RETAINED_MAX)
 			continue;
 		if (session->shared_source == machine_of(state)->shared_source)
 			return WAITS_RING;
@@ -206,7 +206,7 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 	waits = checkpoint->error ? WAITS_NOTHING : waits_for(state);
 	if (waits == WAITS_RING ||
 	    (waits == WAITS_SPILLING &&
-	     now - checkpoint->saved_ns >= checkpoint->took_ns * SAVE_SHARE_HELD))
+	     now - checkpoint->saved_ns >= checkpoint->took_ns * SAVE_SHARE_SPILLING))
 		return true;
 	pause = checkpoint->took_ns * SAVE_SHARE;
 	return now - checkpoint->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);

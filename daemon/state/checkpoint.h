@@ -43,7 +43,7 @@ struct checkpoint_configured {
  * @unsaved: number of saves that failed
  * @starts: the machine's session is about to be started. It is saved as running, so that the next
  *	process starts it if this one is killed before
- * @room: most bytes of a checkpoint, for tests; 0: no limit but that of a slot
+ * @capacity: most bytes of a checkpoint, for tests; 0: no limit but that of a slot
  */
 struct checkpoint {
 	struct checkpoint_slots *slots;
@@ -53,7 +53,7 @@ struct checkpoint {
 	int error;
 	u64 unsaved;
 	bool starts;
-	size_t room;
+	size_t capacity;
 };
 
 /**

@@ -18,7 +18,7 @@ struct stored_session *fd_store_find_session(struct fd_store_contents *stored, c
 }
 
 /* A free entry for the session @name; NULL: there is none. */
-static int *place_of_own(struct fd_store_contents *stored, const char *name)
+static int *session_fd_slot(struct fd_store_contents *stored, const char *name)
 {
 	struct stored_session *own = fd_store_find_session(stored, name);
 
@@ -34,7 +34,7 @@ static int *place_of_own(struct fd_store_contents *stored, const char *name)
 }
 
 /* The member of @stored for a descriptor of that name; NULL: the name is unknown. */
-static int *place_of(struct fd_store_contents *stored, const char *name)
+static int *fd_slot(struct fd_store_contents *stored, const char *name)
 {
 	char of_part[FD_STORE_NAME_SIZE];
 	const char *session;
@@ -46,7 +46,7 @@ static int *place_of(struct fd_store_contents *stored, const char *name)
 		if (!strcmp(name, of_part))
 			return &stored->session[i];
 	}
-	return fd_store_is_session(name, &session) ? place_of_own(stored, session) : NULL;
+	return fd_store_is_session(name, &session) ? session_fd_slot(stored, session) : NULL;
 }
 
 void fd_store_read(struct fd_store_contents *ret_stored)
@@ -57,15 +57,15 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 	*ret_stored = (struct fd_store_contents){ .checkpoint = -1 };
 	memset(ret_stored->session, -1, sizeof(ret_stored->session));
 	for (int i = 0; i < n; i++) {
-		int *place = place_of(ret_stored, names[i]);
+		int *fd = fd_slot(ret_stored, names[i]);
 
-		if (place && *place < 0) {
-			*place = SD_LISTEN_FDS_START + i;
+		if (fd && *fd < 0) {
+			*fd = SD_LISTEN_FDS_START + i;
 			continue;
 		}
 		log_line(LOG_NOTICE, "closed the stored descriptor \"%s\", which has no use here",
 			 names[i]);
-		if (!place)
+		if (!fd)
 			fd_store_remove(names[i]);
 		close(SD_LISTEN_FDS_START + i);
 	}

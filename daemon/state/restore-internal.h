@@ -69,8 +69,8 @@ restore_add_note(struct restore_request *restore, bool warning, const char *form
 void restore_log_offline(struct loading *l, const struct source *source,
 			 const struct source_record *record);
 
-/** restore_trouble() - add the saved counters @record to those of @source */
-void restore_trouble(struct source *source, const struct source_trouble *record);
+/** restore_health() - add the saved counters @record to those of @source */
+void restore_health(struct source *source, const struct source_health *record);
 
 /** restore_session_create() - make a session of the bus again; its counters follow later */
 void restore_session_create(struct loading *l, const struct session_record *record,

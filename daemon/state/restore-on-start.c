@@ -68,7 +68,7 @@ static int open_own(void *ctx, const char *name, bool record, struct source_conf
 			return -ENOENT;
 		memset(sessions, -1, sizeof(sessions));
 		sessions[0] = own->fd;
-		r = source_open_kept(t->config, sampling, sessions, ret_source, &result);
+		r = source_open_adopted(t->config, sampling, sessions, ret_source, &result);
 		own->fd = sessions[0];
 		own->used = r >= 0;
 	} else {

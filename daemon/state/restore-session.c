@@ -110,23 +110,23 @@ void restore_log_offline(struct loading *l, const struct source *source,
 {
 	struct source_position *now = l->offline ? NULL : calloc(source->cpus, sizeof(*now));
 	u32 count = now ? source->ops->persist->positions(source, now, source->cpus) : 0;
-	u32 first = 0, gone = 0;
+	u32 first = 0, offline_count = 0;
 
 	for (u32 i = 0; i < count; i++) {
 		if (!now[i].offline || was_offline(record, now[i].cpu))
 			continue;
-		first = gone ? first : now[i].cpu;
-		gone++;
+		first = offline_count ? first : now[i].cpu;
+		offline_count++;
 	}
 	free(now);
-	if (!gone)
+	if (!offline_count)
 		return;
 	l->offline = true;
 	restore_add_note(
 		l->restore, false,
 		"CPU %u%s went offline meanwhile: what was sampled there is counted, and more is "
 		"once it is back",
-		first, gone > 1 ? " and others" : "");
+		first, offline_count > 1 ? " and others" : "");
 }
 
 static int add_shared(struct loading *l, struct session_config *config,
@@ -165,7 +165,7 @@ static int add_own(struct loading *l, const struct session_record *record,
 		restore_log_offline(l, source, &record->source);
 	}
 	config->shared_source->cpu_count = 0;
-	restore_trouble(source, &record->source.trouble);
+	restore_health(source, &record->source.health);
 	checkpoint_defer_release(l->state, config->shared_source, false);
 	return 0;
 }
@@ -198,19 +198,19 @@ static void note_cgroups(struct loading *l, const struct session *session)
 {
 	char *const *cgroups = session->rule->cgroups;
 	const char *first = NULL;
-	u32 gone = 0;
+	u32 removed_count = 0;
 
 	for (; cgroups && *cgroups; cgroups++) {
 		if (!cgroup_is_removed(*cgroups))
 			continue;
 		first = first ? first : *cgroups;
-		gone++;
+		removed_count++;
 	}
-	if (gone)
+	if (removed_count)
 		restore_add_note(
 			l->restore, true,
 			"session \"%s\" is restored without cgroup \"%.128s\"%s, which was removed",
-			session->name, first, gone > 1 ? " and others" : "");
+			session->name, first, removed_count > 1 ? " and others" : "");
 }
 
 /* Sessions that share the machine's source follow it. The content of a flight recorder is lost. */

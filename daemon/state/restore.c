@@ -21,7 +21,7 @@ static struct session *machine_of(struct worker_state *state)
 
 /* Append @text to a list, as far as it fits. */
 static void __attribute__((format(printf, 2, 3)))
-say(char text[static RESTORE_TEXT], const char *format, ...)
+print_text(char text[static RESTORE_TEXT], const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list ap;
@@ -63,10 +63,10 @@ static bool same_rule(const struct session_rule *rule, const struct session_reco
 /* Report why a setting of the bus is not in force; -EAGAIN: the configuration is newer than it. */
 static void overrule(struct loading *l, const char *what, int r, const char *reason)
 {
-	say(l->restore->overruled, "%s: %s", what,
-	    r == -EAGAIN ? "the configuration has changed" :
-	    reason	 ? reason :
-			   strerror(-r));
+	print_text(l->restore->overruled, "%s: %s", what,
+		   r == -EAGAIN ? "the configuration has changed" :
+		   reason	? reason :
+				  strerror(-r));
 }
 
 /* The last change of what is counted wins, by a call or by the files, as at a reload. */
@@ -104,7 +104,7 @@ static void machine_rule(struct loading *l, const struct session_record *record)
 	if (r < 0)
 		overrule(l, what, r, change.reason);
 	else
-		say(l->restore->settings, "%s", what);
+		print_text(l->restore->settings, "%s", what);
 }
 
 static void machine_interval(struct loading *l)
@@ -122,7 +122,7 @@ static void machine_interval(struct loading *l)
 	if (r < 0)
 		overrule(l, what, r, change.reason);
 	else
-		say(l->restore->settings, "%s", what);
+		print_text(l->restore->settings, "%s", what);
 }
 
 static void restore_machine(struct loading *l, const struct session_record *record,
@@ -199,14 +199,14 @@ static int sessions_load(struct loading *l, struct deserializer *from,
 }
 
 /* Of a partitioned source the first partition has the counters of all. */
-void restore_trouble(struct source *source, const struct source_trouble *record)
+void restore_health(struct source *source, const struct source_health *record)
 {
-	struct source_trouble *trouble = &source_partition(source, 0)->trouble;
+	struct source_health *health = &source_partition(source, 0)->health;
 
-	trouble->faults = record->faults;
-	trouble->throttles = record->throttles;
-	trouble->unread = record->unread;
-	memcpy(trouble->last, record->last, sizeof(trouble->last));
+	health->faults = record->faults;
+	health->throttles = record->throttles;
+	health->unread = record->unread;
+	memcpy(health->last, record->last, sizeof(health->last));
 	source_partition_update(source, 0);
 	source_partitions_sum(source);
 }
@@ -246,7 +246,7 @@ static int source_resume(struct loading *l)
 		restore_log_offline(l, source, &l->source);
 	/* Read again what was drained before any session counted. */
 	machine_of(l->state)->shared_source->cpu_count = 0;
-	restore_trouble(source, &l->source.trouble);
+	restore_health(source, &l->source.health);
 	for (u32 i = 0; i < l->start_count; i++)
 		restart_sessions(l, l->starts[i]);
 	return 0;

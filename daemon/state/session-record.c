@@ -49,19 +49,19 @@ static int positions_load(struct deserializer *from, struct source_record *ret)
 
 void source_record_save(const struct source *source, struct serializer *to)
 {
-	const struct source_trouble *trouble = &source->trouble;
+	const struct source_health *health = &source->health;
 
 	serialize_u64(to, source->backend);
 	positions_save(source, to);
-	serialize_u64(to, trouble->faults);
-	serialize_u64(to, trouble->throttles);
-	serialize_u64(to, trouble->unread);
-	serialize_string(to, trouble->last);
+	serialize_u64(to, health->faults);
+	serialize_u64(to, health->throttles);
+	serialize_u64(to, health->unread);
+	serialize_string(to, health->last);
 }
 
 int source_record_load(struct deserializer *from, struct source_record *ret)
 {
-	struct source_trouble *trouble = &ret->trouble;
+	struct source_health *health = &ret->health;
 	int r;
 
 	*ret = (struct source_record){ .backend =
@@ -69,10 +69,10 @@ int source_record_load(struct deserializer *from, struct source_record *ret)
 	r = positions_load(from, ret);
 	if (r < 0)
 		return r;
-	trouble->faults = deserialize_u64(from);
-	trouble->throttles = deserialize_u64(from);
-	trouble->unread = deserialize_u64(from);
-	deserialize_string(from, trouble->last, sizeof(trouble->last));
+	health->faults = deserialize_u64(from);
+	health->throttles = deserialize_u64(from);
+	health->unread = deserialize_u64(from);
+	deserialize_string(from, health->last, sizeof(health->last));
 	return from->bad ? -EBADMSG : 0;
 }
 

@@ -15,13 +15,13 @@
  * @backend: &enum backend
  * @positions: up to where each ring was drained; allocated
  * @count: entries of @positions
- * @trouble: counters of all its partitions
+ * @health: counters of all its partitions
  */
 struct source_record {
 	u8 backend;
 	struct source_position *positions;
 	u32 count;
-	struct source_trouble trouble;
+	struct source_health health;
 };
 
 /**

@@ -21,7 +21,7 @@
 /* The two records of a switch, of 32 bytes each. */
 #define SWITCH_BYTES 64
 /* Where less is free a record may have been lost, which the kernel says with the next that fits. */
-#define ROOM_LEAST 256
+#define FREE_LEAST 256
 
 #define NOBODY UINT32_MAX
 
@@ -169,7 +169,7 @@ static void cpu_update(struct switch_perf *s, u32 index)
 	bool full;
 
 	perf_ring_begin(&cpu->ring);
-	full = cpu->ring.head - cpu->ring.tail > s->size - ROOM_LEAST;
+	full = cpu->ring.head - cpu->ring.tail > s->size - FREE_LEAST;
 	while (perf_ring_next(&cpu->ring, sizeof(header), &header) > 0) {
 		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
 		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {

@@ -27,7 +27,7 @@ static u64 search(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
 
 s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 {
-	u64 count, keep, low, at, again;
+	u64 count, usable, low, at, count_after;
 	bool last;
 	u32 tid;
 
@@ -35,8 +35,8 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 		return -1;
 	count = __atomic_load_n(r->count, __ATOMIC_ACQUIRE);
 	/* The oldest eighth is left to the writer, who goes on meanwhile. */
-	keep = r->mask - r->mask / 8;
-	low = count > keep ? count - keep : 0;
+	usable = r->mask - r->mask / 8;
+	low = count > usable ? count - usable : 0;
 	if (!count || time_at(r, low) > from_ns)
 		return -1;
 	if (r->hint < low || r->hint >= count || time_at(r, r->hint) > from_ns)
@@ -51,11 +51,11 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	tid = __atomic_load_n(&r->entries[at & r->mask].tid, __ATOMIC_RELAXED);
 	/* What was read above is what was meant if the writer is not there yet. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	again = __atomic_load_n(r->count, __ATOMIC_RELAXED);
-	if (again - low > r->mask)
+	count_after = __atomic_load_n(r->count, __ATOMIC_RELAXED);
+	if (count_after - low > r->mask)
 		return -1;
 	/* It may have switched since the ring was looked at, and before @to_ns. */
-	if (last && again != count && time_at(r, count) <= to_ns)
+	if (last && count_after != count && time_at(r, count) <= to_ns)
 		return -1;
 	r->hint = at;
 	return (s32)tid;

@@ -175,7 +175,7 @@ const char *memory_share_name(enum memory_share share);
  * @memory_locked: bytes of rings and maps in kernel memory, which @memory may include
  * @memory_budget: bytes that all growing tables were sized for; 0 without a budget
  * @memory_share: bytes of that for each &enum memory_share
- * @faults, @throttles, @unread, @cpus_stopped: as in &struct source_trouble
+ * @faults, @throttles, @unread, @cpus_stopped: as in &struct source_health
  * @task_events_lost: task events that the kernel dropped because a ring was full
  * @mappings_lost: the same for executable mappings, if these are counted separately
  * @fault: text of the last of @faults, or of the last read error; "" for none

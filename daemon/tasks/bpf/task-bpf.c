@@ -134,23 +134,24 @@ void task_bpf_end(struct task_bpf *b)
 }
 
 /* Whether @probe was told: nothing else was taken from the ring yet. */
-static bool map_told(struct event_ring *ring, const struct map_probe *probe)
+static bool map_is_reported(struct event_ring *ring, const struct map_probe *probe)
 {
-	bool told = false;
+	bool reported = false;
 
 	/* Another CPU's record may be in front of it, and be written still. */
-	for (int i = 0; !told && i < 20; i++) {
+	for (int i = 0; !reported && i < 20; i++) {
 		if (i)
 			usleep(1000);
 		event_ring_scan(ring);
-		while (!told && event_ring_next(ring) != EVENT_RING_NOTHING) {
+		while (!reported && event_ring_next(ring) != EVENT_RING_NOTHING) {
 			const struct map_record *r = event_ring_pop(ring);
 
-			told = r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
+			reported =
+				r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
 		}
 	}
 	event_ring_release(ring);
-	return told;
+	return reported;
 }
 
 /*
@@ -166,7 +167,7 @@ static int maps_attach(struct task_bpf *b, bool functions)
 		return r;
 	r = map_probe(&probe);
 	if (!r) {
-		r = map_told(map_bpf_ring(b->maps), &probe) ? 0 : -ENODATA;
+		r = map_is_reported(map_bpf_ring(b->maps), &probe) ? 0 : -ENODATA;
 		map_unprobe(&probe);
 	}
 	if (r < 0)

@@ -34,7 +34,7 @@ static struct {
 	char answer[128];
 	char message[160];
 	u32 answers;
-	u32 gone;
+	u32 lost_count;
 	/* The access that calls of the object GUARDED need. */
 	struct access access;
 	sd_bus_slot *guarded;
@@ -350,7 +350,7 @@ static void test_deinit_while_pending(void **state)
 static void on_disconnect(void *ctx)
 {
 	assert_ptr_equal(ctx, &fake);
-	fake.gone++;
+	fake.lost_count++;
 }
 
 static void reply_value(const char *member, const char *type, int value)
@@ -393,16 +393,16 @@ static void test_peer_leaves(void **state)
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
 	owner_changed(":1.8", ":1.8", "");
-	assert_int_equal(fake.gone, 0);
+	assert_int_equal(fake.lost_count, 0);
 	owner_changed(":1.7", ":1.7", "");
-	assert_int_equal(fake.gone, 1);
+	assert_int_equal(fake.lost_count, 1);
 	assert_null(peer.match);
 	/* The peer disconnected before the match was added, so its signal was missed. */
 	follow(&peer);
 	reply_value("AddMatch", NULL, 0);
-	assert_int_equal(fake.gone, 1);
+	assert_int_equal(fake.lost_count, 1);
 	reply_value("NameHasOwner", "b", 0);
-	assert_int_equal(fake.gone, 2);
+	assert_int_equal(fake.lost_count, 2);
 	assert_null(peer.match);
 }
 
@@ -413,18 +413,18 @@ static void test_peer_is_not_told(void **state)
 	(void)state;
 	follow(&peer);
 	reply_error("AddMatch", "org.freedesktop.DBus.Error.LimitsExceeded");
-	assert_int_equal(fake.gone, 1);
+	assert_int_equal(fake.lost_count, 1);
 	assert_null(peer.match);
 	/* The query was cancelled. */
 	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
-	assert_int_equal(fake.gone, 1);
+	assert_int_equal(fake.lost_count, 1);
 	follow(&peer);
 	/* A slow driver may still add the match. */
 	reply_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
-	assert_int_equal(fake.gone, 1);
+	assert_int_equal(fake.lost_count, 1);
 	assert_non_null(peer.match);
 	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
-	assert_int_equal(fake.gone, 2);
+	assert_int_equal(fake.lost_count, 2);
 	assert_null(peer.match);
 }
 
@@ -438,7 +438,7 @@ static void test_peer_is_forgotten(void **state)
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 0);
 	owner_changed(":1.7", ":1.7", "");
-	assert_int_equal(fake.gone, 0);
+	assert_int_equal(fake.lost_count, 0);
 	assert_null(peer.match);
 }
 

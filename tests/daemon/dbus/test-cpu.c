@@ -35,7 +35,7 @@ int source_renew(struct worker_state *state, void *arg)
 
 void bus_invalidate_properties(struct bus *bus)
 {
-	property_cache_invalidate(&bus->facts);
+	property_cache_invalidate(&bus->property_cache);
 }
 
 /* ---- A source of two CPUs ------------------------------------------------------- */
@@ -226,7 +226,7 @@ static void test_leaves(void **state)
 	sd_bus_message_unref(reply);
 	check_listed("sampling");
 	left = true;
-	property_cache_invalidate(&fake.bus.facts);
+	property_cache_invalidate(&fake.bus.property_cache);
 	check_listed("offline");
 	assert_null(request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
 }

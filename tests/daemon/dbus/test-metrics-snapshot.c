@@ -66,14 +66,14 @@ static void test_interval(void **state __attribute__((unused)))
 	struct quiet quiet = { .source = { .ops = &quiet_ops, .cpus = 1, .interval_ns = 1000000 } };
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	struct session_config config = { .name = SESSION_MACHINE };
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	struct filter_error error;
 	struct worker *worker;
 	struct rate_control *rate_control;
 
 	quiet.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(quiet.fd >= 0);
-	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&quiet.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);

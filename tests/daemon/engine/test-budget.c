@@ -229,14 +229,15 @@ static void test_sessions(void **state)
 /* Plans may change slightly: the documented number of entries is approximate. */
 static void assert_pprof(u64 *left, u32 entries)
 {
-	struct pprof_limits room;
+	struct pprof_limits limits;
 
 	test_row("%llu bytes left", (unsigned long long)*left);
-	assert_row(budget_pprof(*left, &room));
-	assert_row(room.entries >= entries - entries / 20 && room.entries <= entries + entries / 20);
-	assert_row(room.names >= room.entries * 192ULL);
-	assert_row(pprof_bytes(&room) <= *left);
-	*left -= pprof_bytes(&room);
+	assert_row(budget_pprof(*left, &limits));
+	assert_row(limits.entries >= entries - entries / 20 &&
+		   limits.entries <= entries + entries / 20);
+	assert_row(limits.names >= limits.entries * 192ULL);
+	assert_row(pprof_bytes(&limits) <= *left);
+	*left -= pprof_bytes(&limits);
 }
 
 /*
@@ -247,16 +248,16 @@ static void test_pprof(void **state)
 {
 	struct memory_request request = usual(64 * MIB, 2);
 	struct memory_plan plan, session;
-	struct pprof_limits room;
+	struct pprof_limits limits;
 	u64 least, left;
 
 	(void)state;
 	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
 	for (u32 i = 0; i < PPROF_AT_ONCE; i++) {
-		assert_true(budget_pprof(left, &room));
-		assert_true(room.entries >= 512 && pprof_bytes(&room) <= left);
-		left -= pprof_bytes(&room);
+		assert_true(budget_pprof(left, &limits));
+		assert_true(limits.entries >= 512 && pprof_bytes(&limits) <= left);
+		left -= pprof_bytes(&limits);
 	}
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 9042);
@@ -264,21 +265,21 @@ static void test_pprof(void **state)
 	/* Beside two sessions the smallest profile fits. */
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
-	assert_true(budget_pprof(left, &room));
+	assert_true(budget_pprof(left, &limits));
 	request.cpus = 192;
 	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 4586);
 	/* Never more than without a limit of memory, and none if nothing is free. */
-	assert_true(budget_pprof(4096 * MIB, &room));
-	assert_int_equal(room.entries, PPROF_ENTRIES);
-	for (left = 0; !budget_pprof(left, &room); left += KIB)
+	assert_true(budget_pprof(4096 * MIB, &limits));
+	assert_int_equal(limits.entries, PPROF_ENTRIES);
+	for (left = 0; !budget_pprof(left, &limits); left += KIB)
 		;
-	assert_true(room.entries >= 512 && pprof_bytes(&room) <= left && left < MIB);
+	assert_true(limits.entries >= 512 && pprof_bytes(&limits) <= left && left < MIB);
 	request.budget = budget_pprof_needed(&plan, plan.share[MEMORY_SESSIONS]);
 	least = plan.share[MEMORY_SESSIONS];
 	assert_int_equal(budget_plan(&request, &plan, &left), 0);
-	assert_true(budget_pprof(plan.share[MEMORY_SESSIONS] - least, &room));
+	assert_true(budget_pprof(plan.share[MEMORY_SESSIONS] - least, &limits));
 }
 
 /* Each worker has its own tables. The plan includes them, and makes the common tables smaller. */

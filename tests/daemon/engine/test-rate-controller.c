@@ -149,7 +149,7 @@ static void test_cost(void **state __attribute__((unused)))
 		const char *name;
 		struct machine machine;
 		u32 overhead;
-		bool held; /* the interval was lengthened to fit the budget */
+		bool limited; /* the interval was lengthened to fit the budget */
 	} rows[] = {
 		{ "cheap", { 100, 1000000, 500, 200, 90, 8, -1 }, 1000, false },
 		{ "daemon", { 100, 1000000, 30000, 200, 90, 8, -1 }, 1000, true },
@@ -172,9 +172,9 @@ static void test_cost(void **state __attribute__((unused)))
 			most = cost > most ? cost : most;
 		}
 		assert_row(most * 100 <= rows[i].overhead * 112ULL);
-		assert_row((longest(&g) > 1000000) == rows[i].held);
+		assert_row((longest(&g) > 1000000) == rows[i].limited);
 		/* The interval is not longer than needed: at least half of the budget is used. */
-		assert_row(!rows[i].held || rows[i].machine.hot >= 0 ||
+		assert_row(!rows[i].limited || rows[i].machine.hot >= 0 ||
 			   cost * 2 >= rows[i].overhead);
 		assert_row(!g.exhausted);
 	}
@@ -298,12 +298,12 @@ static void test_release(void **state __attribute__((unused)))
 	const struct machine dear = { 100, 1000000, 80000, 0, 95, 5, -1 };
 	const struct machine cheap = { 100, 1000000, 100, 0, 95, 5, -1 };
 	struct rate_controller g;
-	u64 held;
+	u64 longest_ns;
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &dear, 40, 0);
-	held = longest(&g);
-	assert_true(held > 4000000);
+	longest_ns = longest(&g);
+	assert_true(longest_ns > 4000000);
 	run_periods(&g, &cheap, 80, 0);
 	assert_int_equal(longest(&g), 1000000);
 	assert_int_equal(run_periods(&g, &dear, 40, 20), 0);

@@ -127,13 +127,13 @@ static int setup(void **state)
 {
 	static struct fixture f;
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 
 	f = (struct fixture){ .script.source = { .ops = &script_ops, .cpus = 1 } };
 	f.script.fd = eventfd(0, EFD_CLOEXEC);
 	assert_true(f.script.fd >= 0);
 	assert_int_equal(shared_source_new(&f.script.source, &sampling, &f.shared_source), 0);
-	assert_int_equal(worker_new(NULL, NULL, &told, &f.worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &task_status, &f.worker), 0);
 	*state = &f;
 	return 0;
 }

@@ -107,7 +107,7 @@ static int read_state(struct worker_state *state, void *arg __attribute__((unuse
 static struct worker *begin(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	struct session_config config = { .name = SESSION_MACHINE };
 	struct filter_error error;
 	struct worker *worker;
@@ -115,7 +115,7 @@ static struct worker *begin(void)
 	fd = eventfd(0, EFD_CLOEXEC);
 	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1 }, .unsampled = 1 };
 	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2 } };
-	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&first.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);

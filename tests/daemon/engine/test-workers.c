@@ -170,7 +170,7 @@ static int add(struct fixture *f, const char *name)
 static struct fixture *fixture_new(u32 parts)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	const struct memory_plan plan = { .workers = parts };
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct source *source;
@@ -183,7 +183,7 @@ static struct fixture *fixture_new(u32 parts)
 	if (parts > 1)
 		assert_int_equal(source_partitioned_new(f->part, parts, &sampling, &source), 0);
 	assert_int_equal(shared_source_new(source, &sampling, &f->shared_source), 0);
-	assert_int_equal(worker_new(&plan, NULL, &told, &f->worker), 0);
+	assert_int_equal(worker_new(&plan, NULL, &task_status, &f->worker), 0);
 	assert_int_equal(add(f, SESSION_MACHINE), 0);
 	return f;
 }

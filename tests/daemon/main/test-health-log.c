@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A trouble that continues is logged at once, then less and less often, and finally its end. */
+/* A problem that continues is logged at once, then less and less often, and finally its end. */
 #include "test.h"
 
 #include "main/health-log.h"
@@ -16,7 +16,7 @@
 static void test_pace(void **state)
 {
 	struct log_limit pace = { 0 };
-	u64 now = 1, told = 0, lines = 0, count, pause = 0, last = 0;
+	u64 now = 1, logged = 0, lines = 0, count, pause = 0, last = 0;
 
 	(void)state;
 	assert_int_equal(log_limit_check(&pace, 3, now, &count), LOG_LIMIT_REPORT);
@@ -27,7 +27,7 @@ static void test_pace(void **state)
 		if (log_limit_check(&pace, 2, now, &count) != LOG_LIMIT_REPORT)
 			continue;
 		lines++;
-		told += count;
+		logged += count;
 		assert_true(now - last >= pause &&
 			    now - last <= LOG_LIMIT_PAUSE_MAX_NS + PERIOD_NS);
 		pause = now - last;
@@ -35,17 +35,17 @@ static void test_pace(void **state)
 	}
 	print_message("%llu lines of a day\n", (unsigned long long)lines);
 	assert_in_range(lines, 24, 40);
-	assert_true(told + pace.count == 2 * DAY);
+	assert_true(logged + pace.count == 2 * DAY);
 	count = 0;
 	for (u32 i = 0; i < DAY / 24; i++) {
 		u64 some = 0;
 
 		now += PERIOD_NS;
 		if (log_limit_check(&pace, 0, now, &some) != LOG_LIMIT_SILENT)
-			told += some;
+			logged += some;
 	}
 	/* All of them were logged in the end, and the next one is logged at once. */
-	assert_int_equal(told, 2 * DAY);
+	assert_int_equal(logged, 2 * DAY);
 	assert_int_equal(log_limit_check(&pace, 1, now, &count), LOG_LIMIT_REPORT);
 	for (u32 i = 0; i < DAY / 24; i++)
 		assert_int_equal(log_limit_check(&pace, 0, now += PERIOD_NS, &count),
@@ -53,16 +53,16 @@ static void test_pace(void **state)
 	assert_int_equal(pace.pause_ns, 0);
 }
 
-/* The number of lines that @told logs in @hours. */
-static u32 lines_of(struct health_log *told, struct health *now, u64 *clock, u32 hours,
+/* The number of lines that @log reports in @hours. */
+static u32 lines_of(struct health_log *log, struct health *now, u64 *clock, u32 hours,
 		    bool going_on, char *ret_text, size_t size)
 {
-	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);
+	int fd = memfd_create("log", 0), before = dup(STDERR_FILENO);
 	u32 lines = 0;
 	ssize_t n;
 
 	fflush(stderr);
-	dup2(log, STDERR_FILENO);
+	dup2(fd, STDERR_FILENO);
 	for (u32 i = 0; i < hours * 720; i++) {
 		if (going_on) {
 			now->source.faults += 7;
@@ -71,17 +71,17 @@ static u32 lines_of(struct health_log *told, struct health *now, u64 *clock, u32
 			now->stuck++;
 		}
 		*clock += PERIOD_NS;
-		health_log_update(told, now, *clock);
+		health_log_update(log, now, *clock);
 	}
 	fflush(stderr);
 	dup2(before, STDERR_FILENO);
-	n = pread(log, ret_text, size - 1, 0);
+	n = pread(fd, ret_text, size - 1, 0);
 	assert_true(n >= 0);
 	ret_text[n] = 0;
 	for (const char *at = ret_text; (at = strchr(at, '\n')); at++)
 		lines++;
 	close(before);
-	close(log);
+	close(fd);
 	return lines;
 }
 
@@ -89,33 +89,33 @@ static u32 lines_of(struct health_log *told, struct health *now, u64 *clock, u32
 static void test_day(void **state)
 {
 	struct health now = { .source.last = "CPU 3: buffer fault" };
-	struct health_log told = { 0 };
+	struct health_log log = { 0 };
 	static char text[1 << 16];
 	u64 clock = PERIOD_NS;
 	u32 lines;
 
 	(void)state;
-	lines = lines_of(&told, &now, &clock, 24, true, text, sizeof(text));
+	lines = lines_of(&log, &now, &clock, 24, true, text, sizeof(text));
 	print_message("%u lines of a day\n", lines);
 	assert_in_range(lines, 4 * 24, 4 * 40);
 	assert_true(strstr(text, ": 7 faults of the SPU, the last: CPU 3: buffer fault;") < strchr(text, '\n'));
 	assert_non_null(strstr(text, ": 5040 faults of the SPU"));
-	assert_int_equal(lines_of(&told, &now, &clock, 1, false, text, sizeof(text)), 4);
+	assert_int_equal(lines_of(&log, &now, &clock, 1, false, text, sizeof(text)), 4);
 	assert_non_null(strstr(text, "no faults of the SPU for 10 minutes"));
 	assert_non_null(strstr(text, "no throttling of SPUs for 10 minutes"));
-	assert_int_equal(lines_of(&told, &now, &clock, 24, false, text, sizeof(text)), 0);
+	assert_int_equal(lines_of(&log, &now, &clock, 24, false, text, sizeof(text)), 0);
 }
 
-/* Counters of a new source start at 0: that is no trouble. */
+/* Counters of a new source start at 0: that is no problem. */
 static void test_another_source(void **state)
 {
-	struct health_log told = { .last.source.faults = 100 };
+	struct health_log log = { .last.source.faults = 100 };
 	struct health now = { .source = { .faults = 3, .last = "CPU 0: x" } };
 	static char text[1 << 12];
 	u64 clock = PERIOD_NS;
 
 	(void)state;
-	assert_int_equal(lines_of(&told, &now, &clock, 1, false, text, sizeof(text)), 0);
+	assert_int_equal(lines_of(&log, &now, &clock, 1, false, text, sizeof(text)), 0);
 }
 
 /* Text that a caller chose cannot forge a line, nor control a terminal. */

@@ -7,7 +7,7 @@
 #include "main/notify.h"
 #include "state/checkpoint.h"
 
-/* The trouble of a source. It is longer than a status may be. */
+/* The health of a source. It is longer than a status may be. */
 static char by[2 * STATUS_SIZE];
 
 /* The worker's thread would set this name. */
@@ -27,7 +27,7 @@ int worker_read(struct worker *worker, worker_fn fn, void *arg)
 	static struct worker_state state;
 
 	(void)worker;
-	source.trouble.cpus_stopped = stopped;
+	source.health.cpus_stopped = stopped;
 	shared_source.error = -5;
 	return fn(&state, arg);
 }
@@ -69,9 +69,9 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 	snprintf(ret, size, " Interval 1 ns.");
 }
 
-void health_log_update(struct health_log *told, const struct health *now, u64 now_ns)
+void health_log_update(struct health_log *log, const struct health *now, u64 now_ns)
 {
-	(void)told;
+	(void)log;
 	(void)now;
 	(void)now_ns;
 }
@@ -84,7 +84,7 @@ static void test_status(void **state)
 	(void)state;
 	strcpy(by, "BPF");
 	stopped = 1;
-	strcpy(source.trouble.last, "why");
+	strcpy(source.health.last, "why");
 	notify_ready(&notify);
 	assert_string_equal(
 		notify.status,

@@ -481,7 +481,7 @@ static void *feeder_run(void *arg)
 {
 	const struct feeder *me = arg;
 	struct crowd *c = me->crowd;
-	struct attribute_reader *seat = attribute_lock_reader(c->share, me->number);
+	struct attribute_reader *reader = attribute_lock_reader(c->share, me->number);
 
 	for (u32 n = 0; n < ROUNDS; n++) {
 		const struct source_window window = { .data = c->records,
@@ -492,9 +492,9 @@ static void *feeder_run(void *arg)
 						      .end_ns = n + 2 };
 
 		pthread_mutex_lock(&c->lock[me->number]);
-		attribute_read_begin(seat);
+		attribute_read_begin(reader);
 		profile_window(c->f->shard[me->number], &window);
-		attribute_read_end(seat);
+		attribute_read_end(reader);
 		pthread_mutex_unlock(&c->lock[me->number]);
 	}
 	__atomic_sub_fetch(&c->left, 1, __ATOMIC_RELEASE);
@@ -503,7 +503,7 @@ static void *feeder_run(void *arg)
 
 static void crowd_merge(struct crowd *c, u32 shard)
 {
-	struct attribute_reader *seat = attribute_lock_reader(c->share, SHARDS);
+	struct attribute_reader *reader = attribute_lock_reader(c->share, SHARDS);
 	struct fixture *f = c->f;
 	struct profile *full;
 
@@ -512,25 +512,25 @@ static void crowd_merge(struct crowd *c, u32 shard)
 	profile_set_reader(f->shard[SHARDS], attribute_lock_reader(c->share, shard));
 	f->shard[shard] = f->shard[SHARDS];
 	pthread_mutex_unlock(&c->lock[shard]);
-	attribute_read_begin(seat);
-	profile_merge(f->merged, full, seat);
-	attribute_read_end(seat);
+	attribute_read_begin(reader);
+	profile_merge(f->merged, full, reader);
+	attribute_read_end(reader);
 	f->shard[SHARDS] = full;
 }
 
 /* Tasks start and exit meanwhile, on the thread that applies events. */
 static void change_tasks(struct crowd *c, u32 n)
 {
-	struct attribute_reader *seat = attribute_lock_reader(c->share, SHARDS);
+	struct attribute_reader *reader = attribute_lock_reader(c->share, SHARDS);
 	struct attributor *a = c->f->attributor;
 
-	attribute_read_begin(seat);
-	attribute_write_begin(seat);
+	attribute_read_begin(reader);
+	attribute_write_begin(reader);
 	report_event(a, TASK_FORK, (s32)(1000 + n), NULL);
 	report_event(a, TASK_COMM, (s32)(10 + n % TASKS), n % 2 ? "one" : "other");
-	attribute_write_end(seat);
+	attribute_write_end(reader);
 	profile_flush(c->f->merged);
-	attribute_read_end(seat);
+	attribute_read_end(reader);
 }
 
 static void test_crowd(void **state)

@@ -20,7 +20,7 @@ static struct {
 	_Alignas(64) struct speprof_event events[SLOTS];
 	_Alignas(64) u8 data[DATA_SIZE];
 	struct module_ring ring;
-	struct source_trouble trouble;
+	struct source_health health;
 } k;
 
 static struct {
@@ -55,7 +55,7 @@ static int drain(void)
 	const struct source_sink sink = { .window = see };
 
 	memset(&seen, 0, sizeof(seen));
-	return module_ring_drain(&k.ring, &sink, &k.trouble);
+	return module_ring_drain(&k.ring, &sink, &k.health);
 }
 
 /* Write a window of @bytes at @at. The caller moves the head. */
@@ -190,22 +190,22 @@ static void test_events(void **state)
 {
 	(void)state;
 	assert_int_equal(drain(), 0);
-	assert_string_equal(k.trouble.last, "");
+	assert_string_equal(k.health.last, "");
 	event_add(SPEPROF_EVENT_STATE, 0, 0);
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW);
 	event_add(12345, 0, 0);
 	assert_int_equal(drain(), 0);
-	assert_int_equal(k.trouble.faults, 1);
-	assert_string_equal(k.trouble.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
+	assert_int_equal(k.health.faults, 1);
+	assert_string_equal(k.health.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
 	/* The events wrap around the end of the event ring. */
 	event_add(SPEPROF_EVENT_THROTTLE, 0, 0);
 	event_add(SPEPROF_EVENT_UNREAD, 0, 0);
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
 	assert_int_equal(drain(), 0);
-	assert_int_equal(k.trouble.faults, 2);
-	assert_int_equal(k.trouble.throttles, 1);
-	assert_int_equal(k.trouble.unread, 1);
-	assert_string_equal(k.trouble.last, "CPU 3: fault, PMBSR 0x20002, stopped");
+	assert_int_equal(k.health.faults, 2);
+	assert_int_equal(k.health.throttles, 1);
+	assert_int_equal(k.health.unread, 1);
+	assert_string_equal(k.health.last, "CPU 3: fault, PMBSR 0x20002, stopped");
 	assert_int_equal(k.control.event_tail, k.control.event_head);
 }
 
@@ -224,7 +224,7 @@ static void test_stopped(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %zu", i);
 		k.control.state = rows[i].ring;
-		assert_row(drain() == 0 && k.trouble.cpus_stopped == rows[i].stopped);
+		assert_row(drain() == 0 && k.health.cpus_stopped == rows[i].stopped);
 	}
 }
 
@@ -350,7 +350,7 @@ static void test_blind_from_the_event(void **state)
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[0].time_ns = now - 5000000;
 	assert_int_equal(drain(), 0);
-	assert_int_equal(k.trouble.cpus_stopped, 1);
+	assert_int_equal(k.health.cpus_stopped, 1);
 	assert_true(seen.last.blind_ns >= 5000000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], seen.last.blind_ns);
 

@@ -434,14 +434,14 @@ static void test_limited(void **state)
 
 static struct worker *start_worker(void)
 {
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	struct session_config session = { .name = SESSION_MACHINE };
 	struct worker *worker = NULL;
 	struct filter_error error;
 
 	assert_int_equal(shared_source_new(open_module(&plain), &plain, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
-	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &session), 0);
 	return worker;
 }
@@ -477,7 +477,7 @@ static void test_managed_objects(void **state)
 	property_cache_invalidate(&facts);
 	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 1);
-	held_clock_advance(2 * BUS_FACTS_NS);
+	held_clock_advance(2 * PROPERTY_CACHE_NS);
 	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 2);
 	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);

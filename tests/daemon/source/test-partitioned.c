@@ -86,12 +86,12 @@ static void play_defer(struct source *source, bool spill)
 	played_of(source)->spills = spill;
 }
 
-static u32 play_positions(const struct source *source, struct source_position *ret, u32 room)
+static u32 play_positions(const struct source *source, struct source_position *ret, u32 capacity)
 {
 	struct source_cpu cpu;
 	u32 n = 0;
 
-	for (; n < room && play_cpu((struct source *)source, n, &cpu) >= 0; n++)
+	for (; n < capacity && play_cpu((struct source *)source, n, &cpu) >= 0; n++)
 		ret[n] = (struct source_position){ .cpu = cpu.cpu, .tail = 64 * cpu.cpu };
 	return n;
 }
@@ -222,22 +222,22 @@ static void test_refused(void **state __attribute__((unused)))
 	whole->ops->free(whole);
 }
 
-static void test_trouble(void **state __attribute__((unused)))
+static void test_health(void **state __attribute__((unused)))
 {
 	struct source *whole = make();
 
-	played[0].source.trouble = (struct source_trouble){ .faults = 2, .last = "first" };
-	played[2].source.trouble = (struct source_trouble){ .faults = 3, .cpus_stopped = 1 };
+	played[0].source.health = (struct source_health){ .faults = 2, .last = "first" };
+	played[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
 		source_partition_update(whole, i);
-	/* Later trouble is not visible before it is added up. */
-	played[1].source.trouble.faults = 100;
+	/* Later faults are not visible before they are added up. */
+	played[1].source.health.faults = 100;
 	source_partitions_sum(whole);
-	assert_int_equal(whole->trouble.faults, 5);
-	assert_int_equal(whole->trouble.cpus_stopped, 1);
-	assert_string_equal(whole->trouble.last, "first");
+	assert_int_equal(whole->health.faults, 5);
+	assert_int_equal(whole->health.cpus_stopped, 1);
+	assert_string_equal(whole->health.last, "first");
 	source_partitions_sum(&played[0].source);
-	assert_int_equal(played[0].source.trouble.faults, 2);
+	assert_int_equal(played[0].source.health.faults, 2);
 	whole->ops->free(whole);
 }
 
@@ -247,7 +247,7 @@ int main(void)
 		cmocka_unit_test(test_cpus),
 		cmocka_unit_test(test_lasting),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_trouble),
+		cmocka_unit_test(test_health),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

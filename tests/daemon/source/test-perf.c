@@ -455,7 +455,7 @@ static void test_reported_early(void **state)
 	assert_null(played.moves);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.last[0].len, 128);
-	assert_int_equal(source->trouble.faults, 0);
+	assert_int_equal(source->health.faults, 0);
 	assert_int_equal(e->opened, 1);
 	source->ops->free(source);
 }
@@ -514,7 +514,7 @@ static void test_damaged(void **state)
 		e->control->aux_head = 128;
 		ring_put(e, &told, sizeof(told));
 		assert_row(drain(source) == 0 && seen.count == 0);
-		assert_row(source->trouble.faults == 1 && strstr(source->trouble.last, "CPU 0"));
+		assert_row(source->health.faults == 1 && strstr(source->health.last, "CPU 0"));
 		assert_row(seen.empty.lost_bytes == 128);
 		assert_row(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
 		/* The source opens a new event. */
@@ -539,10 +539,10 @@ static void test_busy(void **state)
 	kernel.refuse = EBUSY;
 	source = open_perf(&plain);
 	assert_int_equal(source->cpus, 0);
-	assert_int_equal(source->trouble.cpus_stopped, 2);
-	assert_non_null(strstr(source->trouble.away, "in use"));
+	assert_int_equal(source->health.cpus_stopped, 2);
+	assert_non_null(strstr(source->health.no_event_reason, "in use"));
 	/* This is no fault, and hides none. */
-	assert_string_equal(source->trouble.last, "");
+	assert_string_equal(source->health.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
 	assert_int_equal(source->ops->cpu_by_id(source, 1, &cpu), 0);
@@ -558,7 +558,7 @@ static void test_busy(void **state)
 		}
 	}
 	assert_int_equal(source->cpus, 2);
-	assert_int_equal(source->trouble.cpus_stopped, 0);
+	assert_int_equal(source->health.cpus_stopped, 0);
 	assert_in_range(blind, 1900000000, now_ns() - from);
 	assert_int_equal(source->ops->cpu_by_id(source, 1, &cpu), 0);
 	assert_string_equal(cpu.state, "sampling");
@@ -620,18 +620,18 @@ static void test_hotplug(void **state)
 	}
 	assert_int_equal(e->control->aux_tail, 64);
 	assert_int_equal(e->opened, 1);
-	assert_int_equal(source->trouble.cpus_stopped, 0);
+	assert_int_equal(source->health.cpus_stopped, 0);
 	/* Another session was first. */
 	kernel.refuse = EBUSY;
 	put_file(kernel.cpus, "online", "0-1\n");
-	for (int i = 0; i < 1000 && !source->trouble.cpus_stopped; i++) {
+	for (int i = 0; i < 1000 && !source->health.cpus_stopped; i++) {
 		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
-	assert_int_equal(source->trouble.cpus_stopped, 1);
+	assert_int_equal(source->health.cpus_stopped, 1);
 	kernel.refuse = 0;
 	until_opened(source, 1, 2);
-	assert_int_equal(source->trouble.cpus_stopped, 0);
+	assert_int_equal(source->health.cpus_stopped, 0);
 	assert_int_equal(e->enables, 1);
 	spu_writes(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
@@ -721,13 +721,13 @@ static void test_stopped(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(e->enables, 1);
-	assert_int_equal(source->trouble.unread, 1);
-	assert_int_equal(source->trouble.faults, 0);
+	assert_int_equal(source->health.unread, 1);
+	assert_int_equal(source->health.faults, 0);
 	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
 	assert_int_equal(drain(source), 0);
-	assert_int_equal(source->trouble.unread, 1);
-	assert_int_equal(source->trouble.faults, 1);
-	assert_non_null(strstr(source->trouble.last, "CPU 0"));
+	assert_int_equal(source->health.unread, 1);
+	assert_int_equal(source->health.faults, 1);
+	assert_non_null(strstr(source->health.last, "CPU 0"));
 	source->ops->free(source);
 }
 

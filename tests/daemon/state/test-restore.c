@@ -57,14 +57,14 @@ static void played_defer(struct source *source, bool spill)
 	((struct played *)source)->spills = spills = spill;
 }
 
-static u32 played_positions(const struct source *source, struct source_position *ret, u32 room)
+static u32 played_positions(const struct source *source, struct source_position *ret, u32 capacity)
 {
-	if (room)
+	if (capacity)
 		*ret = (struct source_position){
 			.tail = ((const struct played *)source)->tail,
 			.offline = offline,
 		};
-	return room ? 1 : 0;
+	return capacity ? 1 : 0;
 }
 
 static int played_resume(struct source *source, const struct source_position *positions, u32 count)
@@ -83,7 +83,7 @@ static void played_release(struct source *source __attribute__((unused)))
 }
 
 /* More than the limit at which a ring spills. */
-static u32 played_held(const struct source *source __attribute__((unused)))
+static u32 played_retained(const struct source *source __attribute__((unused)))
 {
 	return SOURCE_RETAINED_MAX;
 }
@@ -94,7 +94,7 @@ static const struct source_persist_ops played_lasting = {
 	.positions = played_positions,
 	.resume = played_resume,
 	.release = played_release,
-	.held = played_held,
+	.retained = played_retained,
 };
 
 static int played_start(struct source *source)
@@ -227,7 +227,7 @@ static const struct config usual = CONFIG_DEFAULT;
 static struct worker *process_by(const struct config *configured, int fd,
 				 struct checkpoint **ret_keep, struct restore_request *ret_restore)
 {
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	struct session_config config = { .name = SESSION_MACHINE, .shared_source = feed_played() };
 	struct filter_error error;
 	struct worker *worker;
@@ -235,7 +235,7 @@ static struct worker *process_by(const struct config *configured, int fd,
 
 	config.shared_source->sampling.interval_ns = 1000000000ULL / configured->samples_per_second;
 	assert_int_equal(session_rule_new(NULL, configured->filter, NULL, &config.rule, &error), 0);
-	assert_int_equal(worker_new(NULL, NULL, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &config), 0);
 	assert_int_equal(checkpoint_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
@@ -347,7 +347,7 @@ static int set_up_own(struct worker_state *state, void *arg __attribute__((unuse
 
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &alone.rule, &error), 0);
 	played->source.cgroups = true;
-	played->source.trouble.faults = 9;
+	played->source.health.faults = 9;
 	assert_int_equal(shared_source_new(&played->source, &sampling, &alone.shared_source), 0);
 	assert_int_equal(worker_add(state, &alone), 0);
 	return worker_start(state, (void *)"own");
@@ -480,14 +480,14 @@ static void test_unsaved(void **state __attribute__((unused)))
 
 	assert_true(worker_call(worker, save, NULL) && !spills);
 	before = released;
-	checkpoint->room = 100;
+	checkpoint->capacity = 100;
 	/* A waiting ring does not cause a save in each round. */
 	assert_false(worker_call(worker, save, NULL));
 	assert_true(checkpoint->error == -ENOSPC && checkpoint->unsaved == 1 &&
 		    released == before && spills);
 	worker_call(worker, save, NULL);
 	assert_true(checkpoint->unsaved == 2 && released == before);
-	checkpoint->room = 0;
+	checkpoint->capacity = 0;
 	worker_call(worker, save, NULL);
 	assert_true(!checkpoint->error && released == before + 1 && !spills);
 	fd = dup(checkpoint_fd(checkpoint));
@@ -540,11 +540,11 @@ static void test_backend(void **state __attribute__((unused)))
 	backend = BACKEND_EMULATED;
 }
 
-static int trouble_of_own(struct worker_state *state, void *arg __attribute__((unused)))
+static int health_of_own(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *session = worker_session(state, "own");
 
-	return session ? (int)session->shared_source->source->trouble.faults : -ENOENT;
+	return session ? (int)session->shared_source->source->health.faults : -ENOENT;
 }
 
 /*
@@ -671,7 +671,7 @@ static void test_own(void **state __attribute__((unused)))
 			assert_true(is_noted(&restore, false, "CPU 0 went offline") ==
 				    !rows[i].gap);
 			assert_true(rows[i].gap || (after.tail == before.tail && after.tail));
-			assert_int_equal(worker_call(worker, trouble_of_own, NULL), 9);
+			assert_int_equal(worker_call(worker, health_of_own, NULL), 9);
 		}
 		worker_free(worker);
 		checkpoint_free(checkpoint);

@@ -170,13 +170,13 @@ struct verdict {
 static u64 *cause_of(struct verdict *v, const struct switch_ring *ring, u64 from, u64 to)
 {
 	u64 count = __atomic_load_n(ring->count, __ATOMIC_ACQUIRE);
-	u64 keep = ring->mask - ring->mask / 8, n = count;
+	u64 usable = ring->mask - ring->mask / 8, n = count;
 
-	if (count > keep && ring->entries[(count - keep) & ring->mask].time_ns > from)
+	if (count > usable && ring->entries[(count - usable) & ring->mask].time_ns > from)
 		return &v->overwritten;
 	if (ring->until_ns && to > ring->until_ns)
 		return &v->untold;
-	while (n && count - n < keep) {
+	while (n && count - n < usable) {
 		const struct switch_entry *e = &ring->entries[--n & ring->mask];
 
 		if (e->time_ns > to)

@@ -487,7 +487,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 		.models = "",
 	};
 	char reason_events[TASK_EVENTS_REASON];
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	struct session_config session = { .name = SESSION_MACHINE };
 	struct filter_error error;
 	struct worker *worker = NULL;
@@ -500,7 +500,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 		assert_int_equal(task_events_follow_switches(events, reason_events), 0);
 	assert_int_equal(shared_source_new(source, &config, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
-	assert_int_equal(worker_new(NULL, events, &told, &worker), 0);
+	assert_int_equal(worker_new(NULL, events, &task_status, &worker), 0);
 	assert_int_equal(worker_call(worker, worker_add, &session), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 	return worker;
