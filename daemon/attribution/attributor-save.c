@@ -13,7 +13,7 @@
 
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
-/* Each file once, whoever maps it; mappings name it by number. */
+/* Save each file once; mappings refer to it by number. */
 static void binaries_save(const struct map_selection *selection, struct serializer *to)
 {
 	serialize_u64(to, selection->binaries);
@@ -46,7 +46,7 @@ static void containers_save(const struct attributor *a, struct serializer *to)
 	}
 }
 
-/* Who had the number of @index before, if that is saved too; else @index. */
+/* Returns the saved process that had the PID of @index before; @index if there is none. */
 static u32 process_before(const struct attributor *a, u32 index)
 {
 	const struct process *p = &a->process[index];
@@ -89,7 +89,7 @@ static void process_save(const struct attributor *a, u32 index, struct serialize
 	}
 }
 
-/* Of two dead, or none, who has been so for longer. */
+/* Returns whether @index exited earlier than @other, which may be none. */
 static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32 now)
 {
 	if (index == ATTRIBUTE_NONE || other == ATTRIBUTE_NONE)
@@ -97,7 +97,7 @@ static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32
 	return now - a->process[index].died >= now - a->process[other].died;
 }
 
-/* The longest dead first. */
+/* Save exited processes, the earliest exit first. */
 static void dead_save(const struct attributor *a, struct serializer *to)
 {
 	u32 asked = a->dead.first, unsampled = a->dead_unsampled.first, now = now_ms();
@@ -112,8 +112,9 @@ static void dead_save(const struct attributor *a, struct serializer *to)
 }
 
 /*
- * In the order in which entries are made again: a number is that of its last entry, and who has
- * it now comes behind who had it. Of the dead the longest dead is the first to go.
+ * Save processes in the order in which loading creates them. A PID belongs to the last entry
+ * created, so the current owner of a PID follows earlier ones. Exited processes are reused in
+ * the order of their exit, so the earliest comes first.
  */
 static void processes_save(const struct attributor *a, struct serializer *to)
 {
@@ -142,7 +143,7 @@ void attributor_save(struct attributor *attributor, struct serializer *to)
 	processes_save(a, to);
 }
 
-/* What mappings name by number, while they are read; @path is NULL of one that is left out. */
+/* A file that mappings refer to by number during loading; @path is NULL for a skipped one. */
 struct saved_binary {
 	u64 inode;
 	u32 device;
@@ -165,7 +166,10 @@ static void binaries_free(struct saved_binaries *binaries)
 
 static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 {
-	/* Each takes four bytes at least: more cannot follow, whatever the count says. */
+	/*
+	 * Each file takes at least four bytes, so a larger count than the bytes allow is
+	 * invalid.
+	 */
 	u32 count = (u32)deserialize_below(from, BINARIES_MAX);
 	char path[BINARY_PATH_SIZE];
 
@@ -182,7 +186,7 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 		b->inode = deserialize_u64(from);
 		b->device = (u32)deserialize_u64(from);
 		b->build_id_size = (u8)deserialize_bytes(from, b->build_id, sizeof(b->build_id));
-		/* Of one file too long a name costs the mappings of it, not all figures. */
+		/* A path that is too long costs the mappings of that file, not all counters. */
 		if (!deserialize_name(from, path, sizeof(path)))
 			continue;
 		b->path = strdup(path);
@@ -210,7 +214,10 @@ static void to_other(const struct attributor *a, struct attribute_remapped *move
 	moved->now_generation = attributor_container(a, moved->index)->generation;
 }
 
-/* Nobody lives in them yet: in a smaller table those behind them made some give way. */
+/*
+ * No process is in the containers yet. In a smaller table later ones may have evicted earlier
+ * ones.
+ */
 static void containers_finish_load(const struct attributor *a, struct attribute_translation *t)
 {
 	for (u32 i = 0; i < t->containers; i++) {
@@ -284,7 +291,7 @@ static int maps_load(struct attributor *a, struct deserializer *from,
 	return from->bad ? -EBADMSG : 0;
 }
 
-/* Of what entry @index is, all but its mappings. */
+/* Fill entry @index with everything except its mappings. */
 static void process_fill(struct attributor *a, u32 index, struct deserializer *from, u32 flags,
 			 const struct attribute_translation *t)
 {
@@ -304,13 +311,13 @@ static void process_fill(struct attributor *a, u32 index, struct deserializer *f
 	p->start_stack = deserialize_u64(from);
 	p->image = flags & PROCESS_SAVED_IMAGE;
 	p->exited = flags & PROCESS_SAVED_EXITED;
-	/* What happened to it since, nobody told. */
+	/* Events since the checkpoint are unknown, so the process is read from /proc. */
 	p->unread = true;
 	deserialize_string(from, comm, sizeof(comm));
 	process_name(p, comm);
 }
 
-/* Whether process @now, which events made, is saved process @index as it was. */
+/* Returns whether process @now, which events created, equals the saved process @index. */
 static bool same_process(const struct attributor *a, u32 index, u32 now)
 {
 	const struct process *p = &a->process[index], *n = &a->process[now];
@@ -320,8 +327,8 @@ static bool same_process(const struct attributor *a, u32 index, u32 now)
 }
 
 /*
- * Events made entry @now, of the number that saved process @index had, before that was loaded.
- * It is the same process, or what came after it.
+ * Events created entry @now before the saved process @index with the same PID was loaded. It is
+ * the same process or a later one.
  */
 static void process_merge(struct attributor *a, u32 index, u32 now)
 {
@@ -361,7 +368,7 @@ static int process_load(struct attributor *a, struct deserializer *from,
 		process_contain(a, index, t->container[container].index);
 	if (flags & PROCESS_SAVED_DEAD)
 		process_die(a, index);
-	/* The new entry may have taken the place of the one before. */
+	/* The new entry may have replaced the earlier one. */
 	if (now != ATTRIBUTE_NONE && now != IDLE && a->process[now].state == PROCESS_LIVING &&
 	    a->process[now].pub.generation == current)
 		process_merge(a, index, now);
@@ -393,7 +400,7 @@ static int processes_load(struct attributor *a, struct deserializer *from,
 	};
 	while (count-- && !r)
 		r = process_load(a, from, binaries, t);
-	/* In a smaller table some had to give way to those behind them. */
+	/* In a smaller table later entries may have evicted earlier ones. */
 	for (u32 i = 0; i < capacity; i++)
 		if (t->process[i].index != ATTRIBUTE_NONE &&
 		    a->process[t->process[i].index].pub.generation != t->process[i].now_generation)

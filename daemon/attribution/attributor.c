@@ -14,28 +14,28 @@
 
 #define PROCESSES    8192
 /*
- * All events of a recording are read before its samples, so each process of it needs an entry until
- * the end, and one more for each program that it executes.
+ * All events of a recording are read before its samples. So each of its processes needs an entry
+ * until the end, and one more for each program that it executes.
  */
 #define PROCESSES_RECORDED (1U << 18)
 #define THREADS	     32768
 #define CONTAINERS   2048
 #define CGROUPS	     8192
 #define CAPACITY_MAX (1U << 20)
-#define MAP_BYTES    2048 /* for each process, on the average: mappings and paths */
-#define KEPT_BYTES   768  /* for each process in a checkpoint, likewise */
-#define CGROUP_BYTES 512  /* for each container: its path, and as much for paths of cgroups by id */
+#define MAP_BYTES    2048 /* average per process: mappings and paths */
+#define KEPT_BYTES   768  /* the same in a checkpoint */
+#define CGROUP_BYTES 512  /* per container: its path, and as much for paths of cgroups by id */
 #define BYTES_LEAST  (64ULL << 10)
-#define OWNERS	     32 /* for each thread: who had its number, and when which of them ran */
+#define OWNERS	     32 /* per thread: entries for owners of its TID and for context switches */
 
-#define CLOCK_SLACK_NS 20000 /* by which times of samples and of events may differ */
-#define HISTORY	       8 /* entries that are looked at for who had a number before */
+#define CLOCK_SLACK_NS 20000 /* maximum difference of the clocks of samples and events */
+#define HISTORY	       8 /* earlier owners of a PID that are searched */
 
-#define UNSAMPLED_MS 2000 /* the same, of one that no sample asked for yet */
-#define MISS_MS	   200 /* before the maps of a process are read again for a PC that is in none */
-#define WAIT_MS	   1000 /* for which a sample waits for /proc */
+#define UNSAMPLED_MS 2000 /* the same for a process without a sample */
+#define MISS_MS	   200 /* until maps are read again for a PC in no mapping */
+#define WAIT_MS	   1000 /* timeout of samples that wait for /proc */
 
-/* Maps that are read again until the next refresh because events of them were lost. */
+/* Maximum of maps that are read again per refresh because events were lost. */
 #define REREADS 64
 
 u32 now_ms(void)
@@ -114,7 +114,7 @@ void process_die(struct attributor *a, u32 index)
 	dead_push(a, unsampled ? &a->dead_unsampled : &a->dead, index);
 }
 
-/* Free the living entry that was not asked for the longest, roughly. */
+/* Evict the living process that was used least recently, approximately. */
 static u32 process_evict(struct attributor *a)
 {
 	u32 i;
@@ -130,7 +130,7 @@ static u32 process_evict(struct attributor *a)
 	return i;
 }
 
-/* One that died without a sample, long enough ago that none will come. */
+/* Returns a process that exited without a sample long enough ago that none will follow. */
 static u32 process_reclaim_unsampled(struct attributor *a)
 {
 	u32 i;
@@ -145,7 +145,7 @@ static u32 process_reclaim_unsampled(struct attributor *a)
 	return ATTRIBUTE_NONE;
 }
 
-/* An entry that is free now: never used, else dead the longest, else a living one. */
+/* Returns an entry to use: one never used, else the earliest exited process, else a living one. */
 static u32 process_reserve(struct attributor *a)
 {
 	u32 i;
@@ -215,7 +215,7 @@ void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed)
 		threads_set(&a->threads, tid, index, a->stamp[index], failed, a->stamp);
 }
 
-/* A process that lives or died just now; /proc knows it no more. */
+/* Returns a process that lives or has just exited and is no longer in /proc. */
 static u32 process_expects_samples(struct attributor *a, s32 pid)
 {
 	u32 i = process_find(a, pid);
@@ -226,14 +226,14 @@ static u32 process_expects_samples(struct attributor *a, s32 pid)
 	return i;
 }
 
-/* The bits only: readers who share the attributor set them side by side. */
+/* Set bits atomically: several readers set them at the same time. */
 static void mark_used(struct attributor *a, u32 index, u8 bits)
 {
 	if ((__atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & bits) != bits)
 		__atomic_fetch_or(&a->used[index], bits, __ATOMIC_RELAXED);
 }
 
-/* Whose a thread was that is dead now; ATTRIBUTE_NONE if it is nowhere or was never known. */
+/* Returns the process of an exited thread; ATTRIBUTE_NONE if it is unknown or was not found. */
 static u32 task_dead(const struct attributor *a, struct thread_slot slot, bool *ret_nowhere)
 {
 	u32 i = slot.bucket ? slot.bucket->process[slot.way] : ATTRIBUTE_NONE;
@@ -245,7 +245,7 @@ static u32 task_dead(const struct attributor *a, struct thread_slot slot, bool *
 	return i;
 }
 
-/* A thread that is dead or nowhere, and was looked for a moment ago. */
+/* Returns whether a thread is exited or not found, and was looked up a moment ago. */
 static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	bool nowhere;
@@ -268,7 +268,7 @@ u32 task_found(struct attributor *a, s32 tid, u32 index)
 	bool nowhere;
 
 	old = task_dead(a, slot, &nowhere);
-	/* Its place was needed; the process may be known all the same. */
+	/* Its slot was reused, but the process may be known. */
 	if (index == ATTRIBUTE_NONE && a->live && !slot.bucket)
 		index = process_expects_samples(a, tid);
 	if (index != ATTRIBUTE_NONE) {
@@ -297,8 +297,8 @@ u32 attributor_task_provisional(const struct attributor *a, s32 tid)
 }
 
 /*
- * A thread of which events report all but its process's mappings, which samples do not need:
- * /proc is asked for them, and no sample waits.
+ * A thread that events describe completely except the process's mappings. Samples do not need
+ * those: /proc is queried for them, and no sample waits.
  */
 static bool task_reported(const struct attributor *a, s32 tid, u32 *ret_index)
 {
@@ -312,7 +312,7 @@ static bool task_reported(const struct attributor *a, s32 tid, u32 *ret_index)
 	return true;
 }
 
-/* A thread that is not known, or known to be dead or nowhere. */
+/* Resolve a thread that is unknown, exited or not found. */
 static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 {
 	u32 index, reported;
@@ -328,7 +328,7 @@ static u32 task_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 	return index == ATTRIBUTE_PENDING ? index : task_found(a, tid, index);
 }
 
-/* Of a thread that lives, as far as is known: all that most samples ask. */
+/* Resolve a thread that lives, as far as is known: sufficient for most samples. */
 static bool task_living(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	u32 index = slot.bucket ? slot.bucket->process[slot.way] : a->threads.unresolved;
@@ -345,14 +345,14 @@ u32 attributor_task(struct attributor *a, s32 tid)
 	struct thread_slot slot;
 	u32 index;
 
-	/* Every CPU's idle task has TID 0, which marks a free place in the table. */
+	/* The idle task of every CPU has TID 0, which marks a free slot in the table. */
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE;
 	slot = threads_find(&a->threads, tid);
 	return task_living(a, slot, &index) ? index : task_slow(a, tid, slot);
 }
 
-/* Who had the number of @index at @time_ns, which is before that did. */
+/* Returns the process that had the PID of @index at @time_ns, which is before @index started. */
 static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 {
 	u32 i = index;
@@ -371,11 +371,11 @@ static u32 task_before(struct attributor *a, u32 index, u64 time_ns)
 			return i;
 		}
 	}
-	/* Of a process whose birth was told: whoever it was, it was not this one. */
+	/* If the start of the process is known and later, it was another process. */
 	return a->process[i].born_ns > time_ns ? ATTRIBUTE_NONE : i;
 }
 
-/* @i, who has the number now, or who had it at @time_ns. */
+/* Returns @i, the current owner of the PID, or its owner at @time_ns. */
 static u32 task_at(struct attributor *a, u32 i, u64 time_ns, struct attribute_span *ret_span)
 {
 	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
@@ -384,7 +384,7 @@ static u32 task_at(struct attributor *a, u32 i, u64 time_ns, struct attribute_sp
 	ret_span->from = a->since[i];
 	if (a->since[i] <= time_ns)
 		return i;
-	/* Rare: asked for again, each time. */
+	/* Rare: the result is not cached. */
 	*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 	return task_before(a, i, time_ns);
 }
@@ -426,7 +426,7 @@ void attributor_refresh(struct attributor *a)
 	a->refused = NULL;
 	a->rereads = REREADS;
 	containers_refresh(a);
-	/* What events tell needs not be looked for. */
+	/* What events report needs no lookup. */
 	if (a->reports & TASK_REPORTS_CGROUPS)
 		return;
 	tasks_refresh(a);
@@ -467,19 +467,19 @@ static void locate_kernel(struct attributor *a, u64 pc, struct attribute_locatio
 	*ret = (struct attribute_location){ .binary = "[kernel]", .offset = pc, .pc = pc };
 	if (!m)
 		return;
-	/* "[kernel.kallsyms]_text" is the kernel itself; others are modules by their name. */
+	/* "[kernel.kallsyms]_text" is the kernel itself; other names are those of modules. */
 	location_set_binary(ret, m, pc, false);
 	if (!strncmp(m->binary->path, "[kernel", 7) || !strncmp(m->binary->path, "[guest", 6))
 		ret->binary = "[kernel]";
 }
 
-/* Of no file: what the kernel tells as its offset is the address, but for [vdso]. */
+/* Returns whether the mapping has no file: its offset is the address, except for [vdso]. */
 static bool is_memory(const char *path)
 {
 	return !path[0] || !strncmp(path, "//", 2) || (path[0] == '[' && path[1] != 'v');
 }
 
-/* Whether to read the maps of @p again, in which a PC is in @m, or in none. */
+/* Returns whether to read the maps of @p again for a PC that is in @m, or in none. */
 static bool maps_due(const struct attributor *a, const struct process *p, const struct mapping *m)
 {
 	return m ? p->doubted && a->rereads : now_ms() - p->mapped >= MISS_MS;
@@ -509,14 +509,14 @@ bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
 	location_set_binary(ret_location, m, pc, m->binary->path[0] == '/');
 	if (a->live)
 		ret_location->process = (u64)p->pub.generation << 32 | index;
-	/* Where a live process has its memory is its own affair (ASLR). */
+	/* The address of a live process's memory is confidential (ASLR). */
 	if (a->live && is_memory(m->binary->path))
 		ret_location->offset = pc - m->start;
 	else if (m->binary->path[0] == '[')
 		ret_location->offset = pc - m->start + m->offset;
 	if (!m->binary->path[0])
 		ret_location->binary = "[anon]";
-	/* That of a 32-bit process is another one than ours. */
+	/* The vdso of a 32-bit process differs from this process's. */
 	if (!strcmp(m->binary->path, "[vdso]") && m->end <= UINT32_MAX)
 		ret_location->binary = "[vdso32]";
 	return true;
@@ -654,7 +654,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	r = a->live ? proc_init(a, &c) : 0;
 	if (r < 0)
 		goto fail;
-	/* The idle task: of no container, whoever's interrupt it is that woke the CPU. */
+	/* The idle task has no container, although interrupts of containers may run in it. */
 	process_new(a, 0);
 	process_name(&a->process[IDLE], "swapper");
 	*ret_attributor = a;

@@ -241,7 +241,11 @@ void attributor_switches(struct attributor *attributor, struct switch_ring *ring
  */
 void attributor_refresh(struct attributor *attributor);
 
-/** attributor_apply_answers() - apply what the background threads read from /proc; never waits */
+/**
+ * attributor_apply_answers() - apply what the background threads read from /proc; never waits
+ *
+ * Locking: as attributor_event().
+ */
 void attributor_apply_answers(struct attributor *attributor);
 
 /** attributor_answers_due() - return whether there are results to apply; any thread may call it */

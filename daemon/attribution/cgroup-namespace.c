@@ -9,10 +9,10 @@
 
 #include "util/cgroup-mount.h"
 
-/* PROC_CGROUP_INIT_INO of the kernel: the machine's own namespace. */
+/* The machine's own namespace: PROC_CGROUP_INIT_INO of the kernel. */
 #define NAMESPACE_FIRST "cgroup:[4026531835]"
 
-/* Once, at the start: a node of Kubernetes has some hundreds. */
+/* Limit of the search, which runs once at the start; a Kubernetes node has some hundred cgroups. */
 #define CGROUPS_MAX 20000
 
 static bool has_process(int dir, pid_t pid)
@@ -31,7 +31,7 @@ static bool has_process(int dir, pid_t pid)
 	return found;
 }
 
-/* @path, of @len bytes, and what is below it: where @pid is, in @path. */
+/* Search @path, of @len bytes, and below for @pid; on success @path is its cgroup. */
 static int process_find(int dir, pid_t pid, unsigned int *left, char *path, size_t len, size_t size)
 {
 	struct dirent *entry;
@@ -82,7 +82,10 @@ int cgroup_namespace_find(const char *mount, pid_t pid, const char *self, char *
 
 	if (dir < 0)
 		return -ENOENT;
-	/* Only the root of all has no events. Whose mount is a part, knows a part. */
+	/*
+	 * Only the root cgroup lacks this file. A mount of a subtree does not show the whole
+	 * path.
+	 */
 	if (!faccessat(dir, "cgroup.events", F_OK, 0)) {
 		close(dir);
 		return -ENOENT;
@@ -91,7 +94,10 @@ int cgroup_namespace_find(const char *mount, pid_t pid, const char *self, char *
 	if (r < 0)
 		return r;
 	len = strlen(path);
-	/* It has its namespace's path at the end of its own, or is not below that at all. */
+	/*
+	 * The found path must end with the path in the namespace; else the process is outside of
+	 * it.
+	 */
 	if (len < tail || memcmp(path + len - tail, self, tail) != 0 || len - tail >= size)
 		return -ENOENT;
 	memcpy(ret_root, path, len - tail);
@@ -99,7 +105,7 @@ int cgroup_namespace_find(const char *mount, pid_t pid, const char *self, char *
 	return 0;
 }
 
-/* Version 2's line of @text; NULL without one. */
+/* Returns the line of version 2 in @text; NULL without one. */
 static const char *line_find(const char *text, size_t *ret_len)
 {
 	const char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
@@ -137,7 +143,7 @@ void cgroup_namespace_init(struct cgroup_namespace *space)
 		return;
 	memcpy(self, line, len);
 	self[len] = '\0';
-	/* Version 1's folders have the same files: by the file system's kind. */
+	/* Directories of version 1 have the same files, so check the type of the file system. */
 	fd = cgroup_mount_open(O_PATH, &mount);
 	if (fd < 0)
 		return;

@@ -10,7 +10,7 @@
 #include "container.h"
 #include "util/cgroup-mount.h"
 
-/* The kernel's FILEID_KERNFS: a handle that is the id alone. */
+/* The kernel's FILEID_KERNFS: a file handle that consists of the id. */
 #define HANDLE_KERNFS 0xfe
 
 int cgroups_init(struct cgroup_table *t, u32 capacity, u64 bytes)
@@ -64,7 +64,10 @@ static struct cgroup_entry *entry_of(struct cgroup_table *t, u64 id)
 	return NULL;
 }
 
-/* Free, else removed, else in turn: one that is there can be asked for again. */
+/*
+ * Choose a free entry, else a removed cgroup, else the next in turn: an existing one can be
+ * queried later.
+ */
 static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_entry *set)
 {
 	struct cgroup_entry *removed = NULL;
@@ -78,7 +81,7 @@ static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_e
 	return removed ? removed : &set[t->hand++ % CGROUP_WAYS];
 }
 
-/* As the allocator has it. */
+/* Size of the allocation. */
 static u64 path_size(const char *path)
 {
 	return (strlen(path) + 1 + 2 * sizeof(u64) + 15) & ~15ULL;
@@ -92,7 +95,7 @@ static void entry_clear(struct cgroup_table *t, struct cgroup_entry *e)
 	*e = (struct cgroup_entry){ 0 };
 }
 
-/* In turn, whoever made them so long: each can be asked for again. */
+/* Free paths in turn, independent of their length: each can be queried later. */
 static bool paths_reserve(struct cgroup_table *t, u64 bytes)
 {
 	u32 count = t->sets * CGROUP_WAYS;
@@ -114,7 +117,7 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 	if (!t->entries || !id)
 		return NULL;
 	e = entry_of(t, id);
-	/* As much as the kernel had room for, and maybe not all: the file system is asked. */
+	/* The path may be truncated: query the file system instead. */
 	if (strlen(path) >= CONTAINER_PATH_SIZE) {
 		if (e)
 			entry_clear(t, e);
@@ -134,7 +137,7 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 	return e;
 }
 
-/* The file system finds a cgroup by its id, as long as it is there. */
+/* Query the file system, which finds an existing cgroup by its id. */
 static struct cgroup_entry *entry_query(struct cgroup_table *t, u64 id)
 {
 	struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of Kubernetes' containers, from the links to their logs that kubelet
- * keeps: no network, no credentials.
+ * Names of Kubernetes containers, from kubelet's links to their logs. This needs no network and
+ * no credentials.
  */
 #ifndef SPEPROF_PODS_H
 #define SPEPROF_PODS_H
@@ -9,17 +9,17 @@
 #include "codec/env.h"
 
 /**
- * enum pods_source - who named a container
- * @PODS_NOTHING: nobody
- * @PODS_FOLDER: the folder of the pod's logs, which is there before the container
- * @PODS_LINK: kubelet's link, which comes when the container runs
+ * enum pods_source - where a container's name was found
+ * @PODS_NOTHING: nowhere
+ * @PODS_FOLDER: directory of the pod's logs, which exists before the container
+ * @PODS_LINK: kubelet's link, which exists once the container runs
  */
 enum pods_source { PODS_NOTHING, PODS_FOLDER, PODS_LINK };
 
 /**
- * struct pods_names - what Kubernetes calls a container, each part for itself, escaped
+ * struct pods_names - the Kubernetes names of a container, each escaped
  *
- * Its own bounds are 63, 253 and 63 bytes.
+ * Kubernetes limits them to 63, 253 and 63 bytes.
  */
 struct pods_names {
 	char name_space[64];
@@ -28,23 +28,23 @@ struct pods_names {
 };
 
 /**
- * pods_name() - what Kubernetes calls a container
+ * pods_name() - find the Kubernetes names of a container
  * @log: descriptor of /var/log
- * @uid: of its pod, as kubelet writes it; "" if unknown
- * @id: of the container, whole
- * @name: receives "namespace/pod/container", or "namespace/pod/ID" where only the pod's
- *	folder is there; escaped, cut to @size; untouched if neither is
- * @ret_names: the same, in parts
+ * @uid: uid of its pod, as kubelet writes it; "" if unknown
+ * @id: complete id of the container
+ * @name: receives "namespace/pod/container", or "namespace/pod/ID" if only the pod's directory
+ *	exists; escaped, truncated to @size; unchanged if neither exists
+ * @ret_names: the same, as separate names
  *
- * Return: what it was told by. Only the link is the last word.
+ * Return: where the name was found. Only a name from the link is final.
  */
 enum pods_source pods_name(int log, const char *uid, const char *id, char *name, size_t size,
 			   struct pods_names *ret_names);
 
 /**
- * struct pods_lookup - a container and what Kubernetes calls it
- * @uid, @id: as of pods_name()
- * @source: what @name and @names were told by; PODS_NOTHING leaves them empty
+ * struct pods_lookup - a container and its Kubernetes names
+ * @uid, @id: as in pods_name()
+ * @source: where @name and @names were found; PODS_NOTHING leaves them empty
  */
 struct pods_lookup {
 	char uid[40];
@@ -67,7 +67,7 @@ void pods_lookup_run(struct pods_lookup *lookup, const char *path);
 /* Of three names with what parts them, and a NUL. */
 #define PODS_WHOLE (sizeof(struct pods_names))
 
-/** pods_whole() - "namespace/pod/container", or @name where @names are empty */
+/** pods_whole() - write "namespace/pod/container", or @name if @names are empty */
 void pods_whole(const struct pods_names *names, const char *name, char ret_name[PODS_WHOLE]);
 
 /**
@@ -82,7 +82,9 @@ struct pods_wait {
 };
 
 /**
- * pods_schedule() - when to look again, by what a look has told: each time a quarter later
+ * pods_schedule() - schedule the next lookup after one that found @source
+ *
+ * Each interval is a quarter longer than the previous one.
  */
 void pods_schedule(struct pods_wait *wait, enum pods_source source);
 

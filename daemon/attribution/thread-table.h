@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * TID to process, in fixed memory. A TID has THREAD_WAYS places, side by side;
- * where they are taken, one goes, so that a lookup never probes further.
+ * Maps TIDs to processes in fixed memory. A TID may be in one of THREAD_WAYS adjacent slots. If
+ * all are in use, one is evicted, so a lookup never searches further.
  */
 #ifndef SPEPROF_THREAD_TABLE_H
 #define SPEPROF_THREAD_TABLE_H
@@ -11,12 +11,12 @@
 #define THREAD_WAYS 8
 
 /**
- * struct thread_bucket - the places of the TIDs that hash to it
- * @tid: 0 where the place is free
+ * struct thread_bucket - the slots of all TIDs with one hash
+ * @tid: 0 if the slot is free
  * @process: index of its process, or the table's @unresolved
- * @stamp: of the process when the TID was resolved; another one there now means
- *	that the process is dead or the entry another's: see struct attributor
- * @failed: ms of the last lookup that found nothing
+ * @stamp: stamp of the process when the TID was resolved. If it differs now, the process has
+ *	exited or the entry was reused: see struct attributor
+ * @failed: time of the last lookup without a result, ms
  */
 struct thread_bucket {
 	s32 tid[THREAD_WAYS];
@@ -34,17 +34,21 @@ struct thread_table {
 	u64 evicted;
 };
 
-/* A place in the table; @bucket NULL for none. */
+/* A slot of the table; @bucket is NULL for none. */
 struct thread_slot {
 	struct thread_bucket *bucket;
 	u32 way;
 };
 
-/** threads_init() - room for @threads; @unresolved is the index for "nowhere" */
+/**
+ * threads_init() - allocate a table for @threads threads; returns 0 or -ENOMEM
+ *
+ * @unresolved is the index for "not found".
+ */
 int threads_init(struct thread_table *table, u32 threads, u32 unresolved);
 void threads_deinit(struct thread_table *table);
 
-/* TIDs come in runs: an odd multiplier spreads a run over all buckets. */
+/* TIDs are often consecutive: an odd multiplier spreads them over all buckets. */
 static inline struct thread_bucket *threads_bucket(const struct thread_table *table, s32 tid)
 {
 	return &table->buckets[((u32)tid * 0x9e3779b1U) >> table->shift];
@@ -61,8 +65,8 @@ static inline struct thread_slot threads_find(const struct thread_table *table, 
 }
 
 /**
- * threads_set() - @tid belongs to @process
- * @stamps: of all processes, to tell which places are out of date
+ * threads_set() - set the process of @tid
+ * @stamps: stamps of all processes, which show the outdated slots
  */
 void threads_set(struct thread_table *table, s32 tid, u32 process, u32 stamp, u32 failed,
 		 const u32 *stamps);
