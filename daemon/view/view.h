@@ -165,6 +165,8 @@ const char *memory_share_name(enum memory_share share);
  * @names_pending: locations whose names are still being resolved; a later view has them
  * @names_reason: why names are missing; "" if nothing is wrong
  * @evicted: samples whose location was evicted from the bounded tables
+ * @processes_evicted, @mappings_dropped: number of processes and mappings of a recording that did
+ *	not fit in the tables; 0 for a daemon, whose metrics have them
  * @weight: operations that all samples stand for, by &enum sample_unit; 0 from a daemon that
  *	does not report it
  * @unweighed: samples with an unknown interval: they are in no weight
@@ -216,6 +218,8 @@ struct view_header {
 	u64 names_pending;
 	char names_reason[192];
 	u64 evicted;
+	u64 processes_evicted;
+	u64 mappings_dropped;
 	u64 weight[UNITS];
 	u64 unweighed;
 	u64 unattributed_weight;

@@ -13,6 +13,14 @@
  */
 #define LOCATIONS (1U << 18)
 
+/*
+ * Processes of a recording, and bytes of their mappings. All task events precede the samples, so
+ * each process and each program that it executes needs an entry until the end. A few bytes of a
+ * hostile recording can fork thousands of mappings, hence the second limit.
+ */
+#define PROCESSES (1U << 18)
+#define MAP_MIB	  256ULL
+
 /* Memory of symbols, and how long reading the symbols of one file may take. */
 #define SYMBOLS_BUDGET (64ULL << 20)
 #define SYMBOLS_MS     60000
@@ -77,6 +85,24 @@ static int input_suspect(struct input *input, const char *path, bool explained)
 	return r;
 }
 
+/* Reports tables of the attributor that were too small for the recording. */
+static void input_check_tables(const struct input *input, const char *path)
+{
+	char count[TEXT_NUMBER], capacity[TEXT_NUMBER];
+	struct attributor_stats stats;
+
+	attributor_stats(input->attributor, &stats);
+	if (stats.processes_evicted)
+		message_print("%s: %s processes were evicted from the full process table (%s entries); "
+			      "their samples are unattributed",
+			      path, text_count(count, stats.processes_evicted),
+			      text_count(capacity, PROCESSES));
+	if (stats.mappings_dropped)
+		message_print("%s: %s mappings were dropped because all mappings exceed %llu MiB; "
+			      "samples in them have no binary",
+			      path, text_count(count, stats.mappings_dropped), MAP_MIB);
+}
+
 static int input_replay(struct input *input, const char *path, const struct cpu_list *cpus)
 {
 	struct selection selection = { .sink = profile_sink(input->profile), .cpus = cpus };
@@ -98,6 +124,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 		input->duration_ns = selection.end_ns - selection.start_ns;
 	if (r < 0)
 		return message_fail_replay(path, r, &error);
+	input_check_tables(input, path);
 	return input_suspect(input, path, selection.explained);
 }
 
@@ -111,7 +138,7 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 		       const struct filter *filter, const struct input_watch *watch,
 		       struct input *ret_input)
 {
-	struct attributor_config tasks = { .live = false };
+	struct attributor_config tasks = { .processes = PROCESSES, .map_bytes = MAP_MIB << 20 };
 	struct profile_config config = {
 		.locations = LOCATIONS,
 		.midr = midr,
@@ -142,6 +169,7 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 	       struct view *ret_view)
 {
 	struct symbols *symbols = NULL;
+	struct attributor_stats stats;
 	struct view view = { 0 };
 	int r = input_symbols(&symbols);
 
@@ -154,6 +182,9 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 	if (!view.header.ledgers_unknown)
 		view.header.duration_ns = input->duration_ns;
 	snprintf(view.header.source, sizeof(view.header.source), "recording");
+	attributor_stats(input->attributor, &stats);
+	view.header.processes_evicted = stats.processes_evicted;
+	view.header.mappings_dropped = stats.mappings_dropped;
 	*ret_view = view;
 	return 0;
 }

@@ -74,7 +74,7 @@ static json_object *weight_json(const u64 *weight)
 	return json;
 }
 
-static json_object *totals_json(const struct view_header *h)
+static json_object *totals_json(const struct view_header *h, bool live)
 {
 	json_object *json = json_object_new_object();
 
@@ -93,6 +93,10 @@ static json_object *totals_json(const struct view_header *h)
 	add(json, "unattributed", h->unattributed);
 	add(json, "names_pending", h->names_pending);
 	add(json, "evicted", h->evicted);
+	if (!live) {
+		add(json, "processes_evicted", h->processes_evicted);
+		add(json, "mappings_dropped", h->mappings_dropped);
+	}
 	json_object_object_add(json, "weight", weight_json(h->weight));
 	add(json, "unweighed", h->unweighed);
 	add(json, "unattributed_weight", h->unattributed_weight);
@@ -176,7 +180,7 @@ static json_object *header_json(const struct view_header *h)
 		json_object_object_add(json, "trouble", trouble_json(h));
 	}
 	add_text(json, "share_of", view_unit_name(view_unit(h)));
-	json_object_object_add(json, "totals", totals_json(h));
+	json_object_object_add(json, "totals", totals_json(h, live));
 	return json;
 }
 
