@@ -53,7 +53,7 @@ static int copy_parts(const struct session *session, struct session_properties *
 {
 	struct filter_part parts[FILTER_NODES];
 	u32 n = session->rule->filter ?
-			filter_parts(session->rule->filter, &session->shared_source->cores, parts,
+			filter_split(session->rule->filter, &session->shared_source->cores, parts,
 				     FILTER_NODES) :
 			0;
 

@@ -106,7 +106,7 @@ struct shared_source *shared_source_put(struct shared_source *shared_source);
  * struct session_rule - which samples a session counts
  * @expression: the filter as given; "": all
  * @cgroups: only in or below these; NULL-terminated; NULL: everywhere
- * @cgroups_part: index in filter_parts() of the part for @cgroups
+ * @cgroups_part: index in filter_split() of the part for @cgroups
  * @filter: expression, cgroups and lists of containers combined; NULL: all
  */
 struct session_rule {

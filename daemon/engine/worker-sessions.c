@@ -112,7 +112,7 @@ static struct source_config sampling_of(struct worker_state *state,
 		rule = only->rule;
 	if (rule && rule->filter) {
 		find_cores(shared_source->source, &shared_source->cores);
-		filter_hardware(rule->filter, &shared_source->cores, &filter);
+		filter_offload(rule->filter, &shared_source->cores, &filter);
 	}
 	source_filter_copy(&sampling, &filter);
 	sampling.cgroups = shared_source->source->cgroups && rule ? rule->cgroups : NULL;

@@ -1,79 +1,82 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lists of containers and cgroups as expressions: one language says whom to count. */
+/*
+ * Translates lists of containers and cgroups into an expression, so that one filter applies
+ * all.
+ */
 #include "filter.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void put_quoted(FILE *to, const char *text)
+static void put_quoted(FILE *stream, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
-			fputc('\\', to);
-		fputc(*text, to);
+			fputc('\\', stream);
+		fputc(*text, stream);
 	}
 }
 
-/* What means something in a pattern stands for itself. */
-static void put_literal(FILE *to, const char *text)
+/* Write @text as a pattern that matches only @text: escape wildcards. */
+static void put_literal(FILE *stream, const char *text)
 {
-	char one[3] = "";
+	char escaped[3] = "";
 
 	for (; *text; text++) {
 		bool special = strchr("*?[\\", *text) != NULL;
 
-		snprintf(one, sizeof(one), special ? "\\%c" : "%c", *text);
-		put_quoted(to, one);
+		snprintf(escaped, sizeof(escaped), special ? "\\%c" : "%c", *text);
+		put_quoted(stream, escaped);
 	}
 }
 
-static void put_pattern(FILE *to, const char *pattern)
+static void put_pattern(FILE *stream, const char *pattern)
 {
-	fputs("container =~ \"", to);
-	put_quoted(to, pattern);
-	fputc('"', to);
+	fputs("container =~ \"", stream);
+	put_quoted(stream, pattern);
+	fputc('"', stream);
 }
 
-static void put_cgroup(FILE *to, const char *path)
+static void put_cgroup(FILE *stream, const char *path)
 {
-	fputs("cgroup == \"", to);
-	put_quoted(to, path);
-	fputs("\" || cgroup =~ \"", to);
-	put_literal(to, path);
-	fputs(path[0] == '/' && !path[1] ? "*\"" : "/*\"", to);
+	fputs("cgroup == \"", stream);
+	put_quoted(stream, path);
+	fputs("\" || cgroup =~ \"", stream);
+	put_literal(stream, path);
+	fputs(path[0] == '/' && !path[1] ? "*\"" : "/*\"", stream);
 }
 
-static void put_list(FILE *to, const char **joint, const char *open, char *const *list,
-		     void (*put)(FILE *to, const char *text))
+static void put_list(FILE *stream, const char **separator, const char *open, char *const *list,
+		     void (*put)(FILE *stream, const char *text))
 {
 	if (!list || !*list)
 		return;
-	fprintf(to, "%s%s", *joint, open);
+	fprintf(stream, "%s%s", *separator, open);
 	for (size_t i = 0; list[i]; i++) {
 		if (i)
-			fputs(" || ", to);
-		put(to, list[i]);
+			fputs(" || ", stream);
+		put(stream, list[i]);
 	}
-	fputc(')', to);
-	*joint = " && ";
+	fputc(')', stream);
+	*separator = " && ";
 }
 
 int filter_compose(const struct filter_lists *lists, const char *expression, char **ret_text)
 {
-	const char *joint = "";
+	const char *separator = "";
 	char *text = NULL;
 	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
+	FILE *stream = open_memstream(&text, &size);
 
-	if (!to)
+	if (!stream)
 		return -ENOMEM;
-	put_list(to, &joint, "(", lists->containers, put_pattern);
-	put_list(to, &joint, "!(", lists->excluded, put_pattern);
-	put_list(to, &joint, "(", lists->cgroups, put_cgroup);
+	put_list(stream, &separator, "(", lists->containers, put_pattern);
+	put_list(stream, &separator, "!(", lists->excluded, put_pattern);
+	put_list(stream, &separator, "(", lists->cgroups, put_cgroup);
 	if (expression && *expression)
-		fprintf(to, *joint ? "%s(%s)" : "%s%s", joint, expression);
-	if (fclose(to)) {
+		fprintf(stream, *separator ? "%s(%s)" : "%s%s", separator, expression);
+	if (fclose(stream)) {
 		free(text);
 		return -ENOMEM;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The fields, each with how a sample's value of it is found. */
+/* The table of fields, and functions that get their values from a sample. */
 #include "filter-internal.h"
 #include "codec/payload.h"
 
@@ -79,7 +79,7 @@ static bool get_source(const struct filter_subject *s, u8 parameter, u64 *ret)
 	return spe_sample_has(s->sample, SPE_HAS_SOURCE);
 }
 
-/* A code address as the CPU uses it, a data address without its tag (D18.2.1). */
+/* Returns a code address in canonical form, a data address without its tag (D18.2.1). */
 static bool get_address(const struct filter_subject *s, u8 index, u64 *ret)
 {
 	u64 payload = s->sample->address[index];
@@ -129,16 +129,34 @@ static const char *get_cgroup(const struct filter_subject *s)
 	return s->container ? s->container->cgroup : NULL;
 }
 
-#define NUMBER(n, get, p) { .name = (n), .type = FILTER_NUMBER, .number = (get), .parameter = (p) }
-#define ADDRESS(n, i) \
-	{ .name = (n), .type = FILTER_NUMBER, .number = get_address, .parameter = (i), .address = true }
-#define FLAG(n, get, p) { .name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) }
-#define STRING(n, get) { .name = (n), .type = FILTER_STRING, .string = (get) }
+#define NUMBER(n, get, p)                                                             \
+	{                                                                             \
+		.name = (n), .type = FILTER_NUMBER, .number = (get), .parameter = (p) \
+	}
+#define ADDRESS(n, i)                                                                        \
+	{                                                                                    \
+		.name = (n), .type = FILTER_NUMBER, .number = get_address, .parameter = (i), \
+		.address = true                                                              \
+	}
+#define FLAG(n, get, p)                                                             \
+	{                                                                           \
+		.name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) \
+	}
+#define STRING(n, get)                                              \
+	{                                                           \
+		.name = (n), .type = FILTER_STRING, .string = (get) \
+	}
 
 static const struct filter_field fields[] = {
-	{ .name = "op", .type = FILTER_NAME, .number = get_op, .value_name = op_name,
+	{ .name = "op",
+	  .type = FILTER_NAME,
+	  .number = get_op,
+	  .value_name = op_name,
 	  .values = SPE_KINDS },
-	{ .name = "level", .type = FILTER_NAME, .number = get_level, .value_name = level_name,
+	{ .name = "level",
+	  .type = FILTER_NAME,
+	  .number = get_level,
+	  .value_name = level_name,
 	  .values = SPE_LEVELS },
 	NUMBER("latency.total", get_counter, SPE_COUNTER_TOTAL),
 	NUMBER("latency.issue", get_counter, SPE_COUNTER_ISSUE),
@@ -172,27 +190,27 @@ static const struct filter_field fields[] = {
 	{ .name = "cgroup", .type = FILTER_STRING, .string = get_cgroup, .cgroup = true },
 };
 
-/* By the names of the architecture, "mispredicted" or "event.mispredicted", or by number. */
+/* The field of all events, by name ("mispredicted", "event.mispredicted") or number ("event.7"). */
 static const struct filter_field event = FLAG(NULL, get_event, 0);
 
 static_assert(SPE_OP_IS_CONDITIONAL == SPE_BIT(2) && SPE_OP_IS_RETURN == SPE_BIT(14),
-	      "get_op_flag()'s bits");
+	      "the table passes these bits to get_op_flag()");
 
-static bool is(const char *name, const char *text, size_t len)
+static bool name_equals(const char *name, const char *text, size_t len)
 {
 	return !strncmp(name, text, len) && !name[len];
 }
 
-/* "event.12" names an IMPLEMENTATION DEFINED one. */
-static const struct filter_field *find_event(const char *name, size_t len, u8 *ret_bit)
+/* The form "event.12" also finds events without a name, which are IMPLEMENTATION DEFINED. */
+static const struct filter_field *event_find(const char *name, size_t len, u8 *ret_bit)
 {
 	static const char prefix[] = "event.";
-	size_t skip = len > strlen(prefix) && !strncmp(name, prefix, strlen(prefix)) ?
-			      strlen(prefix) : 0;
+	size_t skip =
+		len > strlen(prefix) && !strncmp(name, prefix, strlen(prefix)) ? strlen(prefix) : 0;
 	u32 bit = 0;
 
 	for (u8 i = 0; i < 64; i++) {
-		if (spe_event_name(i) && is(spe_event_name(i), name + skip, len - skip)) {
+		if (spe_event_name(i) && name_equals(spe_event_name(i), name + skip, len - skip)) {
 			*ret_bit = i;
 			return &event;
 		}
@@ -211,10 +229,10 @@ static const struct filter_field *find_event(const char *name, size_t len, u8 *r
 const struct filter_field *filter_field_find(const char *name, size_t len, u8 *ret_parameter)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (is(fields[i].name, name, len)) {
+		if (name_equals(fields[i].name, name, len)) {
 			*ret_parameter = fields[i].parameter;
 			return &fields[i];
 		}
 	}
-	return find_event(name, len, ret_parameter);
+	return event_find(name, len, ret_parameter);
 }

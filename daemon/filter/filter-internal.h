@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The parsed expression: a tree of nodes, and the table of fields that nodes compare. */
 #ifndef SPEPROF_FILTER_INTERNAL_H
 #define SPEPROF_FILTER_INTERNAL_H
 
@@ -7,19 +8,21 @@
 enum filter_type {
 	FILTER_NUMBER,
 	FILTER_FLAG,
-	FILTER_NAME,	/* one of a field's names: a number to compare with == and != */
+	FILTER_NAME, /* a number that is written as a name, such as "load"; only == and != */
 	FILTER_STRING,
 };
 
 /**
- * struct filter_field - something that a record, or its task, has
- * @number: of FILTER_NUMBER, FILTER_FLAG, FILTER_NAME; false if it is not there
- * @string: of FILTER_STRING; NULL if it is not there
- * @parameter: for @number; of events it is the bit, and the name has it
- * @value_name: of FILTER_NAME: the name of value @i, NULL for a gap
- * @values: how many values
- * @address: where something lies in memory, or its code
- * @cgroup: a path of a cgroup, below the mount
+ * struct filter_field - a field that an expression can compare
+ * @name: the name in expressions; NULL for the field that stands for all events
+ * @number: unless FILTER_STRING: gets the value of a sample; returns false if the sample lacks it
+ * @string: FILTER_STRING: gets the value of a sample; returns NULL if the sample lacks it
+ * @parameter: argument of @number, such as the index of a counter. For events it is the event's
+ *	bit, which filter_field_find() derives from the name
+ * @value_name: FILTER_NAME: returns the name of value @i; NULL if no value has this number
+ * @values: FILTER_NAME: number of values
+ * @address: the value is a code or data address
+ * @cgroup: the value is the path of a cgroup, relative to the mount of cgroupfs
  */
 struct filter_field {
 	const char *name;
@@ -34,8 +37,11 @@ struct filter_field {
 };
 
 /**
- * filter_field_find() - by @name of @len bytes; NULL if there is none such
- * @ret_parameter: for the field's number()
+ * filter_field_find() - look up a field by name
+ * @name: @len bytes, not NUL-terminated
+ * @ret_parameter: receives the argument for the field's number()
+ *
+ * Return: the field, which is static; NULL if no field has this name.
  */
 const struct filter_field *filter_field_find(const char *name, size_t len, u8 *ret_parameter);
 
@@ -46,7 +52,7 @@ enum filter_operator {
 	FILTER_LE,
 	FILTER_GT,
 	FILTER_GE,
-	FILTER_GLOB,	/* =~: fnmatch(3) */
+	FILTER_GLOB, /* "=~": shell pattern, fnmatch(3) */
 };
 
 enum filter_node_type {
@@ -57,12 +63,15 @@ enum filter_node_type {
 };
 
 /**
- * struct filter_node - of the tree
- * @parameter: of @field
- * @left, @right: indices of operands; FILTER_NOT has the left alone
- * @begin, @end: where it stands in the text, with its parentheses
- * @number: to compare with
- * @string: likewise, an offset into @strings
+ * struct filter_node - an operator or a comparison of the expression
+ * @op, @field, @number, @string, @parameter: FILTER_COMPARE only
+ * @number: the number that the field is compared with
+ * @string: the same for FILTER_STRING: offset in &filter.strings
+ * @begin, @end: offsets of the node in the text, including its parentheses. An operator without
+ *	parentheses has none: both are 0
+ * @parameter: argument of @field->number()
+ * @left, @right: indices of the operands; FILTER_NOT has only @left. Operands precede their
+ *	operator, so indices decrease on each path from the root
  */
 struct filter_node {
 	enum filter_node_type type;
@@ -77,19 +86,39 @@ struct filter_node {
 	u8 right;
 };
 
+/**
+ * struct filter - a parsed expression; read-only after filter_new()
+ * @text: a copy of the text
+ * @strings: NUL-terminated strings of the text, without quotes and escapes
+ * @strings_used: bytes of @strings
+ * @root: index of the outermost operator
+ * @count: number of @nodes
+ */
 struct filter {
 	char *text;
-	char *strings;	/* of the length of @text at the most */
+	char *strings;
 	size_t strings_used;
 	u8 root;
 	u8 count;
 	struct filter_node nodes[FILTER_NODES];
 };
 
-/** filter_sources_not() - bits of &source_config.filter_sources_not that the expression allows */
-u64 filter_sources_not(const struct filter *filter, const struct filter_cores *cores);
+/** filter_compare_number() - return whether @a @op @b; FILTER_GLOB is always false */
+bool filter_compare_number(u64 a, enum filter_operator op, u64 b);
 
-/** filter_sources_part() - whether what stands at node @index adds to them */
-bool filter_sources_part(const struct filter *filter, const struct filter_cores *cores, u8 index);
+/**
+ * filter_rejected_sources() - find the data sources of loads that the expression never accepts
+ *
+ * Return: &source_config.filter_sources_not: bit N is set if no load whose Data Source packet ends
+ * in the bits N can match; 0 if the expression does not depend on the data source.
+ */
+u64 filter_rejected_sources(const struct filter *filter, const struct filter_cores *cores);
+
+/**
+ * filter_node_rejects_sources() - return whether the node at @index contributes to
+ * filter_rejected_sources()
+ */
+bool filter_node_rejects_sources(const struct filter *filter, const struct filter_cores *cores,
+				 u8 index);
 
 #endif

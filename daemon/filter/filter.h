@@ -56,24 +56,27 @@ struct filter_subject {
  */
 int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error);
 
-/** filter_free() - free @filter, which may be NULL; returns NULL */
+/** filter_free() - free @filter, which may be NULL; always returns NULL */
 struct filter *filter_free(struct filter *filter);
 
 /**
- * filter_match() - return whether the sample satisfies the expression
+ * filter_match() - return whether a sample satisfies the expression
+ * @filter: the expression; not modified, so several threads may evaluate it at once
+ * @subject: the sample
  *
- * A comparison with a field that the record lacks is false; so is !=.
+ * A comparison with a field that the record lacks is false, also with the operator !=.
  */
 bool filter_match(const struct filter *filter, const struct filter_subject *subject);
 
 /**
- * filter_compares_addresses() - return whether it uses pc, target, address or address.physical
+ * filter_compares_addresses() - return whether the expression uses pc, target, address or
+ * address.physical
  *
  * The counts of such a filter reveal memory addresses to its author, one bit per expression.
  */
 bool filter_compares_addresses(const struct filter *filter);
 
-/** filter_text() - return the text of the expression; valid as long as the filter */
+/** filter_text() - return the text given to filter_new(); valid until filter_free() */
 const char *filter_text(const struct filter *filter);
 
 /* Maximum number of Data Source encodings of the cores of one machine. */
@@ -91,7 +94,11 @@ struct filter_cores {
 	bool unknown;
 };
 
-/** filter_cores_add() - add the core with @midr (MIDR_EL1) to @cores; 0 is an unknown core */
+/**
+ * filter_cores_add() - add a core to the cores that a filter is evaluated for
+ * @cores: all zeros before the first call
+ * @midr: MIDR_EL1 of the core; 0 if unknown, which sets @cores->unknown
+ */
 void filter_cores_add(struct filter_cores *cores, u64 midr);
 
 /**
@@ -99,8 +106,8 @@ void filter_cores_add(struct filter_cores *cores, u64 midr);
  * @text: its first character in filter_text()
  * @len: its length, bytes
  * @hardware: every SPU can evaluate it
- * @inverted: an SPU with FEAT_SPEv1p2 can evaluate it; false if @hardware is true
- * @sources: an SPU with FEAT_SPE_FDS can evaluate it for loads
+ * @inverted: an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware is true
+ * @sources: an SPU with FEAT_SPE_FDS can evaluate it for loads, by PMSDSFR_EL1
  */
 struct filter_part {
 	const char *text;
@@ -111,14 +118,16 @@ struct filter_part {
 };
 
 /**
- * filter_parts() - split an expression into its top-level operands
- * @cores: as for filter_hardware()
- * @ret_parts: the operands, at most @room; FILTER_NODES always suffices
+ * filter_split() - split an expression into the operands of its top-level "&&"
+ * @filter: the expression
+ * @cores: as for filter_offload()
+ * @ret_parts: receives the operands in the order of the text
+ * @capacity: number of elements of @ret_parts; FILTER_NODES always suffices
  *
- * Return: the number of operands.
+ * Return: the number of operands in @ret_parts.
  */
-u32 filter_parts(const struct filter *filter, const struct filter_cores *cores,
-		 struct filter_part *ret_parts, u32 room);
+u32 filter_split(const struct filter *filter, const struct filter_cores *cores,
+		 struct filter_part *ret_parts, u32 capacity);
 
 /**
  * struct filter_lists - the containers to count, in addition to an expression
@@ -145,15 +154,15 @@ struct filter_lists {
 int filter_compose(const struct filter_lists *lists, const char *expression, char **ret_text);
 
 /**
- * filter_hardware() - set the SPU's filters to reject samples that the expression never accepts
+ * filter_offload() - set the SPU's filters to reject samples that the expression never accepts
  * @filter: the expression
  * @cores: all cores with an SPU; NULL if unknown: the SPU then does not filter by level
- * @config: its filter_* members are set so that every matching record passes
+ * @config: zeroed by the caller; the filter_* members are set so that every matching record passes
  *
- * Return: a static sentence about what every SPU filters; "" for nothing. It omits filters of
- * absent events and of data sources.
+ * Return: a static text such as "types and latency" that names the filters of every SPU; "" for
+ * none. Filters of absent events and of data sources are not named, since not every SPU has them.
  */
-const char *filter_hardware(const struct filter *filter, const struct filter_cores *cores,
-			    struct source_config *config);
+const char *filter_offload(const struct filter *filter, const struct filter_cores *cores,
+			   struct source_config *config);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Evaluation, and what of it the SPU can do. */
+/* Evaluates expressions, and derives the SPU's filters from them. */
 #include "filter-internal.h"
 #include "codec/registers.h"
 
 #include <fnmatch.h>
 
-/* A total latency above this no counter of 12 bits tells (D18.2.3). */
+/* The largest value of a 12-bit counter, such as the total latency (D18.2.3). */
 #define LATENCY_MAX 4095
 
-static bool compare_number(u64 a, enum filter_operator op, u64 b)
+bool filter_compare_number(u64 a, enum filter_operator op, u64 b)
 {
 	switch (op) {
 	case FILTER_EQ:
@@ -40,33 +40,35 @@ static bool compare_string(const char *a, enum filter_operator op, const char *b
 	}
 }
 
-static bool compare(const struct filter *filter, const struct filter_node *node,
-		    const struct filter_subject *subject)
+static bool node_compare(const struct filter *filter, const struct filter_node *node,
+			 const struct filter_subject *subject)
 {
 	const char *string;
 	u64 number;
 
 	if (node->field->type != FILTER_STRING)
 		return node->field->number(subject, node->parameter, &number) &&
-		       compare_number(number, node->op, node->number);
+		       filter_compare_number(number, node->op, node->number);
 	string = node->field->string(subject);
 	return string && compare_string(string, node->op, filter->strings + node->string);
 }
 
-/* As deep as the parser let it become. NOLINTNEXTLINE(misc-no-recursion) */
-static bool match(const struct filter *filter, u8 index, const struct filter_subject *subject)
+/* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
+static bool node_match(const struct filter *filter, u8 index, const struct filter_subject *subject)
 {
 	const struct filter_node *node = &filter->nodes[index];
 
 	switch (node->type) {
 	case FILTER_AND:
-		return match(filter, node->left, subject) && match(filter, node->right, subject);
+		return node_match(filter, node->left, subject) &&
+		       node_match(filter, node->right, subject);
 	case FILTER_OR:
-		return match(filter, node->left, subject) || match(filter, node->right, subject);
+		return node_match(filter, node->left, subject) ||
+		       node_match(filter, node->right, subject);
 	case FILTER_NOT:
-		return !match(filter, node->left, subject);
+		return !node_match(filter, node->left, subject);
 	default:
-		return compare(filter, node, subject);
+		return node_compare(filter, node, subject);
 	}
 }
 
@@ -80,28 +82,29 @@ bool filter_compares_addresses(const struct filter *filter)
 
 bool filter_match(const struct filter *filter, const struct filter_subject *subject)
 {
-	return match(filter, filter->root, subject);
+	return node_match(filter, filter->root, subject);
 }
 
-/* ---- In the SPU -------------------------------------------------------------- */
+/* ---- Filters of the SPU ------------------------------------------------------- */
 
-enum hardware_part { IN_TYPES = 1, IN_LATENCY = 2, IN_EVENTS = 4, IN_EVENTS_NOT = 8 };
+/* The SPU's filters that evaluate a node, as a bit mask. */
+enum spu_filter { SPU_TYPES = 1, SPU_LATENCY = 2, SPU_EVENTS = 4, SPU_EVENTS_NOT = 8 };
 
-/* PMSFCR's bits for "op == X", or such in "||"; 0 if it is something else. */
-static u64 types_of(const struct filter *filter, u8 index)
+/* Returns PMSFCR_EL1's bits for "op == X", and for "||" of such nodes; 0 for every other node. */
+static u64 node_types(const struct filter *filter, u8 index)
 {
 	const struct filter_node *node = &filter->nodes[index];
 	u64 left, right;
 
 	if (node->type == FILTER_OR) {
-		left = types_of(filter, node->left);
-		right = types_of(filter, node->right);
+		left = node_types(filter, node->left);
+		right = node_types(filter, node->right);
 		return left && right ? left | right : 0;
 	}
 	if (node->type != FILTER_COMPARE || node->op != FILTER_EQ ||
 	    strcmp(node->field->name ?: "", "op") != 0)
 		return 0;
-	/* An atomic is a load to the filter and a store too (PMSFCR_EL1.{LD, ST}). */
+	/* The filter treats an atomic as both a load and a store (PMSFCR_EL1.{LD, ST}). */
 	switch (node->number) {
 	case SPE_KIND_LOAD:
 		return SPE_PMSFCR_LD;
@@ -114,8 +117,8 @@ static u64 types_of(const struct filter *filter, u8 index)
 	}
 }
 
-/* The least total latency that it lets through; 0 if it does not bound that. */
-static u64 latency_of(const struct filter_node *node)
+/* Returns the minimum total latency that the node requires, cycles; 0 if it requires none. */
+static u64 node_latency(const struct filter_node *node)
 {
 	if (node->type != FILTER_COMPARE || strcmp(node->field->name ?: "", "latency.total") != 0)
 		return 0;
@@ -130,78 +133,91 @@ static u64 latency_of(const struct filter_node *node)
 	}
 }
 
-/* The bit of an event that @node asks for, which every SPU filters, to be there or not. */
-static u64 event_of(const struct filter_node *node, bool *ret_there)
+/*
+ * Returns the bit of the event that the node compares, if every SPU can filter by it, else 0.
+ * @ret_present is whether the node requires the event, or its absence.
+ */
+static u64 node_event(const struct filter_node *node, bool *ret_present)
 {
-	const u64 all = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
-			SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
+	const u64 filterable = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
+			       SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
 
-	/* The fields of events alone have no name of their own. */
+	/* Only the field that stands for all events has no name. */
 	if (node->type != FILTER_COMPARE || node->field->name)
 		return 0;
-	*ret_there = node->number == (node->op == FILTER_EQ);
-	return SPE_BIT(node->parameter) & all;
+	*ret_present = node->number == (node->op == FILTER_EQ);
+	return SPE_BIT(node->parameter) & filterable;
 }
 
 /*
- * PMSEVFR's or PMSNEVFR's (PMSFCR_EL1.FE and .FnE: all filters that are on must agree). "!" of a
- * record without events holds, and of one that asks for their absence that is more than PMSEVFR
- * lets through; but no sample is without events.
+ * Set PMSEVFR_EL1 or PMSNEVFR_EL1 for an event or its negation. A record passes only if all enabled
+ * filters accept it (PMSFCR_EL1.FE, PMSFCR_EL1.FnE).
+ *
+ * "!event" also accepts records without an Events packet, which PMSNEVFR_EL1 accepts too. The
+ * negation of an absence would accept them as well, but PMSEVFR_EL1 rejects them: not offloaded.
  */
-static u32 push_event(const struct filter *filter, u8 index, struct source_config *config)
+static u32 offload_event(const struct filter *filter, u8 index, struct source_config *config)
 {
 	const struct filter_node *node = &filter->nodes[index];
-	bool negated = false, there = false;
+	bool negated = false, present = false;
 	u64 event;
 
 	if (node->type == FILTER_NOT) {
 		node = &filter->nodes[node->left];
 		negated = true;
 	}
-	event = event_of(node, &there);
-	if (!event || (negated && !there))
+	event = node_event(node, &present);
+	if (!event || (negated && !present))
 		return 0;
-	if (there && !negated) {
+	if (present && !negated) {
 		config->filter_events |= event;
-		/* One in both is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE); who wants both has nothing anyway. */
+		/*
+		 * An event in both registers is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE). An
+		 * expression that requires both matches nothing, so either register will do.
+		 */
 		config->filter_events_not &= ~event;
-		return IN_EVENTS;
+		return SPU_EVENTS;
 	}
 	config->filter_events_not |= event & ~config->filter_events;
-	return IN_EVENTS_NOT;
+	return SPU_EVENTS_NOT;
 }
 
-static u32 push(const struct filter *filter, u8 index, struct source_config *config)
+static u32 offload_node(const struct filter *filter, u8 index, struct source_config *config)
 {
 	const struct filter_node *node = &filter->nodes[index];
 	u64 types, latency;
-	u32 parts = 0;
+	u32 used = 0;
 
 	if (node->type == FILTER_AND)
-		return push(filter, node->left, config) | push(filter, node->right, config);
-	types = types_of(filter, index);
-	latency = latency_of(node);
+		return offload_node(filter, node->left, config) |
+		       offload_node(filter, node->right, config);
+	types = node_types(filter, index);
+	latency = node_latency(node);
 	if (types) {
-		/* Two of them at once let through what both do; none is no filter. */
+		/*
+		 * Both operands of "&&" must hold: intersect. An empty set would disable the
+		 * filter.
+		 */
 		config->filter_types = config->filter_types && (config->filter_types & types) ?
-					       config->filter_types & types : types;
-		parts |= IN_TYPES;
+					       config->filter_types & types :
+					       types;
+		used |= SPU_TYPES;
 	}
 	if (latency > config->filter_latency) {
 		config->filter_latency = (u32)latency;
-		parts |= IN_LATENCY;
+		used |= SPU_LATENCY;
 	}
-	return parts | push_event(filter, index, config);
+	return used | offload_event(filter, index, config);
 }
 
-/* What reads on to see whether there is an operator ends behind the blanks. */
+/* Remove blanks at the end, which the parser skips when it looks for an operator. */
 static void part_trim(struct filter_part *part)
 {
 	while (part->len > 1 && strchr(" \t\n", part->text[part->len - 1]))
 		part->len--;
 }
 
-/* Parentheses that change nothing are not shown. */
+/* Remove parentheses around the whole operand. */
 static void part_strip(struct filter_part *part)
 {
 	while (part->len > 2 && part->text[0] == '(') {
@@ -213,54 +229,54 @@ static void part_strip(struct filter_part *part)
 	}
 }
 
-/* As deep as the parser let it become. NOLINTNEXTLINE(misc-no-recursion) */
-static u32 parts(const struct filter *filter, const struct filter_cores *cores, u8 index,
-		 struct filter_part *to, u32 room)
+/* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
+static u32 node_split(const struct filter *filter, const struct filter_cores *cores, u8 index,
+		      struct filter_part *ret_parts, u32 capacity)
 {
 	const struct filter_node *node = &filter->nodes[index];
 	struct source_config config = { 0 };
-	u32 in, n;
+	u32 used, n;
 
 	if (node->type == FILTER_AND) {
-		n = parts(filter, cores, node->left, to, room);
-		return n + parts(filter, cores, node->right, to + n, room - n);
+		n = node_split(filter, cores, node->left, ret_parts, capacity);
+		return n + node_split(filter, cores, node->right, ret_parts + n, capacity - n);
 	}
-	in = push(filter, index, &config);
-	if (room)
-		*to = (struct filter_part){
-			.text = filter->text + node->begin,
-			.len = node->end - node->begin,
-			.hardware = in & ~(u32)IN_EVENTS_NOT,
-			.inverted = in == IN_EVENTS_NOT,
-			.sources = filter_sources_part(filter, cores, index),
-		};
-	if (room)
-		part_trim(to);
-	if (room && node->type != FILTER_OR)
-		part_strip(to);
-	return room ? 1 : 0;
+	if (!capacity)
+		return 0;
+	used = offload_node(filter, index, &config);
+	*ret_parts = (struct filter_part){
+		.text = filter->text + node->begin,
+		.len = node->end - node->begin,
+		.hardware = used & ~(u32)SPU_EVENTS_NOT,
+		.inverted = used == SPU_EVENTS_NOT,
+		.sources = filter_node_rejects_sources(filter, cores, index),
+	};
+	part_trim(ret_parts);
+	if (node->type != FILTER_OR)
+		part_strip(ret_parts);
+	return 1;
 }
 
-u32 filter_parts(const struct filter *filter, const struct filter_cores *cores,
-		 struct filter_part *ret_parts, u32 room)
+u32 filter_split(const struct filter *filter, const struct filter_cores *cores,
+		 struct filter_part *ret_parts, u32 capacity)
 {
-	return parts(filter, cores, filter->root, ret_parts, room);
+	return node_split(filter, cores, filter->root, ret_parts, capacity);
 }
 
-const char *filter_hardware(const struct filter *filter, const struct filter_cores *cores,
-			    struct source_config *config)
+const char *filter_offload(const struct filter *filter, const struct filter_cores *cores,
+			   struct source_config *config)
 {
-	static const char *const said[] = {
+	static const char *const names[] = {
 		[0] = "",
-		[IN_TYPES] = "types",
-		[IN_LATENCY] = "latency",
-		[IN_TYPES | IN_LATENCY] = "types and latency",
-		[IN_EVENTS] = "events",
-		[IN_TYPES | IN_EVENTS] = "types and events",
-		[IN_LATENCY | IN_EVENTS] = "latency and events",
-		[IN_TYPES | IN_LATENCY | IN_EVENTS] = "types, latency and events",
+		[SPU_TYPES] = "types",
+		[SPU_LATENCY] = "latency",
+		[SPU_TYPES | SPU_LATENCY] = "types and latency",
+		[SPU_EVENTS] = "events",
+		[SPU_TYPES | SPU_EVENTS] = "types and events",
+		[SPU_LATENCY | SPU_EVENTS] = "latency and events",
+		[SPU_TYPES | SPU_LATENCY | SPU_EVENTS] = "types, latency and events",
 	};
 
-	config->filter_sources_not = filter_sources_not(filter, cores);
-	return said[push(filter, filter->root, config) & ~(u32)IN_EVENTS_NOT];
+	config->filter_sources_not = filter_rejected_sources(filter, cores);
+	return names[offload_node(filter, filter->root, config) & ~(u32)SPU_EVENTS_NOT];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * By recursive descent, of bounded depth:
+ * Parses expressions by recursive descent, at most FILTER_DEPTH levels deep:
  *
  *	or      = and { "||" and }
  *	and     = not { "&&" not }
@@ -14,6 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/**
+ * struct parser - the state of filter_new()
+ * @filter: receives the nodes
+ * @at: the next character, in &filter.text
+ * @depth: levels of parentheses and "!" around @at
+ * @error: set when parsing fails
+ */
 struct parser {
 	struct filter *filter;
 	const char *at;
@@ -21,8 +28,9 @@ struct parser {
 	struct filter_error *error;
 };
 
-static int __attribute__((format(printf, 3, 4))) fail_at(struct parser *p, const char *at,
-							 const char *format, ...)
+/* Report an error at @at; always returns -EINVAL. */
+static int __attribute__((format(printf, 3, 4)))
+fail_at(struct parser *p, const char *at, const char *format, ...)
 {
 	va_list ap;
 
@@ -39,7 +47,8 @@ static void skip_space(struct parser *p)
 		p->at++;
 }
 
-static bool take(struct parser *p, const char *word)
+/* Skip blanks and @word; returns false without skipping @word if something else follows. */
+static bool skip_word(struct parser *p, const char *word)
 {
 	skip_space(p);
 	if (strncmp(p->at, word, strlen(word)) != 0)
@@ -63,7 +72,10 @@ static size_t word_length(const char *at)
 	return len;
 }
 
-/* What stands at @at, for an error: a word, or a character; hostile bytes are not repeated. */
+/*
+ * Describe the text at @at for an error message: a word or a character. Unprintable bytes become
+ * "?", since the message may be shown in a terminal. Returns the length of @ret_text.
+ */
 static int describe(const char *at, const char **ret_text)
 {
 	size_t len = word_length(at);
@@ -79,8 +91,10 @@ static int describe(const char *at, const char **ret_text)
 static int node_new(struct parser *p, const struct filter_node *node, u8 *ret_index)
 {
 	if (p->filter->count == FILTER_NODES - 1)
-		return fail_at(p, p->at, "too long: an expression has at most %u parts",
-			       FILTER_NODES - 1);
+		return fail_at(
+			p, p->at,
+			"too long: an expression has at most %u comparisons, flags and operators",
+			FILTER_NODES - 1);
 	p->filter->nodes[p->filter->count] = *node;
 	*ret_index = p->filter->count++;
 	return 0;
@@ -95,8 +109,9 @@ static int parse_operator(struct parser *p, const struct filter_field *field,
 		const char *text;
 		enum filter_operator op;
 	} operators[] = {
-		{ "==", FILTER_EQ }, { "!=", FILTER_NE }, { "=~", FILTER_GLOB }, { "<=", FILTER_LE },
-		{ ">=", FILTER_GE }, { "<", FILTER_LT },  { ">", FILTER_GT },
+		{ "==", FILTER_EQ }, { "!=", FILTER_NE }, { "=~", FILTER_GLOB },
+		{ "<=", FILTER_LE }, { ">=", FILTER_GE }, { "<", FILTER_LT },
+		{ ">", FILTER_GT },
 	};
 	static const char *const right[] = {
 		[FILTER_NUMBER] = "==, !=, <, <=, > or >=",
@@ -112,7 +127,7 @@ static int parse_operator(struct parser *p, const struct filter_field *field,
 
 	skip_space(p);
 	start = p->at;
-	while (i < ARRAY_SIZE(operators) && !take(p, operators[i].text))
+	while (i < ARRAY_SIZE(operators) && !skip_word(p, operators[i].text))
 		i++;
 	if (i < ARRAY_SIZE(operators)) {
 		enum filter_operator op = operators[i].op;
@@ -139,11 +154,12 @@ static int parse_number(struct parser *p, u64 *ret_number)
 	int n;
 
 	errno = 0;
-	/* A leading 0 makes no other number of it. */
+	/* A leading 0 does not mean octal. */
 	*ret_number = strtoull(start, &end, *start == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (!len || *start < '0' || *start > '9' || end != start + len || errno) {
 		n = describe(start, &text);
-		return fail_at(p, start, "\"%.*s\": should be a number from 0 to 2^64 - 1, decimal or 0x...",
+		return fail_at(p, start,
+			       "\"%.*s\": should be a number from 0 to 2^64 - 1, decimal or 0x...",
 			       n, text);
 	}
 	p->at = end;
@@ -179,9 +195,9 @@ static int parse_flag(struct parser *p, u64 *ret_number)
 	const char *text;
 	int n;
 
-	if (take(p, "true")) {
+	if (skip_word(p, "true")) {
 		*ret_number = 1;
-	} else if (take(p, "false")) {
+	} else if (skip_word(p, "false")) {
 		*ret_number = 0;
 	} else {
 		n = describe(p->at, &text);
@@ -190,7 +206,7 @@ static int parse_flag(struct parser *p, u64 *ret_number)
 	return 0;
 }
 
-/* "text", in which \" and \\ stand for those two, or a word. */
+/* Parse a word, or text in quotes in which \" and \\ are escapes. */
 static int parse_string(struct parser *p, u16 *ret_string)
 {
 	struct filter *f = p->filter;
@@ -201,7 +217,8 @@ static int parse_string(struct parser *p, u16 *ret_string)
 	if (*p->at != '"') {
 		if (!len) {
 			n = describe(start, &text);
-			return fail_at(p, start, "\"%.*s\": should be a name, or text in quotes", n, text);
+			return fail_at(p, start, "\"%.*s\": should be a name, or text in quotes", n,
+				       text);
 		}
 		memcpy(f->strings + begin, start, len);
 		p->at += len;
@@ -221,7 +238,10 @@ static int parse_string(struct parser *p, u16 *ret_string)
 	return 0;
 }
 
-/* A cgroup's path begins below the mount; one that begins with the mount matches none. */
+/*
+ * Reject a cgroup path that includes the mount point: paths are relative to it, so it never
+ * matches.
+ */
 static int check_cgroup(struct parser *p, const char *at, const char *path)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
@@ -234,8 +254,10 @@ static int check_cgroup(struct parser *p, const char *at, const char *path)
 		path = path[len] ? path + len : "/";
 		while (shown < 80 && path[shown] >= ' ' && path[shown] < 0x7f)
 			shown++;
-		return fail_at(p, at, "paths of cgroups are without the mount %s: should be \"%.*s%s\"",
-			       mounts[i], (int)shown, path, path[shown] ? "..." : "");
+		return fail_at(
+			p, at,
+			"the path of a cgroup is relative to the mount %s: should be \"%.*s%s\"",
+			mounts[i], (int)shown, path, path[shown] ? "..." : "");
 	}
 	return 0;
 }
@@ -257,7 +279,8 @@ static int parse_value(struct parser *p, struct filter_node *node)
 	default:
 		r = parse_string(p, &node->string);
 		return r >= 0 && node->field->cgroup ?
-			       check_cgroup(p, start, p->filter->strings + node->string) : r;
+			       check_cgroup(p, start, p->filter->strings + node->string) :
+			       r;
 	}
 }
 
@@ -271,13 +294,16 @@ static int parse_compare(struct parser *p, u8 *ret_index)
 	node.field = len ? filter_field_find(p->at, len, &node.parameter) : NULL;
 	if (!node.field) {
 		n = describe(p->at, &text);
-		return fail_at(p, p->at, "\"%.*s\": should be a field, as op, latency.total, level, container or mispredicted (Documentation/reference/filters.md)",
+		return fail_at(p, p->at,
+			       "\"%.*s\": should be a field, such as op, latency.total, level, "
+			       "container or mispredicted (Documentation/reference/filters.md)",
 			       n, text);
 	}
 	p->at += len;
 	skip_space(p);
-	/* A flag alone is a flag that is not 0. */
-	if (node.field->type != FILTER_FLAG || *p->at == '=' || (*p->at == '!' && p->at[1] == '=')) {
+	/* A flag without an operator means "flag != 0", the initial value of @node. */
+	if (node.field->type != FILTER_FLAG || *p->at == '=' ||
+	    (*p->at == '!' && p->at[1] == '=')) {
 		r = parse_operator(p, node.field, &node.op);
 		if (r >= 0)
 			r = parse_value(p, &node);
@@ -294,7 +320,7 @@ static int parse_inner(struct parser *p, u8 *ret_index)
 
 	p->at++;
 	r = parse_or(p, ret_index);
-	if (r >= 0 && !take(p, ")"))
+	if (r >= 0 && !skip_word(p, ")"))
 		return fail_at(p, open, "this parenthesis is not closed");
 	return r;
 }
@@ -333,7 +359,7 @@ static int parse_and(struct parser *p, u8 *ret_index)
 	struct filter_node node = { .type = FILTER_AND };
 	int r = parse_not(p, ret_index);
 
-	while (r >= 0 && take(p, "&&")) {
+	while (r >= 0 && skip_word(p, "&&")) {
 		node.left = *ret_index;
 		r = parse_not(p, &node.right);
 		if (r >= 0)
@@ -347,7 +373,7 @@ static int parse_or(struct parser *p, u8 *ret_index)
 	struct filter_node node = { .type = FILTER_OR };
 	int r = parse_and(p, ret_index);
 
-	while (r >= 0 && take(p, "||")) {
+	while (r >= 0 && skip_word(p, "||")) {
 		node.left = *ret_index;
 		r = parse_and(p, &node.right);
 		if (r >= 0)
@@ -356,8 +382,8 @@ static int parse_or(struct parser *p, u8 *ret_index)
 	return r;
 }
 
-/* Operands of "&&" and what has parentheses have their text, and "||" at the top has all of it. */
-static void note_root(struct parser *p)
+/* Set the text of an outermost "&&" or "||", which parse_not() leaves unset. */
+static void root_set_text(struct parser *p)
 {
 	struct filter_node *root = &p->filter->nodes[p->filter->root];
 
@@ -367,7 +393,7 @@ static void note_root(struct parser *p)
 	root->end = (u16)strlen(p->filter->text);
 }
 
-static int parse(struct parser *p)
+static int parse_expression(struct parser *p)
 {
 	const char *text;
 	int r, n;
@@ -382,7 +408,7 @@ static int parse(struct parser *p)
 		n = describe(p->at, &text);
 		return fail_at(p, p->at, "\"%.*s\": should be &&, || or the end", n, text);
 	}
-	note_root(p);
+	root_set_text(p);
 	return 0;
 }
 
@@ -395,11 +421,11 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 	if (!p.filter)
 		return -ENOMEM;
 	p.filter->text = strdup(text);
-	/* Each string ends with a NUL in place of an operator or a quote at least. */
+	/* Each string needs a NUL, but an operator or a quote of the text is not copied. */
 	p.filter->strings = calloc(1, strlen(text) + 1);
 	if (p.filter->text && p.filter->strings) {
 		p.at = p.filter->text;
-		r = parse(&p);
+		r = parse_expression(&p);
 	}
 	if (r < 0) {
 		filter_free(p.filter);

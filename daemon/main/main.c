@@ -257,7 +257,7 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 
 	if (!machine->rule->filter)
 		return 0;
-	parts = filter_hardware(machine->rule->filter, &machine->shared_source->cores, &config);
+	parts = filter_offload(machine->rule->filter, &machine->shared_source->cores, &config);
 	log_filters(result, sizeof(result), source->filters, parts);
 	log_filters(result, sizeof(result), source->filters_not, "absent events");
 	log_filters(result, sizeof(result), source->filters_sources, "data sources");

@@ -80,7 +80,7 @@ static int open_shared_source(struct loading *l, const struct session_record *re
 	int r;
 
 	if (rule->filter)
-		filter_hardware(rule->filter, NULL, &filter);
+		filter_offload(rule->filter, NULL, &filter);
 	source_filter_copy(&sampling, &filter);
 	sampling.cgroups = record->of_cgroups ? rule->cgroups : NULL;
 	sampling.cgroups_known = true;

@@ -42,7 +42,7 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	struct source_config config = { 0 };
 	const struct spe_sample *s = subject->sample;
 
-	filter_hardware(filter, NULL, &config);
+	filter_offload(filter, NULL, &config);
 	if (!filter_match(filter, subject))
 		return;
 	fuzz_assert((s->events & config.filter_events) == config.filter_events);
@@ -64,7 +64,7 @@ static void check_sources(const struct filter *filter)
 
 	for (size_t i = 0; i < ARRAY_SIZE(midrs); i++)
 		filter_cores_add(&cores, midrs[i]);
-	filter_hardware(filter, &cores, &config);
+	filter_offload(filter, &cores, &config);
 	for (size_t i = 0; i < ARRAY_SIZE(sources) * ARRAY_SIZE(midrs); i++) {
 		load.source = sources[i / ARRAY_SIZE(midrs)];
 		subject.origin = spe_sample_origin(

@@ -268,7 +268,7 @@ static void test_hardware(void **state)
 		struct source_config config = { 0 };
 
 		test_row("%s", rows[i].text);
-		assert_row(!strcmp(filter_hardware(filter, NULL, &config), rows[i].says));
+		assert_row(!strcmp(filter_offload(filter, NULL, &config), rows[i].says));
 		assert_row(config.filter_types == rows[i].types);
 		assert_row(config.filter_latency == rows[i].latency);
 		assert_row(config.filter_events == rows[i].events);
@@ -355,7 +355,7 @@ static void test_sources(void **state)
 		struct filter *filter = parsed(rows[i].text);
 		struct source_config config = { 0 };
 
-		filter_hardware(filter, &cores, &config);
+		filter_offload(filter, &cores, &config);
 		test_row("%s on %x: %llx", rows[i].text, rows[i].midrs[0],
 			 (unsigned long long)config.filter_sources_not);
 		assert_row(config.filter_sources_not == rows[i].sources_not);
@@ -413,7 +413,7 @@ static void test_sources_sound(void **state)
 		struct filter *filter = parsed(texts[i / ARRAY_SIZE(midrs)]);
 		struct source_config config = { 0 };
 
-		filter_hardware(filter, &cores, &config);
+		filter_offload(filter, &cores, &config);
 		left_out += !!config.filter_sources_not;
 		for (u16 source = 0; source < (cores.unknown ? 256 : 64); source++) {
 			test_row("%s on %x: %u", texts[i / ARRAY_SIZE(midrs)], midr, source);
@@ -442,14 +442,14 @@ static void test_sources_parts(void **state)
 	struct filter_part parts[FILTER_NODES];
 
 	(void)state;
-	assert_int_equal(filter_parts(filter, &cores, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	assert_int_equal(filter_split(filter, &cores, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].text);
 		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
 		assert_row(parts[i].sources == rows[i].sources);
 	}
 	/* Without a core type: by the packet alone. */
-	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_false(parts[i].sources);
 	filter_free(filter);
@@ -467,9 +467,9 @@ static void test_sources_many(void **state)
 	for (u32 i = 0; i < 64; i++)
 		sprintf(text + strlen(text), "%ssource != %u", i ? " && " : "", 1000 + i * 1000);
 	filter = parsed(text);
-	filter_hardware(filter, NULL, &config);
+	filter_offload(filter, NULL, &config);
 	assert_int_equal(config.filter_sources_not, 0);
-	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), 64);
+	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), 64);
 	filter_free(filter);
 }
 
@@ -496,7 +496,7 @@ static void test_parts(void **state)
 	struct filter *filter = parsed(text);
 
 	(void)state;
-	assert_int_equal(filter_parts(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
+	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].text);
 		assert_row(parts[i].len == strlen(rows[i].text));
@@ -504,7 +504,7 @@ static void test_parts(void **state)
 		assert_row(parts[i].hardware == rows[i].hardware);
 		assert_row(parts[i].inverted == rows[i].inverted);
 	}
-	assert_int_equal(filter_parts(filter, NULL, parts, 2), 2);
+	assert_int_equal(filter_split(filter, NULL, parts, 2), 2);
 	filter_free(filter);
 }
 
@@ -525,7 +525,7 @@ static void test_part_alone(void **state)
 		struct filter_part part;
 
 		test_row("%s", rows[i][0]);
-		assert_row(filter_parts(filter, NULL, &part, 1) == 1);
+		assert_row(filter_split(filter, NULL, &part, 1) == 1);
 		assert_row(part.len == strlen(rows[i][1]));
 		assert_row(!strncmp(part.text, rows[i][1], part.len));
 		filter_free(filter);
