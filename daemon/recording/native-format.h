@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * speprof's own recordings: a file header, then windows as the module's ABI has
- * them (uapi/linux/speprof.h), and task events under a kind of their own, which
- * readers of the ABI skip. Little-endian; everything begins at multiples of 64.
+ * speprof's own recording format: a file header, then windows as the module's ABI defines them
+ * (uapi/linux/speprof.h), and task events as windows of another kind, which readers of the ABI
+ * skip. All fields are little-endian; headers begin at multiples of 64 bytes.
  */
 #ifndef SPEPROF_NATIVE_FORMAT_H
 #define SPEPROF_NATIVE_FORMAT_H
@@ -11,17 +11,21 @@
 
 #include "source/source.h"
 
-/* Not text, not the first byte of a record's usual packets, not a perf.data. */
+/* The first byte is not ASCII, and begins none of the packets that usually begin an SPE record. */
 #define NATIVE_MAGIC   "\x89SPEPROF"
 #define NATIVE_VERSION 1
-/* As the writer has it in memory: tells the byte order. */
+/* A number in the writer's byte order, so that the reader can detect another one. */
 #define NATIVE_ORDER 0x01020304U
 
 /**
- * struct native_header - the first bytes of a file
- * @header_size: bytes up to the first window, a multiple of 64
+ * struct native_header - the first bytes of a file; the command line that made it follows
+ * @magic: NATIVE_MAGIC
+ * @version: NATIVE_VERSION
+ * @order: NATIVE_ORDER
+ * @header_size: offset of the first window, bytes: a multiple of 64
  * @backend: SPEPROF_BACKEND_* of the source
- * @command_size: bytes of the command line that made it, behind this, NUL included
+ * @cpus: number of sampled CPUs
+ * @command_size: length of the command line, bytes, including its NUL
  */
 struct native_header {
 	u8 magic[8];
@@ -34,25 +38,26 @@ struct native_header {
 	u64 reserved[4];
 };
 
-/* A command line that is longer is cut. */
+/* A longer command line is truncated. Includes the NUL. */
 #define NATIVE_COMMAND_MAX 4096
 #define NATIVE_HEADER_MAX  (sizeof(struct native_header) + NATIVE_COMMAND_MAX)
 
-/* Places for causes of blind time. */
+/* Number of causes of blind time that the format has space for. */
 #define NATIVE_BLINDS 8
 
-/* Bytes of struct native_window that every file has. */
-#define NATIVE_WINDOW_FIRST 64
+/* Size of struct native_window in its first version, which ends before @blind_by. */
+#define NATIVE_WINDOW_MIN 64
 
 /**
- * struct native_window - what the ABI's header has no field for; between header and records
- * @clock_*: &struct tick_clock of the source
- * @lost_bytes: known to be lost before it
- * @interval: mean operations between samples
- * @tid: the only task it can belong to, or -1
- * @align, @max_record: of records, 0 if unknown
- * @unit: &enum sample_unit, of @interval
- * @blind_by: nanoseconds of the window's blind time by &enum source_blind; a file of before has none
+ * struct native_window - fields that the ABI's header lacks; between that header and the records
+ * @clock_zero, @clock_mult, @clock_shift: &struct tick_clock of the source
+ * @lost_bytes: bytes that were lost before this window
+ * @interval: mean number of operations between samples
+ * @tid: the task that all records belong to; -1 if they may belong to several
+ * @align: alignment of records, bytes; 0 if unknown
+ * @max_record: maximum size of a record, bytes; 0 if unknown
+ * @unit: &enum sample_unit of @interval
+ * @blind_by: blind time by &enum source_blind, ns; the first version of the format lacks it
  */
 struct native_window {
 	u64 clock_zero;
@@ -69,12 +74,15 @@ struct native_window {
 	u64 blind_by[NATIVE_BLINDS];
 };
 
-/* speprof_window.kind of a task event: the common 64 bytes, this, the name. */
+/*
+ * speprof_window.kind of a task event: the first 64 bytes of &struct speprof_window, then &struct
+ * native_task, then the name.
+ */
 #define NATIVE_KIND_TASK 0x8000
 
 /**
- * struct native_task - a &struct task_event
- * @name_size: bytes of the name behind this, NUL included
+ * struct native_task - the fields of &struct task_event
+ * @name_size: length of the name that follows, bytes, including its NUL
  */
 struct native_task {
 	u64 time_ns;
@@ -97,9 +105,9 @@ struct native_task {
 
 #define NATIVE_NAME_MAX 65536
 
-_Static_assert(sizeof(struct native_header) == 64, "the header is one unit");
-_Static_assert(sizeof(struct native_window) == 128, "records stay aligned");
-_Static_assert(SOURCE_BLINDS <= NATIVE_BLINDS, "each cause of blind time has a place");
-_Static_assert(sizeof(struct native_task) == 128, "a task event's fields are two units");
+_Static_assert(sizeof(struct native_header) == 64, "windows begin at a multiple of 64 bytes");
+_Static_assert(sizeof(struct native_window) == 128, "records begin at a multiple of 64 bytes");
+_Static_assert(SOURCE_BLINDS <= NATIVE_BLINDS, "the format holds every cause of blind time");
+_Static_assert(sizeof(struct native_task) == 128, "no compiler adds padding");
 
 #endif

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof's own recording, read: walked twice, once for task events, once for
- * windows. After damage reading goes on at the next header that is sound and
- * says the offset that it is at.
+ * Reads speprof's own recording format in two passes, one for task events and one for windows.
+ * After damage, reading resumes at the next header that is valid and whose position field equals
+ * its offset in the file.
  */
 #include "native-format.h"
 #include "recording-internal.h"
 #include "tasks/task-event.h"
 
-/* One window, or one event, at @at of the file. */
+/* A window or a task event: the bytes from @offset to @end - 1 of the file. */
 struct chunk {
-	u64 at;
+	u64 offset;
 	u64 end;
 	struct speprof_window header;
 };
 
-struct own {
+struct native_reader {
 	struct recording *recording;
 	const struct source_sink *sink;
 };
@@ -32,58 +32,62 @@ static bool read_header(struct recording *recording, struct native_header *ret_h
 
 	len = recording_read(recording, 0, (u8 *)&h, sizeof(h));
 	if (len < sizeof(h)) {
-		recording_damage(recording, len, "header: cut after %zu bytes, want %zu", len,
-				 sizeof(h));
+		recording_set_damage(recording, len, "header: truncated after %zu bytes, want %zu",
+				     len, sizeof(h));
 		return false;
 	}
 	if (h.order != NATIVE_ORDER) {
-		recording_damage(recording, offsetof(struct native_header, order),
-				 "header: byte order is %#x, want %#x: damaged, or written by a "
-				 "machine of the other order",
-				 h.order, NATIVE_ORDER);
+		recording_set_damage(
+			recording, offsetof(struct native_header, order),
+			"header: byte order is %#x, want %#x: damaged, or written by a "
+			"machine of the other order",
+			h.order, NATIVE_ORDER);
 		return false;
 	}
 	if (h.version != NATIVE_VERSION) {
-		recording_damage(recording, offsetof(struct native_header, version),
-				 "header: version is %u, want %u: a newer speprof may read it",
-				 h.version, NATIVE_VERSION);
+		recording_set_damage(recording, offsetof(struct native_header, version),
+				     "header: version is %u, want %u: a newer speprof may read it",
+				     h.version, NATIVE_VERSION);
 		return false;
 	}
 	if (h.header_size < sizeof(h) || h.header_size % SPEPROF_WINDOW_ALIGN ||
 	    h.header_size > NATIVE_HEADER_MAX || h.command_size > h.header_size - sizeof(h)) {
-		recording_damage(recording, offsetof(struct native_header, header_size),
-				 "header: size is %u with a command line of %u bytes, want a "
-				 "multiple of %u from %zu to %zu that holds both",
-				 h.header_size, h.command_size, SPEPROF_WINDOW_ALIGN, sizeof(h),
-				 NATIVE_HEADER_MAX);
+		recording_set_damage(recording, offsetof(struct native_header, header_size),
+				     "header: size is %u with a command line of %u bytes, want a "
+				     "multiple of %u from %zu to %zu that holds both",
+				     h.header_size, h.command_size, SPEPROF_WINDOW_ALIGN, sizeof(h),
+				     NATIVE_HEADER_MAX);
 		return false;
 	}
 	if (h.header_size > recording->size) {
-		recording_damage(recording, recording->size,
-				 "header: cut after %llu bytes, want %u",
-				 (unsigned long long)recording->size, h.header_size);
+		recording_set_damage(recording, recording->size,
+				     "header: truncated after %llu bytes, want %u",
+				     (unsigned long long)recording->size, h.header_size);
 		return false;
 	}
 	*ret_header = h;
 	return true;
 }
 
-static u32 header_least(const struct speprof_window *h)
+static u32 header_min_size(const struct speprof_window *h)
 {
 	return h->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*h) : SPEPROF_WINDOW_SKIP_SIZE;
 }
 
-/* What is wrong with the header of a chunk by itself; NULL if nothing is. */
-static const char *header_fault(const struct speprof_window *h, u64 at, u64 *ret_value)
+/*
+ * Check the header of a chunk, regardless of its neighbours. Returns the name of the first invalid
+ * field and what would be valid, and its value in @ret_value; NULL if all are valid.
+ */
+static const char *header_check(const struct speprof_window *h, u64 offset, u64 *ret_value)
 {
 	*ret_value = h->magic;
 	if (h->magic != SPEPROF_WINDOW_MAGIC)
 		return "magic, want 0x57455053";
 	*ret_value = h->position;
-	if (h->position != at)
-		return "position, want the offset that it is at";
+	if (h->position != offset)
+		return "position, want the offset in the file";
 	*ret_value = h->header_size;
-	if (h->header_size < header_least(h) || h->header_size % SPEPROF_WINDOW_ALIGN)
+	if (h->header_size < header_min_size(h) || h->header_size % SPEPROF_WINDOW_ALIGN)
 		return "header size, want a multiple of 64 that holds all fields";
 	*ret_value = h->span;
 	if (h->span < h->header_size || h->span % SPEPROF_WINDOW_ALIGN)
@@ -91,25 +95,25 @@ static const char *header_fault(const struct speprof_window *h, u64 at, u64 *ret
 	return NULL;
 }
 
-/* Fields up to the data; those that a short header lacks are 0. */
-static bool read_chunk(struct own *own, u64 at, struct speprof_window *ret_header,
+/* Read the header of a chunk; fields that a short header lacks are 0. */
+static bool read_chunk(struct native_reader *reader, u64 offset, struct speprof_window *ret_header,
 		       const char **ret_fault, u64 *ret_value)
 {
 	size_t len;
-	const u8 *p = recording_peek(own->recording, at, sizeof(*ret_header), &len);
+	const u8 *p = recording_peek(reader->recording, offset, sizeof(*ret_header), &len);
 
-	*ret_fault = "bytes to the file's end, want a header of 64 or more";
+	*ret_fault = "bytes to the end of the file, want a header of 64 or more";
 	*ret_value = len;
 	*ret_header = (struct speprof_window){ 0 };
 	if (len < SPEPROF_WINDOW_SKIP_SIZE)
 		return false;
 	memcpy(ret_header, p, SPEPROF_WINDOW_SKIP_SIZE);
-	*ret_fault = header_fault(ret_header, at, ret_value);
+	*ret_fault = header_check(ret_header, offset, ret_value);
 	if (*ret_fault)
 		return false;
 	if (ret_header->kind != SPEPROF_WINDOW_RECORDS)
 		return true;
-	*ret_fault = "bytes to the file's end, want the header of a window";
+	*ret_fault = "bytes to the end of the file, want the header of a window";
 	*ret_value = len;
 	if (len < sizeof(*ret_header))
 		return false;
@@ -117,40 +121,46 @@ static bool read_chunk(struct own *own, u64 at, struct speprof_window *ret_heade
 	return true;
 }
 
-/* The next sound header behind @at. */
-static u64 resync(struct own *own, u64 at)
+/*
+ * Returns the offset of the next valid header after @offset; the size of the file if there is none.
+ */
+static u64 resync(struct native_reader *reader, u64 offset)
 {
 	struct speprof_window header;
 	const char *fault;
-	u64 value, size = own->recording->size;
+	u64 value, size = reader->recording->size;
 
-	while (size - at > SPEPROF_WINDOW_ALIGN) {
-		at += SPEPROF_WINDOW_ALIGN;
-		if (read_chunk(own, at, &header, &fault, &value))
-			return at;
+	while (size - offset > SPEPROF_WINDOW_ALIGN) {
+		offset += SPEPROF_WINDOW_ALIGN;
+		if (read_chunk(reader, offset, &header, &fault, &value))
+			return offset;
 	}
 	return size;
 }
 
-/* Whether the data lies within the span; what of it the file holds goes to @ret_size. */
-static bool chunk_data(struct own *own, const struct chunk *chunk, u64 *ret_size)
+/*
+ * Check that the data of a chunk lies within its span. @ret_size is the number of bytes that the
+ * file holds, less than data_size if it is truncated.
+ */
+static bool chunk_check_data(struct native_reader *reader, const struct chunk *chunk, u64 *ret_size)
 {
 	const struct speprof_window *h = &chunk->header;
-	u64 left;
+	u64 available;
 
 	if (h->data_offset < h->header_size || h->data_offset > h->span ||
 	    h->data_size > h->span - h->data_offset) {
-		recording_damage(own->recording,
-				 chunk->at + offsetof(struct speprof_window, data_size),
-				 "window: %llu bytes at %u of it, want them behind its header of "
-				 "%u and within its span of %llu",
-				 (unsigned long long)h->data_size, h->data_offset, h->header_size,
-				 (unsigned long long)h->span);
+		recording_set_damage(
+			reader->recording,
+			chunk->offset + offsetof(struct speprof_window, data_size),
+			"window: %llu bytes of data at offset %u, want them after the header "
+			"of %u bytes and within the span of %llu",
+			(unsigned long long)h->data_size, h->data_offset, h->header_size,
+			(unsigned long long)h->span);
 		return false;
 	}
-	left = chunk->end - chunk->at;
-	left = left > h->data_offset ? left - h->data_offset : 0;
-	*ret_size = h->data_size < left ? h->data_size : left;
+	available = chunk->end - chunk->offset;
+	available = available > h->data_offset ? available - h->data_offset : 0;
+	*ret_size = h->data_size < available ? h->data_size : available;
 	return true;
 }
 
@@ -165,37 +175,42 @@ static u8 backend_of(u32 backend)
 	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT | \
 	 WINDOW_GAPS)
 
-/* What stands between header and records; what the file does not have is 0. */
-static void read_more(struct own *own, const struct chunk *chunk, struct native_window *ret_more)
+/*
+ * Read &struct native_window, which is between header and records; fields that the file lacks are
+ * 0.
+ */
+static void read_extension(struct native_reader *reader, const struct chunk *chunk,
+			   struct native_window *ret_extension)
 {
 	const struct speprof_window *h = &chunk->header;
-	u32 room = h->data_offset - h->header_size;
-	struct native_window more = { .tid = -1 };
+	u32 size = h->data_offset - h->header_size;
+	struct native_window extension = { .tid = -1 };
 
-	if (room >= NATIVE_WINDOW_FIRST)
-		recording_read(own->recording, chunk->at + h->header_size, (u8 *)&more,
-			       room < sizeof(more) ? NATIVE_WINDOW_FIRST : sizeof(more));
-	*ret_more = more;
+	if (size >= NATIVE_WINDOW_MIN)
+		recording_read(reader->recording, chunk->offset + h->header_size, (u8 *)&extension,
+			       size < sizeof(extension) ? NATIVE_WINDOW_MIN : sizeof(extension));
+	*ret_extension = extension;
 }
 
-static void parse_window(struct own *own, const struct chunk *chunk)
+static void parse_window(struct native_reader *reader, const struct chunk *chunk)
 {
 	const struct speprof_window *h = &chunk->header;
-	static const u8 nothing[1];
+	static const u8 no_bytes[1];
 	struct source_window window;
-	struct native_window more;
+	struct native_window extension;
 	u64 size;
 
-	if (!chunk_data(own, chunk, &size) || (!size && h->data_size))
+	if (!chunk_check_data(reader, chunk, &size) || (!size && h->data_size))
 		return;
-	read_more(own, chunk, &more);
-	if (more.clock_shift > 63) {
-		recording_damage(
-			own->recording,
-			chunk->at + h->header_size + offsetof(struct native_window, clock_shift),
-			"window: shift of its clock is %u, want below 64", more.clock_shift);
-		more.clock_shift = 0;
-		more.clock_mult = 0;
+	read_extension(reader, chunk, &extension);
+	if (extension.clock_shift > 63) {
+		recording_set_damage(reader->recording,
+				     chunk->offset + h->header_size +
+					     offsetof(struct native_window, clock_shift),
+				     "window: shift of the clock is %u, want below 64",
+				     extension.clock_shift);
+		extension.clock_shift = 0;
+		extension.clock_mult = 0;
 	}
 	window = (struct source_window){
 		.midr = h->midr,
@@ -203,48 +218,51 @@ static void parse_window(struct own *own, const struct chunk *chunk)
 		.end_ns = h->end_ns,
 		.armed_ns = h->armed_ns,
 		.blind_ns = h->blind_ns,
-		.lost_bytes = more.lost_bytes,
+		.lost_bytes = extension.lost_bytes,
 		.written = WINDOW_WRITTEN_UNKNOWN,
-		.interval = more.interval,
+		.interval = extension.interval,
 		.cpu = h->cpu,
-		.tid = more.tid,
+		.tid = extension.tid,
 		.flags = h->flags & WINDOW_FLAGS,
-		.align = more.align,
-		.max_record = more.max_record,
+		.align = extension.align,
+		.max_record = extension.max_record,
 		.pmsver = (u8)h->pmsver,
 		.backend = backend_of(h->backend),
-		.unit = more.unit < UNITS ? (u8)more.unit : UNIT_UNKNOWN,
-		.clock = { .zero = more.clock_zero,
-			   .mult = more.clock_mult,
-			   .shift = more.clock_shift },
+		.unit = extension.unit < UNITS ? (u8)extension.unit : UNIT_UNKNOWN,
+		.clock = { .zero = extension.clock_zero,
+			   .mult = extension.clock_mult,
+			   .shift = extension.clock_shift },
 	};
-	memcpy(window.blind_by, more.blind_by, sizeof(window.blind_by));
-	/* The count is of the whole: not of what is cut off. */
+	memcpy(window.blind_by, extension.blind_by, sizeof(window.blind_by));
+	/*
+	 * The count includes records that a truncated file lacks, so use it only for a complete
+	 * window.
+	 */
 	if (h->flags & SPEPROF_WINDOW_COUNTED && size == h->data_size)
 		window.written = h->records;
 	if (size < h->data_size)
 		window.flags |= WINDOW_TRUNCATED;
 	if (!size) {
-		window.data = nothing;
-		own->sink->window(own->sink->ctx, &window);
+		window.data = no_bytes;
+		reader->sink->window(reader->sink->ctx, &window);
 		return;
 	}
-	recording_window(own->recording, chunk->at + h->data_offset, size, &window, own->sink,
-			 NULL);
+	recording_emit_window(reader->recording, chunk->offset + h->data_offset, size, &window,
+			      reader->sink, NULL);
 }
 
-static void task_damage(struct own *own, const struct chunk *chunk, const struct native_task *task,
-			u64 size)
+static void task_set_damage(struct native_reader *reader, const struct chunk *chunk,
+			    const struct native_task *task, u64 size)
 {
-	recording_damage(
-		own->recording, chunk->at + chunk->header.data_offset,
+	recording_set_damage(
+		reader->recording, chunk->offset + chunk->header.data_offset,
 		"task event of %llu bytes: type %u, build id of %u bytes, name of %u, want "
 		"at most %u, 20 and %u, and a name that ends in NUL within it",
 		(unsigned long long)size, task->type, task->build_id_size, task->name_size,
 		TASK_LOST, NATIVE_NAME_MAX);
 }
 
-static void parse_task(struct own *own, const struct chunk *chunk)
+static void parse_task(struct native_reader *reader, const struct chunk *chunk)
 {
 	struct native_task task = { 0 };
 	struct task_event event;
@@ -252,9 +270,9 @@ static void parse_task(struct own *own, const struct chunk *chunk)
 	size_t len = 0;
 	const u8 *p;
 
-	if (!own->sink->task || !chunk_data(own, chunk, &size))
+	if (!reader->sink->task || !chunk_check_data(reader, chunk, &size))
 		return;
-	p = recording_peek(own->recording, chunk->at + chunk->header.data_offset,
+	p = recording_peek(reader->recording, chunk->offset + chunk->header.data_offset,
 			   size < sizeof(task) + NATIVE_NAME_MAX ? (size_t)size :
 								   sizeof(task) + NATIVE_NAME_MAX,
 			   &len);
@@ -263,7 +281,7 @@ static void parse_task(struct own *own, const struct chunk *chunk)
 	if (len < sizeof(task) || task.type > TASK_LOST || task.build_id_size > 20 ||
 	    !task.name_size || task.name_size > len - sizeof(task) ||
 	    p[sizeof(task) + task.name_size - 1]) {
-		task_damage(own, chunk, &task, size);
+		task_set_damage(reader, chunk, &task, size);
 		return;
 	}
 	event = (struct task_event){
@@ -282,78 +300,85 @@ static void parse_task(struct own *own, const struct chunk *chunk)
 		.build_id = task.build_id_size ? task.build_id : NULL,
 		.build_id_size = task.build_id_size,
 	};
-	own->sink->task(own->sink->ctx, &event);
+	reader->sink->task(reader->sink->ctx, &event);
 }
 
 /*
- * Where a chunk ends: at its span, if the next header or the file's end is there.
- * Else the span may be what is damaged, and what follows is not to be lost for it.
+ * Find the end of a chunk: that of its span, if the next header or the end of the file is there.
+ * Otherwise the span itself may be damaged: end at the next valid header, so that a wrong span does
+ * not hide the windows behind it.
  */
-static u64 chunk_end(struct own *own, u64 at, const struct speprof_window *this)
+static u64 chunk_find_end(struct native_reader *reader, u64 offset,
+			  const struct speprof_window *this)
 {
-	struct recording *recording = own->recording;
+	struct recording *recording = reader->recording;
 	struct speprof_window header;
 	const char *fault;
 	u64 value, next, span = this->span;
 
-	if (span == recording->size - at)
+	if (span == recording->size - offset)
 		return recording->size;
-	if (span > recording->size - at) {
-		recording_damage(recording, at,
-				 "window: span is %llu, but %llu bytes follow: cut short, or the "
-				 "span is wrong",
-				 (unsigned long long)span,
-				 (unsigned long long)(recording->size - at));
-		return resync(own, at);
+	if (span > recording->size - offset) {
+		recording_set_damage(recording, offset,
+				     "window: span is %llu, but %llu bytes follow: the file is "
+				     "truncated, or the "
+				     "span is wrong",
+				     (unsigned long long)span,
+				     (unsigned long long)(recording->size - offset));
+		return resync(reader, offset);
 	}
-	if (read_chunk(own, at + span, &header, &fault, &value) && header.seq == this->seq + 1)
-		return at + span;
-	next = resync(own, at);
-	return next < at + span ? next : at + span;
+	if (read_chunk(reader, offset + span, &header, &fault, &value) &&
+	    header.seq == this->seq + 1)
+		return offset + span;
+	next = resync(reader, offset);
+	return next < offset + span ? next : offset + span;
 }
 
-/* Both passes see the same chunks, damage or not. */
-static void walk(struct own *own, u64 at, u16 kind,
-		 void (*take)(struct own *own, const struct chunk *chunk))
+/*
+ * Call @parse for each chunk of a kind. Both passes find the same chunks, even in a damaged file.
+ */
+static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
+			void (*parse)(struct native_reader *reader, const struct chunk *chunk))
 {
-	struct recording *recording = own->recording;
+	struct recording *recording = reader->recording;
 	struct chunk chunk;
 	const char *fault;
 	u64 value, seq = 0;
 
-	for (; at < recording->size; at = chunk.end) {
-		if (!read_chunk(own, at, &chunk.header, &fault, &value)) {
-			recording_damage(recording, at, "header of a window: %#llx as %s",
-					 (unsigned long long)value, fault);
-			chunk.end = resync(own, at);
+	for (; offset < recording->size; offset = chunk.end) {
+		if (!read_chunk(reader, offset, &chunk.header, &fault, &value)) {
+			recording_set_damage(recording, offset, "header of a window: %#llx as %s",
+					     (unsigned long long)value, fault);
+			chunk.end = resync(reader, offset);
 			continue;
 		}
 		if (chunk.header.seq != seq)
-			recording_damage(recording, at,
-					 "header of a window: number %llu, want %llu: what was "
-					 "between is lost",
-					 (unsigned long long)chunk.header.seq,
-					 (unsigned long long)seq);
+			recording_set_damage(
+				recording, offset,
+				"header of a window: sequence number %llu, want %llu: the "
+				"windows between are lost",
+				(unsigned long long)chunk.header.seq, (unsigned long long)seq);
 		seq = chunk.header.seq + 1;
-		chunk.at = at;
-		chunk.end = chunk_end(own, at, &chunk.header);
-		if (chunk.end - at < chunk.header.span)
-			recording_damage(recording, at,
-					 "window: span is %llu, but the next is after %llu bytes",
-					 (unsigned long long)chunk.header.span,
-					 (unsigned long long)(chunk.end - at));
+		chunk.offset = offset;
+		chunk.end = chunk_find_end(reader, offset, &chunk.header);
+		if (chunk.end - offset < chunk.header.span)
+			recording_set_damage(
+				recording, offset,
+				"window: span is %llu, but the next is after %llu bytes",
+				(unsigned long long)chunk.header.span,
+				(unsigned long long)(chunk.end - offset));
 		if (chunk.header.kind == kind)
-			take(own, &chunk);
+			parse(reader, &chunk);
 	}
 }
 
 void native_replay(struct recording *recording, const struct source_sink *sink)
 {
-	struct own own = { .recording = recording, .sink = sink };
+	struct native_reader reader = { .recording = recording, .sink = sink };
 	struct native_header header;
 
 	if (!read_header(recording, &header))
 		return;
-	walk(&own, header.header_size, NATIVE_KIND_TASK, parse_task);
-	walk(&own, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
+	walk_chunks(&reader, header.header_size, NATIVE_KIND_TASK, parse_task);
+	walk_chunks(&reader, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
 }

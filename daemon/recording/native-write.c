@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof's own recording, written. */
+/* Writes speprof's own recording format. */
 #include "codec/registers.h"
 #include "native-format.h"
 #include "recorder-internal.h"
@@ -31,13 +31,13 @@ void native_write_begin(struct recorder *recorder)
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }
 
-/* log2 of a size that is a power of two, as PMBIDR and PMSIDR have it. */
+/* Encode a size that is a power of two as PMBIDR_EL1.Align and PMSIDR_EL1.MaxSize do: its log2. */
 static u64 log2_of(u32 size)
 {
 	return size ? 31 - (u64)__builtin_clz(size) : 0;
 }
 
-static u64 span_of(u64 bytes)
+static u64 span_align(u64 bytes)
 {
 	return (bytes + SPEPROF_WINDOW_ALIGN - 1) & ~(u64)(SPEPROF_WINDOW_ALIGN - 1);
 }
@@ -45,7 +45,7 @@ static u64 span_of(u64 bytes)
 void native_write_window(struct recorder *recorder, const struct source_window *window)
 {
 	bool counted = window->written != WINDOW_WRITTEN_UNKNOWN;
-	struct native_window more = {
+	struct native_window extension = {
 		.clock_zero = window->clock.zero,
 		.clock_mult = window->clock.mult,
 		.clock_shift = window->clock.shift,
@@ -60,11 +60,11 @@ void native_write_window(struct recorder *recorder, const struct source_window *
 		.magic = SPEPROF_WINDOW_MAGIC,
 		.header_size = sizeof(header),
 		.kind = SPEPROF_WINDOW_RECORDS,
-		.span = span_of(sizeof(header) + sizeof(more) + window->len),
+		.span = span_align(sizeof(header) + sizeof(extension) + window->len),
 		.seq = recorder->seq++,
 		.position = recorder->pos,
 		.data_size = window->len,
-		.data_offset = sizeof(header) + sizeof(more),
+		.data_offset = sizeof(header) + sizeof(extension),
 		.flags = window->flags | (counted ? SPEPROF_WINDOW_COUNTED : 0),
 		.cpu = window->cpu,
 		.backend = abi_backend(window->backend),
@@ -84,9 +84,9 @@ void native_write_window(struct recorder *recorder, const struct source_window *
 		.records = counted ? window->written : 0,
 	};
 
-	memcpy(more.blind_by, window->blind_by, sizeof(window->blind_by));
+	memcpy(extension.blind_by, window->blind_by, sizeof(window->blind_by));
 	recorder_write(recorder, &header, sizeof(header));
-	recorder_write(recorder, &more, sizeof(more));
+	recorder_write(recorder, &extension, sizeof(extension));
 	recorder_write(recorder, window->data, window->len);
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }
@@ -112,7 +112,7 @@ void native_write_task(struct recorder *recorder, const struct task_event *event
 		.magic = SPEPROF_WINDOW_MAGIC,
 		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
 		.kind = NATIVE_KIND_TASK,
-		.span = span_of(SPEPROF_WINDOW_SKIP_SIZE + sizeof(task) + len + 1),
+		.span = span_align(SPEPROF_WINDOW_SKIP_SIZE + sizeof(task) + len + 1),
 		.seq = recorder->seq++,
 		.position = recorder->pos,
 		.data_size = sizeof(task) + len + 1,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data: AUX records say which stretch of a buffer was filled at once and
- * what went wrong; AUXTRACE records carry the bytes, of several such stretches.
- * The two meet by buffer and offset, as neither comes surely before the other.
+ * Reads the AUX data of a perf.data. An AUX record describes one AUX transaction: a range of a
+ * buffer, and what went wrong. An AUXTRACE record carries the bytes of several transactions. The
+ * two are matched by buffer and offset, since either may precede the other in the file.
  */
 #include "perfdata.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+
+#include "util/array.h"
 
 static u32 window_flags(u64 flags)
 {
@@ -16,65 +18,64 @@ static u32 window_flags(u64 flags)
 	       (flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
 }
 
-static bool aux_grow(struct perfdata *perf)
-{
-	u32 room = perf->aux_room ? 2 * perf->aux_room : 256;
-	struct perfdata_aux *aux;
-
-	if (perf->n_aux < perf->aux_room)
-		return true;
-	aux = room <= PERFDATA_MAX_AUX ? realloc(perf->aux, room * sizeof(*aux)) : NULL;
-	if (!aux)
-		return false;
-	perf->aux = aux;
-	perf->aux_room = room;
-	return true;
-}
-
-/* Buffers have a CPU, but for those of one thread wherever it runs. */
-static s32 buffer_of(s32 cpu, s32 tid)
+/* Returns &perfdata_aux.buffer. @cpu is -1 for a buffer that follows the thread @tid. */
+static s32 buffer_key(s32 cpu, s32 tid)
 {
 	return cpu >= 0 ? cpu : ~(tid & INT32_MAX);
 }
 
-void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *record)
+static void aux_push(struct perfdata *perf, const struct perfdata_aux *aux)
 {
+	struct perfdata_aux *grown = array_grow(perf->aux, &perf->aux_capacity, perf->n_aux,
+						sizeof(*grown), PERFDATA_MAX_AUX);
+
+	if (!grown) {
+		perf->aux_full = true;
+		return;
+	}
+	perf->aux = grown;
+	perf->aux[perf->n_aux++] = *aux;
+}
+
+void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *record)
+{
+	struct perfdata_trailer trailer;
 	struct perfdata_aux aux;
-	struct perfdata_id id;
 	u64 flags;
 
-	if (!perfdata_need(perf, record, 32, "AUX"))
+	if (!perfdata_check_size(perf, record, 32, "AUX"))
 		return;
 	flags = perfdata_get64(perf, record->data + 24);
-	id = perfdata_id(perf, record);
+	trailer = perfdata_read_trailer(perf, record);
 	aux = (struct perfdata_aux){
 		.offset = perfdata_get64(perf, record->data + 8),
-		/* In snapshot mode offsets are of another count than AUXTRACE's. */
-		.size = flags & PERF_AUX_FLAG_OVERWRITE ?
-				0 :
-				perfdata_get64(perf, record->data + 16),
-		.time = id.time,
-		.tid = id.tid,
+		/*
+		 * In snapshot mode these offsets cannot be compared with those of AUXTRACE records.
+		 */
+		.size = flags & PERF_AUX_FLAG_OVERWRITE ? 0 :
+							  perfdata_get64(perf, record->data + 16),
+		.time = trailer.time,
+		.tid = trailer.tid,
 		.flags = window_flags(flags),
 	};
 	if (aux.size > UINT64_MAX - aux.offset) {
-		recording_damage(perf->recording, record->offset + 8,
-				 "AUX record: %#llx bytes at %#llx, want an end within 64 bits",
-				 (unsigned long long)aux.size, (unsigned long long)aux.offset);
+		recording_set_damage(perf->recording, record->offset + 8,
+				     "AUX record: %#llx bytes at %#llx, want an end within 64 bits",
+				     (unsigned long long)aux.size, (unsigned long long)aux.offset);
 		return;
 	}
 	if (perf->aux_full || (!aux.size && !(aux.flags & (WINDOW_TRUNCATED | WINDOW_GAPS))))
 		return;
-	/* Both keys: which one counts, the AUXTRACE record knows. */
-	for (int i = 0; i < 2; i++) {
-		if (i ? id.tid < 0 : id.cpu < 0)
-			continue;
-		aux.buffer = i ? buffer_of(-1, id.tid) : id.cpu;
-		if (!aux_grow(perf)) {
-			perf->aux_full = true;
-			return;
-		}
-		perf->aux[perf->n_aux++] = aux;
+	/*
+	 * Only the AUXTRACE record tells whether the buffer is a CPU's or a thread's: store both.
+	 */
+	if (trailer.cpu >= 0) {
+		aux.buffer = buffer_key(trailer.cpu, trailer.tid);
+		aux_push(perf, &aux);
+	}
+	if (trailer.tid >= 0) {
+		aux.buffer = buffer_key(-1, trailer.tid);
+		aux_push(perf, &aux);
 	}
 }
 
@@ -89,18 +90,18 @@ static int aux_compare(const void *a, const void *b)
 	return x->size < y->size ? -1 : x->size > y->size;
 }
 
-void perfdata_aux_buffer(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_aux_detect_owner(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (record->size >= PERFDATA_AUXTRACE_SIZE)
-		perf->of_threads |= (s32)perfdata_get32(perf, record->data + 40) < 0;
+		perf->per_thread |= (s32)perfdata_get32(perf, record->data + 40) < 0;
 }
 
-/* The window of an AUX record without bytes, as the kernel writes one where it had no room. */
-static void report_loss(const struct perfdata *perf, const struct perfdata_aux *aux)
+/* Emit a window for an AUX record without bytes, which the kernel writes if the buffer was full. */
+static void emit_loss(const struct perfdata *perf, const struct perfdata_aux *aux)
 {
-	static const u8 nothing[1];
+	static const u8 no_bytes[1];
 	const struct source_window window = {
-		.data = nothing,
+		.data = no_bytes,
 		.written = WINDOW_WRITTEN_UNKNOWN,
 		.cpu = aux->buffer >= 0 ? (u32)aux->buffer : 0,
 		.tid = aux->buffer >= 0 ? -1 : aux->tid,
@@ -109,15 +110,12 @@ static void report_loss(const struct perfdata *perf, const struct perfdata_aux *
 		.backend = perf->backend,
 	};
 
-	/* A record that has both a CPU and a task is listed under both. */
-	if (perf->is_spe && (aux->buffer < 0) == perf->of_threads)
+	/* The record is stored once for its CPU and once for its thread: emit one of them. */
+	if (perf->is_spe && (aux->buffer < 0) == perf->per_thread)
 		perf->sink->window(perf->sink->ctx, &window);
 }
 
-/*
- * In order, without overlaps, which only a damaged or hostile file has, and without the empty
- * ones, which are reported.
- */
+/* Overlaps are removed as well, which only a damaged or hostile file has. */
 void perfdata_aux_sort(struct perfdata *perf)
 {
 	struct perfdata_aux *last;
@@ -131,7 +129,7 @@ void perfdata_aux_sort(struct perfdata *perf)
 
 		last = n && perf->aux[n - 1].buffer == aux->buffer ? &perf->aux[n - 1] : NULL;
 		if (!aux->size) {
-			report_loss(perf, aux);
+			emit_loss(perf, aux);
 			continue;
 		}
 		if (last && aux->offset == last->offset)
@@ -143,7 +141,7 @@ void perfdata_aux_sort(struct perfdata *perf)
 	perf->n_aux = n;
 }
 
-/* The first AUX record of @buffer that ends behind @offset. */
+/* Returns the index of the first AUX record of @buffer that ends after @offset. */
 static u32 aux_find(const struct perfdata *perf, s32 buffer, u64 offset)
 {
 	u32 low = 0, high = perf->n_aux, mid;
@@ -169,9 +167,12 @@ static u64 cpu_midr(const struct perfdata *perf, u32 cpu)
 	return perf->midr;
 }
 
-/* Where the stretch ends that holds @pos; what is known of it goes to @window. */
-static u64 stretch_end(const struct perfdata *perf, s32 buffer, u64 pos, u64 end,
-		       struct source_window *window)
+/*
+ * Find the AUX transaction that contains @pos, and set the window's fields from it. Returns the end
+ * of the transaction, or that of the bytes before the next one; at most @end.
+ */
+static u64 transaction_find(const struct perfdata *perf, s32 buffer, u64 pos, u64 end,
+			    struct source_window *window)
 {
 	u32 i = aux_find(perf, buffer, pos);
 	const struct perfdata_aux *aux;
@@ -187,16 +188,19 @@ static u64 stretch_end(const struct perfdata *perf, s32 buffer, u64 pos, u64 end
 		stop = aux->offset;
 	} else {
 		stop = aux->offset + aux->size;
-		/* What is lost is lost behind the last of its bytes: it counts once. */
-		window->flags = aux->flags &
-				(stop > end ? ~(WINDOW_TRUNCATED | WINDOW_GAPS) : UINT32_MAX);
+		/*
+		 * Records were lost after the last byte. If this AUXTRACE record ends earlier, the
+		 * next one has that byte and the flags, so that the loss is counted once.
+		 */
+		window->flags =
+			aux->flags & (stop > end ? ~(WINDOW_TRUNCATED | WINDOW_GAPS) : UINT32_MAX);
 		window->end_ns = aux->time;
 		window->tid = aux->tid;
 	}
 	return stop < end ? stop : end;
 }
 
-void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *record)
 {
 	struct source_window window = {
 		.written = WINDOW_WRITTEN_UNKNOWN,
@@ -207,9 +211,9 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 	u64 pos, size, at = record->offset + record->size, end, stop;
 	s32 tid, cpu, buffer;
 
-	if (!perfdata_need(perf, record, PERFDATA_AUXTRACE_SIZE, "AUXTRACE"))
+	if (!perfdata_check_size(perf, record, PERFDATA_AUXTRACE_SIZE, "AUXTRACE"))
 		return;
-	/* Without AUXTRACE_INFO they could be of any PMU. */
+	/* Without an AUXTRACE_INFO record the bytes could come from any PMU. */
 	if (!perf->is_spe)
 		return;
 	size = record->end - at;
@@ -218,19 +222,19 @@ void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *reco
 	cpu = (s32)perfdata_get32(perf, record->data + 40);
 	if (size > UINT64_MAX - pos)
 		pos = 0;
-	buffer = buffer_of(cpu, tid);
+	buffer = buffer_key(cpu, tid);
 	window.cpu = cpu >= 0 ? (u32)cpu : 0;
 	window.midr = cpu >= 0 ? cpu_midr(perf, window.cpu) : perf->midr;
 
 	for (end = pos + size; pos < end; pos = stop) {
-		stop = stretch_end(perf, buffer, pos, end, &window);
+		stop = transaction_find(perf, buffer, pos, end, &window);
 		/*
-		 * Events of a task are stopped when it leaves the CPU, so each
-		 * stretch has one; those of a CPU run on.
+		 * An event of a thread stops at a context switch, so all records of a transaction
+		 * belong to the thread. An event of a CPU continues, so they may belong to several.
 		 */
 		if (cpu < 0 || tid < 0)
 			window.tid = tid;
-		recording_window(perf->recording, at, stop - pos, &window, perf->sink, NULL);
+		recording_emit_window(perf->recording, at, stop - pos, &window, perf->sink, NULL);
 		at += stop - pos;
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data: which build of each file was mapped. perf record reads that from the
- * files in the end, for mappings whose records do not say it themselves.
+ * Reads the build ids of a perf.data: perf record adds a table of those of all mapped files when it
+ * ends. It is needed for mappings whose records have none.
  */
 #include "perfdata.h"
 #include "tasks/task-event.h"
@@ -9,18 +9,18 @@
 #include <stdlib.h>
 
 #define ENTRY_ID   12
-#define ENTRY_SIZE 32 /* of the build id, where misc says so */
+#define ENTRY_SIZE 32 /* length of the build id, if misc has MISC_SIZE */
 #define ENTRY_NAME 36
 #define MISC_SIZE  (1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE */
 
-static int compare(const void *a, const void *b)
+static int name_compare(const void *a, const void *b)
 {
 	const struct perfdata_build_id *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
-static void add(struct perfdata *perf, const u8 *id, u8 size, const char *name)
+static void build_id_add(struct perfdata *perf, const u8 *id, u8 size, const char *name)
 {
 	struct perfdata_build_ids *ids = &perf->build_ids;
 	struct perfdata_build_id *entry;
@@ -42,28 +42,29 @@ static void add(struct perfdata *perf, const u8 *id, u8 size, const char *name)
 	ids->sorted = false;
 }
 
-/* An entry of @left bytes at most; its size, 0 if it has none. */
-static u32 parse_entry(struct perfdata *perf, const u8 *p, size_t left)
+/* Parse an entry within @available bytes; returns its size, or 0 if it is invalid. */
+static u32 parse_entry(struct perfdata *perf, const u8 *p, size_t available)
 {
-	u32 size = left >= ENTRY_NAME ? perfdata_get16(perf, p + 6) : 0;
+	u32 size = available >= ENTRY_NAME ? perfdata_get16(perf, p + 6) : 0;
 	u8 id_size = BUILD_ID_MAX_BYTES;
 
-	if (size <= ENTRY_NAME || size > left || !memchr(p + ENTRY_NAME, 0, size - ENTRY_NAME))
+	if (size <= ENTRY_NAME || size > available || !memchr(p + ENTRY_NAME, 0, size - ENTRY_NAME))
 		return 0;
 	if (perfdata_get16(perf, p + 4) & MISC_SIZE)
 		id_size = p[ENTRY_SIZE];
 	if (id_size && id_size <= BUILD_ID_MAX_BYTES)
-		add(perf, p + ENTRY_ID, id_size, (const char *)p + ENTRY_NAME);
+		build_id_add(perf, p + ENTRY_ID, id_size, (const char *)p + ENTRY_NAME);
 	return size;
 }
 
 void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (!parse_entry(perf, record->data, record->size))
-		recording_damage(perf->recording, record->offset,
-				 "BUILD_ID record: %u bytes hold no build id and a name with an "
-				 "end",
-				 record->size);
+		recording_set_damage(
+			perf->recording, record->offset,
+			"BUILD_ID record: %u bytes hold no build id and NUL-terminated "
+			"name",
+			record->size);
 }
 
 void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size)
@@ -77,15 +78,16 @@ void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size)
 		p = recording_peek(perf->recording, at, UINT16_MAX, &len);
 		n = parse_entry(perf, p, len < end - at ? len : (size_t)(end - at));
 		if (!n) {
-			recording_damage(perf->recording, at,
-					 "perf.data: feature BUILD_ID: an entry holds no build id "
-					 "and a name with an end");
+			recording_set_damage(
+				perf->recording, at,
+				"perf.data: feature BUILD_ID: an entry holds no build id "
+				"and NUL-terminated name");
 			return;
 		}
 	}
 }
 
-void perfdata_build_id(struct perfdata *perf, struct task_event *event)
+void perfdata_set_build_id(struct perfdata *perf, struct task_event *event)
 {
 	struct perfdata_build_ids *ids = &perf->build_ids;
 	struct perfdata_build_id key, *found;
@@ -93,11 +95,11 @@ void perfdata_build_id(struct perfdata *perf, struct task_event *event)
 	if (event->build_id_size || !ids->count)
 		return;
 	if (!ids->sorted)
-		qsort(ids->entries, ids->count, sizeof(*ids->entries), compare);
+		qsort(ids->entries, ids->count, sizeof(*ids->entries), name_compare);
 	ids->sorted = true;
-	/* Not written to: it is only compared. */
+	/* The cast is safe: name_compare() does not modify the key. */
 	key.name = (char *)(uintptr_t)event->name;
-	found = bsearch(&key, ids->entries, ids->count, sizeof(*ids->entries), compare);
+	found = bsearch(&key, ids->entries, ids->count, sizeof(*ids->entries), name_compare);
 	if (!found)
 		return;
 	event->build_id = found->id;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * perf.data: attributes, the SPE metadata, the clock, and the CPU's identity.
- */
+/* Reads the attributes, features, SPE metadata and clock parameters of a perf.data. */
 #include "perfdata.h"
 
 #include <linux/perf_event.h>
@@ -17,20 +15,22 @@
 #define ATTR_FLAG_FREQ	   10
 #define ATTR_FLAG_ID_ALL   18
 #define ATTR_FLAG_CLOCKID  25
-#define ATTR_CONFIG_JITTER SPE_BIT(16) /* PMSIRR.RND, as arm_spe_pmu has it */
+#define ATTR_CONFIG_JITTER SPE_BIT(16) /* config bit of arm_spe_pmu for PMSIRR_EL1.RND */
 
-/* SPE metadata, in words of 8 bytes (tools/perf/util/arm-spe.h). */
+/* SPE metadata of the AUXTRACE_INFO record, in words of 8 bytes (tools/perf/util/arm-spe.h). */
 #define INFO_PRIV     16
 #define INFO_V1_WORDS 2
 #define INFO_V2_WORDS 4
 #define CPU_MAGIC     0x1010101010101010ULL
-#define CPU_COMMON    3 /* magic, CPU number, how many words follow */
+#define CPU_COMMON    3 /* words before the parameters: magic, CPU number, number of parameters */
 
 #define FEATURE_BUILD_ID 2
 #define FEATURE_VERSION	 5
 #define FEATURE_CPUID	 9
 
-/* A bit field of the C structure: its first bit is the highest of a BE writer. */
+/*
+ * Get a bit field of the C structure; big-endian writers allocate bit fields from the highest bit.
+ */
 static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int bit)
 {
 	bool big = perf->swap != (__BYTE_ORDER == __BIG_ENDIAN);
@@ -38,7 +38,7 @@ static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int 
 	return perfdata_get64(perf, attr + ATTR_FLAGS) >> (big ? 63 - bit : bit) & 1;
 }
 
-/* The mean interval of D17.3.4; perf's driver writes period / 256 to INTERVAL. */
+/* Returns the mean interval (D17.3.4); arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL. */
 static u32 attr_interval(const struct perfdata *perf, const u8 *attr)
 {
 	u64 period = perfdata_get64(perf, attr + ATTR_SAMPLE_PERIOD) & ~0xffULL;
@@ -54,13 +54,16 @@ static void parse_attr(struct perfdata *perf, const u8 *attr)
 	bool trailers = attr_flag(perf, attr, ATTR_FLAG_ID_ALL);
 
 	perfdata_add_mask(perf, trailers ? perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) : 0);
-	/* TIME_CONV is about perf's own clock, whatever the events use (perf record -k). */
+	/*
+	 * TIME_CONV records describe perf's default clock, even if events use another (perf record
+	 * -k).
+	 */
 	perf->other_clock |= attr_flag(perf, attr, ATTR_FLAG_CLOCKID);
 	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
 		perf->interval = attr_interval(perf, attr);
 }
 
-/* Ids of an attribute: @size bytes at @offset of the file. */
+/* Read the event ids of an attribute: @size bytes at @offset of the file. */
 static void read_ids(struct perfdata *perf, u64 offset, u64 size)
 {
 	u64 at, n = size / 8 < PERFDATA_MAX_EVENTS ? size / 8 : PERFDATA_MAX_EVENTS;
@@ -70,10 +73,10 @@ static void read_ids(struct perfdata *perf, u64 offset, u64 size)
 	for (at = offset; n; at += 8, n--) {
 		p = recording_peek(perf->recording, at, 8, &len);
 		if (len < 8) {
-			recording_damage(
+			recording_set_damage(
 				perf->recording, offset,
-				"perf.data: the ids of an attribute, %llu bytes, go beyond "
-				"the file's end",
+				"perf.data: the ids of an attribute, %llu bytes, extend beyond "
+				"the end of the file",
 				(unsigned long long)size);
 			return;
 		}
@@ -90,7 +93,7 @@ void perfdata_read_attrs(struct perfdata *perf)
 	const u8 *attr;
 
 	if (size < ATTR_MIN + 16 || size > RECORDING_PEEK || left % size) {
-		recording_damage(
+		recording_set_damage(
 			recording, 16,
 			"perf.data header: size of attributes is %llu in a section of %llu "
 			"bytes, want a divisor of it from %u on",
@@ -98,11 +101,12 @@ void perfdata_read_attrs(struct perfdata *perf)
 		return;
 	}
 	if (perf->attr_offset > recording->size || left > recording->size - perf->attr_offset) {
-		recording_damage(recording, 24,
-				 "perf.data header: attributes at %#llx, %llu bytes, go beyond the "
-				 "file's end, %#llx",
-				 (unsigned long long)perf->attr_offset, (unsigned long long)left,
-				 (unsigned long long)recording->size);
+		recording_set_damage(
+			recording, 24,
+			"perf.data header: attributes at %#llx, %llu bytes, extend beyond "
+			"the end of the file, %#llx",
+			(unsigned long long)perf->attr_offset, (unsigned long long)left,
+			(unsigned long long)recording->size);
 		return;
 	}
 	for (u64 at = perf->attr_offset; left; at += size, left -= size) {
@@ -120,14 +124,14 @@ void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *r
 {
 	u32 size;
 
-	if (!perfdata_need(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
+	if (!perfdata_check_size(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
 		return;
 	parse_attr(perf, record->data + PERFDATA_HEADER);
 	size = perfdata_get32(perf, record->data + PERFDATA_HEADER + 4);
 	if (size < ATTR_MIN || size > record->size - PERFDATA_HEADER) {
-		recording_damage(perf->recording, record->offset + PERFDATA_HEADER + 4,
-				 "ATTR record: size of the attribute is %u, want %u to %u", size,
-				 ATTR_MIN, record->size - PERFDATA_HEADER);
+		recording_set_damage(perf->recording, record->offset + PERFDATA_HEADER + 4,
+				     "ATTR record: size of the attribute is %u, want %u to %u",
+				     size, ATTR_MIN, record->size - PERFDATA_HEADER);
 		return;
 	}
 	for (u32 at = PERFDATA_HEADER + size; record->size - at >= 8; at += 8)
@@ -135,23 +139,25 @@ void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *r
 			break;
 }
 
-/* A feature that is a string: its size, then the string, NUL-padded to 64 bytes. */
-static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len, char *ret,
-			   size_t room)
+/*
+ * Get a feature that is a string: a 32-bit length, then the string, padded with NULs to 64 bytes.
+ */
+static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len, char *ret_text,
+			   size_t text_size)
 {
 	u32 size;
 
 	if (len < 4)
 		return false;
 	size = perfdata_get32(perf, p);
-	if (size > len - 4 || size >= room)
+	if (size > len - 4 || size >= text_size)
 		return false;
-	memcpy(ret, p + 4, size);
-	ret[size] = 0;
+	memcpy(ret_text, p + 4, size);
+	ret_text[size] = 0;
 	return true;
 }
 
-/* "0x00000000410fd0c0", which is MIDR_EL1 on arm64 and nothing such elsewhere. */
+/* The feature is "0x00000000410fd0c0", MIDR_EL1, on arm64 and has another form elsewhere. */
 static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1], *end;
@@ -164,7 +170,7 @@ static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 		perf->midr = midr;
 }
 
-/* speprof record says there whose SPU it was; perf's own are of hardware or a simulator. */
+/* speprof record adds the backend to the version. perf does not: its SPU may be simulated. */
 static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1];
@@ -176,12 +182,12 @@ static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
 
 void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record)
 {
-	if (perfdata_need(perf, record, 16, "FEATURE") &&
+	if (perfdata_check_size(perf, record, 16, "FEATURE") &&
 	    perfdata_get64(perf, record->data + 8) == FEATURE_CPUID)
 		parse_cpuid(perf, record->data + 16, record->size - 16);
 }
 
-/* The table has an offset and a size for each bit that is set, in their order. */
+/* The table has an offset and a size for each set bit of feature_bits, in ascending order. */
 static bool find_feature(struct perfdata *perf, unsigned int feature, const char *name,
 			 u64 *ret_offset, u64 *ret_size)
 {
@@ -196,18 +202,19 @@ static bool find_feature(struct perfdata *perf, unsigned int feature, const char
 	entry = perf->features + 16 * (u64)__builtin_popcountll(low);
 	p = recording_peek(recording, entry, 16, &len);
 	if (len < 16) {
-		recording_damage(recording, entry,
-				 "perf.data: the table of features is cut short by the file's end");
+		recording_set_damage(
+			recording, entry,
+			"perf.data: the table of features is truncated by the end of the file");
 		return false;
 	}
 	offset = perfdata_get64(perf, p);
 	size = perfdata_get64(perf, p + 8);
 	if (offset > recording->size || size > recording->size - offset) {
-		recording_damage(recording, entry,
-				 "perf.data: feature %s at %#llx, %llu bytes, goes beyond the "
-				 "file's end, %#llx",
-				 name, (unsigned long long)offset, (unsigned long long)size,
-				 (unsigned long long)recording->size);
+		recording_set_damage(recording, entry,
+				     "perf.data: feature %s at %#llx, %llu bytes, extends beyond "
+				     "the end of the file, %#llx",
+				     name, (unsigned long long)offset, (unsigned long long)size,
+				     (unsigned long long)recording->size);
 		return false;
 	}
 	*ret_offset = offset;
@@ -216,7 +223,7 @@ static bool find_feature(struct perfdata *perf, unsigned int feature, const char
 }
 
 static void read_string(struct perfdata *perf, unsigned int feature, const char *name,
-			void (*take)(struct perfdata *perf, const u8 *p, size_t len))
+			void (*parse)(struct perfdata *perf, const u8 *p, size_t len))
 {
 	u64 offset, size;
 	size_t len;
@@ -225,7 +232,7 @@ static void read_string(struct perfdata *perf, unsigned int feature, const char 
 	if (!find_feature(perf, feature, name, &offset, &size))
 		return;
 	p = recording_peek(perf->recording, offset, size < 256 ? (size_t)size : 256, &len);
-	take(perf, p, len);
+	parse(perf, p, len);
 }
 
 void perfdata_read_features(struct perfdata *perf)
@@ -245,7 +252,7 @@ static void parse_cpus(struct perfdata *perf, const struct perfdata_record *reco
 	u64 cpus = perfdata_get64(perf, p + 24), i, at, params;
 
 	if (header < INFO_V2_WORDS || header > words || cpus > PERFDATA_MAX_CPUS) {
-		recording_damage(
+		recording_set_damage(
 			perf->recording, record->offset + INFO_PRIV + 8,
 			"AUXTRACE_INFO record: header of %llu words and %llu CPUs, want %u "
 			"to %llu words and at most %u CPUs",
@@ -262,10 +269,10 @@ static void parse_cpus(struct perfdata *perf, const struct perfdata_record *reco
 		params = words - at >= CPU_COMMON ? perfdata_get64(perf, p + 8 * at + 16) : 0;
 		if (words - at < CPU_COMMON || perfdata_get64(perf, p + 8 * at) != CPU_MAGIC ||
 		    params < 1 || params > words - at - CPU_COMMON) {
-			recording_damage(
+			recording_set_damage(
 				perf->recording, record->offset + INFO_PRIV + 8 * at,
-				"AUXTRACE_INFO record: no metadata of CPU entry %llu where "
-				"it is due (magic %#llx, then 1 or more parameters)",
+				"AUXTRACE_INFO record: CPU entry %llu is invalid, want the "
+				"magic %#llx and 1 or more parameters",
 				(unsigned long long)i, CPU_MAGIC);
 			return;
 		}
@@ -281,45 +288,47 @@ void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record 
 	u32 kind, words;
 	u64 version;
 
-	if (!perfdata_need(perf, record, INFO_PRIV, "AUXTRACE_INFO"))
+	if (!perfdata_check_size(perf, record, INFO_PRIV, "AUXTRACE_INFO"))
 		return;
 	kind = perfdata_get32(perf, record->data + 8);
 	if (kind != AUXTRACE_ARM_SPE) {
-		perf->foreign = kind;
+		perf->foreign_trace = kind;
 		return;
 	}
 	perf->is_spe = true;
 	words = (record->size - INFO_PRIV) / 8;
-	/* The first version has no number; its two words tell it. */
+	/* Version 1 has no version number: it is recognized by its size of two words. */
 	if (words <= INFO_V1_WORDS)
 		return;
 	version = perfdata_get64(perf, record->data + INFO_PRIV);
 	if (version < 2 || words < INFO_V2_WORDS)
-		recording_damage(perf->recording, record->offset + INFO_PRIV,
-				 "AUXTRACE_INFO record: metadata version %llu of %u words, want "
-				 "2 or later and %u words",
-				 (unsigned long long)version, words, INFO_V2_WORDS);
+		recording_set_damage(
+			perf->recording, record->offset + INFO_PRIV,
+			"AUXTRACE_INFO record: metadata version %llu of %u words, want "
+			"2 or later and %u words",
+			(unsigned long long)version, words, INFO_V2_WORDS);
 	else
 		parse_cpus(perf, record);
 }
 
-/* Of TIME_CONV: cap_user_time_zero, where perf is as new as to write it. */
+/* Offset of cap_user_time_zero in a TIME_CONV record; records of old perf versions lack it. */
 #define TIME_CONV_CAP 48
 
 /*
- * ns = zero + ((ticks * mult) >> shift), unless it is said not to hold. Two more fields
- * tell where a short counter wraps; the Generic Timer of Armv8 does not within centuries.
+ * Read the parameters of ns = zero + ((ticks * mult) >> shift), which are invalid without
+ * cap_user_time_zero. The fields for counters that wrap are ignored: the Generic Timer has 56 bits
+ * or more.
  */
 void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record)
 {
 	u64 shift, mult;
 
-	if (!perfdata_need(perf, record, 32, "TIME_CONV"))
+	if (!perfdata_check_size(perf, record, 32, "TIME_CONV"))
 		return;
 	shift = perfdata_get64(perf, record->data + 8);
 	mult = perfdata_get64(perf, record->data + 16);
 	if (shift > 63 || mult > UINT32_MAX) {
-		recording_damage(
+		recording_set_damage(
 			perf->recording, record->offset + 8,
 			"TIME_CONV record: shift is %llu and multiplier %llu, want below 64 "
 			"and 2^32",

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data: the trailer that sample_id_all puts behind each kernel record. What
- * it holds is said by the attribute of the event that caused the record; where
- * attributes differ, its last word identifies the event.
+ * Reads the trailers of a perf.data: sample_id_all makes the kernel append one to each record. Its
+ * fields are those that the attribute of the record's event selects. If attributes differ, the last
+ * word of the trailer is the id of the event.
  */
 #include "perfdata.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-/* Fields in the order the kernel writes them, 8 bytes each. */
+#include "util/array.h"
+
+/* The fields in the order in which the kernel writes them, 8 bytes each. */
 static const u64 trailer_order[] = {
 	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
 	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
@@ -28,12 +30,12 @@ void perfdata_add_mask(struct perfdata *perf, u64 sample_type)
 	perf->last_mask = mask;
 }
 
-/* The first of the events, which are kept in order, whose id is not below @id. */
-static u32 event_place(const struct perfdata *perf, u64 id)
+/* Returns the index of the first event whose id is not below @id. */
+static u32 event_lower_bound(const struct perfdata *perf, u64 id)
 {
 	u32 low = 0, high = perf->n_events, mid;
 
-	/* perf writes ids as the kernel counted them. */
+	/* perf writes ids in ascending order, so most are appended. */
 	if (!high || perf->events[high - 1].id < id)
 		return high;
 	while (low < high) {
@@ -48,30 +50,28 @@ static u32 event_place(const struct perfdata *perf, u64 id)
 
 bool perfdata_add_id(struct perfdata *perf, u64 id)
 {
-	u32 room = perf->event_room ? 2 * perf->event_room : 64, place;
-	struct perfdata_event *events;
+	struct perfdata_event *events =
+		array_grow(perf->events, &perf->event_capacity, perf->n_events, sizeof(*events),
+			   PERFDATA_MAX_EVENTS);
+	u32 index;
 
-	if (perf->n_events == perf->event_room) {
-		events = NULL;
-		if (room <= PERFDATA_MAX_EVENTS)
-			events = realloc(perf->events, room * sizeof(*events));
-		if (!events)
-			return false;
-		perf->events = events;
-		perf->event_room = room;
-	}
-	place = event_place(perf, id);
-	memmove(&perf->events[place + 1], &perf->events[place],
-		(perf->n_events - place) * sizeof(*perf->events));
-	perf->events[place] = (struct perfdata_event){ id, perf->last_mask };
+	if (!events)
+		return false;
+	perf->events = events;
+	index = event_lower_bound(perf, id);
+	memmove(&events[index + 1], &events[index], (perf->n_events - index) * sizeof(*events));
+	events[index] = (struct perfdata_event){ id, perf->last_mask };
 	perf->n_events++;
 	return true;
 }
 
-/* Records that perf made itself name no event, and are like the first one's. */
+/*
+ * Records that perf itself writes have no known event id; their trailers are those of the first
+ * event.
+ */
 static u64 trailer_mask(const struct perfdata *perf, const struct perfdata_record *record)
 {
-	u32 place;
+	u32 index;
 	u64 id;
 
 	if (!perf->masks_differ)
@@ -79,15 +79,16 @@ static u64 trailer_mask(const struct perfdata *perf, const struct perfdata_recor
 	if (!(perf->id_mask & PERF_SAMPLE_IDENTIFIER) || record->size < PERFDATA_HEADER + 8)
 		return 0;
 	id = perfdata_get64(perf, record->data + record->size - 8);
-	place = event_place(perf, id);
-	if (place < perf->n_events && perf->events[place].id == id)
-		return perf->events[place].mask;
+	index = event_lower_bound(perf, id);
+	if (index < perf->n_events && perf->events[index].id == id)
+		return perf->events[index].mask;
 	return perf->id_mask;
 }
 
-struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record)
+struct perfdata_trailer perfdata_read_trailer(const struct perfdata *perf,
+					      const struct perfdata_record *record)
 {
-	struct perfdata_id id = { .tid = -1, .cpu = -1 };
+	struct perfdata_trailer trailer = { .tid = -1, .cpu = -1 };
 	u64 mask = trailer_mask(perf, record);
 	u32 size = 0;
 	const u8 *p;
@@ -95,18 +96,18 @@ struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdat
 	for (size_t i = 0; i < ARRAY_SIZE(trailer_order); i++)
 		size += mask & trailer_order[i] ? 8 : 0;
 	if (size > record->size - PERFDATA_HEADER)
-		return id;
+		return trailer;
 	p = record->data + record->size - size;
 	for (size_t i = 0; i < ARRAY_SIZE(trailer_order); i++) {
 		if (!(mask & trailer_order[i]))
 			continue;
 		if (trailer_order[i] == PERF_SAMPLE_TID)
-			id.tid = (s32)perfdata_get32(perf, p + 4);
+			trailer.tid = (s32)perfdata_get32(perf, p + 4);
 		else if (trailer_order[i] == PERF_SAMPLE_TIME)
-			id.time = perfdata_get64(perf, p);
+			trailer.time = perfdata_get64(perf, p);
 		else if (trailer_order[i] == PERF_SAMPLE_CPU)
-			id.cpu = (s32)perfdata_get32(perf, p);
+			trailer.cpu = (s32)perfdata_get32(perf, p);
 		p += 8;
 	}
-	return id;
+	return trailer;
 }

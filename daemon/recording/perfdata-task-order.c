@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data: records about tasks stand in the file as perf emptied the rings, one
- * CPU's after another's. They go on in order of time; of equal times, and of
- * those that say none, in the file's.
+ * Sorts the task records of a perf.data by time. perf empties one CPU's ring after another's, so
+ * the file is not in order of time. Records with equal times, or without a time, stay in the order
+ * of the file.
  */
 #include "perfdata.h"
 
 #include <stdlib.h>
 
+#include "util/array.h"
+
 #define SIZE_BITS 16
-/* Beyond it nothing is in the file. */
+/* Larger offsets do not fit in &perfdata_queued.location. */
 #define OFFSET_MAX (1ULL << (64 - SIZE_BITS))
 
 static int compare(const void *a, const void *b)
@@ -18,31 +20,31 @@ static int compare(const void *a, const void *b)
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return x->location < y->location ? -1 : x->location > y->location;
 }
 
 static void emit(struct perfdata *perf, const struct perfdata_queued *queued)
 {
-	u32 size = (u32)(queued->place & ((1U << SIZE_BITS) - 1));
+	u32 size = (u32)(queued->location & ((1U << SIZE_BITS) - 1));
 	struct perfdata_record record = {
-		.offset = queued->place >> SIZE_BITS,
+		.offset = queued->location >> SIZE_BITS,
 		.data = perf->order.record,
 		.size = size,
 	};
 
-	/* It was there a moment ago; a file that shrinks ends here. */
+	/* The record existed when it was queued: the file was truncated since. Skip the record. */
 	if (recording_read(perf->recording, record.offset, perf->order.record, size) < size)
 		return;
 	record.type = perfdata_get32(perf, record.data);
 	record.misc = perfdata_get16(perf, record.data + 4);
 	record.end = record.offset + size;
 	if (perfdata_is_task(&record) && perfdata_get16(perf, record.data + 6) == size &&
-	    perfdata_task_whole(perf, &record))
-		perfdata_task(perf, &record);
+	    perfdata_task_check(perf, &record))
+		perfdata_task_emit(perf, &record);
 }
 
-/* The first @n of those in order go on; the rest stays. */
-static void flush(struct perfdata *perf, u32 n)
+/* Pass on the first @n records of the sorted queue. */
+static void queue_flush(struct perfdata *perf, u32 n)
 {
 	struct perfdata_order *order = &perf->order;
 
@@ -54,33 +56,31 @@ static void flush(struct perfdata *perf, u32 n)
 	memmove(order->queue, order->queue + n, order->count * sizeof(*order->queue));
 }
 
-static void sort(struct perfdata_order *order)
+static void queue_sort(struct perfdata_order *order)
 {
 	if (order->count)
 		qsort(order->queue, order->count, sizeof(*order->queue), compare);
 }
 
-static bool make_room(struct perfdata *perf)
+/* Ensure that the queue has a free entry, if need be by passing on the earlier half. */
+static bool queue_reserve(struct perfdata *perf)
 {
 	struct perfdata_order *order = &perf->order;
-	u32 room = order->room ? 2 * order->room : 256;
 	struct perfdata_queued *queue;
 
 	if (!order->record)
 		order->record = malloc(1U << SIZE_BITS);
 	if (!order->record)
 		return false;
-	if (order->count < order->room)
-		return true;
-	queue = room <= PERFDATA_MAX_QUEUED ? realloc(order->queue, room * sizeof(*queue)) : NULL;
+	queue = array_grow(order->queue, &order->capacity, order->count, sizeof(*queue),
+			   PERFDATA_MAX_QUEUED);
 	if (queue) {
 		order->queue = queue;
-		order->room = room;
-	} else if (order->count) {
-		sort(order);
-		flush(perf, (order->count + 1) / 2);
+	} else {
+		queue_sort(order);
+		queue_flush(perf, (order->count + 1) / 2);
 	}
-	return order->count < order->room;
+	return order->count < order->capacity;
 }
 
 void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *record)
@@ -88,38 +88,39 @@ void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *rec
 	struct perfdata_order *order = &perf->order;
 	u64 time;
 
-	if (!perf->sink->task || !perfdata_task_whole(perf, record) ||
-	    record->offset >= OFFSET_MAX || !make_room(perf))
+	if (!perf->sink->task || !perfdata_task_check(perf, record) ||
+	    record->offset >= OFFSET_MAX || !queue_reserve(perf))
 		return;
 	time = perfdata_task_time(perf, record);
 	if (time > order->latest)
 		order->latest = time;
 	order->queue[order->count++] = (struct perfdata_queued){
 		.time = time,
-		.place = record->offset << SIZE_BITS | record->size,
+		.location = record->offset << SIZE_BITS | record->size,
 	};
 }
 
 /*
- * perf empties all rings in a round. What an event of the next round can be
- * earlier than is the latest of this one, not of the one before.
+ * perf empties all rings in each round. A record of the next round may be earlier than the latest
+ * record of this round, but not earlier than the latest record of the previous round: pass on up to
+ * that.
  */
 void perfdata_order_round(struct perfdata *perf)
 {
 	struct perfdata_order *order = &perf->order;
 	u32 n = 0;
 
-	sort(order);
+	queue_sort(order);
 	while (n < order->count && order->queue[n].time <= order->round)
 		n++;
-	flush(perf, n);
+	queue_flush(perf, n);
 	order->round = order->latest;
 }
 
 void perfdata_order_end(struct perfdata *perf)
 {
-	sort(&perf->order);
-	flush(perf, perf->order.count);
+	queue_sort(&perf->order);
+	queue_flush(perf, perf->order.count);
 	free(perf->order.queue);
 	free(perf->order.record);
 	perf->order = (struct perfdata_order){ .count = 0 };

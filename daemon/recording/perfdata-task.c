@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * perf.data: records about tasks, whose layouts linux/perf_event.h has, to task
- * events.
- */
+/* Converts the task records of a perf.data (linux/perf_event.h) to &struct task_event. */
 #include "perfdata.h"
 #include "tasks/task-event.h"
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-/* The string at @at, which must end before the record does. */
-static const char *get_name(struct perfdata *perf, const struct perfdata_record *record, u32 at,
+/*
+ * Get the string at an offset of the record; NULL, with damage, if the record has no NUL after it.
+ */
+static const char *get_name(struct perfdata *perf, const struct perfdata_record *record, u32 offset,
 			    const char *what)
 {
-	if (memchr(record->data + at, 0, record->size - at))
-		return (const char *)record->data + at;
-	recording_damage(perf->recording, record->offset + at,
-			 "%s record: its name has no end within the record's %u bytes", what,
-			 record->size);
+	if (memchr(record->data + offset, 0, record->size - offset))
+		return (const char *)record->data + offset;
+	recording_set_damage(
+		perf->recording, record->offset + offset,
+		"%s record: its name is not NUL-terminated within the record's %u bytes", what,
+		record->size);
 	return NULL;
 }
 
@@ -39,7 +39,7 @@ static void parse_comm(struct perfdata *perf, const struct perfdata_record *reco
 		emit(perf, &event);
 }
 
-/* FORK and EXIT have one layout. */
+/* FORK and EXIT records have the same layout. */
 static void parse_fork_exit(struct perfdata *perf, const struct perfdata_record *record)
 {
 	bool fork = record->type == PERF_RECORD_FORK;
@@ -77,7 +77,7 @@ static void parse_mmap(struct perfdata *perf, const struct perfdata_record *reco
 	event.name = get_name(perf, record, 40, "MMAP");
 	if (!event.name)
 		return;
-	perfdata_build_id(perf, &event);
+	perfdata_set_build_id(perf, &event);
 	emit(perf, &event);
 }
 
@@ -92,9 +92,10 @@ static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *rec
 		event.build_id_size = record->data[40];
 		event.build_id = record->data + 44;
 		if (event.build_id_size > 20 || !event.build_id_size) {
-			recording_damage(perf->recording, record->offset + 40,
-					 "MMAP2 record: the build id has %u bytes, want 1 to 20",
-					 event.build_id_size);
+			recording_set_damage(
+				perf->recording, record->offset + 40,
+				"MMAP2 record: the build id has %u bytes, want 1 to 20",
+				event.build_id_size);
 			event.build_id = NULL;
 			event.build_id_size = 0;
 		}
@@ -102,7 +103,7 @@ static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *rec
 	event.name = get_name(perf, record, 72, "MMAP2");
 	if (!event.name)
 		return;
-	perfdata_build_id(perf, &event);
+	perfdata_set_build_id(perf, &event);
 	emit(perf, &event);
 }
 
@@ -111,9 +112,11 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
 	struct task_event event = { .type = TASK_CGROUP, .pid = -1, .tid = -1, .parent_pid = -1 };
 
 	event.cgroup = perfdata_get64(perf, record->data + 8);
-	/* The kernel names who made the cgroup, speprof record who is in it. */
+	/*
+	 * The trailer has the task that created the cgroup. speprof record writes a member there.
+	 */
 	if (perf->backend != BACKEND_UNKNOWN) {
-		event.tid = perfdata_id(perf, record).tid;
+		event.tid = perfdata_read_trailer(perf, record).tid;
 		event.pid = event.tid;
 	}
 	event.time_ns = perfdata_task_time(perf, record);
@@ -123,45 +126,52 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
 }
 
 /*
- * Who runs on a CPU from now on: the task that is switched to, or that runs when
- * tracing starts. The trailer has the task and its CPU.
+ * Report the task that runs on the CPU from this time on. The trailer has the CPU and, except in a
+ * SWITCH_OUT record, that task.
  */
 static void parse_switch(struct perfdata *perf, const struct perfdata_record *record)
 {
-	struct perfdata_id id = perfdata_id(perf, record);
+	struct perfdata_trailer trailer = perfdata_read_trailer(perf, record);
 	struct task_event event = {
 		.type = TASK_SWITCH,
 		.parent_pid = -1,
 		.pid = -1,
 		.name = "",
-		.cpu = (u32)id.cpu,
-		.tid = record->misc & PERF_RECORD_MISC_SWITCH_OUT ? -1 : id.tid,
+		.cpu = (u32)trailer.cpu,
+		.tid = record->misc & PERF_RECORD_MISC_SWITCH_OUT ? -1 : trailer.tid,
 		.time_ns = perfdata_task_time(perf, record),
 	};
 
-	if (id.cpu >= 0 && event.time_ns)
+	if (trailer.cpu >= 0 && event.time_ns)
 		emit(perf, &event);
 }
 
+/* Report the task that runs on the CPU when tracing starts. */
 static void parse_itrace_start(struct perfdata *perf, const struct perfdata_record *record)
 {
-	struct perfdata_id id = perfdata_id(perf, record);
+	struct perfdata_trailer trailer = perfdata_read_trailer(perf, record);
 	struct task_event event = { .type = TASK_SWITCH, .parent_pid = -1, .pid = -1, .name = "" };
 
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
-	event.cpu = (u32)id.cpu;
+	event.cpu = (u32)trailer.cpu;
 	event.time_ns = perfdata_task_time(perf, record);
-	/* speprof record has windows only, and knows of no task in them. */
-	if (id.cpu >= 0 && event.tid >= 0 && event.time_ns)
+	/* speprof record does not know the task, and writes -1. */
+	if (trailer.cpu >= 0 && event.tid >= 0 && event.time_ns)
 		emit(perf, &event);
 }
 
-/* By type; others say nothing of tasks. @size: of the fixed fields, and of a name's first byte. */
+/**
+ * struct task_record - a type of record that is about tasks
+ * @parse: converts the record and passes it to the sink
+ * @name: name of the type
+ * @size: minimum size, bytes: header and fixed fields, and the first byte of a name
+ * @has_time: the record has a time at offset 24, also without a trailer
+ */
 static const struct task_record {
-	void (*take)(struct perfdata *perf, const struct perfdata_record *record);
+	void (*parse)(struct perfdata *perf, const struct perfdata_record *record);
 	const char *name;
 	u32 size;
-	bool own_time; /* at 24, beside the trailer's */
+	bool has_time;
 } task_records[PERF_RECORD_MAX] = {
 	[PERF_RECORD_MMAP] = { parse_mmap, "MMAP", 41 },
 	[PERF_RECORD_COMM] = { parse_comm, "COMM", 17 },
@@ -176,26 +186,26 @@ static const struct task_record {
 
 bool perfdata_is_task(const struct perfdata_record *record)
 {
-	return record->type < PERF_RECORD_MAX && task_records[record->type].take;
+	return record->type < PERF_RECORD_MAX && task_records[record->type].parse;
 }
 
-bool perfdata_task_whole(struct perfdata *perf, const struct perfdata_record *record)
+bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *record)
 {
 	const struct task_record *kind = &task_records[record->type];
 
-	return perfdata_need(perf, record, kind->size, kind->name);
+	return perfdata_check_size(perf, record, kind->size, kind->name);
 }
 
 u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (perf->other_clock)
 		return 0;
-	if (task_records[record->type].own_time)
+	if (task_records[record->type].has_time)
 		return perfdata_get64(perf, record->data + 24);
-	return perfdata_id(perf, record).time;
+	return perfdata_read_trailer(perf, record).time;
 }
 
-void perfdata_task(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_task_emit(struct perfdata *perf, const struct perfdata_record *record)
 {
-	task_records[record->type].take(perf, record);
+	task_records[record->type].parse(perf, record);
 }

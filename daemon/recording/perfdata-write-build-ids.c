@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which build of each file was mapped, for the feature BUILD_ID of a perf.data: it knows
- * files by path alone. A path at which two builds were has none: either would be wrong
- * for some samples.
+ * Collects the build ids of mapped files for the feature BUILD_ID of a perf.data, which identifies
+ * files by path. If files with different build ids had the same path, it gets none, because either
+ * would be wrong for some samples.
  */
 #include "recorder-internal.h"
 #include "tasks/task-event.h"
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 
 #define RECORD_BUILD_ID 67 /* PERF_RECORD_HEADER_BUILD_ID */
-#define MISC_SIZE	(1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE: @size is one */
-#define HOST		(-1)
+#define MISC_SIZE	(1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE: the entry has @id_size */
+#define HOST		(-1) /* perf's PID of the host, in contrast to a guest */
 #define NAME_ALIGN	64
-#define NAME_LONGEST	4096
+#define NAME_MAX_SIZE	4096
 
-/* An entry of the feature; the path follows, padded with zeros. */
+/* An entry of the feature; the path follows, padded with zeros to NAME_ALIGN bytes. */
 struct build_id_entry {
 	u32 type;
 	u16 misc;
@@ -27,49 +27,49 @@ struct build_id_entry {
 	u8 reserved[3];
 };
 
-static_assert(sizeof(struct build_id_entry) == 36, "as perf has it");
+static_assert(sizeof(struct build_id_entry) == 36, "the size of perf's structure");
 
-static struct recorder_build *build_find(struct recorder *recorder, const char *path)
+static struct recorder_build_id *build_find(struct recorder *recorder, const char *path)
 {
-	for (u32 i = 0; i < recorder->build_count; i++)
-		if (!strcmp(recorder->builds[i].path, path))
-			return &recorder->builds[i];
+	for (u32 i = 0; i < recorder->build_id_count; i++)
+		if (!strcmp(recorder->build_ids[i].path, path))
+			return &recorder->build_ids[i];
 	return NULL;
 }
 
-void recorder_build_add(struct recorder *recorder, const struct task_event *event)
+void recorder_add_build_id(struct recorder *recorder, const struct task_event *event)
 {
-	struct recorder_build *build;
+	struct recorder_build_id *build;
 
 	if (!event->build_id_size || event->build_id_size > BUILD_ID_MAX_BYTES ||
-	    strlen(event->name) >= NAME_LONGEST)
+	    strlen(event->name) >= NAME_MAX_SIZE)
 		return;
 	build = build_find(recorder, event->name);
 	if (build) {
-		build->two |= build->size != event->build_id_size ||
-			      memcmp(build->id, event->build_id, build->size) != 0;
+		build->ambiguous |= build->size != event->build_id_size ||
+				    memcmp(build->id, event->build_id, build->size) != 0;
 		return;
 	}
-	if (recorder->build_count == RECORDER_BUILDS)
+	if (recorder->build_id_count == RECORDER_BUILD_IDS)
 		return;
-	if (!recorder->builds)
-		recorder->builds = calloc(RECORDER_BUILDS, sizeof(*recorder->builds));
-	if (!recorder->builds)
+	if (!recorder->build_ids)
+		recorder->build_ids = calloc(RECORDER_BUILD_IDS, sizeof(*recorder->build_ids));
+	if (!recorder->build_ids)
 		return;
-	build = &recorder->builds[recorder->build_count];
+	build = &recorder->build_ids[recorder->build_id_count];
 	build->path = strdup(event->name);
 	if (!build->path)
 		return;
 	build->size = event->build_id_size;
 	memcpy(build->id, event->build_id, build->size);
-	recorder->build_count++;
+	recorder->build_id_count++;
 }
 
-void recorder_builds_write(struct recorder *recorder)
+void recorder_write_build_ids(struct recorder *recorder)
 {
-	for (u32 i = 0; i < recorder->build_count; i++) {
-		const struct recorder_build *build = &recorder->builds[i];
-		char path[NAME_LONGEST + NAME_ALIGN] = { 0 };
+	for (u32 i = 0; i < recorder->build_id_count; i++) {
+		const struct recorder_build_id *build = &recorder->build_ids[i];
+		char path[NAME_MAX_SIZE + NAME_ALIGN] = { 0 };
 		size_t len = (strlen(build->path) + NAME_ALIGN) & ~(NAME_ALIGN - 1UL);
 		struct build_id_entry entry = {
 			.type = RECORD_BUILD_ID,
@@ -79,7 +79,7 @@ void recorder_builds_write(struct recorder *recorder)
 			.id_size = build->size,
 		};
 
-		if (build->two)
+		if (build->ambiguous)
 			continue;
 		memcpy(entry.id, build->id, build->size);
 		strcpy(path, build->path);
@@ -88,9 +88,9 @@ void recorder_builds_write(struct recorder *recorder)
 	}
 }
 
-void recorder_builds_free(struct recorder *recorder)
+void recorder_free_build_ids(struct recorder *recorder)
 {
-	for (u32 i = 0; i < recorder->build_count; i++)
-		free(recorder->builds[i].path);
-	free(recorder->builds);
+	for (u32 i = 0; i < recorder->build_id_count; i++)
+		free(recorder->build_ids[i].path);
+	free(recorder->build_ids);
 }

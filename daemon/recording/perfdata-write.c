@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data, as perf 6.1 and later read it: one event of arm_spe_0, SPE metadata
- * of version 1 where all cores are of one kind (perf before 6.13 takes version 2's
- * first word for the PMU), else of version 2, one AUX buffer a CPU. What stands in front and is known at the end only is
- * written again then.
+ * Writes a perf.data that perf 6.1 and later can read: one event of arm_spe_0, and one AUX buffer
+ * for each CPU. The SPE metadata has version 1 if all cores have the same MIDR_EL1, since perf
+ * before 6.13 reads no other version; else version 2. The header and the first records are written
+ * again at the end, when their content is known.
  */
 #include "recorder-internal.h"
 
@@ -16,6 +16,7 @@
 #include "perfdata.h"
 #include "speprof-version.h"
 #include "tasks/task-event.h"
+#include "util/array.h"
 
 #define FILE_HEADER   104
 #define ATTR_SIZE     PERF_ATTR_SIZE_VER7
@@ -26,12 +27,12 @@
 #define CONFIG_TS     SPE_BIT(0) /* ts_enable of arm_spe_pmu */
 #define CONFIG_JITTER SPE_BIT(16)
 
-/* What perf record asks for with arm_spe: perf mem and perf c2c want DATA_SRC. */
+/* What perf record sets for arm_spe events; perf mem and perf c2c require DATA_SRC. */
 #define SAMPLE_TYPE                                                              \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR)
 
-/* Bits of the header's feature table that are written. */
+/* The features that are written, by their bit in the header. */
 enum feature {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
@@ -42,7 +43,7 @@ enum feature {
 	FEATURE_CPUID = 9,
 	FEATURE_CMDLINE = 11,
 	FEATURE_EVENT_DESC = 12,
-	FEATURE_NUMA_TOPOLOGY = 14, /* perf c2c does without a report otherwise */
+	FEATURE_NUMA_TOPOLOGY = 14, /* perf c2c refuses a file without it */
 	FEATURE_PMU_MAPPINGS = 16,
 	FEATURE_AUXTRACE = 18,
 };
@@ -97,7 +98,10 @@ static struct perf_event_attr make_attr(const struct recorder *recorder)
 		.comm_exec = 1,
 	};
 
-	/* The driver's way back from the mean interval of D17.3.4. */
+	/*
+	 * Inverse of the mean interval (D17.3.4), of which arm_spe_pmu uses period / 256 and
+	 * jitter.
+	 */
 	attr.sample_period = interval & ~0xffU ? interval & ~0xffU : 256;
 	if ((interval & 0xff) == 128)
 		attr.config |= CONFIG_JITTER;
@@ -157,31 +161,31 @@ static void write_metadata_v1(struct recorder *recorder)
 	write_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
 }
 
-/* CPUs that had a window, and whether they are of more than one kind. */
+/* Returns the number of CPUs that had a window; @ret_differ is whether their MIDR_EL1 differ. */
 static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 {
 	u32 n = 0;
 
 	*ret_differ = false;
 	for (u32 i = 0; i < recorder->core_count; i++) {
-		n += recorder->cores[i].any;
-		*ret_differ |= recorder->cores[i].any &&
+		n += recorder->cores[i].has_window;
+		*ret_differ |= recorder->cores[i].has_window &&
 			       recorder->cores[i].midr != recorder->first.midr;
 	}
 	return n;
 }
 
-/* What a header says in version 2, in words: version, size, PMU, how many CPUs. */
-#define V2_HEADER 4
+/* Metadata of version 2, in words of 8 bytes. */
+#define V2_HEADER 4 /* version, size of the header, PMU, number of CPUs */
 #define V2_MAGIC  0x1010101010101010ULL
-#define V2_CPU	  6 /* words: magic, number, parameters, MIDR, PMU, minimal interval */
+#define V2_CPU	  6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
-/* CPUs for which there is room in a record of at most 64 KiB. */
-static u32 metadata_room(const struct recorder *recorder)
+/* Returns how many CPUs the metadata record has space for; a record has less than 64 KiB. */
+static u32 metadata_cpus(const struct recorder *recorder)
 {
-	const u32 most = (UINT16_MAX - 16 - 8 * V2_HEADER) / (8 * V2_CPU);
+	const u32 max = (UINT16_MAX - 16 - 8 * V2_HEADER) / (8 * V2_CPU);
 
-	return recorder->config.cpus < most ? recorder->config.cpus : most;
+	return recorder->config.cpus < max ? recorder->config.cpus : max;
 }
 
 static void write_metadata_v2(struct recorder *recorder, u32 cpus)
@@ -198,14 +202,14 @@ static void write_metadata_v2(struct recorder *recorder, u32 cpus)
 	for (u32 i = 0; cpus; i++) {
 		const u64 words[V2_CPU] = { V2_MAGIC, i, 3, recorder->cores[i].midr, PMU_TYPE, 0 };
 
-		if (!recorder->cores[i].any)
+		if (!recorder->cores[i].has_window)
 			continue;
 		recorder_write(recorder, words, sizeof(words));
 		cpus--;
 	}
 }
 
-/* A record that perf takes note of and has nothing to do for. */
+/* Fill the file up to @end with a record that perf ignores. */
 static void write_filler(struct recorder *recorder, u64 end)
 {
 	const struct perf_event_header record = {
@@ -221,13 +225,13 @@ static void write_filler(struct recorder *recorder, u64 end)
 }
 
 /*
- * Of one size whatever is known, so that they can be written again. Metadata of
- * version 1 where all cores are alike, as perf before 6.13 reads no other.
+ * Write the records with clock parameters and SPE metadata. Their total size does not depend on
+ * their content, so that they can be written again at the end.
  *
- * perf divides by the multiplier, whether it was given one or not: where the clock is
- * unknown it gets a tick a nanosecond, which cap_user_time_zero takes back.
+ * perf divides by the multiplier even if it is 0. If the clock is unknown, write 1, and clear
+ * cap_user_time_zero, so that perf does not use it.
  */
-static void write_facts(struct recorder *recorder)
+static void write_metadata(struct recorder *recorder)
 {
 	const struct tick_clock *clock = &recorder->first.clock;
 	const struct {
@@ -240,15 +244,15 @@ static void write_facts(struct recorder *recorder)
 		.mask = UINT64_MAX,
 		.cap_zero = clock->mult != 0,
 	};
-	u32 cores, room = metadata_room(recorder);
+	u32 cores, cpus = metadata_cpus(recorder);
 	bool differ;
 	u64 end;
 
 	write_record(recorder, PERFDATA_TIME_CONV, 0, &conv, sizeof(conv));
-	end = recorder->pos + 16 + 8 * V2_HEADER + 8ULL * V2_CPU * room;
+	end = recorder->pos + 16 + 8 * V2_HEADER + 8ULL * V2_CPU * cpus;
 	cores = count_cores(recorder, &differ);
 	if (differ)
-		write_metadata_v2(recorder, cores < room ? cores : room);
+		write_metadata_v2(recorder, cores < cpus ? cores : cpus);
 	else
 		write_metadata_v1(recorder);
 	write_filler(recorder, end);
@@ -257,42 +261,39 @@ static void write_facts(struct recorder *recorder)
 void perfdata_write_begin(struct recorder *recorder)
 {
 	write_header(recorder, 0);
-	write_facts(recorder);
+	write_metadata(recorder);
 }
 
-static struct recorder_core *core_of(struct recorder *recorder, u32 cpu)
+static struct recorder_core *core_get(struct recorder *recorder, u32 cpu)
 {
 	struct recorder_core *cores;
-	u32 room = cpu + 1;
+	u32 count = cpu + 1;
 
 	if (cpu < recorder->core_count)
 		return &recorder->cores[cpu];
-	cores = cpu < PERFDATA_MAX_CPUS ? realloc(recorder->cores, room * sizeof(*cores)) : NULL;
+	cores = cpu < PERFDATA_MAX_CPUS ? realloc(recorder->cores, count * sizeof(*cores)) : NULL;
 	if (!cores) {
 		recorder_fail(recorder, cpu < PERFDATA_MAX_CPUS ? -ENOMEM : -ERANGE);
 		return NULL;
 	}
-	memset(cores + recorder->core_count, 0, (room - recorder->core_count) * sizeof(*cores));
+	memset(cores + recorder->core_count, 0, (count - recorder->core_count) * sizeof(*cores));
 	recorder->cores = cores;
-	recorder->core_count = room;
+	recorder->core_count = count;
 	return &cores[cpu];
 }
 
-static void add_index(struct recorder *recorder)
+static void index_add(struct recorder *recorder)
 {
-	u32 room = recorder->index_room ? 2 * recorder->index_room : 256;
-	struct recorder_index *index = recorder->index;
+	struct recorder_index *index =
+		array_grow(recorder->index, &recorder->index_capacity, recorder->index_count,
+			   sizeof(*index), UINT32_MAX);
 
-	if (recorder->indexed == recorder->index_room) {
-		index = realloc(index, room * sizeof(*index));
-		if (!index) {
-			recorder_fail(recorder, -ENOMEM);
-			return;
-		}
-		recorder->index = index;
-		recorder->index_room = room;
+	if (!index) {
+		recorder_fail(recorder, -ENOMEM);
+		return;
 	}
-	index[recorder->indexed++] =
+	recorder->index = index;
+	index[recorder->index_count++] =
 		(struct recorder_index){ recorder->pos, PERFDATA_AUXTRACE_SIZE };
 }
 
@@ -320,8 +321,7 @@ static void write_aux(struct recorder *recorder, const struct source_window *win
 	const struct {
 		u64 offset, size, flags;
 		struct trailer trailer;
-	} body = { offset, size, flags,
-		   make_trailer(-1, -1, window->end_ns, (s32)window->cpu) };
+	} body = { offset, size, flags, make_trailer(-1, -1, window->end_ns, (s32)window->cpu) };
 
 	write_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
 }
@@ -338,16 +338,16 @@ static void write_auxtrace(struct recorder *recorder, const struct source_window
 		    .tid = UINT32_MAX,
 		    .cpu = window->cpu };
 
-	add_index(recorder);
+	index_add(recorder);
 	write_record(recorder, PERFDATA_AUXTRACE, 0, &trace, sizeof(trace));
 	recorder_write(recorder, window->data, window->len);
 	recorder_pad(recorder, 8);
 }
 
 /*
- * What a perf.data cannot hold is an AUX record without bytes that is truncated, which perf
- * reports as lost AUX data: a window that is suspect, since no flag says so, bytes that were
- * lost, and, once, that a fault has stopped the CPU.
+ * Write an empty AUX record with the flag TRUNCATED, which perf reports as lost AUX data, for what
+ * a perf.data cannot represent: a suspect window, lost bytes, and, once, a CPU that a fault has
+ * stopped.
  */
 static void write_loss(struct recorder *recorder, struct recorder_core *core,
 		       const struct source_window *window)
@@ -356,7 +356,7 @@ static void write_loss(struct recorder *recorder, struct recorder_core *core,
 
 	if (!window->len && !window->lost_bytes && !stopped)
 		return;
-	write_aux(recorder, window, core->aux, 0, PERF_AUX_FLAG_TRUNCATED);
+	write_aux(recorder, window, core->aux_size, 0, PERF_AUX_FLAG_TRUNCATED);
 	core->stopped |= stopped || window->flags & WINDOW_FAULTED;
 }
 
@@ -364,7 +364,7 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
 {
 	bool suspect = window->flags & WINDOW_SUSPECT;
 	u64 padded = ((u64)window->len + 7) & ~7ULL;
-	struct recorder_core *core = core_of(recorder, window->cpu);
+	struct recorder_core *core = core_get(recorder, window->cpu);
 
 	if (suspect)
 		recorder->omitted += window->len;
@@ -374,23 +374,25 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
 		write_loss(recorder, core, window);
 		return;
 	}
-	if (!recorder->any) {
+	if (!recorder->has_first) {
 		recorder->first = *window;
-		recorder->any = true;
+		recorder->has_first = true;
 	}
-	if (!core->any) {
-		core->any = true;
+	if (!core->has_window) {
+		core->has_window = true;
 		core->midr = window->midr;
-	}
-	if (!core->aux)
 		write_itrace_start(recorder, window);
-	write_aux(recorder, window, core->aux, window->len, aux_flags(window));
+	}
+	write_aux(recorder, window, core->aux_size, window->len, aux_flags(window));
 	core->stopped = window->flags & WINDOW_FAULTED;
-	write_auxtrace(recorder, window, core->aux, padded);
-	core->aux += padded;
+	write_auxtrace(recorder, window, core->aux_size, padded);
+	core->aux_size += padded;
 }
 
-/* A string field: NUL-terminated, to a multiple of 8; longer ones are cut. */
+/*
+ * A string as records contain it: NUL-terminated, padded to a multiple of 8 bytes, truncated if
+ * long.
+ */
 struct field {
 	char text[PATH_MAX + 8];
 	size_t size;
@@ -442,7 +444,7 @@ static void write_mapping(struct recorder *recorder, const struct task_event *ev
 	};
 	bool kernel = event->pid < 0;
 
-	/* perf's name of anonymous memory. */
+	/* "//anon" is perf's name for anonymous memory. */
 	write_named(recorder, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
 		    kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body,
 		    kernel ? 32 : sizeof(body), event, *event->name ? event->name : "//anon");
@@ -493,7 +495,7 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 		break;
 	case TASK_MMAP:
 		write_mapping(recorder, event);
-		recorder_build_add(recorder, event);
+		recorder_add_build_id(recorder, event);
 		break;
 	case TASK_CGROUP:
 		write_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
@@ -508,7 +510,7 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 	}
 }
 
-/* perf pads strings of features to 64 bytes and says the padded size. */
+/* Strings of features have their padded size in front, a multiple of 64 bytes. */
 static void write_string(struct recorder *recorder, const char *text)
 {
 	char padded[1024] = { 0 };
@@ -554,7 +556,7 @@ static void write_cmdline(struct recorder *recorder)
 				       "# by speprof");
 }
 
-/* What a file of a node of /sys says; false if there is no such node. */
+/* Read a file of a NUMA node in /sys; returns false if the node does not exist. */
 static bool node_read(u32 node, const char *name, char *text, int size)
 {
 	char path[64];
@@ -571,7 +573,7 @@ static bool node_read(u32 node, const char *name, char *text, int size)
 	return true;
 }
 
-/* "Node 0 MemTotal:       16384 kB" */
+/* Get a field of a line such as "Node 0 MemTotal:       16384 kB", kB; 0 if it is missing. */
 static u64 node_memory(const char *text, const char *field)
 {
 	const char *at = strstr(text, field);
@@ -579,7 +581,9 @@ static u64 node_memory(const char *text, const char *field)
 	return at ? strtoull(at + strlen(field), NULL, 10) : 0;
 }
 
-/* Of each node: number, kB in all and free, CPUs. */
+/*
+ * Write the number of nodes; then of each node its number, total and free memory in kB, and CPUs.
+ */
 static void write_numa_topology(struct recorder *recorder)
 {
 	char cpus[900], memory[4096];
@@ -613,7 +617,7 @@ static void write_feature(struct recorder *recorder, enum feature feature)
 	uname(&host);
 	switch (feature) {
 	case FEATURE_BUILD_ID:
-		recorder_builds_write(recorder);
+		recorder_write_build_ids(recorder);
 		break;
 	case FEATURE_HOSTNAME:
 		snprintf(text, sizeof(text), "%s%s", host.nodename, backend_text(recorder));
@@ -653,7 +657,7 @@ static void write_feature(struct recorder *recorder, enum feature feature)
 		write_string(recorder, "arm_spe_0");
 		break;
 	case FEATURE_AUXTRACE: {
-		const u64 count = recorder->indexed;
+		const u64 count = recorder->index_count;
 
 		recorder_write(recorder, &count, sizeof(count));
 		recorder_write(recorder, recorder->index, count * sizeof(*recorder->index));
@@ -679,5 +683,5 @@ void perfdata_write_end(struct recorder *recorder)
 	if (fseeko(recorder->file, 0, SEEK_SET) < 0)
 		recorder_fail(recorder, -errno);
 	write_header(recorder, data_end);
-	write_facts(recorder);
+	write_metadata(recorder);
 }

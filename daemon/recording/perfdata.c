@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * perf.data: header and the walk along the stream, twice: once for what is
- * known of tasks, clocks and buffers, once for the windows, so that the second
- * needs no memory that grows with the file.
+ * Reads the header of a perf.data, and walks the stream of records in two passes: the first reads
+ * tasks, clock and metadata, the second emits windows. So no AUX bytes have to be stored.
  */
 #include "perfdata.h"
 
@@ -14,17 +13,17 @@
 
 #include "codec/zeros.h"
 
-#define FILE_HEADER_MIN 72 /* up to the event types, which old files end with */
+#define FILE_HEADER_MIN 72 /* header of old versions: up to the event types, without features */
 #define FILE_HEADER	104
 #define PIPE_HEADER	16
 
-/* Records in a row that tell a record's header from bytes that look like one. */
+/* Number of consecutive valid records required to resume after damage. */
 #define RESYNC_CHAIN 4
-/* The largest of them; what they span is at hand at once. */
+/* Maximum size of each of these records, bytes, so that one recording_peek() gets all of them. */
 #define RESYNC_RECORD 8192
 #define RESYNC_SPAN   ((RESYNC_CHAIN + 1) * RESYNC_RECORD)
 
-/* Bytes, not strings: neither has a terminating NUL. */
+/* Arrays of bytes without a terminating NUL. */
 static const u8 magic_le[8] = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' };
 static const u8 magic_be[8] = { '2', 'E', 'L', 'I', 'F', 'R', 'E', 'P' };
 
@@ -57,14 +56,14 @@ u64 perfdata_get64(const struct perfdata *perf, const u8 *p)
 	return perf->swap ? bswap_64(v) : v;
 }
 
-bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, u32 size,
-		   const char *name)
+bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *record, u32 size,
+			 const char *name)
 {
 	if (record->size >= size)
 		return true;
-	recording_damage(perf->recording, record->offset,
-			 "%s record: size is %u bytes, its fields alone take %u", name,
-			 record->size, size);
+	recording_set_damage(perf->recording, record->offset,
+			     "%s record: size is %u bytes, its fields alone take %u", name,
+			     record->size, size);
 	return false;
 }
 
@@ -82,7 +81,7 @@ static bool read_sections(struct perfdata *perf, const u8 *h, size_t len)
 			perf->feature_bits[i] = perfdata_get64(perf, h + 72 + 8 * i);
 
 	if (perf->data < FILE_HEADER_MIN || perf->data > recording->size) {
-		recording_damage(
+		recording_set_damage(
 			recording, 40,
 			"perf.data header: data offset is %#llx, want one within the file's "
 			"%#llx bytes",
@@ -91,14 +90,15 @@ static bool read_sections(struct perfdata *perf, const u8 *h, size_t len)
 	}
 	left = recording->size - perf->data;
 	if (!data_size)
-		recording_damage(recording, 48,
-				 "perf.data header: data size is 0: perf record did not end in "
-				 "order; read up to the file's end");
-	else if (data_size > left)
-		recording_damage(
+		recording_set_damage(
 			recording, 48,
-			"perf.data header: data size is %#llx, but %#llx bytes follow: cut "
-			"short",
+			"perf.data header: data size is 0: perf record did not finish; "
+			"reading up to the end of the file");
+	else if (data_size > left)
+		recording_set_damage(
+			recording, 48,
+			"perf.data header: data size is %#llx, but %#llx bytes follow: the "
+			"file is truncated",
 			(unsigned long long)data_size, (unsigned long long)left);
 	perf->data_end = perf->data + (data_size && data_size <= left ? data_size : left);
 	perf->features = perf->data_end;
@@ -112,12 +112,13 @@ static bool read_header(struct perfdata *perf)
 	size_t len;
 	const u8 *h = recording_peek(recording, 0, FILE_HEADER, &len);
 
-	/* "PERFILE2" is a number in the writer's order; LE and BE writers differ. */
+	/* "PERFILE2" is a 64-bit number in the writer's byte order. */
 	perf->swap = !memcmp(h, magic_le, sizeof(magic_le)) == (__BYTE_ORDER == __BIG_ENDIAN);
 	if (len < PIPE_HEADER) {
-		recording_damage(recording, 8,
-				 "perf.data header: cut after %zu bytes, want at least %u", len,
-				 PIPE_HEADER);
+		recording_set_damage(
+			recording, 8,
+			"perf.data header: truncated after %zu bytes, want at least %u", len,
+			PIPE_HEADER);
 		return false;
 	}
 	header_size = perfdata_get64(perf, h + 8);
@@ -129,15 +130,15 @@ static bool read_header(struct perfdata *perf)
 	}
 	if (header_size >= FILE_HEADER_MIN && len >= FILE_HEADER_MIN)
 		return read_sections(perf, h, len);
-	recording_damage(recording, 8,
-			 "perf.data header: size is %llu in a file of %llu bytes, want %u, or "
-			 "%u for a recording from a pipe",
-			 (unsigned long long)header_size, (unsigned long long)recording->size,
-			 FILE_HEADER, PIPE_HEADER);
+	recording_set_damage(recording, 8,
+			     "perf.data header: size is %llu in a file of %llu bytes, want %u, or "
+			     "%u for a recording from a pipe",
+			     (unsigned long long)header_size, (unsigned long long)recording->size,
+			     FILE_HEADER, PIPE_HEADER);
 	return false;
 }
 
-/* Bytes that follow @record and belong to it. */
+/* Returns the number of bytes after @record that belong to it, such as AUX bytes. */
 static u64 record_payload(const struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (record->type == PERFDATA_AUXTRACE && record->size >= 16)
@@ -148,13 +149,15 @@ static u64 record_payload(const struct perfdata *perf, const struct perfdata_rec
 }
 
 enum header_error {
-	HEADER_GOOD,
-	HEADER_CUT, /* the stream ends within the header */
-	HEADER_SIZE,
-	HEADER_LONG, /* the stream ends within the record */
+	HEADER_OK,
+	HEADER_TRUNCATED, /* the stream ends within the header */
+	HEADER_SIZE, /* the size field is invalid */
+	HEADER_LONG, /* the stream ends within the record, or within the bytes after it */
 };
 
-/* The record at @pos, its bytes too if they are all there. */
+/*
+ * Read the record at @pos. It has data only with HEADER_OK, or if just bytes after it are missing.
+ */
 static enum header_error read_record(struct perfdata *perf, u64 pos,
 				     struct perfdata_record *ret_record)
 {
@@ -165,12 +168,12 @@ static enum header_error read_record(struct perfdata *perf, u64 pos,
 
 	h = recording_peek(perf->recording, pos, PERFDATA_HEADER, &len);
 	if (left < PERFDATA_HEADER || len < PERFDATA_HEADER)
-		return HEADER_CUT;
+		return HEADER_TRUNCATED;
 	record.type = perfdata_get32(perf, h);
 	record.misc = perfdata_get16(perf, h + 4);
 	record.size = perfdata_get16(perf, h + 6);
 	*ret_record = record;
-	/* Those of the kernel are padded, those of perf itself (features) may not be. */
+	/* Records of the kernel are padded to 8 bytes; those of perf itself may not be. */
 	if (record.size < PERFDATA_HEADER || (record.type < PERFDATA_ATTR && record.size % 8))
 		return HEADER_SIZE;
 	if (record.size > left)
@@ -187,31 +190,32 @@ static enum header_error read_record(struct perfdata *perf, u64 pos,
 	}
 	record.end += record_payload(perf, &record);
 	*ret_record = record;
-	return HEADER_GOOD;
+	return HEADER_OK;
 }
 
-static void note_header(struct perfdata *perf, const struct perfdata_record *record, u64 pos,
-			enum header_error error)
+static void report_header(struct perfdata *perf, const struct perfdata_record *record, u64 pos,
+			  enum header_error error)
 {
 	switch (error) {
-	case HEADER_CUT:
-		recording_damage(perf->recording, pos,
-				 "%llu bytes where a record header of %u is due",
-				 (unsigned long long)(perf->data_end - pos), PERFDATA_HEADER);
+	case HEADER_TRUNCATED:
+		recording_set_damage(perf->recording, pos,
+				     "%llu bytes follow, want a record header of %u bytes",
+				     (unsigned long long)(perf->data_end - pos), PERFDATA_HEADER);
 		break;
 	case HEADER_SIZE:
-		recording_damage(perf->recording, pos,
-				 "record of type %u: size is %u, want at least 8, and below type "
-				 "64 a multiple of it",
-				 record->type, record->size);
+		recording_set_damage(
+			perf->recording, pos,
+			"record of type %u: size is %u, want at least 8, and a multiple of "
+			"8 if the type is below 64",
+			record->type, record->size);
 		break;
 	case HEADER_LONG:
-		recording_damage(
+		recording_set_damage(
 			perf->recording, pos,
-			"record of type %u: goes beyond the stream's end, %#llx: cut short, "
-			"or its size (%u%s) is wrong",
+			"record of type %u: extends beyond the end of the stream, %#llx: the "
+			"file is truncated, or the size of the record (%u%s) is wrong",
 			record->type, (unsigned long long)perf->data_end, record->size,
-			record->end ? " and that of the bytes behind it" : "");
+			record->end ? ", and of the bytes after it" : "");
 		break;
 	default:
 		break;
@@ -223,21 +227,27 @@ static bool known_type(u32 type)
 	return type && (type < PERF_RECORD_MAX || (type >= PERFDATA_ATTR && type < PERFDATA_TYPES));
 }
 
-/* What records are multiples of, as far as known: features, in pipes only, are less. */
+/*
+ * Returns the alignment of records, bytes. Feature records, which only pipes have, are not padded
+ * to 8.
+ */
 static u32 record_unit(const struct perfdata *perf)
 {
 	return perf->pipe ? 4 : 8;
 }
 
-/* Whether records of known types, or one and AUX bytes, follow each other from @pos. */
-static bool chain_from(struct perfdata *perf, u64 pos)
+/*
+ * Whether a chain of valid records begins at @pos; an AUXTRACE record, with its fixed size,
+ * suffices.
+ */
+static bool is_chain(struct perfdata *perf, u64 pos)
 {
 	struct perfdata_record record;
 
 	for (int n = 0; n < RESYNC_CHAIN; n++) {
 		if (pos == perf->data_end)
 			return n > 0;
-		if (read_record(perf, pos, &record) != HEADER_GOOD || !known_type(record.type) ||
+		if (read_record(perf, pos, &record) != HEADER_OK || !known_type(record.type) ||
 		    record.size > RESYNC_RECORD || record.size % record_unit(perf))
 			return false;
 		if (record.type == PERFDATA_AUXTRACE && record.size == PERFDATA_AUXTRACE_SIZE)
@@ -248,8 +258,9 @@ static bool chain_from(struct perfdata *perf, u64 pos)
 }
 
 /*
- * The next place after damage at @pos where records go on. None begins with zeros:
- * what a cut file's AUXTRACE left is mostly those, gigabytes of them.
+ * Find the offset after damage at @pos where valid records resume; the end of the stream if there
+ * is none. No record begins with zeros, so skip them quickly: a truncated file may have gigabytes
+ * of zeros.
  */
 static u64 resync(struct perfdata *perf, u64 pos)
 {
@@ -262,16 +273,16 @@ static u64 resync(struct perfdata *perf, u64 pos)
 		pos += step;
 		p = recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
 		zeros = spe_count_zeros(p, len);
-		if (zeros < sizeof(u32) && chain_from(perf, pos))
+		if (zeros < sizeof(u32) && is_chain(perf, pos))
 			return pos;
 		step = zeros < sizeof(u32) ? unit : ((zeros - sizeof(u32)) / unit + 1) * unit;
 	}
 	return perf->data_end;
 }
 
-/* Both passes see the same records, damage or not. */
-static void walk(struct perfdata *perf,
-		 void (*take)(struct perfdata *perf, const struct perfdata_record *record))
+/* Call @parse for each record. Both passes find the same records, even in a damaged file. */
+static void walk_records(struct perfdata *perf,
+			 void (*parse)(struct perfdata *perf, const struct perfdata_record *record))
 {
 	struct perfdata_record record;
 	enum header_error error;
@@ -279,24 +290,27 @@ static void walk(struct perfdata *perf,
 
 	while (pos < perf->data_end) {
 		error = read_record(perf, pos, &record);
-		if (error == HEADER_GOOD) {
-			take(perf, &record);
+		if (error == HEADER_OK) {
+			parse(perf, &record);
 			pos = record.end;
 			continue;
 		}
-		note_header(perf, &record, pos, error);
-		next = error == HEADER_CUT ? perf->data_end : resync(perf, pos);
-		/* AUX bytes that cannot be as many as was said are those up to the next record. */
+		report_header(perf, &record, pos, error);
+		next = error == HEADER_TRUNCATED ? perf->data_end : resync(perf, pos);
+		/*
+		 * If the size of AUX bytes is wrong, they are the bytes up to the next valid
+		 * record.
+		 */
 		if (error == HEADER_LONG && record.end && next - pos > record.size &&
 		    read_record(perf, pos, &record) == HEADER_LONG && record.end) {
 			record.end = next;
-			take(perf, &record);
+			parse(perf, &record);
 		}
 		pos = next;
 	}
 }
 
-static void parse_facts(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_metadata(struct perfdata *perf, const struct perfdata_record *record)
 {
 	switch (record->type) {
 	case PERFDATA_ATTR:
@@ -313,16 +327,15 @@ static void parse_facts(struct perfdata *perf, const struct perfdata_record *rec
 		break;
 	case PERFDATA_COMPRESSED:
 	case PERFDATA_COMPRESSED2:
-		recording_damage(
-			perf->recording, record->offset,
-			"COMPRESSED record: not understood; record without -z, or run perf "
-			"inject to expand it");
+		recording_set_damage(perf->recording, record->offset,
+				     "COMPRESSED record: not supported; record without -z, or "
+				     "decompress the file with perf inject");
 		break;
 	case PERF_RECORD_AUX:
-		perfdata_aux_record(perf, record);
+		perfdata_aux_add(perf, record);
 		break;
 	case PERFDATA_AUXTRACE:
-		perfdata_aux_buffer(perf, record);
+		perfdata_aux_detect_owner(perf, record);
 		break;
 	case PERFDATA_BUILD_ID:
 		perfdata_build_id_record(perf, record);
@@ -334,30 +347,30 @@ static void parse_facts(struct perfdata *perf, const struct perfdata_record *rec
 		if (perfdata_is_task(record))
 			perfdata_order_add(perf, record);
 		else if (!record->type)
-			recording_damage(perf->recording, record->offset,
-					 "record: type is 0, want 1 or more");
+			recording_set_damage(perf->recording, record->offset,
+					     "record: type is 0, want 1 or more");
 		break;
 	}
 }
 
-static void parse_windows(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_aux_bytes(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (record->type == PERFDATA_AUXTRACE)
-		perfdata_auxtrace(perf, record);
+		perfdata_aux_emit(perf, record);
 }
 
-/* Another kind of recording is not a damaged one. */
-static void note_absence(const struct perfdata *perf)
+/* Report that the file has no SPE data, which is an error but no damage. */
+static void report_no_spe(const struct perfdata *perf)
 {
 	char found[48] = "no AUX data";
 
-	if (perf->foreign)
-		snprintf(found, sizeof(found), "AUX data of type %u", perf->foreign);
+	if (perf->foreign_trace)
+		snprintf(found, sizeof(found), "AUX data of type %u", perf->foreign_trace);
 	perf->recording->without_spe = true;
-	recording_fill_error(&perf->recording->absence, RECORDING_NO_OFFSET,
-			     "a perf.data without Arm SPE data: it has %s; perf record -e "
-			     "arm_spe_0// and speprof record write some",
-			     found);
+	recording_set_error(&perf->recording->no_spe_reason, RECORDING_NO_OFFSET,
+			    "a perf.data without Arm SPE data: it has %s; record with perf record "
+			    "-e arm_spe_0// or speprof record",
+			    found);
 }
 
 void perfdata_replay(struct recording *recording, const struct source_sink *sink)
@@ -370,12 +383,12 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 		perfdata_read_attrs(&perf);
 		perfdata_read_features(&perf);
 	}
-	walk(&perf, parse_facts);
+	walk_records(&perf, parse_metadata);
 	perfdata_order_end(&perf);
 	if (!perf.is_spe)
-		note_absence(&perf);
+		report_no_spe(&perf);
 	perfdata_aux_sort(&perf);
-	walk(&perf, parse_windows);
+	walk_records(&perf, parse_aux_bytes);
 	perfdata_build_ids_free(&perf);
 	free(perf.events);
 	free(perf.aux);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perf.data: a header, a stream of records with the AUX bytes between them, and
- * features behind it (tools/perf/Documentation/perf.data-file-format.txt of
- * Linux). Written by another machine, so in either byte order.
+ * The reader of perf.data: a header, a stream of records with AUX bytes between them, and features
+ * after the stream (tools/perf/Documentation/perf.data-file-format.txt of Linux). The file may come
+ * from another machine, in either byte order. All of it is untrusted, hence the limits below.
  */
 #ifndef SPEPROF_PERFDATA_H
 #define SPEPROF_PERFDATA_H
@@ -23,18 +23,20 @@ enum perfdata_type {
 	PERFDATA_COMPRESSED = 81,
 	PERFDATA_FINISHED_INIT = 82,
 	PERFDATA_COMPRESSED2 = 83,
-	PERFDATA_TYPES = 90, /* none is known from here on */
+	PERFDATA_TYPES = 90, /* larger types are unknown */
 };
 
-#define PERFDATA_HEADER	       8 /* of each record */
-#define PERFDATA_AUXTRACE_SIZE 48
+#define PERFDATA_HEADER	       8 /* size of &struct perf_event_header */
+#define PERFDATA_AUXTRACE_SIZE 48 /* size of an AUXTRACE record without the AUX bytes that follow */
 
 /**
  * struct perfdata_record - one record of the stream
- * @offset: of its header in the file
- * @end: of the bytes that belong to it in the file, AUX bytes too
- * @data: its bytes, header first
- * @size: how many
+ * @offset: where the record begins in the file
+ * @end: where the next record begins, after the AUX bytes if the record has some
+ * @data: the bytes of the record, header first; valid until the next recording_peek()
+ * @size: length of @data, bytes
+ * @type: PERF_RECORD_* or &enum perfdata_type
+ * @misc: PERF_RECORD_MISC_*
  */
 struct perfdata_record {
 	u64 offset;
@@ -45,42 +47,55 @@ struct perfdata_record {
 	u16 misc;
 };
 
-/* What the trailer of a kernel record says (perf_event_open(2), sample_id_all). */
-struct perfdata_id {
+/**
+ * struct perfdata_trailer - the fields after a kernel record (perf_event_open(2), sample_id_all)
+ * @time: ns on the events' clock; 0 if the trailer lacks it
+ * @tid, @cpu: -1 if the trailer lacks them
+ */
+struct perfdata_trailer {
 	u64 time;
 	s32 tid;
-	s32 cpu; /* -1: not recorded */
+	s32 cpu;
 };
 
-/* An AUX record: a stretch of AUX bytes of one buffer that was filled at once. */
+/**
+ * struct perfdata_aux - an AUX record: one AUX transaction, a range of one AUX buffer
+ * @offset, @size: the range, in bytes since the buffer was created
+ * @time: when the transaction ended, ns on the events' clock
+ * @buffer: CPU of the buffer; ~TID of a buffer that follows one thread
+ * @tid: the thread that ran when the transaction ended; -1 if unknown
+ * @flags: WINDOW_*
+ */
 struct perfdata_aux {
 	u64 offset;
 	u64 size;
 	u64 time;
-	s32 buffer; /* CPU, or ~TID of a buffer without one */
-	s32 tid; /* that ran when the SPU was stopped */
-	u32 flags; /* WINDOW_* */
+	s32 buffer;
+	s32 tid;
+	u32 flags;
 };
 
-/* An event of perf_event_open(2): what the trailers of its records hold. */
+/* An event of perf_event_open(2), and the sample_type bits of the fields in its trailers. */
 struct perfdata_event {
 	u64 id;
 	u64 mask;
 };
 
-/* A record about tasks, until those that are earlier have been read. */
+/* A task record that waits until all earlier ones have been read. */
 struct perfdata_queued {
 	u64 time;
-	u64 place; /* offset << 16 | size */
+	u64 location; /* offset in the file << 16 | size */
 };
 
-/* Waiting records kept, 16 bytes each; then the earlier half goes on. */
+/* Capacity of the queue, 16 bytes a record; when it is full, the earlier half is passed on. */
 #define PERFDATA_MAX_QUEUED (1U << 18)
 
 /**
- * struct perfdata_order - records of several CPUs, sorted by time
- * @latest: of the times so far; @round: at the last FINISHED_ROUND
- * @record: one of them, read again
+ * struct perfdata_order - sorts the task records of several CPUs by time
+ * @queue: @count records that wait, with memory for @capacity
+ * @record: buffer for one record, which is read from the file again when its turn comes
+ * @latest: latest time of all records so far, ns
+ * @round: value of @latest at the last FINISHED_ROUND record
  */
 struct perfdata_order {
 	struct perfdata_queued *queue;
@@ -88,11 +103,11 @@ struct perfdata_order {
 	u64 latest;
 	u64 round;
 	u32 count;
-	u32 room;
+	u32 capacity;
 };
 
-#define BUILD_ID_MAX_BYTES     20
-/* Files mapped, 40 bytes each, and the bytes of their names. */
+#define BUILD_ID_MAX_BYTES 20
+/* Maximum number of files with a build id, and bytes of their names. */
 #define PERFDATA_MAX_BUILD_IDS 8192
 #define PERFDATA_MAX_NAMES     (1U << 20)
 
@@ -102,10 +117,11 @@ struct perfdata_build_id {
 	u8 size;
 };
 
+/* Build ids by file name. */
 struct perfdata_build_ids {
 	struct perfdata_build_id *entries;
 	u32 count;
-	u32 bytes; /* of names */
+	u32 bytes; /* total length of the names */
 	bool sorted;
 };
 
@@ -114,28 +130,39 @@ struct perfdata_cpu {
 	u64 midr;
 };
 
-/* More CPUs than any machine has; what a hostile file can make us keep. */
+/* More CPUs than any machine has. */
 #define PERFDATA_MAX_CPUS 8192
-/* Each event has an id for each CPU. */
+/* Maximum number of event ids; each event has one for each CPU. */
 #define PERFDATA_MAX_EVENTS 65536
-/* AUX records kept, 40 bytes each; windows behind them are not cut at them. */
+/* Maximum number of stored AUX records, 40 bytes each; AUX bytes without one are one window. */
 #define PERFDATA_MAX_AUX (1U << 18)
 
 /**
- * struct perfdata - a perf.data during a replay
- * @swap: its byte order is not this machine's
- * @pipe: written to a pipe: no sections, the stream follows the magic
- * @data, @data_end: the stream's place in the file
- * @features, @feature_bits: where the table of features is, and which there are
- * @attr_offset, @attr_bytes, @attr_size: the attributes, and the size of each
- * @id_mask: sample_type bits of the first attribute that are in trailers
- * @last_mask: those of the last one
- * @masks_differ: those of @events count
- * @attrs: attributes seen
- * @other_clock: events are timed by another clock than samples
- * @of_threads: buffers are of one thread each, on whichever CPU it runs
- * @is_spe: an AUXTRACE_INFO said so
- * @foreign: the kind of trace of another one, 0 for none
+ * struct perfdata - the state of a replay
+ * @swap: the byte order of the file is not this machine's
+ * @pipe: perf wrote to a pipe: the stream follows the magic, and there are no sections
+ * @data, @data_end: first byte of the stream, and the byte after it, as offsets in the file
+ * @features: offset of the table of features
+ * @feature_bits: bit N is set if feature N is in the table
+ * @attr_offset, @attr_bytes, @attr_size: the attribute section, and the size of one entry
+ * @id_mask: sample_type bits of the first attribute's fields that trailers contain
+ * @last_mask: the same for the last attribute
+ * @events: event ids in ascending order, with memory for @event_capacity
+ * @attrs: number of attributes read
+ * @masks_differ: attributes have different trailers, so the event id selects the mask
+ * @other_clock: events and samples use different clocks (perf record -k)
+ * @is_spe: an AUXTRACE_INFO record of SPE exists
+ * @backend: &enum backend; perf does not record it, speprof record does
+ * @foreign_trace: type of the AUXTRACE_INFO record of another kind of trace; 0 for none
+ * @interval: mean number of operations between samples; 0 if unknown
+ * @clock: converts timestamps to the events' clock
+ * @midr: MIDR_EL1 of every CPU without an entry in @cpus
+ * @cpus: CPUs with metadata of their own
+ * @aux: AUX records, with memory for @aux_capacity; sorted by perfdata_aux_sort()
+ * @aux_full: AUX records were dropped
+ * @per_thread: each AUX buffer follows one thread, on whichever CPU it runs
+ * @order: task records that wait
+ * @build_ids: build ids of mapped files
  */
 struct perfdata {
 	struct recording *recording;
@@ -153,48 +180,57 @@ struct perfdata {
 	u64 last_mask;
 	struct perfdata_event *events;
 	u32 n_events;
-	u32 event_room;
+	u32 event_capacity;
 	u32 attrs;
 	bool masks_differ;
 	bool other_clock;
 	bool is_spe;
-	u8 backend; /* speprof record says it, perf does not */
-	u32 foreign;
+	u8 backend;
+	u32 foreign_trace;
 	u32 interval;
 	struct tick_clock clock;
-	u64 midr; /* of every CPU without an entry in @cpus */
+	u64 midr;
 	struct perfdata_cpu *cpus;
 	u32 n_cpus;
 	struct perfdata_aux *aux;
 	u32 n_aux;
-	u32 aux_room;
+	u32 aux_capacity;
 	bool aux_full;
-	bool of_threads;
+	bool per_thread;
 	struct perfdata_order order;
 	struct perfdata_build_ids build_ids;
 };
 
+/* Read an integer in the byte order of the file, from any address. */
 u16 perfdata_get16(const struct perfdata *perf, const u8 *p);
 u32 perfdata_get32(const struct perfdata *perf, const u8 *p);
 u64 perfdata_get64(const struct perfdata *perf, const u8 *p);
 
 /**
- * perfdata_need() - whether a record has its fixed fields, @size bytes of them
+ * perfdata_check_size() - report damage if a record is too short
+ * @size: size of the fields that the record must have, bytes, including the header
+ * @name: name of the record's type
  *
- * If it has not, that is noted as damage: @name is what the record is called.
+ * Return: whether the record has all fields.
  */
-bool perfdata_need(struct perfdata *perf, const struct perfdata_record *record, u32 size,
-		   const char *name);
+bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *record, u32 size,
+			 const char *name);
 
-/* perfdata-sample-id.c: trailers; an attribute's mask first, then the ids of its events */
+/* perfdata-sample-id.c: trailers */
+
+/** perfdata_add_mask() - add an attribute, whose event ids perfdata_add_id() then adds */
 void perfdata_add_mask(struct perfdata *perf, u64 sample_type);
-/** perfdata_add_id() - whether there was room for it */
+
+/** perfdata_add_id() - add an event id of the last attribute; returns false if the table is full */
 bool perfdata_add_id(struct perfdata *perf, u64 id);
 
-/** perfdata_id() - what the trailer of @record says */
-struct perfdata_id perfdata_id(const struct perfdata *perf, const struct perfdata_record *record);
+/** perfdata_read_trailer() - return the trailer of a record; each missing field as its default */
+struct perfdata_trailer perfdata_read_trailer(const struct perfdata *perf,
+					      const struct perfdata_record *record);
 
-/* perfdata-info.c: what the recording says of itself */
+/*
+ * perfdata-info.c: attributes, features and metadata; each function handles one record or section
+ */
 void perfdata_read_attrs(struct perfdata *perf);
 void perfdata_read_features(struct perfdata *perf);
 void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *record);
@@ -202,32 +238,55 @@ void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record
 void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record);
 
-/* perfdata-build-id.c: a record of a pipe, the feature of a file */
+/* perfdata-build-id.c: build ids, which are records if perf wrote to a pipe, else a feature */
 void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size);
-/** perfdata_build_id() - that of a mapped file, if it is known and @event has none */
-void perfdata_build_id(struct perfdata *perf, struct task_event *event);
+/** perfdata_set_build_id() - set the build id of @event, a mapping, if only the table has it */
+void perfdata_set_build_id(struct perfdata *perf, struct task_event *event);
 void perfdata_build_ids_free(struct perfdata *perf);
 
-/* perfdata-task.c: hands a record that is about tasks to the sink */
-bool perfdata_is_task(const struct perfdata_record *record);
-/** perfdata_task_whole() - whether such a record has its fields; the other two want that */
-bool perfdata_task_whole(struct perfdata *perf, const struct perfdata_record *record);
-/** perfdata_task_time() - of such a record, 0 if it says none on the clock of the samples */
-u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_task(struct perfdata *perf, const struct perfdata_record *record);
+/* perfdata-task.c: records about tasks (fork, exec, exit, mappings, cgroups, context switches) */
 
-/* perfdata-task-order.c: the same, in order of time */
+/** perfdata_is_task() - return whether the record is about tasks */
+bool perfdata_is_task(const struct perfdata_record *record);
+
+/** perfdata_task_check() - return whether a task record has all fields; report damage if not */
+bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *record);
+
+/**
+ * perfdata_task_time() - return the time of a task record that perfdata_task_check() accepted, ns;
+ * 0 if it has no time, or that of another clock than the samples
+ */
+u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record);
+
+/** perfdata_task_emit() - pass a task record that perfdata_task_check() accepted to the sink */
+void perfdata_task_emit(struct perfdata *perf, const struct perfdata_record *record);
+
+/* perfdata-task-order.c: passes task records to the sink in order of time */
+
+/** perfdata_order_add() - queue a task record; pass on earlier ones if the queue is full */
 void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *record);
-/** perfdata_order_round() - a FINISHED_ROUND: what was before the last one is all here */
+
+/**
+ * perfdata_order_round() - handle a FINISHED_ROUND record: pass on what no later record precedes
+ */
 void perfdata_order_round(struct perfdata *perf);
+
+/** perfdata_order_end() - pass on all records, and free the queue */
 void perfdata_order_end(struct perfdata *perf);
 
-/* perfdata-aux.c: AUX records, and the bytes they are about */
-void perfdata_aux_record(struct perfdata *perf, const struct perfdata_record *record);
-/** perfdata_aux_buffer() - what kind of buffer an AUXTRACE record is of */
-void perfdata_aux_buffer(struct perfdata *perf, const struct perfdata_record *record);
+/* perfdata-aux.c: AUX records and AUX bytes */
+
+/** perfdata_aux_add() - store an AUX record, in the first pass */
+void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *record);
+
+/** perfdata_aux_detect_owner() - detect from an AUXTRACE record whether buffers follow threads */
+void perfdata_aux_detect_owner(struct perfdata *perf, const struct perfdata_record *record);
+
+/** perfdata_aux_sort() - sort AUX records, and pass those without bytes to the sink as loss */
 void perfdata_aux_sort(struct perfdata *perf);
-void perfdata_auxtrace(struct perfdata *perf, const struct perfdata_record *record);
+
+/** perfdata_aux_emit() - pass the bytes of an AUXTRACE record to the sink, in the second pass */
+void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *record);
 
 #endif

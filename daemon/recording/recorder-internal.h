@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A recording that is being written, as its formats see it. */
+/* What the writers of both formats share. One thread uses a recorder. */
 #ifndef SPEPROF_RECORDER_INTERNAL_H
 #define SPEPROF_RECORDER_INTERNAL_H
 
@@ -9,7 +9,7 @@
 #include "recorder.h"
 #include "tasks/task-event.h"
 
-/* An AUXTRACE record, for the index that perf finds it by. */
+/* Location of an AUXTRACE record, for the feature AUXTRACE, by which perf finds it. */
 struct recorder_index {
 	u64 offset;
 	u64 size;
@@ -17,39 +17,44 @@ struct recorder_index {
 
 /**
  * struct recorder_core - a CPU of a perf.data
- * @aux: bytes of its buffer so far
- * @midr: of its windows
- * @any: it had a window with bytes
- * @stopped: an AUX record says that a fault ended the last window
+ * @aux_size: AUX bytes written so far
+ * @midr: MIDR_EL1, from the CPU's first window
+ * @has_window: the CPU had a window with bytes
+ * @stopped: an AUX record reports that a fault ended the last window
  */
 struct recorder_core {
-	u64 aux;
+	u64 aux_size;
 	u64 midr;
-	bool any;
+	bool has_window;
 	bool stopped;
 };
 
-#define RECORDER_BUILDS 4096 /* a machine maps some hundreds of files */
+/* Maximum number of files with a build id; a machine maps some hundreds. */
+#define RECORDER_BUILD_IDS 4096
 
-/* A file that was mapped; @two builds had its path. */
-struct recorder_build {
+/* The build id of a mapped file; @ambiguous if two files with different build ids had the path. */
+struct recorder_build_id {
 	char *path;
 	u8 id[BUILD_ID_MAX_BYTES];
 	u8 size;
-	bool two;
+	bool ambiguous;
 };
 
 /**
  * struct recorder - an open recording
- * @pos: of the next byte in the file
- * @bytes: of records taken
- * @omitted: RECORDER_PERF: of them, in windows that are suspect
- * @error: the first failure, negative errno
- * @seq: RECORDER_NATIVE: windows and task events so far
- * @first: RECORDER_PERF: what the first window said, which stands for all
- * @index, @indexed, @index_room: RECORDER_PERF: AUXTRACE records
- * @cores: RECORDER_PERF: by CPU
- * @builds: RECORDER_PERF: of mapped files
+ * @file: stream of a duplicate of the caller's descriptor
+ * @config: as given to recorder_new(); its @command is not used, since it is the caller's
+ * @command: a copy of the command line
+ * @pos: offset of the next byte in the file
+ * @bytes: bytes of records received
+ * @omitted: RECORDER_PERF: bytes of suspect records, which are not written
+ * @error: negative errno of the first failure, else 0
+ * @seq: RECORDER_NATIVE: number of windows and task events written
+ * @first: RECORDER_PERF: fields of the first window, from which the header is written
+ * @has_first: @first is valid
+ * @index, @index_count, @index_capacity: RECORDER_PERF: AUXTRACE records
+ * @cores, @core_count: RECORDER_PERF: CPUs by number
+ * @build_ids, @build_id_count: RECORDER_PERF: build ids of mapped files
  */
 struct recorder {
 	FILE *file;
@@ -61,39 +66,45 @@ struct recorder {
 	int error;
 	u64 seq;
 	struct source_window first;
-	bool any;
+	bool has_first;
 	struct recorder_index *index;
-	u32 indexed;
-	u32 index_room;
+	u32 index_count;
+	u32 index_capacity;
 	struct recorder_core *cores;
 	u32 core_count;
-	struct recorder_build *builds;
-	u32 build_count;
+	struct recorder_build_id *build_ids;
+	u32 build_id_count;
 };
 
-/** recorder_write() - append bytes; nothing more is written after a failure */
+/** recorder_write() - append @len bytes to the file; has no effect after a failure */
 void recorder_write(struct recorder *recorder, const void *bytes, size_t len);
 
-/** recorder_pad() - zeros up to a multiple of @align in the file */
+/** recorder_pad() - append zeros up to a multiple of @align, a power of two up to 64 */
 void recorder_pad(struct recorder *recorder, u32 align);
 
-/** recorder_fail() - keep the first error */
+/** recorder_fail() - store a negative errno, unless an earlier one is stored */
 void recorder_fail(struct recorder *recorder, int error);
 
-/* native-write.c */
+/* native-write.c: the header, then windows and task events in any order */
 void native_write_begin(struct recorder *recorder);
 void native_write_window(struct recorder *recorder, const struct source_window *window);
 void native_write_task(struct recorder *recorder, const struct task_event *event);
 
-/* perfdata-write.c */
+/* perfdata-write.c: the header, then windows and task events in any order, then the features */
 void perfdata_write_begin(struct recorder *recorder);
 void perfdata_write_window(struct recorder *recorder, const struct source_window *window);
 void perfdata_write_task(struct recorder *recorder, const struct task_event *event);
 void perfdata_write_end(struct recorder *recorder);
 
-/* perfdata-write-build-ids.c */
-void recorder_build_add(struct recorder *recorder, const struct task_event *event);
-void recorder_builds_write(struct recorder *recorder);
-void recorder_builds_free(struct recorder *recorder);
+/* perfdata-write-build-ids.c: the table of build ids */
+
+/** recorder_add_build_id() - add the file of a mapping, if the event has its build id */
+void recorder_add_build_id(struct recorder *recorder, const struct task_event *event);
+
+/** recorder_write_build_ids() - write the feature BUILD_ID */
+void recorder_write_build_ids(struct recorder *recorder);
+
+/** recorder_free_build_ids() - free the table */
+void recorder_free_build_ids(struct recorder *recorder);
 
 #endif

@@ -30,7 +30,7 @@ void recorder_pad(struct recorder *recorder, u32 align)
 	recorder_write(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
 }
 
-/* Whether a ledger of the recording would lack anything without @window. */
+/* Whether a ledger would change without @window; empty windows are not recorded. */
 static bool has_content(const struct source_window *window)
 {
 	return window->len || window->blind_ns || window->lost_bytes || window->armed_ns ||
@@ -82,7 +82,7 @@ u64 recorder_omitted_bytes(const struct recorder *recorder)
 
 static int open_stream(struct recorder *recorder, int fd)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* not a standard descriptor */
 	int r;
 
 	if (copy < 0)
@@ -140,7 +140,7 @@ struct recorder *recorder_free(struct recorder *recorder)
 	free(recorder->command);
 	free(recorder->index);
 	free(recorder->cores);
-	recorder_builds_free(recorder);
+	recorder_free_build_ids(recorder);
 	free(recorder);
 	return NULL;
 }

@@ -9,14 +9,14 @@
 #include "source/source.h"
 
 enum recorder_format {
-	RECORDER_NATIVE, /* speprof's own format, without loss */
+	RECORDER_NATIVE, /* speprof's own format, which stores everything */
 	RECORDER_PERF, /* perf.data */
 };
 
 /**
- * struct recorder_config - facts about the whole recording
+ * struct recorder_config - properties of the whole recording
  * @format: &enum recorder_format
- * @backend: &enum backend of the source, of which a perf.data has only one
+ * @backend: &enum backend of the source; a perf.data has only one
  * @cpus: number of sampled CPUs
  * @command: the command line that made it; untrusted bytes, NUL-terminated
  */
@@ -32,7 +32,7 @@ struct recorder;
 /**
  * recorder_new() - start a recording
  * @fd: an empty file; it is duplicated. RECORDER_PERF seeks in it
- * @config: facts about the recording
+ * @config: properties of the recording, copied
  * @ret_recorder: the recorder; free it with recorder_free()
  *
  * Return: 0; -ESPIPE if the format needs to seek and @fd cannot; other negative errno.
@@ -40,21 +40,22 @@ struct recorder;
 int recorder_new(int fd, const struct recorder_config *config, struct recorder **ret_recorder);
 
 /**
- * recorder_sink() - return a sink for windows and task events
+ * recorder_sink() - return a sink that writes windows and task events to the recording
  *
- * Write errors are reported by recorder_error() and recorder_finish().
+ * It is valid until recorder_finish(), and used by one thread at a time. Write errors are reported
+ * by recorder_error() and recorder_finish().
  */
 struct source_sink recorder_sink(struct recorder *recorder);
 
-/** recorder_error() - return negative errno of the first write that failed, else 0 */
+/** recorder_error() - return the negative errno of the first write that failed, else 0 */
 int recorder_error(const struct recorder *recorder);
 
 /** recorder_bytes() - return the bytes of records received so far */
 u64 recorder_bytes(const struct recorder *recorder);
 
 /**
- * recorder_omitted_bytes() - return the bytes of suspect records that the format cannot
- * represent
+ * recorder_omitted_bytes() - return the bytes of suspect records that were omitted, since a
+ * perf.data cannot flag them
  */
 u64 recorder_omitted_bytes(const struct recorder *recorder);
 
@@ -66,9 +67,9 @@ u64 recorder_omitted_bytes(const struct recorder *recorder);
 int recorder_finish(struct recorder *recorder);
 
 /**
- * recorder_free() - free @recorder, which may be NULL; returns NULL
+ * recorder_free() - close and free @recorder, which may be NULL; always returns NULL
  *
- * Without recorder_finish() the file is truncated.
+ * Without a call of recorder_finish() before, the file lacks its end.
  */
 struct recorder *recorder_free(struct recorder *recorder);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opening a recording, telling what it is, and reading it by offset. Reads
- * rather than a mapping: a file that shrinks meanwhile then ends early instead
- * of raising SIGBUS.
+ * Opens a recording, detects its format, and reads it by offset. The file is read and not mapped: a
+ * file that another process truncates then ends early, whereas a mapping would raise SIGBUS.
  */
 #include "recording-internal.h"
 
@@ -13,27 +12,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The most that is copied from a pipe; more than disks should silently take. */
+/* Maximum size of the copy of a pipe, so that an endless pipe does not fill the disk. */
 #define SPOOL_MAX (16ULL << 30)
 
-static void fill_error(struct recording_error *error, u64 offset, const char *format, va_list ap)
+static void error_format(struct recording_error *error, u64 offset, const char *format, va_list ap)
 {
 	error->offset = offset;
 	vsnprintf(error->text, sizeof(error->text), format, ap);
 }
 
-void recording_fill_error(struct recording_error *ret_error, u64 offset, const char *format, ...)
+void recording_set_error(struct recording_error *ret_error, u64 offset, const char *format, ...)
 {
 	va_list ap;
 
 	if (!ret_error)
 		return;
 	va_start(ap, format);
-	fill_error(ret_error, offset, format, ap);
+	error_format(ret_error, offset, format, ap);
 	va_end(ap);
 }
 
-void recording_damage(struct recording *recording, u64 offset, const char *format, ...)
+void recording_set_damage(struct recording *recording, u64 offset, const char *format, ...)
 {
 	va_list ap;
 
@@ -41,7 +40,7 @@ void recording_damage(struct recording *recording, u64 offset, const char *forma
 		return;
 	recording->damaged = true;
 	va_start(ap, format);
-	fill_error(&recording->damage, offset, format, ap);
+	error_format(&recording->damage, offset, format, ap);
 	va_end(ap);
 }
 
@@ -55,8 +54,8 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0) {
-			recording_damage(recording, offset + done, "cannot be read: %s",
-					 strerror(errno));
+			recording_set_damage(recording, offset + done, "cannot be read: %s",
+					     strerror(errno));
 			break;
 		}
 		if (!r)
@@ -70,14 +69,15 @@ const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, si
 {
 	size_t skip;
 
-	if (offset < recording->peek_at || offset - recording->peek_at > recording->peek_len ||
-	    (len > recording->peek_len - (offset - recording->peek_at) &&
+	if (offset < recording->peek_offset ||
+	    offset - recording->peek_offset > recording->peek_len ||
+	    (len > recording->peek_len - (offset - recording->peek_offset) &&
 	     recording->peek_len == RECORDING_PEEK)) {
-		recording->peek_at = offset;
+		recording->peek_offset = offset;
 		recording->peek_len =
 			recording_read(recording, offset, recording->peek, RECORDING_PEEK);
 	}
-	skip = (size_t)(offset - recording->peek_at);
+	skip = (size_t)(offset - recording->peek_offset);
 	*ret_len = len < recording->peek_len - skip ? len : recording->peek_len - skip;
 	return recording->peek + skip;
 }
@@ -99,8 +99,8 @@ static int write_all(int fd, const u8 *buf, size_t len)
 }
 
 /*
- * What comes by a pipe is needed twice (tasks, then windows) and may be larger
- * than memory: copy it to a file without a name.
+ * Copy a pipe to an unnamed temporary file: a replay reads the recording twice (tasks, then
+ * windows), and it may be larger than memory.
  */
 static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 {
@@ -115,9 +115,9 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		r = -errno;
-		recording_fill_error(ret_error, RECORDING_NO_OFFSET,
-				     "no temporary file in %s to copy the pipe to: %s", dir,
-				     strerror(-r));
+		recording_set_error(ret_error, RECORDING_NO_OFFSET,
+				    "no temporary file in %s to copy the pipe to: %s", dir,
+				    strerror(-r));
 		return r;
 	}
 	while (!r && total < SPOOL_MAX && (n = read(pipe, buf, sizeof(buf)))) {
@@ -131,8 +131,8 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 	if (!r && total >= SPOOL_MAX)
 		r = -EFBIG;
 	if (r < 0) {
-		recording_fill_error(ret_error, total, "copying the pipe to %s: %s", dir,
-				     strerror(-r));
+		recording_set_error(ret_error, total, "copying the pipe to %s: %s", dir,
+				    strerror(-r));
 		close(fd);
 		return r;
 	}
@@ -140,7 +140,7 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 	return 0;
 }
 
-/* A descriptor that can be read by offset; takes @fd. */
+/* Get a descriptor that pread() works on. @fd becomes @ret_fd or is closed, also on failure. */
 static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 {
 	struct stat st;
@@ -148,7 +148,7 @@ static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 
 	if (fstat(fd, &st) < 0) {
 		r = -errno;
-		recording_fill_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
+		recording_set_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
 	} else if (S_ISREG(st.st_mode)) {
 		*ret_fd = fd;
 		return 0;
@@ -156,13 +156,13 @@ static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 		r = spool_pipe(fd, ret_fd, ret_error);
 	} else if (S_ISDIR(st.st_mode)) {
 		r = -EISDIR;
-		recording_fill_error(ret_error, RECORDING_NO_OFFSET,
-				     "a directory, not a file (of perf record --threads, name "
-				     "one of the data files in it)");
+		recording_set_error(ret_error, RECORDING_NO_OFFSET,
+				    "a directory, not a file (of perf record --threads, name "
+				    "one of the data files in it)");
 	} else {
 		r = -EBADMSG;
-		recording_fill_error(ret_error, RECORDING_NO_OFFSET,
-				     "a terminal or device, not a file or a pipe");
+		recording_set_error(ret_error, RECORDING_NO_OFFSET,
+				    "a terminal or device, not a file or a pipe");
 	}
 	close(fd);
 	return r;
@@ -172,18 +172,18 @@ static int open_path(const char *path, int *ret_fd, struct recording_error *ret_
 {
 	int fd, r;
 
-	/* O_NONBLOCK would make a pipe without a writer look empty. */
+	/* Without O_NONBLOCK: it would make a FIFO that has no writer yet look empty. */
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) :
 				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0) {
 		r = -errno;
-		recording_fill_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
+		recording_set_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
 		return r;
 	}
 	return seekable_fd(fd, ret_fd, ret_error);
 }
 
-/* Text has no control characters but white space; records always have some. */
+/* Text has no control characters except white space, whereas every SPE record has some. */
 static bool is_text(const u8 *buf, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -192,18 +192,19 @@ static bool is_text(const u8 *buf, size_t len)
 	return true;
 }
 
-static int tell_format(struct recording *recording, struct recording_error *ret_error)
+static int detect_format(struct recording *recording, struct recording_error *ret_error)
 {
 	static const u8 elf[4] = { 0x7f, 'E', 'L', 'F' };
 	size_t len;
 	const u8 *buf = recording_peek(recording, 0, 4096, &len);
 
 	if (recording->damaged) {
-		recording_fill_error(ret_error, 0, "%s", recording->damage.text);
+		recording_set_error(ret_error, 0, "%s", recording->damage.text);
 		return -EIO;
 	}
 	if (!len) {
-		recording_fill_error(ret_error, 0, "empty: neither records nor a perf.data");
+		recording_set_error(ret_error, 0,
+				    "the file is empty: it should hold SPE records or a perf.data");
 		return -ENODATA;
 	}
 	if (len >= 8 && perfdata_is_magic(buf)) {
@@ -215,22 +216,22 @@ static int tell_format(struct recording *recording, struct recording_error *ret_
 		return 0;
 	}
 	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
-		recording_fill_error(
+		recording_set_error(
 			ret_error, 0,
-			"perf.data of perf before 3.9 (magic PERFFILE, want PERFILE2), "
-			"which knew no AUX data");
+			"perf.data of perf before 3.9 (magic PERFFILE, should be PERFILE2), "
+			"which has no AUX data");
 		return -EBADMSG;
 	}
 	if (len >= sizeof(elf) && !memcmp(buf, elf, sizeof(elf))) {
-		recording_fill_error(ret_error, 0,
-				     "not an SPE recording but an ELF file; wanted are records "
-				     "or a perf.data");
+		recording_set_error(ret_error, 0,
+				    "an ELF file, not an SPE recording: should be SPE records or a "
+				    "perf.data");
 		return -EBADMSG;
 	}
 	if (is_text(buf, len)) {
-		recording_fill_error(ret_error, 0,
-				     "not an SPE recording but text; wanted are records or a "
-				     "perf.data");
+		recording_set_error(
+			ret_error, 0,
+			"text, not an SPE recording: should be SPE records or a perf.data");
 		return -EBADMSG;
 	}
 	recording->format = RECORDING_RAW;
@@ -247,7 +248,7 @@ int recording_open(const char *path, struct recording **ret_recording,
 	if (!recording)
 		goto no_memory;
 	recording->fd = -1;
-	recording->peek_at = UINT64_MAX;
+	recording->peek_offset = UINT64_MAX;
 	recording->peek = malloc(RECORDING_PEEK);
 	if (!recording->peek)
 		goto no_memory;
@@ -256,12 +257,12 @@ int recording_open(const char *path, struct recording **ret_recording,
 		goto fail;
 	if (fstat(recording->fd, &st) == 0)
 		recording->size = (u64)st.st_size;
-	r = tell_format(recording, ret_error);
+	r = detect_format(recording, ret_error);
 	if (r < 0)
 		goto fail;
-	recording->room =
-		recording->size < RECORDING_WINDOW ? (size_t)recording->size : RECORDING_WINDOW;
-	recording->window = malloc(recording->room);
+	recording->window_size =
+		recording->size < RECORDING_CHUNK ? (size_t)recording->size : RECORDING_CHUNK;
+	recording->window = malloc(recording->window_size);
 	r = -ENOMEM;
 	if (!recording->window)
 		goto no_memory;
@@ -269,7 +270,7 @@ int recording_open(const char *path, struct recording **ret_recording,
 	return 0;
 
 no_memory:
-	recording_fill_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(ENOMEM));
+	recording_set_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(ENOMEM));
 fail:
 	recording_free(recording);
 	return r;
@@ -278,6 +279,33 @@ fail:
 enum recording_format recording_format(const struct recording *recording)
 {
 	return recording->format;
+}
+
+/*
+ * A raw recording has no magic and no length: only its records distinguish it from any other file.
+ */
+static void raw_replay(struct recording *recording, const struct source_sink *sink)
+{
+	const struct source_window like = {
+		.tid = -1,
+		.written = WINDOW_WRITTEN_UNKNOWN,
+		.backend = BACKEND_UNKNOWN,
+	};
+	struct spe_ledger ledger;
+
+	recording_emit_window(recording, 0, recording->size, &like, sink, &ledger);
+	if (!ledger.records)
+		recording_set_damage(
+			recording, 0,
+			"no SPE record in %llu bytes, of which %llu are neither a record "
+			"nor zero: not a recording, or only a part of a record",
+			(unsigned long long)recording->size, (unsigned long long)ledger.suspect);
+	else if (ledger.suspect > ledger.decoded)
+		recording_set_damage(
+			recording, 0,
+			"%llu bytes parse as no SPE record and %llu do: damaged, or not "
+			"a recording",
+			(unsigned long long)ledger.suspect, (unsigned long long)ledger.decoded);
 }
 
 int recording_replay(struct recording *recording, const struct source_sink *sink,
@@ -291,11 +319,11 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 		native_replay(recording, sink);
 	else
 		raw_replay(recording, sink);
-	/* What is missing may be what was damaged. */
+	/* A damaged file may lack SPE data because of the damage: report that. */
 	if (!recording->damaged && !recording->without_spe)
 		return 0;
 	if (ret_error)
-		*ret_error = recording->damaged ? recording->damage : recording->absence;
+		*ret_error = recording->damaged ? recording->damage : recording->no_spe_reason;
 	return recording->damaged ? -EBADMSG : -ENOMSG;
 }
 

@@ -32,7 +32,7 @@ struct recording;
  * recording_open() - open a recording and detect its format
  * @path: the file; "-" for standard input
  * @ret_recording: the recording; free it with recording_free()
- * @ret_error: set on failure
+ * @ret_error: set on failure; NULL to ignore it
  *
  * Return: 0; -ENODATA if it is empty; -EBADMSG if it is not a recording; another negative errno
  * such as -ENOENT if it cannot be opened.
@@ -40,12 +40,15 @@ struct recording;
 int recording_open(const char *path, struct recording **ret_recording,
 		   struct recording_error *ret_error);
 
-/** recording_format() - return the format of a recording */
+/** recording_format() - return the format that recording_open() detected */
 enum recording_format recording_format(const struct recording *recording);
 
 /**
- * recording_replay() - pass all task events and then all windows to @sink
- * @ret_error: the first damage found; the undamaged rest is passed to @sink nevertheless
+ * recording_replay() - pass all task events and then all windows to a sink
+ * @recording: an open recording
+ * @sink: receives events and windows, in this thread
+ * @ret_error: set unless 0 is returned; NULL to ignore it. If the recording is damaged, it is the
+ *	first damage, and everything undamaged is passed to @sink nevertheless
  *
  * Memory use does not grow with the file. The function may be called repeatedly.
  *
@@ -55,7 +58,7 @@ enum recording_format recording_format(const struct recording *recording);
 int recording_replay(struct recording *recording, const struct source_sink *sink,
 		     struct recording_error *ret_error);
 
-/** recording_free() - close and free @recording, which may be NULL; returns NULL */
+/** recording_free() - close and free @recording, which may be NULL; always returns NULL */
 struct recording *recording_free(struct recording *recording);
 
 #endif

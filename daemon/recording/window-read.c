@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A range of a recording as a window. What does not fit in one buffer comes in
- * parts: what the decoder is not through with is carried over to the next.
+ * Delivers a range of a recording as a window. A range larger than the buffer is delivered in
+ * chunks; bytes that the decoder has not consumed move to the front of the next chunk.
  */
 #include "recording-internal.h"
 
-static_assert(RECORDING_WINDOW > SPE_DECODER_HELD, "each part brings the decoder on");
+static_assert(RECORDING_CHUNK > SPE_DECODER_HELD, "the decoder consumes bytes of every chunk");
 
-/* What the sink was not interested in: the walk has to get on all the same. */
-static void walk_rest(struct spe_decoder *decoder)
+/* Decode the records that the sink skipped: the next chunk begins where the decoder stopped. */
+static void decode_rest(struct spe_decoder *decoder)
 {
 	struct spe_sample sample;
 	enum spe_decode r;
@@ -18,17 +18,18 @@ static void walk_rest(struct spe_decoder *decoder)
 	while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 }
 
-static void window_in_parts(struct recording *recording, u64 offset, u64 size,
-			    struct source_window *window, const struct source_sink *sink)
+static void emit_chunks(struct recording *recording, u64 offset, u64 size,
+			struct source_window *window, const struct source_sink *sink)
 {
 	struct spe_decoder *decoder = window->decoder;
 	size_t want, got, held = 0;
 	bool last;
 
 	do {
-		want = size < recording->room - held ? (size_t)size : recording->room - held;
+		want = size < recording->window_size - held ? (size_t)size :
+							      recording->window_size - held;
 		got = recording_read(recording, offset, recording->window + held, want);
-		/* The file has fewer bytes than were asked for, or than it had. */
+		/* Also the last chunk if the file has become shorter. */
 		last = got < want || got == size || !want;
 		offset += got;
 		size -= got;
@@ -38,21 +39,21 @@ static void window_in_parts(struct recording *recording, u64 offset, u64 size,
 		window->len = held;
 		if (held || decoder->base)
 			sink->window(sink->ctx, window);
-		walk_rest(decoder);
+		decode_rest(decoder);
 		held -= decoder->pos;
 		memmove(recording->window, recording->window + decoder->pos, held);
 	} while (!last);
 }
 
-void recording_window(struct recording *recording, u64 offset, u64 size,
-		      const struct source_window *like, const struct source_sink *sink,
-		      struct spe_ledger *ret_ledger)
+void recording_emit_window(struct recording *recording, u64 offset, u64 size,
+			   const struct source_window *like, const struct source_sink *sink,
+			   struct spe_ledger *ret_ledger)
 {
 	struct source_window window = *like;
 	struct spe_decoder decoder;
 
 	window.data = recording->window;
-	if (size <= recording->room && !ret_ledger) {
+	if (size <= recording->window_size && !ret_ledger) {
 		window.len = recording_read(recording, offset, recording->window, (size_t)size);
 		if (window.len)
 			sink->window(sink->ctx, &window);
@@ -63,7 +64,7 @@ void recording_window(struct recording *recording, u64 offset, u64 size,
 	window.len = 0;
 	window.size = size;
 	window.decoder = source_window_decoder(&window, &decoder);
-	window_in_parts(recording, offset, size, &window, sink);
+	emit_chunks(recording, offset, size, &window, sink);
 	if (ret_ledger)
 		*ret_ledger = decoder.ledger;
 }

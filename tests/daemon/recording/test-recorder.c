@@ -376,10 +376,10 @@ static void test_own_without_causes(void **state)
 	load(file, size);
 	memcpy(&header, file, sizeof(header));
 	w = (void *)(file + header.header_size);
-	memmove((u8 *)w + w->header_size + NATIVE_WINDOW_FIRST, (u8 *)w + w->data_offset,
+	memmove((u8 *)w + w->header_size + NATIVE_WINDOW_MIN, (u8 *)w + w->data_offset,
 		size - header.header_size - w->data_offset);
-	w->data_offset = w->header_size + NATIVE_WINDOW_FIRST;
-	w->span -= sizeof(struct native_window) - NATIVE_WINDOW_FIRST;
+	w->data_offset = w->header_size + NATIVE_WINDOW_MIN;
+	w->span -= sizeof(struct native_window) - NATIVE_WINDOW_MIN;
 	store(file, header.header_size + w->span);
 	assert_int_equal(replay(&seen, &error), 0);
 	assert_int_equal(seen.count, 1);

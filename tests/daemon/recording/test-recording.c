@@ -719,7 +719,7 @@ static const struct hostile_row hostile_rows[] = {
 	{ "data beyond the end", 40, 0, 8, 1ULL << 63, "data offset", 0 },
 	{ "data at 0", 40, 0, 8, 0, "data offset", 0 },
 	{ "data without end", 48, 0, 8, ~0ULL, "data size", 2 * RECORDS },
-	{ "data size 0", 48, 0, 8, 0, "did not end in order", 2 * RECORDS },
+	{ "data size 0", 48, 0, 8, 0, "did not finish", 2 * RECORDS },
 	{ "record of size 0", 6, PERF_RECORD_COMM, 2, 0, "size is 0", 2 * RECORDS },
 	{ "record of size 7", 6, PERF_RECORD_COMM, 2, 7, "size is 7", 2 * RECORDS },
 	{ "record of type 0", 0, PERF_RECORD_COMM, 4, 0, "type is 0", 2 * RECORDS },
