@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attribution/procfs-scan.h"
+#include "attribution/procfs.h"
 #include "lib/message.h"
 #include "lib/output.h"
 #include "lib/text.h"

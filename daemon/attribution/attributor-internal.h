@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The attributor's tables, shared by what fills them: /proc, and task events. */
+/*
+ * The tables of an attributor, and the functions that change them.
+ *
+ * Locking: an attributor has no lock of its own. Callers with several threads use the reader lock
+ * (reader-lock.h). Every function below needs the write lock, unless its comment says otherwise.
+ * Readers change only @sample_flags, atomically.
+ */
 #ifndef SPEPROF_ATTRIBUTOR_INTERNAL_H
 #define SPEPROF_ATTRIBUTOR_INTERNAL_H
 
@@ -13,9 +19,9 @@
 #include "thread-table.h"
 #include "timeline.h"
 
-#define IDLE	 0 /* index of the idle task's entry */
-#define RETRY_MS 1000 /* before a TID that was nowhere is looked up again */
-#define LATE_MS	 5000 /* how long samples of a dead process may still come */
+#define IDLE_PROCESS	0 /* index of the entry for the idle tasks of all CPUs */
+#define LOOKUP_RETRY_MS 1000 /* a TID that was not found is looked up again after this time */
+#define LATE_SAMPLE_MS	5000 /* samples of an exited process can arrive until then */
 
 enum process_state {
 	PROCESS_FREE,
@@ -23,284 +29,372 @@ enum process_state {
 	PROCESS_DEAD,
 };
 
-#define PROCESS_SAMPLED	     1U
+/* Values of &attributor.sample_flags. */
+#define PROCESS_SAMPLED	     1U /* since the eviction or the refresh cleared the flag */
 #define PROCESS_EVER_SAMPLED 2U
 
 /**
- * struct process - an entry of the process table
- * @born_ns: when it was forked, CLOCK_MONOTONIC, 0 if no event said
- * @read_ns: when all of it was read in /proc: events before that are known already; 0
- *	if events made it
- * @start_time, @start_code, @start_stack: as procfs_stat has them: who it is; 0 where
- *	only events told of it so far
- * @before: who had its number before, if its @generation is still @before_generation
- * @hash_next: in the chain of its pid
- * @dead_next: in the order of death
- * @died, @mapped: ms
- * @after_ns: recordings: when @after took its place, by exec or a move; 0: nothing did
- * @after_generation: of @after then
- * @map_bytes: of mappings and paths, bytes: as map-evict.c counted them last
+ * struct process - an entry of the process table: one program that a process executed
+ *
+ * An exec or a move between containers creates a new entry, so that earlier samples stay with the
+ * old one. Times are CLOCK_MONOTONIC; members that end in _ms use now_ms().
+ *
+ * @pub: the part that callers see
+ * @maps: its executable mappings
+ * @forked_ns: time of its fork; 0 if no event reported it
+ * @read_ns: time at which /proc was read; older events are already included. 0 if only events
+ *	described the process
+ * @start_time, @start_code, @start_stack: as in struct procfs_stat. They identify the process and
+ *	its program; 0 if unknown
+ * @predecessor: the entry that had the PID before, valid if that entry's generation is still
+ *	@predecessor_generation
+ * @predecessor_generation: generation of @predecessor
+ * @hash_next: next entry in the hash chain of PIDs; ATTRIBUTE_NONE at the end
+ * @dead_next: next entry in a list of exited processes
+ * @died_ms: time at which the entry became PROCESS_DEAD
+ * @maps_read_ms: time of the last read of the mappings
+ * @succeeded_ns: recordings: time at which @successor replaced the entry; 0 if it did not
+ * @successor: recordings: the entry that follows after an exec or a move
+ * @successor_generation: generation of @successor
+ * @map_bytes: scratch memory of map-evict.c: bytes of the mappings and their paths
+ * @maps_event_ns: time of the last event that changed @maps
  * @state: &enum process_state
- * @image: @start_code and @start_stack are those of what it executes
- * @exited: an event said so, and not only /proc
- * @unread: events told of it, but not of its mappings: /proc is asked at its next sample
- * @doubted: mappings of it may have been lost: /proc is read again, as far as @rereads allow
- * @round: of seeding in which it was seen, 0: in none
- * @maps_saved: its mappings are in what is saved (map-save-selection.c)
- * @querying: a query about it is under way (background)
- * @mapped_ns: time of the last event that changed its mappings
+ * @seed_round: the last report of all tasks that included the process; 0 for none
+ * @has_image: @start_code and @start_stack belong to the program that runs now
+ * @exit_reported: an event reported the exit; false if only /proc showed it
+ * @needs_read: events did not report everything; the next sample makes the daemon read /proc
+ * @maps_stale: events about mappings may be lost. The maps are read again if
+ *	&attributor.reread_budget allows
+ * @maps_saved: the checkpoint includes the mappings (map-save-selection.c)
+ * @query_pending: a background thread reads /proc for this entry
  */
 struct process {
 	struct attribute_process pub;
 	struct maps maps;
-	u64 born_ns;
+	u64 forked_ns;
 	u64 read_ns;
 	u64 start_time;
 	u64 start_code;
 	u64 start_stack;
-	u32 before;
-	u32 before_generation;
+	u32 predecessor;
+	u32 predecessor_generation;
 	u32 hash_next;
 	u32 dead_next;
-	u32 died;
-	u32 mapped;
-	u64 after_ns;
-	u32 after;
-	u32 after_generation;
+	u32 died_ms;
+	u32 maps_read_ms;
+	u64 succeeded_ns;
+	u32 successor;
+	u32 successor_generation;
 	u64 map_bytes;
-	u64 mapped_ns;
+	u64 maps_event_ns;
 	u8 state;
-	u8 round;
-	bool image;
-	bool exited;
-	bool unread;
-	bool doubted;
+	u8 seed_round;
+	bool has_image;
+	bool exit_reported;
+	bool needs_read;
+	bool maps_stale;
 	bool maps_saved;
-	bool querying;
+	bool query_pending;
 };
 
 /**
  * struct container - an entry of the container table
- * @hash: of the path
- * @path: raw, what pub.cgroup shows; allocated, @path_len bytes
- * @living: processes
- * @left: ms, when the last of them died or moved
- * @queued: ms, when it was put into the list of those without a living process
- * @next: in that list
- * @uid, @id: of a pod's container; "" for others
- * @link: that tells Kubernetes' name for it, while it is looked for
- * @querying: a query for that name is under way
+ * @pub: the part that callers see; its @cgroup points to @path
+ * @pod: Kubernetes names that do not fit in @pub; NULL if they fit or are unknown
+ * @path_id: keyed hash of the path, the same after a restart of the daemon
+ * @hash: hash of the path for the table
+ * @path: the complete cgroup path of @path_len bytes; allocated, raw
+ * @hash_next: next entry in the hash chain; 0 at the end
+ * @living_processes: number of PROCESS_LIVING entries in the container
+ * @emptied_ms: time at which the last process exited or moved
+ * @queued_ms: @emptied_ms at the time of insertion into the list of empty containers
+ * @list_next: next entry in that list, or in the list of free entries
+ * @name_retry: when to search for the Kubernetes name again
+ * @in_use: the entry is not free
+ * @in_empty_list: the entry is in the list of empty containers. It stays there when a process
+ *	enters; the removal from the list checks @living_processes
+ * @query_pending: a background thread searches for the Kubernetes name
+ * @uid, @id: Kubernetes pod uid and container id; "" outside of Kubernetes
  */
 struct container {
 	struct attribute_container pub;
-	struct pods_names *pod; /* where its name has no room for them, else NULL */
+	struct pods_names *pod;
 	u64 path_id;
 	u64 hash;
 	char *path;
 	u32 path_len;
 	u32 hash_next;
-	u32 living;
-	u32 left;
-	u32 queued;
-	u32 next;
-	struct pods_wait link;
+	u32 living_processes;
+	u32 emptied_ms;
+	u32 queued_ms;
+	u32 list_next;
+	struct pods_retry name_retry;
 	bool in_use;
-	bool in_list;
-	bool querying;
+	bool in_empty_list;
+	bool query_pending;
 	char uid[40];
 	char id[72];
 };
 
-/* Threads with a query under way, in the background; a power of two. */
-#define TASK_WAITS 1024
+/* Number of threads that can wait for a background query; a power of two. */
+#define TASK_WAITS     1024
 #define TASK_WAIT_WAYS 8
-/* By PID, when an event last reported a change that makes an answer of /proc out of date. */
+/* Size of &attributor.changed_ns. */
 #define TASK_CHANGES 256
 
 /**
- * struct task_wait - a thread with a query under way
- * @tid: 0 for none
- * @asked_ms: ms
- * @retries: how often the answer was out of date
- * @sampled: a sample waits for it, and not only a child that inherits
+ * struct task_wait - a thread that a background thread looks up
+ * @tid: thread id; 0 if the entry is free
+ * @started_ms: time of the query
+ * @retries: how often an event made the answer obsolete
+ * @sampled: a sample waits for the answer; false if only a forked child needs its parent
  */
 struct task_wait {
 	s32 tid;
-	u32 asked_ms;
+	u32 started_ms;
 	u8 retries;
 	bool sampled;
 };
 
-/* Dead processes, the longest dead first; ATTRIBUTE_NONE for none. */
-struct dead_list {
+/** struct index_list - a queue of table entries; @first is ATTRIBUTE_NONE if it is empty */
+struct index_list {
 	u32 first;
 	u32 last;
 };
 
 /**
  * struct attributor
- * @stamp: for each process, generation << 1 | dead: threads that carry the same
- *	one need no second look. One more, 0, for the threads that are nowhere.
- * @used: for each process, PROCESS_SAMPLED if it was asked for since the last look at it,
- *	PROCESS_EVER_SAMPLED if at any time
- * @since: for each process, when its number became its, CLOCK_MONOTONIC; 0: before all
- *	samples
- * @dead_unsampled: the dead that no sample asked for when they died
- * @owners: recordings: by TID, the process and its generation
- * @switches: recordings: by CPU, the TID
- * @left: containers without a living process, the longest first
- * @rings: live: of @ring_cpus CPUs, who ran when; borrowed
- * @reports: TASK_TELLS_*, once all tasks were told
- * @fresh: entries from here on were never used
- * @refused: maps that were the largest when there was no room; until something else happens
- * @seed: keys the containers' hash
- * @id_key: keys what containers are numbered by for those who follow them, over restarts
- * @container_paths: bytes of the containers' paths and names that are kept whole,
- *	@container_bytes at most
- * @saved_map_bytes: of mappings in what attributor_save() writes
- * @rereads: doubted maps that may be read until the next attributor_refresh()
- * @changes: entries of processes that were made
- * @reader: reads /proc in the background; NULL where the caller's thread does
- * @wait: threads with a query under way, in sets of TASK_WAIT_WAYS
- * @wait_ms: for how long a sample waits for an answer
- * @changed_ns: by PID modulo TASK_CHANGES
- * @log: path of /var/log
+ * @threads: maps TIDs to processes
+ * @stamp: for each process: generation << 1 | exited. A slot of @threads is current if it has the
+ *	stamp of its process. One more element, 0, belongs to TIDs that were not found
+ * @sample_flags: for each process PROCESS_SAMPLED and PROCESS_EVER_SAMPLED; readers set them with
+ *	atomic operations
+ * @valid_from_ns: for each process, the time at which it got its PID or program,
+ *	CLOCK_MONOTONIC; 0: before all samples
+ * @process: the process table of @processes entries; the first @processes_used were ever used
+ * @process_heads, @process_mask: hash table of PIDs
+ * @container: the container table of @containers entries. The first means "no container", the
+ *	last is "(other)"; @containers_used were ever used
+ * @container_heads, @container_mask: hash table of cgroup paths
+ * @container_free_list: first free entry that was used before; 0 for none
+ * @container_paths: bytes of paths and names of containers, at most @container_bytes
+ * @containers_unnamed: number of containers whose Kubernetes name is not final yet
+ * @empty_containers: containers without a living process, the longest empty one first
+ * @dead: exited processes with samples, the earliest exit first
+ * @dead_unsampled: the same for processes without a sample at their exit (live)
+ * @store: memory of all mappings
+ * @kernel: mappings of the kernel (recordings)
+ * @largest_maps: mappings for which eviction failed because they were the largest. Eviction is not
+ *	tried for them again until something else is evicted, or the next refresh
+ * @saved_map_bytes: limit of mappings in attributor_save(), bytes
+ * @owner_timeline: recordings: by TID, the index of the process and its generation
+ * @switch_timeline: recordings: by CPU, the TID
+ * @switch_rings: live: context switches of @ring_cpus CPUs; borrowed
+ * @cgroups: paths of cgroups by id (live)
+ * @cgroup_ns: converts paths of /proc/PID/cgroup
+ * @hash_seed: random key of the hash of containers
+ * @id_key: random key of &container.path_id; saved, so that ids survive a restart
+ * @reread_budget: number of stale maps that may be read until the next attributor_refresh()
+ * @change_count: number of process entries that were created
+ * @evict_hand, @refresh_sampled_hand, @refresh_idle_hand, @refresh_bucket_hand, @naming_hand,
+ *	@maps_evict_hand: next position of each round-robin walk
+ * @reports: TASK_REPORTS_*, what the source of events reports; 0 until all tasks were reported
+ * @seed_round: number of the current report of all tasks, never 0
+ * @proc_fd: descriptor of /proc
+ * @log_path: path of /var/log
+ * @live: events and /proc belong to this machine
+ * @reader: background threads that read /proc; NULL if the caller's thread reads it
+ * @task_waits: background: TASK_WAITS entries, in sets of TASK_WAIT_WAYS
+ * @sample_wait_ms: background: how long a sample waits for an answer
+ * @changed_ns: by PID modulo TASK_CHANGES, the time of the last event that makes answers of /proc
+ *	obsolete
  */
 struct attributor {
 	struct thread_table threads;
 	u32 *stamp;
-	u8 *used;
-	u64 *since;
+	u8 *sample_flags;
+	u64 *valid_from_ns;
 	struct process *process;
 	u32 *process_heads;
 	struct container *container;
 	u32 *container_heads;
 	struct map_store store;
 	struct maps kernel;
-	const struct maps *refused;
-	struct timeline owners;
-	struct timeline switches;
+	const struct maps *largest_maps;
+	struct timeline owner_timeline;
+	struct timeline switch_timeline;
 	struct attributor_stats stats;
-	u64 seed;
+	u64 hash_seed;
 	u64 id_key[2];
 	u64 container_paths;
 	u64 container_bytes;
 	u64 saved_map_bytes;
-	u64 changes;
-	u32 rereads;
+	u64 change_count;
+	u32 reread_budget;
 	u32 processes;
-	u32 fresh;
-	struct dead_list dead;
-	struct dead_list dead_unsampled;
-	u32 hand;
-	u32 hand_busy;
-	u32 hand_idle;
-	u32 hand_bucket;
-	u32 hand_naming;
-	u32 hand_maps;
+	u32 processes_used;
+	struct index_list dead;
+	struct index_list dead_unsampled;
+	u32 evict_hand;
+	u32 refresh_sampled_hand;
+	u32 refresh_idle_hand;
+	u32 refresh_bucket_hand;
+	u32 naming_hand;
+	u32 maps_evict_hand;
 	u32 process_mask;
 	u32 containers;
 	u32 containers_used;
-	u32 naming; /* containers whose name is looked for */
+	u32 containers_unnamed;
 	u32 container_mask;
-	u32 container_free;
-	struct dead_list left;
+	u32 container_free_list;
+	struct index_list empty_containers;
 	struct cgroup_table cgroups;
-	struct cgroup_namespace space;
-	struct switch_ring *rings;
+	struct cgroup_namespace cgroup_ns;
+	struct switch_ring *switch_rings;
 	u32 ring_cpus;
 	u32 reports;
-	u8 round;
-	int proc;
-	char log[128];
+	u8 seed_round;
+	int proc_fd;
+	char log_path[128];
 	bool live;
 	struct proc_reader *reader;
-	struct task_wait *wait;
-	u32 wait_ms;
+	struct task_wait *task_waits;
+	u32 sample_wait_ms;
 	u64 changed_ns[TASK_CHANGES];
 };
 
-/** map_evict_init() - of @bytes, for which processes give way to each other (live) */
+/** map_evict_init() - initialize the store of mappings with a limit of @bytes; 0 or -ENOMEM */
 int map_evict_init(struct attributor *a, u64 bytes);
 
-/* CLOCK_MONOTONIC, coarse: for ages */
+/**
+ * now_ms() - return CLOCK_MONOTONIC_COARSE in ms, modulo 2^32
+ *
+ * Compare ages only by subtraction: now_ms() - earlier.
+ */
 u32 now_ms(void);
 
-/** container_index() - the index of the container of @path, a new one if need be */
-u32 container_index(struct attributor *a, const char *path, size_t len);
+/**
+ * container_find_or_add() - return the index of the container of a cgroup
+ * @path: cgroup path, raw; @len bytes
+ *
+ * Return: the index; 0 for the root cgroup; the index of "(other)" if the table is full.
+ */
+u32 container_find_or_add(struct attributor *a, const char *path, size_t len);
 
-/** container_of_cgroup() - by id; ATTRIBUTE_NONE if that does not tell */
-u32 container_of_cgroup(struct attributor *a, u64 id);
+/**
+ * container_find_by_cgroup_id() - return the container of the cgroup with @id
+ *
+ * Return: the index; ATTRIBUTE_NONE if the id is unknown, or if it is the root of version 2 while
+ * the tasks may be in a cgroup of version 1.
+ */
+u32 container_find_by_cgroup_id(struct attributor *a, u64 id);
 
-/* A living process came into a container, or left it. */
+/** container_add_process() - count a living process that entered container @index */
 void container_add_process(struct attributor *a, u32 index);
+
+/** container_remove_process() - count a living process of container @index that exited or moved */
 void container_remove_process(struct attributor *a, u32 index);
 
-/* They are numbered by @key from now on, those that are there too. */
-void containers_key(struct attributor *a, const u64 key[static 2]);
+/** containers_set_id_key() - set the key of &container.path_id, and compute all ids again */
+void containers_set_id_key(struct attributor *a, const u64 key[static 2]);
+
+/** containers_init() - set up the entries for "no container" and "(other)" */
 void containers_init(struct attributor *a);
+
+/** containers_deinit() - free what the entries own */
 void containers_deinit(struct attributor *a);
 
-/* @names, which the container's own has no room for, or has. */
+/**
+ * container_store_names() - store Kubernetes names that are too long for the container's own name
+ *
+ * Shorter names are in &attribute_container.name already. Without memory the name stays truncated.
+ */
 void container_store_names(struct attributor *a, struct container *c,
 			   const struct pods_names *names);
+
+/** containers_refresh() - search again for Kubernetes names that are due */
 void containers_refresh(struct attributor *a);
 
-/** container_answered() - @answer is of PROC_QUERY_POD */
-void container_answered(struct attributor *a, const struct proc_answer *answer);
+/** container_apply_answer() - apply the answer of a PROC_QUERY_POD */
+void container_apply_answer(struct attributor *a, const struct proc_answer *answer);
 
 /**
- * attributor_query() - run @query at once, or hand it to the threads that read in the background
+ * attributor_submit_query() - run @query now and apply its answer, or queue it for the background
  *
- * Return: false if the queue is full; then the caller still owns @query->pod.
+ * Return: false if the queue is full; the caller then still owns @query->pod.
  */
-bool attributor_query(struct attributor *a, const struct proc_query *query);
+bool attributor_submit_query(struct attributor *a, const struct proc_query *query);
 
-/** process_contain() - process @index is in @container from now on */
-void process_contain(struct attributor *a, u32 index, u32 container);
-
-/** process_find() - the last process that had @pid, living or dead */
+/** process_find() - return the last entry that had @pid, living or dead, or ATTRIBUTE_NONE */
 u32 process_find(struct attributor *a, s32 pid);
 
-/** process_new() - an entry for @pid; what had it before may be gone */
+/**
+ * process_new() - create a living entry for @pid, which process_find() returns from now on
+ *
+ * It may evict any other entry, also one whose index the caller has: check the generation.
+ */
 u32 process_new(struct attributor *a, s32 pid);
-void process_die(struct attributor *a, u32 index);
 
-/** process_make_current() - process_find() finds @index, which has the number after all others */
+/** process_mark_dead() - mark a living entry as exited; samples can still be counted to it */
+void process_mark_dead(struct attributor *a, u32 index);
+
+/** process_make_current() - make process_find() return @index for its PID */
 void process_make_current(struct attributor *a, u32 index);
-void process_name(struct process *p, const char *comm);
+
+/** process_set_container() - set the container of process @index */
+void process_set_container(struct attributor *a, u32 index, u32 container);
+
+/** process_set_name() - set the name of @p to the escaped @comm */
+void process_set_name(struct process *p, const char *comm);
 
 /**
- * task_lookup() - ask /proc for the process of @tid
- * @sampled: for a sample; otherwise the entry's age stays as it is
+ * process_check() - compare process @index with /proc
+ * @map: also read its mappings
+ */
+void process_check(struct attributor *a, u32 index, bool map);
+
+/**
+ * task_lookup() - look up the process of @tid in /proc
+ * @sampled: for a sample. Otherwise the lookup does not count as a use of the entry
  *
- * Return: index, or ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there is an answer.
+ * Return: index of the process; ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there
+ * is an answer.
  */
 u32 task_lookup(struct attributor *a, s32 tid, bool sampled);
 
-/** task_is_pending() - whether a sample of @tid is to wait for an answer; changes nothing */
+/**
+ * task_is_pending() - return whether a sample of @tid has to wait for an answer
+ *
+ * Locking: the reader lock is sufficient.
+ */
 bool task_is_pending(const struct attributor *a, s32 tid);
 
-/** task_found() - @tid is of process @index, or of none, as /proc says; returns the index for samples */
-u32 task_found(struct attributor *a, s32 tid, u32 index);
+/**
+ * task_record_process() - store the result of a lookup of @tid for samples
+ * @index: the process that /proc shows, or ATTRIBUTE_NONE
+ *
+ * Return: the process to which samples of @tid are counted; ATTRIBUTE_NONE if it is unknown.
+ */
+u32 task_record_process(struct attributor *a, s32 tid, u32 index);
 
-/** process_query() - compare process @index with /proc; @map: and read its mappings */
-void process_query(struct attributor *a, u32 index, bool map);
-
-/** tasks_refresh() - look at some living processes and threads again */
+/** tasks_refresh() - compare some living processes and threads with /proc */
 void tasks_refresh(struct attributor *a);
 
-/** thread_set() - @tid belongs to process @index; ATTRIBUTE_NONE: to none, as found at @failed */
-void thread_set(struct attributor *a, s32 tid, u32 index, u32 failed);
+/**
+ * thread_set_process() - set the process of @tid
+ * @index: the process; ATTRIBUTE_NONE if /proc has no such thread
+ * @failed_ms: time of the lookup that failed
+ */
+void thread_set_process(struct attributor *a, s32 tid, u32 index, u32 failed_ms);
 
-/** threads_rehome() - threads of process @from are of process @to */
-void threads_rehome(struct attributor *a, u32 from, u32 to);
+/** threads_reassign() - assign all threads of process @from to process @to */
+void threads_reassign(struct attributor *a, u32 from, u32 to);
 
-/** attributor_task_live() - attributor_task_during(), where entries know since when they are */
-u32 attributor_task_live(struct attributor *a, s32 tid, u64 time_ns,
-			 struct attribute_span *ret_span);
+/** attributor_find_process_live() - attributor_find_process_during() for a live attributor */
+u32 attributor_find_process_live(struct attributor *a, s32 tid, u64 time_ns,
+				 struct attribute_span *ret_span);
 
-/** attributor_event_live() - an event of this machine, where /proc is at hand as well */
-void attributor_event_live(struct attributor *a, const struct task_event *event);
+/** attributor_apply_event_live() - attributor_apply_event() for a live attributor */
+void attributor_apply_event_live(struct attributor *a, const struct task_event *event);
 
 #endif

@@ -11,9 +11,10 @@
 
 #define BINARIES_MAX (1U << 20)
 
+/* Flags of a saved process: &process.has_image, PROCESS_DEAD, &process.exit_reported. */
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
-/* Save each file once; mappings refer to it by number. */
+/* Save each mapped file once. Mappings refer to it by &binary.number. */
 static void binaries_save(const struct map_selection *selection, struct serializer *to)
 {
 	serialize_u64(to, selection->binaries);
@@ -29,7 +30,7 @@ static void binaries_save(const struct map_selection *selection, struct serializ
 
 static void containers_save(const struct attributor *a, struct serializer *to)
 {
-	u32 other = attributor_container_other(a), count = 0;
+	u32 other = attributor_get_other_container(a), count = 0;
 
 	for (u32 i = 1; i < other; i++)
 		count += a->container[i].in_use;
@@ -47,14 +48,15 @@ static void containers_save(const struct attributor *a, struct serializer *to)
 }
 
 /* Returns the saved process that had the PID of @index before; @index if there is none. */
-static u32 process_before(const struct attributor *a, u32 index)
+static u32 process_find_saved_predecessor(const struct attributor *a, u32 index)
 {
 	const struct process *p = &a->process[index];
 
-	return p->before != ATTRIBUTE_NONE &&
-			       a->process[p->before].pub.generation == p->before_generation &&
-			       map_selection_includes(a, p->before) ?
-		       p->before :
+	return p->predecessor != ATTRIBUTE_NONE &&
+			       a->process[p->predecessor].pub.generation ==
+				       p->predecessor_generation &&
+			       map_selection_includes(a, p->predecessor) ?
+		       p->predecessor :
 		       index;
 }
 
@@ -67,12 +69,12 @@ static void process_save(const struct attributor *a, u32 index, struct serialize
 	serialize_u64(to, p->pub.generation);
 	serialize_u64(to, (u64)p->pub.pid);
 	serialize_u64(to, p->pub.container);
-	serialize_u64(to, (p->image ? PROCESS_SAVED_IMAGE : 0) |
+	serialize_u64(to, (p->has_image ? PROCESS_SAVED_IMAGE : 0) |
 				  (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
-				  (p->exited ? PROCESS_SAVED_EXITED : 0));
-	serialize_u64(to, process_before(a, index));
-	serialize_u64(to, a->since[index]);
-	serialize_u64(to, p->born_ns);
+				  (p->exit_reported ? PROCESS_SAVED_EXITED : 0));
+	serialize_u64(to, process_find_saved_predecessor(a, index));
+	serialize_u64(to, a->valid_from_ns[index]);
+	serialize_u64(to, p->forked_ns);
 	serialize_u64(to, p->start_time);
 	serialize_u64(to, p->start_code);
 	serialize_u64(to, p->start_stack);
@@ -89,21 +91,22 @@ static void process_save(const struct attributor *a, u32 index, struct serialize
 	}
 }
 
-/* Returns whether @index exited earlier than @other, which may be none. */
-static bool is_longer_dead(const struct attributor *a, u32 index, u32 other, u32 now)
+/* Returns whether process @index exited earlier than @other. Either may be ATTRIBUTE_NONE. */
+static bool process_exited_earlier(const struct attributor *a, u32 index, u32 other, u32 now)
 {
 	if (index == ATTRIBUTE_NONE || other == ATTRIBUTE_NONE)
 		return other == ATTRIBUTE_NONE;
-	return now - a->process[index].died >= now - a->process[other].died;
+	return now - a->process[index].died_ms >= now - a->process[other].died_ms;
 }
 
 /* Save exited processes, the earliest exit first. */
 static void dead_save(const struct attributor *a, struct serializer *to)
 {
-	u32 asked = a->dead.first, unsampled = a->dead_unsampled.first, now = now_ms();
+	u32 sampled = a->dead.first, unsampled = a->dead_unsampled.first, now = now_ms();
 
-	while (asked != ATTRIBUTE_NONE || unsampled != ATTRIBUTE_NONE) {
-		u32 *at = is_longer_dead(a, asked, unsampled, now) ? &asked : &unsampled;
+	while (sampled != ATTRIBUTE_NONE || unsampled != ATTRIBUTE_NONE) {
+		u32 *at =
+			process_exited_earlier(a, sampled, unsampled, now) ? &sampled : &unsampled;
 
 		if (map_selection_includes(a, *at))
 			process_save(a, *at, to);
@@ -119,7 +122,7 @@ static void dead_save(const struct attributor *a, struct serializer *to)
 static void processes_save(const struct attributor *a, struct serializer *to)
 {
 	dead_save(a, to);
-	for (u32 i = 0; i < a->fresh; i++)
+	for (u32 i = 0; i < a->processes_used; i++)
 		if (a->process[i].state == PROCESS_LIVING && map_selection_includes(a, i))
 			process_save(a, i, to);
 }
@@ -131,19 +134,19 @@ void attributor_save(struct attributor *attributor, struct serializer *to)
 	u32 count = 0;
 
 	map_selection_choose(a, a->saved_map_bytes, &selection);
-	a->stats.mappings_unsaved = selection.left;
+	a->stats.mappings_unsaved = selection.unselected;
 	binaries_save(&selection, to);
 	map_selection_deinit(&selection);
 	containers_save(a, to);
-	for (u32 i = 0; i < a->fresh; i++)
+	for (u32 i = 0; i < a->processes_used; i++)
 		count += map_selection_includes(a, i);
-	serialize_u64(to, a->fresh);
-	serialize_u64(to, a->process[IDLE].pub.generation);
+	serialize_u64(to, a->processes_used);
+	serialize_u64(to, a->process[IDLE_PROCESS].pub.generation);
 	serialize_u64(to, count);
 	processes_save(a, to);
 }
 
-/* A file that mappings refer to by number during loading; @path is NULL for a skipped one. */
+/** struct saved_binary - a restored file; @path is NULL if the saved path is too long */
 struct saved_binary {
 	u64 inode;
 	u32 device;
@@ -166,10 +169,7 @@ static void binaries_free(struct saved_binaries *binaries)
 
 static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 {
-	/*
-	 * Each file takes at least four bytes, so a larger count than the bytes allow is
-	 * invalid.
-	 */
+	/* Each file has at least four bytes. Check that before allocating memory for @count. */
 	u32 count = (u32)deserialize_below(from, BINARIES_MAX);
 	char path[BINARY_PATH_SIZE];
 
@@ -186,7 +186,7 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 		b->inode = deserialize_u64(from);
 		b->device = (u32)deserialize_u64(from);
 		b->build_id_size = (u8)deserialize_bytes(from, b->build_id, sizeof(b->build_id));
-		/* A path that is too long costs the mappings of that file, not all counters. */
+		/* If a path is too long, skip the mappings of this file and load everything else. */
 		if (!deserialize_name(from, path, sizeof(path)))
 			continue;
 		b->path = strdup(path);
@@ -196,7 +196,7 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int moved_new(u32 count, struct attribute_remapped **ret_moved)
+static int remapped_alloc(u32 count, struct attribute_remapped **ret_moved)
 {
 	struct attribute_remapped *moved = calloc(count ? count : 1, sizeof(*moved));
 
@@ -208,15 +208,15 @@ static int moved_new(u32 count, struct attribute_remapped **ret_moved)
 	return 0;
 }
 
-static void to_other(const struct attributor *a, struct attribute_remapped *moved)
+static void remap_to_other(const struct attributor *a, struct attribute_remapped *moved)
 {
-	moved->index = attributor_container_other(a);
-	moved->now_generation = attributor_container(a, moved->index)->generation;
+	moved->index = attributor_get_other_container(a);
+	moved->new_generation = attributor_get_container(a, moved->index)->generation;
 }
 
 /*
- * No process is in the containers yet. In a smaller table later ones may have evicted earlier
- * ones.
+ * Move containers that were evicted during loading to "(other)". That happens if the table is
+ * smaller than the saved one, because no process is in the containers yet.
  */
 static void containers_finish_load(const struct attributor *a, struct attribute_translation *t)
 {
@@ -224,8 +224,8 @@ static void containers_finish_load(const struct attributor *a, struct attribute_
 		struct attribute_remapped *moved = &t->container[i];
 
 		if (moved->index != ATTRIBUTE_NONE &&
-		    a->container[moved->index].pub.generation != moved->now_generation)
-			to_other(a, moved);
+		    a->container[moved->index].pub.generation != moved->new_generation)
+			remap_to_other(a, moved);
 	}
 }
 
@@ -241,14 +241,14 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 	capacity = (u32)deserialize_below(from, 1U << 20) + 1;
 	if (from->bad)
 		return -EBADMSG;
-	containers_key(a, key);
+	containers_set_id_key(a, key);
 	count = (u32)deserialize_below(from, capacity);
-	if (moved_new(capacity, &t->container) < 0)
+	if (remapped_alloc(capacity, &t->container) < 0)
 		return -ENOMEM;
 	t->containers = capacity;
 	t->container[0] = (struct attribute_remapped){ .index = 0 };
 	t->container[capacity - 1] = (struct attribute_remapped){ 0 };
-	to_other(a, &t->container[capacity - 1]);
+	remap_to_other(a, &t->container[capacity - 1]);
 	for (u32 i = 0; i < count && !from->bad; i++) {
 		u32 old = (u32)deserialize_below(from, capacity - 1), generation;
 
@@ -257,7 +257,7 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 			continue;
 		if (!old || from->bad)
 			return -EBADMSG;
-		index = container_index(a, path, strlen(path));
+		index = container_find_or_add(a, path, strlen(path));
 		t->container[old] = (struct attribute_remapped){
 			generation,
 			index,
@@ -301,52 +301,52 @@ static void process_fill(struct attributor *a, u32 index, struct deserializer *f
 	char comm[sizeof(p->pub.comm)];
 
 	if (before->index != ATTRIBUTE_NONE && before->index != index) {
-		p->before = before->index;
-		p->before_generation = before->now_generation;
+		p->predecessor = before->index;
+		p->predecessor_generation = before->new_generation;
 	}
-	a->since[index] = deserialize_u64(from);
-	p->born_ns = deserialize_u64(from);
+	a->valid_from_ns[index] = deserialize_u64(from);
+	p->forked_ns = deserialize_u64(from);
 	p->start_time = deserialize_u64(from);
 	p->start_code = deserialize_u64(from);
 	p->start_stack = deserialize_u64(from);
-	p->image = flags & PROCESS_SAVED_IMAGE;
-	p->exited = flags & PROCESS_SAVED_EXITED;
-	/* Events since the checkpoint are unknown, so the process is read from /proc. */
-	p->unread = true;
+	p->has_image = flags & PROCESS_SAVED_IMAGE;
+	p->exit_reported = flags & PROCESS_SAVED_EXITED;
+	/* Events since the checkpoint are unknown, so the next sample reads /proc. */
+	p->needs_read = true;
 	deserialize_string(from, comm, sizeof(comm));
-	process_name(p, comm);
+	process_set_name(p, comm);
 }
 
-/* Returns whether process @now, which events created, equals the saved process @index. */
-static bool same_process(const struct attributor *a, u32 index, u32 now)
+/* Returns whether entry @reported, which events created, equals the restored entry @index. */
+static bool processes_match(const struct attributor *a, u32 index, u32 reported)
 {
-	const struct process *p = &a->process[index], *n = &a->process[now];
+	const struct process *p = &a->process[index], *n = &a->process[reported];
 
 	return p->state == PROCESS_LIVING && p->start_time && p->start_time == n->start_time &&
 	       p->pub.container == n->pub.container && !strcmp(p->pub.comm, n->pub.comm);
 }
 
 /*
- * Events created entry @now before the saved process @index with the same PID was loaded. It is
- * the same process or a later one.
+ * Merge the restored entry @index with @reported, which events created earlier for the same PID. It
+ * is the same process or a later one.
  */
-static void process_merge(struct attributor *a, u32 index, u32 now)
+static void process_merge(struct attributor *a, u32 index, u32 reported)
 {
-	struct process *p = &a->process[index], *n = &a->process[now];
+	struct process *p = &a->process[index], *n = &a->process[reported];
 
-	if (same_process(a, index, now)) {
+	if (processes_match(a, index, reported)) {
 		p->read_ns = n->read_ns;
-		p->round = n->round;
-		threads_rehome(a, now, index);
-		process_die(a, now);
+		p->seed_round = n->seed_round;
+		threads_reassign(a, reported, index);
+		process_mark_dead(a, reported);
 		return;
 	}
-	process_die(a, index);
-	n->before = index;
-	n->before_generation = p->pub.generation;
-	if (!a->since[now])
-		a->since[now] = n->read_ns;
-	process_make_current(a, now);
+	process_mark_dead(a, index);
+	n->predecessor = index;
+	n->predecessor_generation = p->pub.generation;
+	if (!a->valid_from_ns[reported])
+		a->valid_from_ns[reported] = n->read_ns;
+	process_make_current(a, reported);
 }
 
 static int process_load(struct attributor *a, struct deserializer *from,
@@ -356,22 +356,23 @@ static int process_load(struct attributor *a, struct deserializer *from,
 	    generation = (u32)deserialize_u64(from);
 	s32 pid = (s32)deserialize_below(from, INT32_MAX);
 	u32 container = (u32)deserialize_below(from, t->containers);
-	u32 flags = (u32)deserialize_below(from, 8), index, now, current;
+	u32 flags = (u32)deserialize_below(from, 8), index, reported, reported_generation;
 
 	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
 		return -EBADMSG;
-	now = process_find(a, pid);
-	current = now == ATTRIBUTE_NONE ? 0 : a->process[now].pub.generation;
+	reported = process_find(a, pid);
+	reported_generation = reported == ATTRIBUTE_NONE ? 0 : a->process[reported].pub.generation;
 	index = process_new(a, pid);
 	process_fill(a, index, from, flags, t);
 	if (t->container[container].index != ATTRIBUTE_NONE)
-		process_contain(a, index, t->container[container].index);
+		process_set_container(a, index, t->container[container].index);
 	if (flags & PROCESS_SAVED_DEAD)
-		process_die(a, index);
-	/* The new entry may have replaced the earlier one. */
-	if (now != ATTRIBUTE_NONE && now != IDLE && a->process[now].state == PROCESS_LIVING &&
-	    a->process[now].pub.generation == current)
-		process_merge(a, index, now);
+		process_mark_dead(a, index);
+	/* process_new() may have evicted the reported entry. */
+	if (reported != ATTRIBUTE_NONE && reported != IDLE_PROCESS &&
+	    a->process[reported].state == PROCESS_LIVING &&
+	    a->process[reported].pub.generation == reported_generation)
+		process_merge(a, index, reported);
 	t->process[old] = (struct attribute_remapped){
 		generation,
 		index,
@@ -390,20 +391,20 @@ static int processes_load(struct attributor *a, struct deserializer *from,
 	count = (u32)deserialize_below(from, (u64)capacity + 1);
 	if (from->bad || !capacity)
 		return -EBADMSG;
-	if (moved_new(capacity, &t->process) < 0)
+	if (remapped_alloc(capacity, &t->process) < 0)
 		return -ENOMEM;
 	t->processes = capacity;
-	t->process[IDLE] = (struct attribute_remapped){
+	t->process[IDLE_PROCESS] = (struct attribute_remapped){
 		generation,
-		IDLE,
-		a->process[IDLE].pub.generation,
+		IDLE_PROCESS,
+		a->process[IDLE_PROCESS].pub.generation,
 	};
 	while (count-- && !r)
 		r = process_load(a, from, binaries, t);
 	/* In a smaller table later entries may have evicted earlier ones. */
 	for (u32 i = 0; i < capacity; i++)
 		if (t->process[i].index != ATTRIBUTE_NONE &&
-		    a->process[t->process[i].index].pub.generation != t->process[i].now_generation)
+		    a->process[t->process[i].index].pub.generation != t->process[i].new_generation)
 			t->process[i].index = ATTRIBUTE_NONE;
 	return r;
 }
@@ -431,11 +432,11 @@ void attribute_translation_deinit(struct attribute_translation *translation)
 	*translation = (struct attribute_translation){ 0 };
 }
 
-static u32 moved(const struct attribute_remapped *at, u32 generation, u32 *ret_generation)
+static u32 remap(const struct attribute_remapped *at, u32 generation, u32 *ret_generation)
 {
 	if (at->index == ATTRIBUTE_NONE || at->generation != generation)
 		return ATTRIBUTE_NONE;
-	*ret_generation = at->now_generation;
+	*ret_generation = at->new_generation;
 	return at->index;
 }
 
@@ -443,7 +444,7 @@ u32 attribute_remap_process(const struct attribute_translation *translation, u32
 			    u32 generation, u32 *ret_generation)
 {
 	return index < translation->processes ?
-		       moved(&translation->process[index], generation, ret_generation) :
+		       remap(&translation->process[index], generation, ret_generation) :
 		       ATTRIBUTE_NONE;
 }
 
@@ -451,6 +452,6 @@ u32 attribute_remap_container(const struct attribute_translation *translation, u
 			      u32 generation, u32 *ret_generation)
 {
 	return index < translation->containers ?
-		       moved(&translation->container[index], generation, ret_generation) :
+		       remap(&translation->container[index], generation, ret_generation) :
 		       ATTRIBUTE_NONE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Serialization of the attributor for the checkpoint: processes, living and exited, with their
- * names, containers and mappings. Entries have other indices after loading; a translation maps
- * the old indices to the new ones.
+ * Saves the attributor in the checkpoint, and restores it: living and exited processes with their
+ * names, containers and mappings. Restored entries have other indices; a translation maps the
+ * saved indices to the new ones.
  */
 #ifndef SPEPROF_ATTRIBUTOR_SAVE_H
 #define SPEPROF_ATTRIBUTOR_SAVE_H
@@ -11,16 +11,22 @@
 #include "util/serialize.h"
 
 /**
- * struct attribute_remapped - a saved entry: its saved generation, and its index and generation
- * now
+ * struct attribute_remapped - the new location of a saved entry
+ * @generation: saved generation
+ * @index: new index; ATTRIBUTE_NONE if the entry was not restored
+ * @new_generation: new generation
  */
 struct attribute_remapped {
 	u32 generation;
 	u32 index;
-	u32 now_generation;
+	u32 new_generation;
 };
 
-/** struct attribute_translation - the remapped entries by their saved index */
+/**
+ * struct attribute_translation - the new locations of all saved entries
+ * @process: by saved index, @processes of them
+ * @container: by saved index, @containers of them
+ */
 struct attribute_translation {
 	struct attribute_remapped *process;
 	struct attribute_remapped *container;
@@ -28,22 +34,27 @@ struct attribute_translation {
 	u32 containers;
 };
 
-/** attributor_save() - serialize all entries that samples have used */
+/**
+ * attributor_save() - serialize all processes with samples, and all containers
+ *
+ * Locking: the caller holds the write lock, or is the only thread.
+ */
 void attributor_save(struct attributor *attributor, struct serializer *to);
 
 /**
  * attributor_load() - restore serialized entries
- * @attributor: has no entries except those of task events (live)
- * @from: the bytes of attributor_save()
- * @ret_translation: freed by attribute_translation_deinit(), also on failure
+ * @attributor: live; it has no entries except those of task events
+ * @from: the output of attributor_save()
+ * @ret_translation: free it with attribute_translation_deinit(), also on failure
  *
- * Exited processes are detected as usual, by the kernel's list of tasks at the start and by
- * /proc. Until then, the next sample of each process queries /proc.
+ * A restored process may have exited or executed another program since the checkpoint. So its next
+ * sample queries /proc.
  *
- * An entry that an event created earlier is merged with a saved one that has the same PID, start
- * time, container and name. If they differ, it is a later process with the same PID.
+ * If an event already created an entry with the same PID, it is merged with the saved entry if
+ * start time, container and name are equal. Otherwise it is a later process with that PID.
  *
- * Return: 0; -EBADMSG; -ENOMEM. On failure some entries may have been created.
+ * Return: 0; -EBADMSG if the input is invalid; -ENOMEM. On failure some entries may have been
+ * created.
  */
 int attributor_load(struct attributor *attributor, struct deserializer *from,
 		    struct attribute_translation *ret_translation);
@@ -52,14 +63,16 @@ int attributor_load(struct attributor *attributor, struct deserializer *from,
 void attribute_translation_deinit(struct attribute_translation *translation);
 
 /**
- * attribute_remap_process() - return the current index of process @index of @generation
+ * attribute_remap_process() - return the new index of a saved process
+ * @index, @generation: saved index and generation
+ * @ret_generation: new generation; unchanged if there is none
  *
- * Return: the index; ATTRIBUTE_NONE if the process has no entry.
+ * Return: the index; ATTRIBUTE_NONE if the process was not restored.
  */
 u32 attribute_remap_process(const struct attribute_translation *translation, u32 index,
 			    u32 generation, u32 *ret_generation);
 
-/** attribute_remap_container() - the same for a container */
+/** attribute_remap_container() - return the new index of a saved container, likewise */
 u32 attribute_remap_container(const struct attribute_translation *translation, u32 index,
 			      u32 generation, u32 *ret_generation);
 

@@ -15,8 +15,9 @@
 
 #include <string.h>
 
+/* No entry, for indices of processes and containers. */
 #define ATTRIBUTE_NONE UINT32_MAX
-/* A query of /proc is pending; the sample waits for its result (attributor_config.background). */
+/* A background thread reads /proc; the sample has to wait (attributor_config.background). */
 #define ATTRIBUTE_PENDING (UINT32_MAX - 1)
 
 /**
@@ -52,9 +53,12 @@ struct attribute_container {
 	u32 generation;
 };
 
-/** attribute_container_is_at() - return whether @path is @container's, complete or as displayed */
-static inline bool attribute_container_is_at(const struct attribute_container *container,
-					     const char *path)
+/**
+ * attribute_container_has_path() - return whether @path is the cgroup path of @container
+ * @path: the complete path, or the path as displayed
+ */
+static inline bool attribute_container_has_path(const struct attribute_container *container,
+						const char *path)
 {
 	return !strcmp(container->cgroup, path) || !strcmp(container->path, path);
 }
@@ -80,6 +84,22 @@ struct attribute_location {
 	u8 build_id_size;
 };
 
+struct pods_names;
+
+/**
+ * struct container_details - what a reader of several snapshots needs besides the name
+ * @id: hash of the complete cgroup path; the same after a restart and after a change of the name
+ * @empty_ns: time since the last process exited or moved, ns; 0 if it has processes or the time is
+ *	unknown
+ * @pod: its Kubernetes names if the container's own name is too short for them; else empty names.
+ *	Valid as long as the entry
+ */
+struct container_details {
+	u64 id;
+	u64 empty_ns;
+	const struct pods_names *pod;
+};
+
 /**
  * struct attributor_config - the configuration of an attributor
  * @live: look up tasks in /proc; otherwise only task events describe them
@@ -90,8 +110,8 @@ struct attribute_location {
  *	process
  * @cgroup_bytes: limit of cgroup paths that events reported, bytes, and the same for the paths
  *	and names of containers; 0 for 512 per container
- * @background: with @live: threads read /proc, and attributor_apply_answers() applies the
- *	results
+ * @background: with @live: background threads read /proc, so that callers never wait for it;
+ *	attributor_apply_answers() applies what they read
  * @proc, @log: the directories /proc and /var/log; NULL for these
  */
 struct attributor_config {
@@ -109,19 +129,19 @@ struct attributor_config {
 
 /** struct attributor_stats - statistics of the bounded tables */
 struct attributor_stats {
-	u64 lookups;		/* lookups in /proc */
-	u64 unanswered;		/* lookups that were rejected, or got no result in time */
-	u64 unresolved;		/* TIDs that were not found */
-	u64 threads_evicted;
-	u64 processes_evicted;	/* evicted while living, or while samples might follow */
+	u64 lookups; /* lookups in /proc */
+	u64 unanswered; /* lookups that found no queue entry or memory, or took too long */
+	u64 unresolved; /* TIDs that were not found */
+	u64 threads_evicted; /* TIDs that another TID replaced in a full bucket */
+	u64 processes_evicted; /* evicted while living, or while samples might follow */
 	u64 containers_overflow; /* lookups of a container that found no free entry: "(other)" */
 	u64 containers_evicted; /* reused entries of containers without a process */
 	u64 mappings_dropped; /* mappings that did not fit, or were evicted */
 	u64 mappings_unsaved; /* mappings that did not fit in the last checkpoint */
-	u64 events;		/* task events (live) */
-	u64 events_lost;	/* task events lost; may include mappings */
-	u64 mappings_lost;	/* TASK_LOST_MAPS */
-	u64 memory;		/* bytes in use */
+	u64 events; /* task events (live) */
+	u64 events_lost; /* task events lost; may include mappings */
+	u64 mappings_lost; /* events about mappings that were lost (TASK_LOST_MAPS) */
+	u64 memory; /* bytes in use */
 };
 
 struct attributor;
@@ -139,7 +159,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 struct attributor *attributor_free(struct attributor *attributor);
 
 /**
- * attributor_task() - return the process of a thread
+ * attributor_find_process() - return the process of a thread
  * @tid: thread id in the initial PID namespace; 0 is the idle task
  *
  * A known @tid costs one hash lookup; an unknown one is looked up in /proc once (live). An
@@ -151,28 +171,30 @@ struct attributor *attributor_free(struct attributor *attributor);
  * ATTRIBUTE_PENDING: call again after attributor_apply_answers(). The query ends after at most
  * one second.
  */
-u32 attributor_task(struct attributor *attributor, s32 tid);
+u32 attributor_find_process(struct attributor *attributor, s32 tid);
 
 /**
- * attributor_event() - apply a task event of a recording or (live) of this machine
+ * attributor_apply_event() - apply a task event of a recording or (live) of this machine
  *
  * Events must arrive in order of time. Live, all events up to a sample's time precede the
  * sample; in a recording all precede the first sample.
  *
  * Locking: the caller holds the write lock, or is the only thread.
  */
-void attributor_event(struct attributor *attributor, const struct task_event *event);
+void attributor_apply_event(struct attributor *attributor, const struct task_event *event);
 
 #define ATTRIBUTE_AT_END UINT64_MAX
 
 /**
- * attributor_has_times() - return whether task events had times, so that attributor_task_at() is
- * precise
+ * attributor_has_times() - return whether task events had times
+ *
+ * Only then does attributor_find_process_at() depend on the time.
  */
 bool attributor_has_times(const struct attributor *attributor);
 
 /**
- * attributor_task_at() - return the process of a thread at a time
+ * attributor_find_process_at() - return the process of a thread at a time
+ * @tid: thread id in the initial PID namespace; 0 is the idle task
  * @time_ns: on the events' clock; ATTRIBUTE_AT_END if a sample has no time
  *
  * It distinguishes processes that had the same TID at different times, and a process before and
@@ -180,18 +202,18 @@ bool attributor_has_times(const struct attributor *attributor);
  *
  * Return: index of the process, or ATTRIBUTE_NONE.
  */
-u32 attributor_task_at(struct attributor *attributor, s32 tid, u64 time_ns);
+u32 attributor_find_process_at(struct attributor *attributor, s32 tid, u64 time_ns);
 
 /**
- * attributor_task_provisional() - return the last known process of a thread that is
- * ATTRIBUTE_PENDING
+ * attributor_guess_process() - return the last known process of a thread
+ * @tid: a thread for which attributor_find_process() returned ATTRIBUTE_PENDING
  *
- * It is for samples that cannot wait. The process may have executed another program or moved
- * since.
+ * Use it for samples that cannot wait for the answer. The process may have executed another
+ * program or moved to another container since. Locking: the reader lock is sufficient.
  *
  * Return: index of a living process, or ATTRIBUTE_NONE.
  */
-u32 attributor_task_provisional(const struct attributor *attributor, s32 tid);
+u32 attributor_guess_process(const struct attributor *attributor, s32 tid);
 
 /** struct attribute_span - from @from to @to - 1, times of the events' clock */
 struct attribute_span {
@@ -200,102 +222,152 @@ struct attribute_span {
 };
 
 /**
- * attributor_task_during() - attributor_task_at(), and the times for which the result is valid
+ * attributor_find_process_during() - return the process of a thread, and how long that is valid
+ * @tid: as for attributor_find_process_at()
  * @time_ns: below ATTRIBUTE_AT_END, which ends a span without a known end
  * @ret_span: a span that includes @time_ns
+ *
+ * Return: as attributor_find_process_at().
  */
-u32 attributor_task_during(struct attributor *attributor, s32 tid, u64 time_ns,
-			   struct attribute_span *ret_span);
+u32 attributor_find_process_during(struct attributor *attributor, s32 tid, u64 time_ns,
+				   struct attribute_span *ret_span);
 
 /**
- * attributor_task_cached() - attributor_task_during() or attributor_task(), if that changes no
- * table
+ * attributor_find_process_cached() - find the process of a thread without changing a table
+ * @tid: as for attributor_find_process_at()
+ * @time_ns: likewise; it is ignored if !attributor_has_times()
+ * @ret_index: the process, ATTRIBUTE_NONE or ATTRIBUTE_PENDING
+ * @ret_span: as for attributor_find_process_during()
  *
- * Several threads may call it at the same time, each with its reader lock (reader-lock.h).
+ * Locking: the reader lock is sufficient (reader-lock.h).
  *
- * Return: true if the outputs are valid; false if the query needs the write lock.
+ * Return: true if the outputs are valid. If false, take the write lock and call
+ * attributor_find_process_during(), or attributor_find_process() if !attributor_has_times().
  */
-bool attributor_task_cached(struct attributor *attributor, s32 tid, u64 time_ns, u32 *ret_index,
-			    struct attribute_span *ret_span);
+bool attributor_find_process_cached(struct attributor *attributor, s32 tid, u64 time_ns,
+				    u32 *ret_index, struct attribute_span *ret_span);
 
 /**
- * attributor_running() - return the TID that ran on @cpu at @time_ns
- * @early_ns, @late_ns: live: possible error of the time in each direction. Recordings know only
- *	the switches of TASK_SWITCH events
+ * attributor_find_running_tid() - return the TID that ran on @cpu at @time_ns
+ * @early_ns, @late_ns: live: possible error of @time_ns in each direction, ns
+ *
+ * Live, it uses the rings of attributor_set_switch_rings(); in a recording, TASK_SWITCH events.
  *
  * Return: the TID; -1 if it is unknown, or if several tasks ran within the error.
  */
-s32 attributor_running(struct attributor *attributor, u32 cpu, u64 time_ns, u64 early_ns,
-		       u64 late_ns);
+s32 attributor_find_running_tid(struct attributor *attributor, u32 cpu, u64 time_ns, u64 early_ns,
+				u64 late_ns);
 
 /**
- * attributor_switches() - set the context switches that attributor_running() uses (live)
- * @rings: rings by CPU number, @cpus of them; borrowed; NULL to remove them
+ * attributor_set_switch_rings() - set the source for attributor_find_running_tid() (live)
+ * @rings: context switches of each CPU, by CPU number, @cpus of them; borrowed. NULL removes them
  */
-void attributor_switches(struct attributor *attributor, struct switch_ring *rings, u32 cpus);
+void attributor_set_switch_rings(struct attributor *attributor, struct switch_ring *rings,
+				 u32 cpus);
 
 /**
- * attributor_refresh() - check the living processes in /proc (live)
+ * attributor_refresh() - compare some of the living processes with /proc (live)
  *
  * It finds PID reuse, exec, moves between cgroups and new mappings. Call it about once a second.
+ * If events report all of that, it only searches for the names of containers.
+ *
+ * Locking: as attributor_apply_event().
  */
 void attributor_refresh(struct attributor *attributor);
 
 /**
- * attributor_apply_answers() - apply what the background threads read from /proc; never waits
+ * attributor_apply_answers() - apply what the background threads read from /proc
  *
- * Locking: as attributor_event().
+ * It does not wait.
+ *
+ * Locking: as attributor_apply_event().
  */
 void attributor_apply_answers(struct attributor *attributor);
 
-/** attributor_answers_due() - return whether there are results to apply; any thread may call it */
-bool attributor_answers_due(const struct attributor *attributor);
+/**
+ * attributor_has_answers() - return whether attributor_apply_answers() has something to apply
+ *
+ * Locking: none; any thread.
+ */
+bool attributor_has_answers(const struct attributor *attributor);
 
 /**
- * attributor_answers_fd() - return a descriptor that is readable while there are results
+ * attributor_get_answers_fd() - return a descriptor that is readable if there may be answers
  *
  * Return: the descriptor, which the attributor owns; -1 without background threads.
  */
-int attributor_answers_fd(const struct attributor *attributor);
+int attributor_get_answers_fd(const struct attributor *attributor);
 
 /**
- * attributor_changes() - return how many times an entry was reused for another process
+ * attributor_get_change_count() - return how many process entries were created
  *
- * While it does not change, and there is no event or refresh, results of attributor_task() stay
- * valid.
+ * Results of attributor_find_process() stay valid until the count changes, or until the next
+ * event, refresh or answer.
  */
-u64 attributor_changes(const struct attributor *attributor);
-
-/** attributor_process() - return the entry at @index, or NULL; valid until the next call above */
-const struct attribute_process *attributor_process(const struct attributor *attributor, u32 index);
-
-/** attributor_container() - return the entry at @index; NULL if it is free or was never used */
-const struct attribute_container *attributor_container(const struct attributor *attributor,
-							u32 index);
-
-/** attributor_containers() - return the upper bound (exclusive) of container indices */
-u32 attributor_containers(const struct attributor *attributor);
+u64 attributor_get_change_count(const struct attributor *attributor);
 
 /**
- * attributor_container_other() - return the index of "(other)", which counts for evicted
- * containers
+ * attributor_get_process() - return the process at @index
+ *
+ * Return: the entry, or NULL if it was never used. Its contents are valid until the next call that
+ * needs the write lock.
  */
-u32 attributor_container_other(const struct attributor *attributor);
+const struct attribute_process *attributor_get_process(const struct attributor *attributor,
+						       u32 index);
+
+/** attributor_get_container() - return the container at @index; NULL if the entry is not in use */
+const struct attribute_container *attributor_get_container(const struct attributor *attributor,
+							   u32 index);
+
+/** attributor_get_container_limit() - return the upper bound (exclusive) of container indices */
+u32 attributor_get_container_limit(const struct attributor *attributor);
+
+/**
+ * attributor_get_other_container() - return the index of "(other)"
+ *
+ * This entry counts samples of evicted containers, and of containers that found no free entry.
+ */
+u32 attributor_get_other_container(const struct attributor *attributor);
+
+/**
+ * container_details_get() - return the details of a container
+ * @index: an index for which attributor_get_container() does not return NULL
+ */
+void container_details_get(const struct attributor *attributor, u32 index,
+			   struct container_details *ret_details);
 
 /**
  * attributor_locate() - find what is mapped at @pc
  * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
  * @kernel: the operation was executed at EL1 or EL2; false: at EL0
- * @ret_location: its pointers are valid until the next call that may change any process, because
+ * @ret_location: its pointers are valid until the next call that needs the write lock, because
  *	that may evict mappings
+ *
+ * If no mapping contains @pc, it may read the process's mappings from /proc (live), in the
+ * background if configured.
+ *
+ * Locking: only one thread calls it at a time. With background threads its reader lock is
+ * sufficient: drain threads do not use what this function writes.
  *
  * Return: whether the location is known.
  */
 bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool kernel,
 		       struct attribute_location *ret_location);
 
-/** attributor_stats() - copy the statistics */
-void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
+/** attributor_get_stats() - copy the statistics */
+void attributor_get_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
+
+/**
+ * attributor_export_tasks() - report all processes with samples as task events of a recording
+ * @attributor: live
+ * @sink: receives the task events of each process in order of time: also of processes that are no
+ *	longer in /proc, and their threads, containers and mappings
+ *
+ * It reads only tables, and no file.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int attributor_export_tasks(const struct attributor *attributor, const struct source_sink *sink);
 
 #endif

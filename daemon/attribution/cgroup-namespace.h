@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Converts paths of /proc/PID/cgroup to paths from the machine's root. In a cgroup namespace of
- * its own, such as in a container, the kernel reports paths relative to the namespace: "/" is
- * the container's own cgroup, and a neighbour is "/../x". If the machine's hierarchy is mounted
- * as well, it reveals the missing prefix.
+ * Converts paths of /proc/PID/cgroup to paths from the machine's root. If the daemon runs in a
+ * cgroup namespace, such as in a container, the kernel reports paths relative to that namespace:
+ * "/" is the daemon's container, and "/../x" is a sibling. If the machine's hierarchy is mounted
+ * too, the daemon finds the missing prefix there.
  */
 #ifndef SPEPROF_CGROUP_NAMESPACE_H
 #define SPEPROF_CGROUP_NAMESPACE_H
@@ -15,45 +15,50 @@
 #include "codec/env.h"
 
 /**
- * struct cgroup_namespace - the root of the reported paths
- * @own: the namespace's root is not the machine's
- * @known: @root is valid
+ * struct cgroup_namespace - the cgroup namespace of this process
+ * @is_private: the root of the namespace is not the machine's root
+ * @root_known: @root is valid
  * @root: the namespace's root as a path from the machine's root, without a trailing '/'; "" is
  *	the machine's root
  */
 struct cgroup_namespace {
-	bool own;
-	bool known;
+	bool is_private;
+	bool root_known;
 	char root[PATH_MAX];
 };
 
-/** cgroup_namespace_init() - find the namespace of this process; on failure @known is false */
-void cgroup_namespace_init(struct cgroup_namespace *space);
+/** cgroup_namespace_init() - inspect the namespace of this process */
+void cgroup_namespace_init(struct cgroup_namespace *ns);
 
 /**
- * cgroup_namespace_find() - search for process @pid in the hierarchy mounted at @mount
+ * cgroup_namespace_find_root() - find the root of a process's cgroup namespace
+ * @mount: where a hierarchy is mounted, in which the process is searched
+ * @pid: the process
  * @self: its path of version 2, as reported in its namespace
  * @ret_root: root of the namespace, @size bytes
  *
- * Return: 0; -ENOENT if it is not found, or @mount is not the whole hierarchy; -E2BIG if there
- * are too many cgroups.
+ * Return: 0; -ENOENT if the process is not found, or @mount is not the whole hierarchy; -E2BIG if
+ * there are too many cgroups.
  */
-int cgroup_namespace_find(const char *mount, pid_t pid, const char *self, char *ret_root,
-			  size_t size);
+int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, char *ret_root,
+			       size_t size);
 
 /**
- * cgroup_namespace_path() - return the machine's path of version 2 for a text of
- * /proc/PID/cgroup
+ * cgroup_namespace_convert_path() - convert the path of version 2 to one from the machine's root
+ * @text: contents of /proc/PID/cgroup
+ * @ret_path: the converted path, @size bytes
  *
- * Return: false if the text has no path except "/", or the path cannot be converted; use the
- * text itself then.
+ * Return: false if the text has no path other than "/", or the path cannot be converted. Then use
+ * the text itself.
  */
-bool cgroup_namespace_path(const struct cgroup_namespace *space, const char *text, char *ret_path,
-			   size_t size);
+bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char *text,
+				   char *ret_path, size_t size);
 
 /**
- * cgroup_namespace_reason() - explain what is unknown because of the namespace; "" if nothing is
+ * cgroup_namespace_explain() - return a message if the namespace hides the paths of containers
+ *
+ * Return: a message for the log and the status line; "" if all paths can be converted.
  */
-const char *cgroup_namespace_reason(const struct cgroup_namespace *space);
+const char *cgroup_namespace_explain(const struct cgroup_namespace *ns);
 
 #endif

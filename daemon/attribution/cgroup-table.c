@@ -10,12 +10,12 @@
 #include "container.h"
 #include "util/cgroup-mount.h"
 
-/* The kernel's FILEID_KERNFS: a file handle that consists of the id. */
+/* Type of a file handle that consists of the cgroup id: FILEID_KERNFS of the kernel. */
 #define HANDLE_KERNFS 0xfe
 
-int cgroups_init(struct cgroup_table *t, u32 capacity, u64 bytes)
+int cgroup_table_init(struct cgroup_table *t, u32 capacity, u64 bytes)
 {
-	const char *place;
+	const char *mount_path;
 	u32 sets = 1;
 
 	while (sets * CGROUP_WAYS < capacity)
@@ -24,13 +24,13 @@ int cgroups_init(struct cgroup_table *t, u32 capacity, u64 bytes)
 	t->entries = calloc((size_t)sets * CGROUP_WAYS, sizeof(*t->entries));
 	if (!t->entries)
 		return -ENOMEM;
-	t->mount = cgroup_mount_open(O_RDONLY, &place);
+	t->mount = cgroup_mount_open(O_RDONLY, &mount_path);
 	if (t->mount >= 0)
-		snprintf(t->mount_path, sizeof(t->mount_path), "%s", place);
+		snprintf(t->mount_path, sizeof(t->mount_path), "%s", mount_path);
 	return 0;
 }
 
-void cgroups_deinit(struct cgroup_table *t)
+void cgroup_table_deinit(struct cgroup_table *t)
 {
 	if (!t->entries)
 		return;
@@ -42,21 +42,21 @@ void cgroups_deinit(struct cgroup_table *t)
 		close(t->mount);
 }
 
-u64 cgroups_memory(const struct cgroup_table *t)
+u64 cgroup_table_memory(const struct cgroup_table *t)
 {
 	return (u64)t->sets * CGROUP_WAYS * sizeof(*t->entries) + t->path_bytes;
 }
 
-static struct cgroup_entry *set_of(struct cgroup_table *t, u64 id)
+static struct cgroup_entry *table_get_set(struct cgroup_table *t, u64 id)
 {
 	u64 h = id * 0x9e3779b97f4a7c15ULL;
 
 	return &t->entries[(h >> 32 & (t->sets - 1)) * CGROUP_WAYS];
 }
 
-static struct cgroup_entry *entry_of(struct cgroup_table *t, u64 id)
+static struct cgroup_entry *entry_find(struct cgroup_table *t, u64 id)
 {
-	struct cgroup_entry *set = set_of(t, id);
+	struct cgroup_entry *set = table_get_set(t, id);
 
 	for (u32 i = 0; i < CGROUP_WAYS; i++)
 		if (set[i].id == id)
@@ -65,8 +65,8 @@ static struct cgroup_entry *entry_of(struct cgroup_table *t, u64 id)
 }
 
 /*
- * Choose a free entry, else a removed cgroup, else the next in turn: an existing one can be
- * queried later.
+ * Choose a free entry, else a removed cgroup, else the next one. A cgroup that still exists can be
+ * queried again later.
  */
 static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_entry *set)
 {
@@ -78,10 +78,10 @@ static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_e
 		if (set[i].removed)
 			removed = &set[i];
 	}
-	return removed ? removed : &set[t->hand++ % CGROUP_WAYS];
+	return removed ? removed : &set[t->evict_hand++ % CGROUP_WAYS];
 }
 
-/* Size of the allocation. */
+/* Returns the size of the allocation for @path, with an estimate for the allocator. */
 static u64 path_size(const char *path)
 {
 	return (strlen(path) + 1 + 2 * sizeof(u64) + 15) & ~15ULL;
@@ -95,7 +95,7 @@ static void entry_clear(struct cgroup_table *t, struct cgroup_entry *e)
 	*e = (struct cgroup_entry){ 0 };
 }
 
-/* Free paths in turn, independent of their length: each can be queried later. */
+/* Evict entries until @bytes of paths fit. An evicted cgroup can be queried again later. */
 static bool paths_reserve(struct cgroup_table *t, u64 bytes)
 {
 	u32 count = t->sets * CGROUP_WAYS;
@@ -103,21 +103,21 @@ static bool paths_reserve(struct cgroup_table *t, u64 bytes)
 	if (bytes > t->limit)
 		return false;
 	while (bytes > t->limit - t->path_bytes) {
-		entry_clear(t, &t->entries[t->hand_paths]);
-		t->hand_paths = (t->hand_paths + 1) % count;
+		entry_clear(t, &t->entries[t->path_evict_hand]);
+		t->path_evict_hand = (t->path_evict_hand + 1) % count;
 	}
 	return true;
 }
 
-struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *path)
+struct cgroup_entry *cgroup_table_set(struct cgroup_table *t, u64 id, const char *path)
 {
 	struct cgroup_entry *e;
 	char *copy;
 
 	if (!t->entries || !id)
 		return NULL;
-	e = entry_of(t, id);
-	/* The path may be truncated: query the file system instead. */
+	e = entry_find(t, id);
+	/* The path may be truncated: leave it to cgroup_table_find() to query the file system. */
 	if (strlen(path) >= CONTAINER_PATH_SIZE) {
 		if (e)
 			entry_clear(t, e);
@@ -130,14 +130,14 @@ struct cgroup_entry *cgroups_set(struct cgroup_table *t, u64 id, const char *pat
 	copy = paths_reserve(t, path_size(path)) ? strdup(path) : NULL;
 	if (!copy)
 		return NULL;
-	e = entry_victim(t, set_of(t, id));
+	e = entry_victim(t, table_get_set(t, id));
 	entry_clear(t, e);
 	t->path_bytes += path_size(copy);
 	*e = (struct cgroup_entry){ .id = id, .path = copy };
 	return e;
 }
 
-/* Query the file system, which finds an existing cgroup by its id. */
+/* Find the path of cgroup @id through the file system, and store it. */
 static struct cgroup_entry *entry_query(struct cgroup_table *t, u64 id)
 {
 	struct {
@@ -160,24 +160,24 @@ static struct cgroup_entry *entry_query(struct cgroup_table *t, u64 id)
 	close(fd);
 	if (n < (ssize_t)prefix || memcmp(path, t->mount_path, prefix))
 		return NULL;
-	n = (ssize_t)(prefix + container_path_within(path + prefix, (size_t)n - prefix));
+	n = (ssize_t)(prefix + container_path_clip(path + prefix, (size_t)n - prefix));
 	path[n] = '\0';
-	return cgroups_set(t, id, path[prefix] ? path + prefix : "/");
+	return cgroup_table_set(t, id, path[prefix] ? path + prefix : "/");
 }
 
-struct cgroup_entry *cgroups_find(struct cgroup_table *t, u64 id)
+struct cgroup_entry *cgroup_table_find(struct cgroup_table *t, u64 id)
 {
 	struct cgroup_entry *e;
 
 	if (!t->entries || !id)
 		return NULL;
-	e = entry_of(t, id);
+	e = entry_find(t, id);
 	return e ? e : entry_query(t, id);
 }
 
-void cgroups_mark_removed(struct cgroup_table *t, u64 id)
+void cgroup_table_mark_removed(struct cgroup_table *t, u64 id)
 {
-	struct cgroup_entry *e = t->entries && id ? entry_of(t, id) : NULL;
+	struct cgroup_entry *e = t->entries && id ? entry_find(t, id) : NULL;
 
 	if (e)
 		e->removed = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Paths of cgroups of the default hierarchy by their ids, which events contain. The table has
- * fixed memory, which also limits the bytes of the paths. The kernel does not reuse an id until
- * the machine restarts.
+ * A table of cgroups of version 2: the path for each id. Task events contain the ids. The number of
+ * entries and the bytes of all paths are limited. The kernel does not reuse an id before it
+ * restarts.
  */
 #ifndef SPEPROF_CGROUP_TABLE_H
 #define SPEPROF_CGROUP_TABLE_H
@@ -13,9 +13,10 @@
 
 /**
  * struct cgroup_entry - a cgroup
- * @id: its id; 0 if the entry is free
- * @path: its path, raw; allocated
- * @container, @generation: for use by the owner of the table; initially 0
+ * @id: id of the cgroup; 0 if the entry is free
+ * @path: path from the machine's root, raw; allocated
+ * @container, @generation: index and generation of its container, cached by the owner of the
+ *	table; initially 0
  * @removed: the cgroup was removed
  */
 struct cgroup_entry {
@@ -26,45 +27,64 @@ struct cgroup_entry {
 	bool removed;
 };
 
+/**
+ * struct cgroup_table - a set-associative hash table
+ * @entries: @sets sets of CGROUP_WAYS entries; @sets is a power of two
+ * @evict_hand: next entry of a full set to evict, modulo CGROUP_WAYS
+ * @path_evict_hand: next entry to evict if paths need memory
+ * @path_bytes: bytes of all paths, at most @limit
+ * @mount: descriptor of the mounted hierarchy at @mount_path; negative if there is none
+ */
 struct cgroup_table {
 	struct cgroup_entry *entries;
-	u32 sets; /* a power of two */
-	u32 hand;
-	u32 hand_paths;
+	u32 sets;
+	u32 evict_hand;
+	u32 path_evict_hand;
 	u64 path_bytes;
-	u64 limit; /* of @path_bytes */
+	u64 limit;
 	int mount;
 	char mount_path[64];
 };
 
-/** cgroups_init() - allocate a table of @capacity cgroups, whose paths take at most @bytes bytes */
-int cgroups_init(struct cgroup_table *table, u32 capacity, u64 bytes);
-
-/** cgroups_deinit() - free the table's memory */
-void cgroups_deinit(struct cgroup_table *table);
-
 /**
- * cgroups_find() - return the cgroup @id, from events or else from the file system; NULL if
- * unknown
- */
-struct cgroup_entry *cgroups_find(struct cgroup_table *table, u64 id);
-
-/**
- * cgroups_set() - set the path of cgroup @id
+ * cgroup_table_init() - allocate a table
+ * @capacity: number of cgroups
+ * @bytes: limit of the memory for all paths
  *
- * Return: the entry; NULL without memory, or if @path may be truncated.
+ * Return: 0 or -ENOMEM.
  */
-struct cgroup_entry *cgroups_set(struct cgroup_table *table, u64 id, const char *path);
+int cgroup_table_init(struct cgroup_table *table, u32 capacity, u64 bytes);
+
+/** cgroup_table_deinit() - free the table's memory */
+void cgroup_table_deinit(struct cgroup_table *table);
 
 /**
- * cgroups_mark_removed() - note that cgroup @id was removed
+ * cgroup_table_find() - return the cgroup @id
  *
- * Its entry is the first to be evicted. It is not freed yet, because events of its tasks may
- * follow.
+ * If the table does not have it, the file system is queried.
+ *
+ * Return: the entry, valid until the next call; NULL if the cgroup is unknown.
  */
-void cgroups_mark_removed(struct cgroup_table *table, u64 id);
+struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
 
-/** cgroups_memory() - return the bytes that the table and its paths use */
-u64 cgroups_memory(const struct cgroup_table *table);
+/**
+ * cgroup_table_set() - set the path of cgroup @id
+ *
+ * A path of CONTAINER_PATH_SIZE bytes or more may be truncated, so it is not stored.
+ *
+ * Return: the entry, valid until the next call; NULL without memory or for a path that is too
+ * long.
+ */
+struct cgroup_entry *cgroup_table_set(struct cgroup_table *table, u64 id, const char *path);
+
+/**
+ * cgroup_table_mark_removed() - mark cgroup @id as removed
+ *
+ * Its entry will be evicted first. It is not freed yet, because events of its tasks may follow.
+ */
+void cgroup_table_mark_removed(struct cgroup_table *table, u64 id);
+
+/** cgroup_table_memory() - return the bytes that the table and its paths use */
+u64 cgroup_table_memory(const struct cgroup_table *table);
 
 #endif

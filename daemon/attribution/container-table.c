@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The containers there are and were, in a table of fixed size. One in which no process
- * lives any more gives way, the longest empty first; what the dead still have of it counts
- * to "(other)" then.
+ * The table of containers, of fixed size. If it is full, containers without a living process are
+ * evicted, the longest empty one first. Exited processes of an evicted container then count to
+ * "(other)".
  */
 #include "attributor-internal.h"
 
-#include "container-details.h"
 #include "container.h"
 #include "tasks/task-event.h"
 #include "util/siphash.h"
@@ -14,15 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REFRESH_NAMES 8
-/* As the allocator has it. */
+#define REFRESH_NAMES 8 /* searches for names per refresh */
+/* Size of an allocation with the allocator's overhead. */
 #define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
 #define CONTAINER_NAMES_BYTES	  CONTAINER_PATH_BYTES(sizeof(struct pods_names) - 1)
-#define EVICT_BATCH   64 /* at once, since all processes have to be looked through */
+#define EVICT_BATCH		  64 /* containers per eviction, because each eviction visits all processes */
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
 {
-	u64 h = a->seed;
+	u64 h = a->hash_seed;
 
 	for (size_t i = 0; i < len; i++) {
 		h = (h ^ (u8)path[i]) * 0x9e3779b97f4a7c15ULL;
@@ -36,22 +35,22 @@ static u32 other_index(const struct attributor *a)
 	return a->containers - 1;
 }
 
-/* Paths are users' choice: who knew the key could give two of them one number. */
-static u64 path_id(const struct attributor *a, const char *path, size_t len)
+/* Users choose paths: without a secret key they could create two paths with the same id. */
+static u64 container_get_path_id(const struct attributor *a, const char *path, size_t len)
 {
 	return siphash(a->id_key, path, len);
 }
 
-void containers_key(struct attributor *a, const u64 key[static 2])
+void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 {
 	memmove(a->id_key, key, sizeof(a->id_key));
-	a->container[0].path_id = path_id(a, "", 0);
-	/* A path begins with "/". */
-	a->container[other_index(a)].path_id = path_id(a, "other", 5);
+	a->container[0].path_id = container_get_path_id(a, "", 0);
+	/* Paths start with "/", so none has this id. */
+	a->container[other_index(a)].path_id = container_get_path_id(a, "other", 5);
 	for (u32 i = 1; i < other_index(a); i++)
 		if (a->container[i].in_use)
-			a->container[i].path_id =
-				path_id(a, a->container[i].path, a->container[i].path_len);
+			a->container[i].path_id = container_get_path_id(a, a->container[i].path,
+									a->container[i].path_len);
 }
 
 void containers_init(struct attributor *a)
@@ -59,12 +58,12 @@ void containers_init(struct attributor *a)
 	struct container *other = &a->container[other_index(a)];
 
 	a->containers_used = 1;
-	a->container_free = 0;
+	a->container_free_list = 0;
 	a->container[0].in_use = true;
-	containers_key(a, a->id_key);
+	containers_set_id_key(a, a->id_key);
 	a->container[0].pub.cgroup = "";
 	other->pub.cgroup = "";
-	a->left = (struct dead_list){ ATTRIBUTE_NONE, ATTRIBUTE_NONE };
+	a->empty_containers = (struct index_list){ ATTRIBUTE_NONE, ATTRIBUTE_NONE };
 	snprintf(other->pub.name, sizeof(other->pub.name), "(other)");
 	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
 }
@@ -77,8 +76,11 @@ static void container_drop_names(struct attributor *a, struct container *c)
 	c->pod = NULL;
 }
 
-/* Half of the bytes is for paths alone: a name may be cut, a container without its path is lost. */
-static struct pods_names *container_names(struct attributor *a)
+/*
+ * Names may use only half of the memory, so that paths do not run out of it. A name without memory
+ * is truncated, but a container whose path has no memory is "(other)".
+ */
+static struct pods_names *container_alloc_names(struct attributor *a)
 {
 	struct pods_names *names;
 
@@ -90,25 +92,24 @@ static struct pods_names *container_names(struct attributor *a)
 	return names;
 }
 
-/* Few have names so long; without memory a name is one that is cut. */
 void container_store_names(struct attributor *a, struct container *c,
 			   const struct pods_names *names)
 {
-	char whole[PODS_WHOLE];
+	char name[PODS_NAME_SIZE];
 
-	pods_whole(names, "", whole);
-	if (strlen(whole) < sizeof(c->pub.name)) {
+	pods_format_name(names, "", name);
+	if (strlen(name) < sizeof(c->pub.name)) {
 		container_drop_names(a, c);
 		return;
 	}
 	if (!c->pod)
-		c->pod = container_names(a);
+		c->pod = container_alloc_names(a);
 	if (c->pod)
 		*c->pod = *names;
 }
 
-/* Ask for Kubernetes' own name for a container; if that fails now, the next refresh asks again. */
-static void container_ask_name(struct attributor *a, u32 index)
+/* Start a search for the Kubernetes name. If the queue is full, the next refresh tries again. */
+static void container_query_name(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 	struct proc_query q = {
@@ -122,43 +123,42 @@ static void container_ask_name(struct attributor *a, u32 index)
 		return;
 	memcpy(q.pod->uid, c->uid, sizeof(q.pod->uid));
 	memcpy(q.pod->id, c->id, sizeof(q.pod->id));
-	c->querying = true;
-	if (attributor_query(a, &q))
+	c->query_pending = true;
+	if (attributor_submit_query(a, &q))
 		return;
-	c->querying = false;
+	c->query_pending = false;
 	free(q.pod);
 }
 
-/* Kubelet may link a container's log only later. */
-void container_answered(struct attributor *a, const struct proc_answer *answer)
+void container_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct pods_lookup *pod = answer->query.pod;
 	struct container *c = &a->container[answer->query.index];
 
-	if (!c->querying || c->pub.generation != answer->query.generation)
+	if (!c->query_pending || c->pub.generation != answer->query.generation)
 		return;
-	c->querying = false;
-	if (pod->source != PODS_NOTHING) {
+	c->query_pending = false;
+	if (pod->source != PODS_NOT_FOUND) {
 		memcpy(c->pub.name, pod->name, sizeof(c->pub.name));
 		container_store_names(a, c, &pod->names);
 	}
-	pods_schedule(&c->link, pod->source);
-	a->naming -= !c->link.next;
+	pods_retry_schedule(&c->name_retry, pod->source);
+	a->containers_unnamed -= !c->name_retry.next;
 }
 
 void containers_refresh(struct attributor *a)
 {
-	u32 hand = a->hand_naming, count = a->containers_used - 1, n = 0;
+	u32 hand = a->naming_hand, count = a->containers_used - 1, n = 0;
 
-	/* In turn: those without a link must not keep others from having theirs. */
-	for (u32 k = 0; k < count && a->naming; k++) {
+	/* Round robin, so that containers without a link do not delay others. */
+	for (u32 k = 0; k < count && a->containers_unnamed; k++) {
 		u32 i = 1 + (hand + k) % count;
 
-		if (!pods_due(&a->container[i].link) || n == REFRESH_NAMES ||
-		    a->container[i].querying)
+		if (!pods_retry_tick(&a->container[i].name_retry) || n == REFRESH_NAMES ||
+		    a->container[i].query_pending)
 			continue;
-		container_ask_name(a, i);
-		a->hand_naming = i;
+		container_query_name(a, i);
+		a->naming_hand = i;
 		n++;
 	}
 }
@@ -167,31 +167,31 @@ static void empty_containers_push(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 
-	c->in_list = true;
-	c->queued = c->left;
-	c->next = ATTRIBUTE_NONE;
-	if (a->left.first == ATTRIBUTE_NONE)
-		a->left.first = index;
+	c->in_empty_list = true;
+	c->queued_ms = c->emptied_ms;
+	c->list_next = ATTRIBUTE_NONE;
+	if (a->empty_containers.first == ATTRIBUTE_NONE)
+		a->empty_containers.first = index;
 	else
-		a->container[a->left.last].next = index;
-	a->left.last = index;
+		a->container[a->empty_containers.last].list_next = index;
+	a->empty_containers.last = index;
 }
 
-/* The one without a living process for the longest, or ATTRIBUTE_NONE. */
+/* Remove and return the container that is empty for the longest time, or ATTRIBUTE_NONE. */
 static u32 empty_containers_pop(struct attributor *a)
 {
 	u32 i;
 
-	while ((i = a->left.first) != ATTRIBUTE_NONE) {
+	while ((i = a->empty_containers.first) != ATTRIBUTE_NONE) {
 		struct container *c = &a->container[i];
 
-		a->left.first = c->next;
-		c->in_list = false;
-		if (c->living)
+		a->empty_containers.first = c->list_next;
+		c->in_empty_list = false;
+		if (c->living_processes)
 			continue;
-		if (c->left == c->queued)
+		if (c->emptied_ms == c->queued_ms)
 			return i;
-		/* Somebody lived in it since. */
+		/* It had a process in between, and is empty for a shorter time than its position says. */
 		empty_containers_push(a, i);
 	}
 	return ATTRIBUTE_NONE;
@@ -199,19 +199,19 @@ static u32 empty_containers_pop(struct attributor *a)
 
 void container_add_process(struct attributor *a, u32 index)
 {
-	a->container[index].living++;
+	a->container[index].living_processes++;
 }
 
 void container_remove_process(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 
-	if (c->living)
-		c->living--;
-	if (c->living || !index || index == other_index(a))
+	if (c->living_processes)
+		c->living_processes--;
+	if (c->living_processes || !index || index == other_index(a))
 		return;
-	c->left = now_ms();
-	if (!c->in_list)
+	c->emptied_ms = now_ms();
+	if (!c->in_empty_list)
 		empty_containers_push(a, index);
 }
 
@@ -234,17 +234,17 @@ static void container_evict(struct attributor *a, u32 index)
 	container_drop_names(a, c);
 	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);
 	free(c->path);
-	a->naming -= c->link.next != 0;
-	/* The next one has another generation: figures that are kept by index tell by it. */
+	a->containers_unnamed -= c->name_retry.next != 0;
+	/* Counters that others store by index compare the generation, and notice the eviction. */
 	*c = (struct container){
 		.pub.generation = c->pub.generation + 1,
-		.next = a->container_free,
+		.list_next = a->container_free_list,
 	};
-	a->container_free = index;
+	a->container_free_list = index;
 	a->stats.containers_evicted++;
 }
 
-/* Make room for some. Processes that are dead may still point to those that go. */
+/* Evict some containers, and move their exited processes to "(other)". */
 static void containers_evict(struct attributor *a)
 {
 	u32 n, i;
@@ -253,29 +253,29 @@ static void containers_evict(struct attributor *a)
 		container_evict(a, i);
 	if (!n)
 		return;
-	for (i = 0; i < a->fresh; i++)
+	for (i = 0; i < a->processes_used; i++)
 		if (!a->container[a->process[i].pub.container].in_use)
 			a->process[i].pub.container = other_index(a);
 }
 
-/* An entry that is free, or 0. */
-static u32 container_room(struct attributor *a)
+/* Remove an entry from the free list. Returns 0 if there is none. */
+static u32 container_reserve(struct attributor *a)
 {
 	u32 i;
 
 	if (a->containers_used < other_index(a))
 		return a->containers_used++;
-	/* All of a recording's tasks are told before its first sample: no end is final. */
-	if (!a->container_free && a->live)
+	/* A recording is not evicted: its events all precede its samples, which need any container. */
+	if (!a->container_free_list && a->live)
 		containers_evict(a);
-	i = a->container_free;
+	i = a->container_free_list;
 	if (i)
-		a->container_free = a->container[i].next;
+		a->container_free_list = a->container[i].list_next;
 	return i;
 }
 
-/* A copy of the path of a container that is new; NULL where paths take too much already. */
-static char *container_path(struct attributor *a, const char *path, size_t len)
+/* Copy the path of a new container. Returns NULL if all paths would exceed the limit. */
+static char *container_copy_path(struct attributor *a, const char *path, size_t len)
 {
 	u64 bytes = CONTAINER_PATH_BYTES(len);
 	char *copy;
@@ -306,8 +306,8 @@ static u32 container_find(const struct attributor *a, u64 hash, const char *path
 static u32 container_new(struct attributor *a, const struct container_match *m, u64 hash,
 			 const char *path)
 {
-	char *copy = container_path(a, path, m->length);
-	u32 i = copy ? container_room(a) : 0, *head, generation;
+	char *copy = container_copy_path(a, path, m->length);
+	u32 i = copy ? container_reserve(a) : 0, *head, generation;
 	struct container *c;
 
 	if (!i) {
@@ -322,7 +322,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 	generation = c->pub.generation;
 	*c = (struct container){
 		.pub = m->entry,
-		.path_id = path_id(a, path, m->length),
+		.path_id = container_get_path_id(a, path, m->length),
 		.hash = hash,
 		.hash_next = *head,
 		.path = copy,
@@ -335,17 +335,17 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 	memcpy(c->uid, m->uid, sizeof(c->uid));
 	memcpy(c->id, m->id, sizeof(c->id));
 	if (*c->uid && a->live) {
-		a->naming++;
-		c->link.next = 1;
-		container_ask_name(a, i);
+		a->containers_unnamed++;
+		c->name_retry.next = 1;
+		container_query_name(a, i);
 	}
-	/* Nobody lives in it yet: it must be found if nobody ever does. */
-	c->left = now_ms();
+	/* No process is in it yet. It must be evictable even if none ever enters. */
+	c->emptied_ms = now_ms();
 	empty_containers_push(a, i);
 	return i;
 }
 
-u32 container_index(struct attributor *a, const char *path, size_t len)
+u32 container_find_or_add(struct attributor *a, const char *path, size_t len)
 {
 	struct container_match m;
 	u64 hash;
@@ -366,26 +366,26 @@ void containers_deinit(struct attributor *a)
 	}
 }
 
-u32 container_of_cgroup(struct attributor *a, u64 id)
+u32 container_find_by_cgroup_id(struct attributor *a, u64 id)
 {
-	struct cgroup_entry *e = cgroups_find(&a->cgroups, id);
+	struct cgroup_entry *e = cgroup_table_find(&a->cgroups, id);
 	bool root;
 
 	if (!e)
 		return ATTRIBUTE_NONE;
 	root = !strcmp(e->path, "/");
-	/* Beside version 1, version 2's root is where those are who are nowhere in it. */
+	/* If version 1 is also mounted, a task in the root of version 2 may be in a container there. */
 	if (root)
 		return a->reports & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
 	if (e->container && e->container != other_index(a) &&
 	    e->generation == a->container[e->container].pub.generation)
 		return e->container;
-	e->container = container_index(a, e->path, strlen(e->path));
+	e->container = container_find_or_add(a, e->path, strlen(e->path));
 	e->generation = a->container[e->container].pub.generation;
 	return e->container;
 }
 
-const struct attribute_container *attributor_container(const struct attributor *a, u32 index)
+const struct attribute_container *attributor_get_container(const struct attributor *a, u32 index)
 {
 	if (index == other_index(a))
 		return &a->container[index].pub;
@@ -394,27 +394,27 @@ const struct attribute_container *attributor_container(const struct attributor *
 }
 
 void container_details_get(const struct attributor *a, u32 index,
-			   struct container_details *ret_facts)
+			   struct container_details *ret_details)
 {
 	static const struct pods_names none;
 	const struct container *c = &a->container[index];
-	bool empty = a->live && index && index != other_index(a) && !c->living;
-	u32 left = now_ms() - c->left;
+	bool empty = a->live && index && index != other_index(a) && !c->living_processes;
+	u32 empty_ms = now_ms() - c->emptied_ms;
 
-	*ret_facts = (struct container_details){
+	*ret_details = (struct container_details){
 		.id = c->path_id,
-		.left_ns = empty ? ((u64)left + 1) * 1000000 : 0,
+		.empty_ns = empty ? ((u64)empty_ms + 1) * 1000000 : 0,
 		.pod = c->pod ? c->pod : &none,
 	};
 }
 
-u32 attributor_containers(const struct attributor *a)
+u32 attributor_get_container_limit(const struct attributor *a)
 {
 	return a->stats.containers_overflow || a->stats.containers_evicted ? a->containers :
 									     a->containers_used;
 }
 
-u32 attributor_container_other(const struct attributor *a)
+u32 attributor_get_other_container(const struct attributor *a)
 {
 	return other_index(a);
 }

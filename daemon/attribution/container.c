@@ -5,35 +5,39 @@
 
 #include <stdio.h>
 
-#define ID_MIN	  12 /* what runtimes print */
+#define ID_MIN	  12 /* shortest id that runtimes print */
 #define ID_SHORT  12
 #define UID_SHORT 8
-#define ID_WHOLE  64 /* what engines make */
+#define ID_FULL	  64 /* length of the ids that engines create */
 #define DEPTH_MAX 32
 
+/** struct text - @len bytes at @at, not terminated */
 struct text {
 	const char *at;
 	size_t len;
 };
 
-/* How the name is made of what stands between a pattern's prefix and suffix. */
+/* How to derive the name from the text between prefix and suffix of a pattern. */
 enum naming {
-	NAME_ID, /* hexadecimal id, shortened; with the pod's uid before it in Kubernetes */
-	NAME_UNIT, /* systemd's escapes undone */
-	NAME_PLAIN,
-	NAME_WHOLE, /* the component, with systemd's escapes undone */
-	NAME_BELOW, /* the component above, and it */
-	NAME_BARE, /* a whole id, and nothing that says whose; shortened */
+	NAME_ID, /* hexadecimal id, shortened; in Kubernetes after the uid of the pod */
+	NAME_UNESCAPED, /* the text, with systemd's escapes decoded */
+	NAME_PLAIN, /* the text */
+	NAME_COMPONENT, /* the whole component, with systemd's escapes decoded */
+	NAME_NESTED, /* "parent/text" */
+	NAME_BARE_ID, /* as NAME_ID, for a complete id without a prefix */
 };
 
 /**
- * struct pattern - a component that is a container's own cgroup
- * @parent: the component above must be this, or start with it if it ends in '*', and be the first
- *	one if there is a '/' before it; of two with a '/' between them both are above; NULL for any
- * @child: the component below must not be this; NULL for any
- * @user: engines that users run make it, too; others are not believed where any user may make
- *	cgroups
- * @below: the component below must be this, which is the container's own then; NULL for any
+ * struct pattern - describes a path component that is the cgroup of a container
+ * @parent: required components above, separated by '/'. A leading '/' means that they start the
+ *	path, a trailing '*' matches any suffix. NULL for any
+ * @prefix, @suffix: required start and end of the component
+ * @child: if the component below has this name, the pattern does not match; NULL for none
+ * @runtime: name of the runtime
+ * @naming: how to derive the container's name
+ * @user: rootless engines create such cgroups. Below the slice of a user only these patterns
+ *	match, because users choose the names of their cgroups
+ * @below: required component below, which is then the container's cgroup; NULL for none
  */
 struct pattern {
 	const char *parent;
@@ -47,20 +51,20 @@ struct pattern {
 };
 
 /*
- * conmon (libpod-conmon-, crio-conmon-), lxc.monitor and the supervisor of nspawn
- * help a container from outside: no container takes them, and they count to their
- * unit. Virtual machines of libvirt are scopes of machine.slice as well.
+ * The first pattern that matches counts. Monitors that run outside of their container (conmon,
+ * lxc.monitor, the supervisor of nspawn) match no container, so they count to their unit. Virtual
+ * machines of libvirt are scopes of machine.slice, too, and are listed before containers of nspawn.
  */
 static const struct pattern containers[] = {
 	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID, .user = true },
 	{ "docker", "", "", NULL, "docker", NAME_ID },
-	/* What `docker build` runs. */
-	{ "docker/buildkit", "", "", NULL, "docker", NAME_BELOW },
+	/* Containers of `docker build`. */
+	{ "docker/buildkit", "", "", NULL, "docker", NAME_NESTED },
 	{ NULL, "system.slice:docker:", "", NULL, "docker", NAME_ID },
 	{ NULL, "cri-containerd-", ".scope", NULL, "containerd", NAME_ID },
 	{ NULL, "nerdctl-", ".scope", NULL, "containerd", NAME_ID, .user = true },
 	{ "k8s.io", "", "", NULL, "containerd", NAME_ID },
-	/* By ctr: its name space, and the name it was given. */
+	/* Containers of ctr: its default namespace, and the name. */
 	{ "/default", "", "", NULL, "containerd", NAME_PLAIN },
 	{ NULL, "kubepods", "", NULL, "containerd", NAME_ID },
 	{ "pod*", "", "", NULL, "containerd", NAME_ID },
@@ -72,28 +76,28 @@ static const struct pattern containers[] = {
 	{ NULL, "lxc.payload.", "", NULL, "lxc", NAME_PLAIN, .user = true },
 	{ "lxc.payload", "", "", NULL, "lxc", NAME_PLAIN, .user = true },
 	{ "lxc", "", "", NULL, "lxc", NAME_PLAIN, .user = true },
-	{ "lxc.monitor", "", "", NULL, "cgroup", NAME_BELOW, .user = true },
-	{ NULL, "machine-qemu\\x2d", ".scope", NULL, "systemd", NAME_WHOLE },
-	{ "machine.slice", "machine-", ".scope", "supervisor", "nspawn", NAME_UNIT },
-	/* In another slice (--slice=) a scope may be anybody's, but for what nspawn makes in it. */
-	{ NULL, "machine-", ".scope", NULL, "nspawn", NAME_UNIT, .below = "payload" },
-	{ NULL, "systemd-nspawn@", ".service", "supervisor", "nspawn", NAME_UNIT },
+	{ "lxc.monitor", "", "", NULL, "cgroup", NAME_NESTED, .user = true },
+	{ NULL, "machine-qemu\\x2d", ".scope", NULL, "systemd", NAME_COMPONENT },
+	{ "machine.slice", "machine-", ".scope", "supervisor", "nspawn", NAME_UNESCAPED },
+	/* In another slice (--slice=) any user may own the scope; only nspawn creates "payload". */
+	{ NULL, "machine-", ".scope", NULL, "nspawn", NAME_UNESCAPED, .below = "payload" },
+	{ NULL, "systemd-nspawn@", ".service", "supervisor", "nspawn", NAME_UNESCAPED },
 	{ "speprof-demo", "", "", NULL, "cgroup", NAME_PLAIN, .user = true },
-	/* Docker's, under a --cgroup-parent= that may be called anything. */
-	{ NULL, "", "", NULL, "docker", NAME_BARE },
+	/* Docker with --cgroup-parent=, which may have any name. */
+	{ NULL, "", "", NULL, "docker", NAME_BARE_ID },
 };
 
-static bool text_is(struct text t, const char *s)
+static bool text_equals(struct text t, const char *s)
 {
 	return t.len == strlen(s) && !memcmp(t.at, s, t.len);
 }
 
-static bool text_starts(struct text t, const char *s)
+static bool text_has_prefix(struct text t, const char *s)
 {
 	return t.len >= strlen(s) && !memcmp(t.at, s, strlen(s));
 }
 
-static bool text_ends(struct text t, const char *s)
+static bool text_has_suffix(struct text t, const char *s)
 {
 	size_t n = strlen(s);
 
@@ -120,21 +124,22 @@ static bool text_is_id(struct text t)
 }
 
 /**
- * struct components - of a path, at most DEPTH_MAX; deeper ones decide nothing
- * @uid: digits, below the slice of that user; else empty
+ * struct components - the components of a path
+ * @component: the first @count components, at most DEPTH_MAX; deeper ones are ignored
+ * @uid: digits of the uid if the path is below the slice of a user; else empty
  */
 struct components {
-	struct text part[DEPTH_MAX];
+	struct text component[DEPTH_MAX];
 	size_t count;
 	struct text uid;
 };
 
-/* The number in "user-1000.slice" or "user@1000.service", or nothing. */
-static struct text user_number(struct text t, const char *prefix, const char *suffix)
+/* Returns the uid in "user-1000.slice" or "user@1000.service"; else an empty text. */
+static struct text text_find_uid(struct text t, const char *prefix, const char *suffix)
 {
 	size_t before = strlen(prefix), after = strlen(suffix);
 
-	if (!text_starts(t, prefix) || !text_ends(t, suffix) || t.len <= before + after)
+	if (!text_has_prefix(t, prefix) || !text_has_suffix(t, suffix) || t.len <= before + after)
 		return (struct text){ 0 };
 	t = (struct text){ t.at + before, t.len - before - after };
 	for (size_t i = 0; i < t.len; i++)
@@ -153,18 +158,19 @@ static void path_split(struct text path, struct components *c)
 
 		while (i < path.len && path.at[i] != '/')
 			i++;
-		c->part[n] = (struct text){ path.at + start, i - start };
-		if (c->part[n].len && !text_is(c->part[n], "..") && !text_is(c->part[n], "."))
+		c->component[n] = (struct text){ path.at + start, i - start };
+		if (c->component[n].len && !text_equals(c->component[n], "..") &&
+		    !text_equals(c->component[n], "."))
 			n++;
 		i++;
 	}
 	c->count = n;
-	if (n > 2 && text_is(c->part[0], "user.slice"))
-		c->uid = user_number(c->part[1], "user-", ".slice");
+	if (n > 2 && text_equals(c->component[0], "user.slice"))
+		c->uid = text_find_uid(c->component[1], "user-", ".slice");
 }
 
-/* systemd's \xNN to bytes; anything else is copied. */
-static void name_unit(struct attribute_container *entry, struct text t)
+/* Set the name to @t with systemd's "\xNN" decoded. */
+static void name_set_unescaped(struct attribute_container *entry, struct text t)
 {
 	char raw[sizeof(entry->name)];
 	size_t n = 0;
@@ -181,8 +187,8 @@ static void name_unit(struct attribute_container *entry, struct text t)
 	escape_text(entry->name, sizeof(entry->name), raw, n);
 }
 
-/* Hexadecimal groups as in a UUID; units have '_' between them. */
-static void uid_take(struct text t, char *uid, size_t size)
+/* Copy a UUID from the start of @t; systemd units have '_' in place of '-'. */
+static void uid_copy(struct text t, char *uid, size_t size)
 {
 	size_t n = 0;
 
@@ -194,31 +200,32 @@ static void uid_take(struct text t, char *uid, size_t size)
 	uid[n < UID_SHORT ? 0 : n] = '\0';
 }
 
-/* The pod's uid in "kubepods-burstable-podUID.slice" or "podUID", or nothing. */
-static void pod_uid(const struct text *part, size_t n, char *uid, size_t size)
+/* Find the uid of the pod in "kubepods-burstable-podUID.slice" or "podUID". */
+static void pod_find_uid(const struct text *component, size_t n, char *uid, size_t size)
 {
 	bool kubernetes = false;
 
 	for (size_t i = 0; i < n; i++)
-		kubernetes |= memmem(part[i].at, part[i].len, "kubepods", 8) != NULL;
+		kubernetes |= memmem(component[i].at, component[i].len, "kubepods", 8) != NULL;
 	while (kubernetes && !*uid && n--) {
-		struct text t = part[n];
-		const char *pod = text_starts(t, "pod") ? t.at : memmem(t.at, t.len, "-pod", 4);
+		struct text t = component[n];
+		const char *pod = text_has_prefix(t, "pod") ? t.at : memmem(t.at, t.len, "-pod", 4);
 
 		if (!pod)
 			continue;
 		pod += *pod == '-' ? 4 : 3;
-		uid_take((struct text){ pod, t.len - (size_t)(pod - t.at) }, uid, size);
+		uid_copy((struct text){ pod, t.len - (size_t)(pod - t.at) }, uid, size);
 	}
 }
 
-/* What is short enough for a column, and long enough to be told apart. */
-static void name_id(struct container_match *m, struct text id, const struct components *c, size_t n)
+/* Set the name to the shortened id, in Kubernetes after the shortened uid of the pod. */
+static void name_set_id(struct container_match *m, struct text id, const struct components *c,
+			size_t n)
 {
 	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.at);
-	/* No pod is a user's: Kubernetes' names are not looked for there. */
+	/* A user could choose a pod's uid as a name to be shown as that pod. */
 	if (!c->uid.len)
-		pod_uid(c->part, n, m->uid, sizeof(m->uid));
+		pod_find_uid(c->component, n, m->uid, sizeof(m->uid));
 	if (*m->uid)
 		snprintf(m->entry.name, sizeof(m->entry.name), "pod%.*s/%.*s", UID_SHORT, m->uid,
 			 ID_SHORT, m->id);
@@ -226,7 +233,7 @@ static void name_id(struct container_match *m, struct text id, const struct comp
 		snprintf(m->entry.name, sizeof(m->entry.name), "%.*s", ID_SHORT, m->id);
 }
 
-static void name_below(struct container_match *m, struct text above, struct text t)
+static void name_set_nested(struct container_match *m, struct text above, struct text t)
 {
 	char text[2 * sizeof(m->entry.name)];
 	int n = snprintf(text, sizeof(text), "%.*s/%.*s", (int)above.len, above.at, (int)t.len,
@@ -236,15 +243,15 @@ static void name_below(struct container_match *m, struct text above, struct text
 		    (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-static bool part_matches(struct text t, struct text wanted)
+static bool component_matches(struct text t, struct text pattern)
 {
-	if (wanted.len && wanted.at[wanted.len - 1] == '*')
-		return t.len >= wanted.len && !memcmp(t.at, wanted.at, wanted.len - 1);
-	return t.len == wanted.len && !memcmp(t.at, wanted.at, t.len);
+	if (pattern.len && pattern.at[pattern.len - 1] == '*')
+		return t.len >= pattern.len && !memcmp(t.at, pattern.at, pattern.len - 1);
+	return t.len == pattern.len && !memcmp(t.at, pattern.at, t.len);
 }
 
-/* Whether the components before @i are those of @parent, from its end. */
-static bool parent_matches(const char *parent, const struct text *part, size_t i)
+/* Returns whether the components above component @i match @parent. */
+static bool parent_matches(const char *parent, const struct text *component, size_t i)
 {
 	size_t len = parent ? strlen(parent) : 0;
 
@@ -252,9 +259,9 @@ static bool parent_matches(const char *parent, const struct text *part, size_t i
 		const char *slash = memrchr(parent, '/', len);
 		size_t from = slash ? (size_t)(slash - parent) + 1 : 0;
 
-		if (!part_matches(part[--i], (struct text){ parent + from, len - from }))
+		if (!component_matches(component[--i], (struct text){ parent + from, len - from }))
 			return false;
-		/* What begins with '/' is at the beginning. */
+		/* @parent starts with '/': no component may be above. */
 		if (from == 1)
 			return !i;
 		len = from ? from - 1 : 0;
@@ -262,32 +269,35 @@ static bool parent_matches(const char *parent, const struct text *part, size_t i
 	return !len;
 }
 
-/* A pod of Podman's has its containers, or their conmon, below. */
-static bool is_bare(const struct components *c, size_t i)
+/* Returns whether component @i can be a container, not a pod of Podman, which has others below. */
+static bool component_is_bare_id(const struct components *c, size_t i)
 {
-	if (c->part[i].len != ID_WHOLE || (i && text_is(c->part[i - 1], "libpod_parent")))
+	if (c->component[i].len != ID_FULL ||
+	    (i && text_equals(c->component[i - 1], "libpod_parent")))
 		return false;
-	return i + 1 == c->count ||
-	       (!text_is(c->part[i + 1], "conmon") && !text_starts(c->part[i + 1], "libpod-"));
+	return i + 1 == c->count || (!text_equals(c->component[i + 1], "conmon") &&
+				     !text_has_prefix(c->component[i + 1], "libpod-"));
 }
 
-/* Whether component @i is as @p has it, with what is above and below; the rest in @ret_rest. */
+/* Returns whether component @i matches @p; @ret_rest is the text between prefix and suffix. */
 static bool pattern_fits(const struct pattern *p, const struct components *c, size_t i,
 			 struct text *ret_rest)
 {
 	size_t prefix = strlen(p->prefix), suffix = strlen(p->suffix);
-	struct text t = c->part[i], child = { "", 0 };
+	struct text t = c->component[i], child = { "", 0 };
 
 	if (c->uid.len && !p->user)
 		return false;
-	if (!text_starts(t, p->prefix) || !text_ends(t, p->suffix) || t.len <= prefix + suffix)
+	if (!text_has_prefix(t, p->prefix) || !text_has_suffix(t, p->suffix) ||
+	    t.len <= prefix + suffix)
 		return false;
 	if (i + 1 < c->count)
-		child = c->part[i + 1];
-	if ((p->child && text_is(child, p->child)) || (p->below && !text_is(child, p->below)))
+		child = c->component[i + 1];
+	if ((p->child && text_equals(child, p->child)) ||
+	    (p->below && !text_equals(child, p->below)))
 		return false;
 	*ret_rest = (struct text){ t.at + prefix, t.len - prefix - suffix };
-	return parent_matches(p->parent, c->part, i);
+	return parent_matches(p->parent, c->component, i);
 }
 
 static bool pattern_matches(const struct pattern *p, const struct components *c, size_t i,
@@ -298,78 +308,79 @@ static bool pattern_matches(const struct pattern *p, const struct components *c,
 
 	if (!pattern_fits(p, c, i, &t))
 		return false;
-	/* Without systemd's help, containerd names "SLICE:cri-containerd:ID". */
+	/* Without systemd's cgroup driver, containerd uses "SLICE:cri-containerd:ID". */
 	if (p->naming == NAME_ID)
 		colon = memrchr(t.at, ':', t.len);
 	if (colon)
 		t = (struct text){ colon + 1, t.len - (size_t)(colon + 1 - t.at) };
 
 	switch (p->naming) {
-	case NAME_BARE:
-		if (!is_bare(c, i))
+	case NAME_BARE_ID:
+		if (!component_is_bare_id(c, i))
 			return false;
 		/* fall through */
 	case NAME_ID:
 		if (!text_is_id(t))
 			return false;
-		name_id(m, t, c, colon ? i + 1 : i);
+		name_set_id(m, t, c, colon ? i + 1 : i);
 		break;
-	case NAME_UNIT:
-		name_unit(&m->entry, t);
+	case NAME_UNESCAPED:
+		name_set_unescaped(&m->entry, t);
 		break;
 	case NAME_PLAIN:
 		escape_text(m->entry.name, sizeof(m->entry.name), t.at, t.len);
 		break;
-	case NAME_WHOLE:
-		name_unit(&m->entry, c->part[i]);
+	case NAME_COMPONENT:
+		name_set_unescaped(&m->entry, c->component[i]);
 		break;
-	case NAME_BELOW:
-		name_below(m, c->part[i - 1], t);
+	case NAME_NESTED:
+		name_set_nested(m, c->component[i - 1], t);
 		break;
 	}
 	snprintf(m->entry.runtime, sizeof(m->entry.runtime), "%s", p->runtime);
 	return true;
 }
 
-static bool unit_matches(const struct text *part, size_t i)
+static bool unit_matches(const struct text *component, size_t i)
 {
-	/* init.scope of a user's manager tells less than the manager's own unit. */
-	if (i && text_is(part[i], "init.scope") && text_starts(part[i - 1], "user@"))
+	/* The init.scope of a user's manager is not unique: use user@UID.service instead. */
+	if (i && text_equals(component[i], "init.scope") &&
+	    text_has_prefix(component[i - 1], "user@"))
 		return false;
-	return text_ends(part[i], ".service") || text_ends(part[i], ".scope");
+	return text_has_suffix(component[i], ".service") || text_has_suffix(component[i], ".scope");
 }
 
-/* The innermost unit, else the innermost slice if nothing but slices is there. */
-static size_t unit_find(const struct text *part, size_t count)
+/* Returns the innermost unit; if there is none, the last component if it is a slice; else @count. */
+static size_t unit_find(const struct text *component, size_t count)
 {
 	for (size_t i = count; i--;)
-		if (unit_matches(part, i))
+		if (unit_matches(component, i))
 			return i;
-	return text_ends(part[count - 1], ".slice") ? count - 1 : count;
+	return text_has_suffix(component[count - 1], ".slice") ? count - 1 : count;
 }
 
-/* The kernel appends this to the path of a cgroup that was removed. */
-static struct text path_living(struct text path)
+static struct text path_strip_deleted(struct text path)
 {
+	/* The kernel appends this to the path of a cgroup that was removed. */
 	static const char deleted[] = " (deleted)";
 
-	while (text_ends(path, deleted))
+	while (text_has_suffix(path, deleted))
 		path.len -= sizeof(deleted) - 1;
 	return path;
 }
 
-size_t container_path_within(const char *path, size_t len)
+size_t container_path_clip(const char *path, size_t len)
 {
 	const char *slash;
 
 	if (len < CONTAINER_PATH_SIZE)
 		return len;
 	slash = memrchr(path, '/', CONTAINER_PATH_SIZE);
-	/* A component has 255 bytes at most, but in a recording. */
+	/* Components have at most 255 bytes, but a recording may contain longer ones. */
 	return slash && slash > path ? (size_t)(slash - path) : CONTAINER_PATH_SIZE - 1;
 }
 
-/* The last component of the container's own cgroup in @c, or its count. */
+/* Returns the component of @c that is the container's cgroup; the count if there is none. */
 static size_t container_find(const struct components *c, struct container_match *m)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -379,28 +390,31 @@ static size_t container_find(const struct components *c, struct container_match 
 	return c->count;
 }
 
-/* Of no container: the unit, or what else the path ends in. Returns the last component of it. */
+/* Name a cgroup that is in no container. Returns the last component that belongs to the name. */
 static size_t unit_identify(const struct components *c, struct container_match *m)
 {
-	size_t i = unit_find(c->part, c->count);
+	size_t i = unit_find(c->component, c->count);
 	struct components own = *c;
 	struct container_match other;
 
 	strcpy(m->entry.runtime, i < c->count ? "systemd" : "cgroup");
 	if (i == c->count)
 		i = c->count - 1;
-	name_unit(&m->entry, c->part[i]);
-	/* A helper of the container that has this cgroup for its own: told apart by one more. */
+	name_set_unescaped(&m->entry, c->component[i]);
+	/*
+	 * If the unit's cgroup is also that of a container, this is a monitor below it. One more
+	 * component distinguishes its path from that of the container.
+	 */
 	own.count = i + 1;
 	return i + 1 < c->count && container_find(&own, &other) <= i ? i + 1 : i;
 }
 
-/* Below a user's manager any name is that user's to choose: it says whose, as nobody else's does. */
-static void name_user(const struct components *c, size_t i, struct container_match *m)
+/* Prepend "UID/" below a user's manager, so that a user cannot choose the name of a system unit. */
+static void name_add_uid(const struct components *c, size_t i, struct container_match *m)
 {
 	char text[sizeof(m->entry.name) + 32];
 
-	if (!c->uid.len || i < 3 || !user_number(c->part[2], "user@", ".service").len)
+	if (!c->uid.len || i < 3 || !text_find_uid(c->component[2], "user@", ".service").len)
 		return;
 	snprintf(text, sizeof(text), "%.*s/%s", c->uid.len > 20 ? 20 : (int)c->uid.len, c->uid.at,
 		 m->entry.name);
@@ -409,19 +423,19 @@ static void name_user(const struct components *c, size_t i, struct container_mat
 
 bool container_identify(const char *path, size_t len, struct container_match *ret_match)
 {
-	struct text whole = { path, container_path_within(path, len) };
+	struct text whole = { path, container_path_clip(path, len) };
 	struct container_match m = { 0 };
 	struct components c;
 	size_t i;
 
-	path_split(path_living(whole), &c);
+	path_split(path_strip_deleted(whole), &c);
 	if (!c.count)
 		return false;
 	i = container_find(&c, &m);
 	if (i == c.count)
 		i = unit_identify(&c, &m);
-	name_user(&c, i, &m);
-	m.length = (size_t)(c.part[i].at + c.part[i].len - path);
+	name_add_uid(&c, i, &m);
+	m.length = (size_t)(c.component[i].at + c.component[i].len - path);
 	escape_text(m.entry.path, sizeof(m.entry.path), path, m.length);
 	*ret_match = m;
 	return true;
@@ -430,8 +444,8 @@ bool container_identify(const char *path, size_t len, struct container_match *re
 enum hierarchy {
 	HIERARCHY_V2,
 	HIERARCHY_SYSTEMD,
-	HIERARCHY_OTHER, /* of version 1, where a runtime's path stands */
-	HIERARCHIES,
+	HIERARCHY_OTHER, /* another one of version 1 whose path matches a container */
+	HIERARCHIES, /* number of them, and "none of them" */
 };
 
 static enum hierarchy line_hierarchy(struct text number, struct text controllers, struct text path)
@@ -439,15 +453,15 @@ static enum hierarchy line_hierarchy(struct text number, struct text controllers
 	struct container_match m;
 	struct components c;
 
-	if (text_is(number, "0") && !controllers.len)
+	if (text_equals(number, "0") && !controllers.len)
 		return HIERARCHY_V2;
-	if (text_is(controllers, "name=systemd"))
+	if (text_equals(controllers, "name=systemd"))
 		return HIERARCHY_SYSTEMD;
 	path_split(path, &c);
 	return container_find(&c, &m) < c.count ? HIERARCHY_OTHER : HIERARCHIES;
 }
 
-bool container_cgroup(const char *text, size_t len, const char **ret_path, size_t *ret_len)
+bool container_choose_cgroup(const char *text, size_t len, const char **ret_path, size_t *ret_len)
 {
 	struct text best[HIERARCHIES] = { 0 };
 
@@ -462,9 +476,10 @@ bool container_cgroup(const char *text, size_t len, const char **ret_path, size_
 			struct text number = { text, (size_t)(first - text) };
 			struct text controllers = { first + 1, (size_t)(second - first - 1) };
 			struct text path = { second + 1, n - (size_t)(second + 1 - text) };
-			enum hierarchy h = line_hierarchy(number, controllers, path_living(path));
+			enum hierarchy h =
+				line_hierarchy(number, controllers, path_strip_deleted(path));
 
-			if (h < HIERARCHIES && !best[h].at && !text_is(path, "/"))
+			if (h < HIERARCHIES && !best[h].at && !text_equals(path, "/"))
 				best[h] = path;
 		}
 		len -= end ? n + 1 : n;

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the container or unit of a cgroup path. All functions are pure, and their input is
- * untrusted.
+ * Finds the container or systemd unit of a cgroup path. The functions are pure. Their input is
+ * untrusted: any user can create cgroups with any names.
  */
 #ifndef SPEPROF_CONTAINER_H
 #define SPEPROF_CONTAINER_H
 
 #include "attributor.h"
 
-/*
- * Maximum size of a path with its NUL. BPF truncates a longer one to this size, possibly within
- * a name.
- */
+/* Maximum size of a path with its NUL. BPF truncates longer ones, possibly within a name. */
 #define CONTAINER_PATH_SIZE 1023
 
 /**
- * container_path_within() - return the length of @path to use, at most CONTAINER_PATH_SIZE - 1
+ * container_path_clip() - return the length of the part of @path to use
  *
- * A longer path is cut between two components. Deeper cgroups belong to the same container.
+ * A path of CONTAINER_PATH_SIZE bytes or more is cut between two components: the deeper cgroups
+ * belong to the same container.
+ *
+ * Return: bytes, at most CONTAINER_PATH_SIZE - 1.
  */
-size_t container_path_within(const char *path, size_t len);
+size_t container_path_clip(const char *path, size_t len);
 
 /**
- * struct container_match - the result of parsing a cgroup path
- * @length: bytes of the path up to the container's own cgroup; cgroups below it are inside the
- *	container
+ * struct container_match - the container of a cgroup path
+ * @length: bytes of the path of the container's own cgroup. Longer paths are inside the container
  * @uid: uid of the pod as Kubernetes writes it; "" outside of a pod
  * @id: complete id of the container, hexadecimal; "" if it has none
- * @entry: name, runtime and path, escaped; without &attribute_container.cgroup
+ * @entry: name, runtime and path, escaped; &attribute_container.cgroup is not set
  */
 struct container_match {
 	size_t length;
@@ -37,28 +36,28 @@ struct container_match {
 };
 
 /**
- * container_identify() - find the container of the cgroup @path
- * @path: as in /proc/PID/cgroup, without a newline; @len bytes
+ * container_identify() - find the container of a cgroup
+ * @path: path as in /proc/PID/cgroup, without a newline; @len bytes
  * @ret_match: the container
  *
- * The outermost container wins: the runtime named its cgroup, and processes inside may have
- * named those below. Without a container it is the innermost systemd unit, else the last
- * component.
+ * Of nested containers it returns the outermost: the runtime named its cgroup, while processes
+ * inside can choose the names below. If there is no container, it returns the innermost systemd
+ * unit, else the last component.
  *
- * Return: true if there is one; false for the root.
+ * Return: false for the root cgroup; else true.
  */
 bool container_identify(const char *path, size_t len, struct container_match *ret_match);
 
 /**
- * container_cgroup() - choose the most useful hierarchy in the text of a /proc/PID/cgroup
- * @text: the whole file, @len bytes
+ * container_choose_cgroup() - choose the path that identifies the container in /proc/PID/cgroup
+ * @text: contents of the file, @len bytes
  * @ret_path: points into @text; @ret_len bytes
  *
- * It prefers version 2, unless that is "/"; then systemd's hierarchy; then any other whose path
- * belongs to a container runtime.
+ * It prefers the path of version 2; then that of systemd's hierarchy of version 1; then one of
+ * another hierarchy that matches a container runtime. Paths that are "/" do not count.
  *
- * Return: whether one of them is not the root.
+ * Return: false if there is no such path.
  */
-bool container_cgroup(const char *text, size_t len, const char **ret_path, size_t *ret_len);
+bool container_choose_cgroup(const char *text, size_t len, const char **ret_path, size_t *ret_len);
 
 #endif

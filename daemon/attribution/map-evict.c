@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who gives way when mappings and their paths come to more bytes than there are. Any user can
- * have thousands of mappings of files with paths of a KiB: so those who hold most go first,
- * and of those who hold about as much, the dead. Whoever lives is read in /proc again when it
- * is asked for.
+ * Evicts mappings when they exceed their memory limit. Any user can create thousands of mappings of
+ * files with long paths, so the processes that use the most memory lose theirs first. Of processes
+ * that use a similar amount, exited ones are evicted first: the mappings of a living process can
+ * be read from /proc again.
  */
 #include "attributor-internal.h"
 
-/* So much is made free at once, since all processes have to be looked at: a part of it all. */
-#define ROOM_PARTS 16
+/* Each eviction frees 1/16 of the memory limit, because it has to visit all processes. */
+#define EVICT_SHARE 16
 
-/* What each process but @whose holds; returns the most. */
-static u64 weigh(struct attributor *a, const struct maps *whose)
+/* Compute &process.map_bytes, which is 0 for @requester. Returns the maximum. */
+static u64 maps_measure(struct attributor *a, const struct maps *requester)
 {
-	u64 most = 0;
+	u64 max = 0;
 
-	for (u32 i = 0; i < a->fresh; i++) {
+	for (u32 i = 0; i < a->processes_used; i++) {
 		struct process *p = &a->process[i];
 
-		p->map_bytes = &p->maps == whose ? 0 : maps_bytes(&p->maps);
-		if (p->map_bytes > most)
-			most = p->map_bytes;
+		p->map_bytes = &p->maps == requester ? 0 : maps_bytes(&p->maps);
+		if (p->map_bytes > max)
+			max = p->map_bytes;
 	}
-	return most;
+	return max;
 }
 
-/* Drop maps of @state of at least @least bytes, in turn, until no more than @goal is used. */
-static bool drop(struct attributor *a, enum process_state state, u64 least, u64 goal)
+/* Clear maps of at least @min_bytes of processes in @state, until at most @goal bytes are used. */
+static bool maps_drop(struct attributor *a, enum process_state state, u64 min_bytes, u64 goal)
 {
-	for (u32 n = 0; n < a->fresh && a->store.memory > goal; n++) {
+	for (u32 n = 0; n < a->processes_used && a->store.memory > goal; n++) {
 		struct process *p;
 
-		a->hand_maps = a->hand_maps + 1 < a->fresh ? a->hand_maps + 1 : 0;
-		p = &a->process[a->hand_maps];
-		if (p->state != state || p->map_bytes < least)
+		a->maps_evict_hand =
+			a->maps_evict_hand + 1 < a->processes_used ? a->maps_evict_hand + 1 : 0;
+		p = &a->process[a->maps_evict_hand];
+		if (p->state != state || p->map_bytes < min_bytes)
 			continue;
 		a->store.dropped += p->maps.count;
 		maps_clear(&a->store, &p->maps);
@@ -42,26 +43,28 @@ static bool drop(struct attributor *a, enum process_state state, u64 least, u64 
 	return a->store.memory <= goal;
 }
 
-static bool evict_for(void *ctx, const struct maps *whose, u64 bytes)
+static bool evict(void *ctx, const struct maps *requester, u64 bytes)
 {
 	struct attributor *a = ctx;
-	u64 own = maps_bytes(whose) + bytes, room = a->store.limit / ROOM_PARTS, goal, least;
+	u64 own = maps_bytes(requester) + bytes, share = a->store.limit / EVICT_SHARE, goal,
+	    min_bytes;
 
-	/* It was the largest a moment ago. */
-	if (whose == a->refused || bytes > a->store.limit)
+	if (requester == a->largest_maps || bytes > a->store.limit)
 		return false;
-	least = weigh(a, whose);
-	if (least <= own) {
-		a->refused = whose;
+	min_bytes = maps_measure(a, requester);
+	if (min_bytes <= own) {
+		a->largest_maps = requester;
 		return false;
 	}
-	goal = a->store.limit - (room > bytes ? room : bytes);
-	a->refused = NULL;
+	goal = a->store.limit - (share > bytes ? share : bytes);
+	a->largest_maps = NULL;
+	/* Halve the threshold in each round, but spare processes that use less than @requester. */
 	do {
-		least = least / 2 > own ? least / 2 : own + 1;
-		if (drop(a, PROCESS_DEAD, least, goal) || drop(a, PROCESS_LIVING, least, goal))
+		min_bytes = min_bytes / 2 > own ? min_bytes / 2 : own + 1;
+		if (maps_drop(a, PROCESS_DEAD, min_bytes, goal) ||
+		    maps_drop(a, PROCESS_LIVING, min_bytes, goal))
 			break;
-	} while (least > own + 1);
+	} while (min_bytes > own + 1);
 	return true;
 }
 
@@ -69,9 +72,9 @@ int map_evict_init(struct attributor *a, u64 bytes)
 {
 	int r = map_store_init(&a->store, bytes);
 
-	/* Of a recording all is told before it is asked for: nothing gives way to what comes later. */
+	/* A recording is not evicted: all its events precede its samples, which need any of them. */
 	if (!r && a->live) {
-		a->store.evict_for = evict_for;
+		a->store.evict = evict;
 		a->store.ctx = a;
 	}
 	return r;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All of them, where that is no more than a checkpoint's share has room for. Otherwise those who
- * hold most give way, as in memory (map-evict.c): any user can have thousands of files with paths
- * of a KiB. Of those who hold about as much, by halves, the dead are kept first, who died last
- * before all: whoever lives is read in /proc again. A process has all of its mappings or none, so
- * that no place is taken for another's.
+ * If all mappings fit in the limit, all are selected. Otherwise the processes that use the least
+ * memory come first, as in map-evict.c. Of processes in the same size class (powers of two), exited
+ * ones come first, the latest exit before the others: the mappings of a living process can be read
+ * from /proc again. A process has all of its mappings selected or none, so that no address is
+ * resolved to a wrong file.
  */
 #include "map-save-selection.h"
 
@@ -12,10 +12,10 @@
 
 #include <stdlib.h>
 
-/* A file that has no number yet. */
+/* Value of &binary.number before the file is selected. */
 #define UNNUMBERED UINT32_MAX
 
-/* By how it is sorted: the least is kept first. */
+/** struct candidate - a process that the checkpoint includes; the smallest @key is selected first */
 struct candidate {
 	u64 key;
 	u32 index;
@@ -23,8 +23,8 @@ struct candidate {
 
 bool map_selection_includes(const struct attributor *a, u32 index)
 {
-	return index != IDLE && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->used[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
+	return index != IDLE_PROCESS && a->process[index].state != PROCESS_FREE &&
+	       __atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
 }
 
 static u64 binary_bytes(const struct binary *b)
@@ -41,20 +41,20 @@ static u64 mapping_bytes(const struct mapping *m)
 	       serialize_size(m->offset) + serialize_size(m->binary->number);
 }
 
-/* From now on there are no more than the first @binaries. */
-static void forget(struct map_selection *selection, u32 binaries)
+/* Remove all files after the first @binaries. */
+static void selection_truncate(struct map_selection *selection, u32 binaries)
 {
 	while (selection->binaries > binaries)
 		selection->binary[--selection->binaries]->number = UNNUMBERED;
 }
 
-/* All mappings of @p, and the files that nobody before it maps; or none where they do not fit. */
-static void take(struct map_selection *selection, struct process *p)
+/* Add all mappings of @p and the files that are not selected yet; none if they do not fit. */
+static void selection_add(struct map_selection *selection, struct process *p)
 {
 	u32 before = selection->binaries;
-	u64 bytes = 0, room = selection->limit - selection->bytes;
+	u64 bytes = 0, free_bytes = selection->limit - selection->bytes;
 
-	for (u32 i = 0; i < p->maps.count && bytes <= room; i++) {
+	for (u32 i = 0; i < p->maps.count && bytes <= free_bytes; i++) {
 		struct binary *b = p->maps.entry[i].binary;
 
 		if (b->number == UNNUMBERED) {
@@ -64,28 +64,28 @@ static void take(struct map_selection *selection, struct process *p)
 		}
 		bytes += mapping_bytes(&p->maps.entry[i]);
 	}
-	p->maps_saved = bytes <= room;
+	p->maps_saved = bytes <= free_bytes;
 	if (p->maps_saved) {
 		selection->bytes += bytes;
 		return;
 	}
-	forget(selection, before);
-	selection->left += p->maps.count;
+	selection_truncate(selection, before);
+	selection->unselected += p->maps.count;
 }
 
-static u64 halves(u64 bytes)
+static u64 size_class(u64 bytes)
 {
 	return bytes ? 64U - (u64)__builtin_clzll(bytes) : 0;
 }
 
 static u64 sort_key(const struct process *p, u32 now)
 {
-	u64 after = p->state == PROCESS_DEAD ? now - p->died : UINT32_MAX;
+	u64 after = p->state == PROCESS_DEAD ? now - p->died_ms : UINT32_MAX;
 
-	return halves(maps_bytes(&p->maps)) << 32 | after;
+	return size_class(maps_bytes(&p->maps)) << 32 | after;
 }
 
-static int compare(const void *a, const void *b)
+static int candidate_compare(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -94,26 +94,26 @@ static int compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* Who is to have what there is not enough of; as they come, where there is no memory to sort them. */
-static void take_sorted(struct attributor *a, struct map_selection *selection)
+/* Select again, in order of keys. Without memory for sorting, the present selection remains. */
+static void selection_add_sorted(struct attributor *a, struct map_selection *selection)
 {
-	struct candidate *candidate = malloc(a->fresh * sizeof(*candidate));
+	struct candidate *candidate = malloc(a->processes_used * sizeof(*candidate));
 	u32 now = now_ms(), count = 0;
 
 	if (!candidate)
 		return;
-	forget(selection, 0);
-	selection->bytes = selection->left = 0;
-	for (u32 i = 0; i < a->fresh; i++)
+	selection_truncate(selection, 0);
+	selection->bytes = selection->unselected = 0;
+	for (u32 i = 0; i < a->processes_used; i++)
 		if (map_selection_includes(a, i))
 			candidate[count++] = (struct candidate){ sort_key(&a->process[i], now), i };
-	qsort(candidate, count, sizeof(*candidate), compare);
+	qsort(candidate, count, sizeof(*candidate), candidate_compare);
 	for (u32 i = 0; i < count; i++)
-		take(selection, &a->process[candidate[i].index]);
+		selection_add(selection, &a->process[candidate[i].index]);
 	free(candidate);
 }
 
-/* Room for all files that there are. */
+/* Reset the numbers of all files, and allocate an array for them. */
 static int binaries_init(struct attributor *a, struct map_selection *selection)
 {
 	u32 count = 0;
@@ -130,21 +130,20 @@ static int binaries_init(struct attributor *a, struct map_selection *selection)
 
 void map_selection_choose(struct attributor *a, u64 limit, struct map_selection *ret_selection)
 {
-	/* Without memory for it, none: figures are kept all the same. */
 	struct map_selection selection = { .limit = limit };
-	bool none = binaries_init(a, &selection) < 0;
+	bool no_memory = binaries_init(a, &selection) < 0;
 
-	for (u32 i = 0; i < a->fresh; i++) {
+	for (u32 i = 0; i < a->processes_used; i++) {
 		a->process[i].maps_saved = false;
 		if (!map_selection_includes(a, i))
 			continue;
-		if (none)
-			selection.left += a->process[i].maps.count;
+		if (no_memory)
+			selection.unselected += a->process[i].maps.count;
 		else
-			take(&selection, &a->process[i]);
+			selection_add(&selection, &a->process[i]);
 	}
-	if (selection.left && !none)
-		take_sorted(a, &selection);
+	if (selection.unselected && !no_memory)
+		selection_add_sorted(a, &selection);
 	*ret_selection = selection;
 }
 

@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Selects the mappings that fit in a checkpoint. */
+/* Selects the mappings that a checkpoint with a limited size includes. */
 #ifndef SPEPROF_MAP_SAVE_SELECTION_H
 #define SPEPROF_MAP_SAVE_SELECTION_H
 
 #include "attributor-internal.h"
 
 /**
- * struct map_selection - the selected files; &process.kept marks the processes
- * @binary: the files that they map, by &binary.number; @binaries of them
+ * struct map_selection - the selected files; &process.maps_saved marks the selected processes
+ * @binary: the files that the selected processes map, by &binary.number; @binaries of them
  * @bytes: serialized size of these files and mappings, without their counts
  * @limit: limit of @bytes
- * @left: number of mappings that were not selected
+ * @unselected: number of mappings that did not fit
  */
 struct map_selection {
 	struct binary **binary;
 	u32 binaries;
 	u64 bytes;
 	u64 limit;
-	u64 left;
+	u64 unselected;
 };
 
-/** map_selection_includes() - return whether process @index is saved: samples have used it */
+/** map_selection_includes() - return whether the checkpoint includes process @index */
 bool map_selection_includes(const struct attributor *a, u32 index);
 
 /**
- * map_selection_choose() - select mappings of at most @limit bytes
- *
+ * map_selection_choose() - select mappings whose serialized size is at most @limit bytes
  * @ret_selection: the result; free it with map_selection_deinit()
+ *
+ * It sets &process.maps_saved and &binary.number. Without memory it selects nothing, so that the
+ * checkpoint still has all counters.
  */
 void map_selection_choose(struct attributor *a, u64 limit, struct map_selection *ret_selection);
+
+/** map_selection_deinit() - free the memory of @selection */
 void map_selection_deinit(struct map_selection *selection);
 
 #endif

@@ -36,7 +36,7 @@ u64 path_hash(const char *path)
 	return h ? h : 1;
 }
 
-/* As the allocator has it: short paths are many. */
+/* Returns the size of the allocation with the allocator's overhead, as most paths are short. */
 static u64 binary_size(const struct binary *b)
 {
 	return (sizeof(*b) + b->path_size + 2 * ALLOC_ALIGN) & ~(ALLOC_ALIGN - 1);
@@ -51,8 +51,7 @@ static bool store_reserve(struct map_store *store, const struct maps *maps, u64 
 {
 	if (store_fits(store, bytes))
 		return true;
-	return store->evict_for && store->evict_for(store->ctx, maps, bytes) &&
-	       store_fits(store, bytes);
+	return store->evict && store->evict(store->ctx, maps, bytes) && store_fits(store, bytes);
 }
 
 static struct binary *binary_find(const struct map_store *store, const struct binary *like,
@@ -68,17 +67,17 @@ static struct binary *binary_find(const struct map_store *store, const struct bi
 	return b;
 }
 
-/* For one more mapping of @maps; NULL where there is no room. */
+/* Get a reference to a file for a mapping of @maps. Returns NULL if it does not fit. */
 static struct binary *binary_get(struct map_store *store, const struct maps *maps,
 				 const struct binary_key *file)
 {
-	u64 whole = path_hash(file->path) ^
-		    (file->inode ^ (u64)file->device << 40) * 0x9e3779b97f4a7c15ULL;
+	u64 hash = path_hash(file->path) ^
+		   (file->inode ^ (u64)file->device << 40) * 0x9e3779b97f4a7c15ULL;
 	struct binary like = {
 		.inode = file->inode,
 		.device = file->device,
 		.refs = 1,
-		.hash = (u32)(whole ^ whole >> 32),
+		.hash = (u32)(hash ^ hash >> 32),
 		.path_size = (u16)(strlen(file->path) + 1),
 	};
 	u64 size = binary_size(&like);
@@ -118,7 +117,7 @@ static void binary_put(struct map_store *store, struct binary *b)
 	free(b);
 }
 
-/* Room for @more mappings. */
+/* Allocate memory for @more mappings, which may evict other maps. Returns false at a limit. */
 static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 {
 	u32 capacity = maps->capacity ? maps->capacity : 8;
@@ -143,7 +142,7 @@ static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 	return true;
 }
 
-/* The first mapping that ends after @addr. */
+/* Returns the first mapping that ends after @addr, or the number of mappings. */
 static u32 maps_lower(const struct maps *maps, u64 addr)
 {
 	u32 low = 0, high = maps->count;
@@ -176,8 +175,11 @@ static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 	maps->count++;
 }
 
-/* Make [start, end) free; needs room for one, as it may split a mapping in two. */
-static u32 maps_cut(struct map_store *store, struct maps *maps, u64 start, u64 end)
+/*
+ * Remove what is mapped at @start to @end - 1. Returns the index for a new mapping there. The
+ * caller has reserved one entry, because a mapping around this range is split in two.
+ */
+static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end)
 {
 	u32 i = maps_lower(maps, start), n = 0;
 
@@ -220,10 +222,10 @@ void maps_add(struct map_store *store, struct maps *maps, const struct mapping *
 		store->dropped++;
 		return;
 	}
-	maps_insert(maps, maps_cut(store, maps, m.start, m.end), &m);
+	maps_insert(maps, maps_clear_range(store, maps, m.start, m.end), &m);
 }
 
-struct binary_key binary_key(const struct binary *binary)
+struct binary_key binary_get_key(const struct binary *binary)
 {
 	return (struct binary_key){
 		.path = binary->path,
@@ -244,6 +246,7 @@ void maps_copy(struct map_store *store, struct maps *to, const struct maps *from
 		store->dropped += count;
 		return;
 	}
+	/* The reservation may have evicted @from. */
 	if (!from->count)
 		return;
 	memcpy(to->entry, from->entry, count * sizeof(*to->entry));

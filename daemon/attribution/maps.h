@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorted executable mappings of processes. Each path is stored once. */
+/* Executable mappings of processes, sorted by address. The mapped files are shared and counted. */
 #ifndef SPEPROF_MAPS_H
 #define SPEPROF_MAPS_H
 
@@ -7,12 +7,9 @@
 
 #define MAPS_PER_PROCESS 4096
 #define BUILD_ID_MAX 20
-/*
- * Maximum size of a path with its NUL, slightly more than BPF reports. Longer ones become
- * BINARY_UNNAMED.
- */
+/* Maximum size of a path with its NUL, a little more than BPF reports. See maps_add(). */
 #define BINARY_PATH_SIZE 1536
-/* Not a valid path: paths begin with "/", or are the kernel's names in brackets. */
+/* Replaces a path that is too long. It begins with neither "/" nor a name that the kernel uses. */
 #define BINARY_UNNAMED "[long path]"
 
 /**
@@ -53,7 +50,7 @@ struct binary_key {
 	u8 build_id_size;
 };
 
-/** struct mapping - addresses from @start to @end - 1 map @binary from @offset on */
+/** struct mapping - @binary from file offset @offset on, mapped at @start to @end - 1 */
 struct mapping {
 	u64 start;
 	u64 end;
@@ -61,7 +58,10 @@ struct mapping {
 	struct binary *binary;
 };
 
-/** struct maps - the mappings of one process, or of the kernel; all zeros is empty */
+/**
+ * struct maps - the mappings of one process, or of the kernel; all zeros is empty
+ * @entry: the mappings, @count of them, with memory for @capacity; sorted, without overlaps
+ */
 struct maps {
 	struct mapping *entry;
 	u32 count;
@@ -69,14 +69,14 @@ struct maps {
 };
 
 /**
- * struct map_store - what all maps share
- * @heads, @mask: hash table of files
- * @limit: limit of @memory
- * @dropped: mappings that did not fit
- * @memory: bytes of mappings, and of the paths of mapped files
- * @evict_for: callback that evicts other processes' maps to free @bytes for @whose; NULL to
- *	never evict
- * @ctx: argument of @evict_for
+ * struct map_store - the memory of all mappings, with a limit
+ * @heads, @mask: hash table of mapped files
+ * @limit: limit of @memory, bytes
+ * @dropped: number of mappings that did not fit or were evicted
+ * @memory: bytes of this hash table, of mappings, and of mapped files with their paths
+ * @evict: callback that clears other maps to free @bytes for @requester. It never clears
+ *	@requester, but may clear maps that the caller reads. NULL: nothing is evicted
+ * @ctx: argument of @evict
  */
 struct map_store {
 	struct binary **heads;
@@ -84,43 +84,52 @@ struct map_store {
 	u64 limit;
 	u64 dropped;
 	u64 memory;
-	bool (*evict_for)(void *ctx, const struct maps *whose, u64 bytes);
+	bool (*evict)(void *ctx, const struct maps *requester, u64 bytes);
 	void *ctx;
 };
 
 /** path_hash() - return a hash of a path; never 0 */
 u64 path_hash(const char *path);
 
-/** map_store_init() - prepare a store of at most @bytes bytes of mappings and paths */
+/**
+ * map_store_init() - initialize a store
+ * @bytes: limit of mappings and paths, bytes
+ *
+ * Return: 0 or -ENOMEM.
+ */
 int map_store_init(struct map_store *store, u64 bytes);
 
-/** map_store_deinit() - free the store's memory */
+/** map_store_deinit() - free the hash table; the caller has cleared all maps */
 void map_store_deinit(struct map_store *store);
 
 /**
- * maps_add() - add a mapping, and remove older ones that it covers
+ * maps_add() - add a mapping, which replaces older ones at the same addresses
  * @map: the mapping; its binary is ignored
  * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any
  *	user can create paths of any length, and a checkpoint must be able to hold them
+ *
+ * Without memory, the mapping counts in &map_store.dropped, and the older ones stay.
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const struct binary_key *file);
 
-/** binary_key() - return the key of @binary, valid as long as @binary is */
-struct binary_key binary_key(const struct binary *binary);
+/** binary_get_key() - return the key of @binary, valid as long as @binary is */
+struct binary_key binary_get_key(const struct binary *binary);
 
 /**
- * maps_copy() - copy @from to the empty @to, for a fork
- *
- * @to stays empty if copying evicts @from itself.
+ * maps_copy() - copy the mappings of a parent to its child
+ * @to: the child's mappings; empty
+ * @from: the parent's mappings. If the copy needs an eviction that clears them, @to stays empty
  */
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from);
 
-/** maps_clear() - remove all mappings */
+/** maps_clear() - remove all mappings and free their memory */
 void maps_clear(struct map_store *store, struct maps *maps);
 
 /**
- * maps_bytes() - return the bytes of the store that @maps uses; shared files count in proportion
+ * maps_bytes() - return the bytes of the store that @maps uses
+ *
+ * A file that n mappings share counts 1/n of its size for each.
  */
 u64 maps_bytes(const struct maps *maps);
 

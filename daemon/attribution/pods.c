@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ENTRIES_MAX 16384 /* kubelet's limit is some hundred pods */
-#define ID_SHORT    12
-#define WAIT_MOST   300 /* refreshes */
+#define ENTRIES_MAX   16384 /* kubelet's limit is some hundred pods */
+#define ID_SHORT      12
+#define RETRY_AGE_MAX 300 /* refreshes after which the search ends */
 
-/* The first entry of log/@folder of which @match takes the name, into @found. */
-static bool entry_find(int log, const char *folder,
+/* Copy the name of the first entry of directory log/@directory for which @match returns true. */
+static bool entry_find(int log, const char *directory,
 		       bool (*match)(const char *name, const char *key), const char *key,
-		       char *found, size_t size)
+		       char *ret_name, size_t size)
 {
-	int fd = openat(log, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(log, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	bool hit = false;
@@ -30,14 +30,14 @@ static bool entry_find(int log, const char *folder,
 	for (u32 i = 0; !hit && i < ENTRIES_MAX && (entry = readdir(d)); i++) {
 		hit = match(entry->d_name, key);
 		if (hit)
-			snprintf(found, size, "%s", entry->d_name);
+			snprintf(ret_name, size, "%s", entry->d_name);
 	}
 	closedir(d);
 	return hit;
 }
 
-/* "POD_NAMESPACE_CONTAINER-ID.log" */
-static bool is_container(const char *name, const char *id)
+/* The name of a link to a log is "POD_NAMESPACE_CONTAINER-ID.log". */
+static bool log_name_matches(const char *name, const char *id)
 {
 	size_t n = strlen(name), k = strlen(id);
 
@@ -45,16 +45,16 @@ static bool is_container(const char *name, const char *id)
 	       !memcmp(name + n - k - 4, id, k);
 }
 
-/* "NAMESPACE_POD_UID" */
-static bool is_pod(const char *name, const char *uid)
+/* The name of a pod's directory is "NAMESPACE_POD_UID". */
+static bool log_directory_matches(const char *name, const char *uid)
 {
 	size_t n = strlen(name), k = strlen(uid);
 
 	return n > k + 1 && name[n - k - 1] == '_' && !strcmp(name + n - k, uid);
 }
 
-/* Kubernetes' names are DNS labels: an underscore only ever stands between them. */
-static bool split(char *text, char **ret_second, char **ret_rest)
+/* Split "A_B_REST" at the underscores: Kubernetes names are DNS labels, which have none. */
+static bool names_split(char *text, char **ret_second, char **ret_rest)
 {
 	char *second = strchr(text, '_'), *rest = second ? strchr(second + 1, '_') : NULL;
 
@@ -75,25 +75,26 @@ static void names_fill(struct pods_names *n, const char *name_space, const char 
 	escape_string(n->container, sizeof(n->container), container);
 }
 
-enum pods_source pods_name(int log, const char *uid, const char *id, char *name, size_t size,
-			   struct pods_names *ret_names)
+enum pods_source pods_find_names(int log, const char *uid, const char *id, char *name, size_t size,
+				 struct pods_names *ret_names)
 {
 	char found[NAME_MAX + 1], text[2 * NAME_MAX + 8], part[ID_SHORT + 1], *second, *rest;
 	enum pods_source source = PODS_LINK;
 
-	if (*id && entry_find(log, "containers", is_container, id, found, sizeof(found)) &&
-	    split(found, &second, &rest)) {
+	if (*id && entry_find(log, "containers", log_name_matches, id, found, sizeof(found)) &&
+	    names_split(found, &second, &rest)) {
 		rest[strlen(rest) - strlen(id) - 5] = '\0';
 		names_fill(ret_names, second, found, rest);
 		snprintf(text, sizeof(text), "%s/%s/%s", second, found, rest);
-	} else if (*uid && entry_find(log, "pods", is_pod, uid, found, sizeof(found)) &&
-		   split(found, &second, &rest)) {
+	} else if (*uid &&
+		   entry_find(log, "pods", log_directory_matches, uid, found, sizeof(found)) &&
+		   names_split(found, &second, &rest)) {
 		snprintf(part, sizeof(part), "%.*s", ID_SHORT, id);
 		names_fill(ret_names, found, second, part);
 		snprintf(text, sizeof(text), "%s/%s/%s", found, second, part);
-		source = PODS_FOLDER;
+		source = PODS_DIRECTORY;
 	} else {
-		return PODS_NOTHING;
+		return PODS_NOT_FOUND;
 	}
 	escape_string(name, size, text);
 	return source;
@@ -103,34 +104,35 @@ void pods_lookup_run(struct pods_lookup *lookup, const char *path)
 {
 	int log = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	lookup->source = PODS_NOTHING;
+	lookup->source = PODS_NOT_FOUND;
 	if (log < 0)
 		return;
-	lookup->source = pods_name(log, lookup->uid, lookup->id, lookup->name, sizeof(lookup->name),
-				   &lookup->names);
+	lookup->source = pods_find_names(log, lookup->uid, lookup->id, lookup->name,
+					 sizeof(lookup->name), &lookup->names);
 	close(log);
 }
 
-void pods_whole(const struct pods_names *names, const char *name, char ret_name[PODS_WHOLE])
+void pods_format_name(const struct pods_names *names, const char *name,
+		      char ret_name[PODS_NAME_SIZE])
 {
 	if (*names->pod)
-		snprintf(ret_name, PODS_WHOLE, "%s/%s/%s", names->name_space, names->pod,
+		snprintf(ret_name, PODS_NAME_SIZE, "%s/%s/%s", names->name_space, names->pod,
 			 names->container);
 	else
-		snprintf(ret_name, PODS_WHOLE, "%s", name);
+		snprintf(ret_name, PODS_NAME_SIZE, "%s", name);
 }
 
-void pods_schedule(struct pods_wait *wait, enum pods_source source)
+void pods_retry_schedule(struct pods_retry *retry, enum pods_source source)
 {
-	bool over = source == PODS_LINK || wait->age >= WAIT_MOST;
+	bool ended = source == PODS_LINK || retry->age >= RETRY_AGE_MAX;
 
-	wait->next = over ? 0 : (u16)(wait->age + 1 + wait->age / 4);
+	retry->next = ended ? 0 : (u16)(retry->age + 1 + retry->age / 4);
 }
 
-bool pods_due(struct pods_wait *wait)
+bool pods_retry_tick(struct pods_retry *retry)
 {
-	if (!wait->next)
+	if (!retry->next)
 		return false;
-	wait->age += wait->age < UINT16_MAX;
-	return wait->age >= wait->next;
+	retry->age += retry->age < UINT16_MAX;
+	return retry->age >= retry->next;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of Kubernetes containers, from kubelet's links to their logs. This needs no network and
- * no credentials.
+ * Finds the names of Kubernetes containers in kubelet's directories of logs. This needs no network
+ * and no credentials.
  */
 #ifndef SPEPROF_PODS_H
 #define SPEPROF_PODS_H
@@ -9,12 +9,12 @@
 #include "codec/env.h"
 
 /**
- * enum pods_source - where a container's name was found
- * @PODS_NOTHING: nowhere
- * @PODS_FOLDER: directory of the pod's logs, which exists before the container
- * @PODS_LINK: kubelet's link, which exists once the container runs
+ * enum pods_source - where the name of a container was found
+ * @PODS_NOT_FOUND: it was not found
+ * @PODS_DIRECTORY: in the name of the pod's directory, which exists before the container
+ * @PODS_LINK: in the name of the link to the container's log, which exists while it runs
  */
-enum pods_source { PODS_NOTHING, PODS_FOLDER, PODS_LINK };
+enum pods_source { PODS_NOT_FOUND, PODS_DIRECTORY, PODS_LINK };
 
 /**
  * struct pods_names - the Kubernetes names of a container, each escaped
@@ -28,23 +28,24 @@ struct pods_names {
 };
 
 /**
- * pods_name() - find the Kubernetes names of a container
+ * pods_find_names() - find the Kubernetes names of a container
  * @log: descriptor of /var/log
  * @uid: uid of its pod, as kubelet writes it; "" if unknown
  * @id: complete id of the container
  * @name: receives "namespace/pod/container", or "namespace/pod/ID" if only the pod's directory
- *	exists; escaped, truncated to @size; unchanged if neither exists
- * @ret_names: the same, as separate names
+ *	exists; escaped, truncated to @size; unchanged for PODS_NOT_FOUND
+ * @ret_names: receives the same names separately; unchanged for PODS_NOT_FOUND
  *
- * Return: where the name was found. Only a name from the link is final.
+ * Return: where the names were found. Only names from the link are final.
  */
-enum pods_source pods_name(int log, const char *uid, const char *id, char *name, size_t size,
-			   struct pods_names *ret_names);
+enum pods_source pods_find_names(int log, const char *uid, const char *id, char *name, size_t size,
+				 struct pods_names *ret_names);
 
 /**
- * struct pods_lookup - a container and its Kubernetes names
- * @uid, @id: as in pods_name()
- * @source: where @name and @names were found; PODS_NOTHING leaves them empty
+ * struct pods_lookup - a search for the Kubernetes names of a container
+ * @uid, @id: input, as in pods_find_names()
+ * @source: result, where the names were found
+ * @name, @names: results, as in pods_find_names()
  */
 struct pods_lookup {
 	char uid[40];
@@ -55,44 +56,49 @@ struct pods_lookup {
 };
 
 /**
- * pods_lookup_run() - fill @lookup by the directories of logs
- * @path: "/var/log", or what stands for it
+ * pods_lookup_run() - search for the names of @lookup in the directories of logs
+ * @path: "/var/log", or another directory for tests
  *
- * A file system that hangs delays it without limit, and a node with many pods for milliseconds.
+ * It takes milliseconds on a node with many pods, and blocks without limit if the file system
+ * hangs.
  *
  * Locking: none; any thread.
  */
 void pods_lookup_run(struct pods_lookup *lookup, const char *path);
 
-/* Of three names with what parts them, and a NUL. */
-#define PODS_WHOLE (sizeof(struct pods_names))
+/* Size of three names with separators and a NUL. */
+#define PODS_NAME_SIZE (sizeof(struct pods_names))
 
-/** pods_whole() - write "namespace/pod/container", or @name if @names are empty */
-void pods_whole(const struct pods_names *names, const char *name, char ret_name[PODS_WHOLE]);
+/** pods_format_name() - write "namespace/pod/container" to @ret_name; @name if @names are empty */
+void pods_format_name(const struct pods_names *names, const char *name,
+		      char ret_name[PODS_NAME_SIZE]);
 
 /**
- * struct pods_wait - for a link that kubelet may still make, in refreshes. It does when the
- * runtime says that the container has started, on a busy node seconds after its first sample.
- * @age: for so long
- * @next: the age at which to look again; 0: no more
+ * struct pods_retry - the schedule of searches for a link that kubelet has not created yet
+ * @age: number of refreshes since the container was first seen
+ * @next: age of the next search; 0 if the search has ended
+ *
+ * Kubelet creates the link when the runtime reports that the container started. On a busy node
+ * that is seconds after the first sample.
  */
-struct pods_wait {
+struct pods_retry {
 	u16 age;
 	u16 next;
 };
 
 /**
- * pods_schedule() - schedule the next lookup after one that found @source
+ * pods_retry_schedule() - schedule the next search after one that found @source
  *
- * Each interval is a quarter longer than the previous one.
+ * Each interval is a quarter longer than the previous one. There is no further search after
+ * PODS_LINK, or if the container is too old.
  */
-void pods_schedule(struct pods_wait *wait, enum pods_source source);
+void pods_retry_schedule(struct pods_retry *retry, enum pods_source source);
 
 /**
- * pods_due() - a refresh has passed
+ * pods_retry_tick() - count one refresh
  *
- * Return: whether to look now; each refresh says so until pods_schedule().
+ * Return: whether a search is due. It stays due until pods_retry_schedule().
  */
-bool pods_due(struct pods_wait *wait);
+bool pods_retry_tick(struct pods_retry *retry);
 
 #endif

@@ -9,38 +9,39 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
+/* The line of version 2 is the last one, after up to a dozen others with paths of PATH_MAX. */
 #define CGROUP_TEXT   (16 * PATH_MAX)
 #define MAPPINGS_STEP 64
 
-static char *cgroup_path(const struct cgroup_namespace *space, const char *text, size_t size)
+static char *cgroup_path(const struct cgroup_namespace *cgroup_ns, const char *text, size_t size)
 {
 	char whole[PATH_MAX];
 	const char *path;
 	size_t len;
 
-	if (cgroup_namespace_path(space, text, whole, sizeof(whole)))
+	if (cgroup_namespace_convert_path(cgroup_ns, text, whole, sizeof(whole)))
 		return strdup(whole);
-	if (!container_cgroup(text, size, &path, &len))
+	if (!container_choose_cgroup(text, size, &path, &len))
 		return strdup("");
 	return strndup(path, len);
 }
 
-static char *cgroup_read(const struct cgroup_namespace *space, int dir)
+static char *cgroup_read(const struct cgroup_namespace *cgroup_ns, int dir)
 {
 	char *text = malloc(CGROUP_TEXT), *path = NULL;
-	ssize_t n = text ? procfs_read(dir, "cgroup", text, CGROUP_TEXT) : -ENOMEM;
+	ssize_t n = text ? procfs_read_file(dir, "cgroup", text, CGROUP_TEXT) : -ENOMEM;
 
 	if (n >= 0)
-		path = cgroup_path(space, text, (size_t)n);
+		path = cgroup_path(cgroup_ns, text, (size_t)n);
 	free(text);
 	return path;
 }
 
-/* Capacity for one more mapping and @len bytes of its path. */
-static bool answer_grow(struct proc_answer *a, size_t len)
+/* Reserve memory for one more mapping and @len bytes of its path; false at the limit. */
+static bool answer_reserve(struct proc_answer *a, size_t len)
 {
-	u64 more = a->mapping && a->mappings % MAPPINGS_STEP ? 0 : MAPPINGS_STEP * sizeof(*a->mapping);
+	u64 more =
+		a->mapping && a->mappings % MAPPINGS_STEP ? 0 : MAPPINGS_STEP * sizeof(*a->mapping);
 	u64 bytes = a->mappings * sizeof(*a->mapping) + a->path_bytes + more + len;
 	void *p;
 
@@ -60,8 +61,8 @@ static bool answer_grow(struct proc_answer *a, size_t len)
 	return p;
 }
 
-/* Neighbours that map one file share its path. */
-static bool map_take(void *ctx, const struct procfs_map *map)
+/* Append @map to the answer @ctx. Consecutive mappings of one file share a path. */
+static bool mapping_append(void *ctx, const struct procfs_map *map)
 {
 	struct proc_answer *a = ctx;
 	const struct proc_mapping *last = a->mappings ? &a->mapping[a->mappings - 1] : NULL;
@@ -70,7 +71,7 @@ static bool map_take(void *ctx, const struct procfs_map *map)
 	u32 path_at = same ? last->path_at : a->path_bytes;
 	size_t len = same ? 0 : strlen(map->path) + 1;
 
-	if (!answer_grow(a, len)) {
+	if (!answer_reserve(a, len)) {
 		a->next = map->start;
 		return false;
 	}
@@ -87,16 +88,16 @@ static bool map_take(void *ctx, const struct procfs_map *map)
 	return true;
 }
 
-/* The leader may have exited before its other threads: then it has no mappings, and they do. */
+/* Read mappings through the queried thread: a leader that exited before its threads has none. */
 static int maps_read(int leader, struct proc_answer *a)
 {
 	const struct proc_query *q = &a->query;
 	struct procfs_maps_cost cost = { 0 };
-	int dir = q->tid == q->pid ? leader : procfs_thread(leader, q->tid), r;
+	int dir = q->tid == q->pid ? leader : procfs_open_thread(leader, q->tid), r;
 
 	if (dir < 0)
 		return dir;
-	r = procfs_maps(dir, q->from, map_take, a, &cost);
+	r = procfs_read_maps(dir, q->from, mapping_append, a, &cost);
 	a->skipped += cost.skipped;
 	a->bytes += cost.bytes;
 	if (dir != leader)
@@ -104,45 +105,49 @@ static int maps_read(int leader, struct proc_answer *a)
 	return r;
 }
 
-/* @task: the queried thread. A leader that exited before it may be in no cgroup any more. */
-static int process_read(const struct cgroup_namespace *space, int leader, int task,
+/*
+ * Read the process at @leader. If the leader exited, its cgroup may be gone, so read that of the
+ * queried thread, @task.
+ */
+static int process_read(const struct cgroup_namespace *cgroup_ns, int leader, int task,
 			struct proc_answer *a)
 {
-	int r = procfs_stat(leader, &a->stat);
+	int r = procfs_read_stat(leader, &a->stat);
 
 	if (r < 0)
 		return r;
 	if (a->query.kind == PROC_QUERY_MAPS)
 		return maps_read(leader, a);
-	a->cgroup = cgroup_read(space, a->stat.state == 'Z' ? task : leader);
+	a->cgroup = cgroup_read(cgroup_ns, a->stat.state == 'Z' ? task : leader);
 	return 0;
 }
 
-static int task_read(int proc, const struct cgroup_namespace *space, int task,
+static int task_read(int proc, const struct cgroup_namespace *cgroup_ns, int task,
 		     struct proc_answer *a)
 {
-	int leader, r = procfs_ids(task, &a->pid, &a->uid);
+	int leader, r = procfs_read_ids(task, &a->pid, &a->uid);
 
 	if (r < 0)
 		return r;
-	/* The number of a process may be that of a thread by now. */
+	/* The PID may have been reused as the TID of a thread. */
 	if (a->query.kind != PROC_QUERY_TASK && a->pid != a->query.pid)
 		return -ESRCH;
 	if (a->query.kind != PROC_QUERY_TASK || a->pid == a->query.tid)
-		return process_read(space, task, task, a);
-	leader = procfs_task(proc, a->pid);
+		return process_read(cgroup_ns, task, task, a);
+	leader = procfs_open_task(proc, a->pid);
 	if (leader < 0)
 		return leader;
-	/* The thread may have exited, and its process's number been reused, in between. */
-	r = procfs_has_thread(leader, a->query.tid) ? process_read(space, leader, task, a) : -ESRCH;
+	/* The process may have exited, and its PID been reused, since procfs_read_ids(). */
+	r = procfs_has_thread(leader, a->query.tid) ? process_read(cgroup_ns, leader, task, a) :
+						      -ESRCH;
 	close(leader);
 	return r;
 }
 
-void proc_query_run(int proc, const char *log, const struct cgroup_namespace *space,
+void proc_query_run(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
 		    const struct proc_query *query, struct proc_answer *ret_answer)
 {
-	struct proc_answer answer = { .query = *query, .asked_ns = time_now_ns(), .bytes = 1024 };
+	struct proc_answer answer = { .query = *query, .started_ns = time_now_ns(), .bytes = 1024 };
 	int task;
 
 	if (query->kind == PROC_QUERY_POD) {
@@ -150,13 +155,13 @@ void proc_query_run(int proc, const char *log, const struct cgroup_namespace *sp
 		*ret_answer = answer;
 		return;
 	}
-	task = procfs_task(proc, query->kind == PROC_QUERY_TASK ? query->tid : query->pid);
+	task = procfs_open_task(proc, query->kind == PROC_QUERY_TASK ? query->tid : query->pid);
 	if (task < 0)
 		answer.result = task;
 	else if (query->kind == PROC_QUERY_THREAD)
 		answer.result = procfs_has_thread(task, query->tid) ? 0 : -ESRCH;
 	else
-		answer.result = task_read(proc, space, task, &answer);
+		answer.result = task_read(proc, cgroup_ns, task, &answer);
 	if (task >= 0)
 		close(task);
 	*ret_answer = answer;

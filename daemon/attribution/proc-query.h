@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query about one task, which /proc answers, or about the name of a container, which the
- * directories of its logs answer. Running a query does all the I/O and touches no table, so that
- * any thread may run it. A process can delay it: before Linux 6.17 a read of maps waits for the
- * process's mmap lock. A file system that hangs can delay the others.
+ * A query reads one task in /proc, or searches for the name of a container in the directories of
+ * logs. It uses no table of the attributor, so any thread may run it.
+ *
+ * A query can block. Before Linux 6.17 a process can delay a read of its maps, which waits for its
+ * mmap lock. A file system that hangs can delay a search for names.
  */
 #ifndef SPEPROF_PROC_QUERY_H
 #define SPEPROF_PROC_QUERY_H
@@ -13,12 +14,13 @@
 #include "procfs.h"
 
 /**
- * enum proc_query_kind - what is read
- * @PROC_QUERY_TASK: of thread @tid its process; then as PROC_QUERY_PROCESS
- * @PROC_QUERY_PROCESS: of process @pid stat and cgroup
+ * enum proc_query_kind - what to read
+ * @PROC_QUERY_TASK: the process of thread @tid, with its stat and cgroup
+ * @PROC_QUERY_PROCESS: stat and cgroup of process @pid
  * @PROC_QUERY_THREAD: whether @tid is a thread of process @pid
- * @PROC_QUERY_MAPS: of process @pid stat; its executable mappings, through its thread @tid
- * @PROC_QUERY_POD: Kubernetes' name of a container
+ * @PROC_QUERY_MAPS: stat and executable mappings of process @pid. The mappings are read through
+ *	its thread @tid
+ * @PROC_QUERY_POD: the Kubernetes names of a container
  */
 enum proc_query_kind {
 	PROC_QUERY_TASK,
@@ -30,12 +32,14 @@ enum proc_query_kind {
 
 /**
  * struct proc_query - a query
- * @owner: of mappings, the user or container that can delay the answer (proc-reader.h)
- * @from: of mappings, those that end behind it
+ * @owner: PROC_QUERY_MAPS: the user or container that can delay the answer (proc-reader.h)
+ * @from: PROC_QUERY_MAPS: read only mappings that end after this address
+ * @tid, @pid: thread and process to read
+ * @index, @generation: entry of the caller's table for which the query is; copied to the answer
  * @kind: &enum proc_query_kind
- * @map: the asker wants the mappings next
- * @index, @generation: the asker's own
- * @pod: of PROC_QUERY_POD: allocated; belongs to the query, then to its answer. Receives the name
+ * @map: for the caller: query the mappings after this query
+ * @pod: PROC_QUERY_POD: input and result. It is allocated, and belongs first to the query, then to
+ *	its answer
  */
 struct proc_query {
 	u64 owner;
@@ -49,10 +53,10 @@ struct proc_query {
 	struct pods_lookup *pod;
 };
 
-/* Bytes of one answer's mappings and paths: a process with more has several answers. */
+/* Limit of mappings and paths in one answer, bytes. More mappings need another query. */
 #define PROC_ANSWER_BYTES (48U << 10)
 
-/** struct proc_mapping - @path_at: where its path begins in &proc_answer.paths */
+/** struct proc_mapping - a mapping, with @path_at: start of its path in &proc_answer.paths */
 struct proc_mapping {
 	u64 start;
 	u64 end;
@@ -63,26 +67,26 @@ struct proc_mapping {
 };
 
 /**
- * struct proc_answer - what /proc answered
- * @query: what was asked; its @pod has the name
- * @follower: for lists of the owner
- * @asked_ns: CLOCK_MONOTONIC before the first read; later events are not in the answer
- * @bytes: what the answer cost, in bytes read
- * @result: 0; -ENOENT or -ESRCH: there is no such task; -ENOMEM: nothing was read, for lack of
+ * struct proc_answer - the answer to a query
+ * @query: the query
+ * @list_next: next answer in a list of its owner
+ * @started_ns: CLOCK_MONOTONIC before the first read. The answer may lack later events
+ * @bytes: cost of the answer, in bytes read
+ * @result: 0; -ENOENT or -ESRCH if the task does not exist; -ENOMEM if nothing was read without
  *	memory; another negative errno
  * @pid: thread group id
  * @uid: real user id
- * @stat: of the process, not of the thread
- * @cgroup: path as the machine has it, "" for none; NULL if it could not be read
- * @mapping: @mappings of them, in the order of their addresses
- * @paths: @path_bytes of NUL-terminated paths
- * @skipped: mappings that were not understood, or that exceed a limit
- * @next: the first address behind its mappings that has more of them; 0: that was all
+ * @stat: stat of the process, also if the query is about a thread
+ * @cgroup: cgroup path from the machine's root; "" if there is none, NULL if it could not be read
+ * @mapping: @mappings mappings in order of addresses
+ * @paths: @path_bytes bytes of NUL-terminated paths
+ * @skipped: number of mappings that could not be parsed or exceed a limit
+ * @next: address from which mappings are missing, because the answer is full; 0 if it is complete
  */
 struct proc_answer {
 	struct proc_query query;
-	struct proc_answer *follower;
-	u64 asked_ns;
+	struct proc_answer *list_next;
+	u64 started_ns;
 	u64 bytes;
 	int result;
 	s32 pid;
@@ -98,17 +102,18 @@ struct proc_answer {
 };
 
 /**
- * proc_query_run() - read /proc for @query; may block for as long as a process likes
+ * proc_query_run() - run @query
  * @proc: descriptor of /proc
  * @log: path of /var/log
- * @space: translates paths of cgroups
- * @ret_answer: to be released by proc_answer_deinit(), also where its result is an error
+ * @cgroup_ns: converts cgroup paths
+ * @ret_answer: the answer; free its memory with proc_answer_deinit(), also after an error
  *
- * Locking: none; any thread.
+ * It may block without limit. Locking: none; any thread.
  */
-void proc_query_run(int proc, const char *log, const struct cgroup_namespace *space,
+void proc_query_run(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
 		    const struct proc_query *query, struct proc_answer *ret_answer);
 
+/** proc_answer_deinit() - free what @answer owns */
 void proc_answer_deinit(struct proc_answer *answer);
 
 #endif

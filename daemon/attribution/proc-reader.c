@@ -13,13 +13,17 @@
 #include "util/time.h"
 
 #define STACK_BYTES (128U << 10)
-/* Answers that wait to be taken, before readers rest; of mappings so many are large. */
-#define ANSWERS_MOST 256
-#define MAPS_MOST    1
-/* Between two attempts to get memory. */
-#define MEMORY_NS    1000000000ULL
+/* Threads pause while that many answers, or answers with mappings, are not applied yet. */
+#define ANSWERS_MAX	 256
+#define MAPS_ANSWERS_MAX 1
+/* Time between two attempts to allocate an answer. */
+#define MEMORY_RETRY_NS 1000000000ULL
 
-/** struct proc_queue - queries that wait, the oldest first */
+/**
+ * struct proc_queue - a queue of queries
+ * @query: the queries, the oldest first; @count of them
+ * @budget: limits what the threads of this queue read
+ */
 struct proc_queue {
 	struct proc_query query[PROC_QUERIES];
 	u32 count;
@@ -27,10 +31,13 @@ struct proc_queue {
 };
 
 /**
- * struct proc_thread
- * @owner: of the mappings that it reads; 0 for none
- * @reading: it may be blocked in the kernel
- * @spare: the answer for a query that finds no memory; never NULL when a query is taken
+ * struct proc_thread - a background thread
+ * @reader: what it belongs to
+ * @queue: the queue that it serves
+ * @thread: its id; 0 if it was not started
+ * @owner: owner of the mappings that it reads; 0 for none
+ * @reading: it runs a query, and may be blocked in the kernel
+ * @spare: answer for a query without memory; allocated before a query is removed from the queue
  */
 struct proc_thread {
 	struct proc_reader *reader;
@@ -43,15 +50,25 @@ struct proc_thread {
 
 /**
  * struct proc_reader
- * @users: threads that have not ended, and the one that has made it; the last one frees it
- * @first, @last: answers; @answers of them, @maps_answers with mappings
- * @thread: the first reads the identity of tasks, the second names of containers, the others
- *	mappings
+ * @lock: protects everything below, except that proc_reader_has_answers() reads @answers without it
+ * @work: signalled when a query, an answer or an owner changes
+ * @cgroup_ns: converts cgroup paths
+ * @log: path of /var/log
+ * @proc: descriptor of /proc
+ * @fd: eventfd, readable if there may be answers
+ * @users: number of running threads, plus 1 until proc_reader_free(). The last user frees the
+ *	structure
+ * @quit: the threads shall end
+ * @answers: number of answers in the list
+ * @maps_answers: number of these with mappings
+ * @first, @last: list of answers, the oldest first
+ * @tasks, @pods, @maps: the queues
+ * @thread: one thread for @tasks, one for @pods, the others for @maps
  */
 struct proc_reader {
 	pthread_mutex_t lock;
 	pthread_cond_t work;
-	struct cgroup_namespace space;
+	struct cgroup_namespace cgroup_ns;
 	char log[128];
 	int proc;
 	int fd;
@@ -69,18 +86,18 @@ struct proc_reader {
 
 u64 proc_budget_wait(struct proc_budget *b, u64 now_ns)
 {
-	u64 passed = now_ns - b->at_ns, full = PROC_BYTES_BURST / PROC_BYTES_SECOND + 1;
+	u64 passed = now_ns - b->at_ns, full = PROC_BYTES_BURST / PROC_BYTES_PER_SECOND + 1;
 
 	if (!b->at_ns || passed / 1000000000 >= 2 * full)
 		b->bytes = PROC_BYTES_BURST;
 	else
-		b->bytes += (s64)(passed * PROC_BYTES_SECOND / 1000000000);
+		b->bytes += (s64)(passed * PROC_BYTES_PER_SECOND / 1000000000);
 	if (b->bytes > (s64)PROC_BYTES_BURST)
 		b->bytes = PROC_BYTES_BURST;
 	b->at_ns = now_ns;
 	if (b->bytes > 0)
 		return 0;
-	return (u64)(1 - b->bytes) * 1000000000 / PROC_BYTES_SECOND + 1;
+	return (u64)(1 - b->bytes) * 1000000000 / PROC_BYTES_PER_SECOND + 1;
 }
 
 void proc_budget_charge(struct proc_budget *b, u64 bytes)
@@ -88,7 +105,7 @@ void proc_budget_charge(struct proc_budget *b, u64 bytes)
 	b->bytes -= (s64)bytes;
 }
 
-/* Under the lock, which is released. */
+/* Drop a reference. The caller holds the lock, which is released. */
 static void reader_put(struct proc_reader *r)
 {
 	bool last = !--r->users;
@@ -99,7 +116,7 @@ static void reader_put(struct proc_reader *r)
 	while (r->first) {
 		struct proc_answer *a = r->first;
 
-		r->first = a->follower;
+		r->first = a->list_next;
 		proc_answer_deinit(a);
 		free(a);
 	}
@@ -112,7 +129,7 @@ static void reader_put(struct proc_reader *r)
 	free(r);
 }
 
-static bool owner_is_read(const struct proc_reader *r, u64 owner)
+static bool owner_is_busy(const struct proc_reader *r, u64 owner)
 {
 	for (u32 i = 0; owner && i < ARRAY_SIZE(r->thread); i++)
 		if (r->thread[i].owner == owner)
@@ -120,11 +137,11 @@ static bool owner_is_read(const struct proc_reader *r, u64 owner)
 	return false;
 }
 
-/* The first query whose owner has no read under way. */
+/* Remove the oldest query for whose owner no thread reads. Returns false if there is none. */
 static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct proc_query *ret)
 {
 	for (u32 i = 0; i < q->count; i++) {
-		if (owner_is_read(r, q->query[i].owner))
+		if (owner_is_busy(r, q->query[i].owner))
 			continue;
 		*ret = q->query[i];
 		q->count--;
@@ -134,7 +151,7 @@ static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct 
 	return false;
 }
 
-/* Until there is work, or for @ns if that is not 0. */
+/* Wait until @work is signalled, or for @ns if that is not 0. The caller holds the lock. */
 static void thread_wait(struct proc_reader *r, u64 ns)
 {
 	struct timespec until;
@@ -148,12 +165,13 @@ static void thread_wait(struct proc_reader *r, u64 ns)
 	pthread_cond_timedwait(&r->work, &r->lock, &until);
 }
 
-static bool has_room(const struct proc_reader *r, const struct proc_thread *t)
+static bool reader_has_capacity(const struct proc_reader *r, const struct proc_thread *t)
 {
-	return r->answers < ANSWERS_MOST && (t->queue != &r->maps || r->maps_answers < MAPS_MOST);
+	return r->answers < ANSWERS_MAX &&
+	       (t->queue != &r->maps || r->maps_answers < MAPS_ANSWERS_MAX);
 }
 
-/* The next query for @t, under the lock; false at the end. */
+/* Wait for the next query of @t. The caller holds the lock. Returns false if @t shall end. */
 static bool thread_next(struct proc_thread *t, struct proc_query *ret)
 {
 	struct proc_reader *r = t->reader;
@@ -164,8 +182,8 @@ static bool thread_next(struct proc_thread *t, struct proc_query *ret)
 		if (!t->spare)
 			t->spare = malloc(sizeof(*t->spare));
 		if (!t->spare)
-			ns = MEMORY_NS;
-		if (!ns && has_room(r, t) && queue_pop(r, t->queue, ret))
+			ns = MEMORY_RETRY_NS;
+		if (!ns && reader_has_capacity(r, t) && queue_pop(r, t->queue, ret))
 			return true;
 		thread_wait(r, ns);
 	}
@@ -177,31 +195,31 @@ static void answer_push(struct proc_reader *r, struct proc_answer *answer)
 	const u64 one = 1;
 
 	if (r->last)
-		r->last->follower = answer;
+		r->last->list_next = answer;
 	else
 		r->first = answer;
 	r->last = answer;
 	__atomic_store_n(&r->answers, r->answers + 1, __ATOMIC_RELAXED);
 	r->maps_answers += answer->mappings > 0;
-	/* A full counter wakes too. */
+	/* The write fails only if the counter is full, and then the eventfd is readable. */
 	if (write(r->fd, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* The answer to @query; one that says -ENOMEM if there is no memory. */
+/* Run @query without the lock. Without memory the answer is @spare with the result -ENOMEM. */
 static struct proc_answer *thread_answer(struct proc_thread *t, const struct proc_query *query)
 {
 	struct proc_reader *r = t->reader;
 	struct proc_answer *answer = malloc(sizeof(*answer));
 
 	if (answer) {
-		proc_query_run(r->proc, r->log, &r->space, query, answer);
+		proc_query_run(r->proc, r->log, &r->cgroup_ns, query, answer);
 		return answer;
 	}
 	answer = t->spare;
 	t->spare = NULL;
 	*answer = (struct proc_answer){ .query = *query,
-					.asked_ns = time_now_ns(),
+					.started_ns = time_now_ns(),
 					.result = -ENOMEM };
 	return answer;
 }
@@ -224,7 +242,7 @@ static void *thread_run(void *arg)
 		t->reading = false;
 		proc_budget_charge(&t->queue->budget, answer->bytes);
 		answer_push(r, answer);
-		/* Others may wait for this owner. */
+		/* Another thread may have a query of the same owner. */
 		pthread_cond_broadcast(&r->work);
 	}
 	free(t->spare);
@@ -272,7 +290,7 @@ static int threads_start(struct proc_reader *r)
 	return 0;
 }
 
-int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *space,
+int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
 		    struct proc_reader **ret_reader)
 {
 	struct proc_reader *r = calloc(1, sizeof(*r));
@@ -281,7 +299,7 @@ int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *sp
 
 	if (!r)
 		return -ENOMEM;
-	*r = (struct proc_reader){ .space = *space, .proc = -1, .fd = -1, .users = 1 };
+	*r = (struct proc_reader){ .cgroup_ns = *cgroup_ns, .proc = -1, .fd = -1, .users = 1 };
 	snprintf(r->log, sizeof(r->log), "%s", log);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -338,12 +356,12 @@ bool proc_reader_push(struct proc_reader *r, const struct proc_query *query)
 	return fits;
 }
 
-bool proc_reader_due(const struct proc_reader *r)
+bool proc_reader_has_answers(const struct proc_reader *r)
 {
 	return __atomic_load_n(&r->answers, __ATOMIC_RELAXED);
 }
 
-int proc_reader_fd(const struct proc_reader *r)
+int proc_reader_get_fd(const struct proc_reader *r)
 {
 	return r->fd;
 }
@@ -356,13 +374,13 @@ struct proc_answer *proc_reader_pop(struct proc_reader *r)
 	pthread_mutex_lock(&r->lock);
 	a = r->first;
 	if (a) {
-		r->first = a->follower;
+		r->first = a->list_next;
 		r->last = r->first ? r->last : NULL;
 		__atomic_store_n(&r->answers, r->answers - 1, __ATOMIC_RELAXED);
 		r->maps_answers -= a->mappings > 0;
 		pthread_cond_broadcast(&r->work);
 	} else if (read(r->fd, &count, sizeof(count)) < 0) {
-		/* It was empty. */
+		/* The eventfd was not readable. */
 		count = 0;
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -371,6 +389,6 @@ struct proc_answer *proc_reader_pop(struct proc_reader *r)
 
 u64 proc_reader_memory(const struct proc_reader *r)
 {
-	return sizeof(*r) + ANSWERS_MOST * sizeof(struct proc_answer) +
-	       (PROC_MAP_READERS + MAPS_MOST) * (u64)PROC_ANSWER_BYTES;
+	return sizeof(*r) + ANSWERS_MAX * sizeof(struct proc_answer) +
+	       (PROC_MAP_READERS + MAPS_ANSWERS_MAX) * (u64)PROC_ANSWER_BYTES;
 }

@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that read /proc and the directories of logs, so that neither a process nor a file system
- * delays a drain thread. Queries wait in three queues of fixed size: one for the identity of tasks
- * and one for names of containers, each with one thread, and one for mappings.
+ * Background threads that run queries, so that neither a process nor a file system delays a drain
+ * thread. There are three queues of fixed size: the identity of tasks, the names of containers
+ * (one thread each), and mappings (PROC_MAP_READERS threads).
  *
- * A read of mappings may never end, and a thread that waits in the kernel cannot be cancelled.
- * So each owner (a user, or a container of root) has at most one such read at a time: an owner
- * that delays it occupies one of PROC_MAP_READERS threads, and its own processes wait for it.
+ * A read of mappings may block without limit, and a thread that waits in the kernel cannot be
+ * cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An
+ * owner that blocks reads occupies one thread and delays only its own processes.
  *
- * Why threads, and no helper process that could be killed: a helper needs the daemon's right to
- * read other processes, a protocol, and as many processes as there are hostile owners, each
- * started in a daemon with locked memory. It would gain little, since Linux 6.17 ends the delay.
+ * A helper process could be killed instead. It would need the daemon's privileges to read other
+ * processes, a protocol, and one process for each hostile owner. Since Linux 6.17 a process cannot
+ * block these reads, so a helper would gain little.
  */
 #ifndef SPEPROF_PROC_READER_H
 #define SPEPROF_PROC_READER_H
 
 #include "proc-query.h"
 
-/* Threads that read mappings. */
+/* Number of threads that read mappings. */
 #define PROC_MAP_READERS 4
-/* Queries that wait, of each queue. */
+/* Capacity of each queue. */
 #define PROC_QUERIES 512
 
-/* What all reads of a queue may cost: so many bytes a second, and so many at once after a rest. */
-#define PROC_BYTES_SECOND (4ULL << 20)
-#define PROC_BYTES_BURST  (16ULL << 20)
+/* Rate and burst of the token bucket that limits the reads of each queue, bytes. */
+#define PROC_BYTES_PER_SECOND (4ULL << 20)
+#define PROC_BYTES_BURST      (16ULL << 20)
 
-/** struct proc_budget - a token bucket; @bytes may be negative after a large read */
+/**
+ * struct proc_budget - a token bucket; all zeros is a full one
+ * @bytes: available bytes; negative after a large read
+ * @at_ns: time at which @bytes was computed
+ */
 struct proc_budget {
 	s64 bytes;
 	u64 at_ns;
 };
 
 /**
- * proc_budget_wait() - when the next read may begin
+ * proc_budget_wait() - return the time until the next read may begin
  * @now_ns: CLOCK_MONOTONIC
  *
- * Return: 0, or ns from @now_ns on.
+ * Return: ns after @now_ns; 0 if a read may begin now.
  */
 u64 proc_budget_wait(struct proc_budget *budget, u64 now_ns);
 
-/** proc_budget_charge() - a read has cost @bytes */
+/** proc_budget_charge() - subtract the cost of a read, @bytes */
 void proc_budget_charge(struct proc_budget *budget, u64 bytes);
 
 struct proc_reader;
@@ -49,33 +53,45 @@ struct proc_reader;
  * proc_reader_new() - start the threads
  * @proc: descriptor of /proc, duplicated
  * @log: path of /var/log, copied
- * @space: copied
+ * @cgroup_ns: copied
+ * @ret_reader: free it with proc_reader_free()
  *
  * Return: 0 or a negative errno.
  */
-int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *space,
+int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
 		    struct proc_reader **ret_reader);
 
-/** proc_reader_free() - does not wait for a read that goes on: its thread ends after it */
+/**
+ * proc_reader_free() - stop the threads; returns NULL
+ *
+ * It does not wait for a read that blocks: that thread ends later, and frees what it uses.
+ */
 struct proc_reader *proc_reader_free(struct proc_reader *reader);
 
-/** proc_reader_push() - from any thread; false, and the query stays the caller's, if the queue is full */
+/**
+ * proc_reader_push() - queue @query
+ *
+ * Locking: none; any thread.
+ *
+ * Return: false if the queue is full; the caller then still owns @query->pod.
+ */
 bool proc_reader_push(struct proc_reader *reader, const struct proc_query *query);
 
-/** proc_reader_due() - whether answers wait; any thread */
-bool proc_reader_due(const struct proc_reader *reader);
+/** proc_reader_has_answers() - return whether there are answers; any thread may call it */
+bool proc_reader_has_answers(const struct proc_reader *reader);
 
-/** proc_reader_fd() - readable while answers wait */
-int proc_reader_fd(const struct proc_reader *reader);
+/** proc_reader_get_fd() - return a descriptor that is readable if there may be answers */
+int proc_reader_get_fd(const struct proc_reader *reader);
 
 /**
- * proc_reader_pop() - the oldest answer, or NULL
+ * proc_reader_pop() - remove and return the oldest answer; NULL if there is none
  *
- * The caller owns it: proc_answer_deinit() and free().
+ * The caller owns the answer: call proc_answer_deinit() and free(). A call that returns NULL also
+ * clears the descriptor of proc_reader_get_fd().
  */
 struct proc_answer *proc_reader_pop(struct proc_reader *reader);
 
-/** proc_reader_memory() - bytes that queues and answers take at the most, without stacks */
+/** proc_reader_memory() - return the maximum size of queues and answers, bytes, without stacks */
 u64 proc_reader_memory(const struct proc_reader *reader);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "procfs-scan.h"
+#include "procfs.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,16 +11,23 @@
 #include "cgroup-namespace.h"
 #include "container.h"
 #include "maps.h"
-#include "procfs.h"
+#include "source/source.h"
 #include "tasks/task-event.h"
 
-/* struct scan - of the process @pid, of which @maps mappings were told */
+/**
+ * struct scan - state of procfs_scan_tasks()
+ * @sink: receives the events
+ * @time_ns: time of the events
+ * @pid: the process that is scanned
+ * @maps: number of its mappings that were reported
+ * @cgroup_ns: converts cgroup paths
+ */
 struct scan {
 	const struct source_sink *sink;
 	u64 time_ns;
 	s32 pid;
 	u32 maps;
-	struct cgroup_namespace space;
+	struct cgroup_namespace cgroup_ns;
 };
 
 static bool emit_map(void *ctx, const struct procfs_map *map)
@@ -59,8 +66,8 @@ static void emit_comm(const struct scan *scan, s32 tid, char *comm)
 	scan->sink->task(scan->sink->ctx, &event);
 }
 
-/* The kernel's number of it, as perf has it; of another hierarchy one that is as good. */
-static u64 cgroup_id(const char *cgroup)
+/* Returns the id of a cgroup as perf reports it; for a hierarchy of version 1 a hash of the path. */
+static u64 cgroup_get_id(const char *cgroup)
 {
 	char path[PATH_MAX + sizeof("/sys/fs/cgroup")];
 	struct stat st;
@@ -71,7 +78,7 @@ static u64 cgroup_id(const char *cgroup)
 
 static void emit_cgroup(const struct scan *scan, int dir)
 {
-	/* Version 2's line is the last one: a dozen hierarchies may come before, of PATH_MAX each. */
+	/* The line of version 2 is the last one, after up to a dozen others with paths of PATH_MAX. */
 	char text[16 * PATH_MAX], name[PATH_MAX];
 	struct task_event event = {
 		.type = TASK_CGROUP,
@@ -81,24 +88,24 @@ static void emit_cgroup(const struct scan *scan, int dir)
 		.parent_pid = -1,
 		.name = name,
 	};
-	ssize_t n = procfs_read(dir, "cgroup", text, sizeof(text));
+	ssize_t n = procfs_read_file(dir, "cgroup", text, sizeof(text));
 	const char *path;
 	size_t len;
 
 	if (n < 0)
 		return;
-	if (!cgroup_namespace_path(&scan->space, text, name, sizeof(name))) {
-		if (!container_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
+	if (!cgroup_namespace_convert_path(&scan->cgroup_ns, text, name, sizeof(name))) {
+		if (!container_choose_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
 			return;
 		memcpy(name, path, len);
 		name[len] = 0;
 	}
-	event.cgroup = cgroup_id(name);
+	event.cgroup = cgroup_get_id(name);
 	scan->sink->task(scan->sink->ctx, &event);
 }
 
-/* Directories of /proc that are numbers; 0 for others. */
-static s32 task_number(const char *name)
+/* Returns the TID that the name of a directory in /proc denotes; 0 for other names. */
+static s32 name_parse_tid(const char *name)
 {
 	char *end;
 	long n = strtol(name, &end, 10);
@@ -117,23 +124,22 @@ static void scan_threads(struct scan *scan, int dir)
 	if (!tasks && fd >= 0)
 		close(fd);
 	while (tasks && (entry = readdir(tasks))) {
-		s32 tid = task_number(entry->d_name);
-		int thread = tid ? procfs_task(dirfd(tasks), tid) : -1;
+		s32 tid = name_parse_tid(entry->d_name);
+		int thread = tid ? procfs_open_task(dirfd(tasks), tid) : -1;
 
 		if (thread < 0)
 			continue;
-		if (procfs_stat(thread, &stat) == 0)
+		if (procfs_read_stat(thread, &stat) == 0)
 			emit_comm(scan, tid, stat.comm);
-		/* Through a thread that has any: a leader that exited before the others has none. */
+		/* Only one thread needs to report them. A leader that exited first has none. */
 		if (!scan->maps)
-			procfs_maps(thread, 0, emit_map, scan, &cost);
+			procfs_read_maps(thread, 0, emit_map, scan, &cost);
 		close(thread);
 	}
 	if (tasks)
 		closedir(tasks);
 }
 
-/* _text, as perf names the kernel's mapping. */
 void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -144,7 +150,7 @@ void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 		.time_ns = time_ns,
 		.pid = -1,
 		.parent_pid = -1,
-		.name = "[kernel.kallsyms]_text",
+		.name = "[kernel.kallsyms]_text", /* perf's name for it */
 	};
 
 	while (f && fscanf(f, "%llx %*c %127s%*[^\n]", &at, name) == 2 && strcmp(name, "_text"))
@@ -168,11 +174,11 @@ int procfs_scan_tasks(const struct source_sink *sink, u64 time_ns)
 
 	if (!proc)
 		return -errno;
-	cgroup_namespace_init(&scan.space);
+	cgroup_namespace_init(&scan.cgroup_ns);
 	procfs_scan_kernel(sink, time_ns);
 	while ((entry = readdir(proc))) {
-		scan.pid = task_number(entry->d_name);
-		dir = scan.pid ? procfs_task(dirfd(proc), scan.pid) : -1;
+		scan.pid = name_parse_tid(entry->d_name);
+		dir = scan.pid ? procfs_open_task(dirfd(proc), scan.pid) : -1;
 		if (dir < 0)
 			continue;
 		scan.maps = 0;

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A line of maps: a path of PATH_MAX, of which each byte may be \012, and the rest. */
+/* Maximum size of a line of maps: the kernel may write each of PATH_MAX bytes as "\012". */
 #define MAPS_BUFFER (4 * PATH_MAX + 4096)
 
-int procfs_task(int proc, s32 tid)
+int procfs_open_task(int proc, s32 tid)
 {
 	char name[16];
 	int fd;
@@ -26,7 +26,7 @@ int procfs_task(int proc, s32 tid)
 	return fd < 0 ? -errno : fd;
 }
 
-int procfs_thread(int dir, s32 tid)
+int procfs_open_thread(int dir, s32 tid)
 {
 	char name[24];
 	int fd;
@@ -45,7 +45,7 @@ bool procfs_has_thread(int dir, s32 tid)
 	return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
 }
 
-ssize_t procfs_read(int dir, const char *file, char *buf, size_t size)
+ssize_t procfs_read_file(int dir, const char *file, char *buf, size_t size)
 {
 	int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
 	size_t done = 0;
@@ -70,15 +70,15 @@ ssize_t procfs_read(int dir, const char *file, char *buf, size_t size)
 	return (ssize_t)done;
 }
 
-int procfs_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
+int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
 {
 	char buf[4096], *at, *uid;
-	ssize_t n = procfs_read(dir, "status", buf, sizeof(buf));
+	ssize_t n = procfs_read_file(dir, "status", buf, sizeof(buf));
 	long tgid;
 
 	if (n < 0)
 		return (int)n;
-	/* "Name:" comes first; the kernel escapes newlines in it. */
+	/* Only "Name:" precedes it, in which the kernel escapes newlines. */
 	at = strstr(buf, "\nTgid:");
 	if (!at)
 		return -EBADMSG;
@@ -91,21 +91,21 @@ int procfs_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
 	return 0;
 }
 
-int procfs_stat(int dir, struct procfs_stat *ret_stat)
+int procfs_read_stat(int dir, struct procfs_stat *ret_stat)
 {
 	struct procfs_stat st = { 0 };
 	char buf[2048], *open, *close;
-	ssize_t n = procfs_read(dir, "stat", buf, sizeof(buf));
+	ssize_t n = procfs_read_file(dir, "stat", buf, sizeof(buf));
 	size_t len;
 
 	if (n < 0)
 		return (int)n;
-	/* A name may hold parentheses, and anything else: the last one closes it. */
+	/* The name may contain parentheses, so the last one in the line ends it. */
 	open = strchr(buf, '(');
 	close = strrchr(buf, ')');
 	if (!open || !close || close < open)
 		return -EBADMSG;
-	/* proc(5): state, then fields 4 to 8, flags, 10 to 19, threads, 21, starttime, ... */
+	/* Fields 3, 9, 20, 22, 26 and 28 of proc_pid_stat(5). */
 	if (sscanf(close + 1,
 		   " %c %*d %*d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
 		   " %" SCNu32 " %*d %" SCNu64 " %*u %*d %*u %" SCNu64 " %*u %" SCNu64,
@@ -120,7 +120,7 @@ int procfs_stat(int dir, struct procfs_stat *ret_stat)
 	return 0;
 }
 
-/* The kernel writes a newline in a path as \012, and nothing else. */
+/* Convert "\012" to a newline, the only byte that the kernel escapes in a path. */
 static void path_unescape(char *path)
 {
 	char *to = path;
@@ -136,7 +136,10 @@ static void path_unescape(char *path)
 	*to = '\0';
 }
 
-/* Whether @line is a mapping, executable or not; @map->path is NULL if not executable. */
+/*
+ * Parse a line of maps. Returns false if it is invalid. If the mapping is not executable, only
+ * @map->path is set, to NULL.
+ */
 static bool map_parse(char *line, struct procfs_map *map)
 {
 	u32 major, minor;
@@ -144,12 +147,12 @@ static bool map_parse(char *line, struct procfs_map *map)
 	int at;
 
 	map->path = NULL;
-	/* Most lines are not executable, and need no more than a look at their flags. */
+	/* Most mappings are not executable: test that before the slow sscanf(). */
 	at = (int)strcspn(line, " ");
 	if (strnlen(line + at, 4) == 4 && line[at + 3] == '-')
 		return true;
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64
-		   "%n",
+	if (sscanf(line,
+		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n",
 		   &map->start, &map->end, flags, &map->offset, &major, &minor, &map->inode,
 		   &at) != 7 ||
 	    map->start >= map->end || strlen(flags) != 4 || flags[2] != 'x')
@@ -162,6 +165,13 @@ static bool map_parse(char *line, struct procfs_map *map)
 	return true;
 }
 
+/**
+ * struct map_reader - state of procfs_read_maps()
+ * @each, @ctx, @from: its parameters
+ * @skipped: as in struct procfs_maps_cost
+ * @overlong: the current line is longer than the buffer, and is skipped
+ * @ended: @each returned false
+ */
 struct map_reader {
 	bool (*each)(void *ctx, const struct procfs_map *map);
 	void *ctx;
@@ -171,7 +181,7 @@ struct map_reader {
 	bool ended;
 };
 
-/* The complete lines of @buf; returns the bytes they take. */
+/* Process all complete lines of @buf. Returns their size. */
 static size_t map_lines(struct map_reader *r, char *buf, size_t len)
 {
 	size_t done = 0;
@@ -192,7 +202,7 @@ static size_t map_lines(struct map_reader *r, char *buf, size_t len)
 	return done;
 }
 
-/* The text of maps at @fd. */
+/* Read and parse the text of maps at @fd. */
 static void maps_read(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
 	char buf[MAPS_BUFFER];
@@ -216,7 +226,7 @@ static void maps_read(int fd, struct map_reader *r, struct procfs_maps_cost *cos
 		memmove(buf, buf + done, len);
 		if (len < sizeof(buf))
 			continue;
-		/* No newline in a full buffer: drop the line, up to its end. */
+		/* The buffer is full and has no newline: skip this line. */
 		if (!r->overlong)
 			r->skipped++;
 		r->overlong = true;
@@ -224,7 +234,7 @@ static void maps_read(int fd, struct map_reader *r, struct procfs_maps_cost *cos
 	}
 }
 
-/* Linux 6.11's, which headers of older ones lack; the layout is part of the kernel's ABI. */
+/* struct procmap_query of Linux 6.11, which older headers lack. */
 struct map_query {
 	u64 size;
 	u64 flags;
@@ -245,11 +255,11 @@ struct map_query {
 
 #define MAP_QUERY	     _IOWR('f', 17, struct map_query)
 #define MAP_QUERY_EXECUTABLE 0x04
-#define MAP_QUERY_NEXT	     0x10 /* the mapping around the address, else the next one */
-/* What a query costs, in bytes of text that take as long to read. */
+#define MAP_QUERY_NEXT	     0x10 /* the mapping that contains the address, or the next one */
+/* A query takes as long as reading that many bytes of text. */
 #define MAP_QUERY_BYTES 256
 
-/* The mapping at @address or behind it; @path is "" of anonymous memory. */
+/* Query the first executable mapping that ends after @address; @path is "" if anonymous. */
 static int maps_query_ioctl(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
 {
 	struct map_query q = {
@@ -276,7 +286,7 @@ static int maps_query_ioctl(int fd, u64 address, char *path, u32 size, struct ma
 	return 0;
 }
 
-/* Executable mappings by queries; -ENOTTY where the kernel knows none, before the first. */
+/* Query all executable mappings. Returns -ENOTTY, before any, if the kernel has no queries. */
 static int maps_query(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
 	char path[PATH_MAX];
@@ -301,12 +311,12 @@ static int maps_query(int fd, struct map_reader *r, struct procfs_maps_cost *cos
 		if (!r->each(r->ctx, &map))
 			return 0;
 	}
-	/* No mapping is left, or the process ended meanwhile. */
+	/* There are no more mappings, or the process exited. */
 	return cost->bytes || ret == -ENOENT || ret == -ESRCH ? 0 : ret;
 }
 
-int procfs_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map), void *ctx,
-		struct procfs_maps_cost *ret_cost)
+int procfs_read_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map),
+		     void *ctx, struct procfs_maps_cost *ret_cost)
 {
 	struct map_reader r = { .each = each, .ctx = ctx, .from = from };
 	struct procfs_maps_cost cost = { 0 };

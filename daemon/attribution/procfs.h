@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * /proc of one task at a time, through a descriptor of its directory: what is
- * read belongs to that task, even if it dies and its number is used again.
+ * Reads /proc of one task, through a descriptor of the task's directory. So all results belong to
+ * that task, even if it exits and its PID is reused.
  */
 #ifndef SPEPROF_PROCFS_H
 #define SPEPROF_PROCFS_H
@@ -10,16 +10,20 @@
 
 #include <sys/types.h>
 
-/** PF_KTHREAD of a task's flags, kernel ABI in practice: ps depends on it */
+struct source_sink;
+
+/** PROCFS_KTHREAD - PF_KTHREAD of &procfs_stat.flags; the kernel cannot change it, as ps uses it */
 #define PROCFS_KTHREAD 0x00200000U
 
 /**
- * struct procfs_stat - of /proc/PID/stat
- * @comm: raw bytes; longer than 15 for some kernel threads
+ * struct procfs_stat - the contents of /proc/PID/stat
+ * @comm: raw name of the task; kernel threads may have more than 15 bytes
  * @state: 'R', 'Z', ...
- * @threads: of its thread group
- * @start_time: ticks since boot
- * @start_code, @start_stack: change with execve; 0 where they may not be seen
+ * @flags: the kernel's PF_ flags
+ * @threads: number of threads in the process
+ * @start_time: time of the fork in ticks since the boot
+ * @start_code, @start_stack: addresses, which change with execve(); 0 if the caller may not see
+ *	them
  */
 struct procfs_stat {
 	char comm[64];
@@ -33,8 +37,11 @@ struct procfs_stat {
 
 /**
  * struct procfs_map - an executable mapping
- * @device: of the file, as device_number() makes it
- * @path: NUL-terminated raw bytes; "" if anonymous
+ * @start, @end: the addresses from @start to @end - 1
+ * @offset: file offset of @start
+ * @inode: inode number of the file
+ * @device: device of the file, as device_number() returns it
+ * @path: raw path, NUL-terminated; "" for anonymous memory
  */
 struct procfs_map {
 	u64 start;
@@ -46,61 +53,95 @@ struct procfs_map {
 };
 
 /**
- * procfs_task() - open the directory of a process or thread
+ * procfs_open_task() - open the directory of a process or thread
  * @proc: descriptor of /proc
  *
- * Return: a descriptor; -ENOENT if there is no such task.
+ * Return: a descriptor; -ENOENT if the task does not exist; another negative errno.
  */
-int procfs_task(int proc, s32 tid);
+int procfs_open_task(int proc, s32 tid);
 
-/** procfs_thread() - open the directory of @tid, a thread of the process at @dir; -ENOENT */
-int procfs_thread(int dir, s32 tid);
+/**
+ * procfs_open_thread() - open the directory of a thread of a process
+ * @dir: descriptor of the process's directory
+ *
+ * Return: a descriptor; -ENOENT if @tid is no thread of that process; another negative errno.
+ */
+int procfs_open_thread(int dir, s32 tid);
 
-/** procfs_has_thread() - whether @tid is a thread of the process at @dir */
+/** procfs_has_thread() - return whether @tid is a thread of the process at @dir */
 bool procfs_has_thread(int dir, s32 tid);
 
 /**
- * procfs_read() - a whole small file
- * @buf: receives at most @size - 1 bytes and a NUL
+ * procfs_read_file() - read a file of a task's directory from its start
+ * @dir: descriptor of the directory
+ * @buf: receives at most @size - 1 bytes and a NUL; a longer file is truncated
  *
- * Return: bytes; -ESRCH if the task is gone.
+ * Return: number of bytes; -ESRCH if the task exited; another negative errno.
  */
-ssize_t procfs_read(int dir, const char *file, char *buf, size_t size);
+ssize_t procfs_read_file(int dir, const char *file, char *buf, size_t size);
 
 /**
- * procfs_ids() - the process of the task at @dir, and its user
- * @ret_uid: the real user id, which a process without privileges cannot change
+ * procfs_read_ids() - read the process and the user of a task
+ * @dir: descriptor of the task's directory
+ * @ret_tgid: thread group id
+ * @ret_uid: real user id, which a process without privileges cannot change
  *
- * Return: 0; -EBADMSG if /proc shows no process; another negative errno.
+ * Return: 0; -EBADMSG if the status file has no valid thread group id; another negative errno.
  */
-int procfs_ids(int dir, s32 *ret_tgid, u32 *ret_uid);
-
-int procfs_stat(int dir, struct procfs_stat *ret_stat);
+int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid);
 
 /**
- * struct procfs_maps_cost - what reading mappings came to
- * @skipped: lines that were not understood, and whatever follows after PROCFS_MAPS_BYTES
- * @bytes: read, or as good as read where the kernel answers queries
+ * procfs_read_stat() - read the stat file of a task
+ * @dir: descriptor of the task's directory
+ *
+ * Return: 0; -EBADMSG if the file cannot be parsed; another negative errno.
+ */
+int procfs_read_stat(int dir, struct procfs_stat *ret_stat);
+
+/**
+ * struct procfs_maps_cost - what reading mappings cost
+ * @skipped: lines that could not be parsed, plus 1 if there was more than PROCFS_MAPS_BYTES
+ * @bytes: bytes read; a query of the kernel counts as MAP_QUERY_BYTES
  */
 struct procfs_maps_cost {
 	u64 skipped;
 	u64 bytes;
 };
 
-/* Above what vm.max_map_count's default of 65530 lines take, unless their paths are long. */
+/* Enough for 65530 lines, the default of vm.max_map_count, unless their paths are long. */
 #define PROCFS_MAPS_BYTES (8U << 20)
 
 /**
- * procfs_maps() - hand executable mappings to @each, in order
- * @from: an address; only mappings that end behind it
- * @each: returns false to end
+ * procfs_read_maps() - call @each for the executable mappings of a task, in order of addresses
+ * @dir: descriptor of the task's directory
+ * @from: only mappings that end after this address
+ * @each: called with @ctx; returns false to end the walk
+ * @ret_cost: what was read and skipped
  *
- * Linux 6.11 and later answer queries for executable mappings alone (PROCMAP_QUERY); the text is
- * read where they do not. Before Linux 6.17 both wait for the mmap lock of the process.
+ * Linux 6.11 and later answer queries for executable mappings (PROCMAP_QUERY); else it parses the
+ * text of maps. Before Linux 6.17 both wait for the mmap lock of the process.
  *
  * Return: 0, or a negative errno.
  */
-int procfs_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map),
-		void *ctx, struct procfs_maps_cost *ret_cost);
+int procfs_read_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map),
+		     void *ctx, struct procfs_maps_cost *ret_cost);
+
+/**
+ * procfs_scan_tasks() - report all tasks in /proc, and the kernel, as task events of a recording
+ * @sink: receives names, cgroups and executable mappings
+ * @time_ns: time of the events
+ *
+ * Tasks that exit during the scan are skipped.
+ *
+ * Return: 0, or a negative errno if /proc cannot be read.
+ */
+int procfs_scan_tasks(const struct source_sink *sink, u64 time_ns);
+
+/**
+ * procfs_scan_kernel() - report the kernel's mapping as a task event
+ *
+ * It reports nothing if /proc/kallsyms hides addresses.
+ */
+void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns);
 
 #endif

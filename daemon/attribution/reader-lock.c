@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "reader-lock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,68 +9,76 @@
 
 #include "util/time.h"
 
-/* On a cache line of its own. */
+/** struct attribute_reader - a reader slot, alone on its cache line */
 struct attribute_reader {
 	pthread_mutex_t lock;
-	struct attribute_lock *share;
+	struct attribute_lock *parent;
 } __attribute__((aligned(64)));
 
 /**
  * struct attribute_lock
- * @gate: of writers; readers go through it while one waits, so that it gets its turn
- * @waiting: how many writers there are
- * @since_ns: since when all seats are taken
+ * @gate: held by the writer. New readers pass through it while a writer waits, so that readers
+ *	cannot starve the writer
+ * @writers: number of threads that wait for the write lock or hold it
+ * @readers: number of slots
+ * @write_start_ns: time at which the writer got all slots
+ * @longest_write_ns: longest time that a writer held all slots
+ *
+ * Lock order: @gate, then the slots in ascending order. A thread that takes @gate holds no slot.
  */
 struct attribute_lock {
 	pthread_mutex_t gate;
-	u32 waiting;
+	u32 writers;
 	u32 readers;
-	u64 since_ns;
-	u64 longest_ns;
+	u64 write_start_ns;
+	u64 longest_write_ns;
 	struct attribute_reader reader[];
 };
 
 int attribute_lock_new(u32 readers, struct attribute_lock **ret_lock)
 {
 	size_t size = sizeof(struct attribute_lock) + readers * sizeof(struct attribute_reader);
-	struct attribute_lock *share = aligned_alloc(64, (size + 63) & ~(size_t)63);
+	struct attribute_lock *lock = aligned_alloc(64, (size + 63) & ~(size_t)63);
 
-	if (!share)
+	if (!lock)
 		return -ENOMEM;
-	memset(share, 0, size);
-	share->readers = readers;
-	pthread_mutex_init(&share->gate, NULL);
+	memset(lock, 0, size);
+	lock->readers = readers;
+	pthread_mutex_init(&lock->gate, NULL);
 	for (u32 i = 0; i < readers; i++) {
-		share->reader[i].share = share;
-		pthread_mutex_init(&share->reader[i].lock, NULL);
+		lock->reader[i].parent = lock;
+		pthread_mutex_init(&lock->reader[i].lock, NULL);
 	}
-	*ret_lock = share;
+	*ret_lock = lock;
 	return 0;
 }
 
-struct attribute_lock *attribute_lock_free(struct attribute_lock *share)
+struct attribute_lock *attribute_lock_free(struct attribute_lock *lock)
 {
-	if (!share)
+	if (!lock)
 		return NULL;
-	for (u32 i = 0; i < share->readers; i++)
-		pthread_mutex_destroy(&share->reader[i].lock);
-	pthread_mutex_destroy(&share->gate);
-	free(share);
+	for (u32 i = 0; i < lock->readers; i++)
+		pthread_mutex_destroy(&lock->reader[i].lock);
+	pthread_mutex_destroy(&lock->gate);
+	free(lock);
 	return NULL;
 }
 
-struct attribute_reader *attribute_lock_reader(struct attribute_lock *share, u32 index)
+struct attribute_reader *attribute_lock_get_reader(struct attribute_lock *lock, u32 index)
 {
-	return share ? &share->reader[index] : NULL;
+	if (!lock)
+		return NULL;
+	assert(index < lock->readers);
+	return &lock->reader[index];
 }
 
 void attribute_read_begin(struct attribute_reader *reader)
 {
 	if (!reader)
 		return;
-	if (__atomic_load_n(&reader->share->waiting, __ATOMIC_RELAXED)) {
-		pthread_mutex_lock(&reader->share->gate);
-		pthread_mutex_unlock(&reader->share->gate);
+	if (__atomic_load_n(&reader->parent->writers, __ATOMIC_RELAXED)) {
+		pthread_mutex_lock(&reader->parent->gate);
+		pthread_mutex_unlock(&reader->parent->gate);
 	}
 	pthread_mutex_lock(&reader->lock);
 }
@@ -82,46 +91,47 @@ void attribute_read_end(struct attribute_reader *reader)
 
 void attribute_write_begin(struct attribute_reader *reader)
 {
-	struct attribute_lock *share;
+	struct attribute_lock *lock;
 
 	if (!reader)
 		return;
-	share = reader->share;
+	lock = reader->parent;
 	pthread_mutex_unlock(&reader->lock);
-	__atomic_add_fetch(&share->waiting, 1, __ATOMIC_RELAXED);
-	pthread_mutex_lock(&share->gate);
-	for (u32 i = 0; i < share->readers; i++)
-		pthread_mutex_lock(&share->reader[i].lock);
-	share->since_ns = time_now_ns();
+	__atomic_add_fetch(&lock->writers, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&lock->gate);
+	for (u32 i = 0; i < lock->readers; i++)
+		pthread_mutex_lock(&lock->reader[i].lock);
+	lock->write_start_ns = time_now_ns();
 }
 
 void attribute_write_end(struct attribute_reader *reader)
 {
-	struct attribute_lock *share;
+	struct attribute_lock *lock;
 	u64 took;
 
 	if (!reader)
 		return;
-	share = reader->share;
-	took = time_now_ns() - share->since_ns;
-	if (took > share->longest_ns)
-		__atomic_store_n(&share->longest_ns, took, __ATOMIC_RELAXED);
-	for (u32 i = 0; i < share->readers; i++)
-		if (&share->reader[i] != reader)
-			pthread_mutex_unlock(&share->reader[i].lock);
-	__atomic_sub_fetch(&share->waiting, 1, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&share->gate);
+	lock = reader->parent;
+	took = time_now_ns() - lock->write_start_ns;
+	if (took > lock->longest_write_ns)
+		__atomic_store_n(&lock->longest_write_ns, took, __ATOMIC_RELAXED);
+	/* The caller's own slot stays locked: it is the reader lock from now on. */
+	for (u32 i = 0; i < lock->readers; i++)
+		if (&lock->reader[i] != reader)
+			pthread_mutex_unlock(&lock->reader[i].lock);
+	__atomic_sub_fetch(&lock->writers, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock->gate);
 }
 
 void attribute_read_yield(struct attribute_reader *reader)
 {
-	if (!reader || !__atomic_load_n(&reader->share->waiting, __ATOMIC_RELAXED))
+	if (!reader || !__atomic_load_n(&reader->parent->writers, __ATOMIC_RELAXED))
 		return;
 	attribute_read_end(reader);
 	attribute_read_begin(reader);
 }
 
-u64 attribute_lock_longest_ns(const struct attribute_lock *share)
+u64 attribute_lock_get_longest_write_ns(const struct attribute_lock *lock)
 {
-	return share ? __atomic_load_n(&share->longest_ns, __ATOMIC_RELAXED) : 0;
+	return lock ? __atomic_load_n(&lock->longest_write_ns, __ATOMIC_RELAXED) : 0;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The lock for an attributor that several threads use. Each thread has a reader lock slot of its
- * own, so readers do not contend. A writer takes all slots. A result is valid until the thread
- * releases its slot or takes the write lock.
+ * The reader-writer lock for an attributor that several threads use. Each thread has its own reader
+ * slot, so readers do not contend for a cache line. A writer locks all slots.
  *
  *	attribute_read_begin(reader);
- *	if (!attributor_task_cached(attributor, tid, time, &index, &span)) {
+ *	if (!attributor_find_process_cached(attributor, tid, time, &index, &span)) {
  *		attribute_write_begin(reader);
- *		index = attributor_task(attributor, tid);
+ *		index = attributor_find_process(attributor, tid);
  *		attribute_write_end(reader);
  *	}
  *	attribute_read_end(reader);
  *
- * With a reader of NULL, for a single thread, all functions do nothing.
+ * A result is valid until the thread releases its slot or takes the write lock. If @reader is
+ * NULL, all functions do nothing: the attributor has only one user.
  */
 #ifndef SPEPROF_READER_LOCK_H
 #define SPEPROF_READER_LOCK_H
@@ -25,43 +25,45 @@ struct attribute_reader;
 /** attribute_lock_new() - allocate a lock with @readers slots; returns 0 or -ENOMEM */
 int attribute_lock_new(u32 readers, struct attribute_lock **ret_lock);
 
-/** attribute_lock_free() - free a lock, which may be NULL; returns NULL */
-struct attribute_lock *attribute_lock_free(struct attribute_lock *share);
+/** attribute_lock_free() - free a lock that no thread uses; @lock may be NULL. Returns NULL */
+struct attribute_lock *attribute_lock_free(struct attribute_lock *lock);
 
 /**
- * attribute_lock_reader() - return slot @index of @share; NULL if @share is NULL
+ * attribute_lock_get_reader() - return slot @index of @lock; NULL if @lock is NULL
  *
- * A thread uses one slot. While it holds the slot it must not wait for a lock that a writer may
- * hold.
+ * Each slot belongs to one thread. While the thread holds it, it must not wait for anything that
+ * a writer may hold.
  */
-struct attribute_reader *attribute_lock_reader(struct attribute_lock *share, u32 index);
+struct attribute_reader *attribute_lock_get_reader(struct attribute_lock *lock, u32 index);
 
-/** attribute_read_begin() - take the reader lock; waits for a writer */
+/** attribute_read_begin() - lock @reader; waits while a writer waits for the lock or holds it */
 void attribute_read_begin(struct attribute_reader *reader);
 
-/** attribute_read_end() - release the reader lock */
+/** attribute_read_end() - unlock @reader */
 void attribute_read_end(struct attribute_reader *reader);
 
 /**
  * attribute_write_begin() - exchange the held reader lock for the write lock
  *
- * The slot is free for a moment in between, so earlier results are invalid: query them again.
+ * Another writer may run in between, so earlier results are invalid: query them again.
  */
 void attribute_write_begin(struct attribute_reader *reader);
+
 /**
- * attribute_write_end() - exchange the write lock for the reader lock, without a write in
- * between
+ * attribute_write_end() - exchange the held write lock for the reader lock
+ *
+ * No writer runs in between, so results obtained under the write lock stay valid.
  */
 void attribute_write_end(struct attribute_reader *reader);
 
 /**
- * attribute_read_yield() - let waiting writers proceed during a long read
+ * attribute_read_yield() - release and retake the reader lock if a writer waits
  *
- * Earlier results are invalid afterwards, as with attribute_write_begin().
+ * Call it during a long read. Earlier results are invalid afterwards.
  */
 void attribute_read_yield(struct attribute_reader *reader);
 
-/** attribute_lock_longest_ns() - return the longest time that a writer held the lock, ns */
-u64 attribute_lock_longest_ns(const struct attribute_lock *share);
+/** attribute_lock_get_longest_write_ns() - return the longest time that a writer held the lock, ns */
+u64 attribute_lock_get_longest_write_ns(const struct attribute_lock *lock);
 
 #endif

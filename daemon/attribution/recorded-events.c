@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a recording tells of tasks: all there is to know, as /proc is another
- * machine's. Events are all here before the samples, so that what was when is kept:
- * whose a TID was, and what a process was before it became another.
+ * Applies task events of a recording. They are the only source, because /proc belongs to another
+ * machine. All events precede the samples, so the tables keep the history: which process had a TID
+ * at which time, and which entry succeeded another one.
  */
 #include "attributor-internal.h"
 #include "tasks/task-event.h"
 
 #include <stdio.h>
 
-/* Programs that one process executed, or containers it was in, told apart; a bound for hostile ones. */
+/* Limit of exec and moves that a lookup follows for one process, against hostile recordings. */
 #define SUCCESSORS_MAX 64
 
-#define NOBODY UINT32_MAX
+#define NO_TASK UINT32_MAX /* value of &attributor.switch_timeline: the task is unknown */
 
-static u32 event_process(struct attributor *a, s32 pid)
+/* Returns the process of @pid. A new one is called ":PID" until an event reports its name. */
+static u32 process_find_or_add(struct attributor *a, s32 pid)
 {
 	u32 i = process_find(a, pid);
 	char name[16];
@@ -23,48 +24,51 @@ static u32 event_process(struct attributor *a, s32 pid)
 		return i;
 	i = process_new(a, pid);
 	snprintf(name, sizeof(name), ":%d", pid);
-	process_name(&a->process[i], name);
+	process_set_name(&a->process[i], name);
 	return i;
 }
 
-static void owner_set(struct attributor *a, s32 tid, u32 index, u64 from)
+static void tid_owner_set(struct attributor *a, s32 tid, u32 index, u64 from)
 {
-	thread_set(a, tid, index, 0);
-	timeline_add(&a->owners, (u32)tid, from, index, a->process[index].pub.generation);
+	thread_set_process(a, tid, index, 0);
+	timeline_add(&a->owner_timeline, (u32)tid, from, index, a->process[index].pub.generation);
 }
 
-/* @tid is of @index, and was before the event that said so, unless another one had it. */
-static void owner_known(struct attributor *a, s32 tid, u32 index, u64 time_ns)
+/*
+ * Record that an event at @time_ns shows @tid in process @index. If no earlier event mentions @tid,
+ * it has belonged to the process from the beginning of the recording.
+ */
+static void tid_owner_confirm(struct attributor *a, s32 tid, u32 index, u64 time_ns)
 {
-	struct thread_slot slot = threads_find(&a->threads, tid);
+	struct thread_slot slot = thread_table_find(&a->threads, tid);
 
 	if (slot.bucket && slot.bucket->process[slot.way] == index &&
 	    slot.bucket->stamp[slot.way] == a->stamp[index])
 		return;
-	owner_set(a, tid, index, slot.bucket ? time_ns : TIMELINE_ALWAYS);
+	tid_owner_set(a, tid, index, slot.bucket ? time_ns : TIMELINE_ALWAYS);
 }
 
 /*
- * Another entry for what @index is from @time_ns on; the same one where times are
- * not known. The old one's samples stay what they were.
+ * Create an entry that succeeds process @index at @time_ns, so that earlier samples stay with the
+ * old one. Returns @index itself if the time is unknown, or if the table is full.
  */
-static u32 process_succeed(struct attributor *a, u32 index, u64 time_ns)
+static u32 process_add_successor(struct attributor *a, u32 index, u64 time_ns)
 {
 	u32 next;
 
 	if (!time_ns)
 		return index;
-	process_die(a, index);
+	process_mark_dead(a, index);
 	next = process_new(a, a->process[index].pub.pid);
-	/* Its own entry may have been the one to go. */
+	/* process_new() reused the old entry. */
 	if (next == index)
 		return next;
-	process_contain(a, next, a->process[index].pub.container);
+	process_set_container(a, next, a->process[index].pub.container);
 	memcpy(a->process[next].pub.comm, a->process[index].pub.comm,
 	       sizeof(a->process[next].pub.comm));
-	a->process[index].after = next;
-	a->process[index].after_generation = a->process[next].pub.generation;
-	a->process[index].after_ns = time_ns;
+	a->process[index].successor = next;
+	a->process[index].successor_generation = a->process[next].pub.generation;
+	a->process[index].succeeded_ns = time_ns;
 	return next;
 }
 
@@ -73,20 +77,20 @@ static void event_comm(struct attributor *a, const struct task_event *e)
 	u32 i = process_find(a, e->pid);
 
 	if (e->exec && i != ATTRIBUTE_NONE) {
-		owner_known(a, e->tid, i, e->time_ns);
-		i = process_succeed(a, i, e->time_ns);
+		tid_owner_confirm(a, e->tid, i, e->time_ns);
+		i = process_add_successor(a, i, e->time_ns);
 		maps_clear(&a->store, &a->process[i].maps);
-		thread_set(a, e->tid, i, 0);
+		thread_set_process(a, e->tid, i, 0);
 	} else if (e->exec) {
-		i = event_process(a, e->pid);
-		owner_set(a, e->tid, i, e->time_ns);
+		i = process_find_or_add(a, e->pid);
+		tid_owner_set(a, e->tid, i, e->time_ns);
 	} else {
-		i = event_process(a, e->pid);
-		owner_known(a, e->tid, i, e->time_ns);
+		i = process_find_or_add(a, e->pid);
+		tid_owner_confirm(a, e->tid, i, e->time_ns);
 	}
-	/* The main thread's name is the process's, unless no better one is known. */
+	/* The main thread names the process. Another thread does so only until then. */
 	if (e->name && (e->tid == e->pid || a->process[i].pub.comm[0] == ':'))
-		process_name(&a->process[i], e->name);
+		process_set_name(&a->process[i], e->name);
 }
 
 static void event_fork(struct attributor *a, const struct task_event *e)
@@ -94,19 +98,19 @@ static void event_fork(struct attributor *a, const struct task_event *e)
 	u32 parent, i;
 
 	if (e->pid == e->parent_pid) {
-		owner_set(a, e->tid, event_process(a, e->pid), e->time_ns);
+		tid_owner_set(a, e->tid, process_find_or_add(a, e->pid), e->time_ns);
 		return;
 	}
-	parent = e->parent_pid > 0 ? event_process(a, e->parent_pid) : ATTRIBUTE_NONE;
+	parent = e->parent_pid > 0 ? process_find_or_add(a, e->parent_pid) : ATTRIBUTE_NONE;
 	i = process_find(a, e->pid);
 	if (i != ATTRIBUTE_NONE)
-		process_die(a, i);
+		process_mark_dead(a, i);
 	i = process_new(a, e->pid);
-	owner_set(a, e->tid, i, e->time_ns);
-	/* The parent's own entry may have been the one to go. */
+	tid_owner_set(a, e->tid, i, e->time_ns);
+	/* process_new() may have evicted the parent. */
 	if (parent == ATTRIBUTE_NONE || parent == i)
 		return;
-	process_contain(a, i, a->process[parent].pub.container);
+	process_set_container(a, i, a->process[parent].pub.container);
 	memcpy(a->process[i].pub.comm, a->process[parent].pub.comm, sizeof(a->process[i].pub.comm));
 	maps_copy(&a->store, &a->process[i].maps, &a->process[parent].maps);
 }
@@ -121,13 +125,13 @@ static void event_mmap(struct attributor *a, const struct task_event *e)
 	if (!e->name || !e->size || e->size > UINT64_MAX - e->start)
 		return;
 	if (e->pid > 0)
-		maps = &a->process[event_process(a, e->pid)].maps;
+		maps = &a->process[process_find_or_add(a, e->pid)].maps;
 	maps_add(&a->store, maps, &m,
 		 &(struct binary_key){ .path = e->name,
 				       .build_id = e->build_id,
 				       .build_id_size = e->build_id_size });
 	if (e->pid > 0)
-		owner_known(a, e->pid, process_find(a, e->pid), e->time_ns);
+		tid_owner_confirm(a, e->pid, process_find(a, e->pid), e->time_ns);
 }
 
 static void event_exit(struct attributor *a, const struct task_event *e)
@@ -135,34 +139,34 @@ static void event_exit(struct attributor *a, const struct task_event *e)
 	u32 i = process_find(a, e->pid);
 
 	if (i != ATTRIBUTE_NONE && e->tid == e->pid)
-		process_die(a, i);
+		process_mark_dead(a, i);
 }
 
-/* The first word on where a process is counts for all of its time. */
+/* Apply the cgroup of a process. The first one is valid for all earlier samples, too. */
 static void event_cgroup(struct attributor *a, const struct task_event *e)
 {
 	u32 container, i, next;
 
 	if (!e->name || e->pid <= 0)
 		return;
-	i = event_process(a, e->pid);
-	container = container_index(a, e->name, strlen(e->name));
-	owner_known(a, e->pid, i, e->time_ns);
+	i = process_find_or_add(a, e->pid);
+	container = container_find_or_add(a, e->name, strlen(e->name));
+	tid_owner_confirm(a, e->pid, i, e->time_ns);
 	if (a->process[i].pub.container && a->process[i].pub.container != container &&
 	    a->process[i].state == PROCESS_LIVING) {
-		next = process_succeed(a, i, e->time_ns);
+		next = process_add_successor(a, i, e->time_ns);
 		if (next != i)
 			maps_copy(&a->store, &a->process[next].maps, &a->process[i].maps);
-		thread_set(a, e->pid, next, 0);
+		thread_set_process(a, e->pid, next, 0);
 		i = next;
 	}
-	process_contain(a, i, container);
+	process_set_container(a, i, container);
 }
 
-void attributor_event(struct attributor *a, const struct task_event *e)
+void attributor_apply_event(struct attributor *a, const struct task_event *e)
 {
 	if (a->live) {
-		attributor_event_live(a, e);
+		attributor_apply_event_live(a, e);
 		return;
 	}
 	if (e->type == TASK_MMAP) {
@@ -170,8 +174,8 @@ void attributor_event(struct attributor *a, const struct task_event *e)
 		return;
 	}
 	if (e->type == TASK_SWITCH) {
-		timeline_add(&a->switches, e->cpu, e->time_ns, e->tid < 0 ? NOBODY : (u32)e->tid,
-			     0);
+		timeline_add(&a->switch_timeline, e->cpu, e->time_ns,
+			     e->tid < 0 ? NO_TASK : (u32)e->tid, 0);
 		return;
 	}
 	if (e->pid <= 0 || (e->tid <= 0 && e->type != TASK_CGROUP))
@@ -194,48 +198,51 @@ void attributor_event(struct attributor *a, const struct task_event *e)
 
 bool attributor_has_times(const struct attributor *a)
 {
-	return a->live || a->owners.count || a->switches.count;
+	return a->live || a->owner_timeline.count || a->switch_timeline.count;
 }
 
-/* What @index became by @time_ns, which is in @span; that is cut to when it was so. */
-static u32 process_during(struct attributor *a, u32 index, u32 generation, u64 time_ns,
-			  struct attribute_span *span)
+/*
+ * Returns the successor of process @index that is valid at @time_ns, and shortens @span to the
+ * times for which it is.
+ */
+static u32 process_find_successor(struct attributor *a, u32 index, u32 generation, u64 time_ns,
+				  struct attribute_span *span)
 {
 	const struct process *p;
 
 	for (u32 n = 0; n < SUCCESSORS_MAX; n++) {
 		p = &a->process[index];
-		/* There was no room for all processes of the recording. */
+		/* The table was too small for the recording, and the entry was reused. */
 		if (p->pub.generation != generation)
 			break;
-		if (!p->after_ns)
+		if (!p->succeeded_ns)
 			return index;
-		if (time_ns < p->after_ns) {
-			span->to = p->after_ns < span->to ? p->after_ns : span->to;
+		if (time_ns < p->succeeded_ns) {
+			span->to = p->succeeded_ns < span->to ? p->succeeded_ns : span->to;
 			return index;
 		}
-		span->from = p->after_ns > span->from ? p->after_ns : span->from;
-		index = p->after;
-		generation = p->after_generation;
+		span->from = p->succeeded_ns > span->from ? p->succeeded_ns : span->from;
+		index = p->successor;
+		generation = p->successor_generation;
 	}
 	a->stats.unresolved++;
 	return ATTRIBUTE_NONE;
 }
 
-u32 attributor_task_during(struct attributor *a, s32 tid, u64 time_ns,
-			   struct attribute_span *ret_span)
+u32 attributor_find_process_during(struct attributor *a, s32 tid, u64 time_ns,
+				   struct attribute_span *ret_span)
 {
 	const struct timeline_span *owner;
 
 	if (a->live)
-		return attributor_task_live(a, tid, time_ns, ret_span);
+		return attributor_find_process_live(a, tid, time_ns, ret_span);
 	*ret_span = (struct attribute_span){ 0, ATTRIBUTE_AT_END };
 	if (tid <= 0)
-		return tid ? ATTRIBUTE_NONE : IDLE;
-	switch (timeline_find(&a->owners, (u32)tid, time_ns, &owner)) {
+		return tid ? ATTRIBUTE_NONE : IDLE_PROCESS;
+	switch (timeline_find(&a->owner_timeline, (u32)tid, time_ns, &owner)) {
 	case TIMELINE_NO_KEY:
-		return attributor_task(a, tid);
-	case TIMELINE_NOT_YET:
+		return attributor_find_process(a, tid);
+	case TIMELINE_TOO_EARLY:
 		a->stats.unresolved++;
 		*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 		return ATTRIBUTE_NONE;
@@ -243,26 +250,30 @@ u32 attributor_task_during(struct attributor *a, s32 tid, u64 time_ns,
 		break;
 	}
 	*ret_span = (struct attribute_span){ owner->from, owner->to };
-	return process_during(a, owner->value, owner->extra, time_ns, ret_span);
+	return process_find_successor(a, owner->value, owner->extra, time_ns, ret_span);
 }
 
-u32 attributor_task_at(struct attributor *a, s32 tid, u64 time_ns)
+u32 attributor_find_process_at(struct attributor *a, s32 tid, u64 time_ns)
 {
 	struct attribute_span span;
 
-	return attributor_task_during(a, tid, time_ns - (time_ns == ATTRIBUTE_AT_END), &span);
+	return attributor_find_process_during(a, tid, time_ns - (time_ns == ATTRIBUTE_AT_END),
+					      &span);
 }
 
-s32 attributor_running(struct attributor *a, u32 cpu, u64 time_ns, u64 early_ns, u64 late_ns)
+s32 attributor_find_running_tid(struct attributor *a, u32 cpu, u64 time_ns, u64 early_ns,
+				u64 late_ns)
 {
 	const struct timeline_span *span;
 
 	if (a->live)
-		return cpu < a->ring_cpus ? switch_ring_find(&a->rings[cpu], time_ns - early_ns,
-							     time_ns + late_ns) :
-					    -1;
-	if (!a->switches.count || timeline_find(&a->switches, cpu, time_ns, &span) != TIMELINE_FOUND ||
-	    span->value == NOBODY)
+		return cpu < a->ring_cpus ?
+			       switch_ring_find(&a->switch_rings[cpu], time_ns - early_ns,
+						time_ns + late_ns) :
+			       -1;
+	if (!a->switch_timeline.count ||
+	    timeline_find(&a->switch_timeline, cpu, time_ns, &span) != TIMELINE_FOUND ||
+	    span->value == NO_TASK)
 		return -1;
 	return (s32)span->value;
 }

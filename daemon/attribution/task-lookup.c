@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What /proc answers, in the attributor's tables. A query runs at once, on the caller's thread,
- * or in the background (proc-reader.h): then tables are changed when its answer is taken, and
- * events may have changed them in between.
+ * Looks up tasks in /proc, and applies the answers to the tables. A query runs at once on the
+ * caller's thread, or on a background thread (proc-reader.h). In the background, events can change
+ * the tables before the answer is applied.
  */
 #include "attributor-internal.h"
 
@@ -15,75 +15,77 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RETRIES 3 /* of an answer that events made out of date */
+#define QUERY_RETRIES 3 /* limit of queries that are repeated because of events */
 
-/* What one refresh may cost: entries looked at, at some microseconds each. */
+/* Limits of one refresh: processes (sampled, others, with mappings) and buckets of threads. */
 #define REFRESH_PROCESSES 256
 #define REFRESH_IDLE	  64
 #define REFRESH_MAPS	  16
 #define REFRESH_BUCKETS	  64
 
-#define MAPS_MS 10000 /* before mappings are read again without a cause */
+#define MAPS_MS 10000 /* time until mappings are read again without another reason */
 
-static void answer_take(struct attributor *a, const struct proc_answer *answer);
+static void answer_apply(struct attributor *a, const struct proc_answer *answer);
 
-bool attributor_query(struct attributor *a, const struct proc_query *q)
+bool attributor_submit_query(struct attributor *a, const struct proc_query *q)
 {
 	struct proc_answer answer;
 
 	if (a->reader)
 		return proc_reader_push(a->reader, q);
-	proc_query_run(a->proc, a->log, &a->space, q, &answer);
-	answer_take(a, &answer);
+	proc_query_run(a->proc_fd, a->log_path, &a->cgroup_ns, q, &answer);
+	answer_apply(a, &answer);
 	proc_answer_deinit(&answer);
 	return true;
 }
 
-/* The container that @answer names; @otherwise if that could not be read. */
-static u32 answer_container(struct attributor *a, const struct proc_answer *answer, u32 otherwise)
+/* Returns the container in @answer; @fallback if /proc/PID/cgroup could not be read. */
+static u32 answer_find_container(struct attributor *a, const struct proc_answer *answer,
+				 u32 fallback)
 {
 	if (!answer->cgroup)
-		return otherwise;
-	return *answer->cgroup ? container_index(a, answer->cgroup, strlen(answer->cgroup)) : 0;
+		return fallback;
+	return *answer->cgroup ? container_find_or_add(a, answer->cgroup, strlen(answer->cgroup)) :
+				 0;
 }
 
 /* Mappings */
 
 /*
- * Whose fault it is if its mappings take long: a user's. Containers of root have no user of their
- * own, but a cgroup.
+ * Returns a number for the owner of a process, who can delay a read of its mappings: the user, or
+ * for root the cgroup, because containers often run as root.
  */
-static u64 map_owner(const struct proc_answer *answer)
+static u64 answer_get_map_owner(const struct proc_answer *answer)
 {
 	if (answer->uid)
 		return 1ULL << 32 | answer->uid;
 	return path_hash(answer->cgroup ? answer->cgroup : "") | 1ULL << 63;
 }
 
-/* After @answer about process @index; through thread @tid. */
+/* Query the mappings of process @index through its thread @tid. @answer describes the process. */
 static void maps_query(struct attributor *a, u32 index, s32 tid, const struct proc_answer *answer)
 {
 	struct process *p = &a->process[index];
 	const struct proc_query q = {
 		.kind = PROC_QUERY_MAPS,
-		.owner = map_owner(answer),
+		.owner = answer_get_map_owner(answer),
 		.tid = tid,
 		.pid = p->pub.pid,
 		.index = index,
 		.generation = p->pub.generation,
 	};
 
-	if (p->querying || answer->stat.flags & PROCFS_KTHREAD)
+	if (p->query_pending || answer->stat.flags & PROCFS_KTHREAD)
 		return;
-	/* Events that are lost from now on raise the doubt again. */
-	a->rereads -= p->doubted && a->rereads;
-	p->doubted = false;
-	p->querying = true;
-	p->mapped = now_ms();
-	if (attributor_query(a, &q))
+	/* Clear the flag before the read, so that events lost during the read set it again. */
+	a->reread_budget -= p->maps_stale && a->reread_budget;
+	p->maps_stale = false;
+	p->query_pending = true;
+	p->maps_read_ms = now_ms();
+	if (attributor_submit_query(a, &q))
 		return;
-	p->querying = false;
-	p->doubted = true;
+	p->query_pending = false;
+	p->maps_stale = true;
 }
 
 static void maps_fill(struct attributor *a, struct maps *maps, const struct proc_answer *answer)
@@ -102,7 +104,7 @@ static void maps_fill(struct attributor *a, struct maps *maps, const struct proc
 	a->store.dropped += answer->skipped;
 }
 
-/* Mappings that events reported after the query override its answer. */
+/* Replace the mappings by @answer, and add those again that events reported since the query. */
 static void maps_merge(struct attributor *a, struct process *p, const struct proc_answer *answer)
 {
 	struct maps reported = p->maps;
@@ -110,7 +112,7 @@ static void maps_merge(struct attributor *a, struct process *p, const struct pro
 	p->maps = (struct maps){ 0 };
 	maps_fill(a, &p->maps, answer);
 	for (u32 i = 0; i < reported.count; i++) {
-		const struct binary_key file = binary_key(reported.entry[i].binary);
+		const struct binary_key file = binary_get_key(reported.entry[i].binary);
 
 		maps_add(&a->store, &p->maps, &reported.entry[i], &file);
 	}
@@ -122,28 +124,28 @@ static bool is_zombie(const struct procfs_stat *st)
 	return st->state == 'Z' || st->state == 'X';
 }
 
-/* A zombie has no image left to compare; nor can it have got another one. */
-static bool same_image(const struct process *p, const struct procfs_stat *st)
+/* Returns whether @st shows the process and program of @p. A zombie has no addresses to compare. */
+static bool image_matches(const struct process *p, const struct procfs_stat *st)
 {
 	return p->start_time == st->start_time &&
-	       (is_zombie(st) || !p->image ||
+	       (is_zombie(st) || !p->has_image ||
 		(p->start_code == st->start_code && p->start_stack == st->start_stack));
 }
 
-/* The entry that @answer is about, if it is still of the same process. */
-static struct process *answer_process(struct attributor *a, const struct proc_answer *answer)
+/* Returns the entry that @answer is about; NULL if it was reused for another process. */
+static struct process *answer_find_process(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct proc_query *q = &answer->query;
 	struct process *p = &a->process[q->index];
 
 	if (p->state == PROCESS_FREE || p->pub.generation != q->generation)
 		return NULL;
-	p->querying = false;
+	p->query_pending = false;
 	return p;
 }
 
-/* The mappings that @answer had no capacity for. */
-static void maps_query_next(struct attributor *a, struct process *p,
+/* Query the mappings that did not fit in @answer. */
+static void maps_query_rest(struct attributor *a, struct process *p,
 			    const struct proc_answer *answer)
 {
 	struct proc_query q = answer->query;
@@ -153,21 +155,21 @@ static void maps_query_next(struct attributor *a, struct process *p,
 		return;
 	}
 	q.from = answer->next;
-	p->querying = true;
-	if (attributor_query(a, &q))
+	p->query_pending = true;
+	if (attributor_submit_query(a, &q))
 		return;
-	p->querying = false;
+	p->query_pending = false;
 	a->store.dropped++;
 }
 
-static void maps_answered(struct attributor *a, const struct proc_answer *answer)
+static void maps_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
-	struct process *p = answer_process(a, answer);
+	struct process *p = answer_find_process(a, answer);
 
-	if (!p || answer->result < 0 || !same_image(p, &answer->stat))
+	if (!p || answer->result < 0 || !image_matches(p, &answer->stat))
 		return;
-	p->mapped = now_ms();
-	if (p->mapped_ns > answer->asked_ns) {
+	p->maps_read_ms = now_ms();
+	if (p->maps_event_ns > answer->started_ns) {
 		maps_merge(a, p, answer);
 	} else {
 		if (!answer->query.from)
@@ -175,75 +177,72 @@ static void maps_answered(struct attributor *a, const struct proc_answer *answer
 		maps_fill(a, &p->maps, answer);
 	}
 	if (answer->next && answer->mappings)
-		maps_query_next(a, p, answer);
+		maps_query_rest(a, p, answer);
 }
 
 /* Processes */
 
-/* Whether @st, in ticks since boot, is of a process that was born at @born_ns. */
-static bool same_birth(u64 born_ns, const struct procfs_stat *st)
+/* Returns whether @st, in ticks since boot, can be a process that was forked at @forked_ns. */
+static bool birth_matches(u64 forked_ns, const struct procfs_stat *st)
 {
 	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
-	/* As it is now: after a suspend in between it is another one, for /proc to find. */
+	/* CLOCK_BOOTTIME includes suspend. A suspend since the fork makes the result false. */
 	u64 ahead = time_clock_ns(CLOCK_BOOTTIME) - time_now_ns();
-	u64 born = (born_ns + ahead) / tick;
+	u64 born = (forked_ns + ahead) / tick;
 
 	return st->start_time <= born + 1 && born <= st->start_time + 1;
 }
 
-/* Identify a process by /proc that only events have reported so far. */
+/* Complete a process that only events have described by the identity from /proc. */
 static void process_adopt(struct process *p, const struct procfs_stat *st)
 {
-	if (!p->start_time && p->born_ns && same_birth(p->born_ns, st))
+	if (!p->start_time && p->forked_ns && birth_matches(p->forked_ns, st))
 		p->start_time = st->start_time;
-	if (p->start_time != st->start_time || p->image || is_zombie(st))
+	if (p->start_time != st->start_time || p->has_image || is_zombie(st))
 		return;
 	p->start_code = st->start_code;
 	p->start_stack = st->start_stack;
-	p->image = true;
+	p->has_image = true;
 }
 
-/* Of one without samples nothing was said: it may move to @container as it is. */
-static bool process_moved(struct attributor *a, u32 index, u32 container)
+/* Returns whether a new entry is needed for @container. A process without samples just moves. */
+static bool process_changed_container(struct attributor *a, u32 index, u32 container)
 {
 	struct process *p = &a->process[index];
 
-	if (a->used[index] & PROCESS_EVER_SAMPLED)
+	if (a->sample_flags[index] & PROCESS_EVER_SAMPLED)
 		return p->pub.container != container;
-	process_contain(a, index, container);
+	process_set_container(a, index, container);
 	return false;
 }
 
-/* What @answer says of process @index, which it made or made whole. */
+/* Set process @index from @answer, and query its mappings. */
 static void process_fill(struct attributor *a, u32 index, const struct proc_answer *answer,
 			 u32 container)
 {
 	struct process *p = &a->process[index];
 
-	p->read_ns = answer->asked_ns;
-	p->unread = false;
-	p->image = true;
+	p->read_ns = answer->started_ns;
+	p->needs_read = false;
+	p->has_image = true;
 	p->start_time = answer->stat.start_time;
 	p->start_code = answer->stat.start_code;
 	p->start_stack = answer->stat.start_stack;
-	process_contain(a, index, container);
-	process_name(p, answer->stat.comm);
+	process_set_container(a, index, container);
+	process_set_name(p, answer->stat.comm);
 	/* Through the thread: a leader that exited before its threads has no maps. */
 	maps_query(a, index, answer->query.tid, answer);
 }
 
-/*
- * Whether @answer shows a thread that outlives its leader. perf reports the leader's exit as that
- * of the process, which goes on.
- */
+/* Returns whether the leader exited before the queried thread, so that the process still runs. */
 static bool leader_exited(const struct proc_answer *answer)
 {
 	return answer->query.tid != answer->pid && is_zombie(&answer->stat) &&
 	       answer->stat.threads > 1;
 }
 
-/* The process that @answer is about, after it was made or brought up to date. */
-static u32 process_answered(struct attributor *a, const struct proc_answer *answer)
+/* Create or update the process of a PROC_QUERY_TASK, and return it. */
+static u32 process_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct procfs_stat *st = &answer->stat;
 	u32 i = process_find(a, answer->pid), container;
@@ -251,17 +250,17 @@ static u32 process_answered(struct attributor *a, const struct proc_answer *answ
 
 	if (i != ATTRIBUTE_NONE)
 		process_adopt(&a->process[i], st);
-	same = i != ATTRIBUTE_NONE && same_image(&a->process[i], st);
-	/* An event said that it exits, and /proc does not know yet; or maps and cgroup are gone. */
-	if (same && (a->process[i].exited ? !leader_exited(answer) : is_zombie(st)))
+	same = i != ATTRIBUTE_NONE && image_matches(&a->process[i], st);
+	/* The process exits: cgroup and mappings in /proc may be gone, but the entry has them. */
+	if (same && (a->process[i].exit_reported ? !leader_exited(answer) : is_zombie(st)))
 		return i;
-	container = answer_container(a, answer, 0);
+	container = answer_find_container(a, answer, 0);
 	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING) {
 		i = process_new(a, answer->pid);
-	} else if (!same || process_moved(a, i, container)) {
-		process_die(a, i);
+	} else if (!same || process_changed_container(a, i, container)) {
+		process_mark_dead(a, i);
 		i = process_new(a, answer->pid);
-	} else if (!a->process[i].unread && !(a->process[i].doubted && a->rereads)) {
+	} else if (!a->process[i].needs_read && !(a->process[i].maps_stale && a->reread_budget)) {
 		return i;
 	}
 	process_fill(a, i, answer, container);
@@ -269,38 +268,38 @@ static u32 process_answered(struct attributor *a, const struct proc_answer *answ
 }
 
 /*
- * Look at a living process again. An image or a container that changed makes
- * another entry, so that what was sampled before stays what it was.
+ * Apply a PROC_QUERY_PROCESS. If program or container changed, the entry is marked dead, and the
+ * next sample creates a new one, so that earlier samples stay with the old one.
  */
-static void process_examined(struct attributor *a, const struct proc_answer *answer)
+static void process_apply_check(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct procfs_stat *st = &answer->stat;
-	struct process *p = answer_process(a, answer);
+	struct process *p = answer_find_process(a, answer);
 	u32 index = answer->query.index;
 
 	if (!p || p->state != PROCESS_LIVING)
 		return;
 	if (answer->result == -ENOENT || answer->result == -ESRCH) {
-		process_die(a, index);
+		process_mark_dead(a, index);
 		return;
 	}
 	if (answer->result < 0)
 		return;
 	process_adopt(p, st);
-	if (!same_image(p, st) || (is_zombie(st) && st->threads <= 1)) {
-		process_die(a, index);
+	if (!image_matches(p, st) || (is_zombie(st) && st->threads <= 1)) {
+		process_mark_dead(a, index);
 		return;
 	}
 	if (is_zombie(st))
 		return;
-	process_name(p, st->comm);
-	if (process_moved(a, index, answer_container(a, answer, p->pub.container)))
-		process_die(a, index);
+	process_set_name(p, st->comm);
+	if (process_changed_container(a, index, answer_find_container(a, answer, p->pub.container)))
+		process_mark_dead(a, index);
 	else if (answer->query.map)
 		maps_query(a, index, p->pub.pid, answer);
 }
 
-void process_query(struct attributor *a, u32 index, bool map)
+void process_check(struct attributor *a, u32 index, bool map)
 {
 	struct process *p = &a->process[index];
 	const struct proc_query q = {
@@ -312,11 +311,11 @@ void process_query(struct attributor *a, u32 index, bool map)
 		.map = map,
 	};
 
-	if (p->querying)
+	if (p->query_pending)
 		return;
-	p->querying = true;
-	if (!attributor_query(a, &q))
-		p->querying = false;
+	p->query_pending = true;
+	if (!attributor_submit_query(a, &q))
+		p->query_pending = false;
 }
 
 /* Threads */
@@ -325,16 +324,16 @@ static struct task_wait *wait_set(const struct attributor *a, s32 tid)
 {
 	u32 h = (u32)tid * 0x9e3779b1U;
 
-	return &a->wait[(h >> 16) % (TASK_WAITS / TASK_WAIT_WAYS) * TASK_WAIT_WAYS];
+	return &a->task_waits[(h >> 16) % (TASK_WAITS / TASK_WAIT_WAYS) * TASK_WAIT_WAYS];
 }
 
-/* Of @tid, or a free one for 0; NULL for none. */
-static struct task_wait *wait_find(const struct attributor *a, s32 tid, s32 wanted)
+/* Returns the entry of @tid if @key is @tid, or a free one if @key is 0; NULL if there is none. */
+static struct task_wait *wait_find(const struct attributor *a, s32 tid, s32 key)
 {
 	struct task_wait *set = wait_set(a, tid);
 
 	for (u32 i = 0; i < TASK_WAIT_WAYS; i++)
-		if (set[i].tid == wanted)
+		if (set[i].tid == key)
 			return &set[i];
 	return NULL;
 }
@@ -343,18 +342,18 @@ bool task_is_pending(const struct attributor *a, s32 tid)
 {
 	const struct task_wait *w = a->reader ? wait_find(a, tid, tid) : NULL;
 
-	return w && now_ms() - w->asked_ms < a->wait_ms;
+	return w && now_ms() - w->started_ms < a->sample_wait_ms;
 }
 
-/* Begin to wait for @tid; false if there is no capacity. */
+/* Queue a query of @tid. Returns false if there is no free entry. */
 static bool wait_begin(struct attributor *a, s32 tid, bool sampled)
 {
 	const struct proc_query q = { .kind = PROC_QUERY_TASK, .tid = tid };
 	struct task_wait *w = wait_find(a, tid, 0);
 
-	if (!w || !attributor_query(a, &q))
+	if (!w || !attributor_submit_query(a, &q))
 		return false;
-	*w = (struct task_wait){ .tid = tid, .asked_ms = now_ms(), .sampled = sampled };
+	*w = (struct task_wait){ .tid = tid, .started_ms = now_ms(), .sampled = sampled };
 	a->stats.lookups++;
 	return true;
 }
@@ -366,8 +365,8 @@ static u32 lookup_now(struct attributor *a, s32 tid)
 	u32 index;
 
 	a->stats.lookups++;
-	proc_query_run(a->proc, a->log, &a->space, &q, &answer);
-	index = answer.result < 0 ? ATTRIBUTE_NONE : process_answered(a, &answer);
+	proc_query_run(a->proc_fd, a->log_path, &a->cgroup_ns, &q, &answer);
+	index = answer.result < 0 ? ATTRIBUTE_NONE : process_apply_answer(a, &answer);
 	proc_answer_deinit(&answer);
 	return index;
 }
@@ -387,16 +386,16 @@ u32 task_lookup(struct attributor *a, s32 tid, bool sampled)
 	return ATTRIBUTE_NONE;
 }
 
-/* Whether an event made @answer out of date; then the query runs again. */
-static bool answer_is_stale(struct attributor *a, const struct proc_answer *answer,
-			    struct task_wait *w)
+/* Repeat the query if an event made @answer obsolete. Returns false if @answer is valid. */
+static bool answer_repeat_if_obsolete(struct attributor *a, const struct proc_answer *answer,
+				      struct task_wait *w)
 {
 	return answer->result >= 0 &&
-	       a->changed_ns[(u32)answer->pid % TASK_CHANGES] > answer->asked_ns &&
-	       w->retries++ < RETRIES && attributor_query(a, &answer->query);
+	       a->changed_ns[(u32)answer->pid % TASK_CHANGES] > answer->started_ns &&
+	       w->retries++ < QUERY_RETRIES && attributor_submit_query(a, &answer->query);
 }
 
-static void task_answered(struct attributor *a, const struct proc_answer *answer)
+static void task_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	s32 tid = answer->query.tid;
 	struct task_wait *w = wait_find(a, tid, tid);
@@ -404,27 +403,27 @@ static void task_answered(struct attributor *a, const struct proc_answer *answer
 	bool sampled;
 	u8 used;
 
-	if (!w || answer_is_stale(a, answer, w))
+	if (!w || answer_repeat_if_obsolete(a, answer, w))
 		return;
 	sampled = w->sampled;
 	*w = (struct task_wait){ 0 };
 	known = answer->result < 0 ? ATTRIBUTE_NONE : process_find(a, answer->pid);
-	used = known == ATTRIBUTE_NONE ? 0 : a->used[known];
+	used = known == ATTRIBUTE_NONE ? 0 : a->sample_flags[known];
 	if (answer->result >= 0)
-		index = process_answered(a, answer);
+		index = process_apply_answer(a, answer);
 	if (sampled)
-		task_found(a, tid, index);
+		task_record_process(a, tid, index);
 	else if (index != ATTRIBUTE_NONE && a->process[index].state == PROCESS_LIVING)
-		a->used[index] = used;
+		a->sample_flags[index] = used;
 }
 
-/* Threads that ended while their process lives: their TIDs may be used again. */
-static void threads_examine(struct attributor *a)
+/* Query some threads. If one exited while its process lives, its TID can be reused. */
+static void threads_check(struct attributor *a)
 {
 	for (u32 n = 0; n < REFRESH_BUCKETS && n < a->threads.count; n++) {
-		struct thread_bucket *b = &a->threads.buckets[a->hand_bucket];
+		struct thread_bucket *b = &a->threads.buckets[a->refresh_bucket_hand];
 
-		a->hand_bucket = (a->hand_bucket + 1) & (a->threads.count - 1);
+		a->refresh_bucket_hand = (a->refresh_bucket_hand + 1) & (a->threads.count - 1);
 		for (u32 i = 0; i < THREAD_WAYS; i++) {
 			u32 index = b->process[i];
 			struct proc_query q = { .kind = PROC_QUERY_THREAD, .tid = b->tid[i] };
@@ -436,17 +435,17 @@ static void threads_examine(struct attributor *a)
 			q.pid = a->process[index].pub.pid;
 			q.index = index;
 			q.generation = a->process[index].pub.generation;
-			attributor_query(a, &q);
+			attributor_submit_query(a, &q);
 		}
 	}
 }
 
-static void thread_answered(struct attributor *a, const struct proc_answer *answer)
+static void thread_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct proc_query *q = &answer->query;
-	struct thread_slot slot = threads_find(&a->threads, q->tid);
+	struct thread_slot slot = thread_table_find(&a->threads, q->tid);
 
-	/* A missing process is found by PROC_QUERY_PROCESS. */
+	/* Only -ESRCH counts: PROC_QUERY_PROCESS finds out if the whole process exited. */
 	if (answer->result != -ESRCH || !slot.bucket ||
 	    slot.bucket->process[slot.way] != q->index ||
 	    a->process[q->index].pub.generation != q->generation ||
@@ -455,55 +454,56 @@ static void thread_answered(struct attributor *a, const struct proc_answer *answ
 	slot.bucket->stamp[slot.way] |= 1;
 }
 
-/* Walk the living that were asked for (@busy) or not, up to @budget of them. */
-static void processes_examine(struct attributor *a, u32 *hand, u32 budget, bool busy)
+/* Query up to @budget living processes that were sampled since their last check, or were not. */
+static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sampled)
 {
 	u32 now = now_ms(), maps = REFRESH_MAPS;
 
-	for (u32 n = 0; n < a->fresh && budget; n++) {
+	for (u32 n = 0; n < a->processes_used && budget; n++) {
 		u32 i = *hand;
 		bool map;
 
-		*hand = i + 1 < a->fresh ? i + 1 : IDLE + 1;
-		if (i == IDLE || i >= a->fresh || a->process[i].state != PROCESS_LIVING ||
-		    !(a->used[i] & PROCESS_SAMPLED) == busy)
+		*hand = i + 1 < a->processes_used ? i + 1 : IDLE_PROCESS + 1;
+		if (i == IDLE_PROCESS || i >= a->processes_used ||
+		    a->process[i].state != PROCESS_LIVING ||
+		    !(a->sample_flags[i] & PROCESS_SAMPLED) == sampled)
 			continue;
-		map = busy && maps && now - a->process[i].mapped >= MAPS_MS;
+		map = sampled && maps && now - a->process[i].maps_read_ms >= MAPS_MS;
 		maps -= map;
-		process_query(a, i, map);
-		a->used[i] &= (u8)~PROCESS_SAMPLED;
+		process_check(a, i, map);
+		a->sample_flags[i] &= (u8)~PROCESS_SAMPLED;
 		budget--;
 	}
 }
 
 void tasks_refresh(struct attributor *a)
 {
-	/* Those at rest first, so that none is looked at twice. */
-	processes_examine(a, &a->hand_idle, REFRESH_IDLE, false);
-	processes_examine(a, &a->hand_busy, REFRESH_PROCESSES, true);
-	threads_examine(a);
+	/* Unsampled ones first: the check of a sampled one clears its flag. */
+	processes_check(a, &a->refresh_idle_hand, REFRESH_IDLE, false);
+	processes_check(a, &a->refresh_sampled_hand, REFRESH_PROCESSES, true);
+	threads_check(a);
 }
 
 /* Answers */
 
-static void answer_take(struct attributor *a, const struct proc_answer *answer)
+static void answer_apply(struct attributor *a, const struct proc_answer *answer)
 {
 	a->stats.unanswered += answer->result == -ENOMEM;
 	switch (answer->query.kind) {
 	case PROC_QUERY_TASK:
-		task_answered(a, answer);
+		task_apply_answer(a, answer);
 		break;
 	case PROC_QUERY_PROCESS:
-		process_examined(a, answer);
+		process_apply_check(a, answer);
 		break;
 	case PROC_QUERY_THREAD:
-		thread_answered(a, answer);
+		thread_apply_answer(a, answer);
 		break;
 	case PROC_QUERY_MAPS:
-		maps_answered(a, answer);
+		maps_apply_answer(a, answer);
 		break;
 	case PROC_QUERY_POD:
-		container_answered(a, answer);
+		container_apply_answer(a, answer);
 		break;
 	}
 }
@@ -513,18 +513,18 @@ void attributor_apply_answers(struct attributor *a)
 	struct proc_answer *answer;
 
 	while (a->reader && (answer = proc_reader_pop(a->reader))) {
-		answer_take(a, answer);
+		answer_apply(a, answer);
 		proc_answer_deinit(answer);
 		free(answer);
 	}
 }
 
-bool attributor_answers_due(const struct attributor *a)
+bool attributor_has_answers(const struct attributor *a)
 {
-	return a->reader && proc_reader_due(a->reader);
+	return a->reader && proc_reader_has_answers(a->reader);
 }
 
-int attributor_answers_fd(const struct attributor *a)
+int attributor_get_answers_fd(const struct attributor *a)
 {
-	return a->reader ? proc_reader_fd(a->reader) : -1;
+	return a->reader ? proc_reader_get_fd(a->reader) : -1;
 }

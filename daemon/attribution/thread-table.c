@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-int threads_init(struct thread_table *table, u32 threads, u32 unresolved)
+int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved)
 {
 	struct thread_bucket *buckets;
 	u32 count = 2, bits = 1;
 
-	/* Half full at @threads, so that few buckets are. */
+	/* Twice as many slots as threads, so that few buckets overflow. */
 	while (count < threads / (THREAD_WAYS / 2) && bits < 28) {
 		count <<= 1;
 		bits++;
@@ -26,45 +26,45 @@ int threads_init(struct thread_table *table, u32 threads, u32 unresolved)
 	return 0;
 }
 
-void threads_deinit(struct thread_table *table)
+void thread_table_deinit(struct thread_table *table)
 {
 	free(table->buckets);
 	table->buckets = NULL;
 }
 
-/* The place to give away: free, else nowhere, else out of date, else in turn. */
+/* Choose a slot: a free one, else a TID that was not found, else an outdated one, else the next. */
 static u32 bucket_victim(struct thread_table *table, const struct thread_bucket *b,
 			 const u32 *stamps)
 {
-	u32 stale = THREAD_WAYS, nowhere = THREAD_WAYS;
+	u32 stale = THREAD_WAYS, unresolved = THREAD_WAYS;
 
 	for (u32 i = 0; i < THREAD_WAYS; i++) {
 		if (!b->tid[i])
 			return i;
 		if (b->process[i] == table->unresolved)
-			nowhere = i;
+			unresolved = i;
 		else if (b->stamp[i] != stamps[b->process[i]])
 			stale = i;
 	}
-	if (nowhere < THREAD_WAYS)
-		return nowhere;
+	if (unresolved < THREAD_WAYS)
+		return unresolved;
 	if (stale < THREAD_WAYS)
 		return stale;
 	table->evicted++;
-	return table->hand++ % THREAD_WAYS;
+	return table->evict_hand++ % THREAD_WAYS;
 }
 
-void threads_set(struct thread_table *table, s32 tid, u32 process, u32 stamp, u32 failed,
-		 const u32 *stamps)
+void thread_table_set(struct thread_table *table, s32 tid, u32 process, u32 stamp, u32 failed_ms,
+		      const u32 *stamps)
 {
-	struct thread_slot slot = threads_find(table, tid);
+	struct thread_slot slot = thread_table_find(table, tid);
 
 	if (!slot.bucket) {
-		slot.bucket = threads_bucket(table, tid);
+		slot.bucket = thread_table_get_bucket(table, tid);
 		slot.way = bucket_victim(table, slot.bucket, stamps);
 	}
 	slot.bucket->tid[slot.way] = tid;
 	slot.bucket->process[slot.way] = process;
 	slot.bucket->stamp[slot.way] = stamp;
-	slot.bucket->failed[slot.way] = failed;
+	slot.bucket->failed_ms[slot.way] = failed_ms;
 }

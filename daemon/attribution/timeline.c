@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Samples of a CPU are in order, so that a task's last answer mostly holds again. */
+/* Number of cached results. Samples of a CPU are in order, so the last result is often valid. */
 #define RECENT 1024
 
 void timeline_deinit(struct timeline *t)
@@ -15,21 +15,21 @@ void timeline_deinit(struct timeline *t)
 
 u64 timeline_memory(const struct timeline *t)
 {
-	return t->room * sizeof(*t->entries) + (t->recent ? RECENT * sizeof(*t->recent) : 0);
+	return t->capacity * sizeof(*t->entries) + (t->recent ? RECENT * sizeof(*t->recent) : 0);
 }
 
 static bool timeline_grow(struct timeline *t)
 {
-	u32 room = t->room ? 2 * t->room : 64;
+	u32 capacity = t->capacity ? 2 * t->capacity : 64;
 	struct timeline_entry *entries;
 
-	if (t->count < t->room)
+	if (t->count < t->capacity)
 		return true;
-	entries = room <= t->max ? realloc(t->entries, room * sizeof(*entries)) : NULL;
+	entries = capacity <= t->max ? realloc(t->entries, capacity * sizeof(*entries)) : NULL;
 	if (!entries)
 		return false;
 	t->entries = entries;
-	t->room = room;
+	t->capacity = capacity;
 	return true;
 }
 
@@ -46,7 +46,7 @@ void timeline_add(struct timeline *t, u32 key, u64 from, u32 value, u32 extra)
 	t->count++;
 }
 
-static int compare(const void *a, const void *b)
+static int entry_compare(const void *a, const void *b)
 {
 	const struct timeline_entry *x = a, *y = b;
 
@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Whether it is ready to be asked. */
+/* Sort the entries. Returns false if there is no memory for @recent. */
 static bool timeline_sort(struct timeline *t)
 {
 	if (t->sorted)
@@ -68,15 +68,15 @@ static bool timeline_sort(struct timeline *t)
 		return false;
 	memset(t->recent, 0, RECENT * sizeof(*t->recent));
 	if (t->count)
-		qsort(t->entries, t->count, sizeof(*t->entries), compare);
+		qsort(t->entries, t->count, sizeof(*t->entries), entry_compare);
 	for (u32 i = 0; i < t->count; i++)
 		t->entries[i].order = i;
 	t->sorted = true;
 	return true;
 }
 
-/* The first entry that is behind @key at @time. */
-static u32 place(const struct timeline *t, u32 key, u64 time)
+/* Returns the first entry that is later than @time, or has a greater key. */
+static u32 timeline_upper_bound(const struct timeline *t, u32 key, u64 time)
 {
 	u32 low = 0, high = t->count, mid;
 
@@ -91,21 +91,21 @@ static u32 place(const struct timeline *t, u32 key, u64 time)
 	return low;
 }
 
-static bool is_of(const struct timeline *t, u32 i, u32 key)
+static bool entry_has_key(const struct timeline *t, u32 i, u32 key)
 {
 	return i < t->count && t->entries[i].key == key;
 }
 
 static struct timeline_span timeline_search(const struct timeline *t, u32 key, u64 time)
 {
-	u32 next = place(t, key, time);
+	u32 next = timeline_upper_bound(t, key, time);
 	struct timeline_span span = {
 		.key = key,
-		.to = is_of(t, next, key) ? t->entries[next].from : UINT64_MAX,
-		.found = is_of(t, next, key) ? TIMELINE_NOT_YET : TIMELINE_NO_KEY,
+		.to = entry_has_key(t, next, key) ? t->entries[next].from : UINT64_MAX,
+		.found = entry_has_key(t, next, key) ? TIMELINE_TOO_EARLY : TIMELINE_NO_KEY,
 	};
 
-	if (next && is_of(t, next - 1, key)) {
+	if (next && entry_has_key(t, next - 1, key)) {
 		span.from = t->entries[next - 1].from;
 		span.value = t->entries[next - 1].value;
 		span.extra = t->entries[next - 1].extra;
@@ -119,10 +119,10 @@ enum timeline_found timeline_find(struct timeline *t, u32 key, u64 time,
 {
 	struct timeline_span *span;
 
-	/* So that there is always an end behind it. */
+	/* The end of a span is exclusive, so the latest possible time is TIMELINE_LAST - 1. */
 	time -= time == TIMELINE_LAST;
 	if (!timeline_sort(t) || (t->full && time >= t->end))
-		return TIMELINE_NOT_YET;
+		return TIMELINE_TOO_EARLY;
 	span = &t->recent[key % RECENT];
 	if (!span->found || span->key != key || time < span->from || time >= span->to)
 		*span = timeline_search(t, key, time);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A timeline stores what was true from which time on: the process of a TID, or the task that ran
- * on a CPU. All events of a recording precede its samples, so lookups go back in time.
+ * A timeline stores values with the time from which they are valid: the process of a TID, or the
+ * task that ran on a CPU. A recording's events are all added before the first lookup.
  */
 #ifndef SPEPROF_TIMELINE_H
 #define SPEPROF_TIMELINE_H
 
 #include "codec/env.h"
 
-#define TIMELINE_ALWAYS 0	   /* from the beginning, or nobody knows when */
-#define TIMELINE_LAST	UINT64_MAX /* at the end */
+#define TIMELINE_ALWAYS 0 /* valid from the beginning, or from an unknown time on */
+#define TIMELINE_LAST	UINT64_MAX /* look up the last value */
 
-/** struct timeline_entry - from time @from on, @key has @value and @extra */
+/**
+ * struct timeline_entry - from time @from on, @key has @value and @extra
+ * @order: position of the entry before sorting, and after it
+ */
 struct timeline_entry {
 	u64 from;
 	u32 key;
@@ -20,7 +23,11 @@ struct timeline_entry {
 	u32 extra;
 };
 
-/* The result of a lookup, valid from @from to @to - 1. */
+/**
+ * struct timeline_span - the result of a lookup of @key, valid from @from to @to - 1
+ * @value, @extra: as in the entry
+ * @found: &enum timeline_found; 0 if the structure is not in use
+ */
 struct timeline_span {
 	u64 from;
 	u64 to;
@@ -31,13 +38,13 @@ struct timeline_span {
 };
 
 /**
- * struct timeline - the entries; all zeros, except @max, is empty
- * @entries: the entries, @count of them; capacity @room
- * @recent: the most recent results, by key
+ * struct timeline - a timeline; all zeros except @max is an empty one
+ * @entries: the entries, @count of them, with memory for @capacity
+ * @recent: results of recent lookups, by key
  * @end: if @full, the earliest time of an entry that did not fit
  * @max: maximum number of entries; set by the owner
  * @full: an entry did not fit
- * @sorted: @entries are sorted, and @recent is valid
+ * @sorted: @entries are sorted by key and time, and @recent is valid
  */
 struct timeline {
 	struct timeline_entry *entries;
@@ -45,23 +52,32 @@ struct timeline {
 	u64 end;
 	u32 max;
 	u32 count;
-	u32 room;
+	u32 capacity;
 	bool full;
 	bool sorted;
 };
 
 enum timeline_found {
 	TIMELINE_NO_KEY = 1, /* the key has no entry */
-	TIMELINE_NOT_YET, /* no entry is that early, or it did not fit */
+	TIMELINE_TOO_EARLY, /* all entries of the key are later, or an entry may be missing */
 	TIMELINE_FOUND,
 };
 
+/** timeline_deinit() - free the memory; the timeline is empty and cannot be used again */
 void timeline_deinit(struct timeline *timeline);
 
-/** timeline_add() - add an entry, in any order of times; of equal times the last one counts */
+/**
+ * timeline_add() - add an entry
+ *
+ * Entries may be added in any order of times. Of entries with the same key and time, the last one
+ * is valid. If the timeline is full, lookups from time @from on fail.
+ */
 void timeline_add(struct timeline *timeline, u32 key, u64 from, u32 value, u32 extra);
 
-/** timeline_find() - find what @key has at @time; @ret_span is valid until the next call */
+/**
+ * timeline_find() - find the value of @key at @time
+ * @ret_span: for TIMELINE_FOUND: the value and its times, valid until the next call
+ */
 enum timeline_found timeline_find(struct timeline *timeline, u32 key, u64 time,
 				  const struct timeline_span **ret_span);
 

@@ -111,7 +111,8 @@ static int read_rows(struct worker_state *state, void *arg)
 	if (!rows->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < capacity; i++) {
-		const struct attribute_container *c = attributor_container(state->attributor, i);
+		const struct attribute_container *c =
+			attributor_get_container(state->attributor, i);
 		const struct counters *f = profile_container(machine->profile, i);
 
 		if (!c || !f)
@@ -259,7 +260,7 @@ struct one {
 
 static bool is_wanted(struct one *one, const struct attribute_container *c)
 {
-	if (*one->wanted == '/' ? !attribute_container_is_at(c, one->wanted) :
+	if (*one->wanted == '/' ? !attribute_container_has_path(c, one->wanted) :
 				  strcmp(c->name, one->wanted) != 0)
 		return false;
 	if (one->uid == (uid_t)-1)
@@ -279,7 +280,8 @@ static int read_one(struct worker_state *state, void *arg)
 	capacity = profile_container_room(machine->profile);
 	one->backend = machine->shared_source->source->backend;
 	for (u32 i = 1; i < capacity; i++) {
-		const struct attribute_container *c = attributor_container(state->attributor, i);
+		const struct attribute_container *c =
+			attributor_get_container(state->attributor, i);
 		const struct counters *f = profile_container(machine->profile, i);
 
 		if (!c || !f || !is_wanted(one, c))

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attribution/procfs-scan.h"
-#include "attribution/task-export.h"
+#include "attribution/attributor.h"
+#include "attribution/procfs.h"
 #include "recording/recorder.h"
 
 /** struct snapshot - argument of take_snapshot(), which leaves finishing @recorder to its caller */
@@ -41,7 +41,7 @@ static int take_snapshot(struct worker_state *state, void *arg)
 	if (r < 0)
 		return r;
 	sink = recorder_sink(snapshot->recorder);
-	r = attributor_export(state->attributor, &sink);
+	r = attributor_export_tasks(state->attributor, &sink);
 	if (r >= 0)
 		flight_replay(session->flight, &sink);
 	return r;

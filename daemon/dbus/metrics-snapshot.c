@@ -18,7 +18,7 @@ static void fill_machine(const struct worker_state *state, const struct session 
 
 	session_header(session, &header);
 	rate_control_header(state, &header);
-	attributor_stats(state->attributor, &stats);
+	attributor_get_stats(state->attributor, &stats);
 	m->epoch = session->epoch;
 	m->process = state->process;
 	m->age_ns = header.duration_ns;

@@ -184,7 +184,7 @@ static void scan_container(struct signal_watch *w, struct known *known,
 /* Runs on the worker's thread. The main thread, which owns @watch, waits meanwhile. */
 static int scan(struct worker_state *state, void *arg)
 {
-	u32 count = attributor_containers(state->attributor);
+	u32 count = attributor_get_container_limit(state->attributor);
 	struct scan *scan = arg;
 	struct signal_watch *w = scan->watch;
 	struct known *known;
@@ -199,7 +199,7 @@ static int scan(struct worker_state *state, void *arg)
 		w->count = count;
 	}
 	for (u32 i = 1; i < w->count; i++)
-		scan_container(w, &w->known[i], attributor_container(state->attributor, i));
+		scan_container(w, &w->known[i], attributor_get_container(state->attributor, i));
 	return 0;
 }
 

@@ -162,8 +162,7 @@ static int shard_start(struct shards *shards, u32 number)
 	pthread_mutex_init(&shard->gate, NULL);
 	pthread_mutex_init(&shard->lock, NULL);
 	shard->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = shard->wake < 0 ? -errno :
-			      -pthread_create(&shard->thread, NULL, shard_run, shard);
+	r = shard->wake < 0 ? -errno : -pthread_create(&shard->thread, NULL, shard_run, shard);
 	if (r < 0 && shard->wake >= 0)
 		close(shard->wake);
 	return r;
@@ -215,7 +214,7 @@ struct shards *shards_free(struct shards *shards)
 
 struct attribute_reader *shards_reader(struct shards *shards, u32 index)
 {
-	return shards ? attribute_lock_reader(shards->share, index) : NULL;
+	return shards ? attribute_lock_get_reader(shards->share, index) : NULL;
 }
 
 void shards_pause(struct shards *shards)
@@ -393,5 +392,6 @@ void shards_describe(const struct shards *shards, char *ret, size_t size)
 		snprintf(ret, size,
 			 " %u workers, held for %llu us at the most, by tasks for %llu us.",
 			 shards->count, (unsigned long long)shards->longest_ns / 1000,
-			 (unsigned long long)attribute_lock_longest_ns(shards->share) / 1000);
+			 (unsigned long long)attribute_lock_get_longest_write_ns(shards->share) /
+				 1000);
 }

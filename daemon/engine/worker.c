@@ -84,7 +84,7 @@ static void take_task(void *ctx, const struct task_event *event)
 {
 	struct worker_state *state = ctx;
 
-	attributor_event(state->attributor, event);
+	attributor_apply_event(state->attributor, event);
 }
 
 static bool is_running(struct worker_state *state)
@@ -105,7 +105,7 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 {
 	const struct task_sink sink = { .task = take_task, .ctx = state };
 
-	if (attributor_answers_due(state->attributor))
+	if (attributor_has_answers(state->attributor))
 		attributor_apply_answers(state->attributor);
 	if (state->tasks && is_running(state))
 		task_events_deliver(state->tasks, until_ns, &sink);
@@ -122,7 +122,7 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 	u64 now;
 
 	if ((!state->tasks || shards_get_watermark(state->shards) >= until_ns) &&
-	    !attributor_answers_due(state->attributor))
+	    !attributor_has_answers(state->attributor))
 		return;
 	drain_meter_end(drain->meter);
 	attribute_write_begin(drain->reader);
@@ -270,7 +270,7 @@ int worker_view(struct worker_state *state, void *arg)
 	if (r < 0)
 		return r;
 	spanned = header->duration_ns;
-	attributor_stats(state->attributor, &stats);
+	attributor_get_stats(state->attributor, &stats);
 	header->task_events_lost = stats.events_lost;
 	header->mappings_lost = stats.mappings_lost;
 	snprintf(header->tasks, sizeof(header->tasks), "%s",
@@ -347,7 +347,7 @@ static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source 
 
 	fds[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	fds[2] = (struct pollfd){ .fd = attributor_answers_fd(w->state.attributor),
+	fds[2] = (struct pollfd){ .fd = attributor_get_answers_fd(w->state.attributor),
 				  .events = POLLIN };
 	while ((session = worker_next(&w->state, session))) {
 		struct source *source = session->shared_source->source;
@@ -440,7 +440,7 @@ static void run_housekeeping(struct worker *w)
 	struct pollfd fds[FIRST_SOURCE] = {
 		{ .fd = w->wake, .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
-		{ .fd = attributor_answers_fd(w->state.attributor), .events = POLLIN },
+		{ .fd = attributor_get_answers_fd(w->state.attributor), .events = POLLIN },
 	};
 	bool running = is_running(&w->state);
 	u64 now, count;
@@ -569,7 +569,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	if (tasks) {
 		struct switch_ring *rings = task_events_switches(tasks, &cpus);
 
-		attributor_switches(state->attributor, rings, cpus);
+		attributor_set_switch_rings(state->attributor, rings, cpus);
 	}
 	return 0;
 }

@@ -71,7 +71,7 @@ static void run_periodic_checks(struct task_events_status *status)
 	const char *reason;
 
 	cgroup_namespace_init(&space);
-	reason = cgroup_namespace_reason(&space);
+	reason = cgroup_namespace_explain(&space);
 	if (!*reason)
 		return;
 	log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);
@@ -119,7 +119,8 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 				&result) >= 0)
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
-		  "the stored session of the module is not used, a new one is opened: %s", result.text);
+		  "the stored session of the module is not used, a new one is opened: %s",
+		  result.text);
 	fd_store_close_machine(&d->stored);
 	return false;
 }
@@ -267,7 +268,8 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	else
 		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
 			 *parts || config.filter_events_not || config.filter_sources_not ?
-				 ", as this SPU cannot filter so" : "");
+				 ", as this SPU cannot filter so" :
+				 "");
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static int describe(struct worker_state *state, void *arg)
 		text_append(text, " Reading failed: %s.", strerror(-machine->shared_source->error));
 	if (checkpoint && checkpoint->error)
 		text_append(text, " Figures cannot be saved: %s.", strerror(-checkpoint->error));
-	attributor_stats(state->attributor, &attribution);
+	attributor_get_stats(state->attributor, &attribution);
 	if (attribution.mappings_unsaved)
 		text_append(text, " %llu mapping%s not in the checkpoint: no room.",
 			    (unsigned long long)attribution.mappings_unsaved,
@@ -89,7 +89,7 @@ static void describe_reloaded(const struct notify *notify, char *text)
 		return;
 	if (*notify->reloaded->refused)
 		text_append(text, " Its configuration is an earlier one: %s.",
-				      notify->reloaded->refused);
+			    notify->reloaded->refused);
 	if (*notify->reloaded->waiting)
 		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
 }

@@ -39,7 +39,7 @@ static void add_address(struct json_object *to, const char *key, u64 address)
 static const struct attribute_process *owner_process(const struct hot *hot, u64 owner)
 {
 	const struct attribute_process *process =
-		attributor_process(hot->profile->attributor, (u32)(owner >> 32));
+		attributor_get_process(hot->profile->attributor, (u32)(owner >> 32));
 
 	return process && process->generation == (u32)owner ? process : NULL;
 }
@@ -50,7 +50,7 @@ static void add_process(const struct hot *hot, struct json_object *to, u64 owner
 	const struct attribute_container *c = NULL;
 
 	if (process)
-		c = attributor_container(hot->profile->attributor, process->container);
+		c = attributor_get_container(hot->profile->attributor, process->container);
 	add_string(to, "container", c && process->container && *c->name ? c->name : "-");
 	add_string(to, "process", process ? process->comm : "[unattributed]");
 	add(to, "pid", process && process->pid > 0 ? (u64)process->pid : 0);
@@ -111,8 +111,10 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 	u64 owner = line->head.key[1];
 
 	add_address(o, "address", line->head.key[0] * LINE_SIZE);
-	add_string(o, "space", owner == LINE_PHYSICAL ? "physical" :
-			       owner == LINE_KERNEL   ? "kernel" : "process");
+	add_string(o, "space",
+		   owner == LINE_PHYSICAL ? "physical" :
+		   owner == LINE_KERNEL	  ? "kernel" :
+					    "process");
 	if (owner != LINE_PHYSICAL && owner != LINE_KERNEL)
 		add_process(hot, o, owner);
 	add_string(o, "sharing", line_sharing_name(line_sharing(line)));

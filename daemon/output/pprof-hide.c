@@ -10,7 +10,8 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "attribution/container-details.h"
+#include "attribution/attributor.h"
+#include "attribution/pods.h"
 
 enum { FOLD_SHOWN = 1, FOLD_HIDDEN };
 
@@ -20,7 +21,7 @@ int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
 	*fold = (struct pprof_hide){ .filter = filter, .attributor = attributor };
 	if (!filter)
 		return 0;
-	fold->containers = attributor_containers(attributor);
+	fold->containers = attributor_get_container_limit(attributor);
 	fold->verdict = calloc(fold->containers + 1, 1);
 	return fold->verdict ? 0 : -ENOMEM;
 }
@@ -42,28 +43,27 @@ static bool matches(char *const *patterns, const char *name)
 /* Check the container's name as in metrics, which includes a name for "in no container". */
 static bool is_admitted(const struct pprof_hide *f, u32 container)
 {
-	const struct attribute_container *c = attributor_container(f->attributor, container);
+	const struct attribute_container *c = attributor_get_container(f->attributor, container);
 	const struct pprof_filter *filter = f->filter;
 	struct container_details facts;
-	char name[PODS_WHOLE];
+	char name[PODS_NAME_SIZE];
 
 	container_details_get(f->attributor, container, &facts);
-	pods_whole(facts.pod, *c->name ? c->name : "none", name);
+	pods_format_name(facts.pod, *c->name ? c->name : "none", name);
 	return !matches(filter->deny, name) &&
 	       (!filter->allow || !*filter->allow || matches(filter->allow, name));
 }
 
 static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)
 {
-	const struct attribute_container *c = attributor_container(f->attributor, e->container);
+	const struct attribute_container *c = attributor_get_container(f->attributor, e->container);
 
 	/* The container is unknown, was evicted, or did not fit in the table. */
 	if (!c || c->generation != e->container_generation || e->container >= f->containers ||
-	    e->container == attributor_container_other(f->attributor))
+	    e->container == attributor_get_other_container(f->attributor))
 		return false;
 	if (!f->verdict[e->container])
-		f->verdict[e->container] =
-			is_admitted(f, e->container) ? FOLD_SHOWN : FOLD_HIDDEN;
+		f->verdict[e->container] = is_admitted(f, e->container) ? FOLD_SHOWN : FOLD_HIDDEN;
 	return f->verdict[e->container] == FOLD_SHOWN;
 }
 

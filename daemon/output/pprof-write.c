@@ -14,8 +14,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "attribution/container-details.h"
+#include "attribution/attributor.h"
 #include "attribution/maps.h"
+#include "attribution/pods.h"
 #include "symbols/symbol-message.h"
 #include "util/escape.h"
 #include "util/hash.h"
@@ -24,7 +25,7 @@
 /* Uncompressed bytes that are collected before compression; one message may exceed it. */
 #define PPROF_CHUNK (16U << 10)
 #define PPROF_SIZE  (2 * PPROF_CHUNK)
-#define NAMES_MS   1000 /* ms without draining; a ring of a busy CPU holds four times that */
+#define NAMES_MS    1000 /* ms without draining; a ring of a busy CPU holds four times that */
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -102,7 +103,7 @@ struct names {
 	struct name {
 		char *text;
 		u64 id;
-	} *slots;
+	} * slots;
 	u32 room;
 	u32 count;
 };
@@ -221,7 +222,8 @@ static void build_id_text(struct writer *w, const struct attribute_location *pla
 		memcpy(id, place->build_id, n);
 	else
 		n = w->pprof->live && pid > 0 && *place->binary == '/' ?
-			    symbols_build_id(w->symbols, pid, place, id) : 0;
+			    symbols_build_id(w->symbols, pid, place, id) :
+			    0;
 	for (u8 i = 0; i < n; i++)
 		sprintf(to + 2 * i, "%02x", id[i]);
 }
@@ -242,8 +244,8 @@ static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 	else if (w->pprof->live && !e->kernel && *place->binary == '[' &&
 		 strncmp(place->binary, "[vdso", 5) != 0)
 		of = (u64)e->process << 32 | e->generation;
-	snprintf(key, size, "%" PRIu32 " %" PRIu64 " %" PRIx64 " %s %s", place->device, place->inode,
-		 of, build, place->binary);
+	snprintf(key, size, "%" PRIu32 " %" PRIu64 " %" PRIx64 " %s %s", place->device,
+		 place->inode, of, build, place->binary);
 }
 
 static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
@@ -404,10 +406,10 @@ static void add_label(struct writer *w, const char *key, const char *value)
 
 /* Returns the name as in metrics: the complete Kubernetes name. @whole: buffer for that. */
 static const char *container_name(const struct writer *w, const struct pprof_entry *e,
-				  char whole[PODS_WHOLE])
+				  char whole[PODS_NAME_SIZE])
 {
 	const struct attribute_container *c =
-		attributor_container(w->pprof->attributor, e->container);
+		attributor_get_container(w->pprof->attributor, e->container);
 	struct container_details facts;
 
 	if (is_others(w, e))
@@ -419,7 +421,7 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 	if (!e->container || !*c->name)
 		return "-";
 	container_details_get(w->pprof->attributor, e->container, &facts);
-	pods_whole(facts.pod, c->name, whole);
+	pods_format_name(facts.pod, c->name, whole);
 	return whole;
 }
 
@@ -467,8 +469,8 @@ static void add_sample(struct writer *w, const struct pprof_entry *e, u64 locati
 static void add_entry(struct writer *w, const struct pprof_entry *e)
 {
 	const struct attribute_process *process =
-		attributor_process(w->pprof->attributor, e->process);
-	char whole[PODS_WHOLE];
+		attributor_get_process(w->pprof->attributor, e->process);
+	char whole[PODS_NAME_SIZE];
 	u64 location;
 	bool known;
 
@@ -487,7 +489,9 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
 	location = add_location(w, e, known, process);
 	add_sample(w, e, location, container_name(w, e, whole),
-		   is_others(w, e) ? OTHERS : process ? process->comm : "[unattributed]");
+		   is_others(w, e) ? OTHERS :
+		   process	   ? process->comm :
+				     "[unattributed]");
 }
 
 /* Compress complete messages, so that few bytes wait at a time; at the @end compress all. */
@@ -574,7 +578,8 @@ static void add_facts(struct writer *w, const struct pprof_facts *facts)
 	static const char *const backends[] = {
 		[BACKEND_UNKNOWN] = "who wrote the records is not known",
 		[BACKEND_HARDWARE] = "SPU: hardware",
-		[BACKEND_EMULATED] = "SPU: emulated: process, place and time are true, all else is modelled",
+		[BACKEND_EMULATED] =
+			"SPU: emulated: process, place and time are true, all else is modelled",
 	};
 
 	add_types(w);
@@ -613,7 +618,7 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 	for (u32 i = 0; i < pprof->room.entries; i++) {
 		const struct pprof_entry *e = &pprof->entries[i];
 		const struct attribute_process *process =
-			attributor_process(attributor, e->process);
+			attributor_get_process(attributor, e->process);
 		struct attribute_location place;
 		u64 key;
 

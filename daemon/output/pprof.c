@@ -27,8 +27,8 @@ static bool same(const struct pprof_entry *a, const struct pprof_entry *b)
 static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
 {
 	u64 hash = mix(key->pc ^ mix((u64)key->process << 32 | key->generation) ^
-		       mix((u64)key->container << 32 | (u32)key->unit << 16 |
-		       (u32)key->level << 8 | key->node));
+		       mix((u64)key->container << 32 | (u32)key->unit << 16 | (u32)key->level << 8 |
+			   key->node));
 	struct pprof_entry *e;
 
 	for (u32 i = (u32)hash % p->room.entries;; i = (i + 1) % p->room.entries) {
@@ -87,10 +87,10 @@ static void observe(void *ctx, const struct profile_sample *shown)
 		.unit = shown->window->unit % UNITS,
 	};
 
-	process = attributor_process(p->attributor, shown->process);
+	process = attributor_get_process(p->attributor, shown->process);
 	if (process) {
 		key.container = process->container;
-		container = attributor_container(p->attributor, process->container);
+		container = attributor_get_container(p->attributor, process->container);
 	}
 	if (container)
 		key.container_generation = container->generation;

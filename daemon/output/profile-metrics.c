@@ -5,18 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attribution/container-details.h"
+#include "attribution/attributor.h"
+#include "attribution/pods.h"
 #include "profile/profile-read.h"
 
 /* The indices of arrays in a snapshot must not change: version 1 defines them. */
-static_assert((int)METRICS_TOTAL == (int)PROFILE_TOTAL && (int)METRICS_ISSUE == (int)PROFILE_ISSUE &&
+static_assert((int)METRICS_TOTAL == (int)PROFILE_TOTAL &&
+		      (int)METRICS_ISSUE == (int)PROFILE_ISSUE &&
 		      (int)METRICS_TRANSLATION == (int)PROFILE_TRANSLATION,
 	      "latencies");
 static_assert(SPE_LEVEL_BEYOND_LLC == 16 && SPE_LEVEL_DRAM == 10 && SPE_LEVEL_L1 == 1, "levels");
 static_assert(UNIT_MICRO_OPS == 1 && UNIT_INSTRUCTIONS == 2 && UNITS <= METRICS_UNITS, "units");
 static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
 		      (int)METRICS_BLIND_HOTPLUG == (int)SOURCE_BLIND_HOTPLUG &&
-		      (int)SOURCE_BLINDS <= METRICS_BLIND_PLACES, "causes");
+		      (int)SOURCE_BLINDS <= METRICS_BLIND_PLACES,
+	      "causes");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
 
 static void fill_tally(const struct counters *from, struct metrics_tally *to)
@@ -55,12 +58,12 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 static void fill_container(const struct attributor *attributor, u32 index,
 			   struct metrics_container *to)
 {
-	const struct attribute_container *c = attributor_container(attributor, index);
+	const struct attribute_container *c = attributor_get_container(attributor, index);
 	struct container_details facts;
 
 	container_details_get(attributor, index, &facts);
 	to->id = facts.id;
-	to->left_ns = facts.left_ns;
+	to->left_ns = facts.empty_ns;
 	snprintf(to->name, sizeof(to->name), "%s", c->name);
 	snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
 	snprintf(to->path, sizeof(to->path), "%s", c->path);
@@ -87,7 +90,7 @@ int profile_metrics(struct profile *profile, struct attributor *attributor,
 	fill_tally(profile_machine(profile), &m.machine.all);
 	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS; i++) {
 		f = profile_container(profile, i);
-		if (!f || !attributor_container(attributor, i))
+		if (!f || !attributor_get_container(attributor, i))
 			continue;
 		fill_container(attributor, i, &m.containers[m.count]);
 		fill_tally(f, &m.containers[m.count++].tally);

@@ -120,14 +120,15 @@ void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 /* The container that counts samples of an evicted container: "(other)". */
 static u32 container_now(const struct profile *p, u32 index, u32 generation)
 {
-	const struct attribute_container *c = attributor_container(p->attributor, index);
+	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
-	return c && c->generation == generation ? index : attributor_container_other(p->attributor);
+	return c && c->generation == generation ? index :
+						  attributor_get_other_container(p->attributor);
 }
 
 static u32 container_generation(const struct profile *p, u32 index)
 {
-	const struct attribute_container *c = attributor_container(p->attributor, index);
+	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
 	return c ? c->generation : 0;
 }
@@ -138,7 +139,7 @@ static u32 container_generation(const struct profile *p, u32 index)
  */
 static struct container_tally *exited_entry(struct profile *p, u32 index, u32 generation)
 {
-	u32 other = attributor_container_other(p->attributor);
+	u32 other = attributor_get_other_container(p->attributor);
 	struct container_tally *entry;
 
 	if (!grow((void **)&p->exited, &p->exited_count, sizeof(*p->exited),
@@ -357,8 +358,8 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 static u32 task_ask(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
 {
 	if (attributor_has_times(p->attributor))
-		return attributor_task_during(p->attributor, tid, time_ns, ret_span);
-	return attributor_task(p->attributor, tid);
+		return attributor_find_process_during(p->attributor, tid, time_ns, ret_span);
+	return attributor_find_process(p->attributor, tid);
 }
 
 /*
@@ -371,7 +372,7 @@ static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_spa
 
 	if (!p->reader)
 		return task_ask(p, tid, time_ns, ret_span);
-	if (attributor_task_cached(p->attributor, tid, time_ns, &index, ret_span))
+	if (attributor_find_process_cached(p->attributor, tid, time_ns, &index, ret_span))
 		return index;
 	attribute_write_begin(p->reader);
 	index = task_ask(p, tid, time_ns, ret_span);
@@ -395,13 +396,13 @@ void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u6
 		index = task_of(p, (s32)(u32)key, time_ns, &span);
 	slot->waits = index == ATTRIBUTE_PENDING;
 	if (slot->waits)
-		index = attributor_task_provisional(p->attributor, (s32)(u32)key);
+		index = attributor_guess_process(p->attributor, (s32)(u32)key);
 	/* A new process may have evicted another one from the attributor. */
-	if (p->changes != attributor_changes(p->attributor)) {
-		p->changes = attributor_changes(p->attributor);
+	if (p->changes != attributor_get_change_count(p->attributor)) {
+		p->changes = attributor_get_change_count(p->attributor);
 		p->epoch++;
 	}
-	process = index == ATTRIBUTE_NONE ? NULL : attributor_process(p->attributor, index);
+	process = index == ATTRIBUTE_NONE ? NULL : attributor_get_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
 		sum = entry ? NULL : &p->elsewhere;
@@ -473,7 +474,7 @@ struct sample_class *profile_sample_class(struct profile *p, u64 events, u64 key
 
 static struct counters *container_counters(struct profile *p, u32 index)
 {
-	bool other = index == attributor_container_other(p->attributor);
+	bool other = index == attributor_get_other_container(p->attributor);
 
 	if (!grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
 		return NULL;
@@ -491,14 +492,14 @@ static void container_count(struct profile *p, u32 index, u32 generation,
 		return;
 	to = container_counters(p, container_now(p, index, generation));
 	if (!to)
-		to = container_counters(p, attributor_container_other(p->attributor));
+		to = container_counters(p, attributor_get_other_container(p->attributor));
 	if (to)
 		counters_merge(to, sum);
 }
 
 static void containers_finish_load(struct profile *p)
 {
-	u32 other = attributor_container_other(p->attributor);
+	u32 other = attributor_get_other_container(p->attributor);
 	const struct process_tally *entry;
 
 	for (u32 i = 0; i < p->container_count; i++)

@@ -8,11 +8,11 @@
 /* Samples that moved from an evicted container to "(other)" are not new samples of "(other)". */
 static void mark_moved_containers(struct profile *p)
 {
-	u32 other = attributor_container_other(p->attributor);
-	u32 generation = attributor_container(p->attributor, other)->generation;
+	u32 other = attributor_get_other_container(p->attributor);
+	u32 generation = attributor_get_container(p->attributor, other)->generation;
 
 	for (u32 i = 0; i < p->container_count; i++) {
-		const struct attribute_container *c = attributor_container(p->attributor, i);
+		const struct attribute_container *c = attributor_get_container(p->attributor, i);
 
 		history_container_moved(&p->history, i, c ? c->generation : 0,
 					c ? p->containers[i] : NULL, other, generation);
@@ -23,7 +23,7 @@ static void roll_containers(struct profile *p, struct history_slot *slot)
 {
 	mark_moved_containers(p);
 	for (u32 i = 0; i < p->container_count; i++) {
-		const struct attribute_container *c = attributor_container(p->attributor, i);
+		const struct attribute_container *c = attributor_get_container(p->attributor, i);
 
 		if (c && p->containers[i])
 			history_container(&p->history, slot, i, c->generation, p->containers[i]);
@@ -208,7 +208,7 @@ static void row_from_history(struct view_row *row, const struct history_row *b, 
 static bool history_row_is_current(const struct profile *p, const struct history_row *b)
 {
 	u32 index = (u32)(b->owner >> 32);
-	const struct attribute_process *process = attributor_process(p->attributor, index);
+	const struct attribute_process *process = attributor_get_process(p->attributor, index);
 
 	return index == ATTRIBUTE_NONE || (process && process->generation == (u32)b->owner);
 }
@@ -217,7 +217,8 @@ static void span_containers(struct profile *p, const struct history_slot *slot, 
 {
 	for (u32 i = 0; i < slot->containers; i++) {
 		const struct history_container *c = &slot->container[i];
-		const struct attribute_container *now = attributor_container(p->attributor, c->index);
+		const struct attribute_container *now =
+			attributor_get_container(p->attributor, c->index);
 		struct counters counters;
 
 		if (!now || now->generation != c->generation)

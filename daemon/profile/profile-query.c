@@ -36,7 +36,7 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 	struct view_row row;
 
 	if (*wanted == '/')
-		return c && index && attribute_container_is_at(c, wanted);
+		return c && index && attribute_container_has_path(c, wanted);
 	row_container(s->profile, &row, index);
 	return !strcmp(wanted, row.container);
 }
@@ -45,7 +45,8 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 static bool is_container(const struct sum *s, u32 index)
 {
 	const struct profile_query *wanted = s->wanted;
-	const struct attribute_container *c = attributor_container(s->profile->attributor, index);
+	const struct attribute_container *c =
+		attributor_get_container(s->profile->attributor, index);
 
 	if (!wanted->container)
 		return true;
@@ -56,7 +57,7 @@ static bool is_container(const struct sum *s, u32 index)
 static bool is_process(const struct sum *s, u32 index)
 {
 	const struct attribute_process *process =
-		attributor_process(s->profile->attributor, index);
+		attributor_get_process(s->profile->attributor, index);
 	struct view_row row;
 
 	if (s->wanted->pid_given && s->wanted->pid != (process ? process->pid : 0))
@@ -71,7 +72,7 @@ static bool is_process(const struct sum *s, u32 index)
 static bool is_function(const struct sum *s, const struct location *l)
 {
 	const struct attribute_process *process =
-		attributor_process(s->profile->attributor, location_process(l));
+		attributor_get_process(s->profile->attributor, location_process(l));
 	struct attribute_location place;
 	struct view_row row;
 
@@ -149,7 +150,7 @@ static int sum_span(struct sum *s, enum view_span span, u64 now_ns)
 	for (u32 i = 0; i < slot->containers && group == VIEW_CONTAINER; i++) {
 		const struct history_container *c = &slot->container[i];
 		const struct attribute_container *now =
-			attributor_container(s->profile->attributor, c->index);
+			attributor_get_container(s->profile->attributor, c->index);
 
 		if (!now || now->generation != c->generation || !is_container(s, c->index))
 			continue;

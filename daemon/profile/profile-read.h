@@ -36,7 +36,7 @@ u32 profile_container_room(const struct profile *profile);
 
 /**
  * profile_container() - return the counters since the start of one container
- * @index: index of attributor_container(), below profile_container_room(). Index 0 is "in no
+ * @index: index of attributor_get_container(), below profile_container_room(). Index 0 is "in no
  *	container"; samples without a process count in profile_unattributed() instead
  *
  * Return: the counters, or NULL if the container does not exist or has no sample.
@@ -48,7 +48,7 @@ const struct counters *profile_unattributed(const struct profile *profile);
 
 /**
  * profile_process() - get the counters of one process
- * @index: index of attributor_process(), below profile_process_room()
+ * @index: index of attributor_get_process(), below profile_process_room()
  * @ret_counters: counters of all its samples, in whichever containers it ran
  *
  * Return: whether the process has samples.

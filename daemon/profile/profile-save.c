@@ -9,12 +9,12 @@
 
 /* Members of the header that windows add to; views compute the others. */
 static const size_t ledgers[] = {
-	offsetof(struct view_header, records),	offsetof(struct view_header, bytes),
-	offsetof(struct view_header, decoded),	offsetof(struct view_header, padding),
-	offsetof(struct view_header, suspect),	offsetof(struct view_header, lost),
-	offsetof(struct view_header, dropped),	offsetof(struct view_header, written),
-	offsetof(struct view_header, filtered), offsetof(struct view_header, evicted),
-	offsetof(struct view_header, enabled_ns), offsetof(struct view_header, unweighed),
+	offsetof(struct view_header, records),	      offsetof(struct view_header, bytes),
+	offsetof(struct view_header, decoded),	      offsetof(struct view_header, padding),
+	offsetof(struct view_header, suspect),	      offsetof(struct view_header, lost),
+	offsetof(struct view_header, dropped),	      offsetof(struct view_header, written),
+	offsetof(struct view_header, filtered),	      offsetof(struct view_header, evicted),
+	offsetof(struct view_header, enabled_ns),     offsetof(struct view_header, unweighed),
 	offsetof(struct view_header, evicted_weight), offsetof(struct view_header, truncated),
 	offsetof(struct view_header, gaps),
 };
@@ -174,8 +174,8 @@ static u32 container_load(struct profile *p, struct deserializer *from,
 
 	if (index != ATTRIBUTE_NONE)
 		return index;
-	index = attributor_container_other(p->attributor);
-	*ret_generation = attributor_container(p->attributor, index)->generation;
+	index = attributor_get_other_container(p->attributor);
+	*ret_generation = attributor_get_container(p->attributor, index)->generation;
 	return index;
 }
 

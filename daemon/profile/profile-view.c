@@ -81,14 +81,14 @@ void row_counters(struct view_row *row, const struct counters *f)
 
 void row_container(struct profile *p, struct view_row *row, u32 index)
 {
-	const struct attribute_container *c = attributor_container(p->attributor, index);
+	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
 	copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
 }
 
 void row_process(struct profile *p, struct view_row *row, u32 index)
 {
-	const struct attribute_process *process = attributor_process(p->attributor, index);
+	const struct attribute_process *process = attributor_get_process(p->attributor, index);
 
 	if (!process) {
 		copy_string(row->container, sizeof(row->container), "-");
@@ -132,7 +132,7 @@ void row_location(struct profile *p, struct symbols *symbols, bool live, struct 
 {
 	const struct location at = { .place = place, .owner = owner };
 	const struct attribute_process *process =
-		attributor_process(p->attributor, location_process(&at));
+		attributor_get_process(p->attributor, location_process(&at));
 	struct attribute_location where;
 
 	row_process(p, row, location_process(&at));
@@ -152,7 +152,7 @@ bool location_is_stale(const struct profile *p, const struct location *l)
 
 	if (location_process(l) == ATTRIBUTE_NONE)
 		return false;
-	process = attributor_process(p->attributor, location_process(l));
+	process = attributor_get_process(p->attributor, location_process(l));
 	return !process || process->generation != location_generation(l);
 }
 
@@ -160,7 +160,7 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 			  struct named *ret_named)
 {
 	const struct attribute_process *process =
-		attributor_process(p->attributor, location_process(l));
+		attributor_get_process(p->attributor, location_process(l));
 	struct attribute_location place;
 
 	/* Locations without a public address form one row. */
@@ -332,8 +332,8 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 	for (first = 0; first < count; first = i) {
 		struct function f = { .first = &named[first] };
 
-		process =
-			attributor_process(p->attributor, location_process(named[first].location));
+		process = attributor_get_process(p->attributor,
+						 location_process(named[first].location));
 		f.pid = process ? process->pid : 0;
 		for (i = first; i < count && !compare_named(&named[first], &named[i]); i++) {
 			u64 key = location_key(p, named[i].location, sort);
@@ -471,7 +471,7 @@ static int view_processes(struct profile *p, struct view *view)
 	if (!view->rows)
 		return -ENOMEM;
 	for (u32 i = 0; i < p->process_count; i++) {
-		const struct attribute_process *process = attributor_process(p->attributor, i);
+		const struct attribute_process *process = attributor_get_process(p->attributor, i);
 		struct counters sum;
 
 		if (!process || !tally_samples(&p->processes[i]) ||
@@ -578,7 +578,8 @@ u32 profile_process_room(const struct profile *profile)
 
 bool profile_process(const struct profile *profile, u32 index, struct counters *ret_counters)
 {
-	const struct attribute_process *process = attributor_process(profile->attributor, index);
+	const struct attribute_process *process =
+		attributor_get_process(profile->attributor, index);
 
 	if (index >= profile->process_count || !process ||
 	    !tally_samples(&profile->processes[index]) ||
@@ -591,7 +592,7 @@ bool profile_process(const struct profile *profile, u32 index, struct counters *
 u32 profile_containers(struct profile *profile)
 {
 	profile_flush(profile);
-	return attributor_containers(profile->attributor);
+	return attributor_get_container_limit(profile->attributor);
 }
 
 u64 profile_container_samples(const struct profile *profile, u32 index)

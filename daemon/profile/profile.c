@@ -115,7 +115,8 @@ struct profile *profile_free(struct profile *profile)
 {
 	if (profile) {
 		if (!profile->whole && profile->commons) {
-			for (struct profile_observer *o = profile->commons->observers; o; o = o->next)
+			for (struct profile_observer *o = profile->commons->observers; o;
+			     o = o->next)
 				o->profile = NULL;
 			commons_free(profile->commons);
 		}
@@ -280,8 +281,8 @@ static s32 key_tid(struct profile *p, const struct origin *origin, const struct 
 	bool kernel = spe_address_el(b->pc) != 0;
 	u64 error = time_error(origin, time);
 
-	return attributor_running(p->attributor, origin->cpu, time,
-				  error + (kernel ? SWITCHING_NS : 0), error);
+	return attributor_find_running_tid(p->attributor, origin->cpu, time,
+					   error + (kernel ? SWITCHING_NS : 0), error);
 }
 
 /*
@@ -637,9 +638,10 @@ static bool sample_is_wanted(struct profile *p, const struct origin *origin,
 
 	if (spe_sample_has(s, SPE_HAS_OP) && s->op_class == SPE_OP_LOAD_STORE)
 		subject.origin = spe_sample_origin(p->encodings[origin->encoding], s);
-	subject.process = attributor_process(p->attributor, (u32)(task_slot->owner >> 32));
+	subject.process = attributor_get_process(p->attributor, (u32)(task_slot->owner >> 32));
 	if (subject.process)
-		subject.container = attributor_container(p->attributor, subject.process->container);
+		subject.container =
+			attributor_get_container(p->attributor, subject.process->container);
 	return filter_match(p->filter, &subject);
 }
 
@@ -830,7 +832,7 @@ static void sink_task(void *ctx, const struct task_event *event)
 {
 	struct profile *profile = ctx;
 
-	attributor_event(profile->attributor, event);
+	attributor_apply_event(profile->attributor, event);
 }
 
 struct source_sink profile_sink(struct profile *profile)

@@ -24,7 +24,7 @@ int vdso_open(void)
 
 	if (self < 0)
 		return -errno;
-	r = procfs_maps(self, 0, vdso_find, &map, &cost);
+	r = procfs_read_maps(self, 0, vdso_find, &map, &cost);
 	close(self);
 	if (r < 0 || !map.start || map.end - map.start > VDSO_MAX)
 		return r < 0 ? r : -ENOENT;

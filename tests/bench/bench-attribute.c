@@ -51,7 +51,7 @@ static struct attributor *machine(u32 threads)
 			.tid = (s32)(1000 + i),
 		};
 
-		attributor_event(a, &e);
+		attributor_apply_event(a, &e);
 		if (e.pid != e.tid)
 			continue;
 		e.type = TASK_MMAP;
@@ -59,7 +59,7 @@ static struct attributor *machine(u32 threads)
 		for (u32 k = 0; k < MAPPINGS; k++) {
 			e.start = 0x7f0000000000 + k * 0x200000ULL;
 			e.name = k & 1 ? "/usr/lib/libc.so.6" : "/usr/bin/bench";
-			attributor_event(a, &e);
+			attributor_apply_event(a, &e);
 		}
 	}
 	return a;
@@ -75,7 +75,7 @@ static double best_tasks(struct attributor *a, u32 threads, u64 *sum)
 
 		for (u32 i = 0; i < LOOKUPS; i++) {
 			x = x * 1664525 + 1013904223;
-			*sum += attributor_task(a, (s32)(1000 + (x >> 8) % threads));
+			*sum += attributor_find_process(a, (s32)(1000 + (x >> 8) % threads));
 		}
 		start = now() - start;
 		best = start < best ? start : best;
@@ -93,7 +93,7 @@ static double best_places(struct attributor *a, u32 threads, u64 *sum)
 		u32 index;
 
 		x = x * 1664525 + 1013904223;
-		index = attributor_task(a, (s32)(1000 + (x >> 8) % threads));
+		index = attributor_find_process(a, (s32)(1000 + (x >> 8) % threads));
 		if (attributor_locate(a, index, 0x7f0000000000 + x % MAPPINGS * 0x200000ULL, false,
 				      &place))
 			*sum += place.offset;
@@ -117,7 +117,7 @@ static void live(void)
 		s32 pid = atoi(entry->d_name);
 
 		if (pid > 0)
-			found += attributor_task(a, pid) != ATTRIBUTE_NONE;
+			found += attributor_find_process(a, pid) != ATTRIBUTE_NONE;
 	}
 	closedir(proc);
 	first = cpu() - first;
@@ -143,7 +143,7 @@ static void tell(struct attributor *a, u8 type, s32 pid, u64 start)
 		.parent_pid = getpid(),
 	};
 
-	attributor_event(a, &event);
+	attributor_apply_event(a, &event);
 }
 
 /* Processes with LIFE_MAPPINGS mappings and without samples: the cost of a fork storm. */
@@ -155,7 +155,7 @@ static void lives(void)
 
 	if (attributor_new(&config, &a) < 0)
 		exit(1);
-	attributor_task(a, getpid());
+	attributor_find_process(a, getpid());
 	start = cpu();
 	for (s32 i = 0; i < LIVES; i++) {
 		s32 pid = INT32_MAX - 1 - i % 100000;
@@ -183,7 +183,7 @@ int main(void)
 		double tasks = best_tasks(a, sizes[i], &sum);
 		double places = best_places(a, sizes[i], &sum);
 
-		attributor_stats(a, &st);
+		attributor_get_stats(a, &st);
 		printf("%6u threads: task %7.1f M/s, task and place %6.1f M/s, %" PRIu64
 		       " KiB, %" PRIu64 " evicted\n",
 		       sizes[i], tasks, places, st.memory >> 10, st.threads_evicted);

@@ -139,10 +139,10 @@ static const struct path {
 static void make_tasks(struct attributor *attributor)
 {
 	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++)
-		attributor_event(attributor, &(struct task_event){ .type = TASK_COMM,
-								   .pid = tid,
-								   .tid = tid,
-								   .name = "bench" });
+		attributor_apply_event(attributor, &(struct task_event){ .type = TASK_COMM,
+									 .pid = tid,
+									 .tid = tid,
+									 .name = "bench" });
 }
 
 /* Measure the seconds for all of @buf, or @scattered, by each path. */

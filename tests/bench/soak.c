@@ -87,7 +87,7 @@ static void task(struct attributor *a, u8 type, u32 n, u64 time_ns)
 		snprintf(name, sizeof(name), "/system.slice/soak-%u.service", n % CONTAINERS);
 	else
 		snprintf(name, sizeof(name), "soak-%u", n);
-	attributor_event(a, &event);
+	attributor_apply_event(a, &event);
 }
 
 static void birth(struct attributor *a, u32 n, u64 time_ns)
@@ -196,7 +196,7 @@ static void report(struct soak *s, u64 records)
 		plain_sum(s);
 	per_sum = s->sum_seconds / POOL * (double)records / s->busy;
 
-	attributor_stats(s->attributor, &stats);
+	attributor_get_stats(s->attributor, &stats);
 	if (profile_view(s->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
 		exit(EXIT_FAILURE);
 	printf("%6.0f M records, %5.1f M/s of CPU, %4.1f %% of a plain sum's, %6" PRIu64
@@ -204,9 +204,8 @@ static void report(struct soak *s, u64 records)
 	       " containers evicted, %.1f %% of samples' places evicted, %" PRIu64
 	       " unattributed\n",
 	       (double)records / 1e6, (double)records / s->busy / 1e6, 100 * per_sum,
-	       resident() >> 10, s->born,
-	       stats.containers_evicted, 100.0 * (double)view.header.evicted / (double)records,
-	       view.header.unattributed);
+	       resident() >> 10, s->born, stats.containers_evicted,
+	       100.0 * (double)view.header.evicted / (double)records, view.header.unattributed);
 	fflush(stdout);
 	view_clear(&view);
 }

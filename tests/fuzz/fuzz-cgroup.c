@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 
 	check_path(text, size);
-	if (!container_cgroup(text, size, &path, &len))
+	if (!container_choose_cgroup(text, size, &path, &len))
 		return 0;
 	fuzz_assert(path >= text && path <= text + size && len <= (size_t)(text + size - path));
 	fuzz_assert(!memchr(path, '\n', len));

@@ -91,7 +91,7 @@ static void input_check_tables(const struct input *input, const char *path)
 	char count[TEXT_NUMBER], capacity[TEXT_NUMBER];
 	struct attributor_stats stats;
 
-	attributor_stats(input->attributor, &stats);
+	attributor_get_stats(input->attributor, &stats);
 	if (stats.processes_evicted)
 		message_print("%s: %s processes were evicted from the full process table (%s entries); "
 			      "their samples are unattributed",
@@ -182,7 +182,7 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 	if (!view.header.ledgers_unknown)
 		view.header.duration_ns = input->duration_ns;
 	snprintf(view.header.source, sizeof(view.header.source), "recording");
-	attributor_stats(input->attributor, &stats);
+	attributor_get_stats(input->attributor, &stats);
 	view.header.processes_evicted = stats.processes_evicted;
 	view.header.mappings_dropped = stats.mappings_dropped;
 	*ret_view = view;

@@ -28,27 +28,12 @@
 bool file_system_is_allowed(u64 kind)
 {
 	static const u32 kinds[] = {
-		BTRFS_SUPER_MAGIC,
-		CEPH_SUPER_MAGIC,
-		CIFS_SUPER_MAGIC,
-		ECRYPTFS_SUPER_MAGIC,
-		EROFS_SUPER_MAGIC_V1,
-		EXT4_SUPER_MAGIC,
-		F2FS_SUPER_MAGIC,
-		FUSE_SUPER_MAGIC,
+		BTRFS_SUPER_MAGIC, CEPH_SUPER_MAGIC, CIFS_SUPER_MAGIC, ECRYPTFS_SUPER_MAGIC,
+		EROFS_SUPER_MAGIC_V1, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC, FUSE_SUPER_MAGIC,
 		HUGETLBFS_MAGIC, /* memfd_create() with MFD_HUGETLB */
-		ISOFS_SUPER_MAGIC,
-		MSDOS_SUPER_MAGIC,
-		NFS_SUPER_MAGIC,
-		NILFS_SUPER_MAGIC,
-		OVERLAYFS_SUPER_MAGIC,
-		RAMFS_MAGIC,
-		REISERFS_SUPER_MAGIC,
-		SMB2_SUPER_MAGIC,
-		SQUASHFS_MAGIC,
-		TMPFS_MAGIC,
-		V9FS_MAGIC,
-		XFS_SUPER_MAGIC,
+		ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, NFS_SUPER_MAGIC, NILFS_SUPER_MAGIC,
+		OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC, REISERFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
+		SQUASHFS_MAGIC, TMPFS_MAGIC, V9FS_MAGIC, XFS_SUPER_MAGIC,
 		/* No header of the kernel's has these. */
 		0x01161970, /* GFS2 */
 		0x0bd00bd0, /* Lustre */
@@ -274,7 +259,7 @@ int file_open_perf_map(s32 pid)
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	n = procfs_read(dir, "status", status, sizeof(status));
+	n = procfs_read_file(dir, "status", status, sizeof(status));
 	close(dir);
 	if (n < 0)
 		return (int)n;

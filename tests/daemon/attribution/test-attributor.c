@@ -3,8 +3,7 @@
 #include "held-clock.h"
 
 #include "attribution/attributor-internal.h"
-#include "attribution/container-details.h"
-#include "attribution/procfs-scan.h"
+#include "attribution/procfs.h"
 #include "tasks/task-event.h"
 #include "util/siphash.h"
 
@@ -32,14 +31,14 @@ static struct attributor *attributor(bool live, u32 processes, u32 threads, u32 
 
 static const struct attribute_process *process_of(struct attributor *a, s32 tid)
 {
-	return attributor_process(a, attributor_task(a, tid));
+	return attributor_get_process(a, attributor_find_process(a, tid));
 }
 
 static struct attributor_stats stats_of(const struct attributor *a)
 {
 	struct attributor_stats st;
 
-	attributor_stats(a, &st);
+	attributor_get_stats(a, &st);
 	return st;
 }
 
@@ -109,22 +108,22 @@ static void named(int ready, int go)
 static void test_self(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	u32 index = attributor_task(a, getpid());
+	u32 index = attributor_find_process(a, getpid());
 	struct attribute_location place;
-	const struct attribute_process *p = attributor_process(a, index);
+	const struct attribute_process *p = attributor_get_process(a, index);
 
 	(void)state;
 	assert_non_null(p);
 	assert_int_equal(p->pid, getpid());
 	assert_string_equal(p->comm, "test-attributor");
-	assert_non_null(attributor_container(a, p->container));
+	assert_non_null(attributor_get_container(a, p->container));
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_self, false, &place));
 	assert_non_null(strstr(place.binary, "test-attributor"));
 	assert_true(place.inode);
 	assert_false(attributor_locate(a, index, 8, false, &place));
 	assert_true(attributor_locate(a, index, ~0ULL << 40, true, &place));
 	assert_string_equal(place.binary, "[kernel]");
-	assert_int_equal(attributor_task(a, getpid()), index);
+	assert_int_equal(attributor_find_process(a, getpid()), index);
 	assert_int_equal(stats_of(a).lookups, 1);
 	attributor_free(a);
 }
@@ -133,17 +132,17 @@ static void test_idle(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct attribute_location place;
-	u32 index = attributor_task(a, 0);
+	u32 index = attributor_find_process(a, 0);
 
 	(void)state;
-	assert_string_equal(attributor_process(a, index)->comm, "swapper");
-	assert_int_equal(attributor_process(a, index)->pid, 0);
-	assert_int_equal(attributor_process(a, index)->container, 0);
-	assert_string_equal(attributor_container(a, 0)->name, "");
+	assert_string_equal(attributor_get_process(a, index)->comm, "swapper");
+	assert_int_equal(attributor_get_process(a, index)->pid, 0);
+	assert_int_equal(attributor_get_process(a, index)->container, 0);
+	assert_string_equal(attributor_get_container(a, 0)->name, "");
 	assert_false(attributor_locate(a, index, 0x1000, false, &place));
-	assert_int_equal(attributor_task(a, -1), ATTRIBUTE_NONE);
+	assert_int_equal(attributor_find_process(a, -1), ATTRIBUTE_NONE);
 	attributor_refresh(a);
-	assert_int_equal(attributor_task(a, 0), index);
+	assert_int_equal(attributor_find_process(a, 0), index);
 	assert_int_equal(stats_of(a).lookups, 0);
 	attributor_free(a);
 }
@@ -172,11 +171,11 @@ static void test_nowhere(void **state)
 	(void)state;
 	/* Above every possible pid_max. */
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
+		assert_int_equal(attributor_find_process(a, INT32_MAX - 1), ATTRIBUTE_NONE);
 	assert_int_equal(stats_of(a).lookups, 1);
 	assert_int_equal(stats_of(a).unresolved, 1);
 	held_clock_advance(1100000000);
-	assert_int_equal(attributor_task(a, INT32_MAX - 1), ATTRIBUTE_NONE);
+	assert_int_equal(attributor_find_process(a, INT32_MAX - 1), ATTRIBUTE_NONE);
 	assert_int_equal(stats_of(a).lookups, 2);
 	assert_int_equal(stats_of(a).unresolved, 1);
 	attributor_free(a);
@@ -186,17 +185,17 @@ static void test_hostile_name(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(named);
-	u32 index = attributor_task(a, c.pid);
+	u32 index = attributor_find_process(a, c.pid);
 	char byte = 0;
 
 	(void)state;
-	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
+	assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J) R 1");
 	/* A process with a new name is the same process. */
 	assert_int_equal(write(c.go, &byte, 1), 1);
 	assert_int_equal(read(c.ready, &byte, 1), 1);
 	attributor_refresh(a);
-	assert_int_equal(attributor_task(a, c.pid), index);
-	assert_string_equal(attributor_process(a, index)->comm, "renamed");
+	assert_int_equal(attributor_find_process(a, c.pid), index);
+	assert_string_equal(attributor_get_process(a, index)->comm, "renamed");
 	child_end(&c);
 	attributor_free(a);
 }
@@ -205,8 +204,8 @@ static void test_exit(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
-	u32 index = attributor_task(a, c.pid);
-	u32 generation = attributor_process(a, index)->generation;
+	u32 index = attributor_find_process(a, c.pid);
+	u32 generation = attributor_get_process(a, index)->generation;
 	struct attribute_location place;
 
 	(void)state;
@@ -214,8 +213,8 @@ static void test_exit(void **state)
 	attributor_refresh(a);
 	/* Late samples of a dead process still belong to it, and it has its mappings. */
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(attributor_task(a, c.pid), index);
-	assert_int_equal(attributor_process(a, index)->generation, generation);
+		assert_int_equal(attributor_find_process(a, c.pid), index);
+	assert_int_equal(attributor_get_process(a, index)->generation, generation);
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_exit, false, &place));
 	assert_true(stats_of(a).lookups <= 3);
 	attributor_free(a);
@@ -226,7 +225,7 @@ static void test_zombie(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
-	u32 index = attributor_task(a, c.pid);
+	u32 index = attributor_find_process(a, c.pid);
 	struct attribute_location place;
 	siginfo_t info;
 
@@ -235,7 +234,7 @@ static void test_zombie(void **state)
 	assert_int_equal(waitid(P_PID, (id_t)c.pid, &info, WEXITED | WNOWAIT), 0);
 	for (int i = 0; i < 3; i++) {
 		attributor_refresh(a);
-		assert_int_equal(attributor_task(a, c.pid), index);
+		assert_int_equal(attributor_find_process(a, c.pid), index);
 	}
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_zombie, false, &place));
 	child_end(&c);
@@ -305,7 +304,7 @@ static void test_leader_exit(void **state)
 	struct child c = child_start(leaves);
 	struct told told = { .pid = c.pid };
 	const struct source_sink sink = { .task = see_map, .ctx = &told };
-	u32 index = attributor_task(a, c.pid);
+	u32 index = attributor_find_process(a, c.pid);
 	struct attribute_location place;
 	char byte = 0;
 	s32 tid;
@@ -316,12 +315,12 @@ static void test_leader_exit(void **state)
 	wait_for_zombie(c.pid);
 	for (int i = 0; i < 3; i++) {
 		attributor_refresh(a);
-		assert_int_equal(attributor_task(a, tid), index);
+		assert_int_equal(attributor_find_process(a, tid), index);
 	}
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)leaves, false, &place));
 	/* This attributor sees the process only now: it reads the maps of the thread. */
-	index = attributor_task(late, tid);
-	assert_int_equal(attributor_process(late, index)->pid, c.pid);
+	index = attributor_find_process(late, tid);
+	assert_int_equal(attributor_get_process(late, index)->pid, c.pid);
 	assert_true(attributor_locate(late, index, (u64)(uintptr_t)leaves, false, &place));
 	/* A recording reports the mapping, too, once. */
 	assert_int_equal(procfs_scan_tasks(&sink, 1), 0);
@@ -341,22 +340,22 @@ static void test_exec(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(execs);
-	u32 before = attributor_task(a, c.pid), after = before;
+	u32 before = attributor_find_process(a, c.pid), after = before;
 	struct attribute_location place;
 	char byte = 0;
 
 	(void)state;
-	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
+	assert_string_equal(attributor_get_process(a, before)->comm, "test-attributor");
 	assert_int_equal(write(c.go, &byte, 1), 1);
 	/* The process gets another entry, so that samples of the old image keep name and mappings. */
 	while (after == before) {
 		sleep_ms(10);
 		attributor_refresh(a);
-		after = attributor_task(a, c.pid);
+		after = attributor_find_process(a, c.pid);
 	}
-	assert_string_equal(attributor_process(a, after)->comm, "sleep");
-	assert_int_equal(attributor_process(a, after)->pid, c.pid);
-	assert_string_equal(attributor_process(a, before)->comm, "test-attributor");
+	assert_string_equal(attributor_get_process(a, after)->comm, "sleep");
+	assert_int_equal(attributor_get_process(a, after)->pid, c.pid);
+	assert_string_equal(attributor_get_process(a, before)->comm, "test-attributor");
 	assert_true(attributor_locate(a, before, (u64)(uintptr_t)test_exec, false, &place));
 	assert_non_null(strstr(place.binary, "test-attributor"));
 	child_end(&c);
@@ -395,7 +394,7 @@ static void test_pid_reuse(void **state)
 	(void)state;
 	for (int refresh = 0; refresh < 2; refresh++) {
 		struct child c = child_start(wait_for_go), next = { 0 };
-		u32 old = attributor_task(a, c.pid), index;
+		u32 old = attributor_find_process(a, c.pid), index;
 
 		child_end(&c);
 		if (refresh)
@@ -410,10 +409,10 @@ static void test_pid_reuse(void **state)
 			skip();
 		}
 		attributor_refresh(a);
-		index = attributor_task(a, next.pid);
+		index = attributor_find_process(a, next.pid);
 		assert_int_not_equal(index, old);
-		assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J) R 1");
-		assert_string_equal(attributor_process(a, old)->comm, "test-attributor");
+		assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J) R 1");
+		assert_string_equal(attributor_get_process(a, old)->comm, "test-attributor");
 		child_end(&next);
 	}
 	attributor_free(a);
@@ -451,7 +450,7 @@ static void test_cgroup_move(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
-	u32 before = attributor_task(a, c.pid), after;
+	u32 before = attributor_find_process(a, c.pid), after;
 	char mount[256], cgroup[320];
 	bool moved;
 
@@ -461,14 +460,15 @@ static void test_cgroup_move(void **state)
 	moved = *mount && !mkdir(cgroup, 0755) && cgroup_move(cgroup, c.pid);
 	if (moved) {
 		attributor_refresh(a);
-		after = attributor_task(a, c.pid);
+		after = attributor_find_process(a, c.pid);
 		assert_int_not_equal(after, before);
 		assert_string_equal(
-			attributor_container(a, attributor_process(a, after)->container)->name,
+			attributor_get_container(a, attributor_get_process(a, after)->container)
+				->name,
 			strrchr(cgroup, '/') + 1);
 		/* Samples from before the move stay with the former container. */
-		assert_int_not_equal(attributor_process(a, before)->container,
-				     attributor_process(a, after)->container);
+		assert_int_not_equal(attributor_get_process(a, before)->container,
+				     attributor_get_process(a, after)->container);
 	}
 	child_end(&c);
 	attributor_free(a);
@@ -508,10 +508,10 @@ static void test_threads(void **state)
 		assert_int_equal(pthread_create(&w[i].thread, NULL, worker_run, &w[i]), 0);
 	}
 	pthread_barrier_wait(&barrier);
-	index = attributor_task(a, w[0].tid);
-	assert_int_equal(attributor_process(a, index)->pid, getpid());
+	index = attributor_find_process(a, w[0].tid);
+	assert_int_equal(attributor_get_process(a, index)->pid, getpid());
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
-		assert_int_equal(attributor_task(a, w[i].tid), index);
+		assert_int_equal(attributor_find_process(a, w[i].tid), index);
 	assert_int_equal(stats_of(a).lookups, ARRAY_SIZE(w));
 	pthread_barrier_wait(&barrier);
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
@@ -524,7 +524,7 @@ static void test_threads(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
 		u64 before = stats_of(a).lookups;
 
-		again = attributor_task(a, w[i].tid);
+		again = attributor_find_process(a, w[i].tid);
 		assert_int_equal(again, index);
 		assert_int_equal(stats_of(a).lookups, before + 1);
 	}
@@ -548,7 +548,7 @@ static void test_overflow(void **state)
 			assert_int_equal(p->pid, c[i].pid);
 		}
 	assert_true(stats_of(a).processes_evicted >= ARRAY_SIZE(c) - 3);
-	assert_int_equal(attributor_process(a, 0)->pid, 0);
+	assert_int_equal(attributor_get_process(a, 0)->pid, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
 		child_end(&c[i]);
 	attributor_free(a);
@@ -606,18 +606,18 @@ static void test_dead_first(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
 		c[i] = child_start(wait_for_go);
-		index[i] = attributor_task(a, c[i].pid);
+		index[i] = attributor_find_process(a, c[i].pid);
 	}
 	child_end(&c[2]);
 	attributor_refresh(a);
 	child_end(&c[0]);
 	attributor_refresh(a);
 	more = child_start(wait_for_go);
-	assert_int_equal(attributor_task(a, more.pid), index[2]);
-	assert_int_equal(attributor_task(a, c[0].pid), index[0]);
-	assert_int_equal(attributor_task(a, c[1].pid), index[1]);
+	assert_int_equal(attributor_find_process(a, more.pid), index[2]);
+	assert_int_equal(attributor_find_process(a, c[0].pid), index[0]);
+	assert_int_equal(attributor_find_process(a, c[1].pid), index[1]);
 	/* Another process has its entry now. */
-	assert_int_equal(attributor_task(a, c[2].pid), ATTRIBUTE_NONE);
+	assert_int_equal(attributor_find_process(a, c[2].pid), ATTRIBUTE_NONE);
 	child_end(&c[1]);
 	child_end(&c[3]);
 	child_end(&more);
@@ -626,7 +626,7 @@ static void test_dead_first(void **state)
 
 static void event(struct attributor *a, struct task_event e)
 {
-	attributor_event(a, &e);
+	attributor_apply_event(a, &e);
 }
 
 static void test_events(void **state)
@@ -668,11 +668,11 @@ static void test_events(void **state)
 				      .start = 0xffff700000000000,
 				      .size = 0x1000,
 				      .name = "[nf_tables]" });
-	parent = attributor_task(a, 10);
-	child = attributor_task(a, 12);
-	assert_int_equal(attributor_task(a, 11), child);
-	assert_int_equal(attributor_process(a, child)->pid, 11);
-	assert_string_equal(attributor_process(a, child)->comm, "sh");
+	parent = attributor_find_process(a, 10);
+	child = attributor_find_process(a, 12);
+	assert_int_equal(attributor_find_process(a, 11), child);
+	assert_int_equal(attributor_get_process(a, child)->pid, 11);
+	assert_string_equal(attributor_get_process(a, child)->comm, "sh");
 
 	assert_true(attributor_locate(a, child, 0x1010, false, &place));
 	assert_string_equal(place.binary, "/bin/sh");
@@ -692,7 +692,7 @@ static void test_events(void **state)
 	assert_string_equal(place.binary, "[kernel]");
 	assert_true(attributor_locate(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &place));
 	assert_string_equal(place.binary, "[nf_tables]");
-	assert_int_equal(attributor_task(a, getpid()), ATTRIBUTE_NONE);
+	assert_int_equal(attributor_find_process(a, getpid()), ATTRIBUTE_NONE);
 	assert_int_equal(stats_of(a).lookups, 0);
 	attributor_free(a);
 }
@@ -713,11 +713,11 @@ static void test_events_exec(void **state)
 	assert_string_equal(process_of(a, 7)->comm, ":7");
 	event(a, (struct task_event){
 			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
-	index = attributor_task(a, 7);
-	assert_string_equal(attributor_process(a, index)->comm, "new");
+	index = attributor_find_process(a, 7);
+	assert_string_equal(attributor_get_process(a, index)->comm, "new");
 	assert_false(attributor_locate(a, index, 0x1000, false, &place));
 	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
-	assert_string_equal(attributor_container(a, process_of(a, 7)->container)->name, "web");
+	assert_string_equal(attributor_get_container(a, process_of(a, 7)->container)->name, "web");
 	attributor_free(a);
 }
 
@@ -749,12 +749,12 @@ static void test_events_hostile(void **state)
 		};
 		u32 index;
 
-		attributor_event(a, &e);
-		index = attributor_task(a, e.tid);
+		attributor_apply_event(a, &e);
+		index = attributor_find_process(a, e.tid);
 		attributor_locate(a, index, e.start, n & 1, &place);
 		if (index != ATTRIBUTE_NONE)
-			assert_non_null(
-				attributor_container(a, attributor_process(a, index)->container));
+			assert_non_null(attributor_get_container(
+				a, attributor_get_process(a, index)->container));
 	}
 	assert_true(stats_of(a).processes_evicted > 0);
 	assert_true(stats_of(a).memory < 1 << 20);
@@ -772,10 +772,10 @@ static void test_containers_overflow(void **state)
 		snprintf(name, sizeof(name), "/lxc/c%d", i);
 		event(a, (struct task_event){ .type = TASK_COMM, .pid = i, .tid = i, .name = "x" });
 		event(a, (struct task_event){ .type = TASK_CGROUP, .pid = i, .name = name });
-		assert_string_equal(attributor_container(a, process_of(a, i)->container)->name,
+		assert_string_equal(attributor_get_container(a, process_of(a, i)->container)->name,
 				    i <= 2 ? name + 5 : "(other)");
 	}
-	assert_int_equal(attributor_containers(a), 4);
+	assert_int_equal(attributor_get_container_limit(a), 4);
 	assert_int_equal(stats_of(a).containers_overflow, 8);
 	attributor_free(a);
 }
@@ -787,7 +787,7 @@ static u64 id_of(struct attributor *a, s32 pid, const char *path)
 	event(a, (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
 	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
 	container_details_get(a, process_of(a, pid)->container, &facts);
-	assert_int_equal(facts.left_ns, 0);
+	assert_int_equal(facts.empty_ns, 0);
 	assert_string_equal(facts.pod->pod, "");
 	return facts.id;
 }
@@ -814,17 +814,17 @@ static void test_container_ids(void **state)
 		 * statistics.
 		 */
 		id_of(a, 5, "/lxc/c");
-		containers_key(a, key);
+		containers_set_id_key(a, key);
 		assert_int_equal(id_of(a, 5, "/lxc/c"), siphash(key, "/lxc/c", 6));
 		snprintf(one, sizeof(one), "/%0300d.slice/one.service", 0);
 		snprintf(two, sizeof(two), "/%0300d.slice/two.service", 0);
 		assert_int_not_equal(id_of(a, 6, one), id_of(a, 7, two));
-		assert_string_equal(attributor_container(a, process_of(a, 6)->container)->path,
-				    attributor_container(a, process_of(a, 7)->container)->path);
+		assert_string_equal(attributor_get_container(a, process_of(a, 6)->container)->path,
+				    attributor_get_container(a, process_of(a, 7)->container)->path);
 		/* The container of processes in none, and of containers that have no entry. */
 		container_details_get(a, 0, &facts);
 		assert_int_equal(facts.id, siphash(key, "", 0));
-		container_details_get(a, attributor_container_other(a), &facts);
+		container_details_get(a, attributor_get_other_container(a), &facts);
 		assert_int_not_equal(facts.id, siphash(key, "", 0));
 		attributor_free(a);
 	}

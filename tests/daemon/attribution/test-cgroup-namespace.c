@@ -49,24 +49,25 @@ static void test_find(void **state)
 	put(root, "/kubepods/pod1", NULL);
 	put(root, "/kubepods/pod1/cgroup.procs", "41\n42\n");
 
-	assert_int_equal(cgroup_namespace_find(root, 42, "/", found, sizeof(found)), 0);
+	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, sizeof(found)), 0);
 	assert_string_equal(found, "/kubepods/pod1");
-	assert_int_equal(cgroup_namespace_find(root, 42, "/pod1", found, sizeof(found)), 0);
+	assert_int_equal(cgroup_namespace_find_root(root, 42, "/pod1", found, sizeof(found)), 0);
 	assert_string_equal(found, "/kubepods");
-	assert_int_equal(cgroup_namespace_find(root, 42, "/kubepods/pod1", found, sizeof(found)),
-			 0);
+	assert_int_equal(
+		cgroup_namespace_find_root(root, 42, "/kubepods/pod1", found, sizeof(found)), 0);
 	assert_string_equal(found, "");
-	assert_int_equal(cgroup_namespace_find(root, 7, "/", found, sizeof(found)), 0);
+	assert_int_equal(cgroup_namespace_find_root(root, 7, "/", found, sizeof(found)), 0);
 	assert_string_equal(found, "");
 	/* An id that no cgroup has, another cgroup's id, and a buffer that is too small. */
-	assert_int_equal(cgroup_namespace_find(root, 4, "/", found, sizeof(found)), -ENOENT);
-	assert_int_equal(cgroup_namespace_find(root, 42, "/../x", found, sizeof(found)), -ENOENT);
-	assert_int_equal(cgroup_namespace_find(root, 42, "/", found, 10), -ENOENT);
-	assert_int_equal(cgroup_namespace_find("/nonexistent", 42, "/", found, sizeof(found)),
+	assert_int_equal(cgroup_namespace_find_root(root, 4, "/", found, sizeof(found)), -ENOENT);
+	assert_int_equal(cgroup_namespace_find_root(root, 42, "/../x", found, sizeof(found)),
+			 -ENOENT);
+	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, 10), -ENOENT);
+	assert_int_equal(cgroup_namespace_find_root("/nonexistent", 42, "/", found, sizeof(found)),
 			 -ENOENT);
 	/* A subtree of the hierarchy does not suffice. */
 	put(root, "/cgroup.events", "populated 1\n");
-	assert_int_equal(cgroup_namespace_find(root, 42, "/", found, sizeof(found)), -ENOENT);
+	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, sizeof(found)), -ENOENT);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
 }
@@ -95,26 +96,27 @@ static void test_path(void **state)
 		{ "", "0::/\n", NULL },
 		{ "", "0::/x\n", "/x" },
 	};
-	struct cgroup_namespace space = { .own = true, .known = true };
+	struct cgroup_namespace space = { .is_private = true, .root_known = true };
 	char path[PATH_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		snprintf(space.root, sizeof(space.root), "%s", rows[i].root);
-		assert_int_equal(cgroup_namespace_path(&space, rows[i].text, path, sizeof(path)),
-				 rows[i].path != NULL);
+		assert_int_equal(
+			cgroup_namespace_convert_path(&space, rows[i].text, path, sizeof(path)),
+			rows[i].path != NULL);
 		if (rows[i].path)
 			assert_string_equal(path, rows[i].path);
 	}
 	snprintf(space.root, sizeof(space.root), "/a");
-	assert_false(cgroup_namespace_path(&space, "0::/bcd", path, 6));
-	assert_true(cgroup_namespace_path(&space, "0::/bcd", path, 7));
-	assert_string_equal(cgroup_namespace_reason(&space), "");
-	space.known = false;
-	assert_false(cgroup_namespace_path(&space, "0::/../x", path, sizeof(path)));
-	assert_string_not_equal(cgroup_namespace_reason(&space), "");
-	space.own = false;
-	assert_string_equal(cgroup_namespace_reason(&space), "");
+	assert_false(cgroup_namespace_convert_path(&space, "0::/bcd", path, 6));
+	assert_true(cgroup_namespace_convert_path(&space, "0::/bcd", path, 7));
+	assert_string_equal(cgroup_namespace_explain(&space), "");
+	space.root_known = false;
+	assert_false(cgroup_namespace_convert_path(&space, "0::/../x", path, sizeof(path)));
+	assert_string_not_equal(cgroup_namespace_explain(&space), "");
+	space.is_private = false;
+	assert_string_equal(cgroup_namespace_explain(&space), "");
 }
 
 /* ---- In a namespace of the kernel's ---------------------------------------------- */
@@ -170,7 +172,8 @@ static void text_of(pid_t pid, char *ret_text, size_t size)
  * Runs in the container. Check how it sees its own path and its neighbour's. Return: 0, the number
  * of the failed check, or 77 without permission for a namespace.
  */
-static int check_from_within(const char *mount, const char *own, pid_t neighbour, const char *theirs)
+static int check_from_within(const char *mount, const char *own, pid_t neighbour,
+			     const char *theirs)
 {
 	struct cgroup_namespace space;
 	char text[65536], path[PATH_MAX];
@@ -178,10 +181,11 @@ static int check_from_within(const char *mount, const char *own, pid_t neighbour
 	if (!enter(mount, own) || unshare(CLONE_NEWCGROUP) < 0)
 		return 77;
 	cgroup_namespace_init(&space);
-	if (!space.own || !space.known || strcmp(space.root, own) != 0)
+	if (!space.is_private || !space.root_known || strcmp(space.root, own) != 0)
 		return 1;
 	text_of(getpid(), text, sizeof(text));
-	if (!cgroup_namespace_path(&space, text, path, sizeof(path)) || strcmp(path, own) != 0)
+	if (!cgroup_namespace_convert_path(&space, text, path, sizeof(path)) ||
+	    strcmp(path, own) != 0)
 		return 2;
 	text_of(neighbour, text, sizeof(text));
 	/*
@@ -189,7 +193,8 @@ static int check_from_within(const char *mount, const char *own, pid_t neighbour
 	 */
 	if (!strstr(text, "0::/../"))
 		return 3;
-	if (!cgroup_namespace_path(&space, text, path, sizeof(path)) || strcmp(path, theirs) != 0)
+	if (!cgroup_namespace_convert_path(&space, text, path, sizeof(path)) ||
+	    strcmp(path, theirs) != 0)
 		return 4;
 	return 0;
 }

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "attribution/attributor-save.h"
-#include "attribution/container-details.h"
+#include "attribution/attributor.h"
 #include "attribution/container.h"
 #include "tasks/task-event.h"
 #include "util/siphash.h"
@@ -19,7 +19,8 @@
 
 static struct attributor *attributor(u32 containers)
 {
-	const struct attributor_config config = { .processes = 1024, .threads = 1024,
+	const struct attributor_config config = { .processes = 1024,
+						  .threads = 1024,
 						  .containers = containers,
 						  .cgroup_bytes = 64U << 10 };
 	struct attributor *a;
@@ -52,10 +53,11 @@ static void test_siphash(void **state)
 /* Put a process of its own into the cgroup at @path. Return: the index of the container. */
 static u32 put(struct attributor *a, s32 pid, const char *path)
 {
-	attributor_event(a, &(struct task_event){
-				    .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
-	attributor_event(a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
-	return attributor_process(a, attributor_task(a, pid))->container;
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
+	return attributor_get_process(a, attributor_find_process(a, pid))->container;
 }
 
 static const char *const paths[] = {
@@ -96,29 +98,29 @@ static void test_restart(void **state)
 	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
 		index[i] = put(a, 100 + i, paths[i]);
 		test_row("%d", i);
-		assert_row(!strcmp(attributor_container(a, index[i])->cgroup, paths[i]));
+		assert_row(!strcmp(attributor_get_container(a, index[i])->cgroup, paths[i]));
 		for (s32 k = 0; k < i; k++)
 			assert_row(index[k] != index[i]);
 		/* Two attributors have different numbers for one path. */
 		assert_row(id_of(next, put(next, 300 + i, paths[i])) != id_of(a, index[i]));
 	}
 	hand_on(a, next, &translation);
-	containers = attributor_containers(next);
+	containers = attributor_get_container_limit(next);
 	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
-		const struct attribute_container *was = attributor_container(a, index[i]), *is;
+		const struct attribute_container *was = attributor_get_container(a, index[i]), *is;
 
 		now = attribute_remap_container(&translation, index[i], was->generation,
 						&generation);
 		test_row("%d", i);
 		assert_row(now != ATTRIBUTE_NONE);
-		is = attributor_container(next, now);
+		is = attributor_get_container(next, now);
 		assert_row(!strcmp(is->name, was->name) && !strcmp(is->runtime, was->runtime));
 		assert_row(!strcmp(is->cgroup, paths[i]) && !strcmp(is->path, was->path));
 		/* A container that is reported a second time keeps its index. */
 		assert_row(put(next, 200 + i, paths[i]) == now);
 		assert_row(id_of(next, now) == id_of(a, index[i]));
 	}
-	assert_int_equal(attributor_containers(next), containers);
+	assert_int_equal(attributor_get_container_limit(next), containers);
 	assert_true(id_of(next, 0) == id_of(a, 0));
 	attribute_translation_deinit(&translation);
 	attributor_free(a);
@@ -153,16 +155,16 @@ static void test_smaller(void **state)
 	}
 	hand_on(a, next, &translation);
 	for (s32 i = 0; i < 600; i++) {
-		u32 was = attributor_task(a, 100 + i), now, container;
+		u32 was = attributor_find_process(a, 100 + i), now, container;
 
-		now = attribute_remap_process(&translation, was,
-					      attributor_process(a, was)->generation, &generation);
-		container = attributor_process(next, now)->container;
+		now = attribute_remap_process(
+			&translation, was, attributor_get_process(a, was)->generation, &generation);
+		container = attributor_get_process(next, now)->container;
 		snprintf(path, sizeof(path), "/build/c%d", i);
 		test_row("%d", i);
-		if (container == attributor_container_other(next))
+		if (container == attributor_get_other_container(next))
 			continue;
-		assert_row(!strcmp(attributor_container(next, container)->cgroup, path));
+		assert_row(!strcmp(attributor_get_container(next, container)->cgroup, path));
 		found++;
 	}
 	assert_in_range(found, 128, 254);
@@ -177,7 +179,7 @@ static void test_too_long(void **state)
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
 	struct attributor *a = attributor(64);
 	u32 index = put(a, 1, deep);
-	const char *cgroup = attributor_container(a, index)->cgroup;
+	const char *cgroup = attributor_get_container(a, index)->cgroup;
 	size_t len = strlen(cgroup);
 
 	(void)state;
@@ -187,9 +189,9 @@ static void test_too_long(void **state)
 	assert_int_equal(put(a, 2, cgroup), index);
 	attributor_free(a);
 
-	assert_int_equal(container_path_within(deep, CONTAINER_PATH_SIZE - 1),
+	assert_int_equal(container_path_clip(deep, CONTAINER_PATH_SIZE - 1),
 			 CONTAINER_PATH_SIZE - 1);
-	assert_int_equal(container_path_within(deep, CONTAINER_PATH_SIZE), len);
+	assert_int_equal(container_path_clip(deep, CONTAINER_PATH_SIZE), len);
 }
 
 /* All paths together have a limit of bytes: later containers are "(other)", and counted. */
@@ -202,7 +204,7 @@ static void test_bytes(void **state)
 
 	(void)state;
 	put(a, 1, "/a");
-	attributor_stats(a, &before);
+	attributor_get_stats(a, &before);
 	memset(path, 'a', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	for (u32 n = 0; n < 4; n++)
@@ -212,9 +214,9 @@ static void test_bytes(void **state)
 
 		path[1 + snprintf(path + 1, 10, "%d", i)] = 'b';
 		index = put(a, 1, path);
-		other += index == attributor_container_other(a);
+		other += index == attributor_get_other_container(a);
 	}
-	attributor_stats(a, &after);
+	attributor_get_stats(a, &after);
 	assert_in_range(other, 200, 250);
 	assert_int_equal(after.containers_overflow, other);
 	assert_true(after.memory - before.memory <= (64U << 10));
@@ -228,7 +230,7 @@ static void event(struct attributor *a, struct task_event e)
 	e.time_ns = now_ns++;
 	if (!e.name)
 		e.name = "";
-	attributor_event(a, &e);
+	attributor_apply_event(a, &e);
 }
 
 /* A path that fills the buffer of the BPF program may be truncated: it is not used. */
@@ -257,9 +259,9 @@ static void test_truncated_event(void **state)
 					      .tid = pid,
 					      .start_ns = 1,
 					      .cgroup = cgroup + i });
-		index = attributor_process(a, attributor_task(a, pid))->container;
+		index = attributor_get_process(a, attributor_find_process(a, pid))->container;
 		assert_int_equal(index != 0, i);
-		assert_string_equal(attributor_container(a, index)->cgroup, i ? path : "");
+		assert_string_equal(attributor_get_container(a, index)->cgroup, i ? path : "");
 	}
 	attributor_free(a);
 }
@@ -267,12 +269,9 @@ static void test_truncated_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_siphash),
-		cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_smaller),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_truncated_event),
+		cmocka_unit_test(test_siphash), cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_smaller), cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_bytes),	cmocka_unit_test(test_truncated_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

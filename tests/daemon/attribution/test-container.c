@@ -105,7 +105,8 @@ static const struct fixture fixtures[] = {
 	  "containerd", "pod1a2b3c4d/" SHORT, "" },
 	{ "containerd without pods", "/k8s.io/" ID, "containerd", SHORT, "" },
 	{ "nerdctl", "/system.slice/nerdctl-" ID ".scope", "containerd", SHORT, "" },
-	{ "nerdctl, rootless", USER "/user.slice/nerdctl-" ID ".scope", "containerd", "1000/" SHORT, "" },
+	{ "nerdctl, rootless", USER "/user.slice/nerdctl-" ID ".scope", "containerd", "1000/" SHORT,
+	  "" },
 	{ "kubernetes in docker",
 	  "/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_UNDERSCORED
 	  ".slice/cri-containerd-000000000000.scope",
@@ -145,26 +146,29 @@ static const struct fixture fixtures[] = {
 	  "1000/" SHORT, "/container" },
 	{ "podman, rootless, cgroupfs of a session",
 	  "/user.slice/user-1000.slice/session-3.scope/libpod-" ID, "podman", SHORT, "" },
-	{ "podman's conmon, pod, cgroupfs", "/libpod_parent/" ID "/conmon", "cgroup", "conmon", "" },
+	{ "podman's conmon, pod, cgroupfs", "/libpod_parent/" ID "/conmon", "cgroup", "conmon",
+	  "" },
 	{ "podman's conmon, cgroupfs, named so", "/libpod_parent/libpod-conmon-" ID, "cgroup",
 	  "libpod-conmon-" ID, "" },
 	{ "lxc, a project's", "/lxc.payload.shop_web-1/ns", "lxc", "shop_web-1", "/ns" },
 	{ "podman's conmon, cgroupfs", "/libpod_parent/conmon", "cgroup", "conmon", "" },
 	{ "podman's conmon, rootless", USER "/user.slice/libpod-conmon-" ID ".scope", "systemd",
 	  "1000/libpod-conmon-" ID ".scope", "" },
-	{ "podman, rootless, split", USER "/app.slice/web.service/libpod-payload-" ID, "podman", "1000/" SHORT,
+	{ "podman, rootless, split", USER "/app.slice/web.service/libpod-payload-" ID, "podman",
+	  "1000/" SHORT, "" },
+	{ "podman, rootless, cgroupfs", USER "/libpod_parent/libpod-" ID, "podman", "1000/" SHORT,
 	  "" },
-	{ "podman, rootless, cgroupfs", USER "/libpod_parent/libpod-" ID, "podman", "1000/" SHORT, "" },
 	{ "lxc, unprivileged", USER "/lxc.payload.web-1/init.scope", "lxc", "1000/web-1",
 	  "/init.scope" },
 	{ "lxc's monitor, lxc 3", "/lxc.monitor/web-1", "cgroup", "lxc.monitor/web-1", "" },
-	{ "nspawn, another slice", "/foo.slice/machine-web.scope/payload/system.slice/nginx.service",
-	  "nspawn", "web", "/system.slice/nginx.service" },
+	{ "nspawn, another slice",
+	  "/foo.slice/machine-web.scope/payload/system.slice/nginx.service", "nspawn", "web",
+	  "/system.slice/nginx.service" },
 	{ "nspawn, a slice below machine.slice",
 	  "/machine.slice/machine-prod.slice/machine-deb\\x2d12.scope/payload/init.scope", "nspawn",
 	  "deb-12", "/init.scope" },
-	{ "nspawn's supervisor, another slice", "/foo.slice/machine-web.scope/supervisor", "systemd",
-	  "machine-web.scope", "/supervisor" },
+	{ "nspawn's supervisor, another slice", "/foo.slice/machine-web.scope/supervisor",
+	  "systemd", "machine-web.scope", "/supervisor" },
 	{ "nspawn's supervisor, scope", "/machine.slice/machine-web.scope/supervisor/x", "systemd",
 	  "machine-web.scope", "/x" },
 	{ "nspawn, service, another slice",
@@ -207,7 +211,8 @@ static const struct fixture fixtures[] = {
 	{ "a session's docker", "/user.slice/user-1000.slice/session-3.scope/docker/" ID, "systemd",
 	  "session-3.scope", "/docker/" ID },
 	{ "no user's number", "/user.slice/user-x.slice/user@x.service/lxc/web", "lxc", "web", "" },
-	{ "no user's slice", "/foo.slice/user-1000.slice/user@1000.service/lxc/web", "lxc", "web", "" },
+	{ "no user's slice", "/foo.slice/user-1000.slice/user@1000.service/lxc/web", "lxc", "web",
+	  "" },
 	{ "service", "/system.slice/nginx.service", "systemd", "nginx.service", "" },
 	{ "template", "/system.slice/system-getty.slice/getty@tty1.service", "systemd",
 	  "getty@tty1.service", "" },
@@ -217,8 +222,7 @@ static const struct fixture fixtures[] = {
 	  "/worker/3" },
 	{ "session", "/user.slice/user-1000.slice/session-3.scope", "systemd", "session-3.scope",
 	  "" },
-	{ "user's unit", USER "/app.slice/editor.service", "systemd", "1000/editor.service",
-	  "" },
+	{ "user's unit", USER "/app.slice/editor.service", "systemd", "1000/editor.service", "" },
 	{ "user's manager", USER "/init.scope", "systemd", "user@1000.service", "/init.scope" },
 	{ "manager", "/init.scope", "systemd", "init.scope", "" },
 	{ "slice", "/user.slice/user-1000.slice", "systemd", "user-1000.slice", "" },
@@ -322,28 +326,33 @@ static void test_pod_names(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	log = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_NOTHING);
+	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
+			 PODS_NOT_FOUND);
 	log_make(root, "pods", true);
 	log_make(root, "pods/prod_web-7c9_" UID_DASHED, true);
 	log_make(root, "pods/" UID_PLAIN, true);
 	log_make(root, "containers", true);
-	assert_int_equal(pods_name(log, UID_PLAIN, ID, name, sizeof(name), &names), PODS_NOTHING);
+	assert_int_equal(pods_find_names(log, UID_PLAIN, ID, name, sizeof(name), &names),
+			 PODS_NOT_FOUND);
 	assert_string_equal(name, "untouched");
 	assert_string_equal(names.pod, "untouched");
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_FOLDER);
+	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
+			 PODS_DIRECTORY);
 	assert_string_equal(name, "prod/web-7c9/" SHORT);
 	assert_string_equal(names.container, SHORT);
 	log_make(root, "containers/-" ID ".log", false);
 	log_make(root, "containers/web-7c9_prod_ngi\033nx-" SHORT ".log", false);
 	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".lo", false);
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_FOLDER);
+	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
+			 PODS_DIRECTORY);
 	assert_string_equal(name, "prod/web-7c9/" SHORT);
 	snprintf(command, sizeof(command), "rm -f %s/containers/*", root);
 	assert_int_equal(system(command), 0);
 	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".log", false);
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, sizeof(name), &names), PODS_LINK);
+	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
+			 PODS_LINK);
 	assert_string_equal(name, "prod/web-7c9/ngi\\x1bnx");
-	assert_int_equal(pods_name(log, UID_DASHED, ID, name, 10, &names), PODS_LINK);
+	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, 10, &names), PODS_LINK);
 	assert_string_equal(name, "prod/web-");
 	/* Each part is whole, even if not all parts fit. */
 	assert_string_equal(names.name_space, "prod");
@@ -357,15 +366,15 @@ static void test_pod_names(void **state)
 static void test_pod_whole_names(void **state)
 {
 	struct pods_names names = { "", "", "" };
-	char name[PODS_WHOLE];
+	char name[PODS_NAME_SIZE];
 
 	(void)state;
-	pods_whole(&names, "web", name);
+	pods_format_name(&names, "web", name);
 	assert_string_equal(name, "web");
 	memset(names.name_space, 'n', 63);
 	memset(names.pod, 'p', 253);
 	memset(names.container, 'c', 63);
-	pods_whole(&names, "nnn", name);
+	pods_format_name(&names, "nnn", name);
 	assert_int_equal(strlen(name), 63 + 253 + 63 + 2);
 	assert_string_equal(strrchr(name, '/') + 1, names.container);
 }
@@ -414,17 +423,17 @@ static void test_pod_names_stored(void **state)
 static void test_pod_link_late(void **state)
 {
 	for (unsigned int made = 0; made < 280; made++) {
-		struct pods_wait wait = { 0 };
+		struct pods_retry wait = { 0 };
 		unsigned int looks = 1, age;
 
 		(void)state;
-		pods_schedule(&wait, PODS_FOLDER);
+		pods_retry_schedule(&wait, PODS_DIRECTORY);
 		for (age = 1; wait.next; age++) {
 			assert_true(age < 400);
-			if (!pods_due(&wait))
+			if (!pods_retry_tick(&wait))
 				continue;
 			looks++;
-			pods_schedule(&wait, age >= made ? PODS_LINK : PODS_FOLDER);
+			pods_retry_schedule(&wait, age >= made ? PODS_LINK : PODS_DIRECTORY);
 		}
 		/* The search that found the link was the last one. */
 		assert_in_range(age - 1, made ? made : 1, made + made / 4 + 1);
@@ -438,21 +447,21 @@ static void test_pod_link_late(void **state)
  */
 static void test_pod_link_never(void **state)
 {
-	struct pods_wait wait = { 0 };
+	struct pods_retry wait = { 0 };
 	unsigned int looks = 1, age;
 
 	(void)state;
-	assert_false(pods_due(&wait));
-	pods_schedule(&wait, PODS_NOTHING);
+	assert_false(pods_retry_tick(&wait));
+	pods_retry_schedule(&wait, PODS_NOT_FOUND);
 	for (age = 1; wait.next; age++)
-		if (pods_due(&wait) && age > 100) {
-			pods_schedule(&wait, PODS_NOTHING);
+		if (pods_retry_tick(&wait) && age > 100) {
+			pods_retry_schedule(&wait, PODS_NOT_FOUND);
 			looks++;
 		}
 	assert_in_range(looks, 3, 10);
 	assert_in_range(age, 300, 400);
 	for (age = 0; age < 100000; age++)
-		assert_false(pods_due(&wait));
+		assert_false(pods_retry_tick(&wait));
 }
 
 static void test_root(void **state)
@@ -527,7 +536,7 @@ static void test_hierarchies(void **state)
 		memcpy(copy, h->text, n + 1);
 		copy = realloc(copy, n ? n : 1);
 		test_row("%s", h->title);
-		assert_row(container_cgroup(copy, n, &path, &len) == (h->path != NULL));
+		assert_row(container_choose_cgroup(copy, n, &path, &len) == (h->path != NULL));
 		if (h->path)
 			assert_row(len == strlen(h->path) && !memcmp(path, h->path, len));
 		free(copy);
@@ -586,12 +595,12 @@ static void test_escape_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixtures),      cmocka_unit_test(test_pod),
-		cmocka_unit_test(test_pod_names),     cmocka_unit_test(test_root),
+		cmocka_unit_test(test_fixtures),	cmocka_unit_test(test_pod),
+		cmocka_unit_test(test_pod_names),	cmocka_unit_test(test_root),
 		cmocka_unit_test(test_pod_whole_names), cmocka_unit_test(test_pod_names_stored),
-		cmocka_unit_test(test_pod_link_late), cmocka_unit_test(test_pod_link_never),
-		cmocka_unit_test(test_lengths),	      cmocka_unit_test(test_hierarchies),
-		cmocka_unit_test(test_escape_cut),    cmocka_unit_test(test_escape_any),
+		cmocka_unit_test(test_pod_link_late),	cmocka_unit_test(test_pod_link_never),
+		cmocka_unit_test(test_lengths),		cmocka_unit_test(test_hierarchies),
+		cmocka_unit_test(test_escape_cut),	cmocka_unit_test(test_escape_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,6 @@
 
 #include "attribution/attributor-internal.h"
 #include "attribution/attributor-save.h"
-#include "attribution/container-details.h"
-#include "attribution/task-export.h"
 #include "tasks/task-event.h"
 
 /* Above every possible pid_max. */
@@ -45,7 +43,7 @@ static struct story story_new(u32 processes, u32 containers)
 	};
 
 	assert_int_equal(attributor_new(&config, &s.a), 0);
-	attributor_event(s.a, &seeded);
+	attributor_apply_event(s.a, &seeded);
 	return s;
 }
 
@@ -56,74 +54,76 @@ static u64 report_event(struct story *s, struct task_event event)
 	event.time_ns = s->now;
 	if (!event.name)
 		event.name = "";
-	attributor_event(s->a, &event);
+	attributor_apply_event(s->a, &event);
 	return s->now;
 }
 
 static u64 cgroup_made(struct story *s, u64 cgroup, const char *path)
 {
-	return report_event(s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
+	return report_event(
+		s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
 }
 
 /* Report a process that existed before: all of it is known but its mappings. */
 static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_SEED,
-					    .pid = pid,
-					    .tid = pid,
-					    .cgroup = cgroup,
-					    .start_ns = born_ms * 1000000,
-					    .name = name });
+						    .pid = pid,
+						    .tid = pid,
+						    .cgroup = cgroup,
+						    .start_ns = born_ms * 1000000,
+						    .name = name });
 }
 
 static u64 forked(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_FORK,
-					    .pid = pid,
-					    .tid = pid,
-					    .parent_pid = parent,
-					    .cgroup = cgroup,
-					    .start_ns = s->now + 1000,
-					    .name = name });
+						    .pid = pid,
+						    .tid = pid,
+						    .parent_pid = parent,
+						    .cgroup = cgroup,
+						    .start_ns = s->now + 1000,
+						    .name = name });
 }
 
 static u64 executed(struct story *s, s32 pid, u64 cgroup, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_COMM,
-					    .exec = true,
-					    .pid = pid,
-					    .tid = pid,
-					    .cgroup = cgroup,
-					    .name = name });
+						    .exec = true,
+						    .pid = pid,
+						    .tid = pid,
+						    .cgroup = cgroup,
+						    .name = name });
 }
 
 static u64 thread(struct story *s, s32 pid, s32 tid)
 {
-	return report_event(s, (struct task_event){
-			       .type = TASK_FORK, .pid = pid, .tid = tid, .parent_pid = pid });
+	return report_event(s,
+			    (struct task_event){
+				    .type = TASK_FORK, .pid = pid, .tid = tid, .parent_pid = pid });
 }
 
 static u64 exited(struct story *s, s32 pid, s32 tid, bool last)
 {
-	return report_event(s,
-		    (struct task_event){ .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
+	return report_event(
+		s, (struct task_event){ .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
 }
 
 static u64 moved(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
 {
 	return report_event(s, (struct task_event){ .type = TASK_ATTACH,
-					    .pid = pid,
-					    .tid = pid,
-					    .cgroup = cgroup,
-					    .name = path,
-					    .size = threads });
+						    .pid = pid,
+						    .tid = pid,
+						    .cgroup = cgroup,
+						    .name = path,
+						    .size = threads });
 }
 
 static struct attributor_stats stats_of(const struct story *s)
 {
 	struct attributor_stats stats;
 
-	attributor_stats(s->a, &stats);
+	attributor_get_stats(s->a, &stats);
 	return stats;
 }
 
@@ -131,9 +131,10 @@ static struct attributor_stats stats_of(const struct story *s)
 static const char *owner_at(struct story *s, s32 tid, u64 time_ns)
 {
 	static char text[256];
-	u32 i = attributor_task_at(s->a, tid, time_ns);
-	const struct attribute_process *p = attributor_process(s->a, i);
-	const struct attribute_container *c = p ? attributor_container(s->a, p->container) : NULL;
+	u32 i = attributor_find_process_at(s->a, tid, time_ns);
+	const struct attribute_process *p = attributor_get_process(s->a, i);
+	const struct attribute_container *c =
+		p ? attributor_get_container(s->a, p->container) : NULL;
 
 	if (p)
 		assert_non_null(c);
@@ -154,16 +155,16 @@ static void test_life(void **state)
 	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
 	executed(&s, GHOST + 1, CGROUP + 1, "true\033");
 	report_event(&s, (struct task_event){ .type = TASK_MMAP,
-				      .pid = GHOST + 1,
-				      .tid = GHOST + 1,
-				      .start = 0x400000,
-				      .size = 0x1000,
-				      .name = "/bin/true" });
+					      .pid = GHOST + 1,
+					      .tid = GHOST + 1,
+					      .start = 0x400000,
+					      .size = 0x1000,
+					      .name = "/bin/true" });
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	lookups = stats_of(&s).lookups;
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "web-1/true\\x1b");
-	assert_true(
-		attributor_locate(s.a, attributor_task(s.a, GHOST + 1), 0x400010, false, &place));
+	assert_true(attributor_locate(s.a, attributor_find_process(s.a, GHOST + 1), 0x400010, false,
+				      &place));
 	assert_string_equal(place.binary, "/bin/true");
 	/* The events had everything: /proc was not read. */
 	assert_int_equal(stats_of(&s).lookups, lookups);
@@ -195,14 +196,14 @@ static void test_memory(void **state)
 		u64 start = 0x7f0000000000 + i * 0x100000ULL;
 
 		report_event(&s, (struct task_event){ .type = TASK_MMAP,
-					      .pid = GHOST,
-					      .tid = GHOST,
-					      .start = start,
-					      .size = 0x1000,
-					      .offset = rows[i].told,
-					      .name = rows[i].name });
-		assert_true(attributor_locate(s.a, attributor_task(s.a, GHOST), start + 0x10, false,
-					      &place));
+						      .pid = GHOST,
+						      .tid = GHOST,
+						      .start = start,
+						      .size = 0x1000,
+						      .offset = rows[i].told,
+						      .name = rows[i].name });
+		assert_true(attributor_locate(s.a, attributor_find_process(s.a, GHOST),
+					      start + 0x10, false, &place));
 		assert_int_equal(place.offset, rows[i].offset);
 	}
 	attributor_free(s.a);
@@ -289,11 +290,11 @@ static void test_thread_executes(void **state)
 	exited(&s, GHOST + 1, GHOST + 1, true);
 	exec = executed(&s, GHOST + 1, 0, "postgres");
 	report_event(&s, (struct task_event){ .type = TASK_MMAP,
-				      .pid = GHOST + 1,
-				      .tid = GHOST + 1,
-				      .start = 0x400000,
-				      .size = 0x1000,
-				      .name = "/bin/postgres" });
+					      .pid = GHOST + 1,
+					      .tid = GHOST + 1,
+					      .start = 0x400000,
+					      .size = 0x1000,
+					      .name = "/bin/postgres" });
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
 	assert_string_equal(owner_at(&s, GHOST + 1, exec - 500000), "one/gosu");
 	/* The process exits a second time. */
@@ -301,11 +302,11 @@ static void test_thread_executes(void **state)
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
 	/* A process with another start time is another process. */
 	report_event(&s, (struct task_event){ .type = TASK_COMM,
-				      .exec = true,
-				      .pid = GHOST + 1,
-				      .tid = GHOST + 1,
-				      .start_ns = 77000000000,
-				      .name = "other" });
+					      .exec = true,
+					      .pid = GHOST + 1,
+					      .tid = GHOST + 1,
+					      .start_ns = 77000000000,
+					      .name = "other" });
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
 	attributor_free(s.a);
 }
@@ -332,7 +333,7 @@ static void test_loss(void **state)
 	seed(&s, GHOST + 2, CGROUP + 2, 5000, "before");
 	s.now += 1000;
 	report_event(&s, (struct task_event){ .type = TASK_SEEDED,
-				      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
+					      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	assert_string_equal(owner_at(&s, GHOST, s.now), "one/before");
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/reused");
 	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "two/before");
@@ -340,12 +341,12 @@ static void test_loss(void **state)
 	assert_string_equal(owner_at(&s, GHOST + 2, before), "one/before");
 	/* Older events that are still in the ring have no effect. */
 	s.now -= 2000;
-	attributor_event(s.a, &(struct task_event){ .type = TASK_EXIT,
-						    .name = "",
-						    .time_ns = before,
-						    .pid = GHOST + 1,
-						    .tid = GHOST + 1,
-						    .last = true });
+	attributor_apply_event(s.a, &(struct task_event){ .type = TASK_EXIT,
+							  .name = "",
+							  .time_ns = before,
+							  .pid = GHOST + 1,
+							  .tid = GHOST + 1,
+							  .last = true });
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/reused");
 	attributor_free(s.a);
 }
@@ -465,8 +466,8 @@ static void test_restored(void **state)
 	s.now += 1000000;
 	again = executed(&s, GHOST + 1, CGROUP + 1, "ld");
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/ld");
-	assert_true(attributor_task(s.a, GHOST + 1) <
-		    attributor_task_at(s.a, GHOST + 1, again - 500000));
+	assert_true(attributor_find_process(s.a, GHOST + 1) <
+		    attributor_find_process_at(s.a, GHOST + 1, again - 500000));
 	kept = story_restored(&s, 8);
 	cgroup_made(&kept, CGROUP + 1, "/lxc.payload.one");
 	for (int i = 0; i < 2; i++) {
@@ -491,7 +492,7 @@ static u32 living(const struct story *s, s32 pid)
 {
 	u32 count = 0;
 
-	for (u32 i = 0; i < s->a->fresh; i++)
+	for (u32 i = 0; i < s->a->processes_used; i++)
 		count +=
 			s->a->process[i].pub.pid == pid && s->a->process[i].state == PROCESS_LIVING;
 	return count;
@@ -506,7 +507,7 @@ static void test_restored_seeded(void **state)
 	(void)state;
 	for (s32 i = 0; i < 4; i++) {
 		cgroup_made(i < 2 ? &s : &kept, CGROUP + 1 + (u64)(i & 1),
-		     i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
+			    i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
 		seed(&s, GHOST + i, CGROUP + 1, 5000, "sh");
 		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/sh");
 	}
@@ -521,12 +522,13 @@ static void test_restored_seeded(void **state)
 	story_load(&s, &kept);
 	for (s32 i = 0; i < 4; i++)
 		assert_int_equal(living(&kept, GHOST + i), 1);
-	assert_int_equal(attributor_task_at(kept.a, GHOST, before),
-			 attributor_task_at(kept.a, GHOST, kept.now));
-	assert_int_equal(attributor_task(kept.a, GHOST + 10), attributor_task(kept.a, GHOST));
+	assert_int_equal(attributor_find_process_at(kept.a, GHOST, before),
+			 attributor_find_process_at(kept.a, GHOST, kept.now));
+	assert_int_equal(attributor_find_process(kept.a, GHOST + 10),
+			 attributor_find_process(kept.a, GHOST));
 	assert_string_equal(owner_at(&kept, GHOST, kept.now), "one/sh");
-	assert_int_not_equal(attributor_task_at(kept.a, GHOST + 1, before),
-			     attributor_task_at(kept.a, GHOST + 1, kept.now));
+	assert_int_not_equal(attributor_find_process_at(kept.a, GHOST + 1, before),
+			     attributor_find_process_at(kept.a, GHOST + 1, kept.now));
 	assert_string_equal(owner_at(&kept, GHOST + 2, before), "one/sh");
 	assert_string_equal(owner_at(&kept, GHOST + 2, kept.now), "one/cc1");
 	assert_string_equal(owner_at(&kept, GHOST + 3, before), "one/sh");
@@ -557,14 +559,16 @@ static void test_restored_ended(void **state)
 	cgroup_made(&kept, CGROUP + 1, "/lxc.payload.one");
 	for (s32 i = 0; i < 2; i++)
 		containers[i] =
-			attributor_process(kept.a, attributor_task(kept.a, GHOST + i))->container;
+			attributor_get_process(kept.a, attributor_find_process(kept.a, GHOST + i))
+				->container;
 	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
-	report_event(&kept, (struct task_event){ .type = TASK_SEEDED,
-					 .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
+	report_event(&kept,
+		     (struct task_event){ .type = TASK_SEEDED,
+					  .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
 	container_details_get(kept.a, containers[0], &facts);
-	assert_int_equal(facts.left_ns, 0);
+	assert_int_equal(facts.empty_ns, 0);
 	container_details_get(kept.a, containers[1], &facts);
-	assert_true(facts.left_ns);
+	assert_true(facts.empty_ns);
 	attributor_free(s.a);
 	attributor_free(kept.a);
 }
@@ -580,8 +584,8 @@ static void test_generations(void **state)
 	cgroup_made(&s, CGROUP, "/lxc.payload.home");
 	seed(&s, GHOST, CGROUP, 5000, "sh");
 	forked(&s, GHOST + 1, GHOST, CGROUP, "stays");
-	first = attributor_process(s.a, attributor_task(s.a, GHOST + 1))->container;
-	generation = attributor_container(s.a, first)->generation;
+	first = attributor_get_process(s.a, attributor_find_process(s.a, GHOST + 1))->container;
+	generation = attributor_get_container(s.a, first)->generation;
 	for (s32 i = 2; i < 500; i++) {
 		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
 		snprintf(want, sizeof(want), "c%d/sh", i);
@@ -590,12 +594,12 @@ static void test_generations(void **state)
 		assert_string_equal(owner_at(&s, GHOST + i, s.now), want);
 		exited(&s, GHOST + i, GHOST + i, true);
 		assert_string_equal(owner_at(&s, GHOST + i, s.now), want);
-		report_event(&s,
-		     (struct task_event){ .type = TASK_CGROUP_REMOVED, .cgroup = CGROUP + (u64)i });
+		report_event(&s, (struct task_event){ .type = TASK_CGROUP_REMOVED,
+						      .cgroup = CGROUP + (u64)i });
 	}
 	/* A container with a living process is not evicted. */
 	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "home/stays");
-	assert_int_equal(attributor_container(s.a, first)->generation, generation);
+	assert_int_equal(attributor_get_container(s.a, first)->generation, generation);
 	/* Samples of dead processes in an evicted container go to no other container. */
 	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "(other)/sh");
 	assert_true(stats_of(&s).containers_evicted >= 490);
@@ -663,9 +667,10 @@ static void test_any_order(void **state)
 		report_event(&s, e);
 		if (n % 3)
 			continue;
-		index = attributor_task_at(s.a, pid, s.now - (u64)(rand_r(&seed_value) % 50000));
+		index = attributor_find_process_at(s.a, pid,
+						   s.now - (u64)(rand_r(&seed_value) % 50000));
 		if (index != ATTRIBUTE_NONE)
-			assert_int_equal(attributor_process(s.a, index)->pid / 100000,
+			assert_int_equal(attributor_get_process(s.a, index)->pid / 100000,
 					 GHOST / 100000);
 		owner_at(&s, pid, s.now);
 	}
@@ -687,7 +692,7 @@ static void *page_map(void *at, int fd)
 static const char *binary_at(struct story *s, s32 pid, const void *pc)
 {
 	struct attribute_location place;
-	u32 i = attributor_task_at(s->a, pid, s->now);
+	u32 i = attributor_find_process_at(s->a, pid, s->now);
 
 	if (!attributor_locate(s->a, i, (u64)(uintptr_t)pc, false, &place))
 		return "";
@@ -696,8 +701,8 @@ static const char *binary_at(struct story *s, s32 pid, const void *pc)
 
 static void lost_maps(struct story *s, s32 pid, u64 count)
 {
-	report_event(s,
-	     (struct task_event){ .type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
+	report_event(s, (struct task_event){
+				.type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
 }
 
 /* After lost mappings of a process its maps are read once more, and no task is in doubt. */
@@ -756,16 +761,16 @@ static void test_reread_budget(void **state)
 static void mapped(struct story *s, s32 pid, const char *path)
 {
 	report_event(s, (struct task_event){ .type = TASK_MMAP,
-				     .pid = pid,
-				     .tid = pid,
-				     .start = 0x1000,
-				     .size = 0x1000,
-				     .name = path });
+					     .pid = pid,
+					     .tid = pid,
+					     .start = 0x1000,
+					     .size = 0x1000,
+					     .name = path });
 }
 
 static void take_event(void *ctx, const struct task_event *event)
 {
-	attributor_event(ctx, event);
+	attributor_apply_event(ctx, event);
 }
 
 /* A recording has each sampled process that the daemon knows, even if /proc never had it. */
@@ -811,18 +816,19 @@ static void test_exported(void **state)
 	recorded.now = s.now;
 	assert_int_equal(attributor_new(&config, &recorded.a), 0);
 	sink.ctx = recorded.a;
-	assert_int_equal(attributor_export(s.a, &sink), 0);
+	assert_int_equal(attributor_export_tasks(s.a, &sink), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows) - 1; i++) {
 		u64 at = s.now - rows[i].ago;
 
 		test_row("row %zu", i);
 		snprintf(text, sizeof(text), "%s", owner_at(&s, rows[i].tid, at));
 		assert_string_equal(owner_at(&recorded, rows[i].tid, at), text);
-		assert_row(attributor_locate(s.a, attributor_task_at(s.a, rows[i].tid, at), 0x1010,
-					     false, &want) ==
-			   attributor_locate(recorded.a,
-					     attributor_task_at(recorded.a, rows[i].tid, at),
-					     0x1010, false, &place));
+		assert_row(
+			attributor_locate(s.a, attributor_find_process_at(s.a, rows[i].tid, at),
+					  0x1010, false, &want) ==
+			attributor_locate(recorded.a,
+					  attributor_find_process_at(recorded.a, rows[i].tid, at),
+					  0x1010, false, &place));
 		assert_row(i == 0 || i == 1 || !strcmp(place.binary, want.binary));
 	}
 	assert_string_equal(owner_at(&recorded, GHOST + 5, s.now), "/?");
@@ -836,13 +842,13 @@ static u64 map_process(struct story *s, s32 pid)
 	struct attribute_location place;
 
 	report_event(s, (struct task_event){ .type = TASK_MMAP,
-				     .pid = pid,
-				     .tid = pid,
-				     .start = 0x400000,
-				     .size = 0x1000,
-				     .name = "//anon" });
-	assert_true(attributor_locate(s->a, attributor_task_at(s->a, pid, s->now), 0x400010, false,
-				      &place));
+					     .pid = pid,
+					     .tid = pid,
+					     .start = 0x400000,
+					     .size = 0x1000,
+					     .name = "//anon" });
+	assert_true(attributor_locate(s->a, attributor_find_process_at(s->a, pid, s->now), 0x400010,
+				      false, &place));
 	return place.process;
 }
 
@@ -870,16 +876,25 @@ static void test_process_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_life),	    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_lost_maps),   cmocka_unit_test(test_reread_budget),
+		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_lost_maps),
+		cmocka_unit_test(test_reread_budget),
 		cmocka_unit_test(test_process_number),
-		cmocka_unit_test(test_generations), cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_restored),	    cmocka_unit_test(test_restored_ended),
-		cmocka_unit_test(test_restored_seeded), cmocka_unit_test(test_exported),
-		cmocka_unit_test(test_full_moves),  cmocka_unit_test(test_full_before),
-		cmocka_unit_test(test_unnumbered),  cmocka_unit_test(test_thread_executes),
+		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_overflow),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_restored),
+		cmocka_unit_test(test_restored_ended),
+		cmocka_unit_test(test_restored_seeded),
+		cmocka_unit_test(test_exported),
+		cmocka_unit_test(test_full_moves),
+		cmocka_unit_test(test_full_before),
+		cmocka_unit_test(test_unnumbered),
+		cmocka_unit_test(test_thread_executes),
 	};
 
 	/* Limits of time must not expire on a slow machine. */

@@ -18,8 +18,9 @@
 
 static struct attributor *attributor(bool live)
 {
-	const struct attributor_config config = { .live = live, .processes = 64, .threads = 64,
-						  .containers = 16 };
+	const struct attributor_config config = {
+		.live = live, .processes = 64, .threads = 64, .containers = 16
+	};
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
@@ -30,20 +31,20 @@ static u64 now_ns = 1000000000;
 
 static void report_mapping(struct attributor *a, s32 pid, u64 start, const char *path)
 {
-	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
-						  .time_ns = now_ns++,
-						  .pid = pid,
-						  .tid = pid,
-						  .start = start,
-						  .size = 0x1000,
-						  .inode = start,
-						  .name = path });
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+							.time_ns = now_ns++,
+							.pid = pid,
+							.tid = pid,
+							.start = start,
+							.size = 0x1000,
+							.inode = start,
+							.name = path });
 }
 
 static const char *binary_at(struct attributor *a, s32 pid, u64 pc)
 {
 	struct attribute_location place;
-	u32 index = attributor_task(a, pid);
+	u32 index = attributor_find_process(a, pid);
 
 	if (!attributor_locate(a, index, pc, false, &place))
 		return "";
@@ -308,7 +309,7 @@ static struct session_record saved_sizes(const u8 *bytes, size_t len)
 #define PROCESSES 256
 #define MAP_BYTES (256U << 10)
 
-#define KEPT_BYTES (32U << 10)
+#define SAVED_MAP_BYTES (32U << 10)
 
 static struct attributor *little(void)
 {
@@ -317,7 +318,7 @@ static struct attributor *little(void)
 						  .threads = 1024,
 						  .containers = 16,
 						  .map_bytes = MAP_BYTES,
-						  .saved_map_bytes = KEPT_BYTES };
+						  .saved_map_bytes = SAVED_MAP_BYTES };
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
@@ -326,19 +327,19 @@ static struct attributor *little(void)
 
 static void born(struct attributor *a, s32 pid)
 {
-	attributor_event(a, &(struct task_event){ .type = TASK_FORK,
-						  .pid = pid,
-						  .tid = pid,
-						  .start_ns = now_ns,
-						  .time_ns = now_ns++,
-						  .name = "ghost" });
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_FORK,
+							.pid = pid,
+							.tid = pid,
+							.start_ns = now_ns,
+							.time_ns = now_ns++,
+							.name = "ghost" });
 }
 
 static u64 memory_of(struct attributor *a)
 {
 	struct attributor_stats stats;
 
-	attributor_stats(a, &stats);
+	attributor_get_stats(a, &stats);
 	return stats.memory;
 }
 
@@ -346,7 +347,7 @@ static u32 device_at(struct attributor *a, s32 pid, u64 pc)
 {
 	struct attribute_location place;
 
-	assert_true(attributor_locate(a, attributor_task(a, pid), pc, false, &place));
+	assert_true(attributor_locate(a, attributor_find_process(a, pid), pc, false, &place));
 	assert_string_equal(place.binary, "/app/server");
 	assert_int_equal(place.inode, 7);
 	return place.device;
@@ -362,16 +363,16 @@ static void test_devices(void **state)
 	(void)state;
 	born(a, GHOST);
 	for (u32 i = 0; i < 3; i++)
-		attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
-							  .pid = GHOST,
-							  .tid = GHOST,
-							  .start = 0x10000 * (i + 1),
-							  .size = 0x1000,
-							  .inode = 7,
-							  .device = device_number(8, i % 2),
-							  .time_ns = now_ns++,
-							  .name = "/app/server" });
-	attributor_task(a, GHOST);
+		attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+								.pid = GHOST,
+								.tid = GHOST,
+								.start = 0x10000 * (i + 1),
+								.size = 0x1000,
+								.inode = 7,
+								.device = device_number(8, i % 2),
+								.time_ns = now_ns++,
+								.name = "/app/server" });
+	attributor_find_process(a, GHOST);
 	len = saved(a, bytes);
 	load_into(next, bytes, len);
 	for (u32 i = 0; i < 3; i++) {
@@ -393,13 +394,13 @@ static void usual(struct attributor *a, s32 pid)
 
 	born(a, pid);
 	for (u64 i = 0; i < ARRAY_SIZE(paths); i++)
-		attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
-							  .pid = pid,
-							  .tid = pid,
-							  .start = 0x1000 + i * 0x10000,
-							  .size = 0x1000,
-							  .time_ns = now_ns++,
-							  .name = paths[i] });
+		attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+								.pid = pid,
+								.tid = pid,
+								.start = 0x1000 + i * 0x10000,
+								.size = 0x1000,
+								.time_ns = now_ns++,
+								.name = paths[i] });
 }
 
 static void assert_usual(struct attributor *a, s32 pid)
@@ -457,7 +458,7 @@ static void test_greedy(void **state)
 		assert_row(memory_of(a) <= before + MAP_BYTES);
 		for (s32 n = 0; n < 40; n++)
 			assert_usual(a, GHOST + n);
-		attributor_stats(a, &stats);
+		attributor_get_stats(a, &stats);
 		assert_row(stats.mappings_dropped > 1000);
 		attributor_free(a);
 	}
@@ -491,13 +492,13 @@ static void test_greedy_saved(void **state)
 		for (s32 n = 0; n < 20; n++)
 			usual(a, GHOST + n);
 		for (s32 n = 0; n < rows[i].processes; n++)
-			assert_row(attributor_task(a, GHOST + 1000 + n) != ATTRIBUTE_NONE);
+			assert_row(attributor_find_process(a, GHOST + 1000 + n) != ATTRIBUTE_NONE);
 		for (s32 n = 0; n < 20; n++)
 			assert_usual(a, GHOST + n);
 		len = saved(a, bytes);
 		kept = saved_sizes(bytes, len);
-		attributor_stats(a, &stats);
-		assert_row(kept.bytes <= KEPT_BYTES && kept.processes >= 20);
+		attributor_get_stats(a, &stats);
+		assert_row(kept.bytes <= SAVED_MAP_BYTES && kept.processes >= 20);
 		assert_row(stats.mappings_unsaved && kept.mappings >= 80);
 		next = little();
 		load_into(next, bytes, len);
@@ -506,7 +507,7 @@ static void test_greedy_saved(void **state)
 		/* The saved state fits that many bytes exactly. */
 		assert_row(saved(next, bytes) <= len);
 		assert_row(saved_sizes(bytes, saved(next, bytes)).bytes == kept.bytes);
-		attributor_stats(next, &stats);
+		attributor_get_stats(next, &stats);
 		assert_row(!stats.mappings_unsaved);
 		attributor_free(a);
 		attributor_free(next);
@@ -534,16 +535,16 @@ static void test_dead_saved(void **state)
 		assert_true(*binary_at(a, GHOST + n, 0x100010));
 	}
 	for (s32 n = 6; n < 10; n++)
-		attributor_event(a, &(struct task_event){ .type = TASK_EXIT,
-							  .pid = GHOST + n,
-							  .tid = GHOST + n,
-							  .time_ns = now_ns++,
-							  .last = true });
+		attributor_apply_event(a, &(struct task_event){ .type = TASK_EXIT,
+								.pid = GHOST + n,
+								.tid = GHOST + n,
+								.time_ns = now_ns++,
+								.last = true });
 	len = saved(a, bytes);
 	kept = saved_sizes(bytes, len);
-	attributor_stats(a, &stats);
+	attributor_get_stats(a, &stats);
 	assert_true(kept.processes == 10 && kept.mappings + stats.mappings_unsaved == 200);
-	assert_true(kept.mappings && stats.mappings_unsaved && kept.bytes <= KEPT_BYTES);
+	assert_true(kept.mappings && stats.mappings_unsaved && kept.bytes <= SAVED_MAP_BYTES);
 	next = little();
 	load_into(next, bytes, len);
 	for (s32 n = 6; n < 10; n++)
@@ -568,11 +569,11 @@ static void test_dead_evicted(void **state)
 	for (s32 n = 0; n < 8; n++)
 		greedy(a, GHOST + n, 100, 200);
 	for (s32 n = 0; n < 4; n++)
-		attributor_event(a, &(struct task_event){ .type = TASK_EXIT,
-							  .pid = GHOST + n,
-							  .tid = GHOST + n,
-							  .time_ns = now_ns++,
-							  .last = true });
+		attributor_apply_event(a, &(struct task_event){ .type = TASK_EXIT,
+								.pid = GHOST + n,
+								.tid = GHOST + n,
+								.time_ns = now_ns++,
+								.last = true });
 	for (s32 n = 8; n < 11; n++)
 		greedy(a, GHOST + n, 100, 200);
 	for (s32 n = 4; n < 11; n++) {
@@ -594,13 +595,13 @@ static void test_greedy_parent(void **state)
 	(void)state;
 	for (s32 n = 0; n < 8; n++) {
 		greedy(a, GHOST + n, 400, 100);
-		attributor_event(a, &(struct task_event){ .type = TASK_FORK,
-							  .pid = GHOST + 100 + n,
-							  .tid = GHOST + 100 + n,
-							  .parent_pid = GHOST + n,
-							  .start_ns = now_ns,
-							  .time_ns = now_ns++,
-							  .name = "child" });
+		attributor_apply_event(a, &(struct task_event){ .type = TASK_FORK,
+								.pid = GHOST + 100 + n,
+								.tid = GHOST + 100 + n,
+								.parent_pid = GHOST + n,
+								.start_ns = now_ns,
+								.time_ns = now_ns++,
+								.name = "child" });
 		assert_true(memory_of(a) <= before + MAP_BYTES);
 	}
 	attributor_free(a);
@@ -618,10 +619,10 @@ static void test_cgroup_paths(void **state)
 	path[sizeof(path) - 1] = '\0';
 	for (u32 i = 0; i < 10000; i++) {
 		path[snprintf(path, sizeof(path), "/%x", i)] = '/';
-		attributor_event(a, &(struct task_event){ .type = TASK_CGROUP,
-							  .cgroup = 0x7000000000000000ULL + i,
-							  .time_ns = now_ns++,
-							  .name = path });
+		attributor_apply_event(a, &(struct task_event){ .type = TASK_CGROUP,
+								.cgroup = 0x7000000000000000ULL + i,
+								.time_ns = now_ns++,
+								.name = path });
 	}
 	assert_true(memory_of(a) <= before + (64U << 10));
 	assert_true(memory_of(a) >= before + (48U << 10));
@@ -631,16 +632,11 @@ static void test_cgroup_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_path),
-		cmocka_unit_test(test_long_path_saved),
-		cmocka_unit_test(test_name_passed_over),
-		cmocka_unit_test(test_long_path_proc),
-		cmocka_unit_test(test_devices),
-		cmocka_unit_test(test_greedy),
-		cmocka_unit_test(test_greedy_saved),
-		cmocka_unit_test(test_dead_saved),
-		cmocka_unit_test(test_dead_evicted),
-		cmocka_unit_test(test_greedy_parent),
+		cmocka_unit_test(test_long_path),	 cmocka_unit_test(test_long_path_saved),
+		cmocka_unit_test(test_name_passed_over), cmocka_unit_test(test_long_path_proc),
+		cmocka_unit_test(test_devices),		 cmocka_unit_test(test_greedy),
+		cmocka_unit_test(test_greedy_saved),	 cmocka_unit_test(test_dead_saved),
+		cmocka_unit_test(test_dead_evicted),	 cmocka_unit_test(test_greedy_parent),
 		cmocka_unit_test(test_cgroup_paths),
 	};
 

@@ -188,7 +188,7 @@ static int teardown(void **state)
 /* Wait for the next replies. */
 static void take_answers(struct fixture *f)
 {
-	struct pollfd fd = { .fd = attributor_answers_fd(f->attributor), .events = POLLIN };
+	struct pollfd fd = { .fd = attributor_get_answers_fd(f->attributor), .events = POLLIN };
 
 	assert_int_equal(poll(&fd, 1, -1), 1);
 	attributor_apply_answers(f->attributor);
@@ -198,7 +198,7 @@ static u32 wait_for(struct fixture *f, s32 pid)
 {
 	u32 index;
 
-	while ((index = attributor_task(f->attributor, pid)) == ATTRIBUTE_PENDING)
+	while ((index = attributor_find_process(f->attributor, pid)) == ATTRIBUTE_PENDING)
 		take_answers(f);
 	return index;
 }
@@ -222,12 +222,12 @@ static void test_answer(void **state)
 	u32 index;
 
 	play(f, FIRST, USER);
-	assert_int_equal(attributor_task(f->attributor, FIRST), ATTRIBUTE_PENDING);
+	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
 	index = wait_for(f, FIRST);
-	p = attributor_process(f->attributor, index);
+	p = attributor_get_process(f->attributor, index);
 	assert_int_equal(p->pid, FIRST);
 	assert_string_equal(p->comm, "before");
-	assert_string_equal(attributor_container(f->attributor, p->container)->name, "web");
+	assert_string_equal(attributor_get_container(f->attributor, p->container)->name, "web");
 	wait_for_maps(f, index);
 	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &place));
 	assert_string_equal(place.binary, "/bin/played");
@@ -256,7 +256,7 @@ static void test_hung_maps(void **state)
 	wait_for_maps(f, other);
 	/* A view queries the mappings once more, and the pending query serves it. */
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
-		f->attributor->process[index[i]].mapped = 0;
+		f->attributor->process[index[i]].maps_read_ms = 0;
 		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &place));
 	}
 	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
@@ -332,14 +332,14 @@ static void test_no_answer(void **state)
 	/* The remaining samples fit into the queue. */
 	assert_int_equal(attributed_view(f)->records, 5);
 	assert_int_equal(attributed_view(f)->unattributed, 5);
-	f->attributor->wait_ms = 0;
+	f->attributor->sample_wait_ms = 0;
 	assert_int_equal(attributed_view(f)->unattributed, WAITING + 5);
 	assert_int_equal(attributed_view(f)->records, WAITING + 5);
-	attributor_stats(f->attributor, &stats);
+	attributor_get_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 	assert_int_equal(stats.lookups, 1);
 	/* So are samples that wait when a session ends or is saved. */
-	f->attributor->wait_ms = UINT32_MAX;
+	f->attributor->sample_wait_ms = UINT32_MAX;
 	play(f, FIRST + 1, USER);
 	sample(f, FIRST + 1, 2);
 	profile_finish_queued(f->profile);
@@ -349,7 +349,7 @@ static void test_no_answer(void **state)
 static void event(struct fixture *f, struct task_event e)
 {
 	e.time_ns = 1000;
-	attributor_event(f->attributor, &e);
+	attributor_apply_event(f->attributor, &e);
 }
 
 /* Events reported a task and its container. Only its mappings are missing, so no sample waits. */
@@ -373,7 +373,8 @@ static void test_reported(void **state)
 				      .name = "reported" });
 	sample(f, FIRST, 3);
 	assert_int_equal(attributed_view(f)->records, 3);
-	assert_true(profile_process(f->profile, attributor_task(f->attributor, FIRST), &sum));
+	assert_true(
+		profile_process(f->profile, attributor_find_process(f->attributor, FIRST), &sum));
 	assert_int_equal(sum.samples, 3);
 	release(f, FIRST, "0::/lxc/web\n");
 	/* In a cgroup namespace /proc names another container: the process gets another entry. */
@@ -394,16 +395,16 @@ static void test_meanwhile(void **state)
 	block(f, FIRST + 1, "status");
 	parent = wait_for(f, FIRST);
 	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
-	attributor_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
-							      .time_ns = UINT64_MAX - 1,
-							      .pid = FIRST + 1,
-							      .tid = FIRST + 1,
-							      .parent_pid = FIRST,
-							      .name = "child" });
+	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
+								    .time_ns = UINT64_MAX - 1,
+								    .pid = FIRST + 1,
+								    .tid = FIRST + 1,
+								    .parent_pid = FIRST,
+								    .name = "child" });
 	sample(f, FIRST + 1, WAITING + 5);
 	assert_int_equal(attributed_view(f)->records, 5);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
-	assert_int_not_equal(attributor_task_provisional(f->attributor, FIRST + 1), parent);
+	assert_int_not_equal(attributor_guess_process(f->attributor, FIRST + 1), parent);
 	profile_finish_queued(f->profile);
 	assert_int_equal(attributed_view(f)->records, WAITING + 5);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
@@ -423,13 +424,13 @@ static void test_stale(void **state)
 
 	play(f, FIRST, USER);
 	block(f, FIRST, "cgroup");
-	assert_int_equal(attributor_task(f->attributor, FIRST), ATTRIBUTE_PENDING);
+	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
 	release(f, FIRST, "0::/lxc/before\n");
-	attributor_event(f->attributor, &exec);
+	attributor_apply_event(f->attributor, &exec);
 	put_stat(f, FIRST, "after");
 	unblock(f, FIRST, "cgroup", "0::/lxc/after\n");
 	index = wait_for(f, FIRST);
-	assert_string_equal(attributor_process(f->attributor, index)->comm, "after");
+	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "after");
 	assert_true(f->attributor->stats.lookups == 1);
 }
 
@@ -449,7 +450,7 @@ static void test_mapped_meanwhile(void **state)
 	play(f, FIRST, USER);
 	block(f, FIRST, "maps");
 	index = wait_for(f, FIRST);
-	attributor_event(f->attributor, &map);
+	attributor_apply_event(f->attributor, &map);
 	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
 	wait_for_maps(f, index);
 	assert_true(is_mapped(f, index, 0x900000));
@@ -476,7 +477,7 @@ static void test_many_maps(void **state)
 		take_answers(f);
 	for (u32 i = 0; i < count; i++)
 		assert_int_equal(maps->entry[i].start, (2 * i + 1) << 12);
-	while (f->attributor->process[index].querying)
+	while (f->attributor->process[index].query_pending)
 		take_answers(f);
 	assert_int_equal(maps->count, count);
 	assert_int_equal(f->attributor->store.dropped, 0);
@@ -505,11 +506,11 @@ static void test_leader_exited(void **state)
 	index = wait_for(f, FIRST);
 	wait_for_maps(f, index);
 	/* The whole process exits: late samples belong to its entry. */
-	attributor_event(f->attributor, &(struct task_event){ .type = TASK_EXIT,
-							      .time_ns = UINT64_MAX - 1,
-							      .pid = FIRST,
-							      .tid = FIRST,
-							      .last = true });
+	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_EXIT,
+								    .time_ns = UINT64_MAX - 1,
+								    .pid = FIRST,
+								    .tid = FIRST,
+								    .last = true });
 	assert_int_equal(wait_for(f, FIRST), index);
 	/* Only the leader exits. */
 	put(f, FIRST, "maps", "");
@@ -517,7 +518,7 @@ static void test_leader_exited(void **state)
 	    "100 (before) Z 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 2 0 777 0 10 99 0 0 0 0\n");
 	after = wait_for(f, FIRST + 1);
 	assert_int_not_equal(after, index);
-	assert_int_equal(attributor_process(f->attributor, after)->pid, FIRST);
+	assert_int_equal(attributor_get_process(f->attributor, after)->pid, FIRST);
 	assert_int_equal(f->attributor->process[after].state, PROCESS_LIVING);
 	wait_for_maps(f, after);
 	assert_int_equal(wait_for(f, FIRST + 1), after);
@@ -536,12 +537,12 @@ static void test_refresh(void **state)
 	block(f, FIRST, "cgroup");
 	attributor_refresh(f->attributor);
 	attributor_refresh(f->attributor);
-	assert_string_equal(attributor_process(f->attributor, index)->comm, "before");
+	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "before");
 	release(f, FIRST, "0::/lxc/web\n");
-	while (f->attributor->process[index].querying)
+	while (f->attributor->process[index].query_pending)
 		take_answers(f);
-	assert_string_equal(attributor_process(f->attributor, index)->comm, "renamed");
-	assert_int_equal(attributor_task(f->attributor, FIRST), index);
+	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "renamed");
+	assert_int_equal(attributor_find_process(f->attributor, FIRST), index);
 }
 
 #define POD_UID	     "0b1cf0ac-7d33-4d3e-8c8d-9e9b6e8f0a11"
@@ -551,9 +552,9 @@ static const char *const log_paths[] = { "log/pods/shop_web-7_" POD_UID, "log/po
 
 static const char *name_of(struct fixture *f, u32 index)
 {
-	u32 container = attributor_process(f->attributor, index)->container;
+	u32 container = attributor_get_process(f->attributor, index)->container;
 
-	return attributor_container(f->attributor, container)->name;
+	return attributor_get_container(f->attributor, container)->name;
 }
 
 /*
@@ -587,7 +588,7 @@ static void test_hung_logs(void **state)
 	close(gate[1]);
 	while (strcmp(name_of(f, index), "shop/web-7/4f0c9d3b2a1e") != 0)
 		take_answers(f);
-	assert_int_equal(f->attributor->naming, 1);
+	assert_int_equal(f->attributor->containers_unnamed, 1);
 	played.gate = -1;
 	close(gate[0]);
 	for (u32 i = 0; i < ARRAY_SIZE(log_paths); i++) {
@@ -606,7 +607,7 @@ static void test_no_memory(void **state)
 	__atomic_store_n(&played.no_memory, 1, __ATOMIC_RELAXED);
 	assert_int_equal(wait_for(f, FIRST), ATTRIBUTE_NONE);
 	assert_int_equal(played.no_memory, 0);
-	attributor_stats(f->attributor, &stats);
+	attributor_get_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 }
 
@@ -618,7 +619,7 @@ static void test_budget(void **state)
 	(void)state;
 	assert_int_equal(proc_budget_wait(&b, start), 0);
 	/* A single read may exceed the budget. The next one waits until that is paid. */
-	proc_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_SECOND);
+	proc_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_PER_SECOND);
 	assert_in_range(proc_budget_wait(&b, start), 2 * second, 2 * second + 1000);
 	assert_in_range(proc_budget_wait(&b, start + second), second, second + 1000);
 	assert_int_equal(proc_budget_wait(&b, start + 2 * second + 1000), 0);

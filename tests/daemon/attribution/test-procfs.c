@@ -28,7 +28,7 @@ static int setup(void **state)
 	mkdirat(f->proc, "42", 0755);
 	mkdirat(f->proc, "42/task", 0755);
 	mkdirat(f->proc, "42/task/43", 0755);
-	f->task = procfs_task(f->proc, 42);
+	f->task = procfs_open_task(f->proc, 42);
 	*state = f;
 	return f->task < 0;
 }
@@ -63,7 +63,7 @@ static void test_task(void **state)
 {
 	struct fake *f = *state;
 
-	assert_int_equal(procfs_task(f->proc, 41), -ENOENT);
+	assert_int_equal(procfs_open_task(f->proc, 41), -ENOENT);
 	assert_true(procfs_has_thread(f->task, 43));
 	assert_false(procfs_has_thread(f->task, 44));
 }
@@ -76,7 +76,8 @@ static void test_ids(void **state)
 		u32 uid;
 	} rows[] = {
 		{ "Name:\tx\nUmask:\t0022\nState:\tS\nTgid:\t41\nUid:\t7\t0\t0\t0\n", 0, 7 },
-		{ "Name:\tUid:\t9\nTgid:\t41\nPid:\t42\nUid:\t4294967295\t1\t1\t1\n", 0, UINT32_MAX },
+		{ "Name:\tUid:\t9\nTgid:\t41\nPid:\t42\nUid:\t4294967295\t1\t1\t1\n", 0,
+		  UINT32_MAX },
 		{ "Name:\tTgid:\nTgid:\t41\n", 0, 0 },
 		{ "Name:\tx\nTgid:\t0\n", -EBADMSG, 0 },
 		{ "Name:\tx\nTgid:\t-41\n", -EBADMSG, 0 },
@@ -88,12 +89,12 @@ static void test_ids(void **state)
 	s32 tgid = -1;
 	u32 uid;
 
-	assert_int_equal(procfs_ids(f->task, &tgid, &uid), -ENOENT);
+	assert_int_equal(procfs_read_ids(f->task, &tgid, &uid), -ENOENT);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %zu", i);
 		put(f, "status", rows[i].text, strlen(rows[i].text));
 		tgid = -1;
-		assert_row(procfs_ids(f->task, &tgid, &uid) == rows[i].result);
+		assert_row(procfs_read_ids(f->task, &tgid, &uid) == rows[i].result);
 		assert_row(tgid == (rows[i].result ? -1 : 41));
 		assert_row(rows[i].result || uid == rows[i].uid);
 	}
@@ -128,7 +129,7 @@ static void test_stat(void **state)
 
 		test_row("row %zu", i);
 		put(f, "stat", rows[i].text, strlen(rows[i].text));
-		assert_row(procfs_stat(f->task, &st) == (rows[i].comm ? 0 : -EBADMSG));
+		assert_row(procfs_read_stat(f->task, &st) == (rows[i].comm ? 0 : -EBADMSG));
 		if (!rows[i].comm)
 			continue;
 		assert_string_equal(st.comm, rows[i].comm);
@@ -186,7 +187,7 @@ static void test_maps(void **state)
 
 		test_row("row %zu", i);
 		put(f, "maps", rows[i].text, strlen(rows[i].text));
-		assert_row(!procfs_maps(f->task, 0, see, &s, &cost));
+		assert_row(!procfs_read_maps(f->task, 0, see, &s, &cost));
 		assert_row(s.count == rows[i].count && s.sum == rows[i].sum);
 		assert_row(cost.skipped == rows[i].skipped);
 		assert_string_equal(s.last, rows[i].last);
@@ -202,7 +203,7 @@ static void test_maps_device(void **state)
 	struct seen s = { 0 };
 
 	put(f, "maps", text, sizeof(text) - 1);
-	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.device, 0xfe << 20 | 0x0a);
 }
 
@@ -221,7 +222,7 @@ static void test_maps_overlong(void **state)
 	text[n + big - 1] = '\n';
 	memcpy(text + n + big, line, n);
 	put(f, "maps", text, big + 2 * n);
-	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(cost.skipped, 1);
 	free(text);
@@ -239,12 +240,12 @@ static void test_maps_many(void **state)
 		at += sprintf(at, "%x-%x r%c-p 00000000 fe:01 1 /lib/%u.so\n", i << 12,
 			      (i + 1) << 12, i & 1 ? 'w' : '-', i);
 	put(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.count, 0);
 	for (char *p = text; (p = strstr(p, "r--p")); p++)
 		p[2] = 'x';
 	put(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_maps(f->task, 0, see, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
 	assert_int_equal(s.count, lines / 2);
 	assert_int_equal(cost.skipped, 0);
 	free(text);

@@ -325,7 +325,7 @@ static void test_switches(void **state)
 
 static void event(struct attributor *a, const struct task_event *e)
 {
-	attributor_event(a, e);
+	attributor_apply_event(a, e);
 }
 
 /*
@@ -364,19 +364,21 @@ static void test_moves(void **state)
 			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
 
 	/* Before its first known container a process counts as being in it. */
-	before = attributor_task_at(a, 7, 100);
-	assert_string_equal(attributor_container(a, attributor_process(a, before)->container)->name,
-			    "one");
-	assert_int_equal(attributor_task_at(a, 7, 899), before);
-	assert_int_equal(attributor_task_at(a, 8, 750), before);
-	assert_int_equal(attributor_task_at(a, 8, 650), ATTRIBUTE_NONE);
-	after = attributor_task_at(a, 7, 900);
+	before = attributor_find_process_at(a, 7, 100);
+	assert_string_equal(
+		attributor_get_container(a, attributor_get_process(a, before)->container)->name,
+		"one");
+	assert_int_equal(attributor_find_process_at(a, 7, 899), before);
+	assert_int_equal(attributor_find_process_at(a, 8, 750), before);
+	assert_int_equal(attributor_find_process_at(a, 8, 650), ATTRIBUTE_NONE);
+	after = attributor_find_process_at(a, 7, 900);
 	assert_int_not_equal(after, before);
-	assert_int_equal(attributor_task_at(a, 8, 900), after);
-	assert_int_equal(attributor_task_at(a, 7, ATTRIBUTE_AT_END), after);
-	assert_string_equal(attributor_container(a, attributor_process(a, after)->container)->name,
-			    "two");
-	assert_string_equal(attributor_process(a, after)->comm, "web");
+	assert_int_equal(attributor_find_process_at(a, 8, 900), after);
+	assert_int_equal(attributor_find_process_at(a, 7, ATTRIBUTE_AT_END), after);
+	assert_string_equal(
+		attributor_get_container(a, attributor_get_process(a, after)->container)->name,
+		"two");
+	assert_string_equal(attributor_get_process(a, after)->comm, "web");
 	assert_true(attributor_locate(a, after, 0x1010, false, &place));
 	assert_string_equal(place.binary, "/bin/web");
 	attributor_free(a);
@@ -399,7 +401,7 @@ static void test_evicted(void **state)
 					       .name = "",
 					       .time_ns = 1000 * i });
 	for (u32 i = 1; i <= 20; i++) {
-		index = attributor_task_at(a, 100, 1000 * i + 500);
+		index = attributor_find_process_at(a, 100, 1000 * i + 500);
 		assert_int_equal(index == ATTRIBUTE_NONE, i <= 18);
 	}
 	attributor_free(a);
@@ -441,12 +443,12 @@ static void test_many_processes(void **state)
 					       .time_ns = 1090 + 100 * i });
 	}
 	for (u32 i = 0; i < MANY; i++) {
-		index = attributor_task_at(a, (s32)(100 + i), 1050 + 100 * i);
+		index = attributor_find_process_at(a, (s32)(100 + i), 1050 + 100 * i);
 		assert_int_not_equal(index, ATTRIBUTE_NONE);
-		assert_int_equal(attributor_process(a, index)->pid, 100 + i);
-		assert_string_equal(attributor_process(a, index)->comm, "cc1");
+		assert_int_equal(attributor_get_process(a, index)->pid, 100 + i);
+		assert_string_equal(attributor_get_process(a, index)->comm, "cc1");
 	}
-	attributor_stats(a, &stats);
+	attributor_get_stats(a, &stats);
 	assert_int_equal(stats.processes_evicted, 0);
 	attributor_free(a);
 }
@@ -493,11 +495,11 @@ static void test_timeline(void **state)
 		found = timeline_find(&t, key, time, &span);
 		test_row("key %u at %llu", key, (unsigned long long)time);
 		if (time >= end) {
-			assert_row(found == TIMELINE_NOT_YET);
+			assert_row(found == TIMELINE_TOO_EARLY);
 			continue;
 		}
 		assert_row(found == (want != UINT32_MAX ? TIMELINE_FOUND :
-				     any		? TIMELINE_NOT_YET :
+				     any		? TIMELINE_TOO_EARLY :
 							  TIMELINE_NO_KEY));
 		if (found == TIMELINE_FOUND)
 			assert_row(span->value == want && span->extra == want + 1);

@@ -64,8 +64,8 @@ static u64 tables(const struct memory_plan *p)
 
 	place = 2 * 64 + sizeof(u32) + sizeof(u64) + sizeof(struct history_row);
 	process = counters + counters / 25 + sizeof(struct process_tally) + sizeof(struct process) +
-		  sizeof(*a->stamp) + sizeof(*a->used) + sizeof(*a->since) + sizeof(u32) +
-		  sizeof(struct history_row);
+		  sizeof(*a->stamp) + sizeof(*a->sample_flags) + sizeof(*a->valid_from_ns) +
+		  sizeof(u32) + sizeof(struct history_row);
 	container = 3 * counters + sizeof(struct container_tally) + sizeof(struct counters *) +
 		    sizeof(struct container) + sizeof(u32) + 256;
 	return p->locations * place + p->location_bytes / 4 * 5 + p->processes * process +
@@ -327,10 +327,8 @@ static void test_workers(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_documented),
-		cmocka_unit_test(test_sessions),
-		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_plan),	 cmocka_unit_test(test_documented),
+		cmocka_unit_test(test_sessions), cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_workers),
 	};
 

@@ -51,7 +51,7 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return &machine;
 }
 
-void attributor_stats(const struct attributor *attributor, struct attributor_stats *ret_stats)
+void attributor_get_stats(const struct attributor *attributor, struct attributor_stats *ret_stats)
 {
 	(void)attributor;
 	*ret_stats = (struct attributor_stats){ .mappings_unsaved = 3 };

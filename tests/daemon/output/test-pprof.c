@@ -287,17 +287,17 @@ static void process(struct fixture *f, s32 pid, const char *cgroup, const char *
 
 	e.type = TASK_COMM;
 	e.name = "server";
-	attributor_event(f->attributor, &e);
+	attributor_apply_event(f->attributor, &e);
 	e.type = TASK_CGROUP;
 	e.name = cgroup;
-	attributor_event(f->attributor, &e);
+	attributor_apply_event(f->attributor, &e);
 	e.type = TASK_MMAP;
 	e.name = path;
 	e.start = 0x400000;
 	e.size = 0x1000000;
 	e.build_id = id ? build_id : NULL;
 	e.build_id_size = id ? sizeof(build_id) : 0;
-	attributor_event(f->attributor, &e);
+	attributor_apply_event(f->attributor, &e);
 }
 
 /* Add a load that DRAM served. */
@@ -580,7 +580,7 @@ static void test_pods(void **state)
 {
 	struct fixture *f = *state;
 	struct pods_names *names[2];
-	char wanted[2][PODS_WHOLE];
+	char wanted[2][PODS_NAME_SIZE];
 	struct read *r;
 
 	for (u32 i = 0; i < 2; i++) {
@@ -590,15 +590,16 @@ static void test_pods(void **state)
 
 		process(f, pid, cgroup, "/app/server", 1);
 		sample(f, pid, 1000, UNIT_INSTRUCTIONS);
-		container = attributor_process(f->attributor,
-					       attributor_task(f->attributor, pid))->container;
+		container = attributor_get_process(f->attributor,
+						   attributor_find_process(f->attributor, pid))
+				    ->container;
 		names[i] = calloc(1, sizeof(*names[i]));
 		assert_non_null(names[i]);
 		strcpy(names[i]->name_space, "default");
 		memset(names[i]->pod, 'p', 200);
 		strcpy(names[i]->container, i ? "second" : "first");
 		f->attributor->container[container].pod = names[i];
-		pods_whole(names[i], "", wanted[i]);
+		pods_format_name(names[i], "", wanted[i]);
 	}
 	r = written(f);
 	assert_int_equal(r->samples, 2);
@@ -642,7 +643,7 @@ static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unuse
 /* A helper that times out is replaced, and its file is read once more. */
 static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 {
-	u32 index = attributor_task(f->attributor, getpid());
+	u32 index = attributor_find_process(f->attributor, getpid());
 	struct attribute_location place;
 	u64 key;
 
@@ -779,9 +780,8 @@ static void test_capacity(void **state)
 		u32 told;
 
 		pprof_free(f->pprof);
-		assert_int_equal(pprof_new(f->profile, f->attributor, false, &cases[k].room,
-					   &f->pprof),
-				 0);
+		assert_int_equal(
+			pprof_new(f->profile, f->attributor, false, &cases[k].room, &f->pprof), 0);
 		for (u32 i = 0; i < PLACES; i++)
 			sample_at(f, 10, 0x400000 + 4 * i, 1000, UNIT_INSTRUCTIONS);
 		test_row("%u entries, %llu bytes of names", cases[k].room.entries,

@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define NS	 1000000000ULL
-#define TASKS	 3
-#define NOBODY	 TASKS /* an unknown task */
-#define SECONDS	 1400
-#define NEVER	 (1U << 22) /* no machine has a thread with this number */
-#define PLACES	 600 /* more than a period keeps */
+#define NS	1000000000ULL
+#define TASKS	3
+#define NOBODY	TASKS /* an unknown task */
+#define SECONDS 1400
+#define NEVER	(1U << 22) /* no machine has a thread with this number */
+#define PLACES	600 /* more than a period keeps */
 
 struct fixture {
 	struct attributor *attributor;
@@ -32,10 +32,10 @@ static int setup(void **state)
 	assert_int_equal(symbols_new(0, &f->symbols), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	for (u32 i = 0; i < TASKS; i++)
-		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
-								      .pid = (s32)i + 10,
-								      .tid = (s32)i + 10,
-								      .name = "task" });
+		attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+									    .pid = (s32)i + 10,
+									    .tid = (s32)i + 10,
+									    .name = "task" });
 	*state = f;
 	return 0;
 }
@@ -310,8 +310,8 @@ static void test_heaviest(void **state)
 	assert_int_equal(view.rows[0].samples, 20);
 	assert_true(view.rows[HISTORY_ROWS - 1].samples >= 20 - HISTORY_ROWS / (PLACES / 20));
 	view_clear(&view);
-	assert_int_equal(profile_view(f->profile, f->symbols, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES,
-				      0, &view),
+	assert_int_equal(profile_view(f->profile, f->symbols, false, VIEW_FUNCTION,
+				      VIEW_SORT_SAMPLES, 0, &view),
 			 0);
 	assert_int_equal(view.count, PLACES);
 	view_clear(&view);
@@ -344,14 +344,14 @@ static void test_unknown_task(void **state)
 /* The unknown process enters a cgroup at that time. */
 static void enter(struct fixture *f, enum task_event_type type, u32 second, const char *name)
 {
-	attributor_event(f->attributor, &(struct task_event){ .type = type,
-							      .pid = NEVER + 10,
-							      .tid = NEVER + 10,
-							      .size = 1,
-							      .cgroup = 100 + second / 13,
-							      .time_ns = second * NS,
-							      .start_ns = 1,
-							      .name = name });
+	attributor_apply_event(f->attributor, &(struct task_event){ .type = type,
+								    .pid = NEVER + 10,
+								    .tid = NEVER + 10,
+								    .size = 1,
+								    .cgroup = 100 + second / 13,
+								    .time_ns = second * NS,
+								    .start_ns = 1,
+								    .name = name });
 }
 
 /* Evicted containers: their old samples are not in the recent period of "(other)". */
@@ -369,16 +369,17 @@ static void test_containers_evicted(void **state)
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	enter(f, TASK_SEED, 1, "task");
-	attributor_event(f->attributor,
-			 &(struct task_event){ .type = TASK_SEEDED,
-					       .name = "",
-					       .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
+	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_SEEDED,
+								    .name = "",
+								    .size = TASK_REPORTS_MAPS |
+									    TASK_REPORTS_CGROUPS });
 	for (u32 second = 1; second <= 400; second++) {
 		snprintf(path, sizeof(path), "/build/c%u", second / 13);
-		attributor_event(f->attributor, &(struct task_event){ .type = TASK_CGROUP,
-								      .cgroup = 100 + second / 13,
-								      .time_ns = second * NS,
-								      .name = path });
+		attributor_apply_event(f->attributor,
+				       &(struct task_event){ .type = TASK_CGROUP,
+							     .cgroup = 100 + second / 13,
+							     .time_ns = second * NS,
+							     .name = path });
 		enter(f, TASK_ATTACH, second, path);
 		take(f, NEVER, 0x1000, second, 20, 100);
 		see(f, VIEW_SPAN_10S, VIEW_CONTAINER, second, &view);
@@ -398,8 +399,8 @@ static void test_containers_evicted(void **state)
 }
 
 /* Check that the rows of @span have no more samples and cycles than there were in it. */
-static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group, u32 second,
-			   u64 cycles)
+static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group,
+			   u32 second, u64 cycles)
 {
 	u64 samples = 0, sum = 0;
 	struct view view;
@@ -447,7 +448,7 @@ static void test_evicted(void **state)
 
 /* Add a sub-window in which the location reached @now. Return: its row, or NULL. */
 static const struct history_row *roll_location(struct history *history, bool restarted,
-					    const struct history_row *now)
+					       const struct history_row *now)
 {
 	struct history_slot *open = history_begin(history, history->start_ns + 2 * NS);
 

@@ -74,10 +74,10 @@ static int setup(void **state)
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	for (s32 pid = 10; pid < 13; pid++)
-		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
-								      .pid = 10,
-								      .tid = pid,
-								      .name = "sharer" });
+		attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+									    .pid = 10,
+									    .tid = pid,
+									    .name = "sharer" });
 	*state = f;
 	return 0;
 }
@@ -101,8 +101,7 @@ static void take(struct profile *profile, const struct spe_operation *op, u32 cp
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
-			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
-			   SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
+			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) | SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
 			   (op->has & SPE_OPERATION_VA ? SPE_HAS_ADDRESS(SPE_ADDRESS_VA) : 0) |
 			   (op->has & SPE_OPERATION_PA ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
 			   (op->has & SPE_OPERATION_SOURCE ? SPE_HAS_SOURCE : 0),
@@ -289,7 +288,7 @@ static void test_heavy(void **state)
 	struct test_entry {
 		struct topk_entry head;
 		u64 count;
-	} *e;
+	} * e;
 	struct topk_table table;
 	struct topk_entry **sorted;
 	u32 count;

@@ -25,23 +25,23 @@ struct fixture {
 
 static void report_task(struct attributor *a, s32 pid, const char *name, const char *cgroup)
 {
-	attributor_event(a, &(struct task_event){
-				    .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
-	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
-						  .pid = pid,
-						  .tid = pid,
-						  .start = BINARY,
-						  .size = 0x1000,
-						  .name = "/bin/work\033" });
-	attributor_event(a, &(struct task_event){ .type = TASK_MMAP,
-						  .pid = pid,
-						  .tid = pid,
-						  .start = LIBRARY,
-						  .size = 0x1000,
-						  .name = "/lib/shared" });
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+							.pid = pid,
+							.tid = pid,
+							.start = BINARY,
+							.size = 0x1000,
+							.name = "/bin/work\033" });
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+							.pid = pid,
+							.tid = pid,
+							.start = LIBRARY,
+							.size = 0x1000,
+							.name = "/lib/shared" });
 	if (cgroup)
-		attributor_event(a, &(struct task_event){
-					    .type = TASK_CGROUP, .pid = pid, .name = cgroup });
+		attributor_apply_event(
+			a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
 }
 
 /* Add @count loads and stores of a task at @pc, with different latencies. */
@@ -92,12 +92,13 @@ static int setup(void **state)
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(symbols_new(0, &f->symbols), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
-	attributor_event(f->attributor, &(struct task_event){ .type = TASK_MMAP,
-							      .pid = -1,
-							      .tid = -1,
-							      .start = KERNEL,
-							      .size = 0x100000,
-							      .name = "[kernel.kallsyms]_text" });
+	attributor_apply_event(f->attributor,
+			       &(struct task_event){ .type = TASK_MMAP,
+						     .pid = -1,
+						     .tid = -1,
+						     .start = KERNEL,
+						     .size = 0x100000,
+						     .name = "[kernel.kallsyms]_text" });
 	for (u32 i = 0; i < TASKS; i++)
 		report_task(f->attributor, (s32)i + 10, i ? "work" : "main", cgroups[i]);
 	for (u32 second = 1; second <= SECONDS; second++)

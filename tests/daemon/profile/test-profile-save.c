@@ -317,7 +317,7 @@ static void pair_deinit(struct pair *pair)
 
 static void report_event(struct pair *pair, struct task_event event)
 {
-	attributor_event(pair->attributor, &event);
+	attributor_apply_event(pair->attributor, &event);
 }
 
 /* Processes in containers with one mapping each. One process has exited. */
@@ -328,31 +328,33 @@ static void populate(struct pair *pair)
 					       "/machine.slice/web" };
 
 	for (u64 i = 0; i < ARRAY_SIZE(cgroups); i++)
-		report_event(pair, (struct task_event){
-				   .type = TASK_CGROUP, .cgroup = i + 1, .name = cgroups[i] });
+		report_event(pair, (struct task_event){ .type = TASK_CGROUP,
+							.cgroup = i + 1,
+							.name = cgroups[i] });
 	for (s32 pid = 100; pid < 140; pid++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "task-%d", pid);
 		report_event(pair, (struct task_event){ .type = TASK_FORK,
-						.pid = pid,
-						.tid = pid,
-						.parent_pid = 1,
-						.name = "",
-						.cgroup = (u64)pid % 3 + 1 });
+							.pid = pid,
+							.tid = pid,
+							.parent_pid = 1,
+							.name = "",
+							.cgroup = (u64)pid % 3 + 1 });
 		report_event(pair, (struct task_event){ .type = TASK_COMM,
-						.pid = pid,
-						.tid = pid,
-						.name = name,
-						.exec = true });
+							.pid = pid,
+							.tid = pid,
+							.name = name,
+							.exec = true });
 		report_event(pair, (struct task_event){ .type = TASK_MMAP,
-						.pid = pid,
-						.tid = pid,
-						.start = 0x400000,
-						.size = 0x100000,
-						.name = "/usr/bin/task" });
+							.pid = pid,
+							.tid = pid,
+							.start = 0x400000,
+							.size = 0x100000,
+							.name = "/usr/bin/task" });
 	}
-	report_event(pair, (struct task_event){ .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
+	report_event(pair, (struct task_event){
+				   .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
 }
 
 /* The length of a window. Some thousands make a sub-window of two seconds. */
@@ -367,8 +369,9 @@ static void take(struct pair *pair, u32 records)
 	for (u32 i = 0; i < records; i++) {
 		const struct spe_sample sample = {
 			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_ADDRESS(SPE_ADDRESS_VA) |
-				   (draw(4) ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) | SPE_HAS_EVENTS | SPE_HAS_OP |
-				   SPE_HAS_SOURCE | SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
+				   (draw(4) ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
+				   SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_SOURCE |
+				   SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
 				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
 			.address = { [0] = 0x400000 + 4 * draw(5),
 				     [SPE_ADDRESS_VA] = 0x10000 + 8 * draw(16),
@@ -443,9 +446,11 @@ static void assert_same_span(struct pair *a, struct pair *b, struct symbols *sym
 	struct view v, w;
 
 	assert_int_equal(profile_span_view(a->profile, symbols, false, span, group,
-					   VIEW_SORT_SAMPLES, 0, 0, &v), 0);
+					   VIEW_SORT_SAMPLES, 0, 0, &v),
+			 0);
 	assert_int_equal(profile_span_view(b->profile, symbols, false, span, group,
-					   VIEW_SORT_SAMPLES, 0, 0, &w), 0);
+					   VIEW_SORT_SAMPLES, 0, 0, &w),
+			 0);
 	assert_true(v.header.records == w.header.records && v.header.records);
 	assert_int_equal(v.header.duration_ns, w.header.duration_ns);
 	assert_int_equal(v.count, w.count);
@@ -645,7 +650,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_refused),
 		cmocka_unit_test(test_slots),	cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_file), cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_file),	cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_profile), cmocka_unit_test(test_smaller),
 		cmocka_unit_test(test_hostile),
 	};

@@ -23,7 +23,7 @@
 
 struct fixture {
 	struct attributor *attributor;
-	struct profile *whole;	/* gets the whole stream */
+	struct profile *whole; /* gets the whole stream */
 	struct profile *merged; /* merged from these */
 	struct profile *shard[SHARDS + 1];
 	u64 random;
@@ -44,8 +44,8 @@ static u64 below(struct fixture *f, u64 n)
 
 static void report_event(struct attributor *a, u8 type, s32 pid, const char *name)
 {
-	attributor_event(a, &(struct task_event){
-				    .type = type, .pid = pid, .tid = pid, .name = name });
+	attributor_apply_event(
+		a, &(struct task_event){ .type = type, .pid = pid, .tid = pid, .name = name });
 }
 
 static int setup(void **state)
@@ -222,7 +222,8 @@ static void assert_machine(struct fixture *f)
 	assert_int_equal(a->records, b->records);
 	assert_int_equal(a->records, WINDOWS * RECORDS);
 	assert_int_equal(a->bytes, b->bytes);
-	assert_int_equal(a->decoded + a->padding + a->suspect, b->decoded + b->padding + b->suspect);
+	assert_int_equal(a->decoded + a->padding + a->suspect,
+			 b->decoded + b->padding + b->suspect);
 	assert_int_equal(a->enabled_ns, b->enabled_ns);
 	assert_int_equal(a->blind_ns, b->blind_ns);
 	assert_int_equal(a->unattributed, b->unattributed);
@@ -367,7 +368,8 @@ static void test_crowded(void **state)
 	}
 	assert_true(whole->header.evicted > WINDOWS && samples > WINDOWS);
 	assert_int_equal(samples + whole->header.evicted, WINDOWS * RECORDS);
-	assert_int_equal(weight + whole->header.evicted_weight, whole->header.weight[UNIT_INSTRUCTIONS]);
+	assert_int_equal(weight + whole->header.evicted_weight,
+			 whole->header.weight[UNIT_INSTRUCTIONS]);
 	assert_int_equal(whole->machine.samples, WINDOWS * RECORDS);
 	profile_free(shard);
 	profile_free(whole);
@@ -481,7 +483,7 @@ static void *feeder_run(void *arg)
 {
 	const struct feeder *me = arg;
 	struct crowd *c = me->crowd;
-	struct attribute_reader *reader = attribute_lock_reader(c->share, me->number);
+	struct attribute_reader *reader = attribute_lock_get_reader(c->share, me->number);
 
 	for (u32 n = 0; n < ROUNDS; n++) {
 		const struct source_window window = { .data = c->records,
@@ -503,13 +505,13 @@ static void *feeder_run(void *arg)
 
 static void crowd_merge(struct crowd *c, u32 shard)
 {
-	struct attribute_reader *reader = attribute_lock_reader(c->share, SHARDS);
+	struct attribute_reader *reader = attribute_lock_get_reader(c->share, SHARDS);
 	struct fixture *f = c->f;
 	struct profile *full;
 
 	pthread_mutex_lock(&c->lock[shard]);
 	full = f->shard[shard];
-	profile_set_reader(f->shard[SHARDS], attribute_lock_reader(c->share, shard));
+	profile_set_reader(f->shard[SHARDS], attribute_lock_get_reader(c->share, shard));
 	f->shard[shard] = f->shard[SHARDS];
 	pthread_mutex_unlock(&c->lock[shard]);
 	attribute_read_begin(reader);
@@ -521,7 +523,7 @@ static void crowd_merge(struct crowd *c, u32 shard)
 /* Tasks start and exit meanwhile, on the thread that applies events. */
 static void change_tasks(struct crowd *c, u32 n)
 {
-	struct attribute_reader *reader = attribute_lock_reader(c->share, SHARDS);
+	struct attribute_reader *reader = attribute_lock_get_reader(c->share, SHARDS);
 	struct attributor *a = c->f->attributor;
 
 	attribute_read_begin(reader);
@@ -546,7 +548,7 @@ static void test_crowd(void **state)
 	assert_int_equal(attribute_lock_new(SHARDS + 1, &c.share), 0);
 	for (u32 i = 0; i < SHARDS; i++) {
 		pthread_mutex_init(&c.lock[i], NULL);
-		profile_set_reader(f->shard[i], attribute_lock_reader(c.share, i));
+		profile_set_reader(f->shard[i], attribute_lock_get_reader(c.share, i));
 	}
 	for (u32 i = 0; i < SHARDS; i++) {
 		feeder[i] = (struct feeder){ &c, i };
@@ -563,7 +565,7 @@ static void test_crowd(void **state)
 	profile_flush(f->merged);
 	assert_int_equal(profile_header(f->merged)->records, SHARDS * ROUNDS * RECORDS);
 	assert_int_equal(profile_machine(f->merged)->samples, SHARDS * ROUNDS * RECORDS);
-	assert_true(attribute_lock_longest_ns(c.share) > 0);
+	assert_true(attribute_lock_get_longest_write_ns(c.share) > 0);
 	attribute_lock_free(c.share);
 }
 

@@ -235,10 +235,10 @@ static void test_statistics(void **state)
 	u64 by_process = 0, by_container = 0;
 
 	for (s32 tid = 1; tid <= 2; tid++)
-		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
-								      .pid = tid,
-								      .tid = tid,
-								      .name = "x" });
+		attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+									    .pid = tid,
+									    .tid = tid,
+									    .name = "x" });
 	for (s32 i = 0; i < WINDOWS; i++)
 		take_kinds(f->profile, 1 + (i & 1), 1024 + (i & 1), UNIT_MICRO_OPS + (i & 1));
 	take_kinds(f->profile, -1, 0, UNIT_UNKNOWN);
@@ -294,10 +294,10 @@ static void test_intervals(void **state)
 	u32 found = 0;
 
 	for (s32 tid = 1; tid <= 2; tid++)
-		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
-								      .pid = tid,
-								      .tid = tid,
-								      .name = "x" });
+		attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+									    .pid = tid,
+									    .tid = tid,
+									    .name = "x" });
 	/*
 	 * 4,096,000 operations each: TID 1 on a CPU with an interval of 1024, TID 2 on one with
 	 * 4096.
@@ -309,7 +309,8 @@ static void test_intervals(void **state)
 	}
 	profile_flush(f->profile);
 	assert_int_equal(profile_machine(f->profile)->samples, 5 * WINDOWS);
-	assert_int_equal(profile_machine(f->profile)->weight[UNIT_INSTRUCTIONS], 2 * 4096 * WINDOWS);
+	assert_int_equal(profile_machine(f->profile)->weight[UNIT_INSTRUCTIONS],
+			 2 * 4096 * WINDOWS);
 	for (u32 i = 0; i < profile_process_room(f->profile); i++) {
 		if (!profile_process(f->profile, i, &process) || !process.samples)
 			continue;
@@ -358,8 +359,8 @@ static void assert_parts(const struct view *view, enum view_group group, unsigne
 	u64 sum = rest_of(&view->header, group, unit);
 
 	for (u32 i = 0; i < view->count; i++) {
-		assert_true(!i || view_part(&view->rows[i - 1], unit) >=
-					  view_part(&view->rows[i], unit));
+		assert_true(!i ||
+			    view_part(&view->rows[i - 1], unit) >= view_part(&view->rows[i], unit));
 		sum += view_part(&view->rows[i], unit);
 	}
 	assert_int_equal(sum, whole);
@@ -392,10 +393,10 @@ static void test_shares(void **state)
 	struct view view;
 
 	for (s32 tid = 1; tid <= 2; tid++)
-		attributor_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
-								      .pid = tid,
-								      .tid = tid,
-								      .name = "x" });
+		attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_COMM,
+									    .pid = tid,
+									    .tid = tid,
+									    .name = "x" });
 	take_weighed(f->profile, 1, 0x1000, 400, 1024, UNIT_INSTRUCTIONS);
 	take_weighed(f->profile, 1, 0x2000, 200, 4096, UNIT_INSTRUCTIONS);
 	take_weighed(f->profile, 2, 0x3000, 300, 1024, UNIT_INSTRUCTIONS);
@@ -409,7 +410,8 @@ static void test_shares(void **state)
 	assert_shares(f->profile, VIEW_CONTAINER, 0, UNIT_INSTRUCTIONS, NULL, 1500 << 10,
 		      1700 << 10);
 	assert_int_equal(
-		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view), 0);
+		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view),
+		0);
 	assert_int_equal(view.header.unattributed, 50);
 	assert_int_equal(view.header.unattributed_weight, 200 << 10);
 	/* 300 samples with a short interval weigh less than 200 with 4096, and more than 50. */

@@ -43,10 +43,10 @@ static struct attributor *attributor_full(const struct memory_plan *plan)
 		struct task_event event = { .type = TASK_COMM, .pid = i + 10, .tid = i + 10 };
 
 		event.name = i % 40 == 1 ? "wanted" : "other";
-		attributor_event(a, &event);
+		attributor_apply_event(a, &event);
 		snprintf(name, sizeof(name), "/lxc/c%d", i % CONTAINERS);
 		event = (struct task_event){ .type = TASK_CGROUP, .pid = i + 10, .name = name };
-		attributor_event(a, &event);
+		attributor_apply_event(a, &event);
 	}
 	return a;
 }
@@ -57,8 +57,11 @@ static void shared_source(struct profile *p, u32 rounds)
 	static u8 records[RECORDS * 128];
 
 	for (u32 n = 0; n < rounds * PROCESSES / RECORDS; n++) {
-		struct source_window window = { .data = records, .tid = -1, .end_ns = n + 1,
-						.start_ns = n, .interval = 1000,
+		struct source_window window = { .data = records,
+						.tid = -1,
+						.end_ns = n + 1,
+						.start_ns = n,
+						.interval = 1000,
 						.unit = UNIT_INSTRUCTIONS };
 
 		for (u32 i = 0; i < RECORDS; i++) {
@@ -72,8 +75,8 @@ static void shared_source(struct profile *p, u32 rounds)
 				.events = 2,
 				.events_size = 2,
 				.counter = { (u16)(n % 500) },
-				.context = { [SPE_CONTEXT_EL1] = i % 4 ? number + 10 :
-									 (n + i) % 8 + 10 },
+				.context = { [SPE_CONTEXT_EL1] =
+						     i % 4 ? number + 10 : (n + i) % 8 + 10 },
 			};
 			int r = spe_record_encode(&s, records + window.len,
 						  sizeof(records) - window.len);
@@ -165,7 +168,7 @@ static void test_bound(void **state)
 		    profile_machine(p)->samples == 4 * PROCESSES);
 	assert_int_equal(containers_sum(p), 4 * PROCESSES);
 	for (s32 i = 0; i < 8; i++) {
-		u32 index = attributor_task(a, i + 10);
+		u32 index = attributor_find_process(a, i + 10);
 
 		assert_true(profile_process(p, index, &counters) &&
 			    profile_process(whole, index, &same));

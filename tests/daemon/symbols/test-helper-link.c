@@ -42,7 +42,7 @@ static struct attributor *self_attributor(const void *function, u32 *ret_index,
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
-	*ret_index = attributor_task(a, getpid());
+	*ret_index = attributor_find_process(a, getpid());
 	assert_true(attributor_locate(a, *ret_index, (u64)(uintptr_t)function, false, ret_place));
 	return a;
 }
@@ -83,7 +83,8 @@ static pid_t helper_pid(const char *line, char *ret_status, size_t size)
 		ret_status[n] = '\0';
 		fclose(f);
 		snprintf(parent, sizeof(parent), "\nPPid:\t%d\n", getpid());
-		if (strstr(ret_status, parent) && strstr(ret_status, line) && !strstr(ret_status, "\nState:\tZ"))
+		if (strstr(ret_status, parent) && strstr(ret_status, line) &&
+		    !strstr(ret_status, "\nState:\tZ"))
 			found = atoi(entry->d_name);
 	}
 	closedir(proc);
@@ -266,8 +267,9 @@ static void test_hostile_link(void **state)
 			assert_row(helper_link_call(&link, &find.request, -1, &reply) ==
 				   rows[i].find);
 		if (rows[i].ready || rows[i].open || rows[i].find) {
-			assert_row(link.failures == 1 && link.reader.fd < 0 && link.reader.pid < 0 &&
-				   link.opener.fd < 0 && link.opener.pid < 0);
+			assert_row(link.failures == 1 && link.reader.fd < 0 &&
+				   link.reader.pid < 0 && link.opener.fd < 0 &&
+				   link.opener.pid < 0);
 			/* It is not restarted at once if it could not start. */
 			assert_row(!link.backoff_ms == !rows[i].ready);
 		}
@@ -644,12 +646,12 @@ static void test_other_root(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locked_up),    cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_hostile_link), cmocka_unit_test(test_poisoned),
+		cmocka_unit_test(test_locked_up),      cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_hostile_link),   cmocka_unit_test(test_poisoned),
 		cmocka_unit_test(test_hostile_opener), cmocka_unit_test(test_renewed),
-		cmocka_unit_test(test_hang),	     cmocka_unit_test(test_hang_refused),
-		cmocka_unit_test(test_kernel),	     cmocka_unit_test(test_no_helper),
-		cmocka_unit_test(test_perf_map),     cmocka_unit_test(test_perf_map_owner),
+		cmocka_unit_test(test_hang),	       cmocka_unit_test(test_hang_refused),
+		cmocka_unit_test(test_kernel),	       cmocka_unit_test(test_no_helper),
+		cmocka_unit_test(test_perf_map),       cmocka_unit_test(test_perf_map_owner),
 		cmocka_unit_test(test_other_root),
 	};
 	int r;

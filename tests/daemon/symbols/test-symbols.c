@@ -60,7 +60,7 @@ static struct attributor *own_attributor(u32 *ret_index)
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
-	*ret_index = attributor_task(a, getpid());
+	*ret_index = attributor_find_process(a, getpid());
 	assert_int_not_equal(*ret_index, ATTRIBUTE_NONE);
 	return a;
 }
@@ -234,13 +234,19 @@ static void test_stored(void **state)
 		u64 kind;
 		bool stores;
 	} rows[] = {
-		{ "ext4", EXT4_SUPER_MAGIC, true },   { "tmpfs", TMPFS_MAGIC, true },
+		{ "ext4", EXT4_SUPER_MAGIC, true },
+		{ "tmpfs", TMPFS_MAGIC, true },
 		{ "overlay", OVERLAYFS_SUPER_MAGIC, true },
-		{ "fuse", FUSE_SUPER_MAGIC, true },   { "nfs", NFS_SUPER_MAGIC, true },
-		{ "smb", SMB2_SUPER_MAGIC, true },    { "proc", PROC_SUPER_MAGIC, false },
-		{ "sysfs", SYSFS_MAGIC, false },      { "binfmt_misc", BINFMTFS_MAGIC, false },
-		{ "mqueue", 0x19800202, false },      { "configfs", 0x62656570, false },
-		{ "secretmem", SECRETMEM_MAGIC, false }, { "unknown", 0x12345678, false },
+		{ "fuse", FUSE_SUPER_MAGIC, true },
+		{ "nfs", NFS_SUPER_MAGIC, true },
+		{ "smb", SMB2_SUPER_MAGIC, true },
+		{ "proc", PROC_SUPER_MAGIC, false },
+		{ "sysfs", SYSFS_MAGIC, false },
+		{ "binfmt_misc", BINFMTFS_MAGIC, false },
+		{ "mqueue", 0x19800202, false },
+		{ "configfs", 0x62656570, false },
+		{ "secretmem", SECRETMEM_MAGIC, false },
+		{ "unknown", 0x12345678, false },
 		/* statfs() gives this value if its type is signed. */
 		{ "smb, signed", (u64)(s64)(s32)SMB2_SUPER_MAGIC, true },
 	};
@@ -438,8 +444,7 @@ int main(void)
 		cmocka_unit_test(test_removed),	     cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_no_name),
 		cmocka_unit_test(test_small_budget), cmocka_unit_test(test_kernels_files),
-		cmocka_unit_test(test_stored),
-		cmocka_unit_test(test_sandbox_facts),
+		cmocka_unit_test(test_stored),	     cmocka_unit_test(test_sandbox_facts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

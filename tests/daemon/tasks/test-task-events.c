@@ -42,7 +42,8 @@ static struct attributor *live(u32 processes)
 	return a;
 }
 
-static void report_event(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent, const char *name)
+static void report_event(struct attributor *a, u8 type, s32 pid, s32 tid, s32 parent,
+			 const char *name)
 {
 	const struct task_event event = {
 		.type = type,
@@ -60,12 +61,12 @@ static void report_event(struct attributor *a, u8 type, s32 pid, s32 tid, s32 pa
 	};
 
 	held_clock_advance(1000);
-	attributor_event(a, &event);
+	attributor_apply_event(a, &event);
 }
 
 static const struct attribute_process *process_of(struct attributor *a, s32 tid)
 {
-	return attributor_process(a, attributor_task(a, tid));
+	return attributor_get_process(a, attributor_find_process(a, tid));
 }
 
 /* A process lives and exits before its first sample is read. */
@@ -73,7 +74,7 @@ static void test_exited(void **state)
 {
 	struct attributor *a = live(0);
 	struct attribute_location place;
-	u32 self = attributor_task(a, getpid()), index;
+	u32 self = attributor_find_process(a, getpid()), index;
 
 	(void)state;
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
@@ -82,12 +83,12 @@ static void test_exited(void **state)
 	report_event(a, TASK_FORK, GHOST, GHOST + 1, GHOST, "");
 	report_event(a, TASK_EXIT, GHOST, GHOST + 1, GHOST, "");
 	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
-	index = attributor_task(a, GHOST);
+	index = attributor_find_process(a, GHOST);
 	assert_int_not_equal(index, ATTRIBUTE_NONE);
-	assert_int_equal(attributor_task(a, GHOST + 1), index);
-	assert_string_equal(attributor_process(a, index)->comm, "evil\\x1b[2J");
-	assert_int_equal(attributor_process(a, index)->container,
-			 attributor_process(a, self)->container);
+	assert_int_equal(attributor_find_process(a, GHOST + 1), index);
+	assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J");
+	assert_int_equal(attributor_get_process(a, index)->container,
+			 attributor_get_process(a, self)->container);
 	assert_true(attributor_locate(a, index, 0x400010, false, &place));
 	assert_string_equal(place.binary, "/bin/gone");
 	assert_int_equal(place.inode, 7);
@@ -106,9 +107,9 @@ static void test_fork(void **state)
 
 	(void)state;
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	index = attributor_task(a, GHOST);
-	assert_int_not_equal(index, attributor_task(a, getpid()));
-	assert_string_equal(attributor_process(a, index)->comm, process_of(a, getpid())->comm);
+	index = attributor_find_process(a, GHOST);
+	assert_int_not_equal(index, attributor_find_process(a, getpid()));
+	assert_string_equal(attributor_get_process(a, index)->comm, process_of(a, getpid())->comm);
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_fork, false, &place));
 	attributor_free(a);
 }
@@ -121,25 +122,25 @@ static void test_reuse(void **state)
 	(void)state;
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	report_event(a, TASK_COMM, GHOST, GHOST, -1, "first");
-	first = attributor_task(a, GHOST);
+	first = attributor_find_process(a, GHOST);
 	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
-	assert_int_equal(attributor_task(a, GHOST), first);
+	assert_int_equal(attributor_find_process(a, GHOST), first);
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	second = attributor_task(a, GHOST);
+	second = attributor_find_process(a, GHOST);
 	assert_int_not_equal(second, first);
-	assert_string_equal(attributor_process(a, first)->comm, "first");
+	assert_string_equal(attributor_get_process(a, first)->comm, "first");
 	/* A lost exit makes no difference. */
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	assert_int_not_equal(attributor_task(a, GHOST), second);
+	assert_int_not_equal(attributor_find_process(a, GHOST), second);
 	/* The number becomes a thread of another process. */
 	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	report_event(a, TASK_FORK, getpid(), GHOST, getpid(), "");
-	assert_int_equal(attributor_task(a, GHOST), attributor_task(a, getpid()));
+	assert_int_equal(attributor_find_process(a, GHOST), attributor_find_process(a, getpid()));
 	/*
 	 * The parent is unknown: then the task is unknown, and not the former owner of the number.
 	 */
 	report_event(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
-	assert_int_equal(attributor_task(a, GHOST), ATTRIBUTE_NONE);
+	assert_int_equal(attributor_find_process(a, GHOST), ATTRIBUTE_NONE);
 	attributor_free(a);
 }
 
@@ -152,12 +153,12 @@ static void test_exec(void **state)
 	(void)state;
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	report_event(a, TASK_COMM, GHOST, GHOST, -1, "sh");
-	before = attributor_task(a, GHOST);
+	before = attributor_find_process(a, GHOST);
 	report_event(a, TASK_COMM, GHOST, GHOST, -1, "cc1");
-	after = attributor_task(a, GHOST);
+	after = attributor_find_process(a, GHOST);
 	assert_int_not_equal(before, after);
-	assert_string_equal(attributor_process(a, before)->comm, "sh");
-	assert_string_equal(attributor_process(a, after)->comm, "cc1");
+	assert_string_equal(attributor_get_process(a, before)->comm, "sh");
+	assert_string_equal(attributor_get_process(a, after)->comm, "cc1");
 	attributor_free(a);
 }
 
@@ -178,15 +179,15 @@ static void test_stale(void **state)
 
 	(void)state;
 	held_clock_advance(1000000);
-	index = attributor_task(a, getpid());
-	attributor_event(a, &event);
+	index = attributor_find_process(a, getpid());
+	attributor_apply_event(a, &event);
 	event.type = TASK_EXIT;
-	attributor_event(a, &event);
+	attributor_apply_event(a, &event);
 	event.type = TASK_FORK;
 	event.parent_pid = getppid();
-	attributor_event(a, &event);
-	assert_int_equal(attributor_task(a, getpid()), index);
-	assert_string_equal(attributor_process(a, index)->comm, "test-task-event");
+	attributor_apply_event(a, &event);
+	assert_int_equal(attributor_find_process(a, getpid()), index);
+	assert_string_equal(attributor_get_process(a, index)->comm, "test-task-event");
 	attributor_free(a);
 }
 
@@ -198,16 +199,16 @@ static void test_lost(void **state)
 	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
 	struct attributor *a = live(0);
 	struct attributor_stats before, after;
-	u32 self = attributor_task(a, getpid()), ghost;
+	u32 self = attributor_find_process(a, getpid()), ghost;
 
 	(void)state;
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	ghost = attributor_task(a, GHOST);
-	attributor_stats(a, &before);
-	attributor_event(a, &lost);
-	assert_int_equal(attributor_task(a, getpid()), self);
-	assert_int_equal(attributor_task(a, GHOST), ghost);
-	attributor_stats(a, &after);
+	ghost = attributor_find_process(a, GHOST);
+	attributor_get_stats(a, &before);
+	attributor_apply_event(a, &lost);
+	assert_int_equal(attributor_find_process(a, getpid()), self);
+	assert_int_equal(attributor_find_process(a, GHOST), ghost);
+	attributor_get_stats(a, &after);
 	assert_int_equal(after.lookups - before.lookups, 2);
 	assert_int_equal(after.events_lost, 5);
 	attributor_free(a);
@@ -221,18 +222,18 @@ static void test_bounds(void **state)
 	u32 sampled;
 
 	(void)state;
-	attributor_task(a, getpid());
+	attributor_find_process(a, getpid());
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	sampled = attributor_task(a, GHOST);
+	sampled = attributor_find_process(a, GHOST);
 	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	for (s32 i = 1; i < 5000; i++) {
 		report_event(a, TASK_FORK, GHOST - i, GHOST - i, getpid(), "");
 		if (i == 40)
-			assert_int_equal(attributor_process(a, sampled)->pid, GHOST);
+			assert_int_equal(attributor_get_process(a, sampled)->pid, GHOST);
 		report_event(a, TASK_EXIT, GHOST - i, GHOST - i, getpid(), "");
 	}
-	assert_int_not_equal(attributor_task(a, GHOST - 4999), ATTRIBUTE_NONE);
-	attributor_stats(a, &stats);
+	assert_int_not_equal(attributor_find_process(a, GHOST - 4999), ATTRIBUTE_NONE);
+	attributor_get_stats(a, &stats);
 	assert_true(stats.processes_evicted > 0);
 	assert_true(stats.memory < 4 << 20);
 	attributor_free(a);
@@ -280,7 +281,8 @@ static void see(void *ctx, const struct task_event *event)
 }
 
 /* @sizes: of the rings; NULL for the daemon's */
-static struct task_events *open_sized(enum task_events_kind kind, const struct task_events_sizes *sizes)
+static struct task_events *open_sized(enum task_events_kind kind,
+				      const struct task_events_sizes *sizes)
 {
 	struct task_events *events = NULL;
 	struct task_events_status status;
@@ -669,7 +671,10 @@ static void test_storm_cgroup(void **state)
 #define HELD(test) cmocka_unit_test_setup_teardown(test, held_clock_stop, held_clock_run)
 
 /* Run a test once for each source of task events. */
-#define WITH(test, kind) { #test ", " #kind, test, NULL, NULL, &kind }
+#define WITH(test, kind)                                  \
+	{                                                 \
+#test ", " #kind, test, NULL, NULL, &kind \
+	}
 
 static struct told perf = { TASK_EVENTS_PERF, false };
 static struct told bpf = { TASK_EVENTS_BPF, false };
@@ -678,15 +683,23 @@ static struct told switches = { TASK_EVENTS_BPF, true };
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		HELD(test_exited),		     HELD(test_fork),
-		HELD(test_reuse),		     HELD(test_exec),
-		HELD(test_stale),		     HELD(test_lost),
-		HELD(test_bounds),		     cmocka_unit_test(test_overflow),
+		HELD(test_exited),
+		HELD(test_fork),
+		HELD(test_reuse),
+		HELD(test_exec),
+		HELD(test_stale),
+		HELD(test_lost),
+		HELD(test_bounds),
+		cmocka_unit_test(test_overflow),
 		cmocka_unit_test(test_bpf_full),
-		WITH(test_reader, perf),	     WITH(test_reader, bpf),
-		WITH(test_storm, perf),		     WITH(test_storm, bpf),
-		WITH(test_storm, switches),	     WITH(test_storm_cgroup, perf),
-		WITH(test_storm_cgroup, bpf),	     WITH(test_storm_cgroup, switches),
+		WITH(test_reader, perf),
+		WITH(test_reader, bpf),
+		WITH(test_storm, perf),
+		WITH(test_storm, bpf),
+		WITH(test_storm, switches),
+		WITH(test_storm_cgroup, perf),
+		WITH(test_storm_cgroup, bpf),
+		WITH(test_storm_cgroup, switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,12 +102,13 @@ static bool line_take(void *ctx, const struct procfs_map *map)
 
 static bool line_read(pid_t pid, u64 start, struct line *line)
 {
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), task = procfs_task(proc, pid);
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+	    task = procfs_open_task(proc, pid);
 	struct procfs_maps_cost cost;
 
 	*line = (struct line){ .start = start };
 	assert_true(task >= 0);
-	assert_int_equal(procfs_maps(task, 0, line_take, line, &cost), 0);
+	assert_int_equal(procfs_read_maps(task, 0, line_take, line, &cost), 0);
 	close(task);
 	close(proc);
 	return line->found;
@@ -594,12 +595,9 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_root),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_bucket),
-		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_files),  cmocka_unit_test(test_root),
+		cmocka_unit_test(test_deep),   cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_bucket), cmocka_unit_test(test_flood),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
