@@ -57,7 +57,7 @@ const struct machine_properties *property_cache_machine(struct property_cache *c
 static int query_source(struct worker_state *state, struct source *source, u32 cpu,
 			struct source_cpu *ret)
 {
-	u32 part = source->parts ? cpu % source->parts : 0;
+	u32 part = source->partitions ? cpu % source->partitions : 0;
 	int r;
 
 	if (!source->ops->cpu_by_id)

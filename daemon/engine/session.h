@@ -189,7 +189,7 @@ struct session {
 	struct nodes *nodes;
 	u64 bytes;
 	u32 shards;
-	struct profile *shard[SOURCE_PARTS + 1];
+	struct profile *shard[SOURCE_PARTITIONS_MAX + 1];
 };
 
 /**

@@ -48,7 +48,7 @@ struct shards {
 	bool wanted;
 	bool paused;
 	bool quit;
-	struct shard shard[SOURCE_PARTS];
+	struct shard shard[SOURCE_PARTITIONS_MAX];
 };
 
 static void shard_lock(struct shard *shard)
@@ -274,7 +274,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	lock_part(shards, index);
 	since = time_now_ns();
 	source_partition_update(session->shared_source->source, index);
-	if (!index && !session->shared_source->source->parts)
+	if (!index && !session->shared_source->source->partitions)
 		session->shared_source->seen = session->shared_source->source->health;
 	if (profile_counted(full)) {
 		profile_set_reader(spare, shards_reader(shards, index));
@@ -304,7 +304,7 @@ static void gather_session(struct shards *shards, struct session *session)
 		session->shard[session->shards] = full;
 	}
 	source_partitions_sum(session->shared_source->source);
-	if (session->shared_source->source->parts)
+	if (session->shared_source->source->partitions)
 		session->shared_source->seen = session->shared_source->source->health;
 	attribute_read_begin(reader);
 	if (session->running)

@@ -164,34 +164,35 @@ static int open_whole(const struct config *config, const struct source_config *s
 int source_open(const struct config *config, const struct source_config *sampling,
 		struct source **ret_source, struct source_open_result *ret_result)
 {
-	struct source *parts[SOURCE_PARTS];
+	struct source *partitions[SOURCE_PARTITIONS_MAX];
 	struct source_config own = *sampling;
 	struct source_open_result result;
 	int r = 0;
 
-	if (sampling->parts < 2)
+	if (sampling->partitions < 2)
 		return open_whole(config, sampling, ret_source, ret_result);
-	for (own.part = 0; own.part < own.parts && r >= 0; own.part++)
-		r = open_whole(config, &own, &parts[own.part], own.part ? &result : ret_result);
+	for (own.partition = 0; own.partition < own.partitions && r >= 0; own.partition++)
+		r = open_whole(config, &own, &partitions[own.partition],
+			       own.partition ? &result : ret_result);
 	if (r < 0) {
-		own.part--;
-		if (own.part)
+		own.partition--;
+		if (own.partition)
 			*ret_result = result;
 	} else {
-		r = source_partitioned_new(parts, own.parts, sampling, ret_source);
+		r = source_partitioned_new(partitions, own.partitions, sampling, ret_source);
 		if (r < 0)
 			failed(ret_result, r, strerror(-r));
 	}
-	while (r < 0 && own.part--)
-		parts[own.part]->ops->free(parts[own.part]);
+	while (r < 0 && own.partition--)
+		partitions[own.partition]->ops->free(partitions[own.partition]);
 	return r;
 }
 
 /* Whether there is a descriptor for each partition and no further one. */
-static bool have_all(const int *sessions, u32 parts)
+static bool have_all(const int *sessions, u32 partitions)
 {
-	for (u32 i = 0; i < SOURCE_PARTS; i++)
-		if ((sessions[i] >= 0) != (i < parts))
+	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++)
+		if ((sessions[i] >= 0) != (i < partitions))
 			return false;
 	return true;
 }
@@ -222,32 +223,32 @@ int source_open_adopted(const struct config *config, const struct source_config 
 			int *sessions, struct source **ret_source,
 			struct source_open_result *ret_result)
 {
-	u32 parts = sampling->parts < 2 ? 1 : sampling->parts, n;
-	struct source *source[SOURCE_PARTS];
+	u32 partitions = sampling->partitions < 2 ? 1 : sampling->partitions, n;
+	struct source *source[SOURCE_PARTITIONS_MAX];
 	struct source_config own = *sampling;
 	int r = 0;
 
 	*ret_result = (struct source_open_result){ .status = EX_OK };
 	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
 		return failed(ret_result, -EOPNOTSUPP, "the configuration wants another source");
-	if (!have_all(sessions, parts))
+	if (!have_all(sessions, partitions))
 		return failed(ret_result, -EOPNOTSUPP,
 			      "there are more workers or fewer than it was for");
-	for (n = 0; n < parts && r >= 0; n++) {
-		own.part = n;
+	for (n = 0; n < partitions && r >= 0; n++) {
+		own.partition = n;
 		r = adopt(config, &own, sessions[n], &source[n], ret_result);
 	}
 	/* Partitions from here on were not opened. */
 	n -= r < 0;
-	if (r >= 0 && parts > 1)
-		r = source_partitioned_new(source, parts, sampling, ret_source);
+	if (r >= 0 && partitions > 1)
+		r = source_partitioned_new(source, partitions, sampling, ret_source);
 	else if (r >= 0)
 		*ret_source = source[0];
 	if (r < 0 && !*ret_result->text)
 		failed(ret_result, r, strerror(-r));
 	while (r < 0 && n--)
 		source[n]->ops->free(source[n]);
-	for (u32 i = 0; r >= 0 && i < parts; i++) {
+	for (u32 i = 0; r >= 0 && i < partitions; i++) {
 		close(sessions[i]);
 		sessions[i] = -1;
 	}

@@ -19,7 +19,9 @@ struct source_open_result {
 /** source_open_kinds() - kinds of sources that source_open() may choose, a set of MEMORY_* */
 u32 source_open_kinds(const struct config *config);
 
-/** source_sampling() - sampling options of the configuration, without filters; borrows its strings */
+/**
+ * source_sampling() - sampling options of the configuration, without filters; borrows its strings
+ */
 struct source_config source_sampling(const struct config *config);
 
 /**
@@ -39,7 +41,8 @@ int source_open(const struct config *config, const struct source_config *samplin
  * source_open_adopted() - open a source from stored sessions of the module
  * @config: the configuration
  * @sampling: as for source_open()
- * @sessions: SOURCE_PARTS descriptors, by partition; -1: none. Owned by the source on success
+ * @sessions: SOURCE_PARTITIONS_MAX descriptors, by partition; -1: none. Owned by the source on
+ *	success
  * @ret_source: runs if the sessions do; freed by its free operation
  * @ret_result: set in any case
  *

@@ -22,7 +22,7 @@ static int open_source(struct source_renewal *renewal, const struct shared_sourc
 
 	/* The counters are of the module: another kind of source must not continue them. */
 	config.source = CONFIG_SOURCE_MODULE;
-	sampling.cgroups_known = true;
+	sampling.skip_missing_cgroups = true;
 	source_filter_copy(&sampling, &shared_source->filter);
 	r = source_open(&config, &sampling, ret_source, &result);
 	if (r < 0) {
@@ -101,7 +101,7 @@ static int renew(struct worker_state *state, struct source_renewal *renewal,
 	struct source *source;
 	int r;
 
-	if (shared_source->source->parts) {
+	if (shared_source->source->partitions) {
 		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
 			 "with more than one of Workers= only stopping and starting speprofd.service "
 			 "has them sampled, and counting begins at zero");

@@ -116,7 +116,7 @@ static struct source_config sampling_of(struct worker_state *state,
 	}
 	source_filter_copy(&sampling, &filter);
 	sampling.cgroups = shared_source->source->cgroups && rule ? rule->cgroups : NULL;
-	sampling.cgroups_known = true;
+	sampling.skip_missing_cgroups = true;
 	return sampling;
 }
 
@@ -141,7 +141,7 @@ static int program_source(struct worker_state *state, struct shared_source *shar
 		return r;
 	source_filter_copy(&shared_source->filter, sampling);
 	shared_source->sampling = *sampling;
-	shared_source->sampling.cgroups_known = false;
+	shared_source->sampling.skip_missing_cgroups = false;
 	source_filter_copy(&shared_source->sampling, &nothing);
 	return 0;
 }

@@ -238,10 +238,10 @@ static void header_memory(struct worker_state *state, struct view_header *header
 	struct session *session = NULL;
 
 	header->memory_locked = state->tasks ? task_events_locked(state->tasks) : 0;
-	header->memory_locked += machine->source->locked;
+	header->memory_locked += machine->source->locked_bytes;
 	while ((session = worker_next(state, session)))
 		if (session->shared_source != machine)
-			header->memory_locked += session->shared_source->source->locked;
+			header->memory_locked += session->shared_source->source->locked_bytes;
 	header->memory_budget = state->plan.budget;
 	memcpy(header->memory_share, state->plan.share, sizeof(header->memory_share));
 }

@@ -213,7 +213,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	int r;
 
 	sampling.ring_size = d->plan.ring;
-	sampling.parts = d->plan.workers;
+	sampling.partitions = d->plan.workers;
 	if (config_lists(c, &lists) < 0)
 		return EX_OSERR;
 	/* config_set() has checked the expression alone, not together with the lists. */

@@ -58,8 +58,8 @@ static int describe(struct worker_state *state, void *arg)
 		    machine->running ? "Sampling" : "Stopped:", source->cpus,
 		    source->cpus == 1 ? "" : "s",
 		    source->backend == BACKEND_EMULATED ? "emulated" : "hardware",
-		    source->cpus == 1 ? "" : "s", source->ops->name, source->by ? ", by " : "",
-		    source->by ? source->by : "");
+		    source->cpus == 1 ? "" : "s", source->ops->name, source->method ? ", by " : "",
+		    source->method ? source->method : "");
 	if (health->cpus_stopped)
 		text_append(text, " %u not sampled (%s).", health->cpus_stopped,
 			    source_health_text(health));

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The CPU clock by perf_event_open(2). */
 #include "cpu-clock.h"
-#include "perf-open-error.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RING_MIN (64ULL << 10)
 #define RING_MAX (1ULL << 20)
 
-/* IP, TID and TIME make 32 bytes: ticks never straddle the ring's end. */
+/* The fields of struct tick_record. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 struct tick_record {
@@ -24,14 +19,14 @@ struct tick_record {
 	u64 time;
 };
 
-/* What sample_id_all puts at the end of the other records. */
+/* The end of all other records, by sample_id_all. */
 struct id_trailer {
 	s32 pid;
 	s32 tid;
 	u64 time;
 };
 
-/* The longest record that this event causes: THROTTLE, with its trailer. */
+/* The longest record of this event: PERF_RECORD_THROTTLE with its trailer. */
 #define RECORD_MAX (sizeof(struct perf_event_header) + 3 * sizeof(u64) + sizeof(struct id_trailer))
 
 static const char *open_reason(int error)
@@ -39,15 +34,14 @@ static const char *open_reason(int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return perf_open_error_reason();
+		return perf_event_open_reason();
 	case ENOSYS:
-		return "perf_event_open is not there: a kernel without CONFIG_PERF_EVENTS, or a "
-		       "container whose seccomp filter hides it";
+		return "perf_event_open does not exist: the kernel has no CONFIG_PERF_EVENTS, or "
+		       "a container's seccomp filter hides it";
 	case EMFILE:
 	case ENFILE:
-		return "perf_event_open needs one descriptor for each CPU and the limit of open "
-		       "files "
-		       "is reached (RLIMIT_NOFILE)";
+		return "perf_event_open needs one descriptor for each CPU, and the limit of "
+		       "open files is reached (RLIMIT_NOFILE)";
 	case ENODEV:
 		return "perf_event_open found the CPU offline";
 	default:
@@ -55,13 +49,13 @@ static const char *open_reason(int error)
 	}
 }
 
-/* Room for a second's ticks: a drain comes four times as often. */
+/* Space for the ticks of one second; the ring is drained four times a second. */
 static u64 ring_size(const struct cpu_clock_config *config)
 {
 	u64 need = 1000000000 / config->period_ns * sizeof(struct tick_record), size = RING_MIN;
-	u64 most = config->ring_most ? config->ring_most : RING_MAX;
+	u64 max = config->ring_max ? config->ring_max : RING_MAX;
 
-	while (size < need && size < most)
+	while (size < need && size < max)
 		size *= 2;
 	return size;
 }
@@ -92,16 +86,15 @@ int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_conf
 	struct perf_ring ring;
 	int fd, r;
 
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = perf_event_open(&attr, cpu);
 	if (fd < 0) {
-		r = -errno;
-		*ret_reason = open_reason(-r);
-		return r;
+		*ret_reason = open_reason(-fd);
+		return fd;
 	}
 	r = perf_ring_map(&ring, fd, size);
 	if (r < 0) {
-		*ret_reason = "the ring of a perf event cannot be mapped: RLIMIT_MEMLOCK and "
-			      "kernel.perf_event_mlock_kb bound it";
+		*ret_reason = "the ring of a perf event cannot be mapped: check RLIMIT_MEMLOCK and "
+			      "kernel.perf_event_mlock_kb";
 		close(fd);
 		return r;
 	}
@@ -126,18 +119,6 @@ int cpu_clock_start(struct cpu_clock *clock)
 void cpu_clock_stop(struct cpu_clock *clock)
 {
 	ioctl(clock->fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-u64 cpu_clock_running(const struct cpu_clock *clock)
-{
-	struct {
-		u64 value;
-		u64 running;
-	} counts;
-
-	if (read(clock->fd, &counts, sizeof(counts)) != sizeof(counts))
-		return 0;
-	return counts.running;
 }
 
 bool cpu_clock_begin(struct cpu_clock *clock)

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The CPU clock: a perf event that ticks on one CPU while it is busy, and the
- * ring in which the kernel says what each tick interrupted.
+ * The CPU clock: a perf event that ticks on one CPU while the CPU is busy. Its ring contains the
+ * task, the PC and the time that each tick interrupted.
  */
 #ifndef SPEPROF_CPU_CLOCK_H
 #define SPEPROF_CPU_CLOCK_H
 
 #include "codec/env.h"
-#include "perf-ring.h"
+#include "perf-event.h"
 
-/* What the kernel's timer holds for a period (perf_swevent_init_hrtimer). */
+/* The shortest period of the kernel's timer, in ns (perf_swevent_init_hrtimer()). */
 #define CPU_CLOCK_PERIOD_MIN 10000
 
 /**
- * struct cpu_clock_config
- * @period_ns: from tick to tick, at least CPU_CLOCK_PERIOD_MIN
- * @ring_most: of its ring, bytes, a power of two, 64 KiB at least; 0 for 1 MiB
- * @kernel, @user: which ticks are wanted, by the mode they interrupt
+ * struct cpu_clock_config - the settings of a CPU clock
+ * @period_ns: time from tick to tick, at least CPU_CLOCK_PERIOD_MIN
+ * @ring_max: limit of the bytes of its ring, a power of two of at least 64 KiB; 0: 1 MiB
+ * @kernel: tick in kernel mode
+ * @user: tick in user mode
  */
 struct cpu_clock_config {
 	u64 period_ns;
-	u32 ring_most;
+	u32 ring_max;
 	bool kernel;
 	bool user;
 };
 
-/** struct cpu_clock - of one CPU; fields are private but for @fd, -1 while closed */
+/**
+ * struct cpu_clock - the clock of one CPU
+ * @ring: private
+ * @fd: the perf event; -1: closed
+ */
 struct cpu_clock {
 	struct perf_ring ring;
 	int fd;
@@ -35,19 +40,19 @@ struct cpu_clock {
 
 enum cpu_clock_type {
 	CPU_CLOCK_TICK,
-	CPU_CLOCK_LOST, /* the ring was full: ticks before this were lost */
-	CPU_CLOCK_THROTTLE, /* the kernel stopped the clock, at more ticks than it allows */
-	CPU_CLOCK_UNTHROTTLE,
+	CPU_CLOCK_LOST, /* the ring was full, and ticks before this event were lost */
+	CPU_CLOCK_THROTTLE, /* the kernel stopped the clock: too many ticks */
+	CPU_CLOCK_UNTHROTTLE, /* the kernel started the clock again */
 };
 
 /**
- * struct cpu_clock_event - what the ring holds
+ * struct cpu_clock_event - a tick, or another event of the clock
  * @time_ns: CLOCK_MONOTONIC
- * @pc: of a tick: what was interrupted
- * @tid: of a tick: the task, as /proc of this process's PID namespace names it; 0 or
- *	-1 if it is not to be seen there or was gone
- * @el: of a tick: 0 user, 1 kernel
- * @type: &enum cpu_clock_type
+ * @pc: address that the tick interrupted
+ * @tid: TID of the interrupted task in the PID namespace of this process; 0 or -1: the task has
+ *	none there, or has exited
+ * @el: Exception level that the tick interrupted: 0 user, 1 kernel
+ * @type: &enum cpu_clock_type; @pc, @tid and @el are valid for CPU_CLOCK_TICK only
  */
 struct cpu_clock_event {
 	u64 time_ns;
@@ -58,36 +63,37 @@ struct cpu_clock_event {
 };
 
 /**
- * cpu_clock_open() - the clock of @cpu, stopped
- * @ret_reason: on failure, one static sentence that says why
+ * cpu_clock_open() - open the clock of a CPU
+ * @clock: the clock, stopped
+ * @cpu: the CPU
+ * @config: its settings
+ * @ret_reason: on failure, a static sentence that explains it
  *
- * Return: 0, or the negative errno of perf_event_open() or mmap(); -ENODEV if
- * @cpu is offline.
+ * Return: 0; -ENODEV if @cpu is offline; the negative errno of perf_event_open() or mmap().
  */
 int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_config *config,
 		   const char **ret_reason);
 
-/** cpu_clock_close() - may be called on a closed one */
+/** cpu_clock_close() - close a clock; does nothing if it is closed */
 void cpu_clock_close(struct cpu_clock *clock);
 
+/** cpu_clock_start() - let the clock tick; 0 or negative errno */
 int cpu_clock_start(struct cpu_clock *clock);
+
+/** cpu_clock_stop() - stop the clock; its ring can still be read */
 void cpu_clock_stop(struct cpu_clock *clock);
 
 /**
- * cpu_clock_begin() - see what is in the ring now
+ * cpu_clock_begin() - start reading the events that are in the ring now
  *
- * Return: whether the ring was full, so that ticks after the last one in it
- * may be lost already.
+ * Return: true if the ring is full: ticks after the last event in it may be lost already.
  */
 bool cpu_clock_begin(struct cpu_clock *clock);
 
-/** cpu_clock_next() - the next event seen by cpu_clock_begin(); false after the last */
+/** cpu_clock_next() - read the next event; false after the last that cpu_clock_begin() found */
 bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event);
 
-/** cpu_clock_end() - give the room back */
+/** cpu_clock_end() - free the space of all events that cpu_clock_begin() found */
 void cpu_clock_end(struct cpu_clock *clock);
-
-/** cpu_clock_running() - ns the clock was counting; stands still once its CPU was offline */
-u64 cpu_clock_running(const struct cpu_clock *clock);
 
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Operation models by task name. */
 #include "emulated-models.h"
 
 #include <fcntl.h>
@@ -7,22 +6,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* TASK_COMM_LEN of the kernel, with its NUL. */
+/* TASK_COMM_LEN of the kernel, NUL included. */
 #define COMM_SIZE 16
 
 #define PAIRS_MAX 32
 
-/* A kilo-entry: TIDs beyond that are read again, never kept. */
+/* The cache has 1024 entries, and replaces the oldest of a set. */
 #define CACHE_SETS 256
 #define CACHE_WAYS 4
 #define CACHE_NS   1000000000ULL
 
-struct pair {
+struct model_pair {
 	char comm[COMM_SIZE];
 	enum spe_profile profile;
 };
 
-struct cached {
+struct cached_profile {
 	u64 until_ns;
 	s32 tid;
 	u8 profile;
@@ -30,13 +29,13 @@ struct cached {
 
 struct models {
 	unsigned int pairs;
-	struct pair pair[PAIRS_MAX];
-	struct cached cache[CACHE_SETS][CACHE_WAYS];
+	struct model_pair pair[PAIRS_MAX];
+	struct cached_profile cache[CACHE_SETS][CACHE_WAYS];
 };
 
 static const char blanks[] = " \t\n";
 
-static const char *pair_parse(const char *text, size_t len, struct pair *pair)
+static const char *pair_parse(const char *text, size_t len, struct model_pair *pair)
 {
 	const char *equals = memchr(text, '=', len);
 	char profile[32] = "";
@@ -103,7 +102,7 @@ static enum spe_profile read_profile(const struct models *models, s32 tid)
 	if (n <= 0)
 		return SPE_PROFILE_MIXED;
 	comm[n] = '\0';
-	/* The kernel ends it with a newline; a name may hold others. */
+	/* The kernel appends a newline; the name itself may contain others. */
 	if (comm[n - 1] == '\n')
 		comm[n - 1] = '\0';
 	for (unsigned int i = 0; i < models->pairs; i++) {
@@ -115,8 +114,8 @@ static enum spe_profile read_profile(const struct models *models, s32 tid)
 
 enum spe_profile models_of_task(struct models *models, s32 tid, u64 now_ns)
 {
-	/* TIDs are given in sequence, so they spread over sets as they are. */
-	struct cached *set = models->cache[(u32)tid % CACHE_SETS], *slot = set;
+	/* TIDs are allocated in sequence, so the low bits spread them over the sets. */
+	struct cached_profile *set = models->cache[(u32)tid % CACHE_SETS], *slot = set;
 
 	if (!models->pairs || tid <= 0)
 		return SPE_PROFILE_MIXED;
@@ -126,7 +125,7 @@ enum spe_profile models_of_task(struct models *models, s32 tid, u64 now_ns)
 		if (set[i].until_ns < slot->until_ns)
 			slot = &set[i];
 	}
-	*slot = (struct cached){
+	*slot = (struct cached_profile){
 		.until_ns = now_ns + CACHE_NS,
 		.tid = tid,
 		.profile = read_profile(models, tid),

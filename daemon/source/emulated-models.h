@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which operation model stands for which task: "comm=profile" pairs of the
- * configuration, and a bounded cache of what /proc says of TIDs.
+ * The operation model of each task: "comm=profile" pairs from the configuration, and a bounded
+ * cache of the names of tasks in /proc.
  */
 #ifndef SPEPROF_EMULATED_MODELS_H
 #define SPEPROF_EMULATED_MODELS_H
@@ -12,21 +12,26 @@
 struct models;
 
 /**
- * models_new() - read pairs
- * @text: "comm=profile" pairs that white space parts; "" or NULL for none
- * @ret_reason: why -EINVAL, one static sentence
+ * models_new() - parse the pairs
+ * @text: "comm=profile" pairs, separated by white space; "" or NULL: none
+ * @ret_models: the models
+ * @ret_reason: on failure, a static sentence that explains it
+ *
+ * Return: 0; -EINVAL for invalid pairs; -ENOMEM.
  */
 int models_new(const char *text, struct models **ret_models, const char **ret_reason);
 
+/** models_free() - free the models, or nothing for NULL; returns NULL */
 struct models *models_free(struct models *models);
 
 /**
- * models_of_task() - the profile for a task
- * @tid: as /proc here shows it
- * @now_ns: for expiry: a name is believed for a second, as a TID is used again
- *	and a task may rename itself
+ * models_of_task() - find the profile of a task
+ * @models: the models
+ * @tid: the TID in the PID namespace of this process
+ * @now_ns: current time; a name is cached for 1 s, because TIDs are reused and tasks rename
+ *	themselves
  *
- * What no pair names, or is gone, is SPE_PROFILE_MIXED.
+ * Return: the profile; SPE_PROFILE_MIXED if no pair has the name, or the task has exited.
  */
 enum spe_profile models_of_task(struct models *models, s32 tid, u64 now_ns);
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The driver of an SPU emulated in process: program, arm, interrupt, window. */
 #include "emulated-spu.h"
 
 #include <stdlib.h>
 
 #include "policy/syndrome.h"
 
-/* 512 records of 64 bytes: half a second at the default rate, twice a drain's. */
+/* 512 records of 64 bytes: half a second at the default rate, two intervals between drains. */
 #define BUFFER_SIZE (32U << 10)
-
 
 #define FILTER_TYPES (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST)
 
@@ -22,12 +20,12 @@ static int program_filters(const struct source_config *config, const struct spe_
 		return -EINVAL;
 	}
 	if ((config->filter_events | config->filter_events_not) & ~spu->sampled_events) {
-		*ret_reason = "the emulated SPU cannot filter by one of the events asked for";
+		*ret_reason = "the emulated SPU cannot filter by one of the given events";
 		return -EINVAL;
 	}
 	if (config->filter_latency > latency_max) {
-		*ret_reason = "the latency to filter by is above what the emulated counters can "
-			      "hold (4095)";
+		*ret_reason = "the latency filter is above the largest value of the emulated "
+			      "counters (4095)";
 		return -EINVAL;
 	}
 	if (config->filter_types)
@@ -36,7 +34,7 @@ static int program_filters(const struct source_config *config, const struct spe_
 		program->pmsfcr |= SPE_PMSFCR_FE;
 	if (config->filter_latency)
 		program->pmsfcr |= SPE_PMSFCR_FL;
-	/* One without it writes more than is wanted. */
+	/* An SPU without the feature writes all records, and the daemon filters them. */
 	if (config->filter_events_not && spu->features & SPE_PMSIDR_FNE) {
 		program->pmsfcr |= SPE_PMSFCR_FNE;
 		program->pmsnevfr = config->filter_events_not;
@@ -57,14 +55,15 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	u64 interval = config->interval_ns / 256;
 	int r;
 
-	if (config->interval_ns < SPU_DRIVER_INTERVAL_MIN || config->interval_ns > SPU_DRIVER_INTERVAL_MAX) {
+	if (config->interval_ns < SPU_DRIVER_INTERVAL_MIN ||
+	    config->interval_ns > SPU_DRIVER_INTERVAL_MAX) {
 		*ret_reason =
-			"the interval is not from 10 us to 4 s, which is what the CPU clock and "
-			"PMSIRR_EL1 can do";
+			"the interval is not between 10 us and 4 s, the limits of the CPU clock "
+			"and of PMSIRR_EL1";
 		return -EINVAL;
 	}
 	if (!config->kernel && !config->user) {
-		*ret_reason = "neither kernel nor user is to be sampled";
+		*ret_reason = "neither kernel nor user space is selected";
 		return -EINVAL;
 	}
 	if (!config->no_context)
@@ -79,7 +78,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	if (r < 0)
 		return r;
 
-	/* One operation is a nanosecond of a busy CPU; means as in D17.3.4. */
+	/* One operation stands for 1 ns of a busy CPU. Mean intervals: D17.3.4. */
 	program.pmsirr = SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, interval);
 	program.interval = (u32)interval * 256 + 1;
 	if (config->jitter) {
@@ -96,7 +95,7 @@ static u64 buffer_address(const struct emulated_spu *driver)
 	return (u64)(uintptr_t)driver->buffer;
 }
 
-/* The memory behind the SPU: what is outside of the buffer is not mapped. */
+/* Only the buffer is mapped: any other address is a translation fault. */
 static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
 	struct emulated_spu *driver = ctx;
@@ -126,7 +125,7 @@ int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu
 	struct spe_spu_config own = *config;
 	int r;
 
-	/* No two CPUs draw the same random numbers (D17.3.2). */
+	/* Each CPU has its own sequence of random numbers (D17.3.2). */
 	own.seed += cpu;
 	*driver = (struct emulated_spu){
 		.program = program,
@@ -153,7 +152,7 @@ int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu
 	spe_spu_write(&driver->spu, SPE_REG_PMSNEVFR, program->pmsnevfr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSLATFR, program->pmslatfr);
 	spe_spu_write(&driver->spu, SPE_REG_PMSDSFR, program->pmsdsfr);
-	/* Zero has it loaded when profiling is enabled first (D17.3.3). */
+	/* 0: the SPU loads the counter from PMSIRR when profiling is enabled (D17.3.3). */
 	spe_spu_write(&driver->spu, SPE_REG_PMSICR, 0);
 	return 0;
 }
@@ -174,7 +173,7 @@ void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind
 	driver->cause = cause;
 }
 
-static void book_blind(struct emulated_spu *driver, u64 ns)
+static void set_blind(struct emulated_spu *driver, u64 ns)
 {
 	enum source_blind cause = driver->dead ? SOURCE_BLIND_FAULT : driver->cause;
 
@@ -188,14 +187,14 @@ void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns)
 	struct spe_spu *spu = &driver->spu;
 	u64 start;
 
-	/* All of the ring is free whenever a window is armed: it never is full. */
+	/* spe_window_next() finds space: the whole buffer is free when a window is armed. */
 	if (driver->armed || driver->dead || spe_window_next(&driver->ring, &driver->window) < 0)
 		return;
 	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
-	/* A tick may come to light after the window of its time was closed. */
+	/* The perf ring may deliver a tick after the window of its time was closed. */
 	if (now_ns < driver->end_ns)
 		now_ns = driver->end_ns;
-	book_blind(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
+	set_blind(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
 	driver->cause = SOURCE_BLIND_HANDLING;
 	driver->start_ns = now_ns;
 	driver->written = spu->stats.written;
@@ -250,7 +249,7 @@ static void window_deliver(struct emulated_spu *driver, size_t len, u64 now_ns, 
 		.backend = BACKEND_EMULATED,
 		.unit = driver->spu.config.features & SPE_PMSIDR_ARCHINST ? UNIT_INSTRUCTIONS :
 									    UNIT_MICRO_OPS,
-		/* Timestamps count CLOCK_MONOTONIC's ns: a Generic Timer at 1 GHz. */
+		/* Timestamps are ns of CLOCK_MONOTONIC, as from a generic timer at 1 GHz. */
 		.clock = { .mult = 1 },
 	};
 
@@ -259,7 +258,7 @@ static void window_deliver(struct emulated_spu *driver, size_t len, u64 now_ns, 
 	sink->window(sink->ctx, &window);
 }
 
-/* Profiling off, then what the registers say: the order of D17.8's drain. */
+/* D17.8: disable profiling first; only then are the syndrome and the write pointer final. */
 static void window_end(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)
 {
 	struct spe_spu *spu = &driver->spu;
@@ -307,7 +306,7 @@ void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct so
 	}
 	if (!driver->end_ns || now_ns <= driver->end_ns)
 		return;
-	book_blind(driver, now_ns - driver->end_ns);
+	set_blind(driver, now_ns - driver->end_ns);
 	driver->start_ns = now_ns;
 	driver->written = driver->spu.stats.written;
 	window_deliver(driver, 0, now_ns, WINDOW_PARTIAL, sink);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The driver of an SPU that is emulated in process. It knows the SPU by its
- * registers and its interrupt only, as a kernel's driver does, and hands what
- * the SPU wrote to a sink, window by window.
+ * The driver of an SPU that this process emulates. Like a driver in the kernel it uses only the
+ * registers and the interrupt of the SPU, and it delivers what the SPU wrote window by window.
  *
- * Time is that of the ticks, not of their drain: while the perf ring holds
- * ticks nothing is blind, however late they are drained.
+ * All times are those of the ticks, not of their drain: a tick that waits in the perf ring is not
+ * blind time, however late it is drained.
  */
 #ifndef SPEPROF_EMULATED_SPU_H
 #define SPEPROF_EMULATED_SPU_H
@@ -15,11 +14,11 @@
 #include "model/spu.h"
 #include "policy/window.h"
 
-/* Operations, each of a nanosecond: what the CPU clock can do. */
+/* Limits of the interval, in operations of 1 ns each, from the CPU clock and PMSIRR_EL1. */
 #define SPU_DRIVER_INTERVAL_MIN 10000ULL
 #define SPU_DRIVER_INTERVAL_MAX 4000000000ULL
 
-/** struct spu_program - register values that a &struct source_config asks for */
+/** struct spu_program - the register values for a &struct source_config */
 struct spu_program {
 	u64 pmscr;
 	u64 pmsirr;
@@ -28,18 +27,40 @@ struct spu_program {
 	u64 pmsnevfr;
 	u64 pmslatfr;
 	u64 pmsdsfr;
-	u32 interval; /* mean operations from sample to sample (D17.3.4) */
+	u32 interval; /* mean number of operations between two samples (D17.3.4) */
 };
 
 /**
- * spu_program_make() - @config in register values
- * @spu: what the SPU can do
- * @ret_reason: why -EINVAL, one static sentence
+ * spu_program_make() - translate a configuration to register values
+ * @config: what to sample
+ * @spu: the features of the SPU
+ * @ret_program: the register values
+ * @ret_reason: on failure, a static sentence that explains it
+ *
+ * Return: 0; -EINVAL for an invalid @config.
  */
 int spu_program_make(const struct source_config *config, const struct spe_spu_config *spu,
 		     struct spu_program *ret_program, const char **ret_reason);
 
-/** struct emulated_spu - of one CPU's SPU; fields are private */
+/**
+ * struct emulated_spu - the SPU of one CPU, and the state of its driver; all members are private
+ * @spu: the model
+ * @ring: the state of @buffer
+ * @window: the current window in @buffer
+ * @program: register values
+ * @buffer: the profiling buffer; NULL: not initialized
+ * @start_ns: start of the current window
+ * @end_ns: end of the last window, from which on the CPU is blind unless a window is armed;
+ *	0: sampling is disabled
+ * @blind_ns: blind time before the current window
+ * @blind_by: @blind_ns by cause
+ * @cause: cause of the blind time until a window is armed
+ * @written: records that the SPU had written when the window was armed
+ * @cpu: number of the CPU
+ * @irq: level of the management interrupt
+ * @armed: a window is armed
+ * @dead: a fault stopped the SPU
+ */
 struct emulated_spu {
 	struct spe_spu spu;
 	struct spe_ring_state ring;
@@ -47,57 +68,69 @@ struct emulated_spu {
 	const struct spu_program *program;
 	u8 *buffer;
 	u64 start_ns;
-	u64 end_ns; /* of the last window: blind since then, unless armed; 0: not enabled */
-	u64 blind_ns; /* before the window that is armed */
+	u64 end_ns;
+	u64 blind_ns;
 	u64 blind_by[SOURCE_BLINDS];
-	enum source_blind cause; /* why it is not armed, until it is */
-	u64 written; /* stats.written when it was armed */
+	enum source_blind cause;
+	u64 written;
 	u32 cpu;
 	bool irq;
 	bool armed;
-	bool dead; /* a syndrome stopped it */
+	bool dead;
 };
 
 /**
- * emulated_spu_init() - a reset SPU and its profiling buffer, off
- * @program: kept, not copied
- * @driver: must not move afterwards
+ * emulated_spu_init() - reset an SPU and allocate its profiling buffer
+ * @driver: the driver, disabled; it must not move in memory
+ * @cpu: number of the CPU
+ * @config: the features of the SPU
+ * @program: register values; must stay valid
+ * @ret_reason: on failure, a static sentence that explains it
  *
- * Return: 0, -ENOMEM, or -EINVAL if the SPU cannot be so.
+ * Return: 0; -ENOMEM; -EINVAL if the architecture permits no SPU with these features.
  */
 int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu_config *config,
 		      const struct spu_program *program, const char **ret_reason);
 
-/** emulated_spu_deinit() - may be called on one that is all zero */
+/** emulated_spu_deinit() - free the buffer; does nothing for a zeroed @driver */
 void emulated_spu_deinit(struct emulated_spu *driver);
 
-/** emulated_spu_enable() - sampling is wanted; @since_ns: blind since then, 0 for not */
+/** emulated_spu_enable() - enable sampling; the CPU is blind since @since_ns; 0: it is not */
 void emulated_spu_enable(struct emulated_spu *driver, u64 since_ns);
 
-/** emulated_spu_set_blind_cause() - why it is blind until it is armed; a fault that stopped it goes first */
+/**
+ * emulated_spu_set_blind_cause() - set the cause of the blind time until the next window
+ *
+ * Ignored if a fault stopped the SPU: that is the cause then.
+ */
 void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind cause);
 
-/** emulated_spu_arm() - arm a window; what passed since the last one ended was blind */
+/** emulated_spu_arm() - arm a window at @now_ns; the time since the last window was blind */
 void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns);
 
-/** emulated_spu_samples_el() - whether operations at Exception level @el are sampled now */
+/** emulated_spu_samples_el() - check whether operations at Exception level @el are sampled now */
 bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el);
 
 /**
- * emulated_spu_sample() - the mean interval passed on a busy CPU
- * @operation: what was selected
- * @sink: gets the window, if this filled it
+ * emulated_spu_sample() - sample one operation, as after one interval on a busy CPU
+ * @driver: the driver
+ * @operation: the sampled operation
+ * @sink: receives the window if the record filled it
  */
 void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation *operation,
 			 const struct source_sink *sink);
 
 /**
- * emulated_spu_close() - end the window that is armed and hand it over, empty or
- * not; without one, hand over an empty one that carries the blind time so far
+ * emulated_spu_close() - close the current window and deliver it
+ * @driver: the driver
+ * @now_ns: end of the window
+ * @sink: receives the window, which may be empty
+ *
+ * If no window is armed, an empty one reports the blind time up to @now_ns.
  */
 void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink);
 
-/** emulated_spu_disable() - sampling is not wanted any more, or the CPU is gone: not blind, but off */
+/** emulated_spu_disable() - disable sampling: from now on the CPU is not blind, but stopped */
 void emulated_spu_disable(struct emulated_spu *driver);
 
 #endif

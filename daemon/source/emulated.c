@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The source that needs no SPE: an emulated SPU for each CPU, in this process,
- * fed by the CPU clock. What a tick interrupted is true: PC, mode, task and
- * time. What the operation there was and did is modelled.
+ * The source for machines without SPE: this process emulates an SPU for each CPU, and the CPU clock
+ * drives it. The PC, mode, task and time of a sample are those that the tick interrupted; the
+ * operation and its events are modelled.
  *
- * TIDs are those of this process's PID namespace, which is what /proc here
- * shows. A task outside of it has none, and its samples no context.
+ * TIDs are those of the PID namespace of this process. A task outside of it has no TID, and its
+ * samples have no context.
  */
 #include "source.h"
 
@@ -23,20 +23,22 @@
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
-/* No tick waits longer for a drain. */
+/* Interval between two drains, in ns. */
 #define DRAIN_NS 250000000L
 
-/* How often it is looked whether CPUs came or went. */
+/* Interval between two checks for CPUs that went offline or came online, in ns. */
 #define ONLINE_CHECK_NS 1000000000ULL
 
 /**
- * struct emulated_cpu
- * @program: of this CPU
- * @tune: its own; a scale of 0: none
- * @seen_ns: up to when the ring told of this CPU: its last tick or drain
- * @running: cpu_clock_running() at the last check
- * @throttled: the kernel holds the clock: blind, not idle
- * @ticked: since the last check
+ * struct emulated_cpu - a CPU and its emulated SPU
+ * @clock: drives the SPU
+ * @driver: the driver of the SPU; no buffer: the CPU was never online
+ * @program: register values of the SPU
+ * @tune: the settings of this CPU; scale 0: not tuned
+ * @seen_ns: time of the last tick or drain
+ * @ran_ns: running time of the clock at the last check
+ * @throttled: the kernel has stopped the clock: the CPU is blind, not idle
+ * @ticked: the clock has ticked since the last check
  */
 struct emulated_cpu {
 	struct cpu_clock clock;
@@ -44,7 +46,7 @@ struct emulated_cpu {
 	struct spu_program program;
 	struct source_tune tune;
 	u64 seen_ns;
-	u64 running;
+	u64 ran_ns;
 	bool throttled;
 	bool ticked;
 };
@@ -52,19 +54,17 @@ struct emulated_cpu {
 enum emulated_state {
 	EMULATED_IDLE,
 	EMULATED_RUNNING,
-	EMULATED_STOPPED, /* what the rings hold is not drained yet */
+	EMULATED_STOPPED, /* the rings are not drained yet */
 };
 
 struct emulated {
 	struct source source;
 	enum emulated_state state;
 	struct spe_spu_config spu;
-	struct source_config config; /* strings are not used again */
+	struct source_config config; /* its pointers are not valid any more */
 	struct cpu_clock_config clock;
 	struct models *models;
 	struct spe_opmodel opmodel;
-	u32 part;
-	u32 parts;
 	u64 stop_ns;
 	u64 check_ns;
 	int epoll_fd;
@@ -78,12 +78,7 @@ static struct emulated *emulated_of(struct source *source)
 	return (struct emulated *)source;
 }
 
-static bool takes(const struct emulated *e, u32 cpu)
-{
-	return source_owns_cpu(&(struct source_config){ .part = e->part, .parts = e->parts }, cpu);
-}
-
-/* What all CPUs sample by, but for its own interval. */
+/* The program of a CPU differs from the others in its interval only. */
 static int cpu_program(struct emulated *e, struct emulated_cpu *cpu, const char **ret_reason)
 {
 	struct source_config config = e->config;
@@ -120,15 +115,15 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 		cpu_clock_close(&cpu->clock);
 		return r;
 	}
-	e->source.locked += cpu->clock.ring.size;
+	e->source.locked_bytes += cpu->clock.ring.size;
 	return 0;
 }
 
-/* Out of epoll by name: whoever was forked with the descriptor keeps it open. */
+/* Closing does not remove the descriptor from epoll if a forked process still has it. */
 static void cpu_close(struct emulated *e, struct emulated_cpu *cpu)
 {
 	epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, cpu->clock.fd, NULL);
-	e->source.locked -= cpu->clock.ring.size;
+	e->source.locked_bytes -= cpu->clock.ring.size;
 	cpu_clock_close(&cpu->clock);
 }
 
@@ -142,7 +137,7 @@ static int cpu_start(struct emulated_cpu *cpu, u64 since_ns, enum source_blind c
 	emulated_spu_enable(&cpu->driver, since_ns);
 	emulated_spu_set_blind_cause(&cpu->driver, cause);
 	cpu->seen_ns = time_now_ns();
-	cpu->running = 0;
+	cpu->ran_ns = 0;
 	cpu->throttled = false;
 	cpu->ticked = true;
 	emulated_spu_arm(&cpu->driver, cpu->seen_ns);
@@ -162,7 +157,7 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 
 	if (!emulated_spu_samples_el(&cpu->driver, tick->el))
 		return;
-	/* What a program is like says nothing of the kernel's work for it. */
+	/* A model describes the user code of a program, not its system calls. */
 	if (!tick->el)
 		profile = models_of_task(e->models, tick->tid, tick->time_ns);
 	if (tick->tid > 0) {
@@ -173,7 +168,7 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 	emulated_spu_sample(&cpu->driver, &operation, sink);
 }
 
-/* From @from to @to ticks were lost. */
+/* Ticks from @from to @to were lost: the CPU was blind. */
 static void cpu_gap(struct emulated_cpu *cpu, u64 from, u64 to, const struct source_sink *sink)
 {
 	emulated_spu_close(&cpu->driver, from, sink);
@@ -207,7 +202,7 @@ static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
 		cpu->seen_ns = event->time_ns;
 }
 
-/* All that the ring of @cpu holds; the window ends at @until_ns, 0 for now. */
+/* Drain the ring of @cpu, and close its window at @until_ns; 0: now. */
 static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns,
 		      const struct source_sink *sink)
 {
@@ -219,10 +214,10 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 		cpu_event(e, cpu, &event, sink);
 	cpu_clock_end(&cpu->clock);
 
-	/* A full ring took nothing in after what it holds: that time was blind. */
+	/* Ticks after the last one in a full ring were lost. */
 	if (full && !cpu->throttled)
 		cpu_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
-	/* The ring may hold a tick that came after the clock was read. */
+	/* The ring may contain a tick that is younger than end_ns. */
 	if (end_ns < cpu->seen_ns)
 		end_ns = cpu->seen_ns;
 	emulated_spu_close(&cpu->driver, end_ns, sink);
@@ -234,21 +229,17 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 }
 
 /*
- * Whether the CPU went offline since the last check: its event is dead then,
- * even if the CPU came back. Asked only of CPUs without a tick, as it costs an
- * interrupt there.
+ * Check whether the CPU went offline since the last check: its event is dead then, even if the CPU
+ * is online again. Reading the running time interrupts the CPU, so CPUs with a tick are skipped.
  */
 static bool cpu_died(struct emulated_cpu *cpu, bool online)
 {
-	u64 running;
-	bool dead;
+	u64 before = cpu->ran_ns;
 
 	if (online && cpu->ticked)
 		return false;
-	running = cpu_clock_running(&cpu->clock);
-	dead = !online || running == cpu->running;
-	cpu->running = running;
-	return dead;
+	cpu->ran_ns = perf_event_ran_ns(cpu->clock.fd);
+	return !online || cpu->ran_ns == before;
 }
 
 static void check_online(struct emulated *e, u64 now_ns, const struct source_sink *sink)
@@ -262,13 +253,13 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 		struct emulated_cpu *cpu = &e->cpus[i];
 
 		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
-			/* Since its last sign of life it is not known what it did. */
+			/* Whether the CPU was busy since its last tick is unknown. */
 			emulated_spu_close(&cpu->driver, now_ns, sink);
 			emulated_spu_disable(&cpu->driver);
 			cpu_close(e, cpu);
 		}
-		if (cpu->clock.fd < 0 && takes(e, i) && cpu_list_has(&online, i) &&
-		    !cpu_open(e, i, &reason) &&
+		if (cpu->clock.fd < 0 && source_owns_cpu(&e->config, i) &&
+		    cpu_list_has(&online, i) && !cpu_open(e, i, &reason) &&
 		    cpu_start(cpu, e->check_ns, SOURCE_BLIND_HOTPLUG) < 0)
 			cpu_close(e, cpu);
 		cpu->ticked = false;
@@ -285,7 +276,7 @@ static int emulated_start(struct source *source)
 	struct emulated *e = emulated_of(source);
 	int r;
 
-	/* A drain is due: what the rings hold belongs to the time before. */
+	/* The ticks from before the stop must be drained first. */
 	if (e->state != EMULATED_IDLE)
 		return -EBUSY;
 	if (timerfd_settime(e->timer_fd, 0, &period, NULL) < 0)
@@ -297,7 +288,7 @@ static int emulated_start(struct source *source)
 		if (cpu->clock.fd < 0)
 			continue;
 		r = cpu_start(cpu, 0, SOURCE_BLIND_HANDLING);
-		/* It went offline since; check_online() waits for it. */
+		/* The CPU just went offline: check_online() opens its clock again. */
 		if (r < 0)
 			cpu_close(e, cpu);
 	}
@@ -311,8 +302,8 @@ static int emulated_fd(struct source *source)
 }
 
 /*
- * The event of a CPU that went offline hangs up, and so would the descriptor of
- * the source until check_online() comes to it.
+ * The event of a CPU that went offline reports EPOLLHUP, and would keep the descriptor of the
+ * source readable until check_online() closes it.
  */
 static void ignore_hangups(struct emulated *e)
 {
@@ -364,8 +355,8 @@ static void emulated_stop(struct source *source)
 	e->state = EMULATED_STOPPED;
 }
 
-static void take_config(struct emulated *e, const struct source_config *config,
-			const struct spu_program *program)
+static void apply_config(struct emulated *e, const struct source_config *config,
+			 const struct spu_program *program)
 {
 	e->config = *config;
 	e->source.interval_ns = program->interval;
@@ -374,14 +365,14 @@ static void take_config(struct emulated *e, const struct source_config *config,
 	e->source.filters_sources = program->pmsfcr & SPE_PMSFCR_FDS;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = program->interval,
-		.ring_most = config->ring_size,
+		.ring_max = config->ring_size,
 		.kernel = config->kernel,
 		.user = config->user,
 	};
 }
 
-/* A clock and an SPU are made anew: that takes the CPU some microseconds, which are blind. */
-static void renew(struct emulated *e, u32 index, u64 since)
+/* Replace the clock and the SPU of a CPU. The CPU is blind since @since. */
+static void cpu_reopen(struct emulated *e, u32 index, u64 since)
 {
 	struct emulated_cpu *cpu = &e->cpus[index];
 	const char *reason;
@@ -390,7 +381,7 @@ static void renew(struct emulated *e, u32 index, u64 since)
 		return;
 	cpu_close(e, cpu);
 	emulated_spu_deinit(&cpu->driver);
-	/* One that went offline just now comes back by check_online(). */
+	/* If the CPU just went offline, check_online() opens it later. */
 	if (cpu_open(e, index, &reason) >= 0 && e->state == EMULATED_RUNNING &&
 	    cpu_start(cpu, since, SOURCE_BLIND_HANDLING) < 0)
 		cpu_close(e, cpu);
@@ -407,9 +398,9 @@ static int emulated_configure(struct source *source, const struct source_config 
 	r = spu_program_make(config, &e->spu, &program, ret_reason);
 	if (r < 0)
 		return r;
-	take_config(e, config, &program);
+	apply_config(e, config, &program);
 	for (u32 i = 0; i < e->count; i++)
-		renew(e, i, since);
+		cpu_reopen(e, i, since);
 	return 0;
 }
 
@@ -423,21 +414,21 @@ static int emulated_tune(struct source *source, const struct source_tune *tune)
 	before = e->cpus[tune->cpu].tune.scale;
 	e->cpus[tune->cpu].tune = *tune;
 	if (tune->scale != (before ? before : SOURCE_TUNE_ONE))
-		renew(e, tune->cpu, time_now_ns());
+		cpu_reopen(e, tune->cpu, time_now_ns());
 	return 0;
 }
 
-static int emulated_cpu_by_id(struct source *source, u32 i, struct source_cpu *ret_cpu)
+static int emulated_cpu_by_id(struct source *source, u32 id, struct source_cpu *ret_cpu)
 {
 	struct emulated *e = emulated_of(source);
 	const struct emulated_cpu *cpu;
 
-	/* Those that never were online are none. */
-	if (i >= e->count || !e->cpus[i].driver.buffer)
+	/* CPUs that were never online are not listed. */
+	if (id >= e->count || !e->cpus[id].driver.buffer)
 		return -ENOENT;
-	cpu = &e->cpus[i];
+	cpu = &e->cpus[id];
 	*ret_cpu = (struct source_cpu){
-		.cpu = i,
+		.cpu = id,
 		.interval_ns = cpu->program.interval,
 		.pmsver = (u8)spe_spu_read(&cpu->driver.spu, SPE_REG_PMSVER),
 		.filters = source_filters_of(spe_spu_read(&cpu->driver.spu, SPE_REG_PMSIDR)),
@@ -499,7 +490,7 @@ static int open_poll(struct emulated *e, const char **ret_reason)
 	e->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (e->epoll_fd < 0 || e->timer_fd < 0 ||
 	    epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->timer_fd, &event) < 0) {
-		*ret_reason = "no descriptors for epoll and its timer: look at RLIMIT_NOFILE";
+		*ret_reason = "no descriptors for epoll and its timer: check RLIMIT_NOFILE";
 		return -errno;
 	}
 	return 0;
@@ -510,7 +501,7 @@ static int open_cpus(struct emulated *e, const struct cpu_list *online, const ch
 	int r;
 
 	for (u32 i = 0; i < e->count; i++) {
-		if (!takes(e, i) || !cpu_list_has(online, i))
+		if (!source_owns_cpu(&e->config, i) || !cpu_list_has(online, i))
 			continue;
 		r = cpu_open(e, i, ret_reason);
 		if (r == -ENODEV)
@@ -540,9 +531,7 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	if (r < 0)
 		return r;
 	e->source.no_context = config->no_context;
-	e->part = config->part;
-	e->parts = config->parts;
-	take_config(e, config, &program);
+	apply_config(e, config, &program);
 	return open_cpus(e, online, ret_reason);
 }
 
@@ -558,7 +547,7 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
 	if (!r)
 		r = cpu_list_read(ONLINE_PATH, &online);
 	if (r < 0) {
-		*ret_reason = "which CPUs there are is not to be read in /sys/devices/system/cpu";
+		*ret_reason = "the lists of CPUs in /sys/devices/system/cpu cannot be read";
 		return r;
 	}
 	count = cpu_list_end(&possible);

@@ -10,7 +10,7 @@
 
 #include "util/cgroup-mount.h"
 
-/* Paths come from bus callers: nothing leads out of the hierarchy. Negative errno on failure. */
+/* Paths come from bus callers, so neither ".." nor a link may leave the hierarchy. */
 static int open_beneath(int mount, const char *path)
 {
 	const struct open_how how = {
@@ -25,12 +25,13 @@ static int open_beneath(int mount, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_all(int mount, char *const *paths, bool known, struct module_cgroups *cgroups)
+static int open_all(int mount, char *const *paths, bool skip_missing,
+		    struct module_cgroups *cgroups)
 {
 	for (; *paths; paths++) {
 		int fd = open_beneath(mount, *paths);
 
-		if (fd == -ENOENT && known)
+		if (fd == -ENOENT && skip_missing)
 			continue;
 		if (fd < 0)
 			return fd;
@@ -43,7 +44,7 @@ static int open_all(int mount, char *const *paths, bool known, struct module_cgr
 	return 0;
 }
 
-int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *ret_cgroups,
+int module_cgroups_open(char *const *paths, bool skip_missing, struct module_cgroups *ret_cgroups,
 			const char **ret_reason)
 {
 	struct module_cgroups cgroups = { .count = 0 };
@@ -52,10 +53,10 @@ int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *r
 	*ret_reason = "cgroup v2 is not mounted at /sys/fs/cgroup";
 	if (mount < 0)
 		return mount;
-	r = open_all(mount, paths, known, &cgroups);
+	r = open_all(mount, paths, skip_missing, &cgroups);
 	close(mount);
 	if (r < 0) {
-		*ret_reason = r == -ENOENT ? "one of the cgroups is not there" :
+		*ret_reason = r == -ENOENT ? "one of the cgroups does not exist" :
 			      r == -E2BIG  ? "there are more cgroups than a session can have" :
 					     "one of the cgroups could not be opened";
 		module_cgroups_close(&cgroups);
@@ -76,7 +77,7 @@ int module_cgroups_replace(int session, const struct module_cgroups *cgroups)
 	const struct speprof_cgroups set = {
 		.size = sizeof(set),
 		.op = SPEPROF_CGROUPS_REPLACE,
-		/* An empty array has no address, as the ABI has it. */
+		/* The ABI requires address 0 for an empty array. */
 		.fds = cgroups->count ? (u64)(uintptr_t)cgroups->fd : 0,
 		.count = cgroups->count,
 	};

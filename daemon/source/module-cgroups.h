@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroups for a session of the module: their directories, opened by path. */
+/* The cgroups of a session of the module, which takes them as descriptors of directories. */
 #ifndef SPEPROF_MODULE_CGROUPS_H
 #define SPEPROF_MODULE_CGROUPS_H
 
@@ -7,26 +7,29 @@
 
 #include "codec/env.h"
 
-/** struct module_cgroups - descriptors, as the module takes them */
+/** struct module_cgroups - @count descriptors of cgroup directories */
 struct module_cgroups {
 	s32 fd[SPEPROF_CGROUPS_MAX];
 	u32 count;
 };
 
 /**
- * module_cgroups_open() - directories of cgroup v2
- * @paths: below its mount, beginning with "/"; NULL-terminated
- * @known: leave out what is not there
- * @ret_reason: on failure, a static sentence
+ * module_cgroups_open() - open cgroup directories
+ * @paths: paths below the mount of cgroup v2, beginning with "/"; NULL-terminated
+ * @skip_missing: ignore paths that do not exist
+ * @ret_cgroups: the open directories; close them with module_cgroups_close()
+ * @ret_reason: on failure, a static sentence that explains it
  *
- * Return: 0; -ENOENT where one is not there; -E2BIG where there are more than a session can have;
- * other negative errno.
+ * Return: 0; -ENOENT if a cgroup does not exist; -E2BIG if there are more than
+ * SPEPROF_CGROUPS_MAX; another negative errno.
  */
-int module_cgroups_open(char *const *paths, bool known, struct module_cgroups *ret_cgroups,
+int module_cgroups_open(char *const *paths, bool skip_missing, struct module_cgroups *ret_cgroups,
 			const char **ret_reason);
+
+/** module_cgroups_close() - close the directories */
 void module_cgroups_close(struct module_cgroups *cgroups);
 
-/** module_cgroups_replace() - have @session sample these and no others; 0 or negative errno */
+/** module_cgroups_replace() - set all cgroups that @session samples; 0 or negative errno */
 int module_cgroups_replace(int session, const struct module_cgroups *cgroups);
 
 #endif

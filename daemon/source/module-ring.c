@@ -18,7 +18,7 @@ static_assert(SPEPROF_WINDOW_TRUNCATED == WINDOW_TRUNCATED &&
 		      SPEPROF_WINDOW_COLLIDED == WINDOW_COLLIDED &&
 		      SPEPROF_WINDOW_FAULTED == WINDOW_FAULTED &&
 		      SPEPROF_WINDOW_SUSPECT == WINDOW_SUSPECT,
-	      "the flags are passed through");
+	      "the flags are copied unchanged");
 
 #define WINDOW_FLAGS \
 	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT)
@@ -98,15 +98,15 @@ static u8 backend_of(u32 backend)
 						     BACKEND_UNKNOWN;
 }
 
-/* A mean is a u32 in windows: 2^24 x 256 at the most (D17.3.4). */
+/* The mean interval is at most 2^24 x 256 operations (D17.3.4): clamp it to 32 bits. */
 static u32 interval_of(const struct speprof_window *w)
 {
 	return w->interval > UINT32_MAX ? UINT32_MAX : (u32)w->interval;
 }
 
 /*
- * An emulated SPU counts the nanoseconds of @clock itself, as the ABI has it. The two readings are
- * apart by what reading takes, and by more where a hypervisor came in between: no sample's time is.
+ * The timestamps of an emulated SPU are CLOCK_MONOTONIC itself. The two readings in the header were
+ * taken one after the other, so the conversion must not use their difference.
  */
 static struct tick_clock clock_of(const struct speprof_window *w)
 {
@@ -116,15 +116,15 @@ static struct tick_clock clock_of(const struct speprof_window *w)
 	return tick_clock_scale(w->tick_hz, same ? w->start_ns : w->start_ticks, w->start_ns);
 }
 
-/* As the ABI has it; in two steps, as the product may have more than 64 bits. */
-static u64 blind_part(u64 ns, u32 share)
+/* ns * share / 2^32, rounded up; in two steps, because the product may exceed 64 bits. */
+static u64 blind_share(u64 ns, u32 share)
 {
 	return (ns >> 32) * share + (((ns & UINT32_MAX) * share + UINT32_MAX) >> 32);
 }
 
-/* An older module does not tell causes apart. */
-static void take_blind(struct module_ring *ring, const struct speprof_window *w,
-		       struct source_window *window)
+/* Fill in the blind time and its causes, which an older module does not report. */
+static void set_blind(struct module_ring *ring, const struct speprof_window *w,
+		      struct source_window *window)
 {
 	static const u8 causes[SPEPROF_BLINDS] = {
 		[SPEPROF_BLIND_FULL] = SOURCE_BLIND_FULL,
@@ -132,25 +132,25 @@ static void take_blind(struct module_ring *ring, const struct speprof_window *w,
 		[SPEPROF_BLIND_THROTTLED] = SOURCE_BLIND_THROTTLE,
 		[SPEPROF_BLIND_HANDOVER] = SOURCE_BLIND_HANDOVER,
 	};
-	u64 rest = w->blind_ns, part, ahead;
+	u64 rest = w->blind_ns, ns, early;
 
 	for (u32 i = 0; i < SPEPROF_BLINDS && w->flags & SPEPROF_WINDOW_CAUSES; i++) {
-		part = blind_part(w->blind_ns, w->blind_share[i]);
-		part = part < rest ? part : rest;
-		window->blind_by[causes[i]] = part;
-		rest -= part;
+		ns = blind_share(w->blind_ns, w->blind_share[i]);
+		ns = ns < rest ? ns : rest;
+		window->blind_by[causes[i]] = ns;
+		rest -= ns;
 	}
 	if (w->flags & SPEPROF_WINDOW_CAUSES)
 		window->blind_by[SOURCE_BLIND_HANDLING] = rest;
-	ahead = ring->ahead_ns < w->blind_ns ? ring->ahead_ns : w->blind_ns;
-	window->blind_ns = w->blind_ns - ahead;
-	part = window->blind_by[SOURCE_BLIND_FAULT];
-	window->blind_by[SOURCE_BLIND_FAULT] = part > ahead ? part - ahead : 0;
-	ring->ahead_ns -= ahead;
+	early = ring->reported_early_ns < w->blind_ns ? ring->reported_early_ns : w->blind_ns;
+	window->blind_ns = w->blind_ns - early;
+	ns = window->blind_by[SOURCE_BLIND_FAULT];
+	window->blind_by[SOURCE_BLIND_FAULT] = ns > early ? ns - early : 0;
+	ring->reported_early_ns -= early;
 }
 
-static void hand_over(struct module_ring *ring, const struct speprof_window *w,
-		      const struct source_sink *sink)
+static void deliver_window(struct module_ring *ring, const struct speprof_window *w,
+			   const struct source_sink *sink)
 {
 	struct source_window window = {
 		.data = (const u8 *)w + w->data_offset,
@@ -173,16 +173,15 @@ static void hand_over(struct module_ring *ring, const struct speprof_window *w,
 		.clock = clock_of(w),
 	};
 
-	/* An emulated SPU's ticks are no counter's. */
+	/* The timestamps of an emulated SPU are not those of the virtual counter. */
 	if (window.backend == BACKEND_HARDWARE)
 		window.clock_skew_ns = tick_clock_skew(&window.clock);
 	ring->backend = window.backend;
-	take_blind(ring, w, &window);
+	set_blind(ring, w, &window);
 	sink->window(sink->ctx, &window);
 }
 
-/* What cannot be walked is lost, and the ledger says so. */
-static void hand_over_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
+static void deliver_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	const struct source_window window = {
@@ -195,15 +194,15 @@ static void hand_over_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
 	sink->window(sink->ctx, &window);
 }
 
-/* Whether the header at @w, with @published bytes published from it, can be walked. */
-static bool is_sound(const struct speprof_window *w, u64 published)
+/* Check the header at @w, from which on @published bytes of the ring are published. */
+static bool header_is_valid(const struct speprof_window *w, u64 published)
 {
-	u64 least = w->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*w) : SPEPROF_WINDOW_SKIP_SIZE;
+	u64 header_min = w->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*w) : SPEPROF_WINDOW_SKIP_SIZE;
 
 	if (published < SPEPROF_WINDOW_SKIP_SIZE || w->magic != SPEPROF_WINDOW_MAGIC ||
 	    w->span > published || w->span % SPEPROF_WINDOW_ALIGN)
 		return false;
-	if (w->header_size < least || w->header_size > w->span)
+	if (w->header_size < header_min || w->header_size > w->span)
 		return false;
 	if (w->kind != SPEPROF_WINDOW_RECORDS)
 		return true;
@@ -211,7 +210,7 @@ static bool is_sound(const struct speprof_window *w, u64 published)
 	       w->data_size <= w->span - w->data_offset;
 }
 
-static void take_fault(const struct speprof_event *e, struct source_health *health)
+static void count_fault(const struct speprof_event *e, struct source_health *health)
 {
 	health->faults++;
 	snprintf(health->last, sizeof(health->last), "CPU %u: %s, PMBSR %#llx%s", e->cpu,
@@ -220,11 +219,11 @@ static void take_fault(const struct speprof_event *e, struct source_health *heal
 		 e->action == SPEPROF_ACTION_STOP_CPU ? ", stopped" : "");
 }
 
-static void take_event(const struct speprof_event *e, struct source_health *health)
+static void count_event(const struct speprof_event *e, struct source_health *health)
 {
 	switch (e->type) {
 	case SPEPROF_EVENT_SYNDROME:
-		take_fault(e, health);
+		count_fault(e, health);
 		break;
 	case SPEPROF_EVENT_THROTTLE:
 		health->throttles++;
@@ -235,8 +234,8 @@ static void take_event(const struct speprof_event *e, struct source_health *heal
 	}
 }
 
-/* The CPU is blind from the event on, however late this reads it. */
-static void take_stop(struct module_ring *ring, const struct speprof_event *e)
+/* A CPU that a fault stops is blind from the time of the event, not from when it is read. */
+static void note_stop(struct module_ring *ring, const struct speprof_event *e)
 {
 	if (e->type == SPEPROF_EVENT_SYNDROME && e->action == SPEPROF_ACTION_STOP_CPU &&
 	    !ring->stopped_ns && e->time_ns <= time_now_ns())
@@ -250,8 +249,8 @@ static void drain_events(struct module_ring *ring, struct source_health *health)
 
 	for (; ring->event_tail != head; ring->event_tail++) {
 		e = &ring->events[ring->event_tail % ring->event_slots];
-		take_event(e, health);
-		take_stop(ring, e);
+		count_event(e, health);
+		note_stop(ring, e);
 	}
 }
 
@@ -261,10 +260,10 @@ static u32 state_of(const struct module_ring *ring)
 }
 
 /*
- * A CPU that a fault has stopped has no window that would say so, perhaps for days: what it
- * is blind is booked whenever somebody looks.
+ * A CPU that a fault stopped may have no window for days, so each drain reports its blind time in
+ * an empty window.
  */
-static void book_stopped(struct module_ring *ring, bool stopped, const struct source_sink *sink)
+static void report_stopped(struct module_ring *ring, bool stopped, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	struct source_window window = {
@@ -278,13 +277,13 @@ static void book_stopped(struct module_ring *ring, bool stopped, const struct so
 	if (stopped && ring->stopped_ns) {
 		window.blind_ns = now - ring->stopped_ns;
 		window.blind_by[SOURCE_BLIND_FAULT] = window.blind_ns;
-		ring->ahead_ns += window.blind_ns;
+		ring->reported_early_ns += window.blind_ns;
 		sink->window(sink->ctx, &window);
 	}
 	ring->stopped_ns = now;
 }
 
-/* What can be walked of the ring at @at, up to @head. */
+/* The contiguous bytes from @at up to @head. */
 static u64 unread_bytes(const struct module_ring *ring, u64 at, u64 head)
 {
 	u64 before_end = ring->data_bytes - at % ring->data_bytes;
@@ -300,30 +299,31 @@ static const struct speprof_window *window_at(const struct module_ring *ring, u6
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_health *health)
 {
+	/* Pairs with the module's release of head: the windows below it are complete. */
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 	const struct speprof_window *w;
 	bool stopped;
 	int r = 0;
 
-	if (ring->lost)
-		hand_over_loss(ring->cpu, ring->lost, sink);
-	ring->lost = 0;
+	if (ring->lost_bytes)
+		deliver_loss(ring->cpu, ring->lost_bytes, sink);
+	ring->lost_bytes = 0;
 	while (ring->tail != head) {
 		w = window_at(ring, ring->tail);
-		if (!is_sound(w, unread_bytes(ring, ring->tail, head))) {
-			ring->damaged += head - ring->tail;
-			hand_over_loss(ring->cpu, head - ring->tail, sink);
+		if (!header_is_valid(w, unread_bytes(ring, ring->tail, head))) {
+			ring->damaged_bytes += head - ring->tail;
+			deliver_loss(ring->cpu, head - ring->tail, sink);
 			r = -EBADMSG;
 			ring->tail = head;
 			break;
 		}
 		if (w->kind == SPEPROF_WINDOW_RECORDS)
-			hand_over(ring, w, sink);
+			deliver_window(ring, w, sink);
 		ring->tail += w->span;
 	}
 	drain_events(ring, health);
 	stopped = state_of(ring) == SPEPROF_RING_FAULTED;
-	book_stopped(ring, stopped, sink);
+	report_stopped(ring, stopped, sink);
 	health->cpus_stopped += stopped;
 	health->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
@@ -335,18 +335,21 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 
 void module_ring_release(struct module_ring *ring)
 {
+	/*
+	 * Release: all reads of the windows and events happen before the module may overwrite them.
+	 */
 	__atomic_store_n(&ring->control->event_tail, ring->event_tail, __ATOMIC_RELEASE);
 	__atomic_store_n(&ring->control->tail, ring->tail, __ATOMIC_RELEASE);
+	/* -ENXIO is no error: the CPU went offline, and its last window is published. */
 	if (state_of(ring) == SPEPROF_RING_FULL)
-		/* ENXIO, the CPU went offline, is no error: its window is published. */
 		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
 }
 
 /*
- * Whether @at is of before room was given back. Both tails are from one moment, so one that goes
- * ahead of what the module has is of another ring.
+ * Check whether @at is a position of this ring that was released meanwhile. Both tails of a
+ * position are released together: if only one of them is behind, @at belongs to another ring.
  */
-static bool is_behind(const struct module_ring *ring, const struct source_position *at, u64 head)
+static bool is_released(const struct module_ring *ring, const struct source_position *at, u64 head)
 {
 	return at->tail < ring->control->tail && ring->control->tail <= head &&
 	       at->event_tail <= ring->control->event_tail;
@@ -358,23 +361,25 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 	u64 event_head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
 	const struct speprof_window *w = window_at(ring, at->tail);
 
-	if (ring->spills && is_behind(ring, at, head)) {
-		ring->lost = ring->control->tail - at->tail;
+	if (ring->spills && is_released(ring, at, head)) {
+		ring->lost_bytes = ring->control->tail - at->tail;
 		ring->tail = ring->control->tail;
 		ring->event_tail = ring->control->event_tail;
-		ring->ahead_ns = 0;
+		ring->reported_early_ns = 0;
 		return 0;
 	}
-	/* Free-running counts: what is not between the two is further than they are apart. */
+	/*
+	 * Counts may wrap: a position outside [tail, head] is further from the head than the tail.
+	 */
 	if (head - at->tail > head - ring->control->tail ||
 	    event_head - at->event_tail > event_head - ring->control->event_tail)
 		return -ESTALE;
 	if (at->tail != head &&
-	    (!is_sound(w, unread_bytes(ring, at->tail, head)) || w->position != at->tail))
+	    (!header_is_valid(w, unread_bytes(ring, at->tail, head)) || w->position != at->tail))
 		return -ESTALE;
 	ring->tail = at->tail;
 	ring->event_tail = at->event_tail;
-	ring->ahead_ns = at->ahead_ns;
+	ring->reported_early_ns = at->reported_early_ns;
 	return 0;
 }
 

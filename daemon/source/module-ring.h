@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One CPU's ring of /dev/speprof, mapped: reads windows, gives room back. */
+/*
+ * The mapped ring of one CPU in a session of /dev/speprof. One thread reads it: drains windows and
+ * events, and releases their space.
+ */
 #ifndef SPEPROF_MODULE_RING_H
 #define SPEPROF_MODULE_RING_H
 
@@ -9,15 +12,28 @@
 
 /**
  * struct module_ring - a mapped ring
- * @tail, @event_tail: up to where it was drained
- * @deferred: the module is told by module_ring_release() alone
- * @spills: and by who drains, before a ring is full
- * @lost: bytes that were drained for a process that did not come to save what it counted
- * @damaged: bytes skipped because a header did not hold what the ABI says
- * @stopped: a fault keeps it from sampling
- * @stopped_ns: since when it does, less what is booked of that; CLOCK_MONOTONIC, 0 if it does not
- * @ahead_ns: of that, what no window has told yet: the next one's is that less
- * @backend: of its last window, &enum backend
+ * @fd: descriptor of the ring
+ * @cpu: number of the CPU
+ * @event_slots: entries of @events
+ * @control: the control page, shared with the module
+ * @events: the event queue, written by the module
+ * @data: the windows, written by the module
+ * @control_bytes: size of the mapping @control
+ * @event_bytes: size of the mapping @events
+ * @data_bytes: size of the mapping @data
+ * @tail: bytes that were drained; at or after the tail in @control, which is what was released
+ * @event_tail: events that were drained; at or after the event tail in @control
+ * @damaged_bytes: bytes that were skipped because the header of a window was invalid
+ * @lost_bytes: bytes that an earlier process drained and released, but did not count: it ended
+ *	before its next checkpoint. The next drain reports them
+ * @stopped_ns: start of the blind time of a CPU that a fault stopped, as far as it is not
+ *	reported yet, CLOCK_MONOTONIC; 0: not stopped
+ * @reported_early_ns: blind time that was reported while the CPU was stopped. The next window
+ *	contains it once more, so it is subtracted from that
+ * @deferred: module_ring_drain() does not release what it drained
+ * @spills: module_ring_drain() releases a ring that retains SOURCE_RETAINED_SPILL or more
+ * @stopped: a fault stopped the SPU
+ * @backend: &enum backend of the last window
  */
 struct module_ring {
 	int fd;
@@ -31,48 +47,66 @@ struct module_ring {
 	u64 data_bytes;
 	u64 tail;
 	u64 event_tail;
-	u64 damaged;
-	u64 lost;
+	u64 damaged_bytes;
+	u64 lost_bytes;
 	u64 stopped_ns;
-	u64 ahead_ns;
+	u64 reported_early_ns;
 	bool deferred;
 	bool spills;
 	bool stopped;
 	u8 backend;
 };
 
-/** module_mismatch() - which of the two to change for a module of @abi; NULL if they fit */
+/** module_mismatch() - return what to install for a module of the ABI @abi; NULL: it matches */
 const char *module_mismatch(u32 abi);
 
-/** module_ring_init() - open and map the ring of @cpu in @session */
+/**
+ * module_ring_init() - open and map a ring
+ * @ring: the ring
+ * @session: descriptor of the session
+ * @cpu: the CPU
+ *
+ * Return: 0; -ENOENT if @cpu is not part of the session; -EPROTO if the control page is invalid;
+ * another negative errno of open() or mmap().
+ */
 int module_ring_init(struct module_ring *ring, int session, u32 cpu);
+
+/** module_ring_deinit() - unmap and close a ring */
 void module_ring_deinit(struct module_ring *ring);
 
 /**
- * module_ring_drain() - hand all published windows to @sink, and unless @ring is deferred
- * release them
- * @health: what its events report is added to it
+ * module_ring_drain() - deliver all published windows and events
+ * @ring: the ring; unless it is deferred, its space is released
+ * @sink: receives the windows
+ * @health: counts the events
  *
- * Return: 0; -EBADMSG if a header made no sense: what was published is skipped
- * and counted in @damaged.
+ * Return: 0; -EBADMSG if the header of a window is invalid: then all published bytes are skipped,
+ * reported as lost, and counted in &module_ring.damaged_bytes.
  */
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_health *health);
 
-/** module_ring_release() - free the room of what was drained; a ring that was full samples on */
+/**
+ * module_ring_release() - free the space of all that was drained; restarts the SPU of a full ring
+ */
 void module_ring_release(struct module_ring *ring);
 
 /**
- * module_ring_resume() - drain from @at on; -ESTALE if that is no window's place in this ring
+ * module_ring_resume() - continue at the position where another process stopped
+ * @ring: the ring
+ * @at: the position
  *
- * Of a ring that spills also from where room was given back to, if that is behind @at.
+ * The module may have overwritten a position below the released tail. In a ring that spills that
+ * is no error: the ring continues at the tail, and the bytes between are lost.
+ *
+ * Return: 0; -ESTALE if no window of this ring starts at @at; the ring is unchanged.
  */
 int module_ring_resume(struct module_ring *ring, const struct source_position *at);
 
-/** module_ring_offline() - it would sample if its CPU were there */
+/** module_ring_offline() - check whether the CPU is offline in a session that samples */
 bool module_ring_offline(const struct module_ring *ring);
 
-/** module_ring_retained() - as &source_persist_ops.held, of one ring */
+/** module_ring_retained() - return the share that is drained but not released, in permille */
 u32 module_ring_retained(const struct module_ring *ring);
 
 #endif

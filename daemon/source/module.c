@@ -1,38 +1,51 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The rings of /dev/speprof as a source. Readiness comes by io_uring, one
- * multishot poll a ring, or by epoll; the windows are read from the mapping.
- */
+/* The source that reads the rings of a session of /dev/speprof. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "codec/registers.h"
 #include "module-cgroups.h"
 #include "module-ring.h"
-#include "codec/registers.h"
 #include "ring-watch.h"
 
-/* At the default rate some seconds of records: a late reader loses nothing. */
+/* Some seconds of records at the default rate, so that a late reader loses nothing. */
 #define RING_SIZE      (256 * 1024)
 #define EVENT_SLOTS    64
 #define MAX_LATENCY_MS 250
 
+/**
+ * struct module_source - a session of the module
+ * @device: /dev/speprof
+ * @session: the session
+ * @watch: waits for the rings
+ * @ring_fds: the descriptors in @watch
+ * @rings: the rings, in order of their CPUs
+ * @infos: descriptions of the CPUs, by ring
+ * @tunes: settings of single CPUs, by ring; scale 0: not tuned
+ * @stats: the last statistics, by ring; size 0: not read yet
+ * @ring_count: number of rings
+ * @partition: see &struct source_config
+ * @partitions: see &struct source_config
+ * @interval_min: the smallest interval that all SPUs accept, in operations
+ * @interval_max: the largest interval that all SPUs accept, in operations
+ */
 struct module_source {
 	struct source source;
 	int device;
 	int session;
 	struct ring_watch watch;
-	int *ring_fds; /* what it watches */
+	int *ring_fds;
 	struct module_ring *rings;
-	struct speprof_cpu_info *infos; /* by ring: what a CPU is stays */
-	struct source_tune *tunes; /* by ring; a scale of 0: none */
-	struct speprof_ring_stats *stats; /* by ring: the last answer; a size of 0: none */
+	struct speprof_cpu_info *infos;
+	struct source_tune *tunes;
+	struct speprof_ring_stats *stats;
 	u32 ring_count;
-	u32 part; /* of @parts: whose CPUs are its */
-	u32 parts;
-	u64 interval_min; /* what all SPUs accept */
+	u32 partition;
+	u32 partitions;
+	u64 interval_min;
 	u64 interval_max;
 };
 
@@ -41,7 +54,16 @@ static struct module_source *module_of(struct source *source)
 	return (struct module_source *)source;
 }
 
-static int watch(struct module_source *m, bool uring)
+/* The index of the ring of @cpu, or -ENOENT. */
+static int find_ring(const struct module_source *m, u32 cpu)
+{
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (m->rings[i].cpu == cpu)
+			return (int)i;
+	return -ENOENT;
+}
+
+static int watch_rings(struct module_source *m, bool uring)
 {
 	int r;
 
@@ -51,7 +73,7 @@ static int watch(struct module_source *m, bool uring)
 	for (u32 i = 0; i < m->ring_count; i++)
 		m->ring_fds[i] = m->rings[i].fd;
 	r = ring_watch_init(&m->watch, m->ring_fds, m->ring_count, uring);
-	m->source.by = m->watch.uring ? "io_uring" : "epoll";
+	m->source.method = m->watch.uring ? "io_uring" : "epoll";
 	return r;
 }
 
@@ -75,14 +97,16 @@ static int module_fd(struct source *source)
 static int module_drain(struct source *source, const struct source_sink *sink)
 {
 	struct module_source *m = module_of(source);
-	int r, one;
+	int r, ring_error;
 
-	/* First the readiness, then the rings: what comes in between wakes again. */
-	r = ring_watch_take(&m->watch);
+	/*
+	 * Before the rings are read: what the module writes during the read wakes the reader again.
+	 */
+	r = ring_watch_clear(&m->watch);
 	for (u32 i = 0; i < m->ring_count; i++) {
-		one = module_ring_drain(&m->rings[i], sink, &source->health);
-		if (one < 0)
-			r = one;
+		ring_error = module_ring_drain(&m->rings[i], sink, &source->health);
+		if (ring_error < 0)
+			r = ring_error;
 	}
 	return r < 0 ? r : 0;
 }
@@ -94,8 +118,8 @@ static u32 types_of(u64 filter)
 	       (filter & SPE_PMSFCR_ST ? SPEPROF_TYPE_STORE : 0);
 }
 
-/* Whether all of its SPUs have @features of PMSIDR. */
-static bool all_have(const struct module_source *m, u64 features)
+/* Check that all SPUs of the session have @features of PMSIDR_EL1. */
+static bool all_spus_have(const struct module_source *m, u64 features)
 {
 	for (u32 i = 0; i < m->ring_count; i++)
 		if (~m->infos[i].pmsidr & features)
@@ -103,8 +127,11 @@ static bool all_have(const struct module_source *m, u64 features)
 	return true;
 }
 
-/* Without what a module, or an SPU, may not know: by itself first what is the younger. */
-static int query_sampling(struct module_source *m, struct speprof_sampling *sampling)
+/*
+ * Configure the session. Retry without the filters that the module or an SPU does not support, the
+ * newest feature first.
+ */
+static int apply_sampling(struct module_source *m, struct speprof_sampling *sampling)
 {
 	if (ioctl(m->session, SPEPROF_SESSION_SAMPLE, sampling) >= 0)
 		return 0;
@@ -145,22 +172,23 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 		.events = config->filter_events,
 		.events_not = config->filter_events_not,
 		.min_latency = config->filter_latency,
-		.sources_not = all_have(m, SPE_PMSIDR_FDS) ? config->filter_sources_not : 0,
+		.sources_not = all_spus_have(m, SPE_PMSIDR_FDS) ? config->filter_sources_not : 0,
 	};
 	int r;
 
 	m->source.filters = source_filters(config);
 	m->source.filters_not = sampling.events_not;
 	m->source.filters_sources = sampling.sources_not;
-	r = query_sampling(m, &sampling);
+	r = apply_sampling(m, &sampling);
 	if (r < 0)
-		*ret_reason = r == -EAGAIN ? "the module limits how often what is sampled may change: "
-					     "try again in a second" :
-					     "the module refused what to sample";
+		*ret_reason = r == -EAGAIN ?
+				      "the module limits how often the sampling of a session may "
+				      "change: try again in a second" :
+				      "the module refused the sampling configuration";
 	return r;
 }
 
-/* A session of cgroups stays one, and others never become one. */
+/* Whether a session samples selected cgroups only is fixed when it is created. */
 static int set_cgroups(struct module_source *m, const struct source_config *config,
 		       const char **ret_reason)
 {
@@ -171,10 +199,10 @@ static int set_cgroups(struct module_source *m, const struct source_config *conf
 	if (!m->source.cgroups)
 		return 0;
 	if (!paths || !*paths) {
-		*ret_reason = "a session of cgroups in the module has at least one";
+		*ret_reason = "a session that was created for cgroups needs at least one";
 		return -EOPNOTSUPP;
 	}
-	r = module_cgroups_open(paths, config->cgroups_known, &cgroups, ret_reason);
+	r = module_cgroups_open(paths, config->skip_missing_cgroups, &cgroups, ret_reason);
 	if (r < 0)
 		return r;
 	r = module_cgroups_replace(m->session, &cgroups);
@@ -182,7 +210,7 @@ static int set_cgroups(struct module_source *m, const struct source_config *conf
 		*ret_reason = r == -EAGAIN     ? "the module limits how often cgroups may change: "
 						 "try again in a second" :
 			      r == -EBUSY      ? "another session samples one of the cgroups" :
-			      r == -EOPNOTSUPP ? "it is no session of cgroups" :
+			      r == -EOPNOTSUPP ? "the session was not created for cgroups" :
 						 "the module refused the cgroups";
 	module_cgroups_close(&cgroups);
 	return r;
@@ -215,42 +243,37 @@ static int tune_ring(struct module_source *m, u32 ring)
 
 	if (!t->scale || ioctl(m->session, SPEPROF_SESSION_TUNE, &tune) >= 0)
 		return 0;
-	/* A module of before. */
+	/* An older module has no SPEPROF_SESSION_TUNE. */
 	return errno == ENOTTY ? -EOPNOTSUPP : -errno;
 }
 
 static int module_tune(struct source *source, const struct source_tune *tune)
 {
 	struct module_source *m = module_of(source);
+	int ring = find_ring(m, tune->cpu), r;
 	struct source_tune before;
-	int r;
 
-	for (u32 i = 0; i < m->ring_count; i++) {
-		if (m->rings[i].cpu != tune->cpu)
-			continue;
-		before = m->tunes[i];
-		m->tunes[i] = *tune;
-		r = tune_ring(m, i);
-		if (r < 0)
-			m->tunes[i] = before;
-		return r;
-	}
-	return -ENOENT;
+	if (ring < 0)
+		return ring;
+	before = m->tunes[ring];
+	m->tunes[ring] = *tune;
+	r = tune_ring(m, (u32)ring);
+	if (r < 0)
+		m->tunes[ring] = before;
+	return r;
 }
 
 static int module_configure(struct source *source, const struct source_config *config,
 			    const char **ret_reason)
 {
 	struct module_source *m = module_of(source);
-	u64 interval = config->interval_ns;
+	u64 interval = clamp_interval(m, config->interval_ns);
 	const struct source before = *source;
 	int r;
 
 	r = set_cgroups(m, config, ret_reason);
 	if (r < 0)
 		return r;
-
-	interval = clamp_interval(m, interval);
 	r = set_sampling(m, config, interval, ret_reason);
 	if (r < 0) {
 		source->filters = before.filters;
@@ -259,7 +282,10 @@ static int module_configure(struct source *source, const struct source_config *c
 		return r;
 	}
 	source->interval_ns = interval;
-	/* That was for all CPUs. One that refuses what it took before has the interval of all. */
+	/*
+	 * SPEPROF_SESSION_SAMPLE reset all CPUs. One that refuses its own interval uses the common
+	 * one.
+	 */
 	for (u32 i = 0; i < m->ring_count; i++)
 		if (tune_ring(m, i) < 0)
 			m->tunes[i].scale = 0;
@@ -267,8 +293,8 @@ static int module_configure(struct source *source, const struct source_config *c
 }
 
 /*
- * STATS interrupts the CPU, so the module limits its rate. The last answer is then good enough: it
- * is some 10 ms old.
+ * SPEPROF_RING_STATS interrupts the CPU, so the module limits its rate. Beyond the limit use the
+ * last statistics, which are some 10 ms old.
  */
 static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ring_stats *ret_stats)
 {
@@ -328,12 +354,9 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 
 static int module_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	const struct module_source *m = module_of(source);
+	int ring = find_ring(module_of(source), cpu);
 
-	for (u32 i = 0; i < m->ring_count; i++)
-		if (m->rings[i].cpu == cpu)
-			return module_cpu(source, i, ret_cpu);
-	return -ENOENT;
+	return ring < 0 ? ring : module_cpu(source, (u32)ring, ret_cpu);
 }
 
 static void module_free(struct source *source)
@@ -379,34 +402,29 @@ static u32 module_positions(const struct source *source, struct source_position 
 		ret[n] = (struct source_position){
 			.tail = m->rings[n].tail,
 			.event_tail = m->rings[n].event_tail,
-			.ahead_ns = m->rings[n].ahead_ns,
+			.reported_early_ns = m->rings[n].reported_early_ns,
 			.cpu = m->rings[n].cpu,
 			.offline = module_ring_offline(&m->rings[n]),
 		};
 	return n;
 }
 
-static int resume(struct module_source *m, const struct source_position *at)
-{
-	for (u32 i = 0; i < m->ring_count; i++)
-		if (m->rings[i].cpu == at->cpu)
-			return module_ring_resume(&m->rings[i], at);
-	return -ESTALE;
-}
-
-/* All of them or none: one that is not this session's says that the others are not either. */
+/* One invalid position shows that @positions belong to another session: reset all rings then. */
 static int module_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	struct module_source *m = module_of(source);
 	int r = count == m->ring_count ? 0 : -ESTALE;
 
-	for (u32 i = 0; i < count && !r; i++)
-		r = resume(m, &positions[i]);
+	for (u32 i = 0; i < count && !r; i++) {
+		int ring = find_ring(m, positions[i].cpu);
+
+		r = ring < 0 ? -ESTALE : module_ring_resume(&m->rings[ring], &positions[i]);
+	}
 	for (u32 i = 0; i < m->ring_count && r; i++) {
 		m->rings[i].tail = m->rings[i].control->tail;
 		m->rings[i].event_tail = m->rings[i].control->event_tail;
-		m->rings[i].ahead_ns = 0;
-		m->rings[i].lost = 0;
+		m->rings[i].reported_early_ns = 0;
+		m->rings[i].lost_bytes = 0;
 	}
 	return r;
 }
@@ -422,14 +440,14 @@ static void module_release(struct source *source)
 static u32 module_retained(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
-	u32 most = 0, retained;
+	u32 max = 0, retained;
 
 	for (u32 i = 0; i < m->ring_count; i++) {
 		retained = module_ring_retained(&m->rings[i]);
-		if (retained > most)
-			most = retained;
+		if (retained > max)
+			max = retained;
 	}
-	return most;
+	return max;
 }
 
 static u32 module_costs(const struct source *source, struct source_cost *ret, u32 capacity)
@@ -452,19 +470,14 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 	return n;
 }
 
-static bool has_ring(const struct module_source *m, u32 cpu)
-{
-	for (u32 i = 0; i < m->ring_count; i++)
-		if (m->rings[i].cpu == cpu)
-			return true;
-	return false;
-}
-
-/* The module gives a session the SPUs that there are when it is made. */
+/* A session has the SPUs that existed when it was created. */
 static u32 module_unsampled(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
-	const struct source_config own = { .part = m->part, .parts = m->parts };
+	const struct source_config own = {
+		.partition = m->partition,
+		.partitions = m->partitions,
+	};
 	struct speprof_device_info info = { .size = sizeof(info) };
 	u32 n = 0;
 
@@ -473,7 +486,7 @@ static u32 module_unsampled(const struct source *source)
 	for (u32 cpu = 0; cpu < info.cpus; cpu++) {
 		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
 
-		if (source_owns_cpu(&own, cpu) && !has_ring(m, cpu) &&
+		if (source_owns_cpu(&own, cpu) && find_ring(m, cpu) < 0 &&
 		    ioctl(m->device, SPEPROF_CPU_INFO, &c) >= 0)
 			n += c.backend != SPEPROF_BACKEND_NONE;
 	}
@@ -508,32 +521,32 @@ static const struct source_ops module_ops = {
 static int open_device(struct module_source *m, struct speprof_device_info *info,
 		       const char **ret_reason)
 {
-	/* What a session needs is CAP_PERFMON; the device need not be writable for that. */
+	/* Sessions need CAP_PERFMON, but no write access to the device. */
 	m->device = open(SPEPROF_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (m->device < 0) {
 		*ret_reason =
 			errno == ENOENT ? "the module speprof is not loaded (no /dev/speprof)" :
-			errno == EACCES || errno == EPERM ? "no right to open /dev/speprof" :
+			errno == EACCES || errno == EPERM ? "no permission to open /dev/speprof" :
 							    "/dev/speprof could not be opened";
 		return -errno;
 	}
 	*info = (struct speprof_device_info){ .size = sizeof(*info) };
 	if (ioctl(m->device, SPEPROF_DEVICE_INFO, info) < 0) {
-		*ret_reason = "/dev/speprof is not the speprof module's";
+		*ret_reason = "/dev/speprof is not the device of the module speprof";
 		return -errno;
 	}
 	*ret_reason = module_mismatch(info->abi_version);
 	if (*ret_reason)
 		return -EPROTO;
 	if (!info->spus) {
-		*ret_reason = "the module speprof is loaded but no CPU has an SPU: \"speprof "
-			      "doctor\" says why";
+		*ret_reason = "the module speprof is loaded but no CPU has an SPU: run \"speprof "
+			      "doctor\"";
 		return -ENODEV;
 	}
 	return 0;
 }
 
-/* A bit mask of the CPUs that are this part's; NULL without memory. */
+/* A bit mask of the CPUs of the partition; NULL without memory. */
 static u8 *cpu_mask(const struct source_config *config, u32 cpus)
 {
 	u8 *mask = calloc(cpus / 8 + 1, 1);
@@ -549,14 +562,14 @@ static int open_session(struct module_source *m, const struct source_config *con
 	struct speprof_session_config session = {
 		.size = sizeof(session),
 		.mode = SPEPROF_MODE_STREAM,
-		/* Levels may change while it runs. */
+		/* SPEPROF_RIGHT_KERNEL always: module_configure() may enable the kernel later. */
 		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) | SPEPROF_RIGHT_KERNEL |
 			  (config->physical ? SPEPROF_RIGHT_PHYSICAL_ADDRESS : 0),
 		.ring_size = config->ring_size ? config->ring_size : RING_SIZE,
 		.event_slots = EVENT_SLOTS,
 		.max_latency_ms = MAX_LATENCY_MS,
 	};
-	u8 *mask = config->parts > 1 ? cpu_mask(config, info->cpus) : NULL;
+	u8 *mask = config->partitions > 1 ? cpu_mask(config, info->cpus) : NULL;
 
 	if (mask) {
 		session.cpus = (u64)(uintptr_t)mask;
@@ -564,7 +577,7 @@ static int open_session(struct module_source *m, const struct source_config *con
 	}
 	if (session.ring_size < info->min_ring_size)
 		session.ring_size = info->min_ring_size;
-	/* Which ones is said with what else is sampled; until then it is the empty set. */
+	/* The set of cgroups is empty until module_configure() replaces it. */
 	if (m->source.cgroups) {
 		session.rights |= SPEPROF_RIGHT_CGROUPS;
 		session.flags |= SPEPROF_SESSION_OF_CGROUPS;
@@ -573,14 +586,14 @@ static int open_session(struct module_source *m, const struct source_config *con
 	free(mask);
 	if (m->session >= 0)
 		return 0;
-	*ret_reason = errno == EPERM ?
-			      "no right to sample: CAP_PERFMON is needed, and no lockdown" :
-		      errno == ENOMEM ? "no memory for the rings: see RLIMIT_MEMLOCK" :
+	*ret_reason = errno == EPERM ? "no permission to sample: CAP_PERFMON is needed, and kernel "
+				       "lockdown must be off" :
+		      errno == ENOMEM ? "out of memory for the rings: check RLIMIT_MEMLOCK" :
 					"the module refused a session";
 	return -errno;
 }
 
-/* The ring of @cpu, if it has an SPU and is one of the session's. */
+/* Open the ring of @cpu if the CPU has an SPU and belongs to the session. */
 static int open_ring(struct module_source *m, u32 cpu)
 {
 	struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
@@ -589,14 +602,14 @@ static int open_ring(struct module_source *m, u32 cpu)
 	if (ioctl(m->device, SPEPROF_CPU_INFO, &c) < 0 || c.backend == SPEPROF_BACKEND_NONE)
 		return 0;
 	r = module_ring_init(&m->rings[m->ring_count], m->session, cpu);
-	/* It came after the session was made. */
+	/* The CPU got its SPU after the session was created, or is in another partition. */
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
 		return r;
-	m->source.locked += m->rings[m->ring_count].control_bytes +
-			    m->rings[m->ring_count].event_bytes +
-			    m->rings[m->ring_count].data_bytes;
+	m->source.locked_bytes += m->rings[m->ring_count].control_bytes +
+				  m->rings[m->ring_count].event_bytes +
+				  m->rings[m->ring_count].data_bytes;
 	m->infos[m->ring_count++] = c;
 	m->source.backend =
 		c.backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED : BACKEND_HARDWARE;
@@ -608,8 +621,8 @@ static int open_ring(struct module_source *m, u32 cpu)
 }
 
 /*
- * One ring for each CPU that has an SPU. The interval counts operations: one a
- * nanosecond is taken for a start, within what every SPU allows.
+ * Open the rings of all CPUs and configure the session. Intervals count operations: start as if
+ * each took 1 ns, within the limits of all SPUs.
  */
 static int open_rings(struct module_source *m, const struct source_config *config,
 		      const struct speprof_device_info *info, const char **ret_reason)
@@ -636,7 +649,7 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 	return module_configure(&m->source, config, ret_reason);
 }
 
-/* @session: -1 for a new one; stays the caller's on failure */
+/* @session: -1: create one. Owned by the caller if this fails. */
 static int open_all(const struct source_config *config, bool uring, int session,
 		    struct source **ret_source, const char **ret_reason)
 {
@@ -652,8 +665,8 @@ static int open_all(const struct source_config *config, bool uring, int session,
 		.source.ops = &module_ops,
 		.device = -1,
 		.session = session,
-		.part = config->part,
-		.parts = config->parts,
+		.partition = config->partition,
+		.partitions = config->partitions,
 		.source.cgroups = config->cgroups && *config->cgroups,
 		.watch.epoll = -1,
 	};
@@ -663,9 +676,9 @@ static int open_all(const struct source_config *config, bool uring, int session,
 	if (r >= 0)
 		r = open_rings(m, config, &info, ret_reason);
 	if (r >= 0) {
-		r = watch(m, uring);
+		r = watch_rings(m, uring);
 		if (r < 0)
-			*ret_reason = "neither io_uring nor epoll would watch the rings";
+			*ret_reason = "neither io_uring nor epoll can watch the rings";
 	}
 	if (r < 0) {
 		if (session >= 0)
@@ -688,7 +701,7 @@ int source_module_adopt(const struct source_config *config, bool uring, int sess
 {
 	int r = open_all(config, uring, session, ret_source, ret_reason);
 
-	/* What a filter that is put in force drains is for nobody yet, and is to stay there. */
+	/* Changing a filter drains the rings before the state is restored: release nothing then. */
 	if (r >= 0)
 		module_defer(*ret_source, false);
 	return r;

@@ -5,33 +5,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A CPU of a part: the part's @index'th. */
-struct part_cpu {
+/* A CPU: the @index'th of partition @partition. */
+struct partition_cpu {
 	u32 cpu;
-	u32 part;
+	u32 partition;
 	u32 index;
 };
 
 /**
- * struct parts
- * @ops: with the parts' name
- * @health: of each, when it was noted
- * @config: what holds, for all of them, if one refuses another
- * @part_cpus: of all CPUs, in order of their numbers, when they were last gone through
+ * struct partitioned - several sources as one
+ * @ops: the operations that all partitions have, with their name
+ * @partition: the sources
+ * @health: their health at the last source_partition_update()
+ * @config: the configuration in force; restored if a partition refuses another
+ * @cpus: the CPUs of all partitions in order of their numbers, listed when the first was queried
+ * @cpu_count: entries of @cpus
  */
-struct parts {
+struct partitioned {
 	struct source source;
 	struct source_ops ops;
-	struct source *part[SOURCE_PARTS];
-	struct source_health health[SOURCE_PARTS];
+	struct source *partition[SOURCE_PARTITIONS_MAX];
+	struct source_health health[SOURCE_PARTITIONS_MAX];
 	struct source_config config;
-	struct part_cpu *part_cpus;
-	u32 part_cpu_count;
+	struct partition_cpu *cpus;
+	u32 cpu_count;
 };
 
-static struct parts *partitioned_of(const struct source *source)
+static struct partitioned *partitioned_of(const struct source *source)
 {
-	return (struct parts *)source;
+	return (struct partitioned *)source;
 }
 
 static int partitioned_start(struct source *source)
@@ -39,24 +41,24 @@ static int partitioned_start(struct source *source)
 	int r = 0;
 	u32 i;
 
-	for (i = 0; i < source->parts && r >= 0; i++)
-		r = source->part[i]->ops->start(source->part[i]);
+	for (i = 0; i < source->partitions && r >= 0; i++)
+		r = source->partition[i]->ops->start(source->partition[i]);
 	while (r < 0 && i--)
-		source->part[i]->ops->stop(source->part[i]);
+		source->partition[i]->ops->stop(source->partition[i]);
 	return r;
 }
 
 static int partitioned_fd(struct source *source)
 {
-	return source->part[0]->ops->fd(source->part[0]);
+	return source->partition[0]->ops->fd(source->partition[0]);
 }
 
 static int partitioned_drain(struct source *source, const struct source_sink *sink)
 {
 	int result = 0, r;
 
-	for (u32 i = 0; i < source->parts; i++) {
-		r = source->part[i]->ops->drain(source->part[i], sink);
+	for (u32 i = 0; i < source->partitions; i++) {
+		r = source->partition[i]->ops->drain(source->partition[i], sink);
 		result = r < 0 ? r : result;
 	}
 	return result;
@@ -64,134 +66,136 @@ static int partitioned_drain(struct source *source, const struct source_sink *si
 
 static void partitioned_stop(struct source *source)
 {
-	for (u32 i = 0; i < source->parts; i++)
-		source->part[i]->ops->stop(source->part[i]);
+	for (u32 i = 0; i < source->partitions; i++)
+		source->partition[i]->ops->stop(source->partition[i]);
 }
 
 static void partitioned_free(struct source *source)
 {
-	struct parts *p = partitioned_of(source);
+	struct partitioned *p = partitioned_of(source);
 
-	for (u32 i = 0; i < source->parts; i++)
-		source->part[i]->ops->free(source->part[i]);
-	free(p->part_cpus);
+	for (u32 i = 0; i < source->partitions; i++)
+		source->partition[i]->ops->free(source->partition[i]);
+	free(p->cpus);
 	free(p);
 }
 
-static int compare_part_cpus(const void *a, const void *b)
+static int compare_cpus(const void *a, const void *b)
 {
-	const struct part_cpu *x = a, *y = b;
+	const struct partition_cpu *x = a, *y = b;
 
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-/* Anew whenever somebody begins with the first. */
-static void list_part_cpus(struct parts *p)
+static void list_cpus(struct partitioned *p)
 {
-	struct part_cpu *part_cpus;
+	struct partition_cpu *cpus;
 	struct source_cpu cpu;
 
-	p->part_cpu_count = 0;
-	for (u32 i = 0; i < p->source.parts; i++) {
-		struct source *part = p->part[i];
+	p->cpu_count = 0;
+	for (u32 i = 0; i < p->source.partitions; i++) {
+		struct source *partition = p->partition[i];
 
-		for (u32 k = 0; part->ops->cpu(part, k, &cpu) >= 0; k++) {
-			part_cpus = reallocarray(p->part_cpus, p->part_cpu_count + 1,
-						 sizeof(*part_cpus));
-			if (!part_cpus)
+		for (u32 k = 0; partition->ops->cpu(partition, k, &cpu) >= 0; k++) {
+			cpus = reallocarray(p->cpus, p->cpu_count + 1, sizeof(*cpus));
+			if (!cpus)
 				return;
-			p->part_cpus = part_cpus;
-			part_cpus[p->part_cpu_count++] =
-				(struct part_cpu){ .cpu = cpu.cpu, .part = i, .index = k };
+			p->cpus = cpus;
+			cpus[p->cpu_count++] = (struct partition_cpu){
+				.cpu = cpu.cpu,
+				.partition = i,
+				.index = k,
+			};
 		}
 	}
-	if (p->part_cpu_count)
-		qsort(p->part_cpus, p->part_cpu_count, sizeof(*p->part_cpus), compare_part_cpus);
+	if (p->cpu_count)
+		qsort(p->cpus, p->cpu_count, sizeof(*p->cpus), compare_cpus);
 }
 
 static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
-	struct parts *p = partitioned_of(source);
-	struct source *part;
+	struct partitioned *p = partitioned_of(source);
+	struct source *partition;
 
 	if (!index)
-		list_part_cpus(p);
-	if (index >= p->part_cpu_count)
+		list_cpus(p);
+	if (index >= p->cpu_count)
 		return -ENOENT;
-	part = p->part[p->part_cpus[index].part];
-	return part->ops->cpu(part, p->part_cpus[index].index, ret_cpu);
+	partition = p->partition[p->cpus[index].partition];
+	return partition->ops->cpu(partition, p->cpus[index].index, ret_cpu);
 }
 
-/* A number alone says whose it is. */
+/* See source_owns_cpu(). */
 static int partitioned_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	struct source *part = source->part[cpu % source->parts];
+	struct source *partition = source->partition[cpu % source->partitions];
 
-	return part->ops->cpu_by_id(part, cpu, ret_cpu);
+	return partition->ops->cpu_by_id(partition, cpu, ret_cpu);
 }
 
-static int configure_part(struct parts *p, u32 index, const struct source_config *config,
-			  const char **ret_reason)
+static int configure_partition(struct partitioned *p, u32 index, const struct source_config *config,
+			       const char **ret_reason)
 {
 	struct source_config own = *config;
-	struct source *part = p->part[index];
+	struct source *partition = p->partition[index];
 
-	own.part = index;
-	own.parts = p->source.parts;
-	return part->ops->configure(part, &own, ret_reason);
+	own.partition = index;
+	own.partitions = p->source.partitions;
+	return partition->ops->configure(partition, &own, ret_reason);
 }
 
-/* What one of them does not do is the daemon's for all. */
-static void gather_filters(struct source *source)
+/* If one partition cannot filter in hardware, the daemon filters the records of all. */
+static void combine_filters(struct source *source)
 {
 	source->filters = true;
 	source->filters_not = true;
 	source->filters_sources = true;
-	for (u32 i = 0; i < source->parts; i++) {
-		source->filters &= source->part[i]->filters;
-		source->filters_not &= source->part[i]->filters_not;
-		source->filters_sources &= source->part[i]->filters_sources;
+	for (u32 i = 0; i < source->partitions; i++) {
+		source->filters &= source->partition[i]->filters;
+		source->filters_not &= source->partition[i]->filters_not;
+		source->filters_sources &= source->partition[i]->filters_sources;
 	}
 }
 
 static int partitioned_configure(struct source *source, const struct source_config *config,
 				 const char **ret_reason)
 {
-	struct parts *p = partitioned_of(source);
+	struct partitioned *p = partitioned_of(source);
 	const char *ignored;
 	int r = 0;
 	u32 i;
 
-	if (!p->part[0]->ops->configure) {
+	if (!p->partition[0]->ops->configure) {
 		*ret_reason = "this source cannot change what it samples";
 		return -EOPNOTSUPP;
 	}
-	for (i = 0; i < source->parts && r >= 0; i++)
-		r = configure_part(p, i, config, ret_reason);
-	/* All as before, or all as is wanted. */
+	for (i = 0; i < source->partitions && r >= 0; i++)
+		r = configure_partition(p, i, config, ret_reason);
+	/* On failure, restore the partitions that were changed. */
 	while (r < 0 && --i)
-		configure_part(p, i - 1, &p->config, &ignored);
+		configure_partition(p, i - 1, &p->config, &ignored);
 	if (r >= 0)
 		p->config = *config;
-	source->interval_ns = p->part[0]->interval_ns;
-	gather_filters(source);
+	source->interval_ns = p->partition[0]->interval_ns;
+	combine_filters(source);
 	return r;
 }
 
 static int partitioned_tune(struct source *source, const struct source_tune *tune)
 {
-	struct source *part = source->part[tune->cpu % source->parts];
+	struct source *partition = source->partition[tune->cpu % source->partitions];
 
-	return part->ops->tune(part, tune);
+	return partition->ops->tune(partition, tune);
 }
 
 static u32 partitioned_costs(const struct source *source, struct source_cost *ret, u32 capacity)
 {
 	u32 n = 0;
 
-	for (u32 i = 0; i < source->parts; i++)
-		if (source->part[i]->ops->costs)
-			n += source->part[i]->ops->costs(source->part[i], ret + n, capacity - n);
+	for (u32 i = 0; i < source->partitions; i++)
+		if (source->partition[i]->ops->costs)
+			n += source->partition[i]->ops->costs(source->partition[i], ret + n,
+							      capacity - n);
 	return n;
 }
 
@@ -199,15 +203,15 @@ static u32 partitioned_unsampled(const struct source *source)
 {
 	u32 n = 0;
 
-	for (u32 i = 0; i < source->parts; i++)
-		n += source->part[i]->ops->unsampled(source->part[i]);
+	for (u32 i = 0; i < source->partitions; i++)
+		n += source->partition[i]->ops->unsampled(source->partition[i]);
 	return n;
 }
 
 static void partitioned_defer(struct source *source, bool spill)
 {
-	for (u32 i = 0; i < source->parts; i++)
-		source->part[i]->ops->persist->defer(source->part[i], spill);
+	for (u32 i = 0; i < source->partitions; i++)
+		source->partition[i]->ops->persist->defer(source->partition[i], spill);
 }
 
 static u32 partitioned_positions(const struct source *source, struct source_position *ret,
@@ -215,29 +219,29 @@ static u32 partitioned_positions(const struct source *source, struct source_posi
 {
 	u32 n = 0;
 
-	for (u32 i = 0; i < source->parts; i++)
-		n += source->part[i]->ops->persist->positions(source->part[i], ret + n,
-							      capacity - n);
+	for (u32 i = 0; i < source->partitions; i++)
+		n += source->partition[i]->ops->persist->positions(source->partition[i], ret + n,
+								   capacity - n);
 	return n;
 }
 
-/* Of @positions those that are of part @index; no other CPU is its. */
-static int resume_part(struct source *source, u32 index, const struct source_position *positions,
-		       u32 count)
+/* Pass on the positions of the CPUs of one partition. */
+static int resume_partition(struct source *source, u32 index,
+			    const struct source_position *positions, u32 count)
 {
-	const struct source_config own = { .part = index, .parts = source->parts };
-	struct source_position *of_part = calloc(count ? count : 1, sizeof(*of_part));
-	struct source *part = source->part[index];
+	const struct source_config own = { .partition = index, .partitions = source->partitions };
+	struct source_position *own_positions = calloc(count ? count : 1, sizeof(*own_positions));
+	struct source *partition = source->partition[index];
 	u32 n = 0;
 	int r;
 
-	if (!of_part)
+	if (!own_positions)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		if (source_owns_cpu(&own, positions[i].cpu))
-			of_part[n++] = positions[i];
-	r = part->ops->persist->resume(part, of_part, n);
-	free(of_part);
+			own_positions[n++] = positions[i];
+	r = partition->ops->persist->resume(partition, own_positions, n);
+	free(own_positions);
 	return r;
 }
 
@@ -247,21 +251,21 @@ static int partitioned_resume(struct source *source, const struct source_positio
 	int r = 0;
 	u32 i;
 
-	for (i = 0; i < source->parts && r >= 0; i++)
-		r = resume_part(source, i, positions, count);
-	/* No position is of no session that has a ring: as they were. */
+	for (i = 0; i < source->partitions && r >= 0; i++)
+		r = resume_partition(source, i, positions, count);
+	/* Reset the partitions that were changed: resuming without positions fails, and resets. */
 	while (r < 0 && i--)
-		source->part[i]->ops->persist->resume(source->part[i], NULL, 0);
+		source->partition[i]->ops->persist->resume(source->partition[i], NULL, 0);
 	return r;
 }
 
 static void partitioned_release(struct source *source)
 {
-	for (u32 i = 0; i < source->parts; i++)
-		source->part[i]->ops->persist->release(source->part[i]);
+	for (u32 i = 0; i < source->partitions; i++)
+		source->partition[i]->ops->persist->release(source->partition[i]);
 }
 
-/* Descriptors and rings are each part's own: who stores or drains one asks it. */
+/* No @session and no @retained: each partition has its own session and rings. */
 static const struct source_persist_ops partitioned_persist_ops = {
 	.defer = partitioned_defer,
 	.positions = partitioned_positions,
@@ -271,8 +275,8 @@ static const struct source_persist_ops partitioned_persist_ops = {
 
 void source_partition_update(struct source *source, u32 index)
 {
-	if (index < source->parts)
-		partitioned_of(source)->health[index] = source->part[index]->health;
+	if (index < source->partitions)
+		partitioned_of(source)->health[index] = source->partition[index]->health;
 }
 
 void source_partitions_sum(struct source *source)
@@ -280,13 +284,14 @@ void source_partitions_sum(struct source *source)
 	struct source_health all = { 0 };
 	u32 cpus = 0;
 
-	if (!source->parts)
+	if (!source->partitions)
 		return;
-	for (u32 i = 0; i < source->parts; i++) {
+	for (u32 i = 0; i < source->partitions; i++) {
 		const struct source_health *one = &partitioned_of(source)->health[i];
 
-		/* Of its worker's, who follows CPUs. */
-		cpus += __atomic_load_n(&partitioned_of(source)->part[i]->cpus, __ATOMIC_RELAXED);
+		/* The thread that drains the partition changes this when CPUs come or go. */
+		cpus += __atomic_load_n(&partitioned_of(source)->partition[i]->cpus,
+					__ATOMIC_RELAXED);
 		all.faults += one->faults;
 		all.throttles += one->throttles;
 		all.unread += one->unread;
@@ -301,39 +306,39 @@ void source_partitions_sum(struct source *source)
 	source->cpus = cpus;
 }
 
-int source_partitioned_new(struct source *const *parts, u32 count,
+int source_partitioned_new(struct source *const *partitions, u32 count,
 			   const struct source_config *config, struct source **ret_source)
 {
-	struct parts *p = calloc(1, sizeof(*p));
+	struct partitioned *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
 	p->ops = (struct source_ops){
-		.name = parts[0]->ops->name,
+		.name = partitions[0]->ops->name,
 		.start = partitioned_start,
 		.fd = partitioned_fd,
 		.drain = partitioned_drain,
 		.stop = partitioned_stop,
 		.free = partitioned_free,
-		.cpu = parts[0]->ops->cpu ? partitioned_cpu : NULL,
-		.cpu_by_id = parts[0]->ops->cpu_by_id ? partitioned_cpu_by_id : NULL,
+		.cpu = partitions[0]->ops->cpu ? partitioned_cpu : NULL,
+		.cpu_by_id = partitions[0]->ops->cpu_by_id ? partitioned_cpu_by_id : NULL,
 		.configure = partitioned_configure,
-		.tune = parts[0]->ops->tune ? partitioned_tune : NULL,
+		.tune = partitions[0]->ops->tune ? partitioned_tune : NULL,
 		.costs = partitioned_costs,
-		.unsampled = parts[0]->ops->unsampled ? partitioned_unsampled : NULL,
-		.persist = parts[0]->ops->persist ? &partitioned_persist_ops : NULL,
+		.unsampled = partitions[0]->ops->unsampled ? partitioned_unsampled : NULL,
+		.persist = partitions[0]->ops->persist ? &partitioned_persist_ops : NULL,
 	};
 	p->config = *config;
-	p->source = *parts[0];
+	p->source = *partitions[0];
 	p->source.ops = &p->ops;
-	p->source.parts = count;
-	p->source.part = p->part;
+	p->source.partitions = count;
+	p->source.partition = p->partition;
 	p->source.cpus = 0;
-	p->source.locked = 0;
+	p->source.locked_bytes = 0;
 	for (u32 i = 0; i < count; i++) {
-		p->part[i] = parts[i];
-		p->source.cpus += parts[i]->cpus;
-		p->source.locked += parts[i]->locked;
+		p->partition[i] = partitions[i];
+		p->source.cpus += partitions[i]->cpus;
+		p->source.locked_bytes += partitions[i]->locked_bytes;
 	}
 	*ret_source = &p->source;
 	return 0;

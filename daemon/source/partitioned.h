@@ -1,36 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A source of several, each of which samples some of the CPUs, so that each may be drained by a
- * thread of its own. All else is asked of the source as a whole, while no part is drained.
+ * A source that consists of several, each of which samples a partition of the CPUs. Each partition
+ * may be drained by a thread of its own. All other operations use the whole source, while no thread
+ * drains a partition.
  */
 #ifndef SPEPROF_PARTITIONED_H
 #define SPEPROF_PARTITIONED_H
 
 #include "source.h"
 
-#define SOURCE_PARTS 16
+#define SOURCE_PARTITIONS_MAX 16
 
 /**
- * source_partitioned_new() - of @count parts, at least 2, each made with its @part and @parts
- * @config: of the whole
+ * source_partitioned_new() - combine sources
+ * @partitions: the sources, created with their &source_config.partition; owned by the new source
+ *	on success
+ * @count: number of sources, at least 2
+ * @config: the configuration of the whole source
+ * @ret_source: the new source
  *
- * Return: 0; -ENOMEM: then parts stay the caller's.
+ * Return: 0; -ENOMEM.
  */
-int source_partitioned_new(struct source *const *parts, u32 count,
+int source_partitioned_new(struct source *const *partitions, u32 count,
 			   const struct source_config *config, struct source **ret_source);
 
-/** source_partition_update() - how part @index does, as it is now; while that is not drained. Nothing for a whole */
+/**
+ * source_partition_update() - copy the health of a partition for source_partitions_sum()
+ * @source: the source; does nothing if it is not partitioned
+ * @index: the partition
+ *
+ * Context: the thread that drains the partition, or any other while it is not drained.
+ */
 void source_partition_update(struct source *source, u32 index);
 
-/** source_partitions_sum() - its figures, of all that was noted; nothing for a whole */
+/**
+ * source_partitions_sum() - set the health of the source to the sum of the copies
+ * @source: the source; does nothing if it is not partitioned
+ *
+ * Context: no concurrent source_partition_update().
+ */
 void source_partitions_sum(struct source *source);
 
-/** source_partition() - one that is whole is its own first part; NULL for others of it */
+/**
+ * source_partition() - get a partition of a source
+ * @source: the source; its only partition is itself if it is not partitioned
+ * @index: the partition
+ *
+ * Return: the partition; NULL if there is none with this index.
+ */
 static inline struct source *source_partition(struct source *source, u32 index)
 {
-	if (!source->parts)
+	if (!source->partitions)
 		return index ? NULL : source;
-	return index < source->parts ? source->part[index] : NULL;
+	return index < source->partitions ? source->partition[index] : NULL;
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The kernel's driver disables the event where it has no room for another window or
- * the SPU faulted, and flags that record as truncated; nobody enables it again but
- * the reader. So the drain does, at once, and books what was blind.
+ * The kernel's driver disables the event if the AUX area is full or the SPU faulted, and flags the
+ * record of that window as truncated. It never enables the event again, so the drain does, and
+ * counts the time between as blind.
  */
 #include "perf-aux.h"
 #include "tick-clock.h"
@@ -13,17 +13,16 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "util/time.h"
 
-/* For aux_head to move: for so long at the most, looked at so often. */
-#define MOVED_MOST_NS 1000000000ULL
-#define MOVED_NS      100000
+/* How long, and how often, wait_for_head() reads aux_head. */
+#define HEAD_WAIT_NS 1000000000ULL
+#define HEAD_POLL_NS 100000
 
-/* The longest record that is of interest: AUX, with its trailer. */
+/* PERF_RECORD_AUX, with its trailer. */
 struct aux_record {
 	struct perf_event_header header;
 	u64 offset;
@@ -31,13 +30,6 @@ struct aux_record {
 	u64 flags;
 	u64 time; /* sample_id_all with PERF_SAMPLE_TIME alone */
 };
-
-static int real_open(const struct perf_event_attr *attr, u32 cpu)
-{
-	int fd = (int)syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
 
 static int real_enable(int fd, bool on)
 {
@@ -59,14 +51,14 @@ static int real_watch(int epoll, int fd)
 const struct perf_host perf_host_real = {
 	.devices = "/sys/bus/event_source/devices",
 	.cpus = "/sys/devices/system/cpu",
-	.open = real_open,
+	.open = perf_event_open,
 	.enable = real_enable,
 	.period = real_period,
 	.watch = real_watch,
 	.ran_ns = perf_event_ran_ns,
 };
 
-/* The ring first: its control page says where the area shall be. */
+/* The ring comes first: the kernel reads the offset of the AUX area from its control page. */
 static int map_both(struct perf_aux *aux)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -78,7 +70,7 @@ static int map_both(struct perf_aux *aux)
 		return r;
 	aux->ring.control->aux_offset = page + ring;
 	aux->ring.control->aux_size = aux->area_size;
-	/* Writable: the driver then stops rather than write over what is not read. */
+	/* A writable mapping makes the driver stop at aux_tail instead of overwriting records. */
 	area = mmap(NULL, aux->area_size, PROT_READ | PROT_WRITE, MAP_SHARED, aux->fd,
 		    (off_t)aux->ring.control->aux_offset);
 	if (area == MAP_FAILED)
@@ -130,7 +122,7 @@ int perf_aux_start(struct perf_aux *aux)
 {
 	int r = aux->host->enable(aux->fd, true);
 
-	aux->on = r >= 0;
+	aux->enabled = r >= 0;
 	aux->anchor = tick_clock_now();
 	aux->armed_from = time_now_ns();
 	return r;
@@ -138,12 +130,12 @@ int perf_aux_start(struct perf_aux *aux)
 
 void perf_aux_stop(struct perf_aux *aux)
 {
-	aux->on = false;
+	aux->enabled = false;
 	if (aux->fd >= 0)
 		aux->host->enable(aux->fd, false);
 }
 
-int perf_aux_period(struct perf_aux *aux, u64 period, u32 interval)
+int perf_aux_set_period(struct perf_aux *aux, u64 period, u32 interval)
 {
 	int r;
 
@@ -152,7 +144,7 @@ int perf_aux_period(struct perf_aux *aux, u64 period, u32 interval)
 	r = aux->host->period(aux->fd, period);
 	if (r < 0)
 		return r;
-	/* As far as it told when it stopped the SPU; the next record is of the new period. */
+	/* The driver closed the window of the old period at this position. */
 	aux->next_at = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 	aux->next_interval = interval;
 	return 0;
@@ -166,8 +158,8 @@ bool perf_aux_is_dead(struct perf_aux *aux)
 	return before && ran == before;
 }
 
-/* The bytes of a window in one piece; NULL where there is no memory for one of two. */
-static const u8 *area_piece(struct perf_aux *aux, u64 from, size_t size)
+/* The contiguous bytes of a window, copied if it wraps; NULL without memory for the copy. */
+static const u8 *window_bytes(struct perf_aux *aux, u64 from, size_t size)
 {
 	size_t offset = from & (aux->area_size - 1);
 	size_t first = aux->area_size - offset;
@@ -189,8 +181,7 @@ static u32 window_flags(u64 aux_flags)
 	       (aux_flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
 }
 
-/* What happened since the window before, which @window tells. */
-static void report_lost(struct perf_aux *aux, struct source_window *window)
+static void move_losses(struct perf_aux *aux, struct source_window *window)
 {
 	window->blind_ns = aux->blind_ns;
 	memcpy(window->blind_by, aux->blind_by, sizeof(window->blind_by));
@@ -200,9 +191,9 @@ static void report_lost(struct perf_aux *aux, struct source_window *window)
 	aux->lost_bytes = 0;
 }
 
-/* A window lasts from the end of the one before, but for what was blind. */
-static void hand_over(struct perf_aux *aux, const struct aux_record *record,
-		      const struct source_sink *sink)
+/* A window starts where the last one ended; the blind time between is not armed. */
+static void deliver_window(struct perf_aux *aux, const struct aux_record *record,
+			   const struct source_sink *sink)
 {
 	struct source_window window = aux->window;
 	u64 span = record->time > aux->armed_from ? record->time - aux->armed_from : 0;
@@ -211,18 +202,18 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 		aux->window.interval = window.interval = aux->next_interval;
 		aux->next_interval = 0;
 	}
-	window.data = area_piece(aux, record->offset, record->size);
+	window.data = window_bytes(aux, record->offset, record->size);
 	if (!window.data) {
 		aux->lost_bytes += record->size;
 		return;
 	}
 	window.len = record->size;
-	report_lost(aux, &window);
+	move_losses(aux, &window);
 	window.start_ns = aux->armed_from;
 	window.end_ns = aux->armed_from + span;
 	window.armed_ns = span > window.blind_ns ? span - window.blind_ns : 0;
 	window.flags = window_flags(record->flags);
-	/* Each time anew: CLOCK_MONOTONIC is slewed, the counter is not. */
+	/* CLOCK_MONOTONIC is slewed and the counter is not: each window has its own conversion. */
 	window.clock = aux->anchor;
 	window.clock_skew_ns = tick_clock_skew(&aux->anchor);
 	aux->anchor = tick_clock_now();
@@ -232,7 +223,7 @@ static void hand_over(struct perf_aux *aux, const struct aux_record *record,
 	aux->scratch = NULL;
 }
 
-void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns)
+void perf_aux_add_blind(struct perf_aux *aux, enum source_blind cause, u64 ns)
 {
 	aux->blind_ns += ns;
 	aux->blind_by[cause] += ns;
@@ -247,23 +238,24 @@ void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sin
 		return;
 	window.data = nothing;
 	window.start_ns = window.end_ns = time_now_ns();
-	report_lost(aux, &window);
+	move_losses(aux, &window);
 	sink->window(sink->ctx, &window);
 }
 
-/* The driver left the event disabled at @since; @flags as count_fault() takes them. */
-static void repair(struct perf_aux *aux, u64 since, u64 flags)
+/* Enable the event, which the driver disabled at @since with a record that has @flags. */
+static void reenable(struct perf_aux *aux, u64 since, u64 flags)
 {
 	u64 now;
 
-	if (!aux->on || aux->host->enable(aux->fd, true) < 0)
+	if (!aux->enabled || aux->host->enable(aux->fd, true) < 0)
 		return;
 	now = time_now_ns();
-	perf_aux_blind(aux, flags & PERF_AUX_FLAG_PARTIAL ? SOURCE_BLIND_FAULT : SOURCE_BLIND_FULL,
-		       now > since ? now - since : 0);
+	perf_aux_add_blind(aux,
+			   flags & PERF_AUX_FLAG_PARTIAL ? SOURCE_BLIND_FAULT : SOURCE_BLIND_FULL,
+			   now > since ? now - since : 0);
 }
 
-/* PARTIAL is PMBSR.DL: records were lost, by a fault or a full buffer; PMBSR is not told. */
+/* PARTIAL is PMBSR_EL1.DL: records were lost. The cause is not in the record. */
 static void count_fault(struct perf_aux *aux, u64 flags)
 {
 	struct source_health *health = aux->health;
@@ -279,62 +271,63 @@ static void count_fault(struct perf_aux *aux, u64 flags)
 }
 
 /*
- * perf tells of a window a moment before it moves aux_head past it, with interrupts off: for longer
- * than that only a hypervisor holds its CPU up.
+ * The kernel writes the record of a window just before it moves aux_head, with interrupts disabled.
+ * The delay is longer only if a hypervisor deschedules that CPU.
  */
-static bool wait_moved(const struct perf_aux *aux, u64 end)
+static bool wait_for_head(const struct perf_aux *aux, u64 end)
 {
-	static const struct timespec moment = { .tv_nsec = MOVED_NS };
+	static const struct timespec moment = { .tv_nsec = HEAD_POLL_NS };
 	u64 tail = aux->ring.control->aux_tail, from = 0;
 
 	while (__atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE) - tail <
 	       end - tail) {
 		if (!from)
 			from = time_now_ns();
-		else if (time_now_ns() - from >= MOVED_MOST_NS)
+		else if (time_now_ns() - from >= HEAD_WAIT_NS)
 			return false;
 		nanosleep(&moment, NULL);
 	}
 	return true;
 }
 
-/* Whether the record tells of bytes that are in the area; aux_head may be nonsense, see give_up(). */
-static bool is_sound(const struct perf_aux *aux, const struct aux_record *record)
+/* Check that the area contains the bytes that @record describes. */
+static bool record_is_valid(const struct perf_aux *aux, const struct aux_record *record)
 {
 	u64 before = record->offset - aux->ring.control->aux_tail;
 	u64 capacity = aux->area_size;
 
 	return record->header.size >= sizeof(*record) && before <= capacity &&
-	       record->size <= capacity - before && wait_moved(aux, record->offset + record->size);
+	       record->size <= capacity - before &&
+	       wait_for_head(aux, record->offset + record->size);
 }
 
-static int take_aux(struct perf_aux *aux, const struct source_sink *sink)
+static int handle_aux(struct perf_aux *aux, const struct source_sink *sink)
 {
 	struct aux_record record;
 
 	perf_ring_copy(&aux->ring, 0, &record, sizeof(record));
-	if (!is_sound(aux, &record))
+	if (!record_is_valid(aux, &record))
 		return -EBADMSG;
-	/* Otherwise a gap is what the driver skipped for the sake of alignment. */
-	if (aux->unreported)
+	/* Without a lost record, a gap is the padding with which the driver aligns windows. */
+	if (aux->record_lost)
 		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
-	aux->unreported = false;
+	aux->record_lost = false;
 	count_fault(aux, record.flags);
 	if (record.size)
-		hand_over(aux, &record, sink);
+		deliver_window(aux, &record, sink);
 	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size,
 			 __ATOMIC_RELEASE);
 	if (record.flags & PERF_AUX_FLAG_TRUNCATED)
-		repair(aux, record.time, record.flags);
+		reenable(aux, record.time, record.flags);
 	return record.size > 0;
 }
 
 /*
- * What the ring had no room to tell of is in the area, and nobody knows where. The driver
- * of a CPU that goes offline clears PMBPTR before it says how far the SPU came: aux_head is
- * nonsense then, and how much is lost cannot be known.
+ * Skip the bytes in the area that no valid record describes. Either the ring was full, or the CPU
+ * goes offline: then the driver clears PMBPTR_EL1 before it computes how much the SPU wrote, so
+ * aux_head is invalid, and the number of lost bytes is unknown.
  */
-static void give_up(struct perf_aux *aux)
+static void drop_unread(struct perf_aux *aux)
 {
 	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 	u64 lost = head - aux->ring.control->aux_tail;
@@ -342,22 +335,21 @@ static void give_up(struct perf_aux *aux)
 	aux->lost_bytes += lost <= aux->area_size ? lost : 0;
 	aux->health->faults++;
 	snprintf(aux->health->last, sizeof(aux->health->last),
-		 "CPU %u: the kernel's driver does not say what was written, as where a CPU "
-		 "goes offline",
+		 "CPU %u: the driver reported an invalid window, as when a CPU goes offline",
 		 aux->cpu);
 	__atomic_store_n(&aux->ring.control->aux_tail, head, __ATOMIC_RELEASE);
 	perf_ring_drop(&aux->ring);
 }
 
-static int take_record(struct perf_aux *aux, const struct perf_event_header *header,
-		       const struct source_sink *sink)
+static int handle_record(struct perf_aux *aux, const struct perf_event_header *header,
+			 const struct source_sink *sink)
 {
 	int windows = 0;
 
 	if (header->type == PERF_RECORD_AUX)
-		windows = take_aux(aux, sink);
+		windows = handle_aux(aux, sink);
 	else if (header->type == PERF_RECORD_LOST)
-		aux->unreported = true;
+		aux->record_lost = true;
 	if (windows >= 0)
 		perf_ring_skip(&aux->ring, header);
 	return windows;
@@ -370,18 +362,17 @@ int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink)
 
 	perf_ring_begin(&aux->ring);
 	while ((r = perf_ring_next(&aux->ring, sizeof(header), &header)) > 0) {
-		r = take_record(aux, &header, sink);
+		r = handle_record(aux, &header, sink);
 		if (r < 0)
 			break;
 		windows += r;
 	}
 	if (r < 0)
-		give_up(aux);
+		drop_unread(aux);
 	perf_ring_end(&aux->ring);
 	return r < 0 ? r : windows;
 }
 
-/* What is handed over is of before the pause. */
 int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
 {
 	u64 from = time_now_ns(), blind = 0;
@@ -390,7 +381,8 @@ int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
 	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
 		blind = time_now_ns() - from;
 	aux->flushed_at = from;
+	/* The window ended before the pause: the next one reports the blind time. */
 	r = perf_aux_drain(aux, sink);
-	perf_aux_blind(aux, SOURCE_BLIND_HANDLING, blind);
+	perf_aux_add_blind(aux, SOURCE_BLIND_HANDLING, blind);
 	return r;
 }

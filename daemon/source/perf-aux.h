@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An SPE event of perf on one CPU: the AUX area that the kernel's driver has the
- * SPU write, and the ring in which it says what was written.
+ * An SPE event of perf on one CPU. The SPU writes records into the AUX area of the event, and the
+ * kernel's driver describes each written range by a record in the ring of the event.
  */
 #ifndef SPEPROF_PERF_AUX_H
 #define SPEPROF_PERF_AUX_H
 
-#include "perf-ring.h"
+#include "perf-event.h"
 #include "source.h"
 
 /**
- * struct perf_host - the kernel, as far as a test has to stand in for it
- * @devices: /sys/bus/event_source/devices
- * @cpus: /sys/devices/system/cpu
- * @open: perf_event_open(2) for all tasks of a CPU: descriptor or negative errno
- * @enable: PERF_EVENT_IOC_ENABLE or _DISABLE: 0 or negative errno
- * @period: PERF_EVENT_IOC_PERIOD: 0 or negative errno
- * @watch: EPOLL_CTL_ADD: 0 or negative errno
- * @ran_ns: how long the event has been on its CPU, 0 if unknown
+ * struct perf_host - the interface to the kernel, which tests replace
+ * @devices: path of /sys/bus/event_source/devices
+ * @cpus: path of /sys/devices/system/cpu
+ * @open: perf_event_open()
+ * @enable: PERF_EVENT_IOC_ENABLE or _DISABLE; 0 or negative errno
+ * @period: PERF_EVENT_IOC_PERIOD; 0 or negative errno
+ * @watch: EPOLL_CTL_ADD; 0 or negative errno
+ * @ran_ns: perf_event_ran_ns()
  */
 struct perf_host {
 	const char *devices;
@@ -29,25 +29,33 @@ struct perf_host {
 	u64 (*ran_ns)(int fd);
 };
 
-/** perf_host_real - this machine's */
+/** perf_host_real - the running kernel */
 extern const struct perf_host perf_host_real;
 
 /**
- * struct perf_aux - of one CPU; private but for @fd, -1 while closed, and @cpu
- * @window: what is the same for each of its windows
- * @armed_from: since when the SPU may have been writing, ns
- * @flushed_at: when it was last asked for what there is, ns
- * @blind_ns: until the next window, how long it certainly was not
- * @blind_by: the same by cause
- * @ran_ns: what the kernel said at perf_aux_is_dead() of how long it ran
- * @anchor: the clock of its Timestamp packets, of when the last window was handed over
- * @health: of the source, where it is counted
- * @area_size: bytes of it
- * @scratch: a window that goes around the area's end, while it is handed over
- * @next_interval: of windows that begin at @next_at of the area or later; 0: as @window
- * @unreported: the ring had no room to tell of some window
- * @on: it is to sample
- * @stale: it was opened for settings that hold no more; the source's
+ * struct perf_aux - the SPE event of one CPU; @fd, @cpu, @armed_from, @flushed_at and @stale are
+ * public
+ * @host: the interface to the kernel
+ * @ring: the ring of the event
+ * @area: the AUX area
+ * @area_size: bytes of @area, a power of two
+ * @scratch: a copy of the window that wraps around the end of @area, while it is delivered
+ * @armed_from: end of the last window, or start of sampling: the SPU may have written since, ns
+ * @flushed_at: time of the last perf_aux_flush(), ns
+ * @blind_ns: blind time that the next window reports
+ * @blind_by: @blind_ns by cause
+ * @lost_bytes: lost bytes that the next window reports
+ * @ran_ns: running time of the event at the last perf_aux_is_dead()
+ * @next_at: position in @area from which on windows have @next_interval
+ * @next_interval: interval of those windows; 0: the interval does not change
+ * @anchor: conversion of Timestamp packets, set when the last window was delivered
+ * @health: counters of the source
+ * @window: the members that all windows have in common
+ * @cpu: the CPU
+ * @fd: the event; -1: closed
+ * @record_lost: the ring was full, and the record of at least one window was lost
+ * @enabled: the event should sample; after a truncated window the driver has disabled it
+ * @stale: the event has old settings; its source opens a new one
  */
 struct perf_aux {
 	const struct perf_host *host;
@@ -68,88 +76,92 @@ struct perf_aux {
 	struct source_window window;
 	u32 cpu;
 	int fd;
-	bool unreported;
-	bool on;
+	bool record_lost;
+	bool enabled;
 	bool stale;
 };
 
-/* Of the area, a power of two: at 1,000 samples a second 4 s of records. The ring is a quarter. */
+/* Default size of an AUX area: the records of 4 s, at 1,000 samples a second. */
 #define PERF_AUX_AREA_SIZE (256U << 10)
-#define PERF_AUX_AREA_LEAST (64U << 10)
 
-/** perf_aux_ring_size() - of the ring that goes with an area of @area bytes */
-static inline u32 perf_aux_ring_size(u32 area)
+/** perf_aux_ring_size() - return the bytes of the ring for an AUX area of @area_size bytes */
+static inline u32 perf_aux_ring_size(u32 area_size)
 {
-	return area / 4;
+	return area_size / 4;
 }
 
 /**
- * perf_aux_open() - the event @attr on @cpu, disabled
- * @area_size: of the area, a power of two
- * @window: cpu, midr, interval ... of its windows
- * @health: where what goes wrong is counted
+ * perf_aux_open() - open an SPE event, disabled
+ * @aux: zero, or closed; blind time and lost bytes of the closed event are reported with the
+ *	first window of the new one
+ * @host: the interface to the kernel
+ * @attr: the attribute of the event
+ * @cpu: the CPU
+ * @area_size: bytes of the AUX area, a power of two
+ * @window: the members that all windows have in common
+ * @health: counters of faults, which the event updates
  *
- * What an event on the same CPU left in @aux to be told (time, bytes) is told with the first
- * window of this one.
- *
- * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf or mmap.
+ * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf_event_open() or mmap().
  */
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
 		  const struct source_window *window, struct source_health *health);
 
-/** perf_aux_close() - may be called on a closed one */
+/** perf_aux_close() - close the event; does nothing if it is closed */
 void perf_aux_close(struct perf_aux *aux);
 
-/** perf_aux_blind() - it was for @ns, and why */
-void perf_aux_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
+/** perf_aux_add_blind() - add @ns of blind time, which the next window reports */
+void perf_aux_add_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
 
 /**
- * perf_aux_report_pending() - hand over a window of no bytes with what the next one would have to tell
+ * perf_aux_report_pending() - deliver blind time and lost bytes in an empty window
  *
- * Where there is none to come, or where it would be taken for the time after perf_aux_start().
+ * Needed if no window may follow, or if perf_aux_start() follows: the next window would report
+ * them as part of the time after the start.
  */
 void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sink);
 
-/** perf_aux_start() - enable; that it was stopped until now is not blind */
+/** perf_aux_start() - enable the event; the time before is not blind; 0 or negative errno */
 int perf_aux_start(struct perf_aux *aux);
 
-/** perf_aux_stop() - disable; the kernel says in the ring what the SPU wrote last */
+/** perf_aux_stop() - disable the event; the kernel adds a record of the last window to the ring */
 void perf_aux_stop(struct perf_aux *aux);
 
 /**
- * perf_aux_drain() - hand over every window that the ring tells of
+ * perf_aux_drain() - deliver every window that the ring describes
  *
- * Where the driver has disabled the event (no room, records lost) it is enabled
- * again, unless it was stopped, and the time in between is blind.
+ * The driver disables the event if the AUX area is full or if records were lost. Unless the event
+ * was stopped, this enables it again, and counts the time between as blind.
  *
- * Return: windows handed over, or -EBADMSG if the ring cannot be walked: what it
- * told of is lost then, and the event is to be opened anew.
+ * Return: the number of windows; -EBADMSG if the ring is corrupt: then its windows are lost, and
+ * the event must be closed and opened again.
  */
 int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
 
 /**
- * perf_aux_flush() - make the driver tell what the SPU has written so far, and hand it over
+ * perf_aux_flush() - close the current window and deliver it
  *
- * An SPU that a fault has stopped, of which the driver says nothing but in the kernel's log,
- * goes on from here.
+ * Disabling and enabling the event makes the driver report what the SPU has written. It also
+ * restarts an SPU that a fault has stopped, which the driver reports in the kernel's log only.
  *
- * Return: as perf_aux_drain().
+ * Return: as for perf_aux_drain().
  */
 int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink);
 
 /**
- * perf_aux_period() - another period from now on; windows have @interval from there on
+ * perf_aux_set_period() - change the period of the event
+ * @aux: the event
+ * @period: the new period, in operations
+ * @interval: &source_window.interval of the windows from now on
  *
- * The driver closes the window that is open. A second one before the first is drained is -EAGAIN.
+ * The driver closes the current window.
+ *
+ * Return: 0; -EAGAIN if the windows of the last change are not drained yet; another negative
+ * errno of the driver.
  */
-int perf_aux_period(struct perf_aux *aux, u64 period, u32 interval);
+int perf_aux_set_period(struct perf_aux *aux, u64 period, u32 interval);
 
-/**
- * perf_aux_is_dead() - whether the event has not been on its CPU since this was asked last
- *
- * The kernel takes events from a CPU that goes offline and does not put them back.
- */
+/** perf_aux_is_dead() - check as perf_event_is_dead(), since the last call for @aux */
 bool perf_aux_is_dead(struct perf_aux *aux);
 
 #endif

@@ -20,7 +20,7 @@ static const char *const setting_names[PERF_PMU_SETTINGS] = {
 	[PERF_PMU_INV_DATA_SRC_FILTER] = "inv_data_src_filter",
 };
 
-/* Where config, config1 ... stand in struct perf_event_attr, in words. */
+/* Index of config, config1, ... in &perf_pmu_attr.words. */
 static const u8 config_words[] = {
 	offsetof(struct perf_event_attr, config) / sizeof(u64),
 	offsetof(struct perf_event_attr, config1) / sizeof(u64),
@@ -29,7 +29,6 @@ static const u8 config_words[] = {
 	17, /* PERF_ATTR_SIZE_VER9 */
 };
 
-/* A line of @file below @folder, without its newline. */
 static int read_line(int folder, const char *file, char *text, size_t size)
 {
 	ssize_t n;
@@ -63,7 +62,7 @@ static int read_number(int folder, const char *file, u64 *ret_number)
 	return 0;
 }
 
-/* @text begins with "config": "config2:0-11", "config:1", "config1:0-63" */
+/* @text is "config:1" or "config2:0-11"; the caller has checked that it starts with "config". */
 static int parse_field(const char *text, struct perf_pmu_field *ret_field)
 {
 	unsigned int word = 0, low, high;
@@ -92,7 +91,7 @@ static int parse_field(const char *text, struct perf_pmu_field *ret_field)
 	return 0;
 }
 
-/* A setting that this kernel does not have is no error here: perf_pmu_set() says so. */
+/* A setting that this kernel does not have has width 0, for which perf_pmu_set() fails. */
 static int read_fields(int folder, struct perf_pmu *pmu)
 {
 	char file[64], text[64] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The PMUs "arm_spe_*" of a stock kernel, as sysfs describes them: one for each
- * kind of core, each with the CPUs that it serves and the places of its settings.
+ * The PMUs "arm_spe_*" of the kernel's driver, as sysfs describes them. There is one for each kind
+ * of core, with the CPUs that it serves and the positions of its settings in perf_event_attr.
  */
 #ifndef SPEPROF_PERF_PMU_H
 #define SPEPROF_PERF_PMU_H
@@ -13,7 +13,7 @@
 
 #define PERF_PMU_MAX 8
 
-/* The settings of format/ that are used. */
+/* The settings in format/ that speprof uses. */
 enum perf_pmu_setting {
 	PERF_PMU_TS_ENABLE,
 	PERF_PMU_PA_ENABLE,
@@ -28,7 +28,12 @@ enum perf_pmu_setting {
 	PERF_PMU_SETTINGS,
 };
 
-/** struct perf_pmu_field - bits @shift to @shift + @width - 1 of config@word; @width 0: not there */
+/**
+ * struct perf_pmu_field - the position of a setting in perf_event_attr
+ * @word: 0: config, 1: config1, ...
+ * @shift: its lowest bit
+ * @width: its bits; 0: this kernel does not have the setting
+ */
 struct perf_pmu_field {
 	u8 word;
 	u8 shift;
@@ -36,8 +41,9 @@ struct perf_pmu_field {
 };
 
 /**
- * union perf_pmu_attr - an attribute with what later kernels have behind the one of this build
- * @words: config3 and config4 are the last two
+ * union perf_pmu_attr - an attribute with space for fields of kernels newer than the headers
+ * @attr: the attribute of the headers
+ * @words: the whole attribute; config3 and config4 are the last two words
  */
 union perf_pmu_attr {
 	struct perf_event_attr attr;
@@ -45,12 +51,13 @@ union perf_pmu_attr {
 };
 
 /**
- * struct perf_pmu - of one kind of core
- * @type: of perf_event_attr
- * @cpus: that it serves, online or not
- * @interval_min: caps/min_interval, in operations
- * @ernd: caps/ernd: jitter does not move the mean interval (D17.3.4.3)
- * @unit: &enum sample_unit: what intervals count, by caps/arch_inst
+ * struct perf_pmu - the PMU of one kind of core
+ * @type: perf_event_attr.type
+ * @ernd: caps/ernd: jitter does not change the mean interval (D17.3.4.3)
+ * @unit: what intervals count, by caps/arch_inst, &enum sample_unit
+ * @interval_min: caps/min_interval, in operations; 0: unknown
+ * @cpus: the CPUs that it serves, online or not
+ * @fields: the positions of its settings
  */
 struct perf_pmu {
 	u32 type;
@@ -62,23 +69,28 @@ struct perf_pmu {
 };
 
 /**
- * perf_pmu_list() - the SPE PMUs in @devices, /sys/bus/event_source/devices
- * @ret_pmus: room for PERF_PMU_MAX
+ * perf_pmu_list() - read the SPE PMUs of the kernel
+ * @devices: path of /sys/bus/event_source/devices
+ * @ret_pmus: array of PERF_PMU_MAX entries
  *
- * Return: how many; 0 if the kernel drives no SPU; what cannot be read in one
- * of them is a negative errno.
+ * Return: the number of PMUs; 0 if the kernel drives no SPU; a negative errno if one of them
+ * cannot be read.
  */
 int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
 
 /**
- * perf_pmu_set() - @value to its place in @attr, whose size becomes what it needs
+ * perf_pmu_set() - set a setting in an attribute
+ * @pmu: the PMU
+ * @setting: the setting
+ * @value: its value; 0 changes nothing and always succeeds
+ * @attr: the attribute; its size grows to include the setting
  *
- * Return: 0; -EOPNOTSUPP if it is not there or does not fit.
+ * Return: 0; -EOPNOTSUPP if the PMU does not have the setting, or the value is too large.
  */
 int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
 		 union perf_pmu_attr *attr);
 
-/** perf_pmu_filters() - SOURCE_FILTERS_* that it has places for */
+/** perf_pmu_filters() - return the SOURCE_FILTERS_* that the driver supports */
 u8 perf_pmu_filters(const struct perf_pmu *pmu);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The SPUs as a stock kernel's own driver offers them: an event of "arm_spe_N" on
- * each CPU, with an AUX area, for machines where no module may be loaded.
+ * The source for machines on which no module may be loaded: the kernel's own SPE driver. Each CPU
+ * has an event of the PMU "arm_spe_N", with an AUX area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +14,23 @@
 
 #include "codec/registers.h"
 #include "perf-aux.h"
-#include "perf-internal.h"
-#include "perf-open-error.h"
 #include "perf-pmu.h"
 #include "util/time.h"
 
-/* So often all is looked at, and of a CPU without a window the driver is asked for what there is. */
+/* How often CPUs are checked, and the window of a CPU that delivered none is closed. */
 #define FLUSH_NS 1000000000ULL
-/* PMSIRR.INTERVAL, bits 31:8, in operations: the driver cuts off what is below. */
+/* PMSIRR_EL1.INTERVAL has bits 31:8 of the period, in operations; the driver clears the others. */
 #define INTERVAL_MASK  0xffffff00ULL
-#define INTERVAL_LEAST 256
-/* Records that may wait for a watermark: a quarter of a second's. */
+#define INTERVAL_MIN   256
+/* The reader is woken for the records of 250 ms, of RECORD_SIZE bytes each. */
 #define RECORD_SIZE   64
 #define WATERMARK_MIN 4096
 
 /**
- * struct perf_missing - of a CPU that is online and has no event, though it is to be sampled
- * @since: from when on that is not booked yet, ns; 0: it has one, or is offline
+ * struct perf_missing - the blind time of an online CPU for which no event could be opened
+ * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, or is
+ *	offline
+ * @cause: why the CPU is blind
  */
 struct perf_missing {
 	u64 since;
@@ -46,10 +46,10 @@ struct perf_source {
 	int epoll;
 	int timer;
 	bool running;
-	u64 checked_ns;
-	struct source_tune *tunes; /* by CPU; a scale of 0: none */
+	u64 checked_ns; /* time of the last check_cpus() */
+	struct source_tune *tunes; /* by CPU; scale 0: not tuned */
 	struct perf_missing *missing; /* by CPU */
-	u32 count; /* CPUs up to the highest that has an SPU */
+	u32 count; /* entries by CPU: one more than the highest CPU with an SPU */
 	struct perf_aux cpus[];
 };
 
@@ -66,7 +66,7 @@ static const struct perf_pmu *pmu_of(const struct perf_source *p, u32 cpu)
 	return NULL;
 }
 
-/* The kernel gives it to anyone, as it stands in the register; 0 if it does not. */
+/* 0 if the kernel does not provide it. */
 static u64 read_midr(const struct perf_source *p, u32 cpu)
 {
 	char path[256], text[32] = "";
@@ -87,25 +87,24 @@ static u32 area_size(const struct source_config *config)
 	return config->ring_size ? config->ring_size : PERF_AUX_AREA_SIZE;
 }
 
-/* Locked for each CPU. */
-static u64 aux_bytes(const struct source_config *config)
+/* Bytes of kernel memory for the ring and the AUX area of one CPU. */
+static u64 cpu_locked_bytes(const struct source_config *config)
 {
 	return area_size(config) + (u64)perf_aux_ring_size(area_size(config));
 }
 
 static u32 watermark(const struct source_config *config)
 {
-	u32 most = area_size(config) / 4;
+	u32 max = area_size(config) / 4;
 	u64 bytes = 250000000ULL / config->interval_ns * RECORD_SIZE;
 
 	if (bytes < WATERMARK_MIN)
 		return WATERMARK_MIN;
-	return bytes > most ? most : (u32)bytes;
+	return bytes > max ? max : (u32)bytes;
 }
 
-/* The settings, in the places that this PMU has for them. */
-static int fill_settings(const struct perf_pmu *pmu, const struct source_config *c,
-			 union perf_pmu_attr *attr)
+static int set_options(const struct perf_pmu *pmu, const struct source_config *c,
+		       union perf_pmu_attr *attr)
 {
 	int r = perf_pmu_set(pmu, PERF_PMU_TS_ENABLE, 1, attr);
 
@@ -114,9 +113,9 @@ static int fill_settings(const struct perf_pmu *pmu, const struct source_config 
 	return r < 0 ? r : perf_pmu_set(pmu, PERF_PMU_JITTER, c->jitter, attr);
 }
 
-/* Likewise; all of them or none. */
-static bool fill_common(const struct perf_pmu *pmu, const struct source_config *c,
-			union perf_pmu_attr *attr)
+/* Set the filters that FEAT_SPE defines: all of them, or none if one is unsupported. */
+static bool set_base_filters(const struct perf_pmu *pmu, const struct source_config *c,
+			     union perf_pmu_attr *attr)
 {
 	const struct {
 		enum perf_pmu_setting setting;
@@ -137,24 +136,32 @@ static bool fill_common(const struct perf_pmu *pmu, const struct source_config *
 	return true;
 }
 
-/* What @source is asked for; each PMU that cannot takes its part of that back. */
-static void want_filters(struct source *source, const struct source_config *c)
+/* Assume that all PMUs support the filters of @c; set_filters() clears what one does not. */
+static void filters_init(struct source *source, const struct source_config *c)
 {
 	source->filters = source_filters(c);
 	source->filters_not = c->filter_events_not;
 	source->filters_sources = c->filter_sources_not;
 }
 
-/* Likewise; what later kernels and SPUs alone have by itself. */
-static void fill_filters(const struct perf_pmu *pmu, const struct source_config *c,
-			 union perf_pmu_attr *attr, struct source *source)
+/* Filters that only newer kernels and SPUs support are set one by one. */
+static void set_filters(const struct perf_pmu *pmu, const struct source_config *c,
+			union perf_pmu_attr *attr, struct source *source)
 {
-	if (!fill_common(pmu, c, attr))
+	if (!set_base_filters(pmu, c, attr))
 		source->filters = false;
 	if (perf_pmu_set(pmu, PERF_PMU_INV_EVENT_FILTER, c->filter_events_not, attr) < 0)
 		source->filters_not = false;
 	if (perf_pmu_set(pmu, PERF_PMU_INV_DATA_SRC_FILTER, c->filter_sources_not, attr) < 0)
 		source->filters_sources = false;
+}
+
+/* The driver rounds the period in the same way, and does not report it. */
+static u64 clamp_interval(u64 interval)
+{
+	if (interval < INTERVAL_MIN)
+		interval = INTERVAL_MIN;
+	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
 }
 
 static u64 cpu_interval(const struct perf_source *p, u32 cpu)
@@ -163,12 +170,10 @@ static u64 cpu_interval(const struct perf_source *p, u32 cpu)
 
 	if (p->tunes[cpu].scale)
 		interval = interval * p->tunes[cpu].scale / SOURCE_TUNE_ONE;
-	if (interval < INTERVAL_LEAST)
-		interval = INTERVAL_LEAST;
-	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
+	return clamp_interval(interval);
 }
 
-/* The kernel's driver puts the period's upper 24 bits into PMSIRR_EL1.INTERVAL (D17.3.4). */
+/* The mean for the upper 24 bits of the period in PMSIRR_EL1.INTERVAL (D17.3.4). */
 static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu, u32 cpu)
 {
 	return (u32)cpu_interval(p, cpu) + (p->config.jitter && !pmu->ernd ? 128 : 1);
@@ -206,8 +211,8 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	};
 	int r;
 
-	r = fill_settings(pmu, &p->config, &attr);
-	fill_filters(pmu, &p->config, &attr, &p->source);
+	r = set_options(pmu, &p->config, &attr);
+	set_filters(pmu, &p->config, &attr, &p->source);
 	if (r >= 0)
 		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
 				  &window, &p->source.health);
@@ -217,7 +222,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	if (r < 0)
 		perf_aux_close(&p->cpus[cpu]);
 	else
-		p->source.locked += aux_bytes(&p->config);
+		p->source.locked_bytes += cpu_locked_bytes(&p->config);
 	return r;
 }
 
@@ -228,37 +233,35 @@ static const char *open_reason(const struct source_config *config, int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		physical = config->physical ? perf_open_error_physical() : NULL;
-		return physical ? physical : perf_open_error_reason();
+		physical = config->physical ? perf_event_physical_reason() : NULL;
+		return physical ? physical : perf_event_open_reason();
 	case EOPNOTSUPP:
-		return "the kernel's SPE driver knows no timestamps, no jitter or no physical "
+		return "the kernel's SPE driver does not support timestamps, jitter or physical "
 		       "addresses";
 	case EMFILE:
 	case ENFILE:
-		return "one descriptor for each CPU is needed and the limit of open files is "
-		       "reached";
+		return "perf_event_open needs one descriptor for each CPU, and the limit of open "
+		       "files is reached (RLIMIT_NOFILE)";
 	case ENOMEM:
-		return "no memory for the AUX areas";
+		return "out of memory for the AUX areas";
 	default:
 		return "the kernel's SPE driver refused an event";
 	}
 }
 
-/* It is tried again: see follow_cpus(). */
-static void report_offline(struct perf_source *p, u32 cpu, int error)
+static void set_no_event_reason(struct perf_source *p, u32 cpu, int error)
 {
 	char *reason = p->source.health.no_event_reason;
 
 	if (error == EBUSY)
 		snprintf(reason, sizeof(p->source.health.no_event_reason),
-			 "CPU %u: its SPU is in use, by a perf record -e arm_spe_0// as it seems",
-			 cpu);
+			 "CPU %u: its SPU is in use, probably by perf record -e arm_spe_0//", cpu);
 	else
 		snprintf(reason, sizeof(p->source.health.no_event_reason), "CPU %u: %s: %s", cpu,
 			 open_reason(&p->config, error), strerror(error));
 }
 
-/* As open_cpu(), for a CPU that is online; without an event it is blind from @since on. */
+/* Open the event of a CPU that should be online. On failure the CPU is blind from @since on. */
 static int open_online(struct perf_source *p, u32 cpu, u64 since)
 {
 	int r = open_cpu(p, cpu);
@@ -268,23 +271,22 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 		return r;
 	p->missing[cpu].since = since;
 	p->missing[cpu].cause = r == -EBUSY ? SOURCE_BLIND_HANDOVER : SOURCE_BLIND_UNKNOWN;
-	report_offline(p, cpu, -r);
+	set_no_event_reason(p, cpu, -r);
 	return r;
 }
 
-/* Told at once: the window after it begins with an event, which there may never be. */
-static void account_offline(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
+/* Report the blind time now: without an event there may never be another window. */
+static void account_missing(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
 {
 	struct perf_missing *missing = &p->missing[cpu];
 
 	if (missing->since && p->running && now > missing->since) {
-		perf_aux_blind(&p->cpus[cpu], missing->cause, now - missing->since);
+		perf_aux_add_blind(&p->cpus[cpu], missing->cause, now - missing->since);
 		missing->since = now;
 	}
 	perf_aux_report_pending(&p->cpus[cpu], sink);
 }
 
-/* Those that are sampled, and those that should be. */
 static void count_cpus(struct perf_source *p)
 {
 	u32 open = 0, missing = 0;
@@ -299,16 +301,19 @@ static void count_cpus(struct perf_source *p)
 		*p->source.health.no_event_reason = '\0';
 }
 
-/* The event of a CPU that went away is dead: what it wrote is read, and it is closed. */
+/* Deliver what the event has written, and close it. */
 static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct source_sink *sink)
 {
 	perf_aux_drain(aux, sink);
 	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
 	perf_aux_close(aux);
-	p->source.locked -= aux_bytes(&p->config);
+	p->source.locked_bytes -= cpu_locked_bytes(&p->config);
 }
 
-/* With the configuration that holds now; from @since on it is blind, or from its last window's end. */
+/*
+ * Replace the event by one with the current configuration. The CPU is blind from @since, or from
+ * the end of its last window if that is later.
+ */
 static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_blind cause,
 		       const struct source_sink *sink)
 {
@@ -319,24 +324,24 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 	close_cpu(p, aux, sink);
 	now = time_now_ns();
 	since = since > aux->armed_from ? since : aux->armed_from;
-	perf_aux_blind(aux, cause, p->running && now > since ? now - since : 0);
+	perf_aux_add_blind(aux, cause, p->running && now > since ? now - since : 0);
 	perf_aux_report_pending(aux, sink);
 	if (open_online(p, cpu, now) >= 0 && p->running)
 		perf_aux_start(aux);
 }
 
-/* A CPU without an event: is there one to be had? */
-static void reopen_event(struct perf_source *p, u32 cpu, const struct source_sink *sink)
+/* Try again to open an event for a CPU that has none. */
+static void retry_cpu(struct perf_source *p, u32 cpu, const struct source_sink *sink)
 {
 	u64 now = time_now_ns();
 
-	account_offline(p, cpu, now, sink);
+	account_missing(p, cpu, now, sink);
 	if (open_online(p, cpu, now) >= 0)
 		perf_aux_start(&p->cpus[cpu]);
 }
 
-/* CPUs come and go; those without an SPU are not asked. */
-static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
+/* Close the events of CPUs that went offline, and open events for those that came online. */
+static void check_cpus(struct perf_source *p, const struct source_sink *sink)
 {
 	struct cpu_list online = { 0 };
 	char path[256];
@@ -355,7 +360,7 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 			p->missing[cpu].since = 0;
 			perf_aux_report_pending(aux, sink);
 		} else if (aux->fd < 0) {
-			reopen_event(p, cpu, sink);
+			retry_cpu(p, cpu, sink);
 		} else if (perf_aux_is_dead(aux)) {
 			reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 		}
@@ -363,7 +368,7 @@ static void follow_cpus(struct perf_source *p, const struct source_sink *sink)
 	count_cpus(p);
 }
 
-/* Quiet CPUs wake nobody. */
+/* The event of a CPU that writes few records never reaches its watermark. */
 static void set_timer(const struct perf_source *p, u64 ns)
 {
 	const struct timespec every = { .tv_sec = (time_t)(ns / 1000000000ULL),
@@ -386,7 +391,6 @@ static int perf_start(struct source *source)
 			p->missing[cpu].since = now;
 	p->running = r >= 0;
 	p->checked_ns = now;
-	/* All of them or none. */
 	for (u32 cpu = 0; cpu < p->count && r < 0; cpu++)
 		perf_aux_stop(&p->cpus[cpu]);
 	set_timer(p, p->running ? FLUSH_NS : 0);
@@ -403,7 +407,7 @@ static void perf_stop(struct source *source)
 
 		perf_aux_stop(&p->cpus[cpu]);
 		if (missing->since && p->running && now > missing->since)
-			perf_aux_blind(&p->cpus[cpu], missing->cause, now - missing->since);
+			perf_aux_add_blind(&p->cpus[cpu], missing->cause, now - missing->since);
 	}
 	p->running = false;
 	set_timer(p, 0);
@@ -414,8 +418,7 @@ static int perf_fd(struct source *source)
 	return perf_of(source)->epoll;
 }
 
-/* perf's poll is ready once for each wakeup: this takes it back. */
-static void take_readiness(struct perf_source *p)
+static void clear_readiness(struct perf_source *p)
 {
 	struct epoll_event events[64];
 	u64 expirations;
@@ -430,8 +433,8 @@ static bool is_past(u64 since, u64 ns, u64 now)
 }
 
 /*
- * A CPU whose windows come of themselves is not disturbed; one that has none to give, not each
- * time that another one's wake the reader. Every time that the timer does: half of it is enough.
+ * Whether the driver must be made to close the window of a CPU. Closing one costs an interrupt, so
+ * that is done only if the CPU delivered none for FLUSH_NS, and once for each expiry of the timer.
  */
 static bool is_quiet(const struct perf_aux *aux, u64 now)
 {
@@ -451,7 +454,7 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	r = perf_aux_drain(aux, sink);
 	if (r == 0 && p->running && is_quiet(aux, now))
 		r = perf_aux_flush(aux, sink);
-	/* Nobody knows since when nothing of it counts: see give_up() of perf-aux.c. */
+	/* The start of the blind time is unknown: see drop_unread() in perf-aux.c. */
 	if (r < 0)
 		reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 	else if (aux->stale)
@@ -463,11 +466,11 @@ static int perf_drain(struct source *source, const struct source_sink *sink)
 	struct perf_source *p = perf_of(source);
 	u64 now = time_now_ns();
 
-	take_readiness(p);
+	clear_readiness(p);
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		drain_cpu(p, cpu, now, sink);
 	if (p->running && now - p->checked_ns >= FLUSH_NS) {
-		follow_cpus(p, sink);
+		check_cpus(p, sink);
 		p->checked_ns = now;
 	}
 	return 0;
@@ -518,10 +521,7 @@ static void perf_free(struct source *source)
 	free(p);
 }
 
-static int perf_configure(struct source *source, const struct source_config *config,
-			  const char **ret_reason);
-
-/* The driver takes another period as it goes; one that does not has another event. */
+/* A driver that cannot change the period of an event needs a new event. */
 static int perf_tune(struct source *source, const struct source_tune *tune)
 {
 	struct perf_source *p = perf_of(source);
@@ -536,8 +536,42 @@ static int perf_tune(struct source *source, const struct source_tune *tune)
 	p->tunes[tune->cpu] = *tune;
 	if (cpu_interval(p, tune->cpu) == before || aux->fd < 0)
 		return 0;
-	if (perf_aux_period(aux, cpu_interval(p, tune->cpu), mean_interval(p, pmu, tune->cpu)) < 0)
+	if (perf_aux_set_period(aux, cpu_interval(p, tune->cpu), mean_interval(p, pmu, tune->cpu)) <
+	    0)
 		aux->stale = true;
+	return 0;
+}
+
+/* The interval starts as if each operation took 1 ns, as with the module. */
+static u64 initial_interval(const struct perf_pmu *pmus, int count,
+			    const struct source_config *config)
+{
+	u64 interval = config->interval_ns;
+
+	for (int i = 0; i < count; i++)
+		if (interval < pmus[i].interval_min)
+			interval = pmus[i].interval_min;
+	return clamp_interval(interval);
+}
+
+/* Attributes of an event cannot change: the next drain replaces the events. */
+static int perf_configure(struct source *source, const struct source_config *config,
+			  const char **ret_reason __attribute__((unused)))
+{
+	struct perf_source *p = perf_of(source);
+	union perf_pmu_attr attr = { 0 };
+	u32 ring_size;
+
+	/* Existing AUX areas cannot change their size. */
+	ring_size = p->config.ring_size;
+	p->config = *config;
+	p->config.ring_size = ring_size;
+	source->interval_ns = initial_interval(p->pmus, p->pmu_count, config);
+	filters_init(source, config);
+	for (int i = 0; i < p->pmu_count; i++)
+		set_filters(&p->pmus[i], config, &attr, source);
+	for (u32 cpu = 0; cpu < p->count; cpu++)
+		p->cpus[cpu].stale = true;
 	return 0;
 }
 
@@ -563,53 +597,18 @@ static int open_cpus(struct perf_source *p, const char **ret_reason)
 		if (!pmu_of(p, cpu))
 			continue;
 		r = open_online(p, cpu, now);
-		/* A CPU that is offline is followed, and one whose SPU somebody else has. */
+		/* check_cpus() tries CPUs again that are offline or whose SPU is in use. */
 		if (r < 0 && r != -ENODEV && r != -EBUSY) {
 			*ret_reason = open_reason(&p->config, -r);
 			return r;
 		}
 	}
 	count_cpus(p);
-	/* One of several parts may have none yet. */
-	if (!p->source.cpus && !p->source.health.cpus_stopped && p->config.parts < 2) {
+	/* A partition may have no CPU yet. */
+	if (!p->source.cpus && !p->source.health.cpus_stopped && p->config.partitions < 2) {
 		*ret_reason = "no CPU with an SPU is online";
 		return -ENODEV;
 	}
-	return 0;
-}
-
-/* As the module's: one operation a nanosecond is taken for a start. */
-static u64 interval_of(const struct perf_pmu *pmus, int count, const struct source_config *config)
-{
-	u64 interval = config->interval_ns;
-
-	for (int i = 0; i < count; i++)
-		if (interval < pmus[i].interval_min)
-			interval = pmus[i].interval_min;
-	if (interval < INTERVAL_LEAST)
-		interval = INTERVAL_LEAST;
-	/* The driver does likewise, and does not say so. */
-	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
-}
-
-/* Another attribute is another event: CPUs are blind between the two, which the next drain opens. */
-static int perf_configure(struct source *source, const struct source_config *config,
-			  const char **ret_reason __attribute__((unused)))
-{
-	struct perf_source *p = perf_of(source);
-	union perf_pmu_attr attr = { 0 };
-	u32 area;
-
-	/* Areas stay as large as they are. */
-	area = p->config.ring_size;
-	p->config = *config;
-	p->config.ring_size = area;
-	source->interval_ns = interval_of(p->pmus, p->pmu_count, config);
-	want_filters(source, config);
-	for (int i = 0; i < p->pmu_count; i++)
-		fill_filters(&p->pmus[i], config, &attr, source);
-	for (u32 cpu = 0; cpu < p->count; cpu++)
-		p->cpus[cpu].stale = true;
 	return 0;
 }
 
@@ -637,11 +636,11 @@ static struct perf_source *perf_new(const struct source_config *config,
 	}
 	p->source = (struct source){
 		.ops = &perf_ops,
-		.by = "AUX areas",
+		.method = "AUX areas",
 		.backend = BACKEND_HARDWARE,
-		.interval_ns = interval_of(pmus, count, config),
+		.interval_ns = initial_interval(pmus, count, config),
 	};
-	want_filters(&p->source, config);
+	filters_init(&p->source, config);
 	p->config = *config;
 	p->host = *host;
 	memcpy(p->pmus, pmus, sizeof(p->pmus));
@@ -674,7 +673,7 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 
 	count = perf_pmu_list(host->devices, pmus);
 	if (count <= 0) {
-		*ret_reason = count ? "what sysfs says of arm_spe_0 could not be read" :
+		*ret_reason = count ? "the description of arm_spe_0 in sysfs could not be read" :
 				      "the kernel drives no SPU (no arm_spe_0 in sysfs)";
 		return count ?: -ENOENT;
 	}
@@ -689,10 +688,10 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 		perf_free(&p->source);
 		return r;
 	}
-	/* What the driver of a stock kernel does not tell or do: Documentation/howto/without-the-module.md. */
+	/* Documentation/howto/without-the-module.md explains these limits. */
 	snprintf(p->source.reason, sizeof(p->source.reason),
-		 "faults are told in the kernel's log only, windows that a reader is late for are "
-		 "not sampled, no container is told apart in hardware");
+		 "faults are reported in the kernel's log only, an SPU stops while its AUX area "
+		 "is full, and hardware cannot filter by container");
 	*ret_source = &p->source;
 	return 0;
 }

@@ -36,8 +36,8 @@ static int watch_uring(struct ring_watch *watch)
 static int watch_epoll(struct ring_watch *watch)
 {
 	/*
-	 * By edge, as multishot polls are: what was drained and is not released yet leaves
-	 * the ring readable.
+	 * Edge-triggered, like multishot polls: a ring stays readable while its drained records
+	 * are not released.
 	 */
 	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI | EPOLLET };
 
@@ -52,7 +52,6 @@ static int watch_epoll(struct ring_watch *watch)
 	return 0;
 }
 
-/* Where io_uring is refused (sysctl, seccomp), epoll does the same. */
 int ring_watch_init(struct ring_watch *watch, const int *fds, u32 count, bool uring)
 {
 	*watch = (struct ring_watch){ .fds = fds, .count = count, .epoll = -1 };
@@ -80,8 +79,8 @@ int ring_watch_fd(const struct ring_watch *watch)
 	return watch->uring ? watch->io.ring_fd : watch->epoll;
 }
 
-/* A multishot poll ends when the kernel says so: then it is armed again. */
-static int take_completions(struct ring_watch *watch)
+/* A completion without IORING_CQE_F_MORE ended its multishot poll: arm a new one. */
+static int clear_completions(struct ring_watch *watch)
 {
 	struct io_uring_cqe *cqe;
 	unsigned int head, seen = 0, armed = 0;
@@ -96,8 +95,8 @@ static int take_completions(struct ring_watch *watch)
 	return armed ? io_uring_submit(&watch->io) : 0;
 }
 
-/* Edges that are not taken would wake for ever. */
-static void take_edges(struct ring_watch *watch)
+/* The epoll descriptor stays readable until all its edges are read. */
+static void clear_edges(struct ring_watch *watch)
 {
 	struct epoll_event events[64];
 
@@ -105,23 +104,23 @@ static void take_edges(struct ring_watch *watch)
 		;
 }
 
-int ring_watch_take(struct ring_watch *watch)
+int ring_watch_clear(struct ring_watch *watch)
 {
 	int r;
 
 	if (!watch->uring) {
-		take_edges(watch);
+		clear_edges(watch);
 		return 0;
 	}
-	r = take_completions(watch);
+	r = clear_completions(watch);
 	/*
-	 * Of a reader who was away for longer than the queue holds the rest waits in the kernel,
-	 * which calls the queue readable until somebody asks for it.
+	 * The kernel stores completions that do not fit into the queue, and the descriptor stays
+	 * readable until they are fetched.
 	 */
 	while (r >= 0 && io_uring_cq_has_overflow(&watch->io)) {
 		r = io_uring_get_events(&watch->io);
 		if (r >= 0)
-			r = take_completions(watch);
+			r = clear_completions(watch);
 	}
 	return r < 0 ? r : 0;
 }

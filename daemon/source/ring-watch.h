@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Readiness of many rings as one descriptor: by io_uring, a multishot poll each, or by epoll.
+ * One descriptor that becomes readable when any of many rings does: an io_uring with a multishot
+ * poll for each ring or, where io_uring is refused, an epoll descriptor.
  */
 #ifndef SPEPROF_RING_WATCH_H
 #define SPEPROF_RING_WATCH_H
@@ -10,9 +11,12 @@
 #include "codec/env.h"
 
 /**
- * struct ring_watch - all of it
- * @fds: the rings, the caller's
- * @epoll: -1 where io_uring watches
+ * struct ring_watch - the watched rings
+ * @fds: descriptors of the rings; owned by the caller
+ * @count: number of rings
+ * @epoll: the epoll descriptor; -1 with io_uring
+ * @uring: @io is used
+ * @io: the io_uring
  */
 struct ring_watch {
 	const int *fds;
@@ -23,18 +27,30 @@ struct ring_watch {
 };
 
 /**
- * ring_watch_init() - watch @count rings, by io_uring if @uring and if it is not refused
+ * ring_watch_init() - start to watch rings
+ * @watch: uninitialized; ring_watch_deinit() is needed even if this fails
+ * @fds: descriptors of the rings, which must stay valid
+ * @count: number of rings
+ * @uring: use io_uring, unless it is refused (sysctl, seccomp)
  *
- * Return: 0 or -errno; ring_watch_deinit() is due in both cases.
+ * Return: 0 or negative errno.
  */
 int ring_watch_init(struct ring_watch *watch, const int *fds, u32 count, bool uring);
 
+/** ring_watch_deinit() - stop watching; the rings stay open */
 void ring_watch_deinit(struct ring_watch *watch);
 
-/** ring_watch_fd() - readable once a ring has become so since the last ring_watch_take() */
+/** ring_watch_fd() - readable if a ring became readable after the last ring_watch_clear() */
 int ring_watch_fd(const struct ring_watch *watch);
 
-/** ring_watch_take() - to be called before the rings are read; 0 or -errno */
-int ring_watch_take(struct ring_watch *watch);
+/**
+ * ring_watch_clear() - make ring_watch_fd() unreadable
+ *
+ * Call this before reading the rings: what is written during the read makes the descriptor
+ * readable again.
+ *
+ * Return: 0 or negative errno.
+ */
+int ring_watch_clear(struct ring_watch *watch);
 
 #endif

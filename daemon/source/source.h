@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources: where windows of records come from. The module's rings, a stock
- * kernel's AUX area, the SPU emulated in process, a recording: each hands its
- * windows, and what it knows of tasks, to one sink.
+ * The interface of sample sources. A source delivers windows of SPE records, and the task events
+ * that it knows, to one sink. Sources are the rings of the kernel module, the AUX areas of perf
+ * events, an SPU that is emulated in this process, and recordings.
  */
 #ifndef SPEPROF_SOURCE_H
 #define SPEPROF_SOURCE_H
@@ -10,14 +10,14 @@
 #include "codec/record.h"
 #include "codec/registers.h"
 
-/* Who wrote the records; stands beside every figure that is shown. */
+/* What wrote the records. Every view shows it beside its numbers. */
 enum backend {
-	BACKEND_UNKNOWN,	/* a recording that does not say */
+	BACKEND_UNKNOWN,	/* a recording that does not state it */
 	BACKEND_HARDWARE,
-	BACKEND_EMULATED,	/* process, PC and time true, the rest modelled */
+	BACKEND_EMULATED,	/* process, PC and time are real, all else is modelled */
 };
 
-/* What an SPU's interval counter counts (PMSIDR_EL1.ArchInst): sums never mix them. */
+/* What an SPU's interval counter counts (PMSIDR_EL1.ArchInst). Sums never mix two units. */
 enum sample_unit {
 	UNIT_UNKNOWN,
 	UNIT_MICRO_OPS,
@@ -26,12 +26,13 @@ enum sample_unit {
 };
 
 /**
- * sample_unit_common() - the one unit that all of a sum is weighed in
- * @weight: by unit, &enum sample_unit and what later versions add
- * @count: places of @weight
+ * sample_unit_common() - find the one unit in which all of a sum was counted
+ * @weight: the weight that was counted in each unit, indexed by &enum sample_unit; a later
+ *	version may have more units than this one
+ * @count: entries of @weight
  *
- * Return: a unit, or @count if there are several, none or an unknown one: then only numbers of
- * samples can be compared.
+ * Return: the unit. @count if the weights have several units, none, or UNIT_UNKNOWN: then only
+ * numbers of samples can be compared.
  */
 static inline unsigned int sample_unit_common(const u64 *weight, unsigned int count)
 {
@@ -47,32 +48,38 @@ static inline unsigned int sample_unit_common(const u64 *weight, unsigned int co
 	return unit == UNIT_UNKNOWN ? count : unit;
 }
 
-/* Why sampling was enabled and no window armed, as far as a source tells causes apart. */
+/*
+ * Why a CPU was blind: sampling was enabled, but no window was armed. A source that cannot
+ * distinguish the causes uses SOURCE_BLIND_UNKNOWN.
+ */
 enum source_blind {
 	SOURCE_BLIND_UNKNOWN,
-	SOURCE_BLIND_FULL,	/* no room in a ring or an area, until it was read */
-	SOURCE_BLIND_HANDLING,	/* an event was being handled, or the program changed */
+	SOURCE_BLIND_FULL,	/* the ring or the AUX area was full, until it was read */
+	SOURCE_BLIND_HANDLING,	/* an event was handled, or the registers were reprogrammed */
 	SOURCE_BLIND_THROTTLE,
-	SOURCE_BLIND_HANDOVER,	/* another session had the SPU */
-	SOURCE_BLIND_FAULT,	/* the SPU, or its driver, stopped for one */
-	SOURCE_BLIND_RESTART,	/* the daemon was being restarted, or its source replaced */
-	SOURCE_BLIND_HOTPLUG,	/* the CPU was gone for a moment and nobody told */
+	SOURCE_BLIND_HANDOVER,	/* another session, or another user of perf, had the SPU */
+	SOURCE_BLIND_FAULT,	/* a fault had stopped the SPU or its driver */
+	SOURCE_BLIND_RESTART,	/* the daemon was restarted, or it replaced the source */
+	SOURCE_BLIND_HOTPLUG,	/* the CPU was offline between two checks */
 	SOURCE_BLINDS,
 };
 
-#define WINDOW_TRUNCATED	(1U << 0)	/* the last record may be cut */
-#define WINDOW_PARTIAL		(1U << 1)	/* drained before it was full */
-#define WINDOW_COLLIDED		(1U << 2)
-#define WINDOW_FAULTED		(1U << 3)
-#define WINDOW_SUSPECT		(1U << 4)	/* no byte of it may count (D17.8.4.4) */
-/* perf's PARTIAL: records are missing. Above all flags of the ABI, since recordings hold both. */
+#define WINDOW_TRUNCATED	(1U << 0)	/* the last record may be incomplete */
+#define WINDOW_PARTIAL		(1U << 1)	/* closed before it was full */
+#define WINDOW_COLLIDED		(1U << 2)	/* samples collided (PMBSR_EL1.COLL) */
+#define WINDOW_FAULTED		(1U << 3)	/* closed by a fault */
+#define WINDOW_SUSPECT		(1U << 4)	/* its bytes cannot be trusted (D17.8.4.4) */
+/*
+ * Records are missing: PERF_AUX_FLAG_PARTIAL. The value is above those of all flags of the
+ * module's ABI, because recordings contain both.
+ */
 #define WINDOW_GAPS		(1U << 16)
 
 /**
- * struct tick_clock - Timestamp packets to nanoseconds of the source's clock
+ * struct tick_clock - conversion of Timestamp packets to nanoseconds of the source's clock
  * @zero: ns at tick 0, modulo 2^64
- * @mult: ns = @zero + (ticks * @mult >> @shift); 0 if the clock is unknown
- * @shift: see @mult
+ * @mult: multiplier in ns = @zero + (ticks * @mult >> @shift); 0: the conversion is unknown
+ * @shift: right shift in the same formula
  */
 struct tick_clock {
 	u64 zero;
@@ -81,34 +88,38 @@ struct tick_clock {
 };
 
 /**
- * struct source_window - bytes that an SPU wrote, with what is known of them
- * @data: the records; valid during the sink's call only
- * @len: bytes of them, what PMBPTR advanced
- * @midr: MIDR_EL1 of the CPU, 0 if unknown
- * @start_ns, @end_ns: when it was armed and drained, 0 if unknown
- * @armed_ns: how long of that the SPU was enabled, 0: all of it
- * @blind_ns: time before it in which sampling was enabled and no window armed
- * @blind_by: what is known of its causes: ns by &enum source_blind; UNKNOWN is the rest
- * @lost_bytes: bytes known to be lost before it
- * @written: records the SPU wrote into it, or WINDOW_WRITTEN_UNKNOWN: only the
- *	emulated SPU counts them
- * @interval: mean operations between samples (D17.3.4), 0 if unknown
- * @cpu: the CPU
- * @tid: the only task it can belong to (per-thread recordings), or -1
- * @flags: WINDOW_*
- * @align, @max_record: in bytes, 0 if unknown
- * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
+ * struct source_window - bytes that one SPU wrote between two management events
+ * @data: the records; valid during the call of the sink only
+ * @len: bytes at @data
+ * @decoder: NULL for a window that is delivered in one call. A window that is delivered in
+ *	several chunks, one call each, has its decoder here, positioned at @data; the sink
+ *	continues with it
+ * @size: bytes of all chunks together, unless the file is shorter than that
+ * @midr: MIDR_EL1 of the CPU; 0: unknown
+ * @start_ns: when the window was armed; 0: unknown
+ * @end_ns: when the window was closed; 0: unknown
+ * @armed_ns: for how long between the two the SPU was enabled; 0: all of it
+ * @blind_ns: blind time before the window: sampling was enabled, but no window was armed
+ * @blind_by: ns of @blind_ns by cause, &enum source_blind; what the causes do not add up to has
+ *	an unknown cause
+ * @lost_bytes: bytes before the window that are known to be lost
+ * @written: records that the SPU wrote into the window; WINDOW_WRITTEN_UNKNOWN unless the SPU
+ *	is emulated
+ * @interval: mean number of operations between two samples (D17.3.4); 0: unknown
+ * @cpu: number of the CPU
+ * @tid: the only task that was sampled, in recordings of one thread; -1: any task
+ * @flags: set of WINDOW_*
+ * @align: alignment of records (PMBIDR_EL1.Align), in bytes; 0: unknown
+ * @max_record: size of the largest record (PMSIDR_EL1.MaxSize), in bytes; 0: unknown
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer; 0: unknown
  * @backend: &enum backend
- * @unit: &enum sample_unit, of @interval
- * @clock: of its Timestamp packets
- * @clock_skew_ns: by how much @clock, an anchor at the window's start, and the source's clock
- *	had parted when the window was handed over; 0 if unknown
- * @decoder: the walk through a window that comes in parts, one call each, at @data: the
- *	sink goes on with it. NULL of a window that is there as a whole
- * @size: of a window in parts, what they all come to, unless the file shrinks
+ * @unit: the unit of @interval, &enum sample_unit
+ * @clock: converts the Timestamp packets of this window
+ * @clock_skew_ns: difference between @clock, which was set at the start of the window, and the
+ *	source's clock when the window was delivered; 0: unknown
  *
- * What is said of a window is said with each of its parts, and is to be counted once:
- * with the last, of which &spe_decoder.open is false.
+ * Every chunk of a window repeats the members that describe the whole window. They count once:
+ * with the last chunk, for which &spe_decoder.open is false.
  */
 struct source_window {
 	const u8 *data;
@@ -138,14 +149,14 @@ struct source_window {
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
 
-/** source_window_untimed() - whether @window was armed and does not say for how long */
+/** source_window_untimed() - check for a window that was armed for an unknown time */
 static inline bool source_window_untimed(const struct source_window *window)
 {
 	return (window->len || window->decoder || window->end_ns) && !window->armed_ns &&
 	       (!window->start_ns || !window->end_ns);
 }
 
-/** source_window_armed() - how long the SPU was enabled for @window, in ns; 0 if unknown */
+/** source_window_armed() - return for how many ns the SPU was enabled; 0: unknown */
 static inline u64 source_window_armed(const struct source_window *window)
 {
 	if (window->armed_ns)
@@ -153,21 +164,31 @@ static inline u64 source_window_armed(const struct source_window *window)
 	return window->start_ns && window->end_ns ? window->end_ns - window->start_ns : 0;
 }
 
-/** source_blind_add() - the blind time of @window to sums by cause, which come to its sum */
+/**
+ * source_blind_add() - add the blind time before a window to sums by cause
+ * @by: the sums, in ns, indexed by &enum source_blind
+ * @window: its causes may add up to more or less than its blind time; exactly &blind_ns is added
+ */
 static inline void source_blind_add(u64 by[static SOURCE_BLINDS],
 				    const struct source_window *window)
 {
-	u64 rest = window->blind_ns, part;
+	u64 rest = window->blind_ns, ns;
 
 	for (unsigned int i = SOURCE_BLIND_UNKNOWN + 1; i < SOURCE_BLINDS; i++) {
-		part = window->blind_by[i] < rest ? window->blind_by[i] : rest;
-		by[i] += part;
-		rest -= part;
+		ns = window->blind_by[i] < rest ? window->blind_by[i] : rest;
+		by[i] += ns;
+		rest -= ns;
 	}
 	by[SOURCE_BLIND_UNKNOWN] += rest;
 }
 
-/** source_window_decoder() - the walk through @window: its own, or @local from its start on */
+/**
+ * source_window_decoder() - get the decoder of a window
+ * @window: the window, or a chunk of it
+ * @local: initialized at the start of @window if the window has no decoder of its own
+ *
+ * Return: the decoder of @window, or @local.
+ */
 static inline struct spe_decoder *source_window_decoder(const struct source_window *window,
 							struct spe_decoder *local)
 {
@@ -185,9 +206,10 @@ static inline struct spe_decoder *source_window_decoder(const struct source_wind
 struct task_event;
 
 /**
- * struct source_sink - who takes what a source brings
- * @window: a window, in order of its CPU's time
- * @task: a task event; NULL if they are not wanted
+ * struct source_sink - the receiver of what a source delivers
+ * @window: called for each window; the windows of one CPU come in order of time
+ * @task: called for each task event; NULL: task events are ignored
+ * @ctx: first argument of both
  */
 struct source_sink {
 	void (*window)(void *ctx, const struct source_window *window);
@@ -197,24 +219,28 @@ struct source_sink {
 
 /**
  * struct source_config - what to sample
- * @interval_ns: mean time between samples of a busy CPU, in ns
- * @ring_size: of the module's rings, or perf's AUX areas, bytes, a power of two; 0 for 256 KiB.
- *	A source keeps those it was made with
- * @jitter: perturb the interval at random (PMSIRR.RND)
- * @kernel, @user: Exception levels
- * @no_context: records do not say whose they are (PMSCR.CX is 0)
- * @physical: records have physical addresses (PMSCR.PA); of a session of the module fixed when
- *	it is made: one that began without cannot
- * @filter_*: what the SPU may leave out, as PMSFCR, PMSEVFR, PMSNEVFR and PMSLATFR have it, and
- *	PMSDSFR inverted; 0 for none. Where it cannot, it samples all, and &source.filters says so;
- *	of PMSNEVFR and PMSDSFR, which later SPUs alone have, by themselves
- * @cgroups: sample only what runs in or below these, paths, NULL-terminated; NULL for
- *	everything. Where it cannot, it samples all, and &source.cgroups says so
- * @cgroups_known: they are those that it, or the one before it, was asked for: what is no longer
- *	there is left out, where it would be refused
- * @part, @parts: only CPUs whose number modulo @parts is @part; 0 for all
- * @models: for emulation, profiles by process name, "comm=profile" pairs that
- *	a space parts; "" for none
+ * @interval_ns: mean time between two samples of a busy CPU
+ * @ring_size: bytes of each ring of the module, or of each AUX area of perf, a power of two;
+ *	0: 256 KiB. A source cannot change the size of existing rings
+ * @jitter: perturb the interval at random (PMSIRR_EL1.RND)
+ * @kernel: sample EL1, and EL2 where the kernel runs there
+ * @user: sample EL0
+ * @no_context: records contain no context packets (PMSCR_EL1.CX is 0)
+ * @physical: records contain physical addresses (PMSCR_EL1.PA). A session of the module needs
+ *	the right for that from its creation on
+ * @filter_types: operation types to sample: SPE_PMSFCR_B, _LD, _ST; 0: all
+ * @filter_events: events that a record must have, as PMSEVFR_EL1; 0: no filter
+ * @filter_events_not: events that a record must not have, as PMSNEVFR_EL1 (FEAT_SPEv1p2)
+ * @filter_sources_not: data sources to leave out, as the inverse of PMSDSFR_EL1 (FEAT_SPE_FDS)
+ * @filter_latency: least total latency of a record, as PMSLATFR_EL1.MINLAT; 0: no filter
+ * @cgroups: paths; sample only tasks in or below these cgroups; NULL-terminated. NULL: all tasks
+ * @skip_missing_cgroups: ignore paths that no longer exist; otherwise they are an error
+ * @partition: sample only the CPUs whose number modulo @partitions is this
+ * @partitions: 0 or 1: sample all CPUs
+ * @models: for the emulated SPU: "comm=profile" pairs, separated by white space; "": none
+ *
+ * A source that cannot filter in hardware samples everything, and reports that: &source.filters,
+ * &source.filters_not, &source.filters_sources and &source.cgroups.
  */
 struct source_config {
 	u64 interval_ns;
@@ -224,31 +250,35 @@ struct source_config {
 	bool user;
 	bool no_context;
 	bool physical;
-	u64 filter_types;	/* SPE_PMSFCR_B, _LD, _ST */
-	u64 filter_events;	/* PMSEVFR */
-	u64 filter_events_not;	/* PMSNEVFR: FEAT_SPEv1p2 */
-	u64 filter_sources_not;	/* ~PMSDSFR: FEAT_SPE_FDS */
-	u32 filter_latency;	/* PMSLATFR.MINLAT */
+	u64 filter_types;
+	u64 filter_events;
+	u64 filter_events_not;
+	u64 filter_sources_not;
+	u32 filter_latency;
 	char *const *cgroups;
-	bool cgroups_known;
-	u32 part;
-	u32 parts;
+	bool skip_missing_cgroups;
+	u32 partition;
+	u32 partitions;
 	const char *models;
 };
 
-/* A CPU's number alone says whose it is: where it comes back it is where it was. */
+/**
+ * source_owns_cpu() - check whether a source with @config samples @cpu
+ *
+ * The number of the CPU alone decides, so a CPU that comes online again is in the same partition.
+ */
 static inline bool source_owns_cpu(const struct source_config *config, u32 cpu)
 {
-	return config->parts < 2 || cpu % config->parts == config->part;
+	return config->partitions < 2 || cpu % config->partitions == config->partition;
 }
 
-/** source_filters() - does @config ask for any filter that every SPU has? */
+/** source_filters() - check whether @config has a filter of those that FEAT_SPE defines */
 static inline bool source_filters(const struct source_config *config)
 {
 	return config->filter_types || config->filter_events || config->filter_latency;
 }
 
-/** source_filter_copy() - @from's filters, and nothing else of it */
+/** source_filter_copy() - copy the hardware filters from @from to @to, and no other member */
 static inline void source_filter_copy(struct source_config *to, const struct source_config *from)
 {
 	to->filter_types = from->filter_types;
@@ -258,7 +288,7 @@ static inline void source_filter_copy(struct source_config *to, const struct sou
 	to->filter_latency = from->filter_latency;
 }
 
-/** source_filter_same() - do both have the same filters? */
+/** source_filter_same() - check whether @a and @b have the same hardware filters */
 static inline bool source_filter_same(const struct source_config *a, const struct source_config *b)
 {
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
@@ -270,33 +300,43 @@ static inline bool source_filter_same(const struct source_config *a, const struc
 struct source;
 
 /**
- * struct source_position - up to where one CPU's ring was drained
- * @tail, @event_tail: counts since the ring was made, of bytes and of events
- * @ahead_ns: blind time that was handed over and that a window is yet to tell of
- * @offline: the CPU is, while it would be sampled
+ * struct source_position - the position up to which the ring of one CPU was drained
+ * @tail: bytes that were drained since the ring was created
+ * @event_tail: events that were drained since the ring was created
+ * @reported_early_ns: blind time that was reported already, and that the next window contains
+ *	once more
+ * @cpu: number of the CPU
+ * @offline: the CPU is offline; the session samples it once it is online
  */
 struct source_position {
 	u64 tail;
 	u64 event_tail;
-	u64 ahead_ns;
+	u64 reported_early_ns;
 	u32 cpu;
 	bool offline;
 };
 
-/** struct source_cost - what a CPU has spent on its SPU so far: in interrupts and switches, ns */
+/**
+ * struct source_cost - the time that one CPU has spent on its SPU
+ * @handling_ns: in management interrupts and in the handover between sessions
+ * @interrupts: management interrupts
+ * @cpu: number of the CPU
+ */
 struct source_cost {
 	u64 handling_ns;
 	u64 interrupts;
 	u32 cpu;
 };
 
-/* An interval as it is configured, for &source_tune.scale. */
+/* The value of &source_tune.scale for the configured interval. */
 #define SOURCE_TUNE_ONE 1024
 
 /**
- * struct source_tune - what is one CPU's own of how it samples
- * @scale: by what its interval is multiplied, of SOURCE_TUNE_ONE
- * @interrupts, @bytes: that its SPU may come to in a second; 0: no bound
+ * struct source_tune - the settings that one CPU may have for itself
+ * @scale: factor of its interval, in units of 1 / SOURCE_TUNE_ONE
+ * @interrupts: limit of its management interrupts a second; 0: none
+ * @bytes: limit of the bytes that its SPU writes in a second; 0: none
+ * @cpu: number of the CPU
  */
 struct source_tune {
 	u64 scale;
@@ -305,23 +345,29 @@ struct source_tune {
 	u32 cpu;
 };
 
-/* Of a ring, in permille, what is held back until a checkpoint is due, or is waited for no longer. */
+/*
+ * Share of a ring, in permille, that may be drained but not released. Above MAX a checkpoint is
+ * due; above SPILL the space is released without one.
+ */
 #define SOURCE_RETAINED_MAX   400
 #define SOURCE_RETAINED_SPILL 700
 
 /**
- * struct source_persist_ops - of a source whose rings outlive this process, if another has its
- * descriptor: what is drained can be kept there until its figures are safe
- * @session: the descriptor; the source's own. NULL of a source in parts, each of which has one
- * @defer: from now on room is given back by @release alone. With @spill also by who drains a ring
- *	that is held to SOURCE_RETAINED_SPILL: what another process does not find there is lost to it
- * @positions: of all CPUs, at most @capacity of them; returns how many
- * @resume: go on where another process was. -ESTALE if a position is none of this session's
- *	between what it gave back and what was written: then the source is as it was. Where rings
- *	spill it may be before that; what is between comes as lost with the next drain
- * @release: give room back for all that was drained
- * @retained: of the ring where most is drained and not released, the part, in permille; 1000
- *	where a ring waits for room. For who drains it; so NULL of a source in parts
+ * struct source_persist_ops - operations of a source whose rings can outlive this process
+ * @session: the descriptor that keeps the rings alive in another process; owned by the source.
+ *	NULL for a partitioned source: each partition has its own
+ * @defer: from now on, free the space of drained records by @release only, so that a successor
+ *	can drain them again. With @spill, @drain also frees the space of a ring that retains
+ *	SOURCE_RETAINED_SPILL or more: a successor then finds those bytes lost
+ * @positions: write the positions of at most @capacity rings to @ret; returns their number
+ * @resume: continue from the positions at which another process stopped. -ESTALE if one of them
+ *	is not between the released tail and the head of this session's ring; then the source is
+ *	unchanged. After @defer with @spill a position before the tail is valid: the bytes between
+ *	are reported as lost by the next drain
+ * @release: free the space of all that was drained
+ * @retained: the largest share of a ring that is drained but not released, in permille; 1000 if
+ *	a full ring waits for space. Called by the thread that drains; NULL for a partitioned
+ *	source
  */
 struct source_persist_ops {
 	int (*session)(const struct source *source);
@@ -332,14 +378,14 @@ struct source_persist_ops {
 	u32 (*retained)(const struct source *source);
 };
 
-/* What an SPU can filter for a source. */
+/* The kinds of filters that an SPU can have. */
 #define SOURCE_FILTERS_TYPES	  (1U << 0)
 #define SOURCE_FILTERS_LATENCY	  (1U << 1)
 #define SOURCE_FILTERS_EVENTS	  (1U << 2)
 #define SOURCE_FILTERS_EVENTS_NOT (1U << 3)
 #define SOURCE_FILTERS_SOURCES	  (1U << 4)
 
-/** source_filters_of() - by PMSIDR_EL1 */
+/** source_filters_of() - return the SOURCE_FILTERS_* that @pmsidr, PMSIDR_EL1, supports */
 static inline u8 source_filters_of(u64 pmsidr)
 {
 	return (u8)((pmsidr & SPE_PMSIDR_FT ? SOURCE_FILTERS_TYPES : 0) |
@@ -350,15 +396,19 @@ static inline u8 source_filters_of(u64 pmsidr)
 }
 
 /**
- * struct source_cpu - a CPU that a source samples, or would if it were online
- * @midr: MIDR_EL1, 0 if unknown
- * @pmsver: ID_AA64DFR0_EL1.PMSVer, 0 if unknown
- * @interval_min: the smallest interval it takes, in operations; 0 if unknown
- * @interval_ns: in force there
- * @throttle_interrupts, @throttle_bytes: as it was tuned
- * @state: a word: "sampling", "stopped", "offline", "full", "faulted", "throttled", ...
- * @filters: by what its SPU can filter for this source, SOURCE_FILTERS_*
- * @has_time_ledger: the source knows times itself: @armed_ns, @blind_ns
+ * struct source_cpu - a CPU that a source samples whenever it is online
+ * @cpu: number of the CPU
+ * @midr: MIDR_EL1; 0: unknown
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer; 0: unknown
+ * @filters: the filters that its SPU supports through this source, SOURCE_FILTERS_*
+ * @interval_min: the smallest interval that it accepts, in operations; 0: unknown
+ * @interval_ns: the interval in force
+ * @throttle_interrupts: its limit of interrupts a second, see &struct source_tune
+ * @throttle_bytes: its limit of bytes a second, see &struct source_tune
+ * @state: static word for users: "sampling", "stopped", "offline", "full", "faulted", ...
+ * @has_time_ledger: the source measures @armed_ns and @blind_ns itself
+ * @armed_ns: time with an armed window, since the source was created
+ * @blind_ns: blind time by cause, since the source was created
  */
 struct source_cpu {
 	u32 cpu;
@@ -376,25 +426,31 @@ struct source_cpu {
 };
 
 /**
- * struct source_ops - a live source; a recording is replayed at once instead
+ * struct source_ops - the operations of a live source; recordings have no such operations
+ * @name: for users: "module", "perf", "emulated"
  * @start: enable sampling on all CPUs that are online
- * @fd: becomes readable when there may be something to drain; the source's own
- * @drain: hand over all that is there; never blocks
- * @stop: disable sampling; a last @drain may follow
- * @free: end it; the sink is not called any more
- * @cpu: the @index'th CPU, in order of their numbers; -ENOENT after the last. NULL: unknown
- * @cpu_by_id: the CPU of that number alone; -ENOENT: it is none of them. NULL where @cpu is
- * @configure: sample as another struct source_config says from now on, enabled or not; what
- *	was sampled before is drained by the caller. On failure it goes on as before, and
- *	@ret_reason is a static sentence. Models stay. NULL of what cannot change
- * @tune: from now on, and after each @configure; what was sampled before is drained by the
- *	caller. -EOPNOTSUPP where it has one interval for all; -ENOENT: no such CPU
- * @costs: of all CPUs, at most @capacity of them; returns how many. NULL where nobody measures
- * @unsampled: how many CPUs have an SPU and are none of its, as they came after it was made: another
- *	one would have them. NULL where those are followed
- * @persist: NULL where what was not drained goes with the process
+ * @fd: the descriptor that becomes readable when @drain may find something; owned by the source
+ * @drain: deliver everything that is available to @sink; never blocks
+ * @stop: disable sampling; one more @drain may follow
+ * @free: destroy the source; the sink is not called any more
+ * @cpu: describe the @index'th CPU, in order of their numbers; -ENOENT after the last. NULL: the
+ *	source cannot describe its CPUs
+ * @cpu_by_id: describe the CPU with the number @cpu; -ENOENT if the source does not sample it.
+ *	NULL if @cpu is NULL
+ * @configure: sample by another &struct source_config from now on, whether enabled or not. The
+ *	caller has drained the source. A failure changes nothing and sets @ret_reason to a static
+ *	sentence. The models of the emulated SPU cannot change. NULL: unsupported
+ * @tune: change the settings of one CPU; they survive @configure. The caller has drained the
+ *	source. -EOPNOTSUPP if all CPUs share one interval; -ENOENT if the source does not sample
+ *	the CPU. NULL: unsupported
+ * @costs: write the costs of at most @capacity CPUs to @ret; returns their number. NULL: the
+ *	source does not measure them
+ * @unsampled: the number of CPUs that got an SPU after the source was created: only a new source
+ *	would sample them. NULL: the source adds such CPUs itself
+ * @persist: NULL: records that are not drained are lost with the process
  *
- * All are called from one thread, the worker's. Errors are negative errno.
+ * Locking: one thread, the worker that owns the source, calls all of them.
+ * Return: operations with a result return 0, or a negative errno.
  */
 struct source_ops {
 	const char *name;
@@ -414,13 +470,14 @@ struct source_ops {
 };
 
 /**
- * struct source_health - what went wrong in SPUs and on the way from them
- * @faults: management events other than a full buffer (D17.8), since the source was made
- * @throttles: times that the module held an SPU back
- * @unread: times that it stopped one because nobody read
- * @cpus_stopped: CPUs that should sample and do not, now: by a fault, or without an event
- * @no_event_reason: why one of those has no event, for people; "" where all have one
- * @last: the last fault, for people; "" for none
+ * struct source_health - failures of the SPUs, and of the transport of their records
+ * @faults: management events other than a full buffer (D17.8), since the source was created
+ * @throttles: how often the module throttled an SPU
+ * @unread: how often the module stopped an SPU because its ring was not read
+ * @cpus_stopped: CPUs that should sample now and cannot: a fault stopped them, or they have no
+ *	perf event
+ * @no_event_reason: why one of them has no perf event, for users; "": all have one
+ * @last: the last fault, for users; "": there was none
  */
 struct source_health {
 	u64 faults;
@@ -431,76 +488,112 @@ struct source_health {
 	char last[96];
 };
 
-/** source_health_text() - what keeps a CPU from sampling now or, if nothing does, the last fault */
+/** source_health_text() - return why a CPU cannot sample now or, if all can, the last fault */
 static inline const char *source_health_text(const struct source_health *health)
 {
 	return *health->no_event_reason ? health->no_event_reason : health->last;
 }
 
 /**
- * struct source - embedded first in each kind of source
- * @part, @parts: of one in parts (partitioned.h), each of which a thread of its own may drain
- * @reason: why not a better one, and what this one lacks, for people; "" if nothing is missing
+ * struct source - the first member of each kind of source
+ * @ops: the operations of this kind
+ * @method: how records are read, for users: "io_uring", "epoll", "AUX areas"
+ * @cpus: CPUs that are sampled now
+ * @partitions: of a partitioned source (partitioned.h); 0: the source is not partitioned
+ * @partition: @partitions sources, each of which a thread of its own may drain
+ * @backend: &enum backend
+ * @filters: the SPU applies filter_types, filter_events and filter_latency
+ * @filters_not: the SPU applies filter_events_not
+ * @filters_sources: the SPU applies filter_sources_not
+ * @cgroups: tasks of other cgroups are not sampled
+ * @no_context: records contain no context packets
+ * @reason: what this source cannot do, and why no better one is used, for users; "": nothing
+ * @interval_ns: the interval in force
+ * @locked_bytes: kernel memory of its rings and AUX areas
+ * @health: written by the thread that drains
  */
 struct source {
 	const struct source_ops *ops;
-	const char *by;		/* how it is read, for people: "io_uring", "epoll" */
-	u32 cpus;		/* CPUs it samples */
-	u32 parts;		/* 0 of one that is whole */
-	struct source **part;
-	u8 backend;		/* &enum backend */
-	bool filters;		/* the SPU does what filter_* ask for, */
-	bool filters_not;	/* and this of filter_events_not, */
-	bool filters_sources;	/* and this of filter_sources_not */
+	const char *method;
+	u32 cpus;
+	u32 partitions;
+	struct source **partition;
+	u8 backend;
+	bool filters;
+	bool filters_not;
+	bool filters_sources;
+	bool cgroups;
+	bool no_context;
 	char reason[256];
-	bool cgroups;		/* other cgroups' tasks are not sampled */
-	u64 interval_ns;	/* in force */
-	u64 locked;		/* bytes of its rings and areas, in the kernel's memory */
+	u64 interval_ns;
+	u64 locked_bytes;
 	struct source_health health;
-	bool no_context;	/* as struct source_config has it */
 };
 
 /**
- * source_emulated_new() - the SPU model in this process, fed by perf_event_open
- * on the CPU clock
- * @ret_reason: on failure, one static sentence that says why
+ * source_emulated_new() - create a source that emulates an SPU for each CPU in this process
+ * @config: what to sample
+ * @ret_source: the new source, stopped
+ * @ret_reason: on failure, a static sentence that explains it
+ *
+ * Each SPU is driven by the CPU clock of perf_event_open(2).
+ *
+ * Return: 0; -EINVAL for an invalid @config; the negative errno of perf_event_open(), mmap() or
+ * epoll.
  */
 int source_emulated_new(const struct source_config *config, struct source **ret_source,
 			const char **ret_reason);
 
 /**
- * source_module_new() - the rings of /dev/speprof
- * @uring: by io_uring, else by epoll
- * @ret_reason: as above
+ * source_module_new() - create a session of the module and map its rings
+ * @config: what to sample
+ * @uring: wait for the rings by io_uring if it is permitted, otherwise by epoll
+ * @ret_source: the new source, stopped
+ * @ret_reason: on failure, a static sentence that explains it
+ *
+ * Return: 0; -ENOENT if the module is not loaded; -EPROTO if it has another ABI; -ENODEV if no
+ * CPU has an SPU; another negative errno.
  */
 int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
 		      const char **ret_reason);
 
 /**
- * source_module_adopt() - the rings of a session that another process began
- * @config: with cgroups if it was made with some
- * @session: its descriptor; the source's where it succeeds
+ * source_module_adopt() - create a source from a session that another process created
+ * @config: what to sample from now on; it has cgroups if the session was created with some
+ * @uring: as for source_module_new()
+ * @session: descriptor of the session; owned by the source on success
+ * @ret_source: the new source; it samples if the session did
+ * @ret_reason: on failure, a static sentence that explains it
  *
- * It samples by @config from then on, and goes on running if it ran. Drained from where
- * room was given back to, unless &source_persist_ops.resume says better; room is given back by
- * &source_persist_ops.release alone, as after &source_persist_ops.defer.
+ * The source drains from the released tail of each ring, unless &source_persist_ops.resume sets
+ * other positions. Space is freed by &source_persist_ops.release only, as after
+ * &source_persist_ops.defer.
  *
- * Return: 0; -EPERM if @config asks for what the session was not made for, -EOPNOTSUPP if for
- * cgroups; -ENOTTY for what is no session.
+ * Return: 0; -EPERM if @config needs rights that the session does not have; -EOPNOTSUPP if it
+ * needs cgroups and the session has none, or the reverse; -ENOTTY if @session is no session.
  */
 int source_module_adopt(const struct source_config *config, bool uring, int session,
 			struct source **ret_source, const char **ret_reason);
 
-/** source_module_end() - nobody is to read what @session samples: it samples no more; still the caller's */
+/** source_module_end() - stop a session that no source will drain; the caller closes @session */
 void source_module_end(int session);
 
+struct perf_host;
+
 /**
- * source_perf_new() - the driver of a stock kernel, by AUX areas of perf events
- * @ret_reason: as above
+ * source_perf_new() - create a source from the SPE driver of the running kernel
+ * @config: what to sample
+ * @ret_source: the new source, stopped
+ * @ret_reason: on failure, a static sentence that explains it
  *
- * Return: 0; -ENOENT if the kernel drives no SPU.
+ * Return: 0; -ENOENT if the kernel drives no SPU; -ENODEV if no CPU with an SPU is online; the
+ * negative errno of perf_event_open(), mmap() or epoll.
  */
 int source_perf_new(const struct source_config *config, struct source **ret_source,
 		    const char **ret_reason);
+
+/** source_perf_new_on() - source_perf_new() with the system calls of @host, which is copied */
+int source_perf_new_on(const struct perf_host *host, const struct source_config *config,
+		       struct source **ret_source, const char **ret_reason);
 
 #endif

@@ -3,7 +3,10 @@
 
 #include <time.h>
 
-/* Who is interrupted between two clocks finds them apart: that often it is tried again. */
+/*
+ * An interrupt between the two readings looks like a skew: measure up to SKEW_TRIES times, until
+ * the result is at most SKEW_CLOSE_NS.
+ */
 #define SKEW_TRIES    3
 #define SKEW_CLOSE_NS 2000
 
@@ -25,14 +28,13 @@ struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
 }
 
 #ifdef __aarch64__
-/* Both at once, unless something comes in between. */
 static u64 read_both(u64 *ret_ns)
 {
 	struct timespec ts;
 	u64 ticks;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	/* isb: the counter may be read ahead of what stands before it (D12.2.1). */
+	/* ISB: the counter could be read before the clock otherwise (D12.2.1). */
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
 	*ret_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 	return ticks;
@@ -49,19 +51,19 @@ struct tick_clock tick_clock_now(void)
 
 u32 tick_clock_skew(const struct tick_clock *clock)
 {
-	u64 least = UINT32_MAX, ns, ticks, parted;
+	u64 min = UINT32_MAX, ns, ticks, skew;
 
 	if (!clock->mult)
 		return 0;
-	for (int i = 0; i < SKEW_TRIES && least > SKEW_CLOSE_NS; i++) {
+	for (int i = 0; i < SKEW_TRIES && min > SKEW_CLOSE_NS; i++) {
 		ticks = read_both(&ns);
-		parted = clock->zero +
-			 (u64)((unsigned __int128)ticks * clock->mult >> clock->shift) - ns;
-		if ((s64)parted < 0)
-			parted = -parted;
-		least = parted < least ? parted : least;
+		skew = clock->zero + (u64)((unsigned __int128)ticks * clock->mult >> clock->shift) -
+		       ns;
+		if ((s64)skew < 0)
+			skew = -skew;
+		min = skew < min ? skew : min;
 	}
-	return least ? (u32)least : 1;
+	return min ? (u32)min : 1;
 }
 #else
 u32 tick_clock_skew(const struct tick_clock *clock __attribute__((unused)))

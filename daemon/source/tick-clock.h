@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The generic timer that Timestamp packets of a stock kernel carry (PMSCR.PCT virtual). */
+/*
+ * The generic timer, as the source of Timestamp packets: the driver of Linux sets PMSCR_EL1.PCT to
+ * the virtual counter.
+ */
 #ifndef SPEPROF_TICK_CLOCK_H
 #define SPEPROF_TICK_CLOCK_H
 
 #include "source.h"
 
 /**
- * tick_clock_now() - how its count goes with CLOCK_MONOTONIC at this moment
+ * tick_clock_now() - read the virtual counter and CLOCK_MONOTONIC together
  *
- * Return: the pair; on other architectures, whose counter it is not, an unknown clock.
+ * Return: the conversion between the two; on architectures other than arm64 an unknown one.
  */
 struct tick_clock tick_clock_now(void);
 
 /**
- * tick_clock_skew() - by how much @clock and CLOCK_MONOTONIC differ at this moment
+ * tick_clock_skew() - measure the difference between @clock and CLOCK_MONOTONIC
  *
- * Return: ns, at least 1; 0 if that is not known.
+ * Return: the absolute difference in ns, at least 1; 0: unknown.
  */
 u32 tick_clock_skew(const struct tick_clock *clock);
 
-/** tick_clock_scale() - @hz ticks a second, of which @ticks are @ns now */
+/**
+ * tick_clock_scale() - compute a conversion from one pair of readings
+ * @hz: ticks a second; 0: the conversion is unknown
+ * @ticks: reading of the counter
+ * @ns: reading of the clock at the same time
+ */
 struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns);
 
 #endif

@@ -41,7 +41,7 @@ static int *fd_slot(struct fd_store_contents *stored, const char *name)
 
 	if (!strcmp(name, FD_STORE_CHECKPOINT))
 		return &stored->checkpoint;
-	for (u32 i = 0; i < SOURCE_PARTS; i++) {
+	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
 		fd_store_session_name(SESSION_MACHINE, i, of_part);
 		if (!strcmp(name, of_part))
 			return &stored->session[i];
@@ -92,7 +92,7 @@ static void end(const char *name, u32 part, int fd)
 
 void fd_store_close_machine(struct fd_store_contents *stored)
 {
-	for (u32 i = 0; i < SOURCE_PARTS; i++) {
+	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
 		if (stored->session[i] < 0)
 			continue;
 		end(SESSION_MACHINE, i, stored->session[i]);

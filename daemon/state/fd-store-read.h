@@ -25,7 +25,7 @@ struct stored_session {
  * @checkpoint: memfd of the checkpoint
  */
 struct fd_store_contents {
-	int session[SOURCE_PARTS];
+	int session[SOURCE_PARTITIONS_MAX];
 	struct stored_session own[FD_STORE_SESSIONS];
 	u32 own_count;
 	int checkpoint;

@@ -15,7 +15,7 @@
 #define FD_STORE_SESSIONS (WORKER_SESSIONS - 1)
 
 /* FileDescriptorStoreMax= of the unit: the machine's partitions, sessions, and the checkpoint. */
-#define FD_STORE_MAX (SOURCE_PARTS + FD_STORE_SESSIONS + 1)
+#define FD_STORE_MAX (SOURCE_PARTITIONS_MAX + FD_STORE_SESSIONS + 1)
 
 /* Bytes of a descriptor's name, its NUL included. */
 #define FD_STORE_NAME_SIZE (SESSION_NAME_SIZE + 16)

@@ -59,7 +59,7 @@ static int open_own(void *ctx, const char *name, bool record, struct source_conf
 	const struct restore_on_start *t = ctx;
 	struct stored_session *own = fd_store_find_session(t->stored, name);
 	struct source_open_result result;
-	int sessions[SOURCE_PARTS], r;
+	int sessions[SOURCE_PARTITIONS_MAX], r;
 
 	sampling->models = t->config->models;
 	sampling->ring_size = MEMORY_RING_LEAST;

@@ -83,11 +83,11 @@ static int open_shared_source(struct loading *l, const struct session_record *re
 		filter_offload(rule->filter, NULL, &filter);
 	source_filter_copy(&sampling, &filter);
 	sampling.cgroups = record->of_cgroups ? rule->cgroups : NULL;
-	sampling.cgroups_known = true;
+	sampling.skip_missing_cgroups = true;
 	r = open_source(l, record, &sampling, &source, ret);
 	if (r < 0)
 		return r;
-	sampling.cgroups_known = false;
+	sampling.skip_missing_cgroups = false;
 	source_filter_copy(&sampling, &(struct source_config){ 0 });
 	r = shared_source_new(source, &sampling, ret_shared_source);
 	if (r < 0)

@@ -22,7 +22,7 @@ static void positions_save(const struct source *source, struct serializer *to)
 		serialize_u64(to, at[i].cpu);
 		serialize_u64(to, at[i].tail);
 		serialize_u64(to, at[i].event_tail);
-		serialize_u64(to, at[i].ahead_ns);
+		serialize_u64(to, at[i].reported_early_ns);
 		serialize_u64(to, at[i].offline);
 	}
 	free(at);
@@ -41,7 +41,7 @@ static int positions_load(struct deserializer *from, struct source_record *ret)
 		at->cpu = (u32)deserialize_below(from, CPUS_MAX);
 		at->tail = deserialize_u64(from);
 		at->event_tail = deserialize_u64(from);
-		at->ahead_ns = deserialize_u64(from);
+		at->reported_early_ns = deserialize_u64(from);
 		at->offline = deserialize_below(from, 2);
 	}
 	return from->bad ? -EBADMSG : 0;

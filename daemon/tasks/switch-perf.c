@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Two records a switch, of which the one of the task that leaves says who comes. They are
- * copied into entries as BPF has them, so that there is one way to look them up.
+ * The kernel writes two records for each switch. The one of the previous task names the next task.
+ * It is copied to a struct switch_entry, as BPF writes them, so that one function searches both.
  */
 #include "switch-perf.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "source/perf-open-error.h"
-#include "source/perf-ring.h"
+#include "source/perf-event.h"
 #include "tasks/bpf/task-record.h"
 #include "util/cpu-list.h"
 #include "util/time.h"
 
-#define RING_MOST  (2U << 20)
-#define RING_LEAST (64U << 10)
+#define RING_SIZE_MAX (2U << 20)
+#define RING_SIZE_MIN (64U << 10)
 
 /* The two records of a switch, of 32 bytes each. */
 #define SWITCH_BYTES 64
-/* Where less is free a record may have been lost, which the kernel says with the next that fits. */
-#define FREE_LEAST 256
+/* With less free space a record may be lost, and the kernel may not have reported that yet. */
+#define RING_FREE_MIN 256
 
-#define NOBODY UINT32_MAX
-
+/* PERF_RECORD_SWITCH_CPU_WIDE, with its trailer. */
 struct switch_record {
 	struct perf_event_header header;
 	u32 other_pid;
@@ -34,6 +31,15 @@ struct switch_record {
 	u64 time;
 };
 
+/**
+ * struct cpu - the switches of one CPU
+ * @ring: the ring of the event
+ * @entries: the newest switches
+ * @count: switches that were written to @entries
+ * @last_ns: time of the newest one
+ * @ran_ns: for perf_event_is_dead()
+ * @fd: the event; -1: the CPU is offline
+ */
 struct cpu {
 	struct perf_ring ring;
 	struct switch_entry *entries;
@@ -52,7 +58,7 @@ struct switch_perf {
 
 static int cpu_open(struct switch_perf *s, u32 index)
 {
-	const struct perf_event_attr what = { .context_switch = 1 };
+	const struct perf_event_attr records = { .context_switch = 1 };
 	struct cpu *cpu = &s->cpus[index];
 	u32 entries = s->size / SWITCH_BYTES;
 	int fd;
@@ -61,7 +67,7 @@ static int cpu_open(struct switch_perf *s, u32 index)
 		cpu->entries = calloc(entries, sizeof(*cpu->entries));
 	if (!cpu->entries)
 		return -ENOMEM;
-	fd = perf_ring_open(&cpu->ring, &what, index, s->size);
+	fd = perf_ring_open(&cpu->ring, &records, index, s->size);
 	if (fd < 0)
 		return fd;
 	cpu->fd = fd;
@@ -111,13 +117,13 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	for (u32 i = 0; i < count; i++)
 		s->cpus[i].fd = -1;
 	s->count = count;
-	for (s->size = RING_MOST; s->size > RING_LEAST && (u64)s->size * count > memory;)
+	for (s->size = RING_SIZE_MAX; s->size > RING_SIZE_MIN && (u64)s->size * count > memory;)
 		s->size /= 2;
 	s->rings = calloc(count + 1ULL, sizeof(*s->rings));
 	r = s->rings ? cpus_open(s) : -ENOMEM;
 	if (r < 0) {
 		if (r == -EPERM || r == -EACCES)
-			*ret_reason = perf_open_error_reason();
+			*ret_reason = perf_event_open_reason();
 		switch_perf_free(s);
 		return r;
 	}
@@ -148,16 +154,16 @@ static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns,
 }
 
 /*
- * Some kernels tell of no switch away from some tasks. Whoever leaves the CPU has come to it: if
- * that was not told, nobody knows for how long who was told of before has run. Who has ended has
- * no ID any more when it leaves.
+ * Some kernels do not report every switch. If @prev is not the task to which the CPU switched last,
+ * the switch to @prev is missing, and the end of the last entry is unknown. A task that has exited
+ * has no TID when it is switched out.
  */
-static void doubt_last(const struct switch_perf *s, struct cpu *cpu, u32 leaves)
+static void check_last(const struct switch_perf *s, struct cpu *cpu, u32 prev)
 {
 	struct switch_entry *last = &cpu->entries[(cpu->count - 1) & (s->size / SWITCH_BYTES - 1)];
 
-	if (cpu->count && leaves != NOBODY && last->tid != leaves)
-		last->tid = NOBODY;
+	if (cpu->count && prev != SWITCH_UNKNOWN && last->tid != prev)
+		last->tid = SWITCH_UNKNOWN;
 }
 
 static void cpu_update(struct switch_perf *s, u32 index)
@@ -169,22 +175,21 @@ static void cpu_update(struct switch_perf *s, u32 index)
 	bool full;
 
 	perf_ring_begin(&cpu->ring);
-	full = cpu->ring.head - cpu->ring.tail > s->size - FREE_LEAST;
+	full = cpu->ring.head - cpu->ring.tail > s->size - RING_FREE_MIN;
 	while (perf_ring_next(&cpu->ring, sizeof(header), &header) > 0) {
 		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
 		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
 			perf_ring_copy(&cpu->ring, 0, &record, sizeof(record));
-			doubt_last(s, cpu, record.tid);
+			check_last(s, cpu, record.tid);
 			entry_add(s, cpu, record.time, record.other_tid);
 		} else if (header.type == PERF_RECORD_LOST) {
-			/* Who ran since the last one that is known, nobody knows. */
-			entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+			entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
 		}
 		perf_ring_skip(&cpu->ring, &header);
 	}
 	perf_ring_end(&cpu->ring);
 	if (full)
-		entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+		entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
 	s->rings[index].until_ns = now;
 }
 
@@ -195,32 +200,28 @@ void switch_perf_update(struct switch_perf *s)
 			cpu_update(s, i);
 }
 
-/* Who runs there, since the last switch that was told, nobody knows. */
-static void cpu_forget(struct switch_perf *s, u32 index)
+/* Close the event of a CPU; the tasks after its last switch are unknown. */
+static void cpu_stop(struct switch_perf *s, u32 index)
 {
 	struct cpu *cpu = &s->cpus[index];
 
 	cpu_update(s, index);
 	cpu_close(cpu);
-	entry_add(s, cpu, cpu->last_ns + 1, NOBODY);
+	entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
 }
 
 void switch_perf_check(struct switch_perf *s)
 {
 	struct cpu_list online = { 0 };
-	u64 before;
 
 	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
 		return;
 	for (u32 i = 0; i < s->count; i++) {
 		struct cpu *cpu = &s->cpus[i];
 
-		if (cpu->fd >= 0) {
-			before = cpu->ran_ns;
-			cpu->ran_ns = perf_event_ran_ns(cpu->fd);
-			if (!cpu_list_has(&online, i) || (before && cpu->ran_ns == before))
-				cpu_forget(s, i);
-		}
+		if (cpu->fd >= 0 &&
+		    (!cpu_list_has(&online, i) || perf_event_is_dead(cpu->fd, &cpu->ran_ns)))
+			cpu_stop(s, i);
 		if (cpu->fd < 0 && cpu_list_has(&online, i))
 			cpu_open(s, i);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Context switches as perf's side band has them, where BPF is refused. */
+/* Context switches from the side band of perf, for systems that refuse BPF. */
 #ifndef SPEPROF_SWITCH_PERF_H
 #define SPEPROF_SWITCH_PERF_H
 
@@ -8,21 +8,25 @@
 struct switch_perf;
 
 /**
- * switch_perf_new() - follow context switches on the CPUs that are online
- * @memory: bytes for all rings, roughly
- * @ret_reason: on failure, one static sentence that says why
+ * switch_perf_new() - record context switches on all online CPUs
+ * @memory: approximate bytes of all rings
+ * @ret_perf: the switches
+ * @ret_reason: on failure, a static sentence that explains it
+ *
+ * Return: 0; the negative errno of perf_event_open() or mmap().
  */
 int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason);
 
+/** switch_perf_free() - stop, or do nothing for NULL; returns NULL */
 struct switch_perf *switch_perf_free(struct switch_perf *perf);
 
-/** switch_perf_update() - take over what the kernel has told until now */
+/** switch_perf_update() - copy the switches that the kernel has written to the rings of entries */
 void switch_perf_update(struct switch_perf *perf);
 
-/** switch_perf_check() - follow CPUs that went or came; to be called about once a second */
+/** switch_perf_check() - update the events after CPU hotplug; call about once a second */
 void switch_perf_check(struct switch_perf *perf);
 
-/** switch_perf_rings() - of all possible CPUs, by number; valid as long as @perf */
+/** switch_perf_rings() - return the rings, by number of possible CPU; owned by @perf */
 struct switch_ring *switch_perf_rings(struct switch_perf *perf, u32 *ret_cpus);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "tasks/bpf/task-record.h"
 
-/* Samples come in order of time: the next one's switch is among the next few. */
+/* Samples come in order of time: their switch is usually among the next few entries. */
 #define NEAR 8
 
 static u64 time_at(const struct switch_ring *r, u64 at)
@@ -11,7 +11,7 @@ static u64 time_at(const struct switch_ring *r, u64 at)
 	return __atomic_load_n(&r->entries[at & r->mask].time_ns, __ATOMIC_RELAXED);
 }
 
-/* The last entry of @low to @high - 1 that is not after @time_ns; the first is not. */
+/* The last entry in [@low, @high) that is not later than @time_ns; entry @low is not later. */
 static u64 search(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
 {
 	while (high - low > 1) {
@@ -34,7 +34,7 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	if (!r->count)
 		return -1;
 	count = __atomic_load_n(r->count, __ATOMIC_ACQUIRE);
-	/* The oldest eighth is left to the writer, who goes on meanwhile. */
+	/* Ignore the oldest eighth: the writer may overwrite it during the search. */
 	usable = r->mask - r->mask / 8;
 	low = count > usable ? count - usable : 0;
 	if (!count || time_at(r, low) > from_ns)
@@ -49,12 +49,15 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	if (last ? r->until_ns && to_ns > r->until_ns : time_at(r, at + 1) <= to_ns)
 		return -1;
 	tid = __atomic_load_n(&r->entries[at & r->mask].tid, __ATOMIC_RELAXED);
-	/* What was read above is what was meant if the writer is not there yet. */
+	/*
+	 * The fence orders the reads of the entries before the second read of count. If the writer
+	 * has not reached entry @low by then, no entry was overwritten while it was read.
+	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	count_after = __atomic_load_n(r->count, __ATOMIC_RELAXED);
 	if (count_after - low > r->mask)
 		return -1;
-	/* It may have switched since the ring was looked at, and before @to_ns. */
+	/* The CPU may have switched before @to_ns, but after the first read of count. */
 	if (last && count_after != count && time_at(r, count) <= to_ns)
 		return -1;
 	r->hint = at;

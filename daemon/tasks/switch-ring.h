@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who ran when on one CPU, while it is being written: the newest switches, in order of
- * time. The writer never waits; a reader finds out whether it was overtaken.
+ * The newest context switches of one CPU, in order of time. The writer, BPF or switch-perf.c, never
+ * waits and overwrites the oldest entries; a reader checks whether its entries were overwritten.
  */
 #ifndef SPEPROF_SWITCH_RING_H
 #define SPEPROF_SWITCH_RING_H
@@ -11,11 +11,12 @@
 struct switch_entry;
 
 /**
- * struct switch_ring
- * @entries: @mask + 1 of them
- * @count: how many there ever were; written after the entry; NULL where none is followed
- * @until_ns: what is after it is not told yet; 0 where the writer is the kernel itself
- * @hint: where the last answer was
+ * struct switch_ring - the ring of one CPU, and the state of its only reader
+ * @entries: the entries; entry number n is at n & @mask
+ * @count: number of entries that were ever written; stored after the entry. NULL: no ring
+ * @mask: number of slots - 1
+ * @until_ns: later switches are not in the ring yet; 0: the kernel writes the ring at once
+ * @hint: number of the entry that the last search found
  */
 struct switch_ring {
 	const struct switch_entry *entries;
@@ -26,10 +27,13 @@ struct switch_ring {
 };
 
 /**
- * switch_ring_find() - the TID that ran from @from_ns to @to_ns, 0 for the idle task
+ * switch_ring_find() - find the task that ran for all of a span of time
+ * @ring: the ring of the CPU
+ * @from_ns: start of the span, CLOCK_MONOTONIC
+ * @to_ns: end of the span, CLOCK_MONOTONIC
  *
- * Return: it; -1 where there was a switch in between, or where that is not known
- * (any more).
+ * Return: its TID, 0 for the idle task; -1 if the CPU switched during the span, or if the task is
+ * unknown.
  */
 s32 switch_ring_find(struct switch_ring *ring, u64 from_ns, u64 to_ns);
 

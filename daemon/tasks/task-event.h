@@ -93,7 +93,9 @@ struct task_event {
 	u8 build_id_size;
 };
 
-/** struct task_sink - @task is called with @ctx for each event, in the order in which they happened */
+/**
+ * struct task_sink - @task is called with @ctx for each event, in the order in which they happened
+ */
 struct task_sink {
 	void (*task)(void *ctx, const struct task_event *event);
 	void *ctx;

@@ -13,10 +13,10 @@
 #include "tasks/bpf/task-bpf.h"
 #include "util/time.h"
 
-/* A machine that loses events all the time is not to be walked all the time as well. */
+/* Least time between two lists of all tasks, which are expensive. */
 #define SEED_NS 1000000000ULL
 
-/* Switches: for all CPUs, 200,000 a second for a quarter of a second on 16 of them. */
+/* The switches of 16 CPUs for a quarter of a second, at 200,000 a second. */
 const struct task_events_sizes task_events_sizes_max = {
 	.bpf = 1U << 20,
 	.side_band = 128U << 10,
@@ -24,12 +24,14 @@ const struct task_events_sizes task_events_sizes_max = {
 };
 
 /**
- * struct task_events
- * @sizes: of their rings
- * @bpf, @perf: NULL where the kernel refuses them
- * @switches, @switches_perf: one of them, where they are followed
- * @epoll_fd: wakes for both
- * @seeded_ns: when all tasks were last asked for, 0 if not yet
+ * struct task_events - the origins of events
+ * @sizes: sizes of the rings
+ * @bpf: NULL: not used
+ * @switches: context switches from BPF; NULL: not recorded
+ * @switches_perf: context switches from perf; NULL: not recorded
+ * @perf: NULL: not used
+ * @epoll_fd: watches @bpf and @perf
+ * @seeded_ns: time of the last list of all tasks; 0: none yet
  * @seed_due: events were lost since
  */
 struct task_events {
@@ -62,9 +64,11 @@ static void reason_add(struct task_events_status *status, const char *what, cons
 		 why);
 }
 
-/* What BPF tells of mappings nobody else need; without BPF the side band tells all it knows. */
-static void open_both(struct task_events *t, enum task_events_kind best,
-		      struct task_events_status *status)
+/*
+ * The side band is needed for mappings if BPF cannot report them, and for all events without BPF.
+ */
+static void open_origins(struct task_events *t, enum task_events_kind best,
+			 struct task_events_status *status)
 {
 	char why[TASK_BPF_REASON] = "";
 	const char *reason = "";
@@ -75,13 +79,13 @@ static void open_both(struct task_events *t, enum task_events_kind best,
 	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
 	if (t->bpf && !t->perf && !task_bpf_reports_maps(t->bpf))
-		reason_add(status, "BPF does not tell of mappings", task_bpf_maps_reason(t->bpf));
+		reason_add(status, "BPF does not report mappings", task_bpf_maps_reason(t->bpf));
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
 
 static int watch(struct task_events *t)
 {
-	/* BPF's ring is readable as long as there is anything; its wakeups are few. */
+	/* A BPF ring with any record is readable; edges wake only when the programs ask for it. */
 	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
 	struct epoll_event level = { .events = EPOLLIN };
 
@@ -110,7 +114,7 @@ int task_events_new(enum task_events_kind best, const struct task_events_sizes *
 	}
 	t->epoll_fd = -1;
 	t->sizes = sizes ? *sizes : task_events_sizes_max;
-	open_both(t, best, ret_status);
+	open_origins(t, best, ret_status);
 	if (ret_status->kind != TASK_EVENTS_PROC && watch(t) < 0) {
 		ret_status->kind = TASK_EVENTS_PROC;
 		reason_add(ret_status, "no task events", "epoll is refused");
@@ -149,7 +153,7 @@ int task_events_fd(const struct task_events *t)
 	return t->epoll_fd;
 }
 
-/* Whether cgroups are in one hierarchy: then the line of version 2 is the only one. */
+/* Check that no hierarchy of cgroup v1 exists: then the first line is that of version 2. */
 static bool cgroups_unified(void)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");
@@ -177,8 +181,8 @@ static void seed(struct task_events *t, const struct task_sink *sink)
 		sink->task(sink->ctx, &seeded);
 }
 
-/* What the ring had no room for came after what it had. */
-static void repair(struct task_events *t, u64 until_ns, const struct task_sink *sink)
+/* Report lost events, and list all tasks if that is due. Lost events are younger than read ones. */
+static void report_losses(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
 	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
 
@@ -192,7 +196,7 @@ static void repair(struct task_events *t, u64 until_ns, const struct task_sink *
 		seed(t, sink);
 }
 
-static void take_until(struct task_events *t, u64 until_ns, const struct task_sink *sink)
+static void deliver_until(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
 	u64 perf = t->perf ? task_perf_next(t->perf) : TASK_PERF_NOTHING;
 
@@ -215,24 +219,24 @@ void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_
 	struct epoll_event events[3];
 	bool all = !until_ns;
 
-	/* The edge is taken before the rings are looked at, so that none is missed. */
+	/* Clear the edge before the rings are read: a later event makes a new one. */
 	if (all)
 		epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
 	if (t->bpf && !t->seeded_ns)
-		repair(t, 0, sink);
+		report_losses(t, 0, sink);
 	if (t->switches_perf)
 		switch_perf_update(t->switches_perf);
-	/* Beyond it one ring may hold what another did not when it was looked at. */
+	/* The rings are read one after the other: events after this time would be out of order. */
 	if (all)
 		until_ns = time_now_ns();
 	if (t->bpf)
 		task_bpf_begin(t->bpf);
 	if (t->perf)
 		task_perf_begin(t->perf);
-	take_until(t, until_ns, sink);
+	deliver_until(t, until_ns, sink);
 	if (t->bpf) {
 		task_bpf_end(t->bpf);
-		repair(t, until_ns, sink);
+		report_losses(t, until_ns, sink);
 	}
 	if (t->perf)
 		task_perf_end(t->perf);
@@ -245,7 +249,7 @@ int task_events_follow_switches(struct task_events *t, char *ret_reason)
 	const char *why = "";
 	int r;
 
-	_Static_assert(TASK_EVENTS_REASON >= TASK_BPF_REASON, "a reason must fit");
+	_Static_assert(TASK_EVENTS_REASON >= TASK_BPF_REASON, "a reason of BPF must fit");
 
 	if (t->switches || t->switches_perf)
 		return 0;

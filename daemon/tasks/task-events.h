@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tasks do, beside any live source, as one stream in order of time: BPF, with perf's
- * side band for executable mappings where BPF cannot tell them; else the side band for all it knows. Who was gone
- * before a window is drained is known all the same.
+ * The events of tasks and cgroups, in one stream in order of time, for any live source. They
+ * identify also tasks that exit before their samples are drained. BPF reports all events; if it
+ * cannot report executable mappings, the side band of perf does. Without BPF the side band reports
+ * what it can.
  */
 #ifndef SPEPROF_TASK_EVENTS_H
 #define SPEPROF_TASK_EVENTS_H
@@ -14,31 +15,32 @@
 
 struct task_events;
 
-/** enum task_events_kind - what tells of tasks, the best last */
+/** enum task_events_kind - the origin of task events, the best last */
 enum task_events_kind {
-	TASK_EVENTS_PROC, /* nothing: /proc is asked */
+	TASK_EVENTS_PROC, /* no events: the daemon reads /proc when it needs a task */
 	TASK_EVENTS_PERF,
 	TASK_EVENTS_BPF,
 };
 
 /**
- * struct task_events_status
- * @reason: why it is not better; for TASK_EVENTS_BPF why mappings are not told;
- *	"" if nothing is missing
+ * struct task_events_status - which events are available
+ * @kind: their origin
+ * @reason: for users: why no better origin works or, with BPF, why mappings are not reported;
+ *	"": nothing is missing
  */
 struct task_events_status {
 	enum task_events_kind kind;
 	char reason[384];
 };
 
-/** task_events_name() - "proc", "perf" or "bpf" */
+/** task_events_name() - return "proc", "perf" or "bpf" */
 const char *task_events_name(enum task_events_kind kind);
 
 /**
- * struct task_events_sizes - of what the kernel writes into, bytes
- * @bpf: BPF's two rings together, a power of two of pages
- * @side_band: each CPU's ring of perf, likewise
- * @switches: of all CPUs together, once switches are followed; each has its least anyway
+ * struct task_events_sizes - sizes of the rings, in bytes
+ * @bpf: both rings of BPF together, a power of two of pages
+ * @side_band: the side band ring of each CPU, a power of two of pages
+ * @switches: the rings of context switches of all CPUs together; each ring has a minimum size
  */
 struct task_events_sizes {
 	u32 bpf;
@@ -46,49 +48,61 @@ struct task_events_sizes {
 	u32 switches;
 };
 
-/** task_events_sizes_max - where memory is no matter */
+/** task_events_sizes_max - sizes for machines with enough memory */
 extern const struct task_events_sizes task_events_sizes_max;
 
 /**
- * task_events_new() - the best that works here
- * @best: nothing better is tried
- * @sizes: NULL for task_events_sizes_max
- * @ret_status: in any case, also where it fails
+ * task_events_new() - start the best origin of task events that works
+ * @best: the best origin to try
+ * @sizes: sizes of the rings; NULL: task_events_sizes_max
+ * @ret_events: the events
+ * @ret_status: which events are available; set on failure too
  *
- * Return: 0; -EOPNOTSUPP where only /proc is left.
+ * Return: 0; -EOPNOTSUPP if no origin works, so that only /proc remains.
  */
 int task_events_new(enum task_events_kind best, const struct task_events_sizes *sizes,
 		    struct task_events **ret_events, struct task_events_status *ret_status);
 
+/** task_events_free() - stop the events, or nothing for NULL; returns NULL */
 struct task_events *task_events_free(struct task_events *events);
 
-/** task_events_locked() - bytes of its rings, of perf and BPF */
+/** task_events_locked() - return the kernel memory of all rings, in bytes */
 u64 task_events_locked(const struct task_events *events);
 
-/** task_events_fd() - becomes readable when a ring is half full; owned by @events */
+/** task_events_fd() - return the descriptor that becomes readable when a ring is half full */
 int task_events_fd(const struct task_events *events);
 
 /**
- * task_events_deliver() - hand over what happened up to a time, oldest first
- * @until_ns: CLOCK_MONOTONIC, 0 for all that is there
- * @sink: its @task is called
+ * task_events_deliver() - deliver the events up to a time, oldest first
+ * @events: the events
+ * @until_ns: CLOCK_MONOTONIC; 0: all that are available
+ * @sink: receives the events
  *
- * An event that another CPU was still writing comes with a later call. TASK_LOST
- * says that a ring was full; where BPF tells, all tasks follow as TASK_SEED then, as they
- * do at the first call. Lost mappings alone are TASK_LOST_MAPS, and no task is told again.
+ * An event that another CPU is still writing comes with a later call. TASK_LOST reports a full
+ * ring; BPF then lists all tasks by TASK_SEED, as at the first call. TASK_LOST_MAPS reports that
+ * only mappings were lost; no list follows.
  */
 void task_events_deliver(struct task_events *events, u64 until_ns, const struct task_sink *sink);
 
 /**
- * task_events_follow_switches() - follow context switches too, for records without a context
- * @ret_reason: on failure, TASK_EVENTS_REASON bytes that say why
+ * task_events_follow_switches() - record context switches too, for samples without a context
+ * @events: the events
+ * @ret_reason: buffer of TASK_EVENTS_REASON bytes; on failure, a sentence that explains it
+ *
+ * Return: 0 or negative errno.
  */
 int task_events_follow_switches(struct task_events *events, char *ret_reason);
 
-/** task_events_switches() - their rings, by CPU, as long as @events; NULL if not followed */
+/**
+ * task_events_switches() - get the rings of context switches
+ * @events: the events, which own the rings
+ * @ret_cpus: number of rings
+ *
+ * Return: the rings, indexed by CPU; NULL if switches are not recorded.
+ */
 struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);
 
-/** task_events_check() - follow CPUs that went or came; call about once a second */
+/** task_events_check() - update the rings after CPU hotplug; call about once a second */
 void task_events_check(struct task_events *events);
 
 #endif

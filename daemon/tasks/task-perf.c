@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Each CPU's ring is in order of time; the rings are merged by it. A record's
- * time is taken before the record can be read, and the reader looks at all rings
- * after the window's end, so what a window's samples need is there.
+ * The ring of each CPU is in order of time, and the reader merges the rings. All rings are read
+ * after the end of a window, so they contain every event that happened before its samples.
  */
 #include "task-perf.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "source/perf-ring.h"
+#include "source/perf-event.h"
 #include "task-event.h"
 #include "util/cpu-list.h"
 
 #define NOTHING UINT64_MAX
 
-/* What sample_id_all puts at the end of each record. */
+/* The end of each record, by sample_id_all. */
 struct trailer {
 	s32 pid;
 	s32 tid;
@@ -66,12 +63,13 @@ struct lost_record {
 };
 
 /**
- * struct ring - of one CPU
- * @fd: -1 while the CPU is offline
- * @next_ns: time of the record that is read next, NOTHING at the end
- * @ran_ns: perf_event_ran_ns() at the last look
+ * struct cpu_ring - the ring of one CPU
+ * @ring: the ring of the event
+ * @next_ns: time of the next record; NOTHING at the end
+ * @ran_ns: for perf_event_is_dead()
+ * @fd: the event; -1: the CPU is offline
  */
-struct ring {
+struct cpu_ring {
 	struct perf_ring ring;
 	u64 next_ns;
 	u64 ran_ns;
@@ -79,19 +77,19 @@ struct ring {
 };
 
 struct task_perf {
-	u32 size; /* of each ring; an exec of a dynamic program leaves about 1 KiB */
+	u32 size; /* bytes of each ring; the exec of a dynamic program writes about 1 KiB */
 	int epoll_fd;
-	u32 count; /* of possible CPUs */
+	u32 count; /* possible CPUs */
 	bool maps_only;
-	struct ring *oldest;
-	/* The longest there can be: its size is 16 bits. */
+	struct cpu_ring *oldest;
+	/* A copy of the current record, whose size field has 16 bits. */
 	_Alignas(u64) u8 record[1U << 16];
-	struct ring rings[];
+	struct cpu_ring rings[];
 };
 
 static int ring_open(struct task_perf *t, u32 cpu)
 {
-	const struct perf_event_attr what = {
+	const struct perf_event_attr records = {
 		.task = !t->maps_only,
 		.comm = !t->maps_only,
 		.comm_exec = !t->maps_only,
@@ -99,10 +97,10 @@ static int ring_open(struct task_perf *t, u32 cpu)
 		.mmap2 = 1,
 	};
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = cpu };
-	struct ring *ring = &t->rings[cpu];
+	struct cpu_ring *ring = &t->rings[cpu];
 	int fd, r;
 
-	fd = perf_ring_open(&ring->ring, &what, cpu, t->size);
+	fd = perf_ring_open(&ring->ring, &records, cpu, t->size);
 	if (fd < 0)
 		return fd;
 	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
@@ -117,7 +115,7 @@ static int ring_open(struct task_perf *t, u32 cpu)
 	return 0;
 }
 
-static void ring_close(struct task_perf *t, struct ring *ring)
+static void ring_close(struct task_perf *t, struct cpu_ring *ring)
 {
 	if (ring->fd < 0)
 		return;
@@ -128,8 +126,7 @@ static void ring_close(struct task_perf *t, struct ring *ring)
 	ring->next_ns = NOTHING;
 }
 
-/* Find @next_ns of the record that is read next. */
-static void ring_peek(struct ring *ring)
+static void ring_peek(struct cpu_ring *ring)
 {
 	struct perf_event_header header;
 	struct trailer trailer;
@@ -141,7 +138,7 @@ static void ring_peek(struct ring *ring)
 	ring->next_ns = trailer.time;
 }
 
-/* Whether the name at @name ends before the trailer of a record of @size bytes. */
+/* Check that the name ends before the trailer of a record of @size bytes. */
 static bool name_ends(const u8 *record, u32 size, const char *name)
 {
 	size_t at = (size_t)((const u8 *)name - record), end = size - sizeof(struct trailer);
@@ -164,7 +161,7 @@ static bool read_mmap(const u8 *data, u32 size, struct task_event *event)
 	event->offset = record->offset;
 	event->inode = record->inode;
 	event->device = device_number(record->major, record->minor);
-	/* /proc has no name for anonymous memory. */
+	/* Report anonymous memory without a name, as /proc/PID/maps does. */
 	event->name = strcmp(record->name, "//anon") ? record->name : "";
 	return true;
 }
@@ -193,7 +190,7 @@ static bool read_fork(const u8 *data, u32 size, struct task_event *event)
 	event->pid = record->pid;
 	event->tid = record->tid;
 	event->parent_pid = record->parent_pid;
-	/* As far as perf tells: threads may outlive the first of them. */
+	/* A guess: perf does not report whether other threads outlive the leader. */
 	event->last = record->tid == record->pid;
 	return true;
 }
@@ -228,8 +225,8 @@ static bool read_record(const u8 *data, struct task_event *event)
 	}
 }
 
-/* Hand over the record of @next_ns, and go to the next. */
-static void ring_take(struct task_perf *t, struct ring *ring, const struct task_sink *sink)
+/* Deliver the next record, and find the one after it. */
+static void ring_deliver(struct task_perf *t, struct cpu_ring *ring, const struct task_sink *sink)
 {
 	struct task_event event = { .time_ns = ring->next_ns, .name = "", .parent_pid = -1 };
 	struct perf_event_header header;
@@ -240,16 +237,16 @@ static void ring_take(struct task_perf *t, struct ring *ring, const struct task_
 	ring_peek(ring);
 	if (!read_record(t->record, &event))
 		return;
-	/* Whoever asks for mappings gets forks and exits as well. */
+	/* An event for mappings gets fork and exit records as well. */
 	if (t->maps_only && event.type == TASK_LOST)
 		event.type = TASK_LOST_MAPS;
 	if (!t->maps_only || event.type == TASK_MMAP || event.type == TASK_LOST_MAPS)
 		sink->task(sink->ctx, &event);
 }
 
-static struct ring *ring_oldest(struct task_perf *t)
+static struct cpu_ring *ring_oldest(struct task_perf *t)
 {
-	struct ring *oldest = &t->rings[0];
+	struct cpu_ring *oldest = &t->rings[0];
 
 	for (u32 i = 1; i < t->count; i++)
 		if (t->rings[i].next_ns < oldest->next_ns)
@@ -260,7 +257,7 @@ static struct ring *ring_oldest(struct task_perf *t)
 void task_perf_begin(struct task_perf *t)
 {
 	for (u32 i = 0; i < t->count; i++) {
-		struct ring *ring = &t->rings[i];
+		struct cpu_ring *ring = &t->rings[i];
 
 		if (ring->fd < 0)
 			continue;
@@ -278,13 +275,13 @@ u64 task_perf_next(struct task_perf *t)
 
 void task_perf_deliver(struct task_perf *t, const struct task_sink *sink)
 {
-	ring_take(t, t->oldest, sink);
+	ring_deliver(t, t->oldest, sink);
 }
 
 void task_perf_end(struct task_perf *t)
 {
 	for (u32 i = 0; i < t->count; i++) {
-		struct ring *ring = &t->rings[i];
+		struct cpu_ring *ring = &t->rings[i];
 
 		if (ring->fd >= 0)
 			perf_ring_end(&ring->ring);
@@ -301,15 +298,6 @@ void task_perf_reap(struct task_perf *t)
 			ring_close(t, &t->rings[events[i].data.u32]);
 }
 
-/* Its CPU went and came back between two looks. */
-static bool ring_is_dead(struct ring *ring)
-{
-	u64 before = ring->ran_ns;
-
-	ring->ran_ns = ring->fd < 0 ? 0 : perf_event_ran_ns(ring->fd);
-	return before && ring->ran_ns == before;
-}
-
 void task_perf_check(struct task_perf *t)
 {
 	struct cpu_list online = { 0 };
@@ -317,9 +305,9 @@ void task_perf_check(struct task_perf *t)
 	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
 		return;
 	for (u32 i = 0; i < t->count; i++) {
-		struct ring *ring = &t->rings[i];
+		struct cpu_ring *ring = &t->rings[i];
 
-		if (!cpu_list_has(&online, i) || ring_is_dead(ring))
+		if (!cpu_list_has(&online, i) || perf_event_is_dead(ring->fd, &ring->ran_ns))
 			ring_close(t, ring);
 		if (ring->fd < 0 && cpu_list_has(&online, i))
 			ring_open(t, i);
@@ -331,7 +319,8 @@ static const char *open_reason(int error)
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return "perf_event_open is refused to this process for task events: it has not "
+		return "perf_event_open is refused to this process for task events: it does not "
+		       "have "
 		       "CAP_PERFMON, or a security policy forbids it";
 	case EMFILE:
 	case ENFILE:
@@ -340,7 +329,7 @@ static const char *open_reason(int error)
 	case ENOMEM:
 		return "out of memory for the rings of task events";
 	default:
-		return "perf_event_open has no task events here";
+		return "perf_event_open does not support task events here";
 	}
 }
 
@@ -350,7 +339,7 @@ static int rings_open(struct task_perf *t, const char **ret_reason)
 	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
 
 	if (r < 0) {
-		*ret_reason = "which CPUs are online is not to be read in /sys/devices/system/cpu";
+		*ret_reason = "the list of online CPUs in /sys/devices/system/cpu cannot be read";
 		return r;
 	}
 	for (u32 i = 0; i < t->count; i++) {
@@ -365,7 +354,8 @@ static int rings_open(struct task_perf *t, const char **ret_reason)
 	return 0;
 }
 
-int task_perf_new(bool maps_only, u32 ring, struct task_perf **ret_perf, const char **ret_reason)
+int task_perf_new(bool maps_only, u32 ring_size, struct task_perf **ret_perf,
+		  const char **ret_reason)
 {
 	struct cpu_list possible = { 0 };
 	struct task_perf *t;
@@ -375,7 +365,7 @@ int task_perf_new(bool maps_only, u32 ring, struct task_perf **ret_perf, const c
 	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
 	count = cpu_list_end(&possible);
 	if (r < 0 || !count) {
-		*ret_reason = "which CPUs there are is not to be read in /sys/devices/system/cpu";
+		*ret_reason = "the list of possible CPUs in /sys/devices/system/cpu cannot be read";
 		return r < 0 ? r : -ENODATA;
 	}
 	t = calloc(1, sizeof(*t) + count * sizeof(t->rings[0]));
@@ -383,11 +373,11 @@ int task_perf_new(bool maps_only, u32 ring, struct task_perf **ret_perf, const c
 		*ret_reason = open_reason(ENOMEM);
 		return -ENOMEM;
 	}
-	t->size = ring;
+	t->size = ring_size;
 	t->count = count;
 	t->maps_only = maps_only;
 	for (u32 i = 0; i < count; i++)
-		t->rings[i] = (struct ring){ .fd = -1, .next_ns = NOTHING };
+		t->rings[i] = (struct cpu_ring){ .fd = -1, .next_ns = NOTHING };
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll_fd < 0) {
 		r = -errno;

@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	double cpu, wall;
 
 	shared_source.source = (struct source){
-		.ops = &feed_ops, .by = "timer", .cpus = 1, .backend = BACKEND_EMULATED
+		.ops = &feed_ops, .method = "timer", .cpus = 1, .backend = BACKEND_EMULATED
 	};
 	shared_source.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	shared_source.pool = make_pool();

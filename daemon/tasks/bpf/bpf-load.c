@@ -15,12 +15,12 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-void bpf_quiet(void)
+void bpf_silence(void)
 {
 	libbpf_set_print(print_nothing);
 }
 
-void bpf_reason(int error, const char *what, char *ret_reason)
+void bpf_reason(int error, const char *step, char *ret_reason)
 {
 	if (error == ENOSYS)
 		snprintf(ret_reason, TASK_BPF_REASON,
@@ -33,6 +33,6 @@ void bpf_reason(int error, const char *what, char *ret_reason)
 		snprintf(ret_reason, TASK_BPF_REASON,
 			 "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
 	else
-		snprintf(ret_reason, TASK_BPF_REASON, "the BPF programs do not %s here: %s", what,
+		snprintf(ret_reason, TASK_BPF_REASON, "the BPF programs do not %s here: %s", step,
 			 strerror(error));
 }

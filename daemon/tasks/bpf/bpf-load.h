@@ -4,17 +4,18 @@
 
 #include "codec/env.h"
 
-/* Where the kernel describes its types (CONFIG_DEBUG_INFO_BTF). */
+/* The description of the kernel's types (CONFIG_DEBUG_INFO_BTF). */
 #define BPF_KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
-/** bpf_quiet() - libbpf's own messages go nowhere: what failed is said in one sentence */
-void bpf_quiet(void);
+/** bpf_silence() - suppress the messages of libbpf; failures are reported by bpf_reason() */
+void bpf_silence(void);
 
 /**
- * bpf_reason() - why BPF does not work here, into TASK_BPF_REASON bytes at @ret_reason
- * @error: positive errno of what failed
- * @what: "load" or "attach"
+ * bpf_reason() - explain a failure of BPF
+ * @error: positive errno
+ * @step: the step that failed: "open", "load", "map" or "attach"
+ * @ret_reason: buffer of TASK_BPF_REASON bytes for the sentence
  */
-void bpf_reason(int error, const char *what, char *ret_reason);
+void bpf_reason(int error, const char *step, char *ret_reason);
 
 #endif

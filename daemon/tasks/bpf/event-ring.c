@@ -21,20 +21,20 @@ static int ring_map(struct event_ring *ring, int fd)
 	return 0;
 }
 
-int event_ring_init(struct event_ring *ring, int fd, size_t size, size_t least)
+int event_ring_init(struct event_ring *ring, int fd, size_t size, size_t record_min)
 {
-	struct event_ring made = { .page = (size_t)sysconf(_SC_PAGESIZE), .size = size };
-	size_t step = (BPF_RINGBUF_HDR_SZ + least + 7) & ~7ULL;
-	int r = ring_map(&made, fd);
+	struct event_ring new = { .page = (size_t)sysconf(_SC_PAGESIZE), .size = size };
+	size_t step = (BPF_RINGBUF_HDR_SZ + record_min + 7) & ~7ULL;
+	int r = ring_map(&new, fd);
 
 	if (!r) {
-		made.records = calloc(size / step + 1, sizeof(*made.records));
-		r = made.records ? 0 : -ENOMEM;
+		new.records = calloc(size / step + 1, sizeof(*new.records));
+		r = new.records ? 0 : -ENOMEM;
 	}
 	if (r < 0)
-		event_ring_deinit(&made);
+		event_ring_deinit(&new);
 	else
-		*ring = made;
+		*ring = new;
 	return r;
 }
 
@@ -53,7 +53,7 @@ static const void *record_at(const struct event_ring *ring, u64 at)
 	return ring->data + (at & (ring->size - 1)) + BPF_RINGBUF_HDR_SZ;
 }
 
-/* From behind: all but a few are in order already. */
+/* Insertion sort from the end: nearly all records are in order. */
 static void record_add(struct event_ring *ring, u64 at)
 {
 	u64 time_ns = *(const u64 *)record_at(ring, at);
@@ -66,6 +66,7 @@ static void record_add(struct event_ring *ring, u64 at)
 
 void event_ring_scan(struct event_ring *ring)
 {
+	/* Acquire: the length of each reserved record is initialized. */
 	u64 head = ring->producer ? __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE) : 0;
 
 	if (ring->first) {
@@ -76,9 +77,9 @@ void event_ring_scan(struct event_ring *ring)
 	}
 	while (ring->seen < head) {
 		const u32 *length = (const void *)(ring->data + (ring->seen & (ring->size - 1)));
+		/* Acquire: without the busy bit the record is complete. */
 		u32 n = __atomic_load_n(length, __ATOMIC_ACQUIRE);
 
-		/* Still being written: what comes after it waits too. */
 		if (n & BPF_RINGBUF_BUSY_BIT)
 			break;
 		if (!(n & BPF_RINGBUF_DISCARD_BIT))
@@ -107,5 +108,6 @@ void event_ring_release(struct event_ring *ring)
 	for (u32 i = ring->first; i < ring->count; i++)
 		if (ring->records[i].at < oldest)
 			oldest = ring->records[i].at;
+	/* Release: the records are read before the kernel may overwrite them. */
 	__atomic_store_n(ring->consumer, oldest, __ATOMIC_RELEASE);
 }

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring that BPF programs write to, read where it lies and not by libbpf's callback: what
- * happened after a window's end has to stay in it. Records begin with their time, in ns. They
- * lie in the order in which they were reserved, which may differ from that of their times by
- * what one CPU waits for another: the reader sorts them. One thread reads.
+ * A reader of a BPF ring buffer. It reads the mapping directly instead of through libbpf's
+ * callback, because records that are younger than the current window must stay in the ring.
+ *
+ * Each record begins with its time in ns. Records are in the order of their reservation, in which
+ * those of two CPUs may be swapped: the reader sorts them by time. Only one thread may read.
  */
 #ifndef SPEPROF_EVENT_RING_H
 #define SPEPROF_EVENT_RING_H
 
 #include "codec/env.h"
 
-/* No record is there. */
+/* The time of the next record if there is none. */
 #define EVENT_RING_NOTHING UINT64_MAX
 
-/* Where a record lies, and when it was. */
+/* A record at the position @at of the ring. */
 struct event_ring_record {
 	u64 time_ns;
 	u64 at;
 };
 
 /**
- * struct event_ring - zeroes are one without a ring
- * @consumer, @producer: pages with positions of the ring
- * @data: the ring, mapped twice in a row
+ * struct event_ring - the reader; all zero: no ring
+ * @consumer: position up to which the space is free, read by the kernel
+ * @producer: position up to which space is reserved, written by the kernel
+ * @data: the ring, mapped twice in a row, so that no record wraps
+ * @page: size of a page
  * @size: bytes of the ring
  * @seen: position up to which records are in @records
- * @records: those between @first and @count are to be handed over, oldest first
+ * @first: index in @records of the next record to deliver
+ * @count: entries of @records
+ * @records: records in order of time
  */
 struct event_ring {
 	u64 *consumer;
@@ -40,26 +45,31 @@ struct event_ring {
 };
 
 /**
- * event_ring_init() - map a ring of BPF
- * @fd: of the map, which has to stay open no longer than this call
- * @size: its bytes, a power of two of pages
- * @least: bytes of the shortest record
+ * event_ring_init() - map a BPF ring buffer
+ * @ring: zero; unchanged on failure
+ * @fd: descriptor of the map, which may be closed afterwards
+ * @size: bytes of the ring, a power of two of pages
+ * @record_min: bytes of the shortest record
  *
- * Return: 0; a negative errno, and @ring is as it was: event_ring_deinit() may be called.
+ * Return: 0 or negative errno.
  */
-int event_ring_init(struct event_ring *ring, int fd, size_t size, size_t least);
+int event_ring_init(struct event_ring *ring, int fd, size_t size, size_t record_min);
+
+/** event_ring_deinit() - unmap the ring; does nothing without one */
 void event_ring_deinit(struct event_ring *ring);
 
-/** event_ring_scan() - look at what the ring holds now; a record that is still written ends it */
+/** event_ring_scan() - read all records up to the first one that is still being written */
 void event_ring_scan(struct event_ring *ring);
 
-/** event_ring_next() - time of the oldest record seen by then, or EVENT_RING_NOTHING */
+/** event_ring_next() - return the time of the oldest record read, or EVENT_RING_NOTHING */
 u64 event_ring_next(const struct event_ring *ring);
 
-/** event_ring_pop() - the oldest record; there must be one; valid until event_ring_release() */
+/**
+ * event_ring_pop() - remove the oldest record, which must exist; valid until event_ring_release()
+ */
 const void *event_ring_pop(struct event_ring *ring);
 
-/** event_ring_release() - free the space of what was taken */
+/** event_ring_release() - free the space of the removed records */
 void event_ring_release(struct event_ring *ring);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's structures, as far as the programs read them: names only. libbpf moves each
- * access to where the running kernel's BTF has the field (CO-RE), so one object serves all
- * kernels and both architectures, and nothing of the machine that builds gets in.
+ * The fields of kernel structures that the BPF programs read. Only the names matter: libbpf
+ * relocates each access to the offset of the field in the running kernel (CO-RE). So one object
+ * works on all kernels and architectures, and does not depend on the build machine.
  */
 #ifndef SPEPROF_KERNEL_TYPES_H
 #define SPEPROF_KERNEL_TYPES_H
@@ -21,7 +21,7 @@ struct cgroup_root {
 	int hierarchy_id;
 };
 
-/* @ancestors: by level, the root first. */
+/* @ancestors is indexed by level, the root first. */
 struct cgroup {
 	struct kernfs_node *kn;
 	struct cgroup_root *root;
@@ -98,7 +98,7 @@ struct file {
 	struct inode *f_inode;
 };
 
-/* Since 6.5, of stacked file systems; @user_path since 6.8. */
+/* A file of a stacked file system, since 6.5; @user_path since 6.8. */
 struct backing_file {
 	struct path user_path;
 };
@@ -129,7 +129,7 @@ struct task_struct {
 };
 
 struct seq_file {
-	int unused; /* it has fields; none of them is read */
+	int unused; /* no field is read, but the structure must not be empty */
 };
 
 struct bpf_iter_meta {

@@ -15,25 +15,31 @@
 #include "util/time.h"
 
 /**
- * struct map_bpf
- * @functions: attached to functions; else to the tracepoint
- * @dropped, @unnamed, @misses: as of @found_ns
- * @found_ns: when what is to be reported was found; 0: nothing is
- * @pids, @counts: of @found processes, mappings that are to be reported
- * @anyone: the same, of any process
+ * struct map_bpf - the loaded programs, and the losses that are not reported yet
+ * @programs: the BPF object
+ * @ring: the ring of the programs
+ * @functions: attached to kernel functions; otherwise to the tracepoint
+ * @dropped: the program's counter of lost mappings at the last check
+ * @unattributed: the program's counter of losses without a process at the last check
+ * @misses: runs that the kernel had skipped at the last check
+ * @found_ns: time of the last check that found losses; 0: there is nothing to report
+ * @found_unattributed: lost mappings of unknown processes, not reported yet
+ * @found: processes with losses that are not reported yet
+ * @pids: the processes
+ * @counts: their lost mappings
  */
 struct map_bpf {
 	struct maps_bpf *programs;
 	struct event_ring ring;
 	bool functions;
 	u64 dropped;
-	u64 unnamed;
+	u64 unattributed;
 	u64 misses;
 	u64 found_ns;
-	u64 anyone;
+	u64 found_unattributed;
 	u32 found;
-	s32 pids[MAP_DOUBTS];
-	u64 counts[MAP_DOUBTS];
+	s32 pids[LOST_MAPS_MAX];
+	u64 counts[LOST_MAPS_MAX];
 };
 
 static int attach(struct bpf_program *program, struct bpf_link **ret_link)
@@ -68,8 +74,8 @@ static int programs_load(struct map_bpf *m, size_t size, u64 rate)
 }
 
 /*
- * A type that the kernel has not (struct backing_file, before 6.8) libbpf looks for in its modules as
- * well, which takes CAP_SYS_ADMIN, unless it is told where types are.
+ * If the kernel does not have a type (struct backing_file before 6.8), libbpf searches the modules,
+ * which needs CAP_SYS_ADMIN. An explicit path of the BTF prevents that.
  */
 static struct maps_bpf *programs_open(void)
 {
@@ -85,7 +91,7 @@ int map_bpf_new(size_t size, u64 rate, bool functions, struct map_bpf **ret_bpf)
 
 	if (!m)
 		return -ENOMEM;
-	bpf_quiet();
+	bpf_silence();
 	m->functions = functions;
 	m->programs = programs_open();
 	if (m->programs)
@@ -108,7 +114,7 @@ struct map_bpf *map_bpf_free(struct map_bpf *m)
 	return NULL;
 }
 
-/* The kernel does not run a program that would interrupt itself. */
+/* The kernel skips a run that would nest in another run of the same program. */
 static u64 program_misses(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = { 0 };
@@ -137,36 +143,37 @@ struct event_ring *map_bpf_ring(struct map_bpf *m)
 	return &m->ring;
 }
 
-/* All entries at once; what cannot be read may be of any process. */
-static void doubts_find(struct map_bpf *m)
+/* Read and clear the losses by process; if that fails the processes are unknown. */
+static void read_lost_maps(struct map_bpf *m)
 {
-	u32 at, count = MAP_DOUBTS;
-	int r = bpf_map_lookup_and_delete_batch(bpf_map__fd(m->programs->maps.doubts), NULL, &at,
+	u32 at, count = LOST_MAPS_MAX;
+	int r = bpf_map_lookup_and_delete_batch(bpf_map__fd(m->programs->maps.lost_maps), NULL, &at,
 						m->pids, m->counts, &count, NULL);
 
 	if (r < 0 && errno != ENOENT)
-		m->anyone++;
+		m->found_unattributed++;
 	else
 		m->found = count;
 }
 
-static void lost_find(struct map_bpf *m)
+static void find_losses(struct map_bpf *m)
 {
+	/* Acquire: a program counts a loss by process before it counts it here. */
 	u64 dropped = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_ACQUIRE);
-	u64 unnamed = __atomic_load_n(&m->programs->bss->unnamed, __ATOMIC_RELAXED);
+	u64 unattributed = __atomic_load_n(&m->programs->bss->unattributed, __ATOMIC_RELAXED);
 	u64 misses = all_misses(m);
 
 	m->found = 0;
-	m->anyone = unnamed - m->unnamed + misses - m->misses;
+	m->found_unattributed = unattributed - m->unattributed + misses - m->misses;
 	if (dropped != m->dropped)
-		doubts_find(m);
+		read_lost_maps(m);
 	m->dropped = dropped;
-	m->unnamed = unnamed;
+	m->unattributed = unattributed;
 	m->misses = misses;
-	m->found_ns = m->found || m->anyone ? time_now_ns() : 0;
+	m->found_ns = m->found || m->found_unattributed ? time_now_ns() : 0;
 }
 
-static void lost_report(const struct map_bpf *m, const struct task_sink *sink, s32 pid, u64 count)
+static void report_loss(const struct map_bpf *m, const struct task_sink *sink, s32 pid, u64 count)
 {
 	const struct task_event event = {
 		.type = TASK_LOST_MAPS,
@@ -187,31 +194,31 @@ void map_bpf_lost(struct map_bpf *m, u64 until_ns, const struct task_sink *sink)
 		return;
 	if (m->found_ns) {
 		for (u32 i = 0; i < m->found; i++)
-			lost_report(m, sink, m->pids[i], m->counts[i]);
-		if (m->anyone)
-			lost_report(m, sink, 0, m->anyone);
+			report_loss(m, sink, m->pids[i], m->counts[i]);
+		if (m->found_unattributed)
+			report_loss(m, sink, 0, m->found_unattributed);
 	}
-	lost_find(m);
+	find_losses(m);
 }
 
-int map_probe(struct map_probe *ret_probe)
+int map_probe_init(struct map_probe *ret_probe)
 {
 	struct map_probe probe = { .size = (size_t)sysconf(_SC_PAGESIZE) };
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), r = 0;
 
 	if (fd < 0)
 		return -errno;
-	probe.at = mmap(NULL, probe.size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	if (probe.at == MAP_FAILED)
+	probe.address = mmap(NULL, probe.size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (probe.address == MAP_FAILED)
 		r = -errno;
 	close(fd);
 	*ret_probe = probe;
 	return r;
 }
 
-void map_unprobe(struct map_probe *probe)
+void map_probe_deinit(struct map_probe *probe)
 {
-	munmap(probe->at, probe->size);
+	munmap(probe->address, probe->size);
 }
 
 const char *map_record_path(const struct map_record *record, char *path)

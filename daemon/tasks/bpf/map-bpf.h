@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Executable memory, as BPF programs tell of it in a ring of its own. */
+/* Executable mappings, which BPF programs write to a ring of their own. */
 #ifndef SPEPROF_MAP_BPF_H
 #define SPEPROF_MAP_BPF_H
 
@@ -10,55 +10,63 @@
 
 struct map_bpf;
 
-/** struct map_probe - memory of this process that is told of when it is mapped */
+/** struct map_probe - an executable mapping of this process, made to test the BPF programs */
 struct map_probe {
-	void *at;
+	void *address;
 	size_t size;
 };
 
 /**
- * map_bpf_new() - load and attach the programs
- * @size: bytes of the ring that they write to, a power of two of pages
- * @rate: bytes that a cgroup or user may write in a second, on the average, and an eighth of it
- *	at once: see bucket_key() in maps.bpf.c
- * @functions: attach to functions; else to the tracepoint
+ * map_bpf_new() - load and attach the BPF programs for mappings
+ * @size: bytes of their ring, a power of two of pages
+ * @rate: bytes that a cgroup or user may write to the ring in a second, on average, and an eighth
+ *	of that at once; see bucket_key() in maps.bpf.c
+ * @functions: attach to kernel functions; otherwise to the tracepoint
+ * @ret_bpf: the programs
  *
- * Where it succeeds it may still be that nothing is told: map_probe() finds out.
+ * The programs may be attached and still report nothing: map_probe_init() tests that.
+ *
+ * Return: 0 or negative errno.
  */
 int map_bpf_new(size_t size, u64 rate, bool functions, struct map_bpf **ret_bpf);
 
+/** map_bpf_free() - detach the programs, or do nothing for NULL; returns NULL */
 struct map_bpf *map_bpf_free(struct map_bpf *bpf);
 
-/** map_bpf_fd() - signalled, once, when the ring is half full (EPOLLET); owned by @bpf */
+/** map_bpf_fd() - return the descriptor that has an edge (EPOLLET) when the ring is half full */
 int map_bpf_fd(const struct map_bpf *bpf);
 
-/** map_bpf_ring() - of struct map_record, owned by @bpf */
+/** map_bpf_ring() - return the ring of struct map_record */
 struct event_ring *map_bpf_ring(struct map_bpf *bpf);
 
 /**
- * map_bpf_lost() - report mappings that were lost
- * @until_ns: CLOCK_MONOTONIC: all events up to then were handed over
- * @sink: its @task is called with TASK_LOST_MAPS: for each process that lost some, and with
- *	@pid 0 for those that may be any process's
+ * map_bpf_lost() - report lost mappings by TASK_LOST_MAPS
+ * @bpf: the programs
+ * @until_ns: CLOCK_MONOTONIC: all events up to this time were delivered
+ * @sink: receives an event for each process that lost mappings, and one with pid 0 for losses of
+ *	unknown processes
  *
- * What is found lost is reported by a later call, whose @until_ns is not before it was found:
- * so the birth of a process comes before its losses.
+ * A loss is reported by a later call whose @until_ns is not before the time at which this function
+ * found it. So the fork of a process is delivered before its losses.
  */
 void map_bpf_lost(struct map_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
-/** map_probe() - map a page of this program */
-int map_probe(struct map_probe *ret_probe);
-void map_unprobe(struct map_probe *probe);
+/** map_probe_init() - map a page of this program as executable; 0 or negative errno */
+int map_probe_init(struct map_probe *ret_probe);
+
+/** map_probe_deinit() - unmap the page */
+void map_probe_deinit(struct map_probe *probe);
 
 /**
- * map_record_path() - as /proc/PID/maps has it
- * @path: MAP_RECORD_PATH_MAX bytes
+ * map_record_path() - assemble the path of a mapping as in /proc/PID/maps
+ * @record: the record
+ * @path: buffer of MAP_RECORD_PATH_MAX bytes
  *
- * Return: where in @path it begins, or NULL if @record is no valid one.
+ * Return: the path, somewhere in @path or in @record; NULL if the record is invalid.
  */
 const char *map_record_path(const struct map_record *record, char *path);
 
-/* Each component's NUL becomes a slash. */
+/* The NUL of each component becomes a slash. */
 #define MAP_RECORD_PATH_MAX (MAP_RECORD_PATH + MAP_RECORD_NAME + sizeof(" (deleted)") + 1)
 
 #endif

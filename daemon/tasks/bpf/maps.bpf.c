@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Executable memory, at the moment it is mapped. Where programs can be attached to functions
- * (trampolines: not on arm64's 6.1) it is where the kernel tells its own uprobes of a file
- * that was mapped, and where it maps its own; else the tracepoint of the tree of mappings,
- * which kernels before 6.3 still pass. Which of them brings anything is tried by the loader.
+ * Reports executable mappings when they are made. If the kernel supports trampolines (arm64 does
+ * not in 6.1), the programs run at entry of uprobe_mmap(), for files, and of
+ * _install_special_mapping(), for the vDSO. Otherwise one runs at the tracepoint vma_store, which
+ * kernels before 6.3 pass for each new mapping. The loader tests which of them works.
  *
- * bpf_d_path() may not be called in either: the path is walked here, as d_path() does it, and
- * without its locks. A directory that is renamed meanwhile can give a path that never
- * was; the inode, which is told too, keeps anyone from reading another file for this one.
+ * bpf_d_path() is not permitted here, so the programs walk the path as d_path() does, but without
+ * its locks. A concurrent rename of a directory can result in a path that never existed. The inode
+ * number is reported as well, and prevents that another file is read instead.
  */
 #include "kernel-types.h"
 
@@ -21,9 +21,9 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define VM_EXEC 0x4UL
 
-#define COMPONENTS 96 /* of a path, and mounts on its way */
+#define PATH_STEPS_MAX 96 /* path components and mount points */
 
-/* One for each program: where the kernel is preemptible, one may interrupt the other. */
+/* One entry for each program: on a preemptible kernel one may preempt the other. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -31,18 +31,21 @@ struct {
 	__type(value, struct map_record);
 } scratch SEC(".maps");
 
-/* What each bucket may hold, as time: an eighth of a second. */
+/*
+ * Token buckets limit what a cgroup or user may write, in units of time: each byte costs byte_ns,
+ * and a bucket may be BUCKET_NS ahead of the clock.
+ */
 #define BUCKET_NS    125000000ULL
 #define BUCKETS	     512
 #define BUCKET_LEVEL 3
 #define BUCKET_USER  (1ULL << 63)
 
-/* Set by the loader. */
+/* Size of a page, set by the loader. */
 const volatile __u64 page_bytes;
-/* A byte of the ring costs so much of its bucket, which drains with the time; 0: nothing. */
+/* Cost of a byte, set by the loader; 0: no limit. */
 const volatile __u64 byte_ns;
 
-/* By bucket_key(): the time at which what was written is paid for. */
+/* By bucket_key(): the time at which the bucket is full again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, BUCKETS);
@@ -50,20 +53,20 @@ struct {
 	__type(value, __u64);
 } buckets SEC(".maps");
 
-/* By process: mappings that were lost since the reader took the entry out. */
+/* By process: mappings that were lost since the reader removed the entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAP_DOUBTS);
+	__uint(max_entries, LOST_MAPS_MAX);
 	__type(key, __s32);
 	__type(value, __u64);
-} doubts SEC(".maps");
+} lost_maps SEC(".maps");
 
-/* Lost mappings of processes for which @doubts had no space; they are in @dropped too. */
-__u64 unnamed;
+/* Lost mappings of processes for which lost_maps was full; dropped counts them too. */
+__u64 unattributed;
 
 /*
- * Who shares a bucket: the cgroup at BUCKET_LEVEL, as below it a user's service manager or a
- * container may make as many cgroups as it likes. Outside of all cgroups of version 2: the user.
+ * All tasks below one cgroup at BUCKET_LEVEL share a bucket: deeper cgroups can be created without
+ * limit by a container or a user's service manager. Tasks in the root cgroup share one by user.
  */
 static __always_inline __u64 bucket_key(struct task_struct *task)
 {
@@ -72,7 +75,7 @@ static __always_inline __u64 bucket_key(struct task_struct *task)
 
 	if (level <= 0)
 		return BUCKET_USER | (__u32)bpf_get_current_uid_gid();
-	/* Not as an array: newer kernels have it within a union. */
+	/* No array access: in newer kernels the array is in a union. */
 	if (level > BUCKET_LEVEL && bpf_core_field_exists(cgroup->ancestors))
 		bpf_probe_read_kernel(&above, sizeof(above),
 				      (void *)cgroup + bpf_core_field_offset(cgroup->ancestors) +
@@ -80,44 +83,49 @@ static __always_inline __u64 bucket_key(struct task_struct *task)
 	return BPF_CORE_READ(above ?: cgroup, kn, id);
 }
 
-static __always_inline bool bucket_has(__u64 key)
+static __always_inline bool bucket_permits(__u64 key)
 {
-	__u64 *paid_ns = bpf_map_lookup_elem(&buckets, &key);
+	__u64 *full_ns = bpf_map_lookup_elem(&buckets, &key);
 
-	return !paid_ns || *paid_ns < bpf_ktime_get_ns() + BUCKET_NS;
+	return !full_ns || *full_ns < bpf_ktime_get_ns() + BUCKET_NS;
 }
 
-/* Several CPUs may draw at once, and be over it by a record each. */
+/* Concurrent CPUs may each exceed the limit by one record. */
 static __always_inline void bucket_draw(__u64 key, __u64 bytes)
 {
 	__u64 now = bpf_ktime_get_ns(), cost = bytes * byte_ns, first = now + cost, seen;
-	__u64 *paid_ns = bpf_map_lookup_elem(&buckets, &key);
+	__u64 *full_ns = bpf_map_lookup_elem(&buckets, &key);
 
-	if (!paid_ns) {
+	if (!full_ns) {
 		bpf_map_update_elem(&buckets, &key, &first, BPF_ANY);
 		return;
 	}
-	seen = *paid_ns;
-	if (seen >= now || __sync_val_compare_and_swap(paid_ns, seen, first) != seen)
-		__sync_fetch_and_add(paid_ns, cost);
+	seen = *full_ns;
+	if (seen >= now || __sync_val_compare_and_swap(full_ns, seen, first) != seen)
+		__sync_fetch_and_add(full_ns, cost);
 }
 
-/* The reader finds the process behind the count: it is counted last. */
+/* Count in dropped last: when the reader sees the new count, the process is in lost_maps. */
 static __always_inline void mapping_lost(__s32 pid)
 {
-	__u64 one = 1, *count = bpf_map_lookup_elem(&doubts, &pid);
+	__u64 one = 1, *count = bpf_map_lookup_elem(&lost_maps, &pid);
 
 	if (count)
 		__sync_fetch_and_add(count, 1);
-	else if (bpf_map_update_elem(&doubts, &pid, &one, BPF_ANY) < 0)
-		__sync_fetch_and_add(&unnamed, 1);
+	else if (bpf_map_update_elem(&lost_maps, &pid, &one, BPF_ANY) < 0)
+		__sync_fetch_and_add(&unattributed, 1);
 	__sync_fetch_and_add(&dropped, 1);
 }
 
 /**
- * struct walk - from a file up to its task's root
- * @used: bytes of @record's path
- * @whole: it came to an end
+ * struct walk - the state of a walk from a file up to the root directory of its task
+ * @dentry: the current directory entry
+ * @mnt: its mount
+ * @root: the root directory of the task
+ * @root_mnt: the mount of @root
+ * @record: receives the components
+ * @used: bytes of the path in @record
+ * @complete: the walk has reached a root
  */
 struct walk {
 	struct dentry *dentry;
@@ -126,16 +134,16 @@ struct walk {
 	struct vfsmount *root_mnt;
 	struct map_record *record;
 	__u64 used;
-	bool whole;
+	bool complete;
 };
 
 static __always_inline bool walk_ends(struct walk *w)
 {
-	w->whole = true;
+	w->complete = true;
 	return true;
 }
 
-/* From the root of a mount to what it is mounted on; true where that is nothing. */
+/* Move from the root of a mount to its mount point; true if there is none. */
 static __always_inline bool walk_up(struct walk *w)
 {
 	struct mount *mount = (void *)w->mnt - bpf_core_field_offset(((struct mount *)0)->mnt);
@@ -150,7 +158,7 @@ static __always_inline bool walk_up(struct walk *w)
 
 static long walk_step(__u32 i, struct walk *w)
 {
-	/* Copies: BPF_CORE_READ() would take struct walk for one of the kernel's too. */
+	/* Local copies: BPF_CORE_READ() would relocate the fields of struct walk as well. */
 	struct dentry *dentry = w->dentry, *parent;
 	struct vfsmount *mnt = w->mnt;
 	__u64 at = w->used;
@@ -160,7 +168,7 @@ static long walk_step(__u32 i, struct walk *w)
 		return walk_ends(w);
 	if (dentry == BPF_CORE_READ(mnt, mnt_root))
 		return walk_up(w);
-	/* As the verifier follows it: one comparison of what is added below. */
+	/* The verifier needs the check on the same register that is added below. */
 	barrier_var(at);
 	if (at > MAP_RECORD_PATH)
 		return 1;
@@ -170,14 +178,14 @@ static long walk_step(__u32 i, struct walk *w)
 		return 1;
 	w->used = at + (__u64)n;
 	parent = BPF_CORE_READ(dentry, d_parent);
-	/* Without a directory at all: a memfd. */
+	/* A memfd has no parent directory. */
 	if (parent == dentry)
 		return walk_ends(w);
 	w->dentry = parent;
 	return 0;
 }
 
-/* NULL if the bucket @bucket is empty: the mapping is lost then. */
+/* NULL if bucket @bucket is exhausted; then the mapping is lost. */
 static __always_inline struct map_record *record_begin(__u32 key, struct task_struct *task,
 						       __u64 bucket)
 {
@@ -186,7 +194,7 @@ static __always_inline struct map_record *record_begin(__u32 key, struct task_st
 
 	if (!record)
 		return NULL;
-	if (!bucket_has(bucket)) {
+	if (!bucket_permits(bucket)) {
 		mapping_lost(pid);
 		return NULL;
 	}
@@ -212,9 +220,9 @@ static __always_inline void record_end(struct map_record *record, __u64 n, __u64
 }
 
 /*
- * What a file is called by whoever mapped it where a stacked file system keeps that behind the
- * file. The flag that says so has another value in each kernel: what is there has to be of one
- * mount of a stacked file system.
+ * A stacked file system maps a file of the lower layer, and stores the path that the task opened
+ * behind it in a struct backing_file. The flag of such files differs between kernels, so this
+ * checks that the path is consistent and that its superblock is stacked.
  */
 static __always_inline bool stacked_path(struct file *file, struct path *ret_path)
 {
@@ -246,7 +254,7 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	struct inode *inode;
 	__u64 bucket;
 
-	/* A new image's stack is mapped before it is the task's. */
+	/* execve() maps the new stack before the task gets the new mm. */
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC) ||
 	    BPF_CORE_READ(vma, vm_mm) != BPF_CORE_READ(task, mm))
 		return;
@@ -275,9 +283,9 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	walk.root = root.dentry;
 	walk.root_mnt = root.mnt;
 	walk.record = record;
-	bpf_loop(COMPONENTS, walk_step, &walk, 0);
-	/* Of a path that is too long /proc tells, at the first sample. */
-	if (walk.whole)
+	bpf_loop(PATH_STEPS_MAX, walk_step, &walk, 0);
+	/* A path that is too long is read from /proc at the first sample. */
+	if (walk.complete)
 		record_end(record, walk.used, bucket);
 }
 

@@ -11,9 +11,9 @@
 #include "switches.skel.h"
 #include "task-record.h"
 
-/* 200,000 switches a second for a quarter of a second, if memory allows. */
-#define ENTRIES_MOST  (1U << 16)
-#define ENTRIES_LEAST (1U << 9)
+/* Limits of the entries for each CPU; the maximum is a quarter of a second at 200,000 switches. */
+#define ENTRIES_MAX (1U << 16)
+#define ENTRIES_MIN (1U << 9)
 
 struct switch_bpf {
 	struct switches_bpf *programs;
@@ -34,9 +34,9 @@ static size_t whole_pages(size_t size)
 
 static u32 ring_entries(size_t memory, u32 cpus)
 {
-	u32 n = ENTRIES_MOST;
+	u32 n = ENTRIES_MAX;
 
-	while (n > ENTRIES_LEAST && (u64)n * sizeof(struct switch_entry) * cpus > memory)
+	while (n > ENTRIES_MIN && (u64)n * sizeof(struct switch_entry) * cpus > memory)
 		n /= 2;
 	return n;
 }
@@ -66,8 +66,8 @@ static int rings_map(struct switch_bpf *b, u32 entries)
 	return 0;
 }
 
-/* A CPU that is offline refuses, and has nobody to tell of. */
-static void query_running_task(struct switch_bpf *b)
+/* Record the current task of each CPU. The test run fails for offline CPUs, which have none. */
+static void record_running_tasks(struct switch_bpf *b)
 {
 	for (u32 i = 0; i < b->cpus; i++) {
 		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = i);
@@ -81,7 +81,7 @@ static int programs_load(struct switch_bpf *b, u32 entries, char *ret_reason)
 	struct switches_bpf *p;
 	int r;
 
-	bpf_quiet();
+	bpf_silence();
 	p = switches_bpf__open();
 	if (!p) {
 		bpf_reason(ENOMEM, "open", ret_reason);
@@ -130,7 +130,7 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 		switch_bpf_free(b);
 		return r;
 	}
-	query_running_task(b);
+	record_running_tasks(b);
 	*ret_bpf = b;
 	return 0;
 }

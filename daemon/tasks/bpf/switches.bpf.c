@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who runs from when on, for records without a context: a ring for each CPU that the daemon
- * maps, overwritten at its own pace. Its head is written after the entry, so that a reader who
- * sees the head before and after it copied an entry knows whether that was the entry.
+ * Records each context switch in a ring of its CPU, for samples without a context. The daemon maps
+ * the rings. The program never waits for the reader, and overwrites the oldest entries. It stores
+ * the count of entries after the entry: a reader that finds the same count before and after it has
+ * copied an entry knows that the entry was not overwritten.
  */
 #include "kernel-types.h"
 
@@ -14,7 +15,7 @@
 /* GPL-only helpers are used; LGPL 2.1 grants the GPL's terms in its section 3. */
 char LICENSE[] SEC("license") = "GPL";
 
-/* Both are sized by the loader. */
+/* The loader sets the sizes of both maps. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -49,17 +50,17 @@ static __always_inline void switch_record(__u32 tid)
 	entry->time_ns = bpf_ktime_get_ns();
 	entry->tid = tid;
 	/*
-	 * The entry is there before the head says so. Only where the former value is used does
-	 * the compiler choose the instruction that orders memory on arm64.
+	 * The entry must be visible before the count. The compiler selects the atomic instruction
+	 * that orders memory on arm64 only if its result is used.
 	 */
 	asm volatile("" : : "r"(__sync_fetch_and_add(&head->count, 1)));
 }
 
 /*
- * Some kernels tell of no switch away from some tasks. Whoever leaves the CPU has come to it: if
- * that was not told, nobody knows for how long who was told of before has run.
+ * Some kernels do not report every switch. If @prev is not the task to which the CPU switched last,
+ * the switch to @prev is missing, and the end of the last entry is unknown.
  */
-static __always_inline void switch_doubt(__u32 prev)
+static __always_inline void switch_check_last(__u32 prev)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct switch_head *head = bpf_map_lookup_elem(&switch_heads, &cpu);
@@ -76,12 +77,12 @@ static __always_inline void switch_doubt(__u32 prev)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	switch_doubt((__u32)prev->pid);
+	switch_check_last((__u32)prev->pid);
 	switch_record((__u32)next->pid);
 	return 0;
 }
 
-/* Run once on each CPU to begin with: who has run since before the first switch. */
+/* The loader runs this once on each CPU: it records the task that runs before the first switch. */
 SEC("raw_tp")
 int running_task(void *ctx)
 {

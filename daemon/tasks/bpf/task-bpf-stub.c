@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* In place of BPF where speprof was built without it. */
+/* Replaces the BPF programs if speprof is built without BPF. */
 #include "task-bpf.h"
 
 #include <stdio.h>
 
-static int refuse(char *reason)
+static int refuse(char *ret_reason)
 {
-	snprintf(reason, TASK_BPF_REASON, "this speprof was built without BPF (meson -Dbpf=)");
+	snprintf(ret_reason, TASK_BPF_REASON, "this speprof was built without BPF (meson -Dbpf=)");
 	return -EOPNOTSUPP;
 }
 
-int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
+int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason)
 {
-	(void)ring;
+	(void)ring_size;
 	(void)ret_bpf;
 	return refuse(ret_reason);
 }

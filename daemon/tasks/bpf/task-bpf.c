@@ -14,20 +14,23 @@
 #include "tasks.skel.h"
 #include "tasks/task-event.h"
 
-/* Of each ring. A fork, exec and exit of two threads take half a KiB; a cgroup's path its length. */
+/* Default bytes of each ring. The fork, exec and exit of a process with two threads need 512. */
 #define RING_SIZE (512U << 10)
 
-/* A cgroup, or user, may fill a quarter of the ring of mappings at once, and it twice a second. */
+/*
+ * A cgroup or user may fill the ring of mappings twice a second, but only a quarter of it at once.
+ */
 #define MAP_RINGS_A_SECOND 2
 
 /**
- * struct task_bpf
- * @ring: of task events
+ * struct task_bpf - the loaded programs and their rings
+ * @programs: the BPF object for task events
+ * @maps: the programs for executable mappings; NULL: mappings are not reported
+ * @ring: the ring of task events
  * @size: bytes of each ring
- * @maps: executable memory; NULL where it is not told
- * @maps_reason: why it is not
- * @dropped: task events, as of the last look
- * @path: of the record that is handed over
+ * @dropped: the program's counter of lost task events at the last task_bpf_lost()
+ * @path: path of the mapping that is being delivered
+ * @maps_reason: why @maps is NULL
  */
 struct task_bpf {
 	struct tasks_bpf *programs;
@@ -39,7 +42,7 @@ struct task_bpf {
 	char maps_reason[TASK_BPF_REASON];
 };
 
-/* The iterator is run by task_bpf_seed(); all else is attached for good. */
+/* task_bpf_seed() runs the iterator each_task; all others run at their events. */
 static int programs_attach(struct tasks_bpf *p)
 {
 	struct {
@@ -69,7 +72,7 @@ static int programs_load(struct task_bpf *b, char *ret_reason)
 {
 	int r;
 
-	bpf_quiet();
+	bpf_silence();
 	b->programs = tasks_bpf__open();
 	if (!b->programs) {
 		bpf_reason(ENOMEM, "open", ret_reason);
@@ -105,7 +108,7 @@ int task_bpf_maps_fd(const struct task_bpf *b)
 	return b->maps ? map_bpf_fd(b->maps) : -1;
 }
 
-/* Mappings first: what caused one that is seen, such as its exec, is seen then too. */
+/* Mappings are read first: then the exec that caused a mapping is in the other ring already. */
 void task_bpf_begin(struct task_bpf *b)
 {
 	if (b->maps)
@@ -122,7 +125,7 @@ u64 task_bpf_next(const struct task_bpf *b)
 {
 	u64 task = event_ring_next(&b->ring), map = maps_next(b);
 
-	_Static_assert(TASK_BPF_NOTHING == EVENT_RING_NOTHING, "of one value");
+	_Static_assert(TASK_BPF_NOTHING == EVENT_RING_NOTHING, "both use one value");
 	return task <= map ? task : map;
 }
 
@@ -133,12 +136,12 @@ void task_bpf_end(struct task_bpf *b)
 		event_ring_release(map_bpf_ring(b->maps));
 }
 
-/* Whether @probe was told: nothing else was taken from the ring yet. */
+/* Check that the programs reported @probe. The ring has no other reader yet. */
 static bool map_is_reported(struct event_ring *ring, const struct map_probe *probe)
 {
 	bool reported = false;
 
-	/* Another CPU's record may be in front of it, and be written still. */
+	/* Another CPU may still be writing a record in front of it. */
 	for (int i = 0; !reported && i < 20; i++) {
 		if (i)
 			usleep(1000);
@@ -146,8 +149,8 @@ static bool map_is_reported(struct event_ring *ring, const struct map_probe *pro
 		while (!reported && event_ring_next(ring) != EVENT_RING_NOTHING) {
 			const struct map_record *r = event_ring_pop(ring);
 
-			reported =
-				r->start == (u64)(uintptr_t)probe->at && r->length == probe->size;
+			reported = r->start == (u64)(uintptr_t)probe->address &&
+				   r->length == probe->size;
 		}
 	}
 	event_ring_release(ring);
@@ -155,8 +158,8 @@ static bool map_is_reported(struct event_ring *ring, const struct map_probe *pro
 }
 
 /*
- * Attached is not told: the function may be another's, or nobody passes the tracepoint any
- * more. So a page is mapped, and counts.
+ * An attached program may never run: the function may be another one of the same name, and newer
+ * kernels do not pass the tracepoint. So map a page, and check that it is reported.
  */
 static int maps_attach(struct task_bpf *b, bool functions)
 {
@@ -165,17 +168,17 @@ static int maps_attach(struct task_bpf *b, bool functions)
 
 	if (r < 0)
 		return r;
-	r = map_probe(&probe);
+	r = map_probe_init(&probe);
 	if (!r) {
 		r = map_is_reported(map_bpf_ring(b->maps), &probe) ? 0 : -ENODATA;
-		map_unprobe(&probe);
+		map_probe_deinit(&probe);
 	}
 	if (r < 0)
 		b->maps = map_bpf_free(b->maps);
 	return r;
 }
 
-/* By functions where it can be, else by the tracepoint: of both it is said why not. */
+/* Attach to the functions, otherwise to the tracepoint; the reason names both failures. */
 static void maps_attach_any(struct task_bpf *b)
 {
 	int functions = maps_attach(b, true), tracepoint;
@@ -189,7 +192,7 @@ static void maps_attach_any(struct task_bpf *b)
 			 strerror(-tracepoint));
 }
 
-int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
+int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason)
 {
 	struct task_bpf *b = calloc(1, sizeof(*b));
 	int r;
@@ -198,7 +201,7 @@ int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason)
 		bpf_reason(ENOMEM, "load", ret_reason);
 		return -ENOMEM;
 	}
-	b->size = ring ? ring : RING_SIZE;
+	b->size = ring_size ? ring_size : RING_SIZE;
 	r = programs_load(b, ret_reason);
 	if (!r) {
 		r = event_ring_init(&b->ring, task_bpf_fd(b), b->size,
@@ -230,7 +233,7 @@ const char *task_bpf_maps_reason(const struct task_bpf *b)
 	return b->maps_reason;
 }
 
-/* Return: false if it is none. */
+/* false for an invalid record. */
 static bool map_event(struct task_bpf *b, const struct map_record *r, struct task_event *ret_event)
 {
 	const char *path = map_record_path(r, b->path);
@@ -318,7 +321,7 @@ int task_bpf_seed(struct task_bpf *b, const struct task_sink *sink)
 	if (fd < 0)
 		return -errno;
 	while ((n = read(fd, records, sizeof(records))) > 0) {
-		/* The kernel hands out whole objects, as many as fit. */
+		/* The kernel copies whole records, as many as fit. */
 		for (size_t i = 0; i < (size_t)n / sizeof(records[0]); i++) {
 			records[i].name[TASK_RECORD_COMM - 1] = '\0';
 			record_event(&records[i], &event);

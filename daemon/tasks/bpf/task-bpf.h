@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tasks and cgroups as BPF programs tell of them: fork, exec, exit, names, executable
- * memory, moves between cgroups, cgroups made and removed. None is built in where speprof was built without BPF.
+ * Task events from BPF programs: fork, exec, exit, names, executable mappings, moves between
+ * cgroups, and new and removed cgroups. task-bpf-stub.c replaces them in a build without BPF.
  */
 #ifndef SPEPROF_TASK_BPF_H
 #define SPEPROF_TASK_BPF_H
@@ -11,71 +11,83 @@
 
 #define TASK_BPF_REASON 160
 
-/* No event is there. */
+/* The time of the next event if there is none. */
 #define TASK_BPF_NOTHING UINT64_MAX
 
 struct task_bpf;
 
 /**
- * task_bpf_new() - load and attach the programs
- * @ring: bytes of each of its two rings, of task events and of mappings, a power of two of
- *	pages; 0 for the default
- * @ret_reason: on failure, TASK_BPF_REASON bytes that say why
+ * task_bpf_new() - load and attach the BPF programs
+ * @ring_size: bytes of the ring of task events, and of the ring of mappings, a power of two of
+ *	pages; 0: the default
+ * @ret_bpf: the programs
+ * @ret_reason: buffer of TASK_BPF_REASON bytes; on failure, a sentence that explains it
+ *
+ * Return: 0 or negative errno.
  */
-int task_bpf_new(size_t ring, struct task_bpf **ret_bpf, char *ret_reason);
+int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason);
 
+/** task_bpf_free() - detach the programs, or do nothing for NULL; returns NULL */
 struct task_bpf *task_bpf_free(struct task_bpf *bpf);
 
-/** task_bpf_reports_maps() - whether executable mappings are among what is told */
+/** task_bpf_reports_maps() - check whether executable mappings are reported */
 bool task_bpf_reports_maps(const struct task_bpf *bpf);
 
-/** task_bpf_maps_reason() - why they are not; "" if they are; valid as long as @bpf */
+/** task_bpf_maps_reason() - return why they are not, owned by @bpf; "": they are */
 const char *task_bpf_maps_reason(const struct task_bpf *bpf);
 
-/** task_bpf_fd() - signalled, once, when the ring is half full (EPOLLET); owned by @bpf */
+/** task_bpf_fd() - return the descriptor that has an edge (EPOLLET) when the ring is half full */
 int task_bpf_fd(const struct task_bpf *bpf);
 
-/** task_bpf_maps_fd() - the same for the ring of mappings; -1 where they are not told */
+/** task_bpf_maps_fd() - return the same for the ring of mappings; -1: they are not reported */
 int task_bpf_maps_fd(const struct task_bpf *bpf);
 
-/** task_bpf_begin() - look at what the rings hold now */
+/** task_bpf_begin() - start reading the events that are in the rings now */
 void task_bpf_begin(struct task_bpf *bpf);
 
-/** task_bpf_next() - time of the oldest event seen by then, or TASK_BPF_NOTHING */
+/** task_bpf_next() - return the time of the oldest event in the rings, or TASK_BPF_NOTHING */
 u64 task_bpf_next(const struct task_bpf *bpf);
 
-/** task_bpf_deliver() - hand the oldest event over; there must be one */
+/** task_bpf_deliver() - deliver the oldest event, which must exist */
 void task_bpf_deliver(struct task_bpf *bpf, const struct task_sink *sink);
 
-/** task_bpf_end() - make room for what was handed over */
+/** task_bpf_end() - free the space of the delivered events */
 void task_bpf_end(struct task_bpf *bpf);
 
-/** task_bpf_lost() - task events, without mappings, that found the ring full since the last call */
+/**
+ * task_bpf_lost() - return the task events, without mappings, that were lost since the last call
+ */
 u64 task_bpf_lost(struct task_bpf *bpf);
 
 /**
- * task_bpf_lost_maps() - report lost mappings: TASK_LOST_MAPS (map_bpf_lost())
- * @until_ns: CLOCK_MONOTONIC: all events up to then were handed over
+ * task_bpf_lost_maps() - report lost mappings by TASK_LOST_MAPS, see map_bpf_lost()
+ * @bpf: the programs
+ * @until_ns: CLOCK_MONOTONIC: all events up to this time were delivered
+ * @sink: receives the events
  *
- * They found the ring full, or their cgroup or user had mapped too much lately.
+ * Mappings are lost if the ring is full, or if their cgroup or user exceeds its rate limit.
  */
 void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
-/** task_bpf_seed() - hand all tasks over, by the task iterator: TASK_SEED each */
+/** task_bpf_seed() - list all tasks by the task iterator, as TASK_SEED; 0 or negative errno */
 int task_bpf_seed(struct task_bpf *bpf, const struct task_sink *sink);
 
 struct switch_bpf;
 
 /**
- * switch_bpf_new() - follow context switches on all CPUs
- * @memory: bytes for all rings
- * @ret_reason: as above
+ * switch_bpf_new() - record context switches on all CPUs
+ * @memory: approximate bytes of all rings
+ * @ret_bpf: the program
+ * @ret_reason: buffer of TASK_BPF_REASON bytes; on failure, a sentence that explains it
+ *
+ * Return: 0 or negative errno.
  */
 int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason);
 
+/** switch_bpf_free() - detach the program, or do nothing for NULL; returns NULL */
 struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf);
 
-/** switch_bpf_rings() - of all possible CPUs, by number; valid as long as @bpf */
+/** switch_bpf_rings() - return the rings, by number of possible CPU; owned by @bpf */
 struct switch_ring *switch_bpf_rings(struct switch_bpf *bpf, u32 *ret_cpus);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the BPF programs hand to the daemon; both sides are built from this file. */
+/* The records that the BPF programs pass to the daemon; both include this file. */
 #ifndef SPEPROF_TASK_RECORD_H
 #define SPEPROF_TASK_RECORD_H
 
@@ -9,27 +9,32 @@
 #define TASK_RECORD_PATH 1024 /* TRACE_CGROUP_PATH_LEN of the kernel */
 
 enum task_record_type {
-	TASK_RECORD_FORK = 1, /* @name: as of now */
-	TASK_RECORD_EXEC, /* @name: the new one */
-	TASK_RECORD_RETID, /* a thread that was @other executes as its leader */
-	TASK_RECORD_RENAME, /* @name: the new one */
-	TASK_RECORD_EXIT, /* @last: the process ended with it */
-	TASK_RECORD_ATTACH, /* process @pid moved to @cgroup at path @name */
-	TASK_RECORD_CGROUP_NEW, /* @cgroup was made at, or renamed to, path @name */
+	TASK_RECORD_FORK = 1, /* a new thread; @name is that of the parent */
+	TASK_RECORD_EXEC, /* a process executes a program; @name is its new name */
+	TASK_RECORD_RETID, /* in execve() a thread with the TID @other became the leader */
+	TASK_RECORD_RENAME, /* a thread has the new name @name */
+	TASK_RECORD_EXIT, /* a thread exited; @last: the process with it */
+	TASK_RECORD_ATTACH, /* process @pid moved to @cgroup, whose path is @name */
+	TASK_RECORD_CGROUP_NEW, /* @cgroup was created at, or renamed to, the path @name */
 	TASK_RECORD_CGROUP_REMOVED, /* @cgroup was removed */
-	TASK_RECORD_SEED, /* of the iterator: a task that is there */
+	TASK_RECORD_SEED, /* the iterator found an existing task */
 };
 
 /**
- * struct task_record - an event of the ring, or a task of the iterator
+ * struct task_record - an event in the ring, or a task from the iterator
  * @time_ns: bpf_ktime_get_ns(), which is CLOCK_MONOTONIC
- * @start_ns: when the process was born, CLOCK_BOOTTIME: with @pid, who it is
- * @cgroup: id in the default hierarchy (version 2); 0: of another hierarchy
- * @start_code, @start_stack: SEED, of the image; 0 for kernel threads
- * @pid: thread group, @tid: thread, both of the initial PID namespace
- * @other: FORK: the parent's @pid; RETID: the former @tid
- * @size: bytes of @name that follow, its NUL included
- * @threads: ATTACH: of the process
+ * @start_ns: start of the process, CLOCK_BOOTTIME; identifies the process together with @pid
+ * @cgroup: ID in the default hierarchy (version 2); 0: a cgroup of another hierarchy
+ * @start_code: SEED: address of the code of the image; 0: kernel thread
+ * @start_stack: SEED: address of the stack of the image; 0: kernel thread
+ * @pid: PID in the initial namespace
+ * @tid: TID in the initial namespace
+ * @other: FORK: PID of the parent; RETID: the former TID
+ * @threads: ATTACH: number of threads of the process
+ * @type: &enum task_record_type
+ * @last: EXIT: this was the last thread of the process
+ * @size: bytes of @name, NUL included
+ * @name: name of the task, or path of the cgroup (struct task_path_record)
  */
 struct task_record {
 	__u64 time_ns;
@@ -47,7 +52,7 @@ struct task_record {
 	char name[TASK_RECORD_COMM];
 };
 
-/* The same with a path for a name: as much of it is in the ring as is used. */
+/* A record with a path instead of a name. Only the used bytes of it are in the ring. */
 struct task_path_record {
 	struct task_record head;
 	char rest[TASK_RECORD_PATH - TASK_RECORD_COMM];
@@ -58,21 +63,26 @@ struct task_path_record {
 
 enum map_record_kind {
 	MAP_RECORD_FILE,
-	MAP_RECORD_DELETED, /* a file without a name any more, or that never had one */
-	MAP_RECORD_SPECIAL, /* the kernel's own: @path is its whole name */
+	MAP_RECORD_DELETED, /* a file that was deleted, or never had a name */
+	MAP_RECORD_SPECIAL, /* a mapping of the kernel, such as the vDSO: @path is its whole name */
 };
 
-/* Processes whose lost mappings are told by number; of more, that any may have lost some. */
-#define MAP_DOUBTS 512
+/* Processes for which lost mappings are counted; losses of further ones are unattributed. */
+#define LOST_MAPS_MAX 512
 
 /**
- * struct map_record - executable memory, in a ring of its own
- * @time_ns: as of struct task_record
- * @offset: bytes, in the file
- * @device: of the file system of @inode: 12 bits of major, 20 of minor number
+ * struct map_record - an executable mapping
+ * @time_ns: bpf_ktime_get_ns(), which is CLOCK_MONOTONIC
+ * @start: address
+ * @length: bytes
+ * @offset: offset in the file, in bytes
+ * @inode: inode number of the file
+ * @device: device of the file system of @inode: 12 bits of major, 20 bits of minor number
+ * @pid: PID in the initial namespace
+ * @tid: TID in the initial namespace
  * @kind: &enum map_record_kind
- * @size: bytes of @path that follow
- * @path: the components below the task's root, the last one first, each with its NUL
+ * @size: bytes of @path
+ * @path: the components below the root directory of the task, the last one first, each with NUL
  */
 struct map_record {
 	__u64 time_ns;
@@ -89,9 +99,9 @@ struct map_record {
 };
 
 /**
- * struct switch_entry - who runs on a CPU from then on
- * @time_ns: CLOCK_MONOTONIC, taken just before
- * @tid: SWITCH_UNKNOWN where that turned out not to be known
+ * struct switch_entry - a context switch of a CPU
+ * @time_ns: time of the switch, CLOCK_MONOTONIC
+ * @tid: the task that runs from then on, 0: the idle task; SWITCH_UNKNOWN: unknown
  */
 struct switch_entry {
 	__u64 time_ns;
@@ -101,7 +111,7 @@ struct switch_entry {
 
 #define SWITCH_UNKNOWN 0xffffffffU
 
-/* How many switches there were; on a cache line of its own. */
+/* The number of switches of a CPU, on a cache line of its own. */
 struct switch_head {
 	__u64 count;
 	__u64 pad[7];

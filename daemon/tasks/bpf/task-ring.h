@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ring that the programs of an object write to: tasks.bpf.c and maps.bpf.c have one each, so
- * that no number of mappings takes the space of task events. Records lie in the order in which
- * they were reserved.
+ * The ring that the programs of one BPF object write to. tasks.bpf.c and maps.bpf.c have one each,
+ * so that mappings cannot use up the space of task events. Records are in the order of their
+ * reservation.
  */
 #ifndef SPEPROF_TASK_RING_H
 #define SPEPROF_TASK_RING_H
 
 #include "task-record.h"
 
-/* Sized by the loader. */
+/* The loader sets the size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } events SEC(".maps");
 
-/* How full the ring may be before the reader is woken; set by the loader. */
+/* Bytes in the ring at which the reader is woken; set by the loader. */
 const volatile __u32 wakeup_bytes;
 
-/* Records that found the ring full. */
+/* Records that were lost. */
 __u64 dropped;
 
 static __always_inline __u64 wakeup_flags(void)

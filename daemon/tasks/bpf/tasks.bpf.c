@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What tasks and cgroups do, by BTF tracepoints: no trampolines, which arm64's 6.1 has
- * not. Records go to one ring in the order in which they are reserved, so what was
- * caused comes after its cause, whatever CPU it was on.
- * Executable mappings: maps.bpf.c.
+ * Reports events of tasks and cgroups. It uses BTF tracepoints only, because Linux 6.1 has no
+ * trampolines on arm64. All records are in one ring in the order of their reservation, so an event
+ * follows its cause even if both happened on different CPUs. maps.bpf.c reports mappings.
  */
 #include "kernel-types.h"
 
@@ -16,7 +15,10 @@
 /* GPL-only helpers are used; LGPL 2.1 grants the GPL's terms in its section 3. */
 char LICENSE[] SEC("license") = "GPL";
 
-/* A path is too long for the stack. Tracepoints do not nest: cgroups change in task context. */
+/*
+ * A path is too long for the stack. One entry for each CPU is enough: cgroup tracepoints do not
+ * nest.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -67,9 +69,9 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /*
- * Within execve() a task gets its name when the new address space is in place and before
- * anything is mapped from a file: the one moment that is after the old image and before the
- * mappings of the new one. Its start_code is not set then; no other caller has such a one.
+ * execve() renames the task after it has installed the new mm and before it maps the program. Only
+ * in between is start_code 0, which distinguishes an exec from a rename. So the record of the exec
+ * is younger than all mappings of the old image, and older than those of the new one.
  */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
@@ -88,7 +90,10 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-/* A thread that executes takes its leader's number; nothing else says that its own is free. */
+/*
+ * If a thread other than the leader calls execve(), it gets the TID of the leader, and frees its
+ * own.
+ */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 {
@@ -104,7 +109,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 	return 0;
 }
 
-/* signal->live is counted down before the tracepoint: 0 with the last thread. */
+/* The kernel decrements signal->live before this tracepoint: 0 for the last thread. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
@@ -130,7 +135,7 @@ static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, con
 	__builtin_memset(&record->head, 0, sizeof(record->head));
 	record->head.type = type;
 	record->head.time_ns = bpf_ktime_get_ns();
-	/* The default hierarchy is number 0; a task is in it besides any of version 1. */
+	/* ID 0 is the default hierarchy. Every task is in it, besides those of version 1. */
 	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
 		record->head.cgroup = BPF_CORE_READ(cgroup, kn, id);
 	if (task) {
@@ -141,7 +146,7 @@ static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, con
 	}
 	if (path)
 		n = (__u64)bpf_probe_read_kernel_str(record->head.name, TASK_RECORD_PATH, path);
-	/* As the verifier follows it: one comparison of what is added below. */
+	/* The verifier needs the check on the same register that is added below. */
 	barrier_var(n);
 	if (n > TASK_RECORD_PATH)
 		n = 0;
@@ -151,7 +156,7 @@ static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, con
 		__sync_fetch_and_add(&dropped, 1);
 }
 
-/* Threads that move alone (threaded cgroups) stay in the container of their process. */
+/* A single thread that moves (threaded cgroups) stays in the container of its process. */
 SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_struct *task,
 	     bool threadgroup)
@@ -161,7 +166,7 @@ int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_str
 	return 0;
 }
 
-/* Of version 1 nobody lives in one that is new or goes: who moves to it is told by on_attach(). */
+/* New and removed cgroups of version 1 contain no task: on_attach() reports each move to one. */
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_mkdir, struct cgroup *cgroup, const char *path)
 {
@@ -185,7 +190,7 @@ int BPF_PROG(on_rmdir, struct cgroup *cgroup, const char *path)
 	return 0;
 }
 
-/* Those that are there already, threads too. */
+/* Lists all existing tasks, threads included. */
 SEC("iter/task")
 int each_task(struct bpf_iter__task *ctx)
 {

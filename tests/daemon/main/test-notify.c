@@ -8,7 +8,7 @@
 #include "state/checkpoint.h"
 
 /* The health of a source. It is longer than a status may be. */
-static char by[2 * STATUS_SIZE];
+static char method[2 * STATUS_SIZE];
 
 /* The worker's thread would set this name. */
 static void no_name(struct source *source)
@@ -17,7 +17,7 @@ static void no_name(struct source *source)
 }
 
 static const struct source_ops ops = { .name = "module", .free = no_name };
-static struct source source = { .ops = &ops, .by = by, .cpus = 4 };
+static struct source source = { .ops = &ops, .method = method, .cpus = 4 };
 static struct shared_source shared_source = { .source = &source };
 static struct session machine = { .shared_source = &shared_source, .running = true };
 static u32 stopped;
@@ -82,7 +82,7 @@ static void test_status(void **state)
 	struct notify notify = { .reloaded = &reloaded };
 
 	(void)state;
-	strcpy(by, "BPF");
+	strcpy(method, "BPF");
 	stopped = 1;
 	strcpy(source.health.last, "why");
 	notify_ready(&notify);
@@ -100,9 +100,9 @@ static void test_status_cut(void **state)
 	struct notify notify = { .reloaded = &reloaded };
 
 	(void)state;
-	for (size_t len = STATUS_SIZE - 400; len < sizeof(by); len += 7) {
-		memset(by, 'x', len);
-		by[len] = '\0';
+	for (size_t len = STATUS_SIZE - 400; len < sizeof(method); len += 7) {
+		memset(method, 'x', len);
+		method[len] = '\0';
 		notify_ready(&notify);
 		assert_true(strnlen(notify.status, STATUS_SIZE) < STATUS_SIZE);
 		assert_memory_equal(notify.status, "Sampling 4 CPUs", 15);

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "source/perf-internal.h"
+#include "source/perf-aux.h"
 #include "source/perf-pmu.h"
 
 #define CPUS 4

@@ -172,7 +172,7 @@ static void test_unsound(void **state)
 		}
 		assert_row(drain() == -EBADMSG);
 		assert_row(seen.windows == 1 && seen.bytes == 64);
-		assert_row(seen.lost == sizeof(*w) + 128 && k.ring.damaged == seen.lost);
+		assert_row(seen.lost == sizeof(*w) + 128 && k.ring.damaged_bytes == seen.lost);
 		assert_row(k.control.tail == k.control.head);
 		publish(64);
 		assert_row(drain() == 0 && seen.windows == 1 && seen.lost == 0);
@@ -318,7 +318,7 @@ static void test_stopped_is_blind(void **state)
 	usleep(1000);
 	assert_int_equal(drain(), 0);
 	more = seen.last.blind_ns;
-	assert_int_equal(k.ring.ahead_ns, ahead + more);
+	assert_int_equal(k.ring.reported_early_ns, ahead + more);
 	/* After STOP and START the next window reports the whole time. */
 	k.control.state = SPEPROF_RING_ARMED;
 	w = window_at(k.control.head, 64);
@@ -331,7 +331,7 @@ static void test_stopped_is_blind(void **state)
 	assert_int_equal(seen.last.blind_ns, 5000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], 1000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_HANDLING], 4000);
-	assert_int_equal(k.ring.ahead_ns, 0);
+	assert_int_equal(k.ring.reported_early_ns, 0);
 }
 
 /*

@@ -50,7 +50,7 @@ static void play_free(struct source *source)
 
 static int play_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
 {
-	const struct source_config own = { .part = played_of(source)->number, .parts = PARTS };
+	const struct source_config own = { .partition = played_of(source)->number, .partitions = PARTS };
 
 	for (u32 cpu = 0; cpu < CPUS; cpu++) {
 		if (!source_owns_cpu(&own, cpu) || index--)
@@ -63,7 +63,7 @@ static int play_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu
 
 static int play_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	const struct source_config own = { .part = played_of(source)->number, .parts = PARTS };
+	const struct source_config own = { .partition = played_of(source)->number, .partitions = PARTS };
 
 	*ret_cpu = (struct source_cpu){ .cpu = cpu };
 	return cpu < CPUS && source_owns_cpu(&own, cpu) ? 0 : -ENOENT;
@@ -217,7 +217,7 @@ static void test_refused(void **state __attribute__((unused)))
 		assert_true(played[i].started);
 		assert_int_equal(played[i].config.interval_ns, 77);
 		if (i < 2)
-			assert_int_equal(played[i].config.part, i);
+			assert_int_equal(played[i].config.partition, i);
 	}
 	whole->ops->free(whole);
 }

@@ -330,7 +330,7 @@ static void test_windows(void **state)
 	put_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
 	/* A source that was requested by name reports the limitation, too. */
-	assert_non_null(strstr(source->reason, "no container is told apart in hardware"));
+	assert_non_null(strstr(source->reason, "hardware cannot filter by container"));
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
 	assert_int_equal(e->enables, 1);

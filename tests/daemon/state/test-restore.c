@@ -588,7 +588,7 @@ static void check_request(void)
 {
 	assert_true(own.sampling.interval_ns == 3000000 && own.sampling.user &&
 		    own.sampling.physical && !own.sampling.kernel);
-	assert_true(own.sampling.cgroups_known);
+	assert_true(own.sampling.skip_missing_cgroups);
 	assert_string_equal(own.sampling.cgroups[1], "/speprof-never-there");
 	assert_int_equal(own.sampling.filter_types, SPE_PMSFCR_LD);
 }

@@ -2,7 +2,7 @@
 /* The ring of a perf event, written by a simulated kernel. */
 #include "test.h"
 
-#include "source/perf-ring.h"
+#include "source/perf-event.h"
 
 #include <errno.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static void test_torn(void **state)
 	static const struct {
 		const char *name;
 		u16 size;
-		u32 least;
+		u32 size_min;
 	} rows[] = {
 		{ "size 0", 0, 8 },
 		{ "shorter than its header", 7, 8 },
@@ -128,14 +128,14 @@ static void test_torn(void **state)
 		put(ring, "sixteen bytes..", 16);
 		perf_ring_begin(ring);
 		header = kept;
-		assert_row(perf_ring_next(ring, rows[i].least, &header) == -EBADMSG);
+		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == -EBADMSG);
 		assert_row(!memcmp(&header, &kept, sizeof(kept)));
 		assert_row(ring->tail == ring->head);
-		assert_row(perf_ring_next(ring, rows[i].least, &header) == 0);
+		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == 0);
 		perf_ring_end(ring);
 		put_record(ring, 3, 24);
 		perf_ring_begin(ring);
-		assert_row(perf_ring_next(ring, rows[i].least, &header) == 1 && header.type == 3);
+		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == 1 && header.type == 3);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "source/perf-open-error.h"
+#include "source/perf-event.h"
 
 static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
@@ -33,10 +33,10 @@ static bool have(uint64_t mask)
 
 static void assert_advice(const char *words)
 {
-	const char *said = perf_open_error_reason();
+	const char *reason = perf_event_open_reason();
 
-	if (!strstr(said, words))
-		fail_msg("\"%s\", should have \"%s\"", said, words);
+	if (!strstr(reason, words))
+		fail_msg("\"%s\", should have \"%s\"", reason, words);
 }
 
 static int level(void)
@@ -55,17 +55,17 @@ static int level(void)
 static void test_reasons(void **state)
 {
 	static const char policy[] = "although this process has the capability for it";
-	static const char always[] = "CAP_SYS_ADMIN, whatever else a process may do";
+	static const char always[] = "which needs CAP_SYS_ADMIN";
 	bool low = level() == 1 || level() == 2, high = level() == 3 || level() == 4;
 
 	(void)state;
 	have(0);
-	assert_non_null(strstr(perf_open_error_physical(), "CAP_PERFMON"));
-	assert_advice(low	 ? "this process has not CAP_PERFMON" :
+	assert_non_null(strstr(perf_event_physical_reason(), "CAP_PERFMON"));
+	assert_advice(low	 ? "this process does not have CAP_PERFMON" :
 		    high ? always :
 			   "although kernel.perf_event_paranoid allows it");
 	if (have(1ULL << CAP_PERFMON)) {
-		assert_null(perf_open_error_physical());
+		assert_null(perf_event_physical_reason());
 		assert_advice(low ? policy : high ? always : "a security policy");
 	}
 	if (have(1ULL << CAP_SYS_ADMIN))
