@@ -89,7 +89,7 @@ static void test_lists(void **state)
 }
 
 /* The start of the comment on GetView in the XML file. */
-#define GET_VIEW "Ledgers, and the heaviest rows"
+#define GET_VIEW "Return the ledgers, and the heaviest rows"
 
 static void test_xml(void **state)
 {
