@@ -338,6 +338,16 @@ u32 process_new(struct attributor *a, s32 pid);
 /** process_mark_dead() - mark a living entry as exited; samples can still be counted to it */
 void process_mark_dead(struct attributor *a, u32 index);
 
+/** process_has_samples() - return whether any sample was ever counted to process @index */
+bool process_has_samples(const struct attributor *a, u32 index);
+
+/**
+ * process_get_sampled_predecessor() - return the previous owner of the PID of process @index
+ *
+ * Return: the index; ATTRIBUTE_NONE if it has no sample, is unknown, or its entry was reused.
+ */
+u32 process_get_sampled_predecessor(const struct attributor *a, u32 index);
+
 /** process_make_current() - make process_find() return @index for its PID */
 void process_make_current(struct attributor *a, u32 index);
 
@@ -390,7 +400,7 @@ void thread_set_process(struct attributor *a, s32 tid, u32 index, u32 failed_ms)
 /** threads_reassign() - assign all threads of process @from to process @to */
 void threads_reassign(struct attributor *a, u32 from, u32 to);
 
-/** attributor_find_process_live() - attributor_find_process_during() for a live attributor */
+/** attributor_find_process_live() - attributor_find_process_at() for a live attributor */
 u32 attributor_find_process_live(struct attributor *a, s32 tid, u64 time_ns,
 				 struct attribute_span *ret_span);
 

@@ -47,23 +47,10 @@ static void containers_save(const struct attributor *a, struct serializer *to)
 	}
 }
 
-/* Returns the saved process that had the PID of @index before; @index if there is none. */
-static u32 process_find_saved_predecessor(const struct attributor *a, u32 index)
-{
-	const struct process *p = &a->process[index];
-
-	return p->predecessor != ATTRIBUTE_NONE &&
-			       a->process[p->predecessor].pub.generation ==
-				       p->predecessor_generation &&
-			       map_selection_includes(a, p->predecessor) ?
-		       p->predecessor :
-		       index;
-}
-
 static void process_save(const struct attributor *a, u32 index, struct serializer *to)
 {
+	u32 predecessor = process_get_sampled_predecessor(a, index), count;
 	const struct process *p = &a->process[index];
-	u32 count;
 
 	serialize_u64(to, index);
 	serialize_u64(to, p->pub.generation);
@@ -72,7 +59,7 @@ static void process_save(const struct attributor *a, u32 index, struct serialize
 	serialize_u64(to, (p->has_image ? PROCESS_SAVED_IMAGE : 0) |
 				  (p->state == PROCESS_DEAD ? PROCESS_SAVED_DEAD : 0) |
 				  (p->exit_reported ? PROCESS_SAVED_EXITED : 0));
-	serialize_u64(to, process_find_saved_predecessor(a, index));
+	serialize_u64(to, predecessor == ATTRIBUTE_NONE ? index : predecessor);
 	serialize_u64(to, a->valid_from_ns[index]);
 	serialize_u64(to, p->forked_ns);
 	serialize_u64(to, p->start_time);
@@ -105,12 +92,12 @@ static void dead_save(const struct attributor *a, struct serializer *to)
 	u32 sampled = a->dead.first, unsampled = a->dead_unsampled.first, now = now_ms();
 
 	while (sampled != ATTRIBUTE_NONE || unsampled != ATTRIBUTE_NONE) {
-		u32 *at =
+		u32 *next =
 			process_exited_earlier(a, sampled, unsampled, now) ? &sampled : &unsampled;
 
-		if (map_selection_includes(a, *at))
-			process_save(a, *at, to);
-		*at = a->process[*at].dead_next;
+		if (process_has_samples(a, *next))
+			process_save(a, *next, to);
+		*next = a->process[*next].dead_next;
 	}
 }
 
@@ -123,7 +110,7 @@ static void processes_save(const struct attributor *a, struct serializer *to)
 {
 	dead_save(a, to);
 	for (u32 i = 0; i < a->processes_used; i++)
-		if (a->process[i].state == PROCESS_LIVING && map_selection_includes(a, i))
+		if (a->process[i].state == PROCESS_LIVING && process_has_samples(a, i))
 			process_save(a, i, to);
 }
 
@@ -139,7 +126,7 @@ void attributor_save(struct attributor *attributor, struct serializer *to)
 	map_selection_deinit(&selection);
 	containers_save(a, to);
 	for (u32 i = 0; i < a->processes_used; i++)
-		count += map_selection_includes(a, i);
+		count += process_has_samples(a, i);
 	serialize_u64(to, a->processes_used);
 	serialize_u64(to, a->process[IDLE_PROCESS].pub.generation);
 	serialize_u64(to, count);
@@ -156,15 +143,15 @@ struct saved_binary {
 };
 
 struct saved_binaries {
-	struct saved_binary *at;
+	struct saved_binary *entry;
 	u32 count;
 };
 
 static void binaries_free(struct saved_binaries *binaries)
 {
 	for (u32 i = 0; i < binaries->count; i++)
-		free(binaries->at[i].path);
-	free(binaries->at);
+		free(binaries->entry[i].path);
+	free(binaries->entry);
 }
 
 static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
@@ -177,16 +164,16 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 		from->bad = true;
 	if (from->bad)
 		return -EBADMSG;
-	ret->at = calloc(count ? count : 1, sizeof(*ret->at));
-	if (!ret->at)
+	ret->entry = calloc(count ? count : 1, sizeof(*ret->entry));
+	if (!ret->entry)
 		return -ENOMEM;
 	for (; ret->count < count && !from->bad; ret->count++) {
-		struct saved_binary *b = &ret->at[ret->count];
+		struct saved_binary *b = &ret->entry[ret->count];
 
 		b->inode = deserialize_u64(from);
 		b->device = (u32)deserialize_u64(from);
 		b->build_id_size = (u8)deserialize_bytes(from, b->build_id, sizeof(b->build_id));
-		/* If a path is too long, skip the mappings of this file and load everything else. */
+		/* A path that is too long makes only the mappings of this file unavailable. */
 		if (!deserialize_name(from, path, sizeof(path)))
 			continue;
 		b->path = strdup(path);
@@ -279,7 +266,7 @@ static int maps_load(struct attributor *a, struct deserializer *from,
 		const struct saved_binary *b;
 
 		m.offset = deserialize_u64(from);
-		b = &binaries->at[deserialize_below(from, binaries->count)];
+		b = &binaries->entry[deserialize_below(from, binaries->count)];
 		if (from->bad || !size || size > UINT64_MAX - m.start)
 			return -EBADMSG;
 		m.end = m.start + size;
@@ -432,12 +419,12 @@ void attribute_translation_deinit(struct attribute_translation *translation)
 	*translation = (struct attribute_translation){ 0 };
 }
 
-static u32 remap(const struct attribute_remapped *at, u32 generation, u32 *ret_generation)
+static u32 remap(const struct attribute_remapped *entry, u32 generation, u32 *ret_generation)
 {
-	if (at->index == ATTRIBUTE_NONE || at->generation != generation)
+	if (entry->index == ATTRIBUTE_NONE || entry->generation != generation)
 		return ATTRIBUTE_NONE;
-	*ret_generation = at->new_generation;
-	return at->index;
+	*ret_generation = entry->new_generation;
+	return entry->index;
 }
 
 u32 attribute_remap_process(const struct attribute_translation *translation, u32 index,

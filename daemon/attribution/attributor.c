@@ -22,11 +22,12 @@
 #define CONTAINERS	   2048
 #define CGROUPS		   8192
 #define CAPACITY_MAX	   (1U << 20)
-#define MAP_BYTES	   2048 /* mappings and paths, average per process */
-#define SAVED_MAP_BYTES	   768 /* the same in a checkpoint */
-#define CGROUP_BYTES	   512 /* per container: for its path and names; the same for paths of cgroups */
-#define BYTES_MIN	   (64ULL << 10)
-#define TIMELINE_ENTRIES   32 /* per thread: owners of its TID; the same for context switches */
+#define MAP_BYTES	   2048 /* mappings and paths: average per process */
+#define SAVED_MAP_BYTES	   768 /* mappings and paths in a checkpoint: average per process */
+#define CGROUP_BYTES \
+	512 /* per container: its path and names. Paths of cgroups get the same again */
+#define BYTES_MIN	 (64ULL << 10)
+#define TIMELINE_ENTRIES 32 /* per thread: capacity for owners of TIDs, and for context switches */
 
 #define CLOCK_SLACK_NS	 20000 /* maximum difference of the clocks of samples and events */
 #define PREDECESSORS_MAX 8 /* earlier owners of a PID that are searched */
@@ -64,12 +65,12 @@ u32 process_find(struct attributor *a, s32 pid)
 
 static void process_unhash(struct attributor *a, u32 index)
 {
-	u32 *at = process_head(a, a->process[index].pub.pid);
+	u32 *link = process_head(a, a->process[index].pub.pid);
 
-	while (*at != ATTRIBUTE_NONE && *at != index)
-		at = &a->process[*at].hash_next;
-	if (*at == index)
-		*at = a->process[index].hash_next;
+	while (*link != ATTRIBUTE_NONE && *link != index)
+		link = &a->process[*link].hash_next;
+	if (*link == index)
+		*link = a->process[index].hash_next;
 }
 
 void process_make_current(struct attributor *a, u32 index)
@@ -131,7 +132,7 @@ static u32 process_choose_victim(struct attributor *a)
 	return i;
 }
 
-/* Remove and return a process that exited too long ago to get its first sample now. */
+/* Remove and return a process that has no sample, and exited too long ago to get one now. */
 static u32 process_reclaim_unsampled(struct attributor *a)
 {
 	u32 i;
@@ -227,7 +228,7 @@ static u32 process_find_recent(struct attributor *a, s32 pid)
 	return i;
 }
 
-/* Set PROCESS_ flags. Readers call it at the same time, so it is atomic. */
+/* Set PROCESS_ flags. It is atomic because several readers may call it at the same time. */
 static void process_mark_sampled(struct attributor *a, u32 index, u8 bits)
 {
 	if ((__atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & bits) != bits)
@@ -235,8 +236,8 @@ static void process_mark_sampled(struct attributor *a, u32 index, u8 bits)
 }
 
 /*
- * Returns the process of a thread, also if either exited; ATTRIBUTE_NONE if there is none.
- * @ret_not_found: a lookup in /proc has failed
+ * Returns the process of a thread, even if one of them exited; ATTRIBUTE_NONE if it is unknown.
+ * @ret_not_found: set if the last lookup found no such thread
  */
 static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
 			    bool *ret_not_found)
@@ -249,7 +250,10 @@ static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
 	return i;
 }
 
-/* Returns whether a lookup of the thread failed less than LOOKUP_RETRY_MS ago, or in a recording. */
+/*
+ * Returns whether the thread has exited or was not found, so that a lookup would be in vain. Live,
+ * it is repeated after LOOKUP_RETRY_MS, because the TID may be reused.
+ */
 static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	bool not_found;
@@ -348,27 +352,49 @@ u32 attributor_find_process(struct attributor *a, s32 tid)
 	struct thread_slot slot;
 	u32 index;
 
-	/* TID 0 is the idle task of every CPU. The thread table cannot hold it: 0 is a free slot. */
+	/* TID 0 is the idle task of every CPU. The table cannot hold it: 0 marks a free slot. */
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE_PROCESS;
 	slot = thread_table_find(&a->threads, tid);
 	return task_find_living(a, slot, &index) ? index : task_resolve_slow(a, tid, slot);
 }
 
+bool process_has_samples(const struct attributor *a, u32 index)
+{
+	return index != IDLE_PROCESS && a->process[index].state != PROCESS_FREE &&
+	       __atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
+}
+
+/* Returns the previous owner of the PID of @index; ATTRIBUTE_NONE if its entry was reused. */
+static u32 process_get_predecessor(const struct attributor *a, u32 index)
+{
+	const struct process *p = &a->process[index];
+
+	return p->predecessor != ATTRIBUTE_NONE && a->process[p->predecessor].pub.generation ==
+							   p->predecessor_generation ?
+		       p->predecessor :
+		       ATTRIBUTE_NONE;
+}
+
+u32 process_get_sampled_predecessor(const struct attributor *a, u32 index)
+{
+	u32 i = process_get_predecessor(a, index);
+
+	return i != ATTRIBUTE_NONE && process_has_samples(a, i) ? i : ATTRIBUTE_NONE;
+}
+
 /* Returns the process that had the PID of @index at @time_ns, which is before @index started. */
 static u32 process_find_predecessor(struct attributor *a, u32 index, u64 time_ns)
 {
-	u32 i = index;
+	u32 i = index, earlier;
 
 	if (a->valid_from_ns[i] - time_ns < CLOCK_SLACK_NS)
 		return i;
 	for (u32 n = 0; n < PREDECESSORS_MAX; n++) {
-		const struct process *p = &a->process[i];
-
-		if (p->predecessor == ATTRIBUTE_NONE ||
-		    a->process[p->predecessor].pub.generation != p->predecessor_generation)
+		earlier = process_get_predecessor(a, i);
+		if (earlier == ATTRIBUTE_NONE)
 			break;
-		i = p->predecessor;
+		i = earlier;
 		if (a->valid_from_ns[i] <= time_ns) {
 			process_mark_sampled(a, i, PROCESS_EVER_SAMPLED);
 			return i;
@@ -378,7 +404,7 @@ static u32 process_find_predecessor(struct attributor *a, u32 index, u64 time_ns
 	return a->process[i].forked_ns > time_ns ? ATTRIBUTE_NONE : i;
 }
 
-/* Returns @i, the last owner of a PID, or the owner of the PID at @time_ns. */
+/* Returns the owner at @time_ns of the PID whose last owner is @i. */
 static u32 process_find_at(struct attributor *a, u32 i, u64 time_ns,
 			   struct attribute_span *ret_span)
 {
@@ -388,7 +414,7 @@ static u32 process_find_at(struct attributor *a, u32 i, u64 time_ns,
 	ret_span->from = a->valid_from_ns[i];
 	if (a->valid_from_ns[i] <= time_ns)
 		return i;
-	/* This is rare, so the span is too short to be cached. */
+	/* Earlier owners are rare: with a span of 1 ns, callers do not cache the result. */
 	*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 	return process_find_predecessor(a, i, time_ns);
 }
@@ -438,7 +464,7 @@ void attributor_refresh(struct attributor *a)
 	tasks_refresh(a);
 }
 
-/* Results */
+/* Access to the tables */
 
 u64 attributor_get_change_count(const struct attributor *a)
 {
@@ -485,7 +511,10 @@ static bool mapping_is_anonymous(const char *path)
 	return !path[0] || !strncmp(path, "//", 2) || (path[0] == '[' && path[1] != 'v');
 }
 
-/* Returns whether to read the maps of @p again. @m is the mapping of the PC, or NULL. */
+/*
+ * Returns whether to read the mappings of @p again: events about them may be lost, or none contains
+ * the PC. @m is the mapping of the PC, or NULL.
+ */
 static bool maps_need_reread(const struct attributor *a, const struct process *p,
 			     const struct mapping *m)
 {
@@ -524,7 +553,7 @@ bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
 		ret_location->offset = pc - m->start + m->offset;
 	if (!m->binary->path[0])
 		ret_location->binary = "[anon]";
-	/* The vdso of a 32-bit process differs from this process's. */
+	/* The vdso of a 32-bit process is not the one that the daemon itself has mapped. */
 	if (!strcmp(m->binary->path, "[vdso]") && m->end <= UINT32_MAX)
 		ret_location->binary = "[vdso32]";
 	return true;
@@ -554,7 +583,7 @@ void attributor_set_switch_rings(struct attributor *a, struct switch_ring *rings
 	a->ring_cpus = rings ? cpus : 0;
 }
 
-/* Set-up */
+/* Allocation */
 
 static u32 choose_capacity(u32 configured, u32 fallback, u32 min)
 {
@@ -574,24 +603,9 @@ static u32 next_power_of_two(u32 n)
 	return p;
 }
 
-static u64 config_get_map_bytes(const struct attributor *a, const struct attributor_config *config)
+static u64 choose_bytes(u64 configured, u64 fallback)
 {
-	u64 bytes = config->map_bytes ? config->map_bytes : (u64)a->processes * MAP_BYTES;
-
-	return bytes > BYTES_MIN ? bytes : BYTES_MIN;
-}
-
-static u64 config_get_saved_map_bytes(const struct attributor *a,
-				      const struct attributor_config *config)
-{
-	return config->saved_map_bytes ? config->saved_map_bytes :
-					 (u64)a->processes * SAVED_MAP_BYTES;
-}
-
-static u64 config_get_cgroup_bytes(const struct attributor *a,
-				   const struct attributor_config *config)
-{
-	u64 bytes = config->cgroup_bytes ? config->cgroup_bytes : (u64)a->containers * CGROUP_BYTES;
+	u64 bytes = configured ? configured : fallback;
 
 	return bytes > BYTES_MIN ? bytes : BYTES_MIN;
 }
@@ -599,6 +613,7 @@ static u64 config_get_cgroup_bytes(const struct attributor *a,
 static int tables_alloc(struct attributor *a, const struct attributor_config *config)
 {
 	u32 threads = choose_capacity(config->threads, THREADS, THREAD_WAYS);
+	u64 map_bytes = choose_bytes(config->map_bytes, (u64)a->processes * MAP_BYTES);
 	int r;
 
 	a->process_mask = next_power_of_two(a->processes) - 1;
@@ -615,11 +630,12 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 		return -ENOMEM;
 	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
-	a->container_bytes = config_get_cgroup_bytes(a, config);
-	a->saved_map_bytes = config_get_saved_map_bytes(a, config);
-	r = map_evict_init(a, config_get_map_bytes(a, config));
+	a->container_bytes = choose_bytes(config->cgroup_bytes, (u64)a->containers * CGROUP_BYTES);
+	a->saved_map_bytes = config->saved_map_bytes ? config->saved_map_bytes :
+						       (u64)a->processes * SAVED_MAP_BYTES;
+	r = map_evict_init(a, map_bytes);
 	if (!r && a->live)
-		r = cgroup_table_init(&a->cgroups, CGROUPS, config_get_cgroup_bytes(a, config));
+		r = cgroup_table_init(&a->cgroups, CGROUPS, a->container_bytes);
 	return r ? r : thread_table_init(&a->threads, threads, a->processes);
 }
 

@@ -193,18 +193,6 @@ void attributor_apply_event(struct attributor *attributor, const struct task_eve
 bool attributor_has_times(const struct attributor *attributor);
 
 /**
- * attributor_find_process_at() - return the process of a thread at a time
- * @tid: thread id in the initial PID namespace; 0 is the idle task
- * @time_ns: on the events' clock; ATTRIBUTE_AT_END if a sample has no time
- *
- * It distinguishes processes that had the same TID at different times, and a process before and
- * after an exec or a move between containers.
- *
- * Return: index of the process, or ATTRIBUTE_NONE.
- */
-u32 attributor_find_process_at(struct attributor *attributor, s32 tid, u64 time_ns);
-
-/**
  * attributor_guess_process() - return the last known process of a thread
  * @tid: a thread for which attributor_find_process() returned ATTRIBUTE_PENDING
  *
@@ -222,27 +210,32 @@ struct attribute_span {
 };
 
 /**
- * attributor_find_process_during() - return the process of a thread, and how long that is valid
- * @tid: as for attributor_find_process_at()
- * @time_ns: below ATTRIBUTE_AT_END, which ends a span without a known end
- * @ret_span: a span that includes @time_ns
+ * attributor_find_process_at() - return the process of a thread at a time
+ * @tid: thread id in the initial PID namespace; 0 is the idle task
+ * @time_ns: on the events' clock; ATTRIBUTE_AT_END - 1 if a sample has no time
+ * @ret_span: the times for which the result is valid; includes @time_ns
  *
- * Return: as attributor_find_process_at().
+ * It distinguishes processes that had the same TID at different times, and a process before and
+ * after an exec or a move between containers.
+ *
+ * Locking: as attributor_find_process().
+ *
+ * Return: as attributor_find_process().
  */
-u32 attributor_find_process_during(struct attributor *attributor, s32 tid, u64 time_ns,
-				   struct attribute_span *ret_span);
+u32 attributor_find_process_at(struct attributor *attributor, s32 tid, u64 time_ns,
+			       struct attribute_span *ret_span);
 
 /**
  * attributor_find_process_cached() - find the process of a thread without changing a table
  * @tid: as for attributor_find_process_at()
  * @time_ns: likewise; it is ignored if !attributor_has_times()
  * @ret_index: the process, ATTRIBUTE_NONE or ATTRIBUTE_PENDING
- * @ret_span: as for attributor_find_process_during()
+ * @ret_span: as for attributor_find_process_at()
  *
  * Locking: the reader lock is sufficient (reader-lock.h).
  *
  * Return: true if the outputs are valid. If false, take the write lock and call
- * attributor_find_process_during(), or attributor_find_process() if !attributor_has_times().
+ * attributor_find_process_at(), or attributor_find_process() if !attributor_has_times().
  */
 bool attributor_find_process_cached(struct attributor *attributor, s32 tid, u64 time_ns,
 				    u32 *ret_index, struct attribute_span *ret_span);

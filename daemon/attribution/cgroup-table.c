@@ -68,7 +68,7 @@ static struct cgroup_entry *entry_find(struct cgroup_table *t, u64 id)
  * Choose a free entry, else a removed cgroup, else the next one. A cgroup that still exists can be
  * queried again later.
  */
-static struct cgroup_entry *entry_victim(struct cgroup_table *t, struct cgroup_entry *set)
+static struct cgroup_entry *entry_choose_victim(struct cgroup_table *t, struct cgroup_entry *set)
 {
 	struct cgroup_entry *removed = NULL;
 
@@ -130,7 +130,7 @@ struct cgroup_entry *cgroup_table_set(struct cgroup_table *t, u64 id, const char
 	copy = paths_reserve(t, path_size(path)) ? strdup(path) : NULL;
 	if (!copy)
 		return NULL;
-	e = entry_victim(t, table_get_set(t, id));
+	e = entry_choose_victim(t, table_get_set(t, id));
 	entry_clear(t, e);
 	t->path_bytes += path_size(copy);
 	*e = (struct cgroup_entry){ .id = id, .path = copy };

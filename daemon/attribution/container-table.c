@@ -14,10 +14,11 @@
 #include <stdlib.h>
 
 #define REFRESH_NAMES 8 /* searches for names per refresh */
-/* Size of an allocation with the allocator's overhead. */
+/* Memory for a path of @len bytes, including the overhead of the allocator. */
 #define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
 #define CONTAINER_NAMES_BYTES	  CONTAINER_PATH_BYTES(sizeof(struct pods_names) - 1)
-#define EVICT_BATCH		  64 /* containers per eviction, because each eviction visits all processes */
+/* Containers per eviction, because each eviction visits all processes. */
+#define EVICT_BATCH 64
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
 {
@@ -30,7 +31,7 @@ static u64 container_hash(const struct attributor *a, const char *path, size_t l
 	return h;
 }
 
-static u32 other_index(const struct attributor *a)
+static u32 container_other_index(const struct attributor *a)
 {
 	return a->containers - 1;
 }
@@ -46,8 +47,8 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 	memmove(a->id_key, key, sizeof(a->id_key));
 	a->container[0].path_id = container_get_path_id(a, "", 0);
 	/* Paths start with "/", so none has this id. */
-	a->container[other_index(a)].path_id = container_get_path_id(a, "other", 5);
-	for (u32 i = 1; i < other_index(a); i++)
+	a->container[container_other_index(a)].path_id = container_get_path_id(a, "other", 5);
+	for (u32 i = 1; i < container_other_index(a); i++)
 		if (a->container[i].in_use)
 			a->container[i].path_id = container_get_path_id(a, a->container[i].path,
 									a->container[i].path_len);
@@ -55,7 +56,7 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 
 void containers_init(struct attributor *a)
 {
-	struct container *other = &a->container[other_index(a)];
+	struct container *other = &a->container[container_other_index(a)];
 
 	a->containers_used = 1;
 	a->container_free_list = 0;
@@ -191,7 +192,7 @@ static u32 empty_containers_pop(struct attributor *a)
 			continue;
 		if (c->emptied_ms == c->queued_ms)
 			return i;
-		/* It had a process in between, and is empty for a shorter time than its position says. */
+		/* It had a process since it was queued, so it belongs at the end of the queue. */
 		empty_containers_push(a, i);
 	}
 	return ATTRIBUTE_NONE;
@@ -208,7 +209,7 @@ void container_remove_process(struct attributor *a, u32 index)
 
 	if (c->living_processes)
 		c->living_processes--;
-	if (c->living_processes || !index || index == other_index(a))
+	if (c->living_processes || !index || index == container_other_index(a))
 		return;
 	c->emptied_ms = now_ms();
 	if (!c->in_empty_list)
@@ -218,12 +219,12 @@ void container_remove_process(struct attributor *a, u32 index)
 static void container_unhash(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
-	u32 *at = &a->container_heads[c->hash & a->container_mask];
+	u32 *link = &a->container_heads[c->hash & a->container_mask];
 
-	while (*at && *at != index)
-		at = &a->container[*at].hash_next;
-	if (*at)
-		*at = c->hash_next;
+	while (*link && *link != index)
+		link = &a->container[*link].hash_next;
+	if (*link)
+		*link = c->hash_next;
 }
 
 static void container_evict(struct attributor *a, u32 index)
@@ -255,7 +256,7 @@ static void containers_evict(struct attributor *a)
 		return;
 	for (i = 0; i < a->processes_used; i++)
 		if (!a->container[a->process[i].pub.container].in_use)
-			a->process[i].pub.container = other_index(a);
+			a->process[i].pub.container = container_other_index(a);
 }
 
 /* Remove an entry from the free list. Returns 0 if there is none. */
@@ -263,9 +264,9 @@ static u32 container_reserve(struct attributor *a)
 {
 	u32 i;
 
-	if (a->containers_used < other_index(a))
+	if (a->containers_used < container_other_index(a))
 		return a->containers_used++;
-	/* A recording is not evicted: its events all precede its samples, which need any container. */
+	/* Evict nothing in a recording: its samples follow all events, and need any container. */
 	if (!a->container_free_list && a->live)
 		containers_evict(a);
 	i = a->container_free_list;
@@ -315,7 +316,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 			a->container_paths -= CONTAINER_PATH_BYTES(m->length);
 		free(copy);
 		a->stats.containers_overflow++;
-		return other_index(a);
+		return container_other_index(a);
 	}
 	c = &a->container[i];
 	head = &a->container_heads[hash & a->container_mask];
@@ -374,10 +375,10 @@ u32 container_find_by_cgroup_id(struct attributor *a, u64 id)
 	if (!e)
 		return ATTRIBUTE_NONE;
 	root = !strcmp(e->path, "/");
-	/* If version 1 is also mounted, a task in the root of version 2 may be in a container there. */
+	/* If version 1 is also in use, a task in the root of version 2 may be in a container. */
 	if (root)
 		return a->reports & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
-	if (e->container && e->container != other_index(a) &&
+	if (e->container && e->container != container_other_index(a) &&
 	    e->generation == a->container[e->container].pub.generation)
 		return e->container;
 	e->container = container_find_or_add(a, e->path, strlen(e->path));
@@ -387,7 +388,7 @@ u32 container_find_by_cgroup_id(struct attributor *a, u64 id)
 
 const struct attribute_container *attributor_get_container(const struct attributor *a, u32 index)
 {
-	if (index == other_index(a))
+	if (index == container_other_index(a))
 		return &a->container[index].pub;
 	return index < a->containers_used && a->container[index].in_use ? &a->container[index].pub :
 									  NULL;
@@ -398,7 +399,7 @@ void container_details_get(const struct attributor *a, u32 index,
 {
 	static const struct pods_names none;
 	const struct container *c = &a->container[index];
-	bool empty = a->live && index && index != other_index(a) && !c->living_processes;
+	bool empty = a->live && index && index != container_other_index(a) && !c->living_processes;
 	u32 empty_ms = now_ms() - c->emptied_ms;
 
 	*ret_details = (struct container_details){
@@ -416,5 +417,5 @@ u32 attributor_get_container_limit(const struct attributor *a)
 
 u32 attributor_get_other_container(const struct attributor *a)
 {
-	return other_index(a);
+	return container_other_index(a);
 }

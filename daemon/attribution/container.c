@@ -11,9 +11,9 @@
 #define ID_FULL	  64 /* length of the ids that engines create */
 #define DEPTH_MAX 32
 
-/** struct text - @len bytes at @at, not terminated */
+/** struct text - @len bytes from @start on, not terminated */
 struct text {
-	const char *at;
+	const char *start;
 	size_t len;
 };
 
@@ -51,9 +51,9 @@ struct pattern {
 };
 
 /*
- * The first pattern that matches counts. Monitors that run outside of their container (conmon,
- * lxc.monitor, the supervisor of nspawn) match no container, so they count to their unit. Virtual
- * machines of libvirt are scopes of machine.slice, too, and are listed before containers of nspawn.
+ * If several patterns match a component, the first one counts. Monitors that run outside of their
+ * container (conmon, lxc.monitor, the supervisor of nspawn) match no container, so they count to
+ * their unit. Virtual machines of libvirt are scopes of machine.slice, too, and precede nspawn.
  */
 static const struct pattern containers[] = {
 	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID, .user = true },
@@ -89,19 +89,19 @@ static const struct pattern containers[] = {
 
 static bool text_equals(struct text t, const char *s)
 {
-	return t.len == strlen(s) && !memcmp(t.at, s, t.len);
+	return t.len == strlen(s) && !memcmp(t.start, s, t.len);
 }
 
 static bool text_has_prefix(struct text t, const char *s)
 {
-	return t.len >= strlen(s) && !memcmp(t.at, s, strlen(s));
+	return t.len >= strlen(s) && !memcmp(t.start, s, strlen(s));
 }
 
 static bool text_has_suffix(struct text t, const char *s)
 {
 	size_t n = strlen(s);
 
-	return t.len >= n && !memcmp(t.at + t.len - n, s, n);
+	return t.len >= n && !memcmp(t.start + t.len - n, s, n);
 }
 
 static int hex_digit(char c)
@@ -118,7 +118,7 @@ static bool text_is_id(struct text t)
 	if (t.len < ID_MIN || t.len > 64)
 		return false;
 	for (size_t i = 0; i < t.len; i++)
-		if (hex_digit(t.at[i]) < 0)
+		if (hex_digit(t.start[i]) < 0)
 			return false;
 	return true;
 }
@@ -141,9 +141,9 @@ static struct text text_find_uid(struct text t, const char *prefix, const char *
 
 	if (!text_has_prefix(t, prefix) || !text_has_suffix(t, suffix) || t.len <= before + after)
 		return (struct text){ 0 };
-	t = (struct text){ t.at + before, t.len - before - after };
+	t = (struct text){ t.start + before, t.len - before - after };
 	for (size_t i = 0; i < t.len; i++)
-		if (t.at[i] < '0' || t.at[i] > '9')
+		if (t.start[i] < '0' || t.start[i] > '9')
 			return (struct text){ 0 };
 	return t;
 }
@@ -156,9 +156,9 @@ static void path_split(struct text path, struct components *c)
 	for (size_t i = 0; i < path.len && n < DEPTH_MAX;) {
 		size_t start = i;
 
-		while (i < path.len && path.at[i] != '/')
+		while (i < path.len && path.start[i] != '/')
 			i++;
-		c->component[n] = (struct text){ path.at + start, i - start };
+		c->component[n] = (struct text){ path.start + start, i - start };
 		if (c->component[n].len && !text_equals(c->component[n], "..") &&
 		    !text_equals(c->component[n], "."))
 			n++;
@@ -176,12 +176,13 @@ static void name_set_unescaped(struct attribute_container *entry, struct text t)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t.len && n < sizeof(raw); i++) {
-		if (t.at[i] == '\\' && t.len - i >= 4 && t.at[i + 1] == 'x' &&
-		    hex_digit(t.at[i + 2]) >= 0 && hex_digit(t.at[i + 3]) >= 0) {
-			raw[n++] = (char)(hex_digit(t.at[i + 2]) << 4 | hex_digit(t.at[i + 3]));
+		if (t.start[i] == '\\' && t.len - i >= 4 && t.start[i + 1] == 'x' &&
+		    hex_digit(t.start[i + 2]) >= 0 && hex_digit(t.start[i + 3]) >= 0) {
+			raw[n++] =
+				(char)(hex_digit(t.start[i + 2]) << 4 | hex_digit(t.start[i + 3]));
 			i += 3;
 		} else {
-			raw[n++] = t.at[i];
+			raw[n++] = t.start[i];
 		}
 	}
 	escape_text(entry->name, sizeof(entry->name), raw, n);
@@ -193,8 +194,8 @@ static void uid_copy(struct text t, char *uid, size_t size)
 	size_t n = 0;
 
 	while (n < t.len && n < size - 1 &&
-	       (hex_digit(t.at[n]) >= 0 || t.at[n] == '-' || t.at[n] == '_')) {
-		uid[n] = t.at[n] == '_' ? '-' : t.at[n];
+	       (hex_digit(t.start[n]) >= 0 || t.start[n] == '-' || t.start[n] == '_')) {
+		uid[n] = t.start[n] == '_' ? '-' : t.start[n];
 		n++;
 	}
 	uid[n < UID_SHORT ? 0 : n] = '\0';
@@ -206,15 +207,16 @@ static void pod_find_uid(const struct text *component, size_t n, char *uid, size
 	bool kubernetes = false;
 
 	for (size_t i = 0; i < n; i++)
-		kubernetes |= memmem(component[i].at, component[i].len, "kubepods", 8) != NULL;
+		kubernetes |= memmem(component[i].start, component[i].len, "kubepods", 8) != NULL;
 	while (kubernetes && !*uid && n--) {
 		struct text t = component[n];
-		const char *pod = text_has_prefix(t, "pod") ? t.at : memmem(t.at, t.len, "-pod", 4);
+		const char *pod =
+			text_has_prefix(t, "pod") ? t.start : memmem(t.start, t.len, "-pod", 4);
 
 		if (!pod)
 			continue;
 		pod += *pod == '-' ? 4 : 3;
-		uid_copy((struct text){ pod, t.len - (size_t)(pod - t.at) }, uid, size);
+		uid_copy((struct text){ pod, t.len - (size_t)(pod - t.start) }, uid, size);
 	}
 }
 
@@ -222,8 +224,8 @@ static void pod_find_uid(const struct text *component, size_t n, char *uid, size
 static void name_set_id(struct container_match *m, struct text id, const struct components *c,
 			size_t n)
 {
-	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.at);
-	/* A user could choose a pod's uid as a name to be shown as that pod. */
+	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.start);
+	/* Ignore it below a user's slice: the user could choose the uid of another's pod. */
 	if (!c->uid.len)
 		pod_find_uid(c->component, n, m->uid, sizeof(m->uid));
 	if (*m->uid)
@@ -236,8 +238,8 @@ static void name_set_id(struct container_match *m, struct text id, const struct 
 static void name_set_nested(struct container_match *m, struct text above, struct text t)
 {
 	char text[2 * sizeof(m->entry.name)];
-	int n = snprintf(text, sizeof(text), "%.*s/%.*s", (int)above.len, above.at, (int)t.len,
-			 t.at);
+	int n = snprintf(text, sizeof(text), "%.*s/%.*s", (int)above.len, above.start, (int)t.len,
+			 t.start);
 
 	escape_text(m->entry.name, sizeof(m->entry.name), text,
 		    (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
@@ -245,9 +247,9 @@ static void name_set_nested(struct container_match *m, struct text above, struct
 
 static bool component_matches(struct text t, struct text pattern)
 {
-	if (pattern.len && pattern.at[pattern.len - 1] == '*')
-		return t.len >= pattern.len && !memcmp(t.at, pattern.at, pattern.len - 1);
-	return t.len == pattern.len && !memcmp(t.at, pattern.at, t.len);
+	if (pattern.len && pattern.start[pattern.len - 1] == '*')
+		return t.len >= pattern.len && !memcmp(t.start, pattern.start, pattern.len - 1);
+	return t.len == pattern.len && !memcmp(t.start, pattern.start, t.len);
 }
 
 /* Returns whether the components above component @i match @parent. */
@@ -296,7 +298,7 @@ static bool pattern_fits(const struct pattern *p, const struct components *c, si
 	if ((p->child && text_equals(child, p->child)) ||
 	    (p->below && !text_equals(child, p->below)))
 		return false;
-	*ret_rest = (struct text){ t.at + prefix, t.len - prefix - suffix };
+	*ret_rest = (struct text){ t.start + prefix, t.len - prefix - suffix };
 	return parent_matches(p->parent, c->component, i);
 }
 
@@ -310,9 +312,9 @@ static bool pattern_matches(const struct pattern *p, const struct components *c,
 		return false;
 	/* Without systemd's cgroup driver, containerd uses "SLICE:cri-containerd:ID". */
 	if (p->naming == NAME_ID)
-		colon = memrchr(t.at, ':', t.len);
+		colon = memrchr(t.start, ':', t.len);
 	if (colon)
-		t = (struct text){ colon + 1, t.len - (size_t)(colon + 1 - t.at) };
+		t = (struct text){ colon + 1, t.len - (size_t)(colon + 1 - t.start) };
 
 	switch (p->naming) {
 	case NAME_BARE_ID:
@@ -328,7 +330,7 @@ static bool pattern_matches(const struct pattern *p, const struct components *c,
 		name_set_unescaped(&m->entry, t);
 		break;
 	case NAME_PLAIN:
-		escape_text(m->entry.name, sizeof(m->entry.name), t.at, t.len);
+		escape_text(m->entry.name, sizeof(m->entry.name), t.start, t.len);
 		break;
 	case NAME_COMPONENT:
 		name_set_unescaped(&m->entry, c->component[i]);
@@ -350,7 +352,7 @@ static bool unit_matches(const struct text *component, size_t i)
 	return text_has_suffix(component[i], ".service") || text_has_suffix(component[i], ".scope");
 }
 
-/* Returns the innermost unit; if there is none, the last component if it is a slice; else @count. */
+/* Returns the innermost unit, else the last component if it is a slice, else @count. */
 static size_t unit_find(const struct text *component, size_t count)
 {
 	for (size_t i = count; i--;)
@@ -416,26 +418,26 @@ static void name_add_uid(const struct components *c, size_t i, struct container_
 
 	if (!c->uid.len || i < 3 || !text_find_uid(c->component[2], "user@", ".service").len)
 		return;
-	snprintf(text, sizeof(text), "%.*s/%s", c->uid.len > 20 ? 20 : (int)c->uid.len, c->uid.at,
-		 m->entry.name);
+	snprintf(text, sizeof(text), "%.*s/%s", c->uid.len > 20 ? 20 : (int)c->uid.len,
+		 c->uid.start, m->entry.name);
 	escape_string(m->entry.name, sizeof(m->entry.name), text);
 }
 
 bool container_identify(const char *path, size_t len, struct container_match *ret_match)
 {
-	struct text whole = { path, container_path_clip(path, len) };
+	struct text text = { path, container_path_clip(path, len) };
 	struct container_match m = { 0 };
 	struct components c;
 	size_t i;
 
-	path_split(path_strip_deleted(whole), &c);
+	path_split(path_strip_deleted(text), &c);
 	if (!c.count)
 		return false;
 	i = container_find(&c, &m);
 	if (i == c.count)
 		i = unit_identify(&c, &m);
 	name_add_uid(&c, i, &m);
-	m.length = (size_t)(c.component[i].at + c.component[i].len - path);
+	m.length = (size_t)(c.component[i].start + c.component[i].len - path);
 	escape_text(m.entry.path, sizeof(m.entry.path), path, m.length);
 	*ret_match = m;
 	return true;
@@ -479,16 +481,16 @@ bool container_choose_cgroup(const char *text, size_t len, const char **ret_path
 			enum hierarchy h =
 				line_hierarchy(number, controllers, path_strip_deleted(path));
 
-			if (h < HIERARCHIES && !best[h].at && !text_equals(path, "/"))
+			if (h < HIERARCHIES && !best[h].start && !text_equals(path, "/"))
 				best[h] = path;
 		}
 		len -= end ? n + 1 : n;
 		text += end ? n + 1 : n;
 	}
 	for (size_t h = 0; h < HIERARCHIES; h++) {
-		if (!best[h].at)
+		if (!best[h].start)
 			continue;
-		*ret_path = best[h].at;
+		*ret_path = best[h].start;
 		*ret_len = best[h].len;
 		return true;
 	}

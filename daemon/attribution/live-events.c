@@ -44,8 +44,8 @@ static bool event_is_stale(const struct attributor *a, u32 index, const struct t
 }
 
 /*
- * Returns the process of an event, or ATTRIBUTE_NONE. A process that is marked dead only because
- * /proc lacks it counts: /proc is ahead of events, whose exec or exit has yet to be applied.
+ * Returns the process of an event, or ATTRIBUTE_NONE. It may be marked dead if only /proc showed
+ * that: /proc is ahead of the events, and the process may have executed another program.
  */
 static u32 event_find_process(struct attributor *a, s32 pid)
 {
@@ -96,8 +96,8 @@ static struct pid_owner pid_owner_get(const struct attributor *a, u32 index)
 }
 
 /*
- * Set the start of entry @index, and its predecessor. The caller has saved @before before it called
- * process_new(), which may have reused that entry.
+ * Set the start of entry @index, and its predecessor. @before is the owner of the PID before
+ * process_new(), which may have reused that owner's entry.
  */
 static void process_set_start(struct attributor *a, u32 index, struct pid_owner before,
 			      const struct task_event *e)
@@ -136,7 +136,7 @@ static void live_thread(struct attributor *a, const struct task_event *e, u32 in
 		thread_set_process(a, e->tid, index, 0);
 }
 
-/* Copy name and mappings of @parent to its child. Returns whether the parent is completely known. */
+/* Copy name and mappings of @parent to its child. Returns whether all of the parent is known. */
 static bool process_inherit(struct attributor *a, u32 index, u32 parent, const char *name)
 {
 	struct process *p = &a->process[index];
@@ -482,7 +482,7 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 	a->reports = (u32)e->size;
 }
 
-/* Handle a change of a cgroup. Without an id it is a rename in version 1, below which paths change. */
+/* Handle a change of a cgroup. Without an id, a cgroup of version 1 was renamed. */
 static void live_cgroup(struct attributor *a, const struct task_event *e)
 {
 	if (e->type == TASK_CGROUP_REMOVED)

@@ -72,7 +72,7 @@ int map_evict_init(struct attributor *a, u64 bytes)
 {
 	int r = map_store_init(&a->store, bytes);
 
-	/* A recording is not evicted: all its events precede its samples, which need any of them. */
+	/* Evict nothing in a recording: its samples follow all events, and need any mapping. */
 	if (!r && a->live) {
 		a->store.evict = evict;
 		a->store.ctx = a;

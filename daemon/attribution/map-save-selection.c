@@ -15,17 +15,11 @@
 /* Value of &binary.number before the file is selected. */
 #define UNNUMBERED UINT32_MAX
 
-/** struct candidate - a process that the checkpoint includes; the smallest @key is selected first */
+/** struct candidate - a process of the checkpoint; the smallest @key is selected first */
 struct candidate {
 	u64 key;
 	u32 index;
 };
-
-bool map_selection_includes(const struct attributor *a, u32 index)
-{
-	return index != IDLE_PROCESS && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
-}
 
 static u64 binary_bytes(const struct binary *b)
 {
@@ -105,7 +99,7 @@ static void selection_add_sorted(struct attributor *a, struct map_selection *sel
 	selection_truncate(selection, 0);
 	selection->bytes = selection->unselected = 0;
 	for (u32 i = 0; i < a->processes_used; i++)
-		if (map_selection_includes(a, i))
+		if (process_has_samples(a, i))
 			candidate[count++] = (struct candidate){ sort_key(&a->process[i], now), i };
 	qsort(candidate, count, sizeof(*candidate), candidate_compare);
 	for (u32 i = 0; i < count; i++)
@@ -135,7 +129,7 @@ void map_selection_choose(struct attributor *a, u64 limit, struct map_selection 
 
 	for (u32 i = 0; i < a->processes_used; i++) {
 		a->process[i].maps_saved = false;
-		if (!map_selection_includes(a, i))
+		if (!process_has_samples(a, i))
 			continue;
 		if (no_memory)
 			selection.unselected += a->process[i].maps.count;

@@ -20,9 +20,6 @@ struct map_selection {
 	u64 unselected;
 };
 
-/** map_selection_includes() - return whether the checkpoint includes process @index */
-bool map_selection_includes(const struct attributor *a, u32 index);
-
 /**
  * map_selection_choose() - select mappings whose serialized size is at most @limit bytes
  * @ret_selection: the result; free it with map_selection_deinit()

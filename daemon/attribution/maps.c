@@ -36,7 +36,7 @@ u64 path_hash(const char *path)
 	return h ? h : 1;
 }
 
-/* Returns the size of the allocation with the allocator's overhead, as most paths are short. */
+/* Returns the memory of a file. It includes the overhead of the allocator, as paths are short. */
 static u64 binary_size(const struct binary *b)
 {
 	return (sizeof(*b) + b->path_size + 2 * ALLOC_ALIGN) & ~(ALLOC_ALIGN - 1);
@@ -106,13 +106,13 @@ static struct binary *binary_get(struct map_store *store, const struct maps *map
 
 static void binary_put(struct map_store *store, struct binary *b)
 {
-	struct binary **at = &store->heads[b->hash & store->mask];
+	struct binary **link = &store->heads[b->hash & store->mask];
 
 	if (--b->refs)
 		return;
-	while (*at != b)
-		at = &(*at)->next;
-	*at = b->next;
+	while (*link != b)
+		link = &(*link)->next;
+	*link = b->next;
 	store->memory -= binary_size(b);
 	free(b);
 }
@@ -143,7 +143,7 @@ static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 }
 
 /* Returns the first mapping that ends after @addr, or the number of mappings. */
-static u32 maps_lower(const struct maps *maps, u64 addr)
+static u32 maps_lower_bound(const struct maps *maps, u64 addr)
 {
 	u32 low = 0, high = maps->count;
 
@@ -181,7 +181,7 @@ static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
  */
 static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end)
 {
-	u32 i = maps_lower(maps, start), n = 0;
+	u32 i = maps_lower_bound(maps, start), n = 0;
 
 	if (i < maps->count && maps->entry[i].start < start) {
 		struct mapping *m = &maps->entry[i];
@@ -277,7 +277,7 @@ u64 maps_bytes(const struct maps *maps)
 
 const struct mapping *maps_find(const struct maps *maps, u64 addr)
 {
-	u32 i = maps_lower(maps, addr);
+	u32 i = maps_lower_bound(maps, addr);
 
 	return i < maps->count && maps->entry[i].start <= addr ? &maps->entry[i] : NULL;
 }

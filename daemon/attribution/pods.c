@@ -67,8 +67,8 @@ static bool names_split(char *text, char **ret_second, char **ret_rest)
 	return true;
 }
 
-static void names_fill(struct pods_names *n, const char *name_space, const char *pod,
-		       const char *container)
+static void names_set(struct pods_names *n, const char *name_space, const char *pod,
+		      const char *container)
 {
 	escape_string(n->name_space, sizeof(n->name_space), name_space);
 	escape_string(n->pod, sizeof(n->pod), pod);
@@ -84,13 +84,13 @@ enum pods_source pods_find_names(int log, const char *uid, const char *id, char 
 	if (*id && entry_find(log, "containers", log_name_matches, id, found, sizeof(found)) &&
 	    names_split(found, &second, &rest)) {
 		rest[strlen(rest) - strlen(id) - 5] = '\0';
-		names_fill(ret_names, second, found, rest);
+		names_set(ret_names, second, found, rest);
 		snprintf(text, sizeof(text), "%s/%s/%s", second, found, rest);
 	} else if (*uid &&
 		   entry_find(log, "pods", log_directory_matches, uid, found, sizeof(found)) &&
 		   names_split(found, &second, &rest)) {
 		snprintf(part, sizeof(part), "%.*s", ID_SHORT, id);
-		names_fill(ret_names, found, second, part);
+		names_set(ret_names, found, second, part);
 		snprintf(text, sizeof(text), "%s/%s/%s", found, second, part);
 		source = PODS_DIRECTORY;
 	} else {

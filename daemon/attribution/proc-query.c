@@ -13,28 +13,20 @@
 #define CGROUP_TEXT   (16 * PATH_MAX)
 #define MAPPINGS_STEP 64
 
-static char *cgroup_path(const struct cgroup_namespace *cgroup_ns, const char *text, size_t size)
+char *proc_read_cgroup(const struct cgroup_namespace *cgroup_ns, int dir)
 {
-	char whole[PATH_MAX];
+	char *text = malloc(CGROUP_TEXT), *ret = NULL, converted[PATH_MAX];
+	ssize_t n = text ? procfs_read_file(dir, "cgroup", text, CGROUP_TEXT) : -ENOMEM;
 	const char *path;
 	size_t len;
 
-	if (cgroup_namespace_convert_path(cgroup_ns, text, whole, sizeof(whole)))
-		return strdup(whole);
-	if (!container_choose_cgroup(text, size, &path, &len))
-		return strdup("");
-	return strndup(path, len);
-}
-
-static char *cgroup_read(const struct cgroup_namespace *cgroup_ns, int dir)
-{
-	char *text = malloc(CGROUP_TEXT), *path = NULL;
-	ssize_t n = text ? procfs_read_file(dir, "cgroup", text, CGROUP_TEXT) : -ENOMEM;
-
-	if (n >= 0)
-		path = cgroup_path(cgroup_ns, text, (size_t)n);
+	if (n >= 0 && cgroup_namespace_convert_path(cgroup_ns, text, converted, sizeof(converted)))
+		ret = strdup(converted);
+	else if (n >= 0)
+		ret = container_choose_cgroup(text, (size_t)n, &path, &len) ? strndup(path, len) :
+									      strdup("");
 	free(text);
-	return path;
+	return ret;
 }
 
 /* Reserve memory for one more mapping and @len bytes of its path; false at the limit. */
@@ -118,7 +110,7 @@ static int process_read(const struct cgroup_namespace *cgroup_ns, int leader, in
 		return r;
 	if (a->query.kind == PROC_QUERY_MAPS)
 		return maps_read(leader, a);
-	a->cgroup = cgroup_read(cgroup_ns, a->stat.state == 'Z' ? task : leader);
+	a->cgroup = proc_read_cgroup(cgroup_ns, a->stat.state == 'Z' ? task : leader);
 	return 0;
 }
 

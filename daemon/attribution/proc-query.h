@@ -102,6 +102,15 @@ struct proc_answer {
 };
 
 /**
+ * proc_read_cgroup() - read the cgroup of a task
+ * @dir: descriptor of the task's directory in /proc
+ *
+ * Return: the path from the machine's root, which the caller frees; "" if there is none; NULL
+ * without memory, or if the file cannot be read.
+ */
+char *proc_read_cgroup(const struct cgroup_namespace *cgroup_ns, int dir);
+
+/**
  * proc_query_run() - run @query
  * @proc: descriptor of /proc
  * @log: path of /var/log

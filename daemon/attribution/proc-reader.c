@@ -32,7 +32,7 @@ struct proc_queue {
 
 /**
  * struct proc_thread - a background thread
- * @reader: what it belongs to
+ * @reader: the reader that it belongs to
  * @queue: the queue that it serves
  * @thread: its id; 0 if it was not started
  * @owner: owner of the mappings that it reads; 0 for none
@@ -152,7 +152,7 @@ static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct 
 }
 
 /* Wait until @work is signalled, or for @ns if that is not 0. The caller holds the lock. */
-static void thread_wait(struct proc_reader *r, u64 ns)
+static void thread_wait_for_work(struct proc_reader *r, u64 ns)
 {
 	struct timespec until;
 
@@ -172,7 +172,7 @@ static bool reader_has_capacity(const struct proc_reader *r, const struct proc_t
 }
 
 /* Wait for the next query of @t. The caller holds the lock. Returns false if @t shall end. */
-static bool thread_next(struct proc_thread *t, struct proc_query *ret)
+static bool thread_next_query(struct proc_thread *t, struct proc_query *ret)
 {
 	struct proc_reader *r = t->reader;
 	u64 ns;
@@ -185,7 +185,7 @@ static bool thread_next(struct proc_thread *t, struct proc_query *ret)
 			ns = MEMORY_RETRY_NS;
 		if (!ns && reader_has_capacity(r, t) && queue_pop(r, t->queue, ret))
 			return true;
-		thread_wait(r, ns);
+		thread_wait_for_work(r, ns);
 	}
 	return false;
 }
@@ -207,7 +207,7 @@ static void answer_push(struct proc_reader *r, struct proc_answer *answer)
 }
 
 /* Run @query without the lock. Without memory the answer is @spare with the result -ENOMEM. */
-static struct proc_answer *thread_answer(struct proc_thread *t, const struct proc_query *query)
+static struct proc_answer *thread_run_query(struct proc_thread *t, const struct proc_query *query)
 {
 	struct proc_reader *r = t->reader;
 	struct proc_answer *answer = malloc(sizeof(*answer));
@@ -232,11 +232,11 @@ static void *thread_run(void *arg)
 	struct proc_query query;
 
 	pthread_mutex_lock(&r->lock);
-	while (thread_next(t, &query)) {
+	while (thread_next_query(t, &query)) {
 		t->owner = query.owner;
 		t->reading = true;
 		pthread_mutex_unlock(&r->lock);
-		answer = thread_answer(t, &query);
+		answer = thread_run_query(t, &query);
 		pthread_mutex_lock(&r->lock);
 		t->owner = 0;
 		t->reading = false;

@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroup-namespace.h"
-#include "container.h"
 #include "maps.h"
+#include "proc-query.h"
 #include "source/source.h"
 #include "tasks/task-event.h"
 
@@ -66,7 +65,7 @@ static void emit_comm(const struct scan *scan, s32 tid, char *comm)
 	scan->sink->task(scan->sink->ctx, &event);
 }
 
-/* Returns the id of a cgroup as perf reports it; for a hierarchy of version 1 a hash of the path. */
+/* Returns the id of a cgroup as perf reports it; in version 1 a hash of the path. */
 static u64 cgroup_get_id(const char *cgroup)
 {
 	char path[PATH_MAX + sizeof("/sys/fs/cgroup")];
@@ -78,30 +77,20 @@ static u64 cgroup_get_id(const char *cgroup)
 
 static void emit_cgroup(const struct scan *scan, int dir)
 {
-	/* The line of version 2 is the last one, after up to a dozen others with paths of PATH_MAX. */
-	char text[16 * PATH_MAX], name[PATH_MAX];
-	struct task_event event = {
+	char *path = proc_read_cgroup(&scan->cgroup_ns, dir);
+	const struct task_event event = {
 		.type = TASK_CGROUP,
 		.time_ns = scan->time_ns,
 		.pid = scan->pid,
 		.tid = scan->pid,
 		.parent_pid = -1,
-		.name = name,
+		.cgroup = path ? cgroup_get_id(path) : 0,
+		.name = path,
 	};
-	ssize_t n = procfs_read_file(dir, "cgroup", text, sizeof(text));
-	const char *path;
-	size_t len;
 
-	if (n < 0)
-		return;
-	if (!cgroup_namespace_convert_path(&scan->cgroup_ns, text, name, sizeof(name))) {
-		if (!container_choose_cgroup(text, (size_t)n, &path, &len) || len >= sizeof(name))
-			return;
-		memcpy(name, path, len);
-		name[len] = 0;
-	}
-	event.cgroup = cgroup_get_id(name);
-	scan->sink->task(scan->sink->ctx, &event);
+	if (path && *path)
+		scan->sink->task(scan->sink->ctx, &event);
+	free(path);
 }
 
 /* Returns the TID that the name of a directory in /proc denotes; 0 for other names. */
@@ -143,7 +132,7 @@ static void scan_threads(struct scan *scan, int dir)
 void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	unsigned long long at = 0;
+	unsigned long long address = 0;
 	char name[128];
 	struct task_event event = {
 		.type = TASK_MMAP,
@@ -153,15 +142,16 @@ void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 		.name = "[kernel.kallsyms]_text", /* perf's name for it */
 	};
 
-	while (f && fscanf(f, "%llx %*c %127s%*[^\n]", &at, name) == 2 && strcmp(name, "_text"))
-		at = 0;
+	while (f && fscanf(f, "%llx %*c %127s%*[^\n]", &address, name) == 2 &&
+	       strcmp(name, "_text"))
+		address = 0;
 	if (f)
 		fclose(f);
-	if (!at)
+	if (!address)
 		return;
-	event.start = at;
-	event.offset = at;
-	event.size = UINT64_MAX - at;
+	event.start = address;
+	event.offset = address;
+	event.size = UINT64_MAX - address;
 	sink->task(sink->ctx, &event);
 }
 

@@ -72,20 +72,20 @@ ssize_t procfs_read_file(int dir, const char *file, char *buf, size_t size)
 
 int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
 {
-	char buf[4096], *at, *uid;
+	char buf[4096], *field, *uid;
 	ssize_t n = procfs_read_file(dir, "status", buf, sizeof(buf));
 	long tgid;
 
 	if (n < 0)
 		return (int)n;
 	/* Only "Name:" precedes it, in which the kernel escapes newlines. */
-	at = strstr(buf, "\nTgid:");
-	if (!at)
+	field = strstr(buf, "\nTgid:");
+	if (!field)
 		return -EBADMSG;
-	tgid = strtol(at + 6, NULL, 10);
+	tgid = strtol(field + 6, NULL, 10);
 	if (tgid <= 0 || tgid > INT32_MAX)
 		return -EBADMSG;
-	uid = strstr(at, "\nUid:");
+	uid = strstr(field, "\nUid:");
 	*ret_tgid = (s32)tgid;
 	*ret_uid = uid ? (u32)strtoul(uid + 5, NULL, 10) : 0;
 	return 0;
@@ -125,12 +125,12 @@ static void path_unescape(char *path)
 {
 	char *to = path;
 
-	for (const char *at = path; *at; at++) {
-		if (!strncmp(at, "\\012", 4)) {
+	for (const char *from = path; *from; from++) {
+		if (!strncmp(from, "\\012", 4)) {
 			*to++ = '\n';
-			at += 3;
+			from += 3;
 		} else {
-			*to++ = *at;
+			*to++ = *from;
 		}
 	}
 	*to = '\0';
@@ -140,25 +140,25 @@ static void path_unescape(char *path)
  * Parse a line of maps. Returns false if it is invalid. If the mapping is not executable, only
  * @map->path is set, to NULL.
  */
-static bool map_parse(char *line, struct procfs_map *map)
+static bool line_parse(char *line, struct procfs_map *map)
 {
 	u32 major, minor;
 	char flags[5];
-	int at;
+	int pos;
 
 	map->path = NULL;
 	/* Most mappings are not executable: test that before the slow sscanf(). */
-	at = (int)strcspn(line, " ");
-	if (strnlen(line + at, 4) == 4 && line[at + 3] == '-')
+	pos = (int)strcspn(line, " ");
+	if (strnlen(line + pos, 4) == 4 && line[pos + 3] == '-')
 		return true;
 	if (sscanf(line,
 		   "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 "%n",
 		   &map->start, &map->end, flags, &map->offset, &major, &minor, &map->inode,
-		   &at) != 7 ||
+		   &pos) != 7 ||
 	    map->start >= map->end || strlen(flags) != 4 || flags[2] != 'x')
 		return false;
 	map->device = device_number(major, minor);
-	line += at;
+	line += pos;
 	line += strspn(line, " ");
 	path_unescape(line);
 	map->path = line;
@@ -182,7 +182,7 @@ struct map_reader {
 };
 
 /* Process all complete lines of @buf. Returns their size. */
-static size_t map_lines(struct map_reader *r, char *buf, size_t len)
+static size_t lines_parse(struct map_reader *r, char *buf, size_t len)
 {
 	size_t done = 0;
 	char *end;
@@ -193,7 +193,7 @@ static size_t map_lines(struct map_reader *r, char *buf, size_t len)
 		*end = '\0';
 		if (r->overlong)
 			r->overlong = false;
-		else if (!map_parse(buf + done, &map))
+		else if (!line_parse(buf + done, &map))
 			r->skipped++;
 		else if (map.path && map.end > r->from)
 			r->ended = !r->each(r->ctx, &map);
@@ -203,7 +203,7 @@ static size_t map_lines(struct map_reader *r, char *buf, size_t len)
 }
 
 /* Read and parse the text of maps at @fd. */
-static void maps_read(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
+static void maps_read_text(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
 	char buf[MAPS_BUFFER];
 	size_t len = 0, done;
@@ -221,7 +221,7 @@ static void maps_read(int fd, struct map_reader *r, struct procfs_maps_cost *cos
 		}
 		len += (size_t)n;
 		cost->bytes += (size_t)n;
-		done = map_lines(r, buf, len);
+		done = lines_parse(r, buf, len);
 		len -= done;
 		memmove(buf, buf + done, len);
 		if (len < sizeof(buf))
@@ -260,7 +260,7 @@ struct map_query {
 #define MAP_QUERY_BYTES 256
 
 /* Query the first executable mapping that ends after @address; @path is "" if anonymous. */
-static int maps_query_ioctl(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
+static int maps_query_one(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
 {
 	struct map_query q = {
 		.size = sizeof(q),
@@ -287,13 +287,13 @@ static int maps_query_ioctl(int fd, u64 address, char *path, u32 size, struct ma
 }
 
 /* Query all executable mappings. Returns -ENOTTY, before any, if the kernel has no queries. */
-static int maps_query(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
+static int maps_query_all(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
 	char path[PATH_MAX];
 	struct map_query q = { .end = r->from };
 	int ret;
 
-	while (!(ret = maps_query_ioctl(fd, q.end, path, sizeof(path), &q))) {
+	while (!(ret = maps_query_one(fd, q.end, path, sizeof(path), &q))) {
 		const struct procfs_map map = {
 			.start = q.start,
 			.end = q.end,
@@ -324,8 +324,8 @@ int procfs_read_maps(int dir, u64 from, bool (*each)(void *ctx, const struct pro
 
 	if (fd < 0)
 		return -errno;
-	if (maps_query(fd, &r, &cost) < 0)
-		maps_read(fd, &r, &cost);
+	if (maps_query_all(fd, &r, &cost) < 0)
+		maps_read_text(fd, &r, &cost);
 	close(fd);
 	cost.skipped = r.skipped;
 	*ret_cost = cost;

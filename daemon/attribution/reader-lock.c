@@ -107,14 +107,14 @@ void attribute_write_begin(struct attribute_reader *reader)
 void attribute_write_end(struct attribute_reader *reader)
 {
 	struct attribute_lock *lock;
-	u64 took;
+	u64 held_ns;
 
 	if (!reader)
 		return;
 	lock = reader->parent;
-	took = time_now_ns() - lock->write_start_ns;
-	if (took > lock->longest_write_ns)
-		__atomic_store_n(&lock->longest_write_ns, took, __ATOMIC_RELAXED);
+	held_ns = time_now_ns() - lock->write_start_ns;
+	if (held_ns > lock->longest_write_ns)
+		__atomic_store_n(&lock->longest_write_ns, held_ns, __ATOMIC_RELAXED);
 	/* The caller's own slot stays locked: it is the reader lock from now on. */
 	for (u32 i = 0; i < lock->readers; i++)
 		if (&lock->reader[i] != reader)

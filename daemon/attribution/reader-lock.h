@@ -63,7 +63,7 @@ void attribute_write_end(struct attribute_reader *reader);
  */
 void attribute_read_yield(struct attribute_reader *reader);
 
-/** attribute_lock_get_longest_write_ns() - return the longest time that a writer held the lock, ns */
+/** attribute_lock_get_longest_write_ns() - return the longest time a writer held the lock, ns */
 u64 attribute_lock_get_longest_write_ns(const struct attribute_lock *lock);
 
 #endif

@@ -229,8 +229,8 @@ static u32 process_find_successor(struct attributor *a, u32 index, u32 generatio
 	return ATTRIBUTE_NONE;
 }
 
-u32 attributor_find_process_during(struct attributor *a, s32 tid, u64 time_ns,
-				   struct attribute_span *ret_span)
+u32 attributor_find_process_at(struct attributor *a, s32 tid, u64 time_ns,
+			       struct attribute_span *ret_span)
 {
 	const struct timeline_span *owner;
 
@@ -251,14 +251,6 @@ u32 attributor_find_process_during(struct attributor *a, s32 tid, u64 time_ns,
 	}
 	*ret_span = (struct attribute_span){ owner->from, owner->to };
 	return process_find_successor(a, owner->value, owner->extra, time_ns, ret_span);
-}
-
-u32 attributor_find_process_at(struct attributor *a, s32 tid, u64 time_ns)
-{
-	struct attribute_span span;
-
-	return attributor_find_process_during(a, tid, time_ns - (time_ns == ATTRIBUTE_AT_END),
-					      &span);
 }
 
 s32 attributor_find_running_tid(struct attributor *a, u32 cpu, u64 time_ns, u64 early_ns,

@@ -19,25 +19,6 @@ static int exported_compare(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static bool process_is_exported(const struct attributor *a, u32 index)
-{
-	return index != IDLE_PROCESS && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
-}
-
-/* Returns the exported entry that had the PID of @p before; NULL if there is none. */
-static const struct process *process_find_exported_predecessor(const struct attributor *a,
-							       const struct process *p)
-{
-	const struct process *before =
-		p->predecessor == ATTRIBUTE_NONE ? NULL : &a->process[p->predecessor];
-
-	if (!before || before->pub.generation != p->predecessor_generation ||
-	    !process_is_exported(a, p->predecessor))
-		return NULL;
-	return before;
-}
-
 static void emit_event(const struct source_sink *sink, struct task_event event)
 {
 	sink->task(sink->ctx, &event);
@@ -72,10 +53,11 @@ static void export_maps(const struct process *p, u64 time_ns, const struct sourc
  */
 static void export_process(const struct attributor *a, u32 index, const struct source_sink *sink)
 {
-	const struct process *p = &a->process[index],
-			     *before = process_find_exported_predecessor(a, p);
+	u32 predecessor = process_get_sampled_predecessor(a, index);
+	const struct process *p = &a->process[index];
 	const char *cgroup = a->container[p->pub.container].pub.cgroup;
-	bool same = before && before->start_time == p->start_time;
+	bool has_predecessor = predecessor != ATTRIBUTE_NONE;
+	bool same = has_predecessor && a->process[predecessor].start_time == p->start_time;
 	struct task_event event = {
 		.time_ns = a->valid_from_ns[index],
 		.pid = p->pub.pid,
@@ -84,7 +66,7 @@ static void export_process(const struct attributor *a, u32 index, const struct s
 		.name = p->pub.comm,
 	};
 
-	if (before ? !same : p->forked_ns && p->forked_ns == a->valid_from_ns[index]) {
+	if (has_predecessor ? !same : p->forked_ns && p->forked_ns == a->valid_from_ns[index]) {
 		event.type = TASK_FORK;
 		emit_event(sink, event);
 	}
@@ -112,7 +94,7 @@ static void export_threads(const struct attributor *a, const struct source_sink 
 			const struct process *p = &a->process[index];
 
 			if (!b->tid[i] || index == a->threads.unresolved ||
-			    !process_is_exported(a, index) ||
+			    !process_has_samples(a, index) ||
 			    b->stamp[i] >> 1 != a->stamp[index] >> 1 || p->pub.pid == b->tid[i])
 				continue;
 			emit_event(sink, (struct task_event){ .type = TASK_COMM,
@@ -134,16 +116,16 @@ int attributor_export_tasks(const struct attributor *a, const struct source_sink
 	if (!exported)
 		return -ENOMEM;
 	for (u32 i = 0; i < a->processes_used; i++)
-		if (process_is_exported(a, i))
+		if (process_has_samples(a, i))
 			exported[count++] = (struct exported){ a->valid_from_ns[i], i };
 	qsort(exported, count, sizeof(*exported), exported_compare);
-	/* A thread needs a process, which must not have executed a later program at that time yet. */
+	/* Report threads after the first program of a process: later programs apply to them, too. */
 	for (u32 i = 0; i < count; i++)
-		if (!process_find_exported_predecessor(a, &a->process[exported[i].index]))
+		if (process_get_sampled_predecessor(a, exported[i].index) == ATTRIBUTE_NONE)
 			export_process(a, exported[i].index, sink);
 	export_threads(a, sink);
 	for (u32 i = 0; i < count; i++)
-		if (process_find_exported_predecessor(a, &a->process[exported[i].index]))
+		if (process_get_sampled_predecessor(a, exported[i].index) != ATTRIBUTE_NONE)
 			export_process(a, exported[i].index, sink);
 	free(exported);
 	return 0;

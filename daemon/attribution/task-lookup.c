@@ -52,8 +52,8 @@ static u32 answer_find_container(struct attributor *a, const struct proc_answer 
 /* Mappings */
 
 /*
- * Returns a number for the owner of a process, who can delay a read of its mappings: the user, or
- * for root the cgroup, because containers often run as root.
+ * Returns a number for the owner of a process, which can delay a read of its mappings. The owner is
+ * the user, or for root the cgroup, because containers often run as root.
  */
 static u64 answer_get_map_owner(const struct proc_answer *answer)
 {
@@ -119,7 +119,7 @@ static void maps_merge(struct attributor *a, struct process *p, const struct pro
 	maps_clear(&a->store, &reported);
 }
 
-static bool is_zombie(const struct procfs_stat *st)
+static bool stat_is_zombie(const struct procfs_stat *st)
 {
 	return st->state == 'Z' || st->state == 'X';
 }
@@ -128,7 +128,7 @@ static bool is_zombie(const struct procfs_stat *st)
 static bool image_matches(const struct process *p, const struct procfs_stat *st)
 {
 	return p->start_time == st->start_time &&
-	       (is_zombie(st) || !p->has_image ||
+	       (stat_is_zombie(st) || !p->has_image ||
 		(p->start_code == st->start_code && p->start_stack == st->start_stack));
 }
 
@@ -186,19 +186,22 @@ static void maps_apply_answer(struct attributor *a, const struct proc_answer *an
 static bool birth_matches(u64 forked_ns, const struct procfs_stat *st)
 {
 	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
-	/* CLOCK_BOOTTIME includes suspend. A suspend since the fork makes the result false. */
+	/*
+	 * The times in @st include suspend, @forked_ns does not. If the machine was suspended since
+	 * the fork, the result is false.
+	 */
 	u64 ahead = time_clock_ns(CLOCK_BOOTTIME) - time_now_ns();
 	u64 born = (forked_ns + ahead) / tick;
 
 	return st->start_time <= born + 1 && born <= st->start_time + 1;
 }
 
-/* Complete a process that only events have described by the identity from /proc. */
+/* Copy the identity from /proc to a process that only events have described so far. */
 static void process_adopt(struct process *p, const struct procfs_stat *st)
 {
 	if (!p->start_time && p->forked_ns && birth_matches(p->forked_ns, st))
 		p->start_time = st->start_time;
-	if (p->start_time != st->start_time || p->has_image || is_zombie(st))
+	if (p->start_time != st->start_time || p->has_image || stat_is_zombie(st))
 		return;
 	p->start_code = st->start_code;
 	p->start_stack = st->start_stack;
@@ -237,7 +240,7 @@ static void process_fill(struct attributor *a, u32 index, const struct proc_answ
 /* Returns whether the leader exited before the queried thread, so that the process still runs. */
 static bool leader_exited(const struct proc_answer *answer)
 {
-	return answer->query.tid != answer->pid && is_zombie(&answer->stat) &&
+	return answer->query.tid != answer->pid && stat_is_zombie(&answer->stat) &&
 	       answer->stat.threads > 1;
 }
 
@@ -252,7 +255,7 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
 		process_adopt(&a->process[i], st);
 	same = i != ATTRIBUTE_NONE && image_matches(&a->process[i], st);
 	/* The process exits: cgroup and mappings in /proc may be gone, but the entry has them. */
-	if (same && (a->process[i].exit_reported ? !leader_exited(answer) : is_zombie(st)))
+	if (same && (a->process[i].exit_reported ? !leader_exited(answer) : stat_is_zombie(st)))
 		return i;
 	container = answer_find_container(a, answer, 0);
 	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING) {
@@ -286,11 +289,11 @@ static void process_apply_check(struct attributor *a, const struct proc_answer *
 	if (answer->result < 0)
 		return;
 	process_adopt(p, st);
-	if (!image_matches(p, st) || (is_zombie(st) && st->threads <= 1)) {
+	if (!image_matches(p, st) || (stat_is_zombie(st) && st->threads <= 1)) {
 		process_mark_dead(a, index);
 		return;
 	}
-	if (is_zombie(st))
+	if (stat_is_zombie(st))
 		return;
 	process_set_name(p, st->comm);
 	if (process_changed_container(a, index, answer_find_container(a, answer, p->pub.container)))
@@ -454,7 +457,7 @@ static void thread_apply_answer(struct attributor *a, const struct proc_answer *
 	slot.bucket->stamp[slot.way] |= 1;
 }
 
-/* Query up to @budget living processes that were sampled since their last check, or were not. */
+/* Query up to @budget living processes: those sampled since their last check, or the others. */
 static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sampled)
 {
 	u32 now = now_ms(), maps = REFRESH_MAPS;
@@ -484,7 +487,7 @@ void tasks_refresh(struct attributor *a)
 	threads_check(a);
 }
 
-/* Answers */
+/* Applying answers */
 
 static void answer_apply(struct attributor *a, const struct proc_answer *answer)
 {

@@ -33,8 +33,8 @@ void thread_table_deinit(struct thread_table *table)
 }
 
 /* Choose a slot: a free one, else a TID that was not found, else an outdated one, else the next. */
-static u32 bucket_victim(struct thread_table *table, const struct thread_bucket *b,
-			 const u32 *stamps)
+static u32 bucket_choose_victim(struct thread_table *table, const struct thread_bucket *b,
+				const u32 *stamps)
 {
 	u32 stale = THREAD_WAYS, unresolved = THREAD_WAYS;
 
@@ -61,7 +61,7 @@ void thread_table_set(struct thread_table *table, s32 tid, u32 process, u32 stam
 
 	if (!slot.bucket) {
 		slot.bucket = thread_table_get_bucket(table, tid);
-		slot.way = bucket_victim(table, slot.bucket, stamps);
+		slot.way = bucket_choose_victim(table, slot.bucket, stamps);
 	}
 	slot.bucket->tid[slot.way] = tid;
 	slot.bucket->process[slot.way] = process;

@@ -358,7 +358,7 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 static u32 task_ask(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
 {
 	if (attributor_has_times(p->attributor))
-		return attributor_find_process_during(p->attributor, tid, time_ns, ret_span);
+		return attributor_find_process_at(p->attributor, tid, time_ns, ret_span);
 	return attributor_find_process(p->attributor, tid);
 }
 

@@ -29,12 +29,12 @@ static struct attributor *attributor(bool live, u32 processes, u32 threads, u32 
 	return a;
 }
 
-static const struct attribute_process *process_of(struct attributor *a, s32 tid)
+static const struct attribute_process *get_process(struct attributor *a, s32 tid)
 {
 	return attributor_get_process(a, attributor_find_process(a, tid));
 }
 
-static struct attributor_stats stats_of(const struct attributor *a)
+static struct attributor_stats get_stats(const struct attributor *a)
 {
 	struct attributor_stats st;
 
@@ -109,7 +109,7 @@ static void test_self(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 	u32 index = attributor_find_process(a, getpid());
-	struct attribute_location place;
+	struct attribute_location location;
 	const struct attribute_process *p = attributor_get_process(a, index);
 
 	(void)state;
@@ -117,21 +117,21 @@ static void test_self(void **state)
 	assert_int_equal(p->pid, getpid());
 	assert_string_equal(p->comm, "test-attributor");
 	assert_non_null(attributor_get_container(a, p->container));
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_self, false, &place));
-	assert_non_null(strstr(place.binary, "test-attributor"));
-	assert_true(place.inode);
-	assert_false(attributor_locate(a, index, 8, false, &place));
-	assert_true(attributor_locate(a, index, ~0ULL << 40, true, &place));
-	assert_string_equal(place.binary, "[kernel]");
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_self, false, &location));
+	assert_non_null(strstr(location.binary, "test-attributor"));
+	assert_true(location.inode);
+	assert_false(attributor_locate(a, index, 8, false, &location));
+	assert_true(attributor_locate(a, index, ~0ULL << 40, true, &location));
+	assert_string_equal(location.binary, "[kernel]");
 	assert_int_equal(attributor_find_process(a, getpid()), index);
-	assert_int_equal(stats_of(a).lookups, 1);
+	assert_int_equal(get_stats(a).lookups, 1);
 	attributor_free(a);
 }
 
 static void test_idle(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 index = attributor_find_process(a, 0);
 
 	(void)state;
@@ -139,11 +139,11 @@ static void test_idle(void **state)
 	assert_int_equal(attributor_get_process(a, index)->pid, 0);
 	assert_int_equal(attributor_get_process(a, index)->container, 0);
 	assert_string_equal(attributor_get_container(a, 0)->name, "");
-	assert_false(attributor_locate(a, index, 0x1000, false, &place));
+	assert_false(attributor_locate(a, index, 0x1000, false, &location));
 	assert_int_equal(attributor_find_process(a, -1), ATTRIBUTE_NONE);
 	attributor_refresh(a);
 	assert_int_equal(attributor_find_process(a, 0), index);
-	assert_int_equal(stats_of(a).lookups, 0);
+	assert_int_equal(get_stats(a).lookups, 0);
 	attributor_free(a);
 }
 
@@ -151,7 +151,7 @@ static void test_idle(void **state)
 static void test_kernel_thread(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	const struct attribute_process *p = process_of(a, 2);
+	const struct attribute_process *p = get_process(a, 2);
 
 	(void)state;
 	if (!p || strcmp(p->comm, "kthreadd")) {
@@ -160,11 +160,11 @@ static void test_kernel_thread(void **state)
 	}
 	assert_int_equal(p->container, 0);
 	attributor_refresh(a);
-	assert_ptr_equal(process_of(a, 2), p);
+	assert_ptr_equal(get_process(a, 2), p);
 	attributor_free(a);
 }
 
-static void test_nowhere(void **state)
+static void test_unknown_tid(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
 
@@ -172,12 +172,12 @@ static void test_nowhere(void **state)
 	/* Above every possible pid_max. */
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(attributor_find_process(a, INT32_MAX - 1), ATTRIBUTE_NONE);
-	assert_int_equal(stats_of(a).lookups, 1);
-	assert_int_equal(stats_of(a).unresolved, 1);
+	assert_int_equal(get_stats(a).lookups, 1);
+	assert_int_equal(get_stats(a).unresolved, 1);
 	held_clock_advance(1100000000);
 	assert_int_equal(attributor_find_process(a, INT32_MAX - 1), ATTRIBUTE_NONE);
-	assert_int_equal(stats_of(a).lookups, 2);
-	assert_int_equal(stats_of(a).unresolved, 1);
+	assert_int_equal(get_stats(a).lookups, 2);
+	assert_int_equal(get_stats(a).unresolved, 1);
 	attributor_free(a);
 }
 
@@ -206,7 +206,7 @@ static void test_exit(void **state)
 	struct child c = child_start(wait_for_go);
 	u32 index = attributor_find_process(a, c.pid);
 	u32 generation = attributor_get_process(a, index)->generation;
-	struct attribute_location place;
+	struct attribute_location location;
 
 	(void)state;
 	child_end(&c);
@@ -215,8 +215,8 @@ static void test_exit(void **state)
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(attributor_find_process(a, c.pid), index);
 	assert_int_equal(attributor_get_process(a, index)->generation, generation);
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_exit, false, &place));
-	assert_true(stats_of(a).lookups <= 3);
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_exit, false, &location));
+	assert_true(get_stats(a).lookups <= 3);
 	attributor_free(a);
 }
 
@@ -226,7 +226,7 @@ static void test_zombie(void **state)
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
 	u32 index = attributor_find_process(a, c.pid);
-	struct attribute_location place;
+	struct attribute_location location;
 	siginfo_t info;
 
 	(void)state;
@@ -236,12 +236,12 @@ static void test_zombie(void **state)
 		attributor_refresh(a);
 		assert_int_equal(attributor_find_process(a, c.pid), index);
 	}
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_zombie, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_zombie, false, &location));
 	child_end(&c);
 	attributor_free(a);
 }
 
-static void *outlive(void *arg)
+static void *thread_wait(void *arg)
 {
 	int *fds = arg;
 	s32 tid = (s32)syscall(SYS_gettid);
@@ -252,7 +252,7 @@ static void *outlive(void *arg)
 }
 
 /* The main thread exits before the other threads. */
-static void leaves(int ready, int go)
+static void exit_leader_first(int ready, int go)
 {
 	static int fds[2];
 	pthread_t thread;
@@ -261,24 +261,24 @@ static void leaves(int ready, int go)
 	fds[0] = ready;
 	fds[1] = go;
 	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1 ||
-	    pthread_create(&thread, NULL, outlive, fds))
+	    pthread_create(&thread, NULL, thread_wait, fds))
 		_exit(1);
 	pthread_exit(NULL);
 }
 
 /* How many mappings of @pid around test_leader_exit() a recording reports. */
-struct told {
+struct map_count {
 	s32 pid;
 	u32 maps;
 };
 
-static void see_map(void *ctx, const struct task_event *event)
+static void count_map(void *ctx, const struct task_event *event)
 {
-	struct told *told = ctx;
-	u64 at = (u64)(uintptr_t)leaves;
+	struct map_count *count = ctx;
+	u64 at = (u64)(uintptr_t)exit_leader_first;
 
-	told->maps += event->type == TASK_MMAP && event->pid == told->pid && event->start <= at &&
-		      at - event->start < event->size;
+	count->maps += event->type == TASK_MMAP && event->pid == count->pid && event->start <= at &&
+		       at - event->start < event->size;
 }
 
 /* Wait until the main thread of @pid has exited. Its other threads may continue. */
@@ -300,12 +300,12 @@ static void wait_for_zombie(pid_t pid)
 static void test_leader_exit(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	struct attributor *late = attributor(true, 0, 0, 0);
-	struct child c = child_start(leaves);
-	struct told told = { .pid = c.pid };
-	const struct source_sink sink = { .task = see_map, .ctx = &told };
+	struct attributor *second = attributor(true, 0, 0, 0);
+	struct child c = child_start(exit_leader_first);
+	struct map_count count = { .pid = c.pid };
+	const struct source_sink sink = { .task = count_map, .ctx = &count };
 	u32 index = attributor_find_process(a, c.pid);
-	struct attribute_location place;
+	struct attribute_location location;
 	char byte = 0;
 	s32 tid;
 
@@ -317,20 +317,22 @@ static void test_leader_exit(void **state)
 		attributor_refresh(a);
 		assert_int_equal(attributor_find_process(a, tid), index);
 	}
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)leaves, false, &place));
+	assert_true(
+		attributor_locate(a, index, (u64)(uintptr_t)exit_leader_first, false, &location));
 	/* This attributor sees the process only now: it reads the maps of the thread. */
-	index = attributor_find_process(late, tid);
-	assert_int_equal(attributor_get_process(late, index)->pid, c.pid);
-	assert_true(attributor_locate(late, index, (u64)(uintptr_t)leaves, false, &place));
+	index = attributor_find_process(second, tid);
+	assert_int_equal(attributor_get_process(second, index)->pid, c.pid);
+	assert_true(attributor_locate(second, index, (u64)(uintptr_t)exit_leader_first, false,
+				      &location));
 	/* A recording reports the mapping, too, once. */
 	assert_int_equal(procfs_scan_tasks(&sink, 1), 0);
-	assert_int_equal(told.maps, 1);
+	assert_int_equal(count.maps, 1);
 	child_end(&c);
 	attributor_free(a);
-	attributor_free(late);
+	attributor_free(second);
 }
 
-static void execs(int ready, int go)
+static void exec_shell(int ready, int go)
 {
 	wait_for_go(ready, go);
 	execl("/bin/sleep", "sleep", "100", (char *)NULL);
@@ -339,15 +341,15 @@ static void execs(int ready, int go)
 static void test_exec(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	struct child c = child_start(execs);
+	struct child c = child_start(exec_shell);
 	u32 before = attributor_find_process(a, c.pid), after = before;
-	struct attribute_location place;
+	struct attribute_location location;
 	char byte = 0;
 
 	(void)state;
 	assert_string_equal(attributor_get_process(a, before)->comm, "test-attributor");
 	assert_int_equal(write(c.go, &byte, 1), 1);
-	/* The process gets another entry, so that samples of the old image keep name and mappings. */
+	/* The process gets another entry: samples of the old program keep name and mappings. */
 	while (after == before) {
 		sleep_ms(10);
 		attributor_refresh(a);
@@ -356,8 +358,8 @@ static void test_exec(void **state)
 	assert_string_equal(attributor_get_process(a, after)->comm, "sleep");
 	assert_int_equal(attributor_get_process(a, after)->pid, c.pid);
 	assert_string_equal(attributor_get_process(a, before)->comm, "test-attributor");
-	assert_true(attributor_locate(a, before, (u64)(uintptr_t)test_exec, false, &place));
-	assert_non_null(strstr(place.binary, "test-attributor"));
+	assert_true(attributor_locate(a, before, (u64)(uintptr_t)test_exec, false, &location));
+	assert_non_null(strstr(location.binary, "test-attributor"));
 	child_end(&c);
 	attributor_free(a);
 }
@@ -499,7 +501,7 @@ static void test_threads(void **state)
 	struct attributor *a = attributor(true, 0, 0, 0);
 	struct worker w[64];
 	pthread_barrier_t barrier;
-	u32 index, again;
+	u32 index, found;
 
 	(void)state;
 	pthread_barrier_init(&barrier, NULL, ARRAY_SIZE(w) + 1);
@@ -512,7 +514,7 @@ static void test_threads(void **state)
 	assert_int_equal(attributor_get_process(a, index)->pid, getpid());
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
 		assert_int_equal(attributor_find_process(a, w[i].tid), index);
-	assert_int_equal(stats_of(a).lookups, ARRAY_SIZE(w));
+	assert_int_equal(get_stats(a).lookups, ARRAY_SIZE(w));
 	pthread_barrier_wait(&barrier);
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++)
 		pthread_join(w[i].thread, NULL);
@@ -522,11 +524,11 @@ static void test_threads(void **state)
 	for (int i = 0; i < 300; i++)
 		attributor_refresh(a);
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
-		u64 before = stats_of(a).lookups;
+		u64 before = get_stats(a).lookups;
 
-		again = attributor_find_process(a, w[i].tid);
-		assert_int_equal(again, index);
-		assert_int_equal(stats_of(a).lookups, before + 1);
+		found = attributor_find_process(a, w[i].tid);
+		assert_int_equal(found, index);
+		assert_int_equal(get_stats(a).lookups, before + 1);
 	}
 	attributor_free(a);
 }
@@ -542,12 +544,12 @@ static void test_overflow(void **state)
 		c[i] = child_start(wait_for_go);
 	for (int round = 0; round < 20; round++)
 		for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
-			const struct attribute_process *p = process_of(a, c[i].pid);
+			const struct attribute_process *p = get_process(a, c[i].pid);
 
 			assert_non_null(p);
 			assert_int_equal(p->pid, c[i].pid);
 		}
-	assert_true(stats_of(a).processes_evicted >= ARRAY_SIZE(c) - 3);
+	assert_true(get_stats(a).processes_evicted >= ARRAY_SIZE(c) - 3);
 	assert_int_equal(attributor_get_process(a, 0)->pid, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
 		child_end(&c[i]);
@@ -580,7 +582,7 @@ static void test_storm(void **state)
 		if (!pids[i])
 			_exit(0);
 		for (size_t k = i < 4 ? 0 : i - 4; k <= i; k++) {
-			const struct attribute_process *p = process_of(a, pids[k]);
+			const struct attribute_process *p = get_process(a, pids[k]);
 
 			assert_true(!p || p->pid == pids[k]);
 		}
@@ -592,7 +594,7 @@ static void test_storm(void **state)
 	while (wait(NULL) > 0)
 		;
 	assert_int_equal(open_files(), files);
-	assert_int_equal(process_of(a, getpid())->pid, getpid());
+	assert_int_equal(get_process(a, getpid())->pid, getpid());
 	attributor_free(a);
 }
 
@@ -633,7 +635,7 @@ static void test_events(void **state)
 {
 	struct attributor *a = attributor(false, 0, 0, 0);
 	static const u8 id[20] = { 1, 2, 3 };
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 parent, child;
 
 	(void)state;
@@ -674,33 +676,33 @@ static void test_events(void **state)
 	assert_int_equal(attributor_get_process(a, child)->pid, 11);
 	assert_string_equal(attributor_get_process(a, child)->comm, "sh");
 
-	assert_true(attributor_locate(a, child, 0x1010, false, &place));
-	assert_string_equal(place.binary, "/bin/sh");
-	assert_int_equal(place.build_id_size, 20);
-	assert_memory_equal(place.build_id, id, 20);
-	assert_true(attributor_locate(a, child, 0x2010, false, &place));
-	assert_string_equal(place.binary, "/lib/x\033");
-	assert_int_equal(place.offset, 0x510);
+	assert_true(attributor_locate(a, child, 0x1010, false, &location));
+	assert_string_equal(location.binary, "/bin/sh");
+	assert_int_equal(location.build_id_size, 20);
+	assert_memory_equal(location.build_id, id, 20);
+	assert_true(attributor_locate(a, child, 0x2010, false, &location));
+	assert_string_equal(location.binary, "/lib/x\033");
+	assert_int_equal(location.offset, 0x510);
 	/* The rest of the mapping that was cut in two. */
-	assert_true(attributor_locate(a, child, 0x3010, false, &place));
-	assert_string_equal(place.binary, "/bin/sh");
-	assert_int_equal(place.offset, 0x2010);
-	assert_true(attributor_locate(a, parent, 0x2010, false, &place));
-	assert_string_equal(place.binary, "/bin/sh");
+	assert_true(attributor_locate(a, child, 0x3010, false, &location));
+	assert_string_equal(location.binary, "/bin/sh");
+	assert_int_equal(location.offset, 0x2010);
+	assert_true(attributor_locate(a, parent, 0x2010, false, &location));
+	assert_string_equal(location.binary, "/bin/sh");
 
-	assert_true(attributor_locate(a, child, 0xffff800000000010, true, &place));
-	assert_string_equal(place.binary, "[kernel]");
-	assert_true(attributor_locate(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &place));
-	assert_string_equal(place.binary, "[nf_tables]");
+	assert_true(attributor_locate(a, child, 0xffff800000000010, true, &location));
+	assert_string_equal(location.binary, "[kernel]");
+	assert_true(attributor_locate(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &location));
+	assert_string_equal(location.binary, "[nf_tables]");
 	assert_int_equal(attributor_find_process(a, getpid()), ATTRIBUTE_NONE);
-	assert_int_equal(stats_of(a).lookups, 0);
+	assert_int_equal(get_stats(a).lookups, 0);
 	attributor_free(a);
 }
 
 static void test_events_exec(void **state)
 {
 	struct attributor *a = attributor(false, 0, 0, 0);
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 index;
 
 	(void)state;
@@ -710,14 +712,14 @@ static void test_events_exec(void **state)
 				      .start = 0x1000,
 				      .size = 0x1000,
 				      .name = "/old" });
-	assert_string_equal(process_of(a, 7)->comm, ":7");
+	assert_string_equal(get_process(a, 7)->comm, ":7");
 	event(a, (struct task_event){
 			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
 	index = attributor_find_process(a, 7);
 	assert_string_equal(attributor_get_process(a, index)->comm, "new");
-	assert_false(attributor_locate(a, index, 0x1000, false, &place));
+	assert_false(attributor_locate(a, index, 0x1000, false, &location));
 	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
-	assert_string_equal(attributor_get_container(a, process_of(a, 7)->container)->name, "web");
+	assert_string_equal(attributor_get_container(a, get_process(a, 7)->container)->name, "web");
 	attributor_free(a);
 }
 
@@ -733,7 +735,7 @@ static void test_events_hostile(void **state)
 	(void)state;
 	for (unsigned int n = 0; n < 300000; n++) {
 		const u64 edges[] = { 0, 1, 0x1000, UINT64_MAX, UINT64_MAX - 0xfff, 1ULL << 63 };
-		struct attribute_location place;
+		struct attribute_location location;
 		struct task_event e = {
 			.type = (u8)(rand_r(&seed) % 7),
 			.pid = rand_r(&seed) % 40 - 2,
@@ -751,13 +753,13 @@ static void test_events_hostile(void **state)
 
 		attributor_apply_event(a, &e);
 		index = attributor_find_process(a, e.tid);
-		attributor_locate(a, index, e.start, n & 1, &place);
+		attributor_locate(a, index, e.start, n & 1, &location);
 		if (index != ATTRIBUTE_NONE)
 			assert_non_null(attributor_get_container(
 				a, attributor_get_process(a, index)->container));
 	}
-	assert_true(stats_of(a).processes_evicted > 0);
-	assert_true(stats_of(a).memory < 1 << 20);
+	assert_true(get_stats(a).processes_evicted > 0);
+	assert_true(get_stats(a).memory < 1 << 20);
 	attributor_free(a);
 }
 
@@ -772,24 +774,24 @@ static void test_containers_overflow(void **state)
 		snprintf(name, sizeof(name), "/lxc/c%d", i);
 		event(a, (struct task_event){ .type = TASK_COMM, .pid = i, .tid = i, .name = "x" });
 		event(a, (struct task_event){ .type = TASK_CGROUP, .pid = i, .name = name });
-		assert_string_equal(attributor_get_container(a, process_of(a, i)->container)->name,
+		assert_string_equal(attributor_get_container(a, get_process(a, i)->container)->name,
 				    i <= 2 ? name + 5 : "(other)");
 	}
 	assert_int_equal(attributor_get_container_limit(a), 4);
-	assert_int_equal(stats_of(a).containers_overflow, 8);
+	assert_int_equal(get_stats(a).containers_overflow, 8);
 	attributor_free(a);
 }
 
-static u64 id_of(struct attributor *a, s32 pid, const char *path)
+static u64 get_container_id(struct attributor *a, s32 pid, const char *path)
 {
-	struct container_details facts;
+	struct container_details details;
 
 	event(a, (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
 	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
-	container_details_get(a, process_of(a, pid)->container, &facts);
-	assert_int_equal(facts.empty_ns, 0);
-	assert_string_equal(facts.pod->pod, "");
-	return facts.id;
+	container_details_get(a, get_process(a, pid)->container, &details);
+	assert_int_equal(details.empty_ns, 0);
+	assert_string_equal(details.pod->pod, "");
+	return details.id;
 }
 
 /*
@@ -804,28 +806,29 @@ static void test_container_ids(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 2; round++) {
 		struct attributor *a = attributor(false, 0, 0, 0);
-		struct container_details facts;
+		struct container_details details;
 
 		/* The index in the table makes no difference. */
 		if (round)
-			id_of(a, 4, "/lxc/before");
+			get_container_id(a, 4, "/lxc/before");
 		/*
 		 * The id depends on the key: a daemon of any version finds the same ids in restored
 		 * statistics.
 		 */
-		id_of(a, 5, "/lxc/c");
+		get_container_id(a, 5, "/lxc/c");
 		containers_set_id_key(a, key);
-		assert_int_equal(id_of(a, 5, "/lxc/c"), siphash(key, "/lxc/c", 6));
+		assert_int_equal(get_container_id(a, 5, "/lxc/c"), siphash(key, "/lxc/c", 6));
 		snprintf(one, sizeof(one), "/%0300d.slice/one.service", 0);
 		snprintf(two, sizeof(two), "/%0300d.slice/two.service", 0);
-		assert_int_not_equal(id_of(a, 6, one), id_of(a, 7, two));
-		assert_string_equal(attributor_get_container(a, process_of(a, 6)->container)->path,
-				    attributor_get_container(a, process_of(a, 7)->container)->path);
+		assert_int_not_equal(get_container_id(a, 6, one), get_container_id(a, 7, two));
+		assert_string_equal(
+			attributor_get_container(a, get_process(a, 6)->container)->path,
+			attributor_get_container(a, get_process(a, 7)->container)->path);
 		/* The container of processes in none, and of containers that have no entry. */
-		container_details_get(a, 0, &facts);
-		assert_int_equal(facts.id, siphash(key, "", 0));
-		container_details_get(a, attributor_get_other_container(a), &facts);
-		assert_int_not_equal(facts.id, siphash(key, "", 0));
+		container_details_get(a, 0, &details);
+		assert_int_equal(details.id, siphash(key, "", 0));
+		container_details_get(a, attributor_get_other_container(a), &details);
+		assert_int_not_equal(details.id, siphash(key, "", 0));
 		attributor_free(a);
 	}
 }
@@ -836,7 +839,7 @@ int main(void)
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_kernel_thread),
-		cmocka_unit_test_setup_teardown(test_nowhere, held_clock_stop, held_clock_run),
+		cmocka_unit_test_setup_teardown(test_unknown_tid, held_clock_stop, held_clock_run),
 		cmocka_unit_test(test_hostile_name),
 		cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_zombie),

@@ -19,7 +19,7 @@
 
 /* ---- On folders ------------------------------------------------------------------ */
 
-static void put(const char *root, const char *path, const char *text)
+static void write_file(const char *root, const char *path, const char *text)
 {
 	char full[PATH_MAX];
 	FILE *file;
@@ -41,13 +41,13 @@ static void test_find(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	put(root, "/cgroup.procs", "1\n7\n");
-	put(root, "/system.slice", NULL);
-	put(root, "/system.slice/cgroup.procs", "2\n3\n");
-	put(root, "/kubepods", NULL);
-	put(root, "/kubepods/cgroup.procs", "");
-	put(root, "/kubepods/pod1", NULL);
-	put(root, "/kubepods/pod1/cgroup.procs", "41\n42\n");
+	write_file(root, "/cgroup.procs", "1\n7\n");
+	write_file(root, "/system.slice", NULL);
+	write_file(root, "/system.slice/cgroup.procs", "2\n3\n");
+	write_file(root, "/kubepods", NULL);
+	write_file(root, "/kubepods/cgroup.procs", "");
+	write_file(root, "/kubepods/pod1", NULL);
+	write_file(root, "/kubepods/pod1/cgroup.procs", "41\n42\n");
 
 	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, sizeof(found)), 0);
 	assert_string_equal(found, "/kubepods/pod1");
@@ -66,7 +66,7 @@ static void test_find(void **state)
 	assert_int_equal(cgroup_namespace_find_root("/nonexistent", 42, "/", found, sizeof(found)),
 			 -ENOENT);
 	/* A subtree of the hierarchy does not suffice. */
-	put(root, "/cgroup.events", "populated 1\n");
+	write_file(root, "/cgroup.events", "populated 1\n");
 	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, sizeof(found)), -ENOENT);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
@@ -122,7 +122,7 @@ static void test_path(void **state)
 /* ---- In a namespace of the kernel's ---------------------------------------------- */
 
 /* Move the calling process to @mount/@cgroup. Return: whether it worked. */
-static bool enter(const char *mount, const char *cgroup)
+static bool enter_cgroup(const char *mount, const char *cgroup)
 {
 	char path[PATH_MAX];
 	int fd, ok;
@@ -136,7 +136,7 @@ static bool enter(const char *mount, const char *cgroup)
 	return ok;
 }
 
-static bool make(const char *mount, const char *cgroup)
+static bool make_cgroup(const char *mount, const char *cgroup)
 {
 	char path[PATH_MAX];
 
@@ -144,7 +144,7 @@ static bool make(const char *mount, const char *cgroup)
 	return mkdir(path, 0755) == 0;
 }
 
-static void clear(const char *mount, const char *cgroup)
+static void remove_cgroup(const char *mount, const char *cgroup)
 {
 	char path[PATH_MAX];
 
@@ -154,7 +154,7 @@ static void clear(const char *mount, const char *cgroup)
 		usleep(20000);
 }
 
-static void text_of(pid_t pid, char *ret_text, size_t size)
+static void read_cgroup_file(pid_t pid, char *ret_text, size_t size)
 {
 	char path[64];
 	FILE *file;
@@ -173,28 +173,28 @@ static void text_of(pid_t pid, char *ret_text, size_t size)
  * of the failed check, or 77 without permission for a namespace.
  */
 static int check_from_within(const char *mount, const char *own, pid_t neighbour,
-			     const char *theirs)
+			     const char *sibling)
 {
 	struct cgroup_namespace space;
 	char text[65536], path[PATH_MAX];
 
-	if (!enter(mount, own) || unshare(CLONE_NEWCGROUP) < 0)
+	if (!enter_cgroup(mount, own) || unshare(CLONE_NEWCGROUP) < 0)
 		return 77;
 	cgroup_namespace_init(&space);
 	if (!space.is_private || !space.root_known || strcmp(space.root, own) != 0)
 		return 1;
-	text_of(getpid(), text, sizeof(text));
+	read_cgroup_file(getpid(), text, sizeof(text));
 	if (!cgroup_namespace_convert_path(&space, text, path, sizeof(path)) ||
 	    strcmp(path, own) != 0)
 		return 2;
-	text_of(neighbour, text, sizeof(text));
+	read_cgroup_file(neighbour, text, sizeof(text));
 	/*
 	 * This kernel does not show the neighbour relative to the namespace: nothing can be tested.
 	 */
 	if (!strstr(text, "0::/../"))
 		return 3;
 	if (!cgroup_namespace_convert_path(&space, text, path, sizeof(path)) ||
-	    strcmp(path, theirs) != 0)
+	    strcmp(path, sibling) != 0)
 		return 4;
 	return 0;
 }
@@ -212,15 +212,15 @@ static void test_namespace(void **state)
 	snprintf(top, sizeof(top), "/speprof-test-%d", getpid());
 	snprintf(own, sizeof(own), "%s/container", top);
 	snprintf(other, sizeof(other), "%s/neighbour", top);
-	if (!mount || !make(mount, top)) {
+	if (!mount || !make_cgroup(mount, top)) {
 		print_message("no cgroup can be made here\n");
 		skip();
 	}
-	assert_true(make(mount, own) && make(mount, other));
+	assert_true(make_cgroup(mount, own) && make_cgroup(mount, other));
 	assert_int_equal(pipe(ready), 0);
 	neighbour = fork();
 	if (!neighbour) {
-		byte = enter(mount, other);
+		byte = enter_cgroup(mount, other);
 		if (write(ready[1], &byte, 1) == 1)
 			pause();
 		_exit(1);
@@ -236,9 +236,9 @@ static void test_namespace(void **state)
 	waitpid(neighbour, NULL, 0);
 	close(ready[0]);
 	close(ready[1]);
-	clear(mount, own);
-	clear(mount, other);
-	clear(mount, top);
+	remove_cgroup(mount, own);
+	remove_cgroup(mount, other);
+	remove_cgroup(mount, top);
 	if (status == 77) {
 		print_message("no cgroup namespace can be made here\n");
 		skip();

@@ -29,12 +29,12 @@ static struct attributor *attributor(u32 containers)
 	return a;
 }
 
-static u64 id_of(const struct attributor *a, u32 index)
+static u64 get_container_id(const struct attributor *a, u32 index)
 {
-	struct container_details facts;
+	struct container_details details;
 
-	container_details_get(a, index, &facts);
-	return facts.id;
+	container_details_get(a, index, &details);
+	return details.id;
 }
 
 /* The first reference vector with whole words and a rest: bytes 0 to 14, key 0 to 15. */
@@ -51,7 +51,7 @@ static void test_siphash(void **state)
 }
 
 /* Put a process of its own into the cgroup at @path. Return: the index of the container. */
-static u32 put(struct attributor *a, s32 pid, const char *path)
+static u32 add_process(struct attributor *a, s32 pid, const char *path)
 {
 	attributor_apply_event(
 		a, &(struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
@@ -70,8 +70,8 @@ static const char *const paths[] = {
 };
 
 /* Save @a and load it into @next. */
-static void hand_on(struct attributor *a, struct attributor *next,
-		    struct attribute_translation *ret_translation)
+static void save_and_load(struct attributor *a, struct attributor *next,
+			  struct attribute_translation *ret_translation)
 {
 	u8 *bytes = malloc(ROOM);
 	struct serializer to = { .at = bytes, .room = ROOM };
@@ -96,15 +96,16 @@ static void test_restart(void **state)
 
 	(void)state;
 	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
-		index[i] = put(a, 100 + i, paths[i]);
+		index[i] = add_process(a, 100 + i, paths[i]);
 		test_row("%d", i);
 		assert_row(!strcmp(attributor_get_container(a, index[i])->cgroup, paths[i]));
 		for (s32 k = 0; k < i; k++)
 			assert_row(index[k] != index[i]);
 		/* Two attributors have different numbers for one path. */
-		assert_row(id_of(next, put(next, 300 + i, paths[i])) != id_of(a, index[i]));
+		assert_row(get_container_id(next, add_process(next, 300 + i, paths[i])) !=
+			   get_container_id(a, index[i]));
 	}
-	hand_on(a, next, &translation);
+	save_and_load(a, next, &translation);
 	containers = attributor_get_container_limit(next);
 	for (s32 i = 0; i < (s32)ARRAY_SIZE(paths); i++) {
 		const struct attribute_container *was = attributor_get_container(a, index[i]), *is;
@@ -117,17 +118,17 @@ static void test_restart(void **state)
 		assert_row(!strcmp(is->name, was->name) && !strcmp(is->runtime, was->runtime));
 		assert_row(!strcmp(is->cgroup, paths[i]) && !strcmp(is->path, was->path));
 		/* A container that is reported a second time keeps its index. */
-		assert_row(put(next, 200 + i, paths[i]) == now);
-		assert_row(id_of(next, now) == id_of(a, index[i]));
+		assert_row(add_process(next, 200 + i, paths[i]) == now);
+		assert_row(get_container_id(next, now) == get_container_id(a, index[i]));
 	}
 	assert_int_equal(attributor_get_container_limit(next), containers);
-	assert_true(id_of(next, 0) == id_of(a, 0));
+	assert_true(get_container_id(next, 0) == get_container_id(a, 0));
 	attribute_translation_deinit(&translation);
 	attributor_free(a);
 	attributor_free(next);
 }
 
-static struct attributor *live(u32 containers)
+static struct attributor *live_attributor(u32 containers)
 {
 	const struct attributor_config config = { .live = true,
 						  .processes = 1024,
@@ -143,7 +144,7 @@ static struct attributor *live(u32 containers)
  */
 static void test_smaller(void **state)
 {
-	struct attributor *a = attributor(1024), *next = live(256);
+	struct attributor *a = attributor(1024), *next = live_attributor(256);
 	struct attribute_translation translation;
 	u32 generation, found = 0;
 	char path[32];
@@ -151,9 +152,9 @@ static void test_smaller(void **state)
 	(void)state;
 	for (s32 i = 0; i < 600; i++) {
 		snprintf(path, sizeof(path), "/build/c%d", i);
-		put(a, 100 + i, path);
+		add_process(a, 100 + i, path);
 	}
-	hand_on(a, next, &translation);
+	save_and_load(a, next, &translation);
 	for (s32 i = 0; i < 600; i++) {
 		u32 was = attributor_find_process(a, 100 + i), now, container;
 
@@ -178,7 +179,7 @@ static void test_too_long(void **state)
 {
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
 	struct attributor *a = attributor(64);
-	u32 index = put(a, 1, deep);
+	u32 index = add_process(a, 1, deep);
 	const char *cgroup = attributor_get_container(a, index)->cgroup;
 	size_t len = strlen(cgroup);
 
@@ -186,7 +187,7 @@ static void test_too_long(void **state)
 	assert_true(len < CONTAINER_PATH_SIZE && len + 251 >= CONTAINER_PATH_SIZE);
 	assert_memory_equal(cgroup, deep, len);
 	assert_int_equal(deep[len], '/');
-	assert_int_equal(put(a, 2, cgroup), index);
+	assert_int_equal(add_process(a, 2, cgroup), index);
 	attributor_free(a);
 
 	assert_int_equal(container_path_clip(deep, CONTAINER_PATH_SIZE - 1),
@@ -203,7 +204,7 @@ static void test_bytes(void **state)
 	u32 other = 0;
 
 	(void)state;
-	put(a, 1, "/a");
+	add_process(a, 1, "/a");
 	attributor_get_stats(a, &before);
 	memset(path, 'a', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
@@ -213,7 +214,7 @@ static void test_bytes(void **state)
 		u32 index;
 
 		path[1 + snprintf(path + 1, 10, "%d", i)] = 'b';
-		index = put(a, 1, path);
+		index = add_process(a, 1, path);
 		other += index == attributor_get_other_container(a);
 	}
 	attributor_get_stats(a, &after);
@@ -237,7 +238,7 @@ static void event(struct attributor *a, struct task_event e)
 static void test_truncated_event(void **state)
 {
 	const struct attributor_config config = { .live = true };
-	const s32 ghost = INT32_MAX - 100000; /* above every possible pid_max */
+	const s32 fake_pid = INT32_MAX - 100000; /* above every possible pid_max */
 	const u64 cgroup = 0x7000000000000000ULL;
 	struct attributor *a;
 	char path[1024];
@@ -246,7 +247,7 @@ static void test_truncated_event(void **state)
 	assert_int_equal(attributor_new(&config, &a), 0);
 	memset(path, 'a', sizeof(path));
 	for (u32 i = 0; i < 2; i++) {
-		s32 pid = ghost + (s32)i;
+		s32 pid = fake_pid + (s32)i;
 		u32 index;
 
 		for (u32 n = 0; n < sizeof(path); n += 250)

@@ -302,13 +302,13 @@ static void test_pod(void **state)
 	}
 }
 
-static void log_make(const char *root, const char *path, bool folder)
+static void make_log(const char *root, const char *path, bool is_directory)
 {
 	char whole[512];
 	int fd;
 
 	snprintf(whole, sizeof(whole), "%s/%s", root, path);
-	if (folder) {
+	if (is_directory) {
 		assert_int_equal(mkdir(whole, 0755), 0);
 		return;
 	}
@@ -328,10 +328,10 @@ static void test_pod_names(void **state)
 	log = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
 			 PODS_NOT_FOUND);
-	log_make(root, "pods", true);
-	log_make(root, "pods/prod_web-7c9_" UID_DASHED, true);
-	log_make(root, "pods/" UID_PLAIN, true);
-	log_make(root, "containers", true);
+	make_log(root, "pods", true);
+	make_log(root, "pods/prod_web-7c9_" UID_DASHED, true);
+	make_log(root, "pods/" UID_PLAIN, true);
+	make_log(root, "containers", true);
 	assert_int_equal(pods_find_names(log, UID_PLAIN, ID, name, sizeof(name), &names),
 			 PODS_NOT_FOUND);
 	assert_string_equal(name, "untouched");
@@ -340,15 +340,15 @@ static void test_pod_names(void **state)
 			 PODS_DIRECTORY);
 	assert_string_equal(name, "prod/web-7c9/" SHORT);
 	assert_string_equal(names.container, SHORT);
-	log_make(root, "containers/-" ID ".log", false);
-	log_make(root, "containers/web-7c9_prod_ngi\033nx-" SHORT ".log", false);
-	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".lo", false);
+	make_log(root, "containers/-" ID ".log", false);
+	make_log(root, "containers/web-7c9_prod_ngi\033nx-" SHORT ".log", false);
+	make_log(root, "containers/web-7c9_prod_ngi\033nx-" ID ".lo", false);
 	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
 			 PODS_DIRECTORY);
 	assert_string_equal(name, "prod/web-7c9/" SHORT);
 	snprintf(command, sizeof(command), "rm -f %s/containers/*", root);
 	assert_int_equal(system(command), 0);
-	log_make(root, "containers/web-7c9_prod_ngi\033nx-" ID ".log", false);
+	make_log(root, "containers/web-7c9_prod_ngi\033nx-" ID ".log", false);
 	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, sizeof(name), &names),
 			 PODS_LINK);
 	assert_string_equal(name, "prod/web-7c9/ngi\\x1bnx");
@@ -571,7 +571,7 @@ static void test_escape_cut(void **state)
 static void test_escape_any(void **state)
 {
 	unsigned int seed = 1;
-	char from[64], to[100], again[400];
+	char from[64], to[100], escaped_twice[400];
 
 	(void)state;
 	for (unsigned int n = 0; n < 200000; n++) {
@@ -587,8 +587,8 @@ static void test_escape_any(void **state)
 		for (size_t i = 0; i < done; i++)
 			assert_true((unsigned char)to[i] >= 0x20 && to[i] != 0x7f);
 		/* Printable text stays unchanged. */
-		assert_int_equal(escape_string(again, sizeof(again), to), done);
-		assert_string_equal(again, to);
+		assert_int_equal(escape_string(escaped_twice, sizeof(escaped_twice), to), done);
+		assert_string_equal(escaped_twice, to);
 	}
 }
 

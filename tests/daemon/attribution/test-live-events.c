@@ -17,7 +17,7 @@
 #include "tasks/task-event.h"
 
 /* Above every possible pid_max. */
-#define GHOST (INT32_MAX - 100000)
+#define FAKE_PID (INT32_MAX - 100000)
 
 #define CGROUP 0x7000000000000000ULL /* ids that no cgroup has */
 
@@ -58,14 +58,14 @@ static u64 report_event(struct story *s, struct task_event event)
 	return s->now;
 }
 
-static u64 cgroup_made(struct story *s, u64 cgroup, const char *path)
+static u64 report_cgroup(struct story *s, u64 cgroup, const char *path)
 {
 	return report_event(
 		s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
 }
 
 /* Report a process that existed before: all of it is known but its mappings. */
-static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
+static u64 report_seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_SEED,
 						    .pid = pid,
@@ -75,7 +75,7 @@ static u64 seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *n
 						    .name = name });
 }
 
-static u64 forked(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *name)
+static u64 report_fork(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_FORK,
 						    .pid = pid,
@@ -86,7 +86,7 @@ static u64 forked(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *
 						    .name = name });
 }
 
-static u64 executed(struct story *s, s32 pid, u64 cgroup, const char *name)
+static u64 report_exec(struct story *s, s32 pid, u64 cgroup, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_COMM,
 						    .exec = true,
@@ -96,20 +96,20 @@ static u64 executed(struct story *s, s32 pid, u64 cgroup, const char *name)
 						    .name = name });
 }
 
-static u64 thread(struct story *s, s32 pid, s32 tid)
+static u64 report_thread(struct story *s, s32 pid, s32 tid)
 {
 	return report_event(s,
 			    (struct task_event){
 				    .type = TASK_FORK, .pid = pid, .tid = tid, .parent_pid = pid });
 }
 
-static u64 exited(struct story *s, s32 pid, s32 tid, bool last)
+static u64 report_exit(struct story *s, s32 pid, s32 tid, bool last)
 {
 	return report_event(
 		s, (struct task_event){ .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
 }
 
-static u64 moved(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
+static u64 report_move(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
 {
 	return report_event(s, (struct task_event){ .type = TASK_ATTACH,
 						    .pid = pid,
@@ -119,7 +119,7 @@ static u64 moved(struct story *s, s32 pid, u64 cgroup, const char *path, u32 thr
 						    .size = threads });
 }
 
-static struct attributor_stats stats_of(const struct story *s)
+static struct attributor_stats get_stats(const struct story *s)
 {
 	struct attributor_stats stats;
 
@@ -127,11 +127,18 @@ static struct attributor_stats stats_of(const struct story *s)
 	return stats;
 }
 
+static u32 find_process(struct attributor *a, s32 tid, u64 time_ns)
+{
+	struct attribute_span span;
+
+	return attributor_find_process_at(a, tid, time_ns, &span);
+}
+
 /* "container/name" of the process that had @tid at @time_ns; "?" for none. */
-static const char *owner_at(struct story *s, s32 tid, u64 time_ns)
+static const char *describe_owner(struct story *s, s32 tid, u64 time_ns)
 {
 	static char text[256];
-	u32 i = attributor_find_process_at(s->a, tid, time_ns);
+	u32 i = find_process(s->a, tid, time_ns);
 	const struct attribute_process *p = attributor_get_process(s->a, i);
 	const struct attribute_container *c =
 		p ? attributor_get_container(s->a, p->container) : NULL;
@@ -146,28 +153,28 @@ static const char *owner_at(struct story *s, s32 tid, u64 time_ns)
 static void test_life(void **state)
 {
 	struct story s = story_new(0, 0);
-	struct attribute_location place;
+	struct attribute_location location;
 	u64 lookups;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.web-1");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	executed(&s, GHOST + 1, CGROUP + 1, "true\033");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.web-1");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
+	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "true\033");
 	report_event(&s, (struct task_event){ .type = TASK_MMAP,
-					      .pid = GHOST + 1,
-					      .tid = GHOST + 1,
+					      .pid = FAKE_PID + 1,
+					      .tid = FAKE_PID + 1,
 					      .start = 0x400000,
 					      .size = 0x1000,
 					      .name = "/bin/true" });
-	exited(&s, GHOST + 1, GHOST + 1, true);
-	lookups = stats_of(&s).lookups;
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "web-1/true\\x1b");
-	assert_true(attributor_locate(s.a, attributor_find_process(s.a, GHOST + 1), 0x400010, false,
-				      &place));
-	assert_string_equal(place.binary, "/bin/true");
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
+	lookups = get_stats(&s).lookups;
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "web-1/true\\x1b");
+	assert_true(attributor_locate(s.a, attributor_find_process(s.a, FAKE_PID + 1), 0x400010,
+				      false, &location));
+	assert_string_equal(location.binary, "/bin/true");
 	/* The events had everything: /proc was not read. */
-	assert_int_equal(stats_of(&s).lookups, lookups);
+	assert_int_equal(get_stats(&s).lookups, lookups);
 	attributor_free(s.a);
 }
 
@@ -179,7 +186,7 @@ static void test_memory(void **state)
 {
 	static const struct {
 		const char *name;
-		u64 told;
+		u64 reported;
 		u64 offset;
 	} rows[] = {
 		{ "/bin/true", 0x3000, 0x3010 },	{ "//anon", 0x7f0000000000, 0x10 },
@@ -187,24 +194,24 @@ static void test_memory(void **state)
 		{ "[anon:jit]", 0x7f0000000000, 0x10 }, { "[vdso]", 0, 0x10 },
 	};
 	struct story s = story_new(100, 100);
-	struct attribute_location place;
+	struct attribute_location location;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc/web-1");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
+	report_cgroup(&s, CGROUP + 1, "/lxc/web-1");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		u64 start = 0x7f0000000000 + i * 0x100000ULL;
 
 		report_event(&s, (struct task_event){ .type = TASK_MMAP,
-						      .pid = GHOST,
-						      .tid = GHOST,
+						      .pid = FAKE_PID,
+						      .tid = FAKE_PID,
 						      .start = start,
 						      .size = 0x1000,
-						      .offset = rows[i].told,
+						      .offset = rows[i].reported,
 						      .name = rows[i].name });
-		assert_true(attributor_locate(s.a, attributor_find_process(s.a, GHOST),
-					      start + 0x10, false, &place));
-		assert_int_equal(place.offset, rows[i].offset);
+		assert_true(attributor_locate(s.a, attributor_find_process(s.a, FAKE_PID),
+					      start + 0x10, false, &location));
+		assert_int_equal(location.offset, rows[i].offset);
 	}
 	attributor_free(s.a);
 }
@@ -213,32 +220,32 @@ static void test_memory(void **state)
 static void test_times(void **state)
 {
 	struct story s = story_new(0, 0);
-	u64 start, exec, move, end, again;
+	u64 start, exec, move, end, later;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	start = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/sh");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	start = report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/sh");
 	s.now += 1000000;
-	exec = executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
+	exec = report_exec(&s, FAKE_PID + 1, CGROUP + 1, "cc1");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/cc1");
 	s.now += 1000000;
-	move = moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 1);
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "two/cc1");
+	move = report_move(&s, FAKE_PID + 1, CGROUP + 2, "/lxc.payload.two", 1);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "two/cc1");
 	s.now += 1000000;
-	end = exited(&s, GHOST + 1, GHOST + 1, true);
+	end = report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
 	s.now += 1000000;
-	again = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	executed(&s, GHOST + 1, CGROUP + 1, "ld");
+	later = report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
+	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "ld");
 
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/ld");
-	assert_string_equal(owner_at(&s, GHOST + 1, end - 500000), "two/cc1");
-	assert_string_equal(owner_at(&s, GHOST + 1, again - 500000), "two/cc1");
-	assert_string_equal(owner_at(&s, GHOST + 1, move - 500000), "one/cc1");
-	assert_string_equal(owner_at(&s, GHOST + 1, exec - 500000), "one/sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/ld");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, end - 500000), "two/cc1");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, later - 500000), "two/cc1");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, move - 500000), "one/cc1");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, exec - 500000), "one/sh");
 	/* Before the fork no known process had this number. */
-	assert_string_equal(owner_at(&s, GHOST + 1, start - 500000), "/?");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, start - 500000), "/?");
 	attributor_free(s.a);
 }
 
@@ -247,27 +254,27 @@ static void test_threads(void **state)
 	struct story s = story_new(0, 0);
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "java");
-	executed(&s, GHOST + 1, CGROUP + 1, "java");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "java");
+	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "java");
 	for (s32 i = 2; i < 10; i++)
-		thread(&s, GHOST + 1, GHOST + i);
+		report_thread(&s, FAKE_PID + 1, FAKE_PID + i);
 	for (s32 i = 1; i < 10; i++)
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/java");
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "one/java");
 	/* All threads move, also those whose leader has exited. */
-	exited(&s, GHOST + 1, GHOST + 1, false);
-	moved(&s, GHOST + 1, CGROUP + 2, "/lxc.payload.two", 8);
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, false);
+	report_move(&s, FAKE_PID + 1, CGROUP + 2, "/lxc.payload.two", 8);
 	for (s32 i = 2; i < 10; i++)
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), "two/java");
-	thread(&s, GHOST + 1, GHOST + 10);
-	assert_string_equal(owner_at(&s, GHOST + 10, s.now), "two/java");
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "two/java");
+	report_thread(&s, FAKE_PID + 1, FAKE_PID + 10);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 10, s.now), "two/java");
 	/* A thread that calls exec gets the leader's TID, and its own TID becomes free. */
-	executed(&s, GHOST + 1, CGROUP + 2, "sh");
-	exited(&s, GHOST + 1, GHOST + 9, false);
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "two/sh");
-	forked(&s, GHOST + 9, GHOST, CGROUP + 1, "other");
-	assert_string_equal(owner_at(&s, GHOST + 9, s.now), "one/other");
+	report_exec(&s, FAKE_PID + 1, CGROUP + 2, "sh");
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 9, false);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "two/sh");
+	report_fork(&s, FAKE_PID + 9, FAKE_PID, CGROUP + 1, "other");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 9, s.now), "one/other");
 	attributor_free(s.a);
 }
 
@@ -281,33 +288,33 @@ static void test_thread_executes(void **state)
 	u64 exec;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "gosu");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/gosu");
-	thread(&s, GHOST + 1, GHOST + 2);
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "gosu");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/gosu");
+	report_thread(&s, FAKE_PID + 1, FAKE_PID + 2);
 	s.now += 1000000;
-	exited(&s, GHOST + 1, GHOST + 1, true);
-	exec = executed(&s, GHOST + 1, 0, "postgres");
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
+	exec = report_exec(&s, FAKE_PID + 1, 0, "postgres");
 	report_event(&s, (struct task_event){ .type = TASK_MMAP,
-					      .pid = GHOST + 1,
-					      .tid = GHOST + 1,
+					      .pid = FAKE_PID + 1,
+					      .tid = FAKE_PID + 1,
 					      .start = 0x400000,
 					      .size = 0x1000,
 					      .name = "/bin/postgres" });
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
-	assert_string_equal(owner_at(&s, GHOST + 1, exec - 500000), "one/gosu");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/postgres");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, exec - 500000), "one/gosu");
 	/* The process exits a second time. */
-	exited(&s, GHOST + 1, GHOST + 1, true);
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/postgres");
 	/* A process with another start time is another process. */
 	report_event(&s, (struct task_event){ .type = TASK_COMM,
 					      .exec = true,
-					      .pid = GHOST + 1,
-					      .tid = GHOST + 1,
+					      .pid = FAKE_PID + 1,
+					      .tid = FAKE_PID + 1,
 					      .start_ns = 77000000000,
 					      .name = "other" });
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/postgres");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/postgres");
 	attributor_free(s.a);
 }
 
@@ -318,36 +325,36 @@ static void test_loss(void **state)
 	u64 before;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	cgroup_made(&s, CGROUP + 2, "/lxc.payload.two");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_cgroup(&s, CGROUP + 2, "/lxc.payload.two");
 	for (s32 i = 0; i < 4; i++)
-		seed(&s, GHOST + i, CGROUP + 1, 5000, "before");
+		report_seed(&s, FAKE_PID + i, CGROUP + 1, 5000, "before");
 	for (s32 i = 0; i < 4; i++)
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/before");
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "one/before");
 	before = s.now;
 	s.now += 1000000;
 	report_event(&s, (struct task_event){ .type = TASK_LOST, .size = 1000 });
-	assert_int_equal(stats_of(&s).events_lost, 1000);
-	seed(&s, GHOST, CGROUP + 1, 5000, "before");
-	seed(&s, GHOST + 1, CGROUP + 1, 7000, "reused");
-	seed(&s, GHOST + 2, CGROUP + 2, 5000, "before");
+	assert_int_equal(get_stats(&s).events_lost, 1000);
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "before");
+	report_seed(&s, FAKE_PID + 1, CGROUP + 1, 7000, "reused");
+	report_seed(&s, FAKE_PID + 2, CGROUP + 2, 5000, "before");
 	s.now += 1000;
 	report_event(&s, (struct task_event){ .type = TASK_SEEDED,
 					      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
-	assert_string_equal(owner_at(&s, GHOST, s.now), "one/before");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/reused");
-	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "two/before");
-	assert_string_equal(owner_at(&s, GHOST + 1, before), "one/before");
-	assert_string_equal(owner_at(&s, GHOST + 2, before), "one/before");
+	assert_string_equal(describe_owner(&s, FAKE_PID, s.now), "one/before");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/reused");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "two/before");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, before), "one/before");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, before), "one/before");
 	/* Older events that are still in the ring have no effect. */
 	s.now -= 2000;
 	attributor_apply_event(s.a, &(struct task_event){ .type = TASK_EXIT,
 							  .name = "",
 							  .time_ns = before,
-							  .pid = GHOST + 1,
-							  .tid = GHOST + 1,
+							  .pid = FAKE_PID + 1,
+							  .tid = FAKE_PID + 1,
 							  .last = true });
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/reused");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/reused");
 	attributor_free(s.a);
 }
 
@@ -361,19 +368,19 @@ static void test_unnumbered(void **state)
 	u64 lookups;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	assert_string_equal(owner_at(&s, GHOST, s.now), "one/sh");
-	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
-	lookups = stats_of(&s).lookups;
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID, s.now), "one/sh");
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
+	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "cc1");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/cc1");
+	lookups = get_stats(&s).lookups;
 	report_event(&s, (struct task_event){ .type = TASK_CGROUP_REMOVED });
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
-	assert_int_equal(stats_of(&s).lookups, lookups);
-	cgroup_made(&s, 0, "/renamed");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
-	assert_int_equal(stats_of(&s).lookups, lookups + 1);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/cc1");
+	assert_int_equal(get_stats(&s).lookups, lookups);
+	report_cgroup(&s, 0, "/renamed");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/cc1");
+	assert_int_equal(get_stats(&s).lookups, lookups + 1);
 	attributor_free(s.a);
 }
 
@@ -383,11 +390,11 @@ static void test_full_moves(void **state)
 	struct story s = story_new(2, 0);
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	forked(&s, GHOST, GHOST - 1, CGROUP + 1, "sh");
-	assert_string_equal(owner_at(&s, GHOST, s.now), "one/sh");
-	moved(&s, GHOST, CGROUP + 2, "/lxc.payload.two", 1);
-	assert_string_equal(owner_at(&s, GHOST, s.now), "two/sh");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_fork(&s, FAKE_PID, FAKE_PID - 1, CGROUP + 1, "sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID, s.now), "one/sh");
+	report_move(&s, FAKE_PID, CGROUP + 2, "/lxc.payload.two", 1);
+	assert_string_equal(describe_owner(&s, FAKE_PID, s.now), "two/sh");
 	attributor_free(s.a);
 }
 
@@ -401,24 +408,24 @@ static void test_full_before(void **state)
 	u64 early;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
 	/* The second entry is the next one that is evicted. */
 	for (s32 i = 0; i < 3; i++)
-		forked(&s, GHOST + i, GHOST - 1, CGROUP + 1, "sh");
-	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "one/sh");
+		report_fork(&s, FAKE_PID + i, FAKE_PID - 1, CGROUP + 1, "sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "one/sh");
 	early = s.now;
 	s.now += 1000000;
-	exited(&s, GHOST + 2, GHOST + 2, true);
+	report_exit(&s, FAKE_PID + 2, FAKE_PID + 2, true);
 	s.now += 1000000;
 	/* /proc has the parent, which gets the entry that the former process had. */
-	forked(&s, GHOST + 2, getpid(), CGROUP + 1, "child");
-	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "one/child");
-	assert_string_equal(owner_at(&s, GHOST + 2, early), "/?");
+	report_fork(&s, FAKE_PID + 2, getpid(), CGROUP + 1, "child");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "one/child");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, early), "/?");
 	attributor_free(s.a);
 }
 
 /* Load the saved state of @s into an attributor without events. */
-static void story_load(const struct story *s, struct story *kept)
+static void story_load(const struct story *s, struct story *restored)
 {
 	struct attribute_translation translation;
 	u8 *bytes = malloc(65536);
@@ -429,7 +436,7 @@ static void story_load(const struct story *s, struct story *kept)
 	attributor_save(s->a, &to);
 	assert_false(to.full);
 	from.len = to.len;
-	assert_int_equal(attributor_load(kept->a, &from, &translation), 0);
+	assert_int_equal(attributor_load(restored->a, &from, &translation), 0);
 	assert_int_equal(from.pos, to.len);
 	attribute_translation_deinit(&translation);
 	free(bytes);
@@ -438,11 +445,11 @@ static void story_load(const struct story *s, struct story *kept)
 static struct story story_restored(const struct story *s, u32 processes)
 {
 	const struct attributor_config config = { .live = true, .processes = processes };
-	struct story kept = { .now = s->now };
+	struct story restored = { .now = s->now };
 
-	assert_int_equal(attributor_new(&config, &kept.a), 0);
-	story_load(s, &kept);
-	return kept;
+	assert_int_equal(attributor_new(&config, &restored.a), 0);
+	story_load(s, &restored);
+	return restored;
 }
 
 /*
@@ -452,43 +459,41 @@ static struct story story_restored(const struct story *s, u32 processes)
 static void test_restored(void **state)
 {
 	/* Entries are reused: living processes come before dead ones. */
-	struct story s = story_new(4, 0), kept;
-	u64 start, exec, again;
+	struct story s = story_new(4, 0), restored;
+	u64 start, exec, later;
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	start = forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/sh");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	start = report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/sh");
 	s.now += 1000000;
-	exec = executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/cc1");
+	exec = report_exec(&s, FAKE_PID + 1, CGROUP + 1, "cc1");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/cc1");
 	s.now += 1000000;
-	again = executed(&s, GHOST + 1, CGROUP + 1, "ld");
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "one/ld");
-	assert_true(attributor_find_process(s.a, GHOST + 1) <
-		    attributor_find_process_at(s.a, GHOST + 1, again - 500000));
-	kept = story_restored(&s, 8);
-	cgroup_made(&kept, CGROUP + 1, "/lxc.payload.one");
+	later = report_exec(&s, FAKE_PID + 1, CGROUP + 1, "ld");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/ld");
+	assert_true(attributor_find_process(s.a, FAKE_PID + 1) <
+		    find_process(s.a, FAKE_PID + 1, later - 500000));
+	restored = story_restored(&s, 8);
+	report_cgroup(&restored, CGROUP + 1, "/lxc.payload.one");
 	for (int i = 0; i < 2; i++) {
-		struct story *one = i ? &kept : &s;
+		struct story *one = i ? &restored : &s;
 
-		assert_string_equal(owner_at(one, GHOST + 1, one->now), "one/ld");
-		assert_string_equal(owner_at(one, GHOST + 1, again - 500000), "one/cc1");
-		assert_string_equal(owner_at(one, GHOST + 1, start - 500000), "/?");
+		assert_string_equal(describe_owner(one, FAKE_PID + 1, one->now), "one/ld");
+		assert_string_equal(describe_owner(one, FAKE_PID + 1, later - 500000), "one/cc1");
+		assert_string_equal(describe_owner(one, FAKE_PID + 1, start - 500000), "/?");
 	}
-	assert_true(start < exec && exec < again);
+	assert_true(start < exec && exec < later);
 	/* The exit ends the living process. */
-	exited(&kept, GHOST + 1, GHOST + 1, true);
-	assert_string_equal(owner_at(&kept, GHOST + 1, kept.now), "one/ld");
+	report_exit(&restored, FAKE_PID + 1, FAKE_PID + 1, true);
+	assert_string_equal(describe_owner(&restored, FAKE_PID + 1, restored.now), "one/ld");
 	attributor_free(s.a);
-	attributor_free(kept.a);
+	attributor_free(restored.a);
 }
 
-/*
- * A process that exited during the restart is not in the first walk: its container is empty then.
- */
-static u32 living(const struct story *s, s32 pid)
+/* Returns the number of living entries that have @pid. */
+static u32 count_living(const struct story *s, s32 pid)
 {
 	u32 count = 0;
 
@@ -501,76 +506,79 @@ static u32 living(const struct story *s, s32 pid)
 /* All tasks are reported before the checkpoint is loaded: each process has one living entry. */
 static void test_restored_seeded(void **state)
 {
-	struct story s = story_new(0, 0), kept = story_new(0, 0);
+	struct story s = story_new(0, 0), restored = story_new(0, 0);
 	u64 before;
 
 	(void)state;
 	for (s32 i = 0; i < 4; i++) {
-		cgroup_made(i < 2 ? &s : &kept, CGROUP + 1 + (u64)(i & 1),
-			    i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
-		seed(&s, GHOST + i, CGROUP + 1, 5000, "sh");
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), "one/sh");
+		report_cgroup(i < 2 ? &s : &restored, CGROUP + 1 + (u64)(i & 1),
+			      i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
+		report_seed(&s, FAKE_PID + i, CGROUP + 1, 5000, "sh");
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "one/sh");
 	}
 	before = s.now;
-	kept.now = s.now + 1000000;
+	restored.now = s.now + 1000000;
 	/* The same process, another process, another image, and another container. */
-	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
-	thread(&kept, GHOST, GHOST + 10);
-	seed(&kept, GHOST + 1, CGROUP + 1, 6000, "sh");
-	seed(&kept, GHOST + 2, CGROUP + 1, 5000, "cc1");
-	seed(&kept, GHOST + 3, CGROUP + 2, 5000, "sh");
-	story_load(&s, &kept);
+	report_seed(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_thread(&restored, FAKE_PID, FAKE_PID + 10);
+	report_seed(&restored, FAKE_PID + 1, CGROUP + 1, 6000, "sh");
+	report_seed(&restored, FAKE_PID + 2, CGROUP + 1, 5000, "cc1");
+	report_seed(&restored, FAKE_PID + 3, CGROUP + 2, 5000, "sh");
+	story_load(&s, &restored);
 	for (s32 i = 0; i < 4; i++)
-		assert_int_equal(living(&kept, GHOST + i), 1);
-	assert_int_equal(attributor_find_process_at(kept.a, GHOST, before),
-			 attributor_find_process_at(kept.a, GHOST, kept.now));
-	assert_int_equal(attributor_find_process(kept.a, GHOST + 10),
-			 attributor_find_process(kept.a, GHOST));
-	assert_string_equal(owner_at(&kept, GHOST, kept.now), "one/sh");
-	assert_int_not_equal(attributor_find_process_at(kept.a, GHOST + 1, before),
-			     attributor_find_process_at(kept.a, GHOST + 1, kept.now));
-	assert_string_equal(owner_at(&kept, GHOST + 2, before), "one/sh");
-	assert_string_equal(owner_at(&kept, GHOST + 2, kept.now), "one/cc1");
-	assert_string_equal(owner_at(&kept, GHOST + 3, before), "one/sh");
-	assert_string_equal(owner_at(&kept, GHOST + 3, kept.now), "two/sh");
+		assert_int_equal(count_living(&restored, FAKE_PID + i), 1);
+	assert_int_equal(find_process(restored.a, FAKE_PID, before),
+			 find_process(restored.a, FAKE_PID, restored.now));
+	assert_int_equal(attributor_find_process(restored.a, FAKE_PID + 10),
+			 attributor_find_process(restored.a, FAKE_PID));
+	assert_string_equal(describe_owner(&restored, FAKE_PID, restored.now), "one/sh");
+	assert_int_not_equal(find_process(restored.a, FAKE_PID + 1, before),
+			     find_process(restored.a, FAKE_PID + 1, restored.now));
+	assert_string_equal(describe_owner(&restored, FAKE_PID + 2, before), "one/sh");
+	assert_string_equal(describe_owner(&restored, FAKE_PID + 2, restored.now), "one/cc1");
+	assert_string_equal(describe_owner(&restored, FAKE_PID + 3, before), "one/sh");
+	assert_string_equal(describe_owner(&restored, FAKE_PID + 3, restored.now), "two/sh");
 	/* Events apply to the living entries. */
 	for (s32 i = 0; i < 4; i++) {
-		exited(&kept, GHOST + i, GHOST + i, true);
-		assert_int_equal(living(&kept, GHOST + i), 0);
+		report_exit(&restored, FAKE_PID + i, FAKE_PID + i, true);
+		assert_int_equal(count_living(&restored, FAKE_PID + i), 0);
 	}
 	attributor_free(s.a);
-	attributor_free(kept.a);
+	attributor_free(restored.a);
 }
 
+/* A process that exited during the restart is not reported any more: its container is empty. */
 static void test_restored_ended(void **state)
 {
-	struct story s = story_new(0, 0), kept;
-	struct container_details facts;
+	struct story s = story_new(0, 0), restored;
+	struct container_details details;
 	u32 containers[2];
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	cgroup_made(&s, CGROUP + 2, "/lxc.payload.two");
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_cgroup(&s, CGROUP + 2, "/lxc.payload.two");
 	for (s32 i = 0; i < 2; i++) {
-		seed(&s, GHOST + i, CGROUP + 1 + (u64)i, 5000, "sh");
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), i ? "two/sh" : "one/sh");
+		report_seed(&s, FAKE_PID + i, CGROUP + 1 + (u64)i, 5000, "sh");
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now),
+				    i ? "two/sh" : "one/sh");
 	}
-	kept = story_restored(&s, 0);
-	cgroup_made(&kept, CGROUP + 1, "/lxc.payload.one");
+	restored = story_restored(&s, 0);
+	report_cgroup(&restored, CGROUP + 1, "/lxc.payload.one");
 	for (s32 i = 0; i < 2; i++)
 		containers[i] =
-			attributor_get_process(kept.a, attributor_find_process(kept.a, GHOST + i))
+			attributor_get_process(restored.a,
+					       attributor_find_process(restored.a, FAKE_PID + i))
 				->container;
-	seed(&kept, GHOST, CGROUP + 1, 5000, "sh");
-	report_event(&kept,
+	report_seed(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_event(&restored,
 		     (struct task_event){ .type = TASK_SEEDED,
 					  .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
-	container_details_get(kept.a, containers[0], &facts);
-	assert_int_equal(facts.empty_ns, 0);
-	container_details_get(kept.a, containers[1], &facts);
-	assert_true(facts.empty_ns);
+	container_details_get(restored.a, containers[0], &details);
+	assert_int_equal(details.empty_ns, 0);
+	container_details_get(restored.a, containers[1], &details);
+	assert_true(details.empty_ns);
 	attributor_free(s.a);
-	attributor_free(kept.a);
+	attributor_free(restored.a);
 }
 
 /* More consecutive containers than the table holds: each has its name. */
@@ -581,29 +589,29 @@ static void test_generations(void **state)
 	char path[64], want[64];
 
 	(void)state;
-	cgroup_made(&s, CGROUP, "/lxc.payload.home");
-	seed(&s, GHOST, CGROUP, 5000, "sh");
-	forked(&s, GHOST + 1, GHOST, CGROUP, "stays");
-	first = attributor_get_process(s.a, attributor_find_process(s.a, GHOST + 1))->container;
+	report_cgroup(&s, CGROUP, "/lxc.payload.home");
+	report_seed(&s, FAKE_PID, CGROUP, 5000, "sh");
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP, "stays");
+	first = attributor_get_process(s.a, attributor_find_process(s.a, FAKE_PID + 1))->container;
 	generation = attributor_get_container(s.a, first)->generation;
 	for (s32 i = 2; i < 500; i++) {
 		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
 		snprintf(want, sizeof(want), "c%d/sh", i);
-		cgroup_made(&s, CGROUP + (u64)i, path);
-		forked(&s, GHOST + i, GHOST, CGROUP + (u64)i, "sh");
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), want);
-		exited(&s, GHOST + i, GHOST + i, true);
-		assert_string_equal(owner_at(&s, GHOST + i, s.now), want);
+		report_cgroup(&s, CGROUP + (u64)i, path);
+		report_fork(&s, FAKE_PID + i, FAKE_PID, CGROUP + (u64)i, "sh");
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), want);
+		report_exit(&s, FAKE_PID + i, FAKE_PID + i, true);
+		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), want);
 		report_event(&s, (struct task_event){ .type = TASK_CGROUP_REMOVED,
 						      .cgroup = CGROUP + (u64)i });
 	}
 	/* A container with a living process is not evicted. */
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "home/stays");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "home/stays");
 	assert_int_equal(attributor_get_container(s.a, first)->generation, generation);
 	/* Samples of dead processes in an evicted container go to no other container. */
-	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "(other)/sh");
-	assert_true(stats_of(&s).containers_evicted >= 490);
-	assert_int_equal(stats_of(&s).containers_overflow, 0);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "(other)/sh");
+	assert_true(get_stats(&s).containers_evicted >= 490);
+	assert_int_equal(get_stats(&s).containers_overflow, 0);
 	attributor_free(s.a);
 }
 
@@ -614,17 +622,17 @@ static void test_overflow(void **state)
 	char path[64];
 
 	(void)state;
-	seed(&s, GHOST, 0, 5000, "sh");
+	report_seed(&s, FAKE_PID, 0, 5000, "sh");
 	for (s32 i = 1; i < 20; i++) {
 		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
-		cgroup_made(&s, CGROUP + (u64)i, path);
-		forked(&s, GHOST + i, GHOST, CGROUP + (u64)i, "sh");
+		report_cgroup(&s, CGROUP + (u64)i, path);
+		report_fork(&s, FAKE_PID + i, FAKE_PID, CGROUP + (u64)i, "sh");
 	}
-	assert_string_equal(owner_at(&s, GHOST + 1, s.now), "c1/sh");
-	assert_string_equal(owner_at(&s, GHOST + 2, s.now), "c2/sh");
-	assert_string_equal(owner_at(&s, GHOST + 3, s.now), "(other)/sh");
-	assert_true(stats_of(&s).containers_overflow >= 17);
-	assert_int_equal(stats_of(&s).containers_evicted, 0);
+	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "c1/sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "c2/sh");
+	assert_string_equal(describe_owner(&s, FAKE_PID + 3, s.now), "(other)/sh");
+	assert_true(get_stats(&s).containers_overflow >= 17);
+	assert_int_equal(get_stats(&s).containers_evicted, 0);
 	attributor_free(s.a);
 }
 
@@ -642,13 +650,13 @@ static void test_any_order(void **state)
 	(void)state;
 	for (unsigned int n = 0; n < 200000; n++) {
 		u64 cgroup = CGROUP + (u64)rand_r(&seed_value) % 40;
-		s32 pid = GHOST + rand_r(&seed_value) % 50;
+		s32 pid = FAKE_PID + rand_r(&seed_value) % 50;
 		char path[64];
 		struct task_event e = {
 			.type = types[(size_t)rand_r(&seed_value) % ARRAY_SIZE(types)],
 			.pid = pid,
 			.tid = rand_r(&seed_value) & 3 ? pid : pid + 1,
-			.parent_pid = GHOST + rand_r(&seed_value) % 50,
+			.parent_pid = FAKE_PID + rand_r(&seed_value) % 50,
 			.cgroup = rand_r(&seed_value) & 7 ? cgroup : 0,
 			.start_ns = (u64)(rand_r(&seed_value) % 4) * 10000000,
 			.size = (u64)(rand_r(&seed_value) % 3),
@@ -667,14 +675,13 @@ static void test_any_order(void **state)
 		report_event(&s, e);
 		if (n % 3)
 			continue;
-		index = attributor_find_process_at(s.a, pid,
-						   s.now - (u64)(rand_r(&seed_value) % 50000));
+		index = find_process(s.a, pid, s.now - (u64)(rand_r(&seed_value) % 50000));
 		if (index != ATTRIBUTE_NONE)
 			assert_int_equal(attributor_get_process(s.a, index)->pid / 100000,
-					 GHOST / 100000);
-		owner_at(&s, pid, s.now);
+					 FAKE_PID / 100000);
+		describe_owner(&s, pid, s.now);
 	}
-	assert_true(stats_of(&s).memory < 4 << 20);
+	assert_true(get_stats(&s).memory < 4 << 20);
 	attributor_free(s.a);
 }
 
@@ -689,17 +696,17 @@ static void *page_map(void *at, int fd)
 	return got;
 }
 
-static const char *binary_at(struct story *s, s32 pid, const void *pc)
+static const char *get_binary(struct story *s, s32 pid, const void *pc)
 {
-	struct attribute_location place;
-	u32 i = attributor_find_process_at(s->a, pid, s->now);
+	struct attribute_location location;
+	u32 i = find_process(s->a, pid, s->now);
 
-	if (!attributor_locate(s->a, i, (u64)(uintptr_t)pc, false, &place))
+	if (!attributor_locate(s->a, i, (u64)(uintptr_t)pc, false, &location))
 		return "";
-	return place.binary;
+	return location.binary;
 }
 
-static void lost_maps(struct story *s, s32 pid, u64 count)
+static void report_lost_maps(struct story *s, s32 pid, u64 count)
 {
 	report_event(s, (struct task_event){
 				.type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
@@ -715,17 +722,17 @@ static void test_lost_maps(void **state)
 	u64 lookups;
 
 	(void)state;
-	assert_string_not_equal(binary_at(&s, getpid(), at), "");
+	assert_string_not_equal(get_binary(&s, getpid(), at), "");
 	page_map(at, self);
 	/* Losses of another process have no effect on this one. */
-	lost_maps(&s, getppid(), 7);
-	assert_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
-	lookups = stats_of(&s).lookups;
-	lost_maps(&s, getpid(), 5);
-	assert_non_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
-	assert_int_equal(stats_of(&s).lookups, lookups);
-	assert_int_equal(stats_of(&s).mappings_lost, 12);
-	assert_int_equal(stats_of(&s).events_lost, 0);
+	report_lost_maps(&s, getppid(), 7);
+	assert_null(strstr(get_binary(&s, getpid(), at), "test-live-events"));
+	lookups = get_stats(&s).lookups;
+	report_lost_maps(&s, getpid(), 5);
+	assert_non_null(strstr(get_binary(&s, getpid(), at), "test-live-events"));
+	assert_int_equal(get_stats(&s).lookups, lookups);
+	assert_int_equal(get_stats(&s).mappings_lost, 12);
+	assert_int_equal(get_stats(&s).events_lost, 0);
 	attributor_free(s.a);
 	close(self);
 	close(other);
@@ -741,24 +748,24 @@ static void test_reread_budget(void **state)
 	u32 reads = 0;
 
 	(void)state;
-	binary_at(&s, getpid(), at);
+	get_binary(&s, getpid(), at);
 	for (bool is_self = false, read = true; read; reads++) {
 		is_self = !is_self;
 		page_map(at, is_self ? self : other);
-		lost_maps(&s, 0, 1);
-		read = !strstr(binary_at(&s, getpid(), at), "test-live-events") != is_self;
+		report_lost_maps(&s, 0, 1);
+		read = !strstr(get_binary(&s, getpid(), at), "test-live-events") != is_self;
 		assert_true(reads < 1000);
 	}
 	assert_true(reads > 16);
 	attributor_refresh(s.a);
 	page_map(at, self);
-	assert_non_null(strstr(binary_at(&s, getpid(), at), "test-live-events"));
+	assert_non_null(strstr(get_binary(&s, getpid(), at), "test-live-events"));
 	attributor_free(s.a);
 	close(self);
 	close(other);
 }
 
-static void mapped(struct story *s, s32 pid, const char *path)
+static void report_mapping(struct story *s, s32 pid, const char *path)
 {
 	report_event(s, (struct task_event){ .type = TASK_MMAP,
 					     .pid = pid,
@@ -768,7 +775,7 @@ static void mapped(struct story *s, s32 pid, const char *path)
 					     .name = path });
 }
 
-static void take_event(void *ctx, const struct task_event *event)
+static void record_event(void *ctx, const struct task_event *event)
 {
 	attributor_apply_event(ctx, event);
 }
@@ -782,35 +789,35 @@ static void test_exported(void **state)
 		s32 tid;
 		u64 ago;
 	} rows[] = {
-		{ GHOST, 0 },		{ GHOST + 1, 3500000 }, { GHOST + 1, 2500000 },
-		{ GHOST + 1, 1500000 }, { GHOST + 1, 0 },	{ GHOST + 2, 2500000 },
-		{ GHOST + 5, 0 },
+		{ FAKE_PID, 0 },	   { FAKE_PID + 1, 3500000 }, { FAKE_PID + 1, 2500000 },
+		{ FAKE_PID + 1, 1500000 }, { FAKE_PID + 1, 0 },	      { FAKE_PID + 2, 2500000 },
+		{ FAKE_PID + 5, 0 },
 	};
-	struct source_sink sink = { .task = take_event };
-	struct attribute_location place, want;
+	struct source_sink sink = { .task = record_event };
+	struct attribute_location location, want;
 	char text[256];
 
 	(void)state;
-	cgroup_made(&s, CGROUP + 1, "/lxc.payload.one");
-	cgroup_made(&s, CGROUP + 2, "/lxc.payload.two");
-	seed(&s, GHOST, CGROUP + 1, 5000, "sh");
-	seed(&s, GHOST + 5, CGROUP + 1, 5000, "never-sampled");
-	owner_at(&s, GHOST, s.now);
+	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
+	report_cgroup(&s, CGROUP + 2, "/lxc.payload.two");
+	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_seed(&s, FAKE_PID + 5, CGROUP + 1, 5000, "never-sampled");
+	describe_owner(&s, FAKE_PID, s.now);
 	s.now += 1000000;
-	forked(&s, GHOST + 1, GHOST, CGROUP + 1, "sh");
-	thread(&s, GHOST + 1, GHOST + 2);
-	mapped(&s, GHOST + 1, "/bin/sh");
-	owner_at(&s, GHOST + 1, s.now);
-	owner_at(&s, GHOST + 2, s.now);
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
+	report_thread(&s, FAKE_PID + 1, FAKE_PID + 2);
+	report_mapping(&s, FAKE_PID + 1, "/bin/sh");
+	describe_owner(&s, FAKE_PID + 1, s.now);
+	describe_owner(&s, FAKE_PID + 2, s.now);
 	s.now += 1000000;
-	executed(&s, GHOST + 1, CGROUP + 1, "cc1");
-	mapped(&s, GHOST + 1, "/bin/cc1");
-	owner_at(&s, GHOST + 1, s.now);
+	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "cc1");
+	report_mapping(&s, FAKE_PID + 1, "/bin/cc1");
+	describe_owner(&s, FAKE_PID + 1, s.now);
 	s.now += 1000000;
-	exited(&s, GHOST + 1, GHOST + 1, true);
-	forked(&s, GHOST + 1, GHOST, CGROUP + 2, "other");
-	mapped(&s, GHOST + 1, "/bin/other");
-	owner_at(&s, GHOST + 1, s.now);
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 2, "other");
+	report_mapping(&s, FAKE_PID + 1, "/bin/other");
+	describe_owner(&s, FAKE_PID + 1, s.now);
 	s.now += 1000000;
 
 	recorded.now = s.now;
@@ -821,17 +828,15 @@ static void test_exported(void **state)
 		u64 at = s.now - rows[i].ago;
 
 		test_row("row %zu", i);
-		snprintf(text, sizeof(text), "%s", owner_at(&s, rows[i].tid, at));
-		assert_string_equal(owner_at(&recorded, rows[i].tid, at), text);
-		assert_row(
-			attributor_locate(s.a, attributor_find_process_at(s.a, rows[i].tid, at),
-					  0x1010, false, &want) ==
-			attributor_locate(recorded.a,
-					  attributor_find_process_at(recorded.a, rows[i].tid, at),
-					  0x1010, false, &place));
-		assert_row(i == 0 || i == 1 || !strcmp(place.binary, want.binary));
+		snprintf(text, sizeof(text), "%s", describe_owner(&s, rows[i].tid, at));
+		assert_string_equal(describe_owner(&recorded, rows[i].tid, at), text);
+		assert_row(attributor_locate(s.a, find_process(s.a, rows[i].tid, at), 0x1010, false,
+					     &want) ==
+			   attributor_locate(recorded.a, find_process(recorded.a, rows[i].tid, at),
+					     0x1010, false, &location));
+		assert_row(i == 0 || i == 1 || !strcmp(location.binary, want.binary));
 	}
-	assert_string_equal(owner_at(&recorded, GHOST + 5, s.now), "/?");
+	assert_string_equal(describe_owner(&recorded, FAKE_PID + 5, s.now), "/?");
 	attributor_free(s.a);
 	attributor_free(recorded.a);
 }
@@ -839,7 +844,7 @@ static void test_exported(void **state)
 /* Map memory at an address that depends on @pid. Return: the address. */
 static u64 map_process(struct story *s, s32 pid)
 {
-	struct attribute_location place;
+	struct attribute_location location;
 
 	report_event(s, (struct task_event){ .type = TASK_MMAP,
 					     .pid = pid,
@@ -847,9 +852,9 @@ static u64 map_process(struct story *s, s32 pid)
 					     .start = 0x400000,
 					     .size = 0x1000,
 					     .name = "//anon" });
-	assert_true(attributor_locate(s->a, attributor_find_process_at(s->a, pid, s->now), 0x400010,
-				      false, &place));
-	return place.process;
+	assert_true(attributor_locate(s->a, find_process(s->a, pid, s->now), 0x400010, false,
+				      &location));
+	return location.process;
 }
 
 static void test_process_number(void **state)
@@ -858,18 +863,18 @@ static void test_process_number(void **state)
 	u64 first, other;
 
 	(void)state;
-	cgroup_made(&s, CGROUP, "/lxc.payload.one");
-	seed(&s, GHOST, CGROUP, 5000, "sh");
-	forked(&s, GHOST + 1, GHOST, CGROUP, "java");
-	forked(&s, GHOST + 2, GHOST, CGROUP, "java");
-	first = map_process(&s, GHOST + 1);
-	other = map_process(&s, GHOST + 2);
+	report_cgroup(&s, CGROUP, "/lxc.payload.one");
+	report_seed(&s, FAKE_PID, CGROUP, 5000, "sh");
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP, "java");
+	report_fork(&s, FAKE_PID + 2, FAKE_PID, CGROUP, "java");
+	first = map_process(&s, FAKE_PID + 1);
+	other = map_process(&s, FAKE_PID + 2);
 	assert_true(first && other && first != other);
-	assert_true(map_process(&s, GHOST + 1) == first);
-	exited(&s, GHOST + 1, GHOST + 1, true);
-	forked(&s, GHOST + 1, GHOST, CGROUP, "java");
-	assert_true(map_process(&s, GHOST + 1) != first);
-	assert_true(map_process(&s, GHOST + 1) != other);
+	assert_true(map_process(&s, FAKE_PID + 1) == first);
+	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
+	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP, "java");
+	assert_true(map_process(&s, FAKE_PID + 1) != first);
+	assert_true(map_process(&s, FAKE_PID + 1) != other);
 	attributor_free(s.a);
 }
 

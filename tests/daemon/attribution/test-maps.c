@@ -41,17 +41,17 @@ static void report_mapping(struct attributor *a, s32 pid, u64 start, const char 
 							.name = path });
 }
 
-static const char *binary_at(struct attributor *a, s32 pid, u64 pc)
+static const char *get_binary(struct attributor *a, s32 pid, u64 pc)
 {
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 index = attributor_find_process(a, pid);
 
-	if (!attributor_locate(a, index, pc, false, &place))
+	if (!attributor_locate(a, index, pc, false, &location))
 		return "";
-	return place.binary;
+	return location.binary;
 }
 
-static size_t saved(struct attributor *a, u8 *bytes)
+static size_t save(struct attributor *a, u8 *bytes)
 {
 	struct serializer to = { .at = bytes, .room = ROOM };
 
@@ -70,7 +70,7 @@ static void load_into(struct attributor *a, const u8 *bytes, size_t len)
 	attribute_translation_deinit(&translation);
 }
 
-static struct attributor *loaded(const u8 *bytes, size_t len)
+static struct attributor *load_new(const u8 *bytes, size_t len)
 {
 	struct attributor *a = attributor(false);
 
@@ -103,14 +103,14 @@ static void test_long_path(void **state)
 	/* The longest path that BPF reports is used. */
 	path[1290] = '\0';
 	report_mapping(a, 7, 0x3000, path);
-	len = saved(a, bytes);
-	next = loaded(bytes, len);
+	len = save(a, bytes);
+	next = load_new(bytes, len);
 	for (int i = 0; i < 2; i++) {
 		struct attributor *one = i ? next : a;
 
-		assert_string_equal(binary_at(one, 7, 0x1010), "[long path]");
-		assert_string_equal(binary_at(one, 7, 0x2010), "/bin/sh");
-		assert_string_equal(binary_at(one, 7, 0x3010), path);
+		assert_string_equal(get_binary(one, 7, 0x1010), "[long path]");
+		assert_string_equal(get_binary(one, 7, 0x2010), "/bin/sh");
+		assert_string_equal(get_binary(one, 7, 0x3010), path);
 	}
 	attributor_free(a);
 	attributor_free(next);
@@ -126,7 +126,7 @@ static void put_binary(struct serializer *to, const char *path)
 	serialize_string(to, path);
 }
 
-/* A checkpoint from when paths had no bound: one name is missing, and all statistics are there. */
+/* A checkpoint from when paths had no bound: one name is missing, and all statistics are found. */
 static void test_long_path_saved(void **state)
 {
 	u8 *bytes = malloc(ROOM);
@@ -156,9 +156,9 @@ static void test_long_path_saved(void **state)
 		serialize_u64(&to, 0);
 		serialize_u64(&to, i);
 	}
-	a = loaded(bytes, to.len);
-	assert_string_equal(binary_at(a, 7, 0x1010), "");
-	assert_string_equal(binary_at(a, 7, 0x2010), "/bin/sh");
+	a = load_new(bytes, to.len);
+	assert_string_equal(get_binary(a, 7, 0x1010), "");
+	assert_string_equal(get_binary(a, 7, 0x2010), "/bin/sh");
 	attributor_free(a);
 	free(path);
 	free(bytes);
@@ -196,7 +196,7 @@ static bool maps_have_line(size_t least)
 {
 	char path[32], *line = NULL;
 	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool there = false;
+	bool found = false;
 	size_t size = 0;
 	FILE *file;
 
@@ -205,18 +205,18 @@ static bool maps_have_line(size_t least)
 	file = fdopen(openat(proc, path, O_RDONLY | O_CLOEXEC), "r");
 	close(proc);
 	assert_non_null(file);
-	while (!there && getline(&line, &size, file) >= 0)
-		there = strlen(line) >= least && strstr(line, " r-xp ");
+	while (!found && getline(&line, &size, file) >= 0)
+		found = strlen(line) >= least && strstr(line, " r-xp ");
 	free(line);
 	assert_int_equal(fclose(file), 0);
-	return there;
+	return found;
 }
 
 /* The maps of a file that any user can create. */
 static void test_long_path_proc(void **state)
 {
 	char root[] = "/tmp/test-maps-XXXXXX", name[251], command[64];
-	int dir, here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	int dir, start_dir = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 	struct attributor *a;
 	void *at;
 
@@ -234,8 +234,8 @@ static void test_long_path_proc(void **state)
 	assert_int_equal(ftruncate(fd, 4096), 0);
 	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	close(fd);
-	dir = fchdir(here);
-	close(here);
+	dir = fchdir(start_dir);
+	close(start_dir);
 	assert_int_equal(dir, 0);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	if (at == MAP_FAILED || !maps_have_line(5000)) { /* noexec */
@@ -243,14 +243,14 @@ static void test_long_path_proc(void **state)
 		skip();
 	}
 	a = attributor(true);
-	assert_string_equal(binary_at(a, getpid(), (u64)(uintptr_t)at), "[long path]");
+	assert_string_equal(get_binary(a, getpid(), (u64)(uintptr_t)at), "[long path]");
 	attributor_free(a);
 	munmap(at, 4096);
 	assert_int_equal(system(command), 0);
 }
 
 /* What a saved attributor contains, in the order of attributor_save(). */
-struct session_record {
+struct saved_content {
 	u64 bytes;
 	u64 mappings;
 	u64 processes;
@@ -270,10 +270,10 @@ static void skip_numbers(struct deserializer *from, u32 count)
 }
 
 /* The bytes of files and mappings in a saved attributor, without their counts. */
-static struct session_record saved_sizes(const u8 *bytes, size_t len)
+static struct saved_content parse_saved(const u8 *bytes, size_t len)
 {
 	struct deserializer from = { .at = bytes, .len = len };
-	struct session_record kept = { 0 };
+	struct saved_content content = { 0 };
 	u64 count = deserialize_u64(&from), mappings;
 	size_t before = from.pos;
 
@@ -282,7 +282,7 @@ static struct session_record saved_sizes(const u8 *bytes, size_t len)
 		skip_string(&from);
 		skip_string(&from);
 	}
-	kept.bytes = from.pos - before;
+	content.bytes = from.pos - before;
 	skip_numbers(&from, 3); /* containers: key and capacity */
 	for (count = deserialize_u64(&from); count; count--) {
 		skip_numbers(&from, 2);
@@ -295,23 +295,23 @@ static struct session_record saved_sizes(const u8 *bytes, size_t len)
 		mappings = deserialize_u64(&from);
 		before = from.pos;
 		skip_numbers(&from, (u32)mappings * 4);
-		kept.bytes += from.pos - before;
-		kept.mappings += mappings;
-		kept.processes++;
+		content.bytes += from.pos - before;
+		content.mappings += mappings;
+		content.processes++;
 	}
 	assert_false(from.bad);
 	assert_int_equal(from.pos, len);
-	return kept;
+	return content;
 }
 
 /* Above every possible pid_max: only events know these processes. */
-#define GHOST	  (INT32_MAX - 100000)
+#define FAKE_PID  (INT32_MAX - 100000)
 #define PROCESSES 256
 #define MAP_BYTES (256U << 10)
 
 #define SAVED_MAP_BYTES (32U << 10)
 
-static struct attributor *little(void)
+static struct attributor *small_attributor(void)
 {
 	const struct attributor_config config = { .live = true,
 						  .processes = PROCESSES,
@@ -325,7 +325,7 @@ static struct attributor *little(void)
 	return a;
 }
 
-static void born(struct attributor *a, s32 pid)
+static void report_fork(struct attributor *a, s32 pid)
 {
 	attributor_apply_event(a, &(struct task_event){ .type = TASK_FORK,
 							.pid = pid,
@@ -335,7 +335,7 @@ static void born(struct attributor *a, s32 pid)
 							.name = "ghost" });
 }
 
-static u64 memory_of(struct attributor *a)
+static u64 get_memory(struct attributor *a)
 {
 	struct attributor_stats stats;
 
@@ -343,42 +343,43 @@ static u64 memory_of(struct attributor *a)
 	return stats.memory;
 }
 
-static u32 device_at(struct attributor *a, s32 pid, u64 pc)
+static u32 get_device(struct attributor *a, s32 pid, u64 pc)
 {
-	struct attribute_location place;
+	struct attribute_location location;
 
-	assert_true(attributor_locate(a, attributor_find_process(a, pid), pc, false, &place));
-	assert_string_equal(place.binary, "/app/server");
-	assert_int_equal(place.inode, 7);
-	return place.device;
+	assert_true(attributor_locate(a, attributor_find_process(a, pid), pc, false, &location));
+	assert_string_equal(location.binary, "/app/server");
+	assert_int_equal(location.inode, 7);
+	return location.device;
 }
 
 /* Two containers map different files with the same path and inode number, on different devices. */
 static void test_devices(void **state)
 {
-	struct attributor *a = little(), *next = little();
+	struct attributor *a = small_attributor(), *next = small_attributor();
 	u8 *bytes = malloc(ROOM);
 	size_t len;
 
 	(void)state;
-	born(a, GHOST);
+	report_fork(a, FAKE_PID);
 	for (u32 i = 0; i < 3; i++)
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
-								.pid = GHOST,
-								.tid = GHOST,
+								.pid = FAKE_PID,
+								.tid = FAKE_PID,
 								.start = 0x10000 * (i + 1),
 								.size = 0x1000,
 								.inode = 7,
 								.device = device_number(8, i % 2),
 								.time_ns = now_ns++,
 								.name = "/app/server" });
-	attributor_find_process(a, GHOST);
-	len = saved(a, bytes);
+	attributor_find_process(a, FAKE_PID);
+	len = save(a, bytes);
 	load_into(next, bytes, len);
 	for (u32 i = 0; i < 3; i++) {
 		test_row("mapping %u", i);
-		assert_row(device_at(a, GHOST, 0x10000 * (i + 1)) == device_number(8, i % 2));
-		assert_row(device_at(next, GHOST, 0x10000 * (i + 1)) == device_number(8, i % 2));
+		assert_row(get_device(a, FAKE_PID, 0x10000 * (i + 1)) == device_number(8, i % 2));
+		assert_row(get_device(next, FAKE_PID, 0x10000 * (i + 1)) ==
+			   device_number(8, i % 2));
 	}
 	/* Mappings of one file share its entry. */
 	assert_int_equal(bytes[0], 2);
@@ -388,11 +389,11 @@ static void test_devices(void **state)
 }
 
 /* A typical program with a few files that all programs map. */
-static void usual(struct attributor *a, s32 pid)
+static void add_typical(struct attributor *a, s32 pid)
 {
 	static const char *const paths[] = { "/bin/sh", "/lib/libc.so.6", "/lib/ld.so", "[vdso]" };
 
-	born(a, pid);
+	report_fork(a, pid);
 	for (u64 i = 0; i < ARRAY_SIZE(paths); i++)
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
 								.pid = pid,
@@ -403,19 +404,19 @@ static void usual(struct attributor *a, s32 pid)
 								.name = paths[i] });
 }
 
-static void assert_usual(struct attributor *a, s32 pid)
+static void assert_typical(struct attributor *a, s32 pid)
 {
-	assert_string_equal(binary_at(a, pid, 0x1010), "/bin/sh");
-	assert_string_equal(binary_at(a, pid, 0x11010), "/lib/libc.so.6");
+	assert_string_equal(get_binary(a, pid, 0x1010), "/bin/sh");
+	assert_string_equal(get_binary(a, pid, 0x11010), "/lib/libc.so.6");
 }
 
 /* @count mappings, each of another file with a path of @len bytes. */
-static void greedy(struct attributor *a, s32 pid, u32 count, size_t len)
+static void add_greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 {
 	char path[1200];
 
 	assert_true(len < sizeof(path));
-	born(a, pid);
+	report_fork(a, pid);
 	for (u32 i = 0; i < count; i++) {
 		memset(path, 'a', len);
 		path[len] = '\0';
@@ -442,22 +443,22 @@ static void test_greedy(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct attributor *a = little();
+		struct attributor *a = small_attributor();
 		struct attributor_stats stats;
-		u64 before = memory_of(a);
+		u64 before = get_memory(a);
 
 		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
 		for (s32 n = 0; n < 20; n++)
-			usual(a, GHOST + n);
+			add_typical(a, FAKE_PID + n);
 		for (s32 n = 0; n < rows[i].processes; n++) {
-			greedy(a, GHOST + 1000 + n, rows[i].mappings, rows[i].len);
-			assert_row(memory_of(a) <= before + MAP_BYTES);
+			add_greedy(a, FAKE_PID + 1000 + n, rows[i].mappings, rows[i].len);
+			assert_row(get_memory(a) <= before + MAP_BYTES);
 		}
 		for (s32 n = 20; n < 40; n++)
-			usual(a, GHOST + n);
-		assert_row(memory_of(a) <= before + MAP_BYTES);
+			add_typical(a, FAKE_PID + n);
+		assert_row(get_memory(a) <= before + MAP_BYTES);
 		for (s32 n = 0; n < 40; n++)
-			assert_usual(a, GHOST + n);
+			assert_typical(a, FAKE_PID + n);
 		attributor_get_stats(a, &stats);
 		assert_row(stats.mappings_dropped > 1000);
 		attributor_free(a);
@@ -481,32 +482,33 @@ static void test_greedy_saved(void **state)
 	(void)state;
 	assert_non_null(bytes);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct attributor *a = little(), *next;
+		struct attributor *a = small_attributor(), *next;
 		struct attributor_stats stats;
-		struct session_record kept;
+		struct saved_content content;
 		size_t len;
 
 		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
 		for (s32 n = 0; n < rows[i].processes; n++)
-			greedy(a, GHOST + 1000 + n, rows[i].mappings, rows[i].len);
+			add_greedy(a, FAKE_PID + 1000 + n, rows[i].mappings, rows[i].len);
 		for (s32 n = 0; n < 20; n++)
-			usual(a, GHOST + n);
+			add_typical(a, FAKE_PID + n);
 		for (s32 n = 0; n < rows[i].processes; n++)
-			assert_row(attributor_find_process(a, GHOST + 1000 + n) != ATTRIBUTE_NONE);
+			assert_row(attributor_find_process(a, FAKE_PID + 1000 + n) !=
+				   ATTRIBUTE_NONE);
 		for (s32 n = 0; n < 20; n++)
-			assert_usual(a, GHOST + n);
-		len = saved(a, bytes);
-		kept = saved_sizes(bytes, len);
+			assert_typical(a, FAKE_PID + n);
+		len = save(a, bytes);
+		content = parse_saved(bytes, len);
 		attributor_get_stats(a, &stats);
-		assert_row(kept.bytes <= SAVED_MAP_BYTES && kept.processes >= 20);
-		assert_row(stats.mappings_unsaved && kept.mappings >= 80);
-		next = little();
+		assert_row(content.bytes <= SAVED_MAP_BYTES && content.processes >= 20);
+		assert_row(stats.mappings_unsaved && content.mappings >= 80);
+		next = small_attributor();
 		load_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
-			assert_usual(next, GHOST + n);
+			assert_typical(next, FAKE_PID + n);
 		/* The saved state fits that many bytes exactly. */
-		assert_row(saved(next, bytes) <= len);
-		assert_row(saved_sizes(bytes, saved(next, bytes)).bytes == kept.bytes);
+		assert_row(save(next, bytes) <= len);
+		assert_row(parse_saved(bytes, save(next, bytes)).bytes == content.bytes);
 		attributor_get_stats(next, &stats);
 		assert_row(!stats.mappings_unsaved);
 		attributor_free(a);
@@ -521,36 +523,36 @@ static void test_greedy_saved(void **state)
  */
 static void test_dead_saved(void **state)
 {
-	struct attributor *a = little(), *next;
+	struct attributor *a = small_attributor(), *next;
 	u8 *bytes = malloc(ROOM);
 	struct attributor_stats stats;
-	struct session_record kept;
+	struct saved_content content;
 	u32 living = 0;
 	size_t len;
 
 	(void)state;
 	assert_non_null(bytes);
 	for (s32 n = 0; n < 10; n++) {
-		greedy(a, GHOST + n, 20, 250);
-		assert_true(*binary_at(a, GHOST + n, 0x100010));
+		add_greedy(a, FAKE_PID + n, 20, 250);
+		assert_true(*get_binary(a, FAKE_PID + n, 0x100010));
 	}
 	for (s32 n = 6; n < 10; n++)
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_EXIT,
-								.pid = GHOST + n,
-								.tid = GHOST + n,
+								.pid = FAKE_PID + n,
+								.tid = FAKE_PID + n,
 								.time_ns = now_ns++,
 								.last = true });
-	len = saved(a, bytes);
-	kept = saved_sizes(bytes, len);
+	len = save(a, bytes);
+	content = parse_saved(bytes, len);
 	attributor_get_stats(a, &stats);
-	assert_true(kept.processes == 10 && kept.mappings + stats.mappings_unsaved == 200);
-	assert_true(kept.mappings && stats.mappings_unsaved && kept.bytes <= SAVED_MAP_BYTES);
-	next = little();
+	assert_true(content.processes == 10 && content.mappings + stats.mappings_unsaved == 200);
+	assert_true(content.mappings && stats.mappings_unsaved && content.bytes <= SAVED_MAP_BYTES);
+	next = small_attributor();
 	load_into(next, bytes, len);
 	for (s32 n = 6; n < 10; n++)
-		assert_true(*binary_at(next, GHOST + n, 0x100010));
+		assert_true(*get_binary(next, FAKE_PID + n, 0x100010));
 	for (s32 n = 0; n < 6; n++)
-		living += *binary_at(next, GHOST + n, 0x100010) != 0;
+		living += *get_binary(next, FAKE_PID + n, 0x100010) != 0;
 	assert_true(living < 6);
 	attributor_free(a);
 	attributor_free(next);
@@ -562,47 +564,47 @@ static void test_dead_saved(void **state)
  */
 static void test_dead_evicted(void **state)
 {
-	struct attributor *a = little();
-	u32 kept = 0;
+	struct attributor *a = small_attributor();
+	u32 remaining = 0;
 
 	(void)state;
 	for (s32 n = 0; n < 8; n++)
-		greedy(a, GHOST + n, 100, 200);
+		add_greedy(a, FAKE_PID + n, 100, 200);
 	for (s32 n = 0; n < 4; n++)
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_EXIT,
-								.pid = GHOST + n,
-								.tid = GHOST + n,
+								.pid = FAKE_PID + n,
+								.tid = FAKE_PID + n,
 								.time_ns = now_ns++,
 								.last = true });
 	for (s32 n = 8; n < 11; n++)
-		greedy(a, GHOST + n, 100, 200);
+		add_greedy(a, FAKE_PID + n, 100, 200);
 	for (s32 n = 4; n < 11; n++) {
 		test_row("%d", n);
-		assert_row(*binary_at(a, GHOST + n, 0x100010));
+		assert_row(*get_binary(a, FAKE_PID + n, 0x100010));
 	}
 	for (s32 n = 0; n < 4; n++)
-		kept += *binary_at(a, GHOST + n, 0x100010) != 0;
-	assert_true(kept < 4);
+		remaining += *get_binary(a, FAKE_PID + n, 0x100010) != 0;
+	assert_true(remaining < 4);
 	attributor_free(a);
 }
 
 /* A fork evicts its parent's mappings. */
 static void test_greedy_parent(void **state)
 {
-	struct attributor *a = little();
-	u64 before = memory_of(a);
+	struct attributor *a = small_attributor();
+	u64 before = get_memory(a);
 
 	(void)state;
 	for (s32 n = 0; n < 8; n++) {
-		greedy(a, GHOST + n, 400, 100);
+		add_greedy(a, FAKE_PID + n, 400, 100);
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_FORK,
-								.pid = GHOST + 100 + n,
-								.tid = GHOST + 100 + n,
-								.parent_pid = GHOST + n,
+								.pid = FAKE_PID + 100 + n,
+								.tid = FAKE_PID + 100 + n,
+								.parent_pid = FAKE_PID + n,
 								.start_ns = now_ns,
 								.time_ns = now_ns++,
 								.name = "child" });
-		assert_true(memory_of(a) <= before + MAP_BYTES);
+		assert_true(get_memory(a) <= before + MAP_BYTES);
 	}
 	attributor_free(a);
 }
@@ -610,8 +612,8 @@ static void test_greedy_parent(void **state)
 /* Any user can create cgroups with long paths. */
 static void test_cgroup_paths(void **state)
 {
-	struct attributor *a = little();
-	u64 before = memory_of(a);
+	struct attributor *a = small_attributor();
+	u64 before = get_memory(a);
 	char path[1000];
 
 	(void)state;
@@ -624,8 +626,8 @@ static void test_cgroup_paths(void **state)
 								.time_ns = now_ns++,
 								.name = path });
 	}
-	assert_true(memory_of(a) <= before + (64U << 10));
-	assert_true(memory_of(a) >= before + (48U << 10));
+	assert_true(get_memory(a) <= before + (64U << 10));
+	assert_true(get_memory(a) >= before + (48U << 10));
 	attributor_free(a);
 }
 

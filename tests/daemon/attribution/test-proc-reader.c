@@ -29,7 +29,7 @@ static struct {
 	int gate; /* readdir() waits until it can read a byte from here; -1: it does not wait */
 	u32 no_memory; /* so many replies find no memory */
 	bool listed_by_worker;
-} played = { .gate = -1 };
+} fake = { .gate = -1 };
 
 struct dirent *__real_readdir64(DIR *dir);
 struct dirent *__wrap_readdir64(DIR *dir);
@@ -40,19 +40,19 @@ struct dirent *__wrap_readdir64(DIR *dir)
 {
 	char byte;
 
-	if (pthread_equal(pthread_self(), played.worker))
-		played.listed_by_worker = true;
-	else if (played.gate >= 0 && read(played.gate, &byte, 1) < 0)
+	if (pthread_equal(pthread_self(), fake.worker))
+		fake.listed_by_worker = true;
+	else if (fake.gate >= 0 && read(fake.gate, &byte, 1) < 0)
 		return NULL;
 	return __real_readdir64(dir);
 }
 
 void *__wrap_malloc(size_t size)
 {
-	u32 left = __atomic_load_n(&played.no_memory, __ATOMIC_RELAXED);
+	u32 remaining = __atomic_load_n(&fake.no_memory, __ATOMIC_RELAXED);
 
-	if (size == sizeof(struct proc_answer) && left) {
-		__atomic_store_n(&played.no_memory, left - 1, __ATOMIC_RELAXED);
+	if (size == sizeof(struct proc_answer) && remaining) {
+		__atomic_store_n(&fake.no_memory, remaining - 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
 	return __real_malloc(size);
@@ -68,24 +68,24 @@ struct fixture {
 	struct profile *profile;
 };
 
-static void path_of(const struct fixture *f, char *path, size_t size, s32 pid, const char *file)
+static void format_path(const struct fixture *f, char *path, size_t size, s32 pid, const char *file)
 {
 	snprintf(path, size, "%s/%d%s%s", f->root, pid, *file ? "/" : "", file);
 }
 
-static void put(const struct fixture *f, s32 pid, const char *file, const char *text)
+static void write_file(const struct fixture *f, s32 pid, const char *file, const char *text)
 {
 	char path[96];
 	FILE *to;
 
-	path_of(f, path, sizeof(path), pid, file);
+	format_path(f, path, sizeof(path), pid, file);
 	to = fopen(path, "we");
 	assert_non_null(to);
 	assert_true(fputs(text, to) >= 0);
 	assert_int_equal(fclose(to), 0);
 }
 
-static void put_stat(const struct fixture *f, s32 pid, const char *comm)
+static void write_stat(const struct fixture *f, s32 pid, const char *comm)
 {
 	char text[256];
 
@@ -93,22 +93,22 @@ static void put_stat(const struct fixture *f, s32 pid, const char *comm)
 		 "%d (%s) S 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 777 1000 10 99 4096 8192 12288 "
 		 "0\n",
 		 pid, comm);
-	put(f, pid, "stat", text);
+	write_file(f, pid, "stat", text);
 }
 
 /* Add a process of @uid with one mapping at CODE. */
-static void play(struct fixture *f, s32 pid, u32 uid)
+static void add_process(struct fixture *f, s32 pid, u32 uid)
 {
 	char path[96], text[128];
 
-	path_of(f, path, sizeof(path), pid, "");
+	format_path(f, path, sizeof(path), pid, "");
 	assert_int_equal(mkdir(path, 0755), 0);
 	f->pids[f->count++] = pid;
 	snprintf(text, sizeof(text), "Name:\tx\nTgid:\t%d\nUid:\t%u\t0\t0\t0\n", pid, uid);
-	put(f, pid, "status", text);
-	put_stat(f, pid, "before");
-	put(f, pid, "cgroup", "0::/lxc/web\n");
-	put(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
+	write_file(f, pid, "status", text);
+	write_stat(f, pid, "before");
+	write_file(f, pid, "cgroup", "0::/lxc/web\n");
+	write_file(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
 }
 
 /* Opening @file of @pid blocks until release(). */
@@ -116,8 +116,8 @@ static void block(const struct fixture *f, s32 pid, const char *file)
 {
 	char path[96], held[96];
 
-	path_of(f, path, sizeof(path), pid, file);
-	path_of(f, held, sizeof(held), pid, "held");
+	format_path(f, path, sizeof(path), pid, file);
+	format_path(f, held, sizeof(held), pid, "held");
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(link(path, held), 0);
@@ -129,7 +129,7 @@ static void release(const struct fixture *f, s32 pid, const char *text)
 	char path[96];
 	int fd;
 
-	path_of(f, path, sizeof(path), pid, "held");
+	format_path(f, path, sizeof(path), pid, "held");
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -141,9 +141,9 @@ static void unblock(const struct fixture *f, s32 pid, const char *file, const ch
 {
 	char path[96];
 
-	path_of(f, path, sizeof(path), pid, file);
+	format_path(f, path, sizeof(path), pid, file);
 	assert_int_equal(unlink(path), 0);
-	put(f, pid, file, text);
+	write_file(f, pid, file, text);
 }
 
 static int setup(void **state)
@@ -157,7 +157,7 @@ static int setup(void **state)
 	config.proc = f->root;
 	snprintf(f->log, sizeof(f->log), "%s/log", f->root);
 	config.log = f->log;
-	played.worker = pthread_self();
+	fake.worker = pthread_self();
 	assert_int_equal(attributor_new(&config, &f->attributor), 0);
 	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
 	*state = f;
@@ -176,7 +176,7 @@ static int teardown(void **state)
 	attributor_free(f->attributor);
 	for (u32 i = 0; i < f->count; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(files); k++) {
-			path_of(f, path, sizeof(path), f->pids[i], files[k]);
+			format_path(f, path, sizeof(path), f->pids[i], files[k]);
 			remove(path);
 		}
 	}
@@ -186,7 +186,7 @@ static int teardown(void **state)
 }
 
 /* Wait for the next replies. */
-static void take_answers(struct fixture *f)
+static void apply_answers(struct fixture *f)
 {
 	struct pollfd fd = { .fd = attributor_get_answers_fd(f->attributor), .events = POLLIN };
 
@@ -194,12 +194,12 @@ static void take_answers(struct fixture *f)
 	attributor_apply_answers(f->attributor);
 }
 
-static u32 wait_for(struct fixture *f, s32 pid)
+static u32 wait_for_process(struct fixture *f, s32 pid)
 {
 	u32 index;
 
 	while ((index = attributor_find_process(f->attributor, pid)) == ATTRIBUTE_PENDING)
-		take_answers(f);
+		apply_answers(f);
 	return index;
 }
 
@@ -211,28 +211,28 @@ static bool is_mapped(struct fixture *f, u32 index, u64 pc)
 static void wait_for_maps(struct fixture *f, u32 index)
 {
 	while (!is_mapped(f, index, CODE))
-		take_answers(f);
+		apply_answers(f);
 }
 
 static void test_answer(void **state)
 {
 	struct fixture *f = *state;
 	const struct attribute_process *p;
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 index;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
-	index = wait_for(f, FIRST);
+	index = wait_for_process(f, FIRST);
 	p = attributor_get_process(f->attributor, index);
 	assert_int_equal(p->pid, FIRST);
 	assert_string_equal(p->comm, "before");
 	assert_string_equal(attributor_get_container(f->attributor, p->container)->name, "web");
 	wait_for_maps(f, index);
-	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &place));
-	assert_string_equal(place.binary, "/bin/played");
+	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &location));
+	assert_string_equal(location.binary, "/bin/played");
 	/* "No such process" is a reply, too. */
-	assert_int_equal(wait_for(f, FIRST + 1), ATTRIBUTE_NONE);
+	assert_int_equal(wait_for_process(f, FIRST + 1), ATTRIBUTE_NONE);
 }
 
 /*
@@ -242,27 +242,27 @@ static void test_answer(void **state)
 static void test_hung_maps(void **state)
 {
 	struct fixture *f = *state;
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 index[PROC_MAP_READERS + 2], other;
 
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
-		play(f, FIRST + (s32)i, USER);
+		add_process(f, FIRST + (s32)i, USER);
 		block(f, FIRST + (s32)i, "maps");
-		index[i] = wait_for(f, FIRST + (s32)i);
+		index[i] = wait_for_process(f, FIRST + (s32)i);
 		assert_int_not_equal(index[i], ATTRIBUTE_NONE);
 	}
-	play(f, FIRST + 50, OTHER);
-	other = wait_for(f, FIRST + 50);
+	add_process(f, FIRST + 50, OTHER);
+	other = wait_for_process(f, FIRST + 50);
 	wait_for_maps(f, other);
 	/* A view queries the mappings once more, and the pending query serves it. */
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		f->attributor->process[index[i]].maps_read_ms = 0;
-		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &place));
+		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &location));
 	}
 	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
 	wait_for_maps(f, index[0]);
-	assert_true(attributor_locate(f->attributor, index[0], CODE, false, &place));
-	assert_string_equal(place.binary, "/bin/slow");
+	assert_true(attributor_locate(f->attributor, index[0], CODE, false, &location));
+	assert_string_equal(location.binary, "/bin/slow");
 }
 
 static void sample(struct fixture *f, s32 tid, u32 count)
@@ -301,7 +301,7 @@ static void test_samples_wait(void **state)
 	struct counters sum;
 	u32 index;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	block(f, FIRST, "status");
 	sample(f, FIRST, 3);
 	assert_int_equal(attributed_view(f)->records, 0);
@@ -311,7 +311,7 @@ static void test_samples_wait(void **state)
 	sample(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
 	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
-	index = wait_for(f, FIRST);
+	index = wait_for_process(f, FIRST);
 	assert_int_equal(attributed_view(f)->records, 4);
 	assert_int_equal(attributed_view(f)->written, 4);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
@@ -326,7 +326,7 @@ static void test_no_answer(void **state)
 	struct fixture *f = *state;
 	struct attributor_stats stats;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	block(f, FIRST, "status");
 	sample(f, FIRST, WAITING + 5);
 	/* The remaining samples fit into the queue. */
@@ -340,7 +340,7 @@ static void test_no_answer(void **state)
 	assert_int_equal(stats.lookups, 1);
 	/* So are samples that wait when a session ends or is saved. */
 	f->attributor->sample_wait_ms = UINT32_MAX;
-	play(f, FIRST + 1, USER);
+	add_process(f, FIRST + 1, USER);
 	sample(f, FIRST + 1, 2);
 	profile_finish_queued(f->profile);
 	assert_int_equal(attributed_view(f)->records, WAITING + 7);
@@ -358,7 +358,7 @@ static void test_reported(void **state)
 	struct fixture *f = *state;
 	struct counters sum;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	block(f, FIRST, "cgroup");
 	event(f, (struct task_event){ .type = TASK_SEEDED,
 				      .name = "",
@@ -378,8 +378,8 @@ static void test_reported(void **state)
 	assert_int_equal(sum.samples, 3);
 	release(f, FIRST, "0::/lxc/web\n");
 	/* In a cgroup namespace /proc names another container: the process gets another entry. */
-	while (!is_mapped(f, wait_for(f, FIRST), CODE))
-		take_answers(f);
+	while (!is_mapped(f, wait_for_process(f, FIRST), CODE))
+		apply_answers(f);
 }
 
 /*
@@ -390,10 +390,10 @@ static void test_meanwhile(void **state)
 	struct fixture *f = *state;
 	u32 parent;
 
-	play(f, FIRST, USER);
-	play(f, FIRST + 1, USER);
+	add_process(f, FIRST, USER);
+	add_process(f, FIRST + 1, USER);
 	block(f, FIRST + 1, "status");
-	parent = wait_for(f, FIRST);
+	parent = wait_for_process(f, FIRST);
 	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
 								    .time_ns = UINT64_MAX - 1,
@@ -422,14 +422,14 @@ static void test_stale(void **state)
 					 .exec = true };
 	u32 index;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	block(f, FIRST, "cgroup");
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
 	release(f, FIRST, "0::/lxc/before\n");
 	attributor_apply_event(f->attributor, &exec);
-	put_stat(f, FIRST, "after");
+	write_stat(f, FIRST, "after");
 	unblock(f, FIRST, "cgroup", "0::/lxc/after\n");
-	index = wait_for(f, FIRST);
+	index = wait_for_process(f, FIRST);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "after");
 	assert_true(f->attributor->stats.lookups == 1);
 }
@@ -447,9 +447,9 @@ static void test_mapped_meanwhile(void **state)
 					.name = "/lib/new" };
 	u32 index;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	block(f, FIRST, "maps");
-	index = wait_for(f, FIRST);
+	index = wait_for_process(f, FIRST);
 	attributor_apply_event(f->attributor, &map);
 	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
 	wait_for_maps(f, index);
@@ -465,29 +465,29 @@ static void test_many_maps(void **state)
 	const struct maps *maps;
 	u32 index;
 
-	play(f, FIRST, USER);
+	add_process(f, FIRST, USER);
 	for (u32 i = 0; i < count; i++)
 		at += sprintf(at, "%x-%x r-xp 0 fe:01 %u /lib/%024u.so\n", (2 * i + 1) << 12,
 			      (2 * i + 2) << 12, i + 1, i);
-	put(f, FIRST, "maps", text);
+	write_file(f, FIRST, "maps", text);
 	free(text);
-	index = wait_for(f, FIRST);
+	index = wait_for_process(f, FIRST);
 	maps = &f->attributor->process[index].maps;
 	while (maps->count < count)
-		take_answers(f);
+		apply_answers(f);
 	for (u32 i = 0; i < count; i++)
 		assert_int_equal(maps->entry[i].start, (2 * i + 1) << 12);
 	while (f->attributor->process[index].query_pending)
-		take_answers(f);
+		apply_answers(f);
 	assert_int_equal(maps->count, count);
 	assert_int_equal(f->attributor->store.dropped, 0);
 }
 
-static void make_folder(const struct fixture *f, s32 pid, const char *name)
+static void make_directory(const struct fixture *f, s32 pid, const char *name)
 {
 	char path[96];
 
-	path_of(f, path, sizeof(path), pid, name);
+	format_path(f, path, sizeof(path), pid, name);
 	assert_int_equal(mkdir(path, 0755), 0);
 }
 
@@ -497,13 +497,13 @@ static void test_leader_exited(void **state)
 	struct fixture *f = *state;
 	u32 index, after;
 
-	play(f, FIRST, USER);
-	make_folder(f, FIRST, "task");
-	make_folder(f, FIRST, "task/101");
-	put(f, FIRST, "task/101/maps", "400000-401000 r-xp 0 fe:01 7 /bin/thread\n");
-	play(f, FIRST + 1, USER);
-	put(f, FIRST + 1, "status", "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
-	index = wait_for(f, FIRST);
+	add_process(f, FIRST, USER);
+	make_directory(f, FIRST, "task");
+	make_directory(f, FIRST, "task/101");
+	write_file(f, FIRST, "task/101/maps", "400000-401000 r-xp 0 fe:01 7 /bin/thread\n");
+	add_process(f, FIRST + 1, USER);
+	write_file(f, FIRST + 1, "status", "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	index = wait_for_process(f, FIRST);
 	wait_for_maps(f, index);
 	/* The whole process exits: late samples belong to its entry. */
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_EXIT,
@@ -511,17 +511,17 @@ static void test_leader_exited(void **state)
 								    .pid = FIRST,
 								    .tid = FIRST,
 								    .last = true });
-	assert_int_equal(wait_for(f, FIRST), index);
+	assert_int_equal(wait_for_process(f, FIRST), index);
 	/* Only the leader exits. */
-	put(f, FIRST, "maps", "");
-	put(f, FIRST, "stat",
-	    "100 (before) Z 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 2 0 777 0 10 99 0 0 0 0\n");
-	after = wait_for(f, FIRST + 1);
+	write_file(f, FIRST, "maps", "");
+	write_file(f, FIRST, "stat",
+		   "100 (before) Z 1 2 3 4 -1 0 1 2 3 4 5 6 7 8 20 0 2 0 777 0 10 99 0 0 0 0\n");
+	after = wait_for_process(f, FIRST + 1);
 	assert_int_not_equal(after, index);
 	assert_int_equal(attributor_get_process(f->attributor, after)->pid, FIRST);
 	assert_int_equal(f->attributor->process[after].state, PROCESS_LIVING);
 	wait_for_maps(f, after);
-	assert_int_equal(wait_for(f, FIRST + 1), after);
+	assert_int_equal(wait_for_process(f, FIRST + 1), after);
 }
 
 /* The periodic refresh reads in the background, too. */
@@ -530,17 +530,17 @@ static void test_refresh(void **state)
 	struct fixture *f = *state;
 	u32 index;
 
-	play(f, FIRST, USER);
-	index = wait_for(f, FIRST);
+	add_process(f, FIRST, USER);
+	index = wait_for_process(f, FIRST);
 	wait_for_maps(f, index);
-	put_stat(f, FIRST, "renamed");
+	write_stat(f, FIRST, "renamed");
 	block(f, FIRST, "cgroup");
 	attributor_refresh(f->attributor);
 	attributor_refresh(f->attributor);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "before");
 	release(f, FIRST, "0::/lxc/web\n");
 	while (f->attributor->process[index].query_pending)
-		take_answers(f);
+		apply_answers(f);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "renamed");
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), index);
 }
@@ -550,7 +550,7 @@ static void test_refresh(void **state)
 
 static const char *const log_paths[] = { "log/pods/shop_web-7_" POD_UID, "log/pods", "log" };
 
-static const char *name_of(struct fixture *f, u32 index)
+static const char *get_container_name(struct fixture *f, u32 index)
 {
 	u32 container = attributor_get_process(f->attributor, index)->container;
 
@@ -573,23 +573,23 @@ static void test_hung_logs(void **state)
 		assert_int_equal(mkdir(path, 0755), 0);
 	}
 	assert_int_equal(pipe2(gate, O_CLOEXEC), 0);
-	played.gate = gate[0];
-	play(f, FIRST, USER);
-	put(f, FIRST, "cgroup", "0::/kubepods/besteffort/pod" POD_UID "/" CONTAINER_ID "\n");
-	index = wait_for(f, FIRST);
-	assert_string_equal(name_of(f, index), "pod0b1cf0ac/4f0c9d3b2a1e");
+	fake.gate = gate[0];
+	add_process(f, FIRST, USER);
+	write_file(f, FIRST, "cgroup", "0::/kubepods/besteffort/pod" POD_UID "/" CONTAINER_ID "\n");
+	index = wait_for_process(f, FIRST);
+	assert_string_equal(get_container_name(f, index), "pod0b1cf0ac/4f0c9d3b2a1e");
 	wait_for_maps(f, index);
-	play(f, FIRST + 1, OTHER);
-	wait_for_maps(f, wait_for(f, FIRST + 1));
+	add_process(f, FIRST + 1, OTHER);
+	wait_for_maps(f, wait_for_process(f, FIRST + 1));
 	/* One query for the name is pending, however often it is due. */
 	for (u32 i = 0; i < 10; i++)
 		containers_refresh(f->attributor);
-	assert_false(played.listed_by_worker);
+	assert_false(fake.listed_by_worker);
 	close(gate[1]);
-	while (strcmp(name_of(f, index), "shop/web-7/4f0c9d3b2a1e") != 0)
-		take_answers(f);
+	while (strcmp(get_container_name(f, index), "shop/web-7/4f0c9d3b2a1e") != 0)
+		apply_answers(f);
 	assert_int_equal(f->attributor->containers_unnamed, 1);
-	played.gate = -1;
+	fake.gate = -1;
 	close(gate[0]);
 	for (u32 i = 0; i < ARRAY_SIZE(log_paths); i++) {
 		snprintf(path, sizeof(path), "%s/%s", f->root, log_paths[i]);
@@ -603,10 +603,10 @@ static void test_no_memory(void **state)
 	struct fixture *f = *state;
 	struct attributor_stats stats;
 
-	play(f, FIRST, USER);
-	__atomic_store_n(&played.no_memory, 1, __ATOMIC_RELAXED);
-	assert_int_equal(wait_for(f, FIRST), ATTRIBUTE_NONE);
-	assert_int_equal(played.no_memory, 0);
+	add_process(f, FIRST, USER);
+	__atomic_store_n(&fake.no_memory, 1, __ATOMIC_RELAXED);
+	assert_int_equal(wait_for_process(f, FIRST), ATTRIBUTE_NONE);
+	assert_int_equal(fake.no_memory, 0);
 	attributor_get_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 }

@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void put(struct fake *f, const char *file, const char *text, size_t len)
+static void write_file(struct fake *f, const char *file, const char *text, size_t len)
 {
 	int fd = openat(f->task, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -92,7 +92,7 @@ static void test_ids(void **state)
 	assert_int_equal(procfs_read_ids(f->task, &tgid, &uid), -ENOENT);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %zu", i);
-		put(f, "status", rows[i].text, strlen(rows[i].text));
+		write_file(f, "status", rows[i].text, strlen(rows[i].text));
 		tgid = -1;
 		assert_row(procfs_read_ids(f->task, &tgid, &uid) == rows[i].result);
 		assert_row(tgid == (rows[i].result ? -1 : 41));
@@ -128,7 +128,7 @@ static void test_stat(void **state)
 		struct procfs_stat st;
 
 		test_row("row %zu", i);
-		put(f, "stat", rows[i].text, strlen(rows[i].text));
+		write_file(f, "stat", rows[i].text, strlen(rows[i].text));
 		assert_row(procfs_read_stat(f->task, &st) == (rows[i].comm ? 0 : -EBADMSG));
 		if (!rows[i].comm)
 			continue;
@@ -146,7 +146,7 @@ struct seen {
 	char last[64];
 };
 
-static bool see(void *ctx, const struct procfs_map *map)
+static bool record_map(void *ctx, const struct procfs_map *map)
 {
 	struct seen *s = ctx;
 
@@ -186,8 +186,8 @@ static void test_maps(void **state)
 		struct seen s = { 0 };
 
 		test_row("row %zu", i);
-		put(f, "maps", rows[i].text, strlen(rows[i].text));
-		assert_row(!procfs_read_maps(f->task, 0, see, &s, &cost));
+		write_file(f, "maps", rows[i].text, strlen(rows[i].text));
+		assert_row(!procfs_read_maps(f->task, 0, record_map, &s, &cost));
 		assert_row(s.count == rows[i].count && s.sum == rows[i].sum);
 		assert_row(cost.skipped == rows[i].skipped);
 		assert_string_equal(s.last, rows[i].last);
@@ -202,8 +202,8 @@ static void test_maps_device(void **state)
 	struct procfs_maps_cost cost;
 	struct seen s = { 0 };
 
-	put(f, "maps", text, sizeof(text) - 1);
-	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
+	write_file(f, "maps", text, sizeof(text) - 1);
+	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
 	assert_int_equal(s.device, 0xfe << 20 | 0x0a);
 }
 
@@ -221,8 +221,8 @@ static void test_maps_overlong(void **state)
 	memset(text + n, 'x', big);
 	text[n + big - 1] = '\n';
 	memcpy(text + n + big, line, n);
-	put(f, "maps", text, big + 2 * n);
-	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
+	write_file(f, "maps", text, big + 2 * n);
+	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(cost.skipped, 1);
 	free(text);
@@ -239,13 +239,13 @@ static void test_maps_many(void **state)
 	for (u32 i = 0; i < lines; i++)
 		at += sprintf(at, "%x-%x r%c-p 00000000 fe:01 1 /lib/%u.so\n", i << 12,
 			      (i + 1) << 12, i & 1 ? 'w' : '-', i);
-	put(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
+	write_file(f, "maps", text, (size_t)(at - text));
+	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
 	assert_int_equal(s.count, 0);
 	for (char *p = text; (p = strstr(p, "r--p")); p++)
 		p[2] = 'x';
-	put(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_read_maps(f->task, 0, see, &s, &cost), 0);
+	write_file(f, "maps", text, (size_t)(at - text));
+	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
 	assert_int_equal(s.count, lines / 2);
 	assert_int_equal(cost.skipped, 0);
 	free(text);

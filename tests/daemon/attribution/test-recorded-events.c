@@ -111,7 +111,7 @@ static void put_task(const struct task *t)
 /*
  * In order of time. PID 60 is reused, and TID 61 is first a thread of PID 60, and later a process.
  */
-static const struct task life[] = {
+static const struct task events[] = {
 	{ COMM, 0, 50, 50, 0, "shell" },     { FORK, 2000, 60, 60, 50, NULL },
 	{ EXEC, 3000, 60, 60, 0, "first" },  { FORK, 3500, 60, 61, 60, NULL },
 	{ EXIT, 3900, 60, 61, 60, NULL },    { EXIT, 4000, 60, 60, 50, NULL },
@@ -216,7 +216,7 @@ static void check_function(const char *want)
 	replayed_free(&r);
 }
 
-static void begin(bool big, bool pipe, bool clock)
+static void begin_recording(bool big, bool pipe, bool clock)
 {
 	perfgen_begin(&gen, big, pipe, 1024);
 	perfgen_info(&gen, 1, NULL, 0);
@@ -225,10 +225,10 @@ static void begin(bool big, bool pipe, bool clock)
 }
 
 /* Write events that two CPUs saw, one CPU's after the other's, with and without perf's rounds. */
-static void put_life(unsigned int order)
+static void put_events(unsigned int order)
 {
 	static const struct task round = { .type = ROUND };
-	const size_t n = ARRAY_SIZE(life);
+	const size_t n = ARRAY_SIZE(events);
 
 	for (size_t i = 0; i < n; i++) {
 		size_t at = i;
@@ -239,7 +239,7 @@ static void put_life(unsigned int order)
 			at = i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
 		else if (order == 3) /* pairs swapped, and a round after each pair */
 			at = (i ^ 1) < n ? i ^ 1 : i;
-		put_task(&life[at]);
+		put_task(&events[at]);
 		if (order == 3 && i % 2)
 			put_task(&round);
 	}
@@ -251,10 +251,10 @@ static void test_time_decides(void **state)
 	for (unsigned int i = 0; i < 32; i++) {
 		test_row("order %u, %s, %s, samples %s", i / 8, i & 1 ? "big-endian" : "little",
 			 i & 2 ? "pipe" : "file", i & 4 ? "first" : "last");
-		begin(i & 1, i & 2, true);
+		begin_recording(i & 1, i & 2, true);
 		if (i & 4)
 			put_samples(samples, ARRAY_SIZE(samples), 0);
-		put_life(i / 8);
+		put_events(i / 8);
 		if (!(i & 4))
 			put_samples(samples, ARRAY_SIZE(samples), 0);
 		perfgen_end(&gen);
@@ -268,16 +268,16 @@ static void test_no_clock(void **state)
 	struct sampled untimed[ARRAY_SIZE(samples)];
 
 	(void)state;
-	begin(false, false, false);
-	put_life(0);
+	begin_recording(false, false, false);
+	put_events(0);
 	put_samples(samples, ARRAY_SIZE(samples), 0);
 	perfgen_end(&gen);
 	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		untimed[i] = (struct sampled){ samples[i].tid, AT_END };
-	begin(false, false, true);
-	put_life(0);
+	begin_recording(false, false, true);
+	put_events(0);
 	put_samples(untimed, ARRAY_SIZE(untimed), 0);
 	perfgen_end(&gen);
 	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
@@ -304,19 +304,19 @@ static void test_switches(void **state)
 					   { 0, "swapper", 1 } };
 
 	(void)state;
-	begin(false, false, true);
+	begin_recording(false, false, true);
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
 		put_task(&switches[i]);
-	put_life(0);
+	put_events(0);
 	put_samples(blind, ARRAY_SIZE(blind), 1);
 	perfgen_end(&gen);
 	test_row("switches of that CPU");
 	check_rows(rows, ARRAY_SIZE(rows), 3);
 
-	begin(false, false, true);
+	begin_recording(false, false, true);
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
 		put_task(&switches[i]);
-	put_life(0);
+	put_events(0);
 	put_samples(blind, ARRAY_SIZE(blind), 0);
 	perfgen_end(&gen);
 	test_row("switches of another CPU");
@@ -328,6 +328,13 @@ static void event(struct attributor *a, const struct task_event *e)
 	attributor_apply_event(a, e);
 }
 
+static u32 find_process(struct attributor *a, s32 tid, u64 time_ns)
+{
+	struct attribute_span span;
+
+	return attributor_find_process_at(a, tid, time_ns, &span);
+}
+
 /*
  * A move between cgroups includes threads and mappings. Earlier samples stay with the former
  * container.
@@ -335,7 +342,7 @@ static void event(struct attributor *a, const struct task_event *e)
 static void test_moves(void **state)
 {
 	const struct attributor_config config = { .live = false };
-	struct attribute_location place;
+	struct attribute_location location;
 	struct attributor *a;
 	u32 before, after;
 
@@ -364,23 +371,23 @@ static void test_moves(void **state)
 			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
 
 	/* Before its first known container a process counts as being in it. */
-	before = attributor_find_process_at(a, 7, 100);
+	before = find_process(a, 7, 100);
 	assert_string_equal(
 		attributor_get_container(a, attributor_get_process(a, before)->container)->name,
 		"one");
-	assert_int_equal(attributor_find_process_at(a, 7, 899), before);
-	assert_int_equal(attributor_find_process_at(a, 8, 750), before);
-	assert_int_equal(attributor_find_process_at(a, 8, 650), ATTRIBUTE_NONE);
-	after = attributor_find_process_at(a, 7, 900);
+	assert_int_equal(find_process(a, 7, 899), before);
+	assert_int_equal(find_process(a, 8, 750), before);
+	assert_int_equal(find_process(a, 8, 650), ATTRIBUTE_NONE);
+	after = find_process(a, 7, 900);
 	assert_int_not_equal(after, before);
-	assert_int_equal(attributor_find_process_at(a, 8, 900), after);
-	assert_int_equal(attributor_find_process_at(a, 7, ATTRIBUTE_AT_END), after);
+	assert_int_equal(find_process(a, 8, 900), after);
+	assert_int_equal(find_process(a, 7, ATTRIBUTE_AT_END - 1), after);
 	assert_string_equal(
 		attributor_get_container(a, attributor_get_process(a, after)->container)->name,
 		"two");
 	assert_string_equal(attributor_get_process(a, after)->comm, "web");
-	assert_true(attributor_locate(a, after, 0x1010, false, &place));
-	assert_string_equal(place.binary, "/bin/web");
+	assert_true(attributor_locate(a, after, 0x1010, false, &location));
+	assert_string_equal(location.binary, "/bin/web");
 	attributor_free(a);
 }
 
@@ -401,7 +408,7 @@ static void test_evicted(void **state)
 					       .name = "",
 					       .time_ns = 1000 * i });
 	for (u32 i = 1; i <= 20; i++) {
-		index = attributor_find_process_at(a, 100, 1000 * i + 500);
+		index = find_process(a, 100, 1000 * i + 500);
 		assert_int_equal(index == ATTRIBUTE_NONE, i <= 18);
 	}
 	attributor_free(a);
@@ -443,7 +450,7 @@ static void test_many_processes(void **state)
 					       .time_ns = 1090 + 100 * i });
 	}
 	for (u32 i = 0; i < MANY; i++) {
-		index = attributor_find_process_at(a, (s32)(100 + i), 1050 + 100 * i);
+		index = find_process(a, (s32)(100 + i), 1050 + 100 * i);
 		assert_int_not_equal(index, ATTRIBUTE_NONE);
 		assert_int_equal(attributor_get_process(a, index)->pid, 100 + i);
 		assert_string_equal(attributor_get_process(a, index)->comm, "cc1");
@@ -552,25 +559,25 @@ static void test_build_ids(void **state)
 	assert_int_equal(self.build_id_size, 20);
 	offset = find_function(&self, &name);
 	for (unsigned int i = 0; i < 16; i++) {
-		bool said = i & 4, right = i & 8;
+		bool recorded = i & 4, right = i & 8;
 		u8 id[20];
 
 		test_row("%s, %s, build id %s, %s", i & 1 ? "big-endian" : "little-endian",
-			 i & 2 ? "pipe" : "file", said ? "said" : "not said",
+			 i & 2 ? "pipe" : "file", recorded ? "said" : "not said",
 			 right ? "right" : "wrong");
 		memcpy(id, self.build_id, sizeof(id));
 		id[19] ^= !right;
-		begin(i & 1, i & 2, true);
-		if (said)
+		begin_recording(i & 1, i & 2, true);
+		if (recorded)
 			perfgen_build_id(&gen, path, id);
 		put_mapping(path, offset);
 		put_samples(sampled, 1, 0);
 		perfgen_end(&gen);
 		snprintf(want, sizeof(want), "%s+0x%llx", strrchr(path, '/') + 1,
 			 (unsigned long long)offset);
-		if (said && right)
+		if (recorded && right)
 			snprintf(want, sizeof(want), "%s", name);
-		else if (said)
+		else if (recorded)
 			snprintf(want + strlen(want), 16, " [%02x%02x%02x%02x%02x%02x]", id[0],
 				 id[1], id[2], id[3], id[4], id[5]);
 		check_function(want);
