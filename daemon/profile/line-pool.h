@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An allocator of blocks of 1, 2, 4 ... cache lines out of one range of addresses. Blocks never
+ * move, and a block is named by the number of its first line, which fits in 32 bits. It is a
+ * buddy allocator: two free neighbours of one size become one block of twice the size, so memory
+ * that small blocks used can serve large ones.
+ *
+ * Lines that were never allocated take no memory.
+ */
+#ifndef SPEPROF_LINE_POOL_H
+#define SPEPROF_LINE_POOL_H
+
+#include "codec/env.h"
+
+#define LINE_SIZE 64
+/* The largest block has 2^(LINE_ORDERS - 1) lines, 16 MiB. */
+#define LINE_ORDERS 19
+
+/**
+ * struct line_pool - the allocator; all fields are private except @used
+ * @at: the lines by number; line 0 is never allocated
+ * @order: for each line, the order of the free block that begins there, plus 1; else 0
+ * @free: for each order, the first line of the first free block; 0 for none
+ * @lines: number of lines
+ * @fresh: lines from here on were never allocated
+ * @used: lines in use; may be read by the owner
+ */
+struct line_pool {
+	u8 *at;
+	u8 *order;
+	u32 free[LINE_ORDERS];
+	u32 lines;
+	u32 fresh;
+	u32 used;
+};
+
+/**
+ * line_pool_init() - reserve addresses for @lines lines
+ * @pool: the pool; free it with line_pool_deinit()
+ * @lines: number of lines, at least 2
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int line_pool_init(struct line_pool *pool, u32 lines);
+
+/** line_pool_deinit() - free the memory; @pool may be all zeros */
+void line_pool_deinit(struct line_pool *pool);
+
+/** line_pool_clear() - free all blocks at once, and return their memory to the system */
+void line_pool_clear(struct line_pool *pool);
+
+/**
+ * line_pool_get() - allocate a block of 2^@order lines
+ * @pool: the pool
+ * @order: below LINE_ORDERS
+ *
+ * Return: the number of its first line, a multiple of 2^@order; its bytes are 0. Returns 0 if no
+ * such block is free.
+ */
+u32 line_pool_get(struct line_pool *pool, unsigned int order);
+
+/** line_pool_put() - free the block of 2^@order lines that begins at @line; 0 is ignored */
+void line_pool_put(struct line_pool *pool, u32 line, unsigned int order);
+
+/** line_pool_at() - return the address of @line */
+static inline void *line_pool_at(const struct line_pool *pool, u32 line)
+{
+	return pool->at + (size_t)line * LINE_SIZE;
+}
+
+#endif
