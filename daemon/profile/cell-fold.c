@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Folds the log of a cell into its counters. */
+#include "cell-table-internal.h"
+
+/*
+ * Maximum size of a table of small pairs, by the order of its lines: for pairs with their own
+ * class. Pairs with a class without events may use twice as much, those without a class four times.
+ */
+#define SMALL_ORDER_CELL    7
+#define SMALL_ORDER_EVICTED 9
+#define SMALL_ORDER_GROWING 11
+#define LARGE_ORDER_MAX	    14
+
+/* How exactly a pair states the class of its samples. */
+enum pair_detail {
+	PAIR_WHOLE,
+	PAIR_WITHOUT_EVENTS,
+	PAIR_WITHOUT_CLASS,
+	PAIR_DETAILS,
+};
+
+static u32 pair_hash(u32 key, unsigned int bits)
+{
+	return key * 0x9e3779b1U >> (32 - bits);
+}
+
+static unsigned int small_order_max(const struct cell_table *t, const struct cell *c)
+{
+	if (t->grows)
+		return SMALL_ORDER_GROWING;
+	return cell_is_evicted(t, c) ? SMALL_ORDER_EVICTED : SMALL_ORDER_CELL;
+}
+
+/* Returns the pair of @key, or the free entry for it; NULL without a hash table. */
+static inline struct small_pair *small_find(const struct cell_table *t,
+					    const struct cell_counters *n, u32 key)
+{
+	struct small_pair *at = small_pairs(t, n);
+	u32 mask = small_size(n) - 1, i;
+
+	if (!n->small)
+		return NULL;
+	i = pair_hash(key, SMALL_LEAST_BITS + n->small_order);
+	while (at[i].head && at[i].head >> SMALL_COUNT_BITS != key)
+		i = (i + 1) & mask;
+	return &at[i];
+}
+
+/* Returns a pair of @key that is not full, or the free entry for one; NULL without a table. */
+static struct large_pair *large_find(const struct cell_table *t, const struct cell_counters *n,
+				     u32 key)
+{
+	struct large_pair *at = large_pairs(t, n);
+	u32 mask = large_size(n) - 1, i;
+
+	if (!n->large)
+		return NULL;
+	i = pair_hash(key, LARGE_LEAST_BITS + n->large_order);
+	while (at[i].head &&
+	       (at[i].head >> LARGE_COUNT_BITS != key || at[i].head & LARGE_COUNT_FULL))
+		i = (i + 1) & mask;
+	return &at[i];
+}
+
+/* Replace the table of small pairs by one of 2^@order lines. */
+static bool small_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			 unsigned int order)
+{
+	u32 line = cell_lines_get(t, c, order), size = small_size(n), old_line = n->small;
+	const struct small_pair *old = small_pairs(t, n);
+	unsigned int old_order = n->small_order;
+
+	if (!line)
+		return false;
+	n->small = line;
+	n->small_order = (u8)(order & 0xf);
+	for (u32 i = 0; i < size; i++)
+		if (old[i].head)
+			*small_find(t, n, old[i].head >> SMALL_COUNT_BITS) = old[i];
+	line_pool_put(&t->lines, old_line, old_order);
+	return true;
+}
+
+static bool large_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			 unsigned int order)
+{
+	u32 line = cell_lines_get(t, c, order), size = large_size(n), old_line = n->large;
+	const struct large_pair *old = large_pairs(t, n);
+	unsigned int old_order = n->large_order;
+	struct large_pair *at = line_pool_at(&t->lines, line);
+	u32 mask = (1U << (LARGE_LEAST_BITS + order)) - 1, to;
+
+	if (!line)
+		return false;
+	for (u32 i = 0; i < size; i++) {
+		if (!old[i].head)
+			continue;
+		to = pair_hash((u32)(old[i].head >> LARGE_COUNT_BITS), LARGE_LEAST_BITS + order);
+		while (at[to].head)
+			to = (to + 1) & mask;
+		at[to] = old[i];
+	}
+	n->large = line;
+	n->large_order = (u8)(order & 0xf);
+	line_pool_put(&t->lines, old_line, old_order);
+	return true;
+}
+
+/*
+ * Return an entry for a new pair, if the pairs are fewer than those of a table of 2^@order_max
+ * lines. Three quarters of a hash table are used at most.
+ */
+static struct small_pair *small_insert(struct cell_table *t, struct cell *c,
+				       struct cell_counters *n, u32 key, unsigned int order_max)
+{
+	unsigned int order = n->small ? n->small_order + 1U : 0;
+	u32 used = 4 * (n->small_used + 1U);
+
+	if (used > 3U << (SMALL_LEAST_BITS + order_max) ||
+	    (used > 3 * small_size(n) && !small_resize(t, c, n, order)))
+		return NULL;
+	n->small_used++;
+	return small_find(t, n, key);
+}
+
+static struct large_pair *large_insert(struct cell_table *t, struct cell *c,
+				       struct cell_counters *n, u32 key)
+{
+	unsigned int order = n->large ? n->large_order + 1U : 0;
+
+	if (4 * (n->large_used + 1U) > 3 * large_size(n) &&
+	    (order > LARGE_ORDER_MAX || !large_resize(t, c, n, order)))
+		return NULL;
+	n->large_used++;
+	return large_find(t, n, key);
+}
+
+/*
+ * Add samples to a large pair. An entry that is not full can count LARGE_COUNT_FULL more.
+ * Returns how many samples had no memory.
+ */
+static u64 large_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
+		     u64 count, u64 sum)
+{
+	while (count) {
+		struct large_pair *p = large_find(t, n, key);
+		u64 some = count < LARGE_COUNT_FULL ? count : LARGE_COUNT_FULL;
+
+		if (!p || !p->head)
+			p = large_insert(t, c, n, key);
+		if (!p)
+			break;
+		if (!p->head)
+			p->head = (u64)key << LARGE_COUNT_BITS;
+		p->head += some;
+		p->sum += sum;
+		sum = 0;
+		count -= some;
+	}
+	return count;
+}
+
+/* Count samples that no pair of @c has memory for as evicted. */
+static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 key, u64 count,
+		       u64 sum)
+{
+	struct cell *evicted;
+	struct cell_counters *n;
+
+	if (!count)
+		return;
+	if (cell_is_evicted(t, c)) {
+		t->stats.uncounted += count;
+		return;
+	}
+	evicted = cell_evicted_get(t, cell_program(c));
+	n = cell_counters_get(t, evicted, sessions);
+	if (n)
+		cell_pair_add(t, evicted, n, key, count, sum);
+	else
+		t->stats.uncounted += count;
+}
+
+/* Move the samples of a pair to a large one; one sample stays, so that the entry is in use. */
+static void small_carry(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			struct small_pair *p)
+{
+	u32 key = p->head >> SMALL_COUNT_BITS, count = (p->head & SMALL_COUNT_MAX) - 1;
+	u32 sum = p->sum;
+
+	p->head = key << SMALL_COUNT_BITS | 1;
+	p->sum = 0;
+	pair_evict(t, c, n->sessions, key, large_add(t, c, n, key, count, sum), sum);
+}
+
+/* Return the key of the same samples with less detail about their class. */
+static u32 pair_key_reduce(struct cell_table *t, u32 key, enum pair_detail detail)
+{
+	u16 number = (u16)(key >> PAIR_BUCKET_BITS);
+	unsigned int bucket = key & HISTOGRAM_NONE;
+
+	if (detail == PAIR_WHOLE || !number)
+		return key;
+	if (detail == PAIR_WITHOUT_CLASS)
+		return bucket;
+	number = sample_class_coarse(t->sample_class, &t->sample_class->at[number]);
+	return pair_key(number == SAMPLE_CLASS_OTHERS ? 0 : number, bucket);
+}
+
+/* Return the pair of @key, or of less detail if the cell has too many pairs; NULL without memory. */
+static struct small_pair *small_get(struct cell_table *t, struct cell *c, struct cell_counters *n,
+				    u32 *key)
+{
+	unsigned int order_max = small_order_max(t, c);
+	u32 whole = *key;
+
+	for (enum pair_detail detail = PAIR_WHOLE; detail < PAIR_DETAILS; detail++) {
+		struct small_pair *p;
+
+		*key = pair_key_reduce(t, whole, detail);
+		p = small_find(t, n, *key);
+		if (!p || !p->head)
+			p = small_insert(t, c, n, *key, order_max + detail);
+		if (p)
+			return p;
+	}
+	return NULL;
+}
+
+void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
+		   u64 count, u64 sum)
+{
+	struct small_pair *p;
+	u32 used = key;
+
+	if (!count)
+		return;
+	p = small_get(t, c, n, &used);
+	if (!p) {
+		pair_evict(t, c, n->sessions, key, count, sum);
+		return;
+	}
+	if (!p->head)
+		p->head = used << SMALL_COUNT_BITS;
+	if ((p->head & SMALL_COUNT_MAX) + count < SMALL_COUNT_MAX) {
+		p->head += (u32)count;
+		p->sum += (u32)sum;
+		return;
+	}
+	/* An entry without samples would be free. */
+	if (!(p->head & SMALL_COUNT_MAX)) {
+		p->head++;
+		count--;
+	}
+	pair_evict(t, c, n->sessions, used, large_add(t, c, n, used, count, sum), sum);
+}
+
+void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
+		     unsigned int latency, unsigned int octave, u64 count)
+{
+	u32 key = LARGE_OCTAVES * (latency + 1) | octave;
+	u16 *small = &n->octave[latency][octave];
+
+	if (*small + count <= INT16_MAX)
+		*small += (u16)count;
+	else if (large_add(t, c, n, key, count, 0))
+		*small = INT16_MAX;
+}
+
+/* Move octaves that may overflow in the next fold to large pairs. */
+static void octaves_carry(struct cell_table *t, struct cell *c, struct cell_counters *n)
+{
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++) {
+		for (unsigned int k = 0; k < CELL_OCTAVES; k++) {
+			u64 count = n->octave[i][k];
+
+			if (count <= INT16_MAX)
+				continue;
+			n->octave[i][k] = 0;
+			if (large_add(t, c, n, LARGE_OCTAVES * (i + 1) | k, count, 0))
+				n->octave[i][k] = INT16_MAX;
+		}
+	}
+}
+
+static bool octaves_full(const struct cell_counters *n)
+{
+	u64 any = 0, word;
+
+	for (unsigned int i = 0; i < sizeof(n->octave) / sizeof(word); i++) {
+		memcpy(&word, (const u8 *)n->octave + i * sizeof(word), sizeof(word));
+		any |= word;
+	}
+	return any & 0x8000800080008000ULL;
+}
+
+/* Count one sample in its pair: the usual case of cell_pair_add(). */
+static inline void pair_count(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			      u32 key, u16 total)
+{
+	struct small_pair *p = small_find(t, n, key);
+
+	if (__builtin_expect(!p || !p->head, 0)) {
+		cell_pair_add(t, c, n, key, 1, total);
+		return;
+	}
+	p->head++;
+	p->sum += total;
+	if (__builtin_expect((p->head & SMALL_COUNT_MAX) == SMALL_COUNT_MAX, 0))
+		small_carry(t, c, n, p);
+}
+
+static inline void latency_count(struct cell_counters *n, unsigned int latency, u16 value,
+				 bool present)
+{
+	n->octave[latency][cell_octave(value)] += present;
+	n->latency_sum[latency] += value;
+	if (value > n->max[latency + 1])
+		n->max[latency + 1] = value;
+}
+
+static inline void sample_fold(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			       u64 sample)
+{
+	u16 number = sample_class_number(sample), total = sample_latency(sample, PROFILE_TOTAL);
+
+	if (total > n->max[PROFILE_TOTAL])
+		n->max[PROFILE_TOTAL] = total;
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		latency_count(n, i, sample_latency(sample, i + 1),
+			      sample_has_latency(t, sample, i + 1));
+	pair_count(t, c, n, pair_key(number, sample_bucket(t, sample)), total);
+}
+
+/* Count samples of a log that has no memory for counters as evicted. */
+static void log_evict(struct cell_table *t, struct cell *c, unsigned int from, unsigned int to)
+{
+	for (unsigned int i = from; i < to; i++) {
+		if (cell_is_evicted(t, c))
+			t->stats.uncounted++;
+		else
+			cell_evicted_log(t, cell_program(c), c->sample[i], c->sessions[i],
+					 c->interval);
+	}
+}
+
+void cell_fold(struct cell_table *t, struct cell *c, unsigned int count)
+{
+	const struct cell_interval *interval = &t->interval[c->interval];
+	unsigned int at = 0;
+
+	while (at < count) {
+		u8 sessions = c->sessions[at];
+		struct cell_counters *n = cell_counters_get(t, c, sessions);
+		unsigned int from = at;
+
+		while (at < count && c->sessions[at] == sessions) {
+			if (n)
+				sample_fold(t, c, n, c->sample[at]);
+			at++;
+		}
+		if (!n) {
+			log_evict(t, c, from, at);
+			continue;
+		}
+		n->weight[interval->unit] += (u64)(at - from) * interval->interval;
+		if (__builtin_expect(octaves_full(n), 0))
+			octaves_carry(t, c, n);
+	}
+}
+
+struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8 sessions)
+{
+	struct cell_counters *n;
+	u32 line;
+
+	for (line = c->counters; line; line = n->next) {
+		n = counters_at(t, line);
+		if (n->sessions == sessions)
+			return n;
+	}
+	line = cell_lines_get(t, c, COUNTERS_ORDER);
+	if (!line)
+		return NULL;
+	n = counters_at(t, line);
+	n->sessions = sessions;
+	n->next = c->counters;
+	c->counters = line;
+	return n;
+}
+
+static void counters_put_one(struct cell_table *t, u32 line)
+{
+	const struct cell_counters *n = counters_at(t, line);
+
+	line_pool_put(&t->lines, n->small, n->small_order);
+	line_pool_put(&t->lines, n->large, n->large_order);
+	line_pool_put(&t->lines, line, COUNTERS_ORDER);
+}
+
+void cell_counters_put(struct cell_table *t, struct cell *c)
+{
+	while (c->counters) {
+		u32 line = c->counters;
+
+		c->counters = counters_at(t, line)->next;
+		counters_put_one(t, line);
+	}
+}
+
+/* Lines that are prefetched: more than a cell usually has. */
+#define PREFETCH_LINES 8
+
+void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
+{
+	const struct cell_counters *n;
+	const u8 *at;
+	u32 lines;
+
+	if (!c->counters)
+		return;
+	n = counters_at(t, c->counters);
+	at = (const u8 *)small_pairs(t, n);
+	lines = n->small ? 1U << n->small_order : 0;
+	for (u32 i = 0; i < lines && i < PREFETCH_LINES; i++)
+		__builtin_prefetch(at + (size_t)i * LINE_SIZE, 1);
+}
+
+u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters *n)
+{
+	const struct small_pair *small = small_pairs(t, n);
+	const struct large_pair *large = large_pairs(t, n);
+	u32 smalls = small_size(n), larges = large_size(n);
+	u64 samples = 0;
+
+	for (u32 i = 0; i < smalls; i++)
+		samples += small[i].head & SMALL_COUNT_MAX;
+	for (u32 i = 0; i < larges; i++)
+		if (large[i].head >> LARGE_COUNT_BITS < LARGE_OCTAVES)
+			samples += large[i].head & LARGE_COUNT_MAX;
+	return samples;
+}
+
+static u32 key_renumber(u32 key, const u16 *numbers)
+{
+	u16 number = (u16)(key >> PAIR_BUCKET_BITS);
+
+	return numbers ? pair_key(numbers[number], key & HISTOGRAM_NONE) : key;
+}
+
+static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_counters *to,
+			 const struct cell_table *from_table, const struct cell_counters *from,
+			 const u16 *numbers)
+{
+	const struct small_pair *small = small_pairs(from_table, from);
+	const struct large_pair *large = large_pairs(from_table, from);
+	u32 smalls = small_size(from), larges = large_size(from);
+
+	for (u32 i = 0; i < smalls; i++)
+		if (small[i].head)
+			cell_pair_add(t, c, to,
+				      key_renumber(small[i].head >> SMALL_COUNT_BITS, numbers),
+				      small[i].head & SMALL_COUNT_MAX, small[i].sum);
+	for (u32 i = 0; i < larges; i++) {
+		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
+		u64 count = large[i].head & LARGE_COUNT_MAX;
+
+		if (!large[i].head)
+			continue;
+		if (key < LARGE_OCTAVES)
+			cell_pair_add(t, c, to, key_renumber(key, numbers), count, large[i].sum);
+		else
+			cell_octave_add(t, c, to, key / LARGE_OCTAVES - 1, key % LARGE_OCTAVES,
+					count);
+	}
+}
+
+void cell_absorb(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
+		 const struct cell_counters *from, const u16 *numbers)
+{
+	struct cell_counters *to = cell_counters_get(t, c, from->sessions);
+
+	if (!to && !cell_is_evicted(t, c)) {
+		c = cell_evicted_get(t, cell_program(c));
+		to = cell_counters_get(t, c, from->sessions);
+	}
+	if (!to) {
+		t->stats.uncounted += cell_counters_samples(from_table, from);
+		return;
+	}
+	absorb_pairs(t, c, to, from_table, from, numbers);
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++) {
+		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
+			if (from->octave[i][k])
+				cell_octave_add(t, c, to, i, k, from->octave[i][k]);
+		to->latency_sum[i] += from->latency_sum[i];
+	}
+	for (unsigned int i = 0; i < UNITS; i++)
+		to->weight[i] += from->weight[i];
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		if (from->max[i] > to->max[i])
+			to->max[i] = from->max[i];
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Reads the counters of a row: those that were folded, and the samples that are still in its log. */
+#include "cell-table-internal.h"
+
+typedef void (*pair_fn)(void *ctx, const struct cell_pair *pair);
+
+static void large_each(const struct cell_table *t, const struct cell_counters *n, pair_fn fn,
+		       void *ctx)
+{
+	const struct large_pair *large = large_pairs(t, n);
+	u32 larges = large_size(n);
+
+	for (u32 i = 0; i < larges; i++) {
+		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
+		const struct cell_pair pair = {
+			.sample_class = sample_class_id((u16)(key >> PAIR_BUCKET_BITS)),
+			.bucket = key & HISTOGRAM_NONE,
+			.count = large[i].head & LARGE_COUNT_MAX,
+			.latency_sum = large[i].sum,
+		};
+
+		if (large[i].head && key < LARGE_OCTAVES)
+			fn(ctx, &pair);
+	}
+}
+
+static void small_each(const struct cell_table *t, const struct cell_counters *n, pair_fn fn,
+		       void *ctx)
+{
+	const struct small_pair *small = small_pairs(t, n);
+	u32 smalls = small_size(n);
+
+	for (u32 i = 0; i < smalls; i++) {
+		u32 key = small[i].head >> SMALL_COUNT_BITS;
+		const struct cell_pair pair = {
+			.sample_class = sample_class_id((u16)(key >> PAIR_BUCKET_BITS)),
+			.bucket = key & HISTOGRAM_NONE,
+			.count = small[i].head & SMALL_COUNT_MAX,
+			.latency_sum = small[i].sum,
+		};
+
+		if (small[i].head)
+			fn(ctx, &pair);
+	}
+}
+
+static void log_each(const struct cell_table *t, const struct cell_row *row, u8 sessions,
+		     pair_fn fn, void *ctx)
+{
+	for (unsigned int i = 0; i < row->fill; i++) {
+		u64 sample = row->cell->sample[i];
+		const struct cell_pair pair = {
+			.sample_class = sample_class_id(sample_class_number(sample)),
+			.bucket = (u8)sample_bucket(t, sample),
+			.count = 1,
+			.latency_sum = sample_latency(sample, PROFILE_TOTAL),
+		};
+
+		if (row->cell->sessions[i] & sessions)
+			fn(ctx, &pair);
+	}
+}
+
+void cell_row_each_pair(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+			pair_fn fn, void *ctx)
+{
+	const struct cell_counters *n;
+
+	log_each(table, row, sessions, fn, ctx);
+	for (u32 line = row->cell->counters; line; line = n->next) {
+		n = counters_at(table, line);
+		if (!(n->sessions & sessions))
+			continue;
+		small_each(table, n, fn, ctx);
+		large_each(table, n, fn, ctx);
+	}
+}
+
+struct pair_sums {
+	const struct cell_table *table;
+	struct counters *to;
+	u64 counts[SAMPLE_COUNTS];
+};
+
+static void pair_sum(void *ctx, const struct cell_pair *pair)
+{
+	struct pair_sums *sums = ctx;
+	const struct sample_class *sample_class =
+		sample_class_of(sums->table->sample_class, pair->sample_class);
+	struct histogram *h = &sums->to->latency[PROFILE_TOTAL];
+	u8 ones[SAMPLE_COUNTS];
+
+	sums->to->samples += pair->count;
+	h->bucket[pair->bucket] += pair->count;
+	h->sum += pair->latency_sum;
+	if (!sample_class)
+		return;
+	memcpy(ones, sample_class->ones, sizeof(ones));
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
+		sums->counts[i] += ones[i] * pair->count;
+}
+
+/* Returns the bucket, of four per octave, at the end of @octave. */
+static unsigned int octave_bucket(unsigned int octave)
+{
+	return octave < 3 ? octave : 4 * octave - 6;
+}
+
+static void max_raise(struct histogram *h, u16 value)
+{
+	if (value > h->max)
+		h->max = value;
+}
+
+static void octaves_add(const struct cell_table *t, const struct cell_counters *n,
+			struct counters *to)
+{
+	const struct large_pair *large = large_pairs(t, n);
+	u32 larges = large_size(n);
+
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
+			to->latency[i + 1].bucket[octave_bucket(k)] += n->octave[i][k];
+	for (u32 i = 0; i < larges; i++) {
+		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
+
+		if (large[i].head && key >= LARGE_OCTAVES)
+			to->latency[key / LARGE_OCTAVES]
+				.bucket[octave_bucket(key % LARGE_OCTAVES)] +=
+				large[i].head & LARGE_COUNT_MAX;
+	}
+}
+
+static void counters_add(const struct cell_table *t, const struct cell_counters *n,
+			 struct counters *to)
+{
+	octaves_add(t, n, to);
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		to->latency[i + 1].sum += n->latency_sum[i];
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		max_raise(&to->latency[i], n->max[i]);
+	for (unsigned int i = 0; i < UNITS; i++)
+		to->weight[i] += n->weight[i];
+}
+
+/* Add what the pairs of a log do not have. */
+static void log_sum(const struct cell_table *t, const struct cell_row *row, u8 sessions,
+		    struct counters *to)
+{
+	const struct cell_interval *interval = &t->interval[row->cell->interval];
+
+	for (unsigned int i = 0; i < row->fill; i++) {
+		u64 sample = row->cell->sample[i];
+
+		if (!(row->cell->sessions[i] & sessions))
+			continue;
+		to->weight[interval->unit] += interval->interval;
+		max_raise(&to->latency[PROFILE_TOTAL], sample_latency(sample, PROFILE_TOTAL));
+		for (unsigned int k = PROFILE_TOTAL + 1; k < PROFILE_LATENCIES; k++) {
+			u16 value = sample_latency(sample, k);
+
+			to->latency[k].bucket[octave_bucket(cell_octave(value))] +=
+				sample_has_latency(t, sample, k);
+			to->latency[k].sum += value;
+			max_raise(&to->latency[k], value);
+		}
+	}
+}
+
+void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+		  struct counters *to)
+{
+	struct pair_sums sums = { .table = table, .to = to };
+	const struct cell_counters *n;
+
+	memcpy(sums.counts, &to->counts, sizeof(sums.counts));
+	cell_row_each_pair(table, row, sessions, pair_sum, &sums);
+	memcpy(&to->counts, sums.counts, sizeof(sums.counts));
+	log_sum(table, row, sessions, to);
+	for (u32 line = row->cell->counters; line; line = n->next) {
+		n = counters_at(table, line);
+		if (n->sessions & sessions)
+			counters_add(table, n, to);
+	}
+	counters_finish(to);
+}
+
+struct level_sums {
+	const struct cell_table *table;
+	struct cell_level *level;
+};
+
+static void level_add(void *ctx, const struct cell_pair *pair)
+{
+	struct level_sums *sums = ctx;
+	const struct sample_class *sample_class =
+		sample_class_of(sums->table->sample_class, pair->sample_class);
+	unsigned int kind = sample_class ? sample_class->flags & SAMPLE_CLASS_KIND : SPE_KIND_NONE;
+	struct cell_level *level;
+
+	if (kind != SPE_KIND_LOAD && kind != SPE_KIND_STORE)
+		return;
+	level = &sums->level[sample_class->origin.level];
+	level->count += pair->count;
+	if (pair->bucket == HISTOGRAM_NONE)
+		return;
+	level->latency.count += pair->count;
+	level->latency.sum += pair->latency_sum;
+	level->latency.bucket[pair->bucket] += pair->count;
+	if (histogram_upper(pair->bucket) > level->latency.max)
+		level->latency.max = histogram_upper(pair->bucket);
+}
+
+void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+			 struct cell_level to[static SPE_LEVELS])
+{
+	struct level_sums sums = { .table = table, .level = to };
+
+	cell_row_each_pair(table, row, sessions, level_add, &sums);
+}
+
+static void samples_add(void *ctx, const struct cell_pair *pair)
+{
+	*(u64 *)ctx += pair->count;
+}
+
+u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+{
+	u64 samples = 0;
+
+	cell_row_each_pair(table, row, sessions, samples_add, &samples);
+	return samples;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The counters of cells, for the files that count, fold, read and transfer them. */
+#ifndef SPEPROF_CELL_TABLE_INTERNAL_H
+#define SPEPROF_CELL_TABLE_INTERNAL_H
+
+#include "cell-table.h"
+
+/* Issue and translation latency have sixteen buckets of one octave each; the last is unbounded. */
+#define CELL_LATENCIES (PROFILE_LATENCIES - 1)
+#define CELL_OCTAVES   16
+
+/* A sample class and a bucket make up the key of a pair. */
+#define PAIR_BUCKET_BITS 6
+#define PAIR_KEY_BITS	 20
+
+static_assert(SAMPLE_CLASS_MAX < 1U << (PAIR_KEY_BITS - PAIR_BUCKET_BITS), "a class fits in a key");
+static_assert(HISTOGRAM_NONE < 1U << PAIR_BUCKET_BITS, "a bucket fits in a key");
+
+static inline u32 pair_key(u16 sample_class, unsigned int bucket)
+{
+	return (u32)sample_class << PAIR_BUCKET_BITS | bucket;
+}
+
+#define SMALL_COUNT_BITS 12
+#define SMALL_COUNT_MAX	 ((1U << SMALL_COUNT_BITS) - 1)
+
+/**
+ * struct small_pair - an entry of the first hash table of a cell's counters
+ * @head: key and, in the lower SMALL_COUNT_BITS, the number of samples; 0 is free
+ * @sum: sum of their total latencies, cycles; cannot overflow before the number does
+ */
+struct small_pair {
+	u32 head;
+	u32 sum;
+};
+
+static_assert((u64)SMALL_COUNT_MAX *UINT16_MAX <= UINT32_MAX, "a sum does not overflow");
+
+#define LARGE_COUNT_BITS 40
+
+/* Keys from here on are those of octaves: a key for each latency and octave. */
+#define LARGE_OCTAVES (1U << PAIR_KEY_BITS)
+
+/**
+ * struct large_pair - an entry of the second hash table
+ * @head: key and, in the lower LARGE_COUNT_BITS, the number of samples; 0 is free. The number
+ *	overflows after twelve days of a million samples a second at one location: an entry whose
+ *	number is half of that is full, and another one with the same key follows
+ * @sum: sum of their total latencies, cycles; 0 for octaves
+ */
+struct large_pair {
+	u64 head;
+	u64 sum;
+};
+
+#define LARGE_COUNT_MAX	 ((1ULL << LARGE_COUNT_BITS) - 1)
+#define LARGE_COUNT_FULL (1ULL << (LARGE_COUNT_BITS - 1))
+
+/* Entries of the smallest hash table, which is one cache line. */
+#define SMALL_LEAST_BITS 3
+#define LARGE_LEAST_BITS 2
+
+/**
+ * struct cell_counters - folded samples of a cell that the same sessions count; two cache lines
+ * @octave: histograms of issue and translation latency, modulo what moved to large pairs
+ * @latency_sum: their sums, cycles
+ * @weight: sum of the samples' intervals, by &enum sample_unit
+ * @small, @large: lines of the hash tables of pairs; 0 for none
+ * @next: line of the counters for other sessions; 0 for none
+ * @max: maxima by &enum profile_latency
+ * @small_used, @large_used: used entries of the hash tables
+ * @sessions: the sessions, one bit each
+ * @small_order, @large_order: the hash tables have 2^order lines
+ */
+struct cell_counters {
+	u16 octave[CELL_LATENCIES][CELL_OCTAVES];
+	u64 latency_sum[CELL_LATENCIES];
+	u64 weight[UNITS];
+	u32 small;
+	u32 large;
+	u32 next;
+	u16 max[PROFILE_LATENCIES];
+	u16 small_used;
+	u16 large_used;
+	u8 sessions;
+	u8 small_order : 4;
+	u8 large_order : 4;
+} __attribute__((aligned(64)));
+
+static_assert(sizeof(struct cell_counters) == 128, "two cache lines");
+
+#define COUNTERS_ORDER 1
+
+/* Values of latencies below this have their bucket in a table. */
+#define CELL_BUCKET_VALUES 4096
+
+/** struct cell_interval - an interval, and what it counts (&enum sample_unit) */
+struct cell_interval {
+	u32 interval;
+	u8 unit;
+};
+
+/**
+ * struct full_log - a cell whose log is full, and where the cell was in the index
+ *
+ * The set may have another cell by now.
+ */
+struct full_log {
+	u32 set;
+	u32 cell;
+	u8 way;
+};
+
+/**
+ * struct fold_queue - cells to fold
+ * @log: the cells, @count of them
+ */
+struct fold_queue {
+	u32 count;
+	struct full_log log[CELL_BATCH];
+};
+
+/* Batches in the table: one is being filled, one waits for its sets, one for its cells. */
+#define CELL_BATCHES 3
+
+/**
+ * struct cell_table - the table
+ * @sample_class, @seed: as in the configuration
+ * @set: the index, @sets of them, a power of two
+ * @cells: the cells by number, from 1 on
+ * @capacity: the highest number of a cell
+ * @fresh: the highest number that was used
+ * @free: number of the first freed cell, whose @counters is the number of the next; 0 for none
+ * @used: cells in use
+ * @lines: memory of counters and pairs
+ * @lines_limit: maximum of lines in use, except those of evicted samples
+ * @grows: the table has no budget
+ * @batch: the batches; @batches of them were added so far
+ * @queue: cells to fold, in two steps: the first prefetches the pairs, the second folds
+ * @evicted: by evicted_index(), the cell of the evicted samples of a program; NULL for none. The
+ *	first one is always there
+ * @evicted_programs: number of entries of @evicted
+ * @interval: the intervals by number, @intervals of them
+ * @draws: state of the random numbers
+ * @bound: by random number, the lowest rank that is not replaced
+ * @hand_insert: the set that is searched next for a cell to replace
+ * @hand_trim: the set that is searched next for counters to evict
+ * @trim_below: only cells with a lower rank are evicted
+ * @trim_found: cells that were evicted since the search began at the first set
+ * @stats: statistics that are not computed
+ * @bucket: histogram buckets by value
+ */
+struct cell_table {
+	struct sample_class_catalog *sample_class;
+	u64 seed;
+	struct cell_set *set;
+	u32 sets;
+	struct cell *cells;
+	u32 capacity;
+	u32 fresh;
+	u32 free;
+	u32 used;
+	struct line_pool lines;
+	u32 lines_limit;
+	bool grows;
+	struct cell_batch batch[CELL_BATCHES];
+	u64 batches;
+	struct fold_queue queue[2];
+	struct cell **evicted;
+	u32 evicted_programs;
+	struct cell_interval interval[CELL_INTERVALS];
+	u32 intervals;
+	u64 draws;
+	u16 bound[CELL_DRAWS];
+	u32 hand_insert;
+	u32 hand_trim;
+	u32 trim_below;
+	u32 trim_found;
+	struct cell_table_stats stats;
+	u8 bucket[CELL_BUCKET_VALUES];
+};
+
+static inline struct cell_counters *counters_at(const struct cell_table *t, u32 line)
+{
+	return line_pool_at(&t->lines, line);
+}
+
+static inline u32 small_size(const struct cell_counters *n)
+{
+	return n->small ? 1U << (SMALL_LEAST_BITS + n->small_order) : 0;
+}
+
+static inline u32 large_size(const struct cell_counters *n)
+{
+	return n->large ? 1U << (LARGE_LEAST_BITS + n->large_order) : 0;
+}
+
+static inline struct small_pair *small_pairs(const struct cell_table *t,
+					     const struct cell_counters *n)
+{
+	return line_pool_at(&t->lines, n->small);
+}
+
+static inline struct large_pair *large_pairs(const struct cell_table *t,
+					     const struct cell_counters *n)
+{
+	return line_pool_at(&t->lines, n->large);
+}
+
+/* What cell_sample() packed. */
+static inline u16 sample_class_number(u64 sample)
+{
+	return (u16)(sample >> 48);
+}
+
+static inline u16 sample_latency(u64 sample, enum profile_latency latency)
+{
+	return (u16)(sample >> (32 - 16 * latency));
+}
+
+/* In packed samples and pairs the number 0 stands for SAMPLE_CLASS_OTHERS. */
+static inline u16 sample_class_id(u16 number)
+{
+	return number ? number : SAMPLE_CLASS_OTHERS;
+}
+
+static inline unsigned int cell_bucket(const struct cell_table *t, u16 value)
+{
+	return value < CELL_BUCKET_VALUES ? t->bucket[value] : histogram_bucket(value);
+}
+
+/* Returns the octave of a latency: 0, 1, 2, (2, 4], (4, 8] ... */
+static inline unsigned int cell_octave(u16 value)
+{
+	unsigned int octave = value < 2 ? value : 33 - (unsigned int)__builtin_clz(value - 1U);
+
+	return octave < CELL_OCTAVES ? octave : CELL_OCTAVES - 1;
+}
+
+/*
+ * Returns whether a packed sample has a latency. That of SAMPLE_CLASS_OTHERS is unknown: 0 then
+ * means that it is absent.
+ */
+static inline bool sample_has_latency(const struct cell_table *t, u64 sample,
+				      enum profile_latency latency)
+{
+	u16 number = sample_class_number(sample);
+
+	return number ? !t->sample_class->at[number].absent[latency] :
+			sample_latency(sample, latency) != 0;
+}
+
+static inline unsigned int sample_bucket(const struct cell_table *t, u64 sample)
+{
+	return sample_has_latency(t, sample, PROFILE_TOTAL) ?
+		       cell_bucket(t, sample_latency(sample, PROFILE_TOTAL)) :
+		       HISTOGRAM_NONE;
+}
+
+static inline u32 evicted_index(u32 program)
+{
+	return program == CELL_NO_PROGRAM ? 0 : program + 1;
+}
+
+static inline u32 cell_program(const struct cell *c)
+{
+	return (u32)(c->owner >> 32);
+}
+
+static inline u32 cell_binary(const struct cell *c)
+{
+	return (u32)c->owner;
+}
+
+/** cell_fold() - add the first @count samples of the log of @c to its counters */
+void cell_fold(struct cell_table *t, struct cell *c, unsigned int count);
+
+/** cell_counters_prefetch() - prefetch the pairs of a cell whose counters are in the cache */
+void cell_counters_prefetch(const struct cell_table *t, const struct cell *c);
+
+/**
+ * cell_counters_get() - return the counters of @c for @sessions; NULL without memory
+ */
+struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8 sessions);
+
+/**
+ * cell_pair_add() - add @count samples to a pair of @c
+ * @n: its counters, from cell_counters_get()
+ * @key: by pair_key()
+ * @sum: sum of the samples' total latencies
+ *
+ * Without memory for the pair the samples count as evicted.
+ */
+void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
+		   u64 count, u64 sum);
+
+/** cell_octave_add() - add @count samples to an octave of a latency after PROFILE_TOTAL */
+void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
+		     unsigned int latency, unsigned int octave, u64 count);
+
+/** cell_counters_samples() - return the number of samples in the pairs of @n */
+u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters *n);
+
+/** cell_counters_put() - free all counters of @c */
+void cell_counters_put(struct cell_table *t, struct cell *c);
+
+/**
+ * cell_absorb() - add the counters at @from to those of @c
+ * @c: a cell of @t, or the cell of a program's evicted samples
+ * @from_table: the table of @from, which may be @t
+ * @numbers: by class of @from_table, that in @t; NULL: they are the same
+ */
+void cell_absorb(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
+		 const struct cell_counters *from, const u16 *numbers);
+
+/** cell_is_evicted() - return whether @c counts the evicted samples of a program */
+bool cell_is_evicted(const struct cell_table *t, const struct cell *c);
+
+/** cell_evicted_get() - return the cell of the evicted samples of @program */
+struct cell *cell_evicted_get(struct cell_table *t, u32 program);
+
+/** cell_evicted_log() - count a sample as evicted */
+void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions, u8 interval);
+
+/**
+ * cell_lines_get() - allocate a block of lines for the counters of @c
+ *
+ * If the budget is used up, other cells are evicted.
+ *
+ * Return: its first line; 0 without memory.
+ */
+u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order);
+
+/** struct cell_slot - where a cell is in the index */
+struct cell_slot {
+	struct cell_set *set;
+	unsigned int way;
+};
+
+/**
+ * cell_insert() - return the cell of @owner and @offset, a new one if there is none
+ * @hash: by cell_hash()
+ * @count: number of samples that the cell is needed for, at least 1
+ * @ret_slot: where it is in the index
+ *
+ * Return: NULL if the samples are not admitted.
+ */
+struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, u32 count,
+			 struct cell_slot *ret_slot);
+
+/** cell_log_add() - count a sample in @c, which is at @slot */
+void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
+		  u8 sessions, u8 interval);
+
+/** cell_rank_add() - add @count samples to the rank of the cell at @slot */
+void cell_rank_add(struct cell_slot slot, u32 count);
+
+/** cell_fold_logs() - fold the logs of all cells */
+void cell_fold_logs(struct cell_table *t);
+
+#endif

@@ -1,0 +1,836 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cell-table-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "util/zero-pages.h"
+
+/* A table that grows begins with this many sets. */
+#define SETS_LEAST 64
+
+/* Addresses that a table without a budget reserves; less if the system refuses. */
+#define GROWING_CELLS (1U << 25)
+#define GROWING_LINES (1U << 27)
+
+/*
+ * Bytes of the budget for each cell. The index has 2.5 to 5 ways for each cell, so that few sets
+ * overflow. The other half of the budget is for counters.
+ */
+#define CELL_COST (sizeof(struct cell) + 5 * sizeof(struct cell_set) / CELL_WAYS)
+
+/* Lines for the counters of evicted samples, beyond the budget. */
+#define EVICTED_LINES (1U << 16)
+
+/* Sets that are searched for a cell to replace, beside the sample's own. */
+#define INSERT_SETS 4
+
+/* Cells of this rank or more lose their counters only if no lighter cell has any. */
+#define TRIM_LEAST 32
+
+#define CELL_ONES 0x0101010101010101ULL
+
+/*
+ * A large table profits from huge pages, because samples access it at random. With pages of 16 KiB
+ * or more, huge pages are too large for the budget.
+ */
+static void advise_huge(void *at, size_t size)
+{
+	if (sysconf(_SC_PAGESIZE) == 4096 && size >= 2U << 20)
+		(void)madvise(at, size, MADV_HUGEPAGE);
+}
+
+/* For every rank, rank of (rank + 1) random numbers yield a bound below it. */
+static void fill_bounds(struct cell_table *t)
+{
+	for (unsigned int i = 0; i < CELL_DRAWS; i++) {
+		unsigned int bound = CELL_DRAWS / (i + 1);
+
+		t->bound[i] = bound < CELL_ODDS ? (u16)bound : UINT16_MAX;
+	}
+}
+
+static size_t cells_size(const struct cell_table *t)
+{
+	return ((size_t)t->capacity + 1) * sizeof(*t->cells);
+}
+
+static size_t sets_size(u32 sets)
+{
+	return (size_t)sets * sizeof(struct cell_set);
+}
+
+static int cells_init(struct cell_table *t, u32 cells, u32 lines)
+{
+	t->capacity = cells;
+	t->cells = zero_pages(cells_size(t));
+	if (!t->cells)
+		return -ENOMEM;
+	if (line_pool_init(&t->lines, lines) < 0) {
+		zero_pages_free(t->cells, cells_size(t));
+		t->cells = NULL;
+		return -ENOMEM;
+	}
+	advise_huge(t->cells, cells_size(t));
+	advise_huge(t->lines.at, (size_t)lines * LINE_SIZE);
+	return 0;
+}
+
+static int sets_init(struct cell_table *t, u32 sets)
+{
+	t->sets = sets;
+	t->set = zero_pages(sets_size(sets));
+	if (!t->set)
+		return -ENOMEM;
+	advise_huge(t->set, sets_size(sets));
+	return 0;
+}
+
+static u32 sets_for(u32 cells)
+{
+	u32 sets = 1;
+
+	while ((u64)sets * CELL_WAYS * 2 < (u64)cells * 5)
+		sets *= 2;
+	return sets;
+}
+
+static int memory_init(struct cell_table *t, u64 bytes)
+{
+	u32 cells = GROWING_CELLS, lines = GROWING_LINES;
+
+	if (bytes) {
+		cells = (u32)(bytes / 2 / CELL_COST);
+		t->lines_limit = (u32)(bytes / 2 / LINE_SIZE);
+		if (cells_init(t, cells, t->lines_limit + EVICTED_LINES) < 0)
+			return -ENOMEM;
+		return sets_init(t, sets_for(cells));
+	}
+	t->grows = true;
+	t->lines_limit = UINT32_MAX;
+	while (cells_init(t, cells, lines) < 0) {
+		if (cells < GROWING_CELLS >> 8)
+			return -ENOMEM;
+		cells /= 2;
+		lines /= 2;
+	}
+	return sets_init(t, SETS_LEAST);
+}
+
+int cell_table_new(const struct cell_table_config *config, struct cell_table **ret_table)
+{
+	struct cell_table *t;
+
+	if (config->bytes && (config->bytes < CELL_BYTES_MIN || config->bytes > 1ULL << 36))
+		return -EINVAL;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->sample_class = config->sample_class;
+	t->seed = config->seed;
+	if (!t->seed && getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
+		t->seed = (u64)(uintptr_t)t;
+	t->draws = t->seed;
+	t->trim_below = TRIM_LEAST;
+	for (u16 value = 0; value < CELL_BUCKET_VALUES; value++)
+		t->bucket[value] = (u8)histogram_bucket(value);
+	fill_bounds(t);
+	if (memory_init(t, config->bytes) < 0 || !cell_evicted_get(t, CELL_NO_PROGRAM)) {
+		cell_table_free(t);
+		return -ENOMEM;
+	}
+	*ret_table = t;
+	return 0;
+}
+
+struct cell_table *cell_table_free(struct cell_table *table)
+{
+	if (!table)
+		return NULL;
+	for (u32 i = 0; i < table->evicted_programs; i++)
+		free(table->evicted[i]);
+	free(table->evicted);
+	zero_pages_free(table->set, sets_size(table->sets));
+	if (table->cells) {
+		zero_pages_free(table->cells, cells_size(table));
+		line_pool_deinit(&table->lines);
+	}
+	free(table);
+	return NULL;
+}
+
+void cell_table_clear(struct cell_table *table)
+{
+	for (u32 i = 1; i < table->evicted_programs; i++) {
+		free(table->evicted[i]);
+		table->evicted[i] = NULL;
+	}
+	*table->evicted[0] = (struct cell){ .owner = cell_owner(CELL_NO_PROGRAM, 0) };
+	zero_pages_clear(table->set, sets_size(table->sets));
+	zero_pages_clear(table->cells, cells_size(table));
+	line_pool_clear(&table->lines);
+	table->fresh = 0;
+	table->free = 0;
+	table->used = 0;
+	table->trim_below = TRIM_LEAST;
+	table->trim_found = 0;
+	table->batches = 0;
+	table->intervals = 0;
+	table->stats = (struct cell_table_stats){ 0 };
+	for (unsigned int i = 0; i < CELL_BATCHES; i++)
+		table->batch[i].count = 0;
+	table->queue[0].count = 0;
+	table->queue[1].count = 0;
+}
+
+u64 cell_salt(const struct cell_table *table, u64 owner)
+{
+	return cell_mix(owner ^ table->seed);
+}
+
+/* The index */
+
+static inline u8 hash_tag(u64 hash)
+{
+	/* Tag 0 marks free ways. */
+	return (u8)(((hash & 0xffff) * 255 >> 16) + 1);
+}
+
+static inline u32 hash_set(const struct cell_table *t, u64 hash)
+{
+	return (u32)(hash >> 32) & (t->sets - 1);
+}
+
+/* A bit for each way that may have @tag. The first one surely has it; 0 means that none has it. */
+static inline u64 tag_ways(u64 tags, u8 tag)
+{
+	u64 differ = tags ^ tag * CELL_ONES;
+
+	return (differ - CELL_ONES) & ~differ & CELL_ONES << 7;
+}
+
+static inline unsigned int first_way(u64 ways)
+{
+	return (unsigned int)__builtin_ctzll(ways) / 8;
+}
+
+static struct cell *set_find(const struct cell_table *t, const struct cell_set *set, u8 tag,
+			     u64 owner, u64 offset, unsigned int *ret_way)
+{
+	u64 ways = tag_ways(set->tags, tag);
+	struct cell *c;
+
+	for (; ways; ways &= ways - 1) {
+		c = &t->cells[set->cell[first_way(ways)]];
+		if (c->owner != owner || c->offset != offset || !set->cell[first_way(ways)])
+			continue;
+		*ret_way = first_way(ways);
+		return c;
+	}
+	return NULL;
+}
+
+/* In a table that grows, cells that found a set full are in one of the next sets. */
+static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u64 offset,
+			      struct cell_slot *ret_slot)
+{
+	u32 at = hash_set(t, hash);
+
+	for (u32 n = 0; n < t->sets; n++, at = (at + 1) & (t->sets - 1)) {
+		struct cell_set *set = &t->set[at];
+		struct cell *c = set_find(t, set, hash_tag(hash), owner, offset, &ret_slot->way);
+
+		ret_slot->set = set;
+		if (c)
+			return c;
+		if (!t->grows || tag_ways(set->tags, 0))
+			return NULL;
+	}
+	return NULL;
+}
+
+static void set_put(struct cell_set *set, unsigned int way, u8 tag, u32 number, u16 rank, u8 fill)
+{
+	set->tags &= ~(0xffULL << 8 * way);
+	set->tags |= (u64)tag << 8 * way;
+	set->cell[way] = number;
+	set->rank[way] = rank;
+	set->fill[way] = fill;
+}
+
+/* Returns a set with a free way, from the one of @hash on; NULL if there is none. */
+static struct cell_set *set_with_free_way(const struct cell_table *t, u64 hash)
+{
+	u32 at = hash_set(t, hash);
+
+	for (u32 n = 0; n < (t->grows ? t->sets : 1); n++, at = (at + 1) & (t->sets - 1))
+		if (tag_ways(t->set[at].tags, 0))
+			return &t->set[at];
+	return NULL;
+}
+
+/* Double the index of a table without a budget. Without memory it stays as it is. */
+static void index_grow(struct cell_table *t)
+{
+	struct cell_set *old = t->set;
+	u32 sets = t->sets;
+
+	if (sets > UINT32_MAX / 2 || sets_init(t, sets * 2) < 0) {
+		t->set = old;
+		t->sets = sets;
+		return;
+	}
+	for (u32 i = 0; i < sets; i++) {
+		for (unsigned int k = 0; k < CELL_WAYS; k++) {
+			const struct cell *c = &t->cells[old[i].cell[k]];
+			struct cell_set *to;
+			u64 hash;
+
+			if (!old[i].cell[k])
+				continue;
+			hash = cell_hash(cell_salt(t, c->owner), c->offset);
+			to = set_with_free_way(t, hash);
+			set_put(to, first_way(tag_ways(to->tags, 0)), hash_tag(hash),
+				old[i].cell[k], old[i].rank[k], old[i].fill[k]);
+		}
+	}
+	zero_pages_free(old, sets_size(sets));
+}
+
+/* Evicted samples */
+
+bool cell_is_evicted(const struct cell_table *t, const struct cell *c)
+{
+	uintptr_t at = (uintptr_t)c, first = (uintptr_t)t->cells;
+
+	return at < first || at >= first + cells_size(t);
+}
+
+static bool evicted_reserve(struct cell_table *t, u32 index)
+{
+	u32 programs = t->evicted_programs ? t->evicted_programs : 16;
+	struct cell **evicted;
+
+	if (index < t->evicted_programs)
+		return true;
+	while (programs <= index && programs <= UINT32_MAX / 2)
+		programs *= 2;
+	evicted = realloc(t->evicted, programs * sizeof(struct cell *));
+	if (!evicted)
+		return false;
+	memset(evicted + t->evicted_programs, 0,
+	       (programs - t->evicted_programs) * sizeof(struct cell *));
+	t->evicted = evicted;
+	t->evicted_programs = programs;
+	return true;
+}
+
+struct cell *cell_evicted_get(struct cell_table *t, u32 program)
+{
+	u32 index = evicted_index(program);
+	struct cell *c = NULL;
+
+	if (evicted_reserve(t, index))
+		c = t->evicted[index];
+	else
+		return t->evicted ? t->evicted[0] : NULL;
+	if (c)
+		return c;
+	c = aligned_alloc(128, sizeof(*c));
+	if (!c)
+		return t->evicted[0];
+	*c = (struct cell){ .owner = cell_owner(program, 0) };
+	t->evicted[index] = c;
+	return c;
+}
+
+void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions, u8 interval)
+{
+	struct cell *c = cell_evicted_get(t, program);
+
+	if (c->fill == CELL_LOG || c->interval != interval) {
+		cell_fold(t, c, c->fill);
+		c->fill = 0;
+		c->interval = interval;
+	}
+	c->sample[c->fill] = sample;
+	c->sessions[c->fill++] = sessions;
+}
+
+/* Move the samples of a cell to the evicted samples of its program, and free the cell. */
+static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int way)
+{
+	u32 number = set->cell[way];
+	struct cell *c = &t->cells[number], *evicted = cell_evicted_get(t, cell_program(c));
+
+	for (unsigned int i = 0; i < set->fill[way]; i++)
+		cell_evicted_log(t, cell_program(c), c->sample[i], c->sessions[i], c->interval);
+	for (u32 line = c->counters; line; line = counters_at(t, line)->next)
+		cell_absorb(t, evicted, t, counters_at(t, line), NULL);
+	cell_counters_put(t, c);
+	t->stats.evictions++;
+	set_put(set, way, 0, 0, 0, 0);
+	c->counters = t->free;
+	t->free = number;
+	t->used--;
+}
+
+/* Insertion */
+
+/* The lightest used way of a set; CELL_WAYS if none is used. */
+static unsigned int lightest_way(const struct cell_set *set)
+{
+	unsigned int least = CELL_WAYS;
+
+	for (unsigned int i = 0; i < CELL_WAYS; i++)
+		if (set->cell[i] && (least == CELL_WAYS || set->rank[i] < set->rank[least]))
+			least = i;
+	return least;
+}
+
+static void victim_compare(struct cell_slot *best, struct cell_set *set)
+{
+	unsigned int way = lightest_way(set);
+
+	if (way == CELL_WAYS || (best->set && best->set->rank[best->way] <= set->rank[way]))
+		return;
+	*best = (struct cell_slot){ .set = set, .way = way };
+}
+
+/*
+ * Find the cell that a new one may replace: the lightest of the set that it has to be in. If that
+ * has a free way, and only the cells are used up, some other sets are searched as well.
+ */
+static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own)
+{
+	struct cell_slot best = { 0 };
+
+	victim_compare(&best, own);
+	if (!tag_ways(own->tags, 0))
+		return best;
+	for (u32 n = 0; n < t->sets && (n < INSERT_SETS || !best.set); n++) {
+		victim_compare(&best, &t->set[t->hand_insert]);
+		t->hand_insert = (t->hand_insert + 1) & (t->sets - 1);
+	}
+	return best;
+}
+
+/* Decide at random whether @count samples replace a cell of @rank. */
+static bool admits(struct cell_table *t, u16 rank, u32 count)
+{
+	/* The highest bits of a linear congruential generator are the most random ones. */
+	t->draws = t->draws * 6364136223846793005ULL + 1442695040888963407ULL;
+	return rank < (u64)t->bound[t->draws >> 56] * count;
+}
+
+static bool cells_exhausted(const struct cell_table *t)
+{
+	return !t->free && t->fresh == t->capacity;
+}
+
+static u32 cell_take(struct cell_table *t)
+{
+	u32 number = t->free;
+
+	if (number)
+		t->free = t->cells[number].counters;
+	else
+		number = ++t->fresh;
+	t->used++;
+	return number;
+}
+
+/* Make a cell and a way of a set available for a new cell. Returns false if it is not admitted. */
+static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_slot *ret_slot,
+			 u16 *ret_rank)
+{
+	struct cell_set *set;
+	struct cell_slot victim;
+
+	if (t->grows && t->used > t->sets * 16ULL / 5)
+		index_grow(t);
+	set = set_with_free_way(t, hash);
+	*ret_rank = 0;
+	if (!set || cells_exhausted(t)) {
+		if (t->grows)
+			return false;
+		set = &t->set[hash_set(t, hash)];
+		victim = victim_find(t, set);
+		if (!victim.set || !admits(t, victim.set->rank[victim.way], count))
+			return false;
+		/* A new cell inherits the rank of the cell that it replaces. */
+		*ret_rank = victim.set->rank[victim.way];
+		cell_evict(t, victim.set, victim.way);
+	}
+	*ret_slot = (struct cell_slot){ .set = set, .way = first_way(tag_ways(set->tags, 0)) };
+	return true;
+}
+
+struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, u32 count,
+			 struct cell_slot *ret_slot)
+{
+	struct cell *c = cell_find(t, hash, owner, offset, ret_slot);
+	u32 number;
+	u16 rank;
+
+	if (c)
+		return c;
+	if (!slot_reserve(t, hash, count, ret_slot, &rank))
+		return NULL;
+	number = cell_take(t);
+	set_put(ret_slot->set, ret_slot->way, hash_tag(hash), number, rank, 0);
+	c = &t->cells[number];
+	c->offset = offset;
+	c->owner = owner;
+	c->counters = 0;
+	c->restarted = true;
+	return c;
+}
+
+/* Memory of counters */
+
+/* The search for light cells has visited all sets: search for heavier ones if it found none. */
+static void trim_wrap(struct cell_table *t)
+{
+	if (!t->trim_found)
+		t->trim_below = t->trim_below < UINT16_MAX ? t->trim_below * 2 : TRIM_LEAST;
+	else if (t->trim_below > TRIM_LEAST)
+		t->trim_below /= 2;
+	t->trim_found = 0;
+}
+
+/* Evict the light cells with counters of the next set, except one. */
+static void trim_set(struct cell_table *t, const struct cell *except)
+{
+	struct cell_set *set = &t->set[t->hand_trim];
+
+	for (unsigned int i = 0; i < CELL_WAYS; i++) {
+		const struct cell *c = &t->cells[set->cell[i]];
+
+		if (!set->cell[i] || !c->counters || c == except || set->rank[i] >= t->trim_below)
+			continue;
+		cell_evict(t, set, i);
+		t->trim_found++;
+	}
+	t->hand_trim = (t->hand_trim + 1) & (t->sets - 1);
+	if (!t->hand_trim)
+		trim_wrap(t);
+}
+
+/* Evict light cells, but not @except, until 2^@order lines fit in the budget. */
+static bool lines_reclaim(struct cell_table *t, const struct cell *except, unsigned int order)
+{
+	/* Each doubling of the limit of ranks takes one pass over all sets. */
+	u64 searches = t->sets * 20ULL;
+
+	while (t->lines.used + (1U << order) > t->lines_limit) {
+		if (!searches--)
+			return false;
+		trim_set(t, except);
+	}
+	return true;
+}
+
+u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order)
+{
+	if (!t->grows && !cell_is_evicted(t, c) && !lines_reclaim(t, c, order))
+		return 0;
+	return line_pool_get(&t->lines, order);
+}
+
+/* Counting */
+
+static void rank_age(struct cell_set *set)
+{
+	for (unsigned int i = 0; i < CELL_WAYS; i++)
+		set->rank[i] = (u16)((set->rank[i] + 1) / 2);
+}
+
+void cell_rank_add(struct cell_slot slot, u32 count)
+{
+	u32 rank = slot.set->rank[slot.way] + count;
+
+	slot.set->rank[slot.way] = (u16)(rank < UINT16_MAX - 1 ? rank : UINT16_MAX - 1);
+}
+
+static inline void log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
+			   u8 sessions, u8 interval)
+{
+	struct cell_set *set = slot.set;
+	unsigned int way = slot.way, fill = set->fill[way];
+
+	if (__builtin_expect(fill == CELL_LOG || c->interval != interval, 0)) {
+		cell_fold(t, c, fill);
+		c->interval = interval;
+		fill = 0;
+	}
+	c->sample[fill] = sample;
+	c->sessions[fill] = sessions;
+	set->fill[way] = (u8)(fill + 1);
+	if (__builtin_expect(++set->rank[way] == UINT16_MAX, 0))
+		rank_age(set);
+}
+
+void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
+		  u8 sessions, u8 interval)
+{
+	log_add(t, c, slot, sample, sessions, interval);
+}
+
+/* Count a sample whose cell is not the one that the index suggested. */
+static void sample_count_slow(struct cell_table *t, const struct cell_batch *b, u32 i)
+{
+	struct cell_slot slot;
+	struct cell *c = cell_insert(t, b->hash[i], b->owner[i], b->offset[i], 1, &slot);
+
+	if (c) {
+		log_add(t, c, slot, b->sample[i], b->sessions[i], b->interval[i]);
+		return;
+	}
+	t->stats.refused++;
+	cell_evicted_log(t, (u32)(b->owner[i] >> 32), b->sample[i], b->sessions[i], b->interval[i]);
+}
+
+/* Queue a cell whose log is full, and prefetch its counters. */
+static inline void queue_full(struct cell_table *t, const struct cell_set *set, unsigned int way,
+			      const struct cell *c)
+{
+	struct fold_queue *q = &t->queue[0];
+
+	q->log[q->count++] = (struct full_log){ .set = (u32)(set - t->set),
+						.cell = set->cell[way],
+						.way = (u8)way };
+	if (c->counters) {
+		__builtin_prefetch(counters_at(t, c->counters), 1);
+		__builtin_prefetch((u8 *)counters_at(t, c->counters) + LINE_SIZE, 1);
+	}
+}
+
+static bool log_is_full(const struct cell_table *t, const struct full_log *l)
+{
+	return t->set[l->set].cell[l->way] == l->cell && t->set[l->set].fill[l->way] == CELL_LOG;
+}
+
+/* Fold the cells whose pairs were prefetched, and prefetch those of the next ones. */
+static void queues_advance(struct cell_table *t)
+{
+	struct fold_queue *fold = &t->queue[1], *next = &t->queue[0];
+
+	for (u32 i = 0; i < fold->count; i++) {
+		const struct full_log *l = &fold->log[i];
+
+		if (!log_is_full(t, l))
+			continue;
+		cell_fold(t, &t->cells[l->cell], CELL_LOG);
+		/* The fold may have evicted other cells, but not this one. */
+		t->set[l->set].fill[l->way] = 0;
+	}
+	fold->count = 0;
+	for (u32 i = 0; i < next->count; i++) {
+		if (!log_is_full(t, &next->log[i]))
+			continue;
+		fold->log[fold->count++] = next->log[i];
+		cell_counters_prefetch(t, &t->cells[next->log[i].cell]);
+	}
+	next->count = 0;
+}
+
+static inline void sample_count(struct cell_table *t, const struct cell_batch *b, u32 i)
+{
+	struct cell_set *set = &t->set[hash_set(t, b->hash[i])];
+	struct cell *c = &t->cells[b->cell[i]];
+	unsigned int way = b->way[i];
+	bool there = b->cell[i] && c->offset == b->offset[i] && c->owner == b->owner[i] &&
+		     set->cell[way] == b->cell[i];
+
+	if (__builtin_expect(!there, 0)) {
+		sample_count_slow(t, b, i);
+		return;
+	}
+	log_add(t, c, (struct cell_slot){ .set = set, .way = way }, b->sample[i], b->sessions[i],
+		b->interval[i]);
+	if (__builtin_expect(set->fill[way] == CELL_LOG, 0))
+		queue_full(t, set, way, c);
+}
+
+/* Find the most likely cell of a sample whose set is in the cache, and prefetch it. */
+static inline void sample_locate(struct cell_table *t, struct cell_batch *b, u32 i)
+{
+	const struct cell_set *set = &t->set[hash_set(t, b->hash[i])];
+	u64 ways = tag_ways(set->tags, hash_tag(b->hash[i]));
+	/* Without a match the way is unused, as the cell is 0. */
+	unsigned int way = ways ? first_way(ways) : 0;
+	const struct cell *c = &t->cells[set->cell[way]];
+
+	b->way[i] = (u8)way;
+	b->cell[i] = ways ? set->cell[way] : 0;
+	__builtin_prefetch(c, 1);
+	__builtin_prefetch(&c->sample[set->fill[way]], 1);
+}
+
+static inline void sample_prefetch(const struct cell_table *t, const struct cell_batch *b, u32 i)
+{
+	__builtin_prefetch(&t->set[hash_set(t, b->hash[i])], 1);
+}
+
+static struct cell_batch *batch_before(struct cell_table *t, u64 n)
+{
+	return &t->batch[(t->batches + CELL_BATCHES - n) % CELL_BATCHES];
+}
+
+/*
+ * Advance three batches by one step each. The steps alternate by sample, so that a CPU works on one
+ * batch while it waits for the memory of another.
+ */
+static void batches_advance(struct cell_table *t)
+{
+	struct cell_batch *prefetch = batch_before(t, 0), *locate = batch_before(t, 1);
+	struct cell_batch *count = batch_before(t, 2);
+
+	queues_advance(t);
+	for (u32 i = 0; i < CELL_BATCH; i++) {
+		if (i < prefetch->count)
+			sample_prefetch(t, prefetch, i);
+		if (i < locate->count)
+			sample_locate(t, locate, i);
+		if (i < count->count)
+			sample_count(t, count, i);
+	}
+	count->count = 0;
+	t->batches++;
+}
+
+struct cell_batch *cell_table_batch(struct cell_table *table)
+{
+	return batch_before(table, 0);
+}
+
+void cell_table_add(struct cell_table *table)
+{
+	if (batch_before(table, 0)->count)
+		batches_advance(table);
+}
+
+void cell_table_flush(struct cell_table *table)
+{
+	for (unsigned int i = 0; i < CELL_BATCHES; i++)
+		batches_advance(table);
+}
+
+void cell_fold_logs(struct cell_table *t)
+{
+	for (u32 i = 0; i < t->sets; i++) {
+		for (unsigned int k = 0; k < CELL_WAYS; k++) {
+			if (!t->set[i].fill[k])
+				continue;
+			cell_fold(t, &t->cells[t->set[i].cell[k]], t->set[i].fill[k]);
+			t->set[i].fill[k] = 0;
+		}
+	}
+	for (u32 i = 0; i < t->evicted_programs; i++) {
+		if (!t->evicted[i])
+			continue;
+		cell_fold(t, t->evicted[i], t->evicted[i]->fill);
+		t->evicted[i]->fill = 0;
+	}
+}
+
+u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit)
+{
+	for (u32 i = table->intervals; i--;)
+		if (table->interval[i].interval == interval && table->interval[i].unit == unit)
+			return (u8)i;
+	/* Logs name their interval by its number: none may be in use when numbers are reused. */
+	if (table->intervals == CELL_INTERVALS) {
+		cell_table_flush(table);
+		cell_fold_logs(table);
+		table->intervals = 0;
+	}
+	table->interval[table->intervals] =
+		(struct cell_interval){ .interval = interval, .unit = unit };
+	return (u8)table->intervals++;
+}
+
+/* Rows */
+
+static bool row_set(const struct cell_table *t, u32 set, unsigned int way, struct cell_row *ret)
+{
+	struct cell *c = &t->cells[t->set[set].cell[way]];
+
+	if (!t->set[set].cell[way])
+		return false;
+	*ret = (struct cell_row){
+		.program = cell_program(c),
+		.binary = cell_binary(c),
+		.offset = c->offset,
+		.rank = t->set[set].rank[way],
+		.fill = t->set[set].fill[way],
+		.cell = c,
+	};
+	return true;
+}
+
+static bool row_evicted(const struct cell_table *t, u32 index, struct cell_row *ret)
+{
+	struct cell *c = t->evicted[index];
+
+	if (!c || (!c->fill && !c->counters))
+		return false;
+	*ret = (struct cell_row){
+		.program = cell_program(c),
+		.evicted = true,
+		.fill = c->fill,
+		.cell = c,
+	};
+	return true;
+}
+
+bool cell_table_next(const struct cell_table *table, struct cell_cursor *cursor,
+		     struct cell_row *ret_row)
+{
+	while (cursor->set < table->sets) {
+		u32 set = cursor->set, way = cursor->way++;
+
+		if (cursor->way == CELL_WAYS) {
+			cursor->way = 0;
+			cursor->set++;
+		}
+		if (row_set(table, set, way, ret_row))
+			return true;
+	}
+	while (cursor->program < table->evicted_programs)
+		if (row_evicted(table, cursor->program++, ret_row))
+			return true;
+	return false;
+}
+
+bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,
+		     struct cell_row *ret_row)
+{
+	u64 hash = cell_hash(cell_salt(table, owner), offset);
+	struct cell_slot slot;
+
+	if (!cell_find(table, hash, owner, offset, &slot))
+		return false;
+	return row_set(table, (u32)(slot.set - table->set), slot.way, ret_row);
+}
+
+void cell_table_stats(const struct cell_table *table, struct cell_table_stats *ret_stats)
+{
+	struct cell_cursor cursor = { .set = table->sets };
+	struct cell_row row;
+
+	*ret_stats = table->stats;
+	ret_stats->evicted = table->stats.uncounted;
+	while (cell_table_next(table, &cursor, &row))
+		ret_stats->evicted += cell_row_samples(table, &row, UINT8_MAX);
+	ret_stats->cells = table->used;
+	ret_stats->capacity = table->capacity;
+	ret_stats->bytes = sizeof(*table) + sets_size(table->sets) +
+			   table->fresh * sizeof(struct cell) + (u64)table->lines.used * LINE_SIZE +
+			   table->evicted_programs * sizeof(struct cell *);
+	ret_stats->limit = table->grows ? 0 : 2ULL * table->lines_limit * LINE_SIZE;
+}

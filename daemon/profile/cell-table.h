@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of cells. A cell counts the samples of one program at one location, which is an offset
+ * in a binary. So the processes of a program share their cells, and a process that exits leaves
+ * nothing behind. One table counts for up to eight sessions; each sample names those that want it.
+ *
+ * Memory, in the order in which a sample reaches it:
+ *
+ *	struct cell_set      one cache line: 8 ways with tag, number of the cell, rank, fill level
+ *	  |
+ *	struct cell          two cache lines: key, and a log of the last 11 samples, 8 bytes each
+ *	  |  (the log is full)
+ *	struct cell_counters two cache lines for each set of sessions: octaves, sums, maxima, weight
+ *	  |
+ *	pairs                (sample class, latency bucket) -> count and latency sum; a hash table
+ *	                     of 8, 16, 32 ... entries, 8 bytes each. A count that reaches its limit
+ *	                     moves to a second hash table, whose entries have 16 bytes
+ *
+ * To count a sample is one store into the log and two increments in the set. When the log is full,
+ * its counters are prefetched, and 64 samples later it is folded into them. A cell with few samples
+ * has no counters at all. Operations, events and levels follow from the sample classes, and the
+ * latency of each level from the pairs, so nothing counts them separately.
+ *
+ * A table with a memory budget evicts. If a sample has no cell, and no cell is free, a random draw
+ * decides whether it replaces the lightest candidate: with a probability of 1 in (rank + 1), at
+ * least 1 in CELL_ODDS. Every program has one more cell, which counts its evicted samples. So the
+ * sums over all rows are exact, whatever was evicted. A table without a budget grows instead: a
+ * recording's counters must not depend on the order of samples.
+ *
+ * One thread owns a table. Several threads count in tables of their own (shards), which
+ * cell_table_merge() adds up.
+ */
+#ifndef SPEPROF_CELL_TABLE_H
+#define SPEPROF_CELL_TABLE_H
+
+#include "counters.h"
+#include "line-pool.h"
+#include "sample-class.h"
+#include "util/serialize.h"
+
+/* Ways of a set. One byte of each way's hash makes up a word that is searched at once. */
+#define CELL_WAYS 8
+/* Samples in the log of a cell. */
+#define CELL_LOG 11
+/* Samples of a batch. */
+#define CELL_BATCH 32
+/* Maximum of sessions that a table counts for. */
+#define CELL_SESSIONS 8
+/* A sample replaces the lightest candidate with a probability of at least 1 in CELL_ODDS. */
+#define CELL_ODDS 8
+/* Number of distinct random numbers of a draw. */
+#define CELL_DRAWS 256
+/* Number of intervals that a table tells apart before it has to fold all logs. */
+#define CELL_INTERVALS 256
+
+/* Ids of programs are below this. */
+#define CELL_PROGRAMS_MAX (1U << 20)
+
+/* The program of samples without a known process. It has cells like any other one. */
+#define CELL_NO_PROGRAM UINT32_MAX
+/* The binary of samples whose PC is in no known mapping. */
+#define CELL_UNMAPPED UINT32_MAX
+
+/**
+ * struct cell_set - what is read to find a cell, or the one to evict; one cache line
+ * @tags: one byte per way, the lowest for the first; 0 is free
+ * @cell: number of each way's cell
+ * @rank: for each way, its samples and those of the cells it replaced. All are halved before one
+ *	overflows
+ * @fill: for each way, the samples in the log of its cell
+ */
+struct cell_set {
+	u64 tags;
+	u32 cell[CELL_WAYS];
+	u16 rank[CELL_WAYS];
+	u8 fill[CELL_WAYS];
+} __attribute__((aligned(64)));
+
+static_assert(sizeof(struct cell_set) == 64, "a cache line");
+
+/**
+ * struct cell - a location of a program, and a log of samples; two adjacent cache lines
+ * @offset: offset in the binary; for the kernel the address
+ * @owner: program and binary, by cell_owner()
+ * @counters: line of its first struct cell_counters; 0 for none
+ * @interval: number of the interval of all samples in the log
+ * @restarted: the cell is new, or was evicted and added again, since the history read it
+ * @fill: samples in the log of a cell of evicted samples, which is in no set
+ * @sessions: for each sample in the log, the sessions that count it, one bit each
+ * @sample: the log, by cell_sample()
+ */
+struct cell {
+	u64 offset;
+	u64 owner;
+	u32 counters;
+	u8 interval;
+	bool restarted;
+	u8 fill;
+	u8 sessions[CELL_LOG];
+	u64 sample[CELL_LOG];
+} __attribute__((aligned(128)));
+
+static_assert(sizeof(struct cell) == 128, "two cache lines");
+
+/**
+ * struct cell_batch - samples on their way into the table, as columns
+ * @count: number of samples, at most CELL_BATCH
+ * @hash: by cell_hash()
+ * @offset, @owner: as in &struct cell
+ * @sample: by cell_sample()
+ * @interval: by cell_table_interval()
+ * @sessions: as in &struct cell, not 0
+ * @cell, @way: private
+ */
+struct cell_batch {
+	u32 count;
+	u64 hash[CELL_BATCH];
+	u64 offset[CELL_BATCH];
+	u64 owner[CELL_BATCH];
+	u64 sample[CELL_BATCH];
+	u8 interval[CELL_BATCH];
+	u8 sessions[CELL_BATCH];
+	u32 cell[CELL_BATCH];
+	u8 way[CELL_BATCH];
+};
+
+/**
+ * struct cell_table_config - the configuration of a table
+ * @bytes: memory budget; at least CELL_BYTES_MIN. 0: the table grows and evicts nothing
+ * @sample_class: catalog of the samples' classes, borrowed; must outlive the table
+ * @seed: seed of hash and draws, for tests; 0: a random one
+ */
+struct cell_table_config {
+	u64 bytes;
+	struct sample_class_catalog *sample_class;
+	u64 seed;
+};
+
+#define CELL_BYTES_MIN (64U << 10)
+
+struct cell_table;
+
+/**
+ * cell_table_new() - allocate an empty table
+ * @config: the configuration, copied
+ * @ret_table: the table; free it with cell_table_free()
+ *
+ * Return: 0; -EINVAL if the budget is too small; -ENOMEM.
+ */
+int cell_table_new(const struct cell_table_config *config, struct cell_table **ret_table);
+
+/** cell_table_free() - free @table, which may be NULL; returns NULL */
+struct cell_table *cell_table_free(struct cell_table *table);
+
+/** cell_table_clear() - remove all samples, and return the memory of a large table to the system */
+void cell_table_clear(struct cell_table *table);
+
+/** cell_owner() - combine the ids of a program (program-table.h) and a binary (binary-table.h) */
+static inline u64 cell_owner(u32 program, u32 binary)
+{
+	return (u64)program << 32 | binary;
+}
+
+static inline u64 cell_mix(u64 x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	return x ^ x >> 32;
+}
+
+/**
+ * cell_salt() - return the hash of an owner, computed once for many samples
+ * @table: the table, whose seed is secret: the profiled programs choose their offsets and must
+ *	not choose their sets
+ * @owner: by cell_owner()
+ */
+u64 cell_salt(const struct cell_table *table, u64 owner);
+
+/** cell_hash() - return the hash of a cell, from cell_salt() and its offset */
+static inline u64 cell_hash(u64 salt, u64 offset)
+{
+	return cell_mix(offset ^ salt);
+}
+
+/**
+ * cell_sample() - pack what a cell counts of a sample
+ * @sample_class: id of its class
+ * @total, @issue, @translation: latencies, cycles; 0 if the class has no such latency
+ */
+static inline u64 cell_sample(u16 sample_class, u16 total, u16 issue, u16 translation)
+{
+	/* SAMPLE_CLASS_OTHERS does not fit in 14 bits. No sample has the class 0. */
+	u64 number = sample_class == SAMPLE_CLASS_OTHERS ? 0 : sample_class;
+
+	return number << 48 | (u64)total << 32 | (u64)issue << 16 | translation;
+}
+
+/**
+ * cell_table_interval() - return the number of an interval
+ * @table: the table
+ * @interval: mean interval that samples are taken with; 0: unknown
+ * @unit: &enum sample_unit
+ *
+ * Call it only while the batch to fill next is empty. The number stays valid until the next call.
+ */
+u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit);
+
+/**
+ * cell_table_batch() - return the batch to fill next
+ *
+ * Its @count is 0. The pointer is valid until cell_table_add().
+ */
+struct cell_batch *cell_table_batch(struct cell_table *table);
+
+/**
+ * cell_table_add() - count the samples of the batch that cell_table_batch() returned
+ *
+ * The table prefetches what the samples need and counts them while later batches are filled. They
+ * are certain to be counted after cell_table_flush(). A batch without samples is ignored.
+ */
+void cell_table_add(struct cell_table *table);
+
+/** cell_table_flush() - count all samples of previous batches; call it before any other use */
+void cell_table_flush(struct cell_table *table);
+
+/** struct cell_table_stats - statistics of a table
+ * @cells: cells in use, without those of evicted samples
+ * @capacity: maximum of cells
+ * @bytes: memory in use
+ * @limit: the memory budget; 0 for none
+ * @evicted: evicted samples; the same number is the sum over the rows of evicted samples
+ * @evictions: cells that were evicted
+ * @refused: of @evicted, samples that no cell was replaced for
+ * @uncounted: of @evicted, samples without a row, because there was no memory for it
+ */
+struct cell_table_stats {
+	u64 cells;
+	u64 capacity;
+	u64 bytes;
+	u64 limit;
+	u64 evicted;
+	u64 evictions;
+	u64 refused;
+	u64 uncounted;
+};
+
+/** cell_table_stats() - copy the statistics */
+void cell_table_stats(const struct cell_table *table, struct cell_table_stats *ret_stats);
+
+/**
+ * struct cell_row - a cell, or the evicted samples of a program
+ * @program: id of the program; CELL_NO_PROGRAM
+ * @binary: id of the binary; CELL_UNMAPPED
+ * @offset: offset in the binary; for the kernel the address
+ * @evicted: the row has the evicted samples of the program; @binary and @offset are 0
+ * @rank: its rank; 0 for evicted samples
+ * @fill: private
+ * @cell: private
+ */
+struct cell_row {
+	u32 program;
+	u32 binary;
+	u64 offset;
+	bool evicted;
+	u16 rank;
+	u8 fill;
+	struct cell *cell;
+};
+
+/** struct cell_cursor - a position in the rows; all zeros is the start */
+struct cell_cursor {
+	u32 set;
+	u32 way;
+	u32 program;
+};
+
+/**
+ * cell_table_next() - return the next row
+ * @table: the table, flushed
+ * @cursor: the position, which advances
+ * @ret_row: the row; valid until a sample is counted
+ *
+ * Return: false after the last row.
+ */
+bool cell_table_next(const struct cell_table *table, struct cell_cursor *cursor,
+		     struct cell_row *ret_row);
+
+/**
+ * cell_table_find() - find the row of a cell
+ *
+ * Return: false if the cell has no samples.
+ */
+bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,
+		     struct cell_row *ret_row);
+
+/**
+ * struct cell_pair - samples of one class and latency
+ * @sample_class: id of the class; SAMPLE_CLASS_OTHERS
+ * @bucket: histogram bucket of the total latency; HISTOGRAM_NONE without it
+ * @count: number of samples
+ * @latency_sum: sum of their total latencies, cycles
+ */
+struct cell_pair {
+	u16 sample_class;
+	u8 bucket;
+	u64 count;
+	u64 latency_sum;
+};
+
+/**
+ * cell_row_each_pair() - call @fn for the pairs of a row
+ * @table: the table
+ * @row: the row
+ * @sessions: sessions whose samples are wanted, one bit each; samples of any of them
+ * @fn: the callback; it may get the same class and bucket more than once
+ * @ctx: its argument
+ */
+void cell_row_each_pair(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+			void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx);
+
+/**
+ * cell_row_add() - add the counters of a row to @to
+ *
+ * Issue and translation latency have one bucket per octave, as in the counters of functions.
+ * Parameters are those of cell_row_each_pair().
+ */
+void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+		  struct counters *to);
+
+/**
+ * struct cell_level - the loads and stores that one level served
+ * @latency: their total latencies; its count may be smaller than @count
+ * @count: number of samples
+ */
+struct cell_level {
+	u64 count;
+	struct histogram latency;
+};
+
+/**
+ * cell_row_add_levels() - add the loads and stores of a row to @to, by &enum spe_level
+ *
+ * The maxima are upper bounds: the end of the highest bucket in use.
+ */
+void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+			 struct cell_level to[static SPE_LEVELS]);
+
+/** cell_row_samples() - return the number of samples of a row */
+u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+
+/**
+ * cell_table_merge() - add all samples of @shard to @whole
+ * @whole: the table that readers see
+ * @shard: a flushed table, which does not change
+ *
+ * The programs and binaries of both have the same ids; each has its own sample classes. A merged
+ * table without evictions has the same counters as one that received all samples.
+ */
+void cell_table_merge(struct cell_table *whole, struct cell_table *shard);
+
+/**
+ * cell_table_forget_session() - remove the samples that only @session counts
+ * @table: the table, flushed
+ * @session: number of its bit, below CELL_SESSIONS
+ *
+ * Its bit may then be used for another session.
+ */
+void cell_table_forget_session(struct cell_table *table, unsigned int session);
+
+/**
+ * cell_table_save() - serialize all samples
+ * @table: the table, flushed
+ * @to: receives programs and binaries as their ids
+ */
+void cell_table_save(struct cell_table *table, struct serializer *to);
+
+/**
+ * struct cell_translation - what saved ids are now
+ * @program, @binary: current ids by saved id, or CELL_NO_PROGRAM and CELL_UNMAPPED
+ * @programs, @binaries: number of entries
+ */
+struct cell_translation {
+	const u32 *program;
+	const u32 *binary;
+	u32 programs;
+	u32 binaries;
+};
+
+/**
+ * cell_table_load() - add the samples of cell_table_save()
+ * @table: the table
+ * @from: the bytes, which may be hostile
+ * @translation: current ids; NULL: the saved ids are still right
+ *
+ * Return: 0; -EBADMSG; -ENOMEM. On failure some samples were added: call cell_table_clear().
+ */
+int cell_table_load(struct cell_table *table, struct deserializer *from,
+		    const struct cell_translation *translation);
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Moves cells from one table to another: when a shard is merged, and for the checkpoint. */
+#include "cell-table-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Saved rows begin with one of these. */
+enum saved_row {
+	SAVED_END,
+	SAVED_CELL,
+	SAVED_EVICTED,
+	SAVED_KINDS,
+};
+
+/**
+ * struct cell_source - another table, or a saved one
+ * @number: by class of the source, that in the table
+ * @interval: by interval of the source, that in the table
+ */
+struct cell_source {
+	u16 number[SAMPLE_CLASS_MAX + 1];
+	u8 interval[CELL_INTERVALS];
+};
+
+/**
+ * struct cell_target - where samples of a source go
+ * @cell: the cell, or that of the evicted samples of the program
+ * @slot: where the cell is in the index, if it is not that of evicted samples
+ */
+struct cell_target {
+	struct cell *cell;
+	struct cell_slot slot;
+	bool evicted;
+};
+
+static struct cell_target target_get(struct cell_table *t, u64 owner, u64 offset, u32 rank,
+				     bool evicted)
+{
+	struct cell_target target = { .evicted = evicted };
+
+	if (!evicted)
+		target.cell = cell_insert(t, cell_hash(cell_salt(t, owner), offset), owner, offset,
+					  rank ? rank : 1, &target.slot);
+	if (target.cell)
+		return target;
+	target.evicted = true;
+	target.cell = cell_evicted_get(t, (u32)(owner >> 32));
+	return target;
+}
+
+static void target_log(struct cell_table *t, const struct cell_target *target, u64 sample,
+		       u8 sessions, u8 interval)
+{
+	if (target->evicted)
+		cell_evicted_log(t, cell_program(target->cell), sample, sessions, interval);
+	else
+		cell_log_add(t, target->cell, target->slot, sample, sessions, interval);
+}
+
+static u64 sample_renumber(u64 sample, const u16 *numbers)
+{
+	u64 number = numbers[sample_class_number(sample)];
+
+	return (sample & ~(0xffffULL << 48)) | number << 48;
+}
+
+/* Return the number that stands for a class in pairs and packed samples. */
+static u16 class_number(u16 id)
+{
+	return id == SAMPLE_CLASS_OTHERS ? 0 : id;
+}
+
+/* Merge */
+
+static void source_of_shard(struct cell_table *whole, const struct cell_table *shard,
+			    struct cell_source *ret)
+{
+	ret->number[0] = 0;
+	for (u32 i = 1; i <= shard->sample_class->used; i++) {
+		const struct sample_class *from = &shard->sample_class->at[i];
+
+		ret->number[i] = class_number(sample_class_restore(
+			whole->sample_class, from->events, sample_class_content(from)));
+	}
+	/* A table has as many numbers as its shard, so none is reused while these are added. */
+	if (whole->intervals + shard->intervals > CELL_INTERVALS) {
+		cell_fold_logs(whole);
+		whole->intervals = 0;
+	}
+	for (u32 i = 0; i < shard->intervals; i++)
+		ret->interval[i] = cell_table_interval(whole, shard->interval[i].interval,
+						       shard->interval[i].unit);
+}
+
+static void row_merge(struct cell_table *whole, const struct cell_table *shard,
+		      const struct cell_row *row, const struct cell_source *source)
+{
+	const struct cell *from = row->cell;
+	struct cell_target target =
+		target_get(whole, from->owner, from->offset, row->rank, row->evicted);
+	const struct cell_counters *n;
+
+	for (unsigned int i = 0; i < row->fill; i++)
+		target_log(whole, &target, sample_renumber(from->sample[i], source->number),
+			   from->sessions[i], source->interval[from->interval]);
+	for (u32 line = from->counters; line; line = n->next) {
+		n = counters_at(shard, line);
+		cell_absorb(whole, target.cell, shard, n, source->number);
+	}
+	/* The samples of the log are in the rank already. */
+	if (!target.evicted && row->rank > row->fill)
+		cell_rank_add(target.slot, row->rank - row->fill);
+}
+
+void cell_table_merge(struct cell_table *whole, struct cell_table *shard)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_source source;
+	struct cell_row row;
+
+	cell_table_flush(whole);
+	source_of_shard(whole, shard, &source);
+	while (cell_table_next(shard, &cursor, &row))
+		row_merge(whole, shard, &row, &source);
+	whole->stats.uncounted += shard->stats.uncounted;
+}
+
+/* Sessions */
+
+static void log_forget(struct cell *c, u8 *fill, u8 bit)
+{
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < *fill; i++) {
+		u8 sessions = c->sessions[i] & (u8)~bit;
+
+		if (!sessions)
+			continue;
+		c->sessions[left] = sessions;
+		c->sample[left++] = c->sample[i];
+	}
+	*fill = (u8)left;
+}
+
+/* Rebuild the list of counters: counters whose sessions are now equal are added up. */
+static void counters_forget(struct cell_table *t, struct cell *c, u8 bit)
+{
+	struct cell before = { .counters = c->counters, .owner = c->owner };
+	struct cell_counters *n;
+
+	c->counters = 0;
+	for (u32 line = before.counters; line; line = n->next) {
+		n = counters_at(t, line);
+		n->sessions &= (u8)~bit;
+		if (n->sessions)
+			cell_absorb(t, c, t, n, NULL);
+	}
+	cell_counters_put(t, &before);
+}
+
+static bool counters_have(const struct cell_table *t, const struct cell *c, u8 bit)
+{
+	const struct cell_counters *n;
+
+	for (u32 line = c->counters; line; line = n->next) {
+		n = counters_at(t, line);
+		if (n->sessions & bit)
+			return true;
+	}
+	return false;
+}
+
+void cell_table_forget_session(struct cell_table *table, unsigned int session)
+{
+	u8 bit = (u8)(1U << session);
+
+	for (u32 i = 0; i < table->sets; i++) {
+		for (unsigned int k = 0; k < CELL_WAYS; k++) {
+			struct cell *c = &table->cells[table->set[i].cell[k]];
+
+			if (!table->set[i].cell[k])
+				continue;
+			log_forget(c, &table->set[i].fill[k], bit);
+			if (counters_have(table, c, bit))
+				counters_forget(table, c, bit);
+		}
+	}
+	for (u32 i = 0; i < table->evicted_programs; i++) {
+		if (!table->evicted[i])
+			continue;
+		log_forget(table->evicted[i], &table->evicted[i]->fill, bit);
+		counters_forget(table, table->evicted[i], bit);
+	}
+}
+
+/* Save */
+
+static void counters_save(const struct cell_table *t, const struct cell_counters *n,
+			  struct serializer *to)
+{
+	const struct small_pair *small = small_pairs(t, n);
+	const struct large_pair *large = large_pairs(t, n);
+	u32 smalls = small_size(n), larges = large_size(n);
+	u64 octaves[CELL_LATENCIES * CELL_OCTAVES];
+
+	serialize_u64(to, n->sessions);
+	for (unsigned int i = 0; i < ARRAY_SIZE(octaves); i++)
+		octaves[i] = n->octave[i / CELL_OCTAVES][i % CELL_OCTAVES];
+	serialize_array(to, octaves, ARRAY_SIZE(octaves));
+	serialize_array(to, n->latency_sum, CELL_LATENCIES);
+	serialize_array(to, n->weight, UNITS);
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
+		serialize_u64(to, n->max[i]);
+	serialize_u64(to, (u64)n->small_used + n->large_used);
+	for (u32 i = 0; i < smalls; i++) {
+		if (!small[i].head)
+			continue;
+		serialize_u64(to, small[i].head >> SMALL_COUNT_BITS);
+		serialize_u64(to, small[i].head & SMALL_COUNT_MAX);
+		serialize_u64(to, small[i].sum);
+	}
+	for (u32 i = 0; i < larges; i++) {
+		if (!large[i].head)
+			continue;
+		serialize_u64(to, large[i].head >> LARGE_COUNT_BITS);
+		serialize_u64(to, large[i].head & LARGE_COUNT_MAX);
+		serialize_u64(to, large[i].sum);
+	}
+}
+
+static void row_save(const struct cell_table *t, const struct cell_row *row, struct serializer *to)
+{
+	const struct cell *c = row->cell;
+	const struct cell_counters *n;
+
+	serialize_u64(to, row->evicted ? SAVED_EVICTED : SAVED_CELL);
+	serialize_u64(to, cell_program(c));
+	serialize_u64(to, cell_binary(c));
+	serialize_u64(to, c->offset);
+	serialize_u64(to, row->rank);
+	serialize_u64(to, row->fill);
+	serialize_u64(to, c->interval);
+	for (unsigned int i = 0; i < row->fill; i++) {
+		serialize_u64(to, c->sessions[i]);
+		serialize_u64(to, c->sample[i]);
+	}
+	/* No counters have no sessions. */
+	for (u32 line = c->counters; line; line = n->next) {
+		n = counters_at(t, line);
+		counters_save(t, n, to);
+	}
+	serialize_u64(to, 0);
+}
+
+void cell_table_save(struct cell_table *table, struct serializer *to)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	serialize_u64(to, table->sample_class->used);
+	for (u32 i = 1; i <= table->sample_class->used; i++) {
+		serialize_u64(to, table->sample_class->at[i].events);
+		serialize_u64(to, sample_class_content(&table->sample_class->at[i]));
+	}
+	serialize_u64(to, table->intervals);
+	for (u32 i = 0; i < table->intervals; i++) {
+		serialize_u64(to, table->interval[i].interval);
+		serialize_u64(to, table->interval[i].unit);
+	}
+	serialize_u64(to, table->stats.uncounted);
+	while (cell_table_next(table, &cursor, &row))
+		row_save(table, &row, to);
+	serialize_u64(to, SAVED_END);
+}
+
+/* Load */
+
+struct cell_loader {
+	struct cell_table *table;
+	struct deserializer *from;
+	const struct cell_translation *translation;
+	struct cell_source source;
+	u32 classes;
+	u32 intervals;
+};
+
+static void classes_load(struct cell_loader *l)
+{
+	l->classes = (u32)deserialize_below(l->from, SAMPLE_CLASS_MAX + 1);
+	l->source.number[0] = 0;
+	for (u32 i = 1; i <= l->classes; i++) {
+		u64 events = deserialize_u64(l->from);
+		u32 content = (u32)deserialize_below(l->from, UINT32_MAX);
+		u16 id = sample_class_restore(l->table->sample_class, events, content);
+
+		l->from->bad |= !id;
+		l->source.number[i] = class_number(id);
+	}
+}
+
+static void intervals_load(struct cell_loader *l)
+{
+	l->intervals = (u32)deserialize_below(l->from, CELL_INTERVALS + 1);
+	cell_table_flush(l->table);
+	if (l->table->intervals + l->intervals > CELL_INTERVALS) {
+		cell_fold_logs(l->table);
+		l->table->intervals = 0;
+	}
+	for (u32 i = 0; i < l->intervals; i++) {
+		u32 interval = (u32)deserialize_below(l->from, 1ULL << 32);
+		u8 unit = (u8)deserialize_below(l->from, UNITS);
+
+		l->source.interval[i] = cell_table_interval(l->table, interval, unit);
+	}
+}
+
+/* Read the number of a class. A hostile one is bad; the class of others is 0. */
+static u16 number_load(struct cell_loader *l, u64 number)
+{
+	l->from->bad |= number > l->classes;
+	return l->from->bad ? 0 : l->source.number[number];
+}
+
+static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counters *n, u64 pairs)
+{
+	while (pairs-- && !l->from->bad) {
+		u32 key = (u32)deserialize_below(l->from, LARGE_OCTAVES * (CELL_LATENCIES + 1));
+		u64 count = deserialize_below(l->from, LARGE_COUNT_FULL);
+		u64 sum = deserialize_u64(l->from);
+
+		l->from->bad |= sum > count * UINT16_MAX;
+		if (key >= LARGE_OCTAVES) {
+			l->from->bad |= key % LARGE_OCTAVES >= CELL_OCTAVES;
+			if (!l->from->bad)
+				cell_octave_add(l->table, c, n, key / LARGE_OCTAVES - 1,
+						key % LARGE_OCTAVES, count);
+			continue;
+		}
+		key = pair_key(number_load(l, key >> PAIR_BUCKET_BITS), key & HISTOGRAM_NONE);
+		if (l->from->bad)
+			return;
+		cell_pair_add(l->table, c, n, key, count, sum);
+	}
+}
+
+/* Load the counters of one set of sessions. Returns false after the last ones. */
+static bool counters_load(struct cell_loader *l, struct cell *c)
+{
+	u64 octaves[CELL_LATENCIES * CELL_OCTAVES], sums[CELL_LATENCIES], weight[UNITS];
+	u8 sessions = (u8)deserialize_below(l->from, 1U << CELL_SESSIONS);
+	struct cell_counters *n;
+
+	if (!sessions)
+		return false;
+	deserialize_array(l->from, octaves, ARRAY_SIZE(octaves));
+	deserialize_array(l->from, sums, ARRAY_SIZE(sums));
+	deserialize_array(l->from, weight, ARRAY_SIZE(weight));
+	n = cell_counters_get(l->table, c, sessions);
+	/* The table is smaller than the saved one. */
+	if (!n) {
+		c = cell_evicted_get(l->table, cell_program(c));
+		n = cell_counters_get(l->table, c, sessions);
+	}
+	if (!n) {
+		l->from->bad = true;
+		return false;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(octaves); i++)
+		cell_octave_add(l->table, c, n, i / CELL_OCTAVES, i % CELL_OCTAVES,
+				octaves[i] & UINT16_MAX);
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		n->latency_sum[i] += sums[i];
+	for (unsigned int i = 0; i < UNITS; i++)
+		n->weight[i] += weight[i];
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		u16 max = (u16)deserialize_below(l->from, 1U << 16);
+
+		n->max[i] = max > n->max[i] ? max : n->max[i];
+	}
+	pairs_load(l, c, n, deserialize_below(l->from, 1U << 17));
+	return !l->from->bad;
+}
+
+static u32 translate(const u32 *ids, u32 count, u32 id, u32 otherwise)
+{
+	return id < count ? ids[id] : otherwise;
+}
+
+static u64 owner_load(struct cell_loader *l)
+{
+	u32 program = (u32)deserialize_below(l->from, 1ULL << 32);
+	u32 binary = (u32)deserialize_below(l->from, 1ULL << 32);
+	const struct cell_translation *t = l->translation;
+
+	if (t) {
+		program = translate(t->program, t->programs, program, CELL_NO_PROGRAM);
+		binary = translate(t->binary, t->binaries, binary, CELL_UNMAPPED);
+	}
+	/* Program ids are small; a hostile one must not cost memory. */
+	l->from->bad |= program != CELL_NO_PROGRAM && program >= CELL_PROGRAMS_MAX;
+	return cell_owner(program, binary);
+}
+
+static void log_load(struct cell_loader *l, const struct cell_target *target, u64 fill)
+{
+	u8 interval = (u8)deserialize_below(l->from, CELL_INTERVALS);
+
+	l->from->bad |= fill && interval >= l->intervals;
+	while (fill-- && !l->from->bad) {
+		u8 sessions = (u8)deserialize_below(l->from, 1U << CELL_SESSIONS);
+		u64 sample = deserialize_u64(l->from);
+		u16 number = number_load(l, sample_class_number(sample));
+
+		l->from->bad |= !sessions;
+		if (l->from->bad)
+			return;
+		sample = (sample & ~(0xffffULL << 48)) | (u64)number << 48;
+		target_log(l->table, target, sample, sessions, l->source.interval[interval]);
+	}
+}
+
+/* Returns false after the last row, and if the bytes are bad. */
+static bool row_load(struct cell_loader *l)
+{
+	u64 kind = deserialize_below(l->from, SAVED_KINDS);
+	struct cell_target target;
+	u64 owner, offset, fill;
+	u32 rank;
+
+	if (kind == SAVED_END)
+		return false;
+	owner = owner_load(l);
+	offset = deserialize_u64(l->from);
+	rank = (u32)deserialize_below(l->from, UINT16_MAX);
+	fill = deserialize_below(l->from, CELL_LOG + 1);
+	if (l->from->bad)
+		return false;
+	target = target_get(l->table, owner, offset, rank, kind == SAVED_EVICTED);
+	log_load(l, &target, fill);
+	while (!l->from->bad && counters_load(l, target.cell))
+		;
+	if (!target.evicted && rank > fill)
+		cell_rank_add(target.slot, rank - (u32)fill);
+	return !l->from->bad;
+}
+
+int cell_table_load(struct cell_table *table, struct deserializer *from,
+		    const struct cell_translation *translation)
+{
+	struct cell_loader *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return -ENOMEM;
+	*l = (struct cell_loader){ .table = table, .from = from, .translation = translation };
+	classes_load(l);
+	intervals_load(l);
+	table->stats.uncounted += deserialize_u64(from);
+	while (row_load(l))
+		;
+	free(l);
+	return from->bad ? -EBADMSG : 0;
+}

@@ -1,0 +1,863 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of cells against counters that the test computes from the same samples: each cell is
+ * exact while nothing is evicted, and sums over all rows are exact in any case.
+ */
+#include "test.h"
+
+#include "profile/cell-table.h"
+#include "profile/location-table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLASSES	  60 /* more than a small hash table of pairs holds */
+#define PROGRAMS  5
+#define BINARIES  3
+#define OFFSETS	  20
+#define CELLS	  (PROGRAMS * BINARIES * OFFSETS)
+#define ALL	  UINT8_MAX
+#define SESSION_A 1
+#define SESSION_B 2
+#define SEED	  0x123456789abcdefULL
+
+static u64 random_state = 88172645463325252ULL;
+
+static u64 random_next(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+struct fixture {
+	struct sample_class_catalog catalog;
+	u16 ids[CLASSES];
+};
+
+static void catalog_fill(struct sample_class_catalog *catalog, u16 *ids, bool reversed)
+{
+	assert_int_equal(sample_class_init(catalog), 0);
+	for (u32 n = 0; n < CLASSES; n++) {
+		u32 i = reversed ? CLASSES - 1 - n : n;
+		u64 present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
+			      (i % 3 ? SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) : 0) |
+			      (i % 5 ? SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION) : 0);
+		u64 key = sample_class_key(i % 11 ? present : SPE_HAS_EVENTS | SPE_HAS_OP,
+					   i & 1 ? SPE_OP_BRANCH : SPE_OP_LOAD_STORE, 0, 0, 0);
+
+		ids[i] = sample_class_find(catalog, i * 4, key, NULL);
+		assert_int_not_equal(ids[i], 0);
+	}
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	catalog_fill(&f->catalog, f->ids, false);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_class_deinit(&f->catalog);
+	free(f);
+	return 0;
+}
+
+/** struct truth - a sample as the test draws it; @class is an index of &fixture.ids */
+struct truth {
+	u32 program;
+	u32 binary;
+	u64 offset;
+	u32 sample_class;
+	u16 latency[PROFILE_LATENCIES];
+	u32 interval;
+	u8 unit;
+	u8 sessions;
+};
+
+static u32 cell_index(const struct truth *s)
+{
+	return (s->program * BINARIES + s->binary) * OFFSETS + (u32)s->offset / 4;
+}
+
+/* Few cells have most samples, so that some counts overflow, and some cells have only a log. */
+static struct truth truth_draw(void)
+{
+	u64 r = random_next();
+	u32 heavy = r >> 60 ? 3 : UINT32_MAX;
+	struct truth s = {
+		.program = (u32)(r & heavy) % PROGRAMS,
+		.binary = (u32)(r >> 8 & heavy) % BINARIES,
+		.offset = 4 * ((u32)(r >> 16 & heavy) % OFFSETS),
+		.sample_class = (u32)(r >> 24) % (r & 1 ? 3 : CLASSES),
+		.interval = 4096,
+		.unit = UNIT_INSTRUCTIONS,
+		.sessions = SESSION_A,
+	};
+
+	/* A table with a budget limits the pairs of class and total latency. */
+	s.latency[PROFILE_TOTAL] = (u16)(1 + 1000 * (r >> 40 & 3));
+	for (unsigned int i = PROFILE_TOTAL + 1; i < PROFILE_LATENCIES; i++)
+		s.latency[i] = (u16)(r >> (44 + 2 * i) & 3 ? 20 : random_next() >> 48);
+	return s;
+}
+
+static void truth_add(struct counters *want, const struct sample_class_catalog *catalog,
+		      const u16 *ids, const struct truth *s)
+{
+	const struct sample_class *t = sample_class_of(catalog, ids[s->sample_class]);
+	u64 counts[SAMPLE_COUNTS];
+	u8 ones[SAMPLE_COUNTS];
+
+	want->samples++;
+	want->weight[s->unit] += s->interval;
+	memcpy(counts, &want->counts, sizeof(counts));
+	memcpy(ones, t->ones, sizeof(ones));
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
+		counts[i] += ones[i];
+	memcpy(&want->counts, counts, sizeof(counts));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		struct histogram *h = &want->latency[i];
+		u16 value = t->absent[i] ? 0 : s->latency[i];
+		unsigned int octave = 3, bucket = t->absent[i] ?: histogram_bucket(value);
+
+		/* Issue and translation latency are counted by octave, up to 2^13 and above. */
+		while (i != PROFILE_TOTAL && octave < 15 && 1U << (octave - 1) < value)
+			octave++;
+		if (i != PROFILE_TOTAL && value > 2)
+			bucket = 4 * octave - 6;
+		h->count += !t->absent[i];
+		h->sum += value;
+		h->max = value > h->max ? value : h->max;
+		if (i == PROFILE_TOTAL || !t->absent[i])
+			h->bucket[bucket]++;
+	}
+}
+
+static u64 packed(const struct sample_class_catalog *catalog, u16 id, const u16 *latency)
+{
+	const struct sample_class *t = sample_class_of(catalog, id);
+
+	return cell_sample(id, t->absent[0] ? 0 : latency[0], t->absent[1] ? 0 : latency[1],
+			   t->absent[2] ? 0 : latency[2]);
+}
+
+/* Pass a sample to the table as the decode stage does, in batches. */
+static void table_count(struct cell_table *t, const struct sample_class_catalog *catalog,
+			const u16 *ids, const struct truth *s)
+{
+	struct cell_batch *b = cell_table_batch(t);
+	u64 owner = cell_owner(s->program, s->binary);
+	u8 interval;
+	u32 i;
+
+	if (b->count && (b->count == CELL_BATCH || random_next() % 64 == 0)) {
+		cell_table_add(t);
+		b = cell_table_batch(t);
+	}
+	/* A new interval begins a new batch. */
+	if (b->count && s->interval != 4096) {
+		cell_table_add(t);
+		b = cell_table_batch(t);
+	}
+	interval =
+		b->count ? b->interval[b->count - 1] : cell_table_interval(t, s->interval, s->unit);
+	i = b->count++;
+	b->owner[i] = owner;
+	b->offset[i] = s->offset;
+	b->hash[i] = cell_hash(cell_salt(t, owner), s->offset);
+	b->sample[i] = packed(catalog, ids[s->sample_class], s->latency);
+	b->sessions[i] = s->sessions;
+	b->interval[i] = interval;
+	if (s->interval != 4096)
+		cell_table_add(t);
+}
+
+static struct cell_table *table_new(struct sample_class_catalog *catalog, u64 bytes)
+{
+	const struct cell_table_config config = { .bytes = bytes,
+						  .sample_class = catalog,
+						  .seed = SEED };
+	struct cell_table *t;
+
+	assert_int_equal(cell_table_new(&config, &t), 0);
+	return t;
+}
+
+static void assert_counters(const struct counters *got, const struct counters *want)
+{
+	assert_int_equal(got->samples, want->samples);
+	assert_memory_equal(got->weight, want->weight, sizeof(got->weight));
+	assert_memory_equal(&got->counts, &want->counts, sizeof(got->counts));
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		assert_int_equal(got->latency[i].sum, want->latency[i].sum);
+		assert_int_equal(got->latency[i].max, want->latency[i].max);
+		assert_int_equal(got->latency[i].count, want->latency[i].count);
+		assert_memory_equal(got->latency[i].bucket, want->latency[i].bucket,
+				    sizeof(got->latency[i].bucket));
+	}
+}
+
+/* Compare each cell with @want, and check that there is no other cell. */
+static void assert_cells(const struct cell_table *t, u8 sessions,
+			 const struct counters want[static CELLS])
+{
+	static const struct counters none;
+	struct cell_row row;
+	u64 samples = 0, wanted = 0;
+
+	for (u32 i = 0; i < CELLS; i++) {
+		u64 owner = cell_owner(i / OFFSETS / BINARIES, i / OFFSETS % BINARIES);
+		struct counters got = { 0 };
+
+		if (cell_table_find(t, owner, i % OFFSETS * 4, &row)) {
+			cell_row_add(t, &row, sessions, &got);
+			assert_int_equal(got.samples, cell_row_samples(t, &row, sessions));
+		}
+		assert_counters(&got, want[i].samples ? &want[i] : &none);
+		wanted += want[i].samples;
+	}
+	for (struct cell_cursor cursor = { 0 }; cell_table_next(t, &cursor, &row);) {
+		samples += cell_row_samples(t, &row, sessions);
+		assert_false(row.evicted);
+	}
+	assert_int_equal(samples, wanted);
+}
+
+static struct counters *counters_new(u32 count)
+{
+	struct counters *c = calloc(count, sizeof(*c));
+
+	assert_non_null(c);
+	return c;
+}
+
+/* Without evictions each counter of each cell is exact, with a budget and without one. */
+static void test_exact(void **state)
+{
+	static const u64 budgets[] = { 0, 4U << 20 };
+	struct counters *want = counters_new(CELLS);
+	struct fixture *f = *state;
+
+	for (u32 k = 0; k < ARRAY_SIZE(budgets); k++) {
+		struct cell_table *t = table_new(&f->catalog, budgets[k]);
+
+		for (u32 round = 0; round < 2; round++) {
+			memset(want, 0, CELLS * sizeof(*want));
+			for (u32 i = 0; i < 600000; i++) {
+				struct truth s = truth_draw();
+
+				truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
+				table_count(t, &f->catalog, f->ids, &s);
+			}
+			cell_table_add(t);
+			cell_table_flush(t);
+			assert_cells(t, ALL, want);
+			cell_table_clear(t);
+		}
+		cell_table_free(t);
+	}
+	free(want);
+}
+
+/* One cell has so many samples that all small counters overflow, some of them more than once. */
+static void test_overflow(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	struct counters *want = counters_new(CELLS);
+
+	for (u32 i = 0; i < 1000000; i++) {
+		struct truth s = { .sample_class = 1 + i % 2,
+				   .interval = 4096,
+				   .unit = UNIT_INSTRUCTIONS,
+				   .sessions = SESSION_A,
+				   .latency = { i % 3, UINT16_MAX, i % 2 } };
+
+		truth_add(&want[0], &f->catalog, f->ids, &s);
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	assert_cells(t, ALL, want);
+	cell_table_free(t);
+	free(want);
+}
+
+/* A table that grows through many sizes of its index loses no cell. */
+static void test_grows(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	struct cell_table_stats stats;
+	const u32 cells = 100000;
+	struct cell_row row;
+
+	for (u32 i = 0; i < 3 * cells; i++) {
+		struct truth s = { .program = i % cells % 7,
+				   .binary = i % cells % 11,
+				   .offset = i % cells,
+				   .interval = 4096,
+				   .unit = UNIT_INSTRUCTIONS,
+				   .sessions = SESSION_A };
+
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	cell_table_stats(t, &stats);
+	assert_int_equal(stats.cells, cells);
+	assert_int_equal(stats.evicted, 0);
+	for (u32 i = 0; i < cells; i++) {
+		assert_true(cell_table_find(t, cell_owner(i % 7, i % 11), i, &row));
+		assert_int_equal(cell_row_samples(t, &row, ALL), 3);
+	}
+	cell_table_free(t);
+}
+
+/* Sum all rows: of the machine, and of each program. */
+static void table_sum(const struct cell_table *t, u8 sessions, struct counters *machine,
+		      struct counters *programs)
+{
+	struct cell_row row;
+
+	for (struct cell_cursor cursor = { 0 }; cell_table_next(t, &cursor, &row);) {
+		cell_row_add(t, &row, sessions, machine);
+		assert_in_range(row.program, 0, PROGRAMS - 1);
+		cell_row_add(t, &row, sessions, &programs[row.program]);
+	}
+}
+
+/*
+ * Many more cells than the budget holds: memory stays within it, and the sums over all rows, and
+ * over those of each program, are exact.
+ */
+static void test_evicts(void **state)
+{
+	static const u64 budgets[] = { CELL_BYTES_MIN, 256U << 10, 1U << 20 };
+	struct fixture *f = *state;
+
+	for (u32 k = 0; k < ARRAY_SIZE(budgets); k++) {
+		struct counters *want = counters_new(PROGRAMS + 1);
+		struct counters *got = counters_new(PROGRAMS + 1);
+		struct cell_table *t = table_new(&f->catalog, budgets[k]);
+		struct cell_table_stats stats;
+
+		for (u32 i = 0; i < 400000; i++) {
+			struct truth s = truth_draw();
+
+			if (i % 4)
+				s.offset = 4 * (random_next() % 50000);
+			truth_add(&want[PROGRAMS], &f->catalog, f->ids, &s);
+			truth_add(&want[s.program], &f->catalog, f->ids, &s);
+			table_count(t, &f->catalog, f->ids, &s);
+		}
+		cell_table_add(t);
+		cell_table_flush(t);
+		table_sum(t, ALL, &got[PROGRAMS], got);
+		for (u32 i = 0; i <= PROGRAMS; i++)
+			assert_counters(&got[i], &want[i]);
+		cell_table_stats(t, &stats);
+		assert_true(stats.evicted > 10000);
+		assert_true(stats.refused > 1000 && stats.refused < stats.evicted);
+		assert_true(stats.evictions > 1000);
+		assert_int_equal(stats.uncounted, 0);
+		/* The cells of evicted samples are beyond the budget. */
+		assert_true(stats.bytes < budgets[k] + PROGRAMS * 40000 + 20000);
+		cell_table_free(t);
+		free(want);
+		free(got);
+	}
+}
+
+#define STREAM_OFFSETS 50000U
+#define STREAM_TOP     32U
+
+/* The heaviest of a hundred times as many locations as cells are in the table. */
+static void test_heaviest(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 168U << 10);
+	u64 counted[STREAM_TOP] = { 0 };
+	struct cell_table_stats stats;
+	struct cell_row row;
+	u32 found = 0;
+
+	for (u32 i = 0; i < 1000000; i++) {
+		double share = (double)(random_next() >> 11) * 0x1p-53;
+		struct truth s = { .offset = (u64)pow(STREAM_OFFSETS, share) - 1,
+				   .interval = 4096,
+				   .unit = UNIT_INSTRUCTIONS,
+				   .sessions = SESSION_A };
+
+		if (s.offset < STREAM_TOP)
+			counted[s.offset]++;
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	cell_table_stats(t, &stats);
+	assert_in_range(stats.capacity, 400, 600);
+	for (u32 i = 0; i < STREAM_TOP; i++)
+		found += cell_table_find(t, 0, i, &row) &&
+			 cell_row_samples(t, &row, ALL) * 10 > counted[i] * 9;
+	print_message("%u of the %u heaviest, %.1f %% evicted\n", found, STREAM_TOP,
+		      (double)stats.evicted / 1e4);
+	assert_true(found >= STREAM_TOP - 4);
+	cell_table_free(t);
+}
+
+/* Each session has its own counters, and a forgotten one leaves those of the others unchanged. */
+static void test_sessions(void **state)
+{
+	struct counters *want[3] = { counters_new(CELLS), counters_new(CELLS),
+				     counters_new(CELLS) };
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	struct counters *none = counters_new(CELLS);
+
+	for (u32 i = 0; i < 300000; i++) {
+		struct truth s = truth_draw();
+
+		s.sessions = 1 + random_next() % 3;
+		for (u32 k = 0; k < 2; k++)
+			if (s.sessions >> k & 1)
+				truth_add(&want[k][cell_index(&s)], &f->catalog, f->ids, &s);
+		truth_add(&want[2][cell_index(&s)], &f->catalog, f->ids, &s);
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	assert_cells(t, SESSION_A, want[0]);
+	assert_cells(t, SESSION_B, want[1]);
+	assert_cells(t, SESSION_A | SESSION_B, want[2]);
+	cell_table_forget_session(t, 1);
+	assert_cells(t, SESSION_A, want[0]);
+	assert_cells(t, SESSION_B, none);
+	cell_table_forget_session(t, 0);
+	assert_cells(t, ALL, none);
+	cell_table_free(t);
+	free(none);
+	for (u32 k = 0; k < 3; k++)
+		free(want[k]);
+}
+
+/* Weights are exact with more intervals than have numbers. */
+static void test_intervals(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 1U << 20);
+	struct counters *want = counters_new(CELLS);
+
+	for (u32 i = 0; i < 100000; i++) {
+		struct truth s = truth_draw();
+
+		if (i % 3 == 0) {
+			s.interval = 5000 + i % 600 * 7;
+			s.unit = i % 2 ? UNIT_MICRO_OPS : UNIT_INSTRUCTIONS;
+		}
+		truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	assert_cells(t, ALL, want);
+	cell_table_free(t);
+	free(want);
+}
+
+#define SHARDS 3
+
+/* Shards with other numbers of their classes add up to the table that counts everything. */
+static void test_merge(void **state)
+{
+	struct sample_class_catalog catalogs[SHARDS] = { 0 };
+	u16 ids[SHARDS][CLASSES];
+	struct cell_table *shards[SHARDS], *whole;
+	struct counters *want = counters_new(CELLS);
+	struct fixture *f = *state;
+
+	whole = table_new(&f->catalog, 0);
+	for (u32 i = 0; i < SHARDS; i++) {
+		catalog_fill(&catalogs[i], ids[i], i & 1);
+		shards[i] = table_new(&catalogs[i], i ? 4U << 20 : 0);
+	}
+	for (u32 i = 0; i < 400000; i++) {
+		struct truth s = truth_draw();
+		u32 k = random_next() % SHARDS;
+
+		s.sessions = 1 + k % 2;
+		s.interval = i % 1000 ? 4096 : 5000 + i / 1000 % 300;
+		truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
+		table_count(shards[k], &catalogs[k], ids[k], &s);
+		if (i % 50000 != 7)
+			continue;
+		cell_table_add(shards[k]);
+		cell_table_flush(shards[k]);
+		cell_table_merge(whole, shards[k]);
+		cell_table_clear(shards[k]);
+	}
+	for (u32 i = 0; i < SHARDS; i++) {
+		cell_table_add(shards[i]);
+		cell_table_flush(shards[i]);
+		cell_table_merge(whole, shards[i]);
+		cell_table_free(shards[i]);
+		sample_class_deinit(&catalogs[i]);
+	}
+	assert_cells(whole, ALL, want);
+	cell_table_free(whole);
+	free(want);
+}
+
+static void machine_assert(const struct cell_table *t, const struct counters *want)
+{
+	struct counters *got = counters_new(PROGRAMS + 1);
+
+	table_sum(t, ALL, &got[PROGRAMS], got);
+	assert_counters(&got[PROGRAMS], want);
+	free(got);
+}
+
+/* A merge into a table that is too small evicts, and loses no sample. */
+static void test_merge_evicts(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *whole = table_new(&f->catalog, CELL_BYTES_MIN);
+	struct cell_table *shard = table_new(&f->catalog, 0);
+	struct counters *want = counters_new(1);
+	struct cell_table_stats stats;
+
+	for (u32 i = 0; i < 200000; i++) {
+		struct truth s = truth_draw();
+
+		if (i % 2)
+			s.offset = 4 * (random_next() % 10000);
+		truth_add(want, &f->catalog, f->ids, &s);
+		table_count(shard, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(shard);
+	cell_table_flush(shard);
+	cell_table_merge(whole, shard);
+	cell_table_stats(whole, &stats);
+	assert_true(stats.evicted > 1000);
+	machine_assert(whole, want);
+	cell_table_free(whole);
+	cell_table_free(shard);
+	free(want);
+}
+
+static u8 *saved(struct cell_table *t, size_t *ret_len)
+{
+	struct serializer to = { .at = malloc(16U << 20), .room = 16U << 20 };
+
+	assert_non_null(to.at);
+	cell_table_save(t, &to);
+	assert_false(to.full);
+	*ret_len = to.len;
+	return to.at;
+}
+
+/* A restored table is the saved one, also where classes have other numbers or samples were evicted. */
+static void test_save(void **state)
+{
+	static const u64 budgets[] = { 0, 4U << 20, CELL_BYTES_MIN };
+	struct fixture *f = *state;
+
+	for (u32 k = 0; k < ARRAY_SIZE(budgets); k++) {
+		struct counters *want = counters_new(CELLS), *machine = counters_new(1);
+		struct cell_table *t = table_new(&f->catalog, budgets[k]), *next;
+		struct sample_class_catalog catalog = { 0 };
+		u16 ids[CLASSES];
+		struct deserializer from = { 0 };
+		u8 *bytes;
+
+		catalog_fill(&catalog, ids, true);
+		for (u32 i = 0; i < 200000; i++) {
+			struct truth s = truth_draw();
+
+			s.interval = i % 1000 ? 4096 : 5000 + i / 1000;
+			truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
+			truth_add(machine, &f->catalog, f->ids, &s);
+			table_count(t, &f->catalog, f->ids, &s);
+		}
+		cell_table_add(t);
+		cell_table_flush(t);
+		bytes = saved(t, &from.len);
+		from.at = bytes;
+		next = table_new(&catalog, budgets[k]);
+		assert_int_equal(cell_table_load(next, &from, NULL), 0);
+		assert_int_equal(from.pos, from.len);
+		machine_assert(next, machine);
+		if (k < 2)
+			assert_cells(next, ALL, want);
+		cell_table_free(next);
+		cell_table_free(t);
+		sample_class_deinit(&catalog);
+		free(bytes);
+		free(want);
+		free(machine);
+	}
+}
+
+/* Changed ids are translated. Rows of programs that no longer exist count for no program. */
+static void test_translation(void **state)
+{
+	static const u32 programs[] = { 7, CELL_NO_PROGRAM }, binaries[] = { 3, 9 };
+	const struct cell_translation translation = {
+		.program = programs, .programs = 2, .binary = binaries, .binaries = 2
+	};
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0), *next = table_new(&f->catalog, 0);
+	struct deserializer from = { 0 };
+	struct cell_row row;
+	u8 *bytes;
+
+	for (u32 i = 0; i < 300; i++) {
+		struct truth s = { .program = i % 3,
+				   .binary = i % 3,
+				   .offset = 16,
+				   .interval = 4096,
+				   .unit = UNIT_INSTRUCTIONS,
+				   .sessions = SESSION_A };
+
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	bytes = saved(t, &from.len);
+	from.at = bytes;
+	assert_int_equal(cell_table_load(next, &from, &translation), 0);
+	assert_true(cell_table_find(next, cell_owner(7, 3), 16, &row));
+	assert_int_equal(cell_row_samples(next, &row, ALL), 100);
+	assert_true(cell_table_find(next, cell_owner(CELL_NO_PROGRAM, 9), 16, &row));
+	assert_int_equal(cell_row_samples(next, &row, ALL), 100);
+	assert_true(cell_table_find(next, cell_owner(CELL_NO_PROGRAM, CELL_UNMAPPED), 16, &row));
+	assert_int_equal(cell_row_samples(next, &row, ALL), 100);
+	cell_table_free(t);
+	cell_table_free(next);
+	free(bytes);
+}
+
+/* Bytes that end early are refused. A wrong byte is refused, or changes only numbers. */
+static void test_damaged(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	struct deserializer from = { 0 };
+	size_t len;
+	u8 *bytes;
+
+	for (u32 i = 0; i < 3000; i++) {
+		struct truth s = truth_draw();
+
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	bytes = saved(t, &len);
+	for (u32 i = 0; i < 400; i++) {
+		struct cell_table *next = table_new(&f->catalog, CELL_BYTES_MIN);
+		size_t at = random_next() % len;
+		u8 byte = bytes[at];
+
+		from = (struct deserializer){ .at = bytes, .len = i % 2 ? at : len };
+		bytes[at] ^= i % 2 ? 0 : (u8)(1 + random_next() % 255);
+		if (i % 2)
+			assert_int_equal(cell_table_load(next, &from, NULL), -EBADMSG);
+		else
+			(void)cell_table_load(next, &from, NULL);
+		bytes[at] = byte;
+		cell_table_free(next);
+	}
+	cell_table_free(t);
+	free(bytes);
+}
+
+static struct location *location_of(struct location_table *table, u64 owner, u64 offset,
+				    u64 *evicted)
+{
+	struct location_key key;
+
+	location_prepare(table, offset, owner, location_salt(table, owner), &key);
+	return location_get(table, &key, evicted);
+}
+
+static struct sample_facts facts_of(const struct fixture *f, const struct truth *s)
+{
+	struct sample_facts facts = { .sample_class = f->ids[s->sample_class] };
+	const struct sample_class *t = sample_class_of(&f->catalog, facts.sample_class);
+
+	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
+		facts.latency[i] = t->absent[i] ? 0 : s->latency[i];
+		facts.bucket[i] = t->absent[i] ?: (u8)histogram_bucket(s->latency[i]);
+	}
+	return facts;
+}
+
+/* The table of locations counts the same, from the same samples. */
+static void test_location_table(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 4U << 20);
+	struct location_table *old;
+	struct cell_row row;
+	u64 evicted = 0;
+
+	assert_int_equal(location_table_new(1 << 14, &f->catalog, &old), 0);
+	old->interval = 4096;
+	for (u32 i = 0; i < 500000; i++) {
+		struct truth s = truth_draw();
+		struct sample_facts facts = facts_of(f, &s);
+
+		table_count(t, &f->catalog, f->ids, &s);
+		location_add(old,
+			     location_of(old, cell_owner(s.program, s.binary), s.offset, &evicted),
+			     &facts);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	assert_int_equal(evicted + old->untold, 0);
+	for (u32 i = 0; i < CELLS; i++) {
+		u64 owner = cell_owner(i / OFFSETS / BINARIES, i / OFFSETS % BINARIES);
+		const struct location *l = location_of(old, owner, i % OFFSETS * 4, &evicted);
+		struct counters got = { 0 }, want = { 0 };
+
+		if (!location_samples(old, l))
+			continue;
+		assert_true(cell_table_find(t, owner, i % OFFSETS * 4, &row));
+		cell_row_add(t, &row, ALL, &got);
+		location_counters(old, l, &want);
+		want.weight[UNIT_INSTRUCTIONS] = location_weight(old, l);
+		assert_counters(&got, &want);
+	}
+	cell_table_free(t);
+	location_table_free(old);
+}
+
+/* The levels of a row: counts are those of the classes, and latencies those of their samples. */
+static void test_levels(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	struct cell_level level[SPE_LEVELS] = { 0 };
+	u64 key = sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+				   SPE_OP_LOAD_STORE, 0, 0, 0);
+	/* E[3]: the first level cache missed. */
+	u16 beyond = sample_class_find(&f->catalog, 2 | 1U << 3, key, NULL);
+	u16 branch = f->ids[1];
+	struct cell_row row;
+
+	for (u32 i = 0; i < 5000; i++) {
+		struct cell_batch *b = cell_table_batch(t);
+
+		b->count = 1;
+		b->owner[0] = 1;
+		b->offset[0] = 2;
+		b->hash[0] = cell_hash(cell_salt(t, 1), 2);
+		b->sample[0] = cell_sample(i % 4 ? beyond : branch, i % 4 ? 100 + i % 2 : 9, 0, 0);
+		b->sessions[0] = SESSION_A;
+		b->interval[0] = cell_table_interval(t, 1, UNIT_INSTRUCTIONS);
+		cell_table_add(t);
+	}
+	cell_table_flush(t);
+	assert_true(cell_table_find(t, 1, 2, &row));
+	cell_row_add_levels(t, &row, ALL, level);
+	for (unsigned int i = 0; i < SPE_LEVELS; i++) {
+		bool is = sample_class_of(&f->catalog, beyond)->origin.level == i;
+
+		assert_int_equal(level[i].count, is ? 3750 : 0);
+		assert_int_equal(level[i].latency.count, is ? 3750 : 0);
+		assert_int_equal(level[i].latency.sum, is ? 3750 * 100 + 2500 : 0);
+		if (is)
+			assert_in_range(histogram_quantile(&level[i].latency, 500), 100, 108);
+	}
+	cell_table_free(t);
+}
+
+/*
+ * One cell has more pairs than a table with a budget grants: the pairs beyond lose the events of
+ * their class, and no sample is lost. A table without a budget has them all.
+ */
+static void test_many_pairs(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *tables[] = { table_new(&f->catalog, 4U << 20),
+					table_new(&f->catalog, 0) };
+	u64 key = sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+				   SPE_OP_LOAD_STORE, 0, 0, 0);
+	struct counters got[2] = { 0 };
+	const u32 classes = 3000;
+
+	for (u32 k = 0; k < 2; k++) {
+		struct cell_row row;
+
+		for (u32 i = 0; i < classes; i++) {
+			struct cell_batch *b = cell_table_batch(tables[k]);
+
+			b->count = 1;
+			b->owner[0] = 1;
+			b->offset[0] = 2;
+			b->hash[0] = cell_hash(cell_salt(tables[k], 1), 2);
+			b->sample[0] = cell_sample(
+				sample_class_find(&f->catalog, (u64)i << 32 | 2, key, NULL), 5, 0,
+				0);
+			b->sessions[0] = SESSION_A;
+			b->interval[0] = cell_table_interval(tables[k], 1, UNIT_INSTRUCTIONS);
+			cell_table_add(tables[k]);
+		}
+		cell_table_flush(tables[k]);
+		assert_true(cell_table_find(tables[k], 1, 2, &row));
+		cell_row_add(tables[k], &row, ALL, &got[k]);
+		assert_int_equal(got[k].samples, classes);
+		assert_int_equal(got[k].counts.kind[SPE_KIND_LOAD], classes);
+		assert_int_equal(got[k].latency[PROFILE_TOTAL].sum, classes * 5);
+		cell_table_free(tables[k]);
+	}
+	assert_int_equal(got[1].counts.event[1], classes);
+	assert_in_range(got[0].counts.event[1], 300, classes / 2);
+}
+
+static void test_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table_config config = { .bytes = CELL_BYTES_MIN - 1,
+					    .sample_class = &f->catalog };
+	struct cell_table *t = NULL;
+
+	assert_int_equal(cell_table_new(&config, &t), -EINVAL);
+	assert_null(t);
+	assert_null(cell_table_free(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_exact, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overflow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_grows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_evicts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sessions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_merge_evicts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_save, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_translation, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_location_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
