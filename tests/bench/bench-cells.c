@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Counting by program beside counting by process, in one run: decoding records of 64 bytes and
+ * counting them, as a share of a plain sum over the same bytes. The table of locations counts by
+ * process and PC, the table of cells by program and location. Both get records of many processes of
+ * few programs at 10^5 locations: first of processes that live long, then of short-lived ones.
+ * usage: bench-cells [MEGABYTES [ROUNDS]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "codec/layout.h"
+#include "profile/cell-table.h"
+#include "profile/profile.h"
+#include "records.h"
+#include "tasks/task-event.h"
+
+#define STRETCH	  (1U << 18)
+#define MEGABYTES 64
+#define ROUNDS	  8
+#define LOCATIONS (1U << 18)
+#define BYTES	  (64ULL << 20)
+#define LIVES	  64 /* records of a short-lived process in a row */
+
+/** struct load - what runs: @processes of @programs; @brief: each for LIVES records, in turn */
+struct load {
+	const char *name;
+	u32 processes;
+	u32 programs;
+	bool brief;
+};
+
+static const struct load loads[] = {
+	{ "64 processes of 8 programs", 64, 8, false },
+	{ "10,000 short-lived, 20 programs", 10000, 20, true },
+};
+
+/** struct task_totals - counters of a process */
+struct task_totals {
+	sample_class_lanes ones[SAMPLE_CLASS_LANES];
+	u64 latency_sum[PROFILE_LATENCIES];
+	u32 samples;
+	u16 bucket[HISTOGRAM_BUCKETS + 1];
+};
+
+/** struct task_entry - the cached program of a TID, and its salt with the only binary */
+struct task_entry {
+	u32 tid;
+	u32 program;
+	u64 owner;
+	u64 salt;
+	struct task_totals totals;
+};
+
+#define TASK_BITS 8
+
+/** struct stage - decodes once, and counts in a table of cells */
+struct stage {
+	struct spe_layouts layouts;
+	struct sample_class_catalog catalog;
+	struct cell_table *table;
+	struct task_entry task[1 << TASK_BITS];
+	u32 programs;
+	u8 bucket[4096];
+	u64 samples;
+};
+
+struct state {
+	struct stage stage;
+	struct profile *profile;
+	u64 sum;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static void plain_sum(struct state *state, const u8 *buf)
+{
+	u64 sum = 0, word;
+
+	for (size_t i = 0; i < STRETCH; i += sizeof(word)) {
+		memcpy(&word, buf + i, sizeof(word));
+		sum += word;
+	}
+	state->sum += sum;
+}
+
+static void by_process(struct state *state, const u8 *buf)
+{
+	const struct source_window window = {
+		.data = buf,
+		.len = STRETCH,
+		.tid = -1,
+		.align = RECORDS_STRIDE,
+		.midr = 0x410fd0c0,
+		.interval = 1024,
+		.unit = UNIT_INSTRUCTIONS,
+	};
+
+	profile_window(state->profile, &window);
+}
+
+static struct task_entry *task_get(struct stage *s, u32 tid)
+{
+	struct task_entry *e = &s->task[tid * 0x9e3779b97f4a7c15ULL >> (64 - TASK_BITS)];
+
+	if (e->tid == tid)
+		return e;
+	memset(e, 0, sizeof(*e));
+	e->tid = tid;
+	e->program = tid % s->programs;
+	e->owner = cell_owner(e->program, e->program);
+	e->salt = cell_salt(s->table, e->owner);
+	return e;
+}
+
+static const struct sample_class *class_get(struct stage *s, const struct spe_sample *x)
+{
+	u64 key = sample_class_key(x->present, x->op_class, x->op_subclass, x->source, 0);
+	u16 guess = s->catalog.guess[sample_class_slot(x->events, key)];
+	const struct sample_class *t = &s->catalog.at[guess];
+
+	if (t->events == x->events && t->key == key && t->used)
+		return t;
+	return &s->catalog.at[sample_class_find(&s->catalog, x->events, key,
+						spe_data_sources_find(0x410fd0c0))];
+}
+
+static void totals_add(struct stage *s, struct task_totals *totals, const struct sample_class *t,
+		       const struct spe_sample *x)
+{
+	u16 total = x->counter[SPE_COUNTER_TOTAL];
+
+	for (unsigned int i = 0; i < SAMPLE_CLASS_LANES; i++)
+		totals->ones[i] += t->ones[i];
+	totals->bucket[total < 4096 ? s->bucket[total] : histogram_bucket(total)]++;
+	totals->latency_sum[PROFILE_TOTAL] += total;
+	totals->samples++;
+}
+
+static void stage_run(struct stage *s, const struct spe_run *run, u8 interval)
+{
+	struct cell_batch *b = cell_table_batch(s->table);
+	struct spe_sample x;
+
+	for (u32 i = 0; i < run->count; i++) {
+		const struct sample_class *t;
+		struct task_entry *e;
+
+		spe_layout_read(&s->layouts.layout[run->layout[i]], run->raw[i], &x);
+		e = task_get(s, x.context[SPE_CONTEXT_EL1]);
+		t = class_get(s, &x);
+		totals_add(s, &e->totals, t, &x);
+		b->owner[i] = e->owner;
+		b->offset[i] = spe_address_va(x.address[SPE_ADDRESS_PC]) - RECORDS_PC;
+		b->hash[i] = cell_hash(e->salt, b->offset[i]);
+		b->sample[i] = cell_sample(t->id, x.counter[SPE_COUNTER_TOTAL],
+					   x.counter[SPE_COUNTER_ISSUE],
+					   x.counter[SPE_COUNTER_TRANSLATION]);
+		b->interval[i] = interval;
+		b->sessions[i] = 1;
+	}
+	b->count = run->count;
+	s->samples += run->count;
+	cell_table_add(s->table);
+}
+
+static void by_program(struct state *state, const u8 *buf)
+{
+	struct stage *s = &state->stage;
+	u8 interval = cell_table_interval(s->table, 1024, UNIT_INSTRUCTIONS);
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+	struct spe_run run;
+	enum spe_decode r;
+
+	spe_decoder_init(&decoder, NULL, buf, STRETCH);
+	while ((r = spe_decoder_next_run(&decoder, &s->layouts, &run, &sample, NULL)) !=
+	       SPE_DECODE_END)
+		if (r == SPE_DECODE_RUN)
+			stage_run(s, &run, interval);
+}
+
+static const struct path {
+	const char *name;
+	void (*run)(struct state *state, const u8 *buf);
+} paths[] = {
+	{ "plain sum", plain_sum },
+	{ "by process (table of locations)", by_process },
+	{ "by program (table of cells)", by_program },
+};
+
+/* Each stretch counts with its best time of all rounds, so that other load has little weight. */
+static void measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds, double *best,
+		    double *ret_seconds)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(paths) * stretches; i++)
+		best[i] = 1e9;
+	for (u32 round = 0; round < rounds; round++) {
+		for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
+			for (u32 i = 0; i < stretches; i++) {
+				double began = now(), took;
+
+				paths[p].run(state, buf + (size_t)i * STRETCH);
+				took = now() - began;
+				if (took < best[p * stretches + i])
+					best[p * stretches + i] = took;
+			}
+		}
+	}
+	for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
+		ret_seconds[p] = 0;
+		for (u32 i = 0; i < stretches; i++)
+			ret_seconds[p] += best[p * stretches + i];
+	}
+}
+
+/*
+ * Give the records the TIDs of a load. Each location is in one program, and RECORDS_TID is a
+ * multiple of the numbers of programs.
+ */
+static void set_tasks(const struct load *load, u8 *buf, u32 count)
+{
+	u32 each = load->processes / load->programs;
+
+	for (u32 i = 0; i < count; i++) {
+		u8 *record = buf + (size_t)i * RECORDS_STRIDE;
+		u32 program = (spe_get_le32(record + RECORDS_AT_PC) - (u32)RECORDS_PC) / 4 %
+			      load->programs;
+		u32 process = load->brief ? i / (LIVES * load->programs) : i * 0x9e3779b1U >> 16;
+
+		spe_put_le32(record + RECORDS_AT_CONTEXT,
+			     RECORDS_TID + program + load->programs * (process % each));
+	}
+}
+
+static int state_init(struct state *state, const struct load *load, struct attributor **ret)
+{
+	const struct attributor_config attribution = { .processes = 16384, .threads = 32768 };
+	const struct profile_config config = { .locations = LOCATIONS };
+	struct cell_table_config cells = { .bytes = BYTES, .sample_class = &state->stage.catalog };
+
+	memset(state, 0, sizeof(*state));
+	state->stage.programs = load->programs;
+	for (u16 i = 0; i < 4096; i++)
+		state->stage.bucket[i] = (u8)histogram_bucket(i);
+	if (attributor_new(&attribution, ret) < 0 || sample_class_init(&state->stage.catalog) < 0 ||
+	    profile_new(&config, *ret, &state->profile) < 0)
+		return -1;
+	for (u32 i = 0; i < load->processes; i++)
+		attributor_apply_event(*ret, &(struct task_event){ .type = TASK_COMM,
+								   .pid = (s32)(RECORDS_TID + i),
+								   .tid = (s32)(RECORDS_TID + i),
+								   .name = "bench" });
+	return cell_table_new(&cells, &state->stage.table);
+}
+
+static void report(struct state *state, const struct load *load, const double *seconds, size_t len)
+{
+	struct cell_table_stats stats;
+	struct view view = { 0 };
+
+	cell_table_flush(state->stage.table);
+	cell_table_stats(state->stage.table, &stats);
+	(void)profile_view(state->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1,
+			   &view);
+	printf("%s\n", load->name);
+	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
+		printf("  %-32s %6.1f ns a record, %5.2f %% of the plain sum\n", paths[p].name,
+		       1e9 * seconds[p] * RECORDS_STRIDE / (double)len,
+		       100 * seconds[0] / seconds[p]);
+	printf("  evicted: %.2f %% by process, %.2f %% by program; %llu cells in %.1f MiB\n",
+	       100.0 * (double)view.header.evicted / (double)view.header.records,
+	       100.0 * (double)stats.evicted / (double)state->stage.samples,
+	       (unsigned long long)stats.cells, (double)stats.bytes / (1 << 20));
+	view_clear(&view);
+}
+
+int main(int argc, char **argv)
+{
+	u32 megabytes = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) : MEGABYTES;
+	u32 rounds = argc > 2 ? (u32)strtoul(argv[2], NULL, 10) : ROUNDS;
+	size_t len = (size_t)megabytes << 20;
+	u32 stretches = (u32)(len / STRETCH), count = (u32)(len / RECORDS_STRIDE);
+	double *best = calloc(ARRAY_SIZE(paths) * stretches, sizeof(*best));
+	u8 *buf = aligned_alloc(64, len);
+	static struct records records;
+	static struct state state;
+
+	if (!len || !rounds || !best || !buf)
+		return EXIT_FAILURE;
+	records_init(&records, 42);
+	records_fill(&records, buf, count);
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+		double seconds[ARRAY_SIZE(paths)];
+		struct attributor *attributor;
+
+		set_tasks(&loads[i], buf, count);
+		if (state_init(&state, &loads[i], &attributor) < 0)
+			return EXIT_FAILURE;
+		measure(&state, buf, stretches, rounds, best, seconds);
+		report(&state, &loads[i], seconds, len);
+		cell_table_free(state.stage.table);
+		sample_class_deinit(&state.stage.catalog);
+		profile_free(state.profile);
+		attributor_free(attributor);
+	}
+	free(best);
+	free(buf);
+	return EXIT_SUCCESS;
+}
