@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Turns the daemon's counters into counters that only grow. The daemon's counters go back when it
- * restarts, containers appear and end, and only the heaviest containers have series. So each exported
- * counter grows by the difference between two snapshots. All containers and "other" together grow by
- * what the machine grows by.
+ * restarts, containers appear and end, and only the heaviest containers have series. So each
+ * exported counter grows by the difference between two snapshots. All containers and "other"
+ * together grow by what the machine grows by.
  */
 #ifndef SPEPROF_ACCUMULATE_H
 #define SPEPROF_ACCUMULATE_H
@@ -132,7 +132,7 @@ void accumulator_follow_clock(struct accumulator *acc, u64 now_ns);
  * tally_bits() - list the levels and units that a tally has
  * @tally: the tally
  *
- * Return: a bit for each level, and behind them one for each unit, whose counter is not 0.
+ * Return: a bit for each level with a counter above 0, followed by one for each such unit.
  */
 u32 tally_bits(const struct metrics_tally *tally);
 
@@ -140,7 +140,10 @@ u32 tally_bits(const struct metrics_tally *tally);
 #define CLASSIC_BUCKETS 12
 #define CLASSIC_SERIES	(CLASSIC_BUCKETS + 2)
 
-/* Series of a container beside levels, units and latencies: samples, remote, branches, mispredicted. */
+/*
+ * Series of a container beside levels, units and latencies: samples, remote, branches,
+ * mispredicted.
+ */
 #define CONTAINER_COUNTERS 4
 
 /**

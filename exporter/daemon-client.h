@@ -42,7 +42,7 @@ enum daemon_client_fault {
  * @take: called for each query with the metrics, which it takes over, and 0; or with NULL,
  *	DAEMON_CLIENT_CAUSE() and a sentence
  * @profile_seconds: length of each profile, which follow each other; 0 for none
- * @labels: whose Allow= and Deny= say which containers a profile names
+ * @labels: their Allow= and Deny= select the containers that a profile names
  * @take_profile: called for each profile with a descriptor, which is closed after the call, and the
  *	backend's name; or with -1, a cause and a sentence, if a daemon that runs gave none
  * @ctx: passed to both

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The HTTP server's connections. Where there is no room for one more, one that has not shown that it
- * may read metrics is closed for it, or else one that is idle: the oldest first.
+ * The HTTP server's connections. Where there is no room for one more, one that has not shown that
+ * it may read metrics is closed for it, or else one that is idle: the oldest first.
  */
 #ifndef SPEPROF_HTTP_CONNECTIONS_H
 #define SPEPROF_HTTP_CONNECTIONS_H
@@ -82,7 +82,7 @@ void http_connections_remove(struct http_connections *connections, const void *h
 
 /**
  * http_connection_authorize() - mark a connection as trusted and extend its deadline
- * @connection: the connection whose request was authorized
+ * @connection: the connection of the authorized request
  * @now_s: CLOCK_MONOTONIC in seconds
  *
  * The client has HTTP_ANSWER_SECONDS from now to read its answer.

@@ -39,7 +39,7 @@ int listener_open(const char *text);
 /**
  * listener_reach() - which programs can connect to the socket @fd
  *
- * A Unix socket without a path has no mode, and one whose path cannot be checked might have any:
+ * A Unix socket without a path has no mode, and an unreadable path might have any:
  * both count as LISTENER_MACHINE. Sockets of other families count as LISTENER_NETWORK.
  */
 enum listener_reach listener_reach(int fd);

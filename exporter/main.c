@@ -20,7 +20,10 @@
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
 
-/* The tests' own build of this file sets it to true: statistics of an emulated SPU are exported then. */
+/*
+ * The tests' own build of this file sets it to true: statistics of an emulated SPU are exported
+ * then.
+ */
 #ifndef EXPORT_EMULATED
 #define EXPORT_EMULATED false
 #endif
@@ -188,8 +191,8 @@ static int read_credentials(struct server_credentials *s)
 
 /*
  * Check that a socket shows metrics only to clients that the bus shows them to: root and the group
- * speprof. A loopback socket without a token does not end the exporter, whose pushes must continue
- * after an upgrade from a version with such a socket: the server refuses its requests.
+ * speprof. A loopback socket without a token does not end the exporter: pushes must continue after
+ * an upgrade from a version with such a socket. The server refuses its requests.
  */
 static int check_reach(int fd, enum listener_reach reach, const struct server_credentials *s)
 {

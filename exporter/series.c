@@ -42,7 +42,10 @@ void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SER
 {
 	memset(ret_counts, 0, SERIES_INDICES * sizeof(*ret_counts));
 	*ret_zero = histogram->bucket[0];
-	/* Index 0 holds the value 1. Indices 1 to 3 hold no integer. From 2 on each bucket has an index. */
+	/*
+	 * Index 0 holds the value 1. Indices 1 to 3 hold no integer. From 2 on each bucket has an
+	 * index.
+	 */
 	ret_counts[0] = histogram->bucket[1];
 	for (unsigned int i = 2; i < HISTOGRAM_BUCKETS; i++)
 		ret_counts[i + 2] = histogram->bucket[i];
@@ -52,7 +55,7 @@ struct series_builder {
 	struct series_set *set;
 	const struct accumulator *acc;
 	const struct series_self *self;
-	const struct label_set *labels; /* of the container whose series are added; NULL for none */
+	const struct label_set *labels; /* of the container of the current series; NULL: none */
 	u64 start_ns; /* of the series that are added */
 	struct series scratch; /* takes the series for which there is no memory */
 	int error;
@@ -259,8 +262,9 @@ static u32 shown_series(const struct accumulator *acc)
 }
 
 /*
- * The counters of a daemon that does not answer are not known. Exported with the time of the export,
- * they would claim that nothing was sampled. A single query may fail because the daemon restarts.
+ * The counters of a daemon that does not answer are not known. Exported with the time of the
+ * export, they would claim that nothing was sampled. A single query may fail because the daemon
+ * restarts.
  */
 static bool is_exported(const struct series_self *self)
 {

@@ -94,7 +94,7 @@ struct series_self {
 
 /**
  * series_build() - list all series
- * @set: zeroed, or a list from before, whose memory is reused; to be released by series_deinit()
+ * @set: zeroed, or an earlier list, to reuse its memory; to be released by series_deinit()
  * @acc: counters of the daemon
  * @self: counters of the exporter
  *

@@ -12,7 +12,7 @@ bool kmod_is_loaded(const struct machine *machine, const char *module);
 
 /**
  * kmod_users() - read the reference count of a module
- * @machine: whose sysfs is read
+ * @machine: the machine with the sysfs to read
  * @module: its name
  *
  * Return: the number of references, by open files and by other modules; a negative errno if
@@ -22,7 +22,7 @@ int kmod_users(const struct machine *machine, const char *module);
 
 /**
  * kmod_holders() - processes that have the device, a session or a ring of speprof.ko open
- * @machine: whose /proc is read; processes of other users are seen by root alone
+ * @machine: the machine with the /proc to read; only root sees other users' processes
  * @except: PID of a process that does not count; PID 1, which keeps descriptors for speprofd, never
  *	does
  * @ret_text: "speprof (PID 71), python3 (PID 80)", cut where @size bytes are too few; "" for none

@@ -8,13 +8,13 @@
 #include "symbols/symbols.h"
 #include "tasks/task-event.h"
 
-/* Files whose build ids are cached; a power of two. A machine maps some hundreds. */
+/* Size of the cache of build IDs, a power of two. A machine maps some hundred files. */
 #define KNOWN 4096
 
 /* How long reading a build id may take, in milliseconds: meanwhile no ring is drained. */
 #define ASK_MS 1000
 
-/** struct known - a file whose build id was read; @inode is 0 in an unused entry */
+/** struct known - the cached build ID of a file; @inode is 0 in an unused entry */
 struct known {
 	u64 inode;
 	u32 device;

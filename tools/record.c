@@ -210,7 +210,7 @@ static int open_perf(struct record *record, const struct source_config *config, 
 	return r;
 }
 
-/* Refuses a CPU whose SPU is in use: unlike the daemon, a recording cannot wait for it. */
+/* Refuses a CPU if its SPU is in use: unlike the daemon, a recording cannot wait for it. */
 static int check_cpus(const struct record *record)
 {
 	const struct source_health *health = &record->source->health;

@@ -22,7 +22,7 @@ struct verb {
 /** verb_find() - return the verb with the name @name, or NULL */
 const struct verb *verb_find(const char *name);
 
-/** verb_nearest() - return the verb whose name is most similar to @name, or NULL if none is */
+/** verb_nearest() - return the verb with the name most similar to @name, or NULL */
 const struct verb *verb_nearest(const char *name);
 
 int container_run(int argc, char **argv);

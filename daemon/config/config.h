@@ -35,7 +35,7 @@ enum config_source {
  * @kernel: Kernel=: sample the kernel
  * @user: User=: sample user space
  * @containers: Containers=: patterns separated by blanks; "": all
- * @excluded: ExcludeContainers=: likewise; "": none
+ * @excluded: ExcludeContainers=: patterns separated by blanks; "": none
  * @filter: Filter=, an expression (Documentation/reference/filters.md); "": all
  * @models: Models=, for emulation: "COMM=PROFILE ..."
  */

@@ -9,7 +9,7 @@
 /**
  * struct reload_status - what became of the configuration's files when they were read the last time
  * @refused: why the previous configuration stays in force; "" if the new one is in force
- * @waiting: names of settings whose new value takes effect at the next restart; "" for none
+ * @waiting: names of settings that change at the next restart only; "": none
  */
 struct reload_status {
 	char refused[RELOAD_REASON];

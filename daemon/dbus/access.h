@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Access control for calls on the bus. The bus driver knows the caller's user and groups; polkit
- * decides who may change the machine or see raw records. Both are queried asynchronously. Users
- * other than root are limited in rate (rate-limit.h).
+ * authorizes changes of the machine and access to raw records. Both are queried asynchronously.
+ * Users other than root are limited in rate (rate-limit.h).
  */
 #ifndef SPEPROF_ACCESS_H
 #define SPEPROF_ACCESS_H

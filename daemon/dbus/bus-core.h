@@ -42,7 +42,7 @@ struct session_properties;
  * @config: for sessions that CreateSession makes; borrowed
  * @access: rights and rates of callers
  * @methods: all methods; the last has no name
- * @caller: sender of the call whose method runs
+ * @caller: sender of the call that is being handled
  * @answer_rows: what that method's answer holds, by bus_answer_rows()
  * @cpus: CPUs that have an object: those that are online, as the source sees it
  * @online: CPUs that the kernel listed as online at the last look
@@ -131,7 +131,7 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /**
  * bus_answer_rows() - add to what the running method's answer costs its caller
- * @bus: whose method runs
+ * @bus: the bus with the running method
  * @rows: rows in the answer, or searched for it; for text, its KiB
  */
 static inline void bus_answer_rows(struct bus *bus, u64 rows)
@@ -159,7 +159,7 @@ const char *bus_backend_name(u8 backend);
 
 /**
  * bus_reply_memfd() - answer @message with a sealed memfd
- * @message: a call whose answer has the signature "h"
+ * @message: a method call; its answer has the signature "h"
  * @name: of the memfd, for debugging
  * @data: copied
  * @size: bytes of @data

@@ -6,8 +6,8 @@
 #include "bus-core.h"
 
 /*
- * Exit status of the daemon when the connection to the bus closes: nobody could reach it any
- * more. EX_TEMPFAIL: the unit restarts it, and the next process restores the checkpoint.
+ * Exit status of the daemon when the connection to the bus closes: no client can reach it any more.
+ * With EX_TEMPFAIL systemd restarts the unit, and the next process restores the checkpoint.
  */
 #define BUS_LOST_STATUS 75
 

@@ -13,7 +13,7 @@
 
 #include "codec/env.h"
 
-/* Connections whose user is cached; the least recently used one is evicted. */
+/* Connections in the cache of users; the least recently used one is evicted. */
 #define BUS_CALLERS 256
 
 /*
@@ -98,7 +98,8 @@ int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 		     sd_bus_error *ret_error);
 
 /**
- * bus_reply_failure() - answer a call whose handler failed; for handlers that sd-bus does not run
+ * bus_reply_failure() - answer a call after its handler failed; for handlers that sd-bus does not
+ * run
  * @message: the call
  * @r: what the handler returned; if it is not negative, no answer is sent
  * @error: what the handler set, or a null error: @r says it; freed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The user that a cgroup was delegated to. A user to whom systemd delegated a cgroup owns its
- * directory, and so all cgroups below it are the user's as well.
+ * The user to which systemd delegated a cgroup. This user owns the directory of the cgroup, and
+ * therefore counts as the owner of all cgroups below it.
  */
 #ifndef SPEPROF_CGROUP_OWNER_H
 #define SPEPROF_CGROUP_OWNER_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A paged list of containers, and the counters of one. Callers that are neither root nor in the group
- * speprof see only containers in cgroups that were delegated to them.
+ * A paged list of containers, and the counters of one. Callers that are neither root nor in the
+ * group speprof see only containers in cgroups that were delegated to them.
  */
 #include "objects.h"
 
@@ -25,7 +25,9 @@ enum container_sort {
 	SORTS,
 };
 
-/** struct container_row - a row of the list; @cgroup: unescaped path, if owners matter; allocated */
+/**
+ * struct container_row - a row of the list; @cgroup: unescaped path, if owners matter; allocated
+ */
 struct container_row {
 	struct attribute_container container;
 	char *cgroup;
@@ -244,8 +246,8 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
  * struct one - argument of read_one()
  * @wanted: path of the cgroup, escaped or not, or name of the container. Of several with that name
  *	the one with most samples is chosen
- * @uid: whose it must be, (uid_t)-1 for anyone's
- * @searched: cgroups whose owner was looked up
+ * @uid: the user that must own it; (uid_t)-1: any user
+ * @searched: number of cgroups for which the owner was looked up
  */
 struct one {
 	const char *wanted;

@@ -159,8 +159,8 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
  * struct counters_request - argument of read_counters()
  * @uid: only containers of this user; (uid_t)-1: of all users
  * @mount: of the cgroups, to look up owners
- * @searched: cgroups whose owner was looked up
- * @pending: places whose names are still being looked up
+ * @searched: number of cgroups for which the owner was looked up
+ * @pending: number of locations without a name yet
  */
 struct counters_request {
 	const char *session;

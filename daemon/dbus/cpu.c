@@ -11,7 +11,10 @@
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
-/* How often the source is polled after the kernel's list changed: sources follow within two seconds. */
+/*
+ * How often the source is polled after the kernel's list changed: sources follow within two
+ * seconds.
+ */
 #define SOURCE_RESCANS 6
 
 /* Parses "/org/speprof1/cpu/12"; leading zeros and signs are refused. */
@@ -42,8 +45,9 @@ static int find_properties(struct bus *bus, const char *path,
 }
 
 /*
- * Values of a CPU whose source has dropped it, until InterfacesRemoved is sent. GetManagedObjects
- * still lists the object, and would fail as a whole if one of its properties failed.
+ * The properties of a CPU that its source has dropped, until InterfacesRemoved is sent.
+ * GetManagedObjects still lists the object, and would fail as a whole if one of its properties
+ * failed.
  */
 static int find_or_offline(struct bus *bus, const char *path,
 			   const struct cpu_properties **ret_properties)
@@ -186,7 +190,7 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 		*ret_nodes = paths;
 		return 0;
 	}
-	/* The entry whose allocation failed is NULL and ends the list. */
+	/* A failed allocation leaves NULL in its entry, which ends the list. */
 	for (u32 i = 0; i + 1 < count; i++)
 		free(paths[i]);
 	free(paths);

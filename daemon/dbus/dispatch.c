@@ -16,7 +16,7 @@
 void bus_invalidate_properties(struct bus *bus)
 {
 	property_cache_invalidate(&bus->property_cache);
-	/* session-object.c reads anew, and frees what it has. */
+	/* Makes session-object.c read all properties from the worker at the next query. */
 	bus->session_ns = 0;
 }
 
@@ -58,8 +58,8 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 /* ---- What sd-bus answers --------------------------------------------------- */
 
 /**
- * struct answered_interface - an interface whose calls sd-bus answers from our vtables
- * @objects: GetManagedObjects, whose answer holds all objects
+ * struct answered_interface - an interface that sd-bus implements with our vtables
+ * @objects: GetManagedObjects: the answer contains all objects
  */
 struct answered_interface {
 	const char *interface;

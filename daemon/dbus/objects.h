@@ -11,7 +11,9 @@
 
 /* session-object.c: one object for each session */
 
-/** bus_counting_vtable - methods that the manager, for the session "machine", shares with sessions */
+/**
+ * bus_counting_vtable - methods that the manager, for the session "machine", shares with sessions
+ */
 extern const sd_bus_vtable bus_counting_vtable[];
 
 /** bus_add_sessions() - put the sessions' objects on the bus; 0 or negative errno */
@@ -25,7 +27,9 @@ void bus_invalidate_session(struct bus *bus);
 /** bus_add_cpus() - put the CPUs' objects on the bus; 0 or negative errno */
 int bus_add_cpus(struct bus *bus);
 
-/** bus_follow_cpus() - add and remove objects as CPUs come online and go offline; call each second */
+/**
+ * bus_follow_cpus() - add and remove objects as CPUs come online and go offline; call each second
+ */
 void bus_follow_cpus(struct bus *bus);
 
 int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
@@ -35,14 +39,14 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
 /** bus_add_log_control() - put that object on the bus; 0 or negative errno */
 int bus_add_log_control(struct bus *bus);
 
-/* view-methods.c: tables of the session whose object is called */
+/* view-methods.c: tables of a session */
 int bus_get_view(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_window(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
-/* counters.c: counters of the session whose object is called */
+/* counters.c: counters of a session */
 int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
 enum access_level bus_counters_level(sd_bus_message *message, void *bus);
 int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *error);
@@ -57,7 +61,7 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
  */
 int bus_append_counters(sd_bus_message *reply, u8 backend, const struct counters *counters);
 
-/* session-control.c: changes of the session whose object is called */
+/* session-control.c: control of a session */
 int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error);
@@ -82,7 +86,7 @@ void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
-/* flight-snapshot.c: of the session whose object is called */
+/* flight-snapshot.c: snapshots of a session */
 int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 #endif

@@ -22,7 +22,7 @@
  * struct profile_request - arguments of DumpProfile
  * @seconds: how long to sample, 1 to PPROF_SECONDS
  * @allow: patterns of containers, NULL-terminated; NULL: all
- * @deny: likewise, of containers to leave out; NULL: none
+ * @deny: patterns of containers to leave out, NULL-terminated; NULL: none
  */
 struct profile_request {
 	u32 seconds;
@@ -32,7 +32,7 @@ struct profile_request {
 
 /**
  * struct bus_profile - a profile that is being taken
- * @caller: its sender, whose user may have %PPROF_OF_USER at once
+ * @caller: the sender; each user may have %PPROF_OF_USER profiles at once
  * @peer: the same connection; the profile is dropped when it closes
  * @pprof: of the worker's thread
  * @half_usec: half of its time: then names are asked for, to be there in the end
@@ -218,7 +218,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 		.halves = 2,
 		.fd = -1,
 	};
-	/* Without lists every sample counts, also those whose container is unknown. */
+	/* Without lists every sample counts, also in unknown containers. */
 	if ((options->allow && *options->allow) || (options->deny && *options->deny))
 		profile->facts.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);

@@ -10,7 +10,7 @@ struct bus;
 /** bus_dump_profile() - the method DumpProfile; @userdata is the struct bus */
 int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
-/** bus_dump_profile_with_options() - the method DumpProfileWithOptions, likewise */
+/** bus_dump_profile_with_options() - the method DumpProfileWithOptions; @userdata is the bus */
 int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /** bus_profiles_end() - drop all profiles that are being taken; their callers get no answer */

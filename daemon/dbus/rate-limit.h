@@ -60,7 +60,7 @@ struct rate_limit {
  * @ret_retry_s: for -EBUSY: seconds after which the same call succeeds, if no other takes
  *	tokens meanwhile; at least 1
  *
- * A user without a bucket gets that of the user whose bucket is fullest, with the tokens in it.
+ * A user without a bucket gets the fullest bucket of another user, with the tokens in it.
  * A new UID therefore brings no new tokens once all buckets are in use.
  *
  * Return: 0; -EBUSY: the user's bucket holds too few tokens; -EUSERS: the bucket of all users

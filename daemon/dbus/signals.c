@@ -203,7 +203,7 @@ static int scan(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A container whose cgroup was removed stays in the table as long as it has samples. */
+/* A container with a removed cgroup stays in the table as long as it has samples. */
 static void scan_cgroups(struct signal_watch *w)
 {
 	int mount = cgroup_owner_open();

@@ -94,7 +94,7 @@ static void describe_reloaded(const struct notify *notify, char *text)
 		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
 }
 
-/* Send only a changed status, so as not to wake those who watch the unit. */
+/* Send the status only if it has changed: each message wakes the clients that watch the unit. */
 static void send_status(struct notify *notify)
 {
 	struct described now;

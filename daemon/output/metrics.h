@@ -104,8 +104,8 @@ struct metrics_tally {
  * @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
  *	@mappings_dropped, @events_lost: statistics of the attributor
  * @cpu_ns, @memory: CPU time and resident bytes of the daemon
- * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from daemons whose struct
- *	ends with @all
+ * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from older daemons, in which
+ *	the structure ends with @all
  */
 struct metrics_machine {
 	u64 epoch;

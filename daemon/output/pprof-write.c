@@ -113,7 +113,7 @@ struct names {
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
  * @texts: bytes of all names' texts
- * @others: as in @pprof, and the samples whose names did not fit
+ * @others: as in @pprof, and the samples for which the name did not fit
  */
 struct writer {
 	struct protobuf proto;
@@ -317,7 +317,7 @@ static bool is_others(const struct writer *w, const struct pprof_entry *e)
 }
 
 /* Names location, process and container of samples that did not fit in the table. */
-#define OTHERS "[not told apart]"
+#define OTHERS "[other]"
 
 /*
  * Names are those of reports: locations without a binary have the same name, and those that did
@@ -483,7 +483,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 		}
 		return;
 	}
-	/* The entry was reused for another process, whose mappings do not apply. */
+	/* The entry was reused for another process, so its mappings do not apply. */
 	if (process && process->generation != e->generation)
 		process = NULL;
 	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));

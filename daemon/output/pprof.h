@@ -33,7 +33,7 @@ struct pprof;
 
 /**
  * struct pprof_limits - limits of a profile's memory
- * @entries: maximum number of entries; further samples count as "[not told apart]"
+ * @entries: maximum number of entries; further samples count as "[other]"
  * @names: maximum bytes of names while writing; locations beyond it have no name; 0: no limit
  */
 struct pprof_limits {
@@ -64,7 +64,7 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 struct pprof *pprof_free(struct pprof *pprof);
 
 /**
- * struct pprof_filter - the containers whose names are written
+ * struct pprof_filter - the containers that a profile may name
  * @allow, @deny: globs of container names, as Allow= and Deny= of the exporter; NULL-terminated,
  *	or NULL. Without @allow all are admitted; @deny has priority
  *

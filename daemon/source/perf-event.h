@@ -156,7 +156,7 @@ static inline int perf_ring_next(struct perf_ring *ring, u32 size_min,
 	return 1;
 }
 
-/** perf_ring_skip() - move behind the record whose header perf_ring_next() returned */
+/** perf_ring_skip() - move behind the record with the header that perf_ring_next() returned */
 static inline void perf_ring_skip(struct perf_ring *ring, const struct perf_event_header *header)
 {
 	ring->tail += header->size;

@@ -597,7 +597,7 @@ static int open_cpus(struct perf_source *p, const char **ret_reason)
 		if (!pmu_of(p, cpu))
 			continue;
 		r = open_online(p, cpu, now);
-		/* check_cpus() tries CPUs again that are offline or whose SPU is in use. */
+		/* check_cpus() retries CPUs that are offline, and those with an SPU in use. */
 		if (r < 0 && r != -ENODEV && r != -EBUSY) {
 			*ret_reason = open_reason(&p->config, -r);
 			return r;

@@ -235,7 +235,7 @@ struct source_sink {
  * @filter_latency: least total latency of a record, as PMSLATFR_EL1.MINLAT; 0: no filter
  * @cgroups: paths; sample only tasks in or below these cgroups; NULL-terminated. NULL: all tasks
  * @skip_missing_cgroups: ignore paths that no longer exist; otherwise they are an error
- * @partition: sample only the CPUs whose number modulo @partitions is this
+ * @partition: sample only the CPUs with this number modulo @partitions
  * @partitions: 0 or 1: sample all CPUs
  * @models: for the emulated SPU: "comm=profile" pairs, separated by white space; "": none
  *
@@ -353,7 +353,7 @@ struct source_tune {
 #define SOURCE_RETAINED_SPILL 700
 
 /**
- * struct source_persist_ops - operations of a source whose rings can outlive this process
+ * struct source_persist_ops - operations of a source with rings that can outlive this process
  * @session: the descriptor that keeps the rings alive in another process; owned by the source.
  *	NULL for a partitioned source: each partition has its own
  * @defer: from now on, free the space of drained records by @release only, so that a successor

@@ -17,7 +17,7 @@ struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
 
 	if (!hz)
 		return (struct tick_clock){ 0 };
-	/* The largest shift whose multiplier still fits 32 bits. */
+	/* Find the largest shift for which the multiplier fits into 32 bits. */
 	do {
 		clock.shift--;
 		mult = (u64)(((unsigned __int128)1000000000 << clock.shift) / hz);

@@ -97,9 +97,9 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 
 /*
  * By default the space of a ring is freed only after a checkpoint, so that a crash loses nothing.
- * In three cases it is freed at once instead: with several workers, whose rates leave no time for
- * it; if checkpoints fail, as sampling would stop for good; and for the small rings of a session's
- * own source. A crash then loses what was counted since the last checkpoint.
+ * In three cases it is freed at once instead: with several workers, because their rates leave no
+ * time for it; if checkpoints fail, as sampling would stop for good; and for the small rings of a
+ * session's own source. A crash then loses what was counted since the last checkpoint.
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved)
@@ -294,7 +294,10 @@ int checkpoint_final(struct worker_state *state, void *arg __attribute__((unused
 		if (session_drives_source(state, session))
 			worker_drain(state, session);
 	checkpoint_save(state);
-	/* Do not stop the sources: rings stay with the service manager, or end with their descriptor. */
+	/*
+	 * Do not stop the sources: rings stay with the service manager, or end with their
+	 * descriptor.
+	 */
 	while ((session = worker_next(state, session))) {
 		session->running = false;
 		session->shared_source->running = 0;

@@ -44,7 +44,7 @@ void fd_store_remove(const char *name);
 /** fd_store_put_session() - store the descriptor of each partition of @source for @name */
 void fd_store_put_session(const char *name, struct source *source);
 
-/** fd_store_remove_session() - remove the descriptor of @name, whose source has one partition */
+/** fd_store_remove_session() - remove the descriptor of the unpartitioned session @name */
 void fd_store_remove_session(const char *name);
 
 #endif

@@ -80,7 +80,7 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 void restore_session_report(struct loading *l, const struct session_record *record,
 			    const struct restored_session *restored);
 
-/** restore_session_remove() - stop and remove a session whose restore failed */
+/** restore_session_remove() - stop and remove a session that could not be restored */
 void restore_session_remove(struct session *session);
 
 #endif

@@ -15,7 +15,7 @@
  * @TASK_LOST: @size events before this one were lost (live only). Where lost mappings are counted
  *	apart, none of these is a mapping
  * @TASK_SWITCH: @tid runs on @cpu from now on; -1: an unknown task (recordings only)
- * @TASK_ATTACH: all @size threads of @pid moved to @cgroup, whose path is @name; @cgroup 0: the
+ * @TASK_ATTACH: all @size threads of @pid moved to @cgroup with the path @name; @cgroup 0: the
  *	move was in another hierarchy than the default one (BPF only)
  * @TASK_CGROUP_REMOVED: @cgroup was removed (BPF only)
  * @TASK_SEED: the thread @tid of the process @pid exists. @name is the process's name, @start and
@@ -45,7 +45,7 @@ enum task_event_type {
 /**
  * device_number() - combine the two numbers of a file system's device
  * @major: as /proc/PID/maps, perf and BPF report it for a mapping
- * @minor: likewise
+ * @minor: as @major
  *
  * The result only tells two mapped files with one inode number apart. It must not be compared with
  * st_dev of stat(), which is another number on btrfs and overlayfs.

@@ -82,7 +82,7 @@ struct task_perf {
 	u32 count; /* possible CPUs */
 	bool maps_only;
 	struct cpu_ring *oldest;
-	/* A copy of the current record, whose size field has 16 bits. */
+	/* A copy of the current record; the size of a record has 16 bits. */
 	_Alignas(u64) u8 record[1U << 16];
 	struct cpu_ring rings[];
 };

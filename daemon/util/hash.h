@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* FNV-1a, 64 bits: for tables whose keys nobody outside chooses; siphash.h is for all others. */
+/* FNV-1a with 64 bits, for keys that no user can choose; siphash.h is for all other keys. */
 #ifndef SPEPROF_HASH_H
 #define SPEPROF_HASH_H
 

@@ -7,7 +7,7 @@ static const u32 quarters[3] = { 2553802833U, 3037000499U, 3611622602U };
 
 /*
  * With e = floor(log2(value - 1)) the buckets of an octave (2^e, 2^(e+1)] are
- * told apart by the mantissa; bounds are inclusive above, so 2^k ends one.
+ * distinguished by the mantissa. The upper bound of a bucket belongs to it: 2^k is the last value.
  */
 unsigned int histogram_bucket(u16 value)
 {

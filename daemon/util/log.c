@@ -66,7 +66,7 @@ int log_level(void)
 	return max_level;
 }
 
-/* Whether standard error is the journal's stream, and nobody has redirected it. */
+/* Check that standard error is still the stream to the journal, and not redirected. */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

@@ -76,8 +76,8 @@ enum view_span {
  * @loads, @stores: loads, and stores; their sum is @memory
  * @simd: SVE and SME operations
  * @snooped: those of @memory that another cache served
- * @peer, @modified: those of @snooped from another core's cache, and those whose line was dirty
- *	there
+ * @peer, @modified: those of @snooped that another core's cache served, and those that found the
+ *	line dirty there
  * @issue_sum, @issue_p50, @issue_p99: as for total latency; for functions the percentiles are
  *	rounded up to a power of two
  * @translation_sum, @translation_p50, @translation_p99: the same for translation latency
@@ -156,17 +156,17 @@ const char *memory_share_name(enum memory_share share);
  * @records: number of records
  * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them
- * @truncated: windows whose last data was lost: PMBSR.DL, or perf's "AUX data lost"
+ * @truncated: windows that lost their last data: PMBSR.DL, or perf's "AUX data lost"
  * @gaps: windows of perf in which records are missing
  * @ledgers_unknown: the source does not report when windows were armed, so @duration_ns,
  *	@enabled_ns, @blind_ns and @lost are unknown
  * @filtered: records that the filter rejected; they are not in @records
  * @unattributed: samples without a process
- * @names_pending: locations whose names are still being resolved; a later view has them
+ * @names_pending: locations without a name yet; a later view has them
  * @names_reason: why names are missing; "" if nothing is wrong
- * @evicted: samples whose location was evicted from the bounded tables
+ * @evicted: samples of locations that were evicted from the bounded tables
  * @processes_evicted, @mappings_dropped: number of processes and mappings of a recording that did
- *	not fit in the tables; 0 for a daemon, whose metrics have them
+ *	not fit in the tables; 0 for a daemon: its metrics have them
  * @weight: operations that all samples stand for, by &enum sample_unit; 0 from a daemon that
  *	does not report it
  * @unweighed: samples with an unknown interval: they are in no weight

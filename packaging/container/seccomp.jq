@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A container engine's default seccomp profile, in which perf_event_open and bpf are for who has
-# CAP_PERFMON and CAP_BPF, and not for CAP_SYS_ADMIN alone: Podman's profile is so, and Docker's
-# before 23. Nothing else is changed.
+# Changes the default seccomp profile of a container engine so that CAP_PERFMON permits
+# perf_event_open and CAP_BPF permits bpf. Podman and Docker before 23 require CAP_SYS_ADMIN for
+# both. Nothing else is changed.
 #
 #   jq -f /usr/share/speprof/seccomp.jq /usr/share/containers/seccomp.json >seccomp.json
 #   podman run --security-opt seccomp=seccomp.json ...

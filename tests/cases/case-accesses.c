@@ -127,7 +127,7 @@ static void missing(struct spe_check *check)
 		{ A(NOT_PERFORMED), 0, CHOICE(TRANSLATION_ZERO), VA | XLAT, 0, false },
 		{ A(NOT_PERFORMED) | A(NO_PA), 0, CHOICE(TRANSLATION_ZERO), VA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(HIDDEN_EVENTS), VA, 0, false },
-		/* A Store-Exclusive whose monitor did not pass. */
+		/* A Store-Exclusive that failed its monitor check. */
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), 0, VA, 0, false },
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), CHOICE(EXCLUSIVE_PA), VA | PA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(EXCLUSIVE_PA), VA, 0, false },
@@ -202,7 +202,7 @@ static void optional_events(struct spe_check *check)
 	SPE_CHECK_EQ(check, s.events, 0x10013e);
 }
 
-/* D17.6.4.1, D18.2.1: TAG, CH and PAT, and whose address a Tag access has. */
+/* D17.6.4.1, D18.2.1: TAG, CH and PAT, and which address a Tag access has. */
 static void tags(struct spe_check *check)
 {
 	static const struct {
@@ -570,7 +570,10 @@ static void contiguous(struct spe_check *check)
 	}
 }
 
-/* D17.6.8, D17.6.6: what cache maintenance, prefetch and AT record of a load's; never filtered as one. */
+/*
+ * D17.6.8, D17.6.6: what cache maintenance, prefetch and AT record of a load's; never filtered as
+ * one.
+ */
 static void aside(struct spe_check *check)
 {
 	static const struct {

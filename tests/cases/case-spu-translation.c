@@ -19,7 +19,7 @@ static const struct spe_descriptor good = {
 	.level = 3, .valid = true, .af = true, .tables_af = true, .writable = true
 };
 
-/* An SPU whose buffer is mapped page by page, at both stages. */
+/* An SPU with a buffer that is mapped page by page, at both stages. */
 static bool start(struct spe_check *check, const struct spe_spu_config *config)
 {
 	if (!fixture_init(check, config))
@@ -345,7 +345,7 @@ static void not_allowed(struct spe_check *check)
 		}
 }
 
-/* RWVKFM: from SPEv1p5 on, operations are still sampled after one whose record faulted. */
+/* RWVKFM: from SPEv1p5 on, sampling continues after an operation with a faulting record. */
 static void lag(struct spe_check *check)
 {
 	for (u8 lag = 0; lag < 4; lag++) {
@@ -413,7 +413,10 @@ static void lag_ends(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 }
 
-/* D17.3.7, D17.8, D17.8.2: SAMPLE_POP, _FEED, _FILTRATE, _COLLISION, _BUFFER_FULL, the CTI's trigger. */
+/*
+ * D17.3.7, D17.8, D17.8.2: SAMPLE_POP, _FEED, _FILTRATE, _COLLISION, _BUFFER_FULL, the CTI's
+ * trigger.
+ */
 static void told(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(2, 0);

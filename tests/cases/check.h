@@ -13,8 +13,8 @@
  * @file: file of the first failure
  * @line: line of the first failure
  * @what: text of the condition that did not hold
- * @left: the compared values, if there were two
- * @right: likewise
+ * @left: the first of two compared values, if there were two
+ * @right: the second of them
  * @failures: number of failures
  */
 struct spe_check {

@@ -50,10 +50,10 @@ static void tally_add(struct metrics_tally *t, u64 samples)
 }
 
 /*
- * Metrics with containers "c0", "c1" ..., of samples[i] each, and @nobody samples without a
- * container.
+ * Metrics with containers "c0", "c1" ..., of samples[i] each, and @unattributed samples
+ * without a container.
  */
-static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 nobody)
+static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 unattributed)
 {
 	struct metrics m = { .count = count };
 
@@ -71,14 +71,14 @@ static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 
 		tally_add(&m.machine.all, samples[i]);
 		m.machine.records += samples[i];
 	}
-	tally_add(&m.machine.all, nobody);
-	m.machine.records += nobody;
+	tally_add(&m.machine.all, unattributed);
+	m.machine.records += unattributed;
 	return m;
 }
 
-static void update(struct accumulator *acc, u64 epoch, const u64 *samples, u32 count, u64 nobody, u32 series)
+static void update(struct accumulator *acc, u64 epoch, const u64 *samples, u32 count, u64 unattributed, u32 series)
 {
-	struct metrics m = metrics_new(epoch, samples, count, nobody);
+	struct metrics m = metrics_new(epoch, samples, count, unattributed);
 
 	assert_return_code(accumulator_update(acc, &m, series, NOW), 0);
 }
@@ -152,14 +152,14 @@ static u32 others(const struct accumulator *acc)
  */
 static void test_budget(void **state)
 {
-	u64 samples[5] = { 10, 20, 30, 40, 50 }, before = 0, nobody = 3;
+	u64 samples[5] = { 10, 20, 30, 40, 50 }, before = 0, unattributed = 3;
 	u32 room = 3 * container_series(0x7, 7);
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	for (unsigned int round = 0; round < 50; round++) {
-		update(&acc, 1, samples, 5, nobody, room);
+		update(&acc, 1, samples, 5, unattributed, room);
 		assert_int_equal(acc.shown, 2);
 		assert_int_equal(others(&acc), 3);
 		assert_true(acc.other.samples >= before);
@@ -167,7 +167,7 @@ static void test_budget(void **state)
 		before = acc.other.samples;
 		for (unsigned int i = 0; i < 5; i++)
 			samples[i] += round * i % 7 + (round > 25 && i == 0 ? 1000 : 0);
-		nobody += 2;
+		unattributed += 2;
 	}
 	assert_true(shown_samples(&acc, "c0") < UINT64_MAX);
 	accumulator_deinit(&acc);

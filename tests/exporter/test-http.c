@@ -254,7 +254,10 @@ static void test_slow_reader(void **state)
 		size += n > 0 ? (size_t)n : 0;
 	}
 	played_s++;
-	/* The server shuts the socket down in its first turn, and libmicrohttpd notices in the next. */
+	/*
+	 * The server shuts the socket down in its first turn, and libmicrohttpd notices in the
+	 * next.
+	 */
 	sd_event_run(event, UINT64_MAX);
 	run();
 	while ((n = recv(reader, answer, sizeof(answer), 0)) > 0)
@@ -554,7 +557,7 @@ static void test_connections(void **state)
 	http_connections_add(&c, handle(2), one, 101, &closed);
 	assert_ptr_equal(closed, handle(2));
 	assert_null(http_connections_find(&c, handle(2)));
-	/* A connection whose request was answered is kept only while slots are free. */
+	/* A connection stays open after its request only while slots are free. */
 	http_connections_find(&c, handle(1090))->asking = false;
 	http_connections_find(&c, handle(1088))->asking = false;
 	http_connections_add(&c, handle(3), one, 101, &closed);

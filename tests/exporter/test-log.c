@@ -13,15 +13,15 @@
  */
 static void test_another(void **state)
 {
-	struct log_condition told = { 0 };
+	struct log_condition condition = { 0 };
 	u64 changes, said = 0, at = 0;
 
 	(void)state;
-	assert_false(log_condition_changed(&told, 0, BEGAN, &changes));
-	assert_true(log_condition_changed(&told, 503, BEGAN, &changes));
+	assert_false(log_condition_changed(&condition, 0, BEGAN, &changes));
+	assert_true(log_condition_changed(&condition, 503, BEGAN, &changes));
 	assert_int_equal(changes, 1);
 	for (u64 s = 1; s < 100000; s++) {
-		if (!log_condition_changed(&told, s < 3 ? 503 : 401, BEGAN + s * SECOND, &changes))
+		if (!log_condition_changed(&condition, s < 3 ? 503 : 401, BEGAN + s * SECOND, &changes))
 			continue;
 		said++;
 		at = s;
@@ -34,14 +34,14 @@ static void test_another(void **state)
 /* A failure that continues is logged once, and so is its end. */
 static void test_once(void **state)
 {
-	struct log_condition told = { 0 };
+	struct log_condition condition = { 0 };
 	u64 changes, said = 0;
 
 	(void)state;
 	for (u64 s = 0; s < 100000; s++)
-		said += log_condition_changed(&told, s < 50000 ? 7 : 0, BEGAN + s * SECOND, &changes);
+		said += log_condition_changed(&condition, s < 50000 ? 7 : 0, BEGAN + s * SECOND, &changes);
 	assert_int_equal(said, 2);
-	assert_int_equal(told.logged, 0);
+	assert_int_equal(condition.logged, 0);
 }
 
 /*
@@ -52,31 +52,31 @@ static void test_flapping(void **state)
 {
 	(void)state;
 	for (u64 every = 1; every < 300; every += 13) {
-		struct log_condition told = { 0 };
+		struct log_condition condition = { 0 };
 		u64 changes, lines = 0, counted = 0, s;
 
 		test_row("every %u s", (unsigned int)every);
 		for (s = 0; s < 86400; s++) {
 			bool down = s / every % 2 == 0;
 
-			if (!log_condition_changed(&told, down ? 503 : 0, BEGAN + s * SECOND, &changes))
+			if (!log_condition_changed(&condition, down ? 503 : 0, BEGAN + s * SECOND, &changes))
 				continue;
 			lines++;
 			counted += changes;
 			assert_row(s > 15 || lines <= 2);
-			assert_row(told.logged == (down ? 503 : 0));
+			assert_row(condition.logged == (down ? 503 : 0));
 		}
 		assert_row(lines <= 40);
 		for (; s < 2 * 86400; s++)
-			if (log_condition_changed(&told, 0, BEGAN + s * SECOND, &changes)) {
+			if (log_condition_changed(&condition, 0, BEGAN + s * SECOND, &changes)) {
 				lines++;
 				counted += changes;
 			}
-		assert_row(told.logged == 0 && lines <= 41);
+		assert_row(condition.logged == 0 && lines <= 41);
 		/* Only changes after the last line are not counted. */
 		assert_row(counted <= 86400 / every + 2 && counted + 3600 >= 86400 / every);
 		/* Long afterwards a failure is logged as new. */
-		assert_row(log_condition_changed(&told, 9, BEGAN + s * SECOND, &changes) && changes == 1);
+		assert_row(log_condition_changed(&condition, 9, BEGAN + s * SECOND, &changes) && changes == 1);
 	}
 }
 

@@ -254,7 +254,7 @@ static const struct speprof_backend other = {
 };
 
 /*
- * A ring whose backend was removed is not armed with another backend, whether that was started
+ * A ring that has lost its backend is not armed with another backend, whether that was started
  * before or after.
  */
 static void test_other_backend(void **state)

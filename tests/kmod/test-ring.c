@@ -350,7 +350,7 @@ static void test_drains_once(void **state)
 
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
-/* A ring of cgroups whose task wrote @bytes and was scheduled out. */
+/* A ring of cgroups: its task wrote @bytes and was scheduled out. */
 static struct speprof_ring *ring_play_parked(u64 bytes)
 {
 	struct speprof_ring *ring = ring_play(0, true);

@@ -324,7 +324,7 @@ static void test_new_without_spu(void **state)
 	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
 }
 
-/* ---- Who yields ------------------------------------------------------------------------ */
+/* ---- Yielding the SPU ------------------------------------------------------------------ */
 
 static int start_as(struct speprof_session *session, bool perfmon)
 {
@@ -390,7 +390,7 @@ static int cgroups_as(struct speprof_session *session, uintptr_t cgroup, bool pe
 }
 
 /*
- * A session whose cgroups were chosen by a caller without CAP_PERFMON yields, whoever started it.
+ * A session yields if a caller without CAP_PERFMON chose its cgroups, even if another started it.
  */
 static void test_yields_cgroups(void **state)
 {

@@ -139,7 +139,7 @@ void daemon_query(struct daemon_answer *ret_answer);
  * struct machine - the machine that is examined, and facts that several checks need
  * @root: prefix of every path; "" for the running system
  * @release: release of the kernel; "unknown" if it cannot be read
- * @arch: architecture of the kernel; "unknown" likewise
+ * @arch: architecture of the kernel; "unknown" if it cannot be read
  * @arm64: the architecture is aarch64
  * @pmu: arm_spe_pmu has an SPU
  * @spu: a driver has the machine's SPUs, so that firmware, Exception levels and KPTI allow it
@@ -339,14 +339,14 @@ struct module_file {
 void module_file_read(const struct machine *machine, struct module_file *ret_file);
 
 /**
- * module_other_kernel() - whether speprof.ko is installed for another kernel, whose release goes
- * into @ret
+ * module_other_kernel() - check whether speprof.ko is installed for another kernel, and write the
+ * release of that kernel to @ret
  */
 bool module_other_kernel(const struct machine *machine, char *ret, size_t size);
 
 /* ---- Firmware tables (firmware.c) ------------------------------------------------ */
 
-/** firmware_node() - whether devicetree has a node of the SPU, whose path goes into @ret */
+/** firmware_node() - find the devicetree node of the SPU, and write its path to @ret */
 bool firmware_node(const struct machine *machine, char *ret, size_t size);
 
 /** firmware_node_interrupt() - whether @node has an interrupt */

@@ -256,8 +256,8 @@ static int compare_heaviest(const void *a, const void *b)
 }
 
 /*
- * Merges rows of one name into one, with the percentiles of the heaviest. Kernel locations whose
- * addresses are hidden are all named "[kernel]", and cannot be told apart in the next view.
+ * Merges rows of one name into one, with the percentiles of the heaviest. Kernel locations with
+ * hidden addresses are all named "[kernel]", and cannot be distinguished in the next view.
  *
  * Return: the number of rows that remain.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A view as text: state and ledgers in some lines, then the table. "~" marks columns whose values
- * an emulated SPU models.
+ * A view as text: state and ledgers in some lines, then the table. "~" marks columns with
+ * values that an emulated SPU models.
  */
 #ifndef SPEPROF_FORMAT_H
 #define SPEPROF_FORMAT_H

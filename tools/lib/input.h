@@ -53,7 +53,7 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 		       const struct filter *filter, const struct input_watch *watch,
 		       struct input *ret_input);
 
-/** input_symbols() - make a symbol table whose look-ups wait for the name; 0 or negative errno */
+/** input_symbols() - make a symbol table with blocking look-ups; 0 or negative errno */
 int input_symbols(struct symbols **ret_symbols);
 
 /**

@@ -54,7 +54,7 @@ struct options {
 
 /**
  * options_parse() - parse the options of a verb
- * @argc, @argv: of the verb, whose name is argv[0]
+ * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
  *	--truth, 'W' for --last, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  *	--function, 'Y' for --binary; 'F' if the recording may be given without -i

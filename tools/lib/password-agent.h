@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The agent by which polkit asks for a password on this terminal: pkttyagent, which systemctl
- * starts likewise. Without an agent polkit refuses at once.
+ * The agent with which polkit queries a password on this terminal: pkttyagent, which systemctl
+ * starts as well. Without an agent polkit refuses at once.
  */
 #ifndef SPEPROF_PASSWORD_AGENT_H
 #define SPEPROF_PASSWORD_AGENT_H

@@ -12,13 +12,13 @@
  *
  * Its output is the caller's: what it prints goes where this process prints.
  *
- * Return: 0 if it exits with 0; -EIO if it does not; a negative errno if it cannot be started, -ENOENT
- * if it is not installed.
+ * Return: 0 if it exits with 0; -EIO if it does not; a negative errno if it cannot be started,
+ * -ENOENT if it is not installed.
  */
 int program_run(char **argv);
 
 /**
- * struct program - a program whose output is read
+ * struct program - a program, with a pipe from its output
  * @pid: its process
  * @output: its standard output; its standard error is discarded
  */

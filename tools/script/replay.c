@@ -15,7 +15,7 @@ struct replay {
 	FILE *truth;
 	u8 *buffer;
 	size_t window;
-	u8 line_owner; /* the program whose CPU has the shared cache line */
+	u8 line_owner; /* the program on the CPU that owns the shared cache line */
 	bool each;
 	bool started;
 	bool failed; /* a file could not be written */

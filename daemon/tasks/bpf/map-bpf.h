@@ -46,8 +46,8 @@ struct event_ring *map_bpf_ring(struct map_bpf *bpf);
  * @sink: receives an event for each process that lost mappings, and one with pid 0 for losses of
  *	unknown processes
  *
- * A loss is reported by a later call whose @until_ns is not before the time at which this function
- * found it. So the fork of a process is delivered before its losses.
+ * A call that finds a loss does not report it. A later call does, once its @until_ns has reached
+ * the time of the first one. So the fork of a process is delivered before its losses.
  */
 void map_bpf_lost(struct map_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 

@@ -14,7 +14,7 @@ enum task_record_type {
 	TASK_RECORD_RETID, /* in execve() a thread with the TID @other became the leader */
 	TASK_RECORD_RENAME, /* a thread has the new name @name */
 	TASK_RECORD_EXIT, /* a thread exited; @last: the process with it */
-	TASK_RECORD_ATTACH, /* process @pid moved to @cgroup, whose path is @name */
+	TASK_RECORD_ATTACH, /* process @pid moved to @cgroup; @name is its path */
 	TASK_RECORD_CGROUP_NEW, /* @cgroup was created at, or renamed to, the path @name */
 	TASK_RECORD_CGROUP_REMOVED, /* @cgroup was removed */
 	TASK_RECORD_SEED, /* the iterator found an existing task */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The emulated source on the machine that runs the test. A child whose every instruction is known
- * shows whether TIDs and PCs are true.
+ * The emulated source on the machine that runs the test. A child of which every instruction is
+ * known shows whether TIDs and PCs are true.
  */
 #include "test.h"
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * A source without samples whose time advances. @tail: windows that it delivered; @foreign: its
- * rings belong to another session.
+ * A source without samples, but with advancing time. @tail: windows that it delivered; @foreign:
+ * its rings belong to another session.
  */
 struct played {
 	struct source source;

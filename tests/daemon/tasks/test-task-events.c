@@ -343,8 +343,8 @@ static void alias_free(const struct alias *alias)
 }
 
 /*
- * Run a child and read its events. Events of other processes may overflow a ring before this process
- * reads it: then @ret_seen->lost is not 0, and events of the child may be missing.
+ * Run a child and read its events. Events of other processes may overflow a ring before this
+ * process reads it: then @ret_seen->lost is not 0, and events of the child may be missing.
  */
 static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 {
@@ -667,7 +667,7 @@ static void test_storm_cgroup(void **state)
 		skip();
 }
 
-/* A test of the attributor, whose limits of time must not expire on a slow machine. */
+/* Time limits of the attributor must not expire on a slow machine. */
 #define HELD(test) cmocka_unit_test_setup_teardown(test, held_clock_stop, held_clock_run)
 
 /* Run a test once for each source of task events. */

@@ -65,7 +65,7 @@ def headers(series, flavour):
     return names[-1], names[-1].removeprefix("linux-headers-")
 
 
-# Headers depend on their kernel, for whose modules depmod takes 24 minutes under emulation.
+# Headers depend on their kernel. Under emulation depmod would take 24 minutes for its modules.
 NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
 
 

@@ -255,8 +255,8 @@ static void rights_bind_the_session(void)
 	check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), EPERM);
 }
 
-/* Become the user nobody, with CAP_PERFMON or without any capability. */
-static void become_nobody(bool perfmon)
+/* Change to UID 65534, with CAP_PERFMON or without any capability. */
+static void drop_privileges(bool perfmon)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
@@ -276,7 +276,7 @@ static void sessions_need_a_capability(void)
 	int device = kdevice_open();
 	int session = ksession_new(&config);
 
-	become_nobody(false);
+	drop_privileges(false);
 	check_errno(open(SPEPROF_DEVICE_PATH, O_RDWR), EACCES);
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
@@ -291,13 +291,13 @@ static void namespaces_give_no_capability(void)
 	struct speprof_session_config config = ksession_config();
 	int device = kdevice_open();
 
-	become_nobody(false);
+	drop_privileges(false);
 	check(!unshare(CLONE_NEWUSER), "%s", strerror(errno));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
 }
 
-/* The replies of a session with @rights to the user nobody, who requests @sampling and cgroups. */
-static void nobody_asks(uint32_t rights, const struct speprof_sampling *sampling, int error)
+/* The replies of a session with @rights to an unprivileged user that requests @sampling. */
+static void check_unprivileged(uint32_t rights, const struct speprof_sampling *sampling, int error)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_sampling asked = *sampling;
@@ -309,7 +309,7 @@ static void nobody_asks(uint32_t rights, const struct speprof_sampling *sampling
 	check(session >= 0);
 	child = fork();
 	if (!child) {
-		become_nobody(false);
+		drop_privileges(false);
 		if (error)
 			check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &asked), error);
 		else
@@ -345,9 +345,9 @@ static void rights_are_those_of_creation(void)
 
 		sampling.flags = needs[i].flags;
 		sampling.collect = needs[i].collect;
-		nobody_asks(needs[i].right, &sampling, 0);
-		nobody_asks(all, &sampling, 0);
-		nobody_asks(all & ~needs[i].right, &sampling, needs[i].right ? EPERM : 0);
+		check_unprivileged(needs[i].right, &sampling, 0);
+		check_unprivileged(all, &sampling, 0);
+		check_unprivileged(all & ~needs[i].right, &sampling, needs[i].right ? EPERM : 0);
 	}
 }
 
@@ -380,7 +380,7 @@ static void memory_is_charged(void)
 	int device = kdevice_open();
 	unsigned int i;
 
-	become_nobody(true);
+	drop_privileges(true);
 	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcpus();
 	check(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
@@ -477,7 +477,7 @@ static int nobody_starts(int session)
 	int status;
 
 	if (!child) {
-		become_nobody(false);
+		drop_privileges(false);
 		_exit(ioctl(session, SPEPROF_SESSION_START, 0) ? errno : 0);
 	}
 	check(waitpid(child, &status, 0) == child && WIFEXITED(status));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroups with tasks whose TIDs are known, and sessions that sample them. */
+/* Cgroups with tasks of known TIDs, and sessions that sample them. */
 #ifndef KCGROUP_H
 #define KCGROUP_H
 
@@ -29,7 +29,7 @@ uint64_t kcgroup_usage_us(const struct kcgroup *cgroup);
 /* The kind of a worker. */
 enum kwork {
 	KWORK_BURN,	/* at EL0, until killed */
-	KWORK_SLEEP,	/* likewise, with many short sleeps */
+	KWORK_SLEEP,	/* at EL0, with many short sleeps, until killed */
 	KWORK_FORK,	/* children that burn for a moment */
 	KWORK_THREADS,	/* three threads that burn and sleep */
 };
@@ -41,7 +41,7 @@ enum kwork {
  */
 uint8_t *kwork_groups(void);
 
-/** kwork_start() - start a worker on @cpu in @cgroup, whose TIDs get @groups */
+/** kwork_start() - start a worker on @cpu in @cgroup; its TIDs get @groups */
 pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork what, uint8_t groups);
 
 /** struct kview - a session of cgroups with a ring of one CPU */

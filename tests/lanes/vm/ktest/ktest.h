@@ -96,7 +96,7 @@ struct ktally {
 	uint64_t interval;	/* of the last window */
 	uint64_t suspect_windows;
 	struct spe_ledger ledger;
-	uint64_t of_tid;	/* samples whose context is @tid */
+	uint64_t of_tid;	/* samples with the context @tid */
 	uint64_t user;		/* samples at EL0 */
 	uint64_t sources[64];	/* samples with a Data Source packet, by bits 5:0 */
 	uint64_t sourceless;	/* samples without one */

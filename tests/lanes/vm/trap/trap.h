@@ -24,7 +24,7 @@
  * @synthetic: which source
  * @irq: Linux's number of PMBIRQ here, 0 without one
  * @pmsidr: what reads as PMSIDR_EL1 in place of the model's, if not 0
- * @pmbidr: likewise
+ * @pmbidr: value of PMBIDR_EL1 instead of the model's, if not 0
  * @hidden: ID_AA64DFR0_EL1.PMSVer reads as 0
  * @accesses: MRS and MSR answered
  * @access_ns: what the answers took, without the exception
