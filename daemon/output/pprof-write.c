@@ -624,7 +624,7 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 
 		if (e->value[PPROF_SAMPLES] && (!process || process->generation == e->generation) &&
 		    attributor_locate(attributor, e->process, e->pc, e->kernel, &place))
-			symbols_key(symbols, process ? process->pid : 0, &place, pprof->live, &key);
+			symbols_function_key(symbols, process ? process->pid : 0, &place, pprof->live, &key);
 	}
 }
 

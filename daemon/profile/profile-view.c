@@ -13,8 +13,8 @@
 /* A location and what identifies its function, to group locations by function. */
 struct named {
 	const struct location *location;
-	u64 function; /* symbols_key() if known, else the address */
-	u64 line; /* symbols_line() if lines are requested and known, else 0 */
+	u64 function; /* symbols_function_key() if known, else the address */
+	u64 line; /* symbols_line_key() if lines are requested and known, else 0 */
 	u64 binary; /* hash of the binary's path, to distinguish equal names */
 	bool known;
 };
@@ -170,9 +170,9 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 		return;
 	ret_named->binary = hash_string(place.binary);
 	if (naming->lines)
-		symbols_line(naming->symbols, process ? process->pid : 0, &place, naming->live,
+		symbols_line_key(naming->symbols, process ? process->pid : 0, &place, naming->live,
 			     &ret_named->line);
-	ret_named->known = symbols_key(naming->symbols, process ? process->pid : 0, &place,
+	ret_named->known = symbols_function_key(naming->symbols, process ? process->pid : 0, &place,
 				       naming->live, &ret_named->function);
 	if (!ret_named->known)
 		ret_named->function =

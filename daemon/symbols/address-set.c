@@ -14,19 +14,20 @@ static u64 *slot_find(const struct address_set *s, u64 address)
 	return &s->slot[at];
 }
 
-static bool grow(struct address_set *s)
+static bool set_grow(struct address_set *s)
 {
-	u32 slots = s->slot ? s->mask + 1 : 0, room = slots ? slots * 2 : SLOTS_MIN;
+	u32 slots = s->slot ? s->mask + 1 : 0, more = slots ? slots * 2 : SLOTS_MIN;
 	u64 *old = s->slot;
 
+	/* At most half full, so that each search finds a free slot soon. */
 	if (s->count < slots / 2)
 		return true;
-	s->slot = calloc(room, sizeof(*s->slot));
+	s->slot = calloc(more, sizeof(*s->slot));
 	if (!s->slot) {
 		s->slot = old;
 		return false;
 	}
-	s->mask = room - 1;
+	s->mask = more - 1;
 	for (u32 i = 0; i < slots; i++)
 		if (old[i])
 			*slot_find(s, old[i]) = old[i];
@@ -44,7 +45,7 @@ bool address_set_add(struct address_set *s, u64 address)
 		s->zero = true;
 		return new;
 	}
-	if (!grow(s))
+	if (!set_grow(s))
 		return false;
 	slot = slot_find(s, address);
 	if (*slot)
@@ -60,14 +61,14 @@ void address_set_clear(struct address_set *s)
 	*s = (struct address_set){ 0 };
 }
 
-static int compare(const void *a, const void *b)
+static int address_compare(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
 
 	return (x > y) - (x < y);
 }
 
-u64 *address_set_list(const struct address_set *s, u32 *ret_count)
+u64 *address_set_sort(const struct address_set *s, u32 *ret_count)
 {
 	u32 slots = s->slot ? s->mask + 1 : 0, n = 0;
 	u64 *list;
@@ -83,7 +84,7 @@ u64 *address_set_list(const struct address_set *s, u32 *ret_count)
 	for (u32 i = 0; i < slots; i++)
 		if (s->slot[i])
 			list[n++] = s->slot[i];
-	qsort(list, n, sizeof(*list), compare);
+	qsort(list, n, sizeof(*list), address_compare);
 	*ret_count = n;
 	return list;
 }

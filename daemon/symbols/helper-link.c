@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "helper-link.h"
-#include "sandbox-host.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,37 +9,38 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define HELPER	     "speprof-symbols"
-#define HELPER_FDS   2 /* of a helper, from 3 on: the link, and the socket between both helpers */
-#define HELPER_FD    3
-#define CALL_MS	     60000 /* it may have to wait for a CPU all that time, being idle's */
-#define OPEN_MS	     10000 /* the same of the opener, which has little to do */
-#define LIFE_MS	     300000 /* before a helper gives up what it has collected */
-#define BACKOFF_MS   100
-#define BACKOFF_TOP  60000
+#include "util/time.h"
+
+#define HELPER "speprof-symbols"
+/* Descriptors of a helper: the socket to this process, and the one to the other helper. */
+#define HELPER_FDS   2
+#define HELPER_FD    3 /* the first of them */
+#define CALL_MS	     60000 /* long, since a helper with a nice value may wait for a CPU */
+#define OPEN_MS	     10000 /* shorter, since the opener reads nothing */
+#define AGE_MAX_MS   300000 /* then a helper is replaced, to free the memory that it holds */
+#define BACKOFF_MS   100 /* delay after the first start that failed */
+#define BACKOFF_MAX  60000
 #define REAP_TRIES   20
 #define REAP_WAIT_US 1000
 
 static u64 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+	return time_now_ns() / 1000000;
 }
 
-/* Beside this program, as in a build tree, or where it is installed. */
-static void find_helper(struct helper_link *link)
+/*
+ * Find the helper program in the directory of this program, as in a build tree, or in libexecdir.
+ */
+static void helper_find(struct helper_link *link)
 {
-	const char *named = secure_getenv("SPEPROF_SYMBOLS");
+	const char *override = secure_getenv("SPEPROF_SYMBOLS");
 	char *path = link->path, *slash;
 	ssize_t n;
 
-	if (named) {
-		snprintf(link->path, sizeof(link->path), "%s", named);
+	if (override) {
+		snprintf(link->path, sizeof(link->path), "%s", override);
 		return;
 	}
 	n = readlink("/proc/self/exe", link->path, sizeof(link->path) - sizeof(HELPER));
@@ -67,30 +67,30 @@ void helper_link_init(struct helper_link *link, const char *path, bool idle)
 	if (path)
 		snprintf(link->path, sizeof(link->path), "%s", path);
 	else
-		find_helper(link);
+		helper_find(link);
 }
 
-/* Remember a helper that waits in the kernel: it ends when its file system answers. */
+/* Store a helper that waits in the kernel. It exits when its file system answers. */
 static void stuck_add(struct helper_link *link, pid_t pid)
 {
 	u32 oldest = 0;
 
-	for (u32 i = 0; i < SYMBOL_STUCK; i++) {
+	for (u32 i = 0; i < STUCK_HELPERS; i++) {
 		if (!link->stuck[i].pid) {
 			oldest = i;
 			break;
 		}
-		if (link->stuck[i].life < link->stuck[oldest].life)
+		if (link->stuck[i].generation < link->stuck[oldest].generation)
 			oldest = i;
 	}
-	link->stuck[oldest] = (struct stuck_helper){ pid, link->life, link->owner };
+	link->stuck[oldest] = (struct stuck_helper){ pid, link->generation, link->owner };
 }
 
-u32 helper_link_stuck(struct helper_link *link, u64 owner)
+u32 helper_link_count_stuck(struct helper_link *link, u64 owner)
 {
 	u32 count = 0;
 
-	for (u32 i = 0; i < SYMBOL_STUCK; i++) {
+	for (u32 i = 0; i < STUCK_HELPERS; i++) {
 		struct stuck_helper *stuck = &link->stuck[i];
 
 		if (stuck->pid && waitpid(stuck->pid, NULL, WNOHANG) != 0)
@@ -100,86 +100,92 @@ u32 helper_link_stuck(struct helper_link *link, u64 owner)
 	return count;
 }
 
-static void end_close(struct helper_process *end)
+static void process_kill(struct helper_process *process)
 {
-	if (end->fd >= 0)
-		close(end->fd);
-	end->fd = -1;
-	if (end->pid >= 0)
-		kill(end->pid, SIGKILL);
+	if (process->fd >= 0)
+		close(process->fd);
+	process->fd = -1;
+	if (process->pid >= 0)
+		kill(process->pid, SIGKILL);
 }
 
-/* One that waits for a file system that does not answer cannot end yet, and is not waited for. */
-static void end_reap(struct helper_link *link, struct helper_process *end)
+/*
+ * Reap a killed helper. One that hangs in a file system cannot exit: stop waiting after about 3 s.
+ */
+static void process_reap(struct helper_link *link, struct helper_process *process)
 {
-	for (u32 n = 0; end->pid >= 0 && n < REAP_TRIES; n++) {
-		if (waitpid(end->pid, NULL, WNOHANG) != 0)
-			end->pid = -1;
+	for (u32 n = 0; process->pid >= 0 && n < REAP_TRIES; n++) {
+		if (waitpid(process->pid, NULL, WNOHANG) != 0)
+			process->pid = -1;
 		else
 			usleep(REAP_WAIT_US << (n < 8 ? n : 8));
 	}
-	if (end->pid >= 0)
-		stuck_add(link, end->pid);
-	end->pid = -1;
+	if (process->pid >= 0)
+		stuck_add(link, process->pid);
+	process->pid = -1;
 }
 
-void helper_link_end(struct helper_link *link)
+void helper_link_stop(struct helper_link *link)
 {
-	end_close(&link->reader);
-	end_close(&link->opener);
-	end_reap(link, &link->reader);
-	end_reap(link, &link->opener);
+	process_kill(&link->reader);
+	process_kill(&link->opener);
+	process_reap(link, &link->reader);
+	process_reap(link, &link->opener);
 }
 
 void helper_link_deinit(struct helper_link *link)
 {
-	helper_link_end(link);
-	helper_link_stuck(link, 0);
+	helper_link_stop(link);
+	/* Reap those that have exited. */
+	helper_link_count_stuck(link, 0);
 }
 
-/* An idle helper sends nothing: a readable socket means that it died, or lies. */
-static bool is_silent(const struct helper_process *end)
+/*
+ * Whether a helper runs. It sends nothing unrequested: a readable socket means that it exited or
+ * failed.
+ */
+static bool process_is_silent(const struct helper_process *process)
 {
-	struct pollfd fd = { .fd = end->fd, .events = POLLIN };
+	struct pollfd fd = { .fd = process->fd, .events = POLLIN };
 
 	return poll(&fd, 1, 0) == 0;
 }
 
-bool helper_link_renew(struct helper_link *link)
+bool helper_link_recycle(struct helper_link *link)
 {
 	bool failed;
 
 	if (link->reader.fd < 0)
 		return false;
-	failed = !is_silent(&link->reader) || !is_silent(&link->opener);
-	if (failed || now_ms() - link->started_ms >= LIFE_MS)
-		helper_link_end(link);
+	failed = !process_is_silent(&link->reader) || !process_is_silent(&link->opener);
+	if (failed || now_ms() - link->started_ms >= AGE_MAX_MS)
+		helper_link_stop(link);
 	link->failures += failed;
 	return failed;
 }
 
-/* End both helpers after a call that failed. */
-static int link_failed(struct helper_link *link, int error)
+/* Kill both helpers after a call that failed; returns @error. */
+static int link_fail(struct helper_link *link, int error)
 {
-	helper_link_end(link);
+	helper_link_stop(link);
 	link->failures++;
 	return error;
 }
 
-/* Without this one's environment, signals and descriptors. */
-static int spawn(struct helper_link *link, char *mode, const int fds[static HELPER_FDS],
-		 pid_t *ret_pid)
+/* Start a helper without the environment, signal dispositions and descriptors of this process. */
+static int process_spawn(struct helper_link *link, char *mode, const int fds[static HELPER_FDS],
+			 pid_t *ret_pid)
 {
 	char name[] = HELPER, idle[] = "--idle";
 	char *const argv[] = { name, mode, link->idle ? idle : NULL, NULL };
-	char *none[] = { NULL, NULL };
+	char *environment[] = { NULL, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t all, empty;
 	int r;
 
 	if (SANITIZED)
-		none[0] = "ASAN_OPTIONS=detect_leaks=0";
+		environment[0] = "ASAN_OPTIONS=detect_leaks=0";
 	sigfillset(&all);
 	sigemptyset(&empty);
 	posix_spawn_file_actions_init(&actions);
@@ -189,7 +195,7 @@ static int spawn(struct helper_link *link, char *mode, const int fds[static HELP
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setsigmask(&attr, &empty);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	r = posix_spawn(ret_pid, link->path, &actions, &attr, argv, none);
+	r = posix_spawn(ret_pid, link->path, &actions, &attr, argv, environment);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	if (r)
@@ -197,10 +203,10 @@ static int spawn(struct helper_link *link, char *mode, const int fds[static HELP
 	return -r;
 }
 
-/* A packet of at most @size bytes. */
-static ssize_t receive(struct helper_link *link, int fd, void *buf, size_t size, u32 ms)
+/* Receive a packet; returns its size, at most @size bytes, or a negative errno. */
+static ssize_t packet_receive(struct helper_link *link, int fd, void *buf, size_t size, u32 ms)
 {
-	u64 end = now_ms() + ms, now;
+	u64 deadline = now_ms() + ms, now;
 	struct pollfd fds[] = {
 		{ .fd = fd, .events = POLLIN },
 		{ .fd = link->stop, .events = POLLIN },
@@ -209,11 +215,11 @@ static ssize_t receive(struct helper_link *link, int fd, void *buf, size_t size,
 
 	do {
 		now = now_ms();
-		n = poll(fds, ARRAY_SIZE(fds), now < end ? (int)(end - now) : 0);
+		n = poll(fds, ARRAY_SIZE(fds), now < deadline ? (int)(deadline - now) : 0);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0 || !fds[0].revents)
 		return n ? -EPIPE : -ETIMEDOUT;
-	/* Descriptors are not received: there is no room for one. */
+	/* recv() has no buffer for ancillary data, so that a helper cannot pass a descriptor. */
 	n = recv(fd, buf, size, MSG_TRUNC | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n <= 0)
 		return -EPIPE;
@@ -223,10 +229,11 @@ static ssize_t receive(struct helper_link *link, int fd, void *buf, size_t size,
 static int hello_receive(struct helper_link *link, int fd)
 {
 	struct symbol_hello hello;
-	ssize_t n = receive(link, fd, &hello, sizeof(hello), link->call_ms);
+	ssize_t n = packet_receive(link, fd, &hello, sizeof(hello), link->call_ms);
 
 	if (n < 0) {
-		snprintf(link->reason, sizeof(link->reason), "%s ends before it begins", HELPER);
+		snprintf(link->reason, sizeof(link->reason), "%s exited before it was ready",
+			 HELPER);
 		return (int)n;
 	}
 	if (n == sizeof(hello) && hello.version == SYMBOL_VERSION) {
@@ -234,15 +241,16 @@ static int hello_receive(struct helper_link *link, int fd)
 		return 0;
 	}
 	if (n == sizeof(hello) && !hello.version)
-		snprintf(link->reason, sizeof(link->reason), "%s cannot be locked up here: %s",
-			 HELPER, strerror((int)hello.error));
+		snprintf(link->reason, sizeof(link->reason),
+			 "the sandbox of %s cannot be set up: %s", HELPER,
+			 strerror((int)hello.error));
 	else
-		snprintf(link->reason, sizeof(link->reason), "%s is of another version: %.120s",
-			 HELPER, link->path);
+		snprintf(link->reason, sizeof(link->reason),
+			 "%s has another version than this program: %.120s", HELPER, link->path);
 	return -EPERM;
 }
 
-/* Sockets of both helpers, each a pair: with this process, and with each other. */
+/* Socket pairs: this process and the reader; this process and the opener; opener and reader. */
 enum { READER, OPENER, BETWEEN, PAIRS };
 
 static void pairs_close(int pair[PAIRS][2])
@@ -253,7 +261,7 @@ static void pairs_close(int pair[PAIRS][2])
 				close(pair[i][k]);
 }
 
-/* Raise @fd above the helpers' numbers, so that dup2() in the child replaces none of the others. */
+/* Move @fd above the helpers' descriptors, so that dup2() in the child replaces no other socket. */
 static int descriptor_raise(int *fd)
 {
 	int raised = fcntl(*fd, F_DUPFD_CLOEXEC, HELPER_FD + HELPER_FDS);
@@ -286,13 +294,13 @@ static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
 	const int reader[HELPER_FDS] = { pair[READER][1], pair[BETWEEN][0] };
 	const int opener[HELPER_FDS] = { pair[OPENER][1], pair[BETWEEN][1] };
 	char read[] = "--read", open[] = "--open";
-	int r = spawn(link, read, reader, &link->reader.pid);
+	int r = process_spawn(link, read, reader, &link->reader.pid);
 
 	if (!r)
-		r = spawn(link, open, opener, &link->opener.pid);
+		r = process_spawn(link, open, opener, &link->opener.pid);
 	if (r < 0) {
-		snprintf(link->reason, sizeof(link->reason), "%.128s cannot be run: %s", link->path,
-			 strerror(-r));
+		snprintf(link->reason, sizeof(link->reason), "%.128s cannot be executed: %s",
+			 link->path, strerror(-r));
 		return r;
 	}
 	link->reader.fd = pair[READER][0];
@@ -302,17 +310,17 @@ static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
 	return 0;
 }
 
-/* What ended these helpers may end the next ones too: these are started later each time. */
-static int start_failed(struct helper_link *link, int error)
+/* Delay the next start, by twice the time for each failure in a row; returns @error. */
+static int start_fail(struct helper_link *link, int error)
 {
 	link->backoff_ms = link->backoff_ms ? link->backoff_ms * 2 : BACKOFF_MS;
-	if (link->backoff_ms > BACKOFF_TOP)
-		link->backoff_ms = BACKOFF_TOP;
+	if (link->backoff_ms > BACKOFF_MAX)
+		link->backoff_ms = BACKOFF_MAX;
 	link->not_before_ms = now_ms() + link->backoff_ms;
-	return link_failed(link, error);
+	return link_fail(link, error);
 }
 
-int helper_link_ready(struct helper_link *link)
+int helper_link_start(struct helper_link *link)
 {
 	int pair[PAIRS][2], r;
 
@@ -320,11 +328,11 @@ int helper_link_ready(struct helper_link *link)
 		return 0;
 	if (link->not_before_ms > now_ms())
 		return -EAGAIN;
-	link->life++;
+	link->generation++;
 	r = pairs_make(pair);
 	if (r < 0)
-		snprintf(link->reason, sizeof(link->reason), "no sockets for %s: %s", HELPER,
-			 strerror(-r));
+		snprintf(link->reason, sizeof(link->reason), "cannot create sockets for %s: %s",
+			 HELPER, strerror(-r));
 	else
 		r = helpers_start(link, pair);
 	pairs_close(pair);
@@ -333,7 +341,7 @@ int helper_link_ready(struct helper_link *link)
 	if (!r)
 		r = hello_receive(link, link->opener.fd);
 	if (r < 0)
-		return start_failed(link, r);
+		return start_fail(link, r);
 	link->backoff_ms = 0;
 	link->started_ms = now_ms();
 	return 0;
@@ -347,7 +355,7 @@ static int request_send(const struct helper_link *link, const struct symbol_requ
 		struct cmsghdr align;
 	} control = { .bytes = { 0 } };
 	struct iovec iov = {
-		/* sendmsg() does not write to it. */
+		/* The cast is safe: sendmsg() does not modify the request. */
 		.iov_base = (void *)(uintptr_t)request,
 		.iov_len = sizeof(*request) + request->count * sizeof(*request->address),
 	};
@@ -378,15 +386,15 @@ int helper_link_call(struct helper_link *link, struct symbol_request *request, i
 	request->serial = ++link->serial;
 	r = request_send(link, request, fd);
 	if (r < 0)
-		return link_failed(link, r);
-	n = receive(link, link->reader.fd, link->reply, sizeof(link->reply), link->call_ms);
+		return link_fail(link, r);
+	n = packet_receive(link, link->reader.fd, link->reply, sizeof(link->reply), link->call_ms);
 	if (n < 0)
-		return link_failed(link, (int)n);
+		return link_fail(link, (int)n);
 	if (symbol_reply_check(request, reply, (size_t)n) < 0)
-		return link_failed(link, -EBADMSG);
-	/* Errors of its own are its end; those of files are another kind. */
+		return link_fail(link, -EBADMSG);
+	/* A file may have an errno that would mean that the helper has failed: replace it. */
 	if (reply->error)
-		return helper_link_died(reply->error) ? -EIO : reply->error;
+		return helper_error_is_fatal(reply->error) ? -EIO : reply->error;
 	*ret_reply = reply;
 	return 0;
 }
@@ -402,14 +410,14 @@ int helper_link_open(struct helper_link *link, struct open_request *request,
 	request->serial = ++link->serial;
 	n = send(link->opener.fd, request, sizeof(*request), MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0)
-		return link_failed(link, -EPIPE);
-	n = receive(link, link->opener.fd, &reply, sizeof(reply), link->open_ms);
+		return link_fail(link, -EPIPE);
+	n = packet_receive(link, link->opener.fd, &reply, sizeof(reply), link->open_ms);
 	if (n < 0)
-		return link_failed(link, (int)n);
+		return link_fail(link, (int)n);
 	if (n != sizeof(reply) || reply.serial != request->serial || reply.error > 0)
-		return link_failed(link, -EBADMSG);
+		return link_fail(link, -EBADMSG);
 	if (reply.error)
-		return helper_link_died(reply.error) ? -EIO : reply.error;
+		return helper_error_is_fatal(reply.error) ? -EIO : reply.error;
 	*ret_reply = reply;
 	return 0;
 }

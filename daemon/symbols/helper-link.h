@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The link to two helpers, one that opens files and one that reads them. It starts both, sends
- * requests, and ends both where one hangs, dies or lies. One thread uses it; a call blocks until
- * its deadline.
+ * Starts two helper processes, the opener, which opens files, and the reader, which reads them, and
+ * sends them requests. If one exits, misses its deadline or sends an invalid reply, both are
+ * killed. A link is used by one thread; a call blocks until the reply or the deadline.
  */
 #ifndef SPEPROF_HELPER_LINK_H
 #define SPEPROF_HELPER_LINK_H
@@ -13,34 +13,49 @@
 #include "symbol-message.h"
 
 #define SYMBOL_REASON 192
-#define SYMBOL_STUCK  16 /* helpers that could not be ended, and are remembered */
+#define STUCK_HELPERS 16
 
-/** struct helper_process - of one helper; @fd and @pid are -1 without one */
+/**
+ * struct helper_process - a helper: the socket to it, and its PID; both are -1 if it does not run
+ */
 struct helper_process {
 	int fd;
 	pid_t pid;
 };
 
-/** struct stuck_helper - a helper of @life that did not end when it was killed; @pid 0: none */
+/**
+ * struct stuck_helper - a killed helper that has not exited, as it waits in the kernel for a file
+ * system
+ * @pid: 0 if the entry is free
+ * @generation: value of &helper_link.generation when it ran
+ * @owner: owner of the files that it read
+ */
 struct stuck_helper {
 	pid_t pid;
-	u32 life;
+	u32 generation;
 	u64 owner;
 };
 
 /**
- * struct helper_link
- * @path: of the program
- * @idle: it is to run when nothing else wants to
- * @call_ms, @open_ms: how long a call of the reader and of the opener may take
- * @stop: a descriptor that is readable when a call is to give up, -1 for none
- * @owner: whose files are read now (job_owner())
- * @life: counts pairs of helpers: what one had open, the next has not
- * @started_ms: when they were
- * @not_before_ms: when the next ones may be started, after a start that failed
- * @backoff_ms: how long after that it was
- * @failures: pairs of which one ended, hung or lied
- * @reason: why there is none, for people; "" if nothing is wrong
+ * struct helper_link - a pair of helpers
+ * @idle: run the helpers with a nice value of 10
+ * @call_ms: timeout for a reply of the reader, ms
+ * @open_ms: timeout for a reply of the opener, ms
+ * @stop: a descriptor that aborts calls when it becomes readable; -1 for none
+ * @reader, @opener: the helpers; either both run or none
+ * @stuck: killed helpers that have not exited; if there are more, the oldest are forgotten
+ * @owner: owner of the files that are read now (job_owner()); set by the caller
+ * @serial: number of the last request, which its reply must repeat
+ * @generation: counts pairs of helpers, from 1. Files that one pair has open are unknown to the
+ *	next
+ * @started_ms: when the pair was started
+ * @not_before_ms: when the next pair may be started, after a start that failed
+ * @backoff_ms: delay after the last start that failed; doubled by each further one; 0 after a
+ *	success
+ * @failures: number of pairs that failed
+ * @path: path of the helper program
+ * @reason: why helpers cannot be started, for people; "" if nothing is wrong
+ * @reply: the last reply of the reader
  */
 struct helper_link {
 	bool idle;
@@ -49,10 +64,10 @@ struct helper_link {
 	int stop;
 	struct helper_process reader;
 	struct helper_process opener;
-	struct stuck_helper stuck[SYMBOL_STUCK];
+	struct stuck_helper stuck[STUCK_HELPERS];
 	u64 owner;
 	u32 serial;
-	u32 life;
+	u32 generation;
 	u64 started_ms;
 	u64 not_before_ms;
 	u32 backoff_ms;
@@ -63,60 +78,69 @@ struct helper_link {
 };
 
 /**
- * helper_link_init() - nothing is started yet
- * @path: NULL for where it is installed: beside this program, or in libexec; the
- *	environment's SPEPROF_SYMBOLS goes before both
+ * helper_link_init() - initialize a link without starting helpers
+ * @path: path of the helper program. NULL for, in this order, the environment variable
+ *	SPEPROF_SYMBOLS, the directory of this program, and libexecdir
+ * @idle: run the helpers with a nice value of 10
  */
 void helper_link_init(struct helper_link *link, const char *path, bool idle);
+
+/**
+ * helper_link_deinit() - kill the helpers; a helper that hangs exits when its file system answers
+ */
 void helper_link_deinit(struct helper_link *link);
 
 /**
- * helper_link_ready() - both helpers are there, started if need be
+ * helper_link_start() - start both helpers, unless they run
  *
- * Return: 0; -EAGAIN if they could not be started a short while ago; another errno if they
- * cannot be.
+ * It waits until they have entered their sandboxes.
+ *
+ * Return: 0; -EAGAIN if the last start failed too short a time ago; another negative errno, with
+ * @link->reason set.
  */
-int helper_link_ready(struct helper_link *link);
+int helper_link_start(struct helper_link *link);
 
 /**
- * helper_link_renew() - end helpers that are old, or that one of which died since the last call
+ * helper_link_recycle() - kill the helpers if one has died, or if they are old and hold much memory
  *
- * To be called before a file is begun, so that no file is blamed for it.
+ * Call it before the first request for a file, so that the file is not suspected to be the cause.
  *
  * Return: whether one had died.
  */
-bool helper_link_renew(struct helper_link *link);
+bool helper_link_recycle(struct helper_link *link);
 
-/** helper_link_stuck() - helpers that hang in files of @owner and could not be ended */
-u32 helper_link_stuck(struct helper_link *link, u64 owner);
+/** helper_link_count_stuck() - return the number of killed helpers that hang in files of @owner */
+u32 helper_link_count_stuck(struct helper_link *link, u64 owner);
 
 /**
- * helper_link_open() - have the opener open a file, or hand it to the reader
- * @request: its serial is set
+ * helper_link_open() - send a request to the opener and wait for the reply
+ * @request: the request; its serial is set
+ * @ret_reply: the reply, if 0 is returned
  *
- * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the opener ended, hung or lied, which was the end
- * of both helpers; otherwise the errno of the file.
+ * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the opener exited, missed the deadline or sent an
+ * invalid reply, whereupon both helpers were killed; another negative errno if the file cannot be
+ * opened.
  */
 int helper_link_open(struct helper_link *link, struct open_request *request,
 		     struct open_reply *ret_reply);
 
 /**
- * helper_link_call() - ask the reader, and wait for the answer
- * @request: its serial is set
- * @fd: handed over with it, -1 for none; stays the caller's
- * @ret_reply: checked (symbol_reply_check()), valid until the next call
+ * helper_link_call() - send a request to the reader and wait for the reply
+ * @request: the request; its serial is set
+ * @fd: descriptor to pass with the request, which the caller still closes; -1 for none
+ * @ret_reply: the reply, which symbol_reply_check() accepted; valid until the next call
  *
- * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the reader ended, hung or lied, which was
- * the end of both helpers; otherwise the errno that it found in the file.
+ * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the reader exited, missed the deadline or sent an
+ * invalid reply, whereupon both helpers were killed; another negative errno if the file is invalid.
  */
 int helper_link_call(struct helper_link *link, struct symbol_request *request, int fd,
 		     const struct symbol_reply **ret_reply);
 
-/** helper_link_end() - end both helpers: nothing was asked of them for a while */
-void helper_link_end(struct helper_link *link);
+/** helper_link_stop() - kill both helpers, if they run */
+void helper_link_stop(struct helper_link *link);
 
-/** helper_link_died() - whether an error of helper_link_call() was the helpers' end */
-static inline bool helper_link_died(int error)
+/** helper_error_is_fatal() - return whether a call that returned @error has killed the helpers */
+static inline bool helper_error_is_fatal(int error)
 {
 	return error == -EPIPE || error == -ETIMEDOUT || error == -EBADMSG;
 }

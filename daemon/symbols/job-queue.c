@@ -10,9 +10,9 @@
 #include "symbols-internal.h"
 
 #define BACKOFF_MS  100
-#define BACKOFF_TOP 60000
+#define BACKOFF_MAX 60000
 
-/* Most containers run as root: their mount namespaces tell them apart. */
+/* Flag of owners that are mount namespaces of root, and not UIDs. */
 #define OWNER_MOUNTS (1ULL << 63)
 
 u64 job_owner(s32 pid)
@@ -32,7 +32,10 @@ u64 job_owner(s32 pid)
 	n = read(fd, status, sizeof(status) - 1);
 	close(fd);
 	status[n > 0 ? n : 0] = '\0';
-	/* "Name:" comes first; the kernel escapes newlines in it. */
+	/*
+	 * The process chooses its name, which precedes "Uid:", but the kernel escapes newlines in
+	 * it.
+	 */
 	uid = strstr(status, "\nUid:\t");
 	if (!uid)
 		return 0;
@@ -42,12 +45,12 @@ u64 job_owner(s32 pid)
 	return OWNER_MOUNTS | (stat(path, &st) < 0 ? 0 : st.st_ino);
 }
 
-static bool is_active(const struct job_queue *q)
+static bool queue_is_active(const struct job_queue *q)
 {
 	return q->first || q->busy;
 }
 
-/* Of @owner, or one that is free for it; where all are in use, one of another owner. */
+/* Returns the queue of @owner, or a free one; if there is none, that of another owner. */
 static struct job_queue *queue_get(struct job_queues *queues, u64 owner, u64 now_ms)
 {
 	struct job_queue *unused = NULL;
@@ -55,9 +58,9 @@ static struct job_queue *queue_get(struct job_queues *queues, u64 owner, u64 now
 	for (u32 i = 0; i < JOB_QUEUES; i++) {
 		struct job_queue *q = &queues->queue[i];
 
-		if (q->owner == owner && (is_active(q) || q->used_ms))
+		if (q->owner == owner && (queue_is_active(q) || q->used_ms))
 			return q;
-		if (!is_active(q) && q->not_before_ms <= now_ms &&
+		if (!queue_is_active(q) && q->not_before_ms <= now_ms &&
 		    (!unused || q->used_ms < unused->used_ms))
 			unused = q;
 	}
@@ -67,15 +70,15 @@ static struct job_queue *queue_get(struct job_queues *queues, u64 owner, u64 now
 	return unused;
 }
 
-/* The least time that one of those with jobs used. */
-static u64 used_least(const struct job_queues *queues)
+/* Returns the smallest virtual time of all active queues. */
+static u64 queues_min_used(const struct job_queues *queues)
 {
-	u64 least = UINT64_MAX;
+	u64 min = UINT64_MAX;
 
 	for (u32 i = 0; i < JOB_QUEUES; i++)
-		if (is_active(&queues->queue[i]) && queues->queue[i].used_ms < least)
-			least = queues->queue[i].used_ms;
-	return least == UINT64_MAX ? 0 : least;
+		if (queue_is_active(&queues->queue[i]) && queues->queue[i].used_ms < min)
+			min = queues->queue[i].used_ms;
+	return min == UINT64_MAX ? 0 : min;
 }
 
 void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job)
@@ -83,12 +86,11 @@ void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct jo
 	struct job_queue *q = queue_get(queues, owner, now_ms);
 
 	job->next = NULL;
-	if (!is_active(q)) {
-		u64 least = used_least(queues);
+	if (!queue_is_active(q)) {
+		u64 min = queues_min_used(queues);
 
-		/* What it did not use while it had no job is no claim. */
-		if (q->used_ms < least)
-			q->used_ms = least;
+		if (q->used_ms < min)
+			q->used_ms = min;
 	}
 	if (q->first)
 		q->last->next = job;
@@ -106,8 +108,8 @@ static struct job *queue_pop(struct job_queue *q)
 	return job;
 }
 
-struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, bool suspects,
-			    struct job_queue **ret_queue, u64 *ret_until_ms)
+struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
+			   struct job_queue **ret_queue, u64 *ret_until_ms)
 {
 	struct job_queue *best = NULL;
 
@@ -132,22 +134,22 @@ struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, bool suspects
 	return queue_pop(best);
 }
 
-void job_queue_done(struct job_queue *q, u64 now_ms, u64 took_ms, bool failed)
+void job_queue_finish(struct job_queue *q, u64 now_ms, u64 took_ms, bool failed)
 {
 	q->busy = false;
-	/* Of two with jobs of no time at all, the other one is next too. */
+	/* Count at least 1 ms, so that owners with short jobs alternate. */
 	q->used_ms += took_ms + 1;
 	if (!failed) {
 		q->backoff_ms = 0;
 		return;
 	}
 	q->backoff_ms = q->backoff_ms ? q->backoff_ms * 2 : BACKOFF_MS;
-	if (q->backoff_ms > BACKOFF_TOP)
-		q->backoff_ms = BACKOFF_TOP;
+	if (q->backoff_ms > BACKOFF_MAX)
+		q->backoff_ms = BACKOFF_MAX;
 	q->not_before_ms = now_ms + q->backoff_ms;
 }
 
-struct job *job_queues_drop(struct job_queues *queues)
+struct job *job_queues_pop_any(struct job_queues *queues)
 {
 	for (u32 i = 0; i < JOB_QUEUES; i++)
 		if (queues->queue[i].first)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Jobs by their owner, which is the user of the process whose binary is looked up. Each owner has
- * a queue and a share of time, and one job at a time is at work for it. An owner whose last job
- * ended a helper, by a crash or by hanging until the deadline, is a suspect until a job of it ends
- * well. One lane serves no suspects. So owners whose files hang delay each other, and not the rest.
+ * Schedules jobs fairly between owners. The owner of a job is the user of the process whose binary
+ * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
+ *
+ * An owner becomes a suspect when a helper fails on its job, by a crash or by missing the deadline,
+ * and stops to be one when a job succeeds. Resolver 0 serves no suspects. Owners whose files hang
+ * therefore delay each other, but no other owner.
  */
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H
@@ -15,12 +17,14 @@
 struct job;
 
 /**
- * struct job_queue
- * @owner: job_owner()
- * @used_ms: time that its jobs took, comparable between queues that have some
- * @not_before_ms: when the next job may begin, after one that ended a helper
- * @backoff_ms: how long after that one it was
- * @busy: a job of it is at work
+ * struct job_queue - the jobs of an owner
+ * @owner: as returned by job_owner()
+ * @first, @last: the queue
+ * @used_ms: virtual time: what the jobs took, and more after a time without jobs, see
+ *	job_queues_push()
+ * @not_before_ms: time before which no job may begin, after one on which a helper failed
+ * @backoff_ms: delay after the last such job; doubled by each further one; 0 if no suspect
+ * @busy: a job is in progress
  */
 struct job_queue {
 	u64 owner;
@@ -32,36 +36,55 @@ struct job_queue {
 	bool busy;
 };
 
-/** struct job_queues - zeroes are none; of more owners than JOB_QUEUES some share one */
+/**
+ * struct job_queues - all queues; all zeros is empty. If there are more owners, some share a queue
+ */
 struct job_queues {
 	struct job_queue queue[JOB_QUEUES];
 };
 
-/** job_owner() - owner of jobs of @pid: its user, or for root its mount namespace; 0: no owner */
+/**
+ * job_owner() - determine the owner of jobs for a process
+ * @pid: the process
+ *
+ * Return: its UID, or for UID 0 a number of its mount namespace, which distinguishes containers
+ * that run as root; 0 if the process has exited.
+ */
 u64 job_owner(s32 pid);
 
-/** job_queues_push() - @job becomes the last of its owner */
+/**
+ * job_queues_push() - append a job to the queue of its owner
+ * @owner: as returned by job_owner()
+ * @now_ms: the time, from any clock
+ * @job: the job
+ *
+ * An owner without jobs does not accumulate a claim to time: when it gets a job, its virtual time
+ * becomes at least the smallest of all active queues.
+ */
 void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job);
 
 /**
- * job_queues_pick() - take a job out, of the owner that used the least time
- * @suspects: whether owners whose last job ended a helper are served, too
- * @ret_queue: for job_queue_done()
- * @ret_until_ms: where there is none: when there may be one, 0: when one is pushed or done
+ * job_queues_pop() - remove the next job, of the owner with the smallest virtual time
+ * @now_ms: the time
+ * @suspects: whether to serve suspects, too
+ * @ret_queue: the queue, for job_queue_finish(). It is busy until then
+ * @ret_until_ms: if NULL is returned: when a job will be ready; 0 if that depends on other calls
  *
- * Return: NULL if there is none that may begin now.
+ * Return: the job; NULL if none may begin now.
  */
-struct job *job_queues_pick(struct job_queues *queues, u64 now_ms, bool suspects,
-			    struct job_queue **ret_queue, u64 *ret_until_ms);
+struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
+			   struct job_queue **ret_queue, u64 *ret_until_ms);
 
 /**
- * job_queue_done() - the job that was picked is done
- * @took_ms: how long it took
- * @failed: a helper ended over it: the owner's next one is to wait, longer each time
+ * job_queue_finish() - finish a job that job_queues_pop() returned
+ * @queue: its queue
+ * @now_ms: the time
+ * @took_ms: duration of the job, ms
+ * @failed: a helper failed on it: the owner's next job is delayed, longer each time
  */
-void job_queue_done(struct job_queue *queue, u64 now_ms, u64 took_ms, bool failed);
+void job_queue_finish(struct job_queue *queue, u64 now_ms, u64 took_ms, bool failed);
 
-/** job_queues_drop() - any job, taken out; NULL if there is none */
-struct job *job_queues_drop(struct job_queues *queues);
+/** job_queues_pop_any() - remove any job, to free it; NULL if there is none */
+struct job *job_queues_pop_any(struct job_queues *queues);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "util/hash.h"
 
-#define TEXT_MAX (1U << 30)
+#define TEXT_MAX (1U << 30) /* so that offsets, with one more string, have 32 bits */
 
 int name_cache_init(struct name_cache *c, u32 files_max, u64 budget)
 {
@@ -19,8 +19,8 @@ int name_cache_init(struct name_cache *c, u32 files_max, u64 budget)
 
 static u64 file_memory(const struct name_file *f)
 {
-	return f->ranges_room * sizeof(*f->range) + f->lines_room * sizeof(*f->line) +
-	       f->text_room + (f->intern ? (f->intern_mask + 1ULL) * sizeof(*f->intern) : 0);
+	return f->ranges_capacity * sizeof(*f->range) + f->lines_capacity * sizeof(*f->line) +
+	       f->text_capacity + (f->intern ? (f->intern_mask + 1ULL) * sizeof(*f->intern) : 0);
 }
 
 static void file_clear(struct name_cache *c, struct name_file *f)
@@ -44,28 +44,28 @@ void name_cache_deinit(struct name_cache *c)
 	c->file = NULL;
 }
 
-static bool same_key(const struct name_key *a, const struct name_key *b)
+static bool name_key_equals(const struct name_key *a, const struct name_key *b)
 {
 	return a->kind == b->kind && a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
 	       a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
 	       a->ctime.tv_sec == b->ctime.tv_sec && a->ctime.tv_nsec == b->ctime.tv_nsec;
 }
 
-/* The entry that was used the longest ago, but @keep. */
-static struct name_file *file_oldest(struct name_cache *c, const struct name_file *keep)
+/* Returns the least recently used file other than @except; NULL if there is none. */
+static struct name_file *file_oldest(struct name_cache *c, const struct name_file *except)
 {
 	struct name_file *oldest = NULL;
 
 	for (u32 i = 0; i < c->files_max; i++) {
 		struct name_file *f = &c->file[i];
 
-		if (f->in_use && f != keep && (!oldest || f->used < oldest->used))
+		if (f->in_use && f != except && (!oldest || f->last_used < oldest->last_used))
 			oldest = f;
 	}
 	return oldest;
 }
 
-static struct name_file *file_room(struct name_cache *c)
+static struct name_file *file_reserve(struct name_cache *c)
 {
 	struct name_file *f;
 
@@ -83,19 +83,19 @@ struct name_ref name_cache_get(struct name_cache *c, const struct name_key *key)
 	struct name_file *f = NULL;
 
 	for (u32 i = 0; i < c->files_max && !f; i++)
-		if (c->file[i].in_use && same_key(&c->file[i].key, key))
+		if (c->file[i].in_use && name_key_equals(&c->file[i].key, key))
 			f = &c->file[i];
 	if (!f) {
-		f = file_room(c);
+		f = file_reserve(c);
 		f->key = *key;
 		f->in_use = true;
 		f->generation++;
 	}
-	f->used = ++c->clock;
+	f->last_used = ++c->clock;
 	return (struct name_ref){ (u32)(f - c->file), f->generation };
 }
 
-struct name_file *name_cache_file(struct name_cache *c, struct name_ref ref)
+struct name_file *name_cache_lookup(struct name_cache *c, struct name_ref ref)
 {
 	struct name_file *f;
 
@@ -104,11 +104,11 @@ struct name_file *name_cache_file(struct name_cache *c, struct name_ref ref)
 	f = &c->file[ref.index];
 	if (!f->in_use || f->generation != ref.generation)
 		return NULL;
-	f->used = ++c->clock;
+	f->last_used = ++c->clock;
 	return f;
 }
 
-struct name_ref name_cache_path(struct name_cache *c, u64 path, u32 device, u64 inode)
+struct name_ref name_cache_find_path(struct name_cache *c, u64 path, u32 device, u64 inode)
 {
 	for (u32 i = 0; inode && i < c->files_max; i++) {
 		const struct name_file *f = &c->file[i];
@@ -120,47 +120,50 @@ struct name_ref name_cache_path(struct name_cache *c, u64 path, u32 device, u64 
 }
 
 /*
- * @array, with room for @more beyond @count of @size bytes each, maybe elsewhere; NULL, and all
- * stays as it was, if the budget has none.
+ * Ensure that an array has memory for @more elements of @size bytes beyond @count. Returns the
+ * array, which may have moved; NULL, without a change, if the file would exceed its limit or there
+ * is no memory.
  */
 static void *file_grow(struct name_cache *c, const struct name_file *f, void *array, u32 count,
-		       u32 *room, u32 more, size_t size)
+		       u32 *capacity, u32 more, size_t size)
 {
-	u64 wanted = *room ? *room : 64;
+	u64 grown_capacity = *capacity ? *capacity : 64;
 	void *grown;
 
-	if (array && more <= *room - count)
+	if (array && more <= *capacity - count)
 		return array;
-	while (wanted - count < more)
-		wanted *= 2;
-	/* Half of all at most, lest one file drive the others out. */
-	if (wanted > UINT32_MAX || file_memory(f) + (wanted - *room) * size > c->budget / 2)
+	while (grown_capacity - count < more)
+		grown_capacity *= 2;
+	/* A file gets at most half of the budget, so that it cannot evict all others. */
+	if (grown_capacity > UINT32_MAX ||
+	    file_memory(f) + (grown_capacity - *capacity) * size > c->budget / 2)
 		return NULL;
-	grown = reallocarray(array, wanted, size);
+	grown = reallocarray(array, grown_capacity, size);
 	if (!grown)
 		return NULL;
-	c->memory += (wanted - *room) * size;
-	*room = (u32)wanted;
+	c->memory += (grown_capacity - *capacity) * size;
+	*capacity = (u32)grown_capacity;
 	return grown;
 }
 
-static u32 hash(const char *text)
+static u32 text_hash(const char *text)
 {
 	u64 h = hash_string(text);
 
 	return (u32)(h ^ h >> 32);
 }
 
+/* Returns the entry of a string, or the free entry where it belongs. */
 static u32 *intern_find(const struct name_file *f, const char *text)
 {
-	u32 at = hash(text) & f->intern_mask;
+	u32 at = text_hash(text) & f->intern_mask;
 
 	while (f->intern[at] && strcmp(f->text + f->intern[at], text) != 0)
 		at = (at + 1) & f->intern_mask;
 	return &f->intern[at];
 }
 
-/* At most half full, so that a search ends. */
+/* Keep the table at most half full, so that each search finds a free entry soon. */
 static bool intern_grow(struct name_cache *c, struct name_file *f)
 {
 	u32 mask = f->intern ? f->intern_mask * 2 + 1 : 127, *old = f->intern;
@@ -182,6 +185,7 @@ static bool intern_grow(struct name_cache *c, struct name_file *f)
 	return true;
 }
 
+/* Store a string, unless it is stored already; returns false if there is no memory. */
 static bool text_add(struct name_cache *c, struct name_file *f, const char *text, u32 *ret_at)
 {
 	size_t len = strlen(text) + 1;
@@ -194,9 +198,10 @@ static bool text_add(struct name_cache *c, struct name_file *f, const char *text
 		return false;
 	slot = intern_find(f, text);
 	if (!*slot) {
+		/* The byte at 0 is the empty string. */
 		u32 at = f->text_len ? f->text_len : 1;
-
-		char *grown = file_grow(c, f, f->text, f->text_len, &f->text_room, (u32)len + 1, 1);
+		char *grown =
+			file_grow(c, f, f->text, f->text_len, &f->text_capacity, (u32)len + 1, 1);
 
 		if (!grown)
 			return false;
@@ -225,8 +230,8 @@ static int compare_lines(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The first of @count ranges that begins behind @address. */
-static u32 ranges_above(const struct name_range *range, u32 count, u64 address)
+/* Returns the index of the first of @count ranges that begins after @address. */
+static u32 ranges_upper_bound(const struct name_range *range, u32 count, u64 address)
 {
 	u32 low = 0, high = count;
 
@@ -241,25 +246,28 @@ static u32 ranges_above(const struct name_range *range, u32 count, u64 address)
 	return low;
 }
 
-const struct name_range *name_file_range(const struct name_file *f, u64 address)
+const struct name_range *name_file_find_range(const struct name_file *f, u64 address)
 {
-	u32 above = ranges_above(f->range, f->ranges, address);
+	u32 above = ranges_upper_bound(f->range, f->ranges, address);
 	const struct name_range *r = above ? &f->range[above - 1] : NULL;
 
 	return r && address - r->start < r->size ? r : NULL;
 }
 
-const struct name_line *name_file_line(const struct name_file *f, u64 address)
+const struct name_line *name_file_find_line(const struct name_file *f, u64 address)
 {
 	const struct name_line key = { .address = address };
 
 	return f->lines ? bsearch(&key, f->line, f->lines, sizeof(*f->line), compare_lines) : NULL;
 }
 
-/* Cut to what those that were there, @known and sorted, leave of it around @address. */
-static bool range_cut(const struct name_range *range, u32 known, u64 address, struct name_range *r)
+/*
+ * Shrink the range @r around @address so that it overlaps none of the first @known ranges, which
+ * are sorted. Returns false if one of these contains @address.
+ */
+static bool range_clip(const struct name_range *range, u32 known, u64 address, struct name_range *r)
 {
-	u32 above = ranges_above(range, known, address);
+	u32 above = ranges_upper_bound(range, known, address);
 	u64 end;
 
 	if (above && address - range[above - 1].start < range[above - 1].size)
@@ -282,7 +290,7 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 	u32 known = f->ranges, at = 0;
 	struct name_range *grown;
 
-	grown = file_grow(c, f, f->range, f->ranges, &f->ranges_room, reply->count,
+	grown = file_grow(c, f, f->range, f->ranges, &f->ranges_capacity, reply->count,
 			  sizeof(*f->range));
 	if (!grown)
 		return false;
@@ -295,10 +303,10 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 			at++;
 		if (!text_add(c, f, text + name[i].text, &r.text))
 			return false;
-		if (range_cut(f->range, known, address, &r))
+		if (range_clip(f->range, known, address, &r))
 			f->range[f->ranges++] = r;
 	}
-	/* What is new is in order by itself, and most often behind all that was there. */
+	/* New ranges are sorted among themselves, and most often follow all known ones. */
 	if (known && known < f->ranges && f->range[known - 1].start > f->range[known].start)
 		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
 	return true;
@@ -311,7 +319,8 @@ static bool lines_add(struct name_cache *c, struct name_file *f, const struct sy
 	u32 known = f->lines;
 	struct name_line *grown;
 
-	grown = file_grow(c, f, f->line, f->lines, &f->lines_room, reply->count, sizeof(*f->line));
+	grown = file_grow(c, f, f->line, f->lines, &f->lines_capacity, reply->count,
+			  sizeof(*f->line));
 	if (!grown)
 		return false;
 	f->line = grown;
@@ -336,6 +345,7 @@ void name_cache_add(struct name_cache *c, struct name_file *f, const struct symb
 	bool fits = request->type == SYMBOL_FIND ? names_add(c, f, request, reply) :
 						   lines_add(c, f, reply);
 
+	/* The part of the reply that did fit may not be sorted yet. */
 	if (!fits) {
 		f->full = true;
 		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names that a helper found, by file and address, in bounded memory: what was used the
- * longest ago goes. A file is told by what cannot be claimed: device, inode, size and times.
- * A build id is what it says of itself: shared by that, one container's file could name the
- * functions of another's.
+ * Caches the names and source lines that a helper found, by file and address. When the memory limit
+ * is reached, the least recently used file is evicted.
+ *
+ * A file is identified by device, inode, size and times, which its owner cannot forge. It is not
+ * identified by its build id, which anybody can copy: a file of one container could then name the
+ * functions of another container.
  */
 #ifndef SPEPROF_NAME_CACHE_H
 #define SPEPROF_NAME_CACHE_H
@@ -13,7 +15,7 @@
 
 #include "symbol-message.h"
 
-/** struct name_key - a file is the same as long as these are */
+/** struct name_key - identifies a file; if it changes, it is another file */
 struct name_key {
 	dev_t dev;
 	ino_t ino;
@@ -23,7 +25,7 @@ struct name_key {
 	u32 kind; /* &enum symbol_kind */
 };
 
-/* Addresses from @start on; @text is 0 where they have no name. */
+/* The addresses from @start to @start + @size - 1 have the name at @text; 0 if they have none. */
 struct name_range {
 	u64 start;
 	u64 size;
@@ -31,6 +33,7 @@ struct name_range {
 	u32 reserved;
 };
 
+/* The source line of an address; @file and @inlines are offsets in the text, 0 if unknown. */
 struct name_line {
 	u64 address;
 	u32 file;
@@ -40,16 +43,23 @@ struct name_line {
 };
 
 /**
- * struct name_file - an entry of the cache
- * @path, @device: hash of the path and device_number() of the last mapping of it, by which the
- *	file is found for a process that exited; @path is 0 if that is not known
- * @range, @line: sorted
- * @text: strings, each once; text[0] is ""
- * @intern: offsets in @text by hash
- * @struck_ms: when it ended a helper, for which it is refused; 0: it did not
- * @opened: @known was told
- * @nameless: it has none, or the helper could not read it
- * @full: what is not known of it will not be asked for: there is no room
+ * struct name_file - a file in the cache
+ * @key: identity of the file
+ * @known: what the reader found in the file, if @described
+ * @path, @device: hash of the path, and device_number(), of its last mapping. A mapping of a
+ *	process that has exited is found by them. @path is 0 if they are unknown
+ * @range, @line: names and lines, sorted by address
+ * @text: NUL-terminated strings, each stored once; text[0] is ""
+ * @intern: hash table of offsets in @text, with @intern_mask + 1 entries; 0 is a free entry
+ * @ranges, @lines, @text_len: lengths of the arrays
+ * @texts: number of strings in @intern
+ * @generation: changes whenever the entry is reused for another file
+ * @rejected_ms: when a helper failed on the file, so that it is rejected; 0 if none did
+ * @last_used: value of &name_cache.clock
+ * @in_use: the entry is valid
+ * @described: a reader has opened the file
+ * @unreadable: the reader could not read the file, so nothing more is requested
+ * @full: the file has reached its memory limit, so nothing more is requested
  */
 struct name_file {
 	struct name_key key;
@@ -61,32 +71,35 @@ struct name_file {
 	char *text;
 	u32 *intern;
 	u32 ranges;
-	u32 ranges_room;
+	u32 ranges_capacity;
 	u32 lines;
-	u32 lines_room;
+	u32 lines_capacity;
 	u32 text_len;
-	u32 text_room;
+	u32 text_capacity;
 	u32 texts;
 	u32 intern_mask;
 	u32 generation;
-	u64 struck_ms;
-	u64 used;
+	u64 rejected_ms;
+	u64 last_used;
 	bool in_use;
-	bool opened;
-	bool nameless;
+	bool described;
+	bool unreadable;
 	bool full;
 };
 
-/** struct name_ref - of an entry, which may be another file's by now */
+/** struct name_ref - refers to a file; invalid once its entry has been reused */
 struct name_ref {
 	u32 index;
-	u32 generation; /* 0: of none */
+	u32 generation; /* 0: refers to no file */
 };
 
 /**
- * struct name_cache
- * @files_max: entries
- * @evicted: files whose names went because others needed the room
+ * struct name_cache - the cache; the caller serializes all calls
+ * @file: table of files, @files_max entries
+ * @budget: limit of @memory, bytes
+ * @memory: memory in use, bytes
+ * @clock: counts uses of files, to find the least recently used one
+ * @evicted: number of files that were evicted
  */
 struct name_cache {
 	struct name_file *file;
@@ -97,29 +110,49 @@ struct name_cache {
 	u64 evicted;
 };
 
+/**
+ * name_cache_init() - make an empty cache of at most @files_max files and @budget bytes; 0 or
+ * -ENOMEM
+ */
 int name_cache_init(struct name_cache *cache, u32 files_max, u64 budget);
+
+/** name_cache_deinit() - free the memory of the cache */
 void name_cache_deinit(struct name_cache *cache);
 
-/** name_cache_get() - the entry of @key, a new one if need be */
+/**
+ * name_cache_get() - find the file with @key, or add it, evicting the least recently used if need
+ * be
+ */
 struct name_ref name_cache_get(struct name_cache *cache, const struct name_key *key);
 
-/** name_cache_file() - the entry, as used now, or NULL if it went */
-struct name_file *name_cache_file(struct name_cache *cache, struct name_ref ref);
+/** name_cache_lookup() - return the file of @ref, which is used now; NULL if it was evicted */
+struct name_file *name_cache_lookup(struct name_cache *cache, struct name_ref ref);
 
 /**
- * name_cache_path() - the entry of a file that a process had mapped
+ * name_cache_find_path() - find a file by its last mapping
  * @path: hash of its path
  * @device: as the mapping reported it, which may differ from st_dev (device_number())
- * @inode: 0 finds none
+ * @inode: 0 finds no file
+ *
+ * Return: the file; generation 0 if there is none.
  */
-struct name_ref name_cache_path(struct name_cache *cache, u64 path, u32 device, u64 inode);
+struct name_ref name_cache_find_path(struct name_cache *cache, u64 path, u32 device, u64 inode);
 
-/** name_cache_add() - what a reply to @request, which was checked, says of @file */
+/**
+ * name_cache_add() - add the names or lines of a reply to a file
+ * @file: in the cache
+ * @request: SYMBOL_FIND or SYMBOL_LINES
+ * @reply: the reply, which symbol_reply_check() accepted
+ *
+ * Other files may be evicted. If the file reaches its limit, half of the budget, it becomes full.
+ */
 void name_cache_add(struct name_cache *cache, struct name_file *file,
 		    const struct symbol_request *request, const struct symbol_reply *reply);
 
-/** name_file_range() - what is known of an address, or NULL */
-const struct name_range *name_file_range(const struct name_file *file, u64 address);
-const struct name_line *name_file_line(const struct name_file *file, u64 address);
+/** name_file_find_range() - return the range that contains an address; NULL if it is unknown */
+const struct name_range *name_file_find_range(const struct name_file *file, u64 address);
+
+/** name_file_find_line() - return the line of an address; NULL if it is unknown */
+const struct name_line *name_file_find_line(const struct name_file *file, u64 address);
 
 #endif

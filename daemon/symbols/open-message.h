@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Requests to the opener, the helper that opens files, and its replies: one reply for each request,
- * each a packet. A file system may let an open(), a read() or a close() wait for ever. So only the
- * opener and the reader, to which it hands descriptors, hold descriptors of such files.
+ * Requests to the opener, the helper process that opens files, and its replies. Each is one packet;
+ * each request gets one reply. A file system may block open(), read() and close() for ever, so only
+ * the two helper processes hold descriptors of such files: the opener, and the reader, which gets
+ * them from the opener.
  */
 #ifndef SPEPROF_OPEN_MESSAGE_H
 #define SPEPROF_OPEN_MESSAGE_H
@@ -10,26 +11,29 @@
 #include "symbol-message.h"
 
 enum open_request_type {
-	OPEN_FILE = 1, /* a mapped file, kept until another request opens one */
-	OPEN_PERF_MAP, /* likewise, what the runtime of @pid says of the code it made */
-	OPEN_HAND, /* hand what is kept to the reader */
-	OPEN_DEBUG, /* separate debug information from @next on, handed to the reader */
-	OPEN_ALT, /* likewise, what that shares with others, by @id */
+	OPEN_FILE =
+		1, /* open a mapped file, and hold it until the next OPEN_FILE or OPEN_PERF_MAP */
+	OPEN_PERF_MAP, /* open and hold /tmp/perf-PID.map, with the symbols of JIT-compiled code */
+	OPEN_PASS, /* pass the held file to the reader */
+	OPEN_DEBUG, /* open a file with separate debug information, and pass it to the reader */
+	OPEN_ALT, /* open the file that debug information shares (dwz), and pass it to the reader */
 	OPEN_TYPES,
 };
 
 /**
- * struct open_request
- * @serial: is in the reply
- * @pid, @inode, @live, @has_id, @path: &struct file_request
- * @next: which place to try (file_open_debug())
- * @id, @link: OPEN_DEBUG: of the file (&struct symbol_object); OPEN_ALT: what is wanted
+ * struct open_request - a request to the opener
+ * @type: &enum open_request_type
+ * @serial: number that the reply repeats
+ * @pid, @inode, @live, @has_id, @path: the file, as in &struct file_request
+ * @candidate: OPEN_DEBUG: the first candidate to try (file_open_debug())
+ * @id, @id_size: OPEN_DEBUG: build id of the file; OPEN_ALT: build id of the shared file
+ * @link: OPEN_DEBUG: name in the file's .gnu_debuglink; "" for none
  */
 struct open_request {
 	u32 type;
 	u32 serial;
 	s32 pid;
-	u32 next;
+	u32 candidate;
 	u64 inode;
 	u8 live;
 	u8 has_id;
@@ -40,15 +44,17 @@ struct open_request {
 };
 
 /**
- * struct open_reply
- * @error: 0 or a negative errno: of the file, not of the opener
- * @next: of OPEN_DEBUG: the place after the one that was opened
- * @dev: and what follows: of OPEN_FILE and OPEN_PERF_MAP, as fstat() has it
+ * struct open_reply - a reply of the opener
+ * @serial: that of the request
+ * @error: 0, or a negative errno of opening the file
+ * @candidate: OPEN_DEBUG: the candidate after the one that was opened
+ * @dev, @ino, @size, @mtime_s, @mtime_ns, @ctime_s, @ctime_ns: OPEN_FILE, OPEN_PERF_MAP: from
+ *	fstat()
  */
 struct open_reply {
 	u32 serial;
 	s32 error;
-	u32 next;
+	u32 candidate;
 	u32 reserved;
 	u64 dev;
 	u64 ino;

@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The threads that have one helper open files, and another read them. */
+/*
+ * The threads that resolve addresses. Each has two helper processes: the opener opens files, and
+ * the reader, which is sandboxed, reads them.
+ */
 #include "symbols-internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "attribution/procfs.h"
 #include "util/hash.h"
-#include "vdso.h"
 
-#define IDLE_MS	    30000 /* before helpers without work are ended, with what they hold */
-#define POISONED_MS 3600000 /* before a file that ended a helper is tried again */
-#define STUCK_MOST  2 /* helpers that hang in an owner's files, before these are left alone */
+#define IDLE_MS	      30000 /* after this time without a job, helpers are ended to free memory */
+#define QUARANTINE_MS 3600000 /* a file on which a helper failed is rejected for this time */
+#define STUCK_MAX     2 /* hanging helpers of an owner, above which its files are rejected */
+#define VDSO_MAX      0x10000
 
-static bool wait_until(struct symbols *s, u64 until_ms)
-{
-	const struct timespec until = {
-		.tv_sec = (time_t)(until_ms / 1000),
-		.tv_nsec = (long)(until_ms % 1000) * 1000000,
-	};
-
-	return pthread_cond_timedwait(&s->changed, &s->lock, &until) == ETIMEDOUT;
-}
-
-/* Which names the kernel has depends on its modules. */
+/* Returns a hash of the loaded modules, which determine the symbols of the kernel. */
 static u64 modules_hash(void)
 {
 	int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
@@ -34,7 +29,7 @@ static u64 modules_hash(void)
 
 	if (fd < 0)
 		return 0;
-	/* Of each line the name and the size; use counts and states change all the time. */
+	/* Hash the name and the size in each line. Use counts and states change all the time. */
 	for (u32 field = 0; (n = read(fd, buf, sizeof(buf))) > 0;)
 		for (ssize_t i = 0; i < n; i++) {
 			field = buf[i] == '\n' ? 0 : field + (buf[i] == ' ');
@@ -45,9 +40,11 @@ static u64 modules_hash(void)
 	return h;
 }
 
-static struct open_request *open_request(struct symbol_lane *l, const struct job *job, u32 type)
+/* Prepare a request to the opener for the file of a job. */
+static struct open_request *request_prepare(struct resolver *resolver, const struct job *job,
+					    u32 type)
 {
-	struct open_request *r = &l->open;
+	struct open_request *r = &resolver->open;
 
 	memset(r, 0, sizeof(*r));
 	r->type = type;
@@ -55,17 +52,54 @@ static struct open_request *open_request(struct symbol_lane *l, const struct job
 	r->inode = job->key.inode;
 	r->live = job->key.live;
 	r->has_id = job->build_id_size > 0;
-	/* A longer path leads to no file, and the empty one neither. */
+	/* The kernel accepts no longer path. An empty path opens no file. */
 	if (strlen(job->path) < sizeof(r->path))
 		strcpy(r->path, job->path);
 	return r;
 }
 
-/* Open the kernel's names or this process's vDSO, which cannot hang. */
-static int own_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
+static bool vdso_find(void *ctx, const struct procfs_map *map)
 {
-	if (job->key.kind == MAPPED_VDSO)
+	if (!strcmp(map->path, "[vdso]"))
+		*(struct procfs_map *)ctx = *map;
+	return true;
+}
+
+int vdso_open(void)
+{
+	struct procfs_map map = { 0 };
+	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r;
+	struct procfs_maps_cost cost;
+
+	if (self < 0)
+		return -errno;
+	r = procfs_read_maps(self, 0, vdso_find, &map, &cost);
+	close(self);
+	if (r < 0 || !map.start || map.end - map.start > VDSO_MAX)
+		return r < 0 ? r : -ENOENT;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, (const void *)(uintptr_t)map.start, map.end - map.start) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+/*
+ * Open the kernel's symbols or the vDSO. This thread does it without the opener, since both files
+ * are the kernel's own and cannot hang.
+ */
+static int kernel_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
+{
+	if (job->key.kind == MAPPING_VDSO)
 		return vdso_open();
+	/*
+	 * Another set of modules, or another epoch, gives another key, and so a new entry in the
+	 * cache.
+	 */
 	ret_key->kind = SYMBOL_KALLSYMS;
 	ret_key->ino = modules_hash();
 	pthread_mutex_lock(&s->lock);
@@ -76,23 +110,24 @@ static int own_open(struct symbols *s, const struct job *job, struct name_key *r
 }
 
 /*
- * Open what has the names. The opener keeps the descriptor of a process's file, and @ret_fd is -1:
- * even close() of such a descriptor may hang.
+ * Open the file with the symbols. The descriptor of a process's file stays in the opener, and
+ * @ret_fd is -1, because even close() of such a descriptor may hang.
  */
-static int job_open(struct symbol_lane *l, const struct job *job, struct name_key *ret_key,
+static int job_open(struct resolver *resolver, const struct job *job, struct name_key *ret_key,
 		    int *ret_fd)
 {
-	bool jit = job->key.kind == MAPPED_JIT;
+	bool jit = job->key.kind == MAPPING_JIT;
 	struct open_reply reply;
 	int r;
 
 	*ret_key = (struct name_key){ .kind = jit ? SYMBOL_PERF_MAP : SYMBOL_ELF };
 	*ret_fd = -1;
-	if (job->key.kind == MAPPED_KERNEL || job->key.kind == MAPPED_VDSO) {
-		*ret_fd = own_open(l->symbols, job, ret_key);
+	if (job->key.kind == MAPPING_KERNEL || job->key.kind == MAPPING_VDSO) {
+		*ret_fd = kernel_open(resolver->symbols, job, ret_key);
 		return *ret_fd < 0 ? -ENOENT : 0;
 	}
-	r = helper_link_open(&l->link, open_request(l, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
+	r = helper_link_open(&resolver->link,
+			     request_prepare(resolver, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
 			     &reply);
 	if (r < 0)
 		return r;
@@ -104,182 +139,199 @@ static int job_open(struct symbol_lane *l, const struct job *job, struct name_ke
 	return 0;
 }
 
-/* Helpers, if they may be started again; a reason why there are none is kept. */
-static int helper_ready(struct symbol_lane *l)
+/* Start the helpers if they do not run, and store the reason if that fails. */
+static int helpers_start(struct resolver *resolver)
 {
-	struct symbols *s = l->symbols;
-	int r = helper_link_ready(&l->link);
+	struct symbols *s = resolver->symbols;
+	int r = helper_link_start(&resolver->link);
 
 	pthread_mutex_lock(&s->lock);
-	snprintf(s->reason, sizeof(s->reason), "%s", l->link.reason);
+	snprintf(s->reason, sizeof(s->reason), "%s", resolver->link.reason);
 	pthread_mutex_unlock(&s->lock);
 	return r;
 }
 
-/* With descriptor @fd, or where that is -1 with what the opener handed over. */
-static int call(struct symbol_lane *l, u32 type, u32 slot, u32 what, int fd,
-		const struct symbol_reply **ret_reply)
+/*
+ * Send the reader a file: the descriptor @fd, or, if it is -1, the one that the opener has passed
+ * on.
+ */
+static int reader_send(struct resolver *resolver, u32 type, u32 slot, u32 subtype, int fd,
+		       const struct symbol_reply **ret_reply)
 {
 	struct symbol_request request = {
-		.type = type, .slot = slot, .what = what, .handed = fd < 0
+		.type = type, .slot = slot, .subtype = subtype, .from_opener = fd < 0
 	};
 
-	return helper_link_call(&l->link, &request, fd, ret_reply);
+	return helper_link_call(&resolver->link, &request, fd, ret_reply);
 }
 
-static int attach(struct symbol_lane *l, u32 slot, u32 part, struct symbol_object *known)
+/* Attach the file that the opener has passed on to the file in a slot; @known is updated. */
+static int reader_attach(struct resolver *resolver, u32 slot, u32 subtype,
+			 struct symbol_object *known)
 {
 	const struct symbol_reply *reply;
-	int r = call(l, SYMBOL_ATTACH, slot, part, -1, &reply);
+	int r = reader_send(resolver, SYMBOL_ATTACH, slot, subtype, -1, &reply);
 
 	if (!r)
 		*known = *symbol_reply_object(reply);
 	return r;
 }
 
-/* Another place of separate debug information; @next is where to go on. */
-static int attach_next(struct symbol_lane *l, const struct job *job, u32 slot, u32 *next,
-		       struct symbol_object *known)
+/*
+ * Attach the next existing candidate for separate debug information. @candidate is the first to
+ * try, and then the first of the next call; UINT32_MAX after the last.
+ */
+static int attach_candidate(struct resolver *resolver, const struct job *job, u32 slot,
+			    u32 *candidate, struct symbol_object *known)
 {
-	struct open_request *request = open_request(l, job, OPEN_DEBUG);
+	struct open_request *request = request_prepare(resolver, job, OPEN_DEBUG);
 	struct open_reply reply;
 	int r;
 
-	request->next = *next;
+	request->candidate = *candidate;
 	request->id_size = known->build_id_size;
 	memcpy(request->id, known->build_id, sizeof(request->id));
 	memcpy(request->link, known->link, sizeof(request->link));
-	r = helper_link_open(&l->link, request, &reply);
+	r = helper_link_open(&resolver->link, request, &reply);
 	if (r < 0) {
-		*next = UINT32_MAX;
+		*candidate = UINT32_MAX;
 		return r;
 	}
-	/* Each place once, whatever the opener says. */
-	*next = reply.next > *next ? reply.next : UINT32_MAX;
-	return attach(l, slot, SYMBOL_DEBUG, known);
+	/* The number must increase, so that the loop ends even if the opener is compromised. */
+	*candidate = reply.candidate > *candidate ? reply.candidate : UINT32_MAX;
+	return reader_attach(resolver, slot, SYMBOL_DEBUG, known);
 }
 
-static int attach_alt(struct symbol_lane *l, const struct job *job, u32 slot,
+/* Attach the file that debug information shares with others (dwz). */
+static int attach_alt(struct resolver *resolver, const struct job *job, u32 slot,
 		      struct symbol_object *known)
 {
-	struct open_request *request = open_request(l, job, OPEN_ALT);
+	struct open_request *request = request_prepare(resolver, job, OPEN_ALT);
 	struct open_reply reply;
 	int r;
 
 	request->id_size = known->alt_size;
 	memcpy(request->id, known->alt, sizeof(request->id));
-	r = helper_link_open(&l->link, request, &reply);
-	return r < 0 ? r : attach(l, slot, SYMBOL_ALT, known);
+	r = helper_link_open(&resolver->link, request, &reply);
+	return r < 0 ? r : reader_attach(resolver, slot, SYMBOL_ALT, known);
 }
 
-/* Separate debug information, where the file itself has not all. */
-static int attach_debug(struct symbol_lane *l, const struct job *job, u32 slot,
+/* Attach separate debug information, until names and lines are complete. */
+static int attach_debug(struct resolver *resolver, const struct job *job, u32 slot,
 			struct symbol_object *known)
 {
 	const u32 all = SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES;
-	u32 next = 0;
+	u32 candidate = 0;
 	int r = -ENOENT;
 
-	while (r && next != UINT32_MAX && (known->has & all) != all) {
-		r = attach_next(l, job, slot, &next, known);
-		if (helper_link_died(r))
+	while (r && candidate != UINT32_MAX && (known->has & all) != all) {
+		r = attach_candidate(resolver, job, slot, &candidate, known);
+		if (helper_error_is_fatal(r))
 			return r;
 	}
 	if (known->alt_size)
-		r = attach_alt(l, job, slot, known);
-	return helper_link_died(r) ? r : 0;
+		r = attach_alt(resolver, job, slot, known);
+	return helper_error_is_fatal(r) ? r : 0;
 }
 
-static struct helper_slot *slot_find(struct symbol_lane *l, struct name_ref ref)
-{
-	struct helper_slot *oldest = &l->slot[0];
-
-	for (u32 i = 0; i < SYMBOL_SLOTS; i++) {
-		struct helper_slot *slot = &l->slot[i];
-
-		if (slot->life == l->link.life && slot->file.index == ref.index &&
-		    slot->file.generation == ref.generation) {
-			oldest = slot;
-			break;
-		}
-		if (slot->used < oldest->used)
-			oldest = slot;
-	}
-	oldest->used = ++l->slot_clock;
-	return oldest;
-}
-
-static bool slot_has(const struct symbol_lane *l, const struct helper_slot *slot,
+/* Whether the running reader has the file open in this slot. */
+static bool slot_has(const struct resolver *resolver, const struct helper_slot *slot,
 		     struct name_ref ref)
 {
-	return slot->life == l->link.life && slot->file.index == ref.index &&
+	return slot->generation == resolver->link.generation && slot->file.index == ref.index &&
 	       slot->file.generation == ref.generation;
 }
 
-/* What the opener keeps, or @fd, into a slot of the reader. */
-static int slot_fill(struct symbol_lane *l, const struct job *job, u32 slot, u32 kind, int fd,
-		     const struct symbol_reply **ret_reply)
+/* Returns the slot with the file, or the least recently used one. */
+static struct helper_slot *slot_choose(struct resolver *resolver, struct name_ref ref)
 {
-	struct open_reply handed;
-	int r = fd < 0 ? helper_link_open(&l->link, open_request(l, job, OPEN_HAND), &handed) : 0;
+	struct helper_slot *oldest = &resolver->slot[0];
 
-	return r < 0 ? r : call(l, SYMBOL_OPEN, slot, kind, fd, ret_reply);
+	for (u32 i = 0; i < SYMBOL_SLOTS; i++) {
+		struct helper_slot *slot = &resolver->slot[i];
+
+		if (slot_has(resolver, slot, ref)) {
+			oldest = slot;
+			break;
+		}
+		if (slot->last_used < oldest->last_used)
+			oldest = slot;
+	}
+	oldest->last_used = ++resolver->slot_clock;
+	return oldest;
 }
 
-/* The file in a slot of the helper: 0, or why not; then nothing of it can be asked. */
-static int slot_open(struct symbol_lane *l, const struct job *job, struct name_ref ref, u32 kind,
-		     int fd, u32 *ret_slot)
+/* Have the reader open @fd, or if that is -1 the file that the opener holds, in a slot. */
+static int slot_fill(struct resolver *resolver, const struct job *job, u32 slot, u32 kind, int fd,
+		     const struct symbol_reply **ret_reply)
 {
-	struct symbols *s = l->symbols;
-	struct helper_slot *slot = slot_find(l, ref);
+	struct open_reply passed;
+	int r = 0;
+
+	if (fd < 0)
+		r = helper_link_open(&resolver->link, request_prepare(resolver, job, OPEN_PASS),
+				     &passed);
+	return r < 0 ? r : reader_send(resolver, SYMBOL_OPEN, slot, kind, fd, ret_reply);
+}
+
+/* Open the file of a job in a slot of the reader, unless it is open, and store what it contains. */
+static int slot_open(struct resolver *resolver, const struct job *job, struct name_ref ref,
+		     u32 kind, int fd, u32 *ret_slot)
+{
+	struct symbols *s = resolver->symbols;
+	struct helper_slot *slot = slot_choose(resolver, ref);
 	const struct symbol_reply *reply;
 	struct name_file *f;
 	int r;
 
-	*ret_slot = (u32)(slot - l->slot);
-	if (slot_has(l, slot, ref))
+	*ret_slot = (u32)(slot - resolver->slot);
+	if (slot_has(resolver, slot, ref))
 		return 0;
-	slot->life = 0;
-	r = slot_fill(l, job, *ret_slot, kind, fd, &reply);
-	if (helper_link_died(r))
+	slot->generation = 0;
+	r = slot_fill(resolver, job, *ret_slot, kind, fd, &reply);
+	if (helper_error_is_fatal(r))
 		return r;
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_file(&s->cache, ref);
+	f = name_cache_lookup(&s->cache, ref);
 	if (f) {
-		f->opened = true;
-		f->nameless = r < 0;
+		f->described = true;
+		f->unreadable = r < 0;
 		if (!r)
 			f->known = *symbol_reply_object(reply);
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (!r)
 		*slot = (struct helper_slot){ .file = ref,
-					      .life = l->link.life,
-					      .used = slot->used };
+					      .generation = resolver->link.generation,
+					      .last_used = slot->last_used };
 	return r;
 }
 
-/* Of @count sorted addresses those that are not known; returns how many. */
-static u32 unknown_only(struct symbols *s, struct name_ref ref, u64 *address, u32 count, bool lines)
+/* Remove the addresses that the cache knows from @count sorted ones; returns how many remain. */
+static u32 remove_known(struct symbols *s, struct name_ref ref, u64 *address, u32 count, bool lines)
 {
 	const struct name_file *f;
-	u32 kept = 0;
+	u32 remaining = 0;
 
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_file(&s->cache, ref);
+	f = name_cache_lookup(&s->cache, ref);
 	for (u32 i = 0; f && i < count; i++)
-		if (lines ? !name_file_line(f, address[i]) : !name_file_range(f, address[i]))
-			address[kept++] = address[i];
+		if (lines ? !name_file_find_line(f, address[i]) :
+			    !name_file_find_range(f, address[i]))
+			address[remaining++] = address[i];
 	pthread_mutex_unlock(&s->lock);
-	return kept;
+	return remaining;
 }
 
-/* Ask for all of @address, a request at a time. */
-static int find_all(struct symbol_lane *l, struct name_ref ref, u32 slot, u32 type,
-		    const u64 *address, u32 count)
+/*
+ * Query the reader for @count sorted addresses, in several requests, and add its replies to the
+ * cache.
+ */
+static int query_addresses(struct resolver *resolver, struct name_ref ref, u32 slot, u32 type,
+			   const u64 *address, u32 count)
 {
-	struct symbol_request *request = (void *)l->request;
-	struct symbols *s = l->symbols;
+	struct symbol_request *request = (void *)resolver->request;
+	struct symbols *s = resolver->symbols;
 	u32 done = 0;
 
 	while (done < count) {
@@ -293,13 +345,14 @@ static int find_all(struct symbol_lane *l, struct name_ref ref, u32 slot, u32 ty
 			.count = count - done < SYMBOL_ADDRESSES ? count - done : SYMBOL_ADDRESSES,
 		};
 		memcpy(request->address, address + done, request->count * sizeof(*address));
-		r = helper_link_call(&l->link, request, -1, &reply);
+		r = helper_link_call(&resolver->link, request, -1, &reply);
 		if (r < 0)
 			return r;
 		pthread_mutex_lock(&s->lock);
-		f = name_cache_file(&s->cache, ref);
+		f = name_cache_lookup(&s->cache, ref);
 		if (f)
 			name_cache_add(&s->cache, f, request, reply);
+		/* Stop if the file was evicted, or has reached its limit. */
 		if (!f || f->full || s->quit)
 			count = 0;
 		pthread_mutex_unlock(&s->lock);
@@ -310,96 +363,106 @@ static int find_all(struct symbol_lane *l, struct name_ref ref, u32 slot, u32 ty
 
 static u32 job_kind(const struct job *job)
 {
-	return job->key.kind == MAPPED_KERNEL ? SYMBOL_KALLSYMS :
-	       job->key.kind == MAPPED_JIT    ? SYMBOL_PERF_MAP :
-						SYMBOL_ELF;
+	return job->key.kind == MAPPING_KERNEL ? SYMBOL_KALLSYMS :
+	       job->key.kind == MAPPING_JIT    ? SYMBOL_PERF_MAP :
+						 SYMBOL_ELF;
 }
 
-/* Separate debug information of the file in @slot, once. */
-static int slot_attach(struct symbol_lane *l, const struct job *job, struct name_ref ref, u32 slot)
+/* Attach separate debug information to the file in a slot, unless that was tried before. */
+static int slot_attach(struct resolver *resolver, const struct job *job, struct name_ref ref,
+		       u32 slot)
 {
-	struct symbols *s = l->symbols;
+	struct symbols *s = resolver->symbols;
 	struct symbol_object known = { .has = 0 };
 	const struct name_file *f;
 	int r;
 
-	if (l->slot[slot].attached || job->key.kind != MAPPED_FILE)
+	if (resolver->slot[slot].attached || job->key.kind != MAPPING_FILE)
 		return 0;
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_file(&s->cache, ref);
+	f = name_cache_lookup(&s->cache, ref);
 	if (f)
 		known = f->known;
 	pthread_mutex_unlock(&s->lock);
-	r = attach_debug(l, job, slot, &known);
-	l->slot[slot].attached = true;
+	r = attach_debug(resolver, job, slot, &known);
+	resolver->slot[slot].attached = true;
 	return r;
 }
 
-/* What of @set is not known yet, of one kind. */
-static int find_set(struct symbol_lane *l, const struct job *job, struct name_ref ref, int fd,
-		    const struct address_set *set, u32 type)
+/*
+ * Resolve the addresses of a set that the cache does not know; @type is SYMBOL_FIND or
+ * SYMBOL_LINES.
+ */
+static int resolve_set(struct resolver *resolver, const struct job *job, struct name_ref ref,
+		       int fd, const struct address_set *set, u32 type)
 {
 	u32 count, slot;
-	u64 *address = address_set_list(set, &count);
+	u64 *address = address_set_sort(set, &count);
 	int r = 0;
 
 	if (!address)
 		return 0;
-	count = unknown_only(l->symbols, ref, address, count, type == SYMBOL_LINES);
+	count = remove_known(resolver->symbols, ref, address, count, type == SYMBOL_LINES);
 	if (count)
-		r = slot_open(l, job, ref, job_kind(job), fd, &slot);
+		r = slot_open(resolver, job, ref, job_kind(job), fd, &slot);
 	if (count && !r)
-		r = slot_attach(l, job, ref, slot);
+		r = slot_attach(resolver, job, ref, slot);
 	if (count && !r)
-		r = find_all(l, ref, slot, type, address, count);
+		r = query_addresses(resolver, ref, slot, type, address, count);
 	free(address);
 	return r;
 }
 
-/* All that is asked of a file; also which build it is. */
-static int job_find(struct symbol_lane *l, const struct job *job, struct name_ref ref, int fd)
+/* Resolve all addresses of a job. A file is opened even without any, to get its build id. */
+static int job_resolve(struct resolver *resolver, const struct job *job, struct name_ref ref,
+		       int fd)
 {
-	struct symbols *s = l->symbols;
-	bool opened = true;
+	struct symbols *s = resolver->symbols;
+	bool described = true;
 	const struct name_file *f;
 	u32 slot;
 	int r = 0;
 
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_file(&s->cache, ref);
+	f = name_cache_lookup(&s->cache, ref);
 	if (f)
-		opened = f->opened;
+		described = f->described;
 	pthread_mutex_unlock(&s->lock);
-	if (!opened && job->key.kind == MAPPED_FILE)
-		r = slot_open(l, job, ref, SYMBOL_ELF, fd, &slot);
+	if (!described && job->key.kind == MAPPING_FILE)
+		r = slot_open(resolver, job, ref, SYMBOL_ELF, fd, &slot);
 	if (!r)
-		r = find_set(l, job, ref, fd, &job->names, SYMBOL_FIND);
+		r = resolve_set(resolver, job, ref, fd, &job->names, SYMBOL_FIND);
 	if (!r)
-		r = find_set(l, job, ref, fd, &job->lines, SYMBOL_LINES);
+		r = resolve_set(resolver, job, ref, fd, &job->lines, SYMBOL_LINES);
 	return r;
 }
 
-/* A helper ended over this file: it is refused for a while. */
-static void file_refuse(struct symbols *s, struct name_ref ref)
+/* Put a file into quarantine because a helper failed on it. */
+static void file_quarantine(struct symbols *s, struct name_ref ref)
 {
 	struct name_file *f;
 
 	pthread_mutex_lock(&s->lock);
 	s->failures++;
-	f = name_cache_file(&s->cache, ref);
+	f = name_cache_lookup(&s->cache, ref);
 	if (f && !s->quit) {
-		f->nameless = true;
-		f->struck_ms = symbols_now_ms();
-		s->poisoned++;
+		f->unreadable = true;
+		f->rejected_ms = symbols_now_ms();
+		s->quarantined++;
 	}
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* What the mapping's file turned out to be; of another build than was recorded, it is none. */
-static void job_done(struct symbols *s, const struct job *job, struct name_ref ref)
+/*
+ * Store which file the mapping has. If its build id differs from that of the mapping, it has none,
+ * so that no wrong names are shown.
+ *
+ * Locking: the caller holds @s->lock.
+ */
+static void job_finish(struct symbols *s, const struct job *job, struct name_ref ref)
 {
-	struct mapped *m = &s->mapped[job->mapped];
-	const struct name_file *f = name_cache_file(&s->cache, ref);
+	struct symbol_mapping *m = &s->mapping[job->mapping];
+	const struct name_file *f = name_cache_lookup(&s->cache, ref);
 
 	if (m->stamp != job->stamp)
 		return;
@@ -410,135 +473,145 @@ static void job_done(struct symbols *s, const struct job *job, struct name_ref r
 	m->checked_ms = symbols_now_ms();
 	if (m->file.index == ref.index && m->file.generation == ref.generation)
 		return;
-	m->before = m->file;
+	m->previous = m->file;
 	m->file = ref;
 }
 
-/* The file is not to be opened any more: that of a process that is gone may be known. */
-static void job_gone(struct symbols *s, const struct job *job)
+/*
+ * Finish a job whose file cannot be opened, for instance because the process has exited: the cache
+ * may have the file from before.
+ */
+static void job_fail(struct symbols *s, const struct job *job)
 {
-	struct mapped *m = &s->mapped[job->mapped];
+	struct symbol_mapping *m = &s->mapping[job->mapping];
 	struct name_ref ref = { 0 };
 
 	pthread_mutex_lock(&s->lock);
-	if (job->key.kind == MAPPED_FILE && job->key.live) {
+	if (job->key.kind == MAPPING_FILE && job->key.live) {
 		ref = m->stamp == job->stamp ? m->file : ref;
-		if (!name_cache_file(&s->cache, ref))
-			ref = name_cache_path(&s->cache, job->key.path, job->key.device,
-					      job->key.inode);
+		if (!name_cache_lookup(&s->cache, ref))
+			ref = name_cache_find_path(&s->cache, job->key.path, job->key.device,
+						   job->key.inode);
 	}
-	job_done(s, job, ref);
+	job_finish(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* A helper ended before it was known which file it is: the mapping is refused for a while. */
-static void mapping_refuse(struct symbols *s, const struct job *job)
+/* Put a mapping into quarantine because a helper failed before its file was known. */
+static void mapping_quarantine(struct symbols *s, const struct job *job)
 {
-	struct mapped *m = &s->mapped[job->mapped];
+	struct symbol_mapping *m = &s->mapping[job->mapping];
 
 	pthread_mutex_lock(&s->lock);
 	s->failures++;
 	if (m->stamp == job->stamp && !s->quit) {
-		m->refused_ms = symbols_now_ms();
-		s->poisoned++;
+		m->rejected_ms = symbols_now_ms();
+		s->quarantined++;
 	}
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool is_refused(u64 since_ms)
+static bool in_quarantine(u64 since_ms)
 {
-	return since_ms && symbols_now_ms() - since_ms <= POISONED_MS;
+	return since_ms && symbols_now_ms() - since_ms <= QUARANTINE_MS;
 }
 
-/* Whether @job is refused before it begins. */
-static bool job_refused(struct symbol_lane *l, const struct job *job)
+/* Whether the mapping is in quarantine, or too many helpers hang in files of the job's owner. */
+static bool job_is_rejected(struct resolver *resolver, const struct job *job)
 {
-	struct symbols *s = l->symbols;
-	const struct mapped *m = &s->mapped[job->mapped];
-	bool refused;
+	struct symbols *s = resolver->symbols;
+	const struct symbol_mapping *m = &s->mapping[job->mapping];
+	bool rejected;
 
-	if (helper_link_stuck(&l->link, l->link.owner) >= STUCK_MOST)
+	if (helper_link_count_stuck(&resolver->link, resolver->link.owner) >= STUCK_MAX)
 		return true;
 	pthread_mutex_lock(&s->lock);
-	refused = m->stamp == job->stamp && is_refused(m->refused_ms);
+	rejected = m->stamp == job->stamp && in_quarantine(m->rejected_ms);
 	pthread_mutex_unlock(&s->lock);
-	return refused;
+	return rejected;
 }
 
-/* The file of @key, and whether it is refused. */
-static bool file_begin(struct symbols *s, const struct job *job, const struct name_key *key,
-		       struct name_ref *ret_ref)
+/* Find or create the file of @key in the cache. Returns whether it is in quarantine. */
+static bool file_get(struct symbols *s, const struct job *job, const struct name_key *key,
+		     struct name_ref *ret_ref)
 {
 	struct name_file *f;
-	bool refused;
+	bool rejected;
 
 	pthread_mutex_lock(&s->lock);
 	*ret_ref = name_cache_get(&s->cache, key);
-	f = name_cache_file(&s->cache, *ret_ref);
-	if (job->key.kind == MAPPED_FILE && job->key.live && job->key.inode) {
+	f = name_cache_lookup(&s->cache, *ret_ref);
+	if (job->key.kind == MAPPING_FILE && job->key.live && job->key.inode) {
 		f->path = job->key.path;
 		f->device = job->key.device;
 	}
-	refused = is_refused(f->struck_ms);
-	if (f->struck_ms && !refused) {
-		f->struck_ms = 0;
-		f->opened = false;
+	rejected = in_quarantine(f->rejected_ms);
+	if (f->rejected_ms && !rejected) {
+		f->rejected_ms = 0;
+		f->described = false;
 	}
 	pthread_mutex_unlock(&s->lock);
-	return refused;
+	return rejected;
 }
 
-/* Start helpers if need be. A helper that died before is not blamed on this job. */
-static int job_helper(struct symbol_lane *l)
+/*
+ * Ensure that helpers run. Helpers that died since the last job are replaced: this job is not the
+ * cause.
+ */
+static int job_start_helpers(struct resolver *resolver)
 {
-	if (helper_link_renew(&l->link)) {
-		pthread_mutex_lock(&l->symbols->lock);
-		l->symbols->failures++;
-		pthread_mutex_unlock(&l->symbols->lock);
+	if (helper_link_recycle(&resolver->link)) {
+		pthread_mutex_lock(&resolver->symbols->lock);
+		resolver->symbols->failures++;
+		pthread_mutex_unlock(&resolver->symbols->lock);
 	}
-	return helper_ready(l);
+	return helpers_start(resolver);
 }
 
-/* Return: whether a helper ended over it. */
-static bool job_run(struct symbol_lane *l, const struct job *job)
+/* Returns whether a helper failed on this job. */
+static bool job_run(struct resolver *resolver, const struct job *job)
 {
-	struct symbols *s = l->symbols;
+	struct symbols *s = resolver->symbols;
 	struct name_key key;
 	struct name_ref ref;
 	int fd, r;
 
-	if (job_refused(l, job) || job_helper(l) < 0) {
-		job_gone(s, job);
+	if (job_is_rejected(resolver, job) || job_start_helpers(resolver) < 0) {
+		job_fail(s, job);
 		return false;
 	}
-	r = job_open(l, job, &key, &fd);
+	r = job_open(resolver, job, &key, &fd);
 	if (r < 0) {
-		if (helper_link_died(r))
-			mapping_refuse(s, job);
-		job_gone(s, job);
-		return helper_link_died(r);
+		if (helper_error_is_fatal(r))
+			mapping_quarantine(s, job);
+		job_fail(s, job);
+		return helper_error_is_fatal(r);
 	}
-	if (!file_begin(s, job, &key, &ref))
-		r = job_find(l, job, ref, fd);
-	if (helper_link_died(r))
-		file_refuse(s, ref);
+	if (!file_get(s, job, &key, &ref))
+		r = job_resolve(resolver, job, ref, fd);
+	if (helper_error_is_fatal(r))
+		file_quarantine(s, ref);
 	if (fd >= 0)
 		close(fd);
 	pthread_mutex_lock(&s->lock);
-	job_done(s, job, ref);
+	job_finish(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
-	return helper_link_died(r);
+	return helper_error_is_fatal(r);
 }
 
-/* The first job that came goes to the queue of its owner. */
-static void job_sort(struct symbols *s)
+/*
+ * Move the first incoming job to the queue of its owner.
+ *
+ * Locking: the caller holds @s->lock, which is released while /proc is read.
+ */
+static void job_assign(struct symbols *s)
 {
-	struct job *job = s->first;
+	struct job *job = s->incoming;
 	u64 owner;
 
-	s->first = job->next;
-	if (!s->first)
-		s->last = NULL;
+	s->incoming = job->next;
+	if (!s->incoming)
+		s->incoming_last = NULL;
 	pthread_mutex_unlock(&s->lock);
 	owner = job->key.live ? job_owner(job->key.pid) : 0;
 	pthread_mutex_lock(&s->lock);
@@ -546,46 +619,56 @@ static void job_sort(struct symbols *s)
 	pthread_cond_broadcast(&s->changed);
 }
 
-/* Until there may be a job; helpers without work for long are ended. */
-static void lane_wait(struct symbol_lane *l, u64 idle_ms, u64 until_ms)
+/*
+ * Wait until a job may be ready: for a change, or until @until_ms unless that is 0. At @idle_ms end
+ * the helpers.
+ *
+ * Locking: the caller holds @s->lock, which is released meanwhile.
+ */
+static void resolver_wait(struct resolver *resolver, u64 idle_ms, u64 until_ms)
 {
-	struct symbols *s = l->symbols;
+	struct symbols *s = resolver->symbols;
 
-	if (l->link.reader.fd >= 0 && (!until_ms || idle_ms < until_ms))
+	if (resolver->link.reader.fd >= 0 && (!until_ms || idle_ms < until_ms))
 		until_ms = idle_ms;
 	if (!until_ms) {
 		pthread_cond_wait(&s->changed, &s->lock);
 		return;
 	}
-	if (!wait_until(s, until_ms) || l->link.reader.fd < 0 || symbols_now_ms() < idle_ms)
+	if (symbols_wait_until(s, until_ms) || resolver->link.reader.fd < 0 ||
+	    symbols_now_ms() < idle_ms)
 		return;
 	pthread_mutex_unlock(&s->lock);
-	helper_link_end(&l->link);
+	helper_link_stop(&resolver->link);
 	pthread_mutex_lock(&s->lock);
 }
 
-/* The next job, or NULL at the end. */
-static struct job *job_next(struct symbol_lane *l, struct job_queue **ret_queue)
+/*
+ * Wait for the next job; NULL if the thread must exit.
+ *
+ * Locking: the caller holds @s->lock, which is released meanwhile.
+ */
+static struct job *job_next(struct resolver *resolver, struct job_queue **ret_queue)
 {
-	struct symbols *s = l->symbols;
+	struct symbols *s = resolver->symbols;
 	u64 idle_ms = symbols_now_ms() + IDLE_MS, until_ms;
 	struct job *job;
 
 	while (!s->quit) {
-		if (s->first) {
-			job_sort(s);
+		if (s->incoming) {
+			job_assign(s);
 			continue;
 		}
-		job = job_queues_pick(&s->queues, symbols_now_ms(), l != &s->lane[0], ret_queue,
-				      &until_ms);
+		job = job_queues_pop(&s->queues, symbols_now_ms(), resolver != &s->resolver[0],
+				     ret_queue, &until_ms);
 		if (!job) {
-			lane_wait(l, idle_ms, until_ms);
+			resolver_wait(resolver, idle_ms, until_ms);
 			continue;
 		}
-		/* What is asked of it from now on is another job. */
-		if (s->mapped[job->mapped].job == job)
-			s->mapped[job->mapped].job = NULL;
-		l->link.owner = (*ret_queue)->owner;
+		/* Addresses that are requested from now on belong to another job. */
+		if (s->mapping[job->mapping].job == job)
+			s->mapping[job->mapping].job = NULL;
+		resolver->link.owner = (*ret_queue)->owner;
 		return job;
 	}
 	return NULL;
@@ -593,25 +676,25 @@ static struct job *job_next(struct symbol_lane *l, struct job_queue **ret_queue)
 
 void *resolver_run(void *arg)
 {
-	struct symbol_lane *l = arg;
-	struct symbols *s = l->symbols;
+	struct resolver *resolver = arg;
+	struct symbols *s = resolver->symbols;
 	struct job_queue *queue;
 	struct job *job;
 
 	pthread_mutex_lock(&s->lock);
-	while ((job = job_next(l, &queue))) {
-		u32 count = job->names.count + job->names.zero + job->lines.count + job->lines.zero;
-		u64 begun_ms = symbols_now_ms(), now_ms;
+	while ((job = job_next(resolver, &queue))) {
+		u32 count = address_set_size(&job->names) + address_set_size(&job->lines);
+		u64 start_ms = symbols_now_ms(), now_ms;
 		bool failed;
 
 		pthread_mutex_unlock(&s->lock);
-		failed = job_run(l, job);
+		failed = job_run(resolver, job);
 		job_free(job);
 		pthread_mutex_lock(&s->lock);
 		now_ms = symbols_now_ms();
-		job_queue_done(queue, now_ms, now_ms - begun_ms, failed);
+		job_queue_finish(queue, now_ms, now_ms - start_ms, failed);
 		if (failed && !s->quit)
-			symbols_start_lanes(s);
+			symbols_start_resolvers(s);
 		s->pending -= count;
 		s->jobs--;
 		pthread_cond_broadcast(&s->changed);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "symbol-message.h"
 
-static_assert(sizeof(struct symbol_request) % sizeof(u64) == 0, "addresses are aligned");
-static_assert(sizeof(struct symbol_reply) % sizeof(u64) == 0, "entries are aligned");
+static_assert(sizeof(struct symbol_request) % sizeof(u64) == 0,
+	      "the addresses that follow are aligned");
+static_assert(sizeof(struct symbol_reply) % sizeof(u64) == 0,
+	      "the entries that follow are aligned");
 static_assert(sizeof(struct symbol_request) + SYMBOL_ADDRESSES * sizeof(u64) <= SYMBOL_MESSAGE_MAX,
-	      "a request fits");
+	      "the largest request fits in a packet");
 static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct symbol_line) + 1 +
 			      SYMBOL_FILE_MAX + 1 + SYMBOL_INLINES_MAX + 1 <=
 		      SYMBOL_MESSAGE_MAX,
-	      "entries of a whole request, and the texts of one, fit");
+	      "the entries of the largest request, and the longest texts of one entry, fit");
 
-static bool ascending(const u64 *address, u32 count)
+static bool is_ascending(const u64 *address, u32 count)
 {
 	for (u32 i = 1; i < count; i++)
 		if (address[i - 1] >= address[i])
@@ -20,25 +22,24 @@ static bool ascending(const u64 *address, u32 count)
 
 int symbol_request_check(const struct symbol_request *request, size_t size, bool has_fd)
 {
-	bool file;
+	bool with_file;
+	u32 subtypes;
 
-	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->handed > 1 ||
+	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->from_opener > 1 ||
 	    request->type < SYMBOL_OPEN || request->type > SYMBOL_LINES)
 		return -EBADMSG;
-	file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
-	if (has_fd + request->handed != file)
+	with_file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
+	subtypes = request->type == SYMBOL_OPEN ? SYMBOL_KINDS : SYMBOL_ATTACHMENTS;
+	if (has_fd + request->from_opener != with_file)
 		return -EBADMSG;
-	if (file)
-		return request->count || size != sizeof(*request) ||
-				       request->what >= (request->type == SYMBOL_OPEN ?
-								 SYMBOL_KINDS :
-								 SYMBOL_PARTS) ?
+	if (with_file)
+		return request->count || size != sizeof(*request) || request->subtype >= subtypes ?
 			       -EBADMSG :
 			       0;
-	if (!request->count || request->count > SYMBOL_ADDRESSES || request->what ||
+	if (!request->count || request->count > SYMBOL_ADDRESSES || request->subtype ||
 	    size - sizeof(*request) != request->count * sizeof(u64))
 		return -EBADMSG;
-	return ascending(request->address, request->count) ? 0 : -EBADMSG;
+	return is_ascending(request->address, request->count) ? 0 : -EBADMSG;
 }
 
 static size_t entry_size(u32 type)
@@ -51,13 +52,15 @@ const char *symbol_reply_text(const struct symbol_reply *reply)
 	return (const char *)(reply + 1) + reply->count * entry_size(reply->type);
 }
 
-/* Of at most @max bytes and a NUL, which is there: the text ends with one. */
-static bool text_fits(const struct symbol_reply *reply, u32 at, size_t max)
+/* Whether the string at an offset has at most @max bytes. The text ends with a NUL. */
+static bool text_fits(const struct symbol_reply *reply, u32 offset, size_t max)
 {
-	return at < reply->text && strlen(symbol_reply_text(reply) + at) <= max;
+	return offset < reply->text && strlen(symbol_reply_text(reply) + offset) <= max;
 }
 
-/* The first @done addresses lie in entries, which are in order and do not overlap. */
+/*
+ * Check that entries are sorted and do not overlap, and that each of @done addresses lies in one.
+ */
 static int names_check(const struct symbol_request *request, const struct symbol_reply *reply)
 {
 	const struct symbol_name *name = symbol_reply_names(reply);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a process that wants names and its helper, speprof-symbols, say to each other:
- * one request, one reply, each a packet of a SOCK_SEQPACKET pair. Neither side trusts the
- * other: the helper reads hostile files, and may have been taken over by one.
+ * Requests to the reader, the helper process that reads files, and its replies. Each is one packet
+ * of a SOCK_SEQPACKET socket; each request gets one reply. Both sides check what they receive: the
+ * reader parses hostile files, and one of them may have compromised it.
  */
 #ifndef SPEPROF_SYMBOL_MESSAGE_H
 #define SPEPROF_SYMBOL_MESSAGE_H
@@ -11,60 +11,80 @@
 
 #define SYMBOL_VERSION	   2
 #define SYMBOL_MESSAGE_MAX 65536
-#define SYMBOL_SLOTS	   8 /* files that a helper keeps open */
-#define SYMBOL_ADDRESSES   1024 /* of one request */
-#define SYMBOL_NAME_MAX	   511 /* bytes of a function's name */
-#define SYMBOL_FILE_MAX	   1023 /* of a source file's path */
-#define SYMBOL_INLINES_MAX 2047 /* of the functions that are inlined at a place */
-#define SYMBOL_LINK_MAX	   128 /* .gnu_debuglink, with its end */
+#define SYMBOL_SLOTS	   8 /* files that a reader has open */
+#define SYMBOL_ADDRESSES   1024 /* addresses in a request */
+#define SYMBOL_NAME_MAX	   511 /* length of a function's name, bytes */
+#define SYMBOL_FILE_MAX	   1023 /* length of a source file's path, bytes */
+#define SYMBOL_INLINES_MAX 2047 /* total length of the names of inlined functions, bytes */
+#define SYMBOL_LINK_MAX	   128 /* size of the name in .gnu_debuglink, bytes, with its NUL */
+
+/*
+ * Whether AddressSanitizer is in use. Its runtime needs more system calls and memory than the
+ * sandbox has.
+ */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 enum symbol_request_type {
-	SYMBOL_OPEN = 1, /* a file, by descriptor, into a slot */
-	SYMBOL_ATTACH, /* more of the file of a slot, by descriptor: &enum symbol_part */
-	SYMBOL_FIND, /* names of addresses */
-	SYMBOL_LINES, /* source lines of addresses */
+	SYMBOL_OPEN = 1, /* open a file, which is passed as a descriptor, in a slot */
+	SYMBOL_ATTACH, /* attach a file, which is passed as a descriptor, to the file in a slot */
+	SYMBOL_FIND, /* find the functions of addresses */
+	SYMBOL_LINES, /* find the source lines of addresses */
 };
 
+/* What SYMBOL_OPEN opens. */
 enum symbol_kind {
-	SYMBOL_ELF, /* addresses are offsets in the file */
-	SYMBOL_KALLSYMS, /* addresses are the kernel's */
-	SYMBOL_PERF_MAP, /* addresses are the process's */
+	SYMBOL_ELF, /* an ELF file; addresses are offsets in the file */
+	SYMBOL_KALLSYMS, /* /proc/kallsyms; addresses are the kernel's */
+	SYMBOL_PERF_MAP, /* /tmp/perf-PID.map; addresses are the process's */
 	SYMBOL_KINDS,
 };
 
-enum symbol_part {
-	SYMBOL_DEBUG, /* separate debug information, of the same build id or checksum */
-	SYMBOL_ALT, /* what that shares with others (dwz) */
-	SYMBOL_PARTS,
+/* What SYMBOL_ATTACH attaches. */
+enum symbol_attachment {
+	SYMBOL_DEBUG, /* separate debug information; build id or checksum must match */
+	SYMBOL_ALT, /* a file that debug information shares with others (dwz) */
+	SYMBOL_ATTACHMENTS,
 };
 
 /**
- * struct symbol_request
- * @serial: is in the reply
- * @slot: below SYMBOL_SLOTS
- * @what: &enum symbol_kind or &enum symbol_part, else 0
- * @count: of @address, ascending; 0 for what has a descriptor
- * @handed: 1: the descriptor comes from the opener, and not with the request
+ * struct symbol_request - a request to the reader
+ * @type: &enum symbol_request_type
+ * @serial: number that the reply repeats
+ * @slot: the slot, below SYMBOL_SLOTS
+ * @subtype: SYMBOL_OPEN: &enum symbol_kind; SYMBOL_ATTACH: &enum symbol_attachment; else 0
+ * @count: number of addresses; 0 for SYMBOL_OPEN and SYMBOL_ATTACH
+ * @from_opener: 1 if the opener has passed the descriptor, 0 if it comes with this request
+ * @address: addresses in ascending order, without duplicates
  */
 struct symbol_request {
 	u32 type;
 	u32 serial;
 	u32 slot;
-	u32 what;
+	u32 subtype;
 	u32 count;
-	u32 handed;
+	u32 from_opener;
 	u64 address[];
 };
 
-/* What is known of an opened file. */
-#define SYMBOL_HAS_NAMES 1U /* all of its functions: a debug file tells no more of them */
+/* What a file and its attachments contain. */
+#define SYMBOL_HAS_NAMES 1U /* all functions, so that a debug file has no more of them */
 #define SYMBOL_HAS_LINES 2U /* source lines */
 
 /**
- * struct symbol_object - the reply to SYMBOL_OPEN and SYMBOL_ATTACH
+ * struct symbol_object - the content of a file: the reply to SYMBOL_OPEN and SYMBOL_ATTACH
  * @has: SYMBOL_HAS_*
+ * @build_id, @build_id_size: build id of the file; 0 bytes if it has none
+ * @alt, @alt_size: build id of the file that the debug information shares (dwz); 0 bytes for none
  * @link: name of the separate debug file, without a slash, NUL-terminated; "" for none
- * @alt: build id of the file that the debug information shares, by @alt_size
  */
 struct symbol_object {
 	u32 has;
@@ -77,8 +97,9 @@ struct symbol_object {
 };
 
 /**
- * struct symbol_name - the reply to SYMBOL_FIND has some: [@start, @start + @size) has one name
- * @text: offset of the name in the text; 0 for none: text[0] is a NUL
+ * struct symbol_name - an entry of the reply to SYMBOL_FIND
+ * @start, @size: addresses from @start to @start + @size - 1 belong to one function, or to none
+ * @text: offset of the name in the text of the reply; 0 for none, where the text has ""
  */
 struct symbol_name {
 	u64 start;
@@ -88,11 +109,12 @@ struct symbol_name {
 };
 
 /**
- * struct symbol_line - the reply to SYMBOL_LINES has one for each address, in order
- * @file: offset in the text of the source file's path, 0 if not known
- * @line: 0 if not known
- * @inlines: offset of the names of functions that are inlined there, innermost first, parted
- *	by newlines; 0 for none
+ * struct symbol_line - an entry of the reply to SYMBOL_LINES: one for each address, in order
+ * @address: the address
+ * @file: offset of the source file's path in the text of the reply; 0 if unknown
+ * @line: line number; 0 if unknown
+ * @inlines: offset of the names of functions that are inlined there, innermost first, separated by
+ *	newlines; 0 for none
  */
 struct symbol_line {
 	u64 address;
@@ -103,10 +125,13 @@ struct symbol_line {
 };
 
 /**
- * struct symbol_reply - followed by &struct symbol_object, or @count entries and @text bytes
- * @error: 0 or a negative errno: of the file, not of the helper
- * @done: addresses of the request that are answered; at least 1, the others are to be asked
- *	for again
+ * struct symbol_reply - a reply of the reader; &struct symbol_object, or entries and the text,
+ * follow
+ * @type, @serial: those of the request
+ * @error: 0, or a negative errno if the file is invalid; nothing follows then
+ * @done: number of addresses that were resolved, at least 1; the caller requests the others again
+ * @count: number of &struct symbol_name or &struct symbol_line
+ * @text: size of the text behind them, bytes: NUL-terminated strings, the first of which is ""
  */
 struct symbol_reply {
 	u32 type;
@@ -119,42 +144,58 @@ struct symbol_reply {
 
 /**
  * struct symbol_hello - the first packet of a helper
- * @version: SYMBOL_VERSION once it is locked up
- * @error: with a @version of 0: the errno for which it could not be, and ended
+ * @version: SYMBOL_VERSION if the helper is in its sandbox; 0 if it failed and exits
+ * @error: errno of entering the sandbox, if @version is 0
  */
 struct symbol_hello {
 	u32 version;
 	u32 error;
 };
 
-/** symbol_request_check() - whether @size bytes at @request are one; -EBADMSG if not */
+/**
+ * symbol_request_check() - check a received request
+ * @request: the packet
+ * @size: size of the packet, bytes
+ * @has_fd: a descriptor came with it
+ *
+ * Return: 0; -EBADMSG if it is invalid.
+ */
 int symbol_request_check(const struct symbol_request *request, size_t size, bool has_fd);
 
 /**
- * symbol_reply_check() - whether @size bytes at @reply answer @request
+ * symbol_reply_check() - check a received reply
+ * @request: the request
+ * @reply: the packet
+ * @size: size of the packet, bytes
  *
- * After it, each text offset has a NUL-terminated string within its limit, entries of
- * SYMBOL_FIND are in order, do not overlap, and all @done addresses lie in one.
+ * In a reply that it accepts, each text offset leads to a NUL-terminated string within its limit.
+ * Entries of SYMBOL_FIND are sorted and do not overlap, and each of the first @done addresses lies
+ * in one.
+ *
+ * Return: 0; -EBADMSG if it is invalid.
  */
 int symbol_reply_check(const struct symbol_request *request, const struct symbol_reply *reply,
 		       size_t size);
 
+/** symbol_reply_object() - return the object of a checked reply to SYMBOL_OPEN or SYMBOL_ATTACH */
 static inline const struct symbol_object *symbol_reply_object(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
 }
 
+/** symbol_reply_names() - return the entries of a checked reply to SYMBOL_FIND */
 static inline const struct symbol_name *symbol_reply_names(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
 }
 
+/** symbol_reply_lines() - return the entries of a checked reply to SYMBOL_LINES */
 static inline const struct symbol_line *symbol_reply_lines(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
 }
 
-/** symbol_reply_text() - of a checked reply */
+/** symbol_reply_text() - return the text of a checked reply to SYMBOL_FIND or SYMBOL_LINES */
 const char *symbol_reply_text(const struct symbol_reply *reply);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the asking side (symbols.c) and the threads that find out (resolver.c) share. */
+/* What the queries (symbols.c) and the threads that answer them (resolver.c) share. */
 #ifndef SPEPROF_SYMBOLS_INTERNAL_H
 #define SPEPROF_SYMBOLS_INTERNAL_H
 
@@ -10,49 +10,66 @@
 #include "name-cache.h"
 #include "symbols.h"
 
-/* What a mapping's addresses are looked up in. */
-enum mapped_kind {
-	MAPPED_FILE,
-	MAPPED_KERNEL,
-	MAPPED_VDSO,
-	MAPPED_JIT, /* what a process made itself: one for all of its own memory */
+/* Where the symbols of a mapping come from. */
+enum mapping_kind {
+	MAPPING_FILE,
+	MAPPING_KERNEL,
+	MAPPING_VDSO,
+	MAPPING_JIT, /* anonymous memory with compiled code: one mapping for all of a process */
 };
 
-/** struct mapped_key - who mapped what; paths by their hash, which only a process's own meet */
-struct mapped_key {
+/**
+ * struct mapping_key - identifies a mapping
+ * @path: hash of the path. Only paths of the same @pid can collide, so a user cannot harm others
+ * @inode, @device: of the file; 0 if unknown
+ * @build_id: hash of the build id; 0 if unknown
+ * @process: MAPPING_JIT: identifies the process even if its PID is reused
+ * @pid: live: a process with the mapping; else 0
+ * @kind: &enum mapping_kind
+ * @live: the mapping belongs to this machine, not to a recording
+ */
+struct mapping_key {
 	u64 path;
 	u64 inode;
-	u64 id; /* hash of the build id, 0 for none */
+	u64 build_id;
 	u32 device;
-	u64 process; /* MAPPED_JIT: of @pid now (&struct attribute_location) */
+	u64 process;
 	s32 pid;
 	u8 kind;
 	bool live;
 };
 
 /**
- * struct mapped - where the names of a mapping are
- * @file, @before: in the cache; @before's names stay until those of @file are there
- * @job: what is to be found out, and not begun yet; NULL for nothing
- * @stamp: differs each time the entry is given to another mapping
- * @checked_ms: when it was last found which file it is; 0: never
- * @refused_ms: when opening it ended a helper, for which it is refused; 0: it did not
- * @missed: an address without a name was asked for since
+ * struct symbol_mapping - a mapping and the file in the cache that has its symbols
+ * @file: the file
+ * @previous: the file before; its names are used until @file has its own
+ * @job: the queued job of this mapping; NULL if there is none, or its thread has begun it
+ * @checked_ms: when it was last determined which file is mapped; 0 for never
+ * @rejected_ms: when a helper failed to open it, so that it is rejected; 0 if none did
+ * @last_used: value of &symbols.clock
+ * @stamp: changes whenever the entry is reused for another mapping
+ * @in_use: the entry is valid
+ * @missed: an address without a symbol was queried since the last job
  */
-struct mapped {
-	struct mapped_key key;
+struct symbol_mapping {
+	struct mapping_key key;
 	struct name_ref file;
-	struct name_ref before;
+	struct name_ref previous;
 	struct job *job;
 	u64 checked_ms;
-	u64 refused_ms;
-	u64 used;
+	u64 rejected_ms;
+	u64 last_used;
 	u32 stamp;
 	bool in_use;
 	bool missed;
 };
 
-/** struct address_set - open addressing; 0 is no address of it: @zero */
+/**
+ * struct address_set - a hash table of addresses with open addressing
+ * @slot: @mask + 1 entries, a power of two; 0 is a free entry
+ * @count: number of addresses in @slot
+ * @zero: the set also contains the address 0
+ */
 struct address_set {
 	u64 *slot;
 	u32 count;
@@ -60,22 +77,43 @@ struct address_set {
 	bool zero;
 };
 
+/** address_set_add() - add an address; returns false if it was known or there is no memory */
 bool address_set_add(struct address_set *set, u64 address);
+
+/** address_set_clear() - free the memory of @set, which is empty then */
 void address_set_clear(struct address_set *set);
 
-/** address_set_list() - sorted, allocated; NULL if it is empty or memory is */
-u64 *address_set_list(const struct address_set *set, u32 *ret_count);
+/** address_set_size() - return the number of addresses */
+static inline u32 address_set_size(const struct address_set *set)
+{
+	return set->count + set->zero;
+}
 
 /**
- * struct job - a mapping's addresses that are to be looked up
- * @mapped, @stamp: whose
- * @missed: of @mapped, when it was made
+ * address_set_sort() - get the addresses in ascending order
+ * @ret_count: receives the number of addresses
+ *
+ * Return: an array, which the caller frees; NULL if the set is empty or there is no memory.
+ */
+u64 *address_set_sort(const struct address_set *set, u32 *ret_count);
+
+/**
+ * struct job - a request to resolve addresses of a mapping
+ * @mapping, @stamp: index of the mapping, and its stamp when the job was made. If the stamps
+ *	differ, the entry was reused and the result is discarded
+ * @key: copy of the mapping's key
+ * @names, @lines: addresses whose function or source line is requested. Both may be empty: then
+ *	only the mapped file is determined
+ * @build_id, @build_id_size: of the mapping; a file with another one is rejected. 0 bytes if
+ *	unknown
+ * @missed: copy of the mapping's @missed
+ * @path: of the mapped file
  */
 struct job {
 	struct job *next;
-	u32 mapped;
+	u32 mapping;
 	u32 stamp;
-	struct mapped_key key;
+	struct mapping_key key;
 	struct address_set names;
 	struct address_set lines;
 	u8 build_id[BUILD_ID_MAX];
@@ -84,21 +122,36 @@ struct job {
 	char path[];
 };
 
+/** job_free() - free a job, which no queue contains */
 void job_free(struct job *job);
 
-/** struct helper_slot - which file a slot of the helper has, in which of its lives */
+/**
+ * struct helper_slot - a slot of the helper that reads files, which holds one open file
+ * @file: the file in the cache
+ * @generation: &helper_link.generation of the helper that has the file open; 0 if the slot is free
+ * @last_used: value of &resolver.slot_clock
+ * @attached: separate debug information was searched
+ */
 struct helper_slot {
 	struct name_ref file;
-	u32 life;
-	u64 used;
+	u32 generation;
+	u64 last_used;
 	bool attached;
 };
 
-/* Owners that are served at once. The first lane serves no suspects (job-queue.h). */
-#define SYMBOL_LANES 2
+/* Number of owners that are served at once. Resolver 0 serves no suspects (job-queue.h). */
+#define RESOLVERS 2
 
-/** struct symbol_lane - a thread with helpers of its own; what only it uses */
-struct symbol_lane {
+/**
+ * struct resolver - a symbol thread with helpers of its own
+ *
+ * Only the thread uses what follows @started, except that symbols_free() ends @link after it has
+ * joined the thread.
+ *
+ * @slot_clock: counts uses of slots, to find the least recently used one
+ * @request, @open: buffers for requests to the two helpers, which are too large for the stack
+ */
+struct resolver {
 	struct symbols *symbols;
 	pthread_t thread;
 	bool started;
@@ -110,30 +163,35 @@ struct symbol_lane {
 };
 
 /**
- * struct symbols
- * @lock: all but the lanes
- * @changed: signalled with each job that is queued or done
- * @first, @last: jobs that came, and are in no queue yet
- * @jobs: those, those in @queues and those at work
- * @pending: addresses in jobs, queued or at work
- * @stop: an eventfd that ends calls of all lanes
- * @last_path, @last_path_hash, @last_kind: of the binary that was asked for last
- * @kernel_epoch: counts how often the kernel's names were read again for one that was not there
+ * struct symbols - the cache, the jobs and the threads
+ * @lock: protects everything but @resolver and @stop
+ * @changed: signalled when a job is added or completed, and when @quit is set
+ * @mapping: table of mappings, MAPPINGS entries
+ * @incoming, @incoming_last: new jobs. A resolver moves them into @queues, as finding a job's owner
+ *	reads /proc, which must not delay a query
+ * @jobs: number of jobs in @incoming and @queues, and of those in progress
+ * @clock: counts queries, to find the least recently used mapping
+ * @pending: number of addresses in all jobs
+ * @stop: an eventfd that aborts the helper calls of all resolvers
+ * @last_path, @last_path_hash, @last_kind: of the binary that was queried last, since callers query
+ *	many locations of one binary in a row
+ * @kernel_epoch: how often kernel symbols were read again because one was missing
+ * @quit: the resolvers must exit
  */
 struct symbols {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct symbols_config config;
 	struct name_cache cache;
-	struct mapped *mapped;
-	struct job *first;
-	struct job *last;
+	struct symbol_mapping *mapping;
+	struct job *incoming;
+	struct job *incoming_last;
 	struct job_queues queues;
 	u64 jobs;
 	u64 clock;
 	u64 pending;
 	u64 failures;
-	u64 poisoned;
+	u64 quarantined;
 	char reason[SYMBOL_REASON];
 	char last_path[PATH_MAX];
 	u64 last_path_hash;
@@ -142,23 +200,42 @@ struct symbols {
 	u8 last_kind;
 	bool quit;
 
-	struct symbol_lane lane[SYMBOL_LANES];
+	struct resolver resolver[RESOLVERS];
 };
 
+/** symbols_now_ms() - return CLOCK_MONOTONIC in ms, cheaply: up to one tick late, and never 0 */
 u64 symbols_now_ms(void);
 
 /**
- * symbols_start_lanes() - start the threads that the jobs need
+ * symbols_wait_until() - wait for &symbols.changed, at most until a time
+ * @until_ms: as of symbols_now_ms()
  *
- * The second one is needed where jobs come while there are others, and for suspects.
+ * Return: false if the time has passed.
  *
- * Return: whether the first one runs.
- *
- * Locking: under @s->lock.
+ * Locking: the caller holds @s->lock.
  */
-bool symbols_start_lanes(struct symbols *s);
+bool symbols_wait_until(struct symbols *s, u64 until_ms);
 
-/** resolver_run() - the thread of a lane; @arg is the &struct symbol_lane */
+/**
+ * symbols_start_resolvers() - start the threads that the jobs need
+ *
+ * The second thread is needed if there are several jobs, or a helper has failed: resolver 0 serves
+ * no suspects.
+ *
+ * Return: whether resolver 0 runs.
+ *
+ * Locking: the caller holds @s->lock.
+ */
+bool symbols_start_resolvers(struct symbols *s);
+
+/** resolver_run() - the main function of a resolver's thread; @arg is the &struct resolver */
 void *resolver_run(void *arg);
+
+/**
+ * vdso_open() - copy this process's vDSO, which all 64-bit processes share, to a file in memory
+ *
+ * Return: a descriptor; -ENOENT if this kernel has no vDSO; another negative errno.
+ */
+int vdso_open(void);
 
 #endif

@@ -6,74 +6,84 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/escape.h"
 #include "util/hash.h"
+#include "util/time.h"
 
-#define BUDGET	    (16ULL << 20)
-#define FILES_MAX   1024
-#define MAPPED	    8192 /* a power of two */
-#define WAYS	    8
-#define PENDING_MAX (1U << 19)
-#define RECHECK_MS  10000 /* before it is looked which file a mapping is now */
-#define KERNEL_MS   60000 /* before modules are looked at again */
+#define BUDGET	    (16ULL << 20) /* of the cache, bytes */
+#define FILES_MAX   1024 /* files in the cache */
+#define MAPPINGS    8192 /* a power of two */
+#define WAYS	    8 /* entries of a set of mappings */
+#define PENDING_MAX (1U << 19) /* addresses in all jobs */
+#define RECHECK_MS  10000 /* interval of checks whether another file is mapped */
+#define KERNEL_MS   60000 /* interval of checks whether modules were loaded or unloaded */
 #define SHORT_ID    6 /* bytes of a build id that are shown */
 
 u64 symbols_now_ms(void)
 {
-	struct timespec ts;
+	/* 0 means "never" in every field that holds such a time. */
+	return time_clock_ns(CLOCK_MONOTONIC_COARSE) / 1000000 + 1;
+}
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	/* Never 0, which is never. */
-	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000 + 1;
+bool symbols_wait_until(struct symbols *s, u64 until_ms)
+{
+	const struct timespec until = {
+		.tv_sec = (time_t)(until_ms / 1000),
+		.tv_nsec = (long)(until_ms % 1000) * 1000000,
+	};
+
+	return pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT;
 }
 
 /* Mappings */
 
-static bool same_mapped(const struct mapped_key *a, const struct mapped_key *b)
+static bool mapping_key_equals(const struct mapping_key *a, const struct mapping_key *b)
 {
 	return a->path == b->path && a->inode == b->inode && a->device == b->device &&
-	       a->id == b->id && a->process == b->process && a->pid == b->pid && a->kind == b->kind &&
-	       a->live == b->live;
+	       a->build_id == b->build_id && a->process == b->process && a->pid == b->pid &&
+	       a->kind == b->kind && a->live == b->live;
 }
 
-static u64 key_hash(const struct mapped_key *k)
+static u64 mapping_key_hash(const struct mapping_key *k)
 {
-	u64 h = (k->path ^ k->id ^ k->process) +
+	u64 h = (k->path ^ k->build_id ^ k->process) +
 		(k->inode ^ (u64)k->device << 40) * 0x9e3779b97f4a7c15ULL +
 		((u64)(u32)k->pid << 8 | k->kind) * 0xff51afd7ed558ccdULL;
 
 	return (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
 }
 
-/* The entry of @key; where its set is full, what was used the longest ago and has no job goes. */
-static struct mapped *mapped_get(struct symbols *s, const struct mapped_key *key)
+/*
+ * Find or create the entry of @key. In a full set it replaces the least recently used entry without
+ * a queued job, which refers to its entry; NULL if all entries have one.
+ */
+static struct symbol_mapping *mapping_get(struct symbols *s, const struct mapping_key *key)
 {
-	struct mapped *set = &s->mapped[(key_hash(key) >> 20 & (MAPPED / WAYS - 1)) * WAYS];
-	struct mapped *room = NULL;
+	u64 set = mapping_key_hash(key) >> 20 & (MAPPINGS / WAYS - 1);
+	struct symbol_mapping *oldest = NULL;
 
 	for (u32 i = 0; i < WAYS; i++) {
-		struct mapped *m = &set[i];
+		struct symbol_mapping *m = &s->mapping[set * WAYS + i];
 
-		if (m->in_use && same_mapped(&m->key, key)) {
-			m->used = ++s->clock;
+		if (m->in_use && mapping_key_equals(&m->key, key)) {
+			m->last_used = ++s->clock;
 			return m;
 		}
-		if (!m->job && (!room || m->used < room->used))
-			room = m;
+		if (!m->job && (!oldest || m->last_used < oldest->last_used))
+			oldest = m;
 	}
-	if (!room)
+	if (!oldest)
 		return NULL;
-	*room = (struct mapped){
-		.key = *key, .stamp = room->stamp + 1, .used = ++s->clock, .in_use = true
+	*oldest = (struct symbol_mapping){
+		.key = *key, .stamp = oldest->stamp + 1, .last_used = ++s->clock, .in_use = true
 	};
-	return room;
+	return oldest;
 }
 
-/* Memory in which a runtime puts what it compiled: perf names it alike. */
-static bool is_made(const char *binary)
+/* Whether it is memory where runtimes put compiled code; perf recognizes the same names. */
+static bool is_jit_memory(const char *binary)
 {
 	static const char *const names[] = {
 		"[anon",  "//anon", "/dev/zero", "/anon_hugepage", "/memfd:doublemapper",
@@ -86,22 +96,25 @@ static bool is_made(const char *binary)
 	return false;
 }
 
-static u64 id_hash(const u8 *id, u8 size)
+static u64 build_id_hash(const u8 *id, u8 size)
 {
 	return size ? hash_bytes(id, size) | 1 : 0;
 }
 
-static enum mapped_kind binary_kind(const char *binary)
+static enum mapping_kind binary_kind(const char *binary)
 {
 	if (!strcmp(binary, "[kernel]"))
-		return MAPPED_KERNEL;
+		return MAPPING_KERNEL;
 	if (!strcmp(binary, "[vdso]"))
-		return MAPPED_VDSO;
-	return is_made(binary) ? MAPPED_JIT : MAPPED_FILE;
+		return MAPPING_VDSO;
+	return is_jit_memory(binary) ? MAPPING_JIT : MAPPING_FILE;
 }
 
-/* Places come by binary: what it is stays known, with its name, as the pointer may be another's. */
-static void binary_look(struct symbols *s, const char *binary)
+/*
+ * Set last_path, last_path_hash and last_kind for a binary. Most queries are for the binary of the
+ * query before. The text is compared, since the pointer may have been reused for another binary.
+ */
+static void binary_classify(struct symbols *s, const char *binary)
 {
 	size_t size = strlen(binary) + 1;
 
@@ -115,18 +128,21 @@ static void binary_look(struct symbols *s, const char *binary)
 	s->last_kind = (u8)binary_kind(binary);
 }
 
-/* Whether @location may have a name at all, and in which mapping, at which address. */
-static bool place_key(struct symbols *s, s32 pid, const struct attribute_location *location,
-		      bool live, struct mapped_key *ret_key, u64 *ret_address)
+/*
+ * Get the mapping of a location, and the address for its symbols. Returns false if it cannot have
+ * symbols: without a build id, the file of a recording may be any other one here.
+ */
+static bool location_key(struct symbols *s, s32 pid, const struct attribute_location *location,
+			 bool live, struct mapping_key *ret_key, u64 *ret_address)
 {
-	binary_look(s, location->binary);
-	*ret_key = (struct mapped_key){ .live = live, .kind = s->last_kind };
+	binary_classify(s, location->binary);
+	*ret_key = (struct mapping_key){ .live = live, .kind = s->last_kind };
 	*ret_address = location->offset;
 	switch (s->last_kind) {
-	case MAPPED_KERNEL:
-	case MAPPED_VDSO:
+	case MAPPING_KERNEL:
+	case MAPPING_VDSO:
 		return live;
-	case MAPPED_JIT:
+	case MAPPING_JIT:
 		ret_key->pid = pid;
 		ret_key->process = location->process;
 		*ret_address = location->pc;
@@ -137,7 +153,7 @@ static bool place_key(struct symbols *s, s32 pid, const struct attribute_locatio
 	ret_key->path = s->last_path_hash;
 	ret_key->inode = location->inode;
 	ret_key->device = location->device;
-	ret_key->id = id_hash(location->build_id, location->build_id_size);
+	ret_key->build_id = build_id_hash(location->build_id, location->build_id_size);
 	ret_key->pid = live ? pid : 0;
 	return location->binary[0] == '/' && (live || location->build_id_size);
 }
@@ -151,44 +167,43 @@ void job_free(struct job *job)
 	free(job);
 }
 
-static bool lane_start(struct symbol_lane *lane)
+static bool resolver_start(struct resolver *resolver)
 {
 	sigset_t all, old;
-	int r;
 
-	if (lane->started)
+	if (resolver->started)
 		return true;
-	/* Signals are for those who wait for them. */
+	/* Block all signals in the new thread: the main thread handles them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&lane->thread, NULL, resolver_run, lane);
+	resolver->started = !pthread_create(&resolver->thread, NULL, resolver_run, resolver);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	lane->started = !r;
-	return lane->started;
+	return resolver->started;
 }
 
-bool symbols_start_lanes(struct symbols *s)
+bool symbols_start_resolvers(struct symbols *s)
 {
-	bool started = lane_start(&s->lane[0]);
+	bool started = resolver_start(&s->resolver[0]);
 
-	for (u32 i = 1; i < SYMBOL_LANES && (s->jobs >= i || s->failures); i++)
-		lane_start(&s->lane[i]);
+	for (u32 i = 1; i < RESOLVERS && (s->jobs >= i || s->failures); i++)
+		resolver_start(&s->resolver[i]);
 	return started;
 }
 
-static struct job *job_get(struct symbols *s, struct mapped *m,
+/* Find or create the queued job of a mapping; NULL without memory or a thread. */
+static struct job *job_get(struct symbols *s, struct symbol_mapping *m,
 			   const struct attribute_location *location)
 {
 	size_t len = strlen(location->binary) + 1;
 	struct job *job = m->job;
 
-	if (job || !symbols_start_lanes(s))
+	if (job || !symbols_start_resolvers(s))
 		return job;
 	job = calloc(1, sizeof(*job) + len);
 	if (!job)
 		return NULL;
 	job->key = m->key;
-	job->mapped = (u32)(m - s->mapped);
+	job->mapping = (u32)(m - s->mapping);
 	job->stamp = m->stamp;
 	job->missed = m->missed;
 	memcpy(job->path, location->binary, len);
@@ -198,19 +213,23 @@ static struct job *job_get(struct symbols *s, struct mapped *m,
 	}
 	m->job = job;
 	m->missed = false;
-	if (s->last)
-		s->last->next = job;
+	if (s->incoming_last)
+		s->incoming_last->next = job;
 	else
-		s->first = job;
-	s->last = job;
+		s->incoming = job;
+	s->incoming_last = job;
 	s->jobs++;
 	pthread_cond_broadcast(&s->changed);
 	return job;
 }
 
-/* Have @address looked up; ATTRIBUTE_AT_END: only which file it is. */
-static void ask(struct symbols *s, struct mapped *m, const struct attribute_location *location,
-		const u64 *address, bool lines)
+/*
+ * Request the function, or with @lines the source line, of @address; or, if that is NULL, only to
+ * determine which file is mapped. Dropped if too many addresses are pending.
+ */
+static void mapping_request(struct symbols *s, struct symbol_mapping *m,
+			    const struct attribute_location *location, const u64 *address,
+			    bool lines)
 {
 	struct job *job = job_get(s, m, location);
 
@@ -220,64 +239,65 @@ static void ask(struct symbols *s, struct mapped *m, const struct attribute_loca
 		s->pending++;
 }
 
-/* Answers */
+/* Queries */
 
-static bool is_stale(const struct mapped *m)
+/* Whether to check again which file is mapped. A recording and the vDSO do not change. */
+static bool mapping_is_stale(const struct symbol_mapping *m)
 {
 	u64 age = symbols_now_ms() - m->checked_ms;
 
-	if (!m->key.live || m->key.kind == MAPPED_VDSO)
+	if (!m->key.live || m->key.kind == MAPPING_VDSO)
 		return false;
-	return age > (m->key.kind == MAPPED_KERNEL ? KERNEL_MS : RECHECK_MS);
+	return age > (m->key.kind == MAPPING_KERNEL ? KERNEL_MS : RECHECK_MS);
 }
 
-static const struct name_range *known_range(struct symbols *s, struct name_ref ref, u64 address,
-					    const struct name_file **ret_file)
+static const struct name_range *cached_range(struct symbols *s, struct name_ref ref, u64 address,
+					     const struct name_file **ret_file)
 {
-	struct name_file *f = name_cache_file(&s->cache, ref);
+	struct name_file *f = name_cache_lookup(&s->cache, ref);
 
 	*ret_file = f;
-	return f ? name_file_range(f, address) : NULL;
+	return f ? name_file_find_range(f, address) : NULL;
 }
 
-/* The range of @location; what is not known is asked for. */
+/* Get the range of @location from the cache, or request it. */
 static const struct name_range *range_find(struct symbols *s, s32 pid,
 					   const struct attribute_location *location, bool live,
 					   const struct name_file **ret_file)
 {
 	const struct name_range *range = NULL;
-	const struct name_file *before;
-	struct mapped_key key;
-	struct mapped *m;
+	const struct name_file *previous;
+	struct mapping_key key;
+	struct symbol_mapping *m;
 	u64 address;
 
 	*ret_file = NULL;
-	if (!place_key(s, pid, location, live, &key, &address))
+	if (!location_key(s, pid, location, live, &key, &address))
 		return NULL;
-	m = mapped_get(s, &key);
+	m = mapping_get(s, &key);
 	if (!m)
 		return NULL;
 	if (m->checked_ms)
-		range = known_range(s, m->file, address, ret_file);
+		range = cached_range(s, m->file, address, ret_file);
 	if (range) {
 		m->missed |= !range->text;
-		if (is_stale(m))
-			ask(s, m, location, NULL, false);
+		if (mapping_is_stale(m))
+			mapping_request(s, m, location, NULL, false);
 		return range;
 	}
-	/* Neither of a file that has none, nor of what is no file: until it is looked again. */
-	if (m->checked_ms && !is_stale(m) &&
-	    (*ret_file ? (*ret_file)->nameless || (*ret_file)->full : !m->file.generation))
+	/* Request nothing that cannot be found, until the next check of the mapping. */
+	if (m->checked_ms && !mapping_is_stale(m) &&
+	    (*ret_file ? (*ret_file)->unreadable || (*ret_file)->full : !m->file.generation))
 		return NULL;
-	ask(s, m, location, &address, false);
-	range = known_range(s, m->before, address, &before);
+	mapping_request(s, m, location, &address, false);
+	range = cached_range(s, m->previous, address, &previous);
 	if (range)
-		*ret_file = before;
+		*ret_file = previous;
 	return range;
 }
 
-bool symbols_key(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
-		 u64 *ret_key)
+bool symbols_function_key(struct symbols *s, s32 pid, const struct attribute_location *location,
+			  bool live, u64 *ret_key)
 {
 	const struct name_file *file;
 	const struct name_range *range;
@@ -297,7 +317,11 @@ bool symbols_address_is_public(const struct attribute_location *location, bool l
 	return !live || strcmp(location->binary, "[kernel]") != 0;
 }
 
-/* "binary+0xoffset", and whose offset that is: the offset is kept whole, the name is cut. */
+/*
+ * Write "binary+0xoffset"; for a recording also the first bytes of the build id, with which the
+ * location can be resolved on another machine (addr2line, debuginfod). The name is truncated, not
+ * the offset.
+ */
 static void name_offset(const struct attribute_location *location, bool live, char *name,
 			size_t size)
 {
@@ -316,7 +340,6 @@ static void name_offset(const struct attribute_location *location, bool live, ch
 	if (len > n && !strcmp(base + len - n, deleted))
 		len -= n;
 	n = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64, location->offset);
-	/* Of a recording: it is to be looked up where that build is, with addr2line or debuginfod. */
 	if (!live && location->build_id_size) {
 		n += (size_t)snprintf(tail + n, sizeof(tail) - n, " [");
 		for (u8 i = 0; i < location->build_id_size && i < SHORT_ID; i++)
@@ -362,7 +385,7 @@ void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size)
 		snprintf(name, size, "0x%" PRIx64, pc);
 }
 
-/* Each name by itself: what parts them stays a newline. */
+/* Escape each name, but not the newlines between the names. */
 static void inlines_copy(const char *from, char *to, size_t size)
 {
 	size_t len = 0;
@@ -378,34 +401,35 @@ static void inlines_copy(const char *from, char *to, size_t size)
 	to[len] = '\0';
 }
 
-/* The line at @location; what is not known is asked for. */
+/* Get the line of @location from the cache, or request it. */
 static const struct name_line *line_find(struct symbols *s, s32 pid,
 					 const struct attribute_location *location, bool live,
 					 const struct name_file **ret_file)
 {
 	const struct name_line *line = NULL;
 	const struct name_file *file = NULL;
-	struct mapped_key key;
-	struct mapped *m;
+	struct mapping_key key;
+	struct symbol_mapping *m;
 	u64 address;
 
-	if (!place_key(s, pid, location, live, &key, &address))
+	if (!location_key(s, pid, location, live, &key, &address))
 		return NULL;
-	m = mapped_get(s, &key);
+	m = mapping_get(s, &key);
 	if (!m)
 		return NULL;
 	if (m->checked_ms)
-		file = name_cache_file(&s->cache, m->file);
+		file = name_cache_lookup(&s->cache, m->file);
 	if (file)
-		line = name_file_line(file, address);
-	if (!line && (!m->checked_ms || is_stale(m) || (file && !file->nameless && !file->full)))
-		ask(s, m, location, &address, true);
+		line = name_file_find_line(file, address);
+	if (!line &&
+	    (!m->checked_ms || mapping_is_stale(m) || (file && !file->unreadable && !file->full)))
+		mapping_request(s, m, location, &address, true);
 	*ret_file = file;
 	return line && line->line ? line : NULL;
 }
 
-bool symbols_line(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
-		  u64 *ret_key)
+bool symbols_line_key(struct symbols *s, s32 pid, const struct attribute_location *location,
+		      bool live, u64 *ret_key)
 {
 	const struct name_line *line;
 	const struct name_file *file;
@@ -442,18 +466,11 @@ bool symbols_source(struct symbols *s, s32 pid, const struct attribute_location 
 	return line;
 }
 
-static void settle(struct symbols *s, u32 ms)
+static void wait_for_jobs(struct symbols *s, u32 ms)
 {
-	struct timespec until;
+	u64 until_ms = symbols_now_ms() + ms;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
-	while (s->jobs && pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
+	while (s->jobs && symbols_wait_until(s, until_ms))
 		;
 }
 
@@ -466,7 +483,7 @@ bool symbols_wait_default(struct symbols *s)
 	pthread_mutex_lock(&s->lock);
 	waits = s->config.wait_ms && s->jobs;
 	if (waits)
-		settle(s, s->config.wait_ms);
+		wait_for_jobs(s, s->config.wait_ms);
 	pthread_mutex_unlock(&s->lock);
 	return waits;
 }
@@ -476,7 +493,7 @@ void symbols_wait(struct symbols *s, u32 ms)
 	if (!s)
 		return;
 	pthread_mutex_lock(&s->lock);
-	settle(s, ms);
+	wait_for_jobs(s, ms);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -484,24 +501,25 @@ u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_location 
 		    u8 *ret_id)
 {
 	const struct name_file *file = NULL;
-	struct mapped_key key;
-	struct mapped *m = NULL;
+	struct mapping_key key;
+	struct symbol_mapping *m = NULL;
 	u64 address;
 	u8 size = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (place_key(s, pid, location, true, &key, &address) && key.kind == MAPPED_FILE)
-		m = mapped_get(s, &key);
+	if (location_key(s, pid, location, true, &key, &address) && key.kind == MAPPING_FILE)
+		m = mapping_get(s, &key);
 	if (m && !m->checked_ms) {
 		u32 stamp = m->stamp;
 
-		ask(s, m, location, NULL, false);
-		settle(s, s->config.wait_ms);
+		mapping_request(s, m, location, NULL, false);
+		wait_for_jobs(s, s->config.wait_ms);
+		/* Other threads may have reused the entry while the lock was released. */
 		if (m->stamp != stamp)
 			m = NULL;
 	}
 	if (m)
-		file = name_cache_file(&s->cache, m->file);
+		file = name_cache_lookup(&s->cache, m->file);
 	if (file) {
 		size = file->known.build_id_size;
 		memcpy(ret_id, file->known.build_id, size);
@@ -517,15 +535,15 @@ void symbols_stats(struct symbols *s, struct symbols_stats *ret_stats)
 		.pending = s->pending,
 		.evicted = s->cache.evicted,
 		.failures = s->failures,
-		.poisoned = s->poisoned,
-		.memory = sizeof(*s) + MAPPED * sizeof(*s->mapped) + s->cache.memory,
+		.quarantined = s->quarantined,
+		.memory = sizeof(*s) + MAPPINGS * sizeof(*s->mapping) + s->cache.memory,
 	};
-	static_assert(sizeof(ret_stats->reason) == sizeof(s->reason), "of one size");
+	static_assert(sizeof(ret_stats->reason) == sizeof(s->reason), "reasons are copied whole");
 	memcpy(ret_stats->reason, s->reason, sizeof(s->reason));
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Life */
+/* Creation and destruction */
 
 int symbols_new(const struct symbols_config *config, struct symbols **ret_symbols)
 {
@@ -542,16 +560,19 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	s->mapped = calloc(MAPPED, sizeof(*s->mapped));
+	s->mapping = calloc(MAPPINGS, sizeof(*s->mapping));
 	s->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = s->stop < 0 ? -errno : s->mapped ? 0 : -ENOMEM;
-	for (u32 i = 0; i < SYMBOL_LANES; i++) {
-		s->lane[i].symbols = s;
-		helper_link_init(&s->lane[i].link, s->config.helper, s->config.idle);
-		s->lane[i].link.stop = s->stop;
+	r = s->stop < 0 ? -errno : s->mapping ? 0 : -ENOMEM;
+	for (u32 i = 0; i < RESOLVERS; i++) {
+		struct helper_link *link = &s->resolver[i].link;
+
+		s->resolver[i].symbols = s;
+		helper_link_init(link, s->config.helper, s->config.idle);
+		link->stop = s->stop;
 		if (s->config.open_ms)
-			s->lane[i].link.open_ms = s->config.open_ms;
+			link->open_ms = s->config.open_ms;
 	}
+	/* The caller's string may be freed now. */
 	s->config.helper = NULL;
 	if (!r)
 		r = name_cache_init(&s->cache, FILES_MAX,
@@ -564,8 +585,8 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 	return 0;
 }
 
-/* Calls end at once; nothing else that a lane does can take long. */
-static void lanes_end(struct symbols *s)
+/* Stop the threads. The eventfd aborts their helper calls; nothing else that they do can block. */
+static void resolvers_stop(struct symbols *s)
 {
 	const u64 one = 1;
 
@@ -575,10 +596,10 @@ static void lanes_end(struct symbols *s)
 	pthread_mutex_unlock(&s->lock);
 	if (s->stop >= 0 && write(s->stop, &one, sizeof(one)) < 0)
 		return;
-	for (u32 i = 0; i < SYMBOL_LANES; i++) {
-		if (s->lane[i].started)
-			pthread_join(s->lane[i].thread, NULL);
-		helper_link_deinit(&s->lane[i].link);
+	for (u32 i = 0; i < RESOLVERS; i++) {
+		if (s->resolver[i].started)
+			pthread_join(s->resolver[i].thread, NULL);
+		helper_link_deinit(&s->resolver[i].link);
 	}
 }
 
@@ -588,17 +609,17 @@ struct symbols *symbols_free(struct symbols *s)
 
 	if (!s)
 		return NULL;
-	lanes_end(s);
-	while ((job = s->first)) {
-		s->first = job->next;
+	resolvers_stop(s);
+	while ((job = s->incoming)) {
+		s->incoming = job->next;
 		job_free(job);
 	}
-	while ((job = job_queues_drop(&s->queues)))
+	while ((job = job_queues_pop_any(&s->queues)))
 		job_free(job);
 	if (s->stop >= 0)
 		close(s->stop);
 	name_cache_deinit(&s->cache);
-	free(s->mapped);
+	free(s->mapping);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
 	free(s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Symbols: finds function name and source line of a location in a binary. The sampling path does
- * not use it. A sandboxed helper reads the binaries (Documentation/explanation/symbols.md). A
- * query returns what is known so far and requests the rest from the helper.
+ * Finds the function name and source line of a location in a binary. A sandboxed helper process
+ * reads the binaries (Documentation/explanation/symbols.md). A query never waits for it: it returns
+ * what the cache has, and requests the rest. All functions may be called by any thread; the
+ * sampling path calls none of them.
  */
 #ifndef SPEPROF_SYMBOLS_H
 #define SPEPROF_SYMBOLS_H
@@ -14,9 +15,9 @@ struct symbols;
 /**
  * struct symbols_config - the configuration; all zeros are the daemon's defaults
  * @budget: limit of the cache, bytes; 0 for the default (16 MiB)
- * @helper: path of the helper; NULL for the installed one
- * @idle: run the helper with idle priority
- * @wait_ms: timeout of symbols_wait_default(), ms
+ * @helper: path of the helper program; NULL for the installed one
+ * @idle: run the helper with a nice value of 10
+ * @wait_ms: timeout of symbols_wait_default() and symbols_build_id(), ms
  * @open_ms: timeout for opening a file, ms; 0 for the default (10 s)
  */
 struct symbols_config {
@@ -28,73 +29,93 @@ struct symbols_config {
 };
 
 /**
- * struct symbols_stats - statistics of the symbols
- * @pending: locations that are being resolved
+ * struct symbols_stats - statistics, since symbols_new() where they are counts
+ * @pending: locations that are being resolved now
  * @evicted: files whose names were evicted from the cache
- * @failures: helpers that exited, timed out or sent invalid replies
- * @poisoned: files and mappings that made a helper exit, and are rejected for an hour
- * @memory: bytes of the cache
+ * @failures: how often a helper exited, timed out or sent an invalid reply
+ * @quarantined: files and mappings that were rejected for an hour because a helper failed on them
+ * @memory: memory of the cache, bytes
  * @reason: why names are missing; "" if nothing is wrong
  */
 struct symbols_stats {
 	u64 pending;
 	u64 evicted;
 	u64 failures;
-	u64 poisoned;
+	u64 quarantined;
 	u64 memory;
 	char reason[192];
 };
 
-/** symbols_new() - allocate a resolver; free it with symbols_free(); returns 0 or negative errno */
+/**
+ * symbols_new() - allocate a cache of symbols
+ * @config: the configuration, copied; NULL for all zeros
+ * @ret_symbols: the cache; free it with symbols_free()
+ *
+ * Threads and helpers are started by the first query.
+ *
+ * Return: 0 or negative errno.
+ */
 int symbols_new(const struct symbols_config *config, struct symbols **ret_symbols);
 
-/** symbols_free() - stop the helper and free @symbols, which may be NULL; returns NULL */
+/** symbols_free() - stop threads and helpers, and free @symbols, which may be NULL; returns NULL */
 struct symbols *symbols_free(struct symbols *symbols);
 
 /**
- * symbols_address_is_public() - return whether readers of aggregates may see the offset of
- * @location
+ * symbols_address_is_public() - return whether an unprivileged reader may see a location's offset
+ * @location: from attributor_locate()
+ * @live: the location belongs to this machine, not to a recording
  *
- * False for the running kernel: its offset is an address, which would reveal KASLR.
+ * It may not for the running kernel: the offset is an address, which would reveal the KASLR offset.
  */
 bool symbols_address_is_public(const struct attribute_location *location, bool live);
 
 /**
- * symbols_name_unmapped() - write the name of a function in no known mapping to @name
- *
- * The name includes the address only for recordings (@live is false).
+ * symbols_name_unmapped() - name an address that lies in no known mapping
+ * @pc: the address
+ * @live: the address belongs to this machine; it is then omitted
+ * @name: receives "[unknown]" or the address, NUL-terminated
+ * @size: size of @name, bytes
  */
 void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
 
 /**
  * symbols_function() - get the name of the function at @location
- * @symbols: the resolver; NULL: no symbol is known
- * @pid: a process that maps the binary, for binaries in another root (/proc/PID/root); 0 without
- *	one
+ * @symbols: the cache; NULL: no symbol is known
+ * @pid: a process that maps the binary, whose root directory is searched (/proc/PID/root); 0 if
+ *	none
  * @location: from attributor_locate()
- * @live: kernel addresses and /proc belong to this machine
- * @name: receives "name", or "binary+0xoffset" without a symbol; for this machine's kernel just
- *	"[kernel]" (symbols_address_is_public()). It is escaped and always NUL-terminated
+ * @live: @pid and kernel addresses belong to this machine, not to a recording
+ * @name: receives the name, or "binary+0xoffset" if no symbol was found; for this machine's kernel
+ *	"[kernel]" (symbols_address_is_public()). It is escaped and NUL-terminated
  * @size: size of @name, bytes
  *
- * Return: whether a symbol was found. If not, it may be known later: symbols_wait_default().
+ * Return: whether a symbol was found. If not, it may be found after symbols_wait_default().
  */
 bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		      bool live, char *name, size_t size);
 
 /**
- * symbols_key() - get a number that identifies the function at @location, to group locations
- * @ret_key: equal for all locations of one binary in the same function; valid until the next
- *	query of another binary
+ * symbols_function_key() - get a number that identifies the function at @location
+ * @symbols, @pid, @location, @live: as for symbols_function()
+ * @ret_key: equal for all locations in the same function; locations of other binaries may have the
+ *	same number. Valid until the next query for another binary. Set if a symbol was found
+ *
+ * It is cheaper than comparing names.
  *
  * Return: whether a symbol was found.
  */
-bool symbols_key(struct symbols *symbols, s32 pid, const struct attribute_location *location,
-		 bool live, u64 *ret_key);
+bool symbols_function_key(struct symbols *symbols, s32 pid,
+			  const struct attribute_location *location, bool live, u64 *ret_key);
 
-/** symbols_line() - the same for the source line of a location; 0 if unknown */
-bool symbols_line(struct symbols *symbols, s32 pid, const struct attribute_location *location,
-		  bool live, u64 *ret_key);
+/**
+ * symbols_line_key() - get a number that identifies the source line of @location
+ * @symbols, @pid, @location, @live: as for symbols_function()
+ * @ret_key: as for symbols_function_key(); 0 if the line is unknown
+ *
+ * Return: whether the line is known.
+ */
+bool symbols_line_key(struct symbols *symbols, s32 pid, const struct attribute_location *location,
+		      bool live, u64 *ret_key);
 
 /**
  * struct symbol_source - the source position of a location
@@ -108,18 +129,24 @@ struct symbol_source {
 	u32 line;
 };
 
-/** symbols_source() - get the source line of @location; returns false if it is not known (yet) */
+/**
+ * symbols_source() - get the source line of @location
+ * @symbols, @pid, @location, @live: as for symbols_function()
+ * @ret_source: all zeros if the line is unknown
+ *
+ * Return: whether the line is known. If not, it may be known after symbols_wait_default().
+ */
 bool symbols_source(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		    bool live, struct symbol_source *ret_source);
 
 /**
- * symbols_wait_default() - wait for pending queries, at most symbols_config.wait_ms
+ * symbols_wait_default() - wait for pending requests, at most &symbols_config.wait_ms
  *
- * Return: whether more may be known than before.
+ * Return: whether it waited, so that a query may find more than before.
  */
 bool symbols_wait_default(struct symbols *symbols);
 
-/** symbols_wait() - wait for pending queries, at most @ms ms */
+/** symbols_wait() - wait for pending requests, at most @ms milliseconds; @symbols may be NULL */
 void symbols_wait(struct symbols *symbols, u32 ms);
 
 /** symbols_stats() - get the statistics */
@@ -127,11 +154,11 @@ void symbols_stats(struct symbols *symbols, struct symbols_stats *ret_stats);
 
 /**
  * symbols_build_id() - get the build id of a file that is mapped now
- * @pid: a process that maps it
- * @location: path and inode of the file; another inode is rejected
- * @ret_id: receives the build id; BUILD_ID_MAX bytes
+ * @pid: a process that maps it; 0 for a file of this machine's root directory
+ * @location: path and inode of the file; a file with another inode is rejected
+ * @ret_id: receives the build id; has space for BUILD_ID_MAX bytes
  *
- * It waits as symbols_wait_default() does.
+ * It waits at most &symbols_config.wait_ms.
  *
  * Return: length of the build id, bytes; 0 if the file has none or cannot be read.
  */

@@ -18,12 +18,12 @@ static void keep(const struct symbol_request *request, const struct symbol_reply
 	struct name_file *file;
 
 	fuzz_assert(!name_cache_init(&cache, 2, 1 << 20));
-	file = name_cache_file(&cache, name_cache_get(&cache, &key));
+	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
 	for (int again = 0; again < 2; again++)
 		name_cache_add(&cache, file, request, told);
 	for (u32 i = 0; i < told->done; i++) {
-		const struct name_range *range = name_file_range(file, request->address[i]);
-		const struct name_line *line = name_file_line(file, request->address[i]);
+		const struct name_range *range = name_file_find_range(file, request->address[i]);
+		const struct name_line *line = name_file_find_line(file, request->address[i]);
 
 		fuzz_assert(request->type == SYMBOL_FIND ? range != NULL : line != NULL);
 		fuzz_assert(!range || range->text < file->text_len || !range->text);

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (object_open(&o, kind, file_of(data, size), &known) < 0)
 		return 0;
 	fuzz_assert(!name_cache_init(&cache, 4, 1 << 20));
-	file = name_cache_file(&cache, name_cache_get(&cache, &key));
+	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
 	/* It is also its own debug information, as the build id is the same. */
 	if (kind == SYMBOL_ELF && size % 2)
 		object_attach(&o, SYMBOL_DEBUG, file_of(data, size), &known);

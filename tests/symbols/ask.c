@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 
 			if (round)
 				tell(symbols, &place);
-			else if (!symbols_key(symbols, 0, &place, true, &key))
+			else if (!symbols_function_key(symbols, 0, &place, true, &key))
 				symbols_source(symbols, 0, &place, true, &source);
 		}
 		symbols_wait_default(symbols);

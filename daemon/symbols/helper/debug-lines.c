@@ -5,10 +5,12 @@
 #include <elfutils/libdwelf.h>
 #include <stdlib.h>
 
-#define RANGES_MAX (1U << 22)
-#define LOOK_BACK  16 /* ranges that begin before an address and may hold it */
+#include "util/array.h"
 
-/* [@low, @high) is of the unit whose first entry stands at @unit. */
+#define RANGES_MAX (1U << 22)
+#define LOOK_BACK  16 /* preceding ranges that are checked, since ranges may overlap */
+
+/* Addresses from @low to @high - 1 belong to the unit whose first DIE is at offset @unit. */
 struct range {
 	u64 low;
 	u64 high;
@@ -25,25 +27,19 @@ struct debug_lines {
 
 static bool range_add(struct debug_lines *d, u64 low, u64 high, Dwarf_Off unit)
 {
+	struct range *grown;
+
 	if (low >= high)
 		return true;
-	if (d->count == d->capacity) {
-		u32 capacity = d->capacity ? d->capacity * 2 : 256;
-		struct range *grown;
-
-		if (capacity > RANGES_MAX)
-			return false;
-		grown = reallocarray(d->range, capacity, sizeof(*grown));
-		if (!grown)
-			return false;
-		d->range = grown;
-		d->capacity = capacity;
-	}
+	grown = array_grow(d->range, &d->capacity, d->count, sizeof(*grown), RANGES_MAX);
+	if (!grown)
+		return false;
+	d->range = grown;
 	d->range[d->count++] = (struct range){ low, high, unit };
 	return true;
 }
 
-static int compare(const void *x, const void *y)
+static int range_compare(const void *x, const void *y)
 {
 	const struct range *a = x, *b = y;
 
@@ -52,8 +48,8 @@ static int compare(const void *x, const void *y)
 }
 
 /*
- * Of all units: .debug_aranges, which libdw would use, is not there where clang compiled, and
- * is no more than a hint where it is.
+ * Collect the address ranges of all units. libdw would use .debug_aranges, which clang does not
+ * write, and which may be incomplete.
  */
 static void units_read(struct debug_lines *d)
 {
@@ -90,7 +86,7 @@ int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines)
 		debug_lines_free(d);
 		return -ENODATA;
 	}
-	qsort(d->range, d->count, sizeof(*d->range), compare);
+	qsort(d->range, d->count, sizeof(*d->range), range_compare);
 	*ret_lines = d;
 	return 0;
 }
@@ -135,7 +131,7 @@ static const char *function_name(Dwarf_Die *die)
 	return NULL;
 }
 
-/* The scopes around @die, which is the innermost function at an address. */
+/* Collect the inlined functions from @die, the innermost one at an address, outwards. */
 static void inlines_read(Dwarf_Die *die, struct debug_location *location)
 {
 	Dwarf_Die *scopes = NULL;
@@ -172,7 +168,10 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_locat
 		ret_location->line = ret_location->file ? (u32)number : 0;
 	}
 	n = dwarf_getscopes(&unit, vaddr, &scopes);
-	/* What follows the first function are the scopes it was written in, not those it runs in. */
+	/*
+	 * Scopes after the first function are those of its definition, not those that it was
+	 * inlined in.
+	 */
 	for (int i = 0; i < n; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 
@@ -190,7 +189,7 @@ size_t debug_lines_alt(Elf *elf, const void **ret_id)
 	const char *name;
 	ssize_t n = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, ret_id) : 0;
 
-	/* The id lies in the section, which is the file's and not the Dwarf's. */
+	/* @ret_id stays valid: it points to a section, which belongs to @elf. */
 	dwarf_end(dwarf);
 	return n > 0 ? (size_t)n : 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source lines, and what is inlined where, by DWARF: libdw reads it. In the helper only. */
+/*
+ * Finds source lines and inlined functions in DWARF, by libdw. Only the sandboxed reader uses it.
+ */
 #ifndef SPEPROF_DEBUG_LINES_H
 #define SPEPROF_DEBUG_LINES_H
 
@@ -7,12 +9,15 @@
 
 #include "codec/env.h"
 
-#define DEBUG_INLINES 16 /* functions within each other that are told */
+#define DEBUG_INLINES 16 /* maximum depth of inlined functions */
 
 /**
- * struct debug_location - strings are libdw's, as long as the &struct debug_lines
- * @file: NULL if not known
- * @inlined: functions that are inlined there, innermost first, as they are linked
+ * struct debug_location - the source position of an address; strings are valid until
+ * debug_lines_free()
+ * @file: path of the source file; NULL if unknown
+ * @line: line number; 0 if unknown
+ * @count: number of @inlined
+ * @inlined: linkage names of the functions that are inlined there, innermost first
  */
 struct debug_location {
 	const char *file;
@@ -24,19 +29,25 @@ struct debug_location {
 struct debug_lines;
 
 /**
- * debug_lines_new() - the units of @elf, which stays open meanwhile
- * @alt: what it shares with others (dwz), or NULL
+ * debug_lines_new() - read the compilation units of a file
+ * @elf: the file; it must stay open until debug_lines_free()
+ * @alt: the file that the debug information shares (dwz), likewise; NULL for none
+ * @ret_lines: free it with debug_lines_free()
  *
- * Return: 0; -ENODATA if it has none.
+ * Return: 0; -ENODATA if there are no units; -ENOMEM.
  */
 int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines);
+
+/** debug_lines_free() - free @lines, which may be NULL; always returns NULL */
 struct debug_lines *debug_lines_free(struct debug_lines *lines);
 
-/** debug_lines_find() - the place of a virtual address */
+/** debug_lines_find() - find the source position of a virtual address; all zeros if unknown */
 void debug_lines_find(const struct debug_lines *lines, u64 vaddr,
 		      struct debug_location *ret_location);
 
-/** debug_lines_alt() - build id of what @elf shares with others, 0 bytes for none */
+/**
+ * debug_lines_alt() - get the build id of the shared file (dwz) of @elf; returns 0 bytes for none
+ */
 size_t debug_lines_alt(Elf *elf, const void **ret_id);
 
 #endif

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* C++'s and Rust's names as they were written. In the helper only: a name is hostile. */
+/* Demangles C++ and Rust names. Only the sandboxed reader uses it, since names may be hostile. */
 #ifndef SPEPROF_DEMANGLE_H
 #define SPEPROF_DEMANGLE_H
 
 #include "codec/env.h"
 
 /**
- * demangle() - @name without parameters, as perf shows it; @name itself if it is not mangled
- * @to: receives at most @size - 1 bytes and a NUL
+ * demangle() - demangle a name, without parameters, as perf does
+ * @name: the linkage name
+ * @ret_text: receives the demangled name, or @name if it is not mangled; truncated, NUL-terminated
+ * @size: size of @ret_text, bytes
  *
- * Return: bytes, without the NUL.
+ * Return: length of @ret_text, bytes.
  */
-size_t demangle(const char *name, char *to, size_t size);
+size_t demangle(const char *name, char *ret_text, size_t size);
 
 #endif

@@ -4,17 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of what libelf would read whole: a large browser with debug information stays below. */
+/* Limits of what libelf reads into memory. A large browser with debug information is below them. */
 #define FILE_MAX_BYTES	 (8ULL << 30)
 #define SYMTAB_MAX_BYTES (64ULL << 20)
 #define STRTAB_MAX_BYTES (128ULL << 20)
 #define NOTES_MAX_BYTES	 (64ULL << 10)
 #define SECTIONS_MAX	 65536
-#define SYMTABS_MAX	 4 /* one .symtab and one .dynsym are all that a linker makes */
+#define SYMTABS_MAX	 4 /* linkers write one .symtab and one .dynsym */
 
 /*
- * Extended numbering (e_shnum 0 with sections, e_phnum PN_XNUM) sizes libelf's own
- * tables by fields anywhere in the file; linked programs do not need it.
+ * Check the header before libelf reads the file. With extended numbering (e_shnum 0 with sections,
+ * e_phnum PN_XNUM), fields elsewhere in the file would determine how much memory libelf allocates.
+ * Linked programs do not need it: reject it.
  */
 static int header_check(const unsigned char *ident, size_t len)
 {
@@ -36,7 +37,7 @@ static int header_check(const unsigned char *ident, size_t len)
 	} else {
 		return -EBADMSG;
 	}
-	/* PN_XNUM and 0 are the same in either byte order. */
+	/* PN_XNUM and 0 are equal in both byte orders. */
 	return (sections && !shnum) || phnum == PN_XNUM ? -EFBIG : 0;
 }
 
@@ -59,7 +60,7 @@ static void segments_read(Elf *elf, struct elf_object *o)
 	}
 }
 
-static bool notes_take(Elf_Data *data, struct elf_object *o)
+static bool notes_find_build_id(Elf_Data *data, struct elf_object *o)
 {
 	size_t at = 0, name, desc;
 	GElf_Nhdr nh;
@@ -92,24 +93,24 @@ static void build_id_read(Elf *elf, struct elf_object *o)
 			continue;
 		data = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz,
 					    ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-		if (data && data->d_buf && notes_take(data, o))
+		if (data && data->d_buf && notes_find_build_id(data, o))
 			return;
 	}
 }
 
-static void symbol_take(struct symtab *t, const GElf_Sym *sym, const Elf_Data *names)
+static void symbol_add(struct symtab *t, const GElf_Sym *sym, const Elf_Data *names)
 {
 	unsigned char type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
 	const char *name = names->d_buf, *version;
-	size_t left, len;
+	size_t available, len;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
 	    sym->st_name >= names->d_size)
 		return;
 	name += sym->st_name;
-	left = names->d_size - sym->st_name;
-	len = strnlen(name, left < SYMTAB_NAME_MAX ? left : SYMTAB_NAME_MAX);
-	/* "name@@VERSION" is how a .symtab says which of a library's versions it is. */
+	available = names->d_size - sym->st_name;
+	len = strnlen(name, available < SYMTAB_NAME_MAX ? available : SYMTAB_NAME_MAX);
+	/* In a .symtab, "name@@VERSION" names a version of a library's function: omit it. */
 	version = memchr(name, '@', len);
 	if (version)
 		len = (size_t)(version - name);
@@ -140,7 +141,7 @@ static int section_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct elf_
 		GElf_Sym sym;
 
 		if (gelf_getsym(data, (int)i, &sym))
-			symbol_take(&o->symbols, &sym, names);
+			symbol_add(&o->symbols, &sym, names);
 	}
 	return 0;
 }
@@ -193,7 +194,9 @@ int elf_open(int fd, Elf **ret_elf)
 	if ((u64)st.st_size > FILE_MAX_BYTES)
 		return -EFBIG;
 	elf_version(EV_CURRENT);
-	/* Mapped: who cuts the file short meanwhile kills a helper, which costs its names. */
+	/*
+	 * Mapping is safe in this process: if the file is truncated, SIGBUS kills only the helper.
+	 */
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	r = elf ? linked_check(elf) : -EBADMSG;
 	if (r < 0) {
@@ -236,7 +239,7 @@ int elf_load(int fd, struct elf_object *o)
 	if (r < 0)
 		return r;
 	elf_read_head(elf, o);
-	/* What was read before a broken section is as good as ever. */
+	/* Functions before an invalid section are used. */
 	r = elf_read_symbols(elf, o);
 	symtab_finish(&o->symbols);
 	elf_end(elf);

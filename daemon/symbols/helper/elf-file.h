@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The functions of one ELF file. The file is hostile: it costs its names at most. */
+/*
+ * Reads functions and build id of an ELF file, which may be hostile. Only the sandboxed reader uses
+ * it.
+ */
 #ifndef SPEPROF_ELF_FILE_H
 #define SPEPROF_ELF_FILE_H
 
@@ -10,7 +13,9 @@
 
 #define ELF_SEGMENTS 32
 
-/** struct elf_segment - a PT_LOAD: @size bytes of the file from @offset on, at @vaddr */
+/**
+ * struct elf_segment - a PT_LOAD segment: @size bytes at @offset of the file are mapped at @vaddr
+ */
 struct elf_segment {
 	u64 offset;
 	u64 size;
@@ -18,9 +23,11 @@ struct elf_segment {
 };
 
 /**
- * struct elf_object - what is known of a file
- * @symbols: by its virtual addresses; limit to be set before elf_load()
- * @full: it has a .symtab, so that a debug file tells no more
+ * struct elf_object - the content of a file
+ * @symbols: functions by virtual address; the caller sets its limit first
+ * @segment, @segments: PT_LOAD segments with bytes in the file
+ * @build_id, @build_id_size: build id; 0 bytes if the file has none
+ * @full: the file has a .symtab, so that a debug file has no more functions
  */
 struct elf_object {
 	struct symtab symbols;
@@ -32,37 +39,49 @@ struct elf_object {
 };
 
 /**
- * elf_load() - read segments, build-id and functions of the file @fd
- * @object: zeroed, but for the limit of its symbols; on failure it has none
+ * elf_load() - read segments, build id and functions of a file
+ * @fd: the file
+ * @object: all zeros, except for the limit of its symbols
  *
- * Return: 0; -EBADMSG if it is no ELF file of a program or library, or broken;
- * -EFBIG if its tables are larger than any sane one.
+ * Return: 0; if no function was read, -EBADMSG for an invalid file, or one that is no program or
+ * library, and -EFBIG for tables above the limits of elf-file.c.
  */
 int elf_load(int fd, struct elf_object *object);
 
 /**
- * elf_open() - begin to read the file @fd, which stays open meanwhile; elf_end() ends it
+ * elf_open() - open a file for libelf
+ * @fd: the file; it must stay open until elf_end()
+ * @ret_elf: close it with elf_end()
  *
- * Return: as elf_load().
+ * Return: 0; -EBADMSG or -EFBIG as for elf_load(); another negative errno if it cannot be read.
  */
 int elf_open(int fd, Elf **ret_elf);
 
-/** elf_open_memory() - the same of bytes, which stay there meanwhile */
+/**
+ * elf_open_memory() - open a file in memory as elf_open() does; @bytes must stay until elf_end()
+ */
 int elf_open_memory(void *bytes, size_t size, Elf **ret_elf);
 
-/** elf_read_head() - segments and build id */
+/** elf_read_head() - read segments and build id */
 void elf_read_head(Elf *elf, struct elf_object *object);
 
-/** elf_read_symbols() - add its functions, for symtab_finish(), and whether those are all */
+/**
+ * elf_read_symbols() - add the functions of a file; call symtab_finish() after the last one
+ *
+ * Return: as elf_load(); functions before an invalid section have been added.
+ */
 int elf_read_symbols(Elf *elf, struct elf_object *object);
 
-/** elf_section() - the first section called @name, or NULL */
+/** elf_section() - return the first section with a name; NULL if there is none */
 Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
 
-/** elf_section_bytes() - its bytes as they are in the file; NULL if it has none there */
+/**
+ * elf_section_bytes() - return the bytes of a section, which is not compressed, valid until
+ * elf_end(); NULL if there is none
+ */
 const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size);
 
-/** elf_vaddr() - virtual address of a file offset; false if it is not loaded */
+/** elf_vaddr() - convert a file offset to a virtual address; returns false if no segment has it */
 bool elf_vaddr(const struct elf_object *object, u64 offset, u64 *ret_vaddr);
 
 #endif

@@ -14,16 +14,16 @@
 
 #include "attribution/procfs.h"
 
-#define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files looked at */
+#define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files that are searched */
 #define DEBUG	      "/usr/lib/debug"
-#define STATUS_SIZE   65536 /* what is looked for comes after all groups of the process */
+#define STATUS_SIZE \
+	65536 /* of /proc/PID/status: NSpid follows a list of groups, which may be long */
 
 /*
- * File systems that programs are stored on. Others are the kernel's own (/proc, debugfs, and
- * whatever a later kernel has): reading one of their files may take away what others wait for
- * (/proc/kmsg), or wait for good, and this process may read what the user who made it look there
- * may not. Any user can have such a file beside a program, or under its name: in a mount
- * namespace of its own.
+ * Allow only file systems that programs are stored on. In its own mount namespace, any user can
+ * make the path of a program lead to a file of another one, such as /proc or debugfs. Reading that
+ * may block for ever, consume data that others wait for (/proc/kmsg), or return what the user must
+ * not read.
  */
 bool file_system_is_allowed(u64 kind)
 {
@@ -34,7 +34,7 @@ bool file_system_is_allowed(u64 kind)
 		ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, NFS_SUPER_MAGIC, NILFS_SUPER_MAGIC,
 		OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC, REISERFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
 		SQUASHFS_MAGIC, TMPFS_MAGIC, V9FS_MAGIC, XFS_SUPER_MAGIC,
-		/* No header of the kernel's has these. */
+		/* The headers of the kernel lack these. */
 		0x01161970, /* GFS2 */
 		0x0bd00bd0, /* Lustre */
 		0x19830326, /* BeeGFS */
@@ -54,7 +54,7 @@ bool file_system_is_allowed(u64 kind)
 	return false;
 }
 
-static bool is_stored(int fd)
+static bool fd_is_allowed(int fd)
 {
 	struct statfs fs;
 
@@ -62,21 +62,21 @@ static bool is_stored(int fd)
 }
 
 /*
- * Open a regular file for reading, if it is the one that was mapped: first without
- * any effect that opening a device or a pipe has.
+ * Open a regular file for reading, if it has the inode. O_PATH comes first, since opening a device
+ * or a FIFO has side effects. @resolve is RESOLVE_* of openat2().
  */
-static int regular_open(int at, const char *path, u64 inode, u64 resolve)
+static int regular_open(int dir, const char *path, u64 inode, u64 resolve)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
 	char self[32];
 	struct stat st;
 	int fd, r;
 
-	fd = (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (inode && st.st_ino != inode) ||
-	    !is_stored(fd)) {
+	    !fd_is_allowed(fd)) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -88,8 +88,8 @@ static int regular_open(int at, const char *path, u64 inode, u64 resolve)
 	return r;
 }
 
-/* The root of a process, in which its paths begin. */
-static int root_dir(s32 pid)
+/* Open the root directory of a process. */
+static int root_dir_open(s32 pid)
 {
 	char root[32];
 	int dir;
@@ -99,10 +99,10 @@ static int root_dir(s32 pid)
 	return dir < 0 ? -errno : dir;
 }
 
-/* Symbolic links in it must not lead out of it. */
+/* Open a file in the root directory of a process; neither ".." nor symbolic links can leave it. */
 static int root_open(s32 pid, const char *path, u64 inode, u64 resolve)
 {
-	int dir = root_dir(pid), fd;
+	int dir = root_dir_open(pid), fd;
 
 	if (dir < 0)
 		return dir;
@@ -111,7 +111,7 @@ static int root_open(s32 pid, const char *path, u64 inode, u64 resolve)
 	return fd;
 }
 
-/* Deleted, or another file has its path now: of the program itself /proc/PID/exe leads to it. */
+/* Open a program whose file was deleted or replaced: /proc/PID/exe still leads to it. */
 static int program_open(const struct file_request *file)
 {
 	char path[32];
@@ -120,7 +120,10 @@ static int program_open(const struct file_request *file)
 	return regular_open(AT_FDCWD, path, file->inode, 0);
 }
 
-/* And of all else the mapping, to who has CAP_CHECKPOINT_RESTORE. */
+/*
+ * Open a mapped file that was deleted or replaced. For files other than the program,
+ * CAP_CHECKPOINT_RESTORE gives access to /proc/PID/map_files.
+ */
 static int mapping_open(const struct file_request *file)
 {
 	char path[48], target[PATH_MAX];
@@ -157,16 +160,19 @@ int file_open(const struct file_request *file)
 		if (fd < 0 && file->inode)
 			fd = mapping_open(file);
 	}
-	/* This machine's file of that path may be another: its inode or build-id must tell. */
+	/*
+	 * Try the same path in our root directory only if an inode or a build id can confirm the
+	 * file.
+	 */
 	if (fd < 0 && (file->has_id || (file->live && file->inode)))
 		fd = regular_open(AT_FDCWD, file->path, file->live ? file->inode : 0, 0);
 	return fd;
 }
 
-/* This machine's own, which its administrator installed, then that of the process's root. */
-static int either_open(const struct file_request *file, const char *path, bool root)
+/* Open a path in the root directory of the process if @in_process_root is set, else in ours. */
+static int path_open(const struct file_request *file, const char *path, bool in_process_root)
 {
-	if (!root)
+	if (!in_process_root)
 		return regular_open(AT_FDCWD, path, 0, 0);
 	return file->live && file->pid > 0 ? root_open(file->pid, path, 0, 0) : -ENOENT;
 }
@@ -180,27 +186,35 @@ static void id_path(char *path, size_t size, const char *folder, const u8 *id, u
 	snprintf(path + n, size - n, ".debug");
 }
 
-/* Where a link is looked for, as gdb does: beside the file, below it, below the debug folder. */
+/*
+ * Build the path of a linked debug file, in the directories that gdb searches: that of the file,
+ * its subdirectory .debug, and the same directory below /usr/lib/debug.
+ */
 static bool link_path(char *path, size_t size, const struct file_request *file, const char *link,
 		      u32 which)
 {
-	static const char *const before[] = { "", "", DEBUG }, *const behind[] = { "", "/.debug",
-										   "" };
+	static const char *const prefix[] = { "", "", DEBUG };
+	static const char *const suffix[] = { "", "/.debug", "" };
 	const char *slash = strrchr(file->path, '/');
 
 	if (!slash || !*link)
 		return false;
-	return snprintf(path, size, "%s%.*s%s/%s", before[which], (int)(slash - file->path),
-			file->path, behind[which], link) < (int)size;
+	return snprintf(path, size, "%s%.*s%s/%s", prefix[which], (int)(slash - file->path),
+			file->path, suffix[which], link) < (int)size;
 }
 
-int file_open_debug(const struct file_request *file, const struct symbol_object *known, u32 *next)
+int file_open_debug(const struct file_request *file, const struct symbol_object *known,
+		    u32 *candidate)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	for (; *next < 8; ++*next) {
-		u32 which = *next / 2;
+	/*
+	 * Four paths, each in our root directory, which the administrator controls, then the
+	 * process's.
+	 */
+	for (; *candidate < 8; ++*candidate) {
+		u32 which = *candidate / 2;
 
 		if (which == 0 && known->build_id_size < 2)
 			continue;
@@ -209,10 +223,9 @@ int file_open_debug(const struct file_request *file, const struct symbol_object 
 				known->build_id_size);
 		else if (!link_path(path, sizeof(path), file, known->link, which - 1))
 			continue;
-		/* What lies beside a file of another root is in that root. */
-		fd = either_open(file, path, *next % 2);
+		fd = path_open(file, path, *candidate % 2);
 		if (fd >= 0) {
-			++*next;
+			++*candidate;
 			return fd;
 		}
 	}
@@ -227,12 +240,14 @@ int file_open_alt(const struct file_request *file, const u8 *id, u8 size)
 	if (size < 2)
 		return -ENOENT;
 	id_path(path, sizeof(path), ".build-id", id, size);
-	fd = either_open(file, path, false);
-	return fd >= 0 ? fd : either_open(file, path, true);
+	fd = path_open(file, path, false);
+	return fd >= 0 ? fd : path_open(file, path, true);
 }
 
-/* The number after @key in /proc/PID/status, the last one of its line or the first. */
-static bool status_number(const char *status, const char *key, bool last, long *ret)
+/*
+ * Get the number after @key in /proc/PID/status: the first one of the line, or with @last the last.
+ */
+static bool status_get_number(const char *status, const char *key, bool last, long *ret_number)
 {
 	const char *at = strstr(status, key), *end;
 
@@ -243,14 +258,14 @@ static bool status_number(const char *status, const char *key, bool last, long *
 	for (const char *p = at; last && p < end; p++)
 		if (*p == '\t' && p + 1 < end)
 			at = p;
-	*ret = strtol(at, NULL, 10);
+	*ret_number = strtol(at, NULL, 10);
 	return true;
 }
 
 int file_open_perf_map(s32 pid)
 {
 	char path[64], status[STATUS_SIZE];
-	long inner, uid;
+	long namespace_pid, uid;
 	struct stat st;
 	int dir, fd;
 	ssize_t n;
@@ -263,10 +278,10 @@ int file_open_perf_map(s32 pid)
 	close(dir);
 	if (n < 0)
 		return (int)n;
-	if (!status_number(status, "\nNSpid:", true, &inner) ||
-	    !status_number(status, "\nUid:", false, &uid))
+	if (!status_get_number(status, "\nNSpid:", true, &namespace_pid) ||
+	    !status_get_number(status, "\nUid:", false, &uid))
 		return -EBADMSG;
-	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", inner);
+	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", namespace_pid);
 	fd = root_open(pid, path, 0, RESOLVE_NO_SYMLINKS);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || (st.st_uid && st.st_uid != (uid_t)uid))) {
 		close(fd);

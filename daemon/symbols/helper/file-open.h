@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files with names, opened with the rights of this process: as their process sees them, and
- * never out of its root. A file system may let an open() wait for as long as it likes.
+ * Opens files with symbols with the privileges of this process, the opener. Paths are resolved in
+ * the root directory of the process that mapped the file, and cannot leave it. Each open() may
+ * block for ever, if the file system does not answer.
  */
 #ifndef SPEPROF_FILE_OPEN_H
 #define SPEPROF_FILE_OPEN_H
@@ -9,12 +10,13 @@
 #include "symbols/symbol-message.h"
 
 /**
- * struct file_request - which file is wanted
- * @pid: a process that has it mapped, 0 if none lives
- * @path: raw bytes
- * @inode: that it must have, 0 for any
- * @has_id: a build id is known: a file that is found by its path alone will be told by that
- * @live: @pid and @path are of this machine, now
+ * struct file_request - a mapped file to open
+ * @path: its path as the process sees it; raw bytes, NUL-terminated
+ * @inode: inode that the file must have; 0 for any
+ * @pid: a process that maps it; 0 if none exists
+ * @has_id: its build id is known, and the caller will check it. So a file with the path may be
+ *	opened even if it may be another one
+ * @live: @pid and @path belong to this machine, not to a recording
  */
 struct file_request {
 	const char *path;
@@ -24,30 +26,38 @@ struct file_request {
 	bool live;
 };
 
-/** file_system_is_allowed() - whether programs may lie on a file system: @kind as statfs() has it */
+/**
+ * file_system_is_allowed() - return whether to open files of a file system; @kind is f_type of
+ * statfs()
+ */
 bool file_system_is_allowed(u64 kind);
 
-/** file_open() - a descriptor, or a negative errno */
+/** file_open() - open a mapped file; returns a descriptor or a negative errno */
 int file_open(const struct file_request *file);
 
 /**
- * file_open_debug() - separate debug information of @file
- * @known: its build id, or the name that it links to
- * @next: which of the places to try: 0 at first; set to the next one
+ * file_open_debug() - open the next existing candidate for the separate debug information of a file
+ * @file: the file
+ * @known: its build id and the name in its .gnu_debuglink
+ * @candidate: number of the first candidate to try, from 0; set to the one after the opened file
  *
- * Return: a descriptor; -ENOENT when there are no more. Whether it is of that build,
- * the helper tells.
+ * The reader checks whether the debug information belongs to the file.
+ *
+ * Return: a descriptor; -ENOENT if there are no more candidates.
  */
-int file_open_debug(const struct file_request *file, const struct symbol_object *known, u32 *next);
+int file_open_debug(const struct file_request *file, const struct symbol_object *known,
+		    u32 *candidate);
 
-/** file_open_alt() - what debug information shares with others, by its build id */
+/** file_open_alt() - open the file with build id @id that debug information shares (dwz) */
 int file_open_alt(const struct file_request *file, const u8 *id, u8 size);
 
 /**
- * file_open_perf_map() - what a runtime tells of the code it made
- * @pid: of the initial namespace; the file has its number in its own
+ * file_open_perf_map() - open /tmp/perf-PID.map, where a runtime names the code that it compiled
+ * @pid: the process, in the initial PID namespace; the name of the file has its PID in its own one
  *
- * It must belong to who runs the process, or to root, as anybody may write to /tmp.
+ * The file must belong to the user of the process or to root, since any user can write to /tmp.
+ *
+ * Return: a descriptor; -EPERM if it belongs to another user; another negative errno.
  */
 int file_open_perf_map(s32 pid);
 

@@ -6,17 +6,17 @@
 #define MAGIC_1_18 0xfffffff0U
 #define MAGIC_1_20 0xfffffff1U
 
-#define HEAD	      8 /* magic, two zeros, quantum, size of a pointer */
+#define HEADER	      8 /* bytes: magic, two zeros, quantum, size of a pointer */
 #define FUNCTIONS_MAX (1U << 22)
-#define STEPS_MAX     (1U << 20) /* of a table of values, which is a function's */
+#define STEPS_MAX     (1U << 20) /* steps of a function's table of values */
 #define NO_FILE	      0xffffffffU
 
-/* Fields of a function, each of 4 bytes behind its entry. */
+/* Numbers of a function's fields: 4 bytes each, after its address. */
 enum field {
 	FIELD_NAME = 1,
-	FIELD_FILE = 5, /* offsets of tables of values */
+	FIELD_FILE = 5, /* offset of the table of values with file numbers; FIELD_LINE likewise */
 	FIELD_LINE = 6,
-	FIELD_UNIT = 8, /* from 1.16 on: where the files of its unit begin */
+	FIELD_UNIT = 8, /* from 1.16: index of the first file of the function's unit */
 };
 
 static bool get32(const struct go_table *t, u64 at, u32 *ret)
@@ -35,19 +35,19 @@ static bool get_pointer(const struct go_table *t, u64 at, u64 *ret)
 	return true;
 }
 
-/* The parts as the head says: a word each, @n words behind the counts. */
-static bool get_part(const struct go_table *t, u32 n, u64 *ret)
+/* Get the offset of a subtable: pointer @n of the header, counted from the number of functions. */
+static bool get_subtable(const struct go_table *t, u32 n, u64 *ret)
 {
-	return get_pointer(t, HEAD + (u64)n * t->pointer, ret) && *ret < t->size;
+	return get_pointer(t, HEADER + (u64)n * t->pointer, ret) && *ret < t->size;
 }
 
-static bool head_1_2(struct go_table *t)
+static bool header_read_1_2(struct go_table *t)
 {
 	u64 end;
 	u32 files;
 
-	t->functions = HEAD + t->pointer;
-	if (!get_pointer(t, HEAD, &t->count) || t->count > FUNCTIONS_MAX)
+	t->functions = HEADER + t->pointer;
+	if (!get_pointer(t, HEADER, &t->count) || t->count > FUNCTIONS_MAX)
 		return false;
 	end = t->functions + (2 * t->count + 1) * t->pointer;
 	if (!get32(t, end, &files) || files >= t->size)
@@ -56,18 +56,18 @@ static bool head_1_2(struct go_table *t)
 	return true;
 }
 
-static bool head_new(struct go_table *t, u64 text)
+static bool header_read_1_16(struct go_table *t, u64 text)
 {
 	u32 first = t->version == GO_1_18 ? 3 : 2;
 
-	if (!get_pointer(t, HEAD, &t->count) || t->count > FUNCTIONS_MAX ||
-	    !get_part(t, first, &t->names) || !get_part(t, first + 1, &t->units) ||
-	    !get_part(t, first + 2, &t->files) || !get_part(t, first + 3, &t->values) ||
-	    !get_part(t, first + 4, &t->functions))
+	if (!get_pointer(t, HEADER, &t->count) || t->count > FUNCTIONS_MAX ||
+	    !get_subtable(t, first, &t->names) || !get_subtable(t, first + 1, &t->units) ||
+	    !get_subtable(t, first + 2, &t->files) || !get_subtable(t, first + 3, &t->values) ||
+	    !get_subtable(t, first + 4, &t->functions))
 		return false;
-	if (t->version == GO_1_18 && !get_pointer(t, HEAD + 2ULL * t->pointer, &t->text))
+	if (t->version == GO_1_18 && !get_pointer(t, HEADER + 2ULL * t->pointer, &t->text))
 		return false;
-	/* Left to the loader where the program may lie anywhere. */
+	/* In position-independent programs the dynamic loader would set it. */
 	if (!t->text)
 		t->text = text;
 	return true;
@@ -78,7 +78,7 @@ int go_table_init(struct go_table *t, const u8 *data, size_t size, u64 text)
 	u32 magic;
 
 	*t = (struct go_table){ .data = data, .size = size };
-	if (size < HEAD || data[4] || data[5] || (data[6] != 1 && data[6] != 2 && data[6] != 4) ||
+	if (size < HEADER || data[4] || data[5] || (data[6] != 1 && data[6] != 2 && data[6] != 4) ||
 	    (data[7] != 4 && data[7] != 8))
 		return -EBADMSG;
 	magic = spe_get_le32(data);
@@ -86,14 +86,17 @@ int go_table_init(struct go_table *t, const u8 *data, size_t size, u64 text)
 	t->pointer = data[7];
 	t->version = magic == MAGIC_1_2 ? GO_1_2 : magic == MAGIC_1_16 ? GO_1_16 : GO_1_18;
 	if (magic == MAGIC_1_2)
-		return head_1_2(t) ? 0 : -EBADMSG;
+		return header_read_1_2(t) ? 0 : -EBADMSG;
 	if (magic != MAGIC_1_16 && magic != MAGIC_1_18 && magic != MAGIC_1_20)
 		return -EBADMSG;
-	return head_new(t, text) ? 0 : -EBADMSG;
+	return header_read_1_16(t, text) ? 0 : -EBADMSG;
 }
 
-/* Where the @n-th function begins, or the last one ends, and where it is described. */
-static bool function_at(const struct go_table *t, u64 n, u64 *ret_entry, u64 *ret_at)
+/*
+ * Get the address of function @n and the offset of its fields. Function @count is the end of the
+ * last one, and has no fields.
+ */
+static bool function_get(const struct go_table *t, u64 n, u64 *ret_entry, u64 *ret_fields)
 {
 	u32 entry, offset;
 
@@ -105,17 +108,18 @@ static bool function_at(const struct go_table *t, u64 n, u64 *ret_entry, u64 *re
 			return true;
 		if (!get32(t, t->functions + n * 8 + 4, &offset))
 			return false;
-		*ret_at = t->functions + offset;
+		*ret_fields = t->functions + offset;
 		return true;
 	}
 	if (!get_pointer(t, t->functions + n * 2 * t->pointer, ret_entry))
 		return false;
 	if (n == t->count)
 		return true;
-	if (!get_pointer(t, t->functions + (n * 2 + 1) * t->pointer, ret_at) || *ret_at >= t->size)
+	if (!get_pointer(t, t->functions + (n * 2 + 1) * t->pointer, ret_fields) ||
+	    *ret_fields >= t->size)
 		return false;
 	if (t->version == GO_1_16)
-		*ret_at += t->functions;
+		*ret_fields += t->functions;
 	return true;
 }
 
@@ -140,14 +144,14 @@ void go_table_symbols(const struct go_table *t, struct symtab *symbols)
 {
 	u64 entry, next, at, after = 0;
 
-	if (!t->count || !function_at(t, 0, &entry, &at))
+	if (!t->count || !function_get(t, 0, &entry, &at))
 		return;
 	for (u64 n = 0; n < t->count; n++, entry = next, at = after) {
 		const char *name;
 		size_t len;
 		u32 offset;
 
-		if (!function_at(t, n + 1, &next, &after))
+		if (!function_get(t, n + 1, &next, &after))
 			return;
 		if (next <= entry || !function_field(t, at, FIELD_NAME, &offset))
 			continue;
@@ -157,7 +161,8 @@ void go_table_symbols(const struct go_table *t, struct symtab *symbols)
 	}
 }
 
-static bool varint_take(const struct go_table *t, u64 *at, u32 *ret)
+/* Read a variable-length integer, seven bits in each byte, and advance @at. */
+static bool varint_read(const struct go_table *t, u64 *at, u32 *ret)
 {
 	u32 value = 0;
 
@@ -176,13 +181,16 @@ static bool varint_take(const struct go_table *t, u64 *at, u32 *ret)
 	return false;
 }
 
-/* Values by stretches of addresses: signed steps of the value, steps of the address. */
-static bool value_at(const struct go_table *t, u64 at, u64 entry, u64 pc, s32 *ret)
+/*
+ * Find the value for @pc in a table of values. Each step has a zigzag-encoded change of the value,
+ * and the length of the address range with that value.
+ */
+static bool value_find(const struct go_table *t, u64 at, u64 entry, u64 pc, s32 *ret)
 {
 	u32 value = UINT32_MAX, step, bytes;
 
 	for (u32 n = 0; n < STEPS_MAX; n++) {
-		if (!varint_take(t, &at, &step) || (!step && n) || !varint_take(t, &at, &bytes))
+		if (!varint_read(t, &at, &step) || (!step && n) || !varint_read(t, &at, &bytes))
 			return false;
 		value += step & 1 ? ~(step >> 1) : step >> 1;
 		entry += (u64)bytes * t->quantum;
@@ -201,14 +209,14 @@ static bool function_find(const struct go_table *t, u64 pc, u64 *ret_entry, u64 
 	while (low < high) {
 		u64 mid = low + (high - low) / 2;
 
-		if (!function_at(t, mid, &entry, &at))
+		if (!function_get(t, mid, &entry, &at))
 			return false;
 		if (entry <= pc)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low && function_at(t, low - 1, ret_entry, ret_at);
+	return low && function_get(t, low - 1, ret_entry, ret_at);
 }
 
 static const char *file_name(const struct go_table *t, u64 function, u32 number, size_t *ret_len)
@@ -234,8 +242,8 @@ bool go_table_line(const struct go_table *t, u64 pc, const char **ret_file, size
 	if (!function_find(t, pc, &entry, &function) ||
 	    !function_field(t, function, FIELD_FILE, &files) ||
 	    !function_field(t, function, FIELD_LINE, &lines) ||
-	    !value_at(t, t->values + files, entry, pc, &file) ||
-	    !value_at(t, t->values + lines, entry, pc, &line) || file < 0 || line <= 0)
+	    !value_find(t, t->values + files, entry, pc, &file) ||
+	    !value_find(t, t->values + lines, entry, pc, &line) || file < 0 || line <= 0)
 		return false;
 	*ret_file = file_name(t, function, (u32)file, ret_len);
 	*ret_line = (u32)line;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * .gopclntab: what Go's runtime knows functions and lines by, so that it is in stripped
- * binaries too. Layouts of Go 1.2, 1.16, 1.18 and 1.20; little-endian, of 4 or 8 bytes a pointer.
+ * Reads .gopclntab, the table of functions and lines of Go programs. The Go runtime needs it, so
+ * stripped programs have it, too. Supports the layouts of Go 1.2, 1.16, 1.18 and 1.20,
+ * little-endian, with pointers of 4 or 8 bytes. The table may be hostile: each offset is checked
+ * when it is used.
  */
 #ifndef SPEPROF_GO_TABLE_H
 #define SPEPROF_GO_TABLE_H
@@ -11,14 +13,18 @@
 enum go_version {
 	GO_1_2,
 	GO_1_16,
-	GO_1_18, /* and 1.20, whose table is laid out alike */
+	GO_1_18, /* also 1.20, with the same layout */
 };
 
 /**
- * struct go_table - offsets are checked against @size at each use
- * @data: borrowed
- * @text: where the text begins, which entries of 1.18 are relative to
- * @names, @units, @files, @values, @functions: offsets of the parts
+ * struct go_table - a table
+ * @data, @size: its bytes, which must stay valid
+ * @version: layout
+ * @pointer: size of a pointer, bytes
+ * @quantum: unit of the instruction addresses in tables of values, bytes
+ * @count: number of functions
+ * @text: address of the text section; function addresses in GO_1_18 are relative to it
+ * @names, @units, @files, @values, @functions: offsets of the subtables
  */
 struct go_table {
 	const u8 *data;
@@ -36,8 +42,11 @@ struct go_table {
 };
 
 /**
- * go_table_init() - read the head
- * @text: address of the section .text, for tables that leave it to the loader
+ * go_table_init() - read the header of a table
+ * @table: is initialized
+ * @data, @size: bytes of the section
+ * @text: address of the section .text, which position-independent programs do not store in the
+ *	table
  *
  * Return: 0; -EBADMSG if it is no such table.
  */
@@ -47,10 +56,12 @@ int go_table_init(struct go_table *table, const u8 *data, size_t size, u64 text)
 void go_table_symbols(const struct go_table *table, struct symtab *symbols);
 
 /**
- * go_table_line() - the source line of an address
- * @ret_file: in the table, at most @ret_len bytes
+ * go_table_line() - get the source line of an address
+ * @pc: virtual address
+ * @ret_file, @ret_len: path of the source file, a part of the table that is not NUL-terminated
+ * @ret_line: line number, from 1
  *
- * Return: whether it is known.
+ * Return: whether it was found.
  */
 bool go_table_line(const struct go_table *table, u64 pc, const char **ret_file, size_t *ret_len,
 		   u32 *ret_line);

@@ -8,8 +8,8 @@
 
 #define LINES_SIZE 65536
 
-/* "ADDRESS TYPE NAME[\t[MODULE]]", as nm prints it. */
-static void line_take(char *line, size_t len, struct symtab *table, bool *seen)
+/* Parse "ADDRESS TYPE NAME[\t[MODULE]]", with types as in nm(1). */
+static void line_parse(char *line, size_t len, struct symtab *table, bool *seen)
 {
 	char *at, *tab;
 	u64 addr = strtoull(line, &at, 16);
@@ -29,14 +29,16 @@ static void line_take(char *line, size_t len, struct symtab *table, bool *seen)
 		symtab_add(table, addr, 0, "", 0, SYMBOL_BOUNDARY);
 }
 
-/* Lines of @buf up to the last that is whole; returns how many bytes are left over. */
-static size_t lines_take(char *buf, size_t len, struct symtab *table, bool *seen)
+/*
+ * Parse the complete lines of @buf, and move the rest to its front; returns the length of the rest.
+ */
+static size_t lines_parse(char *buf, size_t len, struct symtab *table, bool *seen)
 {
 	char *line = buf, *end;
 
 	while ((end = memchr(line, '\n', len - (size_t)(line - buf)))) {
 		*end = '\0';
-		line_take(line, (size_t)(end - line), table, seen);
+		line_parse(line, (size_t)(end - line), table, seen);
 		line = end + 1;
 	}
 	len -= (size_t)(line - buf);
@@ -44,20 +46,20 @@ static size_t lines_take(char *buf, size_t len, struct symtab *table, bool *seen
 	return len;
 }
 
-/* By read() alone: what stdio does besides is refused where this runs (sandbox.c). */
+/* Uses read(), since the sandbox denies system calls that stdio makes. */
 int kallsyms_load(int fd, struct symtab *table)
 {
 	static char buf[LINES_SIZE];
-	size_t left = 0;
+	size_t rest = 0;
 	bool seen = false;
 	ssize_t n;
 	int r = 0;
 
-	while ((n = read(fd, buf + left, sizeof(buf) - left)) > 0) {
-		left = lines_take(buf, left + (size_t)n, table, &seen);
-		/* No line is that long. */
-		if (left == sizeof(buf))
-			left = 0;
+	while ((n = read(fd, buf + rest, sizeof(buf) - rest)) > 0) {
+		rest = lines_parse(buf, rest + (size_t)n, table, &seen);
+		/* No line is as long as the buffer: drop it. */
+		if (rest == sizeof(buf))
+			rest = 0;
 	}
 	if (n < 0)
 		r = -errno;

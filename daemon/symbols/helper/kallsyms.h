@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The running kernel's functions, and its modules': /proc/kallsyms. */
+/* Reads the functions of the running kernel and its modules from /proc/kallsyms. */
 #ifndef SPEPROF_KALLSYMS_H
 #define SPEPROF_KALLSYMS_H
 
 #include "symtab.h"
 
 /**
- * kallsyms_load() - read @fd, from where it stands, into @table, whose limit is set
+ * kallsyms_load() - read a table of functions
+ * @fd: /proc/kallsyms, at its beginning
+ * @table: receives the functions; the caller has set its limit. Empty on failure
  *
- * Names of modules' functions are "name [module]".
+ * Names of functions of modules are "name [module]".
  *
- * Return: 0; -EACCES if all addresses are hidden (kernel.kptr_restrict);
- * -EFBIG if they do not fit, since the table would give wrong names then.
+ * Return: 0; -EACCES if all addresses are hidden (kernel.kptr_restrict); -EFBIG if not all
+ * functions fit, since the table would give wrong names then; another negative errno.
  */
 int kallsyms_load(int fd, struct symtab *table);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof-symbols: names functions and source lines for speprofd and speprof. One process of it
- * opens files, with the rights of who started it. Another reads them, where it can do no harm.
+ * speprof-symbols: finds names of functions and source lines for speprofd and speprof. It runs as
+ * two processes: the opener opens files, with the privileges of the program that started it; the
+ * reader, in a sandbox without privileges, parses them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,11 @@
 #include "speprof-version.h"
 
 #define LINK_FD	   3
-#define HAND_FD	   4 /* between the one that opens and the one that reads */
-#define CPU_CALL_S 10 /* of one request: SIGPROF ends the process */
+#define PEER_FD	   4 /* socket between opener and reader */
+#define CPU_CALL_S 10 /* CPU time of a request; then SIGPROF kills the process */
 
-struct helper {
+/* The reader: the file in each slot, and buffers for a request and its reply. */
+struct reader {
 	struct object object[SYMBOL_SLOTS];
 	struct reply_builder builder;
 	u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
@@ -29,7 +31,7 @@ struct helper {
 	};
 };
 
-/* One packet, and the descriptor that came with it, or -1; 0 at the end. */
+/* Receive a packet and its descriptor, or -1 without one. Returns 0 if the peer has closed. */
 static ssize_t packet_receive(int socket, void *bytes, size_t size, int flags, int *ret_fd)
 {
 	union {
@@ -52,13 +54,13 @@ static ssize_t packet_receive(int socket, void *bytes, size_t size, int flags, i
 	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -1 : n;
 }
 
-/* The descriptor that the opener has handed over; -1 if there is none. */
-static int handed_receive(void)
+/* Receive the descriptor that the opener has passed on; -1 if there is none. */
+static int opener_receive(void)
 {
 	char byte;
 	int fd;
 
-	return packet_receive(HAND_FD, &byte, sizeof(byte), MSG_DONTWAIT, &fd) > 0 ? fd : -1;
+	return packet_receive(PEER_FD, &byte, sizeof(byte), MSG_DONTWAIT, &fd) > 0 ? fd : -1;
 }
 
 static void send_bytes(void *bytes, size_t size)
@@ -70,13 +72,13 @@ static void send_bytes(void *bytes, size_t size)
 		_exit(EX_IOERR);
 }
 
-static void reply_object(struct helper *h, int error, const struct symbol_object *known)
+static void reply_object(struct reader *reader, int error, const struct symbol_object *known)
 {
-	struct symbol_reply *reply = (void *)h->reply;
+	struct symbol_reply *reply = (void *)reader->reply;
 
 	*reply = (struct symbol_reply){
-		.type = h->request.type,
-		.serial = h->request.serial,
+		.type = reader->request.type,
+		.serial = reader->request.serial,
 		.error = error,
 	};
 	if (!error)
@@ -84,35 +86,36 @@ static void reply_object(struct helper *h, int error, const struct symbol_object
 	send_bytes(reply, sizeof(*reply) + (error ? 0 : sizeof(*known)));
 }
 
-static void reply_builder_request(struct helper *h, int fd)
+static void request_serve(struct reader *reader, int fd)
 {
-	const struct symbol_request *request = &h->request;
-	struct object *object = &h->object[request->slot];
+	const struct symbol_request *request = &reader->request;
+	struct object *object = &reader->object[request->slot];
 	struct symbol_object known = { 0 };
 	int r;
 
 	if ((request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH) && fd < 0) {
-		reply_object(h, -EBADF, NULL);
+		reply_object(reader, -EBADF, NULL);
 		return;
 	}
 	if (request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH) {
-		r = request->type == SYMBOL_OPEN ? object_open(object, request->what, fd, &known) :
-						   object_attach(object, request->what, fd, &known);
-		reply_object(h, r, &known);
+		r = request->type == SYMBOL_OPEN ?
+			    object_open(object, request->subtype, fd, &known) :
+			    object_attach(object, request->subtype, fd, &known);
+		reply_object(reader, r, &known);
 		return;
 	}
 	if (object->fd < 0) {
-		reply_object(h, -ENOENT, NULL);
+		reply_object(reader, -ENOENT, NULL);
 		return;
 	}
 	if (request->type == SYMBOL_FIND)
-		object_find(object, request->address, request->count, &h->builder);
+		object_find(object, request->address, request->count, &reader->builder);
 	else
-		object_lines(object, request->address, request->count, &h->builder);
-	send_bytes(h->reply, reply_builder_finish(&h->builder, request, h->reply));
+		object_lines(object, request->address, request->count, &reader->builder);
+	send_bytes(reader->reply, reply_builder_finish(&reader->builder, request, reader->reply));
 }
 
-static void __attribute__((noreturn)) serve(struct helper *h)
+static void __attribute__((noreturn)) serve(struct reader *reader)
 {
 	const struct itimerval call = { .it_value.tv_sec = CPU_CALL_S }, none = { 0 };
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
@@ -120,16 +123,16 @@ static void __attribute__((noreturn)) serve(struct helper *h)
 	send_bytes(&hello, sizeof(hello));
 	for (;;) {
 		int fd;
-		ssize_t n = packet_receive(LINK_FD, h->bytes, sizeof(h->bytes), 0, &fd);
+		ssize_t n = packet_receive(LINK_FD, reader->bytes, sizeof(reader->bytes), 0, &fd);
 
 		if (n <= 0)
 			_exit(n ? EX_IOERR : 0);
-		if (symbol_request_check(&h->request, (size_t)n, fd >= 0) < 0)
+		if (symbol_request_check(&reader->request, (size_t)n, fd >= 0) < 0)
 			_exit(EX_PROTOCOL);
-		if (h->request.handed)
-			fd = handed_receive();
+		if (reader->request.from_opener)
+			fd = opener_receive();
 		setitimer(ITIMER_PROF, &call, NULL);
-		reply_builder_request(h, fd);
+		request_serve(reader, fd);
 		setitimer(ITIMER_PROF, &none, NULL);
 	}
 }
@@ -142,7 +145,8 @@ static bool is_link(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) >= 0 && type == SOCK_SEQPACKET;
 }
 
-static void __attribute__((noreturn)) refuse(int error)
+/* Report that the sandbox cannot be entered, and exit. */
+static void __attribute__((noreturn)) fail_start(int error)
 {
 	struct symbol_hello hello = { .version = 0, .error = (u32)-error };
 
@@ -153,27 +157,27 @@ static void __attribute__((noreturn)) refuse(int error)
 static void __attribute__((noreturn)) open_files(void)
 {
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
-	int r = sandbox_enter_opener(HAND_FD);
+	int r = sandbox_enter_opener(PEER_FD);
 
 	if (r < 0)
-		refuse(r);
+		fail_start(r);
 	send_bytes(&hello, sizeof(hello));
-	opener_serve(LINK_FD, HAND_FD);
+	opener_serve(LINK_FD, PEER_FD);
 }
 
 static void __attribute__((noreturn)) read_files(void)
 {
-	struct helper *h = calloc(1, sizeof(*h));
+	struct reader *reader = calloc(1, sizeof(*reader));
 	int r;
 
-	if (!h)
-		refuse(-ENOMEM);
+	if (!reader)
+		fail_start(-ENOMEM);
 	for (u32 i = 0; i < SYMBOL_SLOTS; i++)
-		h->object[i] = (struct object){ .fd = -1, .debug_fd = -1, .alt_fd = -1 };
-	r = sandbox_enter(HAND_FD);
+		reader->object[i] = (struct object){ .fd = -1, .debug_fd = -1, .alt_fd = -1 };
+	r = sandbox_enter(PEER_FD);
 	if (r < 0)
-		refuse(r);
-	serve(h);
+		fail_start(r);
+	serve(reader);
 }
 
 int main(int argc, char **argv)
@@ -182,14 +186,14 @@ int main(int argc, char **argv)
 		puts("speprof-symbols " SPEPROF_VERSION);
 		return 0;
 	}
-	if (argc < 2 || !is_link(LINK_FD) || !is_link(HAND_FD)) {
-		fputs("speprof-symbols: is started by speprofd and speprof, to open and read "
-		      "files\n",
+	if (argc < 2 || !is_link(LINK_FD) || !is_link(PEER_FD)) {
+		fputs("speprof-symbols: not for use by hand: speprofd and speprof start it to open "
+		      "and read files\n",
 		      stderr);
 		return EX_USAGE;
 	}
 	if (argc == 3 && !strcmp(argv[2], "--idle"))
-		sandbox_yield();
+		sandbox_lower_priority();
 	if (!strcmp(argv[1], "--open"))
 		open_files();
 	read_files();

@@ -11,9 +11,9 @@
 #include "kallsyms.h"
 #include "perf-map.h"
 
-#define SYMBOLS_LIMIT  (128ULL << 20) /* bytes of one file's functions */
-#define MINI_MAX_BYTES (64ULL << 20)
-#define XZ_MEMORY      (96ULL << 20)
+#define SYMBOLS_LIMIT  (128ULL << 20) /* memory of the functions of a file, bytes */
+#define MINI_MAX_BYTES (64ULL << 20) /* size of unpacked MiniDebugInfo */
+#define XZ_MEMORY      (96ULL << 20) /* memory of the decompressor, bytes */
 
 void object_close(struct object *o)
 {
@@ -47,7 +47,7 @@ static bool has_symtab(Elf *elf)
 	return elf_section(elf, ".symtab", &sh) && sh.sh_type == SHT_SYMTAB && sh.sh_size;
 }
 
-/* The table is in a section, also of stripped binaries. */
+/* Find the table of Go functions, which stripped programs have, too. */
 static bool go_open(struct object *o)
 {
 	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
@@ -65,7 +65,7 @@ static bool go_open(struct object *o)
 	return false;
 }
 
-/* .gnu_debuglink: a name, and behind it, aligned, the checksum of that file. */
+/* Read .gnu_debuglink: the name of a debug file, then, aligned to 4 bytes, its checksum. */
 static const char *debug_link(Elf *elf, u32 *ret_crc)
 {
 	size_t size, len;
@@ -81,7 +81,7 @@ static const char *debug_link(Elf *elf, u32 *ret_crc)
 	return (const char *)bytes;
 }
 
-static void known_fill(const struct object *o, struct symbol_object *known)
+static void object_describe(const struct object *o, struct symbol_object *known)
 {
 	const char *link;
 	u32 crc;
@@ -93,8 +93,8 @@ static void known_fill(const struct object *o, struct symbol_object *known)
 		memcpy(known->link, link, strlen(link));
 }
 
-/* Where source lines may come from, and what that needs besides. */
-static void known_alt(Elf *elf, struct symbol_object *known)
+/* Add the build id of the file that the debug information in @elf shares. */
+static void object_describe_alt(Elf *elf, struct symbol_object *known)
 {
 	const void *id;
 	size_t n = debug_lines_alt(elf, &id);
@@ -116,7 +116,7 @@ int object_open(struct object *o, u32 kind, int fd, struct symbol_object *ret_kn
 	o->elf.symbols.limit = SYMBOLS_LIMIT;
 	if (kind != SYMBOL_ELF) {
 		o->has = SYMBOL_HAS_NAMES;
-		known_fill(o, ret_known);
+		object_describe(o, ret_known);
 		return 0;
 	}
 	r = elf_open(fd, &o->file);
@@ -130,9 +130,9 @@ int object_open(struct object *o, u32 kind, int fd, struct symbol_object *ret_kn
 		o->has |= SYMBOL_HAS_NAMES;
 	if (o->has_go || has_section(o->file, ".debug_line"))
 		o->has |= SYMBOL_HAS_LINES;
-	known_fill(o, &known);
+	object_describe(o, &known);
 	if (has_section(o->file, ".debug_line"))
-		known_alt(o->file, &known);
+		object_describe_alt(o->file, &known);
 	*ret_known = known;
 	return 0;
 }
@@ -151,7 +151,10 @@ static u32 file_crc(int fd)
 	return (u32)crc;
 }
 
-/* By its build id, else by the checksum that the link has. */
+/*
+ * Whether a debug file belongs to the file: by build id, or without one by the linked
+ * checksum.
+ */
 static bool debug_matches(const struct object *o, Elf *debug, int fd)
 {
 	struct elf_object head = { .segments = 0 };
@@ -166,7 +169,7 @@ static bool debug_matches(const struct object *o, Elf *debug, int fd)
 
 static int alt_attach(struct object *o, int fd)
 {
-	int r = o->alt ? -EEXIST : !o->file || o->lines_tried ? -EINVAL : elf_open(fd, &o->alt);
+	int r = o->alt ? -EEXIST : !o->file || o->lines_read ? -EINVAL : elf_open(fd, &o->alt);
 
 	if (!r) {
 		o->alt_fd = fd;
@@ -176,19 +179,19 @@ static int alt_attach(struct object *o, int fd)
 	return r;
 }
 
-int object_attach(struct object *o, u32 part, int fd, struct symbol_object *ret_known)
+int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object *ret_known)
 {
 	struct symbol_object known;
 	int r;
 
-	if (part == SYMBOL_ALT) {
+	if (attachment == SYMBOL_ALT) {
 		r = alt_attach(o, fd);
 		if (!r)
-			known_fill(o, ret_known);
+			object_describe(o, ret_known);
 		return r;
 	}
-	/* What was read already would not be what it is now. */
-	if (!o->file || o->lines_tried || o->read)
+	/* Functions or lines that were read already would lack those of the attachment. */
+	if (!o->file || o->lines_read || o->names_read)
 		r = -EINVAL;
 	else
 		r = o->debug ? -EEXIST : elf_open(fd, &o->debug);
@@ -206,45 +209,49 @@ int object_attach(struct object *o, u32 part, int fd, struct symbol_object *ret_
 		o->has |= SYMBOL_HAS_NAMES;
 	if (has_section(o->debug, ".debug_line"))
 		o->has |= SYMBOL_HAS_LINES;
-	known_fill(o, &known);
+	object_describe(o, &known);
 	if (has_section(o->debug, ".debug_line"))
-		known_alt(o->debug, &known);
+		object_describe_alt(o->debug, &known);
 	*ret_known = known;
 	return 0;
 }
 
-/* MiniDebugInfo: an ELF file with the symbols that the dynamic ones are not, packed by xz. */
+/* Read MiniDebugInfo: an ELF file, compressed by xz, with functions that .dynsym lacks. */
 static void mini_read(struct object *o)
 {
-	size_t size, in = 0, out = 0, room = MINI_MAX_BYTES;
+	size_t size, in = 0, out = 0;
 	const u8 *packed = elf_section_bytes(o->file, ".gnu_debugdata", &size);
 	u64 memory = XZ_MEMORY;
 
 	if (!packed)
 		return;
-	/* Its length is at the end of the stream; the room that is not used costs nothing. */
-	o->mini_bytes = malloc(room);
-	if (!o->mini_bytes || lzma_stream_buffer_decode(&memory, 0, NULL, packed, &in, size,
-							o->mini_bytes, &out, room) != LZMA_OK)
+	/*
+	 * The unpacked size is unknown here. Pages of the buffer that are never written cost
+	 * nothing.
+	 */
+	o->mini_bytes = malloc(MINI_MAX_BYTES);
+	if (!o->mini_bytes ||
+	    lzma_stream_buffer_decode(&memory, 0, NULL, packed, &in, size, o->mini_bytes, &out,
+				      MINI_MAX_BYTES) != LZMA_OK)
 		return;
 	if (!elf_open_memory(o->mini_bytes, out, &o->mini))
 		elf_read_symbols(o->mini, &o->elf);
 }
 
-static void names_read(struct object *o)
+static void read_names(struct object *o)
 {
 	struct symtab *symbols = &o->elf.symbols;
 
-	if (o->read)
+	if (o->names_read)
 		return;
-	o->read = true;
+	o->names_read = true;
 	if (o->kind == SYMBOL_KALLSYMS) {
 		kallsyms_load(o->fd, symbols);
 		return;
 	}
 	if (!o->file)
 		return;
-	/* A debug file's .symtab has all that the file's own tables have. */
+	/* The .symtab of a debug file contains all functions of the file itself. */
 	if (!o->debug || !has_symtab(o->debug) || elf_read_symbols(o->debug, &o->elf) < 0)
 		elf_read_symbols(o->file, &o->elf);
 	if (!o->elf.full)
@@ -254,22 +261,22 @@ static void names_read(struct object *o)
 	symtab_finish(symbols);
 }
 
-static bool reply_builder_name(struct reply_builder *a, const struct symbol_name *range,
-			       const char *name)
+static bool add_name(struct reply_builder *builder, const struct symbol_name *range,
+		     const char *name)
 {
 	char text[SYMBOL_NAME_MAX + 1];
-	struct symbol_name *entry = &a->name[a->count];
+	struct symbol_name *entry = &builder->name[builder->count];
 	size_t len = name ? demangle(name, text, sizeof(text)) : 0;
 
 	*entry = *range;
-	if (!reply_builder_text(a, sizeof(*entry), text, len, &entry->text))
+	if (!reply_builder_add_text(builder, sizeof(*entry), text, len, &entry->text))
 		return false;
-	a->count++;
+	builder->count++;
 	return true;
 }
 
-/* The segment that has @address, an offset in the file. */
-static const struct elf_segment *segment_of(const struct object *o, u64 address)
+/* Returns the segment that contains @address, a file offset; NULL if there is none. */
+static const struct elf_segment *segment_find(const struct object *o, u64 address)
 {
 	for (u32 i = 0; i < o->elf.segments; i++)
 		if (address >= o->elf.segment[i].offset &&
@@ -278,63 +285,72 @@ static const struct elf_segment *segment_of(const struct object *o, u64 address)
 	return NULL;
 }
 
-/* The name of @address, and the range of addresses that have it. */
-static const char *name_find(const struct object *o, u64 address, struct symbol_name *ret)
+/*
+ * Returns the name of @address, or NULL, and the range of addresses around it with the same result.
+ */
+static const char *name_find(const struct object *o, u64 address, struct symbol_name *ret_range)
 {
 	const struct elf_segment *segment;
 	const char *name;
-	u64 behind, left;
+	u64 before, after, in_segment;
 
-	*ret = (struct symbol_name){ .start = address, .size = 1 };
+	*ret_range = (struct symbol_name){ .start = address, .size = 1 };
 	if (o->kind == SYMBOL_KALLSYMS)
-		return symtab_find_range(&o->elf.symbols, address, &ret->start, &ret->size);
-	segment = segment_of(o, address);
+		return symtab_find_range(&o->elf.symbols, address, &ret_range->start,
+					 &ret_range->size);
+	segment = segment_find(o, address);
 	if (!segment)
 		return NULL;
-	name = symtab_find_range(&o->elf.symbols, segment->vaddr + (address - segment->offset),
-				 &ret->start, &ret->size);
-	/* Back to offsets, within the segment. */
-	behind = segment->vaddr + (address - segment->offset) - ret->start;
-	left = ret->size - behind;
-	if (behind > address - segment->offset)
-		behind = address - segment->offset;
-	if (left > segment->size - (address - segment->offset))
-		left = segment->size - (address - segment->offset);
-	ret->start = address - behind;
-	ret->size = behind + left;
-	if (ret->size > UINT64_MAX - ret->start)
-		ret->size = UINT64_MAX - ret->start;
+	in_segment = address - segment->offset;
+	name = symtab_find_range(&o->elf.symbols, segment->vaddr + in_segment, &ret_range->start,
+				 &ret_range->size);
+	/* Convert the range from virtual addresses to file offsets, and clip it to the segment. */
+	before = segment->vaddr + in_segment - ret_range->start;
+	after = ret_range->size - before;
+	if (before > in_segment)
+		before = in_segment;
+	if (after > segment->size - in_segment)
+		after = segment->size - in_segment;
+	ret_range->start = address - before;
+	ret_range->size = before + after;
+	if (ret_range->size > UINT64_MAX - ret_range->start)
+		ret_range->size = UINT64_MAX - ret_range->start;
 	return name;
 }
 
-static void perf_map_names(struct object *o, const u64 *address, u32 count, struct reply_builder *a)
+static void perf_map_names(struct object *o, const u64 *address, u32 count,
+			   struct reply_builder *builder)
 {
 	static struct perf_map_name names[SYMBOL_ADDRESSES];
 
 	perf_map_find(o->fd, address, count, names);
-	for (; a->done < count; a->done++) {
-		const struct symbol_name range = { .start = address[a->done], .size = 1 };
-		const struct perf_map_name *n = &names[a->done];
+	for (; builder->done < count; builder->done++) {
+		const struct symbol_name range = { .start = address[builder->done], .size = 1 };
+		const struct perf_map_name *n = &names[builder->done];
 		char text[SYMBOL_NAME_MAX + 1];
 		ssize_t len = 0;
 
 		if (n->size)
 			len = pread(o->fd, text,
 				    n->size < SYMBOL_NAME_MAX ? n->size : SYMBOL_NAME_MAX,
-				    (off_t)n->at);
+				    (off_t)n->offset);
 		text[len > 0 ? len : 0] = '\0';
-		/* It may have been written to since. */
+		/* The file may have changed since its lines were parsed. */
 		text[strcspn(text, "\n")] = '\0';
-		if (!reply_builder_name(a, &range, text))
+		if (!add_name(builder, &range, text))
 			return;
 	}
 }
 
-/* Segments may lie over each other, and their functions: what was said first holds. */
-static void range_behind(const struct reply_builder *a, struct symbol_name *range)
+/*
+ * Clip a range so that it begins after the previous entry: segments of a hostile file
+ * may overlap.
+ */
+static void range_clip(const struct reply_builder *builder, struct symbol_name *range)
 {
-	const struct symbol_name *before = a->count ? &a->name[a->count - 1] : NULL;
-	u64 end = before ? before->start + before->size : 0;
+	const struct symbol_name *previous =
+		builder->count ? &builder->name[builder->count - 1] : NULL;
+	u64 end = previous ? previous->start + previous->size : 0;
 
 	if (range->start >= end)
 		return;
@@ -342,31 +358,31 @@ static void range_behind(const struct reply_builder *a, struct symbol_name *rang
 	range->start = end;
 }
 
-void object_find(struct object *o, const u64 *address, u32 count, struct reply_builder *a)
+void object_find(struct object *o, const u64 *address, u32 count, struct reply_builder *builder)
 {
-	reply_builder_init(a);
+	reply_builder_init(builder);
 	if (o->kind == SYMBOL_PERF_MAP) {
-		perf_map_names(o, address, count, a);
+		perf_map_names(o, address, count, builder);
 		return;
 	}
-	names_read(o);
-	while (a->done < count) {
+	read_names(o);
+	while (builder->done < count) {
 		struct symbol_name range;
-		const char *name = name_find(o, address[a->done], &range);
+		const char *name = name_find(o, address[builder->done], &range);
 
-		range_behind(a, &range);
-		if (!reply_builder_name(a, &range, name))
+		range_clip(builder, &range);
+		if (!add_name(builder, &range, name))
 			return;
-		while (a->done < count && address[a->done] - range.start < range.size)
-			a->done++;
+		while (builder->done < count && address[builder->done] - range.start < range.size)
+			builder->done++;
 	}
 }
 
-static void lines_read(struct object *o)
+static void read_lines(struct object *o)
 {
-	if (o->lines_tried)
+	if (o->lines_read)
 		return;
-	o->lines_tried = true;
+	o->lines_read = true;
 	if (!o->file)
 		return;
 	if (has_section(o->file, ".debug_line"))
@@ -375,8 +391,8 @@ static void lines_read(struct object *o)
 		debug_lines_new(o->debug, o->alt, &o->lines);
 }
 
-/* "inner\nouter", without those that do not fit. */
-static size_t inlines_join(const struct debug_location *location, char *to)
+/* Join the names of inlined functions as "inner\nouter", as many as fit; returns the length. */
+static size_t inlines_join(const struct debug_location *location, char *ret_text)
 {
 	char name[SYMBOL_NAME_MAX + 1];
 	size_t len = 0;
@@ -384,49 +400,50 @@ static size_t inlines_join(const struct debug_location *location, char *to)
 	for (u32 i = 0; i < location->count; i++) {
 		size_t n = demangle(location->inlined[i], name, sizeof(name));
 
-		/* The separator must stay one. */
+		/* A newline in a name would look like a separator. */
 		for (char *p = name; *p; p++)
 			if (*p == '\n')
 				*p = '?';
 		if (n + 1 > SYMBOL_INLINES_MAX - len)
 			break;
 		if (len)
-			to[len++] = '\n';
-		memcpy(to + len, name, n);
+			ret_text[len++] = '\n';
+		memcpy(ret_text + len, name, n);
 		len += n;
 	}
 	return len;
 }
 
-static bool reply_builder_line(struct reply_builder *a, u64 address,
-			       const struct debug_location *location, size_t file_len)
+static bool add_line(struct reply_builder *builder, u64 address,
+		     const struct debug_location *location, size_t file_len)
 {
-	struct symbol_line *entry = &a->line[a->count];
+	struct symbol_line *entry = &builder->line[builder->count];
 	char inlines[SYMBOL_INLINES_MAX + 1];
 
 	*entry = (struct symbol_line){ .address = address, .line = location->line };
 	if (file_len > SYMBOL_FILE_MAX)
 		file_len = SYMBOL_FILE_MAX;
-	if (!reply_builder_text(a, sizeof(*entry), location->file, file_len, &entry->file) ||
-	    !reply_builder_text(a, sizeof(*entry), inlines, inlines_join(location, inlines),
-				&entry->inlines))
+	if (!reply_builder_add_text(builder, sizeof(*entry), location->file, file_len,
+				    &entry->file) ||
+	    !reply_builder_add_text(builder, sizeof(*entry), inlines,
+				    inlines_join(location, inlines), &entry->inlines))
 		return false;
-	a->count++;
+	builder->count++;
 	return true;
 }
 
-void object_lines(struct object *o, const u64 *address, u32 count, struct reply_builder *a)
+void object_lines(struct object *o, const u64 *address, u32 count, struct reply_builder *builder)
 {
-	reply_builder_init(a);
-	lines_read(o);
-	for (; a->done < count; a->done++) {
-		const struct elf_segment *segment = segment_of(o, address[a->done]);
+	reply_builder_init(builder);
+	read_lines(o);
+	for (; builder->done < count; builder->done++) {
+		const struct elf_segment *segment = segment_find(o, address[builder->done]);
 		struct debug_location location = { .file = NULL };
 		size_t len = 0;
 		u64 vaddr = 0;
 
 		if (segment)
-			vaddr = segment->vaddr + (address[a->done] - segment->offset);
+			vaddr = segment->vaddr + (address[builder->done] - segment->offset);
 		if (segment && o->lines)
 			debug_lines_find(o->lines, vaddr, &location);
 		if (location.file)
@@ -434,7 +451,7 @@ void object_lines(struct object *o, const u64 *address, u32 count, struct reply_
 		else if (segment && o->has_go &&
 			 !go_table_line(&o->go, vaddr, &location.file, &len, &location.line))
 			len = 0;
-		if (!reply_builder_line(a, address[a->done], &location, len))
+		if (!add_line(builder, address[builder->done], &location, len))
 			return;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file of the helper: whatever has names, and what else belongs to it. All of it is
- * hostile, and the process that reads it is made for dying of that.
+ * A file in a slot of the reader, with its attachments: separate debug information and the like.
+ * All of it may be hostile. A crash of the libraries that parse it kills only the sandboxed reader.
  */
 #ifndef SPEPROF_OBJECT_H
 #define SPEPROF_OBJECT_H
@@ -12,12 +12,19 @@
 #include "reply.h"
 
 /**
- * struct object - zeroes, but for @fd of -1, are none
- * @kind: &enum symbol_kind
- * @elf: @file's segments and build id, and the functions of it and of what was attached
- * @file, @debug, @alt, @mini: their descriptors, and .gnu_debugdata's bytes, are behind them
- * @go: there if @has_go
- * @read: functions were; they are when first asked for
+ * struct object - a file and its attachments; without one all descriptors are -1 and the rest is 0
+ * @kind: &enum symbol_kind of the file
+ * @fd, @debug_fd, @alt_fd: descriptors of @file, @debug and @alt
+ * @elf: segments and build id of @file, and functions of all files
+ * @file: the file; NULL unless SYMBOL_ELF
+ * @debug: separate debug information; NULL for none
+ * @alt: file that the debug information shares (dwz); NULL for none
+ * @mini: MiniDebugInfo, unpacked to @mini_bytes; NULL for none
+ * @go: table of Go functions, if @has_go
+ * @lines: source lines; NULL for none
+ * @has: SYMBOL_HAS_*
+ * @names_read, @lines_read: functions or lines were read, which happens at the first request for
+ *	them. Nothing can be attached then
  */
 struct object {
 	u32 kind;
@@ -34,24 +41,42 @@ struct object {
 	struct debug_lines *lines;
 	u32 has;
 	bool has_go;
-	bool read;
-	bool lines_tried;
+	bool names_read;
+	bool lines_read;
 };
 
-/** object_open() - take over @fd, in any case */
+/**
+ * object_open() - open a file, and close the one before
+ * @object: the slot
+ * @kind: &enum symbol_kind of the file
+ * @fd: the file; it belongs to @object then, and is closed on failure
+ * @ret_known: receives the content of the file
+ *
+ * Return: 0; -EBADMSG, -EFBIG or another negative errno as for elf_open().
+ */
 int object_open(struct object *object, u32 kind, int fd, struct symbol_object *ret_known);
 
-/** object_attach() - the same of a part; -ESTALE if it is another build's */
-int object_attach(struct object *object, u32 part, int fd, struct symbol_object *ret_known);
+/**
+ * object_attach() - attach a file to an open file
+ * @object: the slot
+ * @attachment: &enum symbol_attachment
+ * @fd: the file to attach; it belongs to @object then, and is closed on failure
+ * @ret_known: receives the content of all files
+ *
+ * Return: 0; -ESTALE if it belongs to another build; -EEXIST if one is attached; -EINVAL if it is
+ * too late, or the file is no ELF file; another negative errno as for elf_open().
+ */
+int object_attach(struct object *object, u32 attachment, int fd, struct symbol_object *ret_known);
 
-/** object_find() - names of the addresses of a request, as many as fit */
+/** object_find() - add the functions of @count addresses to a reply, as many as fit */
 void object_find(struct object *object, const u64 *address, u32 count,
 		 struct reply_builder *builder);
 
-/** object_lines() - source lines of them */
+/** object_lines() - add the source lines of @count addresses to a reply, as many as fit */
 void object_lines(struct object *object, const u64 *address, u32 count,
 		  struct reply_builder *builder);
 
+/** object_close() - close all files, and free what was read */
 void object_close(struct object *object);
 
 #endif

@@ -9,14 +9,20 @@
 #include "file-open.h"
 #include "symbols/open-message.h"
 
+/**
+ * struct opener - the state of the process
+ * @reader: socket to the reader
+ * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1 for none. Only the next such request
+ *	closes it, since close() may block
+ */
 struct opener {
-	int hand;
-	int kept;
+	int reader;
+	int file;
 	struct open_request request;
 	struct open_reply reply;
 };
 
-static bool request_valid(const struct open_request *r, size_t size)
+static bool request_is_valid(const struct open_request *r, size_t size)
 {
 	return size == sizeof(*r) && r->type >= OPEN_FILE && r->type < OPEN_TYPES &&
 	       r->id_size <= BUILD_ID_MAX && memchr(r->path, '\0', sizeof(r->path)) &&
@@ -34,8 +40,8 @@ static struct file_request request_file(const struct open_request *r)
 	};
 }
 
-/* One byte, with the descriptor. */
-static int descriptor_hand(int socket, int fd)
+/* Send a descriptor, with one byte as the message. */
+static int descriptor_send(int socket, int fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -60,16 +66,16 @@ static int descriptor_hand(int socket, int fd)
 	return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* Open the file of a process, and reply what identifies it. */
-static int file_keep(struct opener *o)
+/* Open and hold the file of a process, and reply what identifies it. */
+static int file_hold(struct opener *o)
 {
 	const struct file_request file = request_file(&o->request);
 	struct stat st;
 
-	o->kept = o->request.type == OPEN_FILE ? file_open(&file) : file_open_perf_map(file.pid);
-	if (o->kept < 0)
-		return o->kept;
-	if (fstat(o->kept, &st) < 0)
+	o->file = o->request.type == OPEN_FILE ? file_open(&file) : file_open_perf_map(file.pid);
+	if (o->file < 0)
+		return o->file;
+	if (fstat(o->file, &st) < 0)
 		return -EIO;
 	o->reply.dev = st.st_dev;
 	o->reply.ino = st.st_ino;
@@ -81,22 +87,22 @@ static int file_keep(struct opener *o)
 	return 0;
 }
 
-/* Open what belongs to a file, for the reader alone. */
-static int part_hand(struct opener *o)
+/* Open debug information that belongs to a file, and pass it to the reader. */
+static int attachment_pass(struct opener *o)
 {
 	const struct open_request *request = &o->request;
 	const struct file_request file = request_file(request);
 	struct symbol_object known = { .build_id_size = request->id_size };
 	int fd, r;
 
-	o->reply.next = request->next;
+	o->reply.candidate = request->candidate;
 	memcpy(known.build_id, request->id, sizeof(known.build_id));
 	memcpy(known.link, request->link, sizeof(known.link));
-	fd = request->type == OPEN_DEBUG ? file_open_debug(&file, &known, &o->reply.next) :
+	fd = request->type == OPEN_DEBUG ? file_open_debug(&file, &known, &o->reply.candidate) :
 					   file_open_alt(&file, request->id, request->id_size);
 	if (fd < 0)
 		return fd;
-	r = descriptor_hand(o->hand, fd);
+	r = descriptor_send(o->reader, fd);
 	close(fd);
 	return r;
 }
@@ -104,26 +110,26 @@ static int part_hand(struct opener *o)
 static int request_run(struct opener *o)
 {
 	switch (o->request.type) {
-	case OPEN_HAND:
-		return descriptor_hand(o->hand, o->kept);
+	case OPEN_PASS:
+		return descriptor_send(o->reader, o->file);
 	case OPEN_DEBUG:
 	case OPEN_ALT:
-		return part_hand(o);
+		return attachment_pass(o);
 	default:
-		if (o->kept >= 0)
-			close(o->kept);
-		return file_keep(o);
+		if (o->file >= 0)
+			close(o->file);
+		return file_hold(o);
 	}
 }
 
-void opener_serve(int link, int hand)
+void opener_serve(int link, int reader)
 {
-	static struct opener o = { .kept = -1 };
+	static struct opener o = { .file = -1 };
 	ssize_t n;
 
-	o.hand = hand;
+	o.reader = reader;
 	while ((n = recv(link, &o.request, sizeof(o.request), MSG_TRUNC)) > 0) {
-		if (!request_valid(&o.request, (size_t)n))
+		if (!request_is_valid(&o.request, (size_t)n))
 			_exit(EX_PROTOCOL);
 		o.reply = (struct open_reply){ .serial = o.request.serial };
 		o.reply.error = request_run(&o);

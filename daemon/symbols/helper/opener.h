@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The helper that opens files for the one that reads them. */
+/* The opener: opens files, and passes their descriptors to the reader. */
 #ifndef SPEPROF_OPENER_H
 #define SPEPROF_OPENER_H
 
 /**
- * opener_serve() - answer requests (open-message.h) until their sender closes
- * @link: descriptor of the socket with requests
- * @hand: that of the socket to the reader, which gets the descriptors
+ * opener_serve() - serve requests (open-message.h) until the peer closes the socket, then exit
+ * @link: socket with the requests
+ * @reader: socket to the reader, to which descriptors are passed
  */
-void __attribute__((noreturn)) opener_serve(int link, int hand);
+void __attribute__((noreturn)) opener_serve(int link, int reader);
 
 #endif

@@ -3,14 +3,13 @@
 
 #include <unistd.h>
 
-#define PERF_MAP_MAX (256ULL << 20)
-#define CHUNK	     65536
-#define LINE_LONGEST 4096 /* of a line: what is longer has no name */
-/* Names that are taken back by later ones, too: of each address of a whole request a thousand. */
-#define MATCHES_MAX  (1U << 20)
+#define PERF_MAP_MAX  (256ULL << 20)
+#define CHUNK	      65536
+#define LINE_MAX_SIZE 4096 /* longer lines are ignored */
+#define MATCHES_MAX   (1U << 20) /* matches of lines with addresses */
 
-/* The first of @count addresses that is at least @from. */
-static u32 address_above(const u64 *address, u32 count, u64 from)
+/* Returns the index of the first of @count addresses that is not below @from. */
+static u32 address_lower_bound(const u64 *address, u32 count, u64 from)
 {
 	u32 low = 0, high = count;
 
@@ -25,8 +24,8 @@ static u32 address_above(const u64 *address, u32 count, u64 from)
 	return low;
 }
 
-/* A number in hexadecimal, and the blank behind it; NULL if there is none. */
-static const char *hex_take(const char *p, const char *end, u64 *ret)
+/* Parse a hexadecimal number and the blank after it; returns the rest of the line, or NULL. */
+static const char *hex_parse(const char *p, const char *end, u64 *ret_value)
 {
 	u64 value = 0;
 	u32 digits = 0;
@@ -45,26 +44,26 @@ static const char *hex_take(const char *p, const char *end, u64 *ret)
 	}
 	if (!digits || p == end)
 		return NULL;
-	*ret = value;
+	*ret_value = value;
 	return p + 1;
 }
 
-/* A line of @size bytes, of which the first stands at @at in the file. Returns how many it names. */
-static u32 line_take(const char *line, size_t size, u64 at, const u64 *address, u32 count,
-		     struct perf_map_name *names)
+/* Parse a line, which begins at @offset of the file; returns how many addresses it names. */
+static u32 line_parse(const char *line, size_t size, u64 offset, const u64 *address, u32 count,
+		      struct perf_map_name *names)
 {
 	const char *end = line + size, *p;
 	u32 matches = 0;
 	u64 start, length;
 
-	p = hex_take(line, end, &start);
-	p = p ? hex_take(p, end, &length) : NULL;
+	p = hex_parse(line, end, &start);
+	p = p ? hex_parse(p, end, &length) : NULL;
 	if (!p || p == end)
 		return 0;
-	for (u32 i = address_above(address, count, start); i < count && address[i] - start < length;
-	     i++, matches++)
+	for (u32 i = address_lower_bound(address, count, start);
+	     i < count && address[i] - start < length; i++, matches++)
 		names[i] = (struct perf_map_name){
-			.at = at + (u64)(p - line),
+			.offset = offset + (u64)(p - line),
 			.size = (u32)(end - p),
 		};
 	return matches;
@@ -75,12 +74,12 @@ void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *
 	char buf[CHUNK];
 	size_t len = 0;
 	u32 matches = 0;
-	u64 at = 0; /* of buf[0], in the file */
+	u64 offset = 0; /* of buf[0] in the file */
 	ssize_t n;
 
 	memset(ret_names, 0, count * sizeof(*ret_names));
-	while (at < PERF_MAP_MAX && matches < MATCHES_MAX &&
-	       (n = pread(fd, buf + len, sizeof(buf) - len, (off_t)(at + len))) > 0) {
+	while (offset < PERF_MAP_MAX && matches < MATCHES_MAX &&
+	       (n = pread(fd, buf + len, sizeof(buf) - len, (off_t)(offset + len))) > 0) {
 		size_t done = 0;
 		char *end;
 
@@ -88,16 +87,16 @@ void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *
 		while (matches < MATCHES_MAX && (end = memchr(buf + done, '\n', len - done))) {
 			size_t size = (size_t)(end - buf) - done;
 
-			if (size < LINE_LONGEST)
-				matches += line_take(buf + done, size, at + done, address, count,
-						     ret_names);
+			if (size < LINE_MAX_SIZE)
+				matches += line_parse(buf + done, size, offset + done, address,
+						      count, ret_names);
 			done += size + 1;
 		}
-		/* A buffer without a newline holds nothing that is one of these lines. */
+		/* The line is longer than the buffer: skip this part of it. */
 		if (!done && len == sizeof(buf))
 			done = len;
 		memmove(buf, buf + done, len - done);
-		at += done;
+		offset += done;
 		len -= done;
 	}
 }

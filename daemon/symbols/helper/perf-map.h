@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * /tmp/perf-PID.map, in which a runtime that compiles as it runs (a JVM, node, .NET, LuaJIT)
- * names what it made: "START SIZE NAME", the numbers hexadecimal. It grows, and what
- * stands later is what is there now.
+ * Reads /tmp/perf-PID.map, where a runtime with a JIT compiler (JVM, node, .NET, LuaJIT) lists
+ * compiled functions: lines "START SIZE NAME" with hexadecimal numbers. The file grows; of several
+ * lines for an address, the last one is valid.
  */
 #ifndef SPEPROF_PERF_MAP_H
 #define SPEPROF_PERF_MAP_H
@@ -10,22 +10,24 @@
 #include "codec/env.h"
 
 /**
- * struct perf_map_name - where the name of an address stands in the file
- * @size: 0 if there is none
+ * struct perf_map_name - location of the name of an address
+ * @offset: offset in the file
+ * @size: length of the name, bytes; 0 if the address has none
  */
 struct perf_map_name {
-	u64 at;
+	u64 offset;
 	u32 size;
 };
 
 /**
- * perf_map_find() - walk the file once for @count addresses
- * @fd: the map; its first PERF_MAP_MAX bytes are read
- * @address: ascending
- * @ret_names: @count of them
+ * perf_map_find() - find the names of addresses in one pass over the file
+ * @fd: the file; only its first 256 MiB are read
+ * @address: addresses in ascending order
+ * @count: number of addresses
+ * @ret_names: receives the location of the name of each address
  *
- * Lines that are none are passed over. Where each names all of what is asked for, which no
- * runtime's do, the first thousand count.
+ * Invalid lines are skipped. The time is bounded: lines after 2^20 matches are ignored, which occur
+ * only in a hostile file.
  */
 void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names);
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A reply of the helper while it is made: entries, and texts that several may share. */
+/* Builds a reply of the reader: entries, and strings, each of which is stored once. */
 #ifndef SPEPROF_REPLY_H
 #define SPEPROF_REPLY_H
 
 #include "symbols/symbol-message.h"
 
-#define ANSWER_TEXTS 1024 /* a power of two, above what a reply holds */
+#define REPLY_TEXTS 1024 /* slots of the hash table of strings; a power of two */
 
 /**
- * struct reply_builder
- * @room: bytes of @text that entries to come leave
- * @slot: offsets of texts by hash, 0: none
+ * struct reply_builder - a reply that is being built
+ * @name, @line: entries of the reply to SYMBOL_FIND or SYMBOL_LINES, @count of them
+ * @done: number of addresses that the entries cover
+ * @text: strings of the entries, @text_len bytes
+ * @slot: hash table of offsets in @text; 0 is a free entry. Further strings are not shared if it is
+ *	full
  */
 struct reply_builder {
 	union {
@@ -20,17 +23,26 @@ struct reply_builder {
 	u32 count;
 	u32 done;
 	u32 text_len;
-	u32 slot[ANSWER_TEXTS];
+	u32 slot[REPLY_TEXTS];
 	char text[SYMBOL_MESSAGE_MAX];
 };
 
+/** reply_builder_init() - begin an empty reply */
 void reply_builder_init(struct reply_builder *builder);
 
-/** reply_builder_text() - @ret_at is where @len bytes and a NUL stand; false if there is no room */
-bool reply_builder_text(struct reply_builder *builder, size_t entry, const char *text, size_t len,
-			u32 *ret_at);
+/**
+ * reply_builder_add_text() - store a string for the next entry
+ * @builder: the reply
+ * @entry: size of the next entry, bytes; space for it stays free
+ * @text, @len: the string, not NUL-terminated
+ * @ret_offset: receives the offset of the string
+ *
+ * Return: false if the packet would be too large.
+ */
+bool reply_builder_add_text(struct reply_builder *builder, size_t entry, const char *text,
+			    size_t len, u32 *ret_offset);
 
-/** reply_builder_finish() - the reply to @request in @buf, of SYMBOL_MESSAGE_MAX bytes; its size */
+/** reply_builder_finish() - write the packet to @buf, SYMBOL_MESSAGE_MAX bytes; returns its size */
 size_t reply_builder_finish(const struct reply_builder *builder,
 			    const struct symbol_request *request, void *buf);
 

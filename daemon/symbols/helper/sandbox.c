@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "sandbox.h"
-#include "symbols/sandbox-host.h"
+#include "symbols/symbol-message.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -13,13 +13,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MEMORY_MAX  (384ULL << 20) /* written to: tables, and libdw's own */
-#define ADDRESS_MAX (16ULL << 30) /* with files that are mapped */
+#define MEMORY_MAX  (384ULL << 20) /* private memory, bytes: tables, and the memory of libdw */
+#define ADDRESS_MAX (16ULL << 30) /* address space, bytes, including mapped files */
 #define CPU_MAX_S   900
 #define FILES_MAX   64
 
-/* Where memory is short the kernel ends the helper, and not the process that it serves. */
-static void memory_yield(void)
+/* When memory is short, have the kernel kill the helper and not the program that started it. */
+static void oom_prefer_self(void)
 {
 	FILE *f = fopen("/proc/self/oom_score_adj", "we");
 
@@ -29,9 +29,12 @@ static void memory_yield(void)
 	fclose(f);
 }
 
-void sandbox_yield(void)
+void sandbox_lower_priority(void)
 {
-	/* A tenth of what others have, each. Less, and names hardly come on a busy machine. */
+	/*
+	 * About a tenth of the share of other processes. With less, names would take minutes on a
+	 * busy CPU.
+	 */
 	if (setpriority(PRIO_PROCESS, 0, 10) < 0)
 		return;
 }
@@ -51,7 +54,7 @@ static int limits_set(void)
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
 		struct rlimit limit;
 
-		/* Shadow memory is larger than any program. */
+		/* The shadow memory of AddressSanitizer exceeds the limits. */
 		if (SANITIZED && (limits[i].what == RLIMIT_AS || limits[i].what == RLIMIT_DATA))
 			continue;
 		if (getrlimit((__rlimit_resource_t)limits[i].what, &limit) < 0)
@@ -77,13 +80,18 @@ static int descriptors_close(int last)
 	return close_range((u32)last + 1, UINT32_MAX, 0) < 0 ? -errno : 0;
 }
 
-/* All but those in @keep, by number, of which it keeps what it has. */
-static int capabilities_drop(u64 keep)
+/*
+ * Drop all capabilities except those in the bit mask @retained, of which the process may have some.
+ */
+static int capabilities_drop(u64 retained)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	/* Without CAP_SETPCAP the set stays: nothing can be executed to get of it. */
+	/*
+	 * Without CAP_SETPCAP this fails, which is harmless: with PR_SET_NO_NEW_PRIVS the process
+	 * cannot gain a capability.
+	 */
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
 			break;
@@ -94,17 +102,19 @@ static int capabilities_drop(u64 keep)
 		return -errno;
 	for (u32 i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
 		data[i] = (struct __user_cap_data_struct){
-			.effective = data[i].permitted & (u32)(keep >> 32 * i),
-			.permitted = data[i].permitted & (u32)(keep >> 32 * i),
+			.effective = data[i].permitted & (u32)(retained >> 32 * i),
+			.permitted = data[i].permitted & (u32)(retained >> 32 * i),
 		};
 	if (syscall(SYS_capset, &header, data) < 0)
 		return -errno;
-	/* Nobody of the same user looks into it, or into whom it could name. */
+	/*
+	 * Forbid other processes of the user to attach to this one, and to read its files in /proc.
+	 */
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 
-/* A second lock behind the filter's: no path of any file system. Kernels may be without it. */
-static void files_forbid(void)
+/* Deny all paths by Landlock, in addition to the system call filter. Old kernels lack it. */
+static void paths_deny(void)
 {
 	const struct landlock_ruleset_attr all = {
 		.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1,
@@ -120,7 +130,7 @@ static void files_forbid(void)
 	close(fd);
 }
 
-/* What reading memory, receiving descriptors and answering takes. */
+/* System calls for memory, for reading files, and for receiving requests and sending replies. */
 static const int allowed[] = {
 	SCMP_SYS(brk),		SCMP_SYS(clock_gettime),
 	SCMP_SYS(close),	SCMP_SYS(exit),
@@ -134,7 +144,7 @@ static const int allowed[] = {
 	SCMP_SYS(setitimer),	SCMP_SYS(sysinfo),
 };
 
-/* The runtime of a sanitizer needs these besides. */
+/* Further system calls of the runtime of AddressSanitizer. */
 static const int allowed_sanitizers[] = {
 	SCMP_SYS(getpid),
 	SCMP_SYS(gettid),
@@ -160,10 +170,11 @@ static int calls_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 }
 
 /*
- * Memory that may be executed ends the process, of which this is the only thread.
- * SCMP_ACT_KILL_PROCESS is refused where seccomp() is, as by the filter of the unit.
+ * Allow a call that maps memory, but kill the process if the memory would be executable. It has one
+ * thread, so KILL_THREAD suffices. SCMP_ACT_KILL_PROCESS needs seccomp(), which the filter of the
+ * unit may deny.
  */
-static int memory_allow(scmp_filter_ctx filter, int call)
+static int mapping_allow(scmp_filter_ctx filter, int call)
 {
 	int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
 				 SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
@@ -181,11 +192,11 @@ static int calls_add(scmp_filter_ctx filter)
 		return r ? r :
 			   calls_allow(filter, allowed_sanitizers, ARRAY_SIZE(allowed_sanitizers));
 	if (!r)
-		r = memory_allow(filter, SCMP_SYS(mmap));
-	return r ? r : memory_allow(filter, SCMP_SYS(mprotect));
+		r = mapping_allow(filter, SCMP_SYS(mmap));
+	return r ? r : mapping_allow(filter, SCMP_SYS(mprotect));
 }
 
-/* Not the end for other calls: libraries look for files and facts, and do without. */
+/* Install the filter. Other calls fail with EPERM; libraries try some and work without them. */
 static int calls_filter(void)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
@@ -194,7 +205,7 @@ static int calls_filter(void)
 	if (!filter)
 		return -ENOMEM;
 	r = calls_add(filter);
-	/* fstat() of the C library: of a descriptor, by an empty path. */
+	/* fstat() of the C library is newfstatat() with an empty path. */
 	if (!r)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
 				     SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH));
@@ -208,13 +219,13 @@ int sandbox_enter(int last)
 {
 	int r;
 
-	memory_yield();
+	oom_prefer_self();
 	r = descriptors_close(last);
 	if (!r)
 		r = capabilities_drop(0);
 	if (r)
 		return r;
-	files_forbid();
+	paths_deny();
 	r = limits_set();
 	return r ? r : calls_filter();
 }
@@ -225,7 +236,7 @@ int sandbox_enter_opener(int last)
 			  1ULL << CAP_CHECKPOINT_RESTORE;
 	int r;
 
-	memory_yield();
+	oom_prefer_self();
 	r = descriptors_close(last);
 	if (!r)
 		r = capabilities_drop(files);

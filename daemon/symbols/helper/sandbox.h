@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the helper gives up before it reads the first hostile byte. */
+/* The sandboxes of both helpers, which they enter before they receive the first request. */
 #ifndef SPEPROF_SANDBOX_H
 #define SPEPROF_SANDBOX_H
 
 #include "codec/env.h"
 
 /**
- * sandbox_enter() - no capability, no file, no network, no other process, bounded memory
- * @last: descriptors from 3 to @last stay open, and 0, 1 and 2, which become /dev/null
+ * sandbox_enter() - enter the sandbox of the reader
+ * @last: descriptors from 3 to @last stay open; 0, 1 and 2 become /dev/null
  *
- * Return: 0; a negative errno where the kernel has not what it takes: then nothing hostile
- * may be read.
+ * The process loses all capabilities and cannot open files, use the network or affect other
+ * processes. Its memory and CPU time are limited.
+ *
+ * Return: 0; a negative errno if the kernel lacks a necessary feature. The process must exit then.
  */
 int sandbox_enter(int last);
 
 /**
- * sandbox_enter_opener() - the same for the helper that opens files, and reads none of them
+ * sandbox_enter_opener() - enter the sandbox of the opener, which opens files but reads none
+ * @last: as for sandbox_enter()
  *
- * It keeps files, and of the capabilities those that lead to files of other processes.
+ * The process can open files, and has the capabilities for files of other processes, as far as it
+ * had them. Its memory and CPU time are limited.
+ *
+ * Return: as sandbox_enter().
  */
 int sandbox_enter_opener(int last);
 
-/** sandbox_yield() - run after most else that wants to (nice 10) */
-void sandbox_yield(void);
+/** sandbox_lower_priority() - set a nice value of 10 */
+void sandbox_lower_priority(void);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-/* How far a function without a size reaches at most. */
+/* Maximum size of a function whose size is unknown. */
 #define UNSIZED_MAX 0x10000U
-/* Functions that may stand between an address and the one around it (.cold parts). */
+/* Functions that may begin between an address and the function that contains it (.cold parts). */
 #define NESTED_MAX 8
 #define NAMES_MAX  (1U << 29)
 
@@ -58,12 +58,12 @@ void symtab_add(struct symtab *t, u64 start, u64 size, const char *name, size_t 
 	};
 }
 
-static size_t underscores(const char *name)
+static size_t count_underscores(const char *name)
 {
 	return strspn(name, "_");
 }
 
-/* By address; where it is the same, the name to keep comes first. */
+/* Order by address; of functions with the same address, the preferred one comes first. */
 static int symbol_compare(const void *x, const void *y, void *ctx)
 {
 	const struct symbol *a = x, *b = y;
@@ -77,16 +77,19 @@ static int symbol_compare(const void *x, const void *y, void *ctx)
 		return 0;
 	if (!a->size != !b->size)
 		return a->size ? -1 : 1;
-	if (underscores(p) != underscores(q))
-		return underscores(p) < underscores(q) ? -1 : 1;
+	if (count_underscores(p) != count_underscores(q))
+		return count_underscores(p) < count_underscores(q) ? -1 : 1;
 	return strcmp(p, q);
 }
 
-static u32 unsized_reach(const struct symtab *t, u32 i)
+/*
+ * Returns the size of entry @i, whose size is unknown: up to the next entry, at most UNSIZED_MAX.
+ */
+static u32 unsized_size(const struct symtab *t, u32 i)
 {
 	u64 gap = UNSIZED_MAX;
 
-	/* The next one may be among those that were dropped. */
+	/* The next function may have been dropped. */
 	if (t->dropped)
 		return 0;
 	if (i + 1 < t->count && t->entry[i + 1].start - t->entry[i].start < gap)
@@ -96,32 +99,33 @@ static u32 unsized_reach(const struct symtab *t, u32 i)
 
 void symtab_finish(struct symtab *t)
 {
-	u32 kept = 0;
+	u32 count = 0;
 	void *p;
 
 	if (!t->count)
 		return;
 	qsort_r(t->entry, t->count, sizeof(*t->entry), symbol_compare, t->names);
 	for (u32 i = 0; i < t->count; i++) {
-		if (!kept || t->entry[kept - 1].start != t->entry[i].start)
-			t->entry[kept++] = t->entry[i];
-		else if (t->entry[kept - 1].size < t->entry[i].size)
-			t->entry[kept - 1].size = t->entry[i].size;
+		if (!count || t->entry[count - 1].start != t->entry[i].start)
+			t->entry[count++] = t->entry[i];
+		else if (t->entry[count - 1].size < t->entry[i].size)
+			t->entry[count - 1].size = t->entry[i].size;
 	}
-	t->count = kept;
+	t->count = count;
 	for (u32 i = 0; i < t->count; i++)
 		if (!t->entry[i].size)
-			t->entry[i].size = unsized_reach(t, i);
-	kept = 0;
+			t->entry[i].size = unsized_size(t, i);
+	count = 0;
 	for (u32 i = 0; i < t->count; i++)
 		if (t->entry[i].rank != SYMBOL_BOUNDARY)
-			t->entry[kept++] = t->entry[i];
-	t->count = kept;
+			t->entry[count++] = t->entry[i];
+	t->count = count;
+	/* Free what is not used. */
 
-	p = realloc(t->entry, (kept ? kept : 1) * sizeof(*t->entry));
+	p = realloc(t->entry, (count ? count : 1) * sizeof(*t->entry));
 	if (p) {
 		t->entry = p;
-		t->capacity = kept ? kept : 1;
+		t->capacity = count ? count : 1;
 	}
 	p = realloc(t->names, t->names_len ? t->names_len : 1);
 	if (p) {
@@ -130,8 +134,8 @@ void symtab_finish(struct symtab *t)
 	}
 }
 
-/* The first entry behind @addr. */
-static u32 symtab_above(const struct symtab *t, u64 addr)
+/* Returns the index of the first entry that begins after @addr. */
+static u32 symtab_upper_bound(const struct symtab *t, u64 addr)
 {
 	u32 low = 0, high = t->count;
 
@@ -148,7 +152,7 @@ static u32 symtab_above(const struct symtab *t, u64 addr)
 
 const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, u64 *ret_size)
 {
-	u32 above = symtab_above(t, addr);
+	u32 above = symtab_upper_bound(t, addr);
 	u64 start = 0, size = UINT64_MAX;
 	const char *name = NULL;
 
@@ -161,16 +165,16 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 			size = s->size - (start - s->start);
 			name = t->names + s->name;
 		} else if (s->start + s->size > start) {
-			/* One within the other, and before the address. */
+			/* A nested function that ends before the address. */
 			start = s->start + s->size;
 		}
 	}
 	if (above < t->count && t->entry[above].start - start < size)
 		size = t->entry[above].start - start;
-	/* Up to the end, and not around it. */
+	/* A range does not wrap around the end of the address space. */
 	if (size > UINT64_MAX - start)
 		size = UINT64_MAX - start;
-	/* Of the last address there is, and of what no range can tell. */
+	/* The last address is in no such range: return a range of its own. */
 	if (addr - start >= size) {
 		start = addr;
 		size = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A sorted table of functions by address, in bounded memory. */
+/* A sorted table of functions by address, with a memory limit. */
 #ifndef SPEPROF_SYMTAB_H
 #define SPEPROF_SYMTAB_H
 
@@ -7,25 +7,28 @@
 
 #define SYMTAB_NAME_MAX 511
 
-/* Which name stands where several have one address: the highest. */
+/* If several functions begin at an address, the one with the highest rank is used. */
 enum symbol_rank {
-	SYMBOL_BOUNDARY, /* no function: ends the one before it */
+	SYMBOL_BOUNDARY, /* no function: an address where the previous function ends */
 	SYMBOL_LOCAL,
 	SYMBOL_WEAK,
 	SYMBOL_GLOBAL,
 };
 
+/* A function; before symtab_finish() a @size of 0 means unknown. */
 struct symbol {
 	u64 start;
 	u32 size;
-	u32 name : 29; /* offset in the names */
+	u32 name : 29; /* offset in &symtab.names */
 	u32 rank : 3; /* &enum symbol_rank */
 };
 
 /**
- * struct symtab
- * @limit: of bytes, set before the first symtab_add()
- * @dropped: symbols for which there was no room
+ * struct symtab - a table of functions
+ * @entry: @count functions, with memory for @capacity
+ * @names: NUL-terminated names, @names_len bytes, with memory for @names_capacity
+ * @limit: limit of memory, bytes; the caller sets it before the first symtab_add()
+ * @dropped: number of functions that did not fit
  */
 struct symtab {
 	struct symbol *entry;
@@ -39,26 +42,37 @@ struct symtab {
 };
 
 /**
- * symtab_add() - a function at [@start, @start + @size)
- * @size: 0 if unknown
- * @name: raw bytes, not NUL-terminated; copied, at most SYMTAB_NAME_MAX
+ * symtab_add() - add a function
+ * @start: address of the function
+ * @size: size of the function, bytes; 0 if unknown
+ * @name, @len: name, not NUL-terminated; copied, at most SYMTAB_NAME_MAX bytes
+ * @rank: priority among functions with the same address
  */
 void symtab_add(struct symtab *table, u64 start, u64 size, const char *name, size_t len,
 		enum symbol_rank rank);
 
-/** symtab_finish() - sort, settle sizes and aliases; before symtab_find(), once */
+/**
+ * symtab_finish() - sort, remove aliases and set unknown sizes; once, before the first
+ * symtab_find()
+ */
 void symtab_finish(struct symtab *table);
 
-/** symtab_find() - the raw name of the function at @addr, or NULL */
+/** symtab_find() - return the name of the function that contains @addr; NULL if there is none */
 const char *symtab_find(const struct symtab *table, u64 addr);
 
 /**
- * symtab_find_range() - the same, and for which addresses that holds
- * @ret_start, @ret_size: all in it, @addr among them, have the name that is returned, or none
+ * symtab_find_range() - find the function that contains @addr, and addresses with the same result
+ * @ret_start, @ret_size: a range of addresses that contains @addr, for all of which the result is
+ *	equal
+ *
+ * Return: the name; NULL if no function contains @addr.
  */
 const char *symtab_find_range(const struct symtab *table, u64 addr, u64 *ret_start, u64 *ret_size);
 
+/** symtab_memory() - return the memory in use, bytes */
 u64 symtab_memory(const struct symtab *table);
+
+/** symtab_clear() - free the memory of the table, which is empty then, without a limit */
 void symtab_clear(struct symtab *table);
 
 #endif

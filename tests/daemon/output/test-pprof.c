@@ -648,7 +648,7 @@ static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 	u64 key;
 
 	assert_true(attributor_locate(f->attributor, index, pc, false, &place));
-	while (!symbols_key(symbols, getpid(), &place, true, &key))
+	while (!symbols_function_key(symbols, getpid(), &place, true, &key))
 		symbols_wait_default(symbols);
 }
 

@@ -98,7 +98,7 @@ static void status_is(const char *status, const char *line)
 }
 
 /* The privileges that the helper dropped, by its status in /proc. */
-static void test_locked_up(void **state)
+static void test_sandboxed(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
 	struct attribute_location place;
@@ -193,7 +193,7 @@ static void test_killed(void **state)
 	assert_string_equal(name, "look_there");
 	symbols_stats(s, &stats);
 	assert_int_equal(stats.failures, 1);
-	assert_int_equal(stats.poisoned, 0);
+	assert_int_equal(stats.quarantined, 0);
 	assert_int_equal(stats.pending, 0);
 	assert_string_equal(stats.reason, "");
 	symbols_free(s);
@@ -242,7 +242,7 @@ static void test_hostile_link(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct symbol_request request = { .type = SYMBOL_OPEN, .what = SYMBOL_ELF };
+		struct symbol_request request = { .type = SYMBOL_OPEN, .subtype = SYMBOL_ELF };
 		const struct symbol_reply *reply;
 		char path[128];
 		int r;
@@ -252,7 +252,7 @@ static void test_hostile_link(void **state)
 		helper_link_init(&link, path, false);
 		/* A helper that does not reply is killed after the time limit. */
 		link.call_ms = strcmp(rows[i].mode, "mute") ? WAIT : 50;
-		r = helper_link_ready(&link);
+		r = helper_link_start(&link);
 		if (!strcmp(rows[i].mode, "hang"))
 			link.call_ms = 50;
 		assert_row(r == rows[i].ready);
@@ -301,9 +301,9 @@ static void test_hostile_opener(void **state)
 		hostile_path(rows[i].mode, path, sizeof(path));
 		helper_link_init(&link, path, false);
 		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
-		assert_row(!helper_link_ready(&link));
+		assert_row(!helper_link_start(&link));
 		/* The file does not exist: all but the hanging one reply so. */
-		request = (struct open_request){ .type = OPEN_HAND, .path = "/hangs" };
+		request = (struct open_request){ .type = OPEN_PASS, .path = "/hangs" };
 		assert_row(helper_link_open(&link, &request, &reply) == rows[i].open);
 		assert_row(link.failures == !!rows[i].open);
 		assert_row(!rows[i].open == (link.opener.fd >= 0 && link.reader.fd >= 0));
@@ -313,7 +313,7 @@ static void test_hostile_opener(void **state)
 }
 
 /* A helper that dies before the next file is opened does not discredit that file. */
-static void test_renewed(void **state)
+static void test_recycled(void **state)
 {
 	static struct helper_link link;
 	char path[128];
@@ -322,14 +322,14 @@ static void test_renewed(void **state)
 	(void)state;
 	hostile_path("honest", path, sizeof(path));
 	helper_link_init(&link, path, false);
-	assert_int_equal(helper_link_ready(&link), 0);
-	assert_false(helper_link_renew(&link));
+	assert_int_equal(helper_link_start(&link), 0);
+	assert_false(helper_link_recycle(&link));
 	assert_true(link.reader.fd >= 0);
 	kill(link.opener.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)link.opener.pid, &dead, WEXITED | WNOWAIT), 0);
-	assert_true(helper_link_renew(&link));
+	assert_true(helper_link_recycle(&link));
 	assert_true(link.reader.fd < 0 && link.failures == 1);
-	assert_int_equal(helper_link_ready(&link), 0);
+	assert_int_equal(helper_link_start(&link), 0);
 	helper_link_deinit(&link);
 	unlink(path);
 }
@@ -393,7 +393,7 @@ static void test_hang(void **state)
 }
 
 /* A helper that hangs in a file is replaced, and the mapping gets no names. */
-static void test_hang_refused(void **state)
+static void test_hang_rejected(void **state)
 {
 	char helper[128], hangs[128], name[64];
 	const struct symbols_config config = { .helper = helper, .open_ms = 50 };
@@ -409,7 +409,7 @@ static void test_hang_refused(void **state)
 	symbols_wait(s, WAIT);
 	symbols_stats(s, &stats);
 	assert_int_equal(stats.failures, 1);
-	assert_int_equal(stats.poisoned, 1);
+	assert_int_equal(stats.quarantined, 1);
 	assert_int_equal(stats.pending, 0);
 	symbols_free(s);
 	unlink(helper);
@@ -417,7 +417,7 @@ static void test_hang_refused(void **state)
 }
 
 /* A file that kills a helper is not read a second time. */
-static void test_poisoned(void **state)
+static void test_quarantined(void **state)
 {
 	char path[128], name[64];
 	struct symbols_config config = { .helper = path, .wait_ms = WAIT };
@@ -436,7 +436,7 @@ static void test_poisoned(void **state)
 		assert_non_null(strstr(name, "test-helper-link+0x"));
 		symbols_stats(s, &stats);
 		assert_int_equal(stats.failures, 1);
-		assert_int_equal(stats.poisoned, 1);
+		assert_int_equal(stats.quarantined, 1);
 	}
 	symbols_free(s);
 	attributor_free(a);
@@ -461,7 +461,7 @@ static void test_no_helper(void **state)
 	assert_non_null(strstr(name, "test-helper-link+0x"));
 	symbols_stats(s, &stats);
 	assert_string_equal(stats.reason,
-			    "/nonexistent/helper cannot be run: No such file or directory");
+			    "/nonexistent/helper cannot be executed: No such file or directory");
 	symbols_free(s);
 	attributor_free(a);
 }
@@ -646,10 +646,10 @@ static void test_other_root(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_locked_up),      cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_hostile_link),   cmocka_unit_test(test_poisoned),
-		cmocka_unit_test(test_hostile_opener), cmocka_unit_test(test_renewed),
-		cmocka_unit_test(test_hang),	       cmocka_unit_test(test_hang_refused),
+		cmocka_unit_test(test_sandboxed),      cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_hostile_link),   cmocka_unit_test(test_quarantined),
+		cmocka_unit_test(test_hostile_opener), cmocka_unit_test(test_recycled),
+		cmocka_unit_test(test_hang),	       cmocka_unit_test(test_hang_rejected),
 		cmocka_unit_test(test_kernel),	       cmocka_unit_test(test_no_helper),
 		cmocka_unit_test(test_perf_map),       cmocka_unit_test(test_perf_map_owner),
 		cmocka_unit_test(test_other_root),

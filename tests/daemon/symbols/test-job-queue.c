@@ -14,7 +14,7 @@ static struct job *job_of(u64 owner)
 	struct job *job = calloc(1, sizeof(*job) + 1);
 
 	assert_non_null(job);
-	job->key.id = owner;
+	job->key.build_id = owner;
 	return job;
 }
 
@@ -27,8 +27,8 @@ static void push(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
 /* Pick the next job. Return: its owner, or 0 if there is no job to run. */
 static u64 pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue, u64 *ret_until)
 {
-	struct job *job = job_queues_pick(queues, now_ms, true, ret_queue, ret_until);
-	u64 owner = job ? job->key.id : 0;
+	struct job *job = job_queues_pop(queues, now_ms, true, ret_queue, ret_until);
+	u64 owner = job ? job->key.build_id : 0;
 
 	free(job);
 	return owner;
@@ -38,7 +38,7 @@ static void drop_all(struct job_queues *queues)
 {
 	struct job *job;
 
-	while ((job = job_queues_drop(queues)))
+	while ((job = job_queues_pop_any(queues)))
 		free(job);
 }
 
@@ -56,7 +56,7 @@ static void test_share(void **state)
 		u64 owner = pick(&queues, now, &queue, &until), took = owner == 1 ? 999 : 9;
 
 		now += took;
-		job_queue_done(queue, now, took, false);
+		job_queue_finish(queue, now, took, false);
 		*(owner == 1 ? &slow : &quick) += took + 1;
 	}
 	assert_true(slow > 0 && slow <= quick + 1000 && quick <= slow + 10);
@@ -65,13 +65,13 @@ static void test_share(void **state)
 	quick = 0;
 	for (u32 i = 0; i < 100; i++) {
 		quick += pick(&queues, now, &queue, &until) == 3;
-		job_queue_done(queue, now, 9, false);
+		job_queue_finish(queue, now, 9, false);
 	}
 	assert_true(quick <= 52);
 	drop_all(&queues);
 }
 
-/* Two jobs of one owner never run at once: while one hangs the other lanes serve other owners. */
+/* Two jobs of one owner never run at once: while one hangs the other resolver serves other owners. */
 static void test_once(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -86,8 +86,8 @@ static void test_once(void **state)
 	assert_int_equal(until, 0);
 	push(&queues, 2, 0, 1);
 	assert_int_equal(pick(&queues, 0, &second, &until), 2);
-	job_queue_done(first, 60000, 60000, true);
-	job_queue_done(second, 60000, 60000, false);
+	job_queue_finish(first, 60000, 60000, true);
+	job_queue_finish(second, 60000, 60000, false);
 	drop_all(&queues);
 }
 
@@ -103,14 +103,14 @@ static void test_backoff(void **state)
 	push(&queues, 2, now, 20);
 	for (u32 i = 0; i < 12; i++) {
 		while (pick(&queues, now, &queue, &until) == 2)
-			job_queue_done(queue, now, 0, false);
+			job_queue_finish(queue, now, 0, false);
 		assert_true(queue->owner == 1 && queue->busy);
-		job_queue_done(queue, now, 0, true);
+		job_queue_finish(queue, now, 0, true);
 		push(&queues, 2, now, 1);
 		assert_int_equal(pick(&queues, now, &queue, &until), 2);
-		job_queue_done(queue, now, 100000, false);
+		job_queue_finish(queue, now, 100000, false);
 		while (pick(&queues, now, &queue, &until) == 2)
-			job_queue_done(queue, now, 0, false);
+			job_queue_finish(queue, now, 0, false);
 		assert_int_equal(until, now + wait);
 		assert_int_equal(pick(&queues, until - 1, &queue, &until), 0);
 		now = until;
@@ -118,15 +118,15 @@ static void test_backoff(void **state)
 	}
 	/* One successful job resets the delay. */
 	assert_int_equal(pick(&queues, now, &queue, &until), 1);
-	job_queue_done(queue, now, 0, false);
+	job_queue_finish(queue, now, 0, false);
 	assert_int_equal(pick(&queues, now, &queue, &until), 1);
-	job_queue_done(queue, now, 0, true);
+	job_queue_finish(queue, now, 0, true);
 	assert_int_equal(pick(&queues, now, &queue, &until), 0);
 	assert_int_equal(until, now + 100);
 	drop_all(&queues);
 }
 
-/* Two owners whose files hang share one lane. The other lane serves the remaining owners. */
+/* Two owners whose files hang share one resolver. The other one serves the remaining owners. */
 static void test_suspects(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -138,20 +138,20 @@ static void test_suspects(void **state)
 	for (u64 owner = 1; owner <= 2; owner++) {
 		push(&queues, owner, 0, 3);
 		assert_int_equal(pick(&queues, 0, &queue, &until), owner);
-		job_queue_done(queue, 10000, 10000, true);
+		job_queue_finish(queue, 10000, 10000, true);
 	}
 	push(&queues, 3, 20000, 1);
-	/* The lane without suspects takes the third owner's job, and then none. */
-	job = job_queues_pick(&queues, 20000, false, &queue, &until);
-	assert_int_equal(job->key.id, 3);
+	/* The resolver that serves no suspects takes the third owner's job, and then none. */
+	job = job_queues_pop(&queues, 20000, false, &queue, &until);
+	assert_int_equal(job->key.build_id, 3);
 	free(job);
-	assert_null(job_queues_pick(&queues, 20000, false, &none, &until));
+	assert_null(job_queues_pop(&queues, 20000, false, &none, &until));
 	assert_int_equal(until, 0);
 	/* A successful job ends the suspicion. */
 	assert_int_equal(pick(&queues, 20000, &none, &until), 1);
-	job_queue_done(none, 20000, 0, false);
-	job = job_queues_pick(&queues, 20000, false, &none, &until);
-	assert_int_equal(job->key.id, 1);
+	job_queue_finish(none, 20000, 0, false);
+	job = job_queues_pop(&queues, 20000, false, &none, &until);
+	assert_int_equal(job->key.build_id, 1);
 	free(job);
 	drop_all(&queues);
 }
@@ -168,7 +168,7 @@ static void test_many(void **state)
 	for (u64 owner = 1; owner <= 10 * JOB_QUEUES; owner++)
 		push(&queues, owner, 0, 2);
 	while (pick(&queues, 0, &queue, &until)) {
-		job_queue_done(queue, 0, 1, false);
+		job_queue_finish(queue, 0, 1, false);
 		seen++;
 	}
 	assert_int_equal(seen, 20 * JOB_QUEUES);

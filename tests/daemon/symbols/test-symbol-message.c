@@ -98,14 +98,14 @@ static void test_requests(void **state)
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
 		/* The opener sends a file in place of the caller. */
-		request.request.handed = 1;
+		request.request.from_opener = 1;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		assert_row(!symbol_request_check(&request.request, request_size(), false) == file);
-		request.request.handed = 2;
+		request.request.from_opener = 2;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		assert_row(symbol_request_check(&request.request, request_size(), false));
 		make_request(type);
-		request.request.what = file ? SYMBOL_KINDS : 1;
+		request.request.subtype = file ? SYMBOL_KINDS : 1;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
 		request.request.count ^= 1;
@@ -187,7 +187,7 @@ static void test_cache(void **state)
 		struct name_file *f;
 
 		refs[i] = name_cache_get(&cache, &key);
-		f = name_cache_file(&cache, refs[i]);
+		f = name_cache_lookup(&cache, refs[i]);
 		assert_non_null(f);
 		for (u32 n = 0; n < 3; n++) {
 			make_reply(SYMBOL_FIND);
@@ -198,19 +198,19 @@ static void test_cache(void **state)
 		assert_int_equal(f->ranges, 2);
 		assert_int_equal(f->lines, 3);
 		assert_int_equal(f->texts, 2);
-		range = name_file_range(f, 0x10f);
+		range = name_file_find_range(f, 0x10f);
 		assert_true(range && !strcmp(f->text + range->text, "name"));
-		assert_null(name_file_range(f, 0x110));
-		range = name_file_range(f, 0x200);
+		assert_null(name_file_find_range(f, 0x110));
+		range = name_file_find_range(f, 0x200);
 		assert_true(range && !range->text);
-		line = name_file_line(f, 0x200);
+		line = name_file_find_line(f, 0x200);
 		assert_true(line && line->line == 2 && !strcmp(f->text + line->inlines, "other"));
-		assert_null(name_file_line(f, 0x201));
+		assert_null(name_file_find_line(f, 0x201));
 		assert_true(cache.memory <= cache.budget);
 	}
 	assert_true(cache.evicted >= 4);
-	assert_null(name_cache_file(&cache, refs[0]));
-	assert_non_null(name_cache_file(&cache, refs[19]));
+	assert_null(name_cache_lookup(&cache, refs[0]));
+	assert_non_null(name_cache_lookup(&cache, refs[19]));
 	name_cache_deinit(&cache);
 }
 

@@ -6,7 +6,7 @@
 #include "symbols/helper/file-open.h"
 #include "symbols/helper/sandbox.h"
 #include "symbols/symbols.h"
-#include "symbols/vdso.h"
+#include "symbols/symbols-internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -310,10 +310,10 @@ static void test_perf_map_bounded(void **state)
 		address[i] = i + 1;
 	fd = memory_file((const u8 *)all, len);
 	perf_map_find(fd, address, 1, names);
-	assert_int_equal(names[0].at, (ARRAY_SIZE(text) - 1) * line + strlen("0 ffffffff "));
+	assert_int_equal(names[0].offset, (ARRAY_SIZE(text) - 1) * line + strlen("0 ffffffff "));
 	perf_map_find(fd, address, ARRAY_SIZE(address), names);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		assert_int_equal(names[i].at, 1023 * line + strlen("0 ffffffff "));
+		assert_int_equal(names[i].offset, 1023 * line + strlen("0 ffffffff "));
 	close(fd);
 	free(all);
 }
