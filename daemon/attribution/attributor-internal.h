@@ -29,7 +29,7 @@ enum process_state {
 	PROCESS_DEAD,
 };
 
-/* Values of &attributor.sample_flags. */
+/* Values of &attributor.sample_flags, for live attributors. */
 #define PROCESS_SAMPLED	     1U /* since the eviction or the refresh cleared the flag */
 #define PROCESS_EVER_SAMPLED 2U
 
@@ -331,14 +331,15 @@ u32 process_find(struct attributor *a, s32 pid);
 /**
  * process_new() - create a living entry for @pid, which process_find() returns from now on
  *
- * It may evict any other entry, also one whose index the caller has: check the generation.
+ * The entry has no sample, and the former owner of @pid is its predecessor. It may evict any other
+ * entry, also one whose index the caller has: check the generation.
  */
 u32 process_new(struct attributor *a, s32 pid);
 
 /** process_mark_dead() - mark a living entry as exited; samples can still be counted to it */
 void process_mark_dead(struct attributor *a, u32 index);
 
-/** process_has_samples() - return whether any sample was ever counted to process @index */
+/** process_has_samples() - return whether process @index ever got a sample; true in a recording */
 bool process_has_samples(const struct attributor *a, u32 index);
 
 /**
@@ -365,7 +366,7 @@ void process_check(struct attributor *a, u32 index, bool map);
 
 /**
  * task_lookup() - look up the process of @tid in /proc
- * @sampled: for a sample. Otherwise the lookup does not count as a use of the entry
+ * @sampled: a sample needs the process; false if a forked child needs its parent
  *
  * Return: index of the process; ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there
  * is an answer.

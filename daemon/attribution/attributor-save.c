@@ -287,10 +287,10 @@ static void process_fill(struct attributor *a, u32 index, struct deserializer *f
 	struct process *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
-	if (before->index != ATTRIBUTE_NONE && before->index != index) {
-		p->predecessor = before->index;
-		p->predecessor_generation = before->new_generation;
-	}
+	/* Replace the predecessor that process_new() has set: it may be a later process. */
+	p->predecessor = before->index == index ? ATTRIBUTE_NONE : before->index;
+	p->predecessor_generation = before->new_generation;
+	a->sample_flags[index] = PROCESS_SAMPLED | PROCESS_EVER_SAMPLED;
 	a->valid_from_ns[index] = deserialize_u64(from);
 	p->forked_ns = deserialize_u64(from);
 	p->start_time = deserialize_u64(from);

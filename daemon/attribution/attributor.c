@@ -169,8 +169,12 @@ static u32 process_reserve(struct attributor *a)
 
 u32 process_new(struct attributor *a, s32 pid)
 {
-	u32 i = process_reserve(a), *head = process_head(a, pid);
-	struct process *p = &a->process[i];
+	u32 owner = process_find(a, pid), *head = process_head(a, pid), i;
+	u32 owner_generation = owner == ATTRIBUTE_NONE ? 0 : a->process[owner].pub.generation;
+	struct process *p;
+
+	i = process_reserve(a);
+	p = &a->process[i];
 
 	if (p->state != PROCESS_FREE)
 		process_unhash(a, i);
@@ -181,13 +185,15 @@ u32 process_new(struct attributor *a, s32 pid)
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
 		.state = PROCESS_LIVING,
 		.hash_next = *head,
-		.predecessor = ATTRIBUTE_NONE,
+		/* Reusing the entry of the owner forgets the owner. */
+		.predecessor = owner == i ? ATTRIBUTE_NONE : owner,
+		.predecessor_generation = owner_generation,
 	};
 	*head = i;
 	a->valid_from_ns[i] = 0;
 	a->change_count++;
 	a->stamp[i] = p->pub.generation << 1;
-	a->sample_flags[i] = PROCESS_SAMPLED | PROCESS_EVER_SAMPLED;
+	a->sample_flags[i] = 0;
 	return i;
 }
 
@@ -361,19 +367,25 @@ u32 attributor_find_process(struct attributor *a, s32 tid)
 
 bool process_has_samples(const struct attributor *a, u32 index)
 {
+	u8 flags = __atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED);
+
 	return index != IDLE_PROCESS && a->process[index].state != PROCESS_FREE &&
-	       __atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & PROCESS_EVER_SAMPLED;
+	       (!a->live || flags & PROCESS_EVER_SAMPLED);
 }
 
-/* Returns the previous owner of the PID of @index; ATTRIBUTE_NONE if its entry was reused. */
+/*
+ * Returns the previous owner of the PID of @index; ATTRIBUTE_NONE if its entry was reused, or if no
+ * event reported when the PID changed its owner.
+ */
 static u32 process_get_predecessor(const struct attributor *a, u32 index)
 {
 	const struct process *p = &a->process[index];
+	u32 i = p->predecessor;
 
-	return p->predecessor != ATTRIBUTE_NONE && a->process[p->predecessor].pub.generation ==
-							   p->predecessor_generation ?
-		       p->predecessor :
-		       ATTRIBUTE_NONE;
+	if (!a->valid_from_ns[index] || i == ATTRIBUTE_NONE ||
+	    a->process[i].pub.generation != p->predecessor_generation)
+		return ATTRIBUTE_NONE;
+	return i;
 }
 
 u32 process_get_sampled_predecessor(const struct attributor *a, u32 index)

@@ -62,53 +62,16 @@ static u32 event_find_process(struct attributor *a, s32 pid)
 
 /*
  * Returns the parent of a fork. If it is not completely known, it is looked up, because children
- * inherit its name and container and may exit before they are sampled. The lookup leaves the age
- * of the entry unchanged.
+ * inherit its name and container and may exit before they are sampled.
  */
 static u32 live_find_parent(struct attributor *a, s32 pid)
 {
 	u32 known = event_find_process(a, pid), i;
-	u8 used;
 
 	if (pid <= 0 || (known != ATTRIBUTE_NONE && !a->process[known].needs_read))
 		return known;
-	used = known == ATTRIBUTE_NONE ? 0 : a->sample_flags[known];
 	i = task_lookup(a, pid, false);
-	if (i == ATTRIBUTE_NONE || i == ATTRIBUTE_PENDING)
-		return known;
-	if (a->process[i].state == PROCESS_LIVING)
-		a->sample_flags[i] = used;
-	return i;
-}
-
-/** struct pid_owner - the entry that had a PID before a new one was created for the PID */
-struct pid_owner {
-	u32 index;
-	u32 generation;
-};
-
-static struct pid_owner pid_owner_get(const struct attributor *a, u32 index)
-{
-	return (struct pid_owner){
-		.index = index,
-		.generation = index == ATTRIBUTE_NONE ? 0 : a->process[index].pub.generation,
-	};
-}
-
-/*
- * Set the start of entry @index, and its predecessor. @before is the owner of the PID before
- * process_new(), which may have reused that owner's entry.
- */
-static void process_set_start(struct attributor *a, u32 index, struct pid_owner before,
-			      const struct task_event *e)
-{
-	struct process *p = &a->process[index];
-
-	a->valid_from_ns[index] = e->time_ns;
-	if (before.index == ATTRIBUTE_NONE || before.index == index)
-		return;
-	p->predecessor = before.index;
-	p->predecessor_generation = before.generation;
+	return i == ATTRIBUTE_NONE || i == ATTRIBUTE_PENDING ? known : i;
 }
 
 static u64 event_get_start_ticks(const struct task_event *e)
@@ -154,20 +117,19 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 
 static void live_fork(struct attributor *a, const struct task_event *e)
 {
-	const struct pid_owner before = pid_owner_get(a, process_find(a, e->pid));
-	u32 parent, container, i;
+	u32 owner = process_find(a, e->pid), parent, container, i;
 	struct process *p;
 	bool complete;
 
-	if (event_is_stale(a, before.index, e))
+	if (event_is_stale(a, owner, e))
 		return;
 	if (e->pid == e->parent_pid) {
-		live_thread(a, e, before.index);
+		live_thread(a, e, owner);
 		return;
 	}
 	/* The PID is reused, so the event about the exit of its former process was lost. */
-	if (before.index != ATTRIBUTE_NONE)
-		process_mark_dead(a, before.index);
+	if (owner != ATTRIBUTE_NONE)
+		process_mark_dead(a, owner);
 	thread_forget(a, e->tid);
 	parent = live_find_parent(a, e->parent_pid);
 	/* Nothing is known about the child. Its first sample looks it up in /proc. */
@@ -182,14 +144,13 @@ static void live_fork(struct attributor *a, const struct task_event *e)
 	p = &a->process[i];
 	p->forked_ns = e->time_ns;
 	p->start_time = event_get_start_ticks(e);
-	process_set_start(a, i, before, e);
+	a->valid_from_ns[i] = e->time_ns;
 	complete = process_inherit(a, i, parent, e->name);
 	container = container_find_by_cgroup_id(a, e->cgroup);
 	if (container != ATTRIBUTE_NONE)
 		process_set_container(a, i, container);
 	else if (parent != ATTRIBUTE_NONE)
 		process_set_container(a, i, a->process[parent].pub.container);
-	a->sample_flags[i] = 0;
 	thread_set_reported(a, e->tid, i, complete && container != ATTRIBUTE_NONE);
 }
 
@@ -200,20 +161,18 @@ static void live_fork(struct attributor *a, const struct task_event *e)
 static u32 process_replace(struct attributor *a, u32 index, const struct task_event *e)
 {
 	const struct process old = a->process[index];
-	const struct pid_owner before = pid_owner_get(a, index);
 	struct process *p;
 	u32 i;
 
 	process_mark_dead(a, index);
 	i = process_new(a, old.pub.pid);
 	p = &a->process[i];
-	a->sample_flags[i] = 0;
+	a->valid_from_ns[i] = e->time_ns;
 	p->forked_ns = old.forked_ns;
 	p->start_time = old.start_time;
 	p->maps_stale = old.maps_stale;
 	process_set_container(a, i, old.pub.container);
 	memcpy(p->pub.comm, old.pub.comm, sizeof(p->pub.comm));
-	process_set_start(a, i, before, e);
 	return i;
 }
 
@@ -429,25 +388,23 @@ static bool process_table_is_full(const struct attributor *a)
 /* Returns the entry for a TASK_SEED; ATTRIBUTE_NONE if the table is full of living processes. */
 static u32 seed_find_or_add(struct attributor *a, const struct task_event *e)
 {
-	u32 i = process_find(a, e->pid);
-	const struct pid_owner before = pid_owner_get(a, i);
+	u32 owner = process_find(a, e->pid), i;
 	struct process *p;
 
-	if (i != ATTRIBUTE_NONE && seed_matches(a, i, e))
-		return i;
+	if (owner != ATTRIBUTE_NONE && seed_matches(a, owner, e))
+		return owner;
 	if (process_table_is_full(a))
 		return ATTRIBUTE_NONE;
-	if (i != ATTRIBUTE_NONE)
-		process_mark_dead(a, i);
+	if (owner != ATTRIBUTE_NONE)
+		process_mark_dead(a, owner);
 	i = process_new(a, e->pid);
 	p = &a->process[i];
 	p->start_time = event_get_start_ticks(e);
 	p->needs_read = true;
 	process_set_name(p, e->name);
-	a->sample_flags[i] = 0;
 	/* Earlier samples of this PID belong to the predecessor, or remain unattributed. */
-	if (before.index != ATTRIBUTE_NONE)
-		process_set_start(a, i, before, e);
+	if (owner != ATTRIBUTE_NONE)
+		a->valid_from_ns[i] = e->time_ns;
 	return i;
 }
 

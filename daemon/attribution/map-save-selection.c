@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * If all mappings fit in the limit, all are selected. Otherwise the processes that use the least
- * memory come first, as in map-evict.c. Of processes in the same size class (powers of two), exited
- * ones come first, the latest exit before the others: the mappings of a living process can be read
- * from /proc again. A process has all of its mappings selected or none, so that no address is
- * resolved to a wrong file.
+ * Mappings of the processes that use the least memory are selected first, as map-evict.c evicts them
+ * last. Of processes in the same size class (powers of two), exited ones come first, the latest exit
+ * before the others: the mappings of a living process can be read from /proc again. A process has
+ * all of its mappings selected or none, so that no address is resolved to a wrong file.
  */
 #include "map-save-selection.h"
 
@@ -88,25 +87,6 @@ static int candidate_compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* Select again, in order of keys. Without memory for sorting, the present selection remains. */
-static void selection_add_sorted(struct attributor *a, struct map_selection *selection)
-{
-	struct candidate *candidate = malloc(a->processes_used * sizeof(*candidate));
-	u32 now = now_ms(), count = 0;
-
-	if (!candidate)
-		return;
-	selection_truncate(selection, 0);
-	selection->bytes = selection->unselected = 0;
-	for (u32 i = 0; i < a->processes_used; i++)
-		if (process_has_samples(a, i))
-			candidate[count++] = (struct candidate){ sort_key(&a->process[i], now), i };
-	qsort(candidate, count, sizeof(*candidate), candidate_compare);
-	for (u32 i = 0; i < count; i++)
-		selection_add(selection, &a->process[candidate[i].index]);
-	free(candidate);
-}
-
 /* Reset the numbers of all files, and allocate an array for them. */
 static int binaries_init(struct attributor *a, struct map_selection *selection)
 {
@@ -124,8 +104,10 @@ static int binaries_init(struct attributor *a, struct map_selection *selection)
 
 void map_selection_choose(struct attributor *a, u64 limit, struct map_selection *ret_selection)
 {
+	struct candidate *candidate = malloc(a->processes_used * sizeof(*candidate));
 	struct map_selection selection = { .limit = limit };
-	bool no_memory = binaries_init(a, &selection) < 0;
+	bool no_memory = !candidate || binaries_init(a, &selection) < 0;
+	u32 now = now_ms(), count = 0;
 
 	for (u32 i = 0; i < a->processes_used; i++) {
 		a->process[i].maps_saved = false;
@@ -134,10 +116,13 @@ void map_selection_choose(struct attributor *a, u64 limit, struct map_selection 
 		if (no_memory)
 			selection.unselected += a->process[i].maps.count;
 		else
-			selection_add(&selection, &a->process[i]);
+			candidate[count++] = (struct candidate){ sort_key(&a->process[i], now), i };
 	}
-	if (selection.unselected && !no_memory)
-		selection_add_sorted(a, &selection);
+	if (count)
+		qsort(candidate, count, sizeof(*candidate), candidate_compare);
+	for (u32 i = 0; i < count; i++)
+		selection_add(&selection, &a->process[candidate[i].index]);
+	free(candidate);
 	*ret_selection = selection;
 }
 

@@ -62,21 +62,28 @@ static u64 answer_get_map_owner(const struct proc_answer *answer)
 	return path_hash(answer->cgroup ? answer->cgroup : "") | 1ULL << 63;
 }
 
+/* Returns a query of thread @tid of process @index. */
+static struct proc_query process_query(const struct attributor *a, u32 index,
+				       enum proc_query_kind kind, s32 tid)
+{
+	return (struct proc_query){
+		.kind = (u8)kind,
+		.tid = tid,
+		.pid = a->process[index].pub.pid,
+		.index = index,
+		.generation = a->process[index].pub.generation,
+	};
+}
+
 /* Query the mappings of process @index through its thread @tid. @answer describes the process. */
 static void maps_query(struct attributor *a, u32 index, s32 tid, const struct proc_answer *answer)
 {
+	struct proc_query q = process_query(a, index, PROC_QUERY_MAPS, tid);
 	struct process *p = &a->process[index];
-	const struct proc_query q = {
-		.kind = PROC_QUERY_MAPS,
-		.owner = answer_get_map_owner(answer),
-		.tid = tid,
-		.pid = p->pub.pid,
-		.index = index,
-		.generation = p->pub.generation,
-	};
 
 	if (p->query_pending || answer->stat.flags & PROCFS_KTHREAD)
 		return;
+	q.owner = answer_get_map_owner(answer);
 	/* Clear the flag before the read, so that events lost during the read set it again. */
 	a->reread_budget -= p->maps_stale && a->reread_budget;
 	p->maps_stale = false;
@@ -305,17 +312,11 @@ static void process_apply_check(struct attributor *a, const struct proc_answer *
 void process_check(struct attributor *a, u32 index, bool map)
 {
 	struct process *p = &a->process[index];
-	const struct proc_query q = {
-		.kind = PROC_QUERY_PROCESS,
-		.tid = p->pub.pid,
-		.pid = p->pub.pid,
-		.index = index,
-		.generation = p->pub.generation,
-		.map = map,
-	};
+	struct proc_query q = process_query(a, index, PROC_QUERY_PROCESS, p->pub.pid);
 
 	if (p->query_pending)
 		return;
+	q.map = map;
 	p->query_pending = true;
 	if (!attributor_submit_query(a, &q))
 		p->query_pending = false;
@@ -402,22 +403,17 @@ static void task_apply_answer(struct attributor *a, const struct proc_answer *an
 {
 	s32 tid = answer->query.tid;
 	struct task_wait *w = wait_find(a, tid, tid);
-	u32 known, index = ATTRIBUTE_NONE;
+	u32 index = ATTRIBUTE_NONE;
 	bool sampled;
-	u8 used;
 
 	if (!w || answer_repeat_if_obsolete(a, answer, w))
 		return;
 	sampled = w->sampled;
 	*w = (struct task_wait){ 0 };
-	known = answer->result < 0 ? ATTRIBUTE_NONE : process_find(a, answer->pid);
-	used = known == ATTRIBUTE_NONE ? 0 : a->sample_flags[known];
 	if (answer->result >= 0)
 		index = process_apply_answer(a, answer);
 	if (sampled)
 		task_record_process(a, tid, index);
-	else if (index != ATTRIBUTE_NONE && a->process[index].state == PROCESS_LIVING)
-		a->sample_flags[index] = used;
 }
 
 /* Query some threads. If one exited while its process lives, its TID can be reused. */
@@ -429,15 +425,13 @@ static void threads_check(struct attributor *a)
 		a->refresh_bucket_hand = (a->refresh_bucket_hand + 1) & (a->threads.count - 1);
 		for (u32 i = 0; i < THREAD_WAYS; i++) {
 			u32 index = b->process[i];
-			struct proc_query q = { .kind = PROC_QUERY_THREAD, .tid = b->tid[i] };
+			struct proc_query q;
 
 			if (!b->tid[i] || b->stamp[i] != a->stamp[index] ||
 			    index == a->threads.unresolved ||
 			    a->process[index].pub.pid == b->tid[i])
 				continue;
-			q.pid = a->process[index].pub.pid;
-			q.index = index;
-			q.generation = a->process[index].pub.generation;
+			q = process_query(a, index, PROC_QUERY_THREAD, b->tid[i]);
 			attributor_submit_query(a, &q);
 		}
 	}
