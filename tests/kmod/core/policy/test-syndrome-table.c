@@ -111,7 +111,7 @@ static void add_row(struct text *text, struct spe_verdict verdict)
 {
 	add(text, "| %s | ", spe_syndrome_name(verdict.class));
 	add_places(text, verdict);
-	add(text, " | %s | %s | %s |\n", verdict.suspect ? "dropped" : "kept",
+	add(text, " | %s | %s | %s |\n", verdict.suspect ? "suspect" : "valid",
 	    verdict.action >= SPE_ACTION_STOP_CPU ? "stops" : "continues", sections[verdict.class]);
 }
 
