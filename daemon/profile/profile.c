@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Processes a window: decodes, attributes and counts its samples. */
 #include "profile-internal.h"
+#include "model/opmodel.h"
 #include "tasks/task-event.h"
 
 #include <errno.h>
@@ -753,9 +754,18 @@ static void window_waits(struct profile *p, const struct source_window *w)
 	p->waited = 0;
 }
 
+/* MIDR_EL1 of the core whose Data Source values the records have; 0 if it is unknown. */
+static u64 window_midr(const struct profile *profile, const struct source_window *window)
+{
+	if (window->midr)
+		return window->midr;
+	if (profile->midr)
+		return profile->midr;
+	return window->backend == BACKEND_EMULATED ? SPE_OPMODEL_MIDR : 0;
+}
+
 void profile_window(struct profile *profile, const struct source_window *window)
 {
-	u64 midr = window->midr ? window->midr : profile->midr;
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	const struct spe_ledger moved_from = decoder->ledger;
 	struct origin origin = {
@@ -777,7 +787,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 		profile_close_slot(profile, window->end_ns - 1);
 	if (window->tid >= 0)
 		origin.task_slot = (u64)TASK_KEY_WINDOW << 32 | (u32)window->tid;
-	origin.encoding = profile_encoding(profile, spe_data_sources_find(midr));
+	origin.encoding = profile_encoding(profile, spe_data_sources_find(window_midr(profile, window)));
 	/* Task events may have been applied in between. */
 	profile->epoch++;
 	profile_set_weight(profile, window->interval, window->unit);

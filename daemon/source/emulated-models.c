@@ -49,7 +49,7 @@ static const char *pair_parse(const char *text, size_t len, struct model_pair *p
 	len -= comm + 1;
 	memcpy(profile, equals + 1, len < sizeof(profile) ? len : sizeof(profile) - 1);
 	if (spe_profile_from_name(profile, &pair->profile) < 0)
-		return "models: a profile is none of mixed, pointer_chase, stream and branchy";
+		return "models: a profile should be mixed, pointer_chase, stream, branchy or shared_line";
 	memcpy(pair->comm, text, comm);
 	pair->comm[comm] = '\0';
 	return NULL;

@@ -45,7 +45,7 @@ MODULE_PARM_DESC(seed, "seed of all random choices");
 
 static char *profile = "mixed";
 module_param(profile, charp, 0444);
-MODULE_PARM_DESC(profile, "what programs are assumed to do: mixed, pointer_chase, stream, branchy");
+MODULE_PARM_DESC(profile, "what programs are assumed to do: mixed, pointer_chase, stream, branchy, shared_line");
 
 static char *choices = "";
 module_param(choices, charp, 0444);
@@ -157,7 +157,7 @@ static int emu_check_parameters(enum spe_profile *ret_profile)
 		return -EINVAL;
 	}
 	if (spe_profile_from_name(profile, ret_profile)) {
-		pr_err("profile=%s: must be mixed, pointer_chase, stream or branchy\n", profile);
+		pr_err("profile=%s: must be mixed, pointer_chase, stream, branchy or shared_line\n", profile);
 		return -EINVAL;
 	}
 	return 0;

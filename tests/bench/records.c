@@ -60,7 +60,7 @@ static void make_operation(struct records *records, struct spe_operation *op)
 	op->timestamp = records->time += 1000;
 	op->has = SPE_OPERATION_CONTEXT1;
 	op->contextidr_el1 = RECORDS_TID + (u32)(place % RECORDS_TIDS);
-	spe_opmodel_operation(&records->model, (enum spe_profile)(place % SPE_PROFILES), op);
+	spe_opmodel_operation(&records->model, (enum spe_profile)(place % (SPE_PROFILE_BRANCHY + 1)), op);
 }
 
 void records_fill(struct records *records, u8 *buf, u32 count)

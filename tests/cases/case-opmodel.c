@@ -174,6 +174,37 @@ static void opmodel_branchy(struct spe_check *check)
 	check_near(check, permille(totals.mispredicted, totals.branches), 250, 10);
 }
 
+/* Loads and stores of one cache line, in which each of eight threads has a word of its own. */
+static void opmodel_shared_line(struct spe_check *check)
+{
+	struct totals totals = run(check, SPE_PROFILE_SHARED_LINE);
+	struct spe_opmodel model;
+	u64 words[8] = { 0 };
+
+	check_near(check, permille(totals.loads, totals.operations), 500, 10);
+	check_near(check, permille(totals.stores, totals.operations), 500, 10);
+	spe_opmodel_init(&model, 5);
+	for (u32 i = 0; i < 8000; i++) {
+		bool el2 = i & 8;
+		struct spe_operation op = {
+			.pc = i / 16 * 4,
+			.has = el2 ? SPE_OPERATION_CONTEXT2 : SPE_OPERATION_CONTEXT1,
+			.contextidr_el1 = el2 ? 0 : 100 + i % 8,
+			.contextidr_el2 = el2 ? 100 + i % 8 : 0,
+		};
+
+		spe_opmodel_operation(&model, SPE_PROFILE_SHARED_LINE, &op);
+		if (i < 8)
+			words[i] = op.va;
+		SPE_CHECK_EQ(check, op.va, words[i % 8]);
+		SPE_CHECK_EQ(check, op.va / 64, words[0] / 64);
+		for (u32 other = 0; other < i && other < 8; other++)
+			SPE_CHECK(check, other == i % 8 || words[other] != op.va);
+		if (op.has & SPE_OPERATION_SOURCE)
+			SPE_CHECK(check, op.source == SPE_SOURCE_PEER_CORE || op.source == SPE_SOURCE_L1D);
+	}
+}
+
 /* An instruction has the same kind in each run, wherever it is loaded. */
 static void opmodel_kind_of_instruction(struct spe_check *check)
 {
@@ -181,12 +212,13 @@ static void opmodel_kind_of_instruction(struct spe_check *check)
 
 	spe_opmodel_init(&one, 1);
 	spe_opmodel_init(&other, 99);
-	for (u32 i = 0; i < 4096 * SPE_PROFILES; i++) {
+	/* Of the profiles before SPE_PROFILE_SHARED_LINE, whose kinds are random. */
+	for (u32 i = 0; i < 4096 * SPE_PROFILE_SHARED_LINE; i++) {
 		struct spe_operation a = { .pc = 0x400000 + i },
 				     b = { .pc = 0x7f1234567000ULL + i };
 
-		spe_opmodel_operation(&one, i % SPE_PROFILES, &a);
-		spe_opmodel_operation(&other, i % SPE_PROFILES, &b);
+		spe_opmodel_operation(&one, i % SPE_PROFILE_SHARED_LINE, &a);
+		spe_opmodel_operation(&other, i % SPE_PROFILE_SHARED_LINE, &b);
 		SPE_CHECK_EQ(check, a.op_class, b.op_class);
 		SPE_CHECK_EQ(check, a.op_subclass, b.op_subclass);
 	}
@@ -206,6 +238,8 @@ static void opmodel_reproducible(struct spe_check *check)
 		memset(&b, 0xaa, sizeof(b));
 		a.pc = b.pc = i * 7;
 		a.el = b.el = 0;
+		a.has = b.has = SPE_OPERATION_CONTEXT1;
+		a.contextidr_el1 = b.contextidr_el1 = i;
 		spe_opmodel_operation(&one, i % SPE_PROFILES, &a);
 		spe_opmodel_operation(&other, i % SPE_PROFILES, &b);
 		SPE_CHECK_EQ(check, a.target, b.target);
@@ -263,6 +297,7 @@ static const struct spe_case cases[] = {
 	{ "pointer chase", opmodel_pointer_chase },
 	{ "stream", opmodel_stream },
 	{ "branchy", opmodel_branchy },
+	{ "shared line", opmodel_shared_line },
 	{ "kind of instruction", opmodel_kind_of_instruction },
 	{ "reproducible", opmodel_reproducible },
 	{ "keeps the caller's", opmodel_keeps_the_callers },

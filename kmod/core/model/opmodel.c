@@ -95,6 +95,13 @@ static const struct profile profiles[SPE_PROFILES] = {
 			{ 3, SPE_SOURCE_DRAM, 3, 120, 480, EVENTS_MISS },
 		},
 	},
+	[SPE_PROFILE_SHARED_LINE] = {
+		.name = "shared_line",
+		.tiers = {
+			{ 192, SPE_SOURCE_PEER_CORE, 1, 60, 120, EVENTS_LLC },
+			{ 64, SPE_SOURCE_L1D, 1, 4, 5, EVENTS_MEMORY },
+		},
+	},
 };
 
 /* The finaliser of SplitMix64. */
@@ -145,14 +152,25 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
 	return spread * fraction >> 16;
 }
 
+/* The word of the thread in the line that all threads use: eight threads have different words. */
+static u64 shared_word(const struct spe_operation *operation)
+{
+	u32 thread = operation->has & SPE_OPERATION_CONTEXT2 ? operation->contextidr_el2 :
+							       operation->contextidr_el1;
+
+	return (thread & 7) * 8;
+}
+
 static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 			const struct spe_operation *operation, u64 kind, u64 roll)
 {
+	u64 space = operation->el ? 0xffff000000000000ULL : 0x0000aaaa00000000ULL;
 	/* Each instruction accesses its own data. */
-	u64 base = (operation->el ? 0xffff000000000000ULL : 0x0000aaaa00000000ULL) +
-		   ((kind >> 40 & 0xff) << 28);
+	u64 base = space + ((kind >> 40 & 0xff) << 28);
 
 	switch (profile) {
+	case SPE_PROFILE_SHARED_LINE:
+		return space + shared_word(operation);
 	case SPE_PROFILE_POINTER_CHASE:
 		return base + (roll & 0xfffffc0);
 	case SPE_PROFILE_STREAM:
@@ -208,7 +226,7 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	}
 	operation->va = data_address(model, profile, operation, kind, roll >> 8);
 	/* Few instructions cross the end of a cache line, but those do so often. */
-	if (byte(kind, 4) < 4 && byte(roll, 6) < 128) {
+	if (profile != SPE_PROFILE_SHARED_LINE && byte(kind, 4) < 4 && byte(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);
 		operation->va |= 0x3c;
 	}
@@ -290,7 +308,9 @@ void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 	operation->source = 0;
 	operation->op_subclass = 0;
 
-	if (roll < p->loads)
+	if (profile == SPE_PROFILE_SHARED_LINE)
+		model_memory(model, profile, kind, draw(model) & 1, operation);
+	else if (roll < p->loads)
 		model_memory(model, profile, kind, false, operation);
 	else if (roll < (u32)p->loads + p->stores)
 		model_memory(model, profile, kind, true, operation);

@@ -10,7 +10,8 @@
 #include "codec/env.h"
 #include "spu.h"
 
-/* Data Source payloads of Neoverse N1 and its successors. */
+/* Data Source payloads of Neoverse N1, whose MIDR_EL1 this is, and of its successors. */
+#define SPE_OPMODEL_MIDR 0x410fd0c1
 #define SPE_SOURCE_L1D		0x0
 #define SPE_SOURCE_L2		0x8
 #define SPE_SOURCE_PEER_CORE	0x9
@@ -24,6 +25,7 @@ enum spe_profile {
 	SPE_PROFILE_POINTER_CHASE, /* mostly dependent loads, 80 % from DRAM, 150-700 cycles */
 	SPE_PROFILE_STREAM, /* prefetched sequences, 12 % from DRAM, 4-100 cycles */
 	SPE_PROFILE_BRANCHY, /* 40 % branches, a quarter of them mispredicted */
+	SPE_PROFILE_SHARED_LINE, /* each thread updates its own word of one cache line */
 	SPE_PROFILES,
 };
 
@@ -46,7 +48,8 @@ void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
  * Class and subclass follow from @profile and bits 11:0 of the PC alone: an
  * instruction is always of the same kind, wherever its program is loaded. A
  * profile's share of each class so holds over many instructions, not over the
- * few of a tight loop.
+ * few of a tight loop. Instructions of SPE_PROFILE_SHARED_LINE are the exception:
+ * each loads and stores, and which of both is sampled is random.
  * What D18.2.6 demands of events holds: a refill is an access, a Last Level
  * miss is a Last Level access, a TLB walk is a TLB access; only conditional
  * branches are not taken; taken branches and only they have a target. All

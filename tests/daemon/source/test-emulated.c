@@ -454,7 +454,7 @@ static void test_refused(void **state)
 		  "comm=profile" },
 		{ "profile",
 		  { .interval_ns = INTERVAL_NS, .user = true, .models = "x=mixed y=fast" },
-		  "profile is none" },
+		  "profile should be mixed" },
 		{ "comm",
 		  { .interval_ns = INTERVAL_NS, .user = true, .models = "=mixed" },
 		  "1 to 15" },
