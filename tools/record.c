@@ -220,9 +220,9 @@ static int check_cpus(const struct record *record)
 	return message_fail(STATUS_STATE, "record: %s", source_health_text(health));
 }
 
-static int open_source(struct record *record)
+static struct source_config source_config(const struct record *record)
 {
-	const struct source_config config = {
+	return (struct source_config){
 		.interval_ns = SECOND_NS / record->per_second,
 		.jitter = true,
 		.kernel = true,
@@ -230,11 +230,18 @@ static int open_source(struct record *record)
 		.physical = record->physical,
 		.models = record->models,
 	};
+}
+
+static int open_source(struct record *record)
+{
+	const struct source_config config = source_config(record);
 	const char *reason = "";
 	struct task_events_status tasks;
-	int r;
+	int r = -ENODEV;
 
-	r = source_module_new(&config, true, &record->source, &reason);
+	/* The emulated SPUs of the module have one profile for all processes. */
+	if (!record->emulate || !*record->models)
+		r = source_module_new(&config, true, &record->source, &reason);
 	if (r == 0 && record->source->backend == BACKEND_EMULATED && !record->emulate)
 		return message_fail(
 			STATUS_NO_SPE,
@@ -260,6 +267,24 @@ static int open_source(struct record *record)
 		message_print("record: tasks that begin meanwhile will have no name: %s",
 			      tasks.reason);
 	return 0;
+}
+
+/*
+ * Starts sampling. If the module's emulated SPUs are in use, as by speprofd, this process emulates
+ * SPUs of its own.
+ */
+static int start_source(struct record *record)
+{
+	const struct source_config config = source_config(record);
+	const char *reason = "";
+	int r = record->source->ops->start(record->source);
+
+	if (r != -EBUSY || !record->emulate)
+		return r;
+	record->source->ops->free(record->source);
+	record->source = NULL;
+	r = source_emulated_new(&config, &record->source, &reason);
+	return r < 0 ? r : record->source->ops->start(record->source);
 }
 
 /* Joins the arguments, which the recording stores; cut if they are too long. */
@@ -498,10 +523,12 @@ static int record_run_source(struct record *record)
 	if (record->command)
 		r = command_fork(record, &report);
 	if (r == 0)
-		r = record->source->ops->start(record->source);
+		r = start_source(record);
 	if (r < 0)
-		status = message_fail(source_status(r), "record: sampling does not begin: %s",
-				      strerror(-r));
+		status = message_fail(source_status(r), "record: sampling does not begin: %s%s",
+				      strerror(-r),
+				      r == -EBUSY ? "; \"speprof stop\" frees the SPUs of speprofd" :
+						    "");
 	/*
 	 * After starting the events: a task that starts while /proc is read is reported by an
 	 * event, too.
