@@ -28,10 +28,12 @@ static const char *string(json_object *from, const char *key)
 static void print_place(json_object *o)
 {
 	char name[TEXT_SIZE], fitted[TEXT_SIZE];
+	size_t width;
 
 	snprintf(name, sizeof(name), "%s %s(%" PRIu64 ") %s", string(o, "container"),
 		 string(o, "process"), number(o, "pid"), string(o, "function"));
-	text_fit(name, 60, false, fitted);
+	width = text_width(name);
+	text_fit(name, width < 60 ? width : 60, false, fitted);
 	printf("%s\n", fitted);
 }
 
@@ -64,9 +66,9 @@ static void print_lines(json_object *root)
 	json_object *lines = json_object_object_get(root, "lines");
 	size_t count = lines ? json_object_array_length(lines) : 0;
 
-	printf("cache lines that several threads use: sharing is true at the same offset, false at "
-	       "others;\n"
-	       "\"?\": suspected, no sample shows that another cache had the line\n");
+	puts("cache lines that several threads use; true: they share an offset, false: each has its "
+	     "own;\n"
+	     "\"?\": no sample shows that another core's cache had the line");
 	for (size_t i = 0; i < count; i++)
 		print_line(json_object_array_get_idx(lines, i));
 	if (!count)
@@ -169,6 +171,8 @@ static int memory_print(const char *text, const struct options *options)
 		puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
 								  JSON_C_TO_STRING_NOSLASHESCAPE));
 	} else {
+		if (json_object_get_boolean(json_object_object_get(root, "modelled")))
+			puts("An emulated SPU: all but CPU, process and function is modelled.");
 		if (options->lines)
 			print_lines(root);
 		if (options->pages)

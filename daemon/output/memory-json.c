@@ -219,19 +219,34 @@ static void add_nodes(const struct hot *hot, struct json_object *root)
 	}
 }
 
+/* Values that @root has are replaced. */
+static int add_all(const struct hot *hot, u32 limit, struct json_object *root)
+{
+	int r;
+
+	json_object_object_add(root, "schema_version", json_object_new_int(1));
+	json_object_object_add(
+		root, "modelled",
+		json_object_new_boolean(hot->profile->header.backend == BACKEND_EMULATED));
+	r = add_lines(hot, limit, root);
+	if (r >= 0)
+		r = add_pages(hot, limit, root);
+	if (r >= 0)
+		add_nodes(hot, root);
+	return r;
+}
+
 int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
 		     char **ret_text)
 {
 	const struct hot hot = { .profile = profile, .symbols = symbols, .live = live };
 	struct json_object *root = json_object_new_object();
-	int r;
+	int r = add_all(&hot, limit, root);
 
-	json_object_object_add(root, "schema_version", json_object_new_int(1));
-	r = add_lines(&hot, limit, root);
-	if (r >= 0)
-		r = add_pages(&hot, limit, root);
+	/* If waiting resolved some names, write everything again. */
+	if (r >= 0 && symbols && symbols_wait_default(symbols))
+		r = add_all(&hot, limit, root);
 	if (r >= 0) {
-		add_nodes(&hot, root);
 		*ret_text = strdup(json_object_to_json_string_ext(
 			root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 		if (!*ret_text)
