@@ -32,18 +32,21 @@ static void print_list(json_object *rows, u64 total)
 {
 	json_object *first = json_object_array_get_idx(rows, 0);
 	bool modelled = first && is_modelled(first);
+	char samples[TEXT_NUMBER], accesses[TEXT_NUMBER], dram[TEXT_NUMBER], latency[32];
 
-	printf("%10s %10s %8s %6s %6s  %-28s %-10s %s\n", "SAMPLES",
-	       modelled ? "~MEMORY" : "MEMORY", modelled ? "~DRAM" : "DRAM",
-	       modelled ? "~P50" : "P50", modelled ? "~P99" : "P99", "CONTAINER", "RUNTIME",
-	       "CGROUP");
+	printf("%10s %10s %7s %15s  %-28s %-10s %s\n", "SAMPLES",
+	       modelled ? "~ACCESSES" : "ACCESSES", modelled ? "~DRAM" : "DRAM",
+	       modelled ? "~p50/p99 cycles" : "p50/p99 cycles", "CONTAINER", "RUNTIME", "CGROUP");
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		json_object *row = json_object_array_get_idx(rows, i);
 		char *path = strdup(json_text(row, "path"));
 
-		printf("%10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6" PRIu64 " %6" PRIu64 "  ",
-		       json_number(row, "samples"), json_number(row, "memory"),
-		       json_number(row, "dram"), json_number(row, "p50"), json_number(row, "p99"));
+		snprintf(latency, sizeof(latency), "%" PRIu64 "/%" PRIu64, json_number(row, "p50"),
+			 json_number(row, "p99"));
+		printf("%10s %10s %7s %15s  ", text_count(samples, json_number(row, "samples")),
+		       text_count(accesses, json_number(row, "memory")),
+		       text_percent_whole(dram, json_number(row, "dram"), json_number(row, "memory")),
+		       latency);
 		print_cell(json_text(row, "name"), 28);
 		putchar(' ');
 		print_cell(json_text(row, "runtime"), 10);
@@ -85,7 +88,8 @@ static void print_one(json_object *one)
 {
 	char name[TEXT_SIZE];
 
-	text_fit(json_text(one, "name"), 60, false, name);
+	snprintf(name, sizeof(name), "%s", json_text(one, "name"));
+	text_clean(name);
 	if (is_modelled(one))
 		puts(STATISTICS_MODELLED);
 	puts(name);

@@ -240,26 +240,27 @@ static void header_config(struct flow *flow, const struct view_header *header)
 	}
 }
 
-/* Why the source is not the best one. */
+/* The source of the daemon, and why it is not the best one. */
 static void header_source(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->source) + sizeof(header->source_reason) + 16];
 
-	if (!*header->source_reason)
+	if (!*header->source || header_recorded(header))
 		return;
-	snprintf(text, sizeof(text), "source %s: %s", header->source, header->source_reason);
+	snprintf(text, sizeof(text), "source %s%s%s", header->source,
+		 *header->source_reason ? ": " : "", header->source_reason);
 	text_clean(text);
-	flow_item(flow, TERM_WARN, text);
+	flow_item(flow, *header->source_reason ? TERM_WARN : TERM_PLAIN, text);
 	flow_end(flow);
 }
 
 static void header_tasks(struct flow *flow, const struct view_header *header)
 {
-	char text[sizeof(header->tasks_reason)];
+	char text[sizeof(header->tasks_reason) + 16];
 
 	if (!*header->tasks)
 		return;
-	snprintf(text, sizeof(text), "tasks by %s", header->tasks);
+	snprintf(text, sizeof(text), "task events by %s", header->tasks);
 	text_clean(text);
 	flow_item(flow, TERM_PLAIN, text);
 	if (*header->tasks_reason) {
@@ -283,6 +284,7 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 		  header->memory + header->memory_locked > header->memory_budget ? TERM_BAD :
 										   TERM_PLAIN,
 		  text);
+	flow_item(flow, TERM_PLAIN, "limits:");
 	for (enum memory_share i = 0; i < MEMORY_SHARES; i++) {
 		if (!header->memory_share[i])
 			continue;
@@ -303,7 +305,7 @@ static void header_interval(struct flow *flow, const struct view_header *header)
 	snprintf(text, sizeof(text), "interval %.2f ms", (double)header->interval_ns / 1e6);
 	flow_item(flow, TERM_PLAIN, text);
 	if (header->cpus_held) {
-		snprintf(text, sizeof(text), "%u CPU%s held back, to %.2f ms at most",
+		snprintf(text, sizeof(text), "%u CPU%s throttled, to %.2f ms at most",
 			 header->cpus_held, header->cpus_held == 1 ? "" : "s",
 			 (double)header->interval_longest_ns / 1e6);
 		flow_item(flow, TERM_WARN, text);

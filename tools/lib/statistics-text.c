@@ -127,7 +127,7 @@ void statistics_print(json_object *object)
 	char number[32];
 
 	printf("  %-24s %14s\n", "samples", text_count(number, samples));
-	printf("  %-24s %14s\n", "remote", text_count(number, json_number(object, "remote")));
+	printf("  %-24s %14s\n", "served by another chip", text_count(number, json_number(object, "remote")));
 	print_counts("Operations", json_get(object, "operations"), samples);
 	print_counts("Events", json_get(object, "events"), samples);
 	print_counts("Served by", json_get(object, "levels"), samples);
