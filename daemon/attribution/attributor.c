@@ -175,7 +175,6 @@ u32 process_new(struct attributor *a, s32 pid)
 
 	i = process_reserve(a);
 	p = &a->process[i];
-
 	if (p->state != PROCESS_FREE)
 		process_unhash(a, i);
 	if (p->state == PROCESS_LIVING)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Attribution finds the process of a TID, the container or unit of a process, and the binary
- * that is mapped at a PC. A sample that cannot be resolved is unattributed. It is never assigned
- * to the last task seen.
+ * An attributor finds the process of a TID, the container or unit of a process, and the binary that
+ * is mapped at a PC. It is live, for samples of this machine, or belongs to a recording. A sample
+ * that cannot be resolved is unattributed. It is never assigned to the last task seen.
  */
 #ifndef SPEPROF_ATTRIBUTOR_H
 #define SPEPROF_ATTRIBUTOR_H
@@ -65,9 +65,10 @@ static inline bool attribute_container_has_path(const struct attribute_container
 
 /**
  * struct attribute_location - the location of a PC
- * @binary: path of the mapped file as its process sees it, "[kernel]" or "". The bytes are raw:
- *	call escape_text() before showing them
- * @offset: file offset; for the kernel and anonymous memory the address itself
+ * @binary: path of the mapped file as its process sees it, or a name in brackets such as "[kernel]",
+ *	"[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing them
+ * @offset: file offset. For the kernel it is the address. For memory without a file it is the offset
+ *	in the mapping (live) or the address (in a recording)
  * @pc: the address
  * @inode, @device: of the file that was mapped, 0 if unknown; another file may have its path now
  * @process: live: a number that identifies the process even if its PID is reused; else 0
@@ -183,6 +184,7 @@ u32 attributor_find_process(struct attributor *attributor, s32 tid);
  */
 void attributor_apply_event(struct attributor *attributor, const struct task_event *event);
 
+/* A time after all events, for samples without a time. */
 #define ATTRIBUTE_AT_END UINT64_MAX
 
 /**

@@ -10,6 +10,7 @@
 #include "tasks/task-event.h"
 #include "util/siphash.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -200,16 +201,19 @@ static u32 empty_containers_pop(struct attributor *a)
 
 void container_add_process(struct attributor *a, u32 index)
 {
-	a->container[index].living_processes++;
+	/* Processes are created in container 0, which does not count them. */
+	if (index)
+		a->container[index].living_processes++;
 }
 
 void container_remove_process(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 
-	if (c->living_processes)
-		c->living_processes--;
-	if (c->living_processes || !index || index == container_other_index(a))
+	if (!index)
+		return;
+	assert(c->living_processes);
+	if (--c->living_processes || index == container_other_index(a))
 		return;
 	c->emptied_ms = now_ms();
 	if (!c->in_empty_list)
@@ -231,6 +235,7 @@ static void container_evict(struct attributor *a, u32 index)
 {
 	struct container *c = &a->container[index];
 
+	assert(!c->living_processes);
 	container_unhash(a, index);
 	container_drop_names(a, c);
 	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Mappings of the processes that use the least memory are selected first, as map-evict.c evicts them
- * last. Of processes in the same size class (powers of two), exited ones come first, the latest exit
- * before the others: the mappings of a living process can be read from /proc again. A process has
- * all of its mappings selected or none, so that no address is resolved to a wrong file.
+ * Mappings of the processes that use the least memory are selected first, as map-evict.c evicts
+ * them last. Of processes in the same size class (powers of two), exited ones come first, the
+ * latest exit before the others: the mappings of a living process can be read from /proc again.
+ * All mappings of a process are selected or none, so that no address is resolved to a wrong file.
  */
 #include "map-save-selection.h"
 

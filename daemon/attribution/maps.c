@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "maps.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "util/hash.h"
@@ -25,6 +26,8 @@ int map_store_init(struct map_store *store, u64 bytes)
 
 void map_store_deinit(struct map_store *store)
 {
+	/* Each map has returned its memory. */
+	assert(!store->heads || store->memory == (store->mask + 1) * sizeof(struct binary *));
 	free(store->heads);
 	store->heads = NULL;
 }
@@ -170,6 +173,7 @@ static void maps_remove(struct map_store *store, struct maps *maps, u32 i, u32 n
 
 static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 {
+	assert(maps->count < maps->capacity);
 	memmove(&maps->entry[i + 1], &maps->entry[i], (maps->count - i) * sizeof(*maps->entry));
 	maps->entry[i] = *map;
 	maps->count++;
@@ -240,6 +244,7 @@ void maps_copy(struct map_store *store, struct maps *to, const struct maps *from
 {
 	u32 count = from->count;
 
+	assert(!to->count);
 	if (!count)
 		return;
 	if (!maps_reserve(store, to, count)) {

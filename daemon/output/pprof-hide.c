@@ -45,11 +45,11 @@ static bool is_admitted(const struct pprof_hide *f, u32 container)
 {
 	const struct attribute_container *c = attributor_get_container(f->attributor, container);
 	const struct pprof_filter *filter = f->filter;
-	struct container_details facts;
+	struct container_details details;
 	char name[PODS_NAME_SIZE];
 
-	container_details_get(f->attributor, container, &facts);
-	pods_format_name(facts.pod, *c->name ? c->name : "none", name);
+	container_details_get(f->attributor, container, &details);
+	pods_format_name(details.pod, *c->name ? c->name : "none", name);
 	return !matches(filter->deny, name) &&
 	       (!filter->allow || !*filter->allow || matches(filter->allow, name));
 }

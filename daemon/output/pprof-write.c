@@ -410,7 +410,7 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 {
 	const struct attribute_container *c =
 		attributor_get_container(w->pprof->attributor, e->container);
-	struct container_details facts;
+	struct container_details details;
 
 	if (is_others(w, e))
 		return OTHERS;
@@ -420,8 +420,8 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 		return "(other)";
 	if (!e->container || !*c->name)
 		return "-";
-	container_details_get(w->pprof->attributor, e->container, &facts);
-	pods_format_name(facts.pod, c->name, whole);
+	container_details_get(w->pprof->attributor, e->container, &details);
+	pods_format_name(details.pod, c->name, whole);
 	return whole;
 }
 

@@ -59,17 +59,17 @@ static void fill_container(const struct attributor *attributor, u32 index,
 			   struct metrics_container *to)
 {
 	const struct attribute_container *c = attributor_get_container(attributor, index);
-	struct container_details facts;
+	struct container_details details;
 
-	container_details_get(attributor, index, &facts);
-	to->id = facts.id;
-	to->left_ns = facts.empty_ns;
+	container_details_get(attributor, index, &details);
+	to->id = details.id;
+	to->left_ns = details.empty_ns;
 	snprintf(to->name, sizeof(to->name), "%s", c->name);
 	snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
 	snprintf(to->path, sizeof(to->path), "%s", c->path);
-	snprintf(to->name_space, sizeof(to->name_space), "%s", facts.pod->name_space);
-	snprintf(to->pod, sizeof(to->pod), "%s", facts.pod->pod);
-	snprintf(to->pod_container, sizeof(to->pod_container), "%s", facts.pod->container);
+	snprintf(to->name_space, sizeof(to->name_space), "%s", details.pod->name_space);
+	snprintf(to->pod, sizeof(to->pod), "%s", details.pod->pod);
+	snprintf(to->pod_container, sizeof(to->pod_container), "%s", details.pod->container);
 }
 
 int profile_metrics(struct profile *profile, struct attributor *attributor,
