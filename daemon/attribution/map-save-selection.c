@@ -20,7 +20,7 @@ struct candidate {
 	u32 index;
 };
 
-static u64 binary_bytes(const struct binary *b)
+static u64 binary_saved_bytes(const struct binary *b)
 {
 	u64 len = b->path_size - 1U;
 
@@ -28,7 +28,7 @@ static u64 binary_bytes(const struct binary *b)
 	       serialize_size(b->build_id_size) + b->build_id_size + serialize_size(len) + len;
 }
 
-static u64 mapping_bytes(const struct mapping *m)
+static u64 mapping_saved_bytes(const struct mapping *m)
 {
 	return serialize_size(m->start) + serialize_size(m->end - m->start) +
 	       serialize_size(m->offset) + serialize_size(m->binary->number);
@@ -53,9 +53,9 @@ static void selection_add(struct map_selection *selection, struct process *p)
 		if (b->number == UNNUMBERED) {
 			b->number = selection->binaries;
 			selection->binary[selection->binaries++] = b;
-			bytes += binary_bytes(b);
+			bytes += binary_saved_bytes(b);
 		}
-		bytes += mapping_bytes(&p->maps.entry[i]);
+		bytes += mapping_saved_bytes(&p->maps.entry[i]);
 	}
 	p->maps_saved = bytes <= free_bytes;
 	if (p->maps_saved) {
@@ -73,9 +73,9 @@ static u64 size_class(u64 bytes)
 
 static u64 sort_key(const struct process *p, u32 now)
 {
-	u64 after = p->state == PROCESS_DEAD ? now - p->died_ms : UINT32_MAX;
+	u64 dead_ms = p->state == PROCESS_DEAD ? now - p->died_ms : UINT32_MAX;
 
-	return size_class(maps_bytes(&p->maps)) << 32 | after;
+	return size_class(maps_bytes(&p->maps)) << 32 | dead_ms;
 }
 
 static int candidate_compare(const void *a, const void *b)

@@ -202,8 +202,8 @@ bool attributor_has_times(const struct attributor *a)
 }
 
 /*
- * Returns the successor of process @index that is valid at @time_ns, and shortens @span to the
- * times for which it is.
+ * Returns the successor of process @index that is valid at @time_ns, and reduces @span to the times
+ * at which that successor is valid.
  */
 static u32 process_find_successor(struct attributor *a, u32 index, u32 generation, u64 time_ns,
 				  struct attribute_span *span)

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- On folders ------------------------------------------------------------------ */
+/* In plain directories */
 
 static void write_file(const char *root, const char *path, const char *text)
 {
@@ -119,7 +119,7 @@ static void test_path(void **state)
 	assert_string_equal(cgroup_namespace_explain(&space), "");
 }
 
-/* ---- In a namespace of the kernel's ---------------------------------------------- */
+/* In a real cgroup namespace */
 
 /* Move the calling process to @mount/@cgroup. Return: whether it worked. */
 static bool enter_cgroup(const char *mount, const char *cgroup)

@@ -101,7 +101,7 @@ static void test_restart(void **state)
 		assert_row(!strcmp(attributor_get_container(a, index[i])->cgroup, paths[i]));
 		for (s32 k = 0; k < i; k++)
 			assert_row(index[k] != index[i]);
-		/* Two attributors have different numbers for one path. */
+		/* Two attributors have different ids for one path. */
 		assert_row(get_container_id(next, add_process(next, 300 + i, paths[i])) !=
 			   get_container_id(a, index[i]));
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the attributor makes of events as BPF reports them. /proc has never known these tasks, so
- * that all answers come from events.
+ * Events as BPF reports them, applied to an attributor. The tasks do not exist in /proc, so all
+ * results come from events.
  */
 #include "test.h"
 #include "held-clock.h"
@@ -244,7 +244,7 @@ static void test_times(void **state)
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, later - 500000), "two/cc1");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, move - 500000), "one/cc1");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, exec - 500000), "one/sh");
-	/* Before the fork no known process had this number. */
+	/* Before the fork no known process had this PID. */
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, start - 500000), "/?");
 	attributor_free(s.a);
 }
@@ -318,7 +318,7 @@ static void test_thread_executes(void **state)
 	attributor_free(s.a);
 }
 
-/* After a loss the iterator reports for each number the same process, another one, or none. */
+/* After lost events, the BPF iterator reports for each PID the same process, another, or none. */
 static void test_loss(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -359,8 +359,8 @@ static void test_loss(void **state)
 }
 
 /*
- * With cgroup v1 a rename makes all containers be looked up once more. The end of a cgroup removes
- * none, as no process is in it.
+ * After the rename of a cgroup of version 1, every process is looked up again. The removal of a
+ * cgroup causes no lookup, because no process is in it.
  */
 static void test_unnumbered(void **state)
 {
@@ -384,7 +384,7 @@ static void test_unnumbered(void **state)
 	attributor_free(s.a);
 }
 
-/* The table has no entry for both: a process that moves keeps the container that it had. */
+/* If the table is full, a process that moves reuses its own entry. */
 static void test_full_moves(void **state)
 {
 	struct story s = story_new(2, 0);
@@ -399,8 +399,8 @@ static void test_full_moves(void **state)
 }
 
 /*
- * The former process of a number is unknown once its entry is reused. Above all it is not the
- * parent.
+ * If the entry of the former process of a PID is reused, samples of that process are unattributed.
+ * Above all they do not belong to the process that now has the entry.
  */
 static void test_full_before(void **state)
 {
@@ -452,10 +452,7 @@ static struct story story_restored(const struct story *s, u32 processes)
 	return restored;
 }
 
-/*
- * After a restart a number belongs to the same processes at the same times, in any order of
- * entries.
- */
+/* After a restart a PID belongs to the same processes at the same times, in any order of entries. */
 static void test_restored(void **state)
 {
 	/* Entries are reused: living processes come before dead ones. */
@@ -492,7 +489,7 @@ static void test_restored(void **state)
 	attributor_free(restored.a);
 }
 
-/* Returns the number of living entries that have @pid. */
+/* Returns how many living entries have @pid. */
 static u32 count_living(const struct story *s, s32 pid)
 {
 	u32 count = 0;
