@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arbiter: which ring uses the SPU of a CPU. See "Several sessions on one
- * SPU" in Documentation/explanation/rings.md.
+ * The arbiter decides which ring uses the SPU of a CPU. See "Several sessions on one SPU" in
+ * Documentation/explanation/rings.md.
  *
- * Invariant: the SPU of a CPU holds registers of no other ring than host->ring. Where that
- * changes, the ring before is parked and its registers are saved first.
+ * Invariant: the SPU of a CPU only ever contains registers of host->ring. Before host->ring
+ * changes, the former ring is parked and its registers are saved.
  */
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -28,14 +28,16 @@ struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
 						    struct speprof_cgroup_map *map)
 {
 	hlist_add_head(&ring->cpu_link, &host->rings);
-	/* No other session is started on the CPU of one that samples the whole machine. */
+	/*
+	 * A session that samples the whole machine shares its CPUs with no other started session.
+	 */
 	WARN_ON_ONCE(!map && host->ring);
 	if (!map)
 		host->ring = ring;
 	return speprof_arbiter_swap_map(host, map);
 }
 
-bool speprof_arbiter_serves(const struct speprof_cpu *host, const struct speprof_ring *ring)
+bool speprof_arbiter_can_sample(const struct speprof_cpu *host, const struct speprof_ring *ring)
 {
 	return host->backend == ring->config.backend;
 }
@@ -47,7 +49,7 @@ struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 	hlist_del_init(&ring->cpu_link);
 	if (host->ring == ring)
 		host->ring = NULL;
-	if (!host->map || speprof_cgroup_map_forget_ring(host->map, ring))
+	if (!host->map || speprof_cgroup_map_remove_ring(host->map, ring))
 		return NULL;
 	return speprof_arbiter_swap_map(host, NULL);
 }
@@ -62,9 +64,7 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 
 	if (last && last != owner)
 		speprof_ring_park(last);
-	/*
-	 * The parked ring's registers stay in the SPU, as most often the same ring is next again.
-	 */
+	/* Leave the registers of a parked ring in the SPU: usually the same ring is next. */
 	if (!owner)
 		return;
 	if (last != owner) {
@@ -100,9 +100,9 @@ void speprof_arbiter_online(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
-	/* A ring that was made for a backend that was removed stays OFFLINE. */
+	/* A ring of another backend, which was removed, stays OFFLINE. */
 	hlist_for_each_entry(ring, &host->rings, cpu_link)
-		if (speprof_arbiter_serves(host, ring))
+		if (speprof_arbiter_can_sample(host, ring))
 			speprof_ring_online(ring);
 	speprof_arbiter_reevaluate(host);
 }
@@ -136,9 +136,9 @@ static void reevaluate_here(void *unused)
 }
 
 /*
- * A thread that is on no runqueue does not run: the switch to it will look up its cgroup.
- * Interrupts are off here (trace_cgroup_path_lock), which allows asynchronous calls of single CPUs
- * only.
+ * Let the CPU of a running thread look up the cgroup again. For a thread on no runqueue, the next
+ * switch to it does. Interrupts are off here (trace_cgroup_path_lock), so only an asynchronous call
+ * of a single CPU is permitted.
  */
 static void arbiter_kick_cpu_of(const struct task_struct *thread)
 {

@@ -2,7 +2,7 @@
 /*
  * The arbiter decides which ring uses the SPU of a CPU. That is the ring of the one session that
  * samples the whole machine. If sessions of cgroups are started instead, the arbiter hands the SPU
- * over at each context switch, to the session whose cgroups the next task belongs to.
+ * over at each context switch, to the session that samples the cgroup of the next task.
  */
 #ifndef SPEPROF_ARBITER_H
 #define SPEPROF_ARBITER_H
@@ -35,57 +35,58 @@ void speprof_arbiter_deinit(void);
 void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgroup);
 
 /*
- * The functions below run on the CPU with interrupts off. While the CPU is down, those without
- * a remark run on any CPU, with interrupts off, under speprof_control and cpus_read_lock().
+ * The functions below run on the CPU with interrupts off. While that CPU is down, those without a
+ * Context line may run on any other CPU, with interrupts off, under speprof_control and
+ * cpus_read_lock().
  */
 
 /**
  * speprof_arbiter_add_ring() - add the ring of a session that starts
  * @host: the CPU
  * @ring: the ring, IDLE; the caller starts it, and then reevaluates
- * @map: from cgroups to rings, with this one; NULL: the ring has the SPU for itself
+ * @map: the new map of the CPU, which contains @ring; NULL: the session samples the whole machine
  *
- * Return: the map before; the caller frees it.
+ * Return: the former map, which the caller frees.
  */
 struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
 						    struct speprof_ring *ring,
 						    struct speprof_cgroup_map *map);
 
 /**
- * speprof_arbiter_serves() - whether the CPU is up, with the backend that @ring was made for
+ * speprof_arbiter_can_sample() - check whether the CPU is up and has the backend of a ring
  * @host: the CPU
  * @ring: one of its rings
  */
-bool speprof_arbiter_serves(const struct speprof_cpu *host, const struct speprof_ring *ring);
+bool speprof_arbiter_can_sample(const struct speprof_cpu *host, const struct speprof_ring *ring);
 
 /**
  * speprof_arbiter_remove_ring() - remove the ring of a session that stops
  * @host: the CPU
  * @ring: the ring, which was stopped: IDLE; the caller reevaluates
  *
- * Return: the map, if it was for this ring alone: the caller frees it. Otherwise NULL.
+ * Return: the map if it contains no other ring, for the caller to free; otherwise NULL.
  */
 struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 						       struct speprof_ring *ring);
 
 /**
- * speprof_arbiter_swap_map() - use other cgroups from here on
+ * speprof_arbiter_swap_map() - replace the map of a CPU
  * @host: the CPU
- * @map: from cgroups to rings, or NULL; the caller reevaluates
+ * @map: from cgroups to rings, or NULL; the caller reevaluates afterwards
  *
- * Return: the map before; the caller frees it.
+ * Return: the former map, which the caller frees.
  */
 struct speprof_cgroup_map *speprof_arbiter_swap_map(struct speprof_cpu *host,
 						    struct speprof_cgroup_map *map);
 
 /**
- * speprof_arbiter_reevaluate() - give the SPU to the session of the task that runs
- * @host: this CPU, or one that is down, for which nothing happens
+ * speprof_arbiter_reevaluate() - give the SPU to the ring of the current task
+ * @host: this CPU; does nothing for a CPU that is down
  */
 void speprof_arbiter_reevaluate(struct speprof_cpu *host);
 
 /**
- * speprof_arbiter_sched_switch() - give the SPU to the session of the task that runs next
+ * speprof_arbiter_sched_switch() - give the SPU to the ring of the task that runs next
  * @next: the task
  *
  * Context: on the CPU alone, in the tracepoint sched_switch: under the runqueue lock, interrupts
@@ -94,13 +95,13 @@ void speprof_arbiter_reevaluate(struct speprof_cpu *host);
 void speprof_arbiter_sched_switch(struct task_struct *next);
 
 /**
- * speprof_arbiter_online() - the CPU came online: start the rings that its backend serves
+ * speprof_arbiter_online() - start the rings of the CPU, which came online
  * @host: this CPU
  */
 void speprof_arbiter_online(struct speprof_cpu *host);
 
 /**
- * speprof_arbiter_offline() - the CPU goes offline: stop its rings
+ * speprof_arbiter_offline() - stop the rings of the CPU, which goes offline
  * @host: this CPU
  */
 void speprof_arbiter_offline(struct speprof_cpu *host);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A backend: registers, barriers and the interrupt of an SPU. There are two: the hardware
- * (spu_hw.c) and the emulated SPU (emu/).
+ * A backend provides the registers, barriers and interrupts of SPUs. There are two: the hardware
+ * (spu_hw.c), and the emulated SPU (emu/).
  */
 #ifndef SPEPROF_BACKEND_H
 #define SPEPROF_BACKEND_H
@@ -14,25 +14,25 @@
 
 /**
  * struct speprof_backend - the SPUs of a set of CPUs
- * @owner: its module, which cannot be unloaded while a session exists
+ * @owner: the module of the backend, which each session pins
  * @name: for messages
  * @id: SPEPROF_BACKEND_*
  * @cpus: CPUs that have an SPU; speprof_backend_add_cpus() and _remove_cpus() announce changes
  * @attach: called when a CPU comes online, before any register is accessed. Returns NULL, or a
- *	static sentence that says why the SPU cannot be used. May be NULL
+ *	static sentence that explains why the SPU cannot be used. May be NULL
  * @detach: called last when a CPU goes offline, or if its SPU cannot be used. May be NULL
  * @read: reads a register, as MRS does
  * @write: writes a register, as MSR does
  * @synchronize: a Context synchronization event: earlier register writes are in effect on return
  * @drain: called after PMSCR = 0 and @synchronize: psb csync; dsb; isb. On return the records of
  *	all sampled operations are written, and memory, PMBPTR and PMBSR show it
- * @ticks: the count that Timestamp packets carry; may be called from an NMI
- * @records: records written on this CPU since boot; NULL if the SPU cannot count them
+ * @ticks: reads the counter of Timestamp packets; may be called from an NMI
+ * @records: reads the number of records written on this CPU since boot; NULL: not supported
  * @tick_hz: rate of @ticks
- * @interval_min: least interval, in operations, beside that of PMSIDR.Interval
+ * @interval_min: minimum interval, in operations, in addition to that of PMSIDR.Interval
  * @disables_parked_buffer: PMBLIMITR.E must be 0 while a ring is PARKED
  *
- * Every call is made on the CPU whose SPU it is about, with interrupts off, also from within
+ * Each callback runs on the CPU of the SPU, with interrupts off, also from within
  * speprof_interrupt(). No register is written before speprof_backend_register() or after
  * speprof_backend_unregister(). When a CPU goes offline its PMSCR and PMBLIMITR are 0.
  */
@@ -56,7 +56,7 @@ struct speprof_backend {
 
 /**
  * speprof_backend_register() - offer SPUs to sessions; probes each online CPU of @backend->cpus
- * @backend: stays the caller's, and must stay as it is until it is unregistered
+ * @backend: owned by the caller; must not change until it is unregistered
  *
  * Context: may sleep; takes speprof_control.
  * Return: 0; -EBUSY if another backend is registered; -ENODEV if CPUs are online but none of them
@@ -68,8 +68,8 @@ int speprof_backend_register(const struct speprof_backend *backend);
  * speprof_backend_unregister() - withdraw all SPUs
  * @backend: the registered backend
  *
- * Rings that were made for it stay OFFLINE, also while another backend is registered. They go on
- * when this one is registered again.
+ * Rings of the backend go OFFLINE. They sample again when it is registered again, but never with
+ * another backend.
  *
  * Context: may sleep; takes speprof_control.
  */
@@ -77,7 +77,7 @@ void speprof_backend_unregister(const struct speprof_backend *backend);
 
 /**
  * speprof_backend_add_cpus() - probe CPUs that were added to the registered backend
- * @cpus: they are in backend->cpus already; those that are offline are probed when they come online
+ * @cpus: CPUs that are in backend->cpus already; offline ones are probed when they come online
  *
  * Context: may sleep; takes speprof_control.
  */
@@ -85,7 +85,7 @@ void speprof_backend_add_cpus(const struct cpumask *cpus);
 
 /**
  * speprof_backend_remove_cpus() - stop using the SPUs of CPUs; their rings go OFFLINE
- * @cpus: they are in backend->cpus no longer
+ * @cpus: CPUs that are no longer in backend->cpus
  *
  * Context: may sleep; takes speprof_control.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps from cgroups to rings. One is looked up at each context switch.
+ * Maps from cgroups to rings. Each context switch does one lookup.
  */
 #include <linux/cgroup.h>
 #include <linux/hash.h>
@@ -10,12 +10,12 @@
 
 #include "cgroups.h"
 
-/* log2 of the cgroups whose ring is cached, so that most switches search no ancestor. */
+/* log2 of the cached lookups: with a hit, a switch searches no ancestor. */
 #define CACHE_BITS 4
 
 /*
  * struct slot - a slot of the hash table or of the cache
- * @id: ID of a cgroup, which the kernel never uses again; 0: the slot is free
+ * @id: ID of a cgroup, which the kernel never reuses; 0: the slot is free
  * @ring: NULL: no session samples the cgroup
  */
 struct slot {
@@ -25,9 +25,9 @@ struct slot {
 
 /*
  * struct speprof_cgroup_map - a hash table with open addressing, at most half full
- * @cache: by the hash of a cgroup's ID: the result of its last lookup
- * @top: the lowest level of a cgroup in the table; its ancestors need no lookup
- * @bits: log2 of the slots
+ * @cache: results of recent lookups, by the hash of the cgroup's ID
+ * @top: the lowest level of a cgroup in the table; no lookup goes above it
+ * @bits: log2 of the number of slots
  * @slots: the table
  */
 struct speprof_cgroup_map {
@@ -113,16 +113,16 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	return cached->ring;
 }
 
-bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
+bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
-	bool left = false;
+	bool has_ring = false;
 	unsigned long n;
 
 	for (n = 0; n < 1UL << map->bits; n++) {
 		if (map->slots[n].ring == ring)
 			map->slots[n].ring = NULL;
-		left |= map->slots[n].ring != NULL;
+		has_ring |= map->slots[n].ring != NULL;
 	}
 	memset(map->cache, 0, sizeof(map->cache));
-	return left;
+	return has_ring;
 }

@@ -40,8 +40,8 @@ static bool set_has(const struct speprof_cgroup_set *set, const struct cgroup *c
 }
 
 /*
- * The cgroup of a directory's descriptor, with a reference. cgroup_get_from_fd() returns EBADF both
- * for a bad descriptor and for one that is no cgroup's.
+ * Get the cgroup of a directory, with a reference. cgroup_get_from_fd() returns EBADF both for an
+ * invalid descriptor and for a file that is no cgroup.
  */
 static struct cgroup *cgroup_from_fd(s32 fd)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints of the kernel: context switches, and cgroups that change. They are used while a
- * session of cgroups exists.
+ * Probes on the kernel's tracepoints for context switches and changes of cgroups. They are
+ * registered while a session of cgroups exists.
  */
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -35,8 +35,8 @@ static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev
 }
 
 /*
- * Called under cgroup_mutex, after the move. The arbiter would look up the cgroup of a thread that
- * is running only at its next context switch.
+ * Called under cgroup_mutex, after the move. Without this call the arbiter would notice the new
+ * cgroup of a running thread only at its next context switch.
  */
 static void on_attach_task(void *unused, struct cgroup *to, const char *path,
 			   struct task_struct *task, bool threadgroup)
@@ -51,10 +51,10 @@ static void on_rmdir(void *unused, struct cgroup *cgroup, const char *path)
 }
 
 /*
- * struct hook - a tracepoint, which is not exported and so is found by its name
- * @name: its name
- * @probe: what it calls
- * @point: the tracepoint; NULL if the kernel has none of that name
+ * struct hook - a tracepoint that the kernel does not export, so that it must be found by name
+ * @name: name of the tracepoint
+ * @probe: the function that it calls
+ * @point: the tracepoint; NULL if the kernel does not have it
  */
 struct hook {
 	const char *name;
@@ -74,7 +74,7 @@ static void hook_find(struct tracepoint *point, void *unused)
 {
 	size_t i;
 
-	/* These do not compile if the parameters of a probe differ from its tracepoint's. */
+	/* Compile-time check of the parameters of the probes. */
 	check_trace_callback_type_sched_switch(on_sched_switch);
 	check_trace_callback_type_cgroup_attach_task(on_attach_task);
 	check_trace_callback_type_cgroup_rmdir(on_rmdir);
@@ -108,7 +108,7 @@ static int hooks_register(void)
 }
 
 /*
- * Probes stay registered for a while after the last session. Otherwise every short session would
+ * Probes stay registered for a minute after the last session. Otherwise each short session would
  * patch the scheduler's code on all CPUs twice. Without a map a probe does nothing.
  */
 #define UNHOOK_SECONDS 60
@@ -159,7 +159,7 @@ void speprof_cgroups_deinit(void)
 	cancel_delayed_work_sync(&unhook_work);
 	if (hooked)
 		hooks_unregister(ARRAY_SIZE(hooks));
-	/* Wait for probes that still run, and then for the work that they queued. */
+	/* Wait for running probes first: they may queue the work. */
 	tracepoint_synchronize_unregister();
 	cancel_work_sync(&prune_work);
 }

@@ -15,13 +15,13 @@ struct cgroup;
 struct speprof_ring;
 struct task_struct;
 
-/* Removes dead cgroups from all sets; runs when some cgroup was removed, and may sleep. */
+/* Removes dead cgroups from all sets. Called after a cgroup was removed; may sleep. */
 typedef void (*speprof_cgroups_prune_fn)(void);
 
 /**
  * struct speprof_cgroup_set - distinct cgroups of the default hierarchy, with their descendants
- * @count: how many
- * @members: a reference is held on each
+ * @count: entries of @members
+ * @members: the cgroups, with a reference on each
  */
 struct speprof_cgroup_set {
 	u32 count;
@@ -39,9 +39,9 @@ struct speprof_cgroup_map;
 /* ---- Sets --------------------------------------------------------------------- */
 
 /**
- * speprof_cgroup_set_from_fds() - make a set of the cgroups whose directories are open
- * @fds: descriptors of the caller's
- * @count: how many; 0 makes an empty set
+ * speprof_cgroup_set_from_fds() - create a set from descriptors of cgroup directories
+ * @fds: descriptors of the calling process
+ * @count: entries of @fds; 0 creates an empty set
  *
  * Context: may sleep.
  * Return: the set, or an ERR_PTR: -EBADF: no descriptor; -ENOTDIR: not of a cgroup; -ENODEV: the
@@ -50,14 +50,14 @@ struct speprof_cgroup_map;
 struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count);
 
 /**
- * speprof_cgroup_set_change() - make a new set out of two
- * @set: the set before; stays as it is
+ * speprof_cgroup_set_change() - combine two sets into a new one
+ * @set: the former set; not changed
  * @op: SPEPROF_CGROUPS_ADD, _REMOVE or _REPLACE
- * @by: what is added to @set, removed from it, or replaces it; stays as it is
+ * @by: the cgroups to add to @set, to remove from it, or to replace it by; not changed
  *
  * Context: may sleep.
- * Return: the new set, or an ERR_PTR: -EEXIST: a cgroup to add is there; -ENOENT: a cgroup to
- * remove is not there; -ENOSPC: more than SPEPROF_CGROUPS_MAX; -ENOMEM.
+ * Return: the new set, or an ERR_PTR: -EEXIST: a cgroup to add is in @set; -ENOENT: a cgroup to
+ * remove is not in @set; -ENOSPC: more than SPEPROF_CGROUPS_MAX; -ENOMEM.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup_set *set, u32 op,
 						     const struct speprof_cgroup_set *by);
@@ -69,7 +69,7 @@ struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup
 void speprof_cgroup_set_free(struct speprof_cgroup_set *set);
 
 /**
- * speprof_cgroup_sets_overlap() - whether one task could belong to both sets
+ * speprof_cgroup_sets_overlap() - check whether one task could belong to both sets
  * @a: a set
  * @b: another
  */
@@ -77,7 +77,7 @@ bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
 				 const struct speprof_cgroup_set *b);
 
 /**
- * speprof_cgroup_set_remove_dead() - remove one cgroup whose directory was removed
+ * speprof_cgroup_set_remove_dead() - remove one deleted cgroup from a set
  * @set: the set
  *
  * Return: its ID; 0 if there is none.
@@ -88,7 +88,7 @@ u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set);
 
 /**
  * speprof_cgroup_map_new() - allocate an empty map
- * @count: how many cgroups may be added
+ * @count: maximum number of cgroups in the map
  * @node: NUMA node
  *
  * Context: may sleep.
@@ -123,30 +123,30 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task);
 
 /**
- * speprof_cgroup_map_forget_ring() - unmap all cgroups of a ring; their ancestors' rings count
- * instead
+ * speprof_cgroup_map_remove_ring() - remove a ring from a map; its cgroups then belong to the
+ * rings of their ancestors
  * @map: the map
  * @ring: the ring
  *
  * Context: on the CPU, interrupts off.
- * Return: whether the map has any other ring.
+ * Return: true if the map has another ring.
  */
-bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map,
+bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map,
 				    const struct speprof_ring *ring);
 
 /* ---- Tracepoints -------------------------------------------------------------- */
 
 /**
- * speprof_cgroups_init() - find the tracepoints; before the first session
- * @prune: run by a workqueue after any cgroup was removed
+ * speprof_cgroups_init() - find the tracepoints; called before the first session
+ * @prune: called by a workqueue after any cgroup was removed
  */
 void speprof_cgroups_init(speprof_cgroups_prune_fn prune);
 
-/** speprof_cgroups_deinit() - unregister from the tracepoints; may sleep. No session is left */
+/** speprof_cgroups_deinit() - unregister from the tracepoints; may sleep. No session exists */
 void speprof_cgroups_deinit(void);
 
 /**
- * speprof_cgroups_watch_get() - call the arbiter at context switches from here on; counted
+ * speprof_cgroups_watch_get() - let context switches call the arbiter; reference counted
  *
  * Context: may sleep; under speprof_control.
  * Return: 0; -EOPNOTSUPP if the kernel lacks a tracepoint; an error of tracepoint_probe_register().
@@ -195,7 +195,7 @@ static inline struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup
 	return NULL;
 }
 
-static inline bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map,
+static inline bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map,
 						  const struct speprof_ring *ring)
 {
 	return false;

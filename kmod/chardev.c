@@ -57,10 +57,10 @@ union argument {
 };
 
 /**
- * struct call - an ioctl that is being executed
+ * struct call - an ioctl in execution
  * @object: the session or the ring handle of the descriptor; NULL for the device
- * @argument: copied from userspace before, and to userspace afterwards
- * @file: the file of a new descriptor, which is installed last
+ * @argument: copied from userspace before the ioctl, and back to userspace after it
+ * @file: the file of a new descriptor; installed last, because that cannot be undone
  */
 struct call {
 	void *object;
@@ -68,7 +68,7 @@ struct call {
 	struct file *file;
 };
 
-/* What the argument of an ioctl is. */
+/* The kind of argument that an ioctl has. */
 enum shape {
 	SHAPE_NONE,	/* 0 */
 	SHAPE_FIXED,	/* a structure of exactly this size, read only */
@@ -79,23 +79,23 @@ enum shape {
 /*
  * struct command - an ioctl
  * @number: SPEPROF_*
- * @shape: what its argument is
- * @size: size of the structure as this module knows it
- * @first: size of the structure's first version
- * @run: executes it; returns 0 or a negative errno
+ * @shape: kind of its argument
+ * @size: size of the structure in this version of the ABI
+ * @size_min: size of the structure in its first version
+ * @run: executes the ioctl; returns 0 or a negative errno
  * @undo: undoes @run if the result cannot be copied to userspace; may be NULL
  */
 struct command {
 	unsigned int number;
 	enum shape shape;
 	u32 size;
-	u32 first;
+	u32 size_min;
 	int (*run)(struct call *call);
 	void (*undo)(struct call *call);
 };
 
-static int argument_get(const struct command *command, void __user *from, union argument *to,
-			u32 *ret_size)
+static int argument_copy_in(const struct command *command, void __user *from, union argument *to,
+			    u32 *ret_size)
 {
 	u32 size;
 
@@ -106,7 +106,7 @@ static int argument_get(const struct command *command, void __user *from, union 
 
 	if (get_user(size, (u32 __user *)from))
 		return -EFAULT;
-	if (size < command->first)
+	if (size < command->size_min)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
@@ -115,10 +115,10 @@ static int argument_get(const struct command *command, void __user *from, union 
 }
 
 /*
- * Copy the structure back. A caller with a larger structure gets zeroes at its end, and our size.
+ * Copy the structure back with the size of this ABI. The end of a larger structure is zeroed.
  */
-static int argument_put(const struct command *command, void __user *to, union argument *from,
-			u32 size)
+static int argument_copy_out(const struct command *command, void __user *to, union argument *from,
+			     u32 size)
 {
 	u32 common = min(size, command->size);
 
@@ -135,13 +135,13 @@ static int call_run(const struct command *command, struct call *call, void __use
 	u32 size = 0;
 	int ret, fd;
 
-	ret = argument_get(command, argument, &call->argument, &size);
+	ret = argument_copy_in(command, argument, &call->argument, &size);
 	if (ret)
 		return ret;
 	ret = command->run(call);
 	if (ret)
 		return ret;
-	ret = argument_put(command, argument, &call->argument, size);
+	ret = argument_copy_out(command, argument, &call->argument, size);
 	if (ret && command->undo)
 		command->undo(call);
 	if (!call->file)
@@ -171,12 +171,12 @@ static long commands_run(const struct command *commands, size_t count, void *obj
 #define COMMAND(num, shp, type, last, fn)                                         \
 	{                                                                         \
 		.number = (num), .shape = (shp), .size = sizeof(struct type),     \
-		.first = offsetofend(struct type, last), .run = (fn)              \
+		.size_min = offsetofend(struct type, last), .run = (fn)           \
 	}
 
 /* ---- Ring descriptors ------------------------------------------------------- */
 
-/* A descriptor of a ring: the ring, and the session on which it holds a reference. */
+/* The private data of a ring descriptor. It holds a reference on the session. */
 struct ring_handle {
 	struct speprof_session *session;
 	struct speprof_ring *ring;
@@ -241,7 +241,7 @@ static const struct command ring_commands[] = {
 		.number = SPEPROF_RING_SNAPSHOT,
 		.shape = SHAPE_OUT,
 		.size = sizeof(struct speprof_snapshot),
-		.first = offsetofend(struct speprof_snapshot, time_ns),
+		.size_min = offsetofend(struct speprof_snapshot, time_ns),
 		.run = ring_run_snapshot,
 		.undo = ring_undo_snapshot,
 	},
@@ -254,7 +254,7 @@ static long ring_ioctl(struct file *file, unsigned int number, unsigned long arg
 			    argument);
 }
 
-/* Commands that may sleep are left to io_uring's worker threads (EAGAIN). */
+/* For commands that may sleep, EAGAIN makes io_uring call again from a worker thread. */
 static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	struct ring_handle *handle = cmd->file->private_data;
@@ -392,7 +392,7 @@ static int session_run_ring_open(struct call *call)
 	return 0;
 }
 
-static struct speprof_cgroup_set *cgroups_get(u64 address, u32 count)
+static struct speprof_cgroup_set *cgroups_copy_in(u64 address, u32 count)
 {
 	struct speprof_cgroup_set *set;
 	s32 *fds;
@@ -418,7 +418,7 @@ static int session_run_cgroups(struct call *call)
 	if (cgroups->op < SPEPROF_CGROUPS_ADD || cgroups->op > SPEPROF_CGROUPS_REPLACE ||
 	    cgroups->reserved)
 		return -EINVAL;
-	set = cgroups_get(cgroups->fds, cgroups->count);
+	set = cgroups_copy_in(cgroups->fds, cgroups->count);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
 	ret = speprof_session_change_cgroups(call->object, cgroups->op, set);
@@ -446,7 +446,7 @@ static long session_ioctl(struct file *file, unsigned int number, unsigned long 
 			    number, argument);
 }
 
-/* All of these may sleep. */
+/* All commands may sleep: EAGAIN makes io_uring call again from a worker thread. */
 static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	/* Userspace may change the payload at any time: read it once. */
@@ -556,7 +556,7 @@ static int cpus_check(const u8 *bits, u32 size, struct cpumask *ret_cpus)
 	return cpumask_empty(ret_cpus) ? -EINVAL : 0;
 }
 
-static int cpus_get(const struct speprof_session_config *config, struct cpumask *ret_cpus)
+static int cpus_copy_in(const struct speprof_session_config *config, struct cpumask *ret_cpus)
 {
 	u8 *bits;
 	int ret;
@@ -580,7 +580,7 @@ static struct speprof_session *session_open(const struct speprof_session_config 
 	struct speprof_cgroup_set *set = NULL;
 
 	if (config->flags & SPEPROF_SESSION_OF_CGROUPS) {
-		set = cgroups_get(config->cgroups, config->cgroups_count);
+		set = cgroups_copy_in(config->cgroups, config->cgroups_count);
 		if (IS_ERR(set))
 			return ERR_CAST(set);
 	}
@@ -604,7 +604,7 @@ static int device_run_session_new(struct call *call)
 		return ret;
 	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
-	ret = cpus_get(config, cpus);
+	ret = cpus_copy_in(config, cpus);
 	if (ret)
 		goto out;
 	session = session_open(config, cpus);

@@ -8,15 +8,13 @@
 /**
  * speprof_chardev_init() - register the device
  *
- * The last step of the module's init that may fail: the device may be opened at once.
+ * Must be the last step of the module's init, because userspace may open the device at once.
  *
- * Return: 0, or a negative errno: then the device was never registered.
+ * Return: 0, or a negative errno: then the device was never visible.
  */
 int speprof_chardev_init(void);
 
-/**
- * speprof_chardev_deinit() - unregister the device. The module's use count says that none is open
- */
+/** speprof_chardev_deinit() - unregister the device, which the use count proves to be closed */
 void speprof_chardev_deinit(void);
 
 #endif

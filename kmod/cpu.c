@@ -20,16 +20,17 @@ DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 DEFINE_MUTEX(speprof_control);
 
 /*
- * All three change under speprof_control. The hotplug callbacks read them without it: they run only
- * between register and unregister, and @suspending changes before cpus_read_lock(). While it is
- * true no CPU uses its SPU.
+ * All three change under speprof_control. The hotplug callbacks read them without it, because they
+ * run only between register and unregister, and @suspending changes before cpus_read_lock(). While
+ * @suspending is true, no CPU uses its SPU.
  */
-static const struct speprof_backend *the_backend;
+static const struct speprof_backend *registered_backend;
 static int hotplug_state;
 static bool suspending;
 
 /*
- * The least interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the largest.
+ * The minimum interval of PMSIDR_EL1.Interval, in operations. A reserved value counts as the
+ * largest.
  */
 static u64 interval_floor(u64 pmsidr)
 {
@@ -41,7 +42,7 @@ static u64 interval_floor(u64 pmsidr)
 	return floors[code];
 }
 
-/* Read what the SPU can do. On the CPU, interrupts off; nothing is sampled. */
+/* Read the features of the SPU. On the CPU, interrupts off; nothing is sampled. */
 static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
 {
 	u64 pmsidr = backend->read(SPE_REG_PMSIDR);
@@ -67,8 +68,8 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->backend = backend->id;
 }
 
-/* Why the SPU cannot be used; NULL if it can. */
-static const char *cpu_refusal(const struct speprof_cpu_info *info)
+/* Return why the SPU cannot be used; NULL if it can. */
+static const char *cpu_check_spu(const struct speprof_cpu_info *info)
 {
 	if (!info->pmsver)
 		return "ID_AA64DFR0_EL1.PMSVer is 0: the CPU has no SPU";
@@ -79,8 +80,8 @@ static const char *cpu_refusal(const struct speprof_cpu_info *info)
 	return NULL;
 }
 
-/* Stop the SPU, whatever it was programmed to do. On the CPU, interrupts off. */
-static void cpu_silence(const struct speprof_backend *backend)
+/* Stop the SPU from any state. On the CPU, interrupts off. */
+static void cpu_stop_spu(const struct speprof_backend *backend)
 {
 	backend->write(SPE_REG_PMSCR, 0);
 	backend->synchronize();
@@ -91,22 +92,22 @@ static void cpu_silence(const struct speprof_backend *backend)
 }
 
 /* Begin to use the SPU of this CPU. Returns NULL, or why it cannot be used. */
-static const char *cpu_take(struct speprof_cpu *self, struct speprof_cpu_info *info)
+static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_info *info)
 {
-	const char *why = the_backend->attach ? the_backend->attach() : NULL;
+	const char *reason = registered_backend->attach ? registered_backend->attach() : NULL;
 
-	if (why)
-		return why;
-	cpu_silence(the_backend);
-	cpu_probe(the_backend, info);
-	why = cpu_refusal(info);
-	if (why) {
-		if (the_backend->detach)
-			the_backend->detach();
-		return why;
+	if (reason)
+		return reason;
+	cpu_stop_spu(registered_backend);
+	cpu_probe(registered_backend, info);
+	reason = cpu_check_spu(info);
+	if (reason) {
+		if (registered_backend->detach)
+			registered_backend->detach();
+		return reason;
 	}
 	self->info = *info;
-	self->backend = the_backend;
+	self->backend = registered_backend;
 	speprof_arbiter_online(self);
 	return NULL;
 }
@@ -116,14 +117,14 @@ static void cpu_up_here(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = smp_processor_id() };
-	const char *why;
+	const char *reason;
 
-	if (self->backend || suspending || !cpumask_test_cpu(info.cpu, the_backend->cpus))
+	if (self->backend || suspending || !cpumask_test_cpu(info.cpu, registered_backend->cpus))
 		return;
-	why = cpu_take(self, &info);
-	if (why)
+	reason = cpu_attach_spu(self, &info);
+	if (reason)
 		pr_warn("CPU %u: SPU refused (PMSIDR %#llx, PMBIDR %#llx): %s\n", info.cpu,
-			info.pmsidr, info.pmbidr, why);
+			info.pmsidr, info.pmbidr, reason);
 }
 
 /* On the CPU, interrupts off. */
@@ -135,8 +136,8 @@ static void cpu_down_here(void *unused)
 		return;
 	speprof_arbiter_offline(self);
 	self->backend = NULL;
-	if (the_backend->detach)
-		the_backend->detach();
+	if (registered_backend->detach)
+		registered_backend->detach();
 }
 
 static int cpu_online_callback(unsigned int cpu)
@@ -183,17 +184,18 @@ static void cpus_set_suspending(bool now)
 {
 	mutex_lock(&speprof_control);
 	suspending = now;
-	if (the_backend) {
+	if (registered_backend) {
 		cpus_read_lock();
-		on_each_cpu_mask(the_backend->cpus, now ? cpu_down_here : cpu_up_here, NULL, true);
+		on_each_cpu_mask(registered_backend->cpus, now ? cpu_down_here : cpu_up_here, NULL,
+				 true);
 		cpus_read_unlock();
 	}
 	mutex_unlock(&speprof_control);
 }
 
 /*
- * Close all windows before a suspend. CLOCK_MONOTONIC stops then, while the count of Timestamp
- * packets may go on: later records of a window that stays open would get times in the future.
+ * Close all windows before a suspend. CLOCK_MONOTONIC stops during a suspend, but the counter of
+ * Timestamp packets may continue: later records of an open window would get times in the future.
  */
 static int cpus_pm_notify(struct notifier_block *block, unsigned long action, void *data)
 {
@@ -229,8 +231,8 @@ void speprof_cpus_deinit(void)
 
 /* ---- Backends ------------------------------------------------------------ */
 
-/* Whether no online CPU of the backend could use its SPU. False if all of them are offline. */
-static bool backend_has_no_cpu(const struct speprof_backend *backend)
+/* Check for a backend with online CPUs of which none can use its SPU. */
+static bool backend_is_unusable(const struct speprof_backend *backend)
 {
 	bool unused = false;
 	unsigned int cpu;
@@ -250,20 +252,20 @@ int speprof_backend_register(const struct speprof_backend *backend)
 	int ret = -EBUSY;
 
 	mutex_lock(&speprof_control);
-	if (the_backend)
+	if (registered_backend)
 		goto out;
-	the_backend = backend;
+	registered_backend = backend;
 	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "speprof:online", cpu_online_callback,
 				cpu_offline_callback);
 	if (ret < 0) {
-		the_backend = NULL;
+		registered_backend = NULL;
 		goto out;
 	}
 	hotplug_state = ret;
 	ret = 0;
-	if (!suspending && backend_has_no_cpu(backend)) {
+	if (!suspending && backend_is_unusable(backend)) {
 		cpuhp_remove_state(hotplug_state);
-		the_backend = NULL;
+		registered_backend = NULL;
 		ret = -ENODEV;
 		goto out;
 	}
@@ -279,11 +281,11 @@ void speprof_backend_unregister(const struct speprof_backend *backend)
 	unsigned int cpu;
 
 	mutex_lock(&speprof_control);
-	if (!WARN_ON(the_backend != backend)) {
+	if (!WARN_ON(registered_backend != backend)) {
 		cpuhp_remove_state(hotplug_state);
 		for_each_possible_cpu(cpu)
 			memset(&per_cpu(speprof_cpus, cpu).info, 0, sizeof(struct speprof_cpu_info));
-		the_backend = NULL;
+		registered_backend = NULL;
 	}
 	mutex_unlock(&speprof_control);
 }
@@ -292,15 +294,15 @@ EXPORT_SYMBOL_NS_GPL(speprof_backend_unregister, SPEPROF);
 const struct speprof_backend *speprof_backend_get(void)
 {
 	lockdep_assert_held(&speprof_control);
-	if (!the_backend || !try_module_get(the_backend->owner))
+	if (!registered_backend || !try_module_get(registered_backend->owner))
 		return NULL;
-	return the_backend;
+	return registered_backend;
 }
 
 bool speprof_backend_present(const struct speprof_backend *backend)
 {
 	lockdep_assert_held(&speprof_control);
-	return backend == the_backend;
+	return backend == registered_backend;
 }
 
 void speprof_backend_put(const struct speprof_backend *backend)
@@ -363,7 +365,7 @@ bool speprof_interrupt(void)
 	if (self->ring)
 		speprof_ring_save_registers(self->ring);
 	/* Clear PMBSR.S: the level interrupt would be taken again at once. */
-	cpu_silence(the_backend);
+	cpu_stop_spu(registered_backend);
 	return false;
 }
 EXPORT_SYMBOL_NS_GPL(speprof_interrupt, SPEPROF);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPUs and their SPUs: what each SPU can do, which ring uses it, and how to run a function on its
- * CPU. CPU hotplug and suspend are handled here.
+ * CPUs and their SPUs: the features of each SPU, the ring that uses it, and calls of functions on
+ * its CPU. CPU hotplug and suspend are handled here.
  */
 #ifndef SPEPROF_CPU_H
 #define SPEPROF_CPU_H
 
 #include <linux/irq_work.h>
-#include <linux/smp.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/percpu-defs.h>
@@ -22,15 +21,16 @@ struct speprof_ring;
 
 /**
  * struct speprof_cpu - a possible CPU
- * @info: what its SPU can do, without @info.flags; all zero if there is no SPU. The hotplug
+ * @info: features of its SPU, without @info.flags; all zero if there is no SPU. The hotplug
  *	callbacks write it; read it under speprof_control and cpus_read_lock()
- * @ring: the ring whose registers the SPU holds, if any. This and the next fields are used on the
- *	CPU with interrupts off, or while it is down under speprof_control and cpus_read_lock()
+ * @ring: the ring that has its registers in the SPU; NULL: none. This and the next fields are used
+ *	on the CPU with interrupts off, or while it is down under speprof_control and
+ *	cpus_read_lock()
  * @rings: the rings of all started sessions on this CPU
  * @map: from cgroups to rings; NULL unless sessions of cgroups are started
  * @handover_work: completes a handover once the context switch is over
- * @reevaluate_csd: makes the CPU look up the cgroup of the task that runs; queued from any context
- * @backend: of its SPU; NULL while the CPU is down, or if the SPU cannot be used
+ * @reevaluate_csd: makes the CPU look up the cgroup of its current task; queued from any context
+ * @backend: the backend of its SPU; NULL while the CPU is down, or if the SPU cannot be used
  */
 struct speprof_cpu {
 	struct speprof_cpu_info info;
@@ -51,17 +51,17 @@ DECLARE_PER_CPU(struct speprof_cpu, speprof_cpus);
 extern struct mutex speprof_control;
 
 /**
- * speprof_cpus_init() - watch for suspends; before the first backend
+ * speprof_cpus_init() - register for notifications of suspend; before the first backend
  *
  * Return: 0, or the error of register_pm_notifier().
  */
 int speprof_cpus_init(void);
 
-/** speprof_cpus_deinit() - stop watching; no backend is registered */
+/** speprof_cpus_deinit() - unregister; no backend is registered */
 void speprof_cpus_deinit(void);
 
 /**
- * speprof_backend_get() - the registered backend, with a reference on its module
+ * speprof_backend_get() - get the registered backend, with a reference on its module
  *
  * Context: under speprof_control.
  * Return: the backend, or NULL if there is none or its module is being unloaded.
@@ -75,7 +75,7 @@ const struct speprof_backend *speprof_backend_get(void);
 void speprof_backend_put(const struct speprof_backend *backend);
 
 /**
- * speprof_backend_present() - whether a backend is registered now
+ * speprof_backend_present() - check whether a backend is registered now
  * @backend: the backend
  *
  * Context: under speprof_control.
@@ -83,7 +83,7 @@ void speprof_backend_put(const struct speprof_backend *backend);
 bool speprof_backend_present(const struct speprof_backend *backend);
 
 /**
- * speprof_cpu_info_get() - what the SPU of a CPU can do, and whether it is in use
+ * speprof_cpu_info_get() - get the features of an SPU, and whether it is in use
  * @cpu: a possible CPU
  * @ret_info: filled in
  *
@@ -92,7 +92,7 @@ bool speprof_backend_present(const struct speprof_backend *backend);
 void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info);
 
 /**
- * speprof_cpu_count() - how many CPUs have an SPU that the backend can use; offline CPUs count too
+ * speprof_cpu_count() - count the CPUs with a usable SPU, including offline ones
  *
  * Context: may sleep; under speprof_control.
  */
@@ -104,8 +104,8 @@ unsigned int speprof_cpu_count(void);
  * @fn: the function
  * @arg: its argument
  *
- * Context: may sleep; waits for @fn. The caller holds speprof_control if @cpu can be offline, which
- * keeps others from the CPU's data.
+ * Context: may sleep; waits for @fn. If @cpu can be offline, the caller must hold speprof_control,
+ * which then protects the data of the CPU.
  */
 void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg);
 

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A sampling program: what userspace wants to sample, as values of the SPU's registers.
- */
 #include <linux/errno.h>
 
 #include "codec/registers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sampling program: what userspace wants to sample, as values of the SPU's registers.
+ * A sampling program: the register values for a sampling configuration from userspace.
  */
 #ifndef SPEPROF_PROGRAM_H
 #define SPEPROF_PROGRAM_H
@@ -11,10 +11,10 @@
 /**
  * struct speprof_program - values of the SPU's registers
  * @pmscr: PMSCR_EL1 while sampling
- * @pmsfcr: which filters are used
+ * @pmsfcr: the filters that are enabled
  * @pmsevfr: events that a record must have
  * @pmsnevfr: events that a record must not have
- * @pmslatfr: least latency
+ * @pmslatfr: minimum latency
  * @pmsdsfr: data sources that pass
  * @pmsirr: sample interval and jitter
  * @interval: true mean of the sample interval, in operations (D17.3.4)
@@ -33,10 +33,10 @@ struct speprof_program {
 };
 
 /**
- * speprof_program_make() - translate what userspace asks for
- * @sampling: without undefined flags and reserved values
- * @spu: what the SPU can do
- * @ret_program: all but its generation
+ * speprof_program_make() - translate a sampling configuration to register values
+ * @sampling: checked for undefined flags and reserved values
+ * @spu: features of the SPU
+ * @ret_program: the program, without its generation
  *
  * Return: 0; -ERANGE if the interval or latency is out of the SPU's range; -EOPNOTSUPP if the SPU
  * has no such filter, or cannot filter by these events.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A ring: its states, its timer, and what the rest of the driver calls. See
- * Documentation/explanation/rings.md for the states and contexts.
+ * The states of a ring, its timer, its commands and its allocation.
+ * Documentation/explanation/rings.md explains states and contexts.
  */
 #include <linux/ktime.h>
 #include <linux/poll.h>
@@ -42,7 +42,7 @@ static const u16 legal_transitions[RING_STATES] = {
 	[SPEPROF_RING_PARKED] = TO(HANDOVER) | TO(FAULTED) | TO(IDLE) | TO(OFFLINE),
 };
 
-void speprof_ring_book_time(struct speprof_ring *ring, u64 now)
+void speprof_ring_account_time(struct speprof_ring *ring, u64 now)
 {
 	ring->counters.state_ns[ring->state] += now - ring->state_since;
 	ring->state_since = now;
@@ -52,7 +52,7 @@ void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 {
 	lockdep_assert_irqs_disabled();
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
-	speprof_ring_book_time(ring, now);
+	speprof_ring_account_time(ring, now);
 	/* A reader that sees IDLE, after which nothing is published, sees all that was. */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
@@ -60,7 +60,7 @@ void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 
 /* ---- The ring's timer ------------------------------------------------------- */
 
-/* How long the timer has to wait in the current state, in ns. */
+/* The delay of the timer for the current state, in ns. */
 static u64 ring_timer_ns(const struct speprof_ring *ring)
 {
 	u32 ms = ring->config.latency_ms ?: RESUME_MS;
@@ -79,8 +79,7 @@ void speprof_ring_start_timer(struct speprof_ring *ring)
 }
 
 /*
- * Rotate the window. FULL and THROTTLED need the timer at another time than the bound on latency,
- * for which it is set.
+ * Rotate the window. The timer is set for the age of a window: restart it for FULL and THROTTLED.
  */
 static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_program *next)
 {
@@ -119,7 +118,9 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 			speprof_ring_stop_unread(ring);
 		else if (ring->config.latency_ms)
 			speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
-		/* The next handover starts the timer again, unless it has to check for a reader. */
+		/*
+		 * The next handover restarts the timer. Without a reader the timer must continue.
+		 */
 		if (ring->unread)
 			break;
 		return HRTIMER_NORESTART;
@@ -132,26 +133,26 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 
 /* ---- Commands ------------------------------------------------------------- */
 
-/* Begin to sample, from IDLE or OFFLINE. The CPU is online. */
+/* Start sampling, from IDLE or OFFLINE. The CPU is online. */
 static void ring_begin_sampling(struct speprof_ring *ring)
 {
-	bool rests = speprof_ring_must_rest(ring);
+	bool throttled = speprof_ring_must_throttle(ring);
 	u32 from = ring->state;
 
 	ring->empty_syndromes = 0;
-	ring->resume_state = rests ? SPEPROF_RING_THROTTLED : SPEPROF_RING_ARMED;
+	ring->resume_state = throttled ? SPEPROF_RING_THROTTLED : SPEPROF_RING_ARMED;
 	speprof_ring_reader_seen(ring, ktime_get_ns());
 	if (ring->config.for_cgroups) {
 		speprof_ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 	} else {
 		speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
-		if (rests)
+		if (throttled)
 			speprof_ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
 		else if (speprof_ring_arm(ring) == SPEPROF_RING_FULL)
 			irq_work_queue(&ring->wake);
 		speprof_ring_start_timer(ring);
 	}
-	if (rests) {
+	if (throttled) {
 		speprof_ring_add_state_event(ring, from, SPEPROF_RING_THROTTLED);
 		speprof_ring_publish(ring);
 	}
@@ -166,7 +167,7 @@ static void ring_close_if_parked(struct speprof_ring *ring, u32 to)
 		speprof_ring_close_parked(ring, to);
 }
 
-/* Change to IDLE or OFFLINE from any other state, and publish what was sampled. */
+/* Publish the records, and change to IDLE or OFFLINE from any other state. */
 static void ring_end_sampling(struct speprof_ring *ring, u32 to)
 {
 	hrtimer_try_to_cancel(&ring->timer);
@@ -215,7 +216,7 @@ void speprof_ring_offline(struct speprof_ring *ring)
 		hrtimer_try_to_cancel(&ring->timer);
 	else if (ring->state != SPEPROF_RING_IDLE && ring->state != SPEPROF_RING_OFFLINE)
 		ring_end_sampling(ring, SPEPROF_RING_OFFLINE);
-	/* The SPU may lose its registers. */
+	/* The SPU may lose the registers. */
 	ring->loaded_generation = 0;
 }
 
@@ -254,7 +255,7 @@ int speprof_ring_flush(struct speprof_ring *ring)
 int speprof_ring_take_snapshot(struct speprof_ring *ring, const void *owner,
 			       struct speprof_snapshot *snapshot)
 {
-	u64 want = snapshot->max_bytes ?: ring->config.size / 2, start = 0;
+	u64 max_bytes = snapshot->max_bytes ?: ring->config.size / 2, start = 0;
 	int ret;
 
 	if (!ring->flight)
@@ -262,7 +263,7 @@ int speprof_ring_take_snapshot(struct speprof_ring *ring, const void *owner,
 	if (ring->state == SPEPROF_RING_ARMED)
 		ring_rotate_armed(ring, NULL);
 	ring_close_if_parked(ring, SPEPROF_RING_PARKED);
-	ret = spe_flight_claim(ring->flight, (uintptr_t)owner, want,
+	ret = spe_flight_claim(ring->flight, (uintptr_t)owner, max_bytes,
 			       ring->state == SPEPROF_RING_ARMED ? ring->window.limit : ring->head,
 			       &start);
 	if (ret)

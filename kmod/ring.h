@@ -23,13 +23,13 @@
 #include "policy/window.h"
 
 /**
- * struct speprof_ring_config - how a ring is made; constant afterwards
+ * struct speprof_ring_config - the configuration of a ring, which never changes
  * @backend: the backend of the CPU's SPU
- * @spu: what the SPU can do
+ * @spu: features of the SPU
  * @size: bytes of the data ring; a power of two
  * @event_slots: slots of the event ring; a power of two
- * @max_window: bytes after which a window is closed
- * @latency_ms: a window is closed after this many milliseconds; 0: there is no such bound
+ * @max_window: maximum bytes of records in a window
+ * @latency_ms: maximum age of a window, in milliseconds; 0: no limit
  * @flight: the ring is a flight recorder, which overwrites its oldest windows
  * @for_cgroups: the session samples cgroups: the ring is PARKED while no task of them runs
  */
@@ -44,14 +44,14 @@ struct speprof_ring_config {
 	bool for_cgroups;
 };
 
-/* The states of speprof_ring_stats.state_ns, and PARKED, which has a field of its own there. */
+/* All states. The last, PARKED, is parked_ns in struct speprof_ring_stats and not in state_ns. */
 #define RING_STATES (SPEPROF_RING_PARKED + 1)
 
 /**
- * struct speprof_ring_counters - what speprof_ring_stats reports
+ * struct speprof_ring_counters - counters of a ring, reported by speprof_ring_stats
  * @state_ns: nanoseconds in each state, up to the last change of state
- * @entries: how often a task of the session's cgroups was scheduled in
- * @handovers: how many of these found the registers of another ring in the SPU
+ * @entries: number of times that a task of the session's cgroups was scheduled in
+ * @handovers: those times at which the SPU had the registers of another ring
  *
  * The other fields are those of struct speprof_ring_stats with the same names.
  */
@@ -72,7 +72,7 @@ struct speprof_ring_counters {
 	u64 handovers;
 };
 
-/* Where the registers of the open window are: the one that was armed and is not closed. */
+/* Where the registers of the open window are. A window is open from its arming to its closing. */
 enum speprof_open_window {
 	OPEN_WINDOW_NONE,	/* no window is open */
 	OPEN_WINDOW_IN_SPU,	/* in the SPU's registers */
@@ -80,7 +80,7 @@ enum speprof_open_window {
 };
 
 /**
- * struct speprof_saved_registers - registers of an SPU that another ring uses
+ * struct speprof_saved_registers - registers of a ring while another ring uses the SPU
  * @pmsicr: the interval counters; 0: the SPU reloads them (D17.3.3)
  * @pmbptr: the write pointer; valid with OPEN_WINDOW_SAVED
  * @pmbsr: the syndrome of the open window so far; COLL is the only bit that can be set
@@ -94,14 +94,14 @@ struct speprof_saved_registers {
 };
 
 /**
- * struct speprof_removed_cgroups - the next SPEPROF_EVENT_CGROUP, which waits for a free slot
+ * struct speprof_removed_cgroups - the next SPEPROF_EVENT_CGROUP, pending until a slot is free
  * @id: ID of the cgroup that was removed last
- * @left: how many cgroups the session still samples
- * @count: how many cgroups were removed since the last such event; 0: there is none to add
+ * @remaining: number of cgroups that the session still samples
+ * @count: number of cgroups that were removed since the last such event; 0: no event is pending
  */
 struct speprof_removed_cgroups {
 	u64 id;
-	u32 left;
+	u32 remaining;
 	u32 count;
 };
 
@@ -112,7 +112,7 @@ struct speprof_removed_cgroups {
  * @counters belong to the CPU: they are used there with interrupts off. While the CPU is down, any
  * CPU may use them under speprof_control and cpus_read_lock(). Those from @bound on are shared.
  *
- * @config: how it was made
+ * @config: its configuration
  * @cpu: the CPU that it belongs to
  * @control_buffer: pages of @control
  * @event_buffer: pages of @events
@@ -131,37 +131,37 @@ struct speprof_removed_cgroups {
  * @resume_state: ARMED, FULL or THROTTLED: the state that follows PARKED and HANDOVER
  * @window: the open window, unless @open_window is NONE
  * @saved: registers that are not in the SPU
- * @removed: an event that waits for a free slot
+ * @removed: an event that is pending until a slot is free
  * @cpu_link: links the ring into speprof_cpu.rings
  * @start_ns: when the window was armed, CLOCK_MONOTONIC in ns
- * @start_ticks: the backend's count at the same time
- * @records_before: what the backend's records() returned when the window was loaded
+ * @start_ticks: the backend's ticks() at the same time
+ * @records_before: the backend's records() when the window was loaded
  * @state_before: @counters.state_ns at the end of the last RECORDS window
  * @head: bytes up to the end of the last closed window
  * @seq: number of the next window header
  * @event_seq: number of the next event
- * @empty_syndromes: how many windows in a row ended in a syndrome without a byte written
- * @flight: which windows are overwritten and which are claimed; NULL for a stream
- * @throttle: what this ring has spent of @bound
+ * @empty_syndromes: number of consecutive windows that ended in a syndrome without a byte written
+ * @flight: the windows of a flight recorder, and the claims on them; NULL for a stream
+ * @throttle: what this ring has used of @bound
  * @throttled_until: when THROTTLED ends, CLOCK_MONOTONIC in ns
  * @throttled_before: time in THROTTLED before the current stay, in ns
  * @throttle_cause: SPEPROF_THROTTLE_*
- * @unread: the ring stopped sampling because nobody reads it
+ * @unread: the ring stopped sampling because it has no reader
  * @seen_tail: the data tail at the timer's last check
  * @seen_event_tail: the event tail at the timer's last check
  * @seen_ns: when the reader last made progress or had nothing to read, CLOCK_MONOTONIC
- * @timer: bounds a window's age, ends FULL and THROTTLED, notices that nobody reads
- * @counters: the ledgers
+ * @timer: limits the age of a window, ends FULL and THROTTLED, and detects a missing reader
+ * @counters: the counters
  *
- * @bound: what sampling may cost the CPU; written under speprof_control
+ * @bound: limits of the ring's interrupts and bytes; written under speprof_control
  * @published: the head that readers may see
  * @event_published: the event head that readers may see
- * @tail_lock: innermost lock; protects the next three
+ * @tail_lock: innermost lock; protects @tail, @event_tail and @bad_tails
  * @tail: bytes that readers have consumed
  * @event_tail: events that readers have consumed
- * @bad_tails: tails that were rejected
+ * @bad_tails: number of invalid tails that were ignored
  * @reader_kicked: KICK was called since the timer's last check
- * @command_bucket: commands that the ring's descriptors have left
+ * @command_bucket: limits the rate of commands through the ring's descriptors
  * @read_lock: one read(2) at a time
  * @wake: wakes @readers from any context
  * @readers: tasks in poll(2) and read(2)
@@ -221,14 +221,14 @@ struct speprof_ring {
 };
 
 /**
- * speprof_ring_pages() - how many pages of locked memory a ring takes
+ * speprof_ring_pages() - return the number of locked pages that a ring needs
  * @config: only its sizes are used
  */
 unsigned long speprof_ring_pages(const struct speprof_ring_config *config);
 
 /**
  * speprof_ring_new() - allocate a ring, which is IDLE
- * @config: how to make it; copied
+ * @config: the configuration; copied
  *
  * Context: may sleep; takes no lock.
  * Return: the ring, or ERR_PTR(-ENOMEM).
@@ -252,7 +252,7 @@ void speprof_ring_free(struct speprof_ring *ring);
  */
 
 /**
- * speprof_ring_start() - begin to sample, from IDLE
+ * speprof_ring_start() - start sampling, from IDLE
  * @ring: the ring, which speprof_arbiter_add_ring() has added to its CPU
  * @program: what to sample; copied
  * @up: the CPU is online with the ring's backend
@@ -263,7 +263,7 @@ void speprof_ring_free(struct speprof_ring *ring);
 void speprof_ring_start(struct speprof_ring *ring, const struct speprof_program *program, bool up);
 
 /**
- * speprof_ring_stop() - publish what was sampled and become IDLE; a ring that is IDLE stays so
+ * speprof_ring_stop() - stop sampling, publish the records, and become IDLE; does nothing in IDLE
  * @ring: the ring
  */
 void speprof_ring_stop(struct speprof_ring *ring);
@@ -271,18 +271,18 @@ void speprof_ring_stop(struct speprof_ring *ring);
 /**
  * speprof_ring_reprogram() - close the open window and sample another program
  * @ring: the ring, in any state
- * @program: what to sample from here on; copied
+ * @program: the program from now on; copied
  */
 void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_program *program);
 
 /**
- * speprof_ring_online() - the CPU came online: begin to sample, if the ring is OFFLINE
+ * speprof_ring_online() - the CPU came online: start sampling if the ring is OFFLINE
  * @ring: a ring of a started session
  */
 void speprof_ring_online(struct speprof_ring *ring);
 
 /**
- * speprof_ring_offline() - the CPU goes offline: publish what was sampled, become OFFLINE
+ * speprof_ring_offline() - the CPU goes offline: publish the records and become OFFLINE
  * @ring: a ring of a started session
  *
  * A ring that is FAULTED stays so.
@@ -291,7 +291,7 @@ void speprof_ring_offline(struct speprof_ring *ring);
 
 /**
  * speprof_ring_interrupt() - handle the buffer management interrupt (PMBIRQ)
- * @ring: the ring whose registers the SPU holds
+ * @ring: the ring with its registers in the SPU
  *
  * Context: hard interrupt.
  * Return: true if the ring was ARMED; then its window was closed, and PMBSR.S is 0.
@@ -305,8 +305,8 @@ bool speprof_ring_interrupt(struct speprof_ring *ring);
  */
 
 /**
- * speprof_ring_park() - stop sampling: the task that runs next is not of the ring's cgroups
- * @ring: the ring whose registers the SPU holds, in any state
+ * speprof_ring_park() - stop sampling: the ring does not sample the next task
+ * @ring: the ring with its registers in the SPU, in any state
  *
  * Drains the SPU, so that no record of the previous task is written later. An open window stays
  * open unless its syndrome ends it. FULL and THROTTLED are remembered in @ring->resume_state.
@@ -315,45 +315,47 @@ void speprof_ring_park(struct speprof_ring *ring);
 
 /**
  * speprof_ring_save_registers() - free the SPU for another ring
- * @ring: the ring whose registers the SPU holds; not ARMED
+ * @ring: the ring with its registers in the SPU; not ARMED
  *
  * Saves the interval counters, and the write pointer and syndrome of an open window.
  */
 void speprof_ring_save_registers(struct speprof_ring *ring);
 
 /**
- * speprof_ring_begin_handover() - a task of the ring's cgroups runs next: PARKED becomes HANDOVER
- * @ring: the ring; no other ring's registers are in the SPU
+ * speprof_ring_begin_handover() - change from PARKED to HANDOVER: the ring samples the next task
+ * @ring: the ring; the SPU has no registers of another ring
  */
 void speprof_ring_begin_handover(struct speprof_ring *ring);
 
 /**
- * speprof_ring_complete_handover() - leave HANDOVER: sample again, if the ring has free space
- * @ring: the ring; nothing happens in another state than HANDOVER
+ * speprof_ring_complete_handover() - leave HANDOVER: sample again if the ring has free space
+ * @ring: the ring; does nothing in another state
  *
  * Context: not under the runqueue lock if speprof_ring_defers_handover().
  */
 void speprof_ring_complete_handover(struct speprof_ring *ring);
 
 /**
- * speprof_ring_defers_handover() - whether the handover has to wait for the end of the switch
+ * speprof_ring_defers_handover() - check whether the handover must wait for the end of the context
+ * switch
  * @ring: the ring, in HANDOVER
  *
- * It has to if the kernel is sampled, as records of the switch itself would name the previous
- * task. It also has to if no window is open, as arming one takes too long for the runqueue lock.
+ * It must wait if the kernel is sampled, because records of the switch itself would name the
+ * previous task. It must also wait if no window is open, because arming one takes too long under
+ * the runqueue lock.
  */
 bool speprof_ring_defers_handover(const struct speprof_ring *ring);
 
 /**
- * speprof_ring_report_cgroup_removed() - add an event, now or once a slot is free
+ * speprof_ring_report_cgroup_removed() - add an event, as soon as a slot is free
  * @ring: the ring
  * @id: ID of the cgroup that was removed
- * @left: how many cgroups the session still samples
+ * @remaining: number of cgroups that the session still samples
  */
-void speprof_ring_report_cgroup_removed(struct speprof_ring *ring, u64 id, u32 left);
+void speprof_ring_report_cgroup_removed(struct speprof_ring *ring, u64 id, u32 remaining);
 
 /**
- * speprof_ring_kick() - a reader is there: leave FULL if there is free space
+ * speprof_ring_kick() - note a reader, and leave FULL if there is free space
  * @ring: the ring
  *
  * Return: 0, or -ENXIO if the ring is OFFLINE.
@@ -371,7 +373,7 @@ int speprof_ring_flush(struct speprof_ring *ring);
 /**
  * speprof_ring_take_snapshot() - close the open window and claim the newest windows
  * @ring: a flight recorder
- * @owner: who releases the claim; not NULL
+ * @owner: identifies the holder of the claim; not NULL
  * @snapshot: in: max_bytes, 0 means half of the ring. Out: start, end and time_ns
  *
  * Return: 0; -EOPNOTSUPP if @ring is a stream; an error of spe_flight_claim().
@@ -389,7 +391,7 @@ int speprof_ring_take_snapshot(struct speprof_ring *ring, const void *owner,
 int speprof_ring_release_snapshot(struct speprof_ring *ring, const void *owner);
 
 /**
- * speprof_ring_get_stats() - read the ledgers as of now
+ * speprof_ring_get_stats() - read the current counters
  * @ring: the ring
  * @ret_stats: filled in; times in ns, sizes in bytes
  */
@@ -398,34 +400,35 @@ void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats
 /* ---- From any context ---------------------------------------------------------- */
 
 /**
- * speprof_ring_read_tails() - take the tails from the control page, if they are valid
+ * speprof_ring_read_tails() - copy the tails from the control page, if they are valid
  * @ring: the ring
  *
- * A tail that goes back or is beyond its head is ignored and counted in bad_tails.
+ * Userspace may write any value: a tail that goes back or is beyond its head is ignored, and
+ * counted in bad_tails.
  */
 void speprof_ring_read_tails(struct speprof_ring *ring);
 
 /**
- * speprof_ring_set_tails() - the reader has consumed data and events
+ * speprof_ring_set_tails() - set both tails: the reader has consumed data and events
  * @ring: the ring
- * @tail: bytes consumed since the ring was made
- * @event_tail: events consumed since the ring was made
+ * @tail: bytes consumed since the ring was created
+ * @event_tail: events consumed since the ring was created
  *
- * Return: 0; -ERANGE if one goes back or is beyond its head: then neither is set.
+ * Return: 0; -ERANGE if one of them goes back or is beyond its head: then neither is set.
  */
 int speprof_ring_set_tails(struct speprof_ring *ring, u64 tail, u64 event_tail);
 
 /**
- * speprof_ring_set_tail() - the reader has consumed data
+ * speprof_ring_set_tail() - set the data tail: the reader has consumed data
  * @ring: the ring
- * @tail: bytes consumed since the ring was made
+ * @tail: bytes consumed since the ring was created
  *
  * Return: 0; -ERANGE if it goes back or is beyond the head.
  */
 int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail);
 
 /**
- * speprof_ring_note_reader() - note that a reader is there
+ * speprof_ring_note_reader() - note that a reader exists
  * @ring: the ring
  *
  * Return: true if the ring may be waiting for its reader: the caller runs speprof_ring_kick() on

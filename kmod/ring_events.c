@@ -47,16 +47,16 @@ u64 speprof_ring_free_slots(struct speprof_ring *ring)
 	return ring->config.event_slots - used;
 }
 
-bool speprof_ring_has_slot(struct speprof_ring *ring, u32 beyond)
+bool speprof_ring_has_slot(struct speprof_ring *ring, u32 reserve)
 {
 	if (ring->flight) {
-		/* Tell readers which event is overwritten before it is. */
+		/* Publish which event is overwritten before it is overwritten. */
 		smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 1));
 		smp_wmb();
 		return true;
 	}
 	speprof_ring_read_tails(ring);
-	return speprof_ring_free_slots(ring) > beyond;
+	return speprof_ring_free_slots(ring) > reserve;
 }
 
 void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_event *event)
@@ -94,7 +94,7 @@ void speprof_ring_add_cgroup_event(struct speprof_ring *ring)
 {
 	struct speprof_removed_cgroups removed = ring->removed;
 
-	/* The reserved slots are for other events. Without a further one this event waits. */
+	/* Reserved slots are for other events. Without a further slot this event stays pending. */
 	if (!removed.count || !speprof_ring_has_slot(ring, EVENT_RESERVE))
 		return;
 	ring->removed.count = 0;
@@ -102,15 +102,15 @@ void speprof_ring_add_cgroup_event(struct speprof_ring *ring)
 		.time_ns = ktime_get_ns(),
 		.type = SPEPROF_EVENT_CGROUP,
 		.arg0 = removed.id,
-		.arg1 = (u64)removed.count << 32 | removed.left,
+		.arg1 = (u64)removed.count << 32 | removed.remaining,
 	});
 	speprof_ring_publish(ring);
 }
 
-void speprof_ring_report_cgroup_removed(struct speprof_ring *ring, u64 id, u32 left)
+void speprof_ring_report_cgroup_removed(struct speprof_ring *ring, u64 id, u32 remaining)
 {
 	ring->removed = (struct speprof_removed_cgroups){ .id = id,
-							  .left = left,
+							  .remaining = remaining,
 							  .count = ring->removed.count + 1 };
 	speprof_ring_add_cgroup_event(ring);
 }

@@ -8,7 +8,7 @@
 #include "ring.h"
 #include "ring_file.h"
 
-/* The heads and tails of a ring at one moment. */
+/* A consistent snapshot of the heads and tails of a ring. */
 struct ring_view {
 	u64 head;
 	u64 tail;
@@ -25,8 +25,8 @@ static void ring_view_get(struct speprof_ring *ring, struct ring_view *ret_view)
 	ret_view->tail = ring->tail;
 	ret_view->event_tail = ring->event_tail;
 	/*
-	 * Read the heads after the tails, under the lock: no tail is beyond its head, nor further
-	 * behind it than the ring is long.
+	 * Read the heads after the tails, under the lock. Then no tail is beyond its head, and none
+	 * is further behind it than the size of the ring.
 	 */
 	ret_view->head = smp_load_acquire(&ring->published);
 	ret_view->event_head = smp_load_acquire(&ring->event_published);
@@ -64,7 +64,7 @@ static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_vi
 	return state == SPEPROF_RING_IDLE ? 0 : -EAGAIN;
 }
 
-/* Copy from the tail on, and move the tail. Returns the bytes copied, or -EFAULT. */
+/* Copy bytes at the tail, and advance the tail. Returns the bytes copied, or -EFAULT. */
 static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view,
 			 struct iov_iter *to)
 {
@@ -73,18 +73,18 @@ static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view
 
 	while (pos != view->head && iov_iter_count(to)) {
 		u64 offset = pos & (ring->config.size - 1);
-		size_t want = min3(view->head - pos, ring->config.size - offset,
+		size_t size = min3(view->head - pos, ring->config.size - offset,
 				   (u64)iov_iter_count(to));
-		size_t copied = copy_to_iter(ring->data + offset, want, to);
+		size_t copied = copy_to_iter(ring->data + offset, size, to);
 
 		pos += copied;
 		done += copied;
-		if (copied < want)
+		if (copied < size)
 			break;
 	}
 	if (!done)
 		return iov_iter_count(to) ? -EFAULT : 0;
-	/* Userspace may have moved the mapped tail further meanwhile. Then this one is not set. */
+	/* This fails if userspace has moved the mapped tail further meanwhile. */
 	speprof_ring_set_tail(ring, pos);
 	return done;
 }
@@ -95,7 +95,7 @@ ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct
 	struct ring_view view;
 	ssize_t ret;
 
-	/* A flight recorder overwrites what is being read. */
+	/* A flight recorder would overwrite the bytes that are being read. */
 	if (ring->flight)
 		return -EINVAL;
 	for (;;) {

@@ -20,17 +20,19 @@ struct speprof_ring;
  * Return: EPOLLIN if there are bytes, EPOLLPRI if there are events, EPOLLERR if FAULTED.
  */
 __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait);
+
 /**
  * speprof_ring_read() - read(2) of a ring's descriptor
  * @ring: the ring
  * @kiocb: IOCB_NOWAIT and O_NONBLOCK are honoured
- * @to: where to copy to
+ * @to: destination
  *
  * Context: may sleep.
- * Return: bytes read, which may begin and end within a window; 0: the session is stopped and all
- * is read; -EINVAL: a flight recorder; -EAGAIN: nothing yet; -EFAULT; -ERESTARTSYS.
+ * Return: bytes read, which may begin and end within a window; 0: the session is stopped and
+ * everything is read; -EINVAL: a flight recorder; -EAGAIN: nothing yet; -EFAULT; -ERESTARTSYS.
  */
 ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to);
+
 /**
  * speprof_ring_mmap() - mmap(2) of a ring's descriptor
  * @ring: the ring

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of a ring call of each other.
+ * Functions that the files of the ring implementation share.
  *
  * Every function runs on the ring's CPU with interrupts off. While that CPU is down it runs on any
  * CPU, with interrupts off, under speprof_control and cpus_read_lock().
@@ -19,29 +19,29 @@
  * 3. the change to FULL, FAULTED or THROTTLED;
  * 4. the end of THROTTLED;
  * 5. the change from there to FULL;
- * 6. in FULL, that nobody reads.
+ * 6. in FULL, the missing reader.
  */
 #define EVENT_RESERVE 6
 
 /**
  * struct speprof_closed_window - a window after profiling was disabled
- * @window: where it lies in the ring
+ * @window: its position in the ring
  * @start_ns: when it was armed, CLOCK_MONOTONIC
- * @start_ticks: the backend's count at the same time
+ * @start_ticks: the backend's ticks() at the same time
  * @end_ns: when the SPU was drained, CLOCK_MONOTONIC
  * @armed_ns: time in ARMED since the end of the last RECORDS window
- * @blind_ns: likewise, time in which the CPU should have been sampled and was not
- * @parked_ns: likewise, time in PARKED
+ * @blind_ns: time since then in which the CPU should have been sampled and was not
+ * @parked_ns: time in PARKED since then
  * @blind_share: by SPEPROF_BLIND_*: the cause's share of @blind_ns, in units of 2^-32
  * @pmbsr: the syndrome, as read after the drain
- * @offset: of PMBPTR from the first record; U64_MAX if PMBPTR is outside of the window
- * @bytes: what the SPU wrote; 0: there is nothing to publish
+ * @offset: bytes from the first record to PMBPTR; U64_MAX if PMBPTR is outside of the window
+ * @bytes: bytes that the SPU wrote; 0: there is nothing to publish
  * @head: head of the ring after this window
- * @records: how many it has, if the SPU can count
+ * @records: number of records, if the SPU can count them
  * @interval: mean sample interval
  * @generation: generation of its program
  * @flags: SPEPROF_WINDOW_*
- * @verdict: what @pmbsr means
+ * @verdict: the interpretation of @pmbsr
  */
 struct speprof_closed_window {
 	struct spe_window window;
@@ -66,34 +66,34 @@ struct speprof_closed_window {
 /* ---- ring.c ---------------------------------------------------------------------- */
 
 /**
- * speprof_ring_transition() - change the state; there is no other way to change it
+ * speprof_ring_transition() - change the state; nothing else writes it
  * @ring: the ring
  * @to: the new state, SPEPROF_RING_*
- * @now: CLOCK_MONOTONIC in ns: the time since the last change is booked to the old state
+ * @now: CLOCK_MONOTONIC in ns; the time since the last change counts for the old state
  *
  * Warns if the table of transitions does not have this one.
  */
 void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now);
 
 /**
- * speprof_ring_book_time() - book the time since the last change to the current state
+ * speprof_ring_account_time() - count the time since the last change for the current state
  * @ring: the ring
  * @now: CLOCK_MONOTONIC in ns
  */
-void speprof_ring_book_time(struct speprof_ring *ring, u64 now);
+void speprof_ring_account_time(struct speprof_ring *ring, u64 now);
 
 /**
- * speprof_ring_start_timer() - let the timer expire when the state next needs it
- * @ring: the ring; not from its timer's callback, which sets the next expiry itself
+ * speprof_ring_start_timer() - set the timer for the current state
+ * @ring: the ring; not from the callback of its timer, which sets the next expiry itself
  */
 void speprof_ring_start_timer(struct speprof_ring *ring);
 
 /* ---- ring_window.c --------------------------------------------------------------- */
 
 /**
- * speprof_ring_set_program() - set what the ring samples from the next window on
+ * speprof_ring_set_program() - set the program of the next window
  * @ring: the ring; no window is open
- * @program: copied
+ * @program: the program; copied
  */
 void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program);
 
@@ -101,8 +101,8 @@ void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_pr
  * speprof_ring_arm() - arm the next window if there is free space for it and for its events
  * @ring: the ring; no window is open, and PMBSR.S is 0
  *
- * Context: never under the runqueue lock: finding the place of a window takes the tail lock and,
- * in a flight recorder, up to 128 steps.
+ * Context: never under the runqueue lock: placing a window takes the tail lock and, in a flight
+ * recorder, up to 128 steps.
  * Return: the new state: ARMED, or FULL.
  */
 u32 speprof_ring_arm(struct speprof_ring *ring);
@@ -110,9 +110,9 @@ u32 speprof_ring_arm(struct speprof_ring *ring);
 /**
  * speprof_ring_rotate_window() - close and publish the open window, and arm the next one
  * @ring: the ring, ARMED
- * @to: the state that the caller wants: ARMED arms the next window. A syndrome, the throttle or a
- *	full ring may lead to FAULTED, THROTTLED or FULL instead
- * @next: the program of the next window; NULL: the same
+ * @to: the state to change to; ARMED arms the next window. A syndrome, the throttle or a full ring
+ *	may lead to FAULTED, THROTTLED or FULL instead
+ * @next: the program of the next window; NULL: the current one
  */
 void speprof_ring_rotate_window(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next);
@@ -120,8 +120,8 @@ void speprof_ring_rotate_window(struct speprof_ring *ring, u32 to,
 /**
  * speprof_ring_close_parked() - close and publish the window of a PARKED ring, if one is open
  * @ring: the ring, PARKED
- * @to: PARKED: the session goes on; a syndrome may make the ring FAULTED. IDLE or OFFLINE: the
- *	caller changes to that state afterwards
+ * @to: PARKED: the session continues, but a syndrome may make the ring FAULTED. IDLE or OFFLINE:
+ *	the caller changes to that state afterwards
  */
 void speprof_ring_close_parked(struct speprof_ring *ring, u32 to);
 
@@ -132,13 +132,13 @@ void speprof_ring_close_parked(struct speprof_ring *ring, u32 to);
 void speprof_ring_resume(struct speprof_ring *ring);
 
 /**
- * speprof_ring_must_rest() - whether a ring that starts must be THROTTLED first
+ * speprof_ring_must_throttle() - check whether a ring that starts must be THROTTLED first
  * @ring: the ring; no window is open
  *
- * So that neither STOP and START nor a CPU that goes offline and online lift a bound. If there is
- * no free space the ring becomes FULL instead, which needs no event slot.
+ * Neither STOP and START nor CPU hotplug may reset a limit. Without free space this returns false:
+ * the ring becomes FULL, which needs no event slot.
  */
-bool speprof_ring_must_rest(struct speprof_ring *ring);
+bool speprof_ring_must_throttle(struct speprof_ring *ring);
 
 /**
  * speprof_ring_end_throttle() - leave THROTTLED if the next period of the throttle has begun
@@ -161,28 +161,29 @@ void speprof_ring_wake_readers(struct irq_work *work);
 void speprof_ring_publish(struct speprof_ring *ring);
 
 /**
- * speprof_ring_oldest_event() - which event of a flight recorder is the oldest that is kept
+ * speprof_ring_oldest_event() - find the oldest event that is not overwritten
  * @ring: the ring
- * @more: events that are about to be added, beside EVENT_RESERVE
+ * @more: events that are about to be added, in addition to EVENT_RESERVE
  *
- * Return: its number; 0 for a stream, which overwrites none.
+ * Return: its number; 0 for a stream, which overwrites no events.
  */
 u64 speprof_ring_oldest_event(const struct speprof_ring *ring, u32 more);
 
 /**
- * speprof_ring_free_slots() - free event slots of a stream, by the tail that was read last
+ * speprof_ring_free_slots() - count the free event slots of a stream, by the tail that was read
+ * last
  * @ring: the ring
  */
 u64 speprof_ring_free_slots(struct speprof_ring *ring);
 
 /**
- * speprof_ring_has_slot() - whether one event may be added that has no reserved slot
+ * speprof_ring_has_slot() - check whether one event may be added that has no reserved slot
  * @ring: the ring
- * @beyond: free slots that the event must leave
+ * @reserve: free slots that must remain
  *
- * Return: true for a flight recorder, after telling readers which event is overwritten.
+ * Return: always true for a flight recorder, after publishing which event will be overwritten.
  */
-bool speprof_ring_has_slot(struct speprof_ring *ring, u32 beyond);
+bool speprof_ring_has_slot(struct speprof_ring *ring, u32 reserve);
 
 /**
  * speprof_ring_add_event() - write an event; the caller publishes it
@@ -192,7 +193,7 @@ bool speprof_ring_has_slot(struct speprof_ring *ring, u32 beyond);
 void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_event *event);
 
 /**
- * speprof_ring_add_state_event() - write that the state changed; the caller publishes it
+ * speprof_ring_add_state_event() - write an event for a change of state; the caller publishes it
  * @ring: the ring, which is in state @to since @ring->state_since; a slot is free
  * @from: the state before
  * @to: the state now
@@ -200,14 +201,14 @@ void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_even
 void speprof_ring_add_state_event(struct speprof_ring *ring, u32 from, u32 to);
 
 /**
- * speprof_ring_add_unread_event() - write that nobody reads; the caller publishes it
+ * speprof_ring_add_unread_event() - write an event for a missing reader; the caller publishes it
  * @ring: the ring; a slot is free
  */
 void speprof_ring_add_unread_event(struct speprof_ring *ring);
 
 /**
- * speprof_ring_add_cgroup_event() - write and publish @ring->removed, if it waits and a slot is
- * free
+ * speprof_ring_add_cgroup_event() - write and publish the pending event in @ring->removed, if a
+ * slot is free
  * @ring: the ring
  */
 void speprof_ring_add_cgroup_event(struct speprof_ring *ring);
@@ -215,7 +216,7 @@ void speprof_ring_add_cgroup_event(struct speprof_ring *ring);
 /* ---- ring_reader.c --------------------------------------------------------------- */
 
 /**
- * speprof_ring_reader_seen() - note that the reader made progress: the ring need not stop
+ * speprof_ring_reader_seen() - note that the reader made progress
  * @ring: the ring
  * @now: CLOCK_MONOTONIC in ns
  */
@@ -231,7 +232,7 @@ void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now);
 bool speprof_ring_is_unread(struct speprof_ring *ring);
 
 /**
- * speprof_ring_stop_unread() - stop sampling because nobody reads, even if there is free space
+ * speprof_ring_stop_unread() - stop sampling without a reader, even if there is free space
  * @ring: the ring: ARMED or FULL, and FULL afterwards; or PARKED, and FULL at the next handover
  */
 void speprof_ring_stop_unread(struct speprof_ring *ring);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reader of a ring: how far it has read, and whether it still reads.
+ * The tails of a ring, which its reader moves, and the detection of a missing reader.
  */
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
@@ -14,7 +14,7 @@ MODULE_PARM_DESC(unread_ms,
 
 /* ---- Tails ----------------------------------------------------------------- */
 
-/* Whether a tail may move from @now to @next: it must not go back, nor beyond @head. */
+/* Check that a tail that moves from @now to @next neither goes back nor exceeds @head. */
 static bool tail_is_valid(u64 next, u64 now, u64 head)
 {
 	return next >= now && next <= head;
@@ -73,9 +73,9 @@ int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail)
 	return ret;
 }
 
-/* ---- Rings that nobody reads ----------------------------------------------- */
+/* ---- Rings without a reader ------------------------------------------------ */
 
-/* Set whether the ring stopped because nobody reads, and show it in the control page. */
+/* Set whether the ring stopped without a reader, and publish that in the control page. */
 static void ring_set_unread(struct speprof_ring *ring, bool unread)
 {
 	ring->unread = unread;
@@ -97,8 +97,7 @@ bool speprof_ring_note_reader(struct speprof_ring *ring)
 	       READ_ONCE(ring->unread);
 }
 
-/* Whether KICK was called since the last check. */
-static bool ring_take_kick(struct speprof_ring *ring)
+static bool ring_test_and_clear_kick(struct speprof_ring *ring)
 {
 	bool kicked = READ_ONCE(ring->reader_kicked);
 
@@ -121,7 +120,7 @@ bool speprof_ring_is_unread(struct speprof_ring *ring)
 	event_tail = ring->event_tail;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 
-	if (ring_take_kick(ring) || tail != ring->seen_tail ||
+	if (ring_test_and_clear_kick(ring) || tail != ring->seen_tail ||
 	    event_tail != ring->seen_event_tail || tail == ring->published)
 		speprof_ring_reader_seen(ring, now);
 	ring->seen_tail = tail;
@@ -135,7 +134,7 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		return;
 	if (ring->state == SPEPROF_RING_PARKED) {
 		speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
-		/* THROTTLED comes first. The timer checks for a reader after that. */
+		/* THROTTLED has precedence. The timer checks for a reader after that. */
 		if (ring->state != SPEPROF_RING_PARKED ||
 		    ring->resume_state == SPEPROF_RING_THROTTLED)
 			return;

@@ -11,18 +11,18 @@
 #include "stats.h"
 #include "throttle.h"
 
-/* A ring becomes FAULTED after so many syndromes in a row without a byte written. */
+/* A ring becomes FAULTED after this many consecutive syndromes without a byte written. */
 #define EMPTY_SYNDROMES_MAX 8
 
 /* ---- Arming ---------------------------------------------------------------- */
 
-/* The kernel virtual address at which byte @position of the data ring lies. */
+/* The kernel virtual address of byte @position of the data ring. */
 static u64 ring_va(const struct speprof_ring *ring, u64 position)
 {
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-/* Whether a window fits, and, in a stream, the events that it may bring. */
+/* Check for space for a window and, in a stream, for the events that it may cause. */
 static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
@@ -47,8 +47,8 @@ static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_win
 }
 
 /*
- * Drop the windows and events that the next window overwrites. Readers are told before the first
- * byte is overwritten.
+ * Drop the windows and events that the next window overwrites. The new oldest positions are
+ * published before the first byte is overwritten.
  */
 static void ring_drop_overwritten(struct speprof_ring *ring)
 {
@@ -62,7 +62,7 @@ static void ring_drop_overwritten(struct speprof_ring *ring)
 	mb();
 }
 
-/* A PMSICR of 0, as after speprof_ring_set_program(), makes the SPU reload it (D17.3.3). */
+/* Write the program. A PMSICR of 0 makes the SPU reload the interval counters (D17.3.3). */
 static void ring_load_program(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -99,7 +99,7 @@ static void ring_enable_buffer(struct speprof_ring *ring)
 	backend->synchronize();
 }
 
-/* Load the open window into the SPU, and the program if the SPU does not hold it. */
+/* Load the open window into the SPU, and the program if it is not loaded. */
 static void ring_load_buffer(struct speprof_ring *ring, u64 pmbptr)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -113,7 +113,7 @@ static void ring_load_buffer(struct speprof_ring *ring, u64 pmbptr)
 	ring->open_window = OPEN_WINDOW_IN_SPU;
 }
 
-/* Let the SPU write the window that was loaded: ARMED. */
+/* Change to ARMED: let the SPU write to the loaded window. */
 static void ring_enable_profiling(struct speprof_ring *ring, u64 now)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -125,7 +125,7 @@ static void ring_enable_profiling(struct speprof_ring *ring, u64 now)
 
 u32 speprof_ring_arm(struct speprof_ring *ring)
 {
-	/* A window that is open would be lost. */
+	/* Arming would lose an open window. */
 	WARN_ON_ONCE(ring->open_window != OPEN_WINDOW_NONE);
 	if (!ring_has_space(ring, &ring->window)) {
 		speprof_ring_transition(ring, SPEPROF_RING_FULL, ktime_get_ns());
@@ -138,8 +138,8 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 	ring->saved.records = 0;
 	ring_load_buffer(ring, ring_va(ring, ring->window.start));
 	/*
-	 * Read the clock before the count: a record's time, which is computed from both, is then
-	 * never after the end of its window.
+	 * Read the clock before the ticks: then the time of a record, which is computed from both,
+	 * is never after the end of its window.
 	 */
 	ring->start_ns = ktime_get_ns();
 	ring->start_ticks = ring->config.backend->ticks();
@@ -151,7 +151,7 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 
 /* ---- Writing out ----------------------------------------------------------- */
 
-/* Write one SKIP header, which covers @span bytes from @position on. */
+/* Write a SKIP header for @span bytes from @position on. */
 static void ring_write_skip(struct speprof_ring *ring, const struct speprof_closed_window *closed,
 			    u64 position, u64 span)
 {
@@ -175,8 +175,9 @@ static void ring_write_skip(struct speprof_ring *ring, const struct speprof_clos
 }
 
 /*
- * Write the headers of the bytes that are skipped before a window. Bytes on both sides of the
- * ring's end take two headers. A flight recorder writes one, as the second could lie in a snapshot.
+ * Write the headers of the bytes that are skipped before a window. A stream needs two headers if
+ * the bytes wrap around the end of the ring. A flight recorder writes one: a second one might
+ * overwrite a snapshot.
  */
 static void ring_write_skips(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
@@ -190,7 +191,7 @@ static void ring_write_skips(struct speprof_ring *ring, const struct speprof_clo
 		ring_write_skip(ring, closed, lap, closed->window.skip - first);
 }
 
-/* Write the header of a window, and those of what is skipped before it. The caller publishes. */
+/* Write the header of a window, and those of the skipped bytes before it. The caller publishes. */
 static void ring_write_window(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
 	const struct speprof_cpu_info *spu = &ring->config.spu;
@@ -239,32 +240,36 @@ static void ring_write_window(struct speprof_ring *ring, const struct speprof_cl
 
 /* ---- Throttling ------------------------------------------------------------ */
 
-/* Begin to measure a stay in THROTTLED. */
-static void ring_note_throttled(struct speprof_ring *ring)
+/* Start to measure a time in THROTTLED. */
+static void ring_begin_throttle(struct speprof_ring *ring)
 {
 	ring->counters.throttles++;
 	ring->throttled_before = ring->counters.state_ns[SPEPROF_RING_THROTTLED];
 }
 
 /*
- * Charge a closed window, after which @to should follow. Returns THROTTLED instead of ARMED if the
- * CPU has spent too much. A PARKED ring stays PARKED, and is THROTTLED at its next handover.
+ * Charge a closed window to the limits of the CPU; @to is the state that should follow. Returns
+ * THROTTLED instead of ARMED if a limit is exceeded. A PARKED ring becomes THROTTLED at its next
+ * handover.
  */
 static u32 ring_charge_throttle(struct speprof_ring *ring,
 				const struct speprof_closed_window *closed, u32 to)
 {
-	/* One interrupt, whether the SPU, the timer or a command closed the window. */
+	/*
+	 * A window costs one interrupt, no matter whether the SPU, the timer or a command closed
+	 * it.
+	 */
 	ring->throttled_until =
 		speprof_throttle_charge(closed->end_ns, 1, closed->bytes, &ring->bound,
 					&ring->throttle, &ring->throttle_cause);
 	if (!ring->throttled_until || (to != SPEPROF_RING_ARMED && to != SPEPROF_RING_PARKED))
 		return to;
-	ring_note_throttled(ring);
+	ring_begin_throttle(ring);
 	ring->resume_state = SPEPROF_RING_THROTTLED;
 	return to == SPEPROF_RING_PARKED ? to : SPEPROF_RING_THROTTLED;
 }
 
-bool speprof_ring_must_rest(struct speprof_ring *ring)
+bool speprof_ring_must_throttle(struct speprof_ring *ring)
 {
 	struct spe_window window;
 
@@ -272,7 +277,7 @@ bool speprof_ring_must_rest(struct speprof_ring *ring)
 							&ring->throttle, &ring->throttle_cause);
 	if (!ring->throttled_until || !ring_has_space(ring, &window))
 		return false;
-	ring_note_throttled(ring);
+	ring_begin_throttle(ring);
 	return true;
 }
 
@@ -303,7 +308,7 @@ void speprof_ring_end_throttle(struct speprof_ring *ring)
  * and its offset is not reported: it would reveal the ring's kernel address to readers of the
  * event.
  */
-static void closed_measure(struct speprof_closed_window *closed, u64 start_va)
+static void closed_window_measure(struct speprof_closed_window *closed, u64 start_va)
 {
 	u64 capacity = closed->window.limit - closed->window.start;
 	u64 offset = closed->offset - start_va;
@@ -318,8 +323,8 @@ static void closed_measure(struct speprof_closed_window *closed, u64 start_va)
 	closed->head = ALIGN(closed->window.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
 }
 
-/* End the open window. The caller fills in how it ended. */
-static struct speprof_closed_window ring_take_open_window(struct speprof_ring *ring)
+/* End the open window. The caller fills in the rest. */
+static struct speprof_closed_window ring_end_window(struct speprof_ring *ring)
 {
 	ring->open_window = OPEN_WINDOW_NONE;
 	return (struct speprof_closed_window){
@@ -339,17 +344,17 @@ static u64 ring_state_time(const struct speprof_ring *ring, u32 state)
 	return ring->counters.state_ns[state] - ring->state_before[state];
 }
 
-/* @part / @whole in units of 2^-32. Both are shifted so that the dividend fits into 64 bits. */
-static u32 blind_share(u64 part, u64 whole)
+/* @ns / @total in units of 2^-32. Both are shifted so that the dividend fits into 64 bits. */
+static u32 blind_share(u64 ns, u64 total)
 {
-	unsigned int shift = fls64(whole) > 32 ? fls64(whole) - 32 : 0;
+	unsigned int shift = fls64(total) > 32 ? fls64(total) - 32 : 0;
 
-	if (!part)
+	if (!ns)
 		return 0;
-	return min_t(u64, div64_u64((part >> shift) << 32, whole >> shift), U32_MAX);
+	return min_t(u64, div64_u64((ns >> shift) << 32, total >> shift), U32_MAX);
 }
 
-/* Account for the time in which the session was started but nothing was sampled, by cause. */
+/* Compute the time in which the session was started but nothing was sampled, by cause. */
 static void ring_account_blind(const struct speprof_ring *ring,
 			       struct speprof_closed_window *closed)
 {
@@ -376,7 +381,7 @@ static void ring_account_blind(const struct speprof_ring *ring,
 static void ring_account(struct speprof_ring *ring, struct speprof_closed_window *closed)
 {
 	closed->verdict = spe_syndrome_read(closed->pmbsr);
-	closed_measure(closed, ring_va(ring, closed->window.start));
+	closed_window_measure(closed, ring_va(ring, closed->window.start));
 	if (ring->config.backend->records)
 		closed->flags |= SPEPROF_WINDOW_COUNTED;
 	closed->armed_ns = ring_state_time(ring, SPEPROF_RING_ARMED);
@@ -397,22 +402,22 @@ static void ring_stop_sampling(struct speprof_ring *ring)
 
 	backend->write(SPE_REG_PMSCR, 0);
 	backend->synchronize();
-	/* Nothing is sampled from here on, so the drain counts as blind time. */
+	/* The SPU samples nothing from here on: the drain counts as blind time. */
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	backend->drain();
 }
 
-/* After ring_stop_sampling(): read what the SPU wrote, and disable its buffer. */
+/* After ring_stop_sampling(): read the results of the window, and disable the buffer. */
 static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window *ret_closed)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	struct speprof_closed_window closed = ring_take_open_window(ring);
+	struct speprof_closed_window closed = ring_end_window(ring);
 
 	/*
 	 * Read after the drain: a record may carry any time up to the end of its operation (D17.6).
 	 */
 	closed.end_ns = ktime_get_ns();
-	speprof_ring_book_time(ring, closed.end_ns);
+	speprof_ring_account_time(ring, closed.end_ns);
 	closed.pmbsr |= backend->read(SPE_REG_PMBSR);
 	closed.offset = backend->read(SPE_REG_PMBPTR);
 	backend->write(SPE_REG_PMBLIMITR, 0);
@@ -425,10 +430,10 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 }
 
 /*
- * Set the flags of a closed window, after which @to should follow. Returns FAULTED instead if its
- * syndrome stops the CPU, or if too many windows in a row were empty.
+ * Set the flags of a closed window; @to is the state that should follow. Returns FAULTED instead if
+ * the syndrome stops the CPU, or if too many consecutive windows were empty.
  */
-static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
+static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
 			     u32 to)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
@@ -445,10 +450,7 @@ static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_wi
 	if (verdict->suspect)
 		closed->flags |= SPEPROF_WINDOW_SUSPECT;
 
-	/*
-	 * An SPU that raises management events of any class and writes nothing would do so for
-	 * ever.
-	 */
+	/* Detect an SPU that only raises management events, which it could do for ever. */
 	if (closed->bytes)
 		ring->empty_syndromes = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
@@ -460,8 +462,8 @@ static u32 ring_judge_window(struct speprof_ring *ring, struct speprof_closed_wi
 	return to;
 }
 
-/* A plain buffer full needs no event: the flags of the window report it. */
-static bool closed_needs_no_event(const struct speprof_closed_window *closed)
+/* The flags of a window report a plain buffer full, so that needs no event. */
+static bool closed_window_is_plain(const struct speprof_closed_window *closed)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
 
@@ -493,7 +495,7 @@ static void ring_report_window(struct speprof_ring *ring,
 
 	if (closed->bytes)
 		ring_write_window(ring, closed);
-	if (!closed_needs_no_event(closed))
+	if (!closed_window_is_plain(closed))
 		ring_add_syndrome_event(ring, closed, to);
 	if (ring->unread)
 		speprof_ring_add_unread_event(ring);
@@ -507,8 +509,8 @@ static void ring_report_window(struct speprof_ring *ring,
 }
 
 /*
- * As speprof_ring_rotate_window(), after ring_stop_sampling(). The next window is armed before this
- * one is written out, as nothing is sampled in between.
+ * speprof_ring_rotate_window() without ring_stop_sampling(). The next window is armed before this
+ * one is written out, to keep the time without sampling short.
  */
 static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next)
@@ -518,7 +520,7 @@ static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 	ring_disarm(ring, &closed);
 	if (next)
 		speprof_ring_set_program(ring, next);
-	to = ring_judge_window(ring, &closed, to);
+	to = ring_classify_window(ring, &closed, to);
 	to = ring_charge_throttle(ring, &closed, to);
 	if (to == SPEPROF_RING_ARMED)
 		to = speprof_ring_arm(ring);
@@ -543,11 +545,11 @@ void speprof_ring_close_parked(struct speprof_ring *ring, u32 to)
 	speprof_ring_save_registers(ring);
 	if (ring->open_window == OPEN_WINDOW_NONE)
 		return;
-	closed = ring_take_open_window(ring);
+	closed = ring_end_window(ring);
 	closed.end_ns = ring->state_since;
 	closed.offset = ring->saved.pmbptr;
 	ring_account(ring, &closed);
-	to = ring_judge_window(ring, &closed, to);
+	to = ring_classify_window(ring, &closed, to);
 	to = ring_charge_throttle(ring, &closed, to);
 	ring_report_window(ring, &closed, to);
 	if (to == SPEPROF_RING_FAULTED)
@@ -563,7 +565,7 @@ void speprof_ring_resume(struct speprof_ring *ring)
 		return;
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	to = speprof_ring_arm(ring);
-	/* Tails never go back, so the free space is still there. */
+	/* Tails never go back, so the space is still free. */
 	WARN_ON_ONCE(to != SPEPROF_RING_ARMED);
 	speprof_ring_add_state_event(ring, SPEPROF_RING_FULL, to);
 	ring->counters.resumes++;
@@ -606,7 +608,7 @@ void speprof_ring_save_registers(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
-	/* The SPU would go on with registers that belong to no ring. */
+	/* The SPU would continue to sample with the registers of no ring. */
 	WARN_ON_ONCE(ring->state == SPEPROF_RING_ARMED);
 	if (ring->loaded_generation)
 		ring->saved.pmsicr = backend->read(SPE_REG_PMSICR);
@@ -644,7 +646,7 @@ void speprof_ring_complete_handover(struct speprof_ring *ring)
 		speprof_ring_transition(ring, SPEPROF_RING_THROTTLED, ktime_get_ns());
 		speprof_ring_end_throttle(ring);
 	} else if (ring->open_window == OPEN_WINDOW_NONE) {
-		/* Before the first window of a ring no event slot is reserved. */
+		/* No event slot is reserved before the first window of a ring. */
 		if (speprof_ring_arm(ring) == SPEPROF_RING_FULL && speprof_ring_has_slot(ring, 0)) {
 			speprof_ring_add_state_event(ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 			speprof_ring_publish(ring);

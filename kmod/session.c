@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions. Whatever changes a ring is called on the ring's CPU.
+ * Sessions. All functions that change a ring run on the CPU of the ring.
  */
 #include <linux/capability.h>
 #include <linux/cpu.h>
@@ -49,10 +49,10 @@ static void session_uncharge(struct speprof_session *session)
 /* ---- On a ring's CPU ------------------------------------------------------ */
 
 /*
- * struct ring_call - arguments and results of a call on a ring's CPU; each call uses some
- * @map: in: the map to use; out: a map that the caller frees, or NULL
- * @removed_id: ID of a cgroup that was removed
- * @cgroups_left: how many cgroups the session still has
+ * struct ring_call - arguments and results of a call on a ring's CPU; each function uses some
+ * @map: in: the new map; out: a map that the caller frees, or NULL
+ * @removed_id: ID of a removed cgroup
+ * @cgroups_remaining: number of cgroups that the session still has
  */
 struct ring_call {
 	struct speprof_ring *ring;
@@ -62,7 +62,7 @@ struct ring_call {
 	const void *owner;
 	struct speprof_cgroup_map *map;
 	u64 removed_id;
-	u32 cgroups_left;
+	u32 cgroups_remaining;
 	int result;
 };
 
@@ -77,7 +77,7 @@ static void start_here(void *arg)
 	struct speprof_cpu *host = call_host(call);
 
 	call->map = speprof_arbiter_add_ring(host, call->ring, call->map);
-	speprof_ring_start(call->ring, call->program, speprof_arbiter_serves(host, call->ring));
+	speprof_ring_start(call->ring, call->program, speprof_arbiter_can_sample(host, call->ring));
 	speprof_arbiter_reevaluate(host);
 }
 
@@ -90,7 +90,7 @@ static void stop_here(void *arg)
 	speprof_arbiter_reevaluate(call_host(call));
 }
 
-static void swap_here(void *arg)
+static void swap_map_here(void *arg)
 {
 	struct ring_call *call = arg;
 
@@ -102,7 +102,7 @@ static void cgroup_removed_here(void *arg)
 {
 	struct ring_call *call = arg;
 
-	speprof_ring_report_cgroup_removed(call->ring, call->removed_id, call->cgroups_left);
+	speprof_ring_report_cgroup_removed(call->ring, call->removed_id, call->cgroups_remaining);
 }
 
 static void reprogram_here(void *arg)
@@ -286,7 +286,7 @@ static int session_choose_cpus(struct speprof_session *session, struct cpumask *
 	return cpumask_empty(cpus) || !session->backend ? -ENODEV : 0;
 }
 
-/* Runs without speprof_control, as allocating many large rings takes long. */
+/* Runs without speprof_control, because allocating many large rings takes long. */
 static int session_add_rings(struct speprof_session *session, const struct cpumask *cpus,
 			     const struct speprof_session_config *config)
 {
@@ -393,17 +393,17 @@ void speprof_session_put(struct speprof_session *session)
 static int session_check_rights(const struct speprof_session *session,
 				const struct speprof_sampling *sampling)
 {
-	u32 need = 0;
+	u32 required = 0;
 
 	if (sampling->flags & SPEPROF_SAMPLE_KERNEL)
-		need |= SPEPROF_RIGHT_KERNEL;
+		required |= SPEPROF_RIGHT_KERNEL;
 	if (sampling->collect & SPEPROF_COLLECT_CONTEXT)
-		need |= SPEPROF_RIGHT_CONTEXT;
+		required |= SPEPROF_RIGHT_CONTEXT;
 	if (sampling->collect & SPEPROF_COLLECT_PHYSICAL_ADDRESS)
-		need |= SPEPROF_RIGHT_PHYSICAL_ADDRESS;
+		required |= SPEPROF_RIGHT_PHYSICAL_ADDRESS;
 	if (sampling->collect & SPEPROF_COLLECT_PHYSICAL_TIME)
-		need |= SPEPROF_RIGHT_PHYSICAL_TIME;
-	return need & ~session->rights ? -EPERM : 0;
+		required |= SPEPROF_RIGHT_PHYSICAL_TIME;
+	return required & ~session->rights ? -EPERM : 0;
 }
 
 /* Make the program of every ring. On an error @programs is incomplete. */
@@ -441,7 +441,7 @@ static void session_reprogram(struct speprof_session *session)
 	}
 }
 
-/* Remove the bounds of single CPUs. */
+/* Remove the limits of single CPUs. */
 static void session_clear_bounds(struct speprof_session *session)
 {
 	unsigned int cpu;
@@ -482,22 +482,22 @@ int speprof_session_set_sampling(struct speprof_session *session,
 	return ret;
 }
 
-/* Give one CPU a program with another interval. */
+/* Change the interval of one CPU. */
 static int session_set_interval(struct speprof_session *session, struct speprof_ring *ring,
 				u64 interval)
 {
 	struct speprof_sampling sampling = session->sampling;
-	struct speprof_program *mine = &session->programs[ring->cpu];
+	struct speprof_program *current_program = &session->programs[ring->cpu];
 	struct speprof_program program;
-	struct ring_call call = { .ring = ring, .program = mine };
+	struct ring_call call = { .ring = ring, .program = current_program };
 	int ret;
 
 	sampling.interval = interval;
 	ret = speprof_program_make(&sampling, &ring->config.spu, &program);
-	if (ret || program.interval == mine->interval)
+	if (ret || program.interval == current_program->interval)
 		return ret;
 	program.generation = ++session->generation;
-	*mine = program;
+	*current_program = program;
 	if (session->state == SESSION_STARTED)
 		speprof_cpu_call(ring->cpu, reprogram_here, &call);
 	return 0;
@@ -538,7 +538,7 @@ static bool sessions_share_cpu(const struct speprof_session *a, const struct spe
 	return false;
 }
 
-/* Whether @other is started and blocks @session, if that samples @cgroups (NULL: all tasks). */
+/* Check whether @other is started and blocks @session with @cgroups (NULL: all tasks). */
 static bool session_blocks(const struct speprof_session *other,
 			   const struct speprof_session *session,
 			   const struct speprof_cgroup_set *cgroups)
@@ -588,7 +588,7 @@ static void session_stop_blockers(const struct speprof_session *session,
 			session_stop_now(other);
 }
 
-/* The cgroups that @other samples on @cpu once @session is started with @cgroups. NULL: none. */
+/* The cgroups that @other samples on @cpu after @session is started with @cgroups. NULL: none. */
 static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_session *other,
 							   unsigned int cpu,
 							   const struct speprof_session *session,
@@ -603,7 +603,7 @@ static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_
 	return other->cgroups;
 }
 
-/* Make the map of @cpu for the time when @session is started with @cgroups. NULL: no memory. */
+/* Create the map of @cpu as of after the start of @session with @cgroups. NULL: no memory. */
 static struct speprof_cgroup_map *session_make_map(unsigned int cpu,
 						   const struct speprof_session *session,
 						   const struct speprof_cgroup_set *cgroups)
@@ -637,7 +637,7 @@ static void maps_free(struct speprof_cgroup_map **maps)
 	kfree(maps);
 }
 
-/* Make a map for each CPU of the session. They are NULL if @cgroups is. */
+/* Create a map for each CPU of the session. They are NULL if @cgroups is. */
 static struct speprof_cgroup_map **session_make_maps(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups)
 {
@@ -659,7 +659,7 @@ static struct speprof_cgroup_map **session_make_maps(const struct speprof_sessio
 }
 
 /* Call @fn on each CPU of the session with its map. Frees @maps, and the maps that @fn returns. */
-static void session_call_with(struct speprof_session *session, smp_call_func_t fn,
+static void session_call_with_maps(struct speprof_session *session, smp_call_func_t fn,
 			      struct speprof_cgroup_map **maps)
 {
 	unsigned int cpu;
@@ -680,10 +680,10 @@ static void session_call_with(struct speprof_session *session, smp_call_func_t f
 }
 
 /*
- * Make the maps for starting @session with @cgroups, then stop the sessions that block it. Starting
- * cannot fail after that, so no session is stopped in vain.
+ * Create the maps for starting @session with @cgroups, then stop the sessions that block it.
+ * Starting cannot fail after that, so no session is stopped in vain.
  */
-static struct speprof_cgroup_map **session_take_cpus(const struct speprof_session *session,
+static struct speprof_cgroup_map **session_prepare_start(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups,
 						     bool privileged)
 {
@@ -705,13 +705,13 @@ static int session_start_now(struct speprof_session *session)
 
 	if (!session->generation)
 		return -ENODATA;
-	/* The rings would stay OFFLINE, even if another backend is registered now. */
+	/* Without the backend of their creation the rings would stay OFFLINE. */
 	if (!speprof_backend_present(session->backend))
 		return -ENODEV;
-	maps = session_take_cpus(session, session->cgroups, privileged);
+	maps = session_prepare_start(session, session->cgroups, privileged);
 	if (IS_ERR(maps))
 		return PTR_ERR(maps);
-	session_call_with(session, start_here, maps);
+	session_call_with_maps(session, start_here, maps);
 	session->state = SESSION_STARTED;
 	session->privileged = privileged;
 	return 0;
@@ -738,17 +738,17 @@ void speprof_session_stop(struct speprof_session *session)
 	mutex_unlock(&speprof_control);
 }
 
-/* Let the session sample @set, which belongs to it on success. On an error nothing changes. */
+/* Let the session sample @set, which it owns on success. A failure changes nothing. */
 static int session_set_cgroups(struct speprof_session *session, struct speprof_cgroup_set *set)
 {
 	bool privileged = perfmon_capable();
 	struct speprof_cgroup_map **maps;
 
 	if (session->state == SESSION_STARTED) {
-		maps = session_take_cpus(session, set, privileged);
+		maps = session_prepare_start(session, set, privileged);
 		if (IS_ERR(maps))
 			return PTR_ERR(maps);
-		session_call_with(session, swap_here, maps);
+		session_call_with_maps(session, swap_map_here, maps);
 	}
 	speprof_cgroup_set_free(session->cgroups);
 	session->cgroups = set;
@@ -764,7 +764,7 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 
 	if (!(session->rights & SPEPROF_RIGHT_CGROUPS))
 		return -EPERM;
-	/* Whether the session has cgroups never changes, so no lock is needed. */
+	/* No lock: a session with cgroups always has some, and one without never gets any. */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;
 	ret = bucket_draw(&session->command_bucket);
@@ -791,7 +791,7 @@ static void session_prune(struct speprof_session *session)
 	unsigned int cpu;
 
 	while ((call.removed_id = speprof_cgroup_set_remove_dead(session->cgroups))) {
-		call.cgroups_left = session->cgroups->count;
+		call.cgroups_remaining = session->cgroups->count;
 		for_each_possible_cpu(cpu) {
 			call.ring = session->rings[cpu];
 			if (call.ring)

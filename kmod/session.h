@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session: one ring for each of its CPUs, and what they sample.
+ * A session: one ring for each of its CPUs, and a sampling configuration.
  */
 #ifndef SPEPROF_SESSION_H
 #define SPEPROF_SESSION_H
@@ -14,7 +14,7 @@
 
 struct speprof_cgroup_set;
 
-/* Bounds on the data ring in bytes: powers of two, and multiples of every page size. */
+/* Limits of the size of a data ring, in bytes: powers of two, and multiples of every page size. */
 #define SESSION_RING_MIN (64ULL << 10)
 #define SESSION_RING_MAX (256ULL << 20)
 
@@ -26,21 +26,21 @@ enum speprof_session_state {
 /**
  * struct speprof_session - a session
  * @count: references: its descriptor, and those of its rings
- * @backend: the backend; its module is held
- * @user: the user whose locked memory is charged; NULL if the caller was exempt
+ * @backend: the backend, with a reference on its module
+ * @user: the user that is charged for locked memory; NULL if the caller was exempt
  * @charged: pages charged to @user
  * @rights: SPEPROF_RIGHT_*; constant
- * @cgroups: the cgroups whose tasks are sampled; NULL: all tasks are. Whether it is NULL is
- *	constant; the rest is under speprof_control
- * @link: in the list of all sessions; under speprof_control, as the fields down to @programs
- * @command_bucket: commands that the session's descriptors have left
- * @generation: of the last program; 0: none was set
+ * @cgroups: the sampled cgroups; NULL: all tasks are sampled. A session never changes between the
+ *	two. The set itself is protected by speprof_control
+ * @link: in the list of all sessions; protected by speprof_control, like @generation to @programs
+ * @command_bucket: limits the rate of commands through the session's descriptors
+ * @generation: generation of the last program; 0: none was set
  * @state: whether it samples
  * @privileged: callers with CAP_PERFMON started it and set its cgroups, so no other session's START
  *	stops it
- * @sampling: the last program, as userspace asked for it
- * @programs: by CPU: what its SPU samples
- * @rings: by CPU; NULL if the CPU is not in the session. Constant
+ * @sampling: the last sampling configuration from userspace
+ * @programs: the program of each CPU
+ * @rings: the ring of each CPU; NULL if the CPU is not in the session; constant
  */
 struct speprof_session {
 	struct kref count;
@@ -60,11 +60,10 @@ struct speprof_session {
 };
 
 /**
- * speprof_session_new() - make a session, which is stopped
+ * speprof_session_new() - create a session, stopped
  * @config: checked, except for what depends on the SPUs
  * @cpus: its CPUs; if empty, it is filled with all CPUs that have an SPU
- * @cgroups: whose tasks it samples, or NULL. It belongs to the session from here on; on failure it
- *	is freed
+ * @cgroups: the cgroups to sample; NULL: all tasks. Owned by the session; freed on failure
  *
  * Context: may sleep; takes speprof_control, but not while it allocates memory.
  * Return: the session, with one reference, or an ERR_PTR: -ENODEV: a CPU has no SPU, or there is no
@@ -88,11 +87,11 @@ void speprof_session_put(struct speprof_session *session);
  */
 
 /**
- * speprof_session_set_sampling() - set what is sampled; at once if the session is started
+ * speprof_session_set_sampling() - set the sampling configuration; at once if started
  * @session: the session
  * @sampling: checked, except for what depends on the SPUs
  *
- * Bounds and intervals of single CPUs are reset.
+ * Limits and intervals of single CPUs are reset.
  *
  * Return: 0; -EPERM if it needs a right that the session lacks; -EAGAIN; -ENOMEM; an error of
  * speprof_program_make().
@@ -101,9 +100,9 @@ int speprof_session_set_sampling(struct speprof_session *session,
 				 const struct speprof_sampling *sampling);
 
 /**
- * speprof_session_tune_cpu() - set the interval and the bounds of one CPU
+ * speprof_session_tune_cpu() - set the interval and the limits of one CPU
  * @session: the session
- * @tune: the CPU; its interval, 0 for no change; its bounds
+ * @tune: the CPU; its interval, 0: no change; its limits
  *
  * Return: 0; -ENOENT if the CPU is not in the session; -ENODATA if nothing is set to sample;
  * -EAGAIN; an error of speprof_program_make().
@@ -111,7 +110,7 @@ int speprof_session_set_sampling(struct speprof_session *session,
 int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune);
 
 /**
- * speprof_session_start() - begin to sample; a session that is started stays so
+ * speprof_session_start() - start sampling; does nothing if started
  * @session: the session
  *
  * If the caller has CAP_PERFMON, sessions that block this one and were started without it are
@@ -123,7 +122,7 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
 int speprof_session_start(struct speprof_session *session);
 
 /**
- * speprof_session_stop() - publish what was sampled and stop; a session that is stopped stays so
+ * speprof_session_stop() - stop sampling and publish the records; does nothing if stopped
  * @session: the session
  *
  * Takes no token: START has taken one.
@@ -131,10 +130,10 @@ int speprof_session_start(struct speprof_session *session);
 void speprof_session_stop(struct speprof_session *session);
 
 /**
- * speprof_session_change_cgroups() - change whose tasks are sampled; at once if started
+ * speprof_session_change_cgroups() - change the sampled cgroups; at once if started
  * @session: the session
  * @op: SPEPROF_CGROUPS_*
- * @by: stays the caller's
+ * @by: the cgroups to add, to remove, or to replace the set by; owned by the caller
  *
  * Return: 0; -EPERM without SPEPROF_RIGHT_CGROUPS; -EOPNOTSUPP if the session samples all tasks;
  * -EBUSY if another session blocks the new cgroups; -ENODEV; -ENOMEM; -EAGAIN; an error of
@@ -147,16 +146,17 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 void speprof_sessions_prune_cgroups(void);
 
 /**
- * speprof_session_ring() - the ring of a CPU
+ * speprof_session_ring() - find the ring of a CPU
  * @session: the session
  * @cpu: any value
  *
- * Context: any. Return: the ring, or NULL.
+ * Context: any.
+ * Return: the ring; NULL if the CPU is not in the session.
  */
 struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 cpu);
 
 /**
- * speprof_session_kick_ring() - note that a reader is there, and run speprof_ring_kick() if needed
+ * speprof_session_kick_ring() - note a reader, and run speprof_ring_kick() if needed
  * @ring: a ring of a session
  *
  * Takes a token only if the ring may be waiting for its reader.
@@ -185,7 +185,7 @@ int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_st
 /**
  * speprof_session_take_snapshot() - run speprof_ring_take_snapshot() on the ring's CPU
  * @ring: a ring of a session
- * @owner: who releases the claim; not NULL
+ * @owner: identifies the holder of the claim; not NULL
  * @snapshot: as for speprof_ring_take_snapshot()
  *
  * Return: 0; -EAGAIN; an error of speprof_ring_take_snapshot().

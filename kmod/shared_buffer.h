@@ -9,9 +9,9 @@
 
 /**
  * struct speprof_shared_buffer - pages that are mapped by the kernel and by userspace
- * @address: where the kernel has them mapped, contiguously
+ * @address: the contiguous mapping in the kernel
  * @pages: the pages
- * @count: how many
+ * @count: number of pages
  */
 struct speprof_shared_buffer {
 	void *address;
@@ -19,7 +19,7 @@ struct speprof_shared_buffer {
 	unsigned long count;
 };
 
-/** speprof_shared_buffer_pages() - how many pages a buffer of @bytes takes */
+/** speprof_shared_buffer_pages() - return the number of pages of a buffer of @bytes */
 static inline unsigned long speprof_shared_buffer_pages(u64 bytes)
 {
 	return DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
@@ -48,8 +48,8 @@ void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
  * @vma: the mapping
  * @writable: userspace may write
  *
- * The mapping is not inherited by children, not extended, not dumped, and never executable. Without
- * @writable it can't be made writable later.
+ * The mapping is not inherited by fork(), not extended, not dumped, and never executable. Without
+ * @writable, mprotect() cannot make it writable.
  *
  * Return: 0; -EINVAL if it is not shared; -EPERM if it is executable, or writable without
  * @writable; -ENXIO if it is longer than the buffer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hardware backend: devices that firmware describes. There is one device for each kind of CPU
- * with an SPU, and one backend for all devices.
+ * The hardware backend. Firmware describes a device for each kind of CPU with an SPU; all devices
+ * share one backend.
  *
  * There is no MODULE_DEVICE_TABLE on purpose. With one, udev would load this module beside the
  * kernel's own driver, and the first of the two would bind the devices. The administrator decides
@@ -34,8 +34,8 @@
 /**
  * struct spu_hw_group - the CPUs of one device
  * @dev: the device
- * @cpus: its CPUs, whose SPUs are of one kind
- * @irq: their interrupt, which is private to each CPU (a PPI)
+ * @cpus: its CPUs; their SPUs are of one kind
+ * @irq: the interrupt, which is private to each CPU (a PPI)
  */
 struct spu_hw_group {
 	struct device *dev;
@@ -53,10 +53,10 @@ struct spu_hw_state {
 
 /**
  * struct spu_hw_cpu - a possible CPU; used on the CPU with interrupts off
- * @group: of the CPU's device; NULL if it has none. Other CPUs change it under spu_hw_lock
+ * @group: the group of the CPU; NULL: it has no device. Other CPUs change this under spu_hw_lock
  * @irq: the interrupt that is enabled on this CPU; 0: none is
  * @asleep: the CPU is between CPU_PM_ENTER and CPU_PM_EXIT
- * @state: what CPU_PM_EXIT restores
+ * @state: the registers that CPU_PM_EXIT restores
  */
 struct spu_hw_cpu {
 	struct spu_hw_group *group;
@@ -159,8 +159,8 @@ static void spu_hw_save(struct spu_hw_state *ret_state)
 }
 
 /*
- * Restore the registers, which may have any value. No event is lost: a write that sets PMBSR.S
- * asserts the interrupt again (IGRLRX).
+ * Restore the registers, which may have any value before. No event is lost: a write that sets
+ * PMBSR.S asserts the interrupt again (IGRLRX).
  */
 static void spu_hw_restore(const struct spu_hw_state *state)
 {
@@ -176,7 +176,10 @@ static void spu_hw_restore(const struct spu_hw_state *state)
 	speprof_spu_hw_synchronize();
 }
 
-/* The SPU may lose power in idle states and in a suspend. The CPU executes nothing in between. */
+/*
+ * The SPU may lose power in idle states and in a suspend. The CPU executes nothing between the save
+ * and the restore, so no sample is lost.
+ */
 static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *data)
 {
 	struct spu_hw_cpu *cpu = this_cpu_ptr(&spu_hw_cpus);
@@ -226,7 +229,8 @@ static struct kprobe spu_hw_crash_probe = {
 static bool spu_hw_crash_probed;
 
 /*
- * Not every kernel has kdump and kprobes. At EL2 none is needed: the crash kernel resets the SPU.
+ * Fails silently on kernels without kdump or kprobes. At EL2 no probe is needed: the crash kernel
+ * resets the SPU.
  */
 static void spu_hw_crash_init(void)
 {
@@ -264,7 +268,7 @@ static int group_find_interrupt(struct spu_hw_group *group)
 	return 0;
 }
 
-/* CPUs of the group that come online from here on do not use their SPU. */
+/* Prevent CPUs of the group that come online from using their SPU. */
 static void group_withdraw(struct spu_hw_group *group)
 {
 	unsigned int cpu;
@@ -274,8 +278,8 @@ static void group_withdraw(struct spu_hw_group *group)
 	cpumask_andnot(&spu_hw_mask, &spu_hw_mask, &group->cpus);
 }
 
-/* Stop the SPUs of the group: first for CPUs that come online, then on those that are. */
-static void group_silence(struct spu_hw_group *group)
+/* Stop the SPUs of the group: first prevent new users, then stop those on online CPUs. */
+static void group_stop(struct spu_hw_group *group)
 {
 	group_withdraw(group);
 	speprof_backend_remove_cpus(&group->cpus);
@@ -289,7 +293,7 @@ static int group_add(struct spu_hw_group *group)
 
 	ret = request_percpu_irq(group->irq, spu_hw_interrupt, KBUILD_MODNAME, &spu_hw_cpus);
 	if (ret)
-		return dev_err_probe(group->dev, ret, "interrupt %d is taken\n", group->irq);
+		return dev_err_probe(group->dev, ret, "interrupt %d is in use\n", group->irq);
 	for_each_cpu(cpu, &group->cpus)
 		WRITE_ONCE(per_cpu(spu_hw_cpus, cpu).group, group);
 	cpumask_or(&spu_hw_mask, &spu_hw_mask, &group->cpus);
@@ -323,7 +327,7 @@ static void spu_hw_remove(void *data)
 	struct spu_hw_group *group = data;
 
 	mutex_lock(&spu_hw_lock);
-	group_silence(group);
+	group_stop(group);
 	if (cpumask_empty(&spu_hw_mask))
 		spu_hw_unregister();
 	free_percpu_irq(group->irq, &spu_hw_cpus);
@@ -355,11 +359,11 @@ static int spu_hw_probe(struct platform_device *pdev)
 	return devm_add_action_or_reset(dev, spu_hw_remove, group);
 }
 
-/* Reboot and kexec: stop the SPUs, whose buffers the next kernel will use as its own memory. */
+/* Reboot and kexec: stop the SPUs, because the next kernel reuses the memory of their buffers. */
 static void spu_hw_shutdown(struct platform_device *pdev)
 {
 	mutex_lock(&spu_hw_lock);
-	group_silence(platform_get_drvdata(pdev));
+	group_stop(platform_get_drvdata(pdev));
 	mutex_unlock(&spu_hw_lock);
 }
 
@@ -381,13 +385,13 @@ static struct platform_driver spu_hw_driver = {
 	.driver = {
 		.name = "speprof",
 		.of_match_table = spu_hw_of_match,
-		/* Unbinding by sysfs would take the device from a session. */
+		/* Unbinding by sysfs would remove the device while a session uses it. */
 		.suppress_bind_attrs = true,
 	},
 };
 
 /*
- * Warn about a device that another driver is bound to: the driver core does not offer it to this
+ * Warn about devices that are bound to another driver: the driver core does not offer them to this
  * one.
  */
 static int spu_hw_report_bound(struct device *dev, void *data)

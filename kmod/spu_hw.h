@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hardware backend on arm64: the registers and the interrupt of FEAT_SPE, and what happens to
- * them when a CPU sleeps or the kernel ends.
+ * The hardware backend on arm64: the registers and the interrupt of FEAT_SPE, also across CPU idle,
+ * suspend, kexec and kdump.
  */
 #ifndef SPEPROF_SPU_HW_H
 #define SPEPROF_SPU_HW_H
@@ -17,13 +17,13 @@
  */
 int speprof_spu_hw_init(void);
 
-/** speprof_spu_hw_deinit() - unregister the driver; no session is left */
+/** speprof_spu_hw_deinit() - unregister the driver; no session exists */
 void speprof_spu_hw_deinit(void);
 
 /*
  * ---- spu_hw_regs.c -----------------------------------------------------------------
  *
- * All of these run on the CPU whose SPU it is, with interrupts off.
+ * All of these run on the CPU of the SPU, with interrupts off.
  */
 
 /**

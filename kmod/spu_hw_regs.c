@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers and barriers of a hardware SPU. Register encodings are spelled out, as the kernels'
- * sysreg.h differ in which of them they define, and by which names.
+ * Registers and barriers of a hardware SPU. The register encodings are defined here, because the
+ * sysreg.h of supported kernels differ in the registers that they define, and in their names.
  */
 #include <linux/moduleparam.h>
 #include <linux/timex.h>
@@ -99,10 +99,11 @@ void speprof_spu_hw_synchronize(void)
 }
 
 /*
- * The order matters: - psb csync: the records of all operations sampled before are written
- * ("Synchronization and Statistical Profiling"); - dsb: these writes are complete and visible, and
- * External aborts on them are reported (D17.8.4); - isb: later reads of PMBPTR and PMBSR return
- * what the SPU left there, with COLL (D17.3.7).
+ * The order matters:
+ * - psb csync: the SPU writes the records of all operations that it has sampled ("Synchronization
+ *   and Statistical Profiling");
+ * - dsb: these writes are complete and visible, and External aborts on them are reported (D17.8.4);
+ * - isb: later reads of PMBPTR and PMBSR return the final values, with COLL (D17.3.7).
  */
 void speprof_spu_hw_drain(void)
 {

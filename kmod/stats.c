@@ -32,14 +32,14 @@ struct counters {
 static DEFINE_PER_CPU(struct counters, counters);
 static struct dentry *directory;
 
-static void count(u64 *counter, u64 more)
+static void counter_add(u64 *counter, u64 more)
 {
 	WRITE_ONCE(*counter, *counter + more);
 }
 
 void speprof_stats_interrupt(unsigned int cpu)
 {
-	count(&per_cpu(counters, cpu).interrupts, 1);
+	counter_add(&per_cpu(counters, cpu).interrupts, 1);
 }
 
 void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
@@ -49,25 +49,25 @@ void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 
 void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
 {
-	struct counters *mine = per_cpu_ptr(&counters, cpu);
+	struct counters *own = per_cpu_ptr(&counters, cpu);
 
-	count(&mine->windows, 1);
-	count(&mine->bytes, window->data_size);
-	count(&mine->records, window->records);
+	counter_add(&own->windows, 1);
+	counter_add(&own->bytes, window->data_size);
+	counter_add(&own->records, window->records);
 	trace_speprof_window(cpu, window->position, window->data_size, window->flags,
 			     window->armed_ns, window->blind_ns);
 }
 
 static void stats_state(unsigned int cpu, u32 from, u32 to)
 {
-	struct counters *mine = per_cpu_ptr(&counters, cpu);
+	struct counters *own = per_cpu_ptr(&counters, cpu);
 
 	if (to == SPEPROF_RING_FULL)
-		count(&mine->full, 1);
+		counter_add(&own->full, 1);
 	else if (to == SPEPROF_RING_FAULTED)
-		count(&mine->faulted, 1);
+		counter_add(&own->faulted, 1);
 	else if (to == SPEPROF_RING_THROTTLED)
-		count(&mine->throttled, 1);
+		counter_add(&own->throttled, 1);
 	trace_speprof_state(cpu, from, to);
 }
 
@@ -75,7 +75,7 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 {
 	switch (event->type) {
 	case SPEPROF_EVENT_SYNDROME:
-		count(&per_cpu(counters, cpu).syndromes[event->syndrome], 1);
+		counter_add(&per_cpu(counters, cpu).syndromes[event->syndrome], 1);
 		trace_speprof_syndrome(cpu, event->arg0, event->arg1, event->syndrome,
 				       event->action);
 		break;
@@ -86,7 +86,7 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 		trace_speprof_throttle(cpu, event->arg0, (u32)event->arg1);
 		break;
 	case SPEPROF_EVENT_UNREAD:
-		count(&per_cpu(counters, cpu).unread, 1);
+		counter_add(&per_cpu(counters, cpu).unread, 1);
 		trace_speprof_unread(cpu, event->arg0, event->arg1);
 		break;
 	}
@@ -94,13 +94,13 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 
 void speprof_stats_handover(unsigned int cpu, bool new)
 {
-	count(&per_cpu(counters, cpu).handovers, new);
+	counter_add(&per_cpu(counters, cpu).handovers, new);
 	trace_speprof_handover(cpu, new);
 }
 
 void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 {
-	count(&per_cpu(counters, cpu).snapshots, 1);
+	counter_add(&per_cpu(counters, cpu).snapshots, 1);
 	trace_speprof_snapshot(cpu, oldest, start, end);
 }
 

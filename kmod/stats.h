@@ -24,15 +24,15 @@ void speprof_stats_deinit(void);
 void speprof_stats_interrupt(unsigned int cpu);
 
 /**
- * speprof_stats_arm() - trace that a window was armed
+ * speprof_stats_arm() - trace the arming of a window
  * @cpu: the CPU
  * @start: position in the ring of the first byte that the SPU may write
  * @limit: position behind the last one
- * @generation: of the program
+ * @generation: generation of the program
  */
 void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation);
 
-/** speprof_stats_window() - count and trace a window with records, whose header is written */
+/** speprof_stats_window() - count and trace a window with records, after its header is written */
 void speprof_stats_window(unsigned int cpu, const struct speprof_window *window);
 
 /** speprof_stats_event() - count and trace an event that is added to the event ring */

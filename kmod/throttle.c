@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What sampling may cost a CPU. A ring that exceeds its bound in one period is THROTTLED until the
- * next, so a second never costs more than the bound and one period's share of it.
+ * Limits of the cost of sampling. A ring that exceeds a limit in one period is THROTTLED until the
+ * next one. So a second never costs more than the limit, plus its share for one period.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -32,15 +32,15 @@ MODULE_PARM_DESC(throttle_commands,
 		 "most commands in a second that interrupt CPUs, for each ring and for each session; "
 		 "0: no bound (100)");
 
-/* What each CPU has spent, for all rings. Used on the CPU with interrupts off. */
+/* Usage of each CPU by all rings. Used on the CPU with interrupts off. */
 static DEFINE_PER_CPU(struct speprof_throttle, throttles);
 
-static bool is_over(u64 spent, u64 each_second)
+static bool exceeds(u64 used, u64 each_second)
 {
-	return each_second && spent > div_u64(each_second, PERIODS_PER_SECOND);
+	return each_second && used > div_u64(each_second, PERIODS_PER_SECOND);
 }
 
-/* Returns SPEPROF_THROTTLE_* if a bound is exceeded, or 0. */
+/* Returns SPEPROF_THROTTLE_* if a limit is exceeded, or 0. */
 static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
 		  const struct speprof_throttle_bound *bound)
 {
@@ -52,24 +52,24 @@ static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u6
 		*throttle = (struct speprof_throttle){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;
-	if (is_over(throttle->interrupts, READ_ONCE(bound->interrupts)))
+	if (exceeds(throttle->interrupts, READ_ONCE(bound->interrupts)))
 		return SPEPROF_THROTTLE_INTERRUPTS;
-	return is_over(throttle->bytes, READ_ONCE(bound->bytes)) ? SPEPROF_THROTTLE_BYTES : 0;
+	return exceeds(throttle->bytes, READ_ONCE(bound->bytes)) ? SPEPROF_THROTTLE_BYTES : 0;
 }
 
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 			    const struct speprof_throttle_bound *bound,
 			    struct speprof_throttle *own, u32 *ret_cause)
 {
-	const struct speprof_throttle_bound whole = { READ_ONCE(throttle_interrupts),
+	const struct speprof_throttle_bound cpu_bound = { READ_ONCE(throttle_interrupts),
 						      READ_ONCE(throttle_bytes) };
 	struct speprof_throttle *throttle = this_cpu_ptr(&throttles);
 	u32 cause = charge(own, now, interrupts, bytes, bound);
 	u64 until = cause ? own->start + PERIOD_NS : 0;
-	u32 cause_of_all = charge(throttle, now, interrupts, bytes, &whole);
+	u32 cpu_cause = charge(throttle, now, interrupts, bytes, &cpu_bound);
 
-	if (cause_of_all) {
-		cause = cause_of_all;
+	if (cpu_cause) {
+		cause = cpu_cause;
 		until = max(until, throttle->start + PERIOD_NS);
 	}
 	*ret_cause = cause;

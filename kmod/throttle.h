@@ -10,9 +10,9 @@
 #include <linux/types.h>
 
 /**
- * struct speprof_throttle_bound - bounds of one ring, beside the module's parameters
- * @interrupts: on its CPU, in a second; 0: no bound of its own
- * @bytes: likewise
+ * struct speprof_throttle_bound - limits of one ring, in addition to the module's parameters
+ * @interrupts: limit of interrupts on its CPU in a second; 0: no limit of its own
+ * @bytes: limit of bytes that its SPU writes in a second; 0: no limit of its own
  */
 struct speprof_throttle_bound {
 	u64 interrupts;
@@ -20,10 +20,10 @@ struct speprof_throttle_bound {
 };
 
 /**
- * struct speprof_throttle - what was spent in the current period
- * @start: of the period, CLOCK_MONOTONIC in ns
- * @interrupts: spent since then
- * @bytes: spent since then
+ * struct speprof_throttle - usage in the current period
+ * @start: start of the period, CLOCK_MONOTONIC in ns
+ * @interrupts: interrupts since then
+ * @bytes: bytes since then
  */
 struct speprof_throttle {
 	u64 start;
@@ -35,9 +35,9 @@ struct speprof_throttle {
  * speprof_throttle_charge() - charge a closed window to this CPU and to its ring
  * @now: CLOCK_MONOTONIC in ns
  * @interrupts: 1 for a window; 0 to query
- * @bytes: that the SPU wrote
- * @bound: of the ring; others may write to it meanwhile
- * @own: what the ring has spent; zeroed at first
+ * @bytes: bytes that the SPU wrote
+ * @bound: limits of the ring; other CPUs may change them meanwhile
+ * @own: usage of the ring; zeroed at first
  * @ret_cause: SPEPROF_THROTTLE_*, if a bound is exceeded
  *
  * Context: on the CPU, interrupts off.
@@ -48,7 +48,7 @@ u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 			    struct speprof_throttle *own, u32 *ret_cause);
 
 /**
- * struct speprof_command_bucket - a token bucket: the commands that a session or a ring has left
+ * struct speprof_command_bucket - a token bucket that limits the commands of a session or a ring
  * @full_at: when the bucket is full, CLOCK_MONOTONIC in ns; 0 at first
  */
 struct speprof_command_bucket {

@@ -118,7 +118,7 @@ TRACE_EVENT(speprof_syndrome,
 		  show_action(__entry->action))
 );
 
-/* A ring changed its state. HANDLING, which is in between, is left out. */
+/* A ring changed its state. The intermediate state HANDLING is not reported. */
 TRACE_EVENT(speprof_state,
 	TP_PROTO(unsigned int cpu, u32 from, u32 to),
 	TP_ARGS(cpu, from, to),
@@ -136,7 +136,7 @@ TRACE_EVENT(speprof_state,
 		  show_ring_state(__entry->to))
 );
 
-/* A throttled ring samples again; ns: how long it was throttled. */
+/* A throttled ring samples again; ns: time in THROTTLED. */
 TRACE_EVENT(speprof_throttle,
 	TP_PROTO(unsigned int cpu, u64 ns, u32 cause),
 	TP_ARGS(cpu, ns, cause),
@@ -154,7 +154,7 @@ TRACE_EVENT(speprof_throttle,
 		  show_throttle(__entry->cause))
 );
 
-/* A ring stopped because nobody read it for ns; bytes: what is unread. */
+/* A ring stopped without a reader for ns; bytes: unread bytes. */
 TRACE_EVENT(speprof_unread,
 	TP_PROTO(unsigned int cpu, u64 ns, u64 bytes),
 	TP_ARGS(cpu, ns, bytes),

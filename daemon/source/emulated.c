@@ -162,7 +162,7 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 		profile = models_of_task(e->models, tick->tid, tick->time_ns);
 	if (tick->tid > 0) {
 		operation.contextidr_el1 = (u32)tick->tid;
-		operation.has = SPE_OPERATION_CONTEXT1;
+		operation.valid = SPE_OPERATION_CONTEXT1;
 	}
 	spe_opmodel_operation(&e->opmodel, profile, &operation);
 	emulated_spu_sample(&cpu->driver, &operation, sink);

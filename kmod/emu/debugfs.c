@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fault injection from outside: debugfs speprof_emu/cpuN takes the rules of core/model/inject.h,
- * one a write, and shows those that hold.
+ * Fault injection by userspace: each write to the debugfs file speprof_emu/cpuN sets one rule of
+ * core/model/inject.h. A read returns the rules in force.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,38 +15,38 @@
 
 #include "emu.h"
 
-/* Bound on the text of a rule. */
+/* Maximum length of a rule. */
 #define RULE_MAX 64
 
 static struct dentry *root;
 
-/* A call on the CPU, the only place where its SPU and rules may be used. */
-struct visit {
+/* A call on the CPU: its SPU and rules may only be used there. */
+struct inject_call {
 	struct speprof_emu_cpu *cpu;
-	const struct spe_inject_rule *rule; /* NULL: only read */
-	struct spe_inject found;
+	const struct spe_inject_rule *rule; /* to set; NULL: only read the rules */
+	struct spe_inject inject;
 	int ret;
 };
 
-static void visit_here(void *arg)
+static void inject_here(void *arg)
 {
-	struct visit *visit = arg;
+	struct inject_call *call = arg;
 
-	if (visit->rule)
-		visit->ret = spe_inject_apply(&visit->cpu->inject, &visit->cpu->spu, visit->rule);
-	visit->found = visit->cpu->inject;
+	if (call->rule)
+		call->ret = spe_inject_apply(&call->cpu->inject, &call->cpu->spu, call->rule);
+	call->inject = call->cpu->inject;
 }
 
-static int visit(struct speprof_emu_cpu *cpu, const struct spe_inject_rule *rule,
-		 struct visit *ret_visit)
+static int call_on_cpu(struct speprof_emu_cpu *cpu, const struct spe_inject_rule *rule,
+		 struct inject_call *ret_call)
 {
 	int ret;
 
-	*ret_visit = (struct visit){ .cpu = cpu, .rule = rule };
+	*ret_call = (struct inject_call){ .cpu = cpu, .rule = rule };
 	cpus_read_lock();
-	ret = smp_call_function_single((int)cpu->number, visit_here, ret_visit, true);
+	ret = smp_call_function_single((int)cpu->number, inject_here, ret_call, true);
 	cpus_read_unlock();
-	return ret ? ret : ret_visit->ret;
+	return ret ? ret : ret_call->ret;
 }
 
 static ssize_t rule_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
@@ -54,7 +54,7 @@ static ssize_t rule_write(struct file *file, const char __user *from, size_t len
 	struct speprof_emu_cpu *cpu = ((struct seq_file *)file->private_data)->private;
 	struct spe_inject_error error;
 	struct spe_inject_rule rule;
-	struct visit result;
+	struct inject_call result;
 	char text[RULE_MAX];
 	int ret;
 
@@ -69,19 +69,19 @@ static ssize_t rule_write(struct file *file, const char __user *from, size_t len
 				    error.want);
 		return ret;
 	}
-	ret = visit(cpu, &rule, &result);
+	ret = call_on_cpu(cpu, &rule, &result);
 	return ret ? ret : (ssize_t)len;
 }
 
 static int rules_show(struct seq_file *seq, void *unused)
 {
-	struct visit result;
-	int ret = visit(seq->private, NULL, &result);
+	struct inject_call result;
+	int ret = call_on_cpu(seq->private, NULL, &result);
 
 	if (ret)
 		return ret;
-	for (u32 i = 0; i < result.found.count; i++) {
-		const struct spe_inject_rule *rule = &result.found.rules[i];
+	for (u32 i = 0; i < result.inject.count; i++) {
+		const struct spe_inject_rule *rule = &result.inject.rules[i];
 		const char *name = spe_inject_name(rule->fault);
 
 		if (name)
@@ -91,7 +91,7 @@ static int rules_show(struct seq_file *seq, void *unused)
 				   SPE_FIELD_GET(SPE_PMBSR_MSS, rule->fault));
 		seq_printf(seq, " %u.%04u%%\n", rule->ppm / 10000, rule->ppm % 10000);
 	}
-	seq_printf(seq, "# %llu so far\n", result.found.injected);
+	seq_printf(seq, "# %llu so far\n", result.inject.injected);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_emu.ko: a backend with an emulated SPU on each CPU, for machines without SPE. Nothing
- * loads it by itself, and every window says that it was emulated.
+ * speprof_emu.ko: a backend with an emulated SPU on each CPU, for machines without SPE. It is never
+ * loaded automatically, and each of its windows is marked as emulated.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -109,8 +109,8 @@ static u32 emu_buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static int emu_cpu_init(struct speprof_emu_cpu *cpu, unsigned int number, enum spe_profile what,
-			u64 other_ways)
+static int emu_cpu_init(struct speprof_emu_cpu *cpu, unsigned int number, enum spe_profile program,
+			u64 choice_bits)
 {
 	struct spe_spu_io io = { .write = emu_buffer_write };
 	struct spe_spu_config config;
@@ -120,7 +120,7 @@ static int emu_cpu_init(struct speprof_emu_cpu *cpu, unsigned int number, enum s
 	spe_spu_config_default(&config);
 	config.align = (u8)align;
 	config.max_size = (u8)max_size;
-	config.choices = other_ways;
+	config.choices = choice_bits;
 	config.features |= features;
 	if (pmsver)
 		config.pmsver = (u8)pmsver;
@@ -134,7 +134,7 @@ static int emu_cpu_init(struct speprof_emu_cpu *cpu, unsigned int number, enum s
 	spe_opmodel_init(&cpu->model, config.seed);
 	spe_inject_init(&cpu->inject, config.seed);
 	cpu->number = number;
-	cpu->profile = what;
+	cpu->profile = program;
 	cpu->ops_per_us = ops_per_us;
 	cpu->ticks = emu_ticks;
 	cpu->interrupt = speprof_interrupt;
@@ -190,21 +190,21 @@ static int emu_parse_choices(u64 *ret_bits)
 static int __init emu_init(void)
 {
 	struct speprof_emu_cpu __percpu *cpus;
-	enum spe_profile what;
-	u64 other_ways = 0;
+	enum spe_profile program;
+	u64 choice_bits = 0;
 	unsigned int cpu;
 	int ret;
 
-	ret = emu_check_parameters(&what);
+	ret = emu_check_parameters(&program);
 	if (!ret)
-		ret = emu_parse_choices(&other_ways);
+		ret = emu_parse_choices(&choice_bits);
 	if (ret)
 		return ret;
 	cpus = alloc_percpu(struct speprof_emu_cpu);
 	if (!cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		ret = emu_cpu_init(per_cpu_ptr(cpus, cpu), cpu, what, other_ways);
+		ret = emu_cpu_init(per_cpu_ptr(cpus, cpu), cpu, program, choice_bits);
 		if (ret)
 			goto no_cpus;
 	}

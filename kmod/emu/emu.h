@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * speprof_emu.ko: an emulated SPU on each CPU, which samples what the CPU runs.
+ * speprof_emu.ko: an emulated SPU on each CPU, which samples the code that the CPU executes.
  */
 #ifndef SPEPROF_EMU_H
 #define SPEPROF_EMU_H
@@ -11,21 +11,21 @@
 #include "model/opmodel.h"
 #include "model/spu.h"
 
-/* The timer expires no more often than this, to leave the CPU to other work. */
+/* Minimum period of the timer, so that it never occupies the whole CPU. */
 #define EMU_TICK_MIN_US 50
 
 /**
  * struct speprof_emu_cpu - the emulated SPU of one CPU; used on the CPU with interrupts off
  * @spu: the SPU model
- * @model: invents what the CPU does not tell about an operation
+ * @model: provides the properties of an operation that the CPU does not report
  * @inject: faults to inject
  * @number: number of the CPU
  * @profile: what programs are assumed to do
  * @timer: expires when the next operation is to be sampled
- * @planned: operations of the sample population until then; 0: the timer is not set
+ * @planned: operations of the sample population until @timer expires; 0: it is not set
  * @planned_at: when @timer was set, CLOCK_MONOTONIC in ns
  * @ops_per_us: operations that the CPU is assumed to execute in a microsecond
- * @ticks: the count that Timestamp packets carry
+ * @ticks: reads the counter of Timestamp packets
  * @interrupt: handles the interrupt request; called repeatedly while it is asserted
  */
 struct speprof_emu_cpu {
@@ -66,11 +66,11 @@ void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu);
 
 /**
  * speprof_emu_debugfs_init() - create the files that inject faults, if the kernel has debugfs
- * @cpus: of each CPU
+ * @cpus: the emulated SPUs
  */
 void speprof_emu_debugfs_init(struct speprof_emu_cpu __percpu *cpus);
 
-/** speprof_emu_debugfs_deinit() - remove the files, and wait for those that use them */
+/** speprof_emu_debugfs_deinit() - remove the files, and wait for their users */
 void speprof_emu_debugfs_deinit(void);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations that an emulated SPU samples. A timer takes the part of the sample interval: the
+ * The operations that an emulated SPU samples. A timer expires after each sample interval, and the
  * instruction that it interrupts is the sampled operation. Its PC, Exception level, TID and time
- * are true.
+ * are real.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -13,15 +13,15 @@
 
 #include "emu.h"
 
-/* After this time an interrupt request that is still asserted is handled again. */
+/* Delay after which an interrupt request that is still asserted is handled again. */
 #define LEVEL_NS 10000
 
-static u64 members_in(const struct speprof_emu_cpu *cpu, u64 ns)
+static u64 ns_to_operations(const struct speprof_emu_cpu *cpu, u64 ns)
 {
 	return mul_u64_u64_div_u64(ns, cpu->ops_per_us, NSEC_PER_USEC);
 }
 
-static u64 ns_of(const struct speprof_emu_cpu *cpu, u64 members)
+static u64 operations_to_ns(const struct speprof_emu_cpu *cpu, u64 members)
 {
 	return mul_u64_u64_div_u64(members, NSEC_PER_USEC, cpu->ops_per_us);
 }
@@ -33,22 +33,22 @@ void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu)
 	if (!cpu->planned)
 		return;
 	now = ktime_get_ns();
-	/* The last operation is selected for sampling, which the timer does. */
-	passed = min(members_in(cpu, now - cpu->planned_at), cpu->planned - 1);
+	/* Leave the last operation of the interval to the timer, which samples it. */
+	passed = min(ns_to_operations(cpu, now - cpu->planned_at), cpu->planned - 1);
 	if (passed)
 		spe_spu_pass(&cpu->spu, passed);
 	cpu->planned = 0;
 }
 
-/* Set the timer to the end of the interval, but to no earlier time than @least_ns from now. */
-static void source_schedule(struct speprof_emu_cpu *cpu, u64 least_ns)
+/* Set the timer to the end of the interval, but to no earlier time than @min_ns from now. */
+static void source_schedule(struct speprof_emu_cpu *cpu, u64 min_ns)
 {
 	u64 until = spe_spu_until_sample(&cpu->spu);
 
 	cpu->planned = until;
 	if (until) {
 		cpu->planned_at = ktime_get_ns();
-		hrtimer_start(&cpu->timer, ns_to_ktime(max(ns_of(cpu, until), least_ns)),
+		hrtimer_start(&cpu->timer, ns_to_ktime(max(operations_to_ns(cpu, until), min_ns)),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 	} else if (cpu->spu.irq_level) {
 		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
@@ -74,7 +74,7 @@ static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 	struct spe_operation operation = {
 		.pc = instruction_pointer(regs),
 		.timestamp = cpu->ticks(),
-		.has = cpu->spu.config.e2h ? SPE_OPERATION_CONTEXT2 : SPE_OPERATION_CONTEXT1,
+		.valid = cpu->spu.config.e2h ? SPE_OPERATION_CONTEXT2 : SPE_OPERATION_CONTEXT1,
 		.contextidr_el1 = context,
 		.contextidr_el2 = context,
 		.el = user_mode(regs) ? 0 : kernel_el,
@@ -99,7 +99,7 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 {
 	struct speprof_emu_cpu *cpu = container_of(timer, struct speprof_emu_cpu, timer);
 	struct pt_regs *regs = get_irq_regs();
-	u64 began = ktime_get_ns(), least_ns;
+	u64 start = ktime_get_ns(), min_ns;
 	bool passed = false;
 
 	if (cpu->planned && regs)
@@ -113,8 +113,8 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 	 * The timer then waits as long as the callback took: the interval grows, and half of the
 	 * time is left to other work.
 	 */
-	least_ns = passed ? 0 : EMU_TICK_MIN_US * NSEC_PER_USEC;
-	source_schedule(cpu, max(least_ns, ktime_get_ns() - began));
+	min_ns = passed ? 0 : EMU_TICK_MIN_US * NSEC_PER_USEC;
+	source_schedule(cpu, max(min_ns, ktime_get_ns() - start));
 	return HRTIMER_NORESTART;
 }
 

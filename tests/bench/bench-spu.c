@@ -44,7 +44,7 @@ static double run(const struct spe_spu_config *config, bool model)
 {
 	struct spe_spu_io io = { .write = buffer_write };
 	struct spe_opmodel opmodel;
-	struct spe_operation op = { .pc = 0xaaaab0001230ULL, .has = SPE_OPERATION_CONTEXT1 };
+	struct spe_operation op = { .pc = 0xaaaab0001230ULL, .valid = SPE_OPERATION_CONTEXT1 };
 	struct spe_spu spu;
 	const char *reason;
 	double start;

@@ -58,7 +58,7 @@ static void make_operation(struct records *records, struct spe_operation *op)
 
 	op->pc = RECORDS_PC + 4 * place;
 	op->timestamp = records->time += 1000;
-	op->has = SPE_OPERATION_CONTEXT1;
+	op->valid = SPE_OPERATION_CONTEXT1;
 	op->contextidr_el1 = RECORDS_TID + (u32)(place % RECORDS_TIDS);
 	spe_opmodel_operation(&records->model, (enum spe_profile)(place % (SPE_PROFILE_BRANCHY + 1)), op);
 }

@@ -481,7 +481,7 @@ static void packets(struct spe_check *check)
 		.pc = 0x1234,
 		.total = 5,
 		.issue = 2,
-		.has = SPE_OPERATION_IMPDEF_ADDRESS | SPE_OPERATION_IMPDEF_COUNTER,
+		.valid = SPE_OPERATION_IMPDEF_ADDRESS | SPE_OPERATION_IMPDEF_COUNTER,
 		.impdef_address = 0x1122334455667788ULL,
 		.impdef_counter = 0x10000,
 	};

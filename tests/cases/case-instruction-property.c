@@ -71,7 +71,7 @@ static void draw_instruction(void)
 		.events = draw(),
 		.impdef_address = draw(),
 		.flags = draw() & draw() & SPE_MASK(33, 0),
-		.has = (u32)draw(),
+		.valid = (u32)draw(),
 		.contextidr_el1 = (u32)draw(),
 		.contextidr_el2 = (u32)draw(),
 		.total = (u32)draw(),

@@ -545,7 +545,7 @@ static void micro_ops(struct spe_check *check)
 
 			SPE_CHECK(check, spe_spu_describe(&fixture.spu, &load, member, &op));
 			SPE_CHECK_EQ(check, op.op_class, is_load);
-			SPE_CHECK_EQ(check, !!(op.has & SPE_OPERATION_VA), is_load);
+			SPE_CHECK_EQ(check, !!(op.valid & SPE_OPERATION_VA), is_load);
 		}
 	}
 	config.features &= ~SPE_PMSIDR_ARCHINST;

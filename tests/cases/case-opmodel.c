@@ -37,9 +37,9 @@ static void check_memory(struct spe_check *check, const struct spe_operation *op
 	SPE_CHECK(check,
 		  implies(event(op, SPE_EVENT_REMOTE_ACCESS), event(op, SPE_EVENT_LLC_MISS)));
 	SPE_CHECK(check, !event(op, SPE_EVENT_NOT_TAKEN) && !event(op, SPE_EVENT_MISPREDICTED));
-	SPE_CHECK_EQ(check, op->has & ~(u64)SPE_OPERATION_SOURCE,
+	SPE_CHECK_EQ(check, op->valid & ~(u64)SPE_OPERATION_SOURCE,
 		     SPE_OPERATION_VA | SPE_OPERATION_PA);
-	SPE_CHECK_EQ(check, !!(op->has & SPE_OPERATION_SOURCE), load);
+	SPE_CHECK_EQ(check, !!(op->valid & SPE_OPERATION_SOURCE), load);
 	if (load) {
 		SPE_CHECK_EQ(check, op->source == SPE_SOURCE_L1D, !event(op, SPE_EVENT_L1D_REFILL));
 		SPE_CHECK_EQ(check,
@@ -69,14 +69,14 @@ static void check_operation(struct spe_check *check, const struct spe_operation 
 		  !(op->events & ~(SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_NOT_TAKEN) |
 				   SPE_BIT(SPE_EVENT_MISPREDICTED))));
 	SPE_CHECK_EQ(check, op->translation, 0);
-	SPE_CHECK_EQ(check, op->has & ~(u64)SPE_OPERATION_TARGET, 0);
+	SPE_CHECK_EQ(check, op->valid & ~(u64)SPE_OPERATION_TARGET, 0);
 	if (!branch) {
 		SPE_CHECK_EQ(check, op->events, SPE_BIT(SPE_EVENT_RETIRED));
-		SPE_CHECK_EQ(check, op->has, 0);
+		SPE_CHECK_EQ(check, op->valid, 0);
 		return;
 	}
 	SPE_CHECK(check, implies(event(op, SPE_EVENT_NOT_TAKEN), op->op_subclass & SPE_OP_COND));
-	SPE_CHECK_EQ(check, !(op->has & SPE_OPERATION_TARGET), event(op, SPE_EVENT_NOT_TAKEN));
+	SPE_CHECK_EQ(check, !(op->valid & SPE_OPERATION_TARGET), event(op, SPE_EVENT_NOT_TAKEN));
 	SPE_CHECK(check, !(op->op_subclass & SPE_OP_COND && op->op_subclass & SPE_OP_BR_IND));
 }
 
@@ -188,7 +188,7 @@ static void opmodel_shared_line(struct spe_check *check)
 		bool el2 = i & 8;
 		struct spe_operation op = {
 			.pc = i / 16 * 4,
-			.has = el2 ? SPE_OPERATION_CONTEXT2 : SPE_OPERATION_CONTEXT1,
+			.valid = el2 ? SPE_OPERATION_CONTEXT2 : SPE_OPERATION_CONTEXT1,
 			.contextidr_el1 = el2 ? 0 : 100 + i % 8,
 			.contextidr_el2 = el2 ? 100 + i % 8 : 0,
 		};
@@ -200,7 +200,7 @@ static void opmodel_shared_line(struct spe_check *check)
 		SPE_CHECK_EQ(check, op.va / 64, words[0] / 64);
 		for (u32 other = 0; other < i && other < 8; other++)
 			SPE_CHECK(check, other == i % 8 || words[other] != op.va);
-		if (op.has & SPE_OPERATION_SOURCE)
+		if (op.valid & SPE_OPERATION_SOURCE)
 			SPE_CHECK(check, op.source == SPE_SOURCE_PEER_CORE || op.source == SPE_SOURCE_L1D);
 	}
 }
@@ -238,7 +238,7 @@ static void opmodel_reproducible(struct spe_check *check)
 		memset(&b, 0xaa, sizeof(b));
 		a.pc = b.pc = i * 7;
 		a.el = b.el = 0;
-		a.has = b.has = SPE_OPERATION_CONTEXT1;
+		a.valid = b.valid = SPE_OPERATION_CONTEXT1;
 		a.contextidr_el1 = b.contextidr_el1 = i;
 		spe_opmodel_operation(&one, i % SPE_PROFILES, &a);
 		spe_opmodel_operation(&other, i % SPE_PROFILES, &b);
@@ -264,7 +264,7 @@ static void opmodel_keeps_the_callers(struct spe_check *check)
 		.contextidr_el2 = 22,
 		.el = 2,
 		.ns = true,
-		.has = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
+		.valid = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
 	};
 	struct spe_opmodel model;
 
@@ -275,7 +275,7 @@ static void opmodel_keeps_the_callers(struct spe_check *check)
 	SPE_CHECK_EQ(check, op.contextidr_el1, 11);
 	SPE_CHECK_EQ(check, op.contextidr_el2, 22);
 	SPE_CHECK(check, op.el == 2 && op.ns);
-	SPE_CHECK_EQ(check, op.has & (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2),
+	SPE_CHECK_EQ(check, op.valid & (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2),
 		     SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2);
 }
 

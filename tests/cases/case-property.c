@@ -135,17 +135,17 @@ static void draw_free(struct spe_operation *op)
 		.op_subclass = subclasses[2 * kind + (draw() & 1)],
 		.el = (u8)draw_below(3),
 		.ns = draw() & 1,
-		.has = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
+		.valid = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
 	};
 	op->events &= ~SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	if (op->op_class == LOAD_STORE)
-		op->has |= SPE_OPERATION_VA | (draw() & 1 ? SPE_OPERATION_PA : 0) |
+		op->valid |= SPE_OPERATION_VA | (draw() & 1 ? SPE_OPERATION_PA : 0) |
 			   (draw() & 1 ? SPE_OPERATION_SOURCE : 0);
 	if (op->op_class != BRANCH)
 		return;
-	op->has |= SPE_OPERATION_PREV_TARGET;
+	op->valid |= SPE_OPERATION_PREV_TARGET;
 	if (draw() & 1)
-		op->has |= SPE_OPERATION_TARGET;
+		op->valid |= SPE_OPERATION_TARGET;
 	else
 		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 }
@@ -212,7 +212,7 @@ static bool filters_pass(const struct spe_operation *op)
 		return false;
 	if (on & SPE_PMSFCR_FL && saturated(op->total) < fixture_reg(SPE_REG_PMSLATFR))
 		return false;
-	return !(on & SPE_PMSFCR_FDS && is_load(op) && op->has & SPE_OPERATION_SOURCE) ||
+	return !(on & SPE_PMSFCR_FDS && is_load(op) && op->valid & SPE_OPERATION_SOURCE) ||
 	       fixture_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
 }
 
@@ -221,10 +221,10 @@ static bool filters_pass(const struct spe_operation *op)
 static void check_addresses(const struct spe_operation *op, const struct spe_sample *sample)
 {
 	u64 top = SPE_FIELD_PREP(SPE_ADDRESS_EL, op->el) | (op->ns ? SPE_ADDRESS_NS : 0);
-	bool target = op->op_class == BRANCH && op->has & SPE_OPERATION_TARGET;
+	bool target = op->op_class == BRANCH && op->valid & SPE_OPERATION_TARGET;
 	bool previous = run.config.features & SPE_PMSIDR_PBT &&
-			op->has & SPE_OPERATION_PREV_TARGET && (target || run.config.pbt_always);
-	bool pa = op->op_class == LOAD_STORE && op->has & SPE_OPERATION_PA &&
+			op->valid & SPE_OPERATION_PREV_TARGET && (target || run.config.pbt_always);
+	bool pa = op->op_class == LOAD_STORE && op->valid & SPE_OPERATION_PA &&
 		  fixture_reg(SPE_REG_PMSCR) & SPE_PMSCR_PA;
 
 	HOLDS(sample->address[0] == ((op->pc & SPE_ADDRESS_BITS) | top));
@@ -261,7 +261,7 @@ static void check_record(const struct spe_operation *op, const struct spe_sample
 	 */
 	const u64 always = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 			   SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
-	bool source = is_load(op) && op->has & SPE_OPERATION_SOURCE &&
+	bool source = is_load(op) && op->valid & SPE_OPERATION_SOURCE &&
 		      run.config.features & SPE_PMSIDR_LDS;
 	u8 branch_bits = op->op_class == BRANCH ? (u8)(SPE_OP_BR_CR | SPE_OP_BR_GCS) : 0;
 	u8 simd_bits = op->op_class == SPE_OP_OTHER ? 6 : 0;

@@ -9,7 +9,7 @@ enum { B = 1, LD = 2, ST = 4, FP = 8, SIMD = 16 };
 static const struct {
 	u8 op_class;
 	u8 op_subclass;
-	u32 has;
+	u32 valid;
 	u8 types;
 } kinds[] = {
 	{ 0, 0x00, 0, 0 },
@@ -66,7 +66,7 @@ static void filter_masks(struct spe_check *check)
 
 			op.op_class = kinds[i].op_class;
 			op.op_subclass = kinds[i].op_subclass;
-			op.has |= kinds[i].has;
+			op.valid |= kinds[i].valid;
 			for (unsigned int type = 0; type < 5; type++) {
 				bool is = kinds[i].types >> type & 1;
 				bool want = bits >> type & 1;
@@ -159,7 +159,7 @@ static void filter_data_source(struct spe_check *check)
 	{
 		struct spe_operation op = op_load;
 
-		op.has &= ~SPE_OPERATION_SOURCE;
+		op.valid &= ~SPE_OPERATION_SOURCE;
 		SPE_CHECK(check, records(&op));
 	}
 	/* Off: PMSDSFR has no effect. */

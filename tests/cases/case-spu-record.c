@@ -272,7 +272,10 @@ static bool op_loads(const struct spe_operation *op)
 	return op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & 1);
 }
 
-/* D17.6.3, D17.6.8, D18.2.7: ASE and FP with FEAT_SPE_FPF, CR with FEAT_SPE_CRR and then never 0b00. */
+/*
+ * D17.6.3, D17.6.8, D18.2.7: ASE and FP with FEAT_SPE_FPF, CR with FEAT_SPE_CRR and then never
+ * 0b00.
+ */
 static u8 op_payload(const struct spe_spu_config *config, const struct spe_operation *op)
 {
 	bool fpf = config->features >> 27 & 1, crr = config->features >> 25 & 1;
@@ -311,41 +314,41 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 	e.op_subclass = op_payload(config, op);
 	e.counter[0] = (u16)clipped(config, op->total);
 	e.counter[1] = (u16)clipped(config, op->issue);
-	if (pmscr & SPE_PMSCR_CX && !config->e2h && op->has & SPE_OPERATION_CONTEXT1 &&
+	if (pmscr & SPE_PMSCR_CX && !config->e2h && op->valid & SPE_OPERATION_CONTEXT1 &&
 	    op->el != 2) {
 		e.present |= SPE_HAS_CONTEXT(0);
 		e.context[0] = op->contextidr_el1;
 	}
-	if (pmscr & SPE_PMSCR_CX && config->e2h && op->has & SPE_OPERATION_CONTEXT2) {
+	if (pmscr & SPE_PMSCR_CX && config->e2h && op->valid & SPE_OPERATION_CONTEXT2) {
 		e.present |= SPE_HAS_CONTEXT(1);
 		e.context[1] = op->contextidr_el2;
 	}
 	/* D17.6.3.1: retired operations; taken branches always, others by choice. */
-	if (config->features >> 24 & 1 && op->has & SPE_OPERATION_PREV_TARGET && !incomplete &&
-	    (config->pbt_always || (op->op_class == 2 && op->has & SPE_OPERATION_TARGET &&
+	if (config->features >> 24 & 1 && op->valid & SPE_OPERATION_PREV_TARGET && !incomplete &&
+	    (config->pbt_always || (op->op_class == 2 && op->valid & SPE_OPERATION_TARGET &&
 				    !(op->events >> 6 & 1)))) {
 		e.present |= SPE_HAS_ADDRESS(4);
 		e.address[4] = extend(op->prev_target) | top;
 	}
 	if (op->op_class == SPE_OP_BRANCH) {
-		if (op->has & SPE_OPERATION_TARGET && !excepted) {
+		if (op->valid & SPE_OPERATION_TARGET && !excepted) {
 			e.present |= SPE_HAS_ADDRESS(1);
 			e.address[1] = extend(op->target) | top;
 		}
 		return e;
 	}
-	if (op->has & SPE_OPERATION_VA) {
+	if (op->valid & SPE_OPERATION_VA) {
 		bool tag = config->va_tag || !(op->va >> 55 & 1);
 
 		e.present |= SPE_HAS_ADDRESS(2) | SPE_HAS_COUNTER(2);
 		e.address[2] = tag ? op->va : extend(op->va);
 		e.counter[2] = (u16)clipped(config, op->translation);
 	}
-	if (op->has & SPE_OPERATION_VA && op->has & SPE_OPERATION_PA && pmscr & SPE_PMSCR_PA) {
+	if (op->valid & SPE_OPERATION_VA && op->valid & SPE_OPERATION_PA && pmscr & SPE_PMSCR_PA) {
 		e.present |= SPE_HAS_ADDRESS(3);
 		e.address[3] = extend(op->pa) | (u64)op->ns << 63;
 	}
-	if (op_loads(op) && op->has & SPE_OPERATION_SOURCE && config->features & SPE_PMSIDR_LDS) {
+	if (op_loads(op) && op->valid & SPE_OPERATION_SOURCE && config->features & SPE_PMSIDR_LDS) {
 		e.present |= SPE_HAS_SOURCE;
 		e.source = config->source_size == 1 ? op->source & 0xff : op->source;
 		e.source_size = config->source_size;
@@ -427,7 +430,7 @@ static void record_no_access(struct spe_check *check)
 	struct spe_sample sample;
 
 	spe_spu_config_default(&config);
-	op.has &= ~(u32)SPE_OPERATION_VA;
+	op.valid &= ~(u32)SPE_OPERATION_VA;
 	if (!start(check, &config, PMSCR_ALL) || !fixture_sample(&op) || !decode(check, &sample))
 		return;
 	SPE_CHECK(check, !(sample.present &
@@ -520,7 +523,7 @@ static struct spe_operation random_operation(u64 *seed, bool e2h)
 		.pa = spe_check_random(seed),
 		.timestamp = spe_check_random(seed),
 		.events = spe_check_random(seed) | (r & 3 ? 2 : 0),
-		.has = (u32)(r >> 2) & 0x7f,
+		.valid = (u32)(r >> 2) & 0x7f,
 		.contextidr_el1 = (u32)spe_check_random(seed),
 		.contextidr_el2 = (u32)spe_check_random(seed),
 		.total = (u32)(r >> 20 & 0x1ffff),

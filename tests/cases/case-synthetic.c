@@ -177,13 +177,13 @@ static void check_place(struct spe_check *check, const struct spe_operation *op)
 	u64 end = config->pc + 4ULL * spe_synthetic_length(config->program);
 
 	SPE_CHECK(check, op->pc >= config->pc && op->pc < end && op->pc % 4 == 0);
-	if (op->has & SPE_OPERATION_TARGET)
+	if (op->valid & SPE_OPERATION_TARGET)
 		SPE_CHECK(check, op->target >= config->pc && op->target < end);
-	if (op->has & SPE_OPERATION_VA)
+	if (op->valid & SPE_OPERATION_VA)
 		SPE_CHECK(check, op->va - config->va < config->working_set);
 	SPE_CHECK(check, spe_op_format(op->op_class, op->op_subclass) != SPE_OP_FORMAT_RESERVED);
 	SPE_CHECK(check, op->issue && op->issue < op->total && op->translation < op->total);
-	SPE_CHECK_EQ(check, !!(op->has & SPE_OPERATION_SOURCE),
+	SPE_CHECK_EQ(check, !!(op->valid & SPE_OPERATION_SOURCE),
 		     op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & SPE_OP_LDST));
 }
 
@@ -202,10 +202,10 @@ static void synthetic_every_program(struct spe_check *check)
 			check_place(check, &op);
 			SPE_CHECK_EQ(check, op.pc, expected_pc);
 			SPE_CHECK_EQ(check, op.timestamp, cycles);
-			expected_pc = op.has & SPE_OPERATION_TARGET ? op.target : op.pc + 4;
+			expected_pc = op.valid & SPE_OPERATION_TARGET ? op.target : op.pc + 4;
 			cycles += op.total;
 			retired += op.events >> SPE_EVENT_RETIRED & 1;
-			loads += !!(op.has & SPE_OPERATION_SOURCE);
+			loads += !!(op.valid & SPE_OPERATION_SOURCE);
 		}
 		SPE_CHECK_EQ(check, one.truth.operations, 50000);
 		SPE_CHECK_EQ(check, one.truth.cycles, cycles);

@@ -47,7 +47,7 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	return rings[task->group];
 }
 
-bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
+bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	bool left = false;
 
@@ -150,7 +150,7 @@ static void session_toggle(unsigned int n)
 		started[n] = true;
 		speprof_arbiter_add_ring(&speprof_cpus[0], rings[n], &the_map);
 		speprof_ring_start(rings[n], &programs[n],
-				   speprof_arbiter_serves(&speprof_cpus[0], rings[n]));
+				   speprof_arbiter_can_sample(&speprof_cpus[0], rings[n]));
 	} else {
 		speprof_ring_stop(rings[n]);
 		old = speprof_arbiter_remove_ring(&speprof_cpus[0], rings[n]);

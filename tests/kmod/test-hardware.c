@@ -71,7 +71,7 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	return NULL;
 }
 
-bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
+bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	return false;
 }
@@ -129,7 +129,7 @@ static void ring_start_here(void *arg)
 	struct speprof_ring *ring = arg;
 
 	speprof_arbiter_add_ring(host, ring, NULL);
-	speprof_ring_start(ring, &program, speprof_arbiter_serves(host, ring));
+	speprof_ring_start(ring, &program, speprof_arbiter_can_sample(host, ring));
 }
 
 static void ring_stop_here(void *arg)

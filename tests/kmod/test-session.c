@@ -147,7 +147,7 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	return NULL;
 }
 
-bool speprof_cgroup_map_forget_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
+bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
 	return false;
 }

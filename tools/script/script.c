@@ -177,7 +177,7 @@ static const struct key operation_keys[] = {
 	WITH("el", el, 2, 0),
 	WITH("ns", ns, 1, 0),
 	EVENTS("events", OPERATION, operation.events),
-	BITS("flags", OPERATION, operation.has, flag_names),
+	BITS("flags", OPERATION, operation.valid, flag_names),
 	NUMBER("times", OPERATION, times, SCRIPT_TIMES_MAX),
 };
 static_assert(offsetof(struct operation_line, operation) == 0, "WITH() is of the operation");
@@ -660,7 +660,7 @@ static int parse_operation(struct script *script, struct cursor *c, struct word 
 		return r;
 	if (!line.times)
 		return refuse(c, word, "times=N from 1 to %llu", SCRIPT_TIMES_MAX);
-	op->has = (op->has & (SPE_OPERATION_FP | SPE_OPERATION_SIMD)) | has;
+	op->valid = (op->valid & (SPE_OPERATION_FP | SPE_OPERATION_SIMD)) | has;
 	if (op->op_class == SPE_OP_BRANCH && !(has & SPE_OPERATION_TARGET) &&
 	    !GIVEN(operation_keys, given, "events"))
 		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
@@ -742,7 +742,7 @@ static void print_bits(FILE *out, const char *name, u64 bits)
 
 void script_print(FILE *out, const struct spe_operation *op)
 {
-	u64 named = 0, flags = op->has & (SPE_OPERATION_FP | SPE_OPERATION_SIMD);
+	u64 named = 0, flags = op->valid & (SPE_OPERATION_FP | SPE_OPERATION_SIMD);
 	const char *name = "other";
 
 	for (u8 i = 0; i < 64; i++)
@@ -754,7 +754,7 @@ void script_print(FILE *out, const struct spe_operation *op)
 			name = operations[i].name;
 	fprintf(out, "%s pc=%#llx", name, (unsigned long long)op->pc);
 #define PRINT(bit, text, value)                                                                   \
-	((op->has & (bit)) ? (void)fprintf(out, " " text "=%#llx", (unsigned long long)(value)) : \
+	((op->valid & (bit)) ? (void)fprintf(out, " " text "=%#llx", (unsigned long long)(value)) : \
 			     (void)0)
 	PRINT(SPE_OPERATION_TARGET, "target", op->target);
 	PRINT(SPE_OPERATION_PREV_TARGET, "prev_target", op->prev_target);

@@ -257,8 +257,8 @@ struct speprof_sampling {
  * belong to both); ENODEV (the SPUs were removed); ENOMEM; EAGAIN (rate). Two sessions of cgroups
  * may share CPUs if no cgroup of one is, or lies below, a cgroup of the other. START and CGROUPS of
  * a caller with CAP_PERFMON do not fail with EBUSY because of a session that a caller without it
- * started, or whose cgroups such a caller changed. They stop that session, which may be started
- * again later.
+ * started, or for which such a caller changed the cgroups. They stop that session, which may be
+ * started again later.
  *
  * SPEPROF_SESSION_STOP: close and publish every window, and stop sampling. After it returns, only
  * SPEPROF_EVENT_CGROUP may still be written to the rings. A session that is stopped stays so.
@@ -277,13 +277,14 @@ struct speprof_sampling {
  * @interval: as in struct speprof_sampling, for this CPU alone; 0: no change
  * @throttle_interrupts: most windows that the CPU closes for this session in a second, each with an
  *	interrupt, in addition to the module's parameter of that name; 0: no further bound
- * @throttle_bytes: most bytes that its SPU writes for this session in a second, likewise
+ * @throttle_bytes: most bytes that its SPU writes for this session in a second, in addition to
+ *	the module's parameter of that name; 0: no further bound
  *
  * Holds until the next TUNE of the CPU, or until SPEPROF_SESSION_SAMPLE, which resets all CPUs. May
- * be called before and after START. A CPU whose interval changes closes its window and samples with
- * a new program; windows carry its generation and interval. If it fails, nothing changes. Errors:
- * EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not in the session); ENODATA (no SPEPROF_SESSION_SAMPLE
- * yet); ERANGE (@interval); EAGAIN (rate). ENOTTY if the module is older.
+ * be called before and after START. If the interval of a CPU changes, the CPU closes its window and
+ * samples with a new program; windows carry its generation and interval. If it fails, nothing
+ * changes. Errors: EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not in the session); ENODATA (no
+ * SPEPROF_SESSION_SAMPLE yet); ERANGE (@interval); EAGAIN (rate). ENOTTY if the module is older.
  */
 struct speprof_tune {
 	__u32 size;
@@ -386,9 +387,9 @@ struct speprof_ring_open {
  * tails only matter to poll(2), and read(2) fails with EINVAL. Windows of a snapshot are not
  * overwritten.
  *
- * If a ring of a stream has something to read, and nobody reads it for 60 s (module parameter
- * unread_ms), it stops sampling. It is FULL then, with SPEPROF_CONTROL_UNREAD and an event. A tail
- * that moves, also by read(2), and KICK make it sample again.
+ * If a ring of a stream has unread bytes, and its reader makes no progress for 60 s (module
+ * parameter unread_ms), the ring stops sampling. It is FULL then, with SPEPROF_CONTROL_UNREAD and
+ * an event. A tail that moves, also by read(2), and KICK make it sample again.
  *
  * ADVANCE, KICK, FLUSH, SNAPSHOT and RELEASE are ioctls and io_uring commands: IORING_OP_URING_CMD
  * with the same number in cmd_op. The 16 bytes of cmd have the structure of ADVANCE, or in the
@@ -476,7 +477,7 @@ struct speprof_snapshot {
 #define SPEPROF_CONTROL_MAGIC	0x43455053	/* "SPEC" */
 
 /* speprof_control.flags */
-#define SPEPROF_CONTROL_UNREAD	(1U << 0)	/* FULL because nobody reads */
+#define SPEPROF_CONTROL_UNREAD	(1U << 0)	/* FULL without a reader */
 
 /**
  * struct speprof_control - the control page of a ring
@@ -637,12 +638,11 @@ struct speprof_window {
 					 * @arg0 from, @arg1 to */
 #define SPEPROF_EVENT_THROTTLE	3	/* THROTTLED ends: @arg0 its ns; @arg1 SPEPROF_THROTTLE_* */
 #define SPEPROF_EVENT_SWITCH	4	/* reserved: context switch */
-#define SPEPROF_EVENT_UNREAD	5	/* FULL because nobody reads: @arg0 since how many ns, @arg1 unread
+#define SPEPROF_EVENT_UNREAD	5	/* FULL without a reader: @arg0 for how many ns, @arg1 unread
 					 * bytes; not repeated while no slot is free */
 /*
- * A cgroup was removed and so left the session's set. @arg0 is its ID (inode number). @arg1 has in
- * bits
- * 31:0 how many cgroups the set still has, and in bits 63:32 how many were removed since the last
+ * A cgroup was removed, also from the session's set. @arg0 is its ID (inode number). Bits 31:0 of
+ * @arg1: how many cgroups the set still has. Bits 63:32: how many were removed since the last
  * such event: more than one if the ring had no free slot.
  */
 #define SPEPROF_EVENT_CGROUP	6
@@ -724,7 +724,7 @@ struct speprof_event {
  * @bad_tails: out: tails in the control page that were ignored
  * @wakeups: out: times that readers were woken
  * @throttles: out: times that THROTTLED was entered
- * @unreads: out: times that the ring stopped because nobody read
+ * @unreads: out: times that the ring stopped without a reader
  * @oldest: out: as in struct speprof_control
  * @event_oldest: out: as in struct speprof_control
  * @overwritten_bytes: out: of @data_bytes, what was overwritten and never in a snapshot

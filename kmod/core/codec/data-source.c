@@ -53,7 +53,7 @@ static const struct spe_origin hip_origins[] = {
 
 enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
 
-/* A core with SPE whose values no public document lists. */
+/* A core with SPE for which no public document lists the values. */
 #define ENCODING_NONE ENCODINGS
 
 static const struct spe_data_sources encodings[ENCODINGS] = {

@@ -2,7 +2,7 @@
 /*
  * Where the data of a load came from. The values of the Data Source packet are IMPLEMENTATION
  * DEFINED (D18.2.4): a table for each core translates them to one scheme. For cores without a table
- * the architected events are used, which tell less.
+ * the architected events are used, which contain less detail.
  */
 #ifndef SPE_CORE_DATA_SOURCE_H
 #define SPE_CORE_DATA_SOURCE_H
@@ -13,7 +13,7 @@
 /**
  * enum spe_level - what served a load or store
  *
- * SPE_LEVEL_BEYOND_* come from events, which only tell which cache missed.
+ * SPE_LEVEL_BEYOND_* come from events, which only identify the cache that missed.
  */
 enum spe_level {
 	SPE_LEVEL_UNKNOWN,

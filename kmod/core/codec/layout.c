@@ -159,19 +159,19 @@ static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
 	const u8 *op = raw + layouts->key;
 	unsigned int key = (u8)(op[0] << 6 ^ op[1]), i;
 
-	for (i = 0; i < SPE_LAYOUT_TELLS; i++)
-		key |= (raw[layouts->tell[i].at] == layouts->tell[i].header) << (8 + i);
+	for (i = 0; i < SPE_LAYOUT_HINTS; i++)
+		key |= (raw[layouts->hint[i].at] == layouts->hint[i].header) << (8 + i);
 	return &layouts->by_key[key];
 }
 
 /* Layout @l was guessed for @raw, and is wrong. Find the header that distinguishes the two. */
-static void layouts_tell(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
+static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
 {
 	const u8 *match = (const u8 *)l->match, *mask = (const u8 *)l->mask;
 	u8 at, header;
 
 	/* A layout of another class was no guess, but the initial value. */
-	if (layouts->tells == SPE_LAYOUT_TELLS || match[layouts->key] != raw[layouts->key])
+	if (layouts->hints == SPE_LAYOUT_HINTS || match[layouts->key] != raw[layouts->key])
 		return;
 	for (at = 0; at < l->size; at++)
 		if (mask[at] && raw[at] != match[at])
@@ -179,10 +179,10 @@ static void layouts_tell(struct spe_layouts *layouts, const struct spe_layout *l
 	if (at == l->size)
 		return;
 	header = match[at] ? match[at] : raw[at];
-	if (layouts->tells && layouts->tell[0].at == at && layouts->tell[0].header == header)
+	if (layouts->hints && layouts->hint[0].at == at && layouts->hint[0].header == header)
 		return;
-	layouts->tell[layouts->tells].at = at;
-	layouts->tell[layouts->tells++].header = header;
+	layouts->hint[layouts->hints].at = at;
+	layouts->hint[layouts->hints++].header = header;
 }
 
 /* Search the layout of @raw after a wrong guess. Returns -1 if there is none. */
@@ -194,7 +194,7 @@ static __attribute__((__noinline__)) int layouts_search(struct spe_layouts *layo
 	for (i = 0; i < layouts->count; i++) {
 		if (layout_differs(&layouts->layout[i], raw))
 			continue;
-		layouts_tell(layouts, &layouts->layout[guess], raw);
+		layouts_add_hint(layouts, &layouts->layout[guess], raw);
 		*layouts_guess(layouts, raw) = (u8)i;
 		return i;
 	}

@@ -66,26 +66,26 @@ struct spe_layout {
 };
 
 /* How many headers, beside the Operation Type packet, help to guess the layout of a record. */
-#define SPE_LAYOUT_TELLS 2
+#define SPE_LAYOUT_HINTS 2
 
 /*
  * struct spe_layouts - the layouts that were learned; zero it before the first use. It is best to
  * keep one for each CPU over all of its windows. All fields but @layout help to guess the layout of
  * a record:
  * @by_key has the layout of the last record with the same operation type and the same headers
- *	@tell.
+ *	@hint.
  */
 struct spe_layouts {
 	struct spe_layout layout[SPE_LAYOUTS];
 	u8 count;
 	u8 next;	/* the layout to replace if all slots are used */
 	u8 key;		/* offset of the Operation Type payload */
-	u8 tells;	/* how many of @tell are used */
+	u8 hints; /* how many of @hint are used */
 	struct {
 		u8 at;
 		u8 header;
-	} tell[SPE_LAYOUT_TELLS];
-	u8 by_key[256 << SPE_LAYOUT_TELLS];
+	} hint[SPE_LAYOUT_HINTS];
+	u8 by_key[256 << SPE_LAYOUT_HINTS];
 };
 
 /* spe_decoder_next_run() returns at most this many records. */

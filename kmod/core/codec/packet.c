@@ -74,7 +74,7 @@ static u64 get_payload(const u8 *p, u8 size)
 	}
 }
 
-static void put_payload(u8 *p, u64 payload, u8 size)
+static void write_payload(u8 *p, u64 payload, u8 size)
 {
 	u8 i;
 
@@ -190,15 +190,15 @@ int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len)
 	if ((size_t)r + packet->payload_size > len)
 		return -ENOSPC;
 	memcpy(buf, header, (size_t)r);
-	put_payload(buf + r, packet->payload, packet->payload_size);
+	write_payload(buf + r, packet->payload, packet->payload_size);
 	return r + packet->payload_size;
 }
 SPE_EXPORT(spe_packet_encode);
 
 void spe_packet_write(const struct spe_packet *packet, u8 *buf)
 {
-	put_payload(buf, packet->header, packet->header_size);
-	put_payload(buf + packet->header_size, packet->payload, packet->payload_size);
+	write_payload(buf, packet->header, packet->header_size);
+	write_payload(buf + packet->header_size, packet->payload, packet->payload_size);
 }
 SPE_EXPORT(spe_packet_write);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Packets of the sample record format, version 0 (D18.2). A packet has a header of one or two
- * bytes, and a payload whose size the header gives.
+ * bytes, which gives the size of the payload that follows.
  */
 #ifndef SPE_CORE_PACKET_H
 #define SPE_CORE_PACKET_H
@@ -154,7 +154,7 @@ struct spe_packet {
  * @ret_packet: the packet; unchanged on failure
  *
  * Unknown packets have a size in their header (D18.1.3), and are decoded as SPE_PACKET_UNKNOWN.
- * D18.1.1 gives no size to an extended header whose second byte is 0x20 to 0x3f.
+ * D18.1.1 gives no size for an extended header with a second byte of 0x20 to 0x3f.
  *
  * Return: the size of the packet in bytes; -ENODATA if it is longer than @len; -EBADMSG if its
  * header gives no size.

@@ -153,7 +153,7 @@ struct writer {
 	int error;
 };
 
-static void put_packet(struct writer *w, u8 type, u8 index, u8 size, u64 payload)
+static void writer_add_packet(struct writer *w, u8 type, u8 index, u8 size, u64 payload)
 {
 	const struct spe_packet packet = {
 		.type = type, .index = index, .payload_size = size, .payload = payload,
@@ -178,25 +178,26 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 	if (!spe_sample_has(sample, SPE_HAS_EVENTS))
 		return -EINVAL;
 	if (spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_PC)))
-		put_packet(&w, SPE_PACKET_ADDRESS, SPE_ADDRESS_PC, 8, sample->address[0]);
+		writer_add_packet(&w, SPE_PACKET_ADDRESS, SPE_ADDRESS_PC, 8, sample->address[0]);
 	for (i = 0; i < ARRAY_SIZE(sample->context); i++)
 		if (spe_sample_has(sample, SPE_HAS_CONTEXT(i)))
-			put_packet(&w, SPE_PACKET_CONTEXT, (u8)i, 4, sample->context[i]);
+			writer_add_packet(&w, SPE_PACKET_CONTEXT, (u8)i, 4, sample->context[i]);
 	if (spe_sample_has(sample, SPE_HAS_OP))
-		put_packet(&w, SPE_PACKET_OP_TYPE, sample->op_class, 1, sample->op_subclass);
-	put_packet(&w, SPE_PACKET_EVENTS, 0, sample->events_size, sample->events);
+		writer_add_packet(&w, SPE_PACKET_OP_TYPE, sample->op_class, 1, sample->op_subclass);
+	writer_add_packet(&w, SPE_PACKET_EVENTS, 0, sample->events_size, sample->events);
 	for (i = 0; i < ARRAY_SIZE(sample->counter); i++)
 		if (spe_sample_has(sample, SPE_HAS_COUNTER(i)))
-			put_packet(&w, SPE_PACKET_COUNTER, (u8)i, 2, sample->counter[i]);
+			writer_add_packet(&w, SPE_PACKET_COUNTER, (u8)i, 2, sample->counter[i]);
 	for (i = 1; i < ARRAY_SIZE(sample->address); i++)
 		if (spe_sample_has(sample, SPE_HAS_ADDRESS(i)))
-			put_packet(&w, SPE_PACKET_ADDRESS, (u8)i, 8, sample->address[i]);
+			writer_add_packet(&w, SPE_PACKET_ADDRESS, (u8)i, 8, sample->address[i]);
 	if (spe_sample_has(sample, SPE_HAS_SOURCE))
-		put_packet(&w, SPE_PACKET_DATA_SOURCE, 0, sample->source_size, sample->source);
+		writer_add_packet(&w, SPE_PACKET_DATA_SOURCE, 0, sample->source_size,
+				  sample->source);
 	if (spe_sample_has(sample, SPE_HAS_TIMESTAMP))
-		put_packet(&w, SPE_PACKET_TIMESTAMP, 0, 8, sample->timestamp);
+		writer_add_packet(&w, SPE_PACKET_TIMESTAMP, 0, 8, sample->timestamp);
 	else
-		put_packet(&w, SPE_PACKET_END, 0, 0, 0);
+		writer_add_packet(&w, SPE_PACKET_END, 0, 0, 0);
 	return w.error ? w.error : (int)w.pos;
 }
 SPE_EXPORT(spe_record_encode);

@@ -224,7 +224,7 @@ static int share_set(struct spe_inject *inject, const struct spe_inject_rule *ru
 	return 0;
 }
 
-static void happen(struct spe_inject *inject, struct spe_spu *spu, u32 fault)
+static void inject_fault(struct spe_inject *inject, struct spe_spu *spu, u32 fault)
 {
 	inject->injected++;
 	if (fault == SPE_INJECT_COLLIDE)
@@ -239,7 +239,7 @@ int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
 	if (rule->ppm)
 		return share_set(inject, rule);
 	if (rule->fault) {
-		happen(inject, spu, rule->fault);
+		inject_fault(inject, spu, rule->fault);
 		return 0;
 	}
 	inject->count = 0;
@@ -269,7 +269,7 @@ static u32 shares_draw(struct spe_inject *inject)
 		if ((u32)((draw(inject) >> 32) * MILLION >> 32) >= rule->ppm)
 			continue;
 		if (rule->fault == SPE_INJECT_COLLIDE)
-			happen(inject, NULL, SPE_INJECT_COLLIDE);
+			inject_fault(inject, NULL, SPE_INJECT_COLLIDE);
 		else if (!fault)
 			fault = rule->fault;
 	}
@@ -277,7 +277,7 @@ static u32 shares_draw(struct spe_inject *inject)
 }
 
 /* The operation takes so long that one more operation is selected than may be in flight. */
-static u32 outlast(struct spe_spu *spu)
+static u32 inject_collision(struct spe_spu *spu)
 {
 	u64 before = spu->stats.collisions;
 	u32 others = 0;
@@ -298,11 +298,11 @@ void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
 	u32 fault = spu->inject ? 0 : shares_draw(inject), others = 0;
 
 	if (inject->collide) {
-		others = outlast(spu);
+		others = inject_collision(spu);
 		inject->collide = false;
 	}
 	if (fault)
-		happen(inject, spu, fault);
+		inject_fault(inject, spu, fault);
 	spe_spu_sample(spu, operation);
 	/*
 	 * Shares count writes: a fault for a record that was filtered out is not used for the next

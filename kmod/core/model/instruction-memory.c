@@ -166,10 +166,10 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
 	operation->tag = access->tag & 15;
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		if (access->flags & flags[i].access)
-			operation->has |= flags[i].operation;
-	operation->has |= SPE_OPERATION_VA;
+			operation->valid |= flags[i].operation;
+	operation->valid |= SPE_OPERATION_VA;
 	if (physical_output(spu, instruction, access))
-		operation->has |= SPE_OPERATION_PA;
+		operation->valid |= SPE_OPERATION_PA;
 }
 
 /* D18.2.1, CH */
@@ -208,13 +208,13 @@ static void collect_translation(const struct spe_spu *spu,
 {
 	bool zero = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_ZERO);
 
-	if (operation->has & SPE_OPERATION_VA && performed(access)) {
+	if (operation->valid & SPE_OPERATION_VA && performed(access)) {
 		operation->translation = translation_of(spu, instruction, access);
 		return;
 	}
 	if (!performed(access) && !translated(access))
 		zero = false;
-	operation->has |= zero ? SPE_OPERATION_TRANSLATION : SPE_OPERATION_NO_TRANSLATION;
+	operation->valid |= zero ? SPE_OPERATION_TRANSLATION : SPE_OPERATION_NO_TRANSLATION;
 }
 
 static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
@@ -240,7 +240,8 @@ static void collect_events(const struct spe_spu *spu, const struct spe_instructi
 	bool store = !spe_operation_is_load(operation) && operation->op_class == SPE_OP_LOAD_STORE;
 	u64 events = events_of(spu, instruction, access) & memory;
 
-	if (!(operation->has & SPE_OPERATION_VA) && !spe_spu_chooses(spu, SPE_CHOICE_HIDDEN_EVENTS))
+	if (!(operation->valid & SPE_OPERATION_VA) &&
+	    !spe_spu_chooses(spu, SPE_CHOICE_HIDDEN_EVENTS))
 		events = 0;
 	if (store)
 		events &= ~LOAD_EVENTS;
@@ -278,28 +279,28 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
 	else if (instruction->kind == SPE_INSTRUCTION_BRANCH)
 		any = !stores(access);
 	operation->source = access->source;
-	operation->has |= SPE_OPERATION_SOURCE | (any ? SPE_OPERATION_ANY_SOURCE : 0);
+	operation->valid |= SPE_OPERATION_SOURCE | (any ? SPE_OPERATION_ANY_SOURCE : 0);
 }
 
 /* D17.6.8: a subset of what a load records. */
-static void take_aside(const struct spe_spu *spu, struct spe_operation *operation)
+static void record_other_access(const struct spe_spu *spu, struct spe_operation *operation)
 {
 	u32 keep = spu->config.other_info;
 
 	if (!(keep & SPE_OPERATION_VA))
-		operation->has &= ~(u32)(SPE_OPERATION_VA | SPE_OPERATION_PA);
+		operation->valid &= ~(u32)(SPE_OPERATION_VA | SPE_OPERATION_PA);
 	if (!(keep & SPE_OPERATION_PA))
-		operation->has &= ~(u32)SPE_OPERATION_PA;
+		operation->valid &= ~(u32)SPE_OPERATION_PA;
 	if (!(keep & SPE_OPERATION_TRANSLATION)) {
-		operation->has &= ~(u32)SPE_OPERATION_TRANSLATION;
-		operation->has |= SPE_OPERATION_NO_TRANSLATION;
-	} else if (!(operation->has & (SPE_OPERATION_VA | SPE_OPERATION_NO_TRANSLATION))) {
-		operation->has |= SPE_OPERATION_TRANSLATION;
+		operation->valid &= ~(u32)SPE_OPERATION_TRANSLATION;
+		operation->valid |= SPE_OPERATION_NO_TRANSLATION;
+	} else if (!(operation->valid & (SPE_OPERATION_VA | SPE_OPERATION_NO_TRANSLATION))) {
+		operation->valid |= SPE_OPERATION_TRANSLATION;
 	}
 	if (!(keep & SPE_OTHER_INFO_EVENTS))
 		operation->events = 0;
 	if (keep & SPE_OPERATION_SOURCE)
-		operation->has |= SPE_OPERATION_ANY_SOURCE;
+		operation->valid |= SPE_OPERATION_ANY_SOURCE;
 }
 
 void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruction *instruction,
@@ -308,12 +309,12 @@ void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruct
 	if (address_output(spu, instruction, access))
 		collect_addresses(spu, instruction, access, operation);
 	if (tag_checked(spu, access))
-		operation->has |= SPE_OPERATION_CHECKED;
+		operation->valid |= SPE_OPERATION_CHECKED;
 	collect_translation(spu, instruction, access, operation);
 	collect_events(spu, instruction, access, operation);
 	collect_source(spu, instruction, access, operation);
 	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
 		operation->total = access->total;
 	if (spe_instruction_is_aside(spu, instruction))
-		take_aside(spu, operation);
+		record_other_access(spu, operation);
 }

@@ -96,7 +96,7 @@ static void type_other(const struct spe_spu *spu, const struct spe_instruction *
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ASE))
 		operation->op_subclass |= SPE_OP_ASE;
 	if (simd)
-		operation->has |= SPE_OPERATION_SIMD;
+		operation->valid |= SPE_OPERATION_SIMD;
 }
 
 static u8 branch_cr(const struct spe_instruction *instruction)
@@ -120,7 +120,7 @@ static void type_branch(const struct spe_spu *spu, const struct spe_instruction 
 		operation->op_subclass |= SPE_OP_BR_IND;
 	if (instruction->access_count && spu->gcs) {
 		operation->op_subclass |= SPE_OP_BR_GCS;
-		operation->has |= store ? SPE_OPERATION_STORE : SPE_OPERATION_LOAD;
+		operation->valid |= store ? SPE_OPERATION_STORE : SPE_OPERATION_LOAD;
 	}
 }
 
@@ -249,13 +249,13 @@ static void type_load_store(const struct spe_spu *spu, const struct spe_instruct
 	if ((instruction->kind == SPE_INSTRUCTION_COPY ||
 	     instruction->kind == SPE_INSTRUCTION_GCS) &&
 	    writes_and_reads(instruction))
-		operation->has |= SPE_OPERATION_LOAD | SPE_OPERATION_STORE;
+		operation->valid |= SPE_OPERATION_LOAD | SPE_OPERATION_STORE;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
-		operation->has |= spe_instruction_is(instruction, SPE_INSTRUCTION_SCALAR) ?
-					  SPE_OPERATION_FP :
-					  SPE_OPERATION_SIMD;
+		operation->valid |= spe_instruction_is(instruction, SPE_INSTRUCTION_SCALAR) ?
+					    SPE_OPERATION_FP :
+					    SPE_OPERATION_SIMD;
 	if (simd)
-		operation->has |= SPE_OPERATION_SIMD;
+		operation->valid |= SPE_OPERATION_SIMD;
 }
 
 /* RMDBYZ, RMZJMH */

@@ -160,16 +160,16 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 		return;
 	operation->target = target_of(instruction);
 	operation->target_top = spsr ? instruction->spsr_top : instruction->target_top;
-	operation->has |= SPE_OPERATION_TARGET;
+	operation->valid |= SPE_OPERATION_TARGET;
 	if (instruction->kind == SPE_INSTRUCTION_BRANCH)
-		operation->has |= SPE_OPERATION_TARGET_TOP;
+		operation->valid |= SPE_OPERATION_TARGET_TOP;
 }
 
 /* D17.6.7: collect nothing that the operation could not use, nor anything that reveals it. */
-static void keep_secrets(const struct spe_instruction *instruction, struct spe_operation *operation)
+static void hide_unused(const struct spe_instruction *instruction, struct spe_operation *operation)
 {
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_TARGET))
-		operation->has &= ~(u32)SPE_OPERATION_TARGET;
+		operation->valid &= ~(u32)SPE_OPERATION_TARGET;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_CONDITION))
 		operation->events &= ~(
 			SPE_BIT(SPE_EVENT_NOT_TAKEN) | SPE_BIT(SPE_EVENT_MISPREDICTED) |
@@ -184,9 +184,9 @@ static void describe_base(const struct spe_spu *spu, const struct spe_instructio
 		.timestamp = spe_spu_chooses(spu, SPE_CHOICE_TIME_AT_END) ? instruction->finished :
 									    instruction->timestamp,
 		.impdef_address = instruction->impdef_address,
-		.has = instruction->has &
-		       (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2 |
-			SPE_OPERATION_IMPDEF_ADDRESS | SPE_OPERATION_IMPDEF_COUNTER),
+		.valid = instruction->valid &
+			 (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2 |
+			  SPE_OPERATION_IMPDEF_ADDRESS | SPE_OPERATION_IMPDEF_COUNTER),
 		.contextidr_el1 = instruction->contextidr_el1,
 		.contextidr_el2 = instruction->contextidr_el2,
 		.total = total_of(spu, instruction),
@@ -198,11 +198,11 @@ static void describe_base(const struct spe_spu *spu, const struct spe_instructio
 		.nse = spu->controls.nse,
 	};
 	if (counts_alternate(spu, instruction))
-		operation->has |= SPE_OPERATION_ALT_CLOCK;
+		operation->valid |= SPE_OPERATION_ALT_CLOCK;
 	if (spu->previous_valid && instruction->fate == SPE_FATE_RETIRED) {
 		operation->prev_target = spu->previous;
 		operation->prev_top = (u8)SPE_FIELD_GET(SPE_ADDRESS_TAG, spu->previous);
-		operation->has |= SPE_OPERATION_PREV_TARGET | SPE_OPERATION_PREV_TOP;
+		operation->valid |= SPE_OPERATION_PREV_TARGET | SPE_OPERATION_PREV_TOP;
 	}
 }
 
@@ -226,13 +226,13 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 	if (access)
 		spe_instruction_memory(spu, instruction, access, ret_operation);
 	ret_operation->events |= events_of(spu, instruction);
-	keep_secrets(instruction, ret_operation);
+	hide_unused(instruction, ret_operation);
 	return true;
 }
 SPE_EXPORT(spe_spu_describe);
 
 /* D17.6.3.1: which branch was the last one, as far as it may be recorded. */
-static void remember(struct spe_spu *spu, const struct spe_instruction *instruction)
+static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	bool taken = is_taken(spu, instruction) && instruction->fate == SPE_FATE_RETIRED;
 	bool sync = instruction->kind == SPE_INSTRUCTION_ISB ||
@@ -278,6 +278,6 @@ void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruct
 		if (spe_spu_pass(spu, piece))
 			sample(spu, instruction, member - 1);
 	}
-	remember(spu, instruction);
+	note_last_branch(spu, instruction);
 }
 SPE_EXPORT(spe_spu_execute);

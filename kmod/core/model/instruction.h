@@ -141,7 +141,7 @@ struct spe_access {
  * @events: IMPLEMENTATION DEFINED events; all others follow from the other fields
  * @impdef_address: payload of an IMPLEMENTATION DEFINED Address packet
  * @flags: SPE_INSTRUCTION_*
- * @has: SPE_OPERATION_CONTEXT1, _CONTEXT2, _IMPDEF_ADDRESS, _IMPDEF_COUNTER
+ * @valid: SPE_OPERATION_CONTEXT1, _CONTEXT2, _IMPDEF_ADDRESS, _IMPDEF_COUNTER
  * @total: total latency in cycles; of a WFI or WFE without the time in low power
  * @issue: issue latency
  * @alt_issue: issue latency in the clock domain that executes it
@@ -167,7 +167,7 @@ struct spe_instruction {
 	u64 events;
 	u64 impdef_address;
 	u64 flags;
-	u32 has;
+	u32 valid;
 	u32 contextidr_el1;
 	u32 contextidr_el2;
 	u32 total;

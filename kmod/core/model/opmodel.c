@@ -155,7 +155,7 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
 /* The word of the thread in the line that all threads use: eight threads have different words. */
 static u64 shared_word(const struct spe_operation *operation)
 {
-	u32 thread = operation->has & SPE_OPERATION_CONTEXT2 ? operation->contextidr_el2 :
+	u32 thread = operation->valid & SPE_OPERATION_CONTEXT2 ? operation->contextidr_el2 :
 							       operation->contextidr_el1;
 
 	return (thread & 7) * 8;
@@ -231,11 +231,11 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 		operation->va |= 0x3c;
 	}
 	operation->pa = translate(operation->va);
-	operation->has |= SPE_OPERATION_VA | SPE_OPERATION_PA;
+	operation->valid |= SPE_OPERATION_VA | SPE_OPERATION_PA;
 	/* D18.2.4: only loads have a data source. */
 	if (!store) {
 		operation->source = tier->source;
-		operation->has |= SPE_OPERATION_SOURCE;
+		operation->valid |= SPE_OPERATION_SOURCE;
 	}
 }
 
@@ -259,7 +259,7 @@ static void model_branch(struct spe_opmodel *model, const struct profile *profil
 	}
 	if (taken) {
 		operation->target = operation->pc + distance - 0x2000;
-		operation->has |= SPE_OPERATION_TARGET;
+		operation->valid |= SPE_OPERATION_TARGET;
 	} else {
 		operation->events |= EVENT(NOT_TAKEN);
 	}
@@ -303,7 +303,7 @@ void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 	operation->va = 0;
 	operation->pa = 0;
 	operation->events = EVENT(RETIRED);
-	operation->has &= SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2;
+	operation->valid &= SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2;
 	operation->translation = 0;
 	operation->source = 0;
 	operation->op_subclass = 0;

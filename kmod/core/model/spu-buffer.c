@@ -209,7 +209,7 @@ static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outc
 }
 
 /* D17.8.5 and D17.8.6: the data is discarded, PMBPTR stays. */
-static void not_written(struct spe_spu *spu, u32 fault)
+static void discard_record(struct spe_spu *spu, u32 fault)
 {
 	u64 *pmbsr = pmbsr_of(spu, fault);
 
@@ -228,7 +228,7 @@ static void buffer_full(struct spe_spu *spu)
 }
 
 /* RPGGHS: PMBPTR is at an address that is not permitted; behave in one of the permitted ways. */
-static void not_allowed(struct spe_spu *spu)
+static void report_not_allowed(struct spe_spu *spu)
 {
 	spu->stats.discarded++;
 	switch (spu->config.not_allowed) {
@@ -238,7 +238,7 @@ static void not_allowed(struct spe_spu *spu)
 	case SPE_SPU_NOT_ALLOWED_SILENT:
 		break;
 	default:
-		not_written(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
+		discard_record(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 		break;
 	}
 }
@@ -256,7 +256,7 @@ static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
 	else if (fault_is_abort(outcome->fault))
 		mmu_fault(spu, start, outcome);
 	else
-		not_written(spu, outcome->fault);
+		discard_record(spu, outcome->fault);
 }
 
 void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *operation)
@@ -272,7 +272,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	 * change.
 	 */
 	if (start >= limit || limit - start < largest || (start ^ limit) >> 56) {
-		not_allowed(spu);
+		report_not_allowed(spu);
 		return;
 	}
 	if (start & ((1ULL << spu->config.align) - 1)) {
@@ -306,7 +306,9 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 		return false;
 	if (abort_unreported(spu, fault))
 		return true;
-	/* The register whose S stopped profiling may differ from the one that records the abort. */
+	/*
+	 * Profiling may have stopped by S of another register than the one that records the abort.
+	 */
 	pmbsr = pmbsr_of(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))

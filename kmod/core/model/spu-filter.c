@@ -17,17 +17,17 @@ static bool is_atomic(enum spe_op_format format, const struct spe_operation *ope
 }
 
 /* The type by the packet; by the operation's flags if the packet has no bit for it. */
-static u64 types_said(enum spe_op_format format, const struct spe_operation *operation)
+static u64 types_of_packet(enum spe_op_format format, const struct spe_operation *operation)
 {
 	u64 types = 0;
 
-	if (operation->has & SPE_OPERATION_FP)
+	if (operation->valid & SPE_OPERATION_FP)
 		types |= SPE_PMSFCR_FP;
-	if (operation->has & SPE_OPERATION_SIMD)
+	if (operation->valid & SPE_OPERATION_SIMD)
 		types |= SPE_PMSFCR_SIMD;
-	if (operation->has & SPE_OPERATION_LOAD)
+	if (operation->valid & SPE_OPERATION_LOAD)
 		types |= SPE_PMSFCR_LD;
-	if (operation->has & SPE_OPERATION_STORE)
+	if (operation->valid & SPE_OPERATION_STORE)
 		types |= SPE_PMSFCR_ST;
 	switch (format) {
 	case SPE_OP_FORMAT_OTHER:
@@ -54,7 +54,7 @@ static u64 types_said(enum spe_op_format format, const struct spe_operation *ope
 static u64 types_of(const struct spe_operation *operation)
 {
 	enum spe_op_format format = spe_op_format(operation->op_class, operation->op_subclass);
-	u64 types = types_said(format, operation);
+	u64 types = types_of_packet(format, operation);
 
 	if (operation->op_class == SPE_OP_BRANCH)
 		types |= SPE_PMSFCR_B;
@@ -117,7 +117,7 @@ static bool filter_latency(const struct spe_spu *spu, u32 total)
 /* PMSDSFR_EL1 filters loads that have a Data Source packet. */
 static bool filter_source(const struct spe_spu *spu, const struct spe_operation *operation)
 {
-	if (!spe_operation_is_load(operation) || !(operation->has & SPE_OPERATION_SOURCE))
+	if (!spe_operation_is_load(operation) || !(operation->valid & SPE_OPERATION_SOURCE))
 		return true;
 	return spu->reg[SPE_REG_PMSDSFR] >> (operation->source & 0x3f) & 1;
 }

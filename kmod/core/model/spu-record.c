@@ -122,7 +122,7 @@ struct writer {
 	bool slots;
 };
 
-static void put_as(struct writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
+static void add_packet_as(struct writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
 {
 	u8 size = w->spu->sizes[kind];
 	u8 *p;
@@ -154,9 +154,9 @@ static void put_as(struct writer *w, enum spe_spu_kind kind, u8 header, u64 payl
 	}
 }
 
-static void put(struct writer *w, enum spe_spu_kind kind, u64 payload)
+static void add_packet(struct writer *w, enum spe_spu_kind kind, u64 payload)
 {
-	put_as(w, kind, w->spu->headers[kind], payload);
+	add_packet_as(w, kind, w->spu->headers[kind], payload);
 }
 
 /* Fields that a feature adds are zero without it (D18.2.7). */
@@ -184,10 +184,11 @@ static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *oper
 	return payload;
 }
 
-static void put_op(struct writer *w, const struct spe_operation *operation)
+static void add_op(struct writer *w, const struct spe_operation *operation)
 {
-	put_as(w, SPE_SPU_KIND_OP, w->spu->headers[SPE_SPU_KIND_OP] | (operation->op_class & 3),
-	       op_payload(w->spu, operation));
+	add_packet_as(w, SPE_SPU_KIND_OP,
+		      w->spu->headers[SPE_SPU_KIND_OP] | (operation->op_class & 3),
+		      op_payload(w->spu, operation));
 }
 
 /* NS and NSE of the operation's Security state (D18.2.1). */
@@ -207,14 +208,14 @@ static u64 code_address(const struct spe_operation *operation, u64 address, bool
 
 /*
  * The top byte is recorded if tagging applies. If not, the configuration decides. Unless the
- * operation tells, tagging applies in the lower half of the address space, as under Linux.
+ * operation defines it, tagging applies in the lower half of the address space, as under Linux.
  */
 static u64 data_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	bool tagged = !(operation->va & SPE_BIT(55));
 
-	if (operation->has & (SPE_OPERATION_TBI | SPE_OPERATION_NO_TBI | SPE_OPERATION_TAGGED))
-		tagged = operation->has & (SPE_OPERATION_TBI | SPE_OPERATION_TAGGED);
+	if (operation->valid & (SPE_OPERATION_TBI | SPE_OPERATION_NO_TBI | SPE_OPERATION_TAGGED))
+		tagged = operation->valid & (SPE_OPERATION_TBI | SPE_OPERATION_TAGGED);
 	return tagged || spu->config.va_tag ? operation->va : operation->va & SPE_ADDRESS_BITS;
 }
 
@@ -222,10 +223,10 @@ static u64 physical_address(const struct spe_spu *spu, const struct spe_operatio
 {
 	u64 address = operation->pa & SPE_ADDRESS_BITS;
 
-	address |= operation->has & SPE_OPERATION_PA_NS ? SPE_ADDRESS_NS : state_bits(operation);
+	address |= operation->valid & SPE_OPERATION_PA_NS ? SPE_ADDRESS_NS : state_bits(operation);
 	if (!(spu->config.pe & SPE_PE_MTE2))
 		return address;
-	if (operation->has & SPE_OPERATION_CHECKED)
+	if (operation->valid & SPE_OPERATION_CHECKED)
 		address |= SPE_ADDRESS_PA_CH;
 	else if (!(spu->config.choices & SPE_CHOICE_PAT_UNCHECKED))
 		return address;
@@ -239,82 +240,83 @@ static const struct spe_collection *collect_of(const struct spe_spu *spu,
 	return &spu->collect[operation->el < 2 ? operation->el : 2];
 }
 
-static void put_context(struct writer *w, const struct spe_spu *spu,
+static void add_context(struct writer *w, const struct spe_spu *spu,
 			const struct spe_operation *operation)
 {
 	const struct spe_collection *collect = collect_of(spu, operation);
 
-	if (collect->context1 && operation->has & SPE_OPERATION_CONTEXT1)
-		put(w, SPE_SPU_KIND_CONTEXT1, operation->contextidr_el1);
-	if (collect->context2 && operation->has & SPE_OPERATION_CONTEXT2)
-		put(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
+	if (collect->context1 && operation->valid & SPE_OPERATION_CONTEXT1)
+		add_packet(w, SPE_SPU_KIND_CONTEXT1, operation->contextidr_el1);
+	if (collect->context2 && operation->valid & SPE_OPERATION_CONTEXT2)
+		add_packet(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
 }
 
-static void put_translation(struct writer *w, const struct spe_spu *spu,
+static void add_translation(struct writer *w, const struct spe_spu *spu,
 			    const struct spe_operation *operation)
 {
-	put(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
+	add_packet(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
 }
 
-static void put_memory(struct writer *w, const struct spe_spu *spu,
+static void add_memory(struct writer *w, const struct spe_spu *spu,
 		       const struct spe_operation *operation)
 {
-	u32 has = operation->has;
+	u32 valid = operation->valid;
 
 	/*
 	 * D17.6.4: without the access, neither its address nor its translation latency is recorded.
 	 */
-	if (has & SPE_OPERATION_VA) {
-		put(w, SPE_SPU_KIND_VA, data_address(spu, operation));
-		if (!(has & SPE_OPERATION_NO_TRANSLATION))
-			put_translation(w, spu, operation);
-		if (has & SPE_OPERATION_PA && collect_of(spu, operation)->pa)
-			put(w, SPE_SPU_KIND_PA, physical_address(spu, operation));
-	} else if (has & SPE_OPERATION_TRANSLATION) {
-		put_translation(w, spu, operation);
+	if (valid & SPE_OPERATION_VA) {
+		add_packet(w, SPE_SPU_KIND_VA, data_address(spu, operation));
+		if (!(valid & SPE_OPERATION_NO_TRANSLATION))
+			add_translation(w, spu, operation);
+		if (valid & SPE_OPERATION_PA && collect_of(spu, operation)->pa)
+			add_packet(w, SPE_SPU_KIND_PA, physical_address(spu, operation));
+	} else if (valid & SPE_OPERATION_TRANSLATION) {
+		add_translation(w, spu, operation);
 	}
 	/* D18.2.4: where a load's data came from. */
-	if (has & SPE_OPERATION_SOURCE && spu->config.features & SPE_PMSIDR_LDS &&
-	    (spe_operation_is_load(operation) || has & SPE_OPERATION_ANY_SOURCE))
-		put(w, SPE_SPU_KIND_SOURCE, operation->source);
+	if (valid & SPE_OPERATION_SOURCE && spu->config.features & SPE_PMSIDR_LDS &&
+	    (spe_operation_is_load(operation) || valid & SPE_OPERATION_ANY_SOURCE))
+		add_packet(w, SPE_SPU_KIND_SOURCE, operation->source);
 }
 
 /*
  * D17.6.3.1: not for operations that did not retire. For others than taken branches the
  * configuration decides.
  */
-static void put_previous(struct writer *w, const struct spe_spu *spu,
-			 const struct spe_operation *operation)
+static void add_previous_target(struct writer *w, const struct spe_spu *spu,
+				const struct spe_operation *operation)
 {
 	bool taken = operation->op_class == SPE_OP_BRANCH &&
-		     operation->has & SPE_OPERATION_TARGET &&
+		     operation->valid & SPE_OPERATION_TARGET &&
 		     !(operation->events & SPE_BIT(SPE_EVENT_NOT_TAKEN));
 
-	if (spu->config.features & SPE_PMSIDR_PBT && operation->has & SPE_OPERATION_PREV_TARGET &&
+	if (spu->config.features & SPE_PMSIDR_PBT && operation->valid & SPE_OPERATION_PREV_TARGET &&
 	    (taken || spu->config.pbt_always))
-		put(w, SPE_SPU_KIND_PREV_TARGET,
-		    code_address(operation, operation->prev_target,
-				 operation->has & SPE_OPERATION_PREV_TOP, operation->prev_top));
+		add_packet(w, SPE_SPU_KIND_PREV_TARGET,
+			   code_address(operation, operation->prev_target,
+					operation->valid & SPE_OPERATION_PREV_TOP,
+					operation->prev_top));
 }
 
 /* The Issue latency, or its count in another clock domain (D17.6.1). */
-static void put_issue(struct writer *w, const struct spe_spu *spu,
+static void add_issue(struct writer *w, const struct spe_spu *spu,
 		      const struct spe_operation *operation)
 {
-	if (operation->has & SPE_OPERATION_ALT_CLOCK && spu->config.altclk)
-		put(w, SPE_SPU_KIND_ALT_ISSUE, spe_spu_saturated(spu, operation->alt_issue));
+	if (operation->valid & SPE_OPERATION_ALT_CLOCK && spu->config.altclk)
+		add_packet(w, SPE_SPU_KIND_ALT_ISSUE, spe_spu_saturated(spu, operation->alt_issue));
 	else
-		put(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
+		add_packet(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
 }
 
-static void put_impdef(struct writer *w, const struct spe_spu *spu,
+static void add_impdef(struct writer *w, const struct spe_spu *spu,
 		       const struct spe_operation *operation)
 {
-	if (operation->has & SPE_OPERATION_IMPDEF_COUNTER)
-		put(w, SPE_SPU_KIND_IMPDEF_COUNTER,
-		    spe_spu_saturated(spu, operation->impdef_counter));
-	if (operation->has & SPE_OPERATION_IMPDEF_ADDRESS)
-		put(w, SPE_SPU_KIND_IMPDEF_ADDRESS, operation->impdef_address);
+	if (operation->valid & SPE_OPERATION_IMPDEF_COUNTER)
+		add_packet(w, SPE_SPU_KIND_IMPDEF_COUNTER,
+			   spe_spu_saturated(spu, operation->impdef_counter));
+	if (operation->valid & SPE_OPERATION_IMPDEF_ADDRESS)
+		add_packet(w, SPE_SPU_KIND_IMPDEF_ADDRESS, operation->impdef_address);
 }
 
 static bool has_memory(const struct spe_spu *spu, const struct spe_operation *operation)
@@ -323,7 +325,7 @@ static bool has_memory(const struct spe_spu *spu, const struct spe_operation *op
 	       (spu->gcs && operation->op_subclass & SPE_OP_BR_GCS);
 }
 
-static void put_packets(struct writer *w, const struct spe_spu *spu,
+static void add_packets(struct writer *w, const struct spe_spu *spu,
 			const struct spe_operation *operation)
 {
 	bool excepted = operation->events & SPE_BIT(SPE_EVENT_EXCEPTION);
@@ -331,27 +333,28 @@ static void put_packets(struct writer *w, const struct spe_spu *spu,
 	bool all = complete || spu->config.incomplete != SPE_SPU_INCOMPLETE_EVENTS;
 
 	if (all) {
-		put(w, SPE_SPU_KIND_PC, code_address(operation, operation->pc, false, 0));
-		put_context(w, spu, operation);
-		put_op(w, operation);
+		add_packet(w, SPE_SPU_KIND_PC, code_address(operation, operation->pc, false, 0));
+		add_context(w, spu, operation);
+		add_op(w, operation);
 	}
-	put(w, SPE_SPU_KIND_EVENTS, operation->events & spu->events);
+	add_packet(w, SPE_SPU_KIND_EVENTS, operation->events & spu->events);
 	if (!all)
 		return;
-	put_issue(w, spu, operation);
-	put(w, SPE_SPU_KIND_TOTAL, spe_spu_saturated(spu, operation->total));
+	add_issue(w, spu, operation);
+	add_packet(w, SPE_SPU_KIND_TOTAL, spe_spu_saturated(spu, operation->total));
 	/* D17.6: the target of what generates an exception is not collected. */
-	if (operation->op_class == SPE_OP_BRANCH && operation->has & SPE_OPERATION_TARGET &&
+	if (operation->op_class == SPE_OP_BRANCH && operation->valid & SPE_OPERATION_TARGET &&
 	    !excepted)
-		put(w, SPE_SPU_KIND_TARGET,
-		    code_address(operation, operation->target,
-				 operation->has & SPE_OPERATION_TARGET_TOP, operation->target_top));
+		add_packet(w, SPE_SPU_KIND_TARGET,
+			   code_address(operation, operation->target,
+					operation->valid & SPE_OPERATION_TARGET_TOP,
+					operation->target_top));
 	if (has_memory(spu, operation))
-		put_memory(w, spu, operation);
+		add_memory(w, spu, operation);
 	if (complete)
-		put_previous(w, spu, operation);
+		add_previous_target(w, spu, operation);
 	if (w->output & (1U << SPE_SPU_KIND_IMPDEF_ADDRESS | 1U << SPE_SPU_KIND_IMPDEF_COUNTER))
-		put_impdef(w, spu, operation);
+		add_impdef(w, spu, operation);
 }
 
 /*
@@ -368,17 +371,17 @@ static u32 output_of(struct spe_spu *spu, const struct spe_operation *operation)
 			      1U << SPE_SPU_KIND_TIMESTAMP | 1U << SPE_SPU_KIND_END);
 }
 
-static void put_end(struct writer *w, const struct spe_spu *spu,
+static void add_end(struct writer *w, const struct spe_spu *spu,
 		    const struct spe_operation *operation)
 {
 	const struct spe_collection *collect = collect_of(spu, operation);
 
 	if (collect->time == SPE_COLLECTION_TIME_NONE)
-		put(w, SPE_SPU_KIND_END, 0);
+		add_packet(w, SPE_SPU_KIND_END, 0);
 	else if (collect->time == SPE_COLLECTION_TIME_UNKNOWN)
-		put(w, SPE_SPU_KIND_TIMESTAMP, spe_spu_chance(w->spu));
+		add_packet(w, SPE_SPU_KIND_TIMESTAMP, spe_spu_chance(w->spu));
 	else
-		put(w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
+		add_packet(w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
 }
 
 size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation)
@@ -393,8 +396,8 @@ size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation
 
 	if (w.slots)
 		memset(spu->record, 0, SLOTS_SIZE);
-	put_packets(&w, spu, operation);
-	put_end(&w, spu, operation);
+	add_packets(&w, spu, operation);
+	add_end(&w, spu, operation);
 
 	size = (w.size + align - 1) & ~(align - 1);
 	if (size > w.size)

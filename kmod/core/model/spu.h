@@ -18,7 +18,7 @@
 #include "event-routing.h"
 #include "translation.h"
 
-/* Which fields of &struct spe_operation are valid, beside PC and time; bits of @has. */
+/* Valid fields and properties of &struct spe_operation; PC and time are always valid. */
 #define SPE_OPERATION_TARGET	SPE_BIT(0)	/* @target: the branch was taken */
 #define SPE_OPERATION_VA	SPE_BIT(1)	/* @va, and the access was made */
 #define SPE_OPERATION_PA	SPE_BIT(2)	/* @pa was translated */
@@ -27,7 +27,7 @@
 #define SPE_OPERATION_CONTEXT2	SPE_BIT(5)	/* @contextidr_el2 */
 #define SPE_OPERATION_PREV_TARGET SPE_BIT(6)	/* @prev_target */
 #define SPE_OPERATION_FP	SPE_BIT(7)	/* floating-point, if the packet has no bit for it */
-#define SPE_OPERATION_SIMD	SPE_BIT(8)	/* SIMD, likewise */
+#define SPE_OPERATION_SIMD	SPE_BIT(8)	/* SIMD, if the packet has no bit for it */
 #define SPE_OPERATION_TARGET_TOP SPE_BIT(9)	/* @target_top: the target is in another context */
 #define SPE_OPERATION_PREV_TOP	SPE_BIT(10)	/* @prev_top */
 #define SPE_OPERATION_CHECKED	SPE_BIT(11)	/* checked against an Allocation Tag */
@@ -41,7 +41,7 @@
 #define SPE_OPERATION_NO_TRANSLATION SPE_BIT(19) /* no translation latency, though @va is there */
 #define SPE_OPERATION_TRANSLATION SPE_BIT(20)	/* translation latency, though @va is not */
 #define SPE_OPERATION_LOAD	SPE_BIT(21)	/* a load, if the packet does not say so */
-#define SPE_OPERATION_STORE	SPE_BIT(22)	/* a store, likewise */
+#define SPE_OPERATION_STORE	SPE_BIT(22)	/* a store, if the packet does not say so */
 #define SPE_OPERATION_ANY_SOURCE SPE_BIT(23)	/* @source is output even if it is no load */
 
 /**
@@ -54,9 +54,9 @@
  * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT
  *	asks for (table D17-3), which is 0 unless spe_spu_control() gave one
  * @events: Events payload as the operation caused it (D18.2.6)
- * @has: SPE_OPERATION_*
+ * @valid: SPE_OPERATION_*
  * @contextidr_el1: CONTEXTIDR_EL1 as the operation saw it
- * @contextidr_el2: CONTEXTIDR_EL2 likewise
+ * @contextidr_el2: CONTEXTIDR_EL2 as the operation saw it
  * @total: total latency in cycles, not yet saturated
  * @issue: issue latency
  * @translation: translation latency; recorded for loads and stores
@@ -82,7 +82,7 @@ struct spe_operation {
 	u64 timestamp;
 	u64 events;
 	u64 impdef_address;
-	u32 has;
+	u32 valid;
 	u32 contextidr_el1;
 	u32 contextidr_el2;
 	u32 total;
@@ -210,11 +210,11 @@ enum spe_spu_not_allowed {
  * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11;
  *	0 writes each record in one call, so that a fault never cuts one
  * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
- * @fault_lag: how many operations are still selected after one whose record faulted, and
- *	discarded (RWVKFM); from SPEv1p5 on, 0 before
+ * @fault_lag: how many operations are selected and discarded after one with a faulting record
+ *	(RWVKFM); from SPEv1p5 on, 0 before
  * @altclk: PMSIDR.ALTCLK, SPE_ALTCLK_*
  * @impdef_address: INDEX of an IMPLEMENTATION DEFINED Address packet: 6, 7, 16-31; 0 for none
- * @impdef_counter: likewise of a Counter packet
+ * @impdef_counter: INDEX of an IMPLEMENTATION DEFINED Counter packet; 0 for none
  * @omit_counters: Counter packets that are not output as their value is fixed (D17.6), a
  *	bit for each INDEX 0-2
  * @unconditional: conditional operations that are not treated as such (D17.6.5), a bit for

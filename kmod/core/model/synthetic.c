@@ -135,14 +135,14 @@ static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name na
 	}
 	op->va = s->config.va + offset;
 	op->pa = (op->va & SPE_MASK(35, 0)) | SPE_BIT(39);
-	op->has |= SPE_OPERATION_VA | SPE_OPERATION_PA;
+	op->valid |= SPE_OPERATION_VA | SPE_OPERATION_PA;
 	if (!(subclass & SPE_OP_LDST)) {
 		op->source = tier->source;
-		op->has |= SPE_OPERATION_SOURCE;
+		op->valid |= SPE_OPERATION_SOURCE;
 	}
 }
 
-static u64 anywhere(struct spe_synthetic *s)
+static u64 random_address(struct spe_synthetic *s)
 {
 	return draw(s) & (s->config.working_set - 1) & ~7ULL;
 }
@@ -182,9 +182,9 @@ static void shared(struct spe_synthetic *s, u8 subclass, struct spe_operation *o
 		      away ? TIER_PEER : TIER_L1, subclass, false, op);
 }
 
-static void gather(struct spe_synthetic *s, struct spe_operation *op)
+static void gather_load(struct spe_synthetic *s, struct spe_operation *op)
 {
-	u64 offset = anywhere(s);
+	u64 offset = random_address(s);
 
 	memory_access(s, offset, residence(s, offset), GATHER, misses_tlb(s), op);
 	if (!(draw(s) & 3))
@@ -226,7 +226,7 @@ static u32 decide(struct spe_synthetic *s, struct spe_operation *op)
 		return s->step + 1;
 	}
 	op->target = op->pc + 8;
-	op->has |= SPE_OPERATION_TARGET;
+	op->valid |= SPE_OPERATION_TARGET;
 	return s->step + 2;
 }
 
@@ -251,7 +251,7 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 			      op);
 		break;
 	case ACT_RANDOM:
-		offset = anywhere(s);
+		offset = random_address(s);
 		memory_access(s, offset, residence(s, offset), LOAD, misses_tlb(s), op);
 		break;
 	case ACT_DECIDE:
@@ -263,7 +263,7 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 		shared(s, STORE, op);
 		break;
 	case ACT_GATHER:
-		gather(s, op);
+		gather_load(s, op);
 		break;
 	case ACT_COPY:
 		copy(s, op);
@@ -271,7 +271,7 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 	case ACT_LOOP:
 		branch(op, SPE_OP_COND, 1);
 		op->target = s->config.pc;
-		op->has |= SPE_OPERATION_TARGET;
+		op->valid |= SPE_OPERATION_TARGET;
 		return 0;
 	}
 	return s->step + 1;
@@ -297,7 +297,7 @@ static void truth_add(struct spe_truth *truth, const struct spe_operation *op)
 	truth->simd += op->op_class == SPE_OP_LOAD_STORE && op->op_subclass == GATHER;
 	for (; events; events &= events - 1)
 		truth->event[__builtin_ctzll(events)]++;
-	if (op->has & SPE_OPERATION_SOURCE)
+	if (op->valid & SPE_OPERATION_SOURCE)
 		truth->source[op->source & 15]++;
 }
 
@@ -344,7 +344,7 @@ void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *r
 		.pc = s->config.pc + 4ULL * s->step,
 		.timestamp = s->now,
 		.events = EVENT(RETIRED),
-		.has = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
+		.valid = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
 		.contextidr_el1 = s->config.context,
 		.contextidr_el2 = s->config.context,
 		.el = s->config.el,

@@ -26,7 +26,7 @@ enum spe_suffix {
  * @fgt_read: fine-grained traps of reads at EL1, a bit for each &enum spe_reg: HDFGRTR_EL2 and
  *	HDFGRTR2_EL2 with the SCR_EL3 bits that enable them, nPMSNEVFR_EL1 and nPMSDSFR_EL1
  *	inverted
- * @fgt_write: fine-grained traps of writes at EL1, likewise
+ * @fgt_write: fine-grained traps of writes at EL1, by HDFGWTR_EL2 and HDFGWTR2_EL2 as @fgt_read
  * @nspb: MDCR_EL3.{NSPBE, NSPB}, NSPBE in bit 2
  * @nv: HCR_EL2.{NV2, NV1, NV}, NV2 in bit 2
  * @tpms: MDCR_EL2.TPMS

@@ -41,7 +41,7 @@ struct spe_flight_chunk {
 
 /**
  * struct spe_flight_claim - the claim of a snapshot
- * @owner: who releases it; 0: the slot is free
+ * @owner: identifies the holder; 0: the slot is free
  * @start: position of its first byte
  * @end: position behind its last byte
  */
@@ -119,7 +119,7 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
 /**
  * spe_flight_claim() - claim the newest chunks
  * @flight: the state
- * @owner: who releases the claim; not 0
+ * @owner: identifies the holder of the claim; not 0
  * @want: most bytes of the ring to claim
  * @limit: limit of the window that is being written; the head if there is none
  * @ret_start: position of the first claimed byte; the claim ends at @flight->head

@@ -102,9 +102,9 @@ static void take(struct profile *profile, const struct spe_operation *op, u32 cp
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
 			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) | SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
-			   (op->has & SPE_OPERATION_VA ? SPE_HAS_ADDRESS(SPE_ADDRESS_VA) : 0) |
-			   (op->has & SPE_OPERATION_PA ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
-			   (op->has & SPE_OPERATION_SOURCE ? SPE_HAS_SOURCE : 0),
+			   (op->valid & SPE_OPERATION_VA ? SPE_HAS_ADDRESS(SPE_ADDRESS_VA) : 0) |
+			   (op->valid & SPE_OPERATION_PA ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
+			   (op->valid & SPE_OPERATION_SOURCE ? SPE_HAS_SOURCE : 0),
 		.address = { [SPE_ADDRESS_PC] = op->pc,
 			     [SPE_ADDRESS_VA] = op->va | 0xa5ULL << 56,
 			     [SPE_ADDRESS_PA] = op->pa | SPE_BIT(63) },
@@ -154,9 +154,9 @@ static void share(struct profile *profile, enum spe_program program, u64 midr, b
 	for (u32 i = 0; i < operations; i++) {
 		spe_synthetic_next(&cpus[i & 1], &op);
 		if (!physical)
-			op.has &= ~(u32)SPE_OPERATION_PA;
+			op.valid &= ~(u32)SPE_OPERATION_PA;
 		if (!midr)
-			op.has &= ~(u32)SPE_OPERATION_SOURCE;
+			op.valid &= ~(u32)SPE_OPERATION_SOURCE;
 		take(profile, &op, i & 1, midr);
 	}
 }
@@ -349,7 +349,7 @@ static void load(struct profile *profile, u64 pa, u32 cpu)
 		.op_class = SPE_OP_LOAD_STORE,
 		.events = 1 << 1 | 1 << 2 | 1 << 3,
 		.source = 0xe,
-		.has = SPE_OPERATION_VA | SPE_OPERATION_PA | SPE_OPERATION_SOURCE,
+		.valid = SPE_OPERATION_VA | SPE_OPERATION_PA | SPE_OPERATION_SOURCE,
 	};
 
 	take(profile, &op, cpu, NEOVERSE_N1);

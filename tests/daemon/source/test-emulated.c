@@ -656,7 +656,7 @@ static void test_sources(void **state)
 	for (int able = 0; able < 2; able++) {
 		struct spe_operation load = { .pc = 0x1000, .events = 2, .ns = true,
 					      .op_class = SPE_OP_LOAD_STORE,
-					      .has = SPE_OPERATION_SOURCE };
+					      .valid = SPE_OPERATION_SOURCE };
 		struct source_config config = config_default();
 		struct spe_spu_config spu;
 		struct driven driven;

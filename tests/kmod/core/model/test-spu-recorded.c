@@ -52,7 +52,7 @@ static struct spe_operation operation_of(const struct spe_sample *sample)
 		.timestamp = sample->timestamp,
 		.events = sample->events,
 		.contextidr_el2 = sample->context[SPE_CONTEXT_EL2],
-		.has = SPE_OPERATION_CONTEXT2,
+		.valid = SPE_OPERATION_CONTEXT2,
 		.total = sample->counter[SPE_COUNTER_TOTAL],
 		.issue = sample->counter[SPE_COUNTER_ISSUE],
 		.translation = sample->counter[SPE_COUNTER_TRANSLATION],
@@ -64,11 +64,11 @@ static struct spe_operation operation_of(const struct spe_sample *sample)
 	};
 
 	if (spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_TARGET)))
-		op.has |= SPE_OPERATION_TARGET;
+		op.valid |= SPE_OPERATION_TARGET;
 	if (spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_VA)))
-		op.has |= SPE_OPERATION_VA;
+		op.valid |= SPE_OPERATION_VA;
 	if (spe_sample_has(sample, SPE_HAS_SOURCE))
-		op.has |= SPE_OPERATION_SOURCE;
+		op.valid |= SPE_OPERATION_SOURCE;
 	return op;
 }
 
