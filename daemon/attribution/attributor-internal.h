@@ -273,6 +273,9 @@ int map_evict_init(struct attributor *a, u64 bytes);
  */
 u32 now_ms(void);
 
+/** mapping_is_anonymous() - return whether @path names memory without a file; "[vdso]" is a file */
+bool mapping_is_anonymous(const char *path);
+
 /**
  * container_find_or_add() - return the index of the container of a cgroup
  * @path: cgroup path, raw; @len bytes

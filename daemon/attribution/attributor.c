@@ -516,8 +516,7 @@ static void locate_kernel(struct attributor *a, u64 pc, struct attribute_locatio
 		ret->binary = "[kernel]";
 }
 
-/* Returns whether the mapping is memory without a file. "[vdso]" counts as a file. */
-static bool mapping_is_anonymous(const char *path)
+bool mapping_is_anonymous(const char *path)
 {
 	return !path[0] || !strncmp(path, "//", 2) || (path[0] == '[' && path[1] != 'v');
 }

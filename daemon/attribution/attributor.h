@@ -350,6 +350,72 @@ void container_details_get(const struct attributor *attributor, u32 index,
 bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool kernel,
 		       struct attribute_location *ret_location);
 
+/**
+ * struct attribute_mapping - what was mapped at an address, to be cached
+ * @start, @end: it is mapped at @start to @end - 1
+ * @bias: the offset of a sample in the binary is its PC minus @bias, modulo 2^64. For the kernel and
+ *	memory without a file, @bias is 0 and the offset is the address
+ * @span: the times for which the result is valid
+ * @version: of the process's mappings (attributor_map_version())
+ * @binary: path of the mapped file as its process sees it, "[kernel]", "[anon]" ...; raw bytes
+ * @inode, @device: of the file, 0 if unknown
+ * @build_id, @build_id_size: of the file; the size is 0 if it is unknown
+ * @anonymous: memory without a file, such as JIT code: it is of this process alone
+ */
+struct attribute_mapping {
+	u64 start;
+	u64 end;
+	u64 bias;
+	struct attribute_span span;
+	u64 version;
+	const char *binary;
+	u64 inode;
+	u32 device;
+	const u8 *build_id;
+	u8 build_id_size;
+	bool anonymous;
+};
+
+/**
+ * attributor_find_mapping() - find what was mapped at @pc at a time
+ * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
+ * @pc: virtual address
+ * @kernel: the operation was executed at EL1 or EL2; false: at EL0
+ * @time_ns: when; ATTRIBUTE_AT_END: now
+ * @ret_mapping: its pointers are valid until the next call that needs the write lock
+ *
+ * Unlike attributor_locate() it never reads /proc, and several threads may call it at the same
+ * time, each with its reader lock.
+ *
+ * Return: whether the mapping is known.
+ */
+bool attributor_find_mapping(const struct attributor *attributor, u32 process, u64 pc, bool kernel,
+			     u64 time_ns, struct attribute_mapping *ret_mapping);
+
+/**
+ * attributor_map_changes() - return how often any mapping of any process has changed
+ *
+ * While it does not change, no attributor_map_version() changes.
+ */
+u64 attributor_map_changes(const struct attributor *attributor);
+
+/**
+ * attributor_map_version() - return a number that is new after each change of a process's mappings
+ * @process, @kernel: as in attributor_find_mapping()
+ */
+u64 attributor_map_version(const struct attributor *attributor, u32 process, bool kernel);
+
+/**
+ * attributor_executable() - return the executable of a process
+ *
+ * It is the file that is mapped at the lowest address, where executables are linked or loaded on
+ * all architectures. If no file is mapped, it is the name of the process, as for threads of the
+ * kernel.
+ *
+ * Return: raw bytes, valid until the next call that needs the write lock; "" for an unknown index.
+ */
+const char *attributor_executable(const struct attributor *attributor, u32 process);
+
 /** attributor_get_stats() - copy the statistics */
 void attributor_get_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
 

@@ -292,7 +292,8 @@ static void live_mmap(struct attributor *a, const struct task_event *e)
 {
 	const struct mapping m = { .start = e->start,
 				   .end = e->start + e->size,
-				   .offset = e->offset };
+				   .offset = e->offset,
+				   .since_ns = e->time_ns };
 	const struct binary_key file = { .path = e->name, .inode = e->inode, .device = e->device };
 	u32 i = process_find(a, e->pid);
 

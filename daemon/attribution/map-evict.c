@@ -76,6 +76,7 @@ int map_evict_init(struct attributor *a, u64 bytes)
 	if (!r && a->live) {
 		a->store.evict = evict;
 		a->store.ctx = a;
+		a->store.replaced_ns = 2ULL * LATE_SAMPLE_MS * 1000000;
 	}
 	return r;
 }

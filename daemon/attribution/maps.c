@@ -161,6 +161,66 @@ static u32 maps_lower_bound(const struct maps *maps, u64 addr)
 	return low;
 }
 
+/* Remove the first @n replaced mappings. */
+static void replaced_drop(struct map_store *store, struct maps *maps, u32 n)
+{
+	if (!n)
+		return;
+	for (u32 i = 0; i < n; i++)
+		binary_put(store, maps->replaced[i].mapping.binary);
+	memmove(maps->replaced, maps->replaced + n,
+		(maps->replaced_count - n) * sizeof(*maps->replaced));
+	maps->replaced_count -= n;
+}
+
+static bool replaced_reserve(struct map_store *store, struct maps *maps)
+{
+	u32 capacity = maps->replaced_capacity ? 2 * maps->replaced_capacity : 4;
+	u64 bytes = (capacity - maps->replaced_capacity) * sizeof(*maps->replaced);
+	struct replaced_mapping *replaced;
+
+	if (maps->replaced_count == MAPS_REPLACED_MAX)
+		replaced_drop(store, maps, MAPS_REPLACED_MAX / 4);
+	if (maps->replaced_count < maps->replaced_capacity)
+		return true;
+	if (!store_reserve(store, maps, bytes))
+		return false;
+	replaced = realloc(maps->replaced, capacity * sizeof(*replaced));
+	if (!replaced)
+		return false;
+	store->memory += bytes;
+	maps->replaced = replaced;
+	maps->replaced_capacity = capacity;
+	return true;
+}
+
+/* Store what of @m was mapped at @start to @end - 1 until @until_ns; 0 if that time is unknown. */
+static void replaced_add(struct map_store *store, struct maps *maps, const struct mapping *m,
+			 u64 start, u64 end, u64 until_ns)
+{
+	struct mapping piece = *m;
+	u32 expired = 0;
+
+	if (start > piece.start) {
+		piece.offset += start - piece.start;
+		piece.start = start;
+	}
+	piece.end = end < piece.end ? end : piece.end;
+	if (until_ns <= piece.since_ns || piece.start >= piece.end)
+		return;
+	while (store->replaced_ns && expired < maps->replaced_count &&
+	       maps->replaced[expired].until_ns + store->replaced_ns < until_ns)
+		expired++;
+	replaced_drop(store, maps, expired);
+	if (!replaced_reserve(store, maps)) {
+		store->dropped++;
+		return;
+	}
+	piece.binary->refs++;
+	maps->replaced[maps->replaced_count++] =
+		(struct replaced_mapping){ .mapping = piece, .until_ns = until_ns };
+}
+
 static void maps_remove(struct map_store *store, struct maps *maps, u32 i, u32 n)
 {
 	if (!n)
@@ -180,13 +240,16 @@ static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 }
 
 /*
- * Remove what is mapped at @start to @end - 1. Returns the index for a new mapping there. The
- * caller has reserved one entry, because a mapping around this range is split in two.
+ * Remove what is mapped at @start to @end - 1 until @now_ns. Returns the index for a new mapping
+ * there. The caller has reserved one entry, because a mapping around this range is split in two.
  */
-static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end)
+static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end,
+			    u64 now_ns)
 {
 	u32 i = maps_lower_bound(maps, start), n = 0;
 
+	for (u32 k = i; k < maps->count && maps->entry[k].start < end; k++)
+		replaced_add(store, maps, &maps->entry[k], start, end, now_ns);
 	if (i < maps->count && maps->entry[i].start < start) {
 		struct mapping *m = &maps->entry[i];
 		struct mapping rest = *m;
@@ -211,22 +274,45 @@ static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 star
 	return i;
 }
 
+/* Returns the mapping that equals @m, which maps the file of @key; NULL if there is none. */
+static struct mapping *maps_find_equal(const struct maps *maps, const struct mapping *m,
+				       const struct binary_key *key)
+{
+	u32 i = maps_lower_bound(maps, m->start);
+	struct mapping *known = i < maps->count ? &maps->entry[i] : NULL;
+	const struct binary *b = known ? known->binary : NULL;
+
+	if (!known || known->start != m->start || known->end != m->end ||
+	    known->offset != m->offset || b->inode != key->inode || b->device != key->device ||
+	    b->build_id_size != (key->build_id ? key->build_id_size : 0) ||
+	    (b->build_id_size && memcmp(b->build_id, key->build_id, b->build_id_size) != 0) ||
+	    strcmp(b->path, key->path) != 0)
+		return NULL;
+	return known;
+}
+
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const struct binary_key *file)
 {
 	struct binary_key key = *file;
-	struct mapping m = *map;
+	struct mapping m = *map, *equal;
 
 	if (strnlen(key.path, BINARY_PATH_SIZE) == BINARY_PATH_SIZE)
 		key.path = BINARY_UNNAMED;
 	if (m.start >= m.end)
 		return;
+	equal = maps_find_equal(maps, &m, &key);
+	if (equal) {
+		equal->since_ns = equal->since_ns ? equal->since_ns : m.since_ns;
+		return;
+	}
 	m.binary = maps_reserve(store, maps, 2) ? binary_get(store, maps, &key) : NULL;
 	if (!m.binary) {
 		store->dropped++;
 		return;
 	}
-	maps_insert(maps, maps_clear_range(store, maps, m.start, m.end), &m);
+	maps_insert(maps, maps_clear_range(store, maps, m.start, m.end, m.since_ns), &m);
+	maps->version = ++store->changes;
 }
 
 struct binary_key binary_get_key(const struct binary *binary)
@@ -258,19 +344,24 @@ void maps_copy(struct map_store *store, struct maps *to, const struct maps *from
 	to->count = count;
 	for (u32 i = 0; i < to->count; i++)
 		to->entry[i].binary->refs++;
+	to->version = ++store->changes;
 }
 
 void maps_clear(struct map_store *store, struct maps *maps)
 {
 	maps_remove(store, maps, 0, maps->count);
-	store->memory -= maps->capacity * sizeof(*maps->entry);
+	replaced_drop(store, maps, maps->replaced_count);
+	store->memory -= maps->capacity * sizeof(*maps->entry) +
+			 maps->replaced_capacity * sizeof(*maps->replaced);
 	free(maps->entry);
-	*maps = (struct maps){ 0 };
+	free(maps->replaced);
+	*maps = (struct maps){ .version = ++store->changes };
 }
 
 u64 maps_bytes(const struct maps *maps)
 {
-	u64 bytes = maps->capacity * sizeof(*maps->entry);
+	u64 bytes = maps->capacity * sizeof(*maps->entry) +
+		    maps->replaced_capacity * sizeof(*maps->replaced);
 
 	for (u32 i = 0; i < maps->count; i++) {
 		const struct binary *b = maps->entry[i].binary;
@@ -285,4 +376,38 @@ const struct mapping *maps_find(const struct maps *maps, u64 addr)
 	u32 i = maps_lower_bound(maps, addr);
 
 	return i < maps->count && maps->entry[i].start <= addr ? &maps->entry[i] : NULL;
+}
+
+const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns,
+				   u64 *ret_from_ns, u64 *ret_until_ns)
+{
+	const struct mapping *now = maps_find(maps, addr);
+
+	*ret_from_ns = now ? now->since_ns : 0;
+	*ret_until_ns = UINT64_MAX;
+	if (now && time_ns >= now->since_ns)
+		return now;
+	for (u32 i = maps->replaced_count; i--;) {
+		const struct replaced_mapping *r = &maps->replaced[i];
+
+		if (addr < r->mapping.start || addr >= r->mapping.end ||
+		    time_ns < r->mapping.since_ns || time_ns >= r->until_ns)
+			continue;
+		*ret_from_ns = r->mapping.since_ns;
+		*ret_until_ns = r->until_ns;
+		return &r->mapping;
+	}
+	*ret_from_ns = time_ns;
+	*ret_until_ns = time_ns + (time_ns != UINT64_MAX);
+	return now;
+}
+
+void maps_move_replaced(struct maps *to, struct maps *from)
+{
+	to->replaced = from->replaced;
+	to->replaced_count = from->replaced_count;
+	to->replaced_capacity = from->replaced_capacity;
+	from->replaced = NULL;
+	from->replaced_count = 0;
+	from->replaced_capacity = 0;
 }

@@ -50,22 +50,42 @@ struct binary_key {
 	u8 build_id_size;
 };
 
-/** struct mapping - @binary from file offset @offset on, mapped at @start to @end - 1 */
+/**
+ * struct mapping - @binary from file offset @offset on, mapped at @start to @end - 1
+ * @since_ns: when it was mapped, on the clock of task events; 0: unknown, or before all samples
+ */
 struct mapping {
 	u64 start;
 	u64 end;
 	u64 offset;
+	u64 since_ns;
 	struct binary *binary;
 };
+
+/** struct replaced_mapping - a mapping that another one replaced at @until_ns */
+struct replaced_mapping {
+	struct mapping mapping;
+	u64 until_ns;
+};
+
+/* Maximum of replaced mappings of a process. The earliest ones are dropped. */
+#define MAPS_REPLACED_MAX 512
 
 /**
  * struct maps - the mappings of one process, or of the kernel; all zeros is empty
  * @entry: the mappings, @count of them, with memory for @capacity; sorted, without overlaps
+ * @replaced: earlier mappings, in the order in which they were replaced; @replaced_count of them,
+ *	with memory for @replaced_capacity. Samples from before an event may be attributed after it
+ * @version: &map_store.changes at the last change; 0 if there was none
  */
 struct maps {
 	struct mapping *entry;
 	u32 count;
 	u32 capacity;
+	struct replaced_mapping *replaced;
+	u32 replaced_count;
+	u32 replaced_capacity;
+	u64 version;
 };
 
 /**
@@ -74,6 +94,8 @@ struct maps {
  * @limit: limit of @memory, bytes
  * @dropped: number of mappings that did not fit or were evicted
  * @memory: bytes of this hash table, of mappings, and of mapped files with their paths
+ * @replaced_ns: for how long replaced mappings are stored; 0: without limit
+ * @changes: number of changes to any of the maps
  * @evict: callback that clears other maps to free @bytes for @requester. It never clears
  *	@requester, but may clear maps that the caller reads. NULL: nothing is evicted
  * @ctx: argument of @evict
@@ -84,6 +106,8 @@ struct map_store {
 	u64 limit;
 	u64 dropped;
 	u64 memory;
+	u64 replaced_ns;
+	u64 changes;
 	bool (*evict)(void *ctx, const struct maps *requester, u64 bytes);
 	void *ctx;
 };
@@ -104,7 +128,8 @@ void map_store_deinit(struct map_store *store);
 
 /**
  * maps_add() - add a mapping, which replaces older ones at the same addresses
- * @map: the mapping; its binary is ignored
+ * @map: the mapping; its binary is ignored. If its time is known, older mappings at the same
+ *	addresses stay available to maps_find_at()
  * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any
  *	user can create paths of any length, and a checkpoint must be able to hold them
  *
@@ -135,5 +160,21 @@ u64 maps_bytes(const struct maps *maps);
 
 /** maps_find() - return the mapping that contains @addr, or NULL */
 const struct mapping *maps_find(const struct maps *maps, u64 addr);
+
+/**
+ * maps_find_at() - return the mapping that contained @addr at a time
+ * @time_ns: the time; UINT64_MAX: now
+ * @ret_from_ns, @ret_until_ns: when the result is valid: from the first time until before the
+ *	second one
+ *
+ * If nothing is known for that time, the present mapping is the best guess.
+ *
+ * Return: the mapping, valid until the next change; NULL for none.
+ */
+const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns,
+				   u64 *ret_from_ns, u64 *ret_until_ns);
+
+/** maps_move_replaced() - move the replaced mappings of @from to @to, which has none */
+void maps_move_replaced(struct maps *to, struct maps *from);
 
 #endif

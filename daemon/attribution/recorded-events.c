@@ -119,7 +119,8 @@ static void event_mmap(struct attributor *a, const struct task_event *e)
 {
 	const struct mapping m = { .start = e->start,
 				   .end = e->start + e->size,
-				   .offset = e->offset };
+				   .offset = e->offset,
+				   .since_ns = e->time_ns };
 	struct maps *maps = &a->kernel;
 
 	if (!e->name || !e->size || e->size > UINT64_MAX - e->start)

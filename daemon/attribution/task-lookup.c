@@ -117,6 +117,7 @@ static void maps_merge(struct attributor *a, struct process *p, const struct pro
 	struct maps reported = p->maps;
 
 	p->maps = (struct maps){ 0 };
+	maps_move_replaced(&p->maps, &reported);
 	maps_fill(a, &p->maps, answer);
 	for (u32 i = 0; i < reported.count; i++) {
 		const struct binary_key file = binary_get_key(reported.entry[i].binary);

@@ -631,6 +631,108 @@ static void test_cgroup_paths(void **state)
 	attributor_free(a);
 }
 
+static void map_at(struct map_store *store, struct maps *maps, u64 start, u64 end, u64 since_ns,
+		   const char *path)
+{
+	const struct mapping m = { .start = start, .end = end, .offset = start, .since_ns = since_ns };
+
+	maps_add(store, maps, &m, &(struct binary_key){ .path = path });
+}
+
+static void assert_at(const struct maps *maps, u64 addr, u64 time_ns, const char *path, u64 from_ns,
+		      u64 until_ns)
+{
+	u64 from, until;
+	const struct mapping *m = maps_find_at(maps, addr, time_ns, &from, &until);
+
+	test_row("%llx at %llu", (unsigned long long)addr, (unsigned long long)time_ns);
+	assert_row(!m == !path);
+	if (!m)
+		return;
+	assert_row(!strcmp(m->binary->path, path));
+	assert_row(m->start <= addr && addr < m->end);
+	assert_row(addr - m->start + m->offset == addr);
+	assert_row(from == from_ns && until == until_ns);
+	assert_row(from <= time_ns && (time_ns < until || time_ns == UINT64_MAX));
+}
+
+/* What was mapped at a time, where later mappings replaced all or a part of earlier ones. */
+static void test_replaced(void **state)
+{
+	struct map_store store;
+	struct maps maps = { 0 };
+	u64 empty, version;
+
+	(void)state;
+	assert_int_equal(map_store_init(&store, ROOM), 0);
+	empty = store.memory;
+	map_at(&store, &maps, 0x1000, 0x9000, 0, "/a");
+	map_at(&store, &maps, 0x3000, 0x5000, 100, "/b");
+	map_at(&store, &maps, 0x4000, 0x6000, 200, "/c");
+	map_at(&store, &maps, 0x2000, 0x8000, 300, "/d");
+	assert_at(&maps, 0x1000, 50, "/a", 0, UINT64_MAX);
+	assert_at(&maps, 0x3000, 50, "/a", 0, 100);
+	assert_at(&maps, 0x3000, 100, "/b", 100, 300);
+	assert_at(&maps, 0x4000, 99, "/a", 0, 100);
+	assert_at(&maps, 0x4fff, 150, "/b", 100, 200);
+	assert_at(&maps, 0x4fff, 299, "/c", 200, 300);
+	assert_at(&maps, 0x5000, 199, "/a", 0, 200);
+	assert_at(&maps, 0x5fff, 200, "/c", 200, 300);
+	assert_at(&maps, 0x7000, 299, "/a", 0, 300);
+	assert_at(&maps, 0x4000, 300, "/d", 300, UINT64_MAX);
+	assert_at(&maps, 0x4000, UINT64_MAX, "/d", 300, UINT64_MAX);
+	assert_at(&maps, 0x8000, 1000, "/a", 0, UINT64_MAX);
+	assert_at(&maps, 0x9000, 1000, NULL, 0, 0);
+	/* The same mapping once more changes nothing. */
+	version = maps.version;
+	map_at(&store, &maps, 0x2000, 0x8000, 400, "/d");
+	assert_int_equal(maps.version, version);
+	assert_at(&maps, 0x4000, 350, "/d", 300, UINT64_MAX);
+	map_at(&store, &maps, 0x2000, 0x8000, 500, "/e");
+	assert_true(maps.version > version);
+	/* Nothing is known of that time: the present mapping is the best guess. */
+	map_at(&store, &maps, 0xa000, 0xb000, 600, "/f");
+	assert_at(&maps, 0xa000, 550, "/f", 550, 551);
+	version = maps.version;
+	maps_clear(&store, &maps);
+	assert_true(maps.version > version);
+	assert_int_equal(store.memory, empty);
+	map_store_deinit(&store);
+}
+
+/* Replaced mappings are bounded: the earliest, and those that no sample can need, are dropped. */
+static void test_replaced_bounds(void **state)
+{
+	static const char *const paths[] = { "/a", "/b", "/c" };
+	struct map_store store;
+	struct maps maps = { 0 };
+	u64 empty;
+
+	(void)state;
+	assert_int_equal(map_store_init(&store, ROOM), 0);
+	empty = store.memory;
+	for (u64 i = 1; i <= 3 * MAPS_REPLACED_MAX; i++)
+		map_at(&store, &maps, 0x1000, 0x2000, 10 * i, paths[i % 3]);
+	assert_in_range(maps.replaced_count, MAPS_REPLACED_MAX / 2, MAPS_REPLACED_MAX);
+	assert_at(&maps, 0x1000, 30 * MAPS_REPLACED_MAX - 5, "/c", 30 * MAPS_REPLACED_MAX - 10,
+		  30 * MAPS_REPLACED_MAX);
+	store.replaced_ns = 25;
+	map_at(&store, &maps, 0x1000, 0x2000, 30 * MAPS_REPLACED_MAX + 10, "/b");
+	assert_int_equal(maps.replaced_count, 3);
+	maps_clear(&store, &maps);
+	assert_int_equal(store.memory, empty);
+	/* Without memory the mapping is replaced, and the drop is counted. */
+	store.replaced_ns = 0;
+	store.limit = store.memory + 1000;
+	for (u64 i = 1; i < 100; i++)
+		map_at(&store, &maps, 0x1000, 0x2000, 10 * i, paths[i % 3]);
+	assert_true(store.dropped > 0);
+	assert_at(&maps, 0x1000, UINT64_MAX, "/a", 990, UINT64_MAX);
+	maps_clear(&store, &maps);
+	assert_int_equal(store.memory, empty);
+	map_store_deinit(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -639,7 +741,8 @@ int main(void)
 		cmocka_unit_test(test_devices),		 cmocka_unit_test(test_greedy),
 		cmocka_unit_test(test_greedy_saved),	 cmocka_unit_test(test_dead_saved),
 		cmocka_unit_test(test_dead_evicted),	 cmocka_unit_test(test_greedy_parent),
-		cmocka_unit_test(test_cgroup_paths),
+		cmocka_unit_test(test_cgroup_paths),	 cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_replaced_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

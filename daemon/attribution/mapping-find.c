@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finds the mapping of an address at a time, for threads that count samples. */
+#include "attributor-internal.h"
+
+#include <string.h>
+
+static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
+{
+	const struct binary *b = m->binary;
+
+	ret->start = m->start;
+	ret->end = m->end;
+	ret->binary = b->path;
+	ret->inode = b->inode;
+	ret->device = b->device;
+	ret->build_id = b->build_id;
+	ret->build_id_size = b->build_id_size;
+}
+
+/* "[kernel.kallsyms]_text" is the kernel itself; other names are those of modules. */
+static bool is_kernel_itself(const char *path)
+{
+	return !strncmp(path, "[kernel", 7) || !strncmp(path, "[guest", 6);
+}
+
+/* Between modules, the kernel is mapped as far as no other mapping is known. */
+static void find_kernel(const struct attributor *a, u64 pc, struct attribute_mapping *ret)
+{
+	const struct mapping *m = maps_find(&a->kernel, pc);
+
+	*ret = (struct attribute_mapping){
+		.end = UINT64_MAX,
+		.span = { 0, ATTRIBUTE_AT_END },
+		.version = a->kernel.version,
+		.binary = "[kernel]",
+	};
+	for (u32 i = 0; !m && i < a->kernel.count; i++) {
+		if (a->kernel.entry[i].end <= pc)
+			ret->start = a->kernel.entry[i].end;
+		else if (a->kernel.entry[i].start < ret->end)
+			ret->end = a->kernel.entry[i].start;
+	}
+	if (!m)
+		return;
+	mapping_fill(m, ret);
+	if (is_kernel_itself(m->binary->path))
+		ret->binary = "[kernel]";
+}
+
+bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bool kernel,
+			     u64 time_ns, struct attribute_mapping *ret_mapping)
+{
+	struct attribute_mapping found = { 0 };
+	const struct mapping *m;
+
+	if (kernel) {
+		find_kernel(a, pc, ret_mapping);
+		return true;
+	}
+	if (process >= a->processes_used)
+		return false;
+	m = maps_find_at(&a->process[process].maps, pc, time_ns, &found.span.from, &found.span.to);
+	if (!m)
+		return false;
+	mapping_fill(m, &found);
+	found.version = a->process[process].maps.version;
+	found.anonymous = mapping_is_anonymous(found.binary);
+	found.bias = found.anonymous ? 0 : m->start - m->offset;
+	if (!found.binary[0])
+		found.binary = "[anon]";
+	/* The vdso of a 32-bit process is another one. */
+	if (!strcmp(found.binary, "[vdso]") && m->end <= UINT32_MAX)
+		found.binary = "[vdso32]";
+	*ret_mapping = found;
+	return true;
+}
+
+u64 attributor_map_changes(const struct attributor *a)
+{
+	return a->store.changes;
+}
+
+u64 attributor_map_version(const struct attributor *a, u32 process, bool kernel)
+{
+	if (kernel)
+		return a->kernel.version;
+	return process < a->processes_used ? a->process[process].maps.version : 0;
+}
+
+const char *attributor_executable(const struct attributor *a, u32 process)
+{
+	const struct process *p;
+
+	if (process >= a->processes_used || a->process[process].state == PROCESS_FREE)
+		return "";
+	p = &a->process[process];
+	for (u32 i = 0; i < p->maps.count; i++)
+		if (p->maps.entry[i].binary->path[0] == '/')
+			return p->maps.entry[i].binary->path;
+	return p->pub.comm;
+}
