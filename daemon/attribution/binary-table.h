@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers binaries: the files, modules and memory that code is mapped from. A number, its id, takes
+ * four bytes in the key of a cell. It is stable until binary_table_sweep() frees it.
+ *
+ * A file is identified by its build id, or by device, inode and path without one. So two containers
+ * with one image have one binary. Memory without a file, such as JIT code, is of one process.
+ *
+ * Several threads may use a table at the same time.
+ */
+#ifndef SPEPROF_BINARY_TABLE_H
+#define SPEPROF_BINARY_TABLE_H
+
+#include "id-table.h"
+#include "util/serialize.h"
+
+struct binary_table;
+
+/* The id of all binaries that found the table full. */
+#define BINARY_OTHER ID_OTHER
+
+/**
+ * struct binary_identity - what a binary is
+ * @path: path as a process sees it, "[kernel]", "[anon]" ...; raw bytes
+ * @inode, @device: of the file, 0 if unknown
+ * @build_id: @build_id_size bytes, at most BUILD_ID_MAX (maps.h)
+ * @process: for memory without a file, a number of its process that is never reused; else 0
+ */
+struct binary_identity {
+	const char *path;
+	u64 inode;
+	u32 device;
+	const u8 *build_id;
+	u8 build_id_size;
+	u64 process;
+};
+
+/**
+ * binary_table_new() - allocate an empty table
+ * @capacity: maximum of binaries
+ * @bytes: limit of the memory of their paths
+ * @ret_table: the table; free it with binary_table_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int binary_table_new(u32 capacity, u64 bytes, struct binary_table **ret_table);
+
+/** binary_table_free() - free a table, which may be NULL; returns NULL */
+struct binary_table *binary_table_free(struct binary_table *table);
+
+/**
+ * binary_table_get() - return the id of a binary, a new one if it has none
+ *
+ * Return: the id, at least 1; BINARY_OTHER if the table is full.
+ */
+u32 binary_table_get(struct binary_table *table, const struct binary_identity *binary);
+
+/**
+ * binary_table_find() - get the binary with an id
+ * @ret_binary: its pointers are valid until binary_table_sweep()
+ *
+ * The path is the one that was seen first. BINARY_OTHER has the path "(other)".
+ *
+ * Return: whether the id is in use.
+ */
+bool binary_table_find(struct binary_table *table, u32 id, struct binary_identity *ret_binary);
+
+/**
+ * binary_table_mark() - mark an id as in use, before binary_table_sweep()
+ *
+ * The caller marks the binaries of all of its cells. Ids that binary_table_get() returns meanwhile
+ * are marked as well.
+ */
+void binary_table_mark(struct binary_table *table, u32 id);
+
+/**
+ * binary_table_sweep() - free all ids that were not marked since the last sweep
+ *
+ * Caches of ids are invalid afterwards: see binary_table_sweeps().
+ *
+ * Return: how many ids are free again.
+ */
+u32 binary_table_sweep(struct binary_table *table);
+
+/** binary_table_sweeps() - return how many sweeps have freed an id */
+u64 binary_table_sweeps(struct binary_table *table);
+
+/** binary_table_get_stats() - copy the statistics */
+void binary_table_get_stats(struct binary_table *table, struct id_table_stats *ret_stats);
+
+/** binary_table_save() - serialize all binaries with their ids */
+void binary_table_save(struct binary_table *table, struct serializer *to);
+
+/**
+ * binary_table_load() - add serialized binaries
+ * @table: the table; binaries that it has already are merged
+ * @from: the bytes of binary_table_save(), which may be hostile
+ * @ret_ids: current ids by saved id, for &struct cell_translation; free() it
+ * @ret_count: number of entries
+ *
+ * Memory without a file is of no process that runs now: its process gets a number with the highest
+ * bit set.
+ *
+ * Return: 0; -EBADMSG; -ENOMEM.
+ */
+int binary_table_load(struct binary_table *table, struct deserializer *from, u32 **ret_ids,
+		      u32 *ret_count);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Gives ids to byte strings, for binary-table.h and program-table.h. An id is stable until a sweep
+ * frees it: the owner marks all ids in use, and the sweep frees the others. Number and memory of the
+ * strings are bounded; a string that does not fit has the id ID_OTHER.
+ *
+ * Several threads may use a table at the same time.
+ */
+#ifndef SPEPROF_ID_TABLE_H
+#define SPEPROF_ID_TABLE_H
+
+#include "codec/env.h"
+
+#include <pthread.h>
+
+/* The id of all strings that found the table full. */
+#define ID_OTHER 0
+/* Ids are below this. */
+#define ID_LIMIT (1U << 20)
+
+/**
+ * struct id_entry - a string with an id, and what the owner stores about it
+ * @hash: hash of the string
+ * @next: in the hash chain
+ * @key_size, @value_size: bytes of the string, and of the value
+ * @bytes: the string, and behind it the value
+ */
+struct id_entry {
+	u64 hash;
+	u32 next;
+	u32 key_size;
+	u32 value_size;
+	u8 bytes[];
+};
+
+/**
+ * struct id_table_stats - statistics of a table
+ * @used: ids in use
+ * @capacity: maximum of them
+ * @bytes: memory in use
+ * @refused: how often id_table_get() returned ID_OTHER
+ * @freed: ids that id_table_sweep() has freed
+ */
+struct id_table_stats {
+	u32 used;
+	u32 capacity;
+	u64 bytes;
+	u64 refused;
+	u64 freed;
+};
+
+/**
+ * struct id_table - the table; all fields are private
+ * @lock: protects all fields
+ * @key: key of the hash: users choose the paths of binaries
+ * @limit: limit of the memory of the entries, bytes
+ * @memory: memory of the entries, bytes
+ * @entry: by id
+ * @marked: by id, whether it was marked since the last sweep
+ * @heads: ids by hash, @mask + 1 of them
+ * @fresh: ids from here on were never used
+ * @free: freed ids, @free_count of them
+ * @sweeps: sweeps that have freed an id
+ */
+struct id_table {
+	pthread_mutex_t lock;
+	u64 key[2];
+	u64 limit;
+	u64 memory;
+	struct id_entry **entry;
+	bool *marked;
+	u32 *heads;
+	u32 mask;
+	u32 fresh;
+	u32 *free;
+	u32 free_count;
+	u64 sweeps;
+	struct id_table_stats stats;
+};
+
+/**
+ * id_table_init() - prepare an empty table
+ * @capacity: maximum of ids, beside ID_OTHER; at least 1, below ID_LIMIT
+ * @bytes: limit of the memory of strings and values
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int id_table_init(struct id_table *table, u32 capacity, u64 bytes);
+
+/** id_table_deinit() - free the memory; @table may be all zeros */
+void id_table_deinit(struct id_table *table);
+
+/**
+ * id_table_get() - return the id of a string, a new one if it has none
+ * @key, @key_size: the string
+ * @value, @value_size: what to store for a new id
+ *
+ * Return: the id, or ID_OTHER.
+ */
+u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const void *value,
+		 u32 value_size);
+
+/**
+ * id_table_value() - return the value of an id; NULL if the id is not in use
+ *
+ * The pointer is valid until the next sweep.
+ */
+const void *id_table_value(struct id_table *table, u32 id);
+
+/** id_table_next() - return the used id after @id, or the first for 0; 0 after the last */
+u32 id_table_next(struct id_table *table, u32 id);
+
+/** id_table_mark() - mark an id as in use */
+void id_table_mark(struct id_table *table, u32 id);
+
+/** id_table_sweep() - free all ids that are not marked, and remove all marks; returns how many */
+u32 id_table_sweep(struct id_table *table);
+
+/** id_table_sweeps() - return how many sweeps have freed an id */
+u64 id_table_sweeps(struct id_table *table);
+
+/**
+ * id_map_reserve() - make a map of saved ids large enough for @id
+ * @ids: the map, allocated; new entries are ID_OTHER
+ * @capacity: its number of entries
+ *
+ * Return: false without memory.
+ */
+bool id_map_reserve(u32 **ids, u32 *capacity, u32 id);
+
+/** id_table_get_stats() - copy the statistics */
+void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats);
+
+#endif

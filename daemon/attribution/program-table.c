@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "program-table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "maps.h"
+
+struct program_table {
+	struct id_table ids;
+};
+
+/** struct program_key - identifies a program, with the executable behind it */
+struct program_key {
+	u32 container;
+	u32 container_generation;
+};
+
+int program_table_new(u32 capacity, u64 bytes, struct program_table **ret_table)
+{
+	struct program_table *t = calloc(1, sizeof(*t));
+
+	if (!t || id_table_init(&t->ids, capacity, bytes) < 0) {
+		free(t);
+		return -ENOMEM;
+	}
+	*ret_table = t;
+	return 0;
+}
+
+struct program_table *program_table_free(struct program_table *table)
+{
+	if (table) {
+		id_table_deinit(&table->ids);
+		free(table);
+	}
+	return NULL;
+}
+
+u32 program_table_get(struct program_table *table, const struct program_identity *program)
+{
+	const struct program_key key = {
+		.container = program->container,
+		.container_generation = program->container_generation,
+	};
+	size_t length = strnlen(program->executable, BINARY_PATH_SIZE);
+	const char *executable = length < BINARY_PATH_SIZE ? program->executable : BINARY_UNNAMED;
+	u8 bytes[sizeof(key) + BINARY_PATH_SIZE];
+	u32 size = (u32)(sizeof(key) + strlen(executable) + 1);
+
+	memcpy(bytes, &key, sizeof(key));
+	memcpy(bytes + sizeof(key), executable, strlen(executable) + 1);
+	return id_table_get(&table->ids, bytes, size, bytes, size);
+}
+
+bool program_table_find(struct program_table *table, u32 id, struct program_identity *ret_program)
+{
+	const u8 *bytes = id_table_value(&table->ids, id);
+	struct program_key key;
+
+	if (id == PROGRAM_OTHER) {
+		*ret_program = (struct program_identity){ .executable = "(other)" };
+		return true;
+	}
+	if (!bytes)
+		return false;
+	memcpy(&key, bytes, sizeof(key));
+	*ret_program = (struct program_identity){
+		.container = key.container,
+		.container_generation = key.container_generation,
+		.executable = (const char *)bytes + sizeof(key),
+	};
+	return true;
+}
+
+void program_table_mark(struct program_table *table, u32 id)
+{
+	id_table_mark(&table->ids, id);
+}
+
+u32 program_table_sweep(struct program_table *table)
+{
+	return id_table_sweep(&table->ids);
+}
+
+u64 program_table_sweeps(struct program_table *table)
+{
+	return id_table_sweeps(&table->ids);
+}
+
+void program_table_get_stats(struct program_table *table, struct id_table_stats *ret_stats)
+{
+	id_table_get_stats(&table->ids, ret_stats);
+}
+
+void program_table_save(struct program_table *table, struct serializer *to)
+{
+	struct program_identity p;
+
+	for (u32 id = 0; (id = id_table_next(&table->ids, id));) {
+		if (!program_table_find(table, id, &p))
+			continue;
+		serialize_u64(to, id);
+		serialize_u64(to, p.container);
+		serialize_u64(to, p.container_generation);
+		serialize_string(to, p.executable);
+	}
+	serialize_u64(to, 0);
+}
+
+static u32 program_load(struct program_table *table, struct deserializer *from,
+			const struct attribute_translation *translation)
+{
+	char executable[BINARY_PATH_SIZE];
+	struct program_identity p = { .executable = executable };
+	u32 container = (u32)deserialize_below(from, 1ULL << 32);
+	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
+
+	deserialize_string(from, executable, sizeof(executable));
+	p.container = attribute_remap_container(translation, container, generation,
+						&p.container_generation);
+	if (p.container == ATTRIBUTE_NONE) {
+		p.container = 0;
+		p.container_generation = 0;
+	}
+	return from->bad ? PROGRAM_OTHER : program_table_get(table, &p);
+}
+
+int program_table_load(struct program_table *table, struct deserializer *from,
+		       const struct attribute_translation *translation, u32 **ret_ids,
+		       u32 *ret_count)
+{
+	u32 capacity = 0, *ids = NULL, id;
+
+	while ((id = (u32)deserialize_below(from, ID_LIMIT))) {
+		if (!id_map_reserve(&ids, &capacity, id)) {
+			free(ids);
+			return -ENOMEM;
+		}
+		ids[id] = program_load(table, from, translation);
+	}
+	if (from->bad) {
+		free(ids);
+		return -EBADMSG;
+	}
+	*ret_ids = ids;
+	*ret_count = capacity;
+	return 0;
+}

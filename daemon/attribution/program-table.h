@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Numbers programs: an executable in a container. A number, its id, takes four bytes in the key of a
+ * cell. It is stable until program_table_sweep() frees it. All processes that execute the same file
+ * in one container are one program.
+ *
+ * Several threads may use a table at the same time.
+ */
+#ifndef SPEPROF_PROGRAM_TABLE_H
+#define SPEPROF_PROGRAM_TABLE_H
+
+#include "attributor-save.h"
+#include "id-table.h"
+#include "util/serialize.h"
+
+struct program_table;
+
+/* The id of all programs that found the table full. */
+#define PROGRAM_OTHER ID_OTHER
+
+/**
+ * struct program_identity - what a program is
+ * @container: index of its container in the attributor
+ * @container_generation: generation of that entry
+ * @executable: path as the container sees it, or a name (attributor_executable()); raw bytes
+ */
+struct program_identity {
+	u32 container;
+	u32 container_generation;
+	const char *executable;
+};
+
+/**
+ * program_table_new() - allocate an empty table
+ * @capacity: maximum of programs
+ * @bytes: limit of the memory of their paths
+ * @ret_table: the table; free it with program_table_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int program_table_new(u32 capacity, u64 bytes, struct program_table **ret_table);
+
+/** program_table_free() - free a table, which may be NULL; returns NULL */
+struct program_table *program_table_free(struct program_table *table);
+
+/**
+ * program_table_get() - return the id of a program, a new one if it has none
+ *
+ * Return: the id, at least 1; PROGRAM_OTHER if the table is full.
+ */
+u32 program_table_get(struct program_table *table, const struct program_identity *program);
+
+/**
+ * program_table_find() - get the program with an id
+ * @ret_program: its pointers are valid until program_table_sweep()
+ *
+ * PROGRAM_OTHER has the executable "(other)", in no container.
+ *
+ * Return: whether the id is in use.
+ */
+bool program_table_find(struct program_table *table, u32 id, struct program_identity *ret_program);
+
+/**
+ * program_table_mark() - mark an id as in use, before program_table_sweep()
+ *
+ * The caller marks the programs of all of its cells. Ids that program_table_get() returns meanwhile
+ * are marked as well.
+ */
+void program_table_mark(struct program_table *table, u32 id);
+
+/**
+ * program_table_sweep() - free all ids that were not marked since the last sweep
+ *
+ * Return: how many ids are free again.
+ */
+u32 program_table_sweep(struct program_table *table);
+
+/** program_table_sweeps() - return how many sweeps have freed an id */
+u64 program_table_sweeps(struct program_table *table);
+
+/** program_table_get_stats() - copy the statistics */
+void program_table_get_stats(struct program_table *table, struct id_table_stats *ret_stats);
+
+/** program_table_save() - serialize all programs with their ids */
+void program_table_save(struct program_table *table, struct serializer *to);
+
+/**
+ * program_table_load() - add serialized programs
+ * @table: the table
+ * @from: the bytes of program_table_save(), which may be hostile
+ * @translation: the current indices of containers. A program whose container no longer exists is
+ *	in no container, index 0
+ * @ret_ids: current ids by saved id, for &struct cell_translation; free() it
+ * @ret_count: number of entries
+ *
+ * Return: 0; -EBADMSG; -ENOMEM.
+ */
+int program_table_load(struct program_table *table, struct deserializer *from,
+		       const struct attribute_translation *translation, u32 **ret_ids,
+		       u32 *ret_count);
+
+#endif
