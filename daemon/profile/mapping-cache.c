@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "mapping-cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define BLOCK_SIZE (1ULL << MAPPING_CACHE_SHIFT)
+
+int mapping_cache_new(const struct attributor *attributor, struct binary_table *binaries,
+		      const struct cell_table *table, struct mapping_cache **ret_cache)
+{
+	size_t size = (sizeof(struct mapping_cache) + 63) & ~63UL;
+	struct mapping_cache *cache = aligned_alloc(64, size);
+
+	if (!cache)
+		return -ENOMEM;
+	memset(cache, 0, size);
+	cache->attributor = attributor;
+	cache->binaries = binaries;
+	cache->table = table;
+	*ret_cache = cache;
+	return 0;
+}
+
+struct mapping_cache *mapping_cache_free(struct mapping_cache *cache)
+{
+	free(cache);
+	return NULL;
+}
+
+void mapping_cache_clear(struct mapping_cache *cache)
+{
+	memset(cache->entry, 0, sizeof(cache->entry));
+}
+
+void mapping_cache_sync(struct mapping_cache *cache)
+{
+	u64 changes = attributor_map_changes(cache->attributor);
+
+	if (changes == cache->changes)
+		return;
+	cache->changes = changes;
+	cache->epoch++;
+	/* Entries from 2^32 epochs ago must not seem valid. */
+	if (!cache->epoch)
+		mapping_cache_clear(cache);
+}
+
+/* Returns whether the entry is valid although other processes' mappings have changed. */
+static bool entry_revalidate(struct mapping_cache *cache, struct mapping_entry *e, u64 process,
+			     u64 pc, bool kernel, u64 time_ns)
+{
+	if (e->process != process || pc - e->start >= e->length || time_ns < e->from_ns ||
+	    e->version != (u32)attributor_map_version(cache->attributor, (u32)process, kernel))
+		return false;
+	e->epoch = cache->epoch;
+	return true;
+}
+
+static u32 binary_of(struct mapping_cache *cache, const struct attribute_mapping *m, u64 process)
+{
+	const struct binary_identity binary = {
+		.path = m->binary,
+		.inode = m->inode,
+		.device = m->device,
+		.build_id = m->build_id,
+		.build_id_size = m->build_id_size,
+		.process = m->anonymous ? process : 0,
+	};
+
+	return binary_table_get(cache->binaries, &binary);
+}
+
+/* Fill an entry with the part of a mapping that is in the block of @pc. */
+static void entry_fill(const struct mapping_cache *cache, const struct attribute_mapping *m,
+		       u64 process, u64 owner, u64 pc, struct mapping_entry *e)
+{
+	u64 start = pc & ~(BLOCK_SIZE - 1), last = start + BLOCK_SIZE - 1;
+
+	if (m->start > start)
+		start = m->start;
+	if (m->end - 1 < last)
+		last = m->end - 1;
+	*e = (struct mapping_entry){
+		.start = start,
+		.process = process,
+		.bias = m->bias,
+		.owner = owner,
+		.salt = cell_salt(cache->table, owner),
+		.from_ns = m->span.from,
+		.length = (u32)(last - start + 1),
+		.version = (u32)m->version,
+		.epoch = cache->epoch,
+	};
+}
+
+bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
+			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
+{
+	struct mapping_entry *e = &cache->entry[mapping_slot(process, pc)], found;
+	struct attribute_mapping m;
+
+	if (entry_revalidate(cache, e, process, pc, kernel, time_ns)) {
+		mapping_apply(e, pc, ret_pc);
+		return true;
+	}
+	cache->stats.lookups++;
+	if (!attributor_find_mapping(cache->attributor, (u32)process, pc, kernel, time_ns, &m)) {
+		cache->stats.unmapped++;
+		return false;
+	}
+	entry_fill(cache, &m, process, cell_owner(program, binary_of(cache, &m, process)), pc,
+		   &found);
+	mapping_apply(&found, pc, ret_pc);
+	/* What another mapping has replaced since is rare, and not worth an entry. */
+	if (m.span.to == ATTRIBUTE_AT_END) {
+		cache->stats.replaced += e->length && e->process != process;
+		*e = found;
+	}
+	return true;
+}
+
+void mapping_unmapped(const struct mapping_cache *cache, u32 program, struct mapped_pc *ret_pc)
+{
+	u64 owner = cell_owner(program, CELL_UNMAPPED);
+
+	*ret_pc = (struct mapped_pc){
+		.owner = owner,
+		.hash = cell_hash(cell_salt(cache->table, owner), 0),
+	};
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A cache of mappings, which turns the PC of a sample into the key of its cell: program, binary and
+ * offset. One cache of fixed size serves all processes. A process takes an entry for each 256 KiB of
+ * code that it executes, so ten thousand short-lived processes take no more memory than ten.
+ *
+ * An entry is found by process and PC >> MAPPING_CACHE_SHIFT. It is valid for samples from the time
+ * at which the mapping appeared, as long as the process's mappings do not change. After an exec, an
+ * mmap, a dlopen, or new JIT code the entry is looked up again, and a sample from before that gets
+ * what was mapped then.
+ *
+ * One thread owns a cache.
+ */
+#ifndef SPEPROF_MAPPING_CACHE_H
+#define SPEPROF_MAPPING_CACHE_H
+
+#include "attribution/attributor.h"
+#include "attribution/binary-table.h"
+#include "cell-table.h"
+
+#define MAPPING_CACHE_BITS  14
+#define MAPPING_CACHE_SHIFT 18
+
+/**
+ * struct mapping_entry - a mapping, as far as it is within one block of addresses; one cache line
+ * @start: its first address
+ * @process: by mapping_process()
+ * @bias: as in &struct attribute_mapping
+ * @owner, @salt: owner of the cells, and its hash (cell_salt())
+ * @from_ns: the entry is valid for samples from this time on
+ * @length: bytes from @start on; 0 for a free entry
+ * @version: version of the process's mappings, modulo 2^32
+ * @epoch: &mapping_cache.epoch when the version was last compared
+ */
+struct mapping_entry {
+	u64 start;
+	u64 process;
+	u64 bias;
+	u64 owner;
+	u64 salt;
+	u64 from_ns;
+	u32 length;
+	u32 version;
+	u32 epoch;
+} __attribute__((aligned(64)));
+
+static_assert(sizeof(struct mapping_entry) == 64, "a cache line");
+
+/**
+ * struct mapping_cache_stats - statistics of a cache
+ * @lookups: how often the attributor was queried
+ * @replaced: valid entries that another process or block replaced
+ * @unmapped: queries for addresses without a known mapping
+ */
+struct mapping_cache_stats {
+	u64 lookups;
+	u64 replaced;
+	u64 unmapped;
+};
+
+/**
+ * struct mapping_cache - the cache; its fields are public so that a hit is inline
+ * @attributor, @binaries, @table: borrowed
+ * @changes: attributor_map_changes() at the last mapping_cache_sync()
+ * @epoch: changes with @changes
+ * @stats: statistics
+ * @entry: the entries
+ */
+struct mapping_cache {
+	const struct attributor *attributor;
+	struct binary_table *binaries;
+	const struct cell_table *table;
+	u64 changes;
+	u32 epoch;
+	struct mapping_cache_stats stats;
+	struct mapping_entry entry[1 << MAPPING_CACHE_BITS];
+};
+
+/**
+ * struct mapped_pc - where a PC is
+ * @owner: program and binary, by cell_owner()
+ * @offset: offset in the binary
+ * @hash: by cell_hash()
+ */
+struct mapped_pc {
+	u64 owner;
+	u64 offset;
+	u64 hash;
+};
+
+/**
+ * mapping_cache_new() - allocate an empty cache
+ * @attributor: knows the mappings; must outlive the cache
+ * @binaries: numbers the binaries; must outlive the cache
+ * @table: the table of cells whose hash is used; must outlive the cache
+ * @ret_cache: the cache; free it with mapping_cache_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mapping_cache_new(const struct attributor *attributor, struct binary_table *binaries,
+		      const struct cell_table *table, struct mapping_cache **ret_cache);
+
+/** mapping_cache_free() - free a cache, which may be NULL; returns NULL */
+struct mapping_cache *mapping_cache_free(struct mapping_cache *cache);
+
+/**
+ * mapping_cache_clear() - remove all entries
+ *
+ * Call it after a sweep of the binaries or programs, whose ids may be reused then.
+ */
+void mapping_cache_clear(struct mapping_cache *cache);
+
+/**
+ * mapping_cache_sync() - notice what has changed in the attributor
+ *
+ * Call it when task events may have been applied: at the start of a window, and after the reader
+ * lock was released.
+ */
+void mapping_cache_sync(struct mapping_cache *cache);
+
+/** mapping_process() - return the number of a process, from the attributor's index and generation */
+static inline u64 mapping_process(u32 index, u32 generation)
+{
+	return (u64)generation << 32 | index;
+}
+
+/**
+ * mapping_cache_find_slow() - mapping_cache_find() if the entry is missing, or not known to be valid
+ */
+bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
+			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
+
+static inline u32 mapping_slot(u64 process, u64 pc)
+{
+	u64 key = process ^ (pc >> MAPPING_CACHE_SHIFT) * 0x9e3779b97f4a7c15ULL;
+
+	return (u32)(key * 0xd6e8feb86659fd93ULL >> (64 - MAPPING_CACHE_BITS));
+}
+
+static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct mapped_pc *ret_pc)
+{
+	ret_pc->owner = e->owner;
+	ret_pc->offset = pc - e->bias;
+	ret_pc->hash = cell_hash(e->salt, ret_pc->offset);
+}
+
+/**
+ * mapping_cache_find() - find the cell of a PC
+ * @cache: the cache, synchronized with mapping_cache_sync()
+ * @process: by mapping_process(); index ATTRIBUTE_NONE for an unattributed sample
+ * @program: id of the program that the process executes. One generation of a process has only one
+ * @pc: virtual address
+ * @kernel: the operation was executed at EL1 or EL2
+ * @time_ns: time of the sample on the clock of task events; ATTRIBUTE_AT_END if it is unknown
+ * @ret_pc: the result
+ *
+ * Context: the caller holds its reader lock of the attributor.
+ *
+ * Return: false if no mapping is known: the sample counts for CELL_UNMAPPED, or waits until /proc
+ * was read.
+ */
+static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
+				      bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
+{
+	const struct mapping_entry *e = &cache->entry[mapping_slot(process, pc)];
+
+	if (__builtin_expect(e->process == process && pc - e->start < e->length &&
+				     e->epoch == cache->epoch && time_ns >= e->from_ns,
+			     1)) {
+		mapping_apply(e, pc, ret_pc);
+		return true;
+	}
+	return mapping_cache_find_slow(cache, process, program, pc, kernel, time_ns, ret_pc);
+}
+
+/**
+ * mapping_unmapped() - get the cell of a PC for which mapping_cache_find() returned false
+ *
+ * All such PCs of a program have one cell: their addresses differ from process to process.
+ */
+void mapping_unmapped(const struct mapping_cache *cache, u32 program, struct mapped_pc *ret_pc);
+
+#endif
