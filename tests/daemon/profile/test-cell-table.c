@@ -462,7 +462,7 @@ static void test_intervals(void **state)
 		struct truth s = truth_draw();
 
 		if (i % 3 == 0) {
-			s.interval = 5000 + i % 600 * 7;
+			s.interval = 5000 + i % 3000 * 7;
 			s.unit = i % 2 ? UNIT_MICRO_OPS : UNIT_INSTRUCTIONS;
 		}
 		truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
