@@ -76,9 +76,6 @@ bool filter_match(const struct filter *filter, const struct filter_subject *subj
  */
 bool filter_compares_addresses(const struct filter *filter);
 
-/** filter_text() - return the text given to filter_new(); valid until filter_free() */
-const char *filter_text(const struct filter *filter);
-
 /* Maximum number of Data Source encodings of the cores of one machine. */
 #define FILTER_CORES 4
 
@@ -103,7 +100,7 @@ void filter_cores_add(struct filter_cores *cores, u64 midr);
 
 /**
  * struct filter_part - an operand of the expression's top-level "&&"
- * @text: its first character in filter_text()
+ * @text: its first character, in a copy of the text that is valid until filter_free()
  * @len: its length, bytes
  * @hardware: every SPU can evaluate it
  * @inverted: an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware is true

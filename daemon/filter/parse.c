@@ -444,8 +444,3 @@ struct filter *filter_free(struct filter *filter)
 	free(filter);
 	return NULL;
 }
-
-const char *filter_text(const struct filter *filter)
-{
-	return filter->text;
-}

@@ -26,8 +26,8 @@ static s32 buffer_key(s32 cpu, s32 tid)
 
 static void aux_push(struct perfdata *perf, const struct perfdata_aux *aux)
 {
-	struct perfdata_aux *grown = array_grow(perf->aux, &perf->aux_capacity, perf->n_aux,
-						sizeof(*grown), PERFDATA_MAX_AUX);
+	struct perfdata_aux *grown = array_reserve(perf->aux, &perf->aux_capacity, perf->n_aux + 1,
+						   sizeof(*grown), PERFDATA_MAX_AUX);
 
 	if (!grown) {
 		perf->aux_full = true;

@@ -51,8 +51,8 @@ static u32 event_lower_bound(const struct perfdata *perf, u64 id)
 bool perfdata_add_id(struct perfdata *perf, u64 id)
 {
 	struct perfdata_event *events =
-		array_grow(perf->events, &perf->event_capacity, perf->n_events, sizeof(*events),
-			   PERFDATA_MAX_EVENTS);
+		array_reserve(perf->events, &perf->event_capacity, perf->n_events + 1,
+			      sizeof(*events), PERFDATA_MAX_EVENTS);
 	u32 index;
 
 	if (!events)

@@ -72,8 +72,8 @@ static bool queue_reserve(struct perfdata *perf)
 		order->record = malloc(1U << SIZE_BITS);
 	if (!order->record)
 		return false;
-	queue = array_grow(order->queue, &order->capacity, order->count, sizeof(*queue),
-			   PERFDATA_MAX_QUEUED);
+	queue = array_reserve(order->queue, &order->capacity, order->count + 1, sizeof(*queue),
+			      PERFDATA_MAX_QUEUED);
 	if (queue) {
 		order->queue = queue;
 	} else {

@@ -285,8 +285,8 @@ static struct recorder_core *core_get(struct recorder *recorder, u32 cpu)
 static void index_add(struct recorder *recorder)
 {
 	struct recorder_index *index =
-		array_grow(recorder->index, &recorder->index_capacity, recorder->index_count,
-			   sizeof(*index), UINT32_MAX);
+		array_reserve(recorder->index, &recorder->index_capacity, recorder->index_count + 1,
+			      sizeof(*index), UINT32_MAX);
 
 	if (!index) {
 		recorder_fail(recorder, -ENOMEM);

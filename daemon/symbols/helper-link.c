@@ -347,46 +347,20 @@ int helper_link_start(struct helper_link *link)
 	return 0;
 }
 
-static int request_send(const struct helper_link *link, const struct symbol_request *request,
-			int fd)
-{
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { .bytes = { 0 } };
-	struct iovec iov = {
-		/* The cast is safe: sendmsg() does not modify the request. */
-		.iov_base = (void *)(uintptr_t)request,
-		.iov_len = sizeof(*request) + request->count * sizeof(*request->address),
-	};
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-
-	if (fd >= 0) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = sizeof(control.bytes);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	}
-	return sendmsg(link->reader.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -EPIPE : 0;
-}
-
 int helper_link_call(struct helper_link *link, struct symbol_request *request, int fd,
 		     const struct symbol_reply **ret_reply)
 {
 	const struct symbol_reply *reply = (const void *)link->reply;
+	size_t size = sizeof(*request) + request->count * sizeof(*request->address);
 	ssize_t n;
 	int r;
 
 	if (link->reader.fd < 0)
 		return -EPIPE;
 	request->serial = ++link->serial;
-	r = request_send(link, request, fd);
+	r = symbol_message_send(link->reader.fd, request, size, fd, MSG_DONTWAIT);
 	if (r < 0)
-		return link_fail(link, r);
+		return link_fail(link, -EPIPE);
 	n = packet_receive(link, link->reader.fd, link->reply, sizeof(link->reply), link->call_ms);
 	if (n < 0)
 		return link_fail(link, (int)n);
@@ -408,8 +382,7 @@ int helper_link_open(struct helper_link *link, struct open_request *request,
 	if (link->opener.fd < 0)
 		return -EPIPE;
 	request->serial = ++link->serial;
-	n = send(link->opener.fd, request, sizeof(*request), MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (n < 0)
+	if (symbol_message_send(link->opener.fd, request, sizeof(*request), -1, MSG_DONTWAIT) < 0)
 		return link_fail(link, -EPIPE);
 	n = packet_receive(link, link->opener.fd, &reply, sizeof(reply), link->open_ms);
 	if (n < 0)

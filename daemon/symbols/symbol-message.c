@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "symbol-message.h"
 
+#include <sys/socket.h>
+
 static_assert(sizeof(struct symbol_request) % sizeof(u64) == 0,
 	      "the addresses that follow are aligned");
 static_assert(sizeof(struct symbol_reply) % sizeof(u64) == 0,
@@ -11,6 +13,32 @@ static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct sym
 			      SYMBOL_FILE_MAX + 1 + SYMBOL_INLINES_MAX + 1 <=
 		      SYMBOL_MESSAGE_MAX,
 	      "the entries of the largest request, and the longest texts of one entry, fit");
+
+int symbol_message_send(int socket, const void *bytes, size_t size, int fd, int flags)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { .bytes = { 0 } };
+	struct iovec iov = {
+		/* The cast is safe: sendmsg() does not modify the packet. */
+		.iov_base = (void *)(uintptr_t)bytes,
+		.iov_len = size,
+	};
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (fd >= 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &msg, MSG_NOSIGNAL | flags) < 0 ? -errno : 0;
+}
 
 static bool is_ascending(const u64 *address, u32 count)
 {

@@ -177,6 +177,17 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 int symbol_reply_check(const struct symbol_request *request, const struct symbol_reply *reply,
 		       size_t size);
 
+/**
+ * symbol_message_send() - send a packet, without SIGPIPE
+ * @socket: a SOCK_SEQPACKET socket
+ * @bytes, @size: the packet
+ * @fd: descriptor to pass with it; -1 for none
+ * @flags: further flags of sendmsg()
+ *
+ * Return: 0 or negative errno.
+ */
+int symbol_message_send(int socket, const void *bytes, size_t size, int fd, int flags);
+
 /** symbol_reply_object() - return the object of a checked reply to SYMBOL_OPEN or SYMBOL_ATTACH */
 static inline const struct symbol_object *symbol_reply_object(const struct symbol_reply *reply)
 {

@@ -8,28 +8,30 @@
 #include "codec/env.h"
 
 /**
- * array_grow() - ensure that an array has a free element
+ * array_reserve() - ensure that an array has memory for a number of elements
  * @array: the array; NULL if it is empty
  * @capacity: number of elements that @array has memory for; updated
- * @count: number of elements in use
+ * @needed: number of elements that it must have memory for, at least 1
  * @size: size of an element, bytes
  * @max: maximum number of elements
  *
- * Return: the array, which may have moved; NULL if it is full or there is no memory. @array and
- * @capacity are then unchanged.
+ * Return: the array, which may have moved; NULL if @needed exceeds @max or there is no memory.
+ * @array and @capacity are then unchanged.
  */
-static inline void *array_grow(void *array, u32 *capacity, u32 count, size_t size, u32 max)
+static inline void *array_reserve(void *array, u32 *capacity, u32 needed, size_t size, u32 max)
 {
-	u32 more = *capacity > max / 2 ? max : *capacity ? *capacity * 2 : 64;
+	u64 more = *capacity ? *capacity : 64;
 	void *grown;
 
-	if (count < *capacity)
+	if (needed <= *capacity)
 		return array;
+	while (more < needed)
+		more *= 2;
 	if (more > max)
 		more = max;
-	grown = count < max ? reallocarray(array, more, size) : NULL;
+	grown = needed <= max ? reallocarray(array, more, size) : NULL;
 	if (grown)
-		*capacity = more;
+		*capacity = (u32)more;
 	return grown;
 }
 

@@ -2,7 +2,7 @@
 /* Any bytes as a mapped binary: at most its names are lost, and memory is bounded. */
 #include "fuzz.h"
 
-#include "symbols/helper/elf-file.h"
+#include "daemon/symbols/elf-load.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

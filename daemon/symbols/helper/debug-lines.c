@@ -31,7 +31,7 @@ static bool range_add(struct debug_lines *d, u64 low, u64 high, Dwarf_Off unit)
 
 	if (low >= high)
 		return true;
-	grown = array_grow(d->range, &d->capacity, d->count, sizeof(*grown), RANGES_MAX);
+	grown = array_reserve(d->range, &d->capacity, d->count + 1, sizeof(*grown), RANGES_MAX);
 	if (!grown)
 		return false;
 	d->range = grown;

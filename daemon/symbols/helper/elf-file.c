@@ -231,21 +231,6 @@ void elf_read_head(Elf *elf, struct elf_object *o)
 	build_id_read(elf, o);
 }
 
-int elf_load(int fd, struct elf_object *o)
-{
-	Elf *elf = NULL;
-	int r = elf_open(fd, &elf);
-
-	if (r < 0)
-		return r;
-	elf_read_head(elf, o);
-	/* Functions before an invalid section are used. */
-	r = elf_read_symbols(elf, o);
-	symtab_finish(&o->symbols);
-	elf_end(elf);
-	return o->symbols.count ? 0 : r;
-}
-
 Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
 {
 	Elf_Scn *scn = NULL;
@@ -282,17 +267,4 @@ const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size)
 		return NULL;
 	*ret_size = sh.sh_size;
 	return (const u8 *)raw + sh.sh_offset;
-}
-
-bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)
-{
-	for (u32 i = 0; i < o->segments; i++) {
-		const struct elf_segment *s = &o->segment[i];
-
-		if (offset < s->offset || offset - s->offset >= s->size)
-			continue;
-		*ret_vaddr = s->vaddr + (offset - s->offset);
-		return true;
-	}
-	return false;
 }

@@ -39,21 +39,12 @@ struct elf_object {
 };
 
 /**
- * elf_load() - read segments, build id and functions of a file
- * @fd: the file
- * @object: all zeros, except for the limit of its symbols
- *
- * Return: 0; if no function was read, -EBADMSG for an invalid file, or one that is no program or
- * library, and -EFBIG for tables above the limits of elf-file.c.
- */
-int elf_load(int fd, struct elf_object *object);
-
-/**
  * elf_open() - open a file for libelf
  * @fd: the file; it must stay open until elf_end()
  * @ret_elf: close it with elf_end()
  *
- * Return: 0; -EBADMSG or -EFBIG as for elf_load(); another negative errno if it cannot be read.
+ * Return: 0; -EBADMSG if it is invalid, or no program or library; -EFBIG if it is above the limits
+ * of elf-file.c; another negative errno if it cannot be read.
  */
 int elf_open(int fd, Elf **ret_elf);
 
@@ -68,7 +59,8 @@ void elf_read_head(Elf *elf, struct elf_object *object);
 /**
  * elf_read_symbols() - add the functions of a file; call symtab_finish() after the last one
  *
- * Return: as elf_load(); functions before an invalid section have been added.
+ * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. Functions before it were
+ * added.
  */
 int elf_read_symbols(Elf *elf, struct elf_object *object);
 
@@ -80,8 +72,5 @@ Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
  * elf_end(); NULL if there is none
  */
 const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size);
-
-/** elf_vaddr() - convert a file offset to a virtual address; returns false if no segment has it */
-bool elf_vaddr(const struct elf_object *object, u64 offset, u64 *ret_vaddr);
 
 #endif

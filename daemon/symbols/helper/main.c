@@ -63,12 +63,9 @@ static int opener_receive(void)
 	return packet_receive(PEER_FD, &byte, sizeof(byte), MSG_DONTWAIT, &fd) > 0 ? fd : -1;
 }
 
-static void send_bytes(void *bytes, size_t size)
+static void send_or_exit(const void *bytes, size_t size)
 {
-	struct iovec iov = { .iov_base = bytes, .iov_len = size };
-	const struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (sendmsg(LINK_FD, &msg, MSG_NOSIGNAL) != (ssize_t)size)
+	if (symbol_message_send(LINK_FD, bytes, size, -1, 0) < 0)
 		_exit(EX_IOERR);
 }
 
@@ -83,7 +80,7 @@ static void reply_object(struct reader *reader, int error, const struct symbol_o
 	};
 	if (!error)
 		memcpy(reply + 1, known, sizeof(*known));
-	send_bytes(reply, sizeof(*reply) + (error ? 0 : sizeof(*known)));
+	send_or_exit(reply, sizeof(*reply) + (error ? 0 : sizeof(*known)));
 }
 
 static void request_serve(struct reader *reader, int fd)
@@ -112,7 +109,7 @@ static void request_serve(struct reader *reader, int fd)
 		object_find(object, request->address, request->count, &reader->builder);
 	else
 		object_lines(object, request->address, request->count, &reader->builder);
-	send_bytes(reader->reply, reply_builder_finish(&reader->builder, request, reader->reply));
+	send_or_exit(reader->reply, reply_builder_finish(&reader->builder, request, reader->reply));
 }
 
 static void __attribute__((noreturn)) serve(struct reader *reader)
@@ -120,7 +117,7 @@ static void __attribute__((noreturn)) serve(struct reader *reader)
 	const struct itimerval call = { .it_value.tv_sec = CPU_CALL_S }, none = { 0 };
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
 
-	send_bytes(&hello, sizeof(hello));
+	send_or_exit(&hello, sizeof(hello));
 	for (;;) {
 		int fd;
 		ssize_t n = packet_receive(LINK_FD, reader->bytes, sizeof(reader->bytes), 0, &fd);
@@ -150,7 +147,7 @@ static void __attribute__((noreturn)) fail_start(int error)
 {
 	struct symbol_hello hello = { .version = 0, .error = (u32)-error };
 
-	send_bytes(&hello, sizeof(hello));
+	send_or_exit(&hello, sizeof(hello));
 	_exit(EX_NOPERM);
 }
 
@@ -161,7 +158,7 @@ static void __attribute__((noreturn)) open_files(void)
 
 	if (r < 0)
 		fail_start(r);
-	send_bytes(&hello, sizeof(hello));
+	send_or_exit(&hello, sizeof(hello));
 	opener_serve(LINK_FD, PEER_FD);
 }
 

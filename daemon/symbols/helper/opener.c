@@ -40,30 +40,10 @@ static struct file_request request_file(const struct open_request *r)
 	};
 }
 
-/* Send a descriptor, with one byte as the message. */
 static int descriptor_send(int socket, int fd)
 {
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { .bytes = { 0 } };
-	char byte = 0;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	const struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	if (fd < 0)
-		return -EBADF;
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	/* A message has at least one byte. */
+	return fd < 0 ? -EBADF : symbol_message_send(socket, "", 1, fd, MSG_DONTWAIT);
 }
 
 /* Open and hold the file of a process, and reply what identifies it. */
@@ -133,7 +113,7 @@ void opener_serve(int link, int reader)
 			_exit(EX_PROTOCOL);
 		o.reply = (struct open_reply){ .serial = o.request.serial };
 		o.reply.error = request_run(&o);
-		if (send(link, &o.reply, sizeof(o.reply), MSG_NOSIGNAL) != sizeof(o.reply))
+		if (symbol_message_send(link, &o.reply, sizeof(o.reply), -1, 0) < 0)
 			_exit(EX_IOERR);
 	}
 	_exit(n ? EX_IOERR : 0);

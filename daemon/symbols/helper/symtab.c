@@ -3,45 +3,32 @@
 
 #include <stdlib.h>
 
+#include "util/array.h"
+
 /* Maximum size of a function whose size is unknown. */
 #define UNSIZED_MAX 0x10000U
 /* Functions that may begin between an address and the function that contains it (.cold parts). */
 #define NESTED_MAX 8
 #define NAMES_MAX  (1U << 29)
 
-static bool array_grow(void **array, u32 *capacity, u32 needed, size_t size, u64 limit)
-{
-	u64 n = *capacity ? *capacity : 256;
-	void *grown;
-
-	if (needed <= *capacity)
-		return true;
-	while (n < needed)
-		n += n / 2;
-	if (n * size > limit)
-		n = limit / size;
-	if (n < needed || n > UINT32_MAX)
-		return false;
-	grown = realloc(*array, n * size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*capacity = (u32)n;
-	return true;
-}
-
 void symtab_add(struct symtab *t, u64 start, u64 size, const char *name, size_t len,
 		enum symbol_rank rank)
 {
 	u64 names_limit = t->limit / 2 < NAMES_MAX ? t->limit / 2 : NAMES_MAX;
 	u32 at = t->names_len;
+	struct symbol *entry;
+	char *names;
 
 	if (len > SYMTAB_NAME_MAX)
 		len = SYMTAB_NAME_MAX;
-	if (!array_grow((void **)&t->entry, &t->capacity, t->count + 1, sizeof(*t->entry),
-			t->limit / 2) ||
-	    !array_grow((void **)&t->names, &t->names_capacity, at + (u32)len + 1, 1,
-			names_limit)) {
+	entry = array_reserve(t->entry, &t->capacity, t->count + 1, sizeof(*entry),
+			      (u32)(t->limit / 2 / sizeof(*entry)));
+	if (entry)
+		t->entry = entry;
+	names = array_reserve(t->names, &t->names_capacity, at + (u32)len + 1, 1, (u32)names_limit);
+	if (names)
+		t->names = names;
+	if (!entry || !names) {
 		t->dropped++;
 		return;
 	}
@@ -182,18 +169,6 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 	*ret_start = start;
 	*ret_size = size;
 	return name;
-}
-
-const char *symtab_find(const struct symtab *t, u64 addr)
-{
-	u64 start, size;
-
-	return symtab_find_range(t, addr, &start, &size);
-}
-
-u64 symtab_memory(const struct symtab *t)
-{
-	return t->capacity * sizeof(*t->entry) + t->names_capacity;
 }
 
 void symtab_clear(struct symtab *t)

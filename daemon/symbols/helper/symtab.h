@@ -57,9 +57,6 @@ void symtab_add(struct symtab *table, u64 start, u64 size, const char *name, siz
  */
 void symtab_finish(struct symtab *table);
 
-/** symtab_find() - return the name of the function that contains @addr; NULL if there is none */
-const char *symtab_find(const struct symtab *table, u64 addr);
-
 /**
  * symtab_find_range() - find the function that contains @addr, and addresses with the same result
  * @ret_start, @ret_size: a range of addresses that contains @addr, for all of which the result is
@@ -68,9 +65,6 @@ const char *symtab_find(const struct symtab *table, u64 addr);
  * Return: the name; NULL if no function contains @addr.
  */
 const char *symtab_find_range(const struct symtab *table, u64 addr, u64 *ret_start, u64 *ret_size);
-
-/** symtab_memory() - return the memory in use, bytes */
-u64 symtab_memory(const struct symtab *table);
 
 /** symtab_clear() - free the memory of the table, which is empty then, without a limit */
 void symtab_clear(struct symtab *table);

@@ -9,7 +9,7 @@
 #include "gen/perfgen.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
-#include "symbols/helper/elf-file.h"
+#include "daemon/symbols/elf-load.h"
 #include "tasks/task-event.h"
 
 #include <fcntl.h>

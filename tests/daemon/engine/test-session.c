@@ -11,6 +11,7 @@
 #include "engine/container-filter.h"
 #include "engine/rate-control.h"
 #include "engine/worker.h"
+#include "filter/filter-internal.h"
 
 /* A source that delivers one load of 100 cycles and one of 300 at each drain while enabled. */
 struct script {
@@ -314,7 +315,7 @@ static int read_state(struct worker_state *state, void *arg)
 	const struct session *session = worker_session(state, seen->session);
 
 	snprintf(seen->text, sizeof(seen->text), "%s",
-		 session->rule->filter ? filter_text(session->rule->filter) : "");
+		 session->rule->filter ? session->rule->filter->text : "");
 	seen->kept = session->shared_source->sampling.cgroups == session->rule->cgroups;
 	return 0;
 }
@@ -501,7 +502,7 @@ static void test_rules(void **state)
 	assert_int_equal(session_rule_new(&lists, "op == load || remote", good, &rule, &error), 0);
 	assert_string_equal(rule->expression, "op == load || remote");
 	assert_string_equal(rule->cgroups[1], good[1]);
-	assert_string_equal(filter_text(rule->filter),
+	assert_string_equal(rule->filter->text,
 			    "(container =~ \"web-*\") && "
 			    "(cgroup == \"/a*\" || cgroup =~ \"/a\\\\*/*\" || "
 			    "cgroup == \"/b \\\"c\\\\\" || "

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "codec/registers.h"
-#include "filter/filter.h"
+#include "filter/filter-internal.h"
 
 /* A component of 250 bytes. */
 #define TEN  "0123456789"
@@ -126,7 +126,7 @@ static void test_match(void **state)
 		test_row("%s", rows[i].text);
 		assert_row(filter_match(filter, &subjects[0]) == rows[i].load);
 		assert_row(filter_match(filter, &subjects[1]) == rows[i].branch);
-		assert_string_equal(filter_text(filter), rows[i].text);
+		assert_string_equal(filter->text, rows[i].text);
 		snprintf(text, sizeof(text), "!(%s)", rows[i].text);
 		negated = parsed(text);
 		assert_row(filter_match(negated, &subjects[0]) != rows[i].load);

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "elf-image.h"
-#include "symbols/helper/elf-file.h"
+#include "daemon/symbols/elf-load.h"
 #include "symbols/helper/file-open.h"
 #include "symbols/helper/sandbox.h"
 #include "symbols/symbols.h"

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "daemon/symbols/elf-load.h"
 #include "symbols/helper/go-table.h"
 
 #define TEXT	  0x401000ULL

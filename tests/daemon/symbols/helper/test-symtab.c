@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "daemon/symbols/elf-image.h"
-#include "symbols/helper/elf-file.h"
+#include "daemon/symbols/elf-load.h"
 #include "symbols/helper/kallsyms.h"
 #include "symbols/helper/perf-map.h"
 
