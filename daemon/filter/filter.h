@@ -34,7 +34,7 @@ struct filter_error {
 /**
  * struct filter_subject - the sample that an expression is evaluated for
  * @sample: the decoded record
- * @origin: what served the access of a load or store
+ * @origin: which cache or memory served a load or store
  * @cpu: number of the CPU that took the sample
  * @process, @container: NULL if the sample is unattributed
  */

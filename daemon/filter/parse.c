@@ -76,7 +76,7 @@ static size_t word_length(const char *at)
  * Describe the text at @at for an error message: a word or a character. Unprintable bytes become
  * "?", since the message may be shown in a terminal. Returns the length of @ret_text.
  */
-static int describe(const char *at, const char **ret_text)
+static int text_describe(const char *at, const char **ret_text)
 {
 	size_t len = word_length(at);
 
@@ -140,7 +140,7 @@ static int parse_operator(struct parser *p, const struct filter_field *field,
 			return 0;
 		}
 	}
-	len = describe(start, &text);
+	len = text_describe(start, &text);
 	return fail_at(p, start, "\"%.*s\": after this field should be %s",
 		       i < ARRAY_SIZE(operators) ? (int)strlen(operators[i].text) : len,
 		       i < ARRAY_SIZE(operators) ? operators[i].text : text, right[field->type]);
@@ -157,7 +157,7 @@ static int parse_number(struct parser *p, u64 *ret_number)
 	/* A leading 0 does not mean octal. */
 	*ret_number = strtoull(start, &end, *start == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (!len || *start < '0' || *start > '9' || end != start + len || errno) {
-		n = describe(start, &text);
+		n = text_describe(start, &text);
 		return fail_at(p, start,
 			       "\"%.*s\": should be a number from 0 to 2^64 - 1, decimal or 0x...",
 			       n, text);
@@ -186,7 +186,7 @@ static int parse_name(struct parser *p, const struct filter_field *field, u64 *r
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 						 used ? ", " : "", name);
 	}
-	n = describe(p->at, &text);
+	n = text_describe(p->at, &text);
 	return fail_at(p, p->at, "\"%.*s\": should be one of %s", n, text, names);
 }
 
@@ -200,7 +200,7 @@ static int parse_flag(struct parser *p, u64 *ret_number)
 	} else if (skip_word(p, "false")) {
 		*ret_number = 0;
 	} else {
-		n = describe(p->at, &text);
+		n = text_describe(p->at, &text);
 		return fail_at(p, p->at, "\"%.*s\": should be true or false", n, text);
 	}
 	return 0;
@@ -216,7 +216,7 @@ static int parse_string(struct parser *p, u16 *ret_string)
 
 	if (*p->at != '"') {
 		if (!len) {
-			n = describe(start, &text);
+			n = text_describe(start, &text);
 			return fail_at(p, start, "\"%.*s\": should be a name, or text in quotes", n,
 				       text);
 		}
@@ -293,7 +293,7 @@ static int parse_compare(struct parser *p, u8 *ret_index)
 
 	node.field = len ? filter_field_find(p->at, len, &node.parameter) : NULL;
 	if (!node.field) {
-		n = describe(p->at, &text);
+		n = text_describe(p->at, &text);
 		return fail_at(p, p->at,
 			       "\"%.*s\": should be a field, such as op, latency.total, level, "
 			       "container or mispredicted (Documentation/reference/filters.md)",
@@ -405,7 +405,7 @@ static int parse_expression(struct parser *p)
 		return r;
 	skip_space(p);
 	if (*p->at) {
-		n = describe(p->at, &text);
+		n = text_describe(p->at, &text);
 		return fail_at(p, p->at, "\"%.*s\": should be &&, || or the end", n, text);
 	}
 	root_set_text(p);

@@ -124,7 +124,7 @@ static bool read_chunk(struct native_reader *reader, u64 offset, struct speprof_
 /*
  * Returns the offset of the next valid header after @offset; the size of the file if there is none.
  */
-static u64 resync(struct native_reader *reader, u64 offset)
+static u64 find_next_valid(struct native_reader *reader, u64 offset)
 {
 	struct speprof_window header;
 	const char *fault;
@@ -164,7 +164,7 @@ static bool chunk_check_data(struct native_reader *reader, const struct chunk *c
 	return true;
 }
 
-static u8 backend_of(u32 backend)
+static u8 backend_from_abi(u32 backend)
 {
 	return backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED :
 	       backend == SPEPROF_BACKEND_HARDWARE ? BACKEND_HARDWARE :
@@ -227,7 +227,7 @@ static void parse_window(struct native_reader *reader, const struct chunk *chunk
 		.align = extension.align,
 		.max_record = extension.max_record,
 		.pmsver = (u8)h->pmsver,
-		.backend = backend_of(h->backend),
+		.backend = backend_from_abi(h->backend),
 		.unit = extension.unit < UNITS ? (u8)extension.unit : UNIT_UNKNOWN,
 		.clock = { .zero = extension.clock_zero,
 			   .mult = extension.clock_mult,
@@ -325,12 +325,12 @@ static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 				     "span is wrong",
 				     (unsigned long long)span,
 				     (unsigned long long)(recording->size - offset));
-		return resync(reader, offset);
+		return find_next_valid(reader, offset);
 	}
 	if (read_chunk(reader, offset + span, &header, &fault, &value) &&
 	    header.seq == this->seq + 1)
 		return offset + span;
-	next = resync(reader, offset);
+	next = find_next_valid(reader, offset);
 	return next < offset + span ? next : offset + span;
 }
 
@@ -349,7 +349,7 @@ static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 		if (!read_chunk(reader, offset, &chunk.header, &fault, &value)) {
 			recording_set_damage(recording, offset, "header of a window: %#llx as %s",
 					     (unsigned long long)value, fault);
-			chunk.end = resync(reader, offset);
+			chunk.end = find_next_valid(reader, offset);
 			continue;
 		}
 		if (chunk.header.seq != seq)

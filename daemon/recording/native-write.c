@@ -5,7 +5,7 @@
 #include "recorder-internal.h"
 #include "tasks/task-event.h"
 
-static u32 abi_backend(u8 backend)
+static u32 backend_to_abi(u8 backend)
 {
 	return backend == BACKEND_EMULATED ? SPEPROF_BACKEND_EMULATED :
 	       backend == BACKEND_HARDWARE ? SPEPROF_BACKEND_HARDWARE :
@@ -18,7 +18,7 @@ void native_write_begin(struct recorder *recorder)
 	struct native_header header = {
 		.version = NATIVE_VERSION,
 		.order = NATIVE_ORDER,
-		.backend = abi_backend(recorder->config.backend),
+		.backend = backend_to_abi(recorder->config.backend),
 		.cpus = recorder->config.cpus,
 		.command_size = (u32)len + 1,
 	};
@@ -32,7 +32,7 @@ void native_write_begin(struct recorder *recorder)
 }
 
 /* Encode a size that is a power of two as PMBIDR_EL1.Align and PMSIDR_EL1.MaxSize do: its log2. */
-static u64 log2_of(u32 size)
+static u64 size_log2(u32 size)
 {
 	return size ? 31 - (u64)__builtin_clz(size) : 0;
 }
@@ -67,12 +67,12 @@ void native_write_window(struct recorder *recorder, const struct source_window *
 		.data_offset = sizeof(header) + sizeof(extension),
 		.flags = window->flags | (counted ? SPEPROF_WINDOW_COUNTED : 0),
 		.cpu = window->cpu,
-		.backend = abi_backend(window->backend),
+		.backend = backend_to_abi(window->backend),
 		.generation = 1,
 		.pmsver = window->pmsver,
 		.midr = window->midr,
-		.pmsidr = SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, log2_of(window->max_record)),
-		.pmbidr = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, log2_of(window->align)),
+		.pmsidr = SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, size_log2(window->max_record)),
+		.pmbidr = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, size_log2(window->align)),
 		.interval = window->interval,
 		.interval_unit = window->unit == UNIT_INSTRUCTIONS ? SPEPROF_UNIT_INSTRUCTIONS :
 								     SPEPROF_UNIT_MICRO_OPS,
@@ -117,7 +117,7 @@ void native_write_task(struct recorder *recorder, const struct task_event *event
 		.position = recorder->pos,
 		.data_size = sizeof(task) + len + 1,
 		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
-		.backend = abi_backend(recorder->config.backend),
+		.backend = backend_to_abi(recorder->config.backend),
 	};
 
 	if (event->build_id && event->build_id_size <= sizeof(task.build_id)) {

@@ -11,7 +11,7 @@
 
 #include "util/array.h"
 
-static u32 window_flags(u64 flags)
+static u32 aux_to_window_flags(u64 flags)
 {
 	return (flags & PERF_AUX_FLAG_TRUNCATED ? WINDOW_TRUNCATED : 0) |
 	       (flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_GAPS : 0) |
@@ -56,7 +56,7 @@ void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *recor
 							  perfdata_get64(perf, record->data + 16),
 		.time = trailer.time,
 		.tid = trailer.tid,
-		.flags = window_flags(flags),
+		.flags = aux_to_window_flags(flags),
 	};
 	if (aux.size > UINT64_MAX - aux.offset) {
 		recording_set_damage(perf->recording, record->offset + 8,
@@ -159,7 +159,7 @@ static u32 aux_find(const struct perfdata *perf, s32 buffer, u64 offset)
 	return low;
 }
 
-static u64 cpu_midr(const struct perfdata *perf, u32 cpu)
+static u64 cpu_get_midr(const struct perfdata *perf, u32 cpu)
 {
 	for (u32 i = 0; i < perf->n_cpus; i++)
 		if (perf->cpus[i].cpu == cpu)
@@ -224,7 +224,7 @@ void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *reco
 		pos = 0;
 	buffer = buffer_key(cpu, tid);
 	window.cpu = cpu >= 0 ? (u32)cpu : 0;
-	window.midr = cpu >= 0 ? cpu_midr(perf, window.cpu) : perf->midr;
+	window.midr = cpu >= 0 ? cpu_get_midr(perf, window.cpu) : perf->midr;
 
 	for (end = pos + size; pos < end; pos = stop) {
 		stop = transaction_find(perf, buffer, pos, end, &window);

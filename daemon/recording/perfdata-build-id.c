@@ -57,7 +57,7 @@ static u32 parse_entry(struct perfdata *perf, const u8 *p, size_t available)
 	return size;
 }
 
-void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_build_id(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (!parse_entry(perf, record->data, record->size))
 		recording_set_damage(
@@ -67,7 +67,7 @@ void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_recor
 			record->size);
 }
 
-void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size)
+void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size)
 {
 	u64 at = offset, end = offset + size;
 	size_t len;
@@ -106,7 +106,7 @@ void perfdata_set_build_id(struct perfdata *perf, struct task_event *event)
 	event->build_id_size = found->size;
 }
 
-void perfdata_build_ids_free(struct perfdata *perf)
+void perfdata_free_build_ids(struct perfdata *perf)
 {
 	struct perfdata_build_ids *ids = &perf->build_ids;
 

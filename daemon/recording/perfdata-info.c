@@ -39,7 +39,7 @@ static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int 
 }
 
 /* Returns the mean interval (D17.3.4); arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL. */
-static u32 attr_interval(const struct perfdata *perf, const u8 *attr)
+static u32 attr_mean_interval(const struct perfdata *perf, const u8 *attr)
 {
 	u64 period = perfdata_get64(perf, attr + ATTR_SAMPLE_PERIOD) & ~0xffULL;
 	bool jitter = perfdata_get64(perf, attr + ATTR_CONFIG) & ATTR_CONFIG_JITTER;
@@ -60,7 +60,7 @@ static void parse_attr(struct perfdata *perf, const u8 *attr)
 	 */
 	perf->other_clock |= attr_flag(perf, attr, ATTR_FLAG_CLOCKID);
 	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
-		perf->interval = attr_interval(perf, attr);
+		perf->interval = attr_mean_interval(perf, attr);
 }
 
 /* Read the event ids of an attribute: @size bytes at @offset of the file. */
@@ -120,7 +120,7 @@ void perfdata_read_attrs(struct perfdata *perf)
 	}
 }
 
-void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_attr(struct perfdata *perf, const struct perfdata_record *record)
 {
 	u32 size;
 
@@ -180,7 +180,7 @@ static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
 	perf->backend = strstr(text, " (emulated SPU)") ? BACKEND_EMULATED : BACKEND_HARDWARE;
 }
 
-void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_feature(struct perfdata *perf, const struct perfdata_record *record)
 {
 	if (perfdata_check_size(perf, record, 16, "FEATURE") &&
 	    perfdata_get64(perf, record->data + 8) == FEATURE_CPUID)
@@ -242,7 +242,7 @@ void perfdata_read_features(struct perfdata *perf)
 	read_string(perf, FEATURE_VERSION, "VERSION", parse_version);
 	read_string(perf, FEATURE_CPUID, "CPUID", parse_cpuid);
 	if (find_feature(perf, FEATURE_BUILD_ID, "BUILD_ID", &offset, &size))
-		perfdata_build_ids_read(perf, offset, size);
+		perfdata_read_build_ids(perf, offset, size);
 }
 
 static void parse_cpus(struct perfdata *perf, const struct perfdata_record *record)
@@ -283,7 +283,7 @@ static void parse_cpus(struct perfdata *perf, const struct perfdata_record *reco
 	}
 }
 
-void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record)
 {
 	u32 kind, words;
 	u64 version;
@@ -319,7 +319,7 @@ void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record 
  * cap_user_time_zero. The fields for counters that wrap are ignored: the Generic Timer has 56 bits
  * or more.
  */
-void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_time_conv(struct perfdata *perf, const struct perfdata_record *record)
 {
 	u64 shift, mult;
 

@@ -14,7 +14,7 @@
 /* Larger offsets do not fit in &perfdata_queued.location. */
 #define OFFSET_MAX (1ULL << (64 - SIZE_BITS))
 
-static int compare(const void *a, const void *b)
+static int queued_compare(const void *a, const void *b)
 {
 	const struct perfdata_queued *x = a, *y = b;
 
@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b)
 	return x->location < y->location ? -1 : x->location > y->location;
 }
 
-static void emit(struct perfdata *perf, const struct perfdata_queued *queued)
+static void record_emit(struct perfdata *perf, const struct perfdata_queued *queued)
 {
 	u32 size = (u32)(queued->location & ((1U << SIZE_BITS) - 1));
 	struct perfdata_record record = {
@@ -51,7 +51,7 @@ static void queue_flush(struct perfdata *perf, u32 n)
 	if (!n)
 		return;
 	for (u32 i = 0; i < n; i++)
-		emit(perf, &order->queue[i]);
+		record_emit(perf, &order->queue[i]);
 	order->count -= n;
 	memmove(order->queue, order->queue + n, order->count * sizeof(*order->queue));
 }
@@ -59,7 +59,7 @@ static void queue_flush(struct perfdata *perf, u32 n)
 static void queue_sort(struct perfdata_order *order)
 {
 	if (order->count)
-		qsort(order->queue, order->count, sizeof(*order->queue), compare);
+		qsort(order->queue, order->count, sizeof(*order->queue), queued_compare);
 }
 
 /* Ensure that the queue has a free entry, if need be by passing on the earlier half. */

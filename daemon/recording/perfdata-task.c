@@ -21,7 +21,7 @@ static const char *get_name(struct perfdata *perf, const struct perfdata_record 
 	return NULL;
 }
 
-static void emit(struct perfdata *perf, const struct task_event *event)
+static void event_emit(struct perfdata *perf, const struct task_event *event)
 {
 	perf->sink->task(perf->sink->ctx, event);
 }
@@ -36,7 +36,7 @@ static void parse_comm(struct perfdata *perf, const struct perfdata_record *reco
 	event.time_ns = perfdata_task_time(perf, record);
 	event.name = get_name(perf, record, 16, "COMM");
 	if (event.name)
-		emit(perf, &event);
+		event_emit(perf, &event);
 }
 
 /* FORK and EXIT records have the same layout. */
@@ -49,7 +49,7 @@ static void parse_fork_exit(struct perfdata *perf, const struct perfdata_record 
 	event.parent_pid = (s32)perfdata_get32(perf, record->data + 12);
 	event.tid = (s32)perfdata_get32(perf, record->data + 16);
 	event.time_ns = perfdata_task_time(perf, record);
-	emit(perf, &event);
+	event_emit(perf, &event);
 }
 
 static void get_mapping(struct perfdata *perf, const struct perfdata_record *record,
@@ -78,7 +78,7 @@ static void parse_mmap(struct perfdata *perf, const struct perfdata_record *reco
 	if (!event.name)
 		return;
 	perfdata_set_build_id(perf, &event);
-	emit(perf, &event);
+	event_emit(perf, &event);
 }
 
 static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *record)
@@ -104,7 +104,7 @@ static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *rec
 	if (!event.name)
 		return;
 	perfdata_set_build_id(perf, &event);
-	emit(perf, &event);
+	event_emit(perf, &event);
 }
 
 static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *record)
@@ -122,7 +122,7 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
 	event.time_ns = perfdata_task_time(perf, record);
 	event.name = get_name(perf, record, 16, "CGROUP");
 	if (event.name)
-		emit(perf, &event);
+		event_emit(perf, &event);
 }
 
 /*
@@ -143,7 +143,7 @@ static void parse_switch(struct perfdata *perf, const struct perfdata_record *re
 	};
 
 	if (trailer.cpu >= 0 && event.time_ns)
-		emit(perf, &event);
+		event_emit(perf, &event);
 }
 
 /* Report the task that runs on the CPU when tracing starts. */
@@ -157,7 +157,7 @@ static void parse_itrace_start(struct perfdata *perf, const struct perfdata_reco
 	event.time_ns = perfdata_task_time(perf, record);
 	/* speprof record does not know the task, and writes -1. */
 	if (trailer.cpu >= 0 && event.tid >= 0 && event.time_ns)
-		emit(perf, &event);
+		event_emit(perf, &event);
 }
 
 /**

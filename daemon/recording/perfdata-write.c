@@ -308,7 +308,7 @@ static void write_itrace_start(struct recorder *recorder, const struct source_wi
 	write_record(recorder, PERF_RECORD_ITRACE_START, 0, &body, sizeof(body));
 }
 
-static u64 aux_flags(const struct source_window *window)
+static u64 window_to_aux_flags(const struct source_window *window)
 {
 	return (window->flags & (WINDOW_TRUNCATED | WINDOW_FAULTED) ? PERF_AUX_FLAG_TRUNCATED : 0) |
 	       (window->flags & WINDOW_GAPS ? PERF_AUX_FLAG_PARTIAL : 0) |
@@ -383,7 +383,7 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
 		core->midr = window->midr;
 		write_itrace_start(recorder, window);
 	}
-	write_aux(recorder, window, core->aux_size, window->len, aux_flags(window));
+	write_aux(recorder, window, core->aux_size, window->len, window_to_aux_flags(window));
 	core->stopped = window->flags & WINDOW_FAULTED;
 	write_auxtrace(recorder, window, core->aux_size, padded);
 	core->aux_size += padded;

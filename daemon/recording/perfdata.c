@@ -222,7 +222,7 @@ static void report_header(struct perfdata *perf, const struct perfdata_record *r
 	}
 }
 
-static bool known_type(u32 type)
+static bool type_is_known(u32 type)
 {
 	return type && (type < PERF_RECORD_MAX || (type >= PERFDATA_ATTR && type < PERFDATA_TYPES));
 }
@@ -240,14 +240,14 @@ static u32 record_unit(const struct perfdata *perf)
  * Whether a chain of valid records begins at @pos; an AUXTRACE record, with its fixed size,
  * suffices.
  */
-static bool is_chain(struct perfdata *perf, u64 pos)
+static bool is_valid_chain(struct perfdata *perf, u64 pos)
 {
 	struct perfdata_record record;
 
 	for (int n = 0; n < RESYNC_CHAIN; n++) {
 		if (pos == perf->data_end)
 			return n > 0;
-		if (read_record(perf, pos, &record) != HEADER_OK || !known_type(record.type) ||
+		if (read_record(perf, pos, &record) != HEADER_OK || !type_is_known(record.type) ||
 		    record.size > RESYNC_RECORD || record.size % record_unit(perf))
 			return false;
 		if (record.type == PERFDATA_AUXTRACE && record.size == PERFDATA_AUXTRACE_SIZE)
@@ -262,7 +262,7 @@ static bool is_chain(struct perfdata *perf, u64 pos)
  * is none. No record begins with zeros, so skip them quickly: a truncated file may have gigabytes
  * of zeros.
  */
-static u64 resync(struct perfdata *perf, u64 pos)
+static u64 find_next_valid(struct perfdata *perf, u64 pos)
 {
 	u32 unit = record_unit(perf);
 	u64 step = unit - (pos - perf->data) % unit;
@@ -273,7 +273,7 @@ static u64 resync(struct perfdata *perf, u64 pos)
 		pos += step;
 		p = recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
 		zeros = spe_count_zeros(p, len);
-		if (zeros < sizeof(u32) && is_chain(perf, pos))
+		if (zeros < sizeof(u32) && is_valid_chain(perf, pos))
 			return pos;
 		step = zeros < sizeof(u32) ? unit : ((zeros - sizeof(u32)) / unit + 1) * unit;
 	}
@@ -296,7 +296,7 @@ static void walk_records(struct perfdata *perf,
 			continue;
 		}
 		report_header(perf, &record, pos, error);
-		next = error == HEADER_TRUNCATED ? perf->data_end : resync(perf, pos);
+		next = error == HEADER_TRUNCATED ? perf->data_end : find_next_valid(perf, pos);
 		/*
 		 * If the size of AUX bytes is wrong, they are the bytes up to the next valid
 		 * record.
@@ -314,16 +314,16 @@ static void parse_metadata(struct perfdata *perf, const struct perfdata_record *
 {
 	switch (record->type) {
 	case PERFDATA_ATTR:
-		perfdata_attr_record(perf, record);
+		perfdata_parse_attr(perf, record);
 		break;
 	case PERFDATA_FEATURE:
-		perfdata_feature_record(perf, record);
+		perfdata_parse_feature(perf, record);
 		break;
 	case PERFDATA_AUXTRACE_INFO:
-		perfdata_auxtrace_info(perf, record);
+		perfdata_parse_auxtrace_info(perf, record);
 		break;
 	case PERFDATA_TIME_CONV:
-		perfdata_time_conv(perf, record);
+		perfdata_parse_time_conv(perf, record);
 		break;
 	case PERFDATA_COMPRESSED:
 	case PERFDATA_COMPRESSED2:
@@ -338,7 +338,7 @@ static void parse_metadata(struct perfdata *perf, const struct perfdata_record *
 		perfdata_aux_detect_owner(perf, record);
 		break;
 	case PERFDATA_BUILD_ID:
-		perfdata_build_id_record(perf, record);
+		perfdata_parse_build_id(perf, record);
 		break;
 	case PERFDATA_FINISHED_ROUND:
 		perfdata_order_round(perf);
@@ -367,7 +367,7 @@ static void report_no_spe(const struct perfdata *perf)
 	if (perf->foreign_trace)
 		snprintf(found, sizeof(found), "AUX data of type %u", perf->foreign_trace);
 	perf->recording->without_spe = true;
-	recording_set_error(&perf->recording->no_spe_reason, RECORDING_NO_OFFSET,
+	recording_set_error(&perf->recording->no_spe_reason, -ENOMSG, RECORDING_NO_OFFSET,
 			    "a perf.data without Arm SPE data: it has %s; record with perf record "
 			    "-e arm_spe_0// or speprof record",
 			    found);
@@ -389,7 +389,7 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 		report_no_spe(&perf);
 	perfdata_aux_sort(&perf);
 	walk_records(&perf, parse_aux_bytes);
-	perfdata_build_ids_free(&perf);
+	perfdata_free_build_ids(&perf);
 	free(perf.events);
 	free(perf.aux);
 	free(perf.cpus);

@@ -233,17 +233,17 @@ struct perfdata_trailer perfdata_read_trailer(const struct perfdata *perf,
  */
 void perfdata_read_attrs(struct perfdata *perf);
 void perfdata_read_features(struct perfdata *perf);
-void perfdata_attr_record(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_feature_record(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_time_conv(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_parse_attr(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_parse_feature(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_parse_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_parse_time_conv(struct perfdata *perf, const struct perfdata_record *record);
 
 /* perfdata-build-id.c: build ids, which are records if perf wrote to a pipe, else a feature */
-void perfdata_build_id_record(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_build_ids_read(struct perfdata *perf, u64 offset, u64 size);
+void perfdata_parse_build_id(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size);
 /** perfdata_set_build_id() - set the build id of @event, a mapping, if only the table has it */
 void perfdata_set_build_id(struct perfdata *perf, struct task_event *event);
-void perfdata_build_ids_free(struct perfdata *perf);
+void perfdata_free_build_ids(struct perfdata *perf);
 
 /* perfdata-task.c: records about tasks (fork, exec, exit, mappings, cgroups, context switches) */
 

@@ -37,7 +37,7 @@ static bool has_content(const struct source_window *window)
 	       window->end_ns != window->start_ns || window->flags & ~WINDOW_PARTIAL;
 }
 
-static void sink_window(void *ctx, const struct source_window *window)
+static void recorder_on_window(void *ctx, const struct source_window *window)
 {
 	struct recorder *recorder = ctx;
 
@@ -50,7 +50,7 @@ static void sink_window(void *ctx, const struct source_window *window)
 		native_write_window(recorder, window);
 }
 
-static void sink_task(void *ctx, const struct task_event *event)
+static void recorder_on_task(void *ctx, const struct task_event *event)
 {
 	struct recorder *recorder = ctx;
 
@@ -62,7 +62,9 @@ static void sink_task(void *ctx, const struct task_event *event)
 
 struct source_sink recorder_sink(struct recorder *recorder)
 {
-	return (struct source_sink){ .window = sink_window, .task = sink_task, .ctx = recorder };
+	return (struct source_sink){ .window = recorder_on_window,
+				     .task = recorder_on_task,
+				     .ctx = recorder };
 }
 
 int recorder_error(const struct recorder *recorder)

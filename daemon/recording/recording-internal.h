@@ -42,11 +42,14 @@ struct recording {
 /**
  * recording_set_error() - describe an error
  * @ret_error: receives the description; NULL to ignore it
+ * @error: negative errno
  * @offset: byte offset in the file, or RECORDING_NO_OFFSET
  * @format: as of printf()
+ *
+ * Return: @error.
  */
-void recording_set_error(struct recording_error *ret_error, u64 offset, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+int recording_set_error(struct recording_error *ret_error, int error, u64 offset,
+			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /**
  * recording_set_damage() - report that a field of the file is invalid, or that bytes are missing

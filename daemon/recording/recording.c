@@ -21,15 +21,17 @@ static void error_format(struct recording_error *error, u64 offset, const char *
 	vsnprintf(error->text, sizeof(error->text), format, ap);
 }
 
-void recording_set_error(struct recording_error *ret_error, u64 offset, const char *format, ...)
+int recording_set_error(struct recording_error *ret_error, int error, u64 offset,
+			const char *format, ...)
 {
 	va_list ap;
 
 	if (!ret_error)
-		return;
+		return error;
 	va_start(ap, format);
 	error_format(ret_error, offset, format, ap);
 	va_end(ap);
+	return error;
 }
 
 void recording_set_damage(struct recording *recording, u64 offset, const char *format, ...)
@@ -113,13 +115,11 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 	if (!dir || !*dir)
 		dir = "/var/tmp";
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		r = -errno;
-		recording_set_error(ret_error, RECORDING_NO_OFFSET,
-				    "no temporary file in %s to copy the pipe to: %s", dir,
-				    strerror(-r));
-		return r;
-	}
+	if (fd < 0)
+		return recording_set_error(ret_error, -errno, RECORDING_NO_OFFSET,
+					   "cannot create a temporary file in %s for a copy of the "
+					   "pipe: %m",
+					   dir);
 	while (!r && total < SPOOL_MAX && (n = read(pipe, buf, sizeof(buf)))) {
 		if (n < 0 && errno != EINTR)
 			r = -errno;
@@ -131,10 +131,9 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 	if (!r && total >= SPOOL_MAX)
 		r = -EFBIG;
 	if (r < 0) {
-		recording_set_error(ret_error, total, "copying the pipe to %s: %s", dir,
-				    strerror(-r));
 		close(fd);
-		return r;
+		return recording_set_error(ret_error, r, total, "cannot copy the pipe to %s: %s",
+					   dir, strerror(-r));
 	}
 	*ret_fd = fd;
 	return 0;
@@ -147,22 +146,20 @@ static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 	int r;
 
 	if (fstat(fd, &st) < 0) {
-		r = -errno;
-		recording_set_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
+		r = recording_set_error(ret_error, -errno, RECORDING_NO_OFFSET, "%m");
 	} else if (S_ISREG(st.st_mode)) {
 		*ret_fd = fd;
 		return 0;
 	} else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) {
 		r = spool_pipe(fd, ret_fd, ret_error);
 	} else if (S_ISDIR(st.st_mode)) {
-		r = -EISDIR;
-		recording_set_error(ret_error, RECORDING_NO_OFFSET,
-				    "a directory, not a file (of perf record --threads, name "
-				    "one of the data files in it)");
+		r = recording_set_error(
+			ret_error, -EISDIR, RECORDING_NO_OFFSET,
+			"a directory, not a file; after perf record --threads, name "
+			"one of the data files in it");
 	} else {
-		r = -EBADMSG;
-		recording_set_error(ret_error, RECORDING_NO_OFFSET,
-				    "a terminal or device, not a file or a pipe");
+		r = recording_set_error(ret_error, -EBADMSG, RECORDING_NO_OFFSET,
+					"a terminal or device, not a file or a pipe");
 	}
 	close(fd);
 	return r;
@@ -170,16 +167,13 @@ static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 
 static int open_path(const char *path, int *ret_fd, struct recording_error *ret_error)
 {
-	int fd, r;
+	int fd;
 
 	/* Without O_NONBLOCK: it would make a FIFO that has no writer yet look empty. */
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) :
 				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (fd < 0) {
-		r = -errno;
-		recording_set_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(-r));
-		return r;
-	}
+	if (fd < 0)
+		return recording_set_error(ret_error, -errno, RECORDING_NO_OFFSET, "%m");
 	return seekable_fd(fd, ret_fd, ret_error);
 }
 
@@ -198,15 +192,12 @@ static int detect_format(struct recording *recording, struct recording_error *re
 	size_t len;
 	const u8 *buf = recording_peek(recording, 0, 4096, &len);
 
-	if (recording->damaged) {
-		recording_set_error(ret_error, 0, "%s", recording->damage.text);
-		return -EIO;
-	}
-	if (!len) {
-		recording_set_error(ret_error, 0,
-				    "the file is empty: it should hold SPE records or a perf.data");
-		return -ENODATA;
-	}
+	if (recording->damaged)
+		return recording_set_error(ret_error, -EIO, 0, "%s", recording->damage.text);
+	if (!len)
+		return recording_set_error(
+			ret_error, -ENODATA, 0,
+			"the file is empty: it should hold SPE records or a perf.data");
 	if (len >= 8 && perfdata_is_magic(buf)) {
 		recording->format = RECORDING_PERF;
 		return 0;
@@ -215,25 +206,19 @@ static int detect_format(struct recording *recording, struct recording_error *re
 		recording->format = RECORDING_NATIVE;
 		return 0;
 	}
-	if (len >= 8 && !memcmp(buf, "PERFFILE", 8)) {
-		recording_set_error(
-			ret_error, 0,
+	if (len >= 8 && !memcmp(buf, "PERFFILE", 8))
+		return recording_set_error(
+			ret_error, -EBADMSG, 0,
 			"perf.data of perf before 3.9 (magic PERFFILE, should be PERFILE2), "
 			"which has no AUX data");
-		return -EBADMSG;
-	}
-	if (len >= sizeof(elf) && !memcmp(buf, elf, sizeof(elf))) {
-		recording_set_error(ret_error, 0,
-				    "an ELF file, not an SPE recording: should be SPE records or a "
-				    "perf.data");
-		return -EBADMSG;
-	}
-	if (is_text(buf, len)) {
-		recording_set_error(
-			ret_error, 0,
-			"text, not an SPE recording: should be SPE records or a perf.data");
-		return -EBADMSG;
-	}
+	if (len >= sizeof(elf) && !memcmp(buf, elf, sizeof(elf)))
+		return recording_set_error(ret_error, -EBADMSG, 0,
+					   "an ELF file, not an SPE recording: should be SPE "
+					   "records or a perf.data");
+	if (is_text(buf, len))
+		return recording_set_error(ret_error, -EBADMSG, 0,
+					   "text, not an SPE recording: should be SPE records or a "
+					   "perf.data");
 	recording->format = RECORDING_RAW;
 	return 0;
 }
@@ -270,7 +255,7 @@ int recording_open(const char *path, struct recording **ret_recording,
 	return 0;
 
 no_memory:
-	recording_set_error(ret_error, RECORDING_NO_OFFSET, "%s", strerror(ENOMEM));
+	recording_set_error(ret_error, r, RECORDING_NO_OFFSET, "%s", strerror(-r));
 fail:
 	recording_free(recording);
 	return r;

@@ -235,8 +235,8 @@ static int attach_debug(struct resolver *resolver, const struct job *job, u32 sl
 }
 
 /* Whether the running reader has the file open in this slot. */
-static bool slot_has(const struct resolver *resolver, const struct helper_slot *slot,
-		     struct name_ref ref)
+static bool slot_has_file(const struct resolver *resolver, const struct helper_slot *slot,
+			  struct name_ref ref)
 {
 	return slot->generation == resolver->link.generation && slot->file.index == ref.index &&
 	       slot->file.generation == ref.generation;
@@ -250,7 +250,7 @@ static struct helper_slot *slot_choose(struct resolver *resolver, struct name_re
 	for (u32 i = 0; i < SYMBOL_SLOTS; i++) {
 		struct helper_slot *slot = &resolver->slot[i];
 
-		if (slot_has(resolver, slot, ref)) {
+		if (slot_has_file(resolver, slot, ref)) {
 			oldest = slot;
 			break;
 		}
@@ -285,7 +285,7 @@ static int slot_open(struct resolver *resolver, const struct job *job, struct na
 	int r;
 
 	*ret_slot = (u32)(slot - resolver->slot);
-	if (slot_has(resolver, slot, ref))
+	if (slot_has_file(resolver, slot, ref))
 		return 0;
 	slot->generation = 0;
 	r = slot_fill(resolver, job, *ret_slot, kind, fd, &reply);
@@ -361,7 +361,7 @@ static int query_addresses(struct resolver *resolver, struct name_ref ref, u32 s
 	return 0;
 }
 
-static u32 job_kind(const struct job *job)
+static u32 job_symbol_kind(const struct job *job)
 {
 	return job->key.kind == MAPPING_KERNEL ? SYMBOL_KALLSYMS :
 	       job->key.kind == MAPPING_JIT    ? SYMBOL_PERF_MAP :
@@ -404,7 +404,7 @@ static int resolve_set(struct resolver *resolver, const struct job *job, struct 
 		return 0;
 	count = remove_known(resolver->symbols, ref, address, count, type == SYMBOL_LINES);
 	if (count)
-		r = slot_open(resolver, job, ref, job_kind(job), fd, &slot);
+		r = slot_open(resolver, job, ref, job_symbol_kind(job), fd, &slot);
 	if (count && !r)
 		r = slot_attach(resolver, job, ref, slot);
 	if (count && !r)

@@ -183,7 +183,7 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_locat
 	free(scopes);
 }
 
-size_t debug_lines_alt(Elf *elf, const void **ret_id)
+size_t debug_lines_alt_id(Elf *elf, const void **ret_id)
 {
 	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	const char *name;

@@ -165,7 +165,7 @@ int elf_read_symbols(Elf *elf, struct elf_object *o)
 	return r;
 }
 
-static int linked_check(Elf *elf)
+static int elf_check_type(Elf *elf)
 {
 	GElf_Ehdr eh;
 
@@ -198,7 +198,7 @@ int elf_open(int fd, Elf **ret_elf)
 	 * Mapping is safe in this process: if the file is truncated, SIGBUS kills only the helper.
 	 */
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	r = elf ? linked_check(elf) : -EBADMSG;
+	r = elf ? elf_check_type(elf) : -EBADMSG;
 	if (r < 0) {
 		elf_end(elf);
 		return r;
@@ -216,7 +216,7 @@ int elf_open_memory(void *bytes, size_t size, Elf **ret_elf)
 		return r;
 	elf_version(EV_CURRENT);
 	elf = elf_memory(bytes, size);
-	r = elf ? linked_check(elf) : -EBADMSG;
+	r = elf ? elf_check_type(elf) : -EBADMSG;
 	if (r < 0) {
 		elf_end(elf);
 		return r;

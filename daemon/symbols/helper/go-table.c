@@ -130,7 +130,7 @@ static bool function_field(const struct go_table *t, u64 function, enum field fi
 	return function < t->size && get32(t, function + entry + (field - 1U) * 4U, ret);
 }
 
-static const char *string_at(const struct go_table *t, u64 at, size_t *ret_len)
+static const char *string_get(const struct go_table *t, u64 at, size_t *ret_len)
 {
 	const char *text = (const char *)t->data + at;
 
@@ -155,7 +155,7 @@ void go_table_symbols(const struct go_table *t, struct symtab *symbols)
 			return;
 		if (next <= entry || !function_field(t, at, FIELD_NAME, &offset))
 			continue;
-		name = string_at(t, t->names + offset, &len);
+		name = string_get(t, t->names + offset, &len);
 		if (name)
 			symtab_add(symbols, entry, next - entry, name, len, SYMBOL_GLOBAL);
 	}
@@ -224,12 +224,13 @@ static const char *file_name(const struct go_table *t, u64 function, u32 number,
 	u32 unit, offset;
 
 	if (t->version == GO_1_2)
-		return get32(t, t->files + 4ULL * number, &offset) ? string_at(t, offset, ret_len) :
-								     NULL;
+		return get32(t, t->files + 4ULL * number, &offset) ?
+			       string_get(t, offset, ret_len) :
+			       NULL;
 	if (!function_field(t, function, FIELD_UNIT, &unit) ||
 	    !get32(t, t->units + 4ULL * ((u64)unit + number), &offset) || offset == NO_FILE)
 		return NULL;
-	return string_at(t, t->files + offset, ret_len);
+	return string_get(t, t->files + offset, ret_len);
 }
 
 bool go_table_line(const struct go_table *t, u64 pc, const char **ret_file, size_t *ret_len,

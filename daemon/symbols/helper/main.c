@@ -112,7 +112,7 @@ static void request_serve(struct reader *reader, int fd)
 	send_or_exit(reader->reply, reply_builder_finish(&reader->builder, request, reader->reply));
 }
 
-static void __attribute__((noreturn)) serve(struct reader *reader)
+static void __attribute__((noreturn)) reader_serve(struct reader *reader)
 {
 	const struct itimerval call = { .it_value.tv_sec = CPU_CALL_S }, none = { 0 };
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
@@ -134,7 +134,7 @@ static void __attribute__((noreturn)) serve(struct reader *reader)
 	}
 }
 
-static bool is_link(int fd)
+static bool fd_is_link(int fd)
 {
 	int type;
 	socklen_t size = sizeof(type);
@@ -174,7 +174,7 @@ static void __attribute__((noreturn)) read_files(void)
 	r = sandbox_enter(PEER_FD);
 	if (r < 0)
 		fail_start(r);
-	serve(reader);
+	reader_serve(reader);
 }
 
 int main(int argc, char **argv)
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 		puts("speprof-symbols " SPEPROF_VERSION);
 		return 0;
 	}
-	if (argc < 2 || !is_link(LINK_FD) || !is_link(PEER_FD)) {
+	if (argc < 2 || !fd_is_link(LINK_FD) || !fd_is_link(PEER_FD)) {
 		fputs("speprof-symbols: not for use by hand: speprofd and speprof start it to open "
 		      "and read files\n",
 		      stderr);

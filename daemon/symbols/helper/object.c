@@ -66,7 +66,7 @@ static bool go_open(struct object *o)
 }
 
 /* Read .gnu_debuglink: the name of a debug file, then, aligned to 4 bytes, its checksum. */
-static const char *debug_link(Elf *elf, u32 *ret_crc)
+static const char *debug_link_read(Elf *elf, u32 *ret_crc)
 {
 	size_t size, len;
 	const u8 *bytes = elf_section_bytes(elf, ".gnu_debuglink", &size);
@@ -88,7 +88,7 @@ static void object_describe(const struct object *o, struct symbol_object *known)
 
 	*known = (struct symbol_object){ .has = o->has, .build_id_size = o->elf.build_id_size };
 	memcpy(known->build_id, o->elf.build_id, sizeof(known->build_id));
-	link = o->file ? debug_link(o->file, &crc) : NULL;
+	link = o->file ? debug_link_read(o->file, &crc) : NULL;
 	if (link && strcmp(link, "..") != 0)
 		memcpy(known->link, link, strlen(link));
 }
@@ -97,7 +97,7 @@ static void object_describe(const struct object *o, struct symbol_object *known)
 static void object_describe_alt(Elf *elf, struct symbol_object *known)
 {
 	const void *id;
-	size_t n = debug_lines_alt(elf, &id);
+	size_t n = debug_lines_alt_id(elf, &id);
 
 	if (n && n <= sizeof(known->alt)) {
 		memcpy(known->alt, id, n);
@@ -164,7 +164,7 @@ static bool debug_matches(const struct object *o, Elf *debug, int fd)
 	if (o->elf.build_id_size)
 		return head.build_id_size == o->elf.build_id_size &&
 		       !memcmp(head.build_id, o->elf.build_id, head.build_id_size);
-	return debug_link(o->file, &crc) && file_crc(fd) == crc;
+	return debug_link_read(o->file, &crc) && file_crc(fd) == crc;
 }
 
 static int alt_attach(struct object *o, int fd)
