@@ -42,8 +42,8 @@ static void sleep_until(uint64_t ns)
 }
 
 /*
- * Be busy for @busy_ns of CPU time in each period, so that programs that share the CPU do not change
- * the figure. CPU time that a thread does not get before the period's end is not made up for.
+ * Be busy for @busy_ns of CPU time in each period, so that other programs on the CPU do not change
+ * the result. CPU time that a thread does not get before the end of a period is not made up for.
  */
 static void *thread_run(void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What both loads share: threads that are busy for a given part of every period. */
+/* The common part of both loads: threads that are busy for a given share of every period. */
 #ifndef SPEPROF_DEMO_LOAD_H
 #define SPEPROF_DEMO_LOAD_H
 

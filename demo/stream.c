@@ -10,7 +10,7 @@
 #define ELEMENTS (1U << 20)
 #define CHUNK	 (1U << 16)
 
-/* The arrays of one thread, and where its next chunk begins. */
+/* The arrays of one thread, and the position of its next chunk. */
 struct lane {
 	double *a;
 	double *b;

@@ -11,7 +11,7 @@
 #include "codec/record.h"
 #include "speprof-version.h"
 
-/* What &speprof_decoder.opaque has. */
+/* The content of &speprof_decoder.opaque. */
 struct decoder_state {
 	struct spe_decoder decoder;
 	struct spe_layouts layouts;

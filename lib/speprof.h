@@ -131,10 +131,10 @@ void speprof_decoder_init(struct speprof_decoder *decoder);
 /**
  * speprof_decoder_window() - begin to decode a window
  * @decoder: the decoder; an earlier window need not be finished
- * @window: the window; copied, but for its bytes
+ * @window: the window; copied, except for its bytes
  *
- * Use one decoder for all windows of a CPU: it learns how the core lays out its records, and gets
- * faster.
+ * Use one decoder for all windows of a CPU: it learns the layouts of the core's records, and
+ * decodes them faster.
  */
 void speprof_decoder_window(struct speprof_decoder *decoder, const struct speprof_window *window);
 
@@ -160,7 +160,7 @@ void speprof_decoder_ledger(const struct speprof_decoder *decoder,
 /**
  * speprof_record_encode() - write a record as bytes
  * @record: the record
- * @buf: where to; must not overlap @record->raw
+ * @buf: destination; must not overlap @record->raw
  * @len: size of @buf in bytes
  *
  * If @record->raw is set, the packets are those at @raw, in their order, with payloads from the
@@ -211,8 +211,8 @@ struct speprof_packet {
  * @len: bytes at @buf
  * @ret_packet: filled in on success
  *
- * Return: its size in bytes; -ENODATA if it is longer than @len; -EBADMSG if its header is none
- * that the architecture defines a size for.
+ * Return: its size in bytes; -ENODATA if it is longer than @len; -EBADMSG if the
+ * architecture defines no size for its header.
  */
 int speprof_packet_decode(const uint8_t *buf, size_t len, struct speprof_packet *ret_packet);
 
@@ -275,7 +275,7 @@ struct speprof_op {
 };
 
 /**
- * speprof_op_decode() - take an Operation Type packet apart
+ * speprof_op_decode() - decode the fields of an Operation Type packet
  * @op_class: CLASS, as in &speprof_record.op_class
  * @op_subclass: SUBCLASS, as in &speprof_record.op_subclass
  */
@@ -318,7 +318,7 @@ struct speprof_origin {
 };
 
 /**
- * speprof_record_origin() - where the data of a load or store came from
+ * speprof_record_origin() - determine where the data of a load or store came from
  * @record: the record
  * @midr: MIDR_EL1 of its CPU; 0: unknown
  *
@@ -328,18 +328,18 @@ struct speprof_origin {
 struct speprof_origin speprof_record_origin(const struct speprof_record *record, uint64_t midr);
 
 /**
- * speprof_level_name() - the name of a level, such as "l1" or "dram"
+ * speprof_level_name() - return the name of a level, such as "l1" or "dram"
  * @level: the level
  *
  * Return: a static string.
  */
 const char *speprof_level_name(enum speprof_level level);
 
-/** speprof_version() - version of the library at run time, such as "0.1.0" */
+/** speprof_version() - return the version of the library at run time, such as "0.1.0" */
 const char *speprof_version(void);
 
 /**
- * speprof_address_va() - the virtual address in the payload of a PC or branch target
+ * speprof_address_va() - extract the virtual address from the payload of a PC or branch target
  * @payload: &speprof_record.address[SPEPROF_ADDRESS_PC] or [SPEPROF_ADDRESS_TARGET]
  *
  * Bits 55:0 are sign-extended, as the CPU uses them.
@@ -352,7 +352,7 @@ static inline uint64_t speprof_address_va(uint64_t payload)
 }
 
 /**
- * speprof_address_el() - the Exception level, 0 to 3, in the payload of a PC or branch target
+ * speprof_address_el() - extract the Exception level, 0 to 3, from the payload of a PC or branch target
  * @payload: as for speprof_address_va()
  */
 static inline unsigned int speprof_address_el(uint64_t payload)

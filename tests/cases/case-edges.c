@@ -130,8 +130,8 @@ static void filters_overlap(struct spe_check *check)
 	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;
 	const struct {
 		u64 on;
-		u64 wanted;
-		u64 unwanted;
+		u64 events;
+		u64 events_not;
 		bool applied; /* recorded where the filters act */
 		bool off; /* recorded where overlapping ones are off */
 	} rows[] = {
@@ -154,8 +154,8 @@ static void filters_overlap(struct spe_check *check)
 			return;
 		fixture_arm(4096);
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, rows[i >> 1].on);
-		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, rows[i >> 1].wanted);
-		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, rows[i >> 1].unwanted);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, rows[i >> 1].events);
+		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, rows[i >> 1].events_not);
 		fixture_sample(&op_other);
 		SPE_CHECK_EQ(check, i << 1 | fixture.spu.stats.written,
 			     i << 1 | (i & 1 ? rows[i >> 1].off : rows[i >> 1].applied));

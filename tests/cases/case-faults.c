@@ -42,7 +42,7 @@ static const struct fault {
 /* The second record faults: S and the syndrome are set, and nothing else. PMBPTR does not move. */
 static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 {
-	u64 place = (u64)ec << 40 | (u64)fsc << 32;
+	u64 row = (u64)ec << 40 | (u64)fsc << 32;
 	u64 start;
 
 	if (!fixture_init(check, NULL))
@@ -53,12 +53,12 @@ static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 	fixture.fault_from = start;
 	fixture.fault = spe_fault(ec, fsc);
 	fixture_sample(&op_load);
-	SPE_CHECK_EQ(check, place | fixture_reg(SPE_REG_PMBSR),
-		     place | S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | fsc);
+	SPE_CHECK_EQ(check, row | fixture_reg(SPE_REG_PMBSR),
+		     row | S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | fsc);
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), start);
-	SPE_CHECK_EQ(check, place | fixture.spu.stats.written, place | 1);
-	SPE_CHECK_EQ(check, place | spe_syndrome_read(fixture_reg(SPE_REG_PMBSR)).class,
-		     place | class);
+	SPE_CHECK_EQ(check, row | fixture.spu.stats.written, row | 1);
+	SPE_CHECK_EQ(check, row | spe_syndrome_read(fixture_reg(SPE_REG_PMBSR)).class,
+		     row | class);
 	/* Nothing is written until S is cleared. Then writing continues. */
 	fixture.fault = 0;
 	SPE_CHECK(check, !fixture_sample(&op_load));

@@ -196,7 +196,7 @@ static void memory_write(struct spe_check *check, struct memory *m, u64 random)
 {
 	struct written *w = &m->windows[m->count];
 	struct spe_window window;
-	u64 room;
+	u64 capacity;
 
 	if (spe_flight_next(&m->flight, &m->ring, &window)) {
 		m->full++;
@@ -209,11 +209,11 @@ static void memory_write(struct spe_check *check, struct memory *m, u64 random)
 	if (window.skip)
 		memory_stamp(check, m, m->flight.head, m->flight.head + CELL);
 	memory_stamp(check, m, window.header, window.limit);
-	room = window.limit - window.start;
+	capacity = window.limit - window.start;
 	*w = (struct written){
 		.skip = m->flight.head,
 		.header = window.header,
-		.bytes = (random % (room / CELL) + 1) * CELL,
+		.bytes = (random % (capacity / CELL) + 1) * CELL,
 	};
 	w->end = window.start + w->bytes;
 	m->bytes += w->bytes;

@@ -182,11 +182,11 @@ static unsigned int types_of(const struct spe_operation *op)
 static bool type_passes(const struct spe_operation *op, u64 pmsfcr)
 {
 	bool has_masks = run.config.features & SPE_PMSIDR_EFT;
-	unsigned int wanted = (unsigned int)(pmsfcr >> 16 & (has_masks ? 0x1f : 0x7));
+	unsigned int selected = (unsigned int)(pmsfcr >> 16 & (has_masks ? 0x1f : 0x7));
 	unsigned int masks = has_masks ? (unsigned int)(pmsfcr >> 48 & 0x1f) : 0;
-	unsigned int types = types_of(op), alternatives = wanted & ~masks;
+	unsigned int types = types_of(op), alternatives = selected & ~masks;
 
-	if ((types & masks) != (wanted & masks))
+	if ((types & masks) != (selected & masks))
 		return false;
 	return !alternatives || types & alternatives;
 }

@@ -417,7 +417,7 @@ static void lag_ends(struct spe_check *check)
  * D17.3.7, D17.8, D17.8.2: SAMPLE_POP, _FEED, _FILTRATE, _COLLISION, _BUFFER_FULL, the CTI's
  * trigger.
  */
-static void told(struct spe_check *check)
+static void signals(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(2, 0);
 	const u64 *events = fixture.events;
@@ -528,7 +528,7 @@ static const struct spe_case cases[] = {
 	{ "access not allowed", not_allowed },
 	{ "lag after a fault", lag },
 	{ "lag ends", lag_ends },
-	{ "PMU and CTI", told },
+	{ "PMU and CTI", signals },
 	{ "PMU in discard mode", told_in_discard_mode },
 	{ "PMU freezes", freezes },
 	{ "granule varies", granule_varies },

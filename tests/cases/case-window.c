@@ -206,8 +206,8 @@ static void window_walk(struct spe_check *check)
 		struct spe_window window;
 
 		if (!spe_window_next(&ring, &window)) {
-			u64 room = window.limit - window.start;
-			u64 bytes = spe_check_random(&seed) % (room / 256 + 1) * 256;
+			u64 capacity = window.limit - window.start;
+			u64 bytes = spe_check_random(&seed) % (capacity / 256 + 1) * 256;
 
 			check_window(check, &ring, &window);
 			written += bytes;

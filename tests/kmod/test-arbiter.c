@@ -49,12 +49,12 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 
 bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map, const struct speprof_ring *ring)
 {
-	bool left = false;
+	bool has_ring = false;
 
 	(void)map;
 	for (unsigned int n = 0; n < SESSIONS; n++)
-		left |= started[n] && rings[n] != ring;
-	return left;
+		has_ring |= started[n] && rings[n] != ring;
+	return has_ring;
 }
 
 /* ---- The SPU --------------------------------------------------------------------- */

@@ -61,13 +61,13 @@ static void settle(struct play *play)
 
 static void play_writes(struct play *play)
 {
-	u64 left = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
+	u64 free_bytes = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
 	u64 bytes;
 
-	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || left < 128 ||
+	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || free_bytes < 128 ||
 	    spu[SPE_REG_PMBPTR] == STRAY)
 		return;
-	bytes = draw(play, (u32)(left / 64)) * 64ULL;
+	bytes = draw(play, (u32)(free_bytes / 64)) * 64ULL;
 	spu_writes(bytes);
 	play->written += bytes;
 }

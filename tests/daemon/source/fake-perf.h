@@ -48,7 +48,7 @@ static struct {
 	bool no_enable; /* PERF_EVENT_IOC_ENABLE fails, except for CPU 0 */
 } kernel;
 
-static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time);
+static void spu_write(struct event *e, u8 first, u64 size, u64 flags, u64 time);
 
 static u64 now_ns(void)
 {
@@ -113,7 +113,7 @@ static int fake_period(int fd, u64 period)
 			continue;
 		if (kernel.no_period)
 			return -EOPNOTSUPP;
-		spu_writes(&kernel.events[i], 9, 64, 0, now_ns());
+		spu_write(&kernel.events[i], 9, 64, 0, now_ns());
 		kernel.events[i].attr.sample_period = period;
 		return 0;
 	}
@@ -144,7 +144,7 @@ static const struct perf_host host = {
 	.ran_ns = fake_ran_ns,
 };
 
-static void put_file(const char *folder, const char *file, const char *text)
+static void write_file(const char *folder, const char *file, const char *text)
 {
 	char path[256];
 	FILE *f;
@@ -156,7 +156,7 @@ static void put_file(const char *folder, const char *file, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void put_folder(const char *folder, const char *name)
+static void make_folder(const char *folder, const char *name)
 {
 	char path[256];
 
@@ -165,7 +165,7 @@ static void put_folder(const char *folder, const char *name)
 }
 
 /* The format of the kernel (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
-static void put_pmu(const char *name, const char *type, const char *cpus)
+static void make_pmu(const char *name, const char *type, const char *cpus)
 {
 	static const char *const formats[][2] = {
 		{ "ts_enable", "config:0\n" },	     { "pa_enable", "config:1\n" },
@@ -175,17 +175,17 @@ static void put_pmu(const char *name, const char *type, const char *cpus)
 	};
 	char folder[160], format[200];
 
-	put_folder(kernel.devices, name);
+	make_folder(kernel.devices, name);
 	snprintf(folder, sizeof(folder), "%s/%s", kernel.devices, name);
-	put_file(folder, "type", type);
-	put_file(folder, "cpumask", cpus);
-	put_folder(folder, "format");
-	put_folder(folder, "caps");
-	put_file(folder, "caps/min_interval", "1024\n");
-	put_file(folder, "caps/arch_inst", "1\n");
+	write_file(folder, "type", type);
+	write_file(folder, "cpumask", cpus);
+	make_folder(folder, "format");
+	make_folder(folder, "caps");
+	write_file(folder, "caps/min_interval", "1024\n");
+	write_file(folder, "caps/arch_inst", "1\n");
 	snprintf(format, sizeof(format), "%s/format", folder);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		put_file(format, formats[i][0], formats[i][1]);
+		write_file(format, formats[i][0], formats[i][1]);
 }
 
 static int setup(void **state)
@@ -196,10 +196,10 @@ static int setup(void **state)
 	assert_non_null(mkdtemp(kernel.folder));
 	snprintf(kernel.devices, sizeof(kernel.devices), "%s/devices", kernel.folder);
 	snprintf(kernel.cpus, sizeof(kernel.cpus), "%s/cpu", kernel.folder);
-	put_folder(kernel.folder, "devices");
-	put_folder(kernel.folder, "cpu");
-	put_folder(kernel.devices, "breakpoint");
-	put_file(kernel.cpus, "online", "0-3\n");
+	make_folder(kernel.folder, "devices");
+	make_folder(kernel.folder, "cpu");
+	make_folder(kernel.devices, "breakpoint");
+	write_file(kernel.cpus, "online", "0-3\n");
 	return 0;
 }
 
@@ -236,7 +236,7 @@ static struct source *started(const char *cpus)
 {
 	struct source *source;
 
-	put_pmu("arm_spe_0", "9\n", cpus);
+	make_pmu("arm_spe_0", "9\n", cpus);
 	source = open_perf(&plain);
 	assert_int_equal(source->ops->start(source), 0);
 	return source;
@@ -244,7 +244,7 @@ static struct source *started(const char *cpus)
 
 /* ---- What the kernel does -------------------------------------------------- */
 
-static void ring_put(struct event *e, const void *record, size_t size)
+static void ring_write(struct event *e, const void *record, size_t size)
 {
 	const u8 *from = record;
 	u64 head = e->control->data_head;
@@ -254,7 +254,7 @@ static void ring_put(struct event *e, const void *record, size_t size)
 	e->control->data_head = head + size;
 }
 
-struct aux_told {
+struct aux_record {
 	struct perf_event_header header;
 	u64 offset;
 	u64 size;
@@ -262,25 +262,25 @@ struct aux_told {
 	u64 time;
 };
 
-static void aux_record_put(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
+static void aux_record_write(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
 {
-	const struct aux_told told = {
-		.header = { .type = PERF_RECORD_AUX, .size = sizeof(told) },
+	const struct aux_record record = {
+		.header = { .type = PERF_RECORD_AUX, .size = sizeof(record) },
 		.offset = offset, .size = size, .flags = flags, .time = time,
 	};
 
-	ring_put(e, &told, sizeof(told));
+	ring_write(e, &record, sizeof(record));
 }
 
 /* Write @size bytes that count up from @first, in a window reported at @time. */
-static void spu_writes(struct event *e, u8 first, u64 size, u64 flags, u64 time)
+static void spu_write(struct event *e, u8 first, u64 size, u64 flags, u64 time)
 {
 	u64 at = e->control->aux_head;
 
 	for (u64 i = 0; i < size; i++)
 		e->area[(at + i) % PERF_AUX_AREA_SIZE] = (u8)(first + i);
 	e->control->aux_head = at + size;
-	aux_record_put(e, at, size, flags, time);
+	aux_record_write(e, at, size, flags, time);
 }
 
 #endif

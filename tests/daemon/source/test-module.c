@@ -447,13 +447,13 @@ static struct worker *start_worker(void)
 }
 
 /* Query the nine properties of each CPU, as GetManagedObjects does. */
-static void query_all(struct property_cache *facts, struct worker *worker)
+static void query_all(struct property_cache *cache, struct worker *worker)
 {
 	const struct cpu_properties *got;
 
 	for (u32 cpu = 1; cpu < CPUS; cpu++) {
 		for (int property = 0; property < 9; property++) {
-			assert_int_equal(property_cache_cpu(facts, worker, cpu, &got), 0);
+			assert_int_equal(property_cache_cpu(cache, worker, cpu, &got), 0);
 			assert_int_equal(got->cpu.cpu, cpu);
 		}
 	}
@@ -462,44 +462,44 @@ static void query_all(struct property_cache *facts, struct worker *worker)
 static void test_managed_objects(void **state)
 {
 	struct worker *worker = start_worker();
-	struct property_cache facts = { 0 };
+	struct property_cache cache = { 0 };
 	const struct cpu_properties *got;
 
 	(void)state;
 	module.stats = 0;
 	module.infos = 0;
-	query_all(&facts, worker);
+	query_all(&cache, worker);
 	print_message("%u CPUs: %u ioctls\n", SPUS, module.stats + module.infos);
 	assert_int_equal(module.infos, 0);
 	assert_int_equal(module.stats, SPUS);
 	/* The cache expires after a change, and by time. */
 	module.stats = 0;
-	property_cache_invalidate(&facts);
-	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
+	property_cache_invalidate(&cache);
+	assert_int_equal(property_cache_cpu(&cache, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 1);
 	held_clock_advance(2 * PROPERTY_CACHE_NS);
-	assert_int_equal(property_cache_cpu(&facts, worker, 5, &got), 0);
+	assert_int_equal(property_cache_cpu(&cache, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 2);
-	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);
+	assert_int_equal(property_cache_cpu(&cache, worker, 0, &got), -ENOENT);
 	/* A missing CPU does not replace the entry of an existing one. */
-	assert_int_equal(property_cache_cpu(&facts, worker, 0, &got), -ENOENT);
+	assert_int_equal(property_cache_cpu(&cache, worker, 0, &got), -ENOENT);
 	worker_free(worker);
 }
 
 static void test_machine(void **state)
 {
 	struct worker *worker = start_worker();
-	struct property_cache facts = { 0 };
+	struct property_cache cache = { 0 };
 
 	(void)state;
-	assert_false(property_cache_machine(&facts, worker)->running);
-	assert_int_equal(property_cache_machine(&facts, worker)->cpus, SPUS);
-	assert_true(property_cache_session(&facts, worker, SESSION_MACHINE));
-	assert_false(property_cache_session(&facts, worker, "other"));
-	assert_false(property_cache_session(&facts, worker, ""));
+	assert_false(property_cache_machine(&cache, worker)->running);
+	assert_int_equal(property_cache_machine(&cache, worker)->cpus, SPUS);
+	assert_true(property_cache_session(&cache, worker, SESSION_MACHINE));
+	assert_false(property_cache_session(&cache, worker, "other"));
+	assert_false(property_cache_session(&cache, worker, ""));
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
-	property_cache_invalidate(&facts);
-	assert_true(property_cache_machine(&facts, worker)->running);
+	property_cache_invalidate(&cache);
+	assert_true(property_cache_machine(&cache, worker)->running);
 	worker_free(worker);
 }
 

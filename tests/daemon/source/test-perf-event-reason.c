@@ -22,10 +22,10 @@ static bool have(uint64_t mask)
 
 	assert_int_equal(syscall(SYS_capget, &head, data), 0);
 	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		uint32_t wanted = (uint32_t)(mask >> (32 * i));
+		uint32_t required = (uint32_t)(mask >> (32 * i));
 
-		all = all && !(wanted & ~data[i].permitted);
-		data[i].effective = data[i].permitted & wanted;
+		all = all && !(required & ~data[i].permitted);
+		data[i].effective = data[i].permitted & required;
 	}
 	assert_int_equal(syscall(SYS_capset, &head, data), 0);
 	return all;

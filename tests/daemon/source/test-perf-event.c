@@ -117,7 +117,7 @@ static void test_torn(void **state)
 		{ "far behind the head", UINT16_MAX, 8 },
 	};
 	struct perf_ring *ring = &((struct fixture *)*state)->ring;
-	struct perf_event_header header, kept = { .type = 77 };
+	struct perf_event_header header, sentinel = { .type = 77 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct perf_event_header torn = { .type = 9, .size = rows[i].size };
@@ -127,9 +127,9 @@ static void test_torn(void **state)
 		put(ring, &torn, sizeof(torn));
 		put(ring, "sixteen bytes..", 16);
 		perf_ring_begin(ring);
-		header = kept;
+		header = sentinel;
 		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == -EBADMSG);
-		assert_row(!memcmp(&header, &kept, sizeof(kept)));
+		assert_row(!memcmp(&header, &sentinel, sizeof(sentinel)));
 		assert_row(ring->tail == ring->head);
 		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == 0);
 		perf_ring_end(ring);

@@ -128,7 +128,7 @@ static void test_refused(void **state)
 {
 	static const struct {
 		int error;
-		const char *says;
+		const char *text;
 	} rows[] = {
 		{ EACCES, "perf_event_open is refused" },
 		{ EMFILE, "limit of open files" },
@@ -138,13 +138,13 @@ static void test_refused(void **state)
 	const char *reason;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("errno %d", rows[i].error);
 		kernel.refuse = rows[i].error;
 		reason = "";
 		assert_row(source_perf_new_on(&host, &plain, &source, &reason) == -rows[i].error);
-		assert_row(strstr(reason, rows[i].says));
+		assert_row(strstr(reason, rows[i].text));
 	}
 }
 
@@ -168,16 +168,16 @@ static void test_sysfs_damaged(void **state)
 	char folder[128];
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
 	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s \"%.12s\"", rows[i].file, rows[i].text);
-		put_file(folder, rows[i].file, rows[i].text);
+		write_file(folder, rows[i].file, rows[i].text);
 		assert_row(perf_pmu_list(kernel.devices, pmus) < 0);
-		put_file(folder, "type", "9\n");
-		put_file(folder, "cpumask", "0-1\n");
-		put_file(folder, "format/jitter", "config:16\n");
+		write_file(folder, "type", "9\n");
+		write_file(folder, "cpumask", "0-1\n");
+		write_file(folder, "format/jitter", "config:16\n");
 	}
 	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
 }
@@ -197,8 +197,8 @@ static void test_attr(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
-	put_pmu("arm_spe_1", "10\n", "3\n");
+	make_pmu("arm_spe_0", "9\n", "0-1\n");
+	make_pmu("arm_spe_1", "10\n", "3\n");
 	physical.physical = true;
 	source = open_perf(&physical);
 	assert_int_equal(kernel.events[0].attr.config, 3 | 1 << 16 | 1ULL << 33 | 1ULL << 34);
@@ -236,7 +236,7 @@ static void test_later(void **state)
 	char folder[128];
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	config.filter_sources_not = ~SPE_BIT(14);
 	config.filter_events_not = 0x82;
 	source = open_perf(&config);
@@ -248,14 +248,14 @@ static void test_later(void **state)
 	source->ops->free(source);
 
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
-	put_file(folder, "format/inv_event_filter", "config3:0-63\n");
+	write_file(folder, "format/inv_event_filter", "config3:0-63\n");
 	source = open_perf(&config);
 	assert_true(source->filters_not && !source->filters_sources);
 	assert_int_equal(kernel.events[1].attr.size, 136);
 	assert_int_equal(kernel.events[1].config3, 0x82);
 	source->ops->free(source);
 
-	put_file(folder, "format/inv_data_src_filter", "config4:0-63\n");
+	write_file(folder, "format/inv_data_src_filter", "config4:0-63\n");
 	source = open_perf(&config);
 	assert_true(source->filters_not && source->filters_sources && !source->filters);
 	assert_int_equal(kernel.events[1].attr.size, 144);
@@ -273,7 +273,7 @@ static void test_later(void **state)
 	source->ops->free(source);
 
 	config.filter_sources_not = ~SPE_BIT(14);
-	put_pmu("arm_spe_1", "10\n", "3\n");
+	make_pmu("arm_spe_1", "10\n", "3\n");
 	source = open_perf(&config);
 	assert_false(source->filters_sources);
 	assert_int_equal(kernel.events[0].config4, ~SPE_BIT(14));
@@ -292,7 +292,7 @@ static void test_unsupported(void **state)
 	char path[160];
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
+	make_pmu("arm_spe_0", "9\n", "0\n");
 	config.filter_types = SPE_PMSFCR_LD;
 	config.filter_latency = 4095;
 	source = open_perf(&config);
@@ -327,7 +327,7 @@ static void test_windows(void **state)
 	u64 from;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
+	make_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
 	/* A source that was requested by name reports the limitation, too. */
 	assert_non_null(strstr(source->reason, "hardware cannot filter by container"));
@@ -337,8 +337,8 @@ static void test_windows(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
 
-	spu_writes(e, 1, 640, 0, from + 1000000000);
-	spu_writes(e, 7, 64, PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL, from + 1500000000);
+	spu_write(e, 1, 640, 0, from + 1000000000);
+	spu_write(e, 7, 64, PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL, from + 1500000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 2);
 	assert_true(seen.counts_up);
@@ -371,7 +371,7 @@ static void test_around(void **state)
 	/* 5,000 records of 40 bytes fill the ring three times. */
 	for (u32 i = 0; i < 5000; i++) {
 		time += 1000;
-		spu_writes(e, (u8)i, size, 0, time);
+		spu_write(e, (u8)i, size, 0, time);
 		assert_int_equal(drain(source), 0);
 		assert_int_equal(seen.count, 1);
 		/* PMSIRR.INTERVAL has no lower bits, and jitter adds its mean (D17.3.4.2). */
@@ -394,19 +394,19 @@ static void test_truncated(void **state)
 
 	(void)state;
 	source = started("0\n");
-	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
+	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].flags, WINDOW_TRUNCATED);
 	assert_int_equal(e->enables, 2);
 	later = now_ns() + 100000000;
-	spu_writes(e, 0, 128, 0, later);
+	spu_write(e, 0, 128, 0, later);
 	assert_int_equal(drain(source), 0);
 	assert_true(seen.last[0].blind_ns >= 50000000);
 	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
 	assert_int_equal(e->enables, 2);
 
 	/* A record without data does the same. */
-	aux_record_put(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
+	aux_record_write(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(e->enables, 3);
@@ -427,13 +427,13 @@ static void test_lost(void **state)
 	source = started("0\n");
 	/* The driver skips to an aligned address: nothing is lost. */
 	e->control->aux_head = 4096;
-	spu_writes(e, 0, 64, 0, time + 1);
+	spu_write(e, 0, 64, 0, time + 1);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
 	/* The ring had no space for the record of a window: that window is lost. */
 	e->control->aux_head += 960;
-	ring_put(e, &lost, sizeof(lost));
-	spu_writes(e, 0, 64, 0, time + 2);
+	ring_write(e, &lost, sizeof(lost));
+	spu_write(e, 0, 64, 0, time + 2);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 960);
 	source->ops->free(source);
@@ -449,7 +449,7 @@ static void test_reported_early(void **state)
 	source = started("0\n");
 	for (u8 i = 0; i < 128; i++)
 		e->area[i] = i;
-	aux_record_put(e, 0, 128, 0, now_ns());
+	aux_record_write(e, 0, 128, 0, now_ns());
 	played.moves = e->control;
 	assert_int_equal(drain(source), 0);
 	assert_null(played.moves);
@@ -468,14 +468,14 @@ static void test_nonsense(void **state)
 
 	(void)state;
 	source = started("0\n");
-	spu_writes(e, 0, 128, 0, now_ns());
-	aux_record_put(e, 128, 0ULL - 0x800008200080, 0, now_ns());
+	spu_write(e, 0, 128, 0, now_ns());
+	aux_record_write(e, 128, 0ULL - 0x800008200080, 0, now_ns());
 	e->control->aux_head = 0ULL - 0x800008200000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(e->opened, 2);
 	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
-	spu_writes(e, 5, 64, 0, now_ns());
+	spu_write(e, 5, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
 	assert_int_equal(seen.last[0].blind_ns, 0);
@@ -489,21 +489,21 @@ static void test_damaged(void **state)
 		u64 offset, size;
 		u16 record;
 	} rows[] = {
-		{ "beyond the head", 64, 128, sizeof(struct aux_told) },
-		{ "more than the area", 0, PERF_AUX_AREA_SIZE + 1, sizeof(struct aux_told) },
-		{ "offset wraps", UINT64_MAX - 63, 64, sizeof(struct aux_told) },
-		{ "size wraps", 64, UINT64_MAX, sizeof(struct aux_told) },
+		{ "beyond the head", 64, 128, sizeof(struct aux_record) },
+		{ "more than the area", 0, PERF_AUX_AREA_SIZE + 1, sizeof(struct aux_record) },
+		{ "offset wraps", UINT64_MAX - 63, 64, sizeof(struct aux_record) },
+		{ "size wraps", 64, UINT64_MAX, sizeof(struct aux_record) },
 		{ "short record", 0, 64, 16 },
 		{ "empty record", 0, 64, 0 },
 		{ "endless record", 0, 64, UINT16_MAX },
 	};
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
+	make_pmu("arm_spe_0", "9\n", "0\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct event *e = &kernel.events[0];
 		struct source *source = open_perf(&plain);
-		struct aux_told told = {
+		struct aux_record record = {
 			.header = { .type = PERF_RECORD_AUX, .size = rows[i].record },
 			.offset = rows[i].offset,
 			.size = rows[i].size,
@@ -512,13 +512,13 @@ static void test_damaged(void **state)
 		test_row("%s", rows[i].name);
 		assert_row(source->ops->start(source) == 0);
 		e->control->aux_head = 128;
-		ring_put(e, &told, sizeof(told));
+		ring_write(e, &record, sizeof(record));
 		assert_row(drain(source) == 0 && seen.count == 0);
 		assert_row(source->health.faults == 1 && strstr(source->health.last, "CPU 0"));
 		assert_row(seen.empty.lost_bytes == 128);
 		assert_row(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
 		/* The source opens a new event. */
-		spu_writes(e, 5, 64, 0, now_ns());
+		spu_write(e, 5, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
 		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 0);
 		assert_row(seen.last[0].blind_ns == 0);
@@ -534,8 +534,8 @@ static void test_busy(void **state)
 	u64 blind = 0, from;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
-	put_file(kernel.cpus, "online", "0-1\n");
+	make_pmu("arm_spe_0", "9\n", "0-1\n");
+	write_file(kernel.cpus, "online", "0-1\n");
 	kernel.refuse = EBUSY;
 	source = open_perf(&plain);
 	assert_int_equal(source->cpus, 0);
@@ -574,7 +574,7 @@ static void test_away(void **state)
 
 	(void)state;
 	source = started("0\n");
-	put_file(kernel.cpus, "online", "0\n");
+	write_file(kernel.cpus, "online", "0\n");
 	kernel.refuse = ENOMEM;
 	from = now_ns();
 	assert_int_equal(source->ops->configure(source, &plain, &reason), 0);
@@ -611,8 +611,8 @@ static void test_hotplug(void **state)
 
 	(void)state;
 	source = started("0-1\n");
-	put_file(kernel.cpus, "online", "0\n");
-	spu_writes(e, 9, 64, 0, now_ns());
+	write_file(kernel.cpus, "online", "0\n");
+	spu_write(e, 9, 64, 0, now_ns());
 	/* Data from before the CPU went offline is delivered, by any of the drains. */
 	for (int i = 0; i < 150; i++) {
 		played.now_ns += 10000000;
@@ -623,7 +623,7 @@ static void test_hotplug(void **state)
 	assert_int_equal(source->health.cpus_stopped, 0);
 	/* Another session was first. */
 	kernel.refuse = EBUSY;
-	put_file(kernel.cpus, "online", "0-1\n");
+	write_file(kernel.cpus, "online", "0-1\n");
 	for (int i = 0; i < 1000 && !source->health.cpus_stopped; i++) {
 		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
@@ -633,7 +633,7 @@ static void test_hotplug(void **state)
 	until_opened(source, 1, 2);
 	assert_int_equal(source->health.cpus_stopped, 0);
 	assert_int_equal(e->enables, 1);
-	spu_writes(e, 3, 64, 0, now_ns());
+	spu_write(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.first[0], 3);
 	source->ops->free(source);
@@ -673,7 +673,7 @@ static void test_start_refused(void **state)
 	struct source *source;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0-1\n");
+	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	source = open_perf(&plain);
 	kernel.no_enable = true;
 	assert_int_equal(source->ops->start(source), -EIO);
@@ -692,7 +692,7 @@ static void test_quiet(void **state)
 	struct pollfd ready;
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
+	make_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
 	ready = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
 	assert_int_equal(poll(&ready, 1, 0), 0);
@@ -716,14 +716,14 @@ static void test_stopped(void **state)
 
 	(void)state;
 	source = started("0\n");
-	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
+	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(e->enables, 1);
 	assert_int_equal(source->health.unread, 1);
 	assert_int_equal(source->health.faults, 0);
-	spu_writes(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
+	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(source->health.unread, 1);
 	assert_int_equal(source->health.faults, 1);
@@ -753,7 +753,7 @@ static void test_dead(void **state)
 	 * checks.
 	 */
 	assert_true(seen.empty.blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
-	spu_writes(e, 3, 64, 0, now_ns() + 5000000000);
+	spu_write(e, 3, 64, 0, now_ns() + 5000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	/* The new window is armed all of its time: the blind time was before it. */
@@ -767,7 +767,7 @@ static void test_dead(void **state)
 static void test_interval(void **state)
 {
 	static const struct {
-		u64 asked;
+		u64 interval_ns;
 		bool jitter, ernd;
 		u32 mean;
 	} rows[] = {
@@ -778,19 +778,19 @@ static void test_interval(void **state)
 	char folder[128];
 
 	(void)state;
-	put_pmu("arm_spe_0", "9\n", "0\n");
+	make_pmu("arm_spe_0", "9\n", "0\n");
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct source_config config = plain;
 		struct source *source;
 
-		test_row("%llu", (unsigned long long)rows[i].asked);
-		config.interval_ns = rows[i].asked;
+		test_row("%llu", (unsigned long long)rows[i].interval_ns);
+		config.interval_ns = rows[i].interval_ns;
 		config.jitter = rows[i].jitter;
-		put_file(folder, "caps/ernd", rows[i].ernd ? "1\n" : "0\n");
+		write_file(folder, "caps/ernd", rows[i].ernd ? "1\n" : "0\n");
 		source = open_perf(&config);
 		assert_row(source->ops->start(source) == 0);
-		spu_writes(&kernel.events[0], 0, 64, 0, now_ns());
+		spu_write(&kernel.events[0], 0, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
 		assert_row(seen.last[0].interval == rows[i].mean);
 		source->ops->free(source);
@@ -807,7 +807,7 @@ static void test_configure(void **state)
 
 	(void)state;
 	source = started("0\n");
-	spu_writes(e, 1, 64, 0, now_ns());
+	spu_write(e, 1, 64, 0, now_ns());
 	slower.interval_ns = 4000000;
 	slower.filter_types = SPE_PMSFCR_LD;
 	assert_int_equal(source->ops->configure(source, &slower, &reason), 0);
@@ -821,7 +821,7 @@ static void test_configure(void **state)
 	assert_int_equal(e->enables, 1);
 	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDLING));
 	assert_true(seen.empty.blind_ns < 1000000000);
-	spu_writes(e, 2, 64, 0, now_ns() + 1000000000);
+	spu_write(e, 2, 64, 0, now_ns() + 1000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].interval, 4000000 + 128);
 	assert_int_equal(seen.last[0].blind_ns, 0);
@@ -859,14 +859,14 @@ static void test_tune(void **state)
 
 	(void)state;
 	kernel.no_period = false;
-	put_pmu("arm_spe_0", "9\n", "0\n");
+	make_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
 	assert_int_equal(source->ops->start(source), 0);
-	spu_writes(e, 1, 64, 0, now_ns());
+	spu_write(e, 1, 64, 0, now_ns());
 	assert_int_equal(source->ops->tune(source, &nowhere), -ENOENT);
 	assert_int_equal(source->ops->tune(source, &slower), 0);
 	assert_int_equal(e->attr.sample_period, 4 * 999936);
-	spu_writes(e, 2, 64, 0, now_ns());
+	spu_write(e, 2, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.last[0].interval, 999936 + 128);
@@ -878,7 +878,7 @@ static void test_tune(void **state)
 	/* If the kernel cannot change the period the source opens another event. */
 	kernel.no_period = true;
 	assert_int_equal(source->ops->tune(source, &slowest), 0);
-	spu_writes(e, 3, 64, 0, now_ns());
+	spu_write(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[seen.count - 1].interval, 4 * 999936 + 128);
 	assert_int_equal(e->opened, 2);

@@ -153,13 +153,13 @@ struct verdict {
 	u32 cpus;
 	pid_t pids[2];
 	u64 drained; /* switches on CPU 0 when the last drain began */
-	u64 most; /* switches on CPU 0 from the start of a drain to the end of the next one */
+	u64 max_switches; /* switches on CPU 0 from the start of a drain to the end of the next one */
 	u64 same;
 	u64 unknown;
 	u64 different;
 	u64 switching; /* of the unknown: a switch is within the range of times */
 	u64 overwritten; /* older than the ring's entries */
-	u64 untold; /* newer than the ring's entries, or after a loss */
+	u64 unreported; /* newer than the ring's entries, or after a loss */
 	u64 raced; /* the writer lapped the search: a second search succeeds */
 };
 
@@ -175,7 +175,7 @@ static u64 *cause_of(struct verdict *v, const struct switch_ring *ring, u64 from
 	if (count > usable && ring->entries[(count - usable) & ring->mask].time_ns > from)
 		return &v->overwritten;
 	if (ring->until_ns && to > ring->until_ns)
-		return &v->untold;
+		return &v->unreported;
 	while (n && count - n < usable) {
 		const struct switch_entry *e = &ring->entries[--n & ring->mask];
 
@@ -183,7 +183,7 @@ static u64 *cause_of(struct verdict *v, const struct switch_ring *ring, u64 from
 			continue;
 		if (e->time_ns > from)
 			return &v->switching;
-		return e->tid == (u32)-1 ? &v->untold : &v->raced;
+		return e->tid == (u32)-1 ? &v->unreported : &v->raced;
 	}
 	return &v->overwritten;
 }
@@ -282,7 +282,7 @@ static void drain(struct source *source, struct verdict *v)
 
 	source->ops->drain(source, &sink);
 	passed = *v->rings[0].count - v->drained;
-	v->most = passed > v->most ? passed : v->most;
+	v->max_switches = passed > v->max_switches ? passed : v->max_switches;
 	v->drained = begin;
 }
 
@@ -311,7 +311,7 @@ static void test_agreement(void **state)
 	struct source *source = NULL;
 	struct verdict v = { 0 };
 	const char *reason = "";
-	u64 before, switched, room;
+	u64 before, switched, ring_entries;
 
 	if (task_events_new(kind, NULL, &events, &status) < 0 || status.kind != kind ||
 	    task_events_follow_switches(events, why) < 0 ||
@@ -322,7 +322,7 @@ static void test_agreement(void **state)
 	v.events = events;
 	v.rings = task_events_switches(events, &v.cpus);
 	v.drained = before = *v.rings[0].count;
-	room = v.rings[0].mask;
+	ring_entries = v.rings[0].mask;
 	ping_pong(v.pids);
 	assert_int_equal(source->ops->start(source), 0);
 	for (int i = 0; i < how->rounds || v.same <= 100; i++) {
@@ -341,19 +341,19 @@ static void test_agreement(void **state)
 	print_message("%lu switches on CPU 0; of %lu samples %lu unknown, %lu different\n",
 		      (unsigned long)switched, (unsigned long)(v.same + v.unknown + v.different),
 		      (unsigned long)v.unknown, (unsigned long)v.different);
-	print_message("unknown: %lu in a switch, %lu overwritten, %lu not told, %lu raced; "
-		      "%lu switches between two looks\n",
+	print_message("unknown: %lu in a switch, %lu overwritten, %lu not reported, %lu raced; "
+		      "%lu switches between two drains\n",
 		      (unsigned long)v.switching, (unsigned long)v.overwritten,
-		      (unsigned long)v.untold, (unsigned long)v.raced, (unsigned long)v.most);
+		      (unsigned long)v.unreported, (unsigned long)v.raced, (unsigned long)v.max_switches);
 	/*
 	 * A tick is an interrupt. Interrupts are disabled from the report of a switch to its end,
 	 * so the reported task is never another one.
 	 */
 	assert_int_equal(v.different, 0);
 	/* Each unknown sample has a reason. */
-	assert_int_equal(v.switching + v.overwritten + v.untold + v.raced, v.unknown);
+	assert_int_equal(v.switching + v.overwritten + v.unreported + v.raced, v.unknown);
 	/* Nothing that fits in the ring is overwritten. */
-	if (v.most < room / 2)
+	if (v.max_switches < ring_entries / 2)
 		assert_int_equal(v.overwritten, 0);
 }
 

@@ -73,7 +73,7 @@ static const struct attribute_process *process_of(struct attributor *a, s32 tid)
 static void test_exited(void **state)
 {
 	struct attributor *a = live(0);
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 self = attributor_find_process(a, getpid()), index;
 
 	(void)state;
@@ -89,12 +89,12 @@ static void test_exited(void **state)
 	assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J");
 	assert_int_equal(attributor_get_process(a, index)->container,
 			 attributor_get_process(a, self)->container);
-	assert_true(attributor_locate(a, index, 0x400010, false, &place));
-	assert_string_equal(place.binary, "/bin/gone");
-	assert_int_equal(place.inode, 7);
-	assert_int_equal(place.device, 8);
+	assert_true(attributor_locate(a, index, 0x400010, false, &location));
+	assert_string_equal(location.binary, "/bin/gone");
+	assert_int_equal(location.inode, 7);
+	assert_int_equal(location.device, 8);
 	/* The maps of the former image are not used. */
-	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_exited, false, &place));
+	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_exited, false, &location));
 	attributor_free(a);
 }
 
@@ -102,7 +102,7 @@ static void test_exited(void **state)
 static void test_fork(void **state)
 {
 	struct attributor *a = live(0);
-	struct attribute_location place;
+	struct attribute_location location;
 	u32 index;
 
 	(void)state;
@@ -110,7 +110,7 @@ static void test_fork(void **state)
 	index = attributor_find_process(a, GHOST);
 	assert_int_not_equal(index, attributor_find_process(a, getpid()));
 	assert_string_equal(attributor_get_process(a, index)->comm, process_of(a, getpid())->comm);
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_fork, false, &place));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_fork, false, &location));
 	attributor_free(a);
 }
 
@@ -240,7 +240,7 @@ static void test_bounds(void **state)
 }
 
 /* The source of task events, and whether records lack the context. */
-struct told {
+struct origin {
 	enum task_events_kind kind;
 	bool no_context;
 };
@@ -370,11 +370,11 @@ static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 
 static void test_reader(void **state)
 {
-	const struct told *told = *state;
+	const struct origin *origin = *state;
 	struct seen seen;
 
 	do
-		read_child(told->kind, &seen);
+		read_child(origin->kind, &seen);
 	while (seen.lost);
 	assert_int_equal(strncmp(seen.order, "fem", 3), 0);
 	assert_int_equal(seen.order[strlen(seen.order) - 1], 'x');
@@ -620,9 +620,9 @@ static int storm_lives(struct worker_state *state, void *arg)
  * The processes have exited when their samples are read: only events give their names and their
  * container.
  */
-static void check_storm(const struct told *told, struct storm_process *p)
+static void check_storm(const struct origin *origin, struct storm_process *p)
 {
-	struct worker *worker = start_worker(open_events(told->kind), told->no_context);
+	struct worker *worker = start_worker(open_events(origin->kind), origin->no_context);
 	const char *container = *p->cgroup ? strrchr(p->cgroup, '/') + 1 : "";
 	struct storm storm = { 0 };
 
@@ -641,7 +641,7 @@ static void test_storm(void **state)
 {
 	struct storm_process p = { 0 };
 
-	task_events_free(open_events(((const struct told *)*state)->kind));
+	task_events_free(open_events(((const struct origin *)*state)->kind));
 	assert_true(storm_start(&p));
 	check_storm(*state, &p);
 	storm_end(&p);
@@ -654,7 +654,7 @@ static void test_storm_cgroup(void **state)
 	char mount[256];
 	bool moved;
 
-	task_events_free(open_events(((const struct told *)*state)->kind));
+	task_events_free(open_events(((const struct origin *)*state)->kind));
 	cgroup_mount(mount, sizeof(mount));
 	snprintf(p.cgroup, sizeof(p.cgroup), "%s/speprof-storm-%d", mount, getpid());
 	if (!*mount || mkdir(p.cgroup, 0755) < 0)
@@ -676,9 +676,9 @@ static void test_storm_cgroup(void **state)
 #test ", " #kind, test, NULL, NULL, &kind \
 	}
 
-static struct told perf = { TASK_EVENTS_PERF, false };
-static struct told bpf = { TASK_EVENTS_BPF, false };
-static struct told switches = { TASK_EVENTS_BPF, true };
+static struct origin perf = { TASK_EVENTS_PERF, false };
+static struct origin bpf = { TASK_EVENTS_BPF, false };
+static struct origin switches = { TASK_EVENTS_BPF, true };
 
 int main(void)
 {

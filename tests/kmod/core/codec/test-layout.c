@@ -59,7 +59,7 @@ static struct spe_sample random_sample(void)
 }
 
 /* Write records of @kinds random layouts, some followed by zeros. Return: the number of bytes. */
-static size_t random_window(u8 *buf, size_t room, unsigned int kinds, u32 align)
+static size_t random_window(u8 *buf, size_t capacity, unsigned int kinds, u32 align)
 {
 	struct spe_sample kind[8];
 	size_t pos = 0;
@@ -67,21 +67,21 @@ static size_t random_window(u8 *buf, size_t room, unsigned int kinds, u32 align)
 
 	for (unsigned int i = 0; i < kinds; i++)
 		kind[i] = random_sample();
-	memset(buf, 0, room);
+	memset(buf, 0, capacity);
 	for (;;) {
 		struct spe_sample *s = &kind[random_next() % kinds];
 
 		s->address[0] = random_next();
 		s->timestamp = random_next();
 		s->op_subclass = (u8)random_next();
-		r = spe_record_encode(s, buf + pos, room - pos);
+		r = spe_record_encode(s, buf + pos, capacity - pos);
 		if (r < 0)
 			return pos;
 		pos += (size_t)r;
 		if (align && pos % align)
 			pos += align - pos % align;
-		if (pos > room)
-			return room;
+		if (pos > capacity)
+			return capacity;
 	}
 }
 

@@ -49,8 +49,8 @@ static void check_record(const u8 *raw, size_t len)
 	assert_row(spe_record_decode(raw, len, SPE_MAX_RECORD, &s) == (int)len);
 	assert_row(spe_record_rewrite(&s, got, sizeof(got)) == (int)n);
 	assert_row(!memcmp(want, got, n));
-	for (size_t room = 0; room < n; room++)
-		assert_row(spe_record_rewrite(&s, got, room) == -ENOSPC);
+	for (size_t size = 0; size < n; size++)
+		assert_row(spe_record_rewrite(&s, got, size) == -ENOSPC);
 }
 
 /*

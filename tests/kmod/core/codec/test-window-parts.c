@@ -260,8 +260,8 @@ static void test_byte_by_byte(void **state)
 /* Random cuts: few bytes wait, however long damage or zeros are. */
 static void test_random_cuts(void **state)
 {
-	const size_t room = 120000;
-	u8 *buf = malloc(room);
+	const size_t capacity = 120000;
+	u8 *buf = malloc(capacity);
 	u64 suspect = 0, records = 0;
 	size_t held = 0;
 
@@ -269,7 +269,7 @@ static void test_random_cuts(void **state)
 	assert_non_null(buf);
 	for (size_t i = 0; i < 6 * ARRAY_SIZE(kinds); i++) {
 		const struct kind *kind = &kinds[i / 6];
-		size_t len = room - random_next() % 3000;
+		size_t len = capacity - random_next() % 3000;
 
 		make_window(kind, buf, len);
 		for (enum way way = 0; way < WAYS; way++) {

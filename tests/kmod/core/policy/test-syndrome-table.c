@@ -34,14 +34,14 @@ struct text {
 
 __attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
 {
-	size_t room = sizeof(text->bytes) - text->size;
+	size_t space = sizeof(text->bytes) - text->size;
 	va_list args;
 	int got;
 
 	va_start(args, format);
-	got = vsnprintf(text->bytes + text->size, room, format, args);
+	got = vsnprintf(text->bytes + text->size, space, format, args);
 	va_end(args);
-	if (got < 0 || (size_t)got >= room)
+	if (got < 0 || (size_t)got >= space)
 		abort();
 	text->size += (size_t)got;
 }
