@@ -203,7 +203,7 @@ static int list_online(struct worker_state *state, void *arg)
 	struct cpu_list *online = arg;
 	struct source_cpu cpu;
 
-	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++)
+	for (u32 next = 0; source_next_cpu(source, next, &cpu); next = cpu.cpu + 1)
 		cpu_list_set(online, cpu.cpu, strcmp(cpu.state, "offline") != 0);
 	return 0;
 }

@@ -60,10 +60,10 @@ static int query_source(struct worker_state *state, struct source *source, u32 c
 	u32 part = source->partitions ? cpu % source->partitions : 0;
 	int r;
 
-	if (!source->ops->cpu_by_id)
+	if (!source->ops->cpu)
 		return -ENOENT;
 	shards_lock_part(state->shards, part);
-	r = source->ops->cpu_by_id(source, cpu, ret);
+	r = source->ops->cpu(source, cpu, ret);
 	shards_unlock_part(state->shards, part);
 	return r;
 }

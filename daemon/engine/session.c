@@ -375,7 +375,7 @@ void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
 	struct source *source = session->shared_source->source;
 	struct source_cpu cpu;
 
-	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++) {
+	for (u32 next = 0; source_next_cpu(source, next, &cpu); next = cpu.cpu + 1) {
 		const struct source_window window = {
 			.data = nothing,
 			.cpu = cpu.cpu,

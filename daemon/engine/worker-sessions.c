@@ -89,7 +89,7 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 	struct source_cpu cpu;
 
 	*ret_cores = (struct filter_cores){ 0 };
-	for (u32 i = 0; source->ops->cpu && source->ops->cpu(source, i, &cpu) >= 0; i++)
+	for (u32 next = 0; source_next_cpu(source, next, &cpu); next = cpu.cpu + 1)
 		filter_cores_add(ret_cores, cpu.midr);
 }
 

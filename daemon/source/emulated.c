@@ -418,7 +418,7 @@ static int emulated_tune(struct source *source, const struct source_tune *tune)
 	return 0;
 }
 
-static int emulated_cpu_by_id(struct source *source, u32 id, struct source_cpu *ret_cpu)
+static int emulated_cpu(struct source *source, u32 id, struct source_cpu *ret_cpu)
 {
 	struct emulated *e = emulated_of(source);
 	const struct emulated_cpu *cpu;
@@ -439,16 +439,6 @@ static int emulated_cpu_by_id(struct source *source, u32 id, struct source_cpu *
 							"sampling",
 	};
 	return 0;
-}
-
-static int emulated_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
-{
-	const struct emulated *e = emulated_of(source);
-	u32 i = 0;
-
-	while (i < e->count && !(e->cpus[i].driver.buffer && !index--))
-		i++;
-	return emulated_cpu_by_id(source, i, ret_cpu);
 }
 
 static void emulated_free(struct source *source)
@@ -477,7 +467,6 @@ static const struct source_ops emulated_ops = {
 	.stop = emulated_stop,
 	.free = emulated_free,
 	.cpu = emulated_cpu,
-	.cpu_by_id = emulated_cpu_by_id,
 	.configure = emulated_configure,
 	.tune = emulated_tune,
 };
@@ -558,6 +547,7 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
 	}
 	e->source.ops = &emulated_ops;
 	e->source.backend = BACKEND_EMULATED;
+	e->source.cpu_end = count;
 	e->epoll_fd = -1;
 	e->timer_fd = -1;
 	e->count = count;

@@ -309,7 +309,7 @@ static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ri
 	return 0;
 }
 
-static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	static const char *const states[] = {
 		[SPEPROF_RING_IDLE] = "stopped",	[SPEPROF_RING_OFFLINE] = "offline",
@@ -321,23 +321,23 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 	struct module_source *m = module_of(source);
 	const struct speprof_cpu_info *info;
 	struct speprof_ring_stats stats;
-	int r;
+	int ring = find_ring(m, cpu), r;
 
-	if (index >= m->ring_count)
-		return -ENOENT;
-	r = ring_stats(m, index, &stats);
+	if (ring < 0)
+		return ring;
+	r = ring_stats(m, (u32)ring, &stats);
 	if (r < 0)
 		return r;
-	info = &m->infos[index];
+	info = &m->infos[ring];
 	*ret_cpu = (struct source_cpu){
-		.cpu = m->rings[index].cpu,
+		.cpu = cpu,
 		.midr = info->midr,
 		.pmsver = (u8)info->pmsver,
 		.filters = source_filters_of(info->pmsidr),
 		.interval_min = info->interval_min,
-		.interval_ns = ring_interval(m, index),
-		.throttle_interrupts = m->tunes[index].interrupts,
-		.throttle_bytes = m->tunes[index].bytes,
+		.interval_ns = ring_interval(m, (u32)ring),
+		.throttle_interrupts = m->tunes[ring].interrupts,
+		.throttle_bytes = m->tunes[ring].bytes,
 		.state = stats.state < ARRAY_SIZE(states) ? states[stats.state] : "unknown",
 		.has_time_ledger = true,
 		.armed_ns = stats.state_ns[SPEPROF_RING_ARMED],
@@ -350,13 +350,6 @@ static int module_cpu(struct source *source, u32 index, struct source_cpu *ret_c
 		},
 	};
 	return 0;
-}
-
-static int module_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
-{
-	int ring = find_ring(module_of(source), cpu);
-
-	return ring < 0 ? ring : module_cpu(source, (u32)ring, ret_cpu);
 }
 
 static void module_free(struct source *source)
@@ -510,7 +503,6 @@ static const struct source_ops module_ops = {
 	.stop = module_stop,
 	.free = module_free,
 	.cpu = module_cpu,
-	.cpu_by_id = module_cpu_by_id,
 	.configure = module_configure,
 	.tune = module_tune,
 	.costs = module_costs,
@@ -645,6 +637,7 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 		return r;
 	}
 	m->source.cpus = m->ring_count;
+	m->source.cpu_end = info->cpus;
 	m->source.no_context = config->no_context;
 	return module_configure(&m->source, config, ret_reason);
 }

@@ -5,21 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A CPU: the @index'th of partition @partition. */
-struct partition_cpu {
-	u32 cpu;
-	u32 partition;
-	u32 index;
-};
-
 /**
  * struct partitioned - several sources as one
  * @ops: the operations that all partitions have, with their name
  * @partition: the sources
  * @health: their health at the last source_partition_update()
  * @config: the configuration in force; restored if a partition refuses another
- * @cpus: the CPUs of all partitions in order of their numbers, listed when the first was queried
- * @cpu_count: entries of @cpus
  */
 struct partitioned {
 	struct source source;
@@ -27,8 +18,6 @@ struct partitioned {
 	struct source *partition[SOURCE_PARTITIONS_MAX];
 	struct source_health health[SOURCE_PARTITIONS_MAX];
 	struct source_config config;
-	struct partition_cpu *cpus;
-	u32 cpu_count;
 };
 
 static struct partitioned *partitioned_of(const struct source *source)
@@ -76,61 +65,15 @@ static void partitioned_free(struct source *source)
 
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->free(source->partition[i]);
-	free(p->cpus);
 	free(p);
 }
 
-static int compare_cpus(const void *a, const void *b)
-{
-	const struct partition_cpu *x = a, *y = b;
-
-	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
-
-static void list_cpus(struct partitioned *p)
-{
-	struct partition_cpu *cpus;
-	struct source_cpu cpu;
-
-	p->cpu_count = 0;
-	for (u32 i = 0; i < p->source.partitions; i++) {
-		struct source *partition = p->partition[i];
-
-		for (u32 k = 0; partition->ops->cpu(partition, k, &cpu) >= 0; k++) {
-			cpus = reallocarray(p->cpus, p->cpu_count + 1, sizeof(*cpus));
-			if (!cpus)
-				return;
-			p->cpus = cpus;
-			cpus[p->cpu_count++] = (struct partition_cpu){
-				.cpu = cpu.cpu,
-				.partition = i,
-				.index = k,
-			};
-		}
-	}
-	if (p->cpu_count)
-		qsort(p->cpus, p->cpu_count, sizeof(*p->cpus), compare_cpus);
-}
-
-static int partitioned_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
-{
-	struct partitioned *p = partitioned_of(source);
-	struct source *partition;
-
-	if (!index)
-		list_cpus(p);
-	if (index >= p->cpu_count)
-		return -ENOENT;
-	partition = p->partition[p->cpus[index].partition];
-	return partition->ops->cpu(partition, p->cpus[index].index, ret_cpu);
-}
-
 /* See source_owns_cpu(). */
-static int partitioned_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int partitioned_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	struct source *partition = source->partition[cpu % source->partitions];
 
-	return partition->ops->cpu_by_id(partition, cpu, ret_cpu);
+	return partition->ops->cpu(partition, cpu, ret_cpu);
 }
 
 static int configure_partition(struct partitioned *p, u32 index, const struct source_config *config,
@@ -321,7 +264,6 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 		.stop = partitioned_stop,
 		.free = partitioned_free,
 		.cpu = partitions[0]->ops->cpu ? partitioned_cpu : NULL,
-		.cpu_by_id = partitions[0]->ops->cpu_by_id ? partitioned_cpu_by_id : NULL,
 		.configure = partitioned_configure,
 		.tune = partitions[0]->ops->tune ? partitioned_tune : NULL,
 		.costs = partitioned_costs,
@@ -334,10 +276,13 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 	p->source.partitions = count;
 	p->source.partition = p->partition;
 	p->source.cpus = 0;
+	p->source.cpu_end = 0;
 	p->source.locked_bytes = 0;
 	for (u32 i = 0; i < count; i++) {
 		p->partition[i] = partitions[i];
 		p->source.cpus += partitions[i]->cpus;
+		if (p->source.cpu_end < partitions[i]->cpu_end)
+			p->source.cpu_end = partitions[i]->cpu_end;
 		p->source.locked_bytes += partitions[i]->locked_bytes;
 	}
 	*ret_source = &p->source;

@@ -476,7 +476,7 @@ static int perf_drain(struct source *source, const struct source_sink *sink)
 	return 0;
 }
 
-static int perf_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int perf_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	const struct perf_source *p = perf_of(source);
 
@@ -494,16 +494,6 @@ static int perf_cpu_by_id(struct source *source, u32 cpu, struct source_cpu *ret
 						 "stopped",
 	};
 	return 0;
-}
-
-static int perf_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
-{
-	const struct perf_source *p = perf_of(source);
-	u32 cpu = 0;
-
-	while (cpu < p->count && !(pmu_of(p, cpu) && !index--))
-		cpu++;
-	return perf_cpu_by_id(source, cpu, ret_cpu);
 }
 
 static void perf_free(struct source *source)
@@ -583,7 +573,6 @@ static const struct source_ops perf_ops = {
 	.stop = perf_stop,
 	.free = perf_free,
 	.cpu = perf_cpu,
-	.cpu_by_id = perf_cpu_by_id,
 	.configure = perf_configure,
 	.tune = perf_tune,
 };
@@ -646,6 +635,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 	memcpy(p->pmus, pmus, sizeof(p->pmus));
 	p->pmu_count = count;
 	p->count = cpus;
+	p->source.cpu_end = cpus;
 	p->tunes = tunes;
 	p->missing = missing;
 	for (u32 cpu = 0; cpu < cpus; cpu++)

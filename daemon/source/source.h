@@ -433,10 +433,8 @@ struct source_cpu {
  * @drain: deliver everything that is available to @sink; never blocks
  * @stop: disable sampling; one more @drain may follow
  * @free: destroy the source; the sink is not called any more
- * @cpu: describe the @index'th CPU, in order of their numbers; -ENOENT after the last. NULL: the
+ * @cpu: describe the CPU with the number @cpu; -ENOENT if the source does not sample it. NULL: the
  *	source cannot describe its CPUs
- * @cpu_by_id: describe the CPU with the number @cpu; -ENOENT if the source does not sample it.
- *	NULL if @cpu is NULL
  * @configure: sample by another &struct source_config from now on, whether enabled or not. The
  *	caller has drained the source. A failure changes nothing and sets @ret_reason to a static
  *	sentence. The models of the emulated SPU cannot change. NULL: unsupported
@@ -459,8 +457,7 @@ struct source_ops {
 	int (*drain)(struct source *source, const struct source_sink *sink);
 	void (*stop)(struct source *source);
 	void (*free)(struct source *source);
-	int (*cpu)(struct source *source, u32 index, struct source_cpu *ret_cpu);
-	int (*cpu_by_id)(struct source *source, u32 cpu, struct source_cpu *ret_cpu);
+	int (*cpu)(struct source *source, u32 cpu, struct source_cpu *ret_cpu);
 	int (*configure)(struct source *source, const struct source_config *config,
 			 const char **ret_reason);
 	int (*tune)(struct source *source, const struct source_tune *tune);
@@ -499,6 +496,7 @@ static inline const char *source_health_text(const struct source_health *health)
  * @ops: the operations of this kind
  * @method: how records are read, for users: "io_uring", "epoll", "AUX areas"
  * @cpus: CPUs that are sampled now
+ * @cpu_end: one more than the highest number for which &source_ops.cpu may succeed; 0: unsupported
  * @partitions: of a partitioned source (partitioned.h); 0: the source is not partitioned
  * @partition: @partitions sources, each of which a thread of its own may drain
  * @backend: &enum backend
@@ -516,6 +514,7 @@ struct source {
 	const struct source_ops *ops;
 	const char *method;
 	u32 cpus;
+	u32 cpu_end;
 	u32 partitions;
 	struct source **partition;
 	u8 backend;
@@ -529,6 +528,22 @@ struct source {
 	u64 locked_bytes;
 	struct source_health health;
 };
+
+/**
+ * source_next_cpu() - describe the next CPU of a source, in order of their numbers
+ * @source: the source
+ * @cpu: the lowest number to consider
+ * @ret_cpu: the description
+ *
+ * Return: false if there is no further CPU.
+ */
+static inline bool source_next_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+{
+	for (; cpu < source->cpu_end; cpu++)
+		if (source->ops->cpu(source, cpu, ret_cpu) >= 0)
+			return true;
+	return false;
+}
 
 /**
  * source_emulated_new() - create a source that emulates an SPU for each CPU in this process

@@ -82,7 +82,6 @@ static const struct source_ops played_ops = {
 	.stop = played_stop,
 	.free = played_stop,
 	.cpu = played_numbered,
-	.cpu_by_id = played_numbered,
 };
 
 /* ---- Both ends of a bus ---------------------------------------------------------- */
@@ -103,7 +102,8 @@ static void add_machine(void)
 	struct session_config config = { .name = SESSION_MACHINE };
 	struct filter_error error;
 
-	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS };
+	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS,
+						.cpu_end = CPUS };
 	fake.played.fd = eventfd(0, EFD_CLOEXEC);
 	assert_int_equal(shared_source_new(&fake.played.source, &sampling, &config.shared_source),
 			 0);

@@ -58,11 +58,11 @@ static void played_free(struct source *source)
 	played_of(source)->freed = true;
 }
 
-static int played_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+static int played_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	if (index >= source->cpus)
+	if (cpu >= source->cpus)
 		return -ENOENT;
-	*ret_cpu = (struct source_cpu){ .cpu = index, .state = "sampling" };
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .state = "sampling" };
 	return 0;
 }
 
@@ -113,8 +113,8 @@ static struct worker *begin(void)
 	struct worker *worker;
 
 	fd = eventfd(0, EFD_CLOEXEC);
-	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1 }, .unsampled = 1 };
-	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2 } };
+	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1, .cpu_end = 1 }, .unsampled = 1 };
+	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2, .cpu_end = 2 } };
 	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&first.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);

@@ -129,7 +129,7 @@ static const struct source_ops played_ops = {
 	.stop = played_stop,
 	.free = played_free,
 	.configure = played_configure,
-	.cpu_by_id = played_numbered,
+	.cpu = played_numbered,
 };
 
 /* @parts: partitions of the machine's source, which is undivided if there is one */

@@ -323,7 +323,7 @@ static void test_filter_sources(void **state)
 		assert_row(module.sampling.types == SPEPROF_TYPE_LOAD);
 		assert_row(module.sampling.sources_not ==
 			   (rows[i].filters_sources ? sources_not : 0));
-		assert_row(!source->ops->cpu_by_id(source, 7, &cpu));
+		assert_row(!source->ops->cpu(source, 7, &cpu));
 		assert_row(!(cpu.filters & SOURCE_FILTERS_SOURCES) == !rows[i].pmsidr);
 		source->ops->free(source);
 	}
@@ -396,14 +396,14 @@ static void test_numbered(void **state)
 	(void)state;
 	module.stats = 0;
 	module.infos = 0;
-	assert_int_equal(source->ops->cpu_by_id(source, 77, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 77, &cpu), 0);
 	assert_int_equal(cpu.cpu, 77);
 	assert_int_equal(cpu.armed_ns, 77);
 	assert_int_equal(cpu.midr, 0x410fd0c0);
 	assert_string_equal(cpu.state, "sampling");
-	assert_int_equal(source->ops->cpu_by_id(source, 0, &cpu), -ENOENT);
-	assert_int_equal(source->ops->cpu_by_id(source, CPUS, &cpu), -ENOENT);
-	assert_int_equal(source->ops->cpu(source, SPUS - 1, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), -ENOENT);
+	assert_int_equal(source->ops->cpu(source, CPUS, &cpu), -ENOENT);
+	assert_int_equal(source->ops->cpu(source, CPUS - 1, &cpu), 0);
 	assert_int_equal(cpu.cpu, CPUS - 1);
 	assert_int_equal(module.stats, 2);
 	assert_int_equal(module.infos, 0);
@@ -418,15 +418,15 @@ static void test_limited(void **state)
 	struct source_cpu cpu;
 
 	(void)state;
-	assert_int_equal(source->ops->cpu_by_id(source, 77, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 77, &cpu), 0);
 	module.limited = true;
 	cpu = (struct source_cpu){ 0 };
-	assert_int_equal(source->ops->cpu_by_id(source, 77, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 77, &cpu), 0);
 	assert_int_equal(cpu.armed_ns, 77);
 	assert_string_equal(cpu.state, "sampling");
 	assert_int_equal(source->ops->costs(source, costs, SPUS), 1);
 	assert_int_equal(costs[0].cpu, 77);
-	assert_int_equal(source->ops->cpu_by_id(source, 78, &cpu), -EAGAIN);
+	assert_int_equal(source->ops->cpu(source, 78, &cpu), -EAGAIN);
 	module.limited = false;
 	assert_int_equal(source->ops->costs(source, costs, SPUS), SPUS);
 	source->ops->free(source);

@@ -48,20 +48,7 @@ static void play_free(struct source *source)
 	played_of(source)->freed = true;
 }
 
-static int play_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
-{
-	const struct source_config own = { .partition = played_of(source)->number, .partitions = PARTS };
-
-	for (u32 cpu = 0; cpu < CPUS; cpu++) {
-		if (!source_owns_cpu(&own, cpu) || index--)
-			continue;
-		*ret_cpu = (struct source_cpu){ .cpu = cpu };
-		return 0;
-	}
-	return -ENOENT;
-}
-
-static int play_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int play_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	const struct source_config own = { .partition = played_of(source)->number, .partitions = PARTS };
 
@@ -91,8 +78,9 @@ static u32 play_positions(const struct source *source, struct source_position *r
 	struct source_cpu cpu;
 	u32 n = 0;
 
-	for (; n < capacity && play_cpu((struct source *)source, n, &cpu) >= 0; n++)
-		ret[n] = (struct source_position){ .cpu = cpu.cpu, .tail = 64 * cpu.cpu };
+	for (u32 next = 0; n < capacity && source_next_cpu((struct source *)source, next, &cpu);
+	     next = cpu.cpu + 1)
+		ret[n++] = (struct source_position){ .cpu = cpu.cpu, .tail = 64 * cpu.cpu };
 	return n;
 }
 
@@ -128,7 +116,6 @@ static const struct source_ops play_ops = {
 	.stop = play_stop,
 	.free = play_free,
 	.cpu = play_cpu,
-	.cpu_by_id = play_numbered,
 	.configure = play_configure,
 	.persist = &play_lasting,
 };
@@ -140,6 +127,7 @@ static struct source *make(void)
 
 	for (u32 i = 0; i < PARTS; i++) {
 		played[i] = (struct played){ .source.ops = &play_ops, .source.cpus = i + 1,
+					     .source.cpu_end = CPUS,
 					     .config = config, .number = i };
 		parts[i] = &played[i].source;
 	}
@@ -156,10 +144,11 @@ static void test_cpus(void **state __attribute__((unused)))
 	for (u32 i = 0; i < CPUS; i++) {
 		assert_int_equal(whole->ops->cpu(whole, i, &cpu), 0);
 		assert_int_equal(cpu.cpu, i);
-		assert_int_equal(whole->ops->cpu_by_id(whole, i, &cpu), 0);
+		assert_true(source_next_cpu(whole, i, &cpu));
+		assert_int_equal(cpu.cpu, i);
 	}
-	assert_int_equal(whole->ops->cpu_by_id(whole, CPUS, &cpu), -ENOENT);
 	assert_int_equal(whole->ops->cpu(whole, CPUS, &cpu), -ENOENT);
+	assert_false(source_next_cpu(whole, CPUS, &cpu));
 	assert_ptr_equal(source_partition(whole, 2), &played[2].source);
 	assert_null(source_partition(whole, PARTS));
 	assert_ptr_equal(source_partition(&played[1].source, 0), &played[1].source);

@@ -242,7 +242,7 @@ static void test_later(void **state)
 	source = open_perf(&config);
 	assert_false(source->filters || source->filters_not || source->filters_sources);
 	assert_int_equal(kernel.events[0].attr.size, sizeof(struct perf_event_attr));
-	assert_int_equal(source->ops->cpu_by_id(source, 0, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_int_equal(cpu.filters, SOURCE_FILTERS_TYPES | SOURCE_FILTERS_LATENCY |
 					      SOURCE_FILTERS_EVENTS);
 	source->ops->free(source);
@@ -261,7 +261,7 @@ static void test_later(void **state)
 	assert_int_equal(kernel.events[1].attr.size, 144);
 	assert_int_equal(kernel.events[1].config3, 0x82);
 	assert_int_equal(kernel.events[1].config4, ~SPE_BIT(14));
-	assert_int_equal(source->ops->cpu_by_id(source, 0, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_true(cpu.filters & SOURCE_FILTERS_SOURCES && cpu.filters & SOURCE_FILTERS_EVENTS_NOT);
 	/* Without a filter the attribute is one that every kernel accepts. */
 	config.filter_sources_not = 0;
@@ -545,7 +545,7 @@ static void test_busy(void **state)
 	assert_string_equal(source->health.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
-	assert_int_equal(source->ops->cpu_by_id(source, 1, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 1, &cpu), 0);
 	assert_string_equal(cpu.state, "waiting");
 	for (int i = 0; i < 3000 && source->cpus < 2; i++) {
 		played.now_ns += 1000000;
@@ -560,7 +560,7 @@ static void test_busy(void **state)
 	assert_int_equal(source->cpus, 2);
 	assert_int_equal(source->health.cpus_stopped, 0);
 	assert_in_range(blind, 1900000000, now_ns() - from);
-	assert_int_equal(source->ops->cpu_by_id(source, 1, &cpu), 0);
+	assert_int_equal(source->ops->cpu(source, 1, &cpu), 0);
 	assert_string_equal(cpu.state, "sampling");
 	source->ops->free(source);
 }

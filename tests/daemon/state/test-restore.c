@@ -137,11 +137,11 @@ static void played_free(struct source *source)
 }
 
 /* CPUs 4 and 5. CPU 5 is offline. */
-static int played_cpu(struct source *source, u32 index, struct source_cpu *ret_cpu)
+static int played_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	if (index >= source->cpus)
+	if (cpu < 4 || cpu >= source->cpu_end)
 		return -ENOENT;
-	*ret_cpu = (struct source_cpu){ .cpu = 4 + index, .state = index ? "offline" : "stopped" };
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .state = cpu == 5 ? "offline" : "stopped" };
 	return 0;
 }
 
@@ -176,6 +176,7 @@ static struct played *source_played(u8 of_backend)
 	*played = (struct played){ .source = {
 					   .ops = &played_ops,
 					   .cpus = 2,
+					   .cpu_end = 6,
 					   .backend = of_backend,
 				   } };
 	played->fd = eventfd(0, EFD_CLOEXEC);
