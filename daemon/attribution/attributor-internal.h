@@ -156,7 +156,7 @@ struct task_wait {
 	bool sampled;
 };
 
-/** struct index_list - a queue of table entries; @first is ATTRIBUTE_NONE if it is empty */
+/** struct index_list - a queue from @first to @last; @first is ATTRIBUTE_NONE if it is empty */
 struct index_list {
 	u32 first;
 	u32 last;
@@ -192,6 +192,7 @@ struct index_list {
  * @switch_rings: live: context switches of @ring_cpus CPUs; borrowed
  * @cgroups: paths of cgroups by id (live)
  * @cgroup_ns: converts paths of /proc/PID/cgroup
+ * @stats: counters; attributor_get_stats() adds those of the tables
  * @hash_seed: random key of the hash of containers
  * @id_key: random key of &container.path_id; saved, so that ids survive a restart
  * @reread_budget: number of stale maps that may be read until the next attributor_refresh()
@@ -298,7 +299,7 @@ void container_add_process(struct attributor *a, u32 index);
 /** container_remove_process() - count a living process of container @index that exited or moved */
 void container_remove_process(struct attributor *a, u32 index);
 
-/** containers_set_id_key() - set the key of &container.path_id, and compute all ids again */
+/** containers_set_id_key() - set the key of &container.path_id to @key, and recompute all ids */
 void containers_set_id_key(struct attributor *a, const u64 key[static 2]);
 
 /** containers_init() - set up the entries for "no container" and "(other)" */
@@ -308,7 +309,7 @@ void containers_init(struct attributor *a);
 void containers_deinit(struct attributor *a);
 
 /**
- * container_store_names() - store Kubernetes names that are too long for the container's own name
+ * container_store_names() - store @names for @c if they are too long for the name of the container
  *
  * Shorter names are in &attribute_container.name already. Without memory the name stays truncated.
  */
@@ -318,7 +319,7 @@ void container_store_names(struct attributor *a, struct container *c,
 /** containers_refresh() - search again for Kubernetes names that are due */
 void containers_refresh(struct attributor *a);
 
-/** container_apply_answer() - apply the answer of a PROC_QUERY_POD */
+/** container_apply_answer() - apply @answer, which is of a PROC_QUERY_POD */
 void container_apply_answer(struct attributor *a, const struct proc_answer *answer);
 
 /**
@@ -339,7 +340,7 @@ u32 process_find(struct attributor *a, s32 pid);
  */
 u32 process_new(struct attributor *a, s32 pid);
 
-/** process_mark_dead() - mark a living entry as exited; samples can still be counted to it */
+/** process_mark_dead() - mark process @index as exited, if it lives. Late samples count to it */
 void process_mark_dead(struct attributor *a, u32 index);
 
 /** process_has_samples() - return whether process @index ever got a sample; true in a recording */
@@ -355,7 +356,7 @@ u32 process_get_sampled_predecessor(const struct attributor *a, u32 index);
 /** process_make_current() - make process_find() return @index for its PID */
 void process_make_current(struct attributor *a, u32 index);
 
-/** process_set_container() - set the container of process @index */
+/** process_set_container() - move process @index to @container */
 void process_set_container(struct attributor *a, u32 index, u32 container);
 
 /** process_set_name() - set the name of @p to the escaped @comm */

@@ -35,7 +35,7 @@ struct attribute_translation {
 };
 
 /**
- * attributor_save() - serialize all processes with samples, and all containers
+ * attributor_save() - serialize all processes with samples, and all containers, to @to
  *
  * Locking: the caller holds the write lock, or is the only thread.
  */
@@ -64,6 +64,7 @@ void attribute_translation_deinit(struct attribute_translation *translation);
 
 /**
  * attribute_remap_process() - return the new index of a saved process
+ * @translation: from attributor_load()
  * @index, @generation: saved index and generation
  * @ret_generation: new generation; unchanged if there is none
  *

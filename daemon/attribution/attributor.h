@@ -65,10 +65,10 @@ static inline bool attribute_container_has_path(const struct attribute_container
 
 /**
  * struct attribute_location - the location of a PC
- * @binary: path of the mapped file as its process sees it, or a name in brackets such as "[kernel]",
- *	"[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing them
- * @offset: file offset. For the kernel it is the address. For memory without a file it is the offset
- *	in the mapping (live) or the address (in a recording)
+ * @binary: path of the mapped file as its process sees it, or a name in brackets such as
+ *	"[kernel]", "[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing them
+ * @offset: file offset. For the kernel it is the address. For memory without a file it is the
+ *	offset in the mapping (live) or the address (in a recording)
  * @pc: the address
  * @inode, @device: of the file that was mapped, 0 if unknown; another file may have its path now
  * @process: live: a number that identifies the process even if its PID is reused; else 0
@@ -175,7 +175,8 @@ struct attributor *attributor_free(struct attributor *attributor);
 u32 attributor_find_process(struct attributor *attributor, s32 tid);
 
 /**
- * attributor_apply_event() - apply a task event of a recording or (live) of this machine
+ * attributor_apply_event() - apply a task event
+ * @event: live: an event of this machine; else of the recording. It is copied
  *
  * Events must arrive in order of time. Live, all events up to a sample's time precede the
  * sample; in a recording all precede the first sample.
@@ -327,6 +328,7 @@ u32 attributor_get_other_container(const struct attributor *attributor);
 /**
  * container_details_get() - return the details of a container
  * @index: an index for which attributor_get_container() does not return NULL
+ * @ret_details: the details
  */
 void container_details_get(const struct attributor *attributor, u32 index,
 			   struct container_details *ret_details);
@@ -416,7 +418,7 @@ u64 attributor_map_version(const struct attributor *attributor, u32 process, boo
  */
 const char *attributor_executable(const struct attributor *attributor, u32 process);
 
-/** attributor_get_stats() - copy the statistics */
+/** attributor_get_stats() - copy the statistics to @ret_stats */
 void attributor_get_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);
 
 /**

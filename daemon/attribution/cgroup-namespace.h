@@ -27,7 +27,7 @@ struct cgroup_namespace {
 	char root[PATH_MAX];
 };
 
-/** cgroup_namespace_init() - inspect the namespace of this process */
+/** cgroup_namespace_init() - initialize @ns with the namespace of this process */
 void cgroup_namespace_init(struct cgroup_namespace *ns);
 
 /**
@@ -45,6 +45,7 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 
 /**
  * cgroup_namespace_convert_path() - convert the path of version 2 to one from the machine's root
+ * @ns: the namespace of this process
  * @text: contents of /proc/PID/cgroup
  * @ret_path: the converted path, @size bytes
  *
@@ -55,7 +56,7 @@ bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char
 				   char *ret_path, size_t size);
 
 /**
- * cgroup_namespace_explain() - return a message if the namespace hides the paths of containers
+ * cgroup_namespace_explain() - return a message if @ns hides the paths of containers
  *
  * Return: a message for the log and the status line; "" if all paths can be converted.
  */

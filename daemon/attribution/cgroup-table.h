@@ -47,7 +47,7 @@ struct cgroup_table {
 };
 
 /**
- * cgroup_table_init() - allocate a table
+ * cgroup_table_init() - allocate the entries of @table
  * @capacity: number of cgroups
  * @bytes: limit of the memory for all paths
  *
@@ -55,20 +55,20 @@ struct cgroup_table {
  */
 int cgroup_table_init(struct cgroup_table *table, u32 capacity, u64 bytes);
 
-/** cgroup_table_deinit() - free the table's memory */
+/** cgroup_table_deinit() - free the memory of @table */
 void cgroup_table_deinit(struct cgroup_table *table);
 
 /**
  * cgroup_table_find() - return the cgroup @id
  *
- * If the table does not have it, the file system is queried.
+ * If @table does not have it, the file system is queried.
  *
  * Return: the entry, valid until the next call; NULL if the cgroup is unknown.
  */
 struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
 
 /**
- * cgroup_table_set() - set the path of cgroup @id
+ * cgroup_table_set() - set the path of cgroup @id in @table to a copy of @path
  *
  * A path of CONTAINER_PATH_SIZE bytes or more may be truncated, so it is not stored.
  *
@@ -78,13 +78,13 @@ struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
 struct cgroup_entry *cgroup_table_set(struct cgroup_table *table, u64 id, const char *path);
 
 /**
- * cgroup_table_mark_removed() - mark cgroup @id as removed
+ * cgroup_table_mark_removed() - mark cgroup @id in @table as removed
  *
  * Its entry will be evicted first. It is not freed yet, because events of its tasks may follow.
  */
 void cgroup_table_mark_removed(struct cgroup_table *table, u64 id);
 
-/** cgroup_table_memory() - return the bytes that the table and its paths use */
+/** cgroup_table_memory() - return the bytes that @table and its paths use */
 u64 cgroup_table_memory(const struct cgroup_table *table);
 
 #endif

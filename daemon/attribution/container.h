@@ -12,7 +12,7 @@
 #define CONTAINER_PATH_SIZE 1023
 
 /**
- * container_path_clip() - return the length of the part of @path to use
+ * container_path_clip() - return the length of the part to use of @path, which has @len bytes
  *
  * A path of CONTAINER_PATH_SIZE bytes or more is cut between two components: the deeper cgroups
  * belong to the same container.

@@ -112,22 +112,24 @@ struct map_store {
 	void *ctx;
 };
 
-/** path_hash() - return a hash of a path; never 0 */
+/** path_hash() - return a hash of @path; never 0 */
 u64 path_hash(const char *path);
 
 /**
- * map_store_init() - initialize a store
+ * map_store_init() - initialize @store
  * @bytes: limit of mappings and paths, bytes
  *
  * Return: 0 or -ENOMEM.
  */
 int map_store_init(struct map_store *store, u64 bytes);
 
-/** map_store_deinit() - free the hash table; the caller has cleared all maps */
+/** map_store_deinit() - free the hash table of @store; the caller has cleared all maps */
 void map_store_deinit(struct map_store *store);
 
 /**
- * maps_add() - add a mapping, which replaces older ones at the same addresses
+ * maps_add() - add a mapping to @maps, which replaces older ones at the same addresses
+ * @store: the store of all maps
+ * @maps: the mappings of a process
  * @map: the mapping; its binary is ignored. If its time is known, older mappings at the same
  *	addresses stay available to maps_find_at()
  * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any
@@ -143,12 +145,13 @@ struct binary_key binary_get_key(const struct binary *binary);
 
 /**
  * maps_copy() - copy the mappings of a parent to its child
+ * @store: the store of all maps
  * @to: the child's mappings; empty
  * @from: the parent's mappings. If the copy needs an eviction that clears them, @to stays empty
  */
 void maps_copy(struct map_store *store, struct maps *to, const struct maps *from);
 
-/** maps_clear() - remove all mappings and free their memory */
+/** maps_clear() - remove all mappings of @maps, and return their memory to @store */
 void maps_clear(struct map_store *store, struct maps *maps);
 
 /**
@@ -158,7 +161,7 @@ void maps_clear(struct map_store *store, struct maps *maps);
  */
 u64 maps_bytes(const struct maps *maps);
 
-/** maps_find() - return the mapping that contains @addr, or NULL */
+/** maps_find() - return the mapping of @maps that contains @addr, or NULL */
 const struct mapping *maps_find(const struct maps *maps, u64 addr);
 
 /**

@@ -87,7 +87,7 @@ struct pods_retry {
 };
 
 /**
- * pods_retry_schedule() - schedule the next search after one that found @source
+ * pods_retry_schedule() - schedule in @retry the next search after one that found @source
  *
  * Each interval is a quarter longer than the previous one. There is no further search after
  * PODS_LINK, or if the container is too old.
@@ -95,7 +95,7 @@ struct pods_retry {
 void pods_retry_schedule(struct pods_retry *retry, enum pods_source source);
 
 /**
- * pods_retry_tick() - count one refresh
+ * pods_retry_tick() - count one refresh in @retry
  *
  * Return: whether a search is due. It stays due until pods_retry_schedule().
  */

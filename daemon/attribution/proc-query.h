@@ -103,6 +103,7 @@ struct proc_answer {
 
 /**
  * proc_read_cgroup() - read the cgroup of a task
+ * @cgroup_ns: converts the path
  * @dir: descriptor of the task's directory in /proc
  *
  * Return: the path from the machine's root, which the caller frees; "" if there is none; NULL

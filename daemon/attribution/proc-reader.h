@@ -37,14 +37,14 @@ struct proc_budget {
 };
 
 /**
- * proc_budget_wait() - return the time until the next read may begin
+ * proc_budget_wait() - return the time until @budget allows the next read
  * @now_ns: CLOCK_MONOTONIC
  *
  * Return: ns after @now_ns; 0 if a read may begin now.
  */
 u64 proc_budget_wait(struct proc_budget *budget, u64 now_ns);
 
-/** proc_budget_charge() - subtract the cost of a read, @bytes */
+/** proc_budget_charge() - subtract the cost of a read, @bytes, from @budget */
 void proc_budget_charge(struct proc_budget *budget, u64 bytes);
 
 struct proc_reader;
@@ -62,14 +62,14 @@ int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *cg
 		    struct proc_reader **ret_reader);
 
 /**
- * proc_reader_free() - stop the threads; returns NULL
+ * proc_reader_free() - stop the threads of @reader, which may be NULL; returns NULL
  *
  * It does not wait for a read that blocks: that thread ends later, and frees what it uses.
  */
 struct proc_reader *proc_reader_free(struct proc_reader *reader);
 
 /**
- * proc_reader_push() - queue @query
+ * proc_reader_push() - queue @query for the threads of @reader
  *
  * Locking: none; any thread.
  *
@@ -77,21 +77,21 @@ struct proc_reader *proc_reader_free(struct proc_reader *reader);
  */
 bool proc_reader_push(struct proc_reader *reader, const struct proc_query *query);
 
-/** proc_reader_has_answers() - return whether there are answers; any thread may call it */
+/** proc_reader_has_answers() - return whether @reader has answers; any thread may call it */
 bool proc_reader_has_answers(const struct proc_reader *reader);
 
-/** proc_reader_get_fd() - return a descriptor that is readable if there may be answers */
+/** proc_reader_get_fd() - return a descriptor that is readable if @reader may have answers */
 int proc_reader_get_fd(const struct proc_reader *reader);
 
 /**
- * proc_reader_pop() - remove and return the oldest answer; NULL if there is none
+ * proc_reader_pop() - remove and return the oldest answer of @reader; NULL if there is none
  *
  * The caller owns the answer: call proc_answer_deinit() and free(). A call that returns NULL also
  * clears the descriptor of proc_reader_get_fd().
  */
 struct proc_answer *proc_reader_pop(struct proc_reader *reader);
 
-/** proc_reader_memory() - return the maximum size of queues and answers, bytes, without stacks */
+/** proc_reader_memory() - return the maximum size of @reader, bytes, without stacks */
 u64 proc_reader_memory(const struct proc_reader *reader);
 
 #endif

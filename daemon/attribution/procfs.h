@@ -53,7 +53,7 @@ struct procfs_map {
 };
 
 /**
- * procfs_open_task() - open the directory of a process or thread
+ * procfs_open_task() - open the directory of the process or thread @tid
  * @proc: descriptor of /proc
  *
  * Return: a descriptor; -ENOENT if the task does not exist; another negative errno.
@@ -61,7 +61,7 @@ struct procfs_map {
 int procfs_open_task(int proc, s32 tid);
 
 /**
- * procfs_open_thread() - open the directory of a thread of a process
+ * procfs_open_thread() - open the directory of the thread @tid of a process
  * @dir: descriptor of the process's directory
  *
  * Return: a descriptor; -ENOENT if @tid is no thread of that process; another negative errno.
@@ -72,7 +72,7 @@ int procfs_open_thread(int dir, s32 tid);
 bool procfs_has_thread(int dir, s32 tid);
 
 /**
- * procfs_read_file() - read a file of a task's directory from its start
+ * procfs_read_file() - read @file of a task's directory from its start
  * @dir: descriptor of the directory
  * @buf: receives at most @size - 1 bytes and a NUL; a longer file is truncated
  *
@@ -93,6 +93,7 @@ int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid);
 /**
  * procfs_read_stat() - read the stat file of a task
  * @dir: descriptor of the task's directory
+ * @ret_stat: the parsed fields
  *
  * Return: 0; -EBADMSG if the file cannot be parsed; another negative errno.
  */
@@ -138,7 +139,7 @@ int procfs_read_maps(int dir, u64 from, bool (*each)(void *ctx, const struct pro
 int procfs_scan_tasks(const struct source_sink *sink, u64 time_ns);
 
 /**
- * procfs_scan_kernel() - report the kernel's mapping as a task event
+ * procfs_scan_kernel() - report the kernel's mapping to @sink as a task event at @time_ns
  *
  * It reports nothing if /proc/kallsyms hides addresses.
  */

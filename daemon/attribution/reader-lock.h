@@ -22,7 +22,7 @@
 struct attribute_lock;
 struct attribute_reader;
 
-/** attribute_lock_new() - allocate a lock with @readers slots; returns 0 or -ENOMEM */
+/** attribute_lock_new() - allocate @ret_lock with @readers slots; returns 0 or -ENOMEM */
 int attribute_lock_new(u32 readers, struct attribute_lock **ret_lock);
 
 /** attribute_lock_free() - free a lock that no thread uses; @lock may be NULL. Returns NULL */
@@ -43,27 +43,27 @@ void attribute_read_begin(struct attribute_reader *reader);
 void attribute_read_end(struct attribute_reader *reader);
 
 /**
- * attribute_write_begin() - exchange the held reader lock for the write lock
+ * attribute_write_begin() - exchange the held reader lock @reader for the write lock
  *
  * Another writer may run in between, so earlier results are invalid: query them again.
  */
 void attribute_write_begin(struct attribute_reader *reader);
 
 /**
- * attribute_write_end() - exchange the held write lock for the reader lock
+ * attribute_write_end() - exchange the held write lock for the reader lock @reader
  *
  * No writer runs in between, so results obtained under the write lock stay valid.
  */
 void attribute_write_end(struct attribute_reader *reader);
 
 /**
- * attribute_read_yield() - release and retake the reader lock if a writer waits
+ * attribute_read_yield() - release and retake the held reader lock @reader if a writer waits
  *
  * Call it during a long read. Earlier results are invalid afterwards.
  */
 void attribute_read_yield(struct attribute_reader *reader);
 
-/** attribute_lock_get_longest_write_ns() - return the longest time a writer held the lock, ns */
+/** attribute_lock_get_longest_write_ns() - return the longest time a writer held @lock, ns */
 u64 attribute_lock_get_longest_write_ns(const struct attribute_lock *lock);
 
 #endif

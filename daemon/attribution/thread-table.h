@@ -49,7 +49,7 @@ struct thread_slot {
 };
 
 /**
- * thread_table_init() - allocate a table
+ * thread_table_init() - allocate the buckets of @table
  * @threads: expected number of threads
  * @unresolved: index that means that a thread was not found; no process has it
  *
@@ -57,7 +57,7 @@ struct thread_slot {
  */
 int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved);
 
-/** thread_table_deinit() - free the buckets */
+/** thread_table_deinit() - free the buckets of @table */
 void thread_table_deinit(struct thread_table *table);
 
 /** thread_table_get_bucket() - return the bucket of @tid: consecutive TIDs get different buckets */
@@ -79,7 +79,7 @@ static inline struct thread_slot thread_table_find(const struct thread_table *ta
 }
 
 /**
- * thread_table_set() - set the process of @tid, and evict another TID if the bucket is full
+ * thread_table_set() - set the process of @tid in @table; evicts another TID if the bucket is full
  * @process, @stamp, @failed_ms: as in struct thread_bucket
  * @stamps: current stamps of all processes: slots with another stamp are evicted first
  */

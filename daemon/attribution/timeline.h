@@ -63,11 +63,11 @@ enum timeline_found {
 	TIMELINE_FOUND,
 };
 
-/** timeline_deinit() - free the memory; the timeline is empty and cannot be used again */
+/** timeline_deinit() - free the memory of @timeline, which cannot be used again */
 void timeline_deinit(struct timeline *timeline);
 
 /**
- * timeline_add() - add an entry
+ * timeline_add() - add the entry that @key has @value and @extra from time @from on to @timeline
  *
  * Entries may be added in any order of times. Of entries with the same key and time, the last one
  * is valid. If the timeline is full, lookups from time @from on fail.
@@ -75,13 +75,13 @@ void timeline_deinit(struct timeline *timeline);
 void timeline_add(struct timeline *timeline, u32 key, u64 from, u32 value, u32 extra);
 
 /**
- * timeline_find() - find the value of @key at @time
+ * timeline_find() - find the value of @key at @time in @timeline
  * @ret_span: for TIMELINE_FOUND: the value and its times, valid until the next call
  */
 enum timeline_found timeline_find(struct timeline *timeline, u32 key, u64 time,
 				  const struct timeline_span **ret_span);
 
-/** timeline_memory() - return the bytes in use */
+/** timeline_memory() - return the bytes that @timeline uses */
 u64 timeline_memory(const struct timeline *timeline);
 
 #endif
