@@ -29,40 +29,28 @@ struct scan {
 	struct cgroup_namespace cgroup_ns;
 };
 
+static void emit_event(const struct scan *scan, struct task_event event)
+{
+	event.time_ns = scan->time_ns;
+	event.pid = scan->pid;
+	event.parent_pid = -1;
+	scan->sink->task(scan->sink->ctx, &event);
+}
+
 static bool emit_map(void *ctx, const struct procfs_map *map)
 {
 	struct scan *scan = ctx;
-	const struct task_event event = {
-		.type = TASK_MMAP,
-		.time_ns = scan->time_ns,
-		.pid = scan->pid,
-		.tid = scan->pid,
-		.parent_pid = -1,
-		.start = map->start,
-		.size = map->end - map->start,
-		.offset = map->offset,
-		.inode = map->inode,
-		.device = map->device,
-		.name = map->path,
-	};
 
-	scan->sink->task(scan->sink->ctx, &event);
+	emit_event(scan, (struct task_event){ .type = TASK_MMAP,
+					      .tid = scan->pid,
+					      .start = map->start,
+					      .size = map->end - map->start,
+					      .offset = map->offset,
+					      .inode = map->inode,
+					      .device = map->device,
+					      .name = map->path });
 	scan->maps++;
 	return true;
-}
-
-static void emit_comm(const struct scan *scan, s32 tid, char *comm)
-{
-	const struct task_event event = {
-		.type = TASK_COMM,
-		.time_ns = scan->time_ns,
-		.pid = scan->pid,
-		.tid = tid,
-		.parent_pid = -1,
-		.name = comm,
-	};
-
-	scan->sink->task(scan->sink->ctx, &event);
 }
 
 /* Returns the id of a cgroup as perf reports it; in version 1 a hash of the path. */
@@ -78,18 +66,12 @@ static u64 cgroup_get_id(const char *cgroup)
 static void emit_cgroup(const struct scan *scan, int dir)
 {
 	char *path = proc_read_cgroup(&scan->cgroup_ns, dir);
-	const struct task_event event = {
-		.type = TASK_CGROUP,
-		.time_ns = scan->time_ns,
-		.pid = scan->pid,
-		.tid = scan->pid,
-		.parent_pid = -1,
-		.cgroup = path ? cgroup_get_id(path) : 0,
-		.name = path,
-	};
 
 	if (path && *path)
-		scan->sink->task(scan->sink->ctx, &event);
+		emit_event(scan, (struct task_event){ .type = TASK_CGROUP,
+						      .tid = scan->pid,
+						      .cgroup = cgroup_get_id(path),
+						      .name = path });
 	free(path);
 }
 
@@ -119,7 +101,9 @@ static void scan_threads(struct scan *scan, int dir)
 		if (thread < 0)
 			continue;
 		if (procfs_read_stat(thread, &stat) == 0)
-			emit_comm(scan, tid, stat.comm);
+			emit_event(scan, (struct task_event){ .type = TASK_COMM,
+							      .tid = tid,
+							      .name = stat.comm });
 		/* Only one thread needs to report them. A leader that exited first has none. */
 		if (!scan->maps)
 			procfs_read_maps(thread, 0, emit_map, scan, &cost);
