@@ -2,7 +2,9 @@
 /*
  * The cost of a million samples a second for the daemon: its worker, with a source that delivers
  * that many, of tasks of this machine, every ten milliseconds.
- * usage: bench-worker [SECONDS]
+ * usage: bench-worker [SECONDS] [FILTER ...]
+ *
+ * Each FILTER, which may be "", adds a session on the same source.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -132,15 +134,29 @@ static double seconds_of(clockid_t clock)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
+static int add_session(struct worker *worker, struct shared_source *shared_source,
+		       const char *name, const char *filter)
+{
+	struct session_config session = { .name = name,
+					  .shared_source = shared_source_get(shared_source),
+					  .shared = strcmp(name, SESSION_MACHINE) != 0 };
+	struct filter_error error;
+	int r = session_rule_new(NULL, filter, NULL, &session.rule, &error);
+
+	if (r >= 0)
+		r = worker_call(worker, worker_add, &session);
+	return r < 0 ? r : worker_call(worker, worker_start, (void *)name);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int seconds = argc > 1 ? (unsigned int)atoi(argv[1]) : SECONDS;
 	const struct task_events_status told = { 0 };
-	struct session_config session = { .name = SESSION_MACHINE };
-	struct filter_error error;
 	const struct source_config sampling = { .interval_ns = 1000 };
 	static struct records_feed shared_source;
+	struct shared_source *shared;
 	struct worker *worker;
+	char name[32];
 	struct rusage usage;
 	double cpu, wall;
 
@@ -150,12 +166,15 @@ int main(int argc, char **argv)
 	shared_source.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	shared_source.pool = make_pool();
 	if (shared_source.timer < 0 ||
-	    shared_source_new(&shared_source.source, &sampling, &session.shared_source) < 0 ||
-	    session_rule_new(NULL, NULL, NULL, &session.rule, &error) < 0 ||
+	    shared_source_new(&shared_source.source, &sampling, &shared) < 0 ||
 	    worker_new(NULL, NULL, &told, &worker) < 0 ||
-	    worker_call(worker, worker_add, &session) < 0 ||
-	    worker_call(worker, worker_start, NULL) < 0)
+	    add_session(worker, shared, SESSION_MACHINE, NULL) < 0)
 		return EXIT_FAILURE;
+	for (int i = 2; i < argc; i++) {
+		snprintf(name, sizeof(name), "further%d", i);
+		if (add_session(worker, shared, name, argv[i]) < 0)
+			return EXIT_FAILURE;
+	}
 	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 	wall = seconds_of(CLOCK_MONOTONIC);
 	sleep(seconds);
@@ -163,6 +182,7 @@ int main(int argc, char **argv)
 	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	wall = seconds_of(CLOCK_MONOTONIC) - wall;
 	worker_free(worker);
+	shared_source_put(shared);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("worker: %.2f M samples/s for %.1f s, %.2f %% of a core, %.1f ns a sample; "
 	       "resident set %ld MiB, of which records %u MiB\n",
