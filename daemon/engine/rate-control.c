@@ -86,11 +86,6 @@ static void read_handling(struct rate_control *g, const struct source *source)
 	}
 }
 
-static struct drain_meter read_meter(const struct worker_state *state)
-{
-	return state->shards ? shards_meter(state->shards) : state->meter;
-}
-
 static void begin(struct rate_control *g, const struct drain_meter *meter, u64 now)
 {
 	memcpy(g->before, g->now, g->cpus * sizeof(*g->before));
@@ -354,7 +349,7 @@ void rate_control_tick(struct worker_state *state, u64 now)
 		return;
 	/* The source may have been replaced since. */
 	g->rate_controller.config.filtered = machine->rule->filter != NULL;
-	meter = read_meter(state);
+	meter = shards_meter(state->shards);
 	read_busy(g);
 	read_handling(g, machine->shared_source->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;

@@ -230,12 +230,23 @@ static void nodes_free(struct nodes *nodes)
 	free(nodes);
 }
 
-/* Allocate the profiles of all drain threads, which are merged into session->profile. */
+/* The next shard of @session from @index on, the spare one at last, or NULL. */
+static struct profile *next_shard(const struct session *session, u32 *index)
+{
+	if (!session->spare || *index > SOURCE_PARTITIONS_MAX)
+		return NULL;
+	if (*index < SOURCE_PARTITIONS_MAX && session->shard[*index])
+		return session->shard[(*index)++];
+	*index = SOURCE_PARTITIONS_MAX + 1;
+	return session->spare;
+}
+
+/* Allocate the shards of @workers drain threads, at least 2, and the spare one. */
 static int shards_init(struct session *session, const struct profile_config *whole, u32 workers,
 		       struct attributor *attributor)
 {
 	struct profile_config config = *whole;
-	int r = 0;
+	int r;
 
 	config.whole = session->profile;
 	config.history = false;
@@ -243,16 +254,30 @@ static int shards_init(struct session *session, const struct profile_config *who
 	if (whole->locations)
 		config.location_bytes = whole->location_bytes * config.locations / whole->locations;
 	config.contexts = budget_shard(whole->contexts, workers);
-	for (u32 i = 0; i <= workers && r >= 0; i++)
+	r = profile_new(&config, attributor, &session->spare);
+	for (u32 i = 0; i < workers && r >= 0; i++)
 		r = profile_new(&config, attributor, &session->shard[i]);
-	session->shards = workers;
 	return r;
+}
+
+static int profiles_init(struct session *session, const struct profile_config *config, u32 workers,
+			 struct attributor *attributor)
+{
+	int r = profile_new(config, attributor, &session->profile);
+
+	if (r < 0 || workers > 1)
+		return r < 0 ? r : shards_init(session, config, workers, attributor);
+	session->shard[0] = session->profile;
+	return 0;
 }
 
 static void profiles_free(struct session *session)
 {
-	for (u32 i = 0; session->shards && i <= session->shards; i++)
-		profile_free(session->shard[i]);
+	struct profile *shard;
+	u32 i = 0;
+
+	while ((shard = next_shard(session, &i)))
+		profile_free(shard);
 	profile_free(session->profile);
 }
 
@@ -272,9 +297,7 @@ int session_init(struct session *session, const struct session_config *config,
 	if (r >= 0 && config->flight_bytes)
 		r = flight_new(config->flight_bytes, &made.flight);
 	if (r >= 0)
-		r = profile_new(&profile, attributor, &made.profile);
-	if (r >= 0 && plan->workers > 1)
-		r = shards_init(&made, &profile, plan->workers, attributor);
+		r = profiles_init(&made, &profile, plan->workers, attributor);
 	if (r < 0) {
 		profiles_free(&made);
 		flight_free(made.flight);
@@ -308,9 +331,12 @@ void session_deinit(struct session *session)
 
 void session_set_rule(struct session *session, struct session_rule *rule)
 {
+	struct profile *shard;
+	u32 i = 0;
+
 	profile_set_filter(session->profile, rule->filter);
-	for (u32 i = 0; session->shards && i <= session->shards; i++)
-		profile_set_filter(session->shard[i], rule->filter);
+	while ((shard = next_shard(session, &i)))
+		profile_set_filter(shard, rule->filter);
 	session_rule_free(session->rule);
 	session->rule = rule;
 }
@@ -358,9 +384,12 @@ int session_stop(struct session *session)
 
 void session_reset(struct session *session)
 {
+	struct profile *shard;
+	u32 i = 0;
+
 	profile_reset(session->profile);
-	for (u32 i = 0; session->shards && i <= session->shards; i++)
-		profile_reset(session->shard[i]);
+	while ((shard = next_shard(session, &i)))
+		profile_reset(shard);
 	if (session->flight)
 		flight_clear(session->flight);
 	session->ran_ns = 0;
@@ -414,11 +443,9 @@ static u64 resident(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static void fill_health(const struct shared_source *shared_source, bool shared,
-			struct view_header *h)
+static void fill_health(const struct shared_source *shared_source, struct view_header *h)
 {
-	const struct source_health *health =
-		shared ? &shared_source->seen : &shared_source->source->health;
+	const struct source_health *health = &shared_source->seen;
 	int error = __atomic_load_n(&shared_source->error, __ATOMIC_RELAXED);
 
 	h->faults = health->faults;
@@ -444,5 +471,5 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	ret_header->duration_ns = session_duration(session);
 	ret_header->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
 	ret_header->memory = resident();
-	fill_health(session->shared_source, session->shards, ret_header);
+	fill_health(session->shared_source, ret_header);
 }

@@ -58,7 +58,7 @@ struct shared_source_cpu {
  * @cpu_count: entries of @cpus
  * @references: sessions that use it, and code that is creating one
  * @running: sessions that run; the source is enabled while there are any
- * @seen: copy of source.health at the last merge, with several drain threads
+ * @seen: copy of source.health at the last merge
  * @error: negative errno of the last failed drain since it was enabled; 0: none
  */
 struct shared_source {
@@ -157,7 +157,7 @@ struct session_config {
  * @name: ""; the entry is free
  * @shared_source: the source of its windows
  * @rule: which samples count
- * @profile: the counters; with drain threads, what was merged
+ * @profile: the counters that readers see
  * @flight: its last windows, not filtered by @rule; NULL: no flight recorder
  * @shared: another session owns the source and decides how it samples
  * @running: its windows count
@@ -169,8 +169,9 @@ struct session_config {
  * @cost_ns: CPU time of this process at the last reset
  * @nodes: NUMA nodes of this machine, for the profile
  * @bytes: its part of MEMORY_SESSIONS
- * @shards: number of drain threads; 0: the worker counts in @profile
- * @shard: a profile for each drain thread, and a spare one that a merge exchanges with it
+ * @shard: the profile in which each drain thread counts. A single thread counts in @profile; each of
+ *	several counts in a shard of it
+ * @spare: an empty shard, which a merge exchanges for a full one; NULL without shards
  */
 struct session {
 	char name[SESSION_NAME_SIZE];
@@ -188,8 +189,8 @@ struct session {
 	u64 cost_ns;
 	struct nodes *nodes;
 	u64 bytes;
-	u32 shards;
-	struct profile *shard[SOURCE_PARTITIONS_MAX + 1];
+	struct profile *shard[SOURCE_PARTITIONS_MAX];
+	struct profile *spare;
 };
 
 /**
@@ -209,8 +210,7 @@ bool session_name_valid(const char *name);
  * Return: 0; -EINVAL: the name is invalid; -ERANGE: the size of the flight recorder is; -ENOMEM.
  */
 int session_init(struct session *session, const struct session_config *config,
-		 const struct memory_plan *plan,
-		 struct attributor *attributor);
+		 const struct memory_plan *plan, struct attributor *attributor);
 
 /** session_deinit() - stop it without a last drain and free what it owns; harmless for a free entry */
 void session_deinit(struct session *session);

@@ -18,7 +18,10 @@
  * struct shard - a drain thread
  * @gate: taken before @lock, so that the thread cannot retake @lock before a waiting caller
  * @lock: held while it drains
- * @heartbeat, @seen: how often it came around; when that was asked for
+ * @wake: eventfd that ends its sleep
+ * @asleep: it waits for windows
+ * @heartbeat: number of its turns
+ * @seen: @heartbeat at the last shards_heartbeat()
  * @meter: its sums change under @lock alone
  */
 struct shard {
@@ -28,6 +31,7 @@ struct shard {
 	pthread_mutex_t gate;
 	pthread_mutex_t lock;
 	int wake;
+	bool asleep;
 	u64 heartbeat;
 	u64 seen;
 	struct drain_meter meter;
@@ -35,7 +39,11 @@ struct shard {
 
 /**
  * struct shards - all drain threads
- * @wanted: a ring needs a checkpoint to free space
+ * @share: the lock of the attributor, with a reader for each drain thread and the worker's thread
+ * @common: see shards_common_lock()
+ * @watermark_ns: see shards_get_watermark()
+ * @longest_ns: the longest time for which the exchange of a shard stopped its thread
+ * @requests: CHECKPOINT_FOR_*
  * @paused: the worker's thread holds the locks of all shards
  */
 struct shards {
@@ -45,7 +53,7 @@ struct shards {
 	u64 watermark_ns;
 	u64 longest_ns;
 	u32 count;
-	bool wanted;
+	u32 requests;
 	bool paused;
 	bool quit;
 	struct shard shard[SOURCE_PARTITIONS_MAX];
@@ -78,7 +86,7 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 	while ((session = worker_next(state, session))) {
 		struct source *part;
 
-		if (!session->running || !session_drives_source(state, session))
+		if (!session_drives_source(state, session))
 			continue;
 		part = source_partition(session->shared_source->source, shard->number);
 		if (!part)
@@ -86,14 +94,6 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 		fds[n++] = (struct pollfd){ .fd = part->ops->fd(part), .events = POLLIN };
 	}
 	return n;
-}
-
-/* Whether a ring of @part is so full that it needs a checkpoint to free space. */
-static bool is_at_limit(const struct source *part)
-{
-	const struct source_persist_ops *persist = part ? part->ops->persist : NULL;
-
-	return persist && persist->retained(part) >= SOURCE_RETAINED_MAX;
 }
 
 /* Whether a source woke the thread; the first descriptor is the thread's eventfd. */
@@ -105,28 +105,33 @@ static bool is_ready(const struct pollfd *fds, nfds_t n)
 	return false;
 }
 
-/*
- * Drain all sources that exist now, as they may have changed while the thread polled. @meter is NULL
- * if the worker's thread woke this one.
- */
-static void drain_all(struct shard *shard, struct drain_meter *meter)
+/* Drain all sources that exist now, as they may have changed while the thread polled. */
+static void drain_all(struct shard *shard)
 {
 	struct worker_state *state = shard->shards->state;
+	struct attribute_reader *reader =
+		attribute_lock_get_reader(shard->shards->share, shard->number);
 	struct session *session = NULL;
-	bool at_limit = false;
 
-	while ((session = worker_next(state, session))) {
-		if (!session->running || !session_drives_source(state, session))
-			continue;
-		worker_drain_part(state, session->shared_source, shard->number, meter);
-		at_limit = at_limit || is_at_limit(source_partition(session->shared_source->source,
-								    shard->number));
-	}
-	drain_meter_end(meter);
-	if (!at_limit || !state->hooks)
-		return;
-	__atomic_store_n(&shard->shards->wanted, true, __ATOMIC_RELEASE);
-	worker_wake(state);
+	while ((session = worker_next(state, session)))
+		if (session_drives_source(state, session))
+			worker_drain_part(state, session->shared_source, shard->number, reader,
+					  &shard->meter);
+	drain_meter_end(&shard->meter);
+}
+
+/* Sleep until a source of @fds is ready or the worker's thread wakes this one. */
+static int shard_sleep(struct shard *shard, struct pollfd *fds, nfds_t n)
+{
+	u64 count;
+	int r;
+
+	__atomic_store_n(&shard->asleep, true, __ATOMIC_RELAXED);
+	r = poll(fds, n, -1) < 0 ? -errno : 0;
+	__atomic_store_n(&shard->asleep, false, __ATOMIC_RELAXED);
+	if (r >= 0 && fds[0].revents && read(shard->wake, &count, sizeof(count)) < 0)
+		r = -errno;
+	return r == -EAGAIN ? 0 : r;
 }
 
 static void *shard_run(void *arg)
@@ -134,7 +139,7 @@ static void *shard_run(void *arg)
 	struct pollfd fds[WORKER_SESSIONS + 1];
 	struct shard *shard = arg;
 	nfds_t n;
-	u64 count;
+	int r;
 
 	while (!__atomic_load_n(&shard->shards->quit, __ATOMIC_ACQUIRE)) {
 		__atomic_add_fetch(&shard->heartbeat, 1, __ATOMIC_RELAXED);
@@ -142,12 +147,13 @@ static void *shard_run(void *arg)
 		n = gather_fds(shard, fds);
 		pthread_mutex_unlock(&shard->lock);
 		drain_meter_begin(&shard->meter);
-		if (poll(fds, n, 1000) < 0 && errno != EINTR)
-			break;
-		if (fds[0].revents && read(shard->wake, &count, sizeof(count)) < 0)
+		r = shard_sleep(shard, fds, n);
+		if (r == -EINTR || (r >= 0 && !is_ready(fds, n)))
 			continue;
+		if (r < 0)
+			break;
 		shard_lock(shard);
-		drain_all(shard, is_ready(fds, n) ? &shard->meter : NULL);
+		drain_all(shard);
 		pthread_mutex_unlock(&shard->lock);
 	}
 	return NULL;
@@ -180,18 +186,20 @@ static void shard_end(struct shard *shard)
 int shards_new(struct worker_state *state, struct shards **ret_shards)
 {
 	struct shards *shards = aligned_alloc(64, sizeof(*shards));
-	int r = -ENOMEM;
+	u32 started = 0;
+	int r;
 
 	if (!shards)
 		return -ENOMEM;
-	*shards = (struct shards){ .state = state };
+	*shards = (struct shards){ .state = state, .count = state->plan.workers };
 	pthread_mutex_init(&shards->common, NULL);
-	r = attribute_lock_new(state->plan.workers + 1, &shards->share);
-	while (r >= 0 && shards->count < state->plan.workers) {
-		r = shard_start(shards, shards->count);
-		shards->count += r >= 0;
+	r = attribute_lock_new(shards->count + 1, &shards->share);
+	while (r >= 0 && started < shards->count) {
+		r = shard_start(shards, started);
+		started += r >= 0;
 	}
 	if (r < 0) {
+		shards->count = started;
 		shards_free(shards);
 		return r;
 	}
@@ -212,28 +220,39 @@ struct shards *shards_free(struct shards *shards)
 	return NULL;
 }
 
-struct attribute_reader *shards_reader(struct shards *shards, u32 index)
+struct attribute_reader *shards_own_reader(const struct shards *shards)
 {
-	return shards ? attribute_lock_get_reader(shards->share, index) : NULL;
+	return attribute_lock_get_reader(shards->share, shards->count);
+}
+
+bool shards_count_in_place(const struct shards *shards)
+{
+	return shards->count == 1;
 }
 
 void shards_pause(struct shards *shards)
 {
-	for (u32 i = 0; shards && i < shards->count; i++)
+	struct session *session = NULL;
+
+	for (u32 i = 0; i < shards->count; i++)
 		shard_lock(&shards->shard[i]);
-	if (shards)
-		shards->paused = true;
+	shards->paused = true;
+	/* A drain thread that counts in place has set its own. */
+	while ((session = worker_next(shards->state, session)))
+		profile_set_reader(session->profile, shards_own_reader(shards));
 }
 
-/* Wake all threads, as the set of enabled sources may have changed. */
 void shards_resume(struct shards *shards)
 {
-	if (shards)
-		shards->paused = false;
-	for (u32 i = 0; shards && i < shards->count; i++) {
+	shards->paused = false;
+	for (u32 i = 0; i < shards->count; i++)
 		pthread_mutex_unlock(&shards->shard[i].lock);
+}
+
+void shards_wake(struct shards *shards)
+{
+	for (u32 i = 0; i < shards->count; i++)
 		shard_wake(&shards->shard[i]);
-	}
 }
 
 /* The caller holds no reader lock: the drain thread may hold @lock and wait for all reader locks. */
@@ -251,37 +270,40 @@ static void unlock_part(struct shards *shards, u32 index)
 
 void shards_lock_part(struct shards *shards, u32 part)
 {
-	if (!shards)
-		return;
-	attribute_read_end(shards_reader(shards, shards->count));
+	attribute_read_end(shards_own_reader(shards));
 	lock_part(shards, part);
 }
 
 void shards_unlock_part(struct shards *shards, u32 part)
 {
-	if (!shards)
-		return;
 	unlock_part(shards, part);
-	attribute_read_begin(shards_reader(shards, shards->count));
+	attribute_read_begin(shards_own_reader(shards));
 }
 
-/* Exchange the profile of shard @index for the spare one and return it; NULL: it counted nothing. */
+/* Copy the health of partition @index, which is not being drained. */
+static void copy_health(struct shared_source *shared_source, u32 index)
+{
+	source_partition_update(shared_source->source, index);
+	if (!index && !shared_source->source->partitions)
+		shared_source->seen = shared_source->source->health;
+}
+
+/*
+ * Exchange the profile in which drain thread @index counts for the spare one and return it. NULL: it
+ * counted nothing, or counts in place.
+ */
 static struct profile *take_full(struct shards *shards, struct session *session, u32 index)
 {
-	struct profile *full = session->shard[index], *spare = session->shard[session->shards];
+	struct profile *full = session->shard[index];
 	u64 since, took;
 
 	lock_part(shards, index);
 	since = time_now_ns();
-	source_partition_update(session->shared_source->source, index);
-	if (!index && !session->shared_source->source->partitions)
-		session->shared_source->seen = session->shared_source->source->health;
-	if (profile_counted(full)) {
-		profile_set_reader(spare, shards_reader(shards, index));
-		session->shard[index] = spare;
-	} else {
+	copy_health(session->shared_source, index);
+	if (full == session->profile || !profile_counted(full))
 		full = NULL;
-	}
+	else
+		session->shard[index] = session->spare;
 	took = time_now_ns() - since;
 	unlock_part(shards, index);
 	if (took > shards->longest_ns)
@@ -291,24 +313,25 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 
 static void gather_session(struct shards *shards, struct session *session)
 {
-	struct attribute_reader *reader = shards_reader(shards, shards->count);
+	struct attribute_reader *reader = shards_own_reader(shards);
 	struct profile *full;
 
-	for (u32 i = 0; i < session->shards; i++) {
+	for (u32 i = 0; i < shards->count; i++) {
 		full = take_full(shards, session, i);
 		if (!full)
 			continue;
 		attribute_read_begin(reader);
 		profile_merge(session->profile, full, reader);
 		attribute_read_end(reader);
-		session->shard[session->shards] = full;
+		session->spare = full;
 	}
 	source_partitions_sum(session->shared_source->source);
 	if (session->shared_source->source->partitions)
 		session->shared_source->seen = session->shared_source->source->health;
+	if (!session->running || shards_count_in_place(shards))
+		return;
 	attribute_read_begin(reader);
-	if (session->running)
-		profile_advance_history(session->profile, time_now_ns());
+	profile_advance_history(session->profile, time_now_ns());
 	attribute_read_end(reader);
 }
 
@@ -323,33 +346,33 @@ void shards_gather(struct worker_state *state)
 void shards_drain(struct worker_state *state, struct shared_source *shared_source)
 {
 	struct shards *shards = state->shards;
-	struct attribute_reader *reader = shards_reader(shards, shards->count);
 
-	attribute_read_end(reader);
 	for (u32 i = 0; i < shards->count; i++) {
 		lock_part(shards, i);
-		worker_drain_part(state, shared_source, i, NULL);
+		worker_drain_part(state, shared_source, i, shards_own_reader(shards), NULL);
 		unlock_part(shards, i);
 	}
-	shards_gather(state);
-	attribute_read_begin(reader);
 }
 
-bool shards_checkpoint_requested(struct shards *shards)
+void shards_request_checkpoint(struct shards *shards, u32 rings)
 {
-	return __atomic_exchange_n(&shards->wanted, false, __ATOMIC_ACQUIRE);
+	__atomic_or_fetch(&shards->requests, rings, __ATOMIC_RELEASE);
+	worker_wake(shards->state);
+}
+
+u32 shards_checkpoint_requests(struct shards *shards)
+{
+	return __atomic_exchange_n(&shards->requests, 0, __ATOMIC_ACQUIRE);
 }
 
 void shards_common_lock(struct shards *shards)
 {
-	if (shards)
-		pthread_mutex_lock(&shards->common);
+	pthread_mutex_lock(&shards->common);
 }
 
 void shards_common_unlock(struct shards *shards)
 {
-	if (shards)
-		pthread_mutex_unlock(&shards->common);
+	pthread_mutex_unlock(&shards->common);
 }
 
 u64 shards_get_watermark(const struct shards *shards)
@@ -362,11 +385,16 @@ void shards_set_watermark(struct shards *shards, u64 until_ns)
 	__atomic_store_n(&shards->watermark_ns, until_ns, __ATOMIC_RELAXED);
 }
 
+static bool shard_is_alive(const struct shard *shard)
+{
+	return __atomic_load_n(&shard->asleep, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&shard->heartbeat, __ATOMIC_RELAXED) != shard->seen;
+}
+
 bool shards_heartbeat(struct shards *shards)
 {
 	for (u32 i = 0; i < shards->count; i++)
-		if (__atomic_load_n(&shards->shard[i].heartbeat, __ATOMIC_RELAXED) ==
-		    shards->shard[i].seen)
+		if (!shard_is_alive(&shards->shard[i]))
 			return false;
 	for (u32 i = 0; i < shards->count; i++)
 		shards->shard[i].seen =
@@ -388,9 +416,11 @@ struct drain_meter shards_meter(const struct shards *shards)
 void shards_describe(const struct shards *shards, char *ret, size_t size)
 {
 	*ret = 0;
-	if (shards)
+	if (!shards_count_in_place(shards))
 		snprintf(ret, size,
-			 " %u workers, held for %llu us at the most, by tasks for %llu us.",
+			 " %u drain threads, stopped for %llu us at most by a merge, and for %llu "
+			 "us "
+			 "by task events.",
 			 shards->count, (unsigned long long)shards->longest_ns / 1000,
 			 (unsigned long long)attribute_lock_get_longest_write_ns(shards->share) /
 				 1000);

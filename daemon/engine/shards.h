@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Several drain threads. Each drains one partition of every source (partitioned.h), and counts in its
- * own shard of each session's profile. The worker's thread (worker.h) then drains nothing itself: it
- * serves calls, applies task events and merges shards. A merge stops a drain thread only while a
- * pointer is exchanged.
+ * The drain threads. Each drains one partition of every source (partitioned.h). The worker's thread
+ * (worker.h) coordinates them.
+ *
+ * One drain thread counts in the sessions' profiles themselves, and is paused while these are read.
+ * Each of several counts in its own shard of every session's profile. The worker's thread merges the
+ * shards, which stops a drain thread only while a pointer is exchanged.
  *
  * Lock order: the shard's lock, held while it drains; the thread's reader lock of the attributor, held
  * while it counts a window; the common lock. The worker's thread must release its reader lock before
@@ -17,22 +19,21 @@
 
 struct shards;
 
-/** shards_new() - start state->plan.workers drain threads, at least 2; 0 or negative errno */
+/** shards_new() - start state->plan.workers drain threads; 0 or negative errno */
 int shards_new(struct worker_state *state, struct shards **ret_shards);
 
 /** shards_free() - end the threads and free; NULL is allowed; returns NULL */
 struct shards *shards_free(struct shards *shards);
 
-/**
- * shards_reader() - the attributor's reader lock of a thread
- * @shards: NULL: returns NULL
- * @index: of a drain thread; their number: of the worker's thread
- */
-struct attribute_reader *shards_reader(struct shards *shards, u32 index);
+/** shards_own_reader() - the attributor's reader lock of the worker's thread */
+struct attribute_reader *shards_own_reader(const struct shards *shards);
+
+/** shards_count_in_place() - whether the only drain thread counts in the sessions' profiles */
+bool shards_count_in_place(const struct shards *shards);
 
 /**
  * shards_lock_part() - keep one partition from draining until shards_unlock_part()
- * @shards: NULL: does nothing
+ * @shards: the drain threads
  * @part: the partition
  *
  * Context: a call on the worker's thread, which holds its reader lock. The lock is released while it
@@ -41,27 +42,43 @@ struct attribute_reader *shards_reader(struct shards *shards, u32 index);
 void shards_lock_part(struct shards *shards, u32 part);
 void shards_unlock_part(struct shards *shards, u32 part);
 
-/** shards_pause() - keep all partitions from draining until shards_resume() */
+/**
+ * shards_pause() - keep all partitions from draining until shards_resume()
+ *
+ * Context: the worker's thread, without its reader lock.
+ */
 void shards_pause(struct shards *shards);
 
 /** shards_resume() - let all partitions drain again */
 void shards_resume(struct shards *shards);
 
+/** shards_wake() - make all drain threads poll the sources that are enabled now */
+void shards_wake(struct shards *shards);
+
 /** shards_gather() - merge all shards into the sessions' profiles; the caller holds no reader lock */
 void shards_gather(struct worker_state *state);
 
-/** shards_drain() - drain @shared_source and merge; the caller's reader lock is released meanwhile */
+/** shards_drain() - drain all partitions of @shared_source; the caller holds no reader lock */
 void shards_drain(struct worker_state *state, struct shared_source *shared_source);
 
+/* What needs a checkpoint to free the space of its rings. */
+#define CHECKPOINT_FOR_MACHINE	1U /* the source of SESSION_MACHINE */
+#define CHECKPOINT_FOR_SESSIONS 2U /* another source */
+
+/** shards_request_checkpoint() - wake the worker's thread for @rings, CHECKPOINT_FOR_* */
+void shards_request_checkpoint(struct shards *shards, u32 rings);
+
 /**
- * shards_checkpoint_requested() - whether a ring needs a checkpoint to free space
+ * shards_checkpoint_requests() - which rings need a checkpoint to free space
  * @shards: the drain threads
  *
- * Clears the request. A drain thread repeats it with the next windows of that ring.
+ * Clears the requests. The next drain of such a ring repeats one.
+ *
+ * Return: CHECKPOINT_FOR_* or 0.
  */
-bool shards_checkpoint_requested(struct shards *shards);
+u32 shards_checkpoint_requests(struct shards *shards);
 
-/** shards_common_lock() - lock what the partitions of a source share; NULL: does nothing */
+/** shards_common_lock() - lock what the partitions of a source share */
 void shards_common_lock(struct shards *shards);
 
 /** shards_common_unlock() - the reverse */
@@ -73,16 +90,16 @@ u64 shards_get_watermark(const struct shards *shards);
 /** shards_set_watermark() - set it; the caller holds the attributor's write lock */
 void shards_set_watermark(struct shards *shards, u64 until_ns);
 
-/** shards_heartbeat() - whether every drain thread ran since the last call */
+/** shards_heartbeat() - whether every drain thread sleeps or ran since the last call */
 bool shards_heartbeat(struct shards *shards);
 
 /** shards_meter() - sum of the meters of all drain threads; the caller has called shards_pause() */
 struct drain_meter shards_meter(const struct shards *shards);
 
 /**
- * shards_describe() - describe the drain threads for the status line
- * @shards: NULL: ""
- * @ret: their number, and how long readers and writers of the attributor delayed one at most
+ * shards_describe() - describe several drain threads for the status line; "" for one
+ * @shards: the drain threads
+ * @ret: their number, and how long merges and task events stopped one at most
  * @size: bytes of @ret
  */
 void shards_describe(const struct shards *shards, char *ret, size_t size);

@@ -13,15 +13,20 @@ bool session_drives_source(struct worker_state *state, const struct session *ses
  * @state: the worker's
  * @shared_source: the source
  * @part: the partition; 0 if the source has one
+ * @reader: reader lock of the calling thread, which does not hold it
  * @meter: of the drain thread, in a section; paused while task events are applied. NULL: a call,
  *	whose cost does not count as sampling
  *
- * Context: the thread that drains @part, which holds the lock of its shard.
+ * Context: the drain thread of @part or the worker's thread, which holds the lock of its shard.
  */
 void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
-		       struct drain_meter *meter);
+		       struct attribute_reader *reader, struct drain_meter *meter);
 
-/** worker_drain_source() - drain all partitions, also of a stopped source; on the worker's thread */
+/**
+ * worker_drain_source() - drain all partitions, also of a stopped source, and merge
+ *
+ * Context: the worker's thread, which holds its reader lock; that is released meanwhile.
+ */
 void worker_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
 /**

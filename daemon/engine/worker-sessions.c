@@ -213,10 +213,9 @@ int worker_add(struct worker_state *state, void *arg)
 	r = plan_session(state, config, &plan);
 	if (r >= 0)
 		r = session_init(&state->sessions[i], config, &plan, state->attributor);
-	for (u32 k = 0; r >= 0 && k < state->sessions[i].shards; k++)
-		profile_set_reader(state->sessions[i].shard[k], shards_reader(state->shards, k));
 	if (r < 0)
 		return r;
+	profile_set_reader(state->sessions[i].profile, shards_own_reader(state->shards));
 	/* Lift filters of the SPU that fit the sessions so far, but not the new one. */
 	r = worker_program(state, config->shared_source);
 	if (r < 0) {

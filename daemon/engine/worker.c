@@ -22,8 +22,9 @@
 
 #define REFRESH_NS 1000000000ULL
 
-/* Index of the first source to poll; before it are the eventfd, task events and answers of /proc. */
-#define FIRST_SOURCE 3
+/* The longest sleep of the worker's thread: its heartbeat, and shards that it merges, need no less. */
+#define SLEEP_MS 1000
+#define MERGE_MS 250
 
 struct worker {
 	pthread_t thread;
@@ -65,7 +66,7 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return NULL;
 }
 
-/* Context of a drain: the partition, and the reader lock and meter of the draining thread. */
+/* Context of a drain: the partition, and reader lock and meter of the thread that drains it. */
 struct drain {
 	struct worker_state *state;
 	struct shared_source *shared_source;
@@ -74,10 +75,26 @@ struct drain {
 	u32 part;
 };
 
-/* Reader lock of the worker's thread; NULL without drain threads. */
+/* The reader lock of the worker's thread. */
 static struct attribute_reader *own_reader(struct worker_state *state)
 {
-	return shards_reader(state->shards, state->plan.workers);
+	return shards_own_reader(state->shards);
+}
+
+/* Run @fn with the write lock. The caller is the worker's thread and holds its reader lock. */
+static void run_locked(struct worker_state *state, void (*fn)(struct worker_state *state))
+{
+	attribute_write_begin(own_reader(state));
+	fn(state);
+	attribute_write_end(own_reader(state));
+}
+
+/* The same for a caller without its reader lock. */
+static void lock_and_run(struct worker_state *state, void (*fn)(struct worker_state *state))
+{
+	attribute_read_begin(own_reader(state));
+	run_locked(state, fn);
+	attribute_read_end(own_reader(state));
 }
 
 static void take_task(void *ctx, const struct task_event *event)
@@ -111,35 +128,50 @@ static void take_tasks(struct worker_state *state, u64 until_ns)
 		task_events_deliver(state->tasks, until_ns, &sink);
 }
 
+static void take_all_tasks(struct worker_state *state)
+{
+	take_tasks(state, 0);
+}
+
+static void take_answers(struct worker_state *state)
+{
+	attributor_apply_answers(state->attributor);
+}
+
 /*
- * Apply task events from a drain thread, which holds its reader lock. Events carry times, so applying
- * later ones than @until_ns does no harm. All events up to now are applied, so that the next windows
- * need not do it.
+ * Apply the task events that precede a window's end. One drain thread applies no later ones, as
+ * samples without a time belong to the tasks of that moment. With several, a write lock for each
+ * window would stop the other threads too often, so all events up to now are applied at once.
  */
 static void share_tasks(const struct drain *drain, u64 until_ns)
 {
 	struct worker_state *state = drain->state;
-	u64 now;
+	u64 now, applied_ns = shards_get_watermark(state->shards);
 
-	if ((!state->tasks || shards_get_watermark(state->shards) >= until_ns) &&
-	    !attributor_has_answers(state->attributor))
+	if ((!state->tasks || applied_ns >= until_ns) && !attributor_has_answers(state->attributor))
 		return;
 	drain_meter_end(drain->meter);
 	attribute_write_begin(drain->reader);
 	now = time_now_ns();
-	take_tasks(state, now > until_ns ? now : until_ns);
-	shards_set_watermark(state->shards, now > until_ns ? now : until_ns);
+	if (!shards_count_in_place(state->shards) && now > until_ns)
+		until_ns = now;
+	if (applied_ns > until_ns)
+		until_ns = applied_ns;
+	take_tasks(state, until_ns);
+	shards_set_watermark(state->shards, until_ns);
 	attribute_write_end(drain->reader);
 	drain_meter_begin(drain->meter);
 }
 
-static void count_window(struct worker_state *state, struct session *session, u32 part,
+static void count_window(const struct drain *drain, struct session *session,
 			 const struct source_window *window)
 {
-	struct profile *profile = session->shards ? session->shard[part] : session->profile;
+	struct worker_state *state = drain->state;
+	struct profile *profile = session->shard[drain->part];
 	const struct view_header *header = profile_header(profile);
 	u64 before = header->records + header->filtered;
 
+	profile_set_reader(profile, drain->reader);
 	profile_window(profile, window);
 	if (session == worker_session(state, NULL))
 		rate_control_window(state->rate_control, window->cpu,
@@ -163,16 +195,10 @@ static void take_window(void *ctx, const struct source_window *window)
 	struct session *session = NULL;
 
 	attribute_read_begin(drain->reader);
-	if (drain->reader) {
-		share_tasks(drain, window->end_ns);
-	} else if (drain->state->tasks) {
-		drain_meter_end(drain->meter);
-		take_tasks(drain->state, window->end_ns);
-		drain_meter_begin(drain->meter);
-	}
+	share_tasks(drain, window->end_ns);
 	while ((session = worker_next(drain->state, session)))
 		if (session->running && session->shared_source == drain->shared_source)
-			count_window(drain->state, session, drain->part, window);
+			count_window(drain, session, window);
 	attribute_read_end(drain->reader);
 	shards_common_lock(drain->state->shards);
 	shared_source_count(drain->shared_source, window);
@@ -182,37 +208,49 @@ static void take_window(void *ctx, const struct source_window *window)
 		drain->meter->bytes += window->len;
 }
 
+/* Request a checkpoint if a ring of @source is so full that it needs one to free space. */
+static void check_limit(struct worker_state *state, const struct shared_source *shared_source,
+			const struct source *source)
+{
+	const struct source_persist_ops *persist = source->ops->persist;
+	bool machine = shared_source == worker_session(state, NULL)->shared_source;
+
+	if (state->hooks && persist && persist->retained(source) >= SOURCE_RETAINED_MAX)
+		shards_request_checkpoint(state->shards, machine ? CHECKPOINT_FOR_MACHINE :
+								   CHECKPOINT_FOR_SESSIONS);
+}
+
 void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
-		       struct drain_meter *meter)
+		       struct attribute_reader *reader, struct drain_meter *meter)
 {
 	struct drain drain = {
 		.state = state,
 		.shared_source = shared_source,
-		.reader = shards_reader(state->shards, part),
+		.reader = reader,
 		.meter = meter,
 		.part = part,
 	};
 	const struct source_sink sink = { .window = take_window, .ctx = &drain };
 	struct source *source = source_partition(shared_source->source, part);
-	int r = source ? source->ops->drain(source, &sink) : 0;
+	int r;
 
+	if (!source)
+		return;
+	r = source->ops->drain(source, &sink);
 	if (r < 0)
 		__atomic_store_n(&shared_source->error, r, __ATOMIC_RELAXED);
+	check_limit(state, shared_source, source);
 }
 
 void worker_drain_source(struct worker_state *state, struct shared_source *shared_source)
 {
-	if (state->shards) {
-		attribute_write_begin(own_reader(state));
-		attributor_apply_answers(state->attributor);
-		attribute_write_end(own_reader(state));
-		shards_drain(state, shared_source);
-		return;
-	}
-	attributor_apply_answers(state->attributor);
-	worker_drain_part(state, shared_source, 0, NULL);
-	/* Idle CPUs have no windows, but their rings of task events must not fill up. */
-	take_tasks(state, 0);
+	run_locked(state, take_answers);
+	attribute_read_end(own_reader(state));
+	shards_drain(state, shared_source);
+	shards_gather(state);
+	attribute_read_begin(own_reader(state));
+	/* CPUs without a window must not let the rings of task events fill up. */
+	run_locked(state, take_all_tasks);
 }
 
 void worker_drain(struct worker_state *state, struct session *session)
@@ -301,24 +339,28 @@ int worker_hot(struct worker_state *state, void *arg)
 }
 
 /*
- * Run a call with drain threads: merge their counters first. They are paused during the call unless
- * it only reads.
+ * Run the pending call after a merge, so that it finds all counters. The drain threads are paused
+ * meanwhile if it changes something, or if they count in the tables that it reads.
  */
-static int serve_shared(struct worker *w)
+static int serve_call(struct worker *w)
 {
+	bool pause = !w->reading || shards_count_in_place(w->state.shards);
 	struct attribute_reader *reader = own_reader(&w->state);
 	int r;
 
 	shards_gather(&w->state);
-	if (!w->reading) {
+	if (pause) {
 		shards_pause(w->state.shards);
 		shards_gather(&w->state);
 	}
 	attribute_read_begin(reader);
 	r = w->fn(&w->state, w->arg);
 	attribute_read_end(reader);
-	if (!w->reading)
+	if (pause)
 		shards_resume(w->state.shards);
+	/* The call may have started a source that the drain threads do not poll yet. */
+	if (!w->reading)
+		shards_wake(w->state.shards);
 	return r;
 }
 
@@ -330,36 +372,13 @@ static bool serve(struct worker *w)
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
 		/* The caller waits for @done, and other callers wait for @pending, so this is safe. */
-		w->result = w->state.shards ? serve_shared(w) : w->fn(&w->state, w->arg);
+		w->result = serve_call(w);
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
 	}
 	quit = w->quit;
 	pthread_mutex_unlock(&w->lock);
 	return quit;
-}
-
-/* Fill in what to poll: calls, task events and each enabled source. Returns their number. */
-static nfds_t gather(struct worker *w, struct pollfd *fds, struct shared_source **sources)
-{
-	struct session *session = NULL;
-	nfds_t n = FIRST_SOURCE;
-
-	fds[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
-	fds[2] = (struct pollfd){ .fd = attributor_get_answers_fd(w->state.attributor),
-				  .events = POLLIN };
-	while ((session = worker_next(&w->state, session))) {
-		struct source *source = session->shared_source->source;
-
-		if (!session->running || !session_drives_source(&w->state, session))
-			continue;
-		sources[n] = session->shared_source;
-		fds[n++] = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
-	}
-	if (n > FIRST_SOURCE && w->state.tasks)
-		fds[1].fd = task_events_fd(w->state.tasks);
-	return n;
 }
 
 static void refresh(struct worker_state *state)
@@ -370,162 +389,101 @@ static void refresh(struct worker_state *state)
 }
 
 /* Whether to merge: in time for the end of a period, and before counters of shards pile up. */
-static bool gather_due(struct worker *w, u64 now)
+static bool gather_is_due(struct worker *w, u64 now)
 {
 	struct session *session = NULL;
 
+	if (shards_count_in_place(w->state.shards))
+		return false;
 	while ((session = worker_next(&w->state, session)))
 		if (session->running && profile_history_is_due(session->profile, now))
 			return true;
 	return now - w->gathered >= REFRESH_NS;
 }
 
-static void write_shared(struct worker_state *state, void (*fn)(struct worker_state *state))
+/* Run @fn while the drain threads are paused, after a merge. */
+static void run_paused(struct worker_state *state, void (*fn)(struct worker_state *state))
 {
-	struct attribute_reader *reader = own_reader(state);
-
-	attribute_read_begin(reader);
-	attribute_write_begin(reader);
+	shards_pause(state->shards);
+	shards_gather(state);
+	attribute_read_begin(own_reader(state));
 	fn(state);
-	attribute_write_end(reader);
-	attribute_read_end(reader);
-}
-
-static void take_all_tasks(struct worker_state *state)
-{
-	take_tasks(state, 0);
-}
-
-static void take_answers(struct worker_state *state)
-{
-	attributor_apply_answers(state->attributor);
-}
-
-static void rate_control_shared(struct worker *w, u64 now)
-{
-	struct attribute_reader *reader = own_reader(&w->state);
-
-	if (!w->state.rate_control || now < w->state.rate_control->next_ns)
-		return;
-	shards_pause(w->state.shards);
-	attribute_read_begin(reader);
-	rate_control_tick(&w->state, now);
-	attribute_read_end(reader);
-	shards_resume(w->state.shards);
-}
-
-static bool checkpoint_due(struct worker_state *state, u64 now)
-{
-	return state->hooks && state->hooks->checkpoint_due(state, now);
-}
-
-static void save_shared(struct worker *w, u64 now)
-{
-	struct attribute_reader *reader = own_reader(&w->state);
-
-	if (!checkpoint_due(&w->state, now))
-		return;
-	/* The saved counters must match the saved positions in the rings. */
-	shards_pause(w->state.shards);
-	shards_gather(&w->state);
-	attribute_read_begin(reader);
-	w->state.hooks->checkpoint_save(&w->state);
-	attribute_read_end(reader);
-	shards_resume(w->state.shards);
-}
-
-/* One turn of the worker with drain threads: everything except draining. */
-static void run_housekeeping(struct worker *w)
-{
-	struct pollfd fds[FIRST_SOURCE] = {
-		{ .fd = w->wake, .events = POLLIN },
-		{ .fd = -1, .events = POLLIN },
-		{ .fd = attributor_get_answers_fd(w->state.attributor), .events = POLLIN },
-	};
-	bool running = is_running(&w->state);
-	u64 now, count;
-
-	if (running && w->state.tasks)
-		fds[1].fd = task_events_fd(w->state.tasks);
-	if (poll(fds, FIRST_SOURCE, running ? 250 : 1000) < 0 && errno != EINTR)
-		return;
-	if (fds[2].revents)
-		write_shared(&w->state, take_answers);
-	if ((fds[0].revents && read(w->wake, &count, sizeof(count)) < 0) || !running)
-		return;
-	now = time_now_ns();
-	if (w->state.tasks)
-		write_shared(&w->state, take_all_tasks);
-	if (now - w->refreshed >= REFRESH_NS) {
-		write_shared(&w->state, refresh);
-		w->refreshed = now;
-	}
-	if (gather_due(w, now)) {
-		shards_gather(&w->state);
-		w->gathered = now;
-	}
-	rate_control_shared(w, now);
-	save_shared(w, now);
+	attribute_read_end(own_reader(state));
+	shards_resume(state->shards);
 }
 
 /*
- * Task events also wake the worker, as often as other users cause them. The sources are drained then,
- * but it counts as a cost of sampling only if a ring was ready.
+ * Apply all task events, as a ring of them is half full. Windows that wait are counted before, since
+ * samples without a time belong to the tasks of that moment.
  */
-static void drain_ready(struct worker *w, const struct pollfd *fds,
-			struct shared_source *const *sources, nfds_t n)
+static void empty_task_rings(struct worker_state *state)
 {
-	struct drain_meter *meter = NULL;
-	bool drained = false;
+	struct session *session = NULL;
 
-	for (nfds_t i = FIRST_SOURCE; i < n; i++)
-		if (fds[i].revents)
-			meter = &w->state.meter;
-	for (nfds_t i = FIRST_SOURCE; i < n; i++) {
-		if (!fds[i].revents && !fds[1].revents)
-			continue;
-		worker_drain_part(&w->state, sources[i], 0, meter);
-		drained = true;
+	while ((session = worker_next(state, session)))
+		if (session_drives_source(state, session))
+			shards_drain(state, session->shared_source);
+	lock_and_run(state, take_all_tasks);
+}
+
+static void tick_rate_control(struct worker_state *state)
+{
+	rate_control_tick(state, time_now_ns());
+}
+
+/* What is due about once a second while a session runs. */
+static void run_periodic(struct worker *w)
+{
+	struct worker_state *state = &w->state;
+	u64 now = time_now_ns();
+
+	if (now - w->refreshed >= REFRESH_NS) {
+		lock_and_run(state, refresh);
+		w->refreshed = now;
 	}
-	drain_meter_end(meter);
-	/* Idle CPUs have no windows, but rings of task events must not fill up. */
-	if (drained)
-		take_tasks(&w->state, 0);
+	if (gather_is_due(w, now)) {
+		shards_gather(state);
+		w->gathered = now;
+	}
+	if (state->rate_control && now >= state->rate_control->next_ns)
+		run_paused(state, tick_rate_control);
+	/* The drain threads are paused: the counters must match the positions in the rings. */
+	if (state->hooks && state->hooks->checkpoint_due(state, now))
+		run_paused(state, state->hooks->checkpoint_save);
+}
+
+/* One turn of the worker's thread: everything except calls and draining. */
+static void run_housekeeping(struct worker *w)
+{
+	struct worker_state *state = &w->state;
+	bool running = is_running(state);
+	bool merging = running && !shards_count_in_place(state->shards);
+	struct pollfd fds[] = {
+		{ .fd = w->wake, .events = POLLIN },
+		{ .fd = attributor_get_answers_fd(state->attributor), .events = POLLIN },
+		{ .fd = running && state->tasks ? task_events_fd(state->tasks) : -1,
+		  .events = POLLIN },
+	};
+	u64 count;
+
+	if (poll(fds, ARRAY_SIZE(fds), merging ? MERGE_MS : SLEEP_MS) < 0 && errno != EINTR)
+		return;
+	if (fds[1].revents)
+		lock_and_run(state, take_answers);
+	if ((fds[0].revents && read(w->wake, &count, sizeof(count)) < 0) || !running)
+		return;
+	if (fds[2].revents)
+		empty_task_rings(state);
+	run_periodic(w);
 }
 
 static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
-	struct pollfd fds[FIRST_SOURCE + WORKER_SESSIONS];
-	struct shared_source *sources[FIRST_SOURCE + WORKER_SESSIONS];
-	u64 now, count;
-	nfds_t n;
 
 	while (!serve(w)) {
 		__atomic_add_fetch(&w->heartbeat, 1, __ATOMIC_RELAXED);
-		if (w->state.shards) {
-			run_housekeeping(w);
-			continue;
-		}
-		n = gather(w, fds, sources);
-		drain_meter_begin(&w->state.meter);
-		if (poll(fds, n, 1000) < 0 && errno != EINTR)
-			break;
-		if (fds[0].revents && read(w->wake, &count, sizeof(count)) < 0)
-			continue;
-		if (fds[2].revents)
-			attributor_apply_answers(w->state.attributor);
-		if (n == FIRST_SOURCE)
-			continue;
-		drain_ready(w, fds, sources, n);
-		now = time_now_ns();
-		if (now - w->refreshed >= REFRESH_NS) {
-			refresh(&w->state);
-			w->refreshed = now;
-		}
-		rate_control_tick(&w->state, now);
-		if (checkpoint_due(&w->state, now))
-			w->state.hooks->checkpoint_save(&w->state);
+		run_housekeeping(w);
 	}
 	return NULL;
 }
@@ -551,6 +509,8 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	*state = (struct worker_state){ .task_status = *task_status,
 					.process = session_epoch(),
 					.plan = plan ? *plan : unlimited };
+	if (!state->plan.workers)
+		state->plan.workers = 1;
 	names.budget = state->plan.names;
 	attribution.processes = state->plan.processes;
 	attribution.threads = state->plan.threads;
@@ -592,7 +552,7 @@ int worker_new(const struct memory_plan *plan, struct task_events *tasks,
 	pthread_cond_init(&w->done, NULL);
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = w->wake < 0 ? -errno : 0;
-	if (r >= 0 && w->state.plan.workers > 1)
+	if (r >= 0)
 		r = shards_new(&w->state, &w->state.shards);
 	if (r >= 0)
 		r = -pthread_create(&w->thread, NULL, worker_run, w);
@@ -623,13 +583,11 @@ void worker_wake(struct worker_state *state)
 	wake((struct worker *)((char *)state - offsetof(struct worker, state)));
 }
 
-/* With drain threads, the number changes only after all of them ran. */
+/* The number changes only after all threads ran or slept. */
 u64 worker_heartbeat(struct worker *worker)
 {
 	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);
 
-	if (!worker->state.shards)
-		return heartbeat;
 	if (heartbeat != worker->heartbeat_seen && shards_heartbeat(worker->state.shards)) {
 		worker->heartbeat_seen = heartbeat;
 		worker->heartbeat_all++;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worker: the thread that owns sessions, their sources and the tables that they fill. Other
- * threads call functions on it, between two drains, so the path of a sample takes no lock. With
- * several drain threads (shards.h) the worker coordinates them.
+ * The worker: the thread that owns sessions, their sources and the tables that they fill. It drains
+ * no source itself: that is done by one or more drain threads (shards.h), which the worker
+ * coordinates. It merges what they count, applies task events, saves checkpoints, and runs functions
+ * that other threads call on it.
  */
 #ifndef SPEPROF_WORKER_H
 #define SPEPROF_WORKER_H
@@ -33,9 +34,7 @@ struct shards;
  * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
  * @saved_state: what @hooks work on, of the code that installed them; the engine does not use it
  * @rate_control: control of the machine's session's interval; NULL: none; borrowed
- * @shards: the drain threads; NULL: the worker's thread drains itself
- * @meter: cost of draining on the worker's thread; calls do not count. Drain threads have meters of
- *	their own (shards_meter())
+ * @shards: the drain threads
  */
 struct worker_state {
 	struct task_events *tasks;
@@ -50,7 +49,6 @@ struct worker_state {
 	void *saved_state;
 	struct rate_control *rate_control;
 	struct shards *shards;
-	struct drain_meter meter;
 };
 
 /** typedef worker_fn - a function that runs on the worker's thread; returns 0 or negative errno */
@@ -84,7 +82,11 @@ struct worker *worker_free(struct worker *worker);
  */
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
-/** worker_read() - like worker_call(), for an @fn that only reads: drain threads are not paused */
+/**
+ * worker_read() - like worker_call(), for an @fn that only reads
+ *
+ * Drain threads that count in tables of their own, as several do, are not paused.
+ */
 int worker_read(struct worker *worker, worker_fn fn, void *arg);
 
 /**

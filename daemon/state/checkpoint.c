@@ -95,11 +95,23 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 			session_save(session, session->running || session->waits, now, to);
 }
 
+/* Whether rings of the machine's source free space without a checkpoint before they are full. */
+static bool machine_spills(const struct worker_state *state)
+{
+	return state->plan.workers > 1;
+}
+
 /*
  * By default the space of a ring is freed only after a checkpoint, so that a crash loses nothing.
+<<<<<<< HEAD
  * In three cases it is freed at once instead: with several workers, because their rates leave no
  * time for it; if checkpoints fail, as sampling would stop for good; and for the small rings of a
  * session's own source. A crash then loses what was counted since the last checkpoint.
+=======
+ * In three cases it is freed at once instead: with several drain threads, whose rates leave no
+ * time for it; if checkpoints fail, as sampling would stop for good; and for the small rings of a session's
+ * own source. A crash then loses what was counted since the last checkpoint.
+>>>>>>> 2306eb9b (engine: drain by one loop of N threads instead of two loops)
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved)
@@ -108,7 +120,7 @@ void checkpoint_defer_release(struct worker_state *state, const struct shared_so
 	bool own = shared_source != machine_of(state)->shared_source;
 
 	if (source->ops->persist)
-		source->ops->persist->defer(source, own || state->shards || unsaved);
+		source->ops->persist->defer(source, own || machine_spills(state) || unsaved);
 }
 
 /* Sessions that share a source do this several times, which is harmless. */
@@ -173,25 +185,14 @@ void checkpoint_save(struct worker_state *state)
 /* What a checkpoint would free: nothing, a ring that spills meanwhile, or a ring that stops. */
 enum waits { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
 
-/* With several workers, their drain threads report it. */
+/* Drain threads request it, since they alone may read the state of rings. */
 static enum waits waits_for(struct worker_state *state)
 {
-	enum waits waits = WAITS_NOTHING;
-	struct session *session = NULL;
+	u32 requests = shards_checkpoint_requests(state->shards);
 
-	if (state->shards)
-		return shards_checkpoint_requested(state->shards) ? WAITS_SPILLING : WAITS_NOTHING;
-	while ((session = worker_next(state, session))) {
-		const struct source *source = session->shared_source->source;
-
-		if (!source->ops->persist ||
-		    source->ops->persist->retained(source) < SOURCE_RETAINED_MAX)
-			continue;
-		if (session->shared_source == machine_of(state)->shared_source)
-			return WAITS_RING;
-		waits = WAITS_SPILLING;
-	}
-	return waits;
+	if (requests & CHECKPOINT_FOR_MACHINE && !machine_spills(state))
+		return WAITS_RING;
+	return requests ? WAITS_SPILLING : WAITS_NOTHING;
 }
 
 bool checkpoint_is_due(struct worker_state *state, u64 now)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One worker and several, over a source with as many partitions: under all calls each window is
- * counted once, for the task that ran then, and each call gets a reply.
+ * One drain thread and several, over a source with as many partitions: under all calls each window
+ * is counted once, for the task that ran then, and each call gets a reply. The build with
+ * -fsanitize=thread (workers-threads) also detects data races.
  */
 #include "test.h"
 
@@ -20,12 +21,15 @@
 
 #define RECORDS 2 /* of a window */
 #define PARTS	3
+#define MOST	4 /* partitions */
 #define ROUNDS	60
 
 /**
  * struct played - a source of one CPU, with windows that a test adds
  * @waiting: windows to drain
  * @strangers: each window is of another unknown thread, the last of which is @tid
+ * @parts: 0, or the source is one of @parts, of which each has its share of MOST CPUs. Then
+ *	@waiting counts rounds of a window of each CPU, whose records depend on CPU and @round
  */
 struct played {
 	struct source source;
@@ -34,6 +38,8 @@ struct played {
 	u32 waiting;
 	bool strangers;
 	s32 tid;
+	u32 parts;
+	u32 round;
 };
 
 static struct played *played_of(struct source *source)
@@ -75,6 +81,52 @@ static size_t fill(u8 *bytes, size_t size)
 	return len;
 }
 
+/* Fill in different records, as a function of @cpu and @round alone. */
+static size_t fill_mixed(u8 *bytes, size_t size, u32 cpu, u32 round)
+{
+	size_t len = 0;
+
+	for (u32 i = 0; i < RECORDS; i++) {
+		u32 x = (cpu * 7919 + round * 104729 + i * 31) * 2654435761U;
+		const struct spe_sample sample = {
+			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+			.address = { 0x400000 + (x >> 8 & 63) * 4 },
+			.counter = { [SPE_COUNTER_TOTAL] = (u16)(x >> 20) },
+			.op_class = x >> 14 & 1 ? SPE_OP_LOAD_STORE : SPE_OP_OTHER,
+			.op_subclass = x >> 15 & 1,
+			.events = 2 | (x >> 16 & 3) << 2,
+			.events_size = 2,
+		};
+		int n = spe_record_encode(&sample, bytes + len, size - len);
+
+		assert_true(n > 0);
+		len += (size_t)n;
+	}
+	return len;
+}
+
+static void play_round(struct played *played, const struct source_sink *sink)
+{
+	u8 bytes[64 * RECORDS];
+
+	for (u32 cpu = played->cpu; cpu < MOST; cpu += played->parts) {
+		const struct source_window window = {
+			.data = bytes,
+			.len = fill_mixed(bytes, sizeof(bytes), cpu, played->round),
+			.cpu = cpu,
+			.tid = cpu % 2 ? -1 : 0, /* unknown, or the idle task */
+			.start_ns = 1,
+			.end_ns = 2,
+			.written = RECORDS,
+			.interval = 1000 + cpu,
+		};
+
+		sink->window(sink->ctx, &window);
+	}
+	played->round++;
+}
+
 static int played_drain(struct source *source, const struct source_sink *sink)
 {
 	struct played *played = played_of(source);
@@ -93,6 +145,10 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 
 	(void)!read(played->fd, &count, sizeof(count));
 	for (u32 i = 0; i < n; i++) {
+		if (played->parts) {
+			play_round(played, sink);
+			continue;
+		}
 		if (played->strangers)
 			window.tid = ++played->tid;
 		sink->window(sink->ctx, &window);
@@ -137,7 +193,7 @@ struct fixture {
 	u32 parts;
 	struct worker *worker;
 	struct shared_source *shared_source;
-	struct source *part[PARTS];
+	struct source *part[MOST];
 	u32 played;
 	bool quit;
 };
@@ -153,7 +209,7 @@ static struct source *played_new(u32 cpu)
 	return &played->source;
 }
 
-static int add(struct fixture *f, const char *name)
+static int add_filtered(struct fixture *f, const char *name, const char *filter)
 {
 	struct session_config config = {
 		.name = name,
@@ -163,11 +219,17 @@ static int add(struct fixture *f, const char *name)
 	};
 	struct filter_error error;
 
-	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
+	assert_int_equal(session_rule_new(NULL, filter, NULL, &config.rule, &error), 0);
 	return worker_call(f->worker, worker_add, &config);
 }
 
-static struct fixture *fixture_new(u32 parts)
+static int add(struct fixture *f, const char *name)
+{
+	return add_filtered(f, name, NULL);
+}
+
+/* @filter: of the machine's session */
+static struct fixture *fixture_filtered(u32 parts, const char *filter)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	const struct task_events_status task_status = { 0 };
@@ -184,8 +246,13 @@ static struct fixture *fixture_new(u32 parts)
 		assert_int_equal(source_partitioned_new(f->part, parts, &sampling, &source), 0);
 	assert_int_equal(shared_source_new(source, &sampling, &f->shared_source), 0);
 	assert_int_equal(worker_new(&plan, NULL, &task_status, &f->worker), 0);
-	assert_int_equal(add(f, SESSION_MACHINE), 0);
+	assert_int_equal(add_filtered(f, SESSION_MACHINE, filter), 0);
 	return f;
+}
+
+static struct fixture *fixture_new(u32 parts)
+{
+	return fixture_filtered(parts, NULL);
 }
 
 static void fixture_free(struct fixture *f)
@@ -389,7 +456,7 @@ static int read_meter(struct worker_state *state, void *arg)
 {
 	struct drain_meter *meter = arg;
 
-	*meter = state->shards ? shards_meter(state->shards) : state->meter;
+	*meter = shards_meter(state->shards);
 	return 0;
 }
 
@@ -415,16 +482,10 @@ static void metered(u32 parts)
 	u8 bytes[64 * RECORDS];
 
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	/*
-	 * worker_start() has woken the threads: windows that they find only by that are not
-	 * metered.
-	 */
-	while (before.bytes < PARTS * fill(bytes, sizeof(bytes))) {
-		for (u32 i = 0; i < PARTS; i++)
-			play(f, i, true);
-		before = meter_of(f);
-	}
-	assert_int_equal(before.bytes % fill(bytes, sizeof(bytes)), 0);
+	for (u32 i = 0; i < PARTS; i++)
+		play(f, i, true);
+	before = meter_of(f);
+	assert_int_equal(before.bytes, PARTS * fill(bytes, sizeof(bytes)));
 	assert_true(before.ns > 0);
 	for (u32 i = 0; i < ROUNDS; i++) {
 		struct worker_view view = { .group = VIEW_PROCESS };
@@ -446,15 +507,118 @@ static void test_metered(void **state __attribute__((unused)))
 	metered(PARTS);
 }
 
-int main(void)
+/* The numbers of a view, which do not depend on the order of its rows. */
+struct sums {
+	u64 records;
+	u64 filtered;
+	u64 bytes;
+	u64 decoded;
+	u64 written;
+	u64 unattributed;
+	u64 weight;
+	u64 rows;
+	u64 hash;
+};
+
+static u64 hash_of(const void *data, size_t size)
+{
+	u64 hash = 0xcbf29ce484222325ULL;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ ((const u8 *)data)[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+static struct sums sums_of(struct fixture *f, const char *session, enum view_group group)
+{
+	struct worker_view view = { .session = session, .group = group, .limit = 1000 };
+	const struct view_header *h = &view.view.header;
+	struct sums sums;
+
+	assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
+	sums = (struct sums){ .records = h->records,
+			      .filtered = h->filtered,
+			      .bytes = h->bytes,
+			      .decoded = h->decoded,
+			      .written = h->written,
+			      .unattributed = h->unattributed,
+			      .weight = h->weight[UNIT_MICRO_OPS] + h->weight[UNIT_INSTRUCTIONS],
+			      .rows = view.view.count };
+	for (u32 i = 0; i < view.view.count; i++) {
+		const struct view_row *row = &view.view.rows[i];
+
+		sums.hash += hash_of(row, offsetof(struct view_row, container)) ^
+			     hash_of(row->function, strlen(row->function)) ^
+			     hash_of(row->level, sizeof(*row) - offsetof(struct view_row, level));
+	}
+	view_clear(&view.view);
+	return sums;
+}
+
+#define LOADS "op == load"
+
+/* The machine's session with @filter; @loads: and beside it a session of loads. */
+static struct fixture *play_mixed(u32 parts, const char *filter, bool loads)
+{
+	struct fixture *f = fixture_filtered(parts, filter);
+
+	for (u32 i = 0; i < parts; i++)
+		played_of(f->part[i])->parts = parts;
+	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	if (loads) {
+		assert_int_equal(add_filtered(f, "loads", LOADS), 0);
+		assert_int_equal(worker_call(f->worker, worker_start, (void *)"loads"), 0);
+	}
+	for (u32 round = 0; round < 4 * ROUNDS; round++) {
+		for (u32 i = 0; i < parts; i++)
+			play(f, i, round % 3);
+		/* Some merges in between. */
+		if (round % 16 == 5)
+			sums_of(f, NULL, VIEW_PROCESS);
+	}
+	return f;
+}
+
+static void assert_same(struct fixture *a, const char *in_a, struct fixture *b, const char *in_b)
+{
+	static const enum view_group groups[] = { VIEW_PROCESS, VIEW_FUNCTION, VIEW_CONTAINER };
+
+	for (u32 i = 0; i < ARRAY_SIZE(groups); i++) {
+		const struct sums x = sums_of(a, in_a, groups[i]), y = sums_of(b, in_b, groups[i]);
+
+		assert_int_equal(x.records, y.records);
+		assert_true(x.records && x.rows);
+		assert_memory_equal(&x, &y, sizeof(x));
+	}
+}
+
+/* A profile is the same with 1, 2 and 4 drain threads, and beside another session. */
+static void test_same(void **state __attribute__((unused)))
+{
+	struct fixture *alone = play_mixed(1, NULL, false), *loads = play_mixed(1, LOADS, false);
+
+	for (u32 parts = 1; parts <= MOST; parts *= 2) {
+		struct fixture *both = play_mixed(parts, NULL, true);
+
+		test_row("%u drain threads", parts);
+		assert_same(both, NULL, alone, NULL);
+		assert_same(both, "loads", loads, NULL);
+		fixture_free(both);
+	}
+	fixture_free(loads);
+	fixture_free(alone);
+}
+
+/* The first argument selects tests. */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_at_once),
-		cmocka_unit_test(test_asked),
-		cmocka_unit_test(test_metered),
-		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_same),	cmocka_unit_test(test_late),
+		cmocka_unit_test(test_at_once), cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_metered), cmocka_unit_test(test_end),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ void attributor_get_stats(const struct attributor *attributor, struct attributor
 void shards_describe(const struct shards *shards, char *ret, size_t size)
 {
 	(void)shards;
-	snprintf(ret, size, " 2 workers.");
+	snprintf(ret, size, " 2 drain threads.");
 }
 
 void rate_control_describe(const struct worker_state *state, char *ret, size_t size)
@@ -90,7 +90,7 @@ static void test_status(void **state)
 		notify.status,
 		"Sampling 4 CPUs, hardware SPUs, source module, by BPF. 1 not sampled (why)."
 		" Reading failed: Input/output error. 3 mappings are not in the checkpoint:"
-		" no room. 2 workers. Interval 1 ns. Waiting for a restart: Rate=.");
+		" no room. 2 drain threads. Interval 1 ns. Waiting for a restart: Rate=.");
 }
 
 /* Text that does not fit is truncated, and nothing is written behind the buffer. */

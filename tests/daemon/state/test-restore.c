@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "codec/registers.h"
+#include "engine/worker-internal.h"
 #include "profile/profile-read.h"
 #include "speprof-version.h"
 #include "state/checkpoint.h"
@@ -464,9 +465,11 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 	}
 }
 
+/* The drain finds that a ring waits. */
 static int save(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	checkpoint_save(state);
+	worker_drain_source(state, worker_session(state, NULL)->shared_source);
 	return checkpoint_is_due(state, checkpoint_of(state)->saved_ns + 1);
 }
 
