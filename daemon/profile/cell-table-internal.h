@@ -348,6 +348,12 @@ struct cell_slot {
 struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, u32 count,
 			 struct cell_slot *ret_slot);
 
+/** cell_index_prefetch() - prefetch the set of a hash */
+void cell_index_prefetch(const struct cell_table *t, u64 hash);
+
+/** cell_prefetch() - prefetch the most likely cell of a hash whose set is in the cache */
+void cell_prefetch(const struct cell_table *t, u64 hash);
+
 /** cell_log_add() - count a sample in @c, which is at @slot */
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
 		  u8 sessions, u8 interval);

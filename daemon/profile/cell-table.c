@@ -720,6 +720,21 @@ void cell_table_flush(struct cell_table *table)
 		batches_advance(table);
 }
 
+void cell_index_prefetch(const struct cell_table *t, u64 hash)
+{
+	__builtin_prefetch(&t->set[hash_set(t, hash)], 1);
+}
+
+void cell_prefetch(const struct cell_table *t, u64 hash)
+{
+	const struct cell_set *set = &t->set[hash_set(t, hash)];
+	u64 ways = tag_ways(set->tags, hash_tag(hash));
+	const struct cell *c = &t->cells[ways ? set->cell[first_way(ways)] : 0];
+
+	__builtin_prefetch(c, 1);
+	__builtin_prefetch((const u8 *)c + LINE_SIZE, 1);
+}
+
 void cell_fold_logs(struct cell_table *t)
 {
 	for (u32 i = 0; i < t->sets; i++) {

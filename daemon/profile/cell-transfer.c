@@ -34,14 +34,13 @@ struct cell_target {
 	bool evicted;
 };
 
-static struct cell_target target_get(struct cell_table *t, u64 owner, u64 offset, u32 rank,
-				     bool evicted)
+static struct cell_target target_get(struct cell_table *t, u64 hash, u64 owner, u64 offset,
+				     u32 rank, bool evicted)
 {
 	struct cell_target target = { .evicted = evicted };
 
 	if (!evicted)
-		target.cell = cell_insert(t, cell_hash(cell_salt(t, owner), offset), owner, offset,
-					  rank ? rank : 1, &target.slot);
+		target.cell = cell_insert(t, hash, owner, offset, rank ? rank : 1, &target.slot);
 	if (target.cell)
 		return target;
 	target.evicted = true;
@@ -93,12 +92,22 @@ static void source_of_shard(struct cell_table *whole, const struct cell_table *s
 						       shard->interval[i].unit);
 }
 
+/* Rows of a shard until the memory for them is in the cache: half of them wait for each step. */
+#define MERGE_ROWS 32
+
+/** struct merge_row - a row of a shard on its way into the whole; @hash: by cell_hash() */
+struct merge_row {
+	struct cell_row row;
+	u64 hash;
+};
+
 static void row_merge(struct cell_table *whole, const struct cell_table *shard,
-		      const struct cell_row *row, const struct cell_source *source)
+		      const struct merge_row *m, const struct cell_source *source)
 {
+	const struct cell_row *row = &m->row;
 	const struct cell *from = row->cell;
 	struct cell_target target =
-		target_get(whole, from->owner, from->offset, row->rank, row->evicted);
+		target_get(whole, m->hash, from->owner, from->offset, row->rank, row->evicted);
 	const struct cell_counters *n;
 
 	for (unsigned int i = 0; i < row->fill; i++)
@@ -113,16 +122,52 @@ static void row_merge(struct cell_table *whole, const struct cell_table *shard,
 		cell_rank_add(target.slot, row->rank - row->fill);
 }
 
+/* Sets of a shard whose cells are prefetched before they are read. */
+#define MERGE_SETS 4
+
+static void shard_prefetch(const struct cell_table *shard, u32 set)
+{
+	for (unsigned int i = 0; set < shard->sets && i < CELL_WAYS; i++) {
+		const struct cell *c = &shard->cells[shard->set[set].cell[i]];
+
+		__builtin_prefetch(c);
+		__builtin_prefetch((const u8 *)c + LINE_SIZE);
+	}
+}
+
+/* Read the next row of a shard, and prefetch its counters and the set that it goes to. */
+static bool row_fetch(struct cell_table *whole, const struct cell_table *shard,
+		      struct cell_cursor *cursor, struct merge_row *ret)
+{
+	if (!cursor->way)
+		shard_prefetch(shard, cursor->set + MERGE_SETS);
+	if (!cell_table_next(shard, cursor, &ret->row))
+		return false;
+	__builtin_prefetch(counters_at(shard, ret->row.cell->counters));
+	__builtin_prefetch((const u8 *)counters_at(shard, ret->row.cell->counters) + LINE_SIZE);
+	ret->hash = cell_hash(cell_salt(whole, ret->row.cell->owner), ret->row.cell->offset);
+	cell_index_prefetch(whole, ret->hash);
+	return true;
+}
+
 void cell_table_merge(struct cell_table *whole, struct cell_table *shard)
 {
+	struct merge_row rows[MERGE_ROWS];
 	struct cell_cursor cursor = { 0 };
 	struct cell_source source;
-	struct cell_row row;
+	u64 fetched = 0, merged = 0;
+	bool more = true;
 
 	cell_table_flush(whole);
 	source_of_shard(whole, shard, &source);
-	while (cell_table_next(shard, &cursor, &row))
-		row_merge(whole, shard, &row, &source);
+	while (more || merged < fetched) {
+		more = more && row_fetch(whole, shard, &cursor, &rows[fetched % MERGE_ROWS]);
+		fetched += more;
+		if (more && fetched >= MERGE_ROWS / 2)
+			cell_prefetch(whole, rows[(fetched - MERGE_ROWS / 2) % MERGE_ROWS].hash);
+		if (!more || fetched - merged == MERGE_ROWS)
+			row_merge(whole, shard, &rows[merged++ % MERGE_ROWS], &source);
+	}
 	whole->stats.uncounted += shard->stats.uncounted;
 }
 
@@ -436,7 +481,8 @@ static bool row_load(struct cell_loader *l)
 	fill = deserialize_below(l->from, CELL_LOG + 1);
 	if (l->from->bad)
 		return false;
-	target = target_get(l->table, owner, offset, rank, kind == SAVED_EVICTED);
+	target = target_get(l->table, cell_hash(cell_salt(l->table, owner), offset), owner, offset,
+			    rank, kind == SAVED_EVICTED);
 	log_load(l, &target, fill);
 	while (!l->from->bad && counters_load(l, target.cell))
 		;
