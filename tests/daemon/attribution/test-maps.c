@@ -666,7 +666,10 @@ static void test_replaced(void **state)
 	(void)state;
 	assert_int_equal(map_store_init(&store, ROOM), 0);
 	empty = store.memory;
+	map_at(&store, &maps, 0x1000, 0x9000, 0, "/z");
 	map_at(&store, &maps, 0x1000, 0x9000, 0, "/a");
+	/* The time of the replacement is unknown. */
+	assert_int_equal(maps.replaced_count, 0);
 	map_at(&store, &maps, 0x3000, 0x5000, 100, "/b");
 	map_at(&store, &maps, 0x4000, 0x6000, 200, "/c");
 	map_at(&store, &maps, 0x2000, 0x8000, 300, "/d");

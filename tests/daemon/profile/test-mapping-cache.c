@@ -442,23 +442,43 @@ static void test_recording(void **state)
 	free(sim);
 }
 
-/* Events and samples arrive in chunks: samples of a chunk follow all events of its time. */
+/* Another process maps a file, which is no reason to look up the mappings of the others again. */
+static void map_elsewhere(struct machine *m, u64 n)
+{
+	attributor_apply_event(m->attributor, &(struct task_event){ .type = TASK_MMAP,
+								    .pid = 1,
+								    .tid = 1,
+								    .name = "/bin/init",
+								    .start = 0x1000 * n,
+								    .size = 0x1000 });
+	mapping_cache_sync(m->cache);
+}
+
+/*
+ * Events and samples arrive in chunks: the samples of a chunk follow all events of its time, and
+ * those of several CPUs are not in order.
+ */
 static void test_live_order(void **state)
 {
 	struct simulation *sim = simulate();
 	struct machine m;
-	u32 event = 0;
+	u32 event = 0, end;
 
 	(void)state;
 	machine_init(&m);
-	for (u32 i = 0; i < sim->sample_count;) {
+	for (u32 i = 0; i < sim->sample_count; i = end) {
 		u64 until = sim->samples[i].time_ns + 200000;
 
 		for (; event < sim->event_count && sim->events[event].time_ns < until; event++)
 			attributor_apply_event(m.attributor, &sim->events[event]);
 		mapping_cache_sync(m.cache);
-		for (; i < sim->sample_count && sim->samples[i].time_ns < until; i++)
-			machine_count(&m, &sim->samples[i]);
+		for (end = i; end < sim->sample_count && sim->samples[end].time_ns < until; end++)
+			;
+		for (u32 k = end; k-- > i;) {
+			machine_count(&m, &sim->samples[k]);
+			if (k % 16 == 0)
+				map_elsewhere(&m, k + 1);
+		}
 	}
 	cell_table_add(m.table);
 	cell_table_flush(m.table);
