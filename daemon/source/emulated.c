@@ -253,7 +253,7 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 		struct emulated_cpu *cpu = &e->cpus[i];
 
 		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
-			/* Whether the CPU was busy since its last tick is unknown. */
+			/* It is unknown whether the CPU was busy since its last tick. */
 			emulated_spu_close(&cpu->driver, now_ns, sink);
 			emulated_spu_disable(&cpu->driver);
 			cpu_close(e, cpu);

@@ -23,7 +23,7 @@ static_assert(SPEPROF_WINDOW_TRUNCATED == WINDOW_TRUNCATED &&
 #define WINDOW_FLAGS \
 	(WINDOW_TRUNCATED | WINDOW_PARTIAL | WINDOW_COLLIDED | WINDOW_FAULTED | WINDOW_SUSPECT)
 
-static int map(int fd, u64 offset, u64 size, int protection, void *ret)
+static int map_region(int fd, u64 offset, u64 size, int protection, void *ret)
 {
 	void *p = mmap(NULL, size, protection, MAP_SHARED, fd, (off_t)offset);
 
@@ -61,12 +61,14 @@ int module_ring_init(struct module_ring *ring, int session, u32 cpu)
 	ring->control_bytes = open.control_bytes;
 	ring->event_bytes = open.event_bytes;
 	ring->data_bytes = open.data_bytes;
-	r = map(ring->fd, SPEPROF_MMAP_CONTROL, open.control_bytes, PROT_READ | PROT_WRITE,
-		&ring->control);
+	r = map_region(ring->fd, SPEPROF_MMAP_CONTROL, open.control_bytes, PROT_READ | PROT_WRITE,
+		       &ring->control);
 	if (r >= 0)
-		r = map(ring->fd, SPEPROF_MMAP_EVENTS, open.event_bytes, PROT_READ, &ring->events);
+		r = map_region(ring->fd, SPEPROF_MMAP_EVENTS, open.event_bytes, PROT_READ,
+			       &ring->events);
 	if (r >= 0)
-		r = map(ring->fd, SPEPROF_MMAP_DATA, open.data_bytes, PROT_READ, &ring->data);
+		r = map_region(ring->fd, SPEPROF_MMAP_DATA, open.data_bytes, PROT_READ,
+			       &ring->data);
 	if (r >= 0 && ring->control->magic != SPEPROF_CONTROL_MAGIC)
 		r = -EPROTO;
 	if (r < 0) {

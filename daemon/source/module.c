@@ -188,7 +188,7 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 	return r;
 }
 
-/* Whether a session samples selected cgroups only is fixed when it is created. */
+/* A session is created either for selected cgroups or for all tasks, and never changes that. */
 static int set_cgroups(struct module_source *m, const struct source_config *config,
 		       const char **ret_reason)
 {

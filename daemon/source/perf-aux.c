@@ -59,7 +59,7 @@ const struct perf_host perf_host_real = {
 };
 
 /* The ring comes first: the kernel reads the offset of the AUX area from its control page. */
-static int map_both(struct perf_aux *aux)
+static int map_buffers(struct perf_aux *aux)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	u32 ring = perf_aux_ring_size(aux->area_size);
@@ -101,7 +101,7 @@ int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 	if (r < 0)
 		return r;
 	aux->fd = r;
-	r = map_both(aux);
+	r = map_buffers(aux);
 	if (r < 0)
 		perf_aux_close(aux);
 	return r;

@@ -433,8 +433,9 @@ static bool is_past(u64 since, u64 ns, u64 now)
 }
 
 /*
- * Whether the driver must be made to close the window of a CPU. Closing one costs an interrupt, so
- * that is done only if the CPU delivered none for FLUSH_NS, and once for each expiry of the timer.
+ * Check whether the driver must be made to close the window of a CPU. Closing one costs an
+ * interrupt, so that is done only if the CPU delivered none for FLUSH_NS, and once for each expiry
+ * of the timer.
  */
 static bool is_quiet(const struct perf_aux *aux, u64 now)
 {

@@ -28,7 +28,7 @@ struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
 }
 
 #ifdef __aarch64__
-static u64 read_both(u64 *ret_ns)
+static u64 read_clocks(u64 *ret_ns)
 {
 	struct timespec ts;
 	u64 ticks;
@@ -45,7 +45,7 @@ struct tick_clock tick_clock_now(void)
 	u64 hz, ns, ticks;
 
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
-	ticks = read_both(&ns);
+	ticks = read_clocks(&ns);
 	return tick_clock_scale(hz, ticks, ns);
 }
 
@@ -56,7 +56,7 @@ u32 tick_clock_skew(const struct tick_clock *clock)
 	if (!clock->mult)
 		return 0;
 	for (int i = 0; i < SKEW_TRIES && min > SKEW_CLOSE_NS; i++) {
-		ticks = read_both(&ns);
+		ticks = read_clocks(&ns);
 		skew = clock->zero + (u64)((unsigned __int128)ticks * clock->mult >> clock->shift) -
 		       ns;
 		if ((s64)skew < 0)

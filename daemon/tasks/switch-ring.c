@@ -12,7 +12,7 @@ static u64 time_at(const struct switch_ring *r, u64 at)
 }
 
 /* The last entry in [@low, @high) that is not later than @time_ns; entry @low is not later. */
-static u64 search(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
+static u64 search_entries(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
 {
 	while (high - low > 1) {
 		u64 middle = low + (high - low) / 2;
@@ -40,11 +40,12 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	if (!count || time_at(r, low) > from_ns)
 		return -1;
 	if (r->hint < low || r->hint >= count || time_at(r, r->hint) > from_ns)
-		at = search(r, low, count, from_ns);
+		at = search_entries(r, low, count, from_ns);
 	else if (count - r->hint > NEAR && time_at(r, r->hint + NEAR) <= from_ns)
-		at = search(r, r->hint + NEAR, count, from_ns);
+		at = search_entries(r, r->hint + NEAR, count, from_ns);
 	else
-		at = search(r, r->hint, count - r->hint > NEAR ? r->hint + NEAR : count, from_ns);
+		at = search_entries(r, r->hint, count - r->hint > NEAR ? r->hint + NEAR : count,
+				    from_ns);
 	last = at + 1 == count;
 	if (last ? r->until_ns && to_ns > r->until_ns : time_at(r, at + 1) <= to_ns)
 		return -1;

@@ -83,7 +83,7 @@ static void open_origins(struct task_events *t, enum task_events_kind best,
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
 
-static int watch(struct task_events *t)
+static int watch_origins(struct task_events *t)
 {
 	/* A BPF ring with any record is readable; edges wake only when the programs ask for it. */
 	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
@@ -115,7 +115,7 @@ int task_events_new(enum task_events_kind best, const struct task_events_sizes *
 	t->epoll_fd = -1;
 	t->sizes = sizes ? *sizes : task_events_sizes_max;
 	open_origins(t, best, ret_status);
-	if (ret_status->kind != TASK_EVENTS_PROC && watch(t) < 0) {
+	if (ret_status->kind != TASK_EVENTS_PROC && watch_origins(t) < 0) {
 		ret_status->kind = TASK_EVENTS_PROC;
 		reason_add(ret_status, "no task events", "epoll is refused");
 	}
@@ -165,7 +165,7 @@ static bool cgroups_unified(void)
 	return unified;
 }
 
-static void seed(struct task_events *t, const struct task_sink *sink)
+static void seed_tasks(struct task_events *t, const struct task_sink *sink)
 {
 	struct task_event seeded = {
 		.type = TASK_SEEDED,
@@ -193,7 +193,7 @@ static void report_losses(struct task_events *t, u64 until_ns, const struct task
 	}
 	task_bpf_lost_maps(t->bpf, until_ns, sink);
 	if (!t->seeded_ns || (t->seed_due && time_now_ns() - t->seeded_ns >= SEED_NS))
-		seed(t, sink);
+		seed_tasks(t, sink);
 }
 
 static void deliver_until(struct task_events *t, u64 until_ns, const struct task_sink *sink)

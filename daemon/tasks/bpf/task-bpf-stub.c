@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static int refuse(char *ret_reason)
+static int set_reason(char *ret_reason)
 {
 	snprintf(ret_reason, TASK_BPF_REASON, "this speprof was built without BPF (meson -Dbpf=)");
 	return -EOPNOTSUPP;
@@ -14,7 +14,7 @@ int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason)
 {
 	(void)ring_size;
 	(void)ret_bpf;
-	return refuse(ret_reason);
+	return set_reason(ret_reason);
 }
 
 struct task_bpf *task_bpf_free(struct task_bpf *bpf)
@@ -93,7 +93,7 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 {
 	(void)memory;
 	(void)ret_bpf;
-	return refuse(ret_reason);
+	return set_reason(ret_reason);
 }
 
 struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf)

@@ -2,8 +2,7 @@
 /*
  * Data sources by core. The encodings are public facts, as of Linux 6.19:
  * tools/perf/util/arm-spe-decoder/arm-spe-decoder.h (enum arm_spe_*_data_source)
- * and the lists of cores in tools/perf/util/arm-spe.c. A core of which they say nothing
- * is not guessed at: its events speak.
+ * and the lists of cores in tools/perf/util/arm-spe.c. For other cores only the events are used.
  */
 #include "data-source.h"
 
@@ -119,7 +118,7 @@ SPE_EXPORT(spe_data_sources_find);
 
 #define EVENT(name) SPE_BIT(SPE_EVENT_##name)
 
-/* Whether a cache served the access: @events have the access, and no miss. */
+/* Check that a cache served the access: @events contain the access and no miss. */
 static bool served(u64 events, u64 access, u64 miss)
 {
 	return (events & (access | miss)) == access;

@@ -270,7 +270,7 @@ static void skip_zeros(struct spe_decoder *d)
 	d->ledger.padding += zeros;
 }
 
-/* Whether there are enough bytes at the decoder's position to match any layout. */
+/* Check whether there are enough bytes at the decoder's position to match any layout. */
 static bool can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
 {
 	return layouts->count && d->len - d->pos >= SPE_LAYOUT_BYTES &&

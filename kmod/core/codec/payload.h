@@ -100,18 +100,18 @@ enum spe_event_state spe_event_state(u8 pmsver, u8 bit);
 const char *spe_event_name(u8 bit);
 
 /**
- * spe_sample_excepted() - whether the operation completed with an exception
+ * spe_sample_excepted() - check whether the operation completed with an exception
  * @sample: the record
  *
  * E[0] says so only if E[1] is 1; otherwise it is IMPLEMENTATION DEFINED (D18.2.6).
  */
 bool spe_sample_excepted(const struct spe_sample *sample);
 
-/** spe_sample_not_taken() - whether @sample is of a branch that was not taken */
+/** spe_sample_not_taken() - check whether @sample is of a branch that was not taken */
 bool spe_sample_not_taken(const struct spe_sample *sample);
 
 /**
- * spe_sample_condition_failed() - whether the condition of the operation was false
+ * spe_sample_condition_failed() - check whether the condition of the operation was false
  * @sample: the record
  *
  * By E[6] of a branch, and of a conditional select or compare.

@@ -234,7 +234,7 @@ static void sample_get(const struct spe_sample *sample, struct spe_packet *packe
 	}
 }
 
-/* Whether the index and sizes in @sample still are those of the header. */
+/* Check whether the index and sizes in @sample still are those of the header. */
 static bool header_agrees(const struct spe_sample *sample, const struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -311,8 +311,8 @@ static size_t resync_step(const struct spe_decoder *d)
 }
 
 /*
- * Whether @sample may be the first record after damage. It must begin with the same packet as the
- * last good record, and have no unknown packets. The tail of a damaged record mostly has some.
+ * Check whether @sample may be the first record after damage. It must begin with the same packet as
+ * the last good record, and have no unknown packets. The tail of a damaged record mostly has some.
  */
 static bool plausible(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -344,10 +344,7 @@ static int run_left(const struct run *run, size_t pos)
 	return -1;
 }
 
-/*
- * Whether it is certain that records follow. It is not while that depends on bytes of a later
- * chunk.
- */
+/* Whether bytes are records; uncertain as long as that depends on bytes of a later chunk. */
 enum parses {
 	PARSES_NOT,
 	PARSES,
@@ -355,7 +352,7 @@ enum parses {
 };
 
 /*
- * Whether the bytes from @pos on are valid records, up to the end of the window or for
+ * Check whether the bytes from @pos on are valid records, up to the end of the window or for
  * SPE_RESYNC_RECORDS records. The byte at @pos is not zero.
  */
 static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool strict,

@@ -70,16 +70,16 @@ enum spe_op_kind {
 /** spe_sample_kind() - what the operation of @sample is counted as, by its Operation Type packet */
 enum spe_op_kind spe_sample_kind(const struct spe_sample *sample);
 
-/** spe_sample_is_simd() - whether @sample is an SVE or SME operation */
+/** spe_sample_is_simd() - check whether @sample is an SVE or SME operation */
 bool spe_sample_is_simd(const struct spe_sample *sample);
 
-/** spe_sample_has() - whether @sample has all of @fields, SPE_HAS_* */
+/** spe_sample_has() - check whether @sample has all of @fields, SPE_HAS_* */
 static inline bool spe_sample_has(const struct spe_sample *sample, u64 fields)
 {
 	return (sample->present & fields) == fields;
 }
 
-/** spe_sample_event() - whether bit @event of the Events payload is set */
+/** spe_sample_event() - check whether bit @event of the Events payload is set */
 static inline bool spe_sample_event(const struct spe_sample *sample, enum spe_event event)
 {
 	return sample->events >> event & 1;
@@ -228,7 +228,7 @@ struct spe_range {
 };
 
 /**
- * spe_headers_alike() - whether records with these first bytes can be from the same core
+ * spe_headers_alike() - check whether records with these first bytes can be from the same core
  * @a: first byte of a record
  * @b: first byte of another record
  *

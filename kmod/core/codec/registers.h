@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The SPE registers and their fields. The driver is written against these
- * names once; the hardware and the emulated SPU stand behind them.
+ * The SPE registers and their fields. The driver uses these names for the hardware and for the
+ * emulated SPU.
  */
 #ifndef SPE_CORE_REGISTERS_H
 #define SPE_CORE_REGISTERS_H
@@ -71,7 +71,7 @@ enum spe_reg {
 
 #define SPE_PMSLATFR_MINLAT	SPE_MASK(15, 0)
 
-/* PMSIDR_EL1: what the SPU can do. */
+/* PMSIDR_EL1: the features of the SPU. */
 #define SPE_PMSIDR_FE		SPE_BIT(0)
 #define SPE_PMSIDR_FT		SPE_BIT(1)
 #define SPE_PMSIDR_FL		SPE_BIT(2)

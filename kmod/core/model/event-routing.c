@@ -62,7 +62,7 @@ enum spe_routing_event spe_routing_classify(u32 fault)
 		return SPE_ROUTING_GPC;
 	if (ec != SPE_PMBSR_EC_STAGE1 && !stage2)
 		return SPE_ROUTING_OTHER_EVENT;
-	/* On a walk at levels -1 to 3, and otherwise. */
+	/* Granule Protection Faults, on a walk at levels -1 to 3 or not on a walk. */
 	if (fsc >= SPE_FSC_GPF_WALK && fsc <= SPE_FSC_GPF)
 		return stage2 ? SPE_ROUTING_GPF_STAGE2 : SPE_ROUTING_GPF_STAGE1;
 	if (fsc == SPE_FSC_EXTERNAL_SYNC || fsc == SPE_FSC_EXTERNAL_ASYNC ||
@@ -72,14 +72,14 @@ enum spe_routing_event spe_routing_classify(u32 fault)
 }
 SPE_EXPORT(spe_routing_classify);
 
-/* Would a store at the owning Exception level take a Data Abort to EL3? */
+/* Check whether a store at the owning Exception level would take a Data Abort to EL3. */
 static bool aborts_to_el3(const struct spe_controls *controls, enum spe_routing_event event)
 {
 	return event == SPE_ROUTING_GPC || (is_gpf(event) && controls->scr_gpf) ||
 	       (is_external(event) && controls->scr_ea);
 }
 
-/* And to EL2? Granule protection checks other than GPFs count as if. */
+/* Check the same for EL2. Granule protection checks other than GPFs count as Data Aborts. */
 static bool aborts_to_el2(const struct spe_controls *controls, enum spe_routing_event event)
 {
 	if (event == SPE_ROUTING_OTHER_EVENT)

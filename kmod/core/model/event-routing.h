@@ -135,7 +135,9 @@ unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_ro
 struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 					   const struct spe_pe_state *pe, unsigned int x);
 
-/** spe_routing_irq_enabled() - whether PMBIRQ follows PMBSR_EL1.S; if not, it is LOW (RTSJRP) */
+/**
+ * spe_routing_irq_enabled() - check whether PMBIRQ follows PMBSR_EL1.S; if not, it is LOW (RTSJRP)
+ */
 bool spe_routing_irq_enabled(const struct spe_controls *controls);
 
 /**
@@ -146,7 +148,9 @@ u8 spe_routing_el2_effective_ee(const struct spe_controls *controls);
 /** spe_routing_security_state() - &enum spe_state by NS and NSE; SPE_STATES for reserved values */
 u8 spe_routing_security_state(const struct spe_controls *controls);
 
-/** spe_routing_el2_enabled() - whether EL2 is implemented, and enabled in the Security state */
+/**
+ * spe_routing_el2_enabled() - check whether EL2 is implemented, and enabled in the Security state
+ */
 bool spe_routing_el2_enabled(const struct spe_controls *controls);
 
 #endif

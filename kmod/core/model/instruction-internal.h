@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions that the instruction*.c files call of each other. */
+/* Functions that the instruction*.c files share. */
 #ifndef SPE_CORE_INSTRUCTION_INTERNAL_H
 #define SPE_CORE_INSTRUCTION_INTERNAL_H
 
@@ -45,7 +45,7 @@ static inline bool spe_instruction_is(const struct spe_instruction *instruction,
 }
 
 /*
- * Whether it is cache maintenance, a prefetch or an address translation. These are Other
+ * Check whether it is cache maintenance, a prefetch or an address translation. These are Other
  * operations, but some data of a load are collected about them (D17.6.8).
  */
 static inline bool spe_instruction_is_aside(const struct spe_spu *spu,

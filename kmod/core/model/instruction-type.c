@@ -23,13 +23,13 @@ static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction 
 	return instruction->size / instruction->micro_ops;
 }
 
-/* How often @least must be doubled to reach @size: the encoding of a length. */
-static u8 doublings(u64 size, u64 least)
+/* The number of times that @min must be doubled to reach @size: the encoding of a length. */
+static u8 doublings(u64 size, u64 min)
 {
 	u8 n = 0;
 
-	while (least < size) {
-		least *= 2;
+	while (min < size) {
+		min *= 2;
 		n++;
 	}
 	return n;

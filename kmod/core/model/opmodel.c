@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Invented operations. Properties of the instruction are a hash of its PC; properties of its
+ * Modelled operations. Properties of the instruction are a hash of its PC; properties of its
  * execution are random.
  */
 #include "opmodel.h"
@@ -18,11 +18,11 @@
 #define EVENTS_REMOTE (EVENTS_MISS | EVENT(REMOTE_ACCESS))
 
 /*
- * struct tier - where an access ends
+ * struct tier - a level of the memory hierarchy that serves accesses
  * @share: of 256 accesses
  * @source: Data Source
  * @min: least total latency, cycles
- * @spread: what may come on top
+ * @spread: maximum of a random addition to @min
  * @tail: power of the draw: 1 uniform, 3 most at the low end and few far out
  */
 struct tier {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Invents what an operation source on a machine without SPE does not know. Such a source has PC,
- * Exception level, context and time. Latency, events, data source, addresses and the kind of
- * instruction are invented here, plausibly and consistently. Every view marks them as modelled.
+ * Models the properties of operations that are unknown on a machine without SPE. An operation
+ * source there has PC, Exception level, context and time. Latency, events, data source, addresses
+ * and the kind of instruction are modelled here, plausibly and consistently. Every view marks them
+ * as modelled.
  */
 #ifndef SPE_CORE_OPMODEL_H
 #define SPE_CORE_OPMODEL_H

@@ -54,7 +54,7 @@ static void event_raise(struct spe_spu *spu, u64 *pmbsr, u32 fault)
 {
 	u64 syndrome = fault & (SPE_PMBSR_EC | SPE_PMBSR_MSS);
 
-	/* Its MSS is RES0, unless RBPFPN asks for an FSC (PMBSR_EL1's description). */
+	/* Its MSS is RES0, unless RBPFPN requires an FSC (PMBSR_EL1's description). */
 	if (fault_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
 		syndrome &= ~SPE_PMBSR_MSS;
 	if (spu->config.pe & SPE_PE_THE) {

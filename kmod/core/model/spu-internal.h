@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions that the files of the SPU model call of each other. */
+/* Functions that the files of the SPU model share. */
 #ifndef SPE_CORE_SPU_INTERNAL_H
 #define SPE_CORE_SPU_INTERNAL_H
 
@@ -66,26 +66,29 @@ static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
 	return (u16)(cycles < max ? cycles : max);
 }
 
-/* Whether the operation reads memory: a load, a swap, an atomic with a result (D18.2.7). */
+/* Check whether the operation reads memory: a load, a swap, an atomic with a result (D18.2.7). */
 static inline bool spe_operation_is_load(const struct spe_operation *operation)
 {
 	return operation->op_class == SPE_OP_LOAD_STORE && !(operation->op_subclass & SPE_OP_LDST);
 }
 
-/* Whether a management event stopped profiling. Inline, as each sample checks it several times. */
+/*
+ * Check whether a management event stopped profiling. Inline, as each sample checks it several
+ * times.
+ */
 static inline bool spe_spu_stopped(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S ||
 	       (spu->config.exc && spe_spu_stopped_above(spu));
 }
 
-/* Whether the SPU may write: PMBLIMITR.E is 1, and no event stopped profiling (D17.8). */
+/* Check whether the SPU may write: PMBLIMITR.E is 1, and no event stopped profiling (D17.8). */
 static inline bool spe_spu_buffer_enabled(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E && !spe_spu_stopped(spu);
 }
 
-/* Whether the SPU has the alternative behaviour of a choice of impdef.h. */
+/* Check whether the SPU has the alternative behaviour of a choice of impdef.h. */
 static inline bool spe_spu_chooses(const struct spe_spu *spu, u64 choice)
 {
 	return spu->config.choices & choice;
@@ -98,13 +101,13 @@ static inline void spe_spu_signal(const struct spe_spu *spu, enum spe_spu_event 
 		spu->io.event(spu->io.ctx, event);
 }
 
-/* Whether operations are selected, which goes on for a while after a fault (RWVKFM). */
+/* Check whether operations are selected, which goes on for a while after a fault (RWVKFM). */
 static inline bool spe_spu_selects(const struct spe_spu *spu)
 {
 	return spe_spu_buffer_enabled(spu) || spu->lag;
 }
 
-/* Whether the buffer's fill mode discards records instead of stopping. */
+/* Check whether the buffer's fill mode discards records instead of stopping. */
 static inline bool spe_spu_discards(const struct spe_spu *spu)
 {
 	return SPE_FIELD_GET(SPE_PMBLIMITR_FM, spu->reg[SPE_REG_PMBLIMITR]) ==

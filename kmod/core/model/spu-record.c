@@ -197,7 +197,7 @@ static u64 state_bits(const struct spe_operation *operation)
 	return (operation->ns ? SPE_ADDRESS_NS : 0) | (operation->nse ? SPE_ADDRESS_NSE : 0);
 }
 
-/* A PC or branch target (D18.2.1); @top says its context if @has_top. */
+/* A PC or branch target (D18.2.1); @top is its context if @has_top. */
 static u64 code_address(const struct spe_operation *operation, u64 address, bool has_top, u8 top)
 {
 	if (has_top)

@@ -239,7 +239,7 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 }
 SPE_EXPORT(spe_spu_pass);
 
-/* Whether the record would be written. It passed the filters, and the PMU counts it. */
+/* Check whether the record would be written. It passed the filters, and the PMU counts it. */
 static bool complete(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);

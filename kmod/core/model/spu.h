@@ -52,7 +52,7 @@
  * @va: data virtual address
  * @pa: data physical address
  * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT
- *	asks for (table D17-3), which is 0 unless spe_spu_control() gave one
+ *	selects (table D17-3), which is 0 unless spe_spu_control() set one
  * @events: Events payload as the operation caused it (D18.2.6)
  * @valid: SPE_OPERATION_*
  * @contextidr_el1: CONTEXTIDR_EL1 as the operation saw it
@@ -446,7 +446,7 @@ u64 spe_spu_read(const struct spe_spu *spu, enum spe_reg reg);
  */
 void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value);
 
-/** spe_spu_enabled() - whether operations at Exception level @el (0-2) are sampled */
+/** spe_spu_enabled() - check whether operations at Exception level @el (0-2) are sampled */
 bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
 
 /**
@@ -490,7 +490,9 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
  */
 void spe_spu_drop(struct spe_spu *spu);
 
-/** spe_spu_freezes() - whether PMBLIMITR.PMFZ freezes PMU event counters now (FEAT_SPEv1p2) */
+/**
+ * spe_spu_freezes() - check whether PMBLIMITR.PMFZ freezes PMU event counters now (FEAT_SPEv1p2)
+ */
 bool spe_spu_freezes(const struct spe_spu *spu);
 
 /**

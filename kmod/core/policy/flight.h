@@ -120,7 +120,7 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
  * spe_flight_claim() - claim the newest chunks
  * @flight: the state
  * @owner: identifies the holder of the claim; not 0
- * @want: most bytes of the ring to claim
+ * @want: maximum number of bytes to claim
  * @limit: limit of the window that is being written; the head if there is none
  * @ret_start: position of the first claimed byte; the claim ends at @flight->head
  *
@@ -138,7 +138,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
  */
 int spe_flight_release(struct spe_flight *flight, u64 owner);
 
-/** spe_flight_holds() - whether @owner has a claim */
+/** spe_flight_holds() - check whether @owner has a claim */
 bool spe_flight_holds(const struct spe_flight *flight, u64 owner);
 
 #endif

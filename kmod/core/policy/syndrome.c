@@ -64,8 +64,8 @@ static const struct rule rules[] = {
 		.aborts = true,
 	},
 	/*
-	 * D17.8.4.4, RBPFPN: synchronous, PMBPTR is the aborted address and what
-	 * is before it stands. The next window is other memory.
+	 * D17.8.4.4, RBPFPN: synchronous: PMBPTR is the aborted address, and the bytes before it
+	 * are valid. The next window uses other memory.
 	 */
 	{
 		.ec = EC_ABORT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where in a ring the next window lies: which bytes the SPU may write. Used by the module's rings
- * and by the emulation in userspace.
+ * Placement of the next window in a ring: the bytes that the SPU may write. Used by the module's
+ * rings and by the emulation in userspace.
  */
 #ifndef SPE_CORE_WINDOW_H
 #define SPE_CORE_WINDOW_H
@@ -12,14 +12,14 @@
 #define SPE_LIMIT_GRANULE 4096
 
 /**
- * struct spe_ring_state - what the place of the next window depends on
+ * struct spe_ring_state - the state of a ring that determines the next window
  * @size: size of the ring in bytes: a power of two, and a multiple of SPE_LIMIT_GRANULE
  * @head: bytes published since the ring was made
  * @tail: bytes consumed since then; the caller has checked that it is not above @head
  * @header: size of a window's header in bytes
  * @align: alignment of records in bytes: a power of two (1 << PMBIDR.Align)
  * @max_record: size of the largest record in bytes (1 << PMSIDR.MaxSize)
- * @max_window: most bytes of records in a window; 0: no bound
+ * @max_window: maximum bytes of records in a window; 0: no limit
  */
 struct spe_ring_state {
 	u64 size;
@@ -32,7 +32,7 @@ struct spe_ring_state {
 };
 
 /**
- * struct spe_window - where a window lies; positions count bytes since the ring was made
+ * struct spe_window - the position of a window; positions count bytes since the ring was made
  * @skip: bytes to skip before the header, so that no window crosses the end of the ring
  * @header: position of the header
  * @start: position of the first record, for PMBPTR
@@ -51,7 +51,7 @@ struct spe_window {
  * @ring: the state of a stream's ring
  * @ret_window: the window; undefined on failure
  *
- * Return: 0, or -ENOSPC if the free space has no place for a window of two records.
+ * Return: 0, or -ENOSPC if the free space is too small for a window of two records.
  */
 int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_window);
 
