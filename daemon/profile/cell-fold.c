@@ -6,10 +6,15 @@
  * Maximum size of a table of small pairs, by the order of its lines: for pairs with their own
  * class. Pairs with a class without events may use twice as much, those without a class four times.
  */
-#define SMALL_ORDER_CELL    7
-#define SMALL_ORDER_EVICTED 9
-#define SMALL_ORDER_GROWING 11
-#define LARGE_ORDER_MAX	    14
+#define SMALL_ORDER_CELL	7
+#define SMALL_ORDER_EVICTED_MIN 3
+#define SMALL_ORDER_EVICTED_MAX 9
+#define SMALL_ORDER_GROWING	11
+
+/* Pairs of evicted samples take about one in EVICTED_PARTS lines. */
+#define EVICTED_PARTS 4
+
+#define LARGE_ORDER_MAX 14
 
 /* How exactly a pair states the class of its samples. */
 enum pair_detail {
@@ -26,9 +31,16 @@ static u32 pair_hash(u32 key, unsigned int bits)
 
 static unsigned int small_order_max(const struct cell_table *t, const struct cell *c)
 {
+	unsigned int order = SMALL_ORDER_EVICTED_MAX;
+
 	if (t->grows)
 		return SMALL_ORDER_GROWING;
-	return cell_is_evicted(t, c) ? SMALL_ORDER_EVICTED : SMALL_ORDER_CELL;
+	if (!cell_is_evicted(t, c))
+		return SMALL_ORDER_CELL;
+	while (order > SMALL_ORDER_EVICTED_MIN &&
+	       (u64)t->evicted_used << order > t->lines_limit / EVICTED_PARTS)
+		order--;
+	return order;
 }
 
 /* Returns the pair of @key, or the free entry for it; NULL without a hash table. */

@@ -140,6 +140,7 @@ struct fold_queue {
  * @evicted: by evicted_index(), the cell of the evicted samples of a program; NULL for none. The
  *	first one is always there
  * @evicted_programs: number of entries of @evicted
+ * @evicted_used: number of cells in @evicted
  * @interval: the intervals by number, @intervals of them
  * @draws: state of the random numbers
  * @bound: by random number, the lowest rank that is not replaced
@@ -168,6 +169,7 @@ struct cell_table {
 	struct fold_queue queue[2];
 	struct cell **evicted;
 	u32 evicted_programs;
+	u32 evicted_used;
 	struct cell_interval interval[CELL_INTERVALS];
 	u32 intervals;
 	u64 draws;

@@ -22,8 +22,8 @@
  */
 #define CELL_COST (sizeof(struct cell) + 5 * sizeof(struct cell_set) / CELL_WAYS)
 
-/* Lines for the counters of evicted samples, beyond the budget. */
-#define EVICTED_LINES (1U << 16)
+/* Addresses that are reserved for the counters of evicted samples, which the budget does not stop. */
+#define EVICTED_LINES (1U << 20)
 
 /* Sets that are searched for a cell to replace, beside the sample's own. */
 #define INSERT_SETS 4
@@ -172,6 +172,7 @@ void cell_table_clear(struct cell_table *table)
 	zero_pages_clear(table->set, sets_size(table->sets));
 	zero_pages_clear(table->cells, cells_size(table));
 	line_pool_clear(&table->lines);
+	table->evicted_used = 1;
 	table->fresh = 0;
 	table->free = 0;
 	table->used = 0;
@@ -344,6 +345,7 @@ struct cell *cell_evicted_get(struct cell_table *t, u32 program)
 		return t->evicted[0];
 	*c = (struct cell){ .owner = cell_owner(program, 0) };
 	t->evicted[index] = c;
+	t->evicted_used++;
 	return c;
 }
 

@@ -24,8 +24,10 @@
  * A table with a memory budget evicts. If a sample has no cell, and no cell is free, a random draw
  * decides whether it replaces the lightest candidate: with a probability of 1 in (rank + 1), at
  * least 1 in CELL_ODDS. Every program has one more cell, which counts its evicted samples. So the
- * sums over all rows are exact, whatever was evicted. A table without a budget grows instead: a
- * recording's counters must not depend on the order of samples.
+ * sums over all rows have all samples, latencies and weights, whatever was evicted. The number of
+ * pairs of a cell is limited; samples beyond lose first the events of their class, then the class. A
+ * table without a budget grows instead: a recording's counters must not depend on the order of
+ * samples.
  *
  * One thread owns a table. Several threads count in tables of their own (shards), which
  * cell_table_merge() adds up.
