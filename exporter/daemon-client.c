@@ -35,7 +35,7 @@ static void take_none(struct daemon_client *client, enum daemon_client_fault fau
 static void take_file(struct daemon_client *client, int fd)
 {
 	struct metrics metrics = { 0 };
-	const char *why = "there is no memory";
+	const char *why = "out of memory";
 	int r = metrics_load(fd, &metrics, &why);
 
 	if (r < 0)
@@ -73,7 +73,7 @@ static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __att
 			 refusal->message ? refusal->message : refusal->name);
 		take_none(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
-		take_none(client, CLIENT_FAULT_ANSWER, 0, "no descriptor in its answer");
+		take_none(client, CLIENT_FAULT_ANSWER, 0, "its reply has no file descriptor");
 	} else {
 		/* The message owns the descriptor. */
 		take_file(client, fd);
@@ -123,7 +123,8 @@ static int profile_answered(sd_bus_message *m, void *userdata,
 			 refusal->message ? refusal->message : refusal->name);
 		take_no_profile(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
-		take_no_profile(client, CLIENT_FAULT_ANSWER, 0, "no descriptor in the answer");
+		take_no_profile(client, CLIENT_FAULT_ANSWER, 0,
+				"the daemon's reply has no file descriptor");
 	} else {
 		client->config.take_profile(client->config.ctx, fd, backend, 0, NULL);
 	}
@@ -260,7 +261,7 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 		r = query_profile(client);
 	if (r < 0) {
 		drop_bus(client);
-		snprintf(why, sizeof(why), "no connection to the bus: %s", strerror(-r));
+		snprintf(why, sizeof(why), "cannot connect to the bus: %s", strerror(-r));
 		take_none(client, CLIENT_FAULT_BUS, -r, why);
 	}
 	return 0;

@@ -73,8 +73,7 @@ static void add_snapshot(struct exporter *e, struct metrics *metrics)
 
 	if (accumulator_update(&e->acc, metrics, most > machine ? most - machine : 0,
 			       now_ns(CLOCK_REALTIME)) < 0)
-		exporter_log(SD_ERR,
-			     "no memory to add the daemon's metrics: this query is skipped");
+		exporter_log(SD_ERR, "out of memory: the metrics of this query are not counted");
 }
 
 /* Log lines of a condition; @bad is followed by the cause. */
@@ -102,7 +101,7 @@ static void report_condition(struct log_condition *condition, const struct condi
 static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 {
 	static const struct condition_lines lines = {
-		.bad = "the daemon does not answer, and is queried again",
+		.bad = "the query of the daemon failed and is retried",
 		.good = "the daemon answers again",
 	};
 	struct exporter *e = ctx;

@@ -49,17 +49,17 @@ static const struct http_error {
 	const char *text;
 } plains[] = {
 	{ MHD_HTTP_OK, "speprof-exporter: /metrics has this machine's metrics\n" },
-	{ MHD_HTTP_BAD_REQUEST, "one Host header is needed\n" },
-	{ MHD_HTTP_UNAUTHORIZED, "a bearer token is needed\n" },
+	{ MHD_HTTP_BAD_REQUEST, "exactly one Host header is required\n" },
+	{ MHD_HTTP_UNAUTHORIZED, "a bearer token is required\n" },
 	{ MHD_HTTP_FORBIDDEN,
 	  "All requests to this socket are refused: every user of this machine can connect to it. "
 	  "Scrape the Unix socket, or set the credential \"token\" and send it: "
 	  "see speprof-exporter(8), SCRAPING.\n" },
-	{ MHD_HTTP_NOT_FOUND, "there is only /metrics\n" },
-	{ MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n" },
-	{ MHD_HTTP_CONTENT_TOO_LARGE, "a body is not expected\n" },
+	{ MHD_HTTP_NOT_FOUND, "the only path is /metrics\n" },
+	{ MHD_HTTP_METHOD_NOT_ALLOWED, "the only methods are GET and HEAD\n" },
+	{ MHD_HTTP_CONTENT_TOO_LARGE, "a request body is not allowed\n" },
 	{ MHD_HTTP_MISDIRECTED_REQUEST, "the Host header should name the loopback\n" },
-	{ MHD_HTTP_INTERNAL_SERVER_ERROR, "no memory\n" },
+	{ MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n" },
 	{ MHD_HTTP_INSUFFICIENT_STORAGE,
 	  "too large in this format: MaxSeries= should be smaller\n" },
 };
@@ -393,7 +393,7 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 	const union MHD_DaemonInfo *info;
 	int r;
 
-	*ret_why = "there is no memory";
+	*ret_why = "out of memory";
 	if (!http)
 		return -ENOMEM;
 	http->config = *config;
@@ -406,8 +406,9 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 	}
 	http->daemon = start(http);
 	if (!http->daemon) {
-		*ret_why = config->certificate ? "certificate and key do not make a TLS server" :
-						 "the socket cannot be served";
+		*ret_why = config->certificate ?
+				   "the certificate or its key cannot be used for TLS" :
+				   "the socket cannot be served";
 		free(http->token);
 		free(http);
 		return -EINVAL;

@@ -352,8 +352,8 @@ static void send_farewell(struct push *p, CURL *curl)
 	pthread_mutex_unlock(&p->lock);
 	if (try_item(p, curl, item, &wait) != OUTCOME_TAKEN)
 		exporter_log(SD_NOTICE,
-			     "%s: %s did not get the stale markers: its series end after its own "
-			     "timeout",
+			     "%s: %s did not receive the stale markers, so its series end only "
+			     "after its own timeout",
 			     p->name, p->host);
 	pthread_mutex_lock(&p->lock);
 }
@@ -515,7 +515,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	pthread_condattr_t attr;
 	int r;
 
-	*ret_why = "there is no memory";
+	*ret_why = "out of memory";
 	if (!p)
 		return -ENOMEM;
 	p->last = &p->first;

@@ -153,12 +153,13 @@ int container_run(int argc, char **argv)
 		else if (c == 'n')
 			status = parse_number(optarg, &number);
 		else
-			status = message_fail(
-				STATUS_USAGE,
-				"container: this option is not known, or lacks its value");
+			status = message_fail(STATUS_USAGE,
+					      "container: unknown option, or an option without its "
+					      "value; try \"speprof help container\"");
 	}
 	if (!status && argc - optind > 1)
-		status = message_fail(STATUS_USAGE, "container: one name at most");
+		status = message_fail(STATUS_USAGE,
+				      "container: expected at most one NAME or CGROUP");
 	if (!status)
 		status = bus_new(&bus);
 	if (status)

@@ -112,9 +112,9 @@ static void print_pages(json_object *root)
 		print_place(p);
 	}
 	if (!count)
-		puts("  none: of accesses that missed, no record has a physical address; they are "
-		     "collected by request alone (PhysicalAddresses= of speprofd.conf, "
-		     "--physical-addresses of record and session create)");
+		puts("  none: no record of a cache miss has a physical address. To collect them, "
+		     "set PhysicalAddresses= in speprofd.conf, or --physical-addresses of record "
+		     "or session create");
 }
 
 static int hot_recording(const struct options *options, char **ret_text)
@@ -157,7 +157,8 @@ static int memory_print(const char *text, const struct options *options)
 	json_object *root = json_tokener_parse(text);
 
 	if (!root)
-		return message_fail(STATUS_FAILED, "report: what is hot does not read as JSON");
+		return message_fail(STATUS_FAILED,
+				    "report: the list of cache lines and pages is not valid JSON");
 	if (!options->lines) {
 		json_object_object_del(root, "lines");
 		json_object_object_del(root, "lines_evicted");

@@ -236,7 +236,7 @@ static int finish(const struct reload *reload)
 				    OURS " %s is loaded, and speprofd does not start with it: see "
 					 "\"systemctl status speprofd\"",
 				    reload->installed.version);
-	printf("speprof.ko %s is loaded, in place of %s", reload->installed.version,
+	printf("speprof.ko %s has replaced %s", reload->installed.version,
 	       *reload->before.version ? reload->before.version : "one without a version");
 	if (reload->ran)
 		printf("; speprofd was stopped for %llu ms",

@@ -243,10 +243,9 @@ static int open_source(struct record *record)
 	if (!record->emulate || !*record->models)
 		r = source_module_new(&config, true, &record->source, &reason);
 	if (r == 0 && record->source->backend == BACKEND_EMULATED && !record->emulate)
-		return message_fail(
-			STATUS_NO_SPE,
-			"record: the module's SPU is emulated (speprof_emu): say --emulate "
-			"to use it");
+		return message_fail(STATUS_NO_SPE,
+				    "record: the module's SPU is emulated (speprof_emu): use "
+				    "--emulate to sample with it");
 	/* Prefer the model of the module, which the daemon would use as well. */
 	if (r == 0 && record->source->backend != BACKEND_EMULATED && record->emulate) {
 		record->source->ops->free(record->source);
@@ -264,7 +263,7 @@ static int open_source(struct record *record)
 		return r;
 	/* A recording has task events of perf's side band only. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
-		message_print("record: tasks that begin meanwhile will have no name: %s",
+		message_print("record: tasks that start during the recording will have no name: %s",
 			      tasks.reason);
 	return 0;
 }
@@ -403,7 +402,7 @@ static int drain(struct record *record)
 
 	drain_tasks(record, 0);
 	if (r < 0 && !record->source_error)
-		message_print("record: what the source brings is damaged or incomplete: %s",
+		message_print("record: the source's data are damaged or incomplete: %s",
 			      strerror(-r));
 	if (r < 0)
 		record->source_error = r;
@@ -495,7 +494,7 @@ static int report_incomplete(struct record *record, int r)
 
 	if (!beside || record->format != RECORDER_NATIVE || !recorder_bytes(record->recorder))
 		return status;
-	message_print("record: what was recorded before is %s", beside);
+	message_print("record: the samples before that are in %s", beside);
 	output_keep_temporary(&record->output);
 	return status;
 }
@@ -525,7 +524,7 @@ static int record_run_source(struct record *record)
 	if (r == 0)
 		r = start_source(record);
 	if (r < 0)
-		status = message_fail(source_status(r), "record: sampling does not begin: %s%s",
+		status = message_fail(source_status(r), "record: sampling cannot be started: %s%s",
 				      strerror(-r),
 				      r == -EBUSY ? "; \"speprof stop\" frees the SPUs of speprofd" :
 						    "");
@@ -534,8 +533,8 @@ static int record_run_source(struct record *record)
 	 * event, too.
 	 */
 	if (!status && procfs_scan_tasks(&record->sink, now_ns()) < 0)
-		message_print(
-			"record: /proc cannot be read: tasks that run already will have no name");
+		message_print("record: /proc cannot be read, so tasks that run already will have "
+			      "no name");
 	if (!status && record->command)
 		status = command_begin(record, report);
 	if (report >= 0)
@@ -583,10 +582,9 @@ static int report_end(const struct record *record)
 			      "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
 			      "");
 	if (recorder_omitted_bytes(record->recorder))
-		message_print(
-			"record: %s of them are suspect as a whole and left out: a perf.data marks "
-			"them as lost AUX data",
-			text_bytes(bytes, recorder_omitted_bytes(record->recorder)));
+		message_print("record: %s of them could not be decoded and are omitted; the "
+			      "perf.data marks them as lost AUX data",
+			      text_bytes(bytes, recorder_omitted_bytes(record->recorder)));
 	if (record->command && WIFSIGNALED(status))
 		message_print("record: %s was ended by signal %d", record->command[0],
 			      WTERMSIG(status));

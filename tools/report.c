@@ -83,12 +83,12 @@ static int report_check(const struct options *options)
 	bool hot = options->lines || options->pages;
 
 	if (hot && (options->container || options->pid || options->period != VIEW_SPAN_START))
-		return message_fail(STATUS_USAGE, "report: --lines and --pages are of all that was "
-						  "sampled, and take no -c, -p and --last");
+		return message_fail(STATUS_USAGE, "report: --lines and --pages cover all samples "
+						  "and cannot be combined with -c, -p or --last");
 	if (options->input && options->period != VIEW_SPAN_START)
 		return message_fail(
 			STATUS_USAGE,
-			"report: --last is of the daemon's profile, not of a recording");
+			"report: --last applies to the daemon's profile, not to a recording");
 	return STATUS_OK;
 }
 

@@ -188,7 +188,7 @@ static int set(struct bus *bus, const char *name, const struct request *request)
 	    !request->interval_us)
 		return message_fail(
 			STATUS_USAGE,
-			"session set: say --filter, --cgroup, --everywhere or --interval");
+			"session set: needs --filter, --cgroup, --everywhere or --interval");
 	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
 	if (request->filter)
 		status =
@@ -303,8 +303,8 @@ static int parse_option(int c, struct request *request)
 		request->json = true;
 		return STATUS_OK;
 	default:
-		return message_fail(STATUS_USAGE, "session: this option is not known, or lacks its "
-						  "value; try \"speprof help session\"");
+		return message_fail(STATUS_USAGE, "session: unknown option, or an option without "
+						  "its value; try \"speprof help session\"");
 	}
 }
 
@@ -366,7 +366,7 @@ static int snapshot(struct bus *bus, const char *name, const struct request *req
 	int fd = -1, status, r;
 
 	if (!request->output)
-		return message_fail(STATUS_USAGE, "snapshot: say -o FILE");
+		return message_fail(STATUS_USAGE, "snapshot: needs -o FILE");
 	status = bus_snapshot(bus, name, &fd);
 	if (status)
 		return status;

@@ -18,8 +18,8 @@ static void print_running(struct bus *bus)
 	char names[128];
 
 	if (session_list_running(bus, names, sizeof(names)) == STATUS_OK && *names)
-		printf("Session \"machine\" is stopped. SPUs sample on for: %s "
-		       "(\"speprof session stop NAME\").\n",
+		printf("Session \"machine\" is stopped. SPUs still sample for: %s (\"speprof "
+		       "session stop NAME\").\n",
 		       names);
 }
 
@@ -104,7 +104,7 @@ int reload_run(int argc, char **argv)
 	status = bus_reload(bus, &waiting);
 	bus_free(bus);
 	if (waiting && *waiting)
-		printf("for another %s restart speprofd\n", waiting);
+		printf("restart speprofd to apply %s\n", waiting);
 	free(waiting);
 	return status;
 }

@@ -126,7 +126,7 @@ static void print_levels(json_object *totals, u64 whole)
 	    json_object_object_length(levels) == 0)
 		return;
 	print_counters(by_source ? "loads and stores served by" :
-				   "loads and stores served by (as events say)",
+				   "loads and stores served by (from events)",
 		       levels, whole);
 	if (origin) {
 		json_object_object_foreach(origin, key, count)
@@ -139,7 +139,8 @@ static void print_levels(json_object *totals, u64 whole)
 		print_counters("of them", origin, whole);
 	if (!by_source && values && json_object_get_type(values) == json_type_object &&
 	    json_object_object_length(values))
-		printf("  the core's data source values are not known: speprof has no table for it\n");
+		printf("  the core's data sources are unknown: speprof has no table for this "
+		       "core\n");
 }
 
 static void summary_text(json_object *json)
@@ -183,7 +184,7 @@ static int summary_print(const char *text, bool as_json)
 	json = json_tokener_parse(text);
 	if (!json || !json_object_object_get_ex(json, "totals", &totals)) {
 		json_object_put(json);
-		return message_fail(STATUS_FAILED, "summary: the totals do not read as JSON");
+		return message_fail(STATUS_FAILED, "summary: the totals are not valid JSON");
 	}
 	summary_text(json);
 	json_object_put(json);
@@ -296,7 +297,8 @@ static int part_of_input(const struct options *options, struct input *input,
 					   &wanted, &figures);
 	symbols_free(symbols);
 	if (r == -ENOENT)
-		return message_fail(STATUS_STATE, "%s: nothing with samples is called so",
+		return message_fail(STATUS_STATE,
+				    "%s: no function or process of that name has samples",
 				    options->input);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
@@ -312,7 +314,7 @@ static int part_recording(const struct options *options, json_object **ret_count
 	if (options->period != VIEW_SPAN_START)
 		return message_fail(
 			STATUS_USAGE,
-			"summary: --last is of the daemon's profile, not of a recording");
+			"summary: --last applies to the daemon's profile, not to a recording");
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {

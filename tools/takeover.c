@@ -39,7 +39,7 @@ static void module_users(const struct machine *machine, const char *module, char
 
 	*ret_text = '\0';
 	if (users > 0)
-		snprintf(ret_text, size, ": it has %d user%s", users, users == 1 ? "" : "s");
+		snprintf(ret_text, size, ": it is used %d time%s", users, users == 1 ? "" : "s");
 }
 
 /* Returns how many devices @driver has. */
@@ -165,8 +165,7 @@ static int takeover_begin(struct takeover *t)
 		status = check_module_file(&t->machine);
 	if (status || !t->theirs)
 		return status;
-	return modprobe_remove(&t->machine, THEIRS,
-			       "end what records with it (\"perf record -e arm_spe\")");
+	return modprobe_remove(&t->machine, THEIRS, "end its users (\"perf record -e arm_spe\")");
 }
 
 int takeover_run(int argc, char **argv)
@@ -189,10 +188,10 @@ int takeover_run(int argc, char **argv)
 	} else {
 		t.loaded = kmod_modprobe("-a", OURS) == 0;
 		if (!t.loaded)
-			return takeover_undo(&t, "does not load");
+			return takeover_undo(&t, "could not be loaded");
 	}
 	if (!driver_devices(&t.machine, OURS))
-		return takeover_undo(&t, "took no SPU");
+		return takeover_undo(&t, "got no SPU");
 	puts("speprof.ko has the SPUs, until \"speprof release\" or the next boot.");
 	return STATUS_OK;
 }
@@ -210,9 +209,9 @@ int release_run(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (kmod_is_loaded(&machine, OURS)) {
-		status = modprobe_remove(&machine, OURS,
-					 "stop what samples (\"systemctl stop speprofd\"), and "
-					 "remove speprof_emu");
+		status = modprobe_remove(
+			&machine, OURS,
+			"stop its users (\"systemctl stop speprofd\"), and remove speprof_emu");
 		if (status)
 			return status;
 	}
@@ -222,7 +221,7 @@ int release_run(int argc, char **argv)
 		return message_fail(STATUS_NO_MODULE,
 				    "this kernel has no module " THEIRS " that can be loaded");
 	if (!driver_devices(&machine, THEIRS))
-		return message_fail(STATUS_NO_SPE, THEIRS " took no SPU: see \"dmesg\"");
+		return message_fail(STATUS_NO_SPE, THEIRS " got no SPU: see \"dmesg\"");
 	puts(THEIRS " has the SPUs.");
 	return STATUS_OK;
 }

@@ -144,8 +144,9 @@ static void live_hints(const struct live *live, FILE *out, const struct format *
 		 "q quit  g group: %s  s sort: %s  w %s  p %s  up/down scroll%s",
 		 view_group_name(live->options.group), view_sort_name(live->options.sort),
 		 live->options.period != VIEW_SPAN_START ? view_span_name(live->options.period) :
-		 live->whole ? "since start" : "last interval", live->paused ? "go on" : "pause",
-		 live->paused ? "  PAUSED" : "");
+		 live->whole				 ? "since start" :
+							   "last interval",
+		 live->paused ? "resume" : "pause", live->paused ? "  PAUSED" : "");
 	text_fit(*live->message ? live->message : text, format->width, false, fitted);
 	term_ink(out, format->colour, *live->message ? TERM_BAD : TERM_FAINT, fitted);
 }

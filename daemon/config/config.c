@@ -266,14 +266,17 @@ static const struct setting {
 	{ "User", SETTING_BOOL, offsetof(struct config, user), "yes or no" },
 	{ "SamplesPerSecond", SETTING_RATE, 0, "a number from 1 to 100000" },
 	{ "Overhead", SETTING_OVERHEAD, 0,
-	  "a percentage from 0.001% to 50%, as 1% or 0.5%, or no" },
-	{ "MemoryBudget", SETTING_SIZE, 0, "bytes, or a number with K, M or G, as 64M" },
+	  "a percentage from 0.001% to 50%, such as 1% or 0.5%, or no" },
+	{ "MemoryBudget", SETTING_SIZE, 0,
+	  "a number of bytes, or one with K, M or G, such as 64M" },
 	{ "Workers", SETTING_WORKERS, 0, "auto or a number from 1 to 16" },
 	{ "Filter", SETTING_FILTER, 0, "" },
 	{ "Containers", SETTING_PATTERNS, offsetof(struct config, containers),
-	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
+	  "at most 64 patterns for names of containers, separated by blanks, in less than 1024 "
+	  "bytes" },
 	{ "ExcludeContainers", SETTING_PATTERNS, offsetof(struct config, excluded),
-	  "up to 64 patterns of containers' names, parted by blanks, less than 1024 bytes" },
+	  "at most 64 patterns for names of containers, separated by blanks, in less than 1024 "
+	  "bytes" },
 	{ "Models", SETTING_MODELS, 0, "\"COMM=PROFILE ...\", at most 255 bytes" },
 };
 

@@ -127,26 +127,27 @@ static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
 
 	if (error && (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
 		      sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER)))
-		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-					"Only root may do this: polkit (" POLKIT_NAME
-					") is not running, which would ask for others.");
+		return sd_bus_error_set(
+			ret_error, SD_BUS_ERROR_ACCESS_DENIED,
+			"Only root may do this, because polkit (" POLKIT_NAME
+			") is not running. Start it so that other users can authenticate.");
 	if (error)
 		return sd_bus_error_setf(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-					 "polkit did not decide: %s.",
+					 "polkit did not answer the query for authorization: %s.",
 					 error->message ? error->message : error->name);
 	r = sd_bus_message_enter_container(reply, 'r', "bba{ss}");
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "bb", &authorized, &challenge);
 	if (r < 0)
 		return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED,
-					"polkit answered in a way that is not understood.");
+					"polkit sent a reply of an unknown format.");
 	if (authorized)
 		return 0;
 	if (challenge)
-		return sd_bus_error_set(
-			ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-			"polkit asks for authentication, which this call does not allow.");
-	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this.");
+		return sd_bus_error_set(ret_error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+					"polkit requires authentication, which this call does not "
+					"allow. Retry with interactive authorization.");
+	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this call.");
 }
 
 static void query_take(struct access_query *query)
@@ -238,11 +239,15 @@ static int query_check_limits(const struct access *access, const struct bus_call
 	}
 	if (own >= ACCESS_USER_QUERIES)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u calls of this user wait for polkit already.", own);
+					 "%u calls of this user already wait for polkit. Retry "
+					 "when one of them is complete.",
+					 own);
 	if (access->query_count >= ACCESS_QUERIES ||
 	    (!caller->reads && others >= ACCESS_OTHERS_QUERIES))
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u calls wait for polkit already.", access->query_count);
+		return sd_bus_error_setf(
+			error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+			"%u calls already wait for polkit. Retry when one of them is complete.",
+			access->query_count);
 	return 0;
 }
 
@@ -336,8 +341,8 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 		return sd_bus_error_set(
 			ret_error, SD_BUS_ERROR_ACCESS_DENIED,
 			"Only root and the group " GROUP
-			" may see this machine's profile; GetContainers and GetContainer "
-			"show what runs in cgroups that were delegated to you.");
+			" may see this machine's profile; GetContainers and GetContainer show the "
+			"containers in cgroups that are delegated to you.");
 	return query_new(access,
 			 &(struct access_query){
 				 .message = message,

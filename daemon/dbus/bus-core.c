@@ -59,14 +59,15 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 					 "There is no session \"%s\".", session);
 	case -EEXIST:
 		return sd_bus_error_setf(error, BUS_NAME ".SessionExists",
-					 "There is a session \"%s\" already.", session);
+					 "The session \"%s\" exists already.", session);
 	case -ENOSPC:
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "There are %u sessions: remove one.", WORKER_SESSIONS);
+					 "There are %u sessions, as many as possible: remove one.",
+					 WORKER_SESSIONS);
 	case -EBUSY:
-		return sd_bus_error_set(
-			error, BUS_NAME ".Busy",
-			"Another session has the SPUs: stop it, or share the machine's source.");
+		return sd_bus_error_set(error, BUS_NAME ".Busy",
+					"Another session uses the SPUs: stop it, or create this "
+					"one with Source \"shared\".");
 	default:
 		return sd_bus_error_set_errnof(error, r, "Session \"%s\": %s.", session,
 					       strerror(-r));
@@ -117,5 +118,5 @@ int bus_no_container(sd_bus_error *error, const char *wanted, bool own)
 	escape_string(shown, sizeof(shown), wanted);
 	return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
 				 "There is no container \"%s\" with samples%s.", shown,
-				 own ? " in a cgroup of yours" : "");
+				 own ? " in a cgroup that is delegated to you" : "");
 }

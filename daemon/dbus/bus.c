@@ -185,8 +185,8 @@ static int on_disconnected(sd_bus_message *message __attribute__((unused)), void
 	const struct bus *bus = userdata;
 
 	log_write(LOG_ERR, LOG_ID_BUS, NULL,
-		  "the connection to the bus closed: saving the checkpoint and exiting, for "
-		  "the service manager to start another process");
+		  "the bus closed the connection: speprofd saves its checkpoint and exits, and the "
+		  "service manager restarts it");
 	return sd_event_exit(bus->event, BUS_LOST_STATUS);
 }
 

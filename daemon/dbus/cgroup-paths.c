@@ -58,14 +58,14 @@ static int check(const char *path, sd_bus_error *error)
 	escape_string(shown, sizeof(shown), path);
 	if (!is_written_so(path))
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "cgroup \"%s\": should be as /proc/PID/cgroup has it, "
-					 "without \"//\", \".\" and \"..\", and no \"/\" at its end",
+					 "cgroup \"%s\": should be a path as in /proc/PID/cgroup, "
+					 "without \"//\", \".\", \"..\" and a final \"/\"",
 					 shown);
 	if (behind_mount(path)) {
 		escape_string(own, sizeof(own), behind_mount(path));
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "cgroup \"%s\": should be as /proc/PID/cgroup has it, "
-					 "without the mount: say \"%s\"",
+					 "cgroup \"%s\": should be a path as in /proc/PID/cgroup, "
+					 "without the mount point: \"%s\"",
 					 shown, own);
 	}
 	if (!container_identify(path, len, &m) || m.length >= len || is_slice(path, len))
@@ -96,8 +96,8 @@ static int check_presence(char *const *cgroups, sd_bus_error *error)
 			continue;
 		escape_string(shown, sizeof(shown), *cgroups);
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "cgroup \"%s\": there is none of that path. A filter such as "
-					 "'cgroup == \"%s\"' may name one that is still to come",
+					 "cgroup \"%s\" does not exist. The filter 'cgroup == "
+					 "\"%s\"' selects a cgroup before it is created, too",
 					 shown, shown);
 	}
 	return 0;

@@ -220,7 +220,7 @@ static int read_field(sd_bus_message *m, const char *key, struct profile_query *
 		if (strcmp(texts[i].key, key) != 0)
 			continue;
 		if (*texts[i].to)
-			return bus_invalid(error, "field", key, "there once");
+			return bus_invalid(error, "field", key, "given once");
 		r = sd_bus_message_read(m, "v", "s", texts[i].to);
 		return r == -ENXIO ? bus_invalid(error, "field", key, "a string") : r;
 	}
@@ -228,10 +228,11 @@ static int read_field(sd_bus_message *m, const char *key, struct profile_query *
 		return bus_invalid(error, "field", key,
 				   "container, process, pid, function or binary");
 	if (wanted->pid_given)
-		return bus_invalid(error, "field", key, "there once");
+		return bus_invalid(error, "field", key, "given once");
 	wanted->pid_given = true;
 	r = sd_bus_message_read(m, "v", "i", &wanted->pid);
-	return r == -ENXIO ? bus_invalid(error, "field", key, "an int32, as rows have it") : r;
+	return r == -ENXIO ? bus_invalid(error, "field", key, "an int32, as in the rows of views") :
+			     r;
 }
 
 static int read_wanted(sd_bus_message *m, struct profile_query *wanted, sd_bus_error *error)
@@ -256,18 +257,19 @@ static int counters_error(const struct counters_request *request, int r, sd_bus_
 	if (r == -ENXIO)
 		return bus_session_error(error, -ENOENT, request->session, NULL);
 	if (r == -EOPNOTSUPP)
-		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
-					"Periods have counters of the machine and of containers only: "
-					"query \"start\" twice and subtract.");
+		return sd_bus_error_set(
+			error, SD_BUS_ERROR_NOT_SUPPORTED,
+			"Only the machine and containers have counters for a period. For the rest, "
+			"query \"start\" twice and subtract.");
 	if (r != -ENOENT)
 		return bus_session_error(error, r, request->session, NULL);
 	switch (profile_query_group(wanted)) {
 	case VIEW_FUNCTION:
-		return sd_bus_error_setf(error, BUS_NAME ".NoSuchFunction",
-					 "There is no such function with samples%s.",
-					 request->pending ?
-						 ", or its name is still being looked up: ask again" :
-						 "");
+		return sd_bus_error_setf(
+			error, BUS_NAME ".NoSuchFunction",
+			"There is no such function with samples%s.",
+			request->pending ? ", or its name is still being resolved: retry later" :
+					   "");
 	case VIEW_PROCESS:
 		return sd_bus_error_set(error, BUS_NAME ".NoSuchProcess",
 					"There is no such process with samples.");

@@ -230,18 +230,18 @@ static void renew_source(struct bus *bus)
 	struct source_renewal renewal = { .config = bus->config };
 	int r = worker_call(bus->worker, source_renew, &renewal);
 	const char *plural = renewal.ret_cpus == 1 ? "" : "s";
+	const char *verb = renewal.ret_cpus == 1 ? "is" : "are";
 
 	if (renewal.ret_replaced)
 		log_write(LOG_NOTICE, LOG_ID_SOURCE, NULL,
-			  "%u more CPU%s with an SPU: sampled by a new session of the module; all "
-			  "CPUs "
-			  "were blind for %llu ms",
-			  renewal.ret_cpus, plural,
+			  "%u more CPU%s with an SPU %s sampled by a new session of the module; no "
+			  "CPU was sampled for %llu ms during the change",
+			  renewal.ret_cpus, plural, verb,
 			  (unsigned long long)renewal.ret_blind_ns / 1000000);
 	else if (r < 0 && !bus->unsampled_logged)
 		log_write(LOG_WARNING, LOG_ID_SOURCE, NULL,
 			  "%u more CPU%s with an SPU %s not sampled: %s", renewal.ret_cpus, plural,
-			  renewal.ret_cpus == 1 ? "is" : "are", renewal.ret_reason);
+			  verb, renewal.ret_reason);
 	bus->unsampled_logged = r < 0;
 }
 

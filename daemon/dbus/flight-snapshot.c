@@ -82,9 +82,10 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (r >= 0)
 		r = sd_bus_reply_method_return(message, "h", snapshot.fd);
 	else
-		r = bus_session_error(
-			error, r, session,
-			r == -EOPNOTSUPP ? "it keeps no windows: make one with BufferSize" : NULL);
+		r = bus_session_error(error, r, session,
+				      r == -EOPNOTSUPP ? "it has no buffer of recent windows: "
+							 "create a session with BufferSize" :
+							 NULL);
 	close(snapshot.fd);
 	return r;
 }

@@ -178,7 +178,7 @@ static int half(struct bus_profile *profile, sd_event_source *source)
 											"unknown");
 	else
 		sd_bus_reply_method_errnof(profile->request, r,
-					   "The profile could not be made: %m.");
+					   "The profile could not be collected: %m.");
 	bus_profile_free(profile);
 	return 0;
 }
@@ -192,7 +192,9 @@ static void on_caller_lost(void *ctx)
 {
 	struct bus_profile *profile = ctx;
 
-	log_line(LOG_NOTICE, "a profile of %u s is given up: who asked for it (uid %u) is gone",
+	log_line(LOG_NOTICE,
+		 "the collection of a profile of %u s is cancelled: the client (uid %u) closed its "
+		 "connection",
 		 profile->options.seconds, (unsigned int)profile->caller.uid);
 	bus_profile_free(profile);
 }
@@ -232,8 +234,8 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 					       profile);
 	if (r == -EDQUOT)
 		sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				  "MemoryBudget= has no room left for a profile: MemoryBudget=%lluM "
-				  "would do, or fewer sessions.",
+				  "A profile would exceed MemoryBudget=: set MemoryBudget=%lluM, "
+				  "or remove sessions.",
 				  (unsigned long long)profile->wanted >> 20);
 	if (r < 0) {
 		bus_profile_free(profile);
@@ -258,11 +260,14 @@ static int find_slot(const struct bus *bus, unsigned int *ret_slot, sd_bus_error
 	}
 	if (of_user >= PPROF_OF_USER)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u profiles are being taken for user %u already.",
+					 "%u profiles are already being collected for user %u. "
+					 "Retry when one of them is complete.",
 					 of_user, (unsigned int)bus->caller.uid);
 	if (slot == PPROF_AT_ONCE)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u profiles are being taken already.", PPROF_AT_ONCE);
+					 "%u profiles are already being collected. Retry when one "
+					 "of them is complete.",
+					 PPROF_AT_ONCE);
 	*ret_slot = slot;
 	return 0;
 }
@@ -302,19 +307,20 @@ static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, s
 	int r;
 
 	if (*ret_list)
-		return bus_invalid(error, "option", key, "there once");
+		return bus_invalid(error, "option", key, "given once");
 	r = sd_bus_message_enter_container(m, 'v', "as");
 	if (r >= 0)
 		r = bus_read_strings(m, PATTERNS, ret_list);
 	if (r == -E2BIG)
 		return bus_invalid(error, key, "...",
-				   "one of 64 patterns, each below 128 bytes");
+				   "one of at most 64 patterns of less than 128 bytes each");
 	if (r >= 0)
 		r = sd_bus_message_exit_container(m);
 	for (; r >= 0 && (*ret_list)[n]; n++)
 		if (strlen((*ret_list)[n]) >= PATTERN_SIZE)
-			return bus_invalid(error, key, (*ret_list)[n],
-					   "one of 64 patterns, each below 128 bytes");
+			return bus_invalid(
+				error, key, (*ret_list)[n],
+				"one of at most 64 patterns of less than 128 bytes each");
 	return r;
 }
 

@@ -12,7 +12,8 @@ int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	r = bus->reload(bus->ctx);
 	if (r < 0)
 		return sd_bus_error_setf(error, BUS_NAME ".WrongConfiguration",
-					 "The configuration stays as it was: %s.",
+					 "The new configuration is refused, and the previous one "
+					 "stays in force: %s.",
 					 bus->reloaded->refused);
 	return sd_bus_reply_method_return(message, "s", bus->reloaded->waiting);
 }

@@ -26,8 +26,8 @@ static int control(sd_bus_message *message, struct bus *bus, worker_fn fn, sd_bu
 	bus_session_of(path, session);
 	r = worker_call(bus->worker, fn, session);
 	if (r == -EALREADY)
-		return sd_bus_error_setf(error, BUS_NAME ".AlreadyDone", "Sampling %s already.",
-					 fn == worker_start ? "runs" : "is stopped");
+		return sd_bus_error_setf(error, BUS_NAME ".AlreadyDone", "Sampling is already %s.",
+					 fn == worker_start ? "running" : "stopped");
 	if (r < 0)
 		return bus_session_error(error, r, session, NULL);
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", session);
@@ -302,7 +302,7 @@ static int take_option(struct create *c, const char *key, sd_bus_error *error)
 				   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start or "
 				   "PhysicalAddresses");
 	if (c->given & 1U << i)
-		return bus_invalid(error, "option", key, "there once");
+		return bus_invalid(error, "option", key, "given once");
 	c->given |= 1U << i;
 	return 0;
 }
@@ -426,7 +426,8 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 	sampling.ring_size = MEMORY_RING_LEAST;
 	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
-		return sd_bus_error_setf(error, BUS_NAME ".NoSource", "No source of its own: %s.",
+		return sd_bus_error_setf(error, BUS_NAME ".NoSource",
+					 "A source for this session alone cannot be opened: %s.",
 					 result.text);
 	r = shared_source_new(source, &sampling, &session->shared_source);
 	if (r < 0)
@@ -448,11 +449,10 @@ static int choose_source(const struct bus *bus, const struct create *c,
 			  (c->source == CREATE_AUTO && (share.running || !session->rule->cgroups));
 	if (session->shared && (c->interval_us || c->physical)) {
 		worker_call(bus->worker, release_source, share.shared_source);
-		return sd_bus_error_setf(
-			error, SD_BUS_ERROR_INVALID_ARGS,
-			"%s: a session that shares the machine's source has what that has; say "
-			"Source own.",
-			c->interval_us ? "IntervalUSec" : "PhysicalAddresses");
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "%s: a session that shares the machine's source cannot "
+					 "change it; create it with Source \"own\".",
+					 c->interval_us ? "IntervalUSec" : "PhysicalAddresses");
 	}
 	if (session->shared) {
 		session->shared_source = share.shared_source;
@@ -465,9 +465,8 @@ static int choose_source(const struct bus *bus, const struct create *c,
 static int no_memory(const struct session_config *session, sd_bus_error *error)
 {
 	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				 "Session \"%s\": its tables%s are more than the %llu KiB that "
-				 "MemoryBudget= has left "
-				 "for sessions: MemoryBudget=%lluM would do.",
+				 "Session \"%s\": its tables%s exceed the %llu KiB that "
+				 "MemoryBudget= leaves for sessions: set MemoryBudget=%lluM.",
 				 session->name, session->flight_bytes ? " and BufferSize" : "",
 				 (unsigned long long)session->left >> 10,
 				 (unsigned long long)session->wanted >> 20);
@@ -543,7 +542,8 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	bus_session_of(object, session);
 	if (!strcmp(session, SESSION_MACHINE))
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
-					"The session \"machine\" is the configuration's: Stop it.");
+					"The session \"machine\" is defined by the configuration "
+					"and cannot be removed: stop it instead.");
 	/* Before it is removed: sd-bus looks its interfaces up to name them. */
 	sd_bus_emit_object_removed(bus->bus, object);
 	bus_find_sharers(bus, session, &sharers);

@@ -4,52 +4,52 @@
 
 #include <errno.h>
 
-/* Bytes of a table entry, including what it points to. */
-#define LOCATION  196 /* two lines, tag and rank, excess, a mark */
-#define CARRIED	  126 /* of a location: counters that are carried over, as far as they may come to */
-#define PROCESS	  2880 /* figures, of some those of before a move, mappings, a mark */
-#define MAP_BYTES 384  /* of a process: a dozen mappings, or paths of what is mapped */
-#define THREAD	  128  /* and who had its number before */
-#define CONTAINER 7552 /* figures: of now, of processes that went, at the last sub-window; paths */
-#define CGROUP	  256  /* of a container: paths of cgroups by their ids */
-#define CONTEXT	  64   /* of four indices */
+/* Bytes of an entry of each table, including the memory that the entry points to. */
+#define LOCATION  196 /* two cache lines, tag, rank, sum of excess intervals, mark of the history */
+#define CARRIED	  126 /* counters of a location that exceed its two cache lines: the maximum */
+#define PROCESS	  2880 /* counters, also those from before a change of container; mappings */
+#define MAP_BYTES 384 /* mappings of a process: a dozen, or paths of mapped files */
+#define THREAD	  128 /* includes the previous task with the same TID */
+#define CONTAINER 7552 /* counters: current, of exited processes, at the last sub-window; paths */
+#define CGROUP	  256 /* paths of a container's cgroups by cgroup id */
+#define CONTEXT	  64 /* a combination of four indices */
 #define LINE	  512
 #define PAGE	  128
 
 /*
- * Sub-windows 6.6 MiB, combinations 2.1, sources 0.5, programs, libraries and stacks 5, ids 0.3,
- * queries to /proc and their answers 0.25.
+ * Bytes that do not depend on the tables: sub-windows 6.6 MiB, combinations 2.1, sources 0.5,
+ * programs, libraries and stacks 5, ids 0.3, queries to /proc and their answers 0.25.
  */
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
 /* Bytes of a location, process and container in a checkpoint, which has two slots. */
 #define SAVED_LOCATION	57
-#define SAVED_PROCESS	128 /* who it is, figures of some samples */
-#define SAVED_MAPS	160 /* of a process: a dozen mappings, or paths of what is mapped */
+#define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
+#define SAVED_MAPS	160 /* mappings of a process: a dozen, or paths of mapped files */
 #define SAVED_CONTAINER 512
 #define SAVED_COPIES	2
 
 /* Bytes for names of functions, and for mappings and queries of the helper beside them. */
-#define NAMES_MOST  (16ULL << 20)
-#define NAMES_LEAST (1ULL << 20)
-#define NAMES_PARTS 32
+#define NAMES_MAX   (16ULL << 20)
+#define NAMES_MIN   (1ULL << 20)
+#define NAMES_SHARE 32 /* at most this fraction of the budget */
 #define MAPPINGS    (1ULL << 20)
 
-/* Part of the budget for sessions that the bus makes. */
-#define SESSIONS_PARTS 10
-/* Size of the tables of such a session, relative to the machine's. */
-#define SESSION_PARTS 8
-/* Bytes of the history and sample classes of such a session, which few containers use. */
+/* Sessions created on the bus get this fraction of the budget. */
+#define SESSIONS_SHARE 10
+/* The tables of such a session have this fraction of the size of the machine's. */
+#define SESSION_SCALE 8
+/* Bytes of the history and sample classes of such a session, which covers few containers. */
 #define SESSION_FIXED (1ULL << 20)
-/* Most processes and containers that such a session counts apart, and their bytes. */
-#define FIGURES_PARTS 40
-#define FIGURES	      2176 /* of one */
-#define TALLIES	      32   /* a place for each that there may be */
+/* Such a session has counters for this fraction of the processes and containers. */
+#define COUNTERS_SCALE 40
+#define COUNTERS       2176 /* bytes of the counters of one process or container */
+#define TALLIES	       32 /* bytes for each possible process or container */
 
 /* pprof: bytes of an entry with its names, and least number of entries. */
 #define PPROF_NAMES 192ULL
 #define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
-#define PPROF_LEAST 512
+#define PPROF_MIN   512
 
 /* A ring of 64 event slots, or the control pages of a perf ring. */
 #define EVENTS 4096U
@@ -57,33 +57,33 @@
 /* An SPU that is emulated in the process, with its buffer. */
 #define EMULATED (96ULL << 10)
 
-/* Where a BPF ring's records lie, sorted: 16 bytes for each 88; programs and their maps. */
+/* BPF ring: 16 bytes for each record of 88, to sort their positions; programs and their maps. */
 #define BPF_PENDING(ring) ((u64)(ring) / 88 * 16)
 #define BPF_FIXED	  (256ULL << 10)
 
-/* Of a worker, beside its tables: combinations 2.1, sources 0.5, whose samples are, a stack. */
-#define SHARD_FIXED   (3ULL << 20)
-#define SHARD_LOCATION (LOCATION - 56 + CARRIED) /* no mark */
-#define SHARD_PROCESS 2200	   /* figures */
+/* Bytes of a worker beside its tables: combinations 2.1 MiB, sources 0.5, attribution, a stack. */
+#define SHARD_FIXED    (3ULL << 20)
+#define SHARD_LOCATION (LOCATION - 56 + CARRIED)
+#define SHARD_PROCESS  2200 /* counters */
 
 /* Half the rate that a worker reached with the order that is worst for caches (make bench). */
 #define WORKER_RATE 5000000ULL
-#define WORKERS_MOST 16
+#define WORKERS_MAX 16
 
-#define RING_MOST	(256U << 10)
-#define SIDE_BAND_MAX	(128U << 10)
-#define SIDE_BAND_MIN	(16U << 10)
-#define BPF_MAX		(1U << 20)
-#define BPF_MIN		(256U << 10)
-#define SWITCHES_MAX	(16U << 20)
-#define SWITCHES_PARTS	16
+#define RING_MAX       (256U << 10)
+#define SIDE_BAND_MAX  (128U << 10)
+#define SIDE_BAND_MIN  (16U << 10)
+#define BPF_MAX	       (1U << 20)
+#define BPF_MIN	       (256U << 10)
+#define SWITCHES_MAX   (16U << 20)
+#define SWITCHES_SHARE 16 /* at most this fraction of the budget */
 /* Least bytes for each CPU to follow context switches. */
 #define SWITCHES_CPU (128U << 10)
 
-/* Tables at the full scale PARTS, without a budget. */
-#define PARTS	    64
-#define SCALE_MOST  (4 * PARTS)
-#define SCALE_LEAST (PARTS / 8)
+/* Table sizes scale in steps of 1/SCALE_ONE; at SCALE_ONE they have their nominal size. */
+#define SCALE_ONE 64
+#define SCALE_MAX (4 * SCALE_ONE)
+#define SCALE_MIN (SCALE_ONE / 8)
 
 static u32 power_below(u64 n)
 {
@@ -96,16 +96,16 @@ static u32 power_below(u64 n)
 
 static u32 scaled(u32 whole, u32 scale)
 {
-	return (u32)((u64)whole * scale / PARTS);
+	return (u32)((u64)whole * scale / SCALE_ONE);
 }
 
-/* Tables of which sets are a power of two: the next one from seven eighths of it on. */
+/* Size of a table whose number of sets is a power of two: rounds up from seven eighths on. */
 static u32 scaled_power(u32 whole, u32 scale)
 {
 	return power_below((u64)scaled(whole, scale) * 8 / 7);
 }
 
-static u64 most(u64 a, u64 b)
+static u64 larger_of(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
@@ -117,7 +117,7 @@ static u64 pages(const struct memory_request *request, u64 bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-/* Bytes of a CPU's ring of @ring bytes, for the dearest source that may be used. */
+/* Bytes that a ring of @ring bytes costs for each CPU, with the most expensive possible source. */
 static u64 ring_bytes(const struct memory_request *request, u32 ring)
 {
 	u64 bytes = 0;
@@ -125,16 +125,16 @@ static u64 ring_bytes(const struct memory_request *request, u32 ring)
 	if (request->sources & MEMORY_MODULE)
 		bytes = pages(request, ring) + pages(request, EVENTS) + pages(request, 1);
 	if (request->sources & MEMORY_PERF)
-		bytes = most(bytes,
-			     pages(request, ring) + pages(request, ring / 4) + pages(request, 1));
+		bytes = larger_of(bytes, pages(request, ring) + pages(request, ring / 4) +
+						 pages(request, 1));
 	if (request->sources & MEMORY_EMULATED)
-		bytes = most(bytes, pages(request, ring) + pages(request, 1) + EMULATED);
+		bytes = larger_of(bytes, pages(request, ring) + pages(request, 1) + EMULATED);
 	return bytes;
 }
 
 static u64 rings_share(const struct memory_request *request, const struct memory_plan *p)
 {
-	/* perf: a window that wraps around the end of the AUX area is copied, one at a time. */
+	/* perf: a buffer for one window, to copy windows that wrap around the end of the AUX area. */
 	return request->cpus * ring_bytes(request, p->ring) +
 	       (request->sources & MEMORY_PERF ? p->ring : 0);
 }
@@ -148,7 +148,7 @@ static u64 tasks_share(const struct memory_request *request, const struct memory
 	if (request->bpf)
 		bytes += p->bpf + BPF_PENDING(p->bpf) + BPF_FIXED;
 	if (request->switches)
-		bytes += most(p->switches, (u64)request->cpus * SWITCHES_CPU);
+		bytes += larger_of(p->switches, (u64)request->cpus * SWITCHES_CPU);
 	return bytes;
 }
 
@@ -176,7 +176,7 @@ u32 budget_workers(u32 cpus, u32 rate)
 	u64 workers = ((u64)cpus * rate + WORKER_RATE - 1) / WORKER_RATE;
 
 	workers = workers < cpus ? workers : cpus;
-	workers = workers < WORKERS_MOST ? workers : WORKERS_MOST;
+	workers = workers < WORKERS_MAX ? workers : WORKERS_MAX;
 	return workers ? (u32)workers : 1;
 }
 
@@ -196,16 +196,15 @@ static u64 shard_counters(const struct memory_plan *p)
 	return p->workers < 2 ? 0 : (p->workers + 1) * counters;
 }
 
-/* Of a session of the bus: those that it has, and who may come to have some. */
+/* Bytes of the counters of a session that was created on the bus. */
 static u64 counters_bytes(const struct memory_plan *p)
 {
-	return (u64)p->counters * FIGURES + ((u64)p->processes + p->containers) * TALLIES;
+	return (u64)p->counters * COUNTERS + ((u64)p->processes + p->containers) * TALLIES;
 }
 
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
 	p->locations = scaled_power(65536, scale);
-	/* Of which a quarter more may come to be taken. */
 	p->location_bytes = (u64)p->locations * CARRIED / 5 * 4;
 	p->contexts = scaled_power(16384, scale);
 	p->lines = scaled_power(1024, scale);
@@ -239,8 +238,8 @@ static struct memory_plan plan_least(const struct memory_request *request)
 		.ring = MEMORY_RING_LEAST,
 		.side_band = SIDE_BAND_MIN,
 		.bpf = BPF_MIN,
-		.switches = request->switches ? (u32)most(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
-		.names = NAMES_LEAST,
+		.switches = request->switches ? (u32)larger_of(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
+		.names = NAMES_MIN,
 		.workers = request->workers,
 	};
 
@@ -248,7 +247,7 @@ static struct memory_plan plan_least(const struct memory_request *request)
 	p.share[MEMORY_NAMES] = p.names + MAPPINGS;
 	p.share[MEMORY_RINGS] = rings_share(request, &p);
 	p.share[MEMORY_TASKS] = tasks_share(request, &p);
-	plan_tables(&p, SCALE_LEAST);
+	plan_tables(&p, SCALE_MIN);
 	plan_sum(&p);
 	return p;
 }
@@ -259,13 +258,13 @@ static struct memory_plan plan_least(const struct memory_request *request)
  */
 static void plan_rings(const struct memory_request *request, struct memory_plan *p)
 {
-	struct memory_plan wanted = { .ring = RING_MOST,
+	struct memory_plan wanted = { .ring = RING_MAX,
 				      .side_band = SIDE_BAND_MAX,
 				      .bpf = BPF_MAX,
 				      .switches = SWITCHES_MAX };
 
-	if (request->budget / SWITCHES_PARTS < wanted.switches)
-		wanted.switches = power_below(request->budget / SWITCHES_PARTS);
+	if (request->budget / SWITCHES_SHARE < wanted.switches)
+		wanted.switches = power_below(request->budget / SWITCHES_SHARE);
 	if (wanted.switches < p->switches || !request->switches)
 		wanted.switches = p->switches;
 	while (rings_share(request, &wanted) + tasks_share(request, &wanted) >
@@ -293,18 +292,18 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 /* Give parts of the budget to names and to sessions of the bus, if there is enough. */
 static void plan_parts(const struct memory_request *request, struct memory_plan *p)
 {
-	u64 names = request->budget / NAMES_PARTS, spare;
+	u64 names = request->budget / NAMES_SHARE, spare;
 
 	plan_sum(p);
 	spare = (request->budget - p->bytes) / 2;
-	names = names > NAMES_MOST ? NAMES_MOST : names;
+	names = names > NAMES_MAX ? NAMES_MAX : names;
 	if (names > p->names + spare / 2)
 		names = p->names + spare / 2;
 	if (names > p->names) {
 		p->share[MEMORY_NAMES] += names - p->names;
 		p->names = names;
 	}
-	p->share[MEMORY_SESSIONS] = request->budget / SESSIONS_PARTS;
+	p->share[MEMORY_SESSIONS] = request->budget / SESSIONS_SHARE;
 	if (p->share[MEMORY_SESSIONS] > spare / 2)
 		p->share[MEMORY_SESSIONS] = spare / 2;
 	plan_sum(p);
@@ -313,7 +312,7 @@ static void plan_parts(const struct memory_request *request, struct memory_plan 
 /* Find the largest scale that fits. Sizes grow with the scale, so bisect. */
 static void plan_scale(const struct memory_request *request, struct memory_plan *p)
 {
-	u32 low = SCALE_LEAST, high = SCALE_MOST;
+	u32 low = SCALE_MIN, high = SCALE_MAX;
 
 	while (low < high) {
 		u32 scale = (low + high + 1) / 2;
@@ -374,12 +373,12 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 	*ret_plan = *plan;
 	if (!plan->budget)
 		return;
-	ret_plan->locations = plan->locations / SESSION_PARTS;
-	ret_plan->location_bytes = plan->location_bytes / SESSION_PARTS;
-	ret_plan->contexts = plan->contexts / SESSION_PARTS;
-	ret_plan->lines = plan->lines / SESSION_PARTS;
-	ret_plan->pages = plan->pages / SESSION_PARTS;
-	ret_plan->counters = (plan->processes + plan->containers) / FIGURES_PARTS;
+	ret_plan->locations = plan->locations / SESSION_SCALE;
+	ret_plan->location_bytes = plan->location_bytes / SESSION_SCALE;
+	ret_plan->contexts = plan->contexts / SESSION_SCALE;
+	ret_plan->lines = plan->lines / SESSION_SCALE;
+	ret_plan->pages = plan->pages / SESSION_SCALE;
+	ret_plan->counters = (plan->processes + plan->containers) / COUNTERS_SCALE;
 	ret_plan->bytes = profile_bytes(ret_plan) + counters_bytes(ret_plan) + SESSION_FIXED +
 			  flight_bytes +
 			  shards_bytes(ret_plan, SESSION_FIXED + counters_bytes(ret_plan));
@@ -405,13 +404,13 @@ u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bo
 
 bool budget_pprof(u64 left, struct pprof_limits *ret_limits)
 {
-	u64 most = left / 2, entries;
+	u64 limit = left / 2, entries;
 
-	if (most < PPROF_WRITING + PPROF_LEAST * PPROF_BYTES)
-		most = left;
-	if (most < PPROF_WRITING + PPROF_LEAST * PPROF_BYTES)
+	if (limit < PPROF_WRITING + PPROF_MIN * PPROF_BYTES)
+		limit = left;
+	if (limit < PPROF_WRITING + PPROF_MIN * PPROF_BYTES)
 		return false;
-	entries = (most - PPROF_WRITING) / PPROF_BYTES;
+	entries = (limit - PPROF_WRITING) / PPROF_BYTES;
 	if (entries > PPROF_ENTRIES)
 		entries = PPROF_ENTRIES;
 	*ret_limits =
@@ -428,6 +427,6 @@ u64 budget_pprof_needed(const struct memory_plan *plan, u64 used)
 	do {
 		larger.budget += 1ULL << 20;
 		budget_plan(&larger, &all, &least);
-	} while (all.share[MEMORY_SESSIONS] < used + PPROF_WRITING + PPROF_LEAST * PPROF_BYTES);
+	} while (all.share[MEMORY_SESSIONS] < used + PPROF_WRITING + PPROF_MIN * PPROF_BYTES);
 	return larger.budget;
 }

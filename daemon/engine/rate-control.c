@@ -152,19 +152,20 @@ static void log_change(const struct rate_control *g, u64 count)
 	snprintf(changes, sizeof(changes), "SPEPROF_COUNT=%llu", (unsigned long long)count);
 	if (g->why == RATE_CONTROLLER_OVERHEAD)
 		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
-			  "%u CPUs instead of %u are held back, by up to %llu ns instead of %llu: "
-			  "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%",
+			  "sampling costs %u.%02u %% of the machine, Overhead= allows %u.%02u %%: "
+			  "%u CPUs (before: %u) now sample less often, up to every %llu ns instead "
+			  "of every %llu ns",
+			  share / 100, share % 100, g->rate_controller.config.overhead / 1000,
+			  g->rate_controller.config.overhead / 10 % 100,
 			  rate_controller_limited_cpus(&g->rate_controller), g->logged_limited,
-			  (unsigned long long)most, (unsigned long long)interval, share / 100,
-			  share % 100, g->rate_controller.config.overhead / 1000,
-			  g->rate_controller.config.overhead / 10 % 100);
+			  (unsigned long long)most, (unsigned long long)interval);
 	else
 		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
-			  "interval of %llu ns instead of %llu: the busiest CPU brought %llu "
-			  "samples a second, %llu are asked for",
-			  (unsigned long long)interval, (unsigned long long)g->logged_ns,
+			  "the busiest CPU had %llu samples a second, SamplesPerSecond= asks for "
+			  "%llu: the interval is now %llu ns instead of %llu ns",
 			  (unsigned long long)g->rate_controller.rate,
-			  1000000000ULL / g->rate_controller.config.nominal_ns);
+			  1000000000ULL / g->rate_controller.config.nominal_ns,
+			  (unsigned long long)interval, (unsigned long long)g->logged_ns);
 }
 
 /* Log changes at a limited pace; @changes of this period: 0 or 1. */
@@ -185,7 +186,10 @@ static void log_limited(struct rate_control *g, u64 changes, u64 now)
 /* A source that cannot change its interval is not tried again. */
 static void give_up(struct rate_control *g, const char *reason)
 {
-	log_line(LOG_WARNING, "the interval stays as it is: %s", reason);
+	log_line(LOG_WARNING,
+		 "the interval cannot be changed, so Overhead= and SamplesPerSecond= no longer "
+		 "adjust it: %s",
+		 reason);
 	g->rate_controller.config.overhead = 0;
 	g->rate_controller.config.rate = false;
 }
@@ -403,11 +407,12 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 	limited = rate_controller_limited_cpus(&g->rate_controller);
 	if (limited)
 		n = snprintf(ret, size,
-			     " Interval %llu to %llu ns, %u CPUs held back by Overhead=%u.%02u %%.",
+			     " Interval %llu to %llu ns: Overhead=%u.%02u %% makes %u CPUs sample "
+			     "less often.",
 			     (unsigned long long)rate_controller_interval(&g->rate_controller),
-			     (unsigned long long)longest(g), limited, share / 100, share % 100);
+			     (unsigned long long)longest(g), share / 100, share % 100, limited);
 	else if (g->rate_controller.rate_scale != RATE_CONTROLLER_ONE)
-		n = snprintf(ret, size, " Interval %llu ns, by the true rate.",
+		n = snprintf(ret, size, " Interval %llu ns, adjusted to reach SamplesPerSecond=.",
 			     (unsigned long long)rate_controller_interval(&g->rate_controller));
 	if (g->rate_controller.exhausted && n >= 0 && (size_t)n < size)
 		snprintf(ret + n, size - (size_t)n,

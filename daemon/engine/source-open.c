@@ -75,7 +75,7 @@ static int check_backend(const struct config *c, struct source *source,
 	if (source->backend != BACKEND_EMULATED || c->emulate)
 		return 0;
 	set_result(result, EX_CONFIG,
-		   "the module's SPU is emulated (speprof_emu): say Emulate=yes to use it");
+		   "the module's SPU is emulated (speprof_emu): set Emulate=yes to use it");
 	source->ops->free(source);
 	return -EINVAL;
 }
@@ -110,11 +110,10 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 		return failed(result, r, without);
 	r = source_perf_new(sampling, ret_source, &reason);
 	if (r == -ENOENT) {
-		set_result(
-			result, EX_UNAVAILABLE,
-			"there is no SPE here that speprof can use: %s, and %s; \"speprof doctor\" "
-			"says more",
-			without, reason);
+		set_result(result, EX_UNAVAILABLE,
+			   "speprof cannot use SPE on this machine: %s, and %s; see \"speprof "
+			   "doctor\"",
+			   without, reason);
 		return r;
 	}
 	if (r < 0)
@@ -122,7 +121,8 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	memcpy(lacks, (*ret_source)->reason, sizeof(lacks));
 	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason), "%.100s: %.150s", without,
 		 lacks);
-	set_result(result, EX_OK, "source perf, because %s", (*ret_source)->reason);
+	set_result(result, EX_OK, "sampling with the source perf, because %s",
+		   (*ret_source)->reason);
 	return 0;
 }
 
@@ -141,7 +141,8 @@ static int open_whole(const struct config *config, const struct source_config *s
 	case CONFIG_SOURCE_PERF:
 		r = source_perf_new(sampling, &source, &reason);
 		if (r >= 0)
-			set_result(ret_result, EX_OK, "source perf, as Source= wants it: %s",
+			set_result(ret_result, EX_OK,
+				   "sampling with the source perf, as Source= selects: %s",
 				   source->reason);
 		break;
 	case CONFIG_SOURCE_MODULE:
@@ -201,7 +202,7 @@ static bool have_all(const int *sessions, u32 partitions)
 static int adopt(const struct config *config, const struct source_config *sampling, int session,
 		 struct source **ret_source, struct source_open_result *result)
 {
-	const char *reason = "no descriptor is left";
+	const char *reason = "the limit of open files is reached";
 	int copy = fcntl(session, F_DUPFD_CLOEXEC, 3), r = -EMFILE;
 
 	if (copy >= 0)
@@ -230,10 +231,9 @@ int source_open_adopted(const struct config *config, const struct source_config 
 
 	*ret_result = (struct source_open_result){ .status = EX_OK };
 	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
-		return failed(ret_result, -EOPNOTSUPP, "the configuration wants another source");
+		return failed(ret_result, -EOPNOTSUPP, "the configuration selects another source");
 	if (!have_all(sessions, partitions))
-		return failed(ret_result, -EOPNOTSUPP,
-			      "there are more workers or fewer than it was for");
+		return failed(ret_result, -EOPNOTSUPP, "the number of workers has changed");
 	for (n = 0; n < partitions && r >= 0; n++) {
 		own.partition = n;
 		r = adopt(config, &own, sessions[n], &source[n], ret_result);

@@ -32,7 +32,7 @@ static int open_source(struct source_renewal *renewal, const struct shared_sourc
 	if ((*ret_source)->backend == shared_source->source->backend)
 		return 0;
 	snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
-		 "the module has %s SPUs now, and had others",
+		 "the module's SPUs are %s now, and were not when the session started",
 		 shared_source->source->backend == BACKEND_EMULATED ? "hardware" : "emulated");
 	(*ret_source)->ops->free(*ret_source);
 	return -ESTALE;
@@ -103,8 +103,9 @@ static int renew(struct worker_state *state, struct source_renewal *renewal,
 
 	if (shared_source->source->partitions) {
 		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
-			 "with more than one of Workers= only stopping and starting speprofd.service "
-			 "has them sampled, and counting begins at zero");
+			 "with several workers (Workers=) they are sampled only after \"systemctl "
+			 "stop speprofd\" and \"systemctl start speprofd\", and counting begins at "
+			 "zero");
 		return -EBUSY;
 	}
 	r = open_source(renewal, shared_source, &source);

@@ -64,11 +64,11 @@ static void log_faults(struct health_log *log, const struct health *now, u64 now
 		snprintf(cpu, sizeof(cpu), "SPEPROF_CPU=%u", number);
 		fields[2] = cpu;
 	}
-	log_write(
-		LOG_WARNING, LOG_ID_FAULT, fields,
-		"%llu fault%s of the SPU, the last: %s; a CPU that it stopped samples again after "
-		"Stop and Start (Documentation/reference/abi.md, Events and syndromes)",
-		(unsigned long long)n, times(n), last);
+	log_write(LOG_WARNING, LOG_ID_FAULT, fields,
+		  "%llu fault%s of SPUs, the last one: %s; if a fault stopped a CPU, \"speprof "
+		  "stop\" and \"speprof start\" resume it (Documentation/reference/abi.md, Events "
+		  "and syndromes)",
+		  (unsigned long long)n, times(n), last);
 }
 
 static void log_throttles(struct health_log *log, const struct health *now, u64 now_ns)
@@ -80,8 +80,9 @@ static void log_throttles(struct health_log *log, const struct health *now, u64 
 	if (is_due(&log->throttles, grown(log->last.source.throttles, now->source.throttles),
 		   now_ns, &topic, count, &n))
 		log_write(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
-			  "SPUs were held back %llu time%s: too many interrupts or bytes; the rate "
-			  "is SamplesPerSecond=, the bound the module's throttle_*",
+			  "the module throttled SPUs %llu time%s, as they caused too many "
+			  "interrupts or bytes: lower SamplesPerSecond=, or raise the module's "
+			  "throttle_interrupts and throttle_bytes",
 			  (unsigned long long)n, times(n));
 }
 
@@ -94,15 +95,15 @@ static void log_unsaved(struct health_log *log, const struct health *now, u64 no
 	if (is_due(&log->unsaved, grown(log->last.unsaved, now->unsaved), now_ns, &topic, count,
 		   &n))
 		log_write(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
-			  "the checkpoint could not be saved %llu time%s, as its data exceed its "
-			  "size; a restart restores the last one that was saved; call Reset, or "
-			  "restart with a smaller MemoryBudget=",
+			  "the checkpoint could not be saved %llu time%s, as the counters exceed "
+			  "its size; a restart would restore the last one that was saved: call "
+			  "Reset on the bus, or restart with a smaller MemoryBudget=",
 			  (unsigned long long)n, times(n));
 }
 
 static void log_stuck(struct health_log *log, const struct health *now, u64 now_ns)
 {
-	static const struct topic topic = { LOG_ID_STUCK, "hold-ups of the worker", LOG_NOTICE };
+	static const struct topic topic = { LOG_ID_STUCK, "stalls of the worker", LOG_NOTICE };
 	char count[FIELD];
 	u64 n;
 

@@ -60,7 +60,8 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 	if (tasks && task_events_follow_switches(tasks, why) >= 0)
 		return;
 	snprintf(status->reason + n, sizeof(status->reason) - n,
-		 "%sno context switches, so that no sample is attributed: %s", n ? "; " : "", why);
+		 "%sno sample is attributed, as context switches are not reported: %s",
+		 n ? "; " : "", why);
 }
 
 /* In a container the cgroups of tasks may be invisible, by whatever way task events come. */
@@ -88,10 +89,11 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 		.switches = plan->switches,
 	};
 	static const char *const lacks[] = {
-		[TASK_EVENTS_PROC] = "tasks that live less than a quarter of a second will be "
-				     "unattributed",
-		[TASK_EVENTS_PERF] = "who moves to another container is seen a second later",
-		[TASK_EVENTS_BPF] = "what is mapped is read in /proc",
+		[TASK_EVENTS_PROC] = "samples of tasks that live less than a quarter of a second "
+				     "will be unattributed",
+		[TASK_EVENTS_PERF] =
+			"a task's move to another container is noticed up to a second late",
+		[TASK_EVENTS_BPF] = "mapped files are read from /proc",
 	};
 	struct task_events *tasks = NULL;
 
@@ -119,7 +121,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 				&result) >= 0)
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
-		  "the stored session of the module is not used, a new one is opened: %s",
+		  "a new session of the module is opened, as the stored one cannot be used: %s",
 		  result.text);
 	fd_store_close_machine(&d->stored);
 	return false;
@@ -154,8 +156,8 @@ static int plan_memory(struct daemon *d)
 		return 0;
 	log_line(LOG_ERR,
 		 "MemoryBudget=%" PRIu64 "M is too small for %ld CPUs%s: %" PRIu64
-		 "M is the least that would do",
-		 request.budget >> 20, cpus, request.workers > 1 ? " and so many workers" : "",
+		 "M is the minimum",
+		 request.budget >> 20, cpus, request.workers > 1 ? " and that many workers" : "",
 		 (least + (1 << 20) - 1) >> 20);
 	return EX_CONFIG;
 }
@@ -193,7 +195,7 @@ static int open_source(const struct config *c, const struct source_config *sampl
 			return r < 0 ? result.status : 0;
 		}
 		if (!tries)
-			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s: waiting for it to pass",
+			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s; retrying for up to 12 s",
 				  result.text);
 		r = pause_after(tries);
 		if (r < 0)
@@ -263,12 +265,14 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	log_filters(result, sizeof(result), source->filters_not, "absent events");
 	log_filters(result, sizeof(result), source->filters_sources, "data sources");
 	if (*result)
-		log_line(LOG_INFO, "Filter=%s: %s also in the SPU", machine->rule->expression,
-			 result);
+		log_line(LOG_INFO,
+			 "Filter=%s: the SPU filters by %s, the daemon by the whole expression",
+			 machine->rule->expression, result);
 	else
-		log_line(LOG_INFO, "Filter=%s: in the daemon alone%s", machine->rule->expression,
+		log_line(LOG_INFO, "Filter=%s: only the daemon filters%s",
+			 machine->rule->expression,
 			 *parts || config.filter_events_not || config.filter_sources_not ?
-				 ", as this SPU cannot filter so" :
+				 ", as this SPU cannot" :
 				 "");
 	return 0;
 }
@@ -317,7 +321,8 @@ static int reload(void *ctx)
 
 	notify_reloading();
 	if (options_parse(d->argc, d->argv, &fresh, d->reloaded.refused)) {
-		log_write(LOG_NOTICE, LOG_ID_CONFIG, NULL, "the configuration stays as it was");
+		log_write(LOG_NOTICE, LOG_ID_CONFIG, NULL,
+			  "the new configuration is refused, and the previous one stays in force");
 		r = -EINVAL;
 	} else {
 		r = reload_apply(&d->options.config, &fresh.config, d->worker, &d->reloaded);
@@ -355,7 +360,8 @@ static int start_machine(struct daemon *d)
 		}
 		if (!tries)
 			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL,
-				  "another session of the module samples: waiting for its end");
+				  "another session of the module uses the SPUs; retrying for up to "
+				  "12 s");
 		r = pause_after(tries);
 		if (r < 0)
 			return r == -EINTR ? r : EX_TEMPFAIL;
@@ -425,7 +431,7 @@ static int reach_bus(struct daemon *d, bool restarted)
 			return r;
 		if (!tries)
 			log_write(LOG_WARNING, LOG_ID_BUS, NULL,
-				  "no connection to the bus: waiting for it");
+				  "the bus cannot be reached; retrying for up to 12 s");
 		switch (pause_after(tries)) {
 		case -EINTR:
 			return -EINTR;
@@ -445,10 +451,10 @@ static int serve(struct daemon *d)
 		return r;
 	if (r < 0) {
 		log_line(LOG_ERR,
-			 r == -EEXIST ? "another speprofd has the name " BUS_NAME " on %s" :
-			 r == -EACCES || r == -EPERM ? "no right to the name " BUS_NAME
+			 r == -EEXIST ? "another speprofd owns the name " BUS_NAME " on %s" :
+			 r == -EACCES || r == -EPERM ? "not allowed to own the name " BUS_NAME
 						       " on %s: is the bus policy installed?" :
-						       "no connection to %s",
+						       "cannot connect to %s",
 			 address ? address : "the system bus");
 		return restarted && is_bus_unavailable(r) ? BUS_LOST_STATUS : EX_UNAVAILABLE;
 	}
@@ -512,7 +518,7 @@ int main(int argc, char **argv)
 	if (r)
 		return r;
 	if (make_event(&d) < 0) {
-		log_line(LOG_ERR, "no event loop");
+		log_line(LOG_ERR, "the event loop could not be created");
 		return EX_OSERR;
 	}
 	fd_store_read(&d.stored);

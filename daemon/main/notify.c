@@ -64,15 +64,15 @@ static int describe(struct worker_state *state, void *arg)
 		text_append(text, " %u not sampled (%s).", health->cpus_stopped,
 			    source_health_text(health));
 	if (unsampled)
-		text_append(text, " %u with an SPU came later and %s not sampled.", unsampled,
-			    unsampled == 1 ? "is" : "are");
+		text_append(text, " %u more CPU%s with an SPU %s not sampled.", unsampled,
+			    unsampled == 1 ? "" : "s", unsampled == 1 ? "is" : "are");
 	if (__atomic_load_n(&machine->shared_source->error, __ATOMIC_RELAXED))
 		text_append(text, " Reading failed: %s.", strerror(-machine->shared_source->error));
 	if (checkpoint && checkpoint->error)
-		text_append(text, " Figures cannot be saved: %s.", strerror(-checkpoint->error));
+		text_append(text, " Counters cannot be saved: %s.", strerror(-checkpoint->error));
 	attributor_get_stats(state->attributor, &attribution);
 	if (attribution.mappings_unsaved)
-		text_append(text, " %llu mapping%s not in the checkpoint: no room.",
+		text_append(text, " %llu mapping%s not in the checkpoint, which is full.",
 			    (unsigned long long)attribution.mappings_unsaved,
 			    attribution.mappings_unsaved == 1 ? " is" : "s are");
 	n = strlen(text);
@@ -88,10 +88,12 @@ static void describe_reloaded(const struct notify *notify, char *text)
 	if (!notify->reloaded)
 		return;
 	if (*notify->reloaded->refused)
-		text_append(text, " Its configuration is an earlier one: %s.",
+		text_append(text,
+			    " The new configuration is refused, and the previous one stays in "
+			    "force: %s.",
 			    notify->reloaded->refused);
 	if (*notify->reloaded->waiting)
-		text_append(text, " Waiting for a restart: %s.", notify->reloaded->waiting);
+		text_append(text, " Restart speprofd to apply %s.", notify->reloaded->waiting);
 }
 
 /* Send the status only if it has changed: each message wakes the clients that watch the unit. */

@@ -77,8 +77,10 @@ static int change_all(const struct config *from, const struct config *to,
 		 *request.why	       ? request.why :
 		 request.change.reason ? request.change.reason :
 					 strerror(-r));
-	log_write(LOG_ERR, LOG_ID_CONFIG, NULL,
-		  "the new configuration cannot be used, the old one stays: %s", ret->refused);
+	log_write(
+		LOG_ERR, LOG_ID_CONFIG, NULL,
+		"the new configuration cannot be applied, and the previous one stays in force: %s",
+		ret->refused);
 	return r;
 }
 
@@ -104,9 +106,8 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 		worker_call(worker, rate_control_configure, &governing);
 	*ret->refused = 0;
 	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));
-	log_write(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration read again%s%s%s",
-		  *ret->waiting ? "; for another " : "", ret->waiting,
-		  *ret->waiting ? " restart speprofd" : "");
+	log_write(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration reloaded%s%s",
+		  *ret->waiting ? "; restart speprofd to apply " : "", ret->waiting);
 	from->samples_per_second = to->samples_per_second;
 	from->overhead = to->overhead;
 	from->jitter = to->jitter;

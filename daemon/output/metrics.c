@@ -86,19 +86,19 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	u64 rest;
 
 	if (size < sizeof(h))
-		return refuse("shorter than its head", ret_why);
+		return refuse("shorter than its header", ret_why);
 	memcpy(&h, data, sizeof(h));
 	if (memcmp(h.magic, METRICS_MAGIC, sizeof(h.magic)) != 0)
-		return refuse("no metrics: should begin with SPEMETR", ret_why);
+		return refuse("not metrics: should begin with SPEMETR", ret_why);
 	if (h.version != METRICS_VERSION) {
-		*ret_why = "another version than 1: daemon and exporter do not fit";
+		*ret_why = "its version is not 1: install daemon and exporter of the same release";
 		return -EPROTONOSUPPORT;
 	}
 	if (h.head_size < sizeof(h) || h.head_size > METRICS_PART || h.head_size % 8 ||
 	    h.machine_size < MACHINE_LEAST || h.machine_size > METRICS_PART ||
 	    h.machine_size % 8 || h.container_size < CONTAINER_LEAST ||
 	    h.container_size > METRICS_PART || h.container_size % 8)
-		return refuse("a part has a size that it cannot have", ret_why);
+		return refuse("a section has an impossible size", ret_why);
 	if (h.containers > METRICS_CONTAINERS)
 		return refuse("more than 8192 containers", ret_why);
 	if (h.reserved)
@@ -106,7 +106,7 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	/* No sum can overflow: there are at most 8194 structs of 64 KiB. */
 	rest = (u64)h.head_size + h.machine_size + (u64)h.containers * h.container_size;
 	if (h.size != rest || size != rest)
-		return refuse("its size is not that of its parts", ret_why);
+		return refuse("its size is not the sum of its sections", ret_why);
 	*ret_head = h;
 	return 0;
 }
@@ -131,7 +131,7 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 	       h.machine_size < sizeof(m.machine) ? h.machine_size : sizeof(m.machine));
 	data += h.machine_size;
 	if (!ENDS(m.machine.version) || !ENDS(m.machine.source) || !ENDS(m.machine.tasks))
-		return refuse("a text of the machine has no end", ret_why);
+		return refuse("a string of the machine has no terminating NUL", ret_why);
 	m.containers = calloc(h.containers + 1, sizeof(*m.containers));
 	if (!m.containers)
 		return -ENOMEM;
@@ -141,7 +141,7 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 		memcpy(c, data, h.container_size < sizeof(*c) ? h.container_size : sizeof(*c));
 		if (!texts_end(c)) {
 			free(m.containers);
-			return refuse("a text of a container has no end", ret_why);
+			return refuse("a string of a container has no terminating NUL", ret_why);
 		}
 	}
 	*ret_metrics = m;
@@ -159,7 +159,7 @@ int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > METRICS_SIZE)
-		return refuse("no file of 1 byte to 32 MiB", ret_why);
+		return refuse("not a file of 1 byte to 32 MiB", ret_why);
 	size = (size_t)st.st_size;
 	data = malloc(size);
 	if (!data)
@@ -172,7 +172,7 @@ int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
 			have += (size_t)n;
 	}
 	r = have == size ? metrics_parse(data, size, ret_metrics, ret_why) :
-			   refuse("it became shorter while it was read", ret_why);
+			   refuse("it was truncated while it was read", ret_why);
 	free(data);
 	return r;
 }

@@ -576,10 +576,10 @@ static u64 mean_interval(const struct pprof *pprof)
 static void add_facts(struct writer *w, const struct pprof_facts *facts)
 {
 	static const char *const backends[] = {
-		[BACKEND_UNKNOWN] = "who wrote the records is not known",
+		[BACKEND_UNKNOWN] = "SPU: unknown",
 		[BACKEND_HARDWARE] = "SPU: hardware",
 		[BACKEND_EMULATED] =
-			"SPU: emulated: process, place and time are true, all else is modelled",
+			"SPU: emulated: process, PC and time are true, the rest is modelled",
 	};
 
 	add_types(w);

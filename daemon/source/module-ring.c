@@ -38,10 +38,10 @@ const char *module_mismatch(u32 abi)
 	if (abi == SPEPROF_ABI_VERSION)
 		return NULL;
 	return abi < SPEPROF_ABI_VERSION ?
-		       "the module speprof is older than speprofd and speaks another ABI: build, "
-		       "install and load the module of this speprofd's release" :
-		       "the module speprof is newer than speprofd and speaks another ABI: install "
-		       "the speprofd of the module's release";
+		       "the module speprof is older than speprofd and has another ABI: install and "
+		       "load the module of this release" :
+		       "the module speprof is newer than speprofd and has another ABI: install the "
+		       "speprofd of the module's release";
 }
 
 int module_ring_init(struct module_ring *ring, int session, u32 cpu)

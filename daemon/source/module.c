@@ -208,7 +208,7 @@ static int set_cgroups(struct module_source *m, const struct source_config *conf
 	r = module_cgroups_replace(m->session, &cgroups);
 	if (r < 0)
 		*ret_reason = r == -EAGAIN     ? "the module limits how often cgroups may change: "
-						 "try again in a second" :
+						 "retry in a second" :
 			      r == -EBUSY      ? "another session samples one of the cgroups" :
 			      r == -EOPNOTSUPP ? "the session was not created for cgroups" :
 						 "the module refused the cgroups";

@@ -44,7 +44,9 @@ void checkpoint_file_save(const struct checkpoint_slots *checkpoint)
 		close(fd);
 	}
 	if (r < 0 && r != -ENOENT)
-		log_line(LOG_WARNING, "counters cannot be saved in %s, and end with this process: %s",
+		log_line(LOG_WARNING,
+			 "counters cannot be saved in %s, so they start at zero after the next "
+			 "start: %s",
 			 path, strerror(-r));
 }
 
@@ -59,8 +61,9 @@ int checkpoint_file_load(int *ret_fd)
 	}
 	if (r < 0 && r != -ENOENT && r != -ENODATA)
 		log_write(LOG_WARNING, LOG_ID_REFUSED, NULL,
-			  "counters saved in %s are not used, and start from zero: %s", path,
-			  r == -EPROTO ? "the file is damaged" : strerror(-r));
+			  "the counters saved in %s cannot be used, so all counters start at zero: "
+			  "%s",
+			  path, r == -EPROTO ? "the file is damaged" : strerror(-r));
 	return r;
 }
 

@@ -116,11 +116,11 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 	int r;
 
 	if (seals < 0 || fstat(fd, &st) < 0) {
-		*ret_reason = "it is no memfd";
+		*ret_reason = "it is not a memfd";
 		return -EPROTO;
 	}
 	if ((u64)st.st_size != SLOTS * CHECKPOINT_SLOT) {
-		*ret_reason = "it is not of a checkpoint's size";
+		*ret_reason = "its size is not that of a checkpoint";
 		return -EPROTO;
 	}
 	/* Without this seal another process could shrink it, and reading would raise SIGBUS. */
@@ -215,7 +215,7 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 	const struct slot slot = *shared;
 	u8 *copy;
 
-	*ret_reason = "it was left by a process of another version or byte order";
+	*ret_reason = "it has the format of another version of speprofd, or another byte order";
 	if (slot.magic != MAGIC || slot.version != version)
 		return -EPROTO;
 	*ret_reason = "it is damaged";

@@ -63,7 +63,9 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 			*fd = SD_LISTEN_FDS_START + i;
 			continue;
 		}
-		log_line(LOG_NOTICE, "closed the stored descriptor \"%s\", which has no use here",
+		log_line(LOG_NOTICE,
+			 "closed the stored descriptor \"%s\", which this version of speprofd does "
+			 "not use",
 			 names[i]);
 		if (!fd)
 			fd_store_remove(names[i]);

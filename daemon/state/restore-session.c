@@ -122,11 +122,10 @@ void restore_log_offline(struct loading *l, const struct source *source,
 	if (!offline_count)
 		return;
 	l->offline = true;
-	restore_add_note(
-		l->restore, false,
-		"CPU %u%s went offline meanwhile: what was sampled there is counted, and more is "
-		"once it is back",
-		first, offline_count > 1 ? " and others" : "");
+	restore_add_note(l->restore, false,
+			 "CPU %u%s went offline during the restart: its earlier samples are "
+			 "counted, and new ones once it is online again",
+			 first, offline_count > 1 ? " and others" : "");
 }
 
 static int add_shared(struct loading *l, struct session_config *config,
@@ -187,7 +186,7 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 	shared_source_put(config.shared_source);
 	session_rule_free(config.rule);
 	restore_add_note(l->restore, true, "session \"%s\" cannot be restored: %s", record->name,
-			 r == -EDQUOT ? "MemoryBudget= has no room for it" :
+			 r == -EDQUOT ? "its tables would exceed MemoryBudget=" :
 			 *ret->why    ? ret->why :
 			 *error.text  ? error.text :
 					strerror(-r));
@@ -227,13 +226,15 @@ void restore_session_report(struct loading *l, const struct session_record *reco
 				 "session \"%s\" is restored with %llu records, without a gap",
 				 record->name, (unsigned long long)records);
 	else
-		restore_add_note(
-			l->restore, false,
-			"session \"%s\" is restored with %llu records; its CPUs were blind for %llu "
-			"ms: %s",
-			record->name, (unsigned long long)records,
-			(unsigned long long)l->gap_ns / 1000000,
-			*restored->why ? restored->why : "its rings ended with their process");
+		restore_add_note(l->restore, false,
+				 "session \"%s\" is restored with %llu records; its CPUs were "
+				 "blind for %llu "
+				 "ms: %s",
+				 record->name, (unsigned long long)records,
+				 (unsigned long long)l->gap_ns / 1000000,
+				 *restored->why ?
+					 restored->why :
+					 "its rings were lost with the process that owned them");
 }
 
 void restore_session_remove(struct session *session)

@@ -222,7 +222,7 @@ static void restart_sessions(struct loading *l, struct session *session)
 	session->waits = r == -EBUSY && session->shared && l->running;
 	if (r < 0 && !session->waits && session != machine_of(l->state))
 		restore_add_note(l->restore, true,
-				 "session \"%s\" is stopped, as it cannot be started again: %s",
+				 "session \"%s\" stays stopped, as it cannot be started: %s",
 				 session->name, strerror(-r));
 }
 
@@ -303,7 +303,9 @@ static void forget(struct worker_state *state, struct restore_request *restore)
 	while ((session = worker_next(state, session))) {
 		if (session == machine)
 			continue;
-		restore_add_note(restore, true, "session \"%s\" has ended with them",
+		restore_add_note(restore, true,
+				 "session \"%s\" is removed, as its part of the checkpoint is not "
+				 "used either",
 				 session->name);
 		restore_session_remove(session);
 	}

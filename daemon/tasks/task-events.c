@@ -117,7 +117,7 @@ int task_events_new(enum task_events_kind best, const struct task_events_sizes *
 	open_origins(t, best, ret_status);
 	if (ret_status->kind != TASK_EVENTS_PROC && watch_origins(t) < 0) {
 		ret_status->kind = TASK_EVENTS_PROC;
-		reason_add(ret_status, "no task events", "epoll is refused");
+		reason_add(ret_status, "no task events", "epoll failed");
 	}
 	if (ret_status->kind == TASK_EVENTS_PROC) {
 		task_events_free(t);

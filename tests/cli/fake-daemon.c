@@ -210,7 +210,7 @@ static int control(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		return r;
 	if (strcmp(sd_bus_message_get_member(m), "Start") == 0)
 		return sd_bus_error_set(error, "org.speprof1.AlreadyDone",
-					"Sampling runs already.");
+					"Sampling is already running.");
 	return sd_bus_reply_method_return(m, NULL);
 }
 

@@ -250,7 +250,7 @@ def check_feed_told(program, folder):
 			wait(lambda u=up: exporter.values()["speprof_daemon_up"] == u, "what it answers to be seen")
 		assert "the daemon" in exporter.said(), exporter.said()
 		os.unlink(path)
-		wait(lambda: f"does not answer, and is queried again: {path}: No such file" in exporter.said(), "a line on another cause")
+		wait(lambda: f"the query of the daemon failed and is retried: {path}: No such file" in exporter.said(), "a line on another cause")
 		assert " times since the last line)" in exporter.said(), exporter.said()
 	finally:
 		exporter.stop()

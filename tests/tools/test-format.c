@@ -152,7 +152,7 @@ static void shares(void **state)
 
 	h->weight[UNIT_MICRO_OPS] = 1;
 	text = text_of(&view);
-	assert_non_null(strstr(text, "unattributed 10.0 %  evicted 1.0 %  shares of samples:"));
+	assert_non_null(strstr(text, "unattributed 10.0 %  evicted 1.0 %  shares count samples:"));
 	assert_non_null(strstr(text, "\n10.0 %  long"));
 	free(text);
 

@@ -64,14 +64,14 @@ void check_daemon(const struct machine *machine, struct finding *f)
 	switch (daemon->status) {
 	case STATUS_OK:
 		if (daemon->header.running)
-			fine(f, "speprofd samples, by the source %.15s", daemon->header.source);
+			fine(f, "speprofd samples with the source %.15s", daemon->header.source);
 		else if (*daemon->sessions)
 			costs(f, CAUSE_STOPPED, "sudo speprof start",
-			      "session \"machine\" is stopped; SPUs sample on for: %.127s",
+			      "session \"machine\" is stopped; SPUs still sample for: %.127s",
 			      daemon->sessions);
 		else
 			blocks(f, CAUSE_STOPPED, "sudo speprof start",
-			       "speprofd runs, and sampling is stopped");
+			       "speprofd runs, but sampling is stopped");
 		break;
 	case STATUS_NO_BUS:
 		blocks(f, CAUSE_NO_BUS,
@@ -81,20 +81,20 @@ void check_daemon(const struct machine *machine, struct finding *f)
 		break;
 	case STATUS_NO_DAEMON:
 		blocks(f, CAUSE_NO_DAEMON,
-		       "sudo systemctl enable --now speprofd; if it ends: \"journalctl -u "
+		       "sudo systemctl enable --now speprofd; if it exits, see \"journalctl -u "
 		       "speprofd\"",
 		       "speprofd is not running, or does not answer");
 		break;
 	case STATUS_NO_RIGHT:
 		blocks(f, CAUSE_NO_GROUP,
-		       "sudo adduser $USER speprof, and log in again; or be root",
+		       "sudo adduser $USER speprof, and log in again; or run this as root",
 		       "speprofd does not answer you: you are not in the group speprof");
 		break;
 	case STATUS_NO_MODULE:
 	case STATUS_NO_SPE:
 		blocks(f, CAUSE_NO_SOURCE,
-		       "what is above, then \"sudo systemctl restart speprofd\"",
-		       "speprofd has nothing to sample by: %.250s", daemon->error);
+		       "fix what is reported above, then \"sudo systemctl restart speprofd\"",
+		       "speprofd has no source of samples: %.250s", daemon->error);
 		break;
 	default:
 		unknown(f, "journalctl -u speprofd", "%.250s", daemon->error);
@@ -108,9 +108,9 @@ void check_version(const struct machine *machine, struct finding *f)
 
 	machine_read(machine, "/sys/module/speprof/version", module, sizeof(module));
 	if (!*daemon && machine->daemon.status == STATUS_OK)
-		unknown(f, "", "speprofd does not tell its version");
+		unknown(f, "", "speprofd does not report its version");
 	else if (!*daemon && !*module)
-		skipped(f, "nothing else is there, this command is " SPEPROF_VERSION);
+		skipped(f, "no daemon and no module run; this command is " SPEPROF_VERSION);
 	else if ((*daemon && strcmp(daemon, SPEPROF_VERSION)) ||
 		 (*module && strcmp(module, SPEPROF_VERSION)))
 		costs(f, CAUSE_VERSION,
@@ -141,20 +141,21 @@ void check_source(const struct machine *machine, struct finding *f)
 
 	if (machine->spu && header->backend == BACKEND_EMULATED)
 		costs(f, CAUSE_SOURCE,
-		      "Source=auto and no Emulate=yes in speprofd.conf, then \"sudo systemctl "
+		      "set Source=auto and Emulate=no in speprofd.conf, then \"sudo systemctl "
 		      "restart speprofd\"",
-		      "speprofd samples an emulated SPU, beside real ones");
+		      "speprofd samples an emulated SPU, although the machine has hardware SPUs");
 	else
 		report_reason(machine, header->source_reason, header->source, CAUSE_SOURCE,
-			  "see what is said of module and driver", f);
+			      "see the checks module and driver", f);
 }
 
 void check_task_events(const struct machine *machine, struct finding *f)
 {
 	report_reason(machine, machine->daemon.header.tasks_reason, machine->daemon.header.tasks,
-		  CAUSE_TASK_EVENTS,
-		  "BPF: BTF, CAP_BPF and CAP_PERFMON; the side band: kernel.perf_event_paranoid=2",
-		  f);
+		      CAUSE_TASK_EVENTS,
+		      "for BPF: a kernel with BTF, CAP_BPF and CAP_PERFMON; for perf's side band: "
+		      "kernel.perf_event_paranoid=2",
+		      f);
 }
 
 void check_names(const struct machine *machine, struct finding *f)

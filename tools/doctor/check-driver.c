@@ -9,8 +9,8 @@
 #include "doctor.h"
 
 /* Advice in a container, which has no /lib/modules. */
-#define IN_CONTAINER                                                                            \
-	"nothing where nothing may be installed; else speprof-dkms on the machine itself, and " \
+#define IN_CONTAINER                                                  \
+	"if modules may be installed: speprof-dkms on the host, and " \
 	"\"sudo speprof takeover\" there"
 
 /* Each perf event is a reference to the driver: whether speprofd's, one for each CPU, are all. */
@@ -31,14 +31,14 @@ static void driver_used(const struct machine *machine, long users, struct findin
 			      "\"sudo systemctl stop speprofd\", \"sudo speprof takeover\", then "
 			      "start it again" :
 			      IN_CONTAINER,
-		      "arm_spe_pmu has the SPUs, and speprofd samples by it, with less");
+		      "arm_spe_pmu has the SPUs: speprofd samples through perf, with fewer "
+		      "features");
 	else
 		costs(f, CAUSE_DRIVER_BUSY,
 		      "end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl stop "
 		      "speprofd\"; then \"sudo speprof takeover\"",
-		      "arm_spe_pmu has the SPUs, and perf uses them (%ld users): speprofd gets "
-		      "what "
-		      "is left",
+		      "perf uses the SPUs of arm_spe_pmu (%ld users): speprofd can use only the "
+		      "others",
 		      users);
 }
 
@@ -48,16 +48,17 @@ void check_driver(const struct machine *machine, struct finding *f)
 	char users[16];
 
 	if (!machine->arm64)
-		skipped(f, "only matters to SPE");
+		skipped(f, "only matters with SPE");
 	else if (!machine_has(machine, "/sys/module/arm_spe_pmu") &&
 		 !machine_has(machine, "/sys/bus/platform/drivers/arm_spe_pmu"))
-		fine(f, "the kernel's own driver arm_spe_pmu is not there");
+		fine(f, "the kernel's own driver arm_spe_pmu is not loaded");
 	else if (!machine->pmu)
 		fine(f, "arm_spe_pmu has no SPU");
 	else if (builtin)
 		costs(f, CAUSE_DRIVER_BUILTIN,
 		      "boot with initcall_blacklist=arm_spe_pmu_init, then \"speprof takeover\"",
-		      "arm_spe_pmu is built in: speprofd has perf, with less");
+		      "arm_spe_pmu is built in: speprofd samples through perf, with fewer "
+		      "features");
 	else if (machine_read(machine, "/sys/module/arm_spe_pmu/refcnt", users, sizeof(users)) >=
 			 0 &&
 		 strtol(users, NULL, 10) > 0)
@@ -65,7 +66,8 @@ void check_driver(const struct machine *machine, struct finding *f)
 	else
 		costs(f, CAUSE_DRIVER_BOUND,
 		      machine_has(machine, "/lib/modules") ? "sudo speprof takeover" : IN_CONTAINER,
-		      "arm_spe_pmu has the SPUs: speprofd has perf, with less");
+		      "arm_spe_pmu has the SPUs: speprofd can only sample through perf, with fewer "
+		      "features");
 }
 
 /* Whether the kernel only loads modules with a known signature: 1, 0, or -errno. */
@@ -99,9 +101,10 @@ static void module_absent(const struct machine *machine, enum verdict verdict, s
 			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
 			    machine->release);
 	else if (dkms)
-		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
-			    "DKMS has speprof's source, and no module for this kernel, %.64s",
-			    machine->release);
+		finding_set(
+			f, verdict, CAUSE_MODULE_KERNEL, fix,
+			"DKMS has speprof's source, but has built no module for this kernel, %.64s",
+			machine->release);
 	else
 		finding_set(
 			f, verdict, CAUSE_MODULE_MISSING,
@@ -166,25 +169,25 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 		snprintf(fix, sizeof(fix), "%s, then " ENROL "; or boot without Secure Boot",
 			 again);
 		finding_set(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
-			    "speprof.ko has no signature, and this kernel wants one (%s)", by);
+			    "speprof.ko has no signature, and this kernel requires one (%s)", by);
 	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
 		dkms_again(machine, "\"make modules_install\" in speprof's source", again,
 			   sizeof(again));
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, again,
-			    "the kernel did not take speprof.ko: \"%.160s\"", line);
+			    "the kernel refused speprof.ko: \"%.160s\"", line);
 	} else if (log_find(&machine->log, any, line, sizeof(line)) == 1) {
 		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
-		snprintf(fix, sizeof(fix), "no signature: %s; a key it does not know: " ENROL,
+		snprintf(fix, sizeof(fix),
+			 "if it has no signature: %s; if the kernel does not know its key: " ENROL,
 			 again);
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, fix,
-			    "the kernel did not take a module, and speprof.ko is not loaded: "
-			    "\"%.120s\"",
+			    "speprof.ko is not loaded, and the kernel refused a module: \"%.120s\"",
 			    line);
 	} else {
 		finding_set(f, verdict, CAUSE_MODULE_NOT_LOADED,
 			    machine->pmu ? "sudo speprof takeover" : "sudo modprobe speprof",
 			    "speprof.ko is built for %.64s, and not loaded%s%s", machine->release,
-			    file->error ? "; its signature is not known: " : "",
+			    file->error ? "; its signature is unknown: " : "",
 			    file->error ? file->error : "");
 	}
 }
@@ -202,17 +205,19 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 		finding_set(f, verdict, CAUSE_MODULE_ABI,
 			    "install module, daemon and command of one version, then \"sudo "
 			    "speprof module reload\"",
-			    "speprof.ko speaks ABI %u, this command ABI %u", module->abi,
+			    "speprof.ko has ABI %u, this command has ABI %u", module->abi,
 			    SPEPROF_ABI_VERSION);
 	} else if (module->spus && module->backend == SPEPROF_BACKEND_EMULATED && !lacking) {
 		finding_set(f, verdict, CAUSE_EMULATOR,
 			    "sudo rmmod speprof_emu && sudo speprof takeover",
-			    "speprof_emu.ko has the place of the hardware: %u SPUs, emulated",
+			    "speprof.ko drives %u SPUs that speprof_emu.ko emulates, instead of "
+			    "the hardware",
 			    module->spus);
 	} else if (module->spus) {
-		fine(f, "speprof.ko has %u SPUs, %s", module->spus,
-		     module->backend == SPEPROF_BACKEND_EMULATED ? "emulated by speprof_emu.ko" :
-								   "of the hardware");
+		fine(f, "speprof.ko drives %u %s", module->spus,
+		     module->backend == SPEPROF_BACKEND_EMULATED ?
+			     "SPUs that speprof_emu.ko emulates" :
+			     "hardware SPUs");
 	} else if (machine->pmu) {
 		fine(f, "speprof.ko is loaded, and arm_spe_pmu has the SPUs");
 	} else if (lacking) {
@@ -224,7 +229,7 @@ static void module_answers(const struct machine *machine, enum verdict verdict, 
 			    "speprof.ko is loaded and has no SPU: %s%.200s%s", r == 1 ? "\"" : "",
 			    r == 1 ? line :
 			    r < 0  ? log_error_text(r) :
-				     "it was offered none",
+				     "the kernel found none",
 			    r == 1 ? "\"" : "");
 	}
 }
@@ -242,30 +247,31 @@ void check_module(const struct machine *machine, struct finding *f)
 			break;
 		}
 		if (!machine->arm64 || machine->lacking) {
-			skipped(f, "there is no SPU for it, and speprofd emulates one without");
+			skipped(f, "there is no SPU for it, and speprofd can emulate one without "
+				   "the module");
 			break;
 		}
 		module_file_read(machine, &file);
 		if (*file.path)
 			module_unloaded(machine, &file, verdict, f);
 		else if (!machine_has(machine, "/lib/modules"))
-			unknown(f, "run it on the machine itself, outside of the container",
+			unknown(f, "run it on the host, outside of the container",
 				"speprof.ko is not loaded, and there is no /lib/modules here");
 		else
 			module_absent(machine, verdict, f);
 		break;
 	case MODULE_NO_DEVICE:
 		finding_set(f, verdict, CAUSE_MODULE_DEVICE,
-			    "in a container: --device /dev/speprof; else \"sudo udevadm trigger\", "
-			    "\"sudo speprof module reload\"",
+			    "in a container, add --device /dev/speprof; on the host, \"sudo "
+			    "udevadm trigger\" or \"sudo speprof module reload\"",
 			    "speprof.ko is loaded, and /dev/speprof is missing");
 		break;
 	case MODULE_NO_RIGHT:
-		unknown(f, "sudo speprof doctor", "/dev/speprof is not for you to open");
+		unknown(f, "sudo speprof doctor", "your user may not open /dev/speprof");
 		break;
 	case MODULE_MUTE:
 		finding_set(f, verdict, CAUSE_MODULE_MUTE, "sudo speprof module reload",
-			    "what is at /dev/speprof does not answer as speprof.ko does");
+			    "/dev/speprof does not respond to the module's ioctls");
 		break;
 	default:
 		module_answers(machine, verdict, f);
@@ -283,15 +289,15 @@ void check_rights(const struct machine *machine, struct finding *f)
 	if (stat(path, &st) < 0)
 		skipped(f, "there is no /dev/speprof");
 	else if (machine->module.state != MODULE_NO_RIGHT)
-		fine(f, "/dev/speprof is yours to open");
+		fine(f, "your user may open /dev/speprof");
 	else if (group >= 0 && (st.st_gid != (gid_t)group || !(st.st_mode & 0040)))
 		costs(f, CAUSE_DEVICE_RIGHTS,
 		      "sudo udevadm control --reload && sudo udevadm trigger /dev/speprof",
-		      "/dev/speprof is not the group's, speprof: its udev rule is missing or has "
-		      "not run");
+		      "/dev/speprof does not belong to the group speprof: its udev rule is missing "
+		      "or has not run");
 	else
 		costs(f, CAUSE_DEVICE_RIGHTS, "sudo adduser $USER speprof, and log in again",
-		      "/dev/speprof is not yours to open: you are not in the group speprof");
+		      "your user may not open /dev/speprof: it is not in the group speprof");
 }
 
 void check_installed(const struct machine *machine, struct finding *f)
@@ -313,13 +319,13 @@ void check_installed(const struct machine *machine, struct finding *f)
 			"compare \"modinfo -F srcversion speprof\" with "
 			"/sys/module/speprof/srcversion",
 			"of %.160s %s", file.path,
-			file.error ? file.error : "the source is not told");
+			file.error ? file.error : "the module's source version is missing");
 	else if (strcmp(srcversion, file.srcversion) == 0)
-		fine(f, "version %s, as it is installed", version);
+		fine(f, "the loaded module is the installed one, version %s", version);
 	else
 		costs(f, CAUSE_MODULE_DIFFERS, "sudo speprof module reload, or reboot",
-		      "loaded is %s (%.24s), installed %s (%.24s)", version, srcversion,
-		      file.version, file.srcversion);
+		      "the loaded module is %s (%.24s), the installed one is %s (%.24s)", version,
+		      srcversion, file.version, file.srcversion);
 }
 
 void check_cpus(const struct machine *machine, struct finding *f)
@@ -345,12 +351,11 @@ void check_cpus(const struct machine *machine, struct finding *f)
 	else if (spus >= online)
 		fine(f, "all of %u CPUs have an SPU", online);
 	else if (log_find(&machine->log, refused, line, sizeof(line)) == 1)
-		costs(f, CAUSE_SOME_CPUS, "see Documentation/howto/doctor.md for what was refused",
+		costs(f, CAUSE_SOME_CPUS,
+		      "see Documentation/howto/doctor.md for the reason of the refusal",
 		      "%u of %u CPUs have an SPU: \"%.180s\"", spus, online, line);
 	else
 		costs(f, CAUSE_SOME_CPUS,
-		      "nothing, if the others are cores without SPE; else \"sudo dmesg | grep -i "
-		      "spe\"",
-		      "%u of %u CPUs have an SPU: what the others execute is not seen", spus,
-		      online);
+		      "if the other cores should have SPE: \"sudo dmesg | grep -i spe\"",
+		      "%u of %u CPUs have an SPU: the others are not sampled", spus, online);
 }

@@ -5,8 +5,9 @@
 
 #include "doctor.h"
 
-#define PARANOID_2 \
-	"sudo sysctl kernel.perf_event_paranoid=2, and that line in /etc/sysctl.d to stay"
+#define PARANOID_2                                                                            \
+	"sudo sysctl kernel.perf_event_paranoid=2, and the same in /etc/sysctl.d to make it " \
+	"permanent"
 
 /* Debian's and Ubuntu's kernels have levels above 2, at which CAP_PERFMON is not enough. */
 static bool perf_wants_admin(const struct machine *machine)
@@ -59,11 +60,12 @@ static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 	} else if (machine->pmu && removable && machine_has(machine, "/sys/kernel/btf/vmlinux")) {
 		module_file_read(machine, &file);
 		snprintf(ret, size,
-			 "%ssudo speprof takeover: by speprof.ko with BPF speprofd needs no perf "
-			 "event. Or " PARANOID_2,
+			 "%ssudo speprof takeover, as with speprof.ko and BPF speprofd needs no "
+			 "perf event. Or " PARANOID_2,
 			 *file.path ? "" : "apt install speprof-dkms, then ");
 	} else {
-		snprintf(ret, size, PARANOID_2 "; speprof.ko with BPF does without");
+		snprintf(ret, size,
+			 PARANOID_2 "; or use speprof.ko with BPF, which need no perf event");
 	}
 }
 
@@ -74,7 +76,7 @@ void check_perf(const struct machine *machine, struct finding *f)
 	char text[32], fix[256];
 
 	if (!machine_has(machine, "/proc/sys/kernel"))
-		unknown(f, "", "/proc/sys is not to be seen here");
+		unknown(f, "", "/proc/sys is not visible here");
 	else if (machine_read(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) <
 		 0)
 		finding_set(f, verdict, CAUSE_NO_PERF,
@@ -84,23 +86,21 @@ void check_perf(const struct machine *machine, struct finding *f)
 	else if (strtol(text, NULL, 10) <= 2)
 		fine(f, "perf_event_paranoid is %s", text);
 	else if (!perf_wants_admin(machine))
-		fine(f, "perf_event_paranoid is %s, as 2 to this kernel", text);
+		fine(f, "perf_event_paranoid is %s, which this kernel treats as 2", text);
 	else if (has_perf(machine))
-		fine(f, "perf_event_paranoid is %s, and speprofd has its perf events all the same",
-		     text);
+		fine(f, "perf_event_paranoid is %s, but speprofd has its perf events", text);
 	else if (goes_without_perf(machine))
 		fine(f, "perf_event_paranoid is %s, and speprofd needs no perf event", text);
 	else if (will_go_without_perf(machine))
 		fine(f,
-		     "perf_event_paranoid is %s; by speprof.ko with BPF speprofd needs no perf "
+		     "perf_event_paranoid is %s; with speprof.ko and BPF speprofd needs no perf "
 		     "event",
 		     text);
 	else {
 		paranoid_fix(machine, fix, sizeof(fix));
 		finding_set(f, machine->pmu ? verdict : VERDICT_NOTE, CAUSE_PARANOID, fix,
-			    "perf_event_paranoid is %s: Debian's kernels then want CAP_SYS_ADMIN, "
-			    "which "
-			    "speprofd has not",
+			    "perf_event_paranoid is %s: then kernels of Debian require "
+			    "CAP_SYS_ADMIN, which speprofd lacks",
 			    text);
 	}
 }
@@ -114,28 +114,27 @@ void check_lockdown(const struct machine *machine, struct finding *f)
 	if (machine_read(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0) {
 		if (strstr(text, "[confidentiality]"))
 			finding_set(f, severity(machine->pmu), CAUSE_LOCKDOWN,
-				    "boot with lockdown=integrity, or sample by perf (Source=perf)",
-				    "confidentiality: speprof.ko makes no sessions, BPF may not "
-				    "read tasks, "
-				    "debugfs is closed");
+				    "boot with lockdown=integrity, or sample through perf "
+				    "(Source=perf)",
+				    "confidentiality: speprof.ko refuses sessions, BPF cannot read "
+				    "tasks, and debugfs is closed");
 		else
 			fine(f, "%s",
-			     strstr(text, "[integrity]") ?
-				     "integrity: modules need a signature, nothing else" :
-				     "none");
+			     strstr(text, "[integrity]") ? "integrity: modules need a signature" :
+							   "none");
 		return;
 	}
 	if (machine_config(machine, "CONFIG_SECURITY_LOCKDOWN_LSM") == 0) {
-		fine(f, "this kernel has none");
+		fine(f, "this kernel has no lockdown");
 		return;
 	}
 	r = log_find(&machine->log, locked, text, sizeof(text));
 	if (r == 0)
-		fine(f, "none, says the kernel's log");
+		fine(f, "none, according to the kernel's log");
 	else
 		unknown(f, "sudo mount -t securityfs securityfs /sys/kernel/security",
 			"/sys/kernel/security is not mounted%s%s%s",
-			r == 1 ? ", and the log has: \"" : "", r == 1 ? text : "",
+			r == 1 ? ", and the kernel's log has \"" : "", r == 1 ? text : "",
 			r == 1 ? "\"" : "");
 }
 
@@ -147,7 +146,7 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 		return;
 	r = machine_config(machine, "CONFIG_PID_IN_CONTEXTIDR");
 	if (r < 0)
-		unknown(f, "install the kernel's package, or bring /boot into the container",
+		unknown(f, "install the kernel's package, or mount /boot in the container",
 			"there is neither /proc/config.gz nor /boot/config-%.64s",
 			machine->release);
 	else if (r)
@@ -155,9 +154,8 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 	else
 		costs(f, CAUSE_CONTEXTIDR,
 		      "use a kernel with CONFIG_PID_IN_CONTEXTIDR=y, as Debian's are",
-		      "CONFIG_PID_IN_CONTEXTIDR is not set: whose a sample is comes from switch "
-		      "events "
-		      "and timestamps");
+		      "CONFIG_PID_IN_CONTEXTIDR is not set: samples are attributed by context "
+		      "switches and timestamps");
 }
 
 /* Timestamps of records are of the generic timer; everything else uses CLOCK_MONOTONIC. */
@@ -172,14 +170,15 @@ void check_clock(const struct machine *machine, struct finding *f)
 			 "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
 			 sizeof(text));
 	if (r < 0)
-		unknown(f, "", "/sys/devices/system/clocksource is not to be seen here");
+		unknown(f, "", "/sys/devices/system/clocksource is not visible here");
 	else if (strcmp(text, "arch_sys_counter") == 0)
 		fine(f, "arch_sys_counter");
 	else
 		costs(f, CAUSE_CLOCK,
-		      "boot without clocksource=, or see why \"dmesg | grep clocksource\" left the "
-		      "counter",
-		      "the clock is %s, not arch_sys_counter, which records have: times part",
+		      "boot without clocksource=, or see \"dmesg | grep clocksource\" for why the "
+		      "kernel does not use the counter",
+		      "the kernel's clock is %s, but records have times of arch_sys_counter: the "
+		      "two drift apart",
 		      text);
 }
 
@@ -191,12 +190,11 @@ void check_cgroup(const struct machine *machine, struct finding *f)
 		fine(f, "version 2, at /sys/fs/cgroup");
 	else if (machine_has(machine, "/sys/fs/cgroup/unified/cgroup.controllers"))
 		costs(f, CAUSE_CGROUP_HYBRID, fix,
-		      "version 2 is beside version 1: containers that are in version 1 alone are "
-		      "known "
-		      "by /proc alone, and cannot be sampled alone");
+		      "version 2 is mounted beside version 1: containers in version 1 are "
+		      "identified through /proc only, and cannot be sampled alone");
 	else if (machine_glob(machine, "/sys/fs/cgroup/*", NULL))
 		costs(f, CAUSE_NO_CGROUP2, fix,
-		      "there is no cgroup version 2: containers are known by /proc alone");
+		      "there is no cgroup version 2: containers are identified through /proc only");
 	else
 		costs(f, CAUSE_NO_CGROUP2, "sudo mount -t cgroup2 cgroup2 /sys/fs/cgroup",
 		      "no cgroup hierarchy is mounted at /sys/fs/cgroup");
@@ -207,30 +205,30 @@ void check_btf(const struct machine *machine, struct finding *f)
 	if (machine_has(machine, "/sys/kernel/btf/vmlinux"))
 		fine(f, "/sys/kernel/btf/vmlinux");
 	else if (!machine_has(machine, "/sys/kernel"))
-		unknown(f, "", "/sys is not to be seen here");
+		unknown(f, "", "/sys is not visible here");
 	else
 		costs(f, CAUSE_NO_BTF, "use a kernel with CONFIG_DEBUG_INFO_BTF=y, as Debian's are",
-		      "no BTF: tasks are followed by perf or /proc, not by BPF");
+		      "the kernel has no BTF: task events come from perf or /proc, not from BPF");
 }
 
 void check_io_uring(const struct machine *machine, struct finding *f)
 {
-	const char *fix = "nothing: epoll serves the rings as well";
+	const char *fix = "nothing: speprofd uses epoll instead";
 	char text[32];
 	int r = machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text));
 
 	if (machine_config(machine, "CONFIG_IO_URING") == 0)
 		costs(f, CAUSE_IO_URING, fix, "this kernel has no io_uring (CONFIG_IO_URING)");
 	else if (r < 0 && !machine_has(machine, "/proc/sys/kernel"))
-		unknown(f, "", "/proc/sys is not to be seen here");
+		unknown(f, "", "/proc/sys is not visible here");
 	else if (r >= 0 && strcmp(text, "0") != 0)
 		costs(f, CAUSE_IO_URING,
-		      "nothing: epoll serves the rings as well; or \"sudo sysctl "
+		      "nothing: speprofd uses epoll instead; or \"sudo sysctl "
 		      "kernel.io_uring_disabled=0\"",
 		      "io_uring_disabled is %s", text);
 	else if (io_uring_is_refused(machine))
 		/* The default profiles of container engines do that, and epoll works as well. */
-		costs(f, CAUSE_IO_URING, fix, "refused here by a seccomp filter or an LSM");
+		costs(f, CAUSE_IO_URING, fix, "a seccomp filter or an LSM refuses io_uring here");
 	else if (r < 0)
 		/* The setting exists since Linux 6.6. */
 		fine(f, "this kernel cannot restrict it");
@@ -243,7 +241,7 @@ void check_kernel_names(const struct machine *machine, struct finding *f)
 	char text[32];
 
 	if (machine_read(machine, "/proc/sys/kernel/kptr_restrict", text, sizeof(text)) < 0)
-		unknown(f, "", "/proc/sys/kernel/kptr_restrict is not to be seen here");
+		unknown(f, "", "/proc/sys/kernel/kptr_restrict is not visible here");
 	else if (strtol(text, NULL, 10) < 2)
 		fine(f, "kptr_restrict is %s", text);
 	else
@@ -260,21 +258,20 @@ void check_mlock(const struct machine *machine, struct finding *f)
 	long kb;
 
 	if (machine->spu && !machine->pmu) {
-		skipped(f, "the module's rings are not perf's");
+		skipped(f, "speprofd uses the module's rings, not perf's");
 		return;
 	}
 	if (machine_read(machine, "/proc/sys/kernel/perf_event_mlock_kb", text, sizeof(text)) < 0) {
-		unknown(f, "", "/proc/sys/kernel/perf_event_mlock_kb is not to be seen here");
+		unknown(f, "", "/proc/sys/kernel/perf_event_mlock_kb is not visible here");
 		return;
 	}
 	kb = strtol(text, NULL, 10);
 	if (kb >= MLOCK_DEFAULT_KB)
-		fine(f, "perf_event_mlock_kb is %ld; its unit frees speprofd of it", kb);
+		fine(f, "perf_event_mlock_kb is %ld; speprofd's unit has no such limit", kb);
 	else
 		costs(f, CAUSE_MLOCK,
 		      "sudo sysctl kernel.perf_event_mlock_kb=516, or \"ulimit -l unlimited\" for "
-		      "speprofd "
-		      "as its unit has it (podman: --ulimit memlock=-1)",
+		      "speprofd, as in its unit (podman: --ulimit memlock=-1)",
 		      "perf_event_mlock_kb is %ld: without LimitMEMLOCK=infinity perf's buffers "
 		      "are refused",
 		      kb);

@@ -78,21 +78,21 @@ void check_syscalls(const struct machine *machine, struct finding *f)
 	bool perf, bpf;
 
 	if (*machine->root) {
-		skipped(f, "says nothing of another machine's files");
+		skipped(f, "not checked with --root: it depends on this process");
 		return;
 	}
 	perf = perf_is_refused(machine);
 	bpf = bpf_is_refused();
 	if (!perf && !bpf)
-		fine(f, "no filter is in the way here");
+		fine(f, "no filter refuses them here");
 	else
-		finding_set(f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
-			    "a container: CAP_PERFMON and CAP_BPF, and a profile that lets who "
-			    "has them (Podman's does not: " SPEPROF_DATADIR
-			    "/seccomp.jq makes one that "
-			    "does), or --security-opt seccomp=unconfined",
-			    "refused here by a seccomp filter or an LSM:%s%s",
-			    perf ? " perf_event_open" : "", bpf ? " bpf" : "");
+		finding_set(
+			f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
+			"in a container: add CAP_PERFMON and CAP_BPF, and a seccomp profile that "
+			"allows the calls with them (Podman's does not: " SPEPROF_DATADIR
+			"/seccomp.jq creates one that does), or --security-opt seccomp=unconfined",
+			"a seccomp filter or an LSM refuses here:%s%s",
+			perf ? " perf_event_open" : "", bpf ? " bpf" : "");
 }
 
 void check_pid_namespace(const struct machine *machine, struct finding *f)
@@ -100,13 +100,13 @@ void check_pid_namespace(const struct machine *machine, struct finding *f)
 	int r = machine_namespace(machine, "pid");
 
 	if (r < 0)
-		unknown(f, "", "/proc/self/ns is not to be seen here");
+		unknown(f, "", "/proc/self/ns is not visible here");
 	else if (r)
-		fine(f, "the machine's own");
+		fine(f, "that of the host");
 	else
 		blocks(f, CAUSE_PID_NAMESPACE,
 		       "podman, docker: --pid=host; Kubernetes: hostPID: true",
-		       "a container's own: records name tasks by the machine's numbers");
+		       "a container's own, but records name tasks by the host's PIDs");
 }
 
 /*
@@ -137,16 +137,15 @@ void check_cgroup_namespace(const struct machine *machine, struct finding *f)
 	int r = machine_namespace(machine, "cgroup");
 
 	if (r < 0)
-		unknown(f, "", "/proc/self/ns is not to be seen here");
+		unknown(f, "", "/proc/self/ns is not visible here");
 	else if (r)
-		fine(f, "the machine's own");
+		fine(f, "that of the host");
 	else if (cgroups_from_above(machine))
-		fine(f, "a container's own; the machine's paths are seen at /sys/fs/cgroup");
+		fine(f, "a container's own; the host's paths are visible at /sys/fs/cgroup");
 	else
 		costs(f, CAUSE_CGROUP_NAMESPACE,
 		      "podman, docker: --cgroupns=host; Kubernetes: mount the node's "
 		      "/sys/fs/cgroup, read only",
-		      "a container's own: paths of cgroups are cut off above it, and names of "
-		      "containers "
-		      "with them");
+		      "a container's own: paths of cgroups above it are not visible, nor are names "
+		      "of containers");
 }

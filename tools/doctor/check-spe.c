@@ -11,12 +11,13 @@
 #include "doctor.h"
 
 #define AS_ROOT	 "sudo speprof doctor"
-#define A_DRIVER "load a driver: see what is said of module and driver"
+#define A_DRIVER "load a driver: see the checks module and driver"
 
 /* Both settings are needed, so that nothing is emulated by mistake. */
 #define EMULATE                                                                             \
-	"Source=emulated and Emulate=yes below [Sampling] in speprofd.conf sample with an " \
-	"emulated SPU: process, PC and time true, the rest modelled"
+	"with Source=emulated and Emulate=yes below [Sampling] in speprofd.conf, speprofd " \
+	"samples an "                                                                       \
+	"emulated SPU: process, PC and time are true, the rest is modelled"
 
 /* Messages in the log by which drivers reject an SPU: those of speprof.ko, then arm_spe_pmu. */
 static const char *const said_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
@@ -38,8 +39,8 @@ static const char *emulation(const struct machine *machine, const char *otherwis
 {
 	return machine->daemon.status == STATUS_OK &&
 			       machine->daemon.header.backend == BACKEND_EMULATED ?
-		       "nothing more: speprofd samples with an emulated SPU, process, PC and time "
-		       "true, the rest modelled" :
+		       "nothing more: speprofd samples an emulated SPU; process, PC and time are "
+		       "true, the rest is modelled" :
 		       otherwise;
 }
 
@@ -112,9 +113,9 @@ bool spe_is_absent(const struct machine *machine)
 bool spe_is_impossible(const struct machine *machine, struct finding *f)
 {
 	if (!machine->arm64)
-		skipped(f, "only matters to SPE");
+		skipped(f, "only matters with SPE");
 	else if (machine->lacking)
-		skipped(f, "only matters to SPE, which is not here");
+		skipped(f, "only matters with SPE, which this machine lacks");
 	else
 		return false;
 	return true;
@@ -140,25 +141,24 @@ void check_spe(const struct machine *machine, struct finding *f)
 		     core ? core : "");
 	else if (log_find(&machine->log, said_no_version, line, sizeof(line)) == 1)
 		blocks(f, CAUSE_NO_SPE,
-		       "a guest: let its hypervisor give it SPE, or rent a whole machine; else "
-		       "enable "
+		       "in a guest, enable SPE in the hypervisor or use bare metal; else enable "
 		       "SPE in the firmware's setup (MDCR_EL3.NSPB)",
-		       "PMSVer is 0, the cores have no SPE or something hides it: \"%.160s\"",
+		       "PMSVer is 0: the cores have no SPE, or firmware or hypervisor hides it: "
+		       "\"%.160s\"",
 		       line);
 	else if (core)
-		fine(f, "%s, which has SPE; no driver has looked", core);
+		fine(f, "%s, a core with SPE; no driver has verified it", core);
 	else if (spu_is_described(machine))
 		unknown(f, A_DRIVER,
-			"only a driver sees PMSVer, none has an SPU, and MIDR_EL1 %s is no core "
-			"that "
-			"is known here",
+			"only a driver can read PMSVer, no driver has an SPU, and the core of "
+			"MIDR_EL1 %s is unknown to speprof",
 			midr);
 	else
 		blocks(f, CAUSE_NO_SPE,
 		       emulation(machine,
 				 "use a machine with SPE (Neoverse N1 or later); " EMULATE),
-		       "MIDR_EL1 %s is no core that is known to have SPE, and the firmware tells "
-		       "of none",
+		       "the core of MIDR_EL1 %s is not known to have SPE, and the firmware "
+		       "describes no SPU",
 		       midr);
 }
 
@@ -168,7 +168,7 @@ void check_hypervisor(const struct machine *machine, struct finding *f)
 	int r;
 
 	if (!machine->arm64) {
-		skipped(f, "only matters to SPE");
+		skipped(f, "only matters with SPE");
 		return;
 	}
 	r = machine_guest(machine, name, sizeof(name));
@@ -176,16 +176,16 @@ void check_hypervisor(const struct machine *machine, struct finding *f)
 		fine(f, "if this is a guest, it has SPE");
 	else if (r < 0)
 		unknown(f, "run it outside of the container",
-			"/sys/class/dmi and /sys/firmware show nothing");
+			"/sys/class/dmi and /sys/firmware are empty");
 	else if (r == 0)
-		fine(f, "no sign of one");
+		fine(f, "no hypervisor was detected");
 	else if (machine->spu || spu_is_described(machine))
-		fine(f, "a guest of %s, which gives it an SPU", name);
+		fine(f, "a guest of %s, which provides an SPU", name);
 	else
 		blocks(f, CAUSE_HYPERVISOR,
-		       emulation(machine, "use a whole machine (\"metal\"): few hypervisors give "
-					  "their guests SPE; " EMULATE),
-		       "a guest of %s, which gives it no SPE", name);
+		       emulation(machine, "use bare metal (a \"metal\" instance), as few "
+					  "hypervisors provide SPE; " EMULATE),
+		       "a guest of %s, which provides no SPE", name);
 }
 
 void check_buffer(const struct machine *machine, struct finding *f)
@@ -196,24 +196,25 @@ void check_buffer(const struct machine *machine, struct finding *f)
 	if (spe_is_impossible(machine, f))
 		return;
 	if (machine->spu) {
-		fine(f, "a driver has it");
+		fine(f, "a driver uses it");
 		return;
 	}
 	r = log_find(&machine->log, said_owned, NULL, 0);
 	if (r == 1 && machine_guest(machine, name, sizeof(name)) == 1)
 		blocks(f, CAUSE_BUFFER_OWNED,
-		       "the hypervisor must set MDCR_EL2.E2PB to 0b11 for this guest; or rent a "
-		       "whole machine",
-		       "PMBIDR_EL1.P is 1: the hypervisor (%s) keeps the profiling buffer", name);
+		       "the hypervisor must set MDCR_EL2.E2PB to 0b11 for this guest; or use bare "
+		       "metal",
+		       "PMBIDR_EL1.P is 1: the hypervisor (%s) owns the profiling buffer", name);
 	else if (r == 1)
 		blocks(f, CAUSE_BUFFER_OWNED,
-		       "update or set up the firmware: it must set MDCR_EL3.NSPB to 0b11 at boot",
-		       "PMBIDR_EL1.P is 1: the firmware (EL3) or EL2 keeps the profiling buffer");
+		       "update or configure the firmware: it must set MDCR_EL3.NSPB to 0b11 at "
+		       "boot",
+		       "PMBIDR_EL1.P is 1: the firmware (EL3) or EL2 owns the profiling buffer");
 	else if (r < 0)
 		unknown(f, AS_ROOT, "no driver has an SPU, and %s", log_error_text(r));
 	else
 		unknown(f, A_DRIVER,
-			"only a driver reads PMBIDR_EL1.P, and none has said that it did");
+			"only a driver can read PMBIDR_EL1.P, and no driver has logged its value");
 }
 
 /*
@@ -248,12 +249,12 @@ void check_kpti(const struct machine *machine, struct finding *f)
 		blocks(f, CAUSE_KPTI,
 		       "boot with kpti=off, if this machine's processes trust each other, or "
 		       "nokaslr",
-		       "the kernel is unmapped at EL0, says its log; for KASLR, as meltdown does "
-		       "not ask for it");
+		       "the kernel is unmapped at EL0 according to its log, because of KASLR and "
+		       "not of meltdown");
 	else if (strstr(cmdline, "kpti=off") || strstr(cmdline, "kpti=0"))
 		fine(f, "kpti=off");
 	else if (r < 0)
-		unknown(f, AS_ROOT, "KASLR may ask for KPTI, and %s", log_error_text(r));
+		unknown(f, AS_ROOT, "KASLR may enable KPTI, and %s", log_error_text(r));
 	else
 		fine(f, "the kernel is mapped at EL0");
 }
@@ -263,20 +264,18 @@ static void firmware_silent(const struct machine *machine, enum firmware_madt ma
 			    struct finding *f)
 {
 	if (firmware_device(machine))
-		fine(f, "the kernel has made a device of what the firmware tells");
+		fine(f, "the kernel has created a device from the firmware's description");
 	else if (madt == FIRMWARE_MADT_HIDDEN)
-		unknown(f, AS_ROOT, "ACPI's MADT is for root to read");
+		unknown(f, AS_ROOT, "only root may read ACPI's MADT");
 	else if (madt == FIRMWARE_NO_MADT &&
 		 !machine_has(machine, "/sys/firmware/devicetree/base") &&
 		 !machine_has(machine, "/sys/bus/platform/devices"))
-		unknown(f, "run it outside of the container",
-			"/sys/firmware is not to be seen here");
+		unknown(f, "run it outside of the container", "/sys/firmware is not visible here");
 	else
 		blocks(f, CAUSE_FIRMWARE,
-		       "update the firmware, or set it up: SPE's interrupt must be in the MADT's "
-		       "GICC "
-		       "structures (ACPI 6.3), or in a devicetree node",
-		       "neither a devicetree node nor ACPI's MADT tells of an SPU");
+		       "update or configure the firmware: SPE's interrupt must be in the MADT's "
+		       "GICC structures (ACPI 6.3), or in a devicetree node",
+		       "neither a devicetree node nor ACPI's MADT describes an SPU");
 }
 
 void check_firmware(const struct machine *machine, struct finding *f)
@@ -288,7 +287,7 @@ void check_firmware(const struct machine *machine, struct finding *f)
 	if (spe_is_impossible(machine, f))
 		return;
 	if (machine->spu) {
-		fine(f, "a driver has the interrupt");
+		fine(f, "a driver uses the interrupt");
 		return;
 	}
 	if (log_find(&machine->log, said_interrupt, line, sizeof(line)) == 1) {
@@ -296,7 +295,7 @@ void check_firmware(const struct machine *machine, struct finding *f)
 		       "update the firmware: it must describe PMBIRQ, an interrupt that is private "
 		       "to "
 		       "each CPU (PPI)",
-		       "it describes an SPU that cannot be used: \"%.200s\"", line);
+		       "the firmware describes an SPU that cannot be used: \"%.200s\"", line);
 		return;
 	}
 	madt = firmware_madt(machine, &interrupt);

@@ -203,13 +203,14 @@ static void print_verdict(const struct machine *machine, const struct diagnosis 
 	if (d->count[VERDICT_FAIL])
 		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
 			 d->status == STATUS_NO_SPE ? "SPE does not work here" :
-						      "SPE works here, and is not sampled",
+						      "SPE works here, but nothing is sampled",
 			 cause_id(d->cause), d->status);
 	else if (d->cause)
 		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
-			 !machine->spu		     ? "Whether SPE works here is not known" :
-			 d->cause == CAUSE_UNCHECKED ? "SPE works here, not all could be checked" :
-						       "SPE works here, with less than it could",
+			 !machine->spu ? "It is unknown whether SPE works here" :
+			 d->cause == CAUSE_UNCHECKED ?
+					 "SPE works here, but not everything could be checked" :
+					 "SPE works here, but could work better",
 			 cause_id(d->cause), d->status);
 	else
 		snprintf(text, sizeof(text), "SPE works here, and nothing is missing");
@@ -236,7 +237,7 @@ static void print_text(const struct machine *machine, const struct diagnosis *d)
 			print_finding(&doctor_checks[d->order[i]], &d->findings[d->order[i]],
 				      colour, width);
 	print_names(d, VERDICT_FINE, "ok", colour, width);
-	print_names(d, VERDICT_SKIPPED, "-     says nothing here", colour, width);
+	print_names(d, VERDICT_SKIPPED, "-     not applicable", colour, width);
 }
 
 int doctor_run(int argc, char **argv)

@@ -133,10 +133,10 @@ const char *log_error_text(int r)
 	switch (r) {
 	case -EPERM:
 	case -EACCES:
-		return "the kernel's log is for root to read";
+		return "only root may read the kernel's log";
 	case -ENODATA:
-		return "the kernel's log does not go back to the boot any more";
+		return "the kernel's log no longer goes back to the boot";
 	default:
-		return "there is no kernel log to read here";
+		return "the kernel's log is not readable here";
 	}
 }

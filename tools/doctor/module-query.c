@@ -83,7 +83,7 @@ static void module_file_parse(const char *data, size_t size, struct module_file 
 	size_t len = sizeof(trailer) - 1;
 
 	if (size < 4 || memcmp(data, "\177ELF", 4) != 0) {
-		file->error = "it is compressed, or no module";
+		file->error = "it is compressed, or not a module";
 		return;
 	}
 	file->is_signed = size > len && memcmp(data + size - len, trailer, len) == 0;

@@ -183,7 +183,8 @@ static int read_reply(sd_bus_message *reply, const char *method, json_object **r
 {
 	return read_all(reply, ret_json) < 0 ?
 		       message_fail(STATUS_FAILED,
-				    "speprofd answers %s in a way that this version does not know",
+				    "speprofd's reply to %s has an unknown format: install speprof "
+				    "and speprofd of the same version",
 				    method) :
 		       STATUS_OK;
 }

@@ -55,9 +55,10 @@ static const struct {
 	{ SD_BUS_ERROR_NO_REPLY, STATUS_NO_DAEMON,
 	  "speprofd does not answer; see \"journalctl -u speprofd\"" },
 	{ SD_BUS_ERROR_ACCESS_DENIED, STATUS_NO_RIGHT,
-	  "no right to ask speprofd for this; be root, or for reading in the group speprof" },
+	  "speprofd denies this call to your user: run it as root, or, to read, join the group "
+	  "speprof" },
 	{ SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED, STATUS_NO_RIGHT,
-	  "no right to ask speprofd for this without authentication; be root" },
+	  "speprofd requires authentication for this call: run it as root" },
 	{ "org.speprof1.NoSuchSession", STATUS_STATE, NULL },
 	{ "org.speprof1.SessionExists", STATUS_STATE, NULL },
 	{ "org.speprof1.NoSuchContainer", STATUS_STATE, NULL },
@@ -98,7 +99,7 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 		status = bus_fail(bus, bus_errors[i].status, "%s", text ? text : message);
 	}
 	if (!known && (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)) {
-		status = bus_fail(bus, STATUS_NO_BUS, "the bus has closed the connection");
+		status = bus_fail(bus, STATUS_NO_BUS, "the bus closed the connection");
 		bus->bus = sd_bus_unref(bus->bus);
 	} else if (!known && r == -ETIMEDOUT)
 		status = bus_fail(bus, STATUS_NO_DAEMON,
@@ -113,7 +114,9 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 static int bus_malformed(struct bus *bus, const char *method)
 {
 	return bus_fail(bus, STATUS_FAILED,
-			"speprofd answers %s in a way that this version does not know", method);
+			"speprofd's reply to %s has an unknown format: install speprof and "
+			"speprofd of the same version",
+			method);
 }
 
 /* Set by "speprof --bus"; NULL means the system bus, or that of DBUS_SYSTEM_BUS_ADDRESS. */

@@ -124,7 +124,8 @@ static void header_rest(struct flow *flow, const struct view_header *header)
 		header_share(flow, "evicted",
 			     unit < UNITS ? header->evicted_weight : header->evicted, whole);
 	if (unit == UNITS && (header->weight[UNIT_MICRO_OPS] || header->weight[UNIT_INSTRUCTIONS]))
-		flow_item(flow, TERM_WARN, "shares of samples: not all are weighed in one unit");
+		flow_item(flow, TERM_WARN,
+			  "shares count samples: their weights have different units");
 }
 
 static void header_ledgers(struct flow *flow, const struct view_header *header)
@@ -137,7 +138,7 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 		 header->records == 1 ? "" : "s");
 	flow_item(flow, TERM_PLAIN, text);
 	if (header->ledgers_unknown)
-		flow_item(flow, TERM_PLAIN, "lost and blind not known");
+		flow_item(flow, TERM_PLAIN, "lost and blind unknown");
 	else
 		header_bytes(flow, "lost", header->lost + header->dropped);
 	header_bytes(flow, "suspect", header->suspect);
@@ -192,7 +193,7 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	if (*text)
 		flow_item(flow, TERM_BAD, text);
 	if (*header->names_reason) {
-		snprintf(names, sizeof(names), "no functions: %s", header->names_reason);
+		snprintf(names, sizeof(names), "no function names: %s", header->names_reason);
 		text_clean(names);
 		flow_item(flow, TERM_WARN, names);
 	}
@@ -226,14 +227,16 @@ static void header_config(struct flow *flow, const struct view_header *header)
 	char text[sizeof(header->config_refused) + 64];
 
 	if (*header->config_refused) {
-		snprintf(text, sizeof(text), "configuration refused, an earlier one is in force: %s",
+		snprintf(text, sizeof(text),
+			 "new configuration refused, the previous one is in force: %s",
 			 header->config_refused);
 		text_clean(text);
 		flow_item(flow, TERM_BAD, text);
 		flow_end(flow);
 	}
 	if (*header->config_waiting) {
-		snprintf(text, sizeof(text), "waiting for a restart: %s", header->config_waiting);
+		snprintf(text, sizeof(text), "restart speprofd to apply: %s",
+			 header->config_waiting);
 		text_clean(text);
 		flow_item(flow, TERM_WARN, text);
 		flow_end(flow);

@@ -274,9 +274,9 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 		return message_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb,
 				    argv[optind]);
 	if (options->cpus_given && !options->input)
-		return message_fail(STATUS_USAGE,
-				    "%s: -C needs a recording: the daemon's profile is of all CPUs",
-				    verb);
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -C needs a recording: the daemon's profile covers all CPUs", verb);
 	if (options->filter && !options->input)
 		return message_fail(STATUS_USAGE,
 				    "%s: --filter needs a recording; Filter= of speprofd.conf "

@@ -315,7 +315,7 @@ static int parse_name(struct cursor *c, const char *const *names, u32 count, str
 	if (name_index(name, names, count, ret_bit))
 		return 0;
 	names_join(text, sizeof(text), names, count);
-	return refuse(c, name, "a mask, or names with commas of %s", text);
+	return refuse(c, name, "a mask, or names separated by commas of %s", text);
 }
 
 /* Returns the number of the bit that @name stands for, below 64; an error if there is none. */
@@ -339,8 +339,8 @@ static int parse_bit(struct cursor *c, const struct key *key, struct word name, 
 	}
 	if (bit < 0)
 		return refuse(c, name,
-			      "a mask, or with commas names of choices as Documentation/reference/spu-choices.md has "
-			      "them");
+			      "a mask, or names of choices separated by commas "
+			      "(Documentation/reference/spu-choices.md)");
 	*ret_bit = (u32)bit;
 	return 0;
 }
@@ -514,7 +514,7 @@ static int parse_spu(struct script *script, struct cursor *c, struct word word,
 	if (!given)
 		return refuse(c, word, "\"spu\" with KEY=VALUE behind it");
 	if (spe_spu_init(&spu, &config, &io, &reason))
-		return refuse(c, word, "an SPU that there can be: %s", reason);
+		return refuse(c, word, "a possible SPU: %s", reason);
 	script->config = config;
 	return 0;
 }
@@ -599,7 +599,7 @@ static int program_check(struct cursor *c, struct word word, const struct progra
 		return refuse(c, word, "\"program\" with operations=N, N from 1 to %llu",
 			      SCRIPT_TIMES_MAX);
 	if (spe_synthetic_init(&synthetic, &config, &reason))
-		return refuse(c, word, "a program that there can be: %s", reason);
+		return refuse(c, word, "a possible program: %s", reason);
 	return 0;
 }
 

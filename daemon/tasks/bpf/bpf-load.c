@@ -27,12 +27,12 @@ void bpf_reason(int error, const char *step, char *ret_reason)
 			 "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
 	else if (error == EPERM)
 		snprintf(ret_reason, TASK_BPF_REASON,
-			 "BPF is refused to this process: no CAP_BPF or no CAP_PERFMON, or a "
+			 "this process may not use BPF: it lacks CAP_BPF or CAP_PERFMON, or a "
 			 "security policy forbids it");
 	else if (access(BPF_KERNEL_TYPES, R_OK) < 0)
 		snprintf(ret_reason, TASK_BPF_REASON,
 			 "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
 	else
-		snprintf(ret_reason, TASK_BPF_REASON, "the BPF programs do not %s here: %s", step,
-			 strerror(error));
+		snprintf(ret_reason, TASK_BPF_REASON,
+			 "the BPF programs do not %s on this kernel: %s", step, strerror(error));
 }

@@ -64,7 +64,7 @@ static void test_written_otherwise(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		check(paths[i], "as /proc/PID/cgroup has it");
+		check(paths[i], "as in /proc/PID/cgroup");
 }
 
 /* No sample has a path of the file system, below the mount point. */

@@ -89,8 +89,8 @@ static void test_status(void **state)
 	assert_string_equal(
 		notify.status,
 		"Sampling 4 CPUs, hardware SPUs, source module, by BPF. 1 not sampled (why)."
-		" Reading failed: Input/output error. 3 mappings are not in the checkpoint:"
-		" no room. 2 drain threads. Interval 1 ns. Waiting for a restart: Rate=.");
+		" Reading failed: Input/output error. 3 mappings are not in the checkpoint,"
+		" which is full. 2 drain threads. Interval 1 ns. Restart speprofd to apply Rate=.");
 }
 
 /* Text that does not fit is truncated, and nothing is written behind the buffer. */

@@ -277,12 +277,12 @@ static void test_foreign(void **state __attribute__((unused)))
 
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(checkpoint_slots_adopt(ends[0], 7, &c, &reason), -EPROTO);
-	assert_string_equal(reason, "it is no memfd");
+	assert_string_equal(reason, "it is not a memfd");
 	close(ends[0]);
 	close(ends[1]);
 	fd = memfd_create("foreign", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), -EPROTO);
-	assert_string_equal(reason, "it is not of a checkpoint's size");
+	assert_string_equal(reason, "its size is not that of a checkpoint");
 	assert_int_equal(ftruncate(fd, 2 * CHECKPOINT_SLOT), 0);
 	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is not sealed");

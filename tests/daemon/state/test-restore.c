@@ -614,7 +614,7 @@ static void test_own(void **state __attribute__((unused)))
 		{ .none = true,
 		  .there = true,
 		  .gap = true,
-		  .noted = "its rings ended with their process" },
+		  .noted = "its rings were lost with the process that owned them" },
 		{ .foreign = true,
 		  .there = true,
 		  .gap = true,
@@ -630,7 +630,7 @@ static void test_own(void **state __attribute__((unused)))
 		{ .stuck = true,
 		  .there = true,
 		  .warning = true,
-		  .noted = "session \"own\" is stopped, as it cannot be started again: Device or "
+		  .noted = "session \"own\" stays stopped, as it cannot be started: Device or "
 			   "resource busy" },
 	};
 
@@ -700,7 +700,7 @@ static void test_own_forgotten(void **state __attribute__((unused)))
 	worker_call(worker, read_state, &before);
 	assert_true(restore.found && !restore.restored && !before.there && stopped == 1);
 	assert_string_equal(restore.reason, "it belongs to another session of the module than the stored one");
-	assert_true(is_noted(&restore, true, "session \"own\" has ended with them"));
+	assert_true(is_noted(&restore, true, "session \"own\" is removed, as its part of the checkpoint is not used either"));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
 }
