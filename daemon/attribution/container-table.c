@@ -8,7 +8,7 @@
 
 #include "container.h"
 #include "tasks/task-event.h"
-#include "util/siphash.h"
+#include "util/hash.h"
 
 #include <assert.h>
 #include <stdio.h>

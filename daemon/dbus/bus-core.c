@@ -2,12 +2,11 @@
 #include "bus-core.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "util/escape.h"
+#include "util/memory.h"
 
 const char *bus_backend_name(u8 backend)
 {
@@ -74,16 +73,16 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 	}
 }
 
-/* Copy @data into a memfd and seal it against every change. */
+/* Copy @data into a sealed memfd. */
 static int memfd_sealed(const char *name, const void *data, size_t left)
 {
 	const char *at = data;
 	ssize_t n;
 	int fd, r;
 
-	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = memory_file_new(name);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	for (; left; left -= (size_t)n, at += n) {
 		n = write(fd, at, left);
 		if (n < 0) {
@@ -92,10 +91,10 @@ static int memfd_sealed(const char *name, const void *data, size_t left)
 			return r;
 		}
 	}
-	if (lseek(fd, 0, SEEK_SET) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) {
+	r = memory_file_seal(fd);
+	if (r < 0) {
 		close(fd);
-		return -EIO;
+		return r;
 	}
 	return fd;
 }

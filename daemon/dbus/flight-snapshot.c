@@ -3,13 +3,12 @@
 #include "objects.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attribution/attributor.h"
 #include "attribution/procfs.h"
 #include "recording/recorder.h"
+#include "util/memory.h"
 
 /** struct snapshot - argument of take_snapshot(), which leaves finishing @recorder to its caller */
 struct snapshot {
@@ -55,13 +54,7 @@ static int finish_snapshot(struct snapshot *snapshot)
 
 	procfs_scan_kernel(&sink, 0);
 	r = recorder_finish(snapshot->recorder);
-	if (r < 0)
-		return r;
-	if (lseek(snapshot->fd, 0, SEEK_SET) < 0 ||
-	    fcntl(snapshot->fd, F_ADD_SEALS,
-		  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return -EIO;
-	return 0;
+	return r < 0 ? r : memory_file_seal(snapshot->fd);
 }
 
 int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
@@ -72,9 +65,9 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	int r;
 
 	bus_session_of(sd_bus_message_get_path(message), session);
-	snapshot.fd = memfd_create("speprof-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	snapshot.fd = memory_file_new("speprof-snapshot");
 	if (snapshot.fd < 0)
-		return -errno;
+		return snapshot.fd;
 	r = worker_call(bus->worker, take_snapshot, &snapshot);
 	if (r >= 0)
 		r = finish_snapshot(&snapshot);

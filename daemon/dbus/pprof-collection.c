@@ -2,9 +2,7 @@
 #include "pprof-collection.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include "message-limits.h"
 #include "name-watch.h"
 #include "util/log.h"
+#include "util/memory.h"
 #include "util/time.h"
 
 /* Patterns in a list, and bytes of a pattern with its NUL. */
@@ -148,17 +147,11 @@ static int profile_seal(struct bus_profile *profile)
 {
 	int r;
 
-	profile->fd = memfd_create("speprof-pprof", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	profile->fd = memory_file_new("speprof-pprof");
 	if (profile->fd < 0)
-		return -errno;
+		return profile->fd;
 	r = worker_call(profile->bus->worker, profile_finish, profile);
-	if (r < 0)
-		return r;
-	if (lseek(profile->fd, 0, SEEK_SET) < 0 ||
-	    fcntl(profile->fd, F_ADD_SEALS,
-		  F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return -errno;
-	return 0;
+	return r < 0 ? r : memory_file_seal(profile->fd);
 }
 
 static int half(struct bus_profile *profile, sd_event_source *source)

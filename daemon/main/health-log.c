@@ -41,7 +41,7 @@ static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struc
 	if (action == LOG_LIMIT_RESOLVED)
 		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
 			  "no %s for %llu minutes; %llu since the last line about them",
-			  topic->what, LOG_LIMIT_OVER_NS / 60000000000ULL,
+			  topic->what, LOG_LIMIT_RESOLVED_NS / 60000000000ULL,
 			  (unsigned long long)*ret_n);
 	return action == LOG_LIMIT_REPORT;
 }

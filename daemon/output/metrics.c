@@ -5,9 +5,10 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/memory.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is this machine's layout");
 static_assert(sizeof(struct metrics_head) == 40, "no padding");
@@ -18,8 +19,8 @@ static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_ta
 	      "no padding");
 
 /* Minimum sizes: those that the first daemons wrote for the machine and for a container. */
-#define MACHINE_LEAST	offsetof(struct metrics_machine, mappings_lost)
-#define CONTAINER_LEAST offsetof(struct metrics_container, left_ns)
+#define MACHINE_MIN   offsetof(struct metrics_machine, mappings_lost)
+#define CONTAINER_MIN offsetof(struct metrics_container, left_ns)
 
 static int write_all(int fd, const void *data, size_t size)
 {
@@ -52,18 +53,16 @@ int metrics_dump(const struct metrics *metrics)
 		return -E2BIG;
 	memcpy(head.magic, METRICS_MAGIC, sizeof(head.magic));
 	head.size = sizeof(head) + sizeof(struct metrics_machine) + containers;
-	fd = memfd_create("speprof-metrics", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = memory_file_new("speprof-metrics");
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = write_all(fd, &head, sizeof(head));
 	if (r >= 0)
 		r = write_all(fd, &metrics->machine, sizeof(metrics->machine));
 	if (r >= 0)
 		r = write_all(fd, metrics->containers, containers);
-	if (r >= 0 && (lseek(fd, 0, SEEK_SET) < 0 ||
-		       fcntl(fd, F_ADD_SEALS,
-			     F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0))
-		r = -errno;
+	if (r >= 0)
+		r = memory_file_seal(fd);
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -95,8 +94,8 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 		return -EPROTONOSUPPORT;
 	}
 	if (h.head_size < sizeof(h) || h.head_size > METRICS_PART || h.head_size % 8 ||
-	    h.machine_size < MACHINE_LEAST || h.machine_size > METRICS_PART ||
-	    h.machine_size % 8 || h.container_size < CONTAINER_LEAST ||
+	    h.machine_size < MACHINE_MIN || h.machine_size > METRICS_PART ||
+	    h.machine_size % 8 || h.container_size < CONTAINER_MIN ||
 	    h.container_size > METRICS_PART || h.container_size % 8)
 		return refuse("a section has an impossible size", ret_why);
 	if (h.containers > METRICS_CONTAINERS)

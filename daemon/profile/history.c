@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 /** struct container_mark - a container's totals when the last slot was closed */
 struct container_mark {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 #define TRAFFIC_SIZE ((NODES_MAX + 1) * (NODES_MAX + 1) * sizeof(struct node_traffic))
 

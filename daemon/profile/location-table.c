@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #include "location-table-internal.h"
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 /* Minimum number of chains, which is added to one for each location. */
 #define CHAINS_LEAST 1024

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 static_assert(SPE_HAS_OTHERS < SPE_BIT(25), "what is present has its place in the key");
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 static size_t tags_size(const struct topk_table *t)
 {

@@ -166,7 +166,7 @@ void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializ
 	slot->magic = 0;
 	*ret_to = (struct serializer){
 		.at = (u8 *)(slot + 1),
-		.room = CHECKPOINT_SLOT - sizeof(*slot),
+		.capacity = CHECKPOINT_SLOT - sizeof(*slot),
 	};
 }
 

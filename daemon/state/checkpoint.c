@@ -169,7 +169,7 @@ void checkpoint_save(struct worker_state *state)
 		return;
 	checkpoint_slots_begin(checkpoint->slots, &to);
 	if (checkpoint->capacity)
-		to.room = checkpoint->capacity;
+		to.capacity = checkpoint->capacity;
 	serialize_string(&to, SPEPROF_VERSION);
 	serialize_u64(&to, now);
 	source_record_save(machine->shared_source->source, &to);

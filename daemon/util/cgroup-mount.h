@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where cgroup v2 is mounted, alone or beside version 1. */
+/* Finds the mount of cgroup v2, also on hosts that mount version 1 beside it. */
 #ifndef SPEPROF_CGROUP_MOUNT_H
 #define SPEPROF_CGROUP_MOUNT_H
 
@@ -13,18 +13,24 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/** cgroup_mount_open() - its root, by open(2)'s @flags, or -ENOENT; @ret_path, if not NULL, is static */
+/**
+ * cgroup_mount_open() - open the root of the cgroup v2 hierarchy
+ * @flags: for open(2)
+ * @ret_path: the mount point, a static string; NULL if the caller does not need it
+ *
+ * Return: a descriptor, or -ENOENT if cgroup v2 is not mounted.
+ */
 static inline int cgroup_mount_open(int flags, const char **ret_path)
 {
-	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		int fd = open(places[i], flags | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		int fd = open(mounts[i], flags | O_DIRECTORY | O_CLOEXEC);
 		struct statfs fs;
 
 		if (fd >= 0 && !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC) {
 			if (ret_path)
-				*ret_path = places[i];
+				*ret_path = mounts[i];
 			return fd;
 		}
 		if (fd >= 0)
@@ -34,9 +40,9 @@ static inline int cgroup_mount_open(int flags, const char **ret_path)
 }
 
 /**
- * cgroup_is_legacy() - whether a hierarchy of version 1 has @path
+ * cgroup_is_legacy() - return whether a hierarchy of cgroup v1 contains @path
  *
- * On a hybrid host, where these are mounted beside version 2, a container may be in them alone.
+ * On a host with both versions a container may be in hierarchies of version 1 only.
  */
 static inline bool cgroup_is_legacy(const char *path)
 {
@@ -58,11 +64,16 @@ static inline bool cgroup_is_legacy(const char *path)
 	return found;
 }
 
-/** cgroup_is_removed() - no cgroup is at @path, absolute below the mount; false where that is unknown */
+/**
+ * cgroup_is_removed() - return whether the cgroup of a path does not exist
+ * @path: absolute, relative to the mount point
+ *
+ * Return: true if it does not exist; false if it exists, or if this is unknown.
+ */
 static inline bool cgroup_is_removed(const char *path)
 {
-	const char *place = NULL;
-	int mount = cgroup_mount_open(O_RDONLY, &place);
+	const char *mount_path = NULL;
+	int mount = cgroup_mount_open(O_RDONLY, &mount_path);
 	bool removed;
 
 	if (mount < 0)
@@ -71,7 +82,7 @@ static inline bool cgroup_is_removed(const char *path)
 		path++;
 	removed = *path && faccessat(mount, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 	close(mount);
-	return removed && (!strcmp(place, "/sys/fs/cgroup") || !cgroup_is_legacy(path));
+	return removed && (!strcmp(mount_path, "/sys/fs/cgroup") || !cgroup_is_legacy(path));
 }
 
 #endif

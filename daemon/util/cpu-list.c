@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* CPU lists of sysfs. */
 #include "cpu-list.h"
 
 #include <fcntl.h>

@@ -6,11 +6,11 @@ struct range {
 	u32 last;
 };
 
-/* Beyond ASCII: C1 controls, and what a terminal reorders, hides or breaks at. */
+/* Characters beyond ASCII that are controls, or that reorder, hide or break text on a terminal. */
 static const struct range unprintable[] = {
 	{ 0x0080, 0x00a0 }, /* C1, no-break space */
 	{ 0x00ad, 0x00ad }, /* soft hyphen */
-	{ 0x0300, 0x036f }, /* combining: would change the character before */
+	{ 0x0300, 0x036f }, /* combining characters, which change the previous character */
 	{ 0x061c, 0x061c }, /* Arabic letter mark */
 	{ 0x115f, 0x1160 }, /* Hangul fillers */
 	{ 0x180b, 0x180f }, /* Mongolian selectors */
@@ -39,7 +39,7 @@ static bool code_printable(u32 code)
 	return (code & 0xfffe) != 0xfffe;
 }
 
-/* Bytes of the character at @p, or 0 where it is none. */
+/* Return the number of bytes of the character at @p, or 0 if it is invalid. */
 static size_t decode(const u8 *p, size_t len, u32 *ret_code)
 {
 	static const u32 smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -73,7 +73,7 @@ bool escape_is_utf8(const char *text)
 	return true;
 }
 
-/* Bytes of the printable character at @p, or 0. */
+/* Return the number of bytes of the character at @p, or 0 if it is not printable. */
 static size_t char_length(const u8 *p, size_t len)
 {
 	u32 code;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hostile bytes to text that may be shown: names of tasks, cgroups and files. */
+/* Escapes untrusted names of tasks, cgroups and files for terminals and logs. */
 #ifndef SPEPROF_ESCAPE_H
 #define SPEPROF_ESCAPE_H
 
 #include "codec/env.h"
 
 /**
- * escape_text() - @len bytes of @from as printable UTF-8
- * @to: receives the text, always NUL-terminated, never cut within a character or
- *	an escape
+ * escape_text() - convert untrusted bytes to printable UTF-8
+ * @to: receives the text, always with a NUL; it is never cut within a character or an escape
  * @size: bytes of @to, at least 1
+ * @from: the bytes
+ * @len: their number
  *
- * What is no printable UTF-8 becomes \xNN byte by byte: controls, invalid and
- * overlong sequences, and characters that reorder, hide or break a line. The
- * backslash stays as it is, since unit names are full of it; so escapes are for
- * reading, not for turning back.
+ * Bytes that are not printable UTF-8 become \xNN: controls, invalid and overlong sequences, and
+ * characters that reorder, hide or break a line. Backslashes stay, as unit names contain many; so
+ * the conversion cannot be reversed.
  *
  * Return: bytes written, without the NUL.
  */
 size_t escape_text(char *to, size_t size, const char *from, size_t len);
 
-/** escape_string() - the same of a NUL-terminated string */
+/** escape_string() - convert a NUL-terminated string as escape_text() does */
 static inline size_t escape_string(char *to, size_t size, const char *from)
 {
 	return escape_text(to, size, from, strlen(from));
 }
 
-/** escape_is_utf8() - whether it is UTF-8 throughout, printable or not: what a bus has for a string */
+/** escape_is_utf8() - return whether @text is valid UTF-8, printable or not, as D-Bus requires */
 bool escape_is_utf8(const char *text);
 
 #endif

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* FNV-1a with 64 bits, for keys that no user can choose; siphash.h is for all other keys. */
+/* Hash functions: FNV-1a for keys from trusted sources, SipHash for keys that an attacker chooses. */
 #ifndef SPEPROF_HASH_H
 #define SPEPROF_HASH_H
 
 #include "codec/env.h"
 
+/* Initial value of a hash that hash_add_byte() computes. */
 #define HASH_START 0xcbf29ce484222325ULL
 
-/** hash_add_byte() - @hash, which begins as HASH_START, continued by @byte */
+/** hash_add_byte() - return the FNV-1a hash of the bytes hashed so far, @hash, and of @byte */
 static inline u64 hash_add_byte(u64 hash, u8 byte)
 {
 	return (hash ^ byte) * 0x100000001b3ULL;
 }
 
-/** hash_bytes() - hash of @size bytes */
+/** hash_bytes() - return the 64-bit FNV-1a hash of @size bytes */
 static inline u64 hash_bytes(const void *bytes, size_t size)
 {
 	const u8 *p = bytes;
@@ -24,14 +25,16 @@ static inline u64 hash_bytes(const void *bytes, size_t size)
 	return hash;
 }
 
-/** hash_string() - hash of a string, without its NUL */
+/** hash_string() - return the 64-bit FNV-1a hash of a string, without its NUL */
 static inline u64 hash_string(const char *string)
 {
-	u64 hash = HASH_START;
-
-	for (; *string; string++)
-		hash = hash_add_byte(hash, (u8)*string);
-	return hash;
+	return hash_bytes(string, strlen(string));
 }
+
+/**
+ * siphash() - return the SipHash-2-4 (Aumasson, Bernstein 2012) of @len bytes
+ * @key: a random secret, without which colliding data cannot be chosen
+ */
+u64 siphash(const u64 key[static 2], const void *data, size_t len);
 
 #endif

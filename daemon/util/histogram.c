@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Exponential histograms, in integers only. */
 #include "histogram.h"
 
-/* 2^31 times 2^(1/4), 2^(2/4), 2^(3/4), rounded down: no integer lies on them. */
+/* 2^31 times 2^(1/4), 2^(2/4) and 2^(3/4), rounded down. None of these bounds is an integer. */
 static const u32 quarters[3] = { 2553802833U, 3037000499U, 3611622602U };
 
 /*
- * With e = floor(log2(value - 1)) the buckets of an octave (2^e, 2^(e+1)] are
- * distinguished by the mantissa. The upper bound of a bucket belongs to it: 2^k is the last value.
+ * With e = floor(log2(value - 1)), the octave is (2^e, 2^(e+1)], and the mantissa selects one of its
+ * four buckets. Upper bounds are inclusive, so 2^k is the last value of its bucket.
  */
 unsigned int histogram_bucket(u16 value)
 {

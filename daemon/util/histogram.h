@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Exponential histograms of cycle counts, base 2^(1/4), upper bounds inclusive:
- * the buckets of OpenTelemetry's scale 2 and Prometheus' native schema 2.
+ * Exponential histograms of cycle counts with base 2^(1/4) and inclusive upper bounds. These are the
+ * buckets of OpenTelemetry's scale 2 and of Prometheus' native schema 2.
  */
 #ifndef SPEPROF_HISTOGRAM_H
 #define SPEPROF_HISTOGRAM_H
@@ -9,14 +9,15 @@
 #include "codec/env.h"
 
 /*
- * Zero, one and two; then four buckets an octave up to 2^16, the counters' range.
- * Between one and two no integer lies, so their three buckets are left out.
+ * Number of buckets: one each for 0, 1 and 2, then four for each octave up to 2^16, the range of the
+ * counters. The three buckets between 1 and 2 are omitted, as they contain no integer.
  */
 #define HISTOGRAM_BUCKETS 63
 
-/* A bucket beside them, for what has no value: counted without a branch, never shown. */
+/* An additional bucket for samples without a value. It avoids a branch, and is never reported. */
 #define HISTOGRAM_NONE HISTOGRAM_BUCKETS
 
+/** struct histogram - distribution of 16-bit values: count, sum, largest value, and buckets */
 struct histogram {
 	u64 count;
 	u64 sum;
@@ -24,12 +25,13 @@ struct histogram {
 	u64 bucket[HISTOGRAM_BUCKETS + 1];
 };
 
-/** histogram_bucket() - the bucket of @value: 0 for 0, 1 for 1, ... */
+/** histogram_bucket() - return the index of the bucket that contains @value: 0 for 0, 1 for 1, ... */
 unsigned int histogram_bucket(u16 value);
 
-/** histogram_upper() - the largest value that falls into @bucket */
+/** histogram_upper() - return the largest value in @bucket */
 u32 histogram_upper(unsigned int bucket);
 
+/** histogram_add() - count @value */
 static inline void histogram_add(struct histogram *h, u16 value)
 {
 	h->count++;
@@ -39,9 +41,10 @@ static inline void histogram_add(struct histogram *h, u16 value)
 	h->bucket[histogram_bucket(value)]++;
 }
 
+/** histogram_merge() - add the counts of @from to @to */
 void histogram_merge(struct histogram *to, const struct histogram *from);
 
-/** histogram_quantile() - upper bound of the bucket that holds the @permille'th value */
+/** histogram_quantile() - return the upper bound of the bucket of the @permille/1000 quantile */
 u32 histogram_quantile(const struct histogram *h, u32 permille);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,11 @@ char *ini_split(char *line)
 	return strip(value + 1);
 }
 
-int ini_read(const char *path, ini_line_fn take, void *ctx, unsigned int *ret_line)
+int ini_read(const char *path, ini_line_fn parse, void *ctx, unsigned int *ret_line)
 {
 	unsigned int number = 0;
 	char *buffer = NULL, *line;
-	size_t room = 0;
+	size_t size = 0;
 	FILE *f;
 	int r = 0;
 
@@ -42,11 +43,11 @@ int ini_read(const char *path, ini_line_fn take, void *ctx, unsigned int *ret_li
 	if (!f)
 		return -errno;
 	errno = 0;
-	while (!r && getline(&buffer, &room, f) >= 0) {
+	while (!r && getline(&buffer, &size, f) >= 0) {
 		number++;
 		line = strip(buffer);
 		if (*line && *line != '#' && *line != ';')
-			r = take(ctx, line);
+			r = parse(ctx, line);
 	}
 	if (r < 0)
 		*ret_line = number;
@@ -54,5 +55,59 @@ int ini_read(const char *path, ini_line_fn take, void *ctx, unsigned int *ret_li
 		r = errno ? -errno : -EIO;
 	free(buffer);
 	fclose(f);
+	return r;
+}
+
+/* Bytes of the path of a configuration file. */
+#define PATH_SIZE 512
+
+struct files {
+	ini_file_fn read;
+	void *ctx;
+	char *ret_path;
+	size_t size;
+};
+
+static int read_one(const struct files *files, const char *path, bool must)
+{
+	int r = files->read(files->ctx, path);
+
+	if (r == -ENOENT && !must)
+		return 0;
+	if (r < 0)
+		snprintf(files->ret_path, files->size, "%s", path);
+	return r;
+}
+
+/* Read the drop-ins in the order of their names. A folder that cannot be read has none. */
+static int read_drop_ins(const struct files *files, const char *path)
+{
+	char pattern[PATH_SIZE];
+	glob_t found = { 0 };
+	int r = 0;
+
+	snprintf(pattern, sizeof(pattern), "%s.d/*.conf", path);
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc && r >= 0; i++)
+		r = read_one(files, found.gl_pathv[i], true);
+	globfree(&found);
+	return r;
+}
+
+int ini_read_files(const char *path, bool must, const char *credential, ini_file_fn read, void *ctx,
+		   char *ret_path, size_t size)
+{
+	const struct files files = { .read = read, .ctx = ctx, .ret_path = ret_path, .size = size };
+	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
+	char credential_path[PATH_SIZE];
+	int r = read_one(&files, path, must);
+
+	if (r >= 0)
+		r = read_drop_ins(&files, path);
+	if (r >= 0 && credentials) {
+		snprintf(credential_path, sizeof(credential_path), "%s/%s", credentials, credential);
+		r = read_one(&files, credential_path, false);
+	}
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of "[Section]" and "Key=value" lines, line by line: what they mean is the reader's. */
+/* Reads configuration files of "[Section]" and "Key=value" lines; the caller interprets the lines. */
 #ifndef SPEPROF_INI_H
 #define SPEPROF_INI_H
 
@@ -7,28 +7,41 @@
 #include <stddef.h>
 
 /**
- * typedef ini_line_fn - take a line, without the blanks around it; neither empty nor a comment
+ * typedef ini_line_fn - parse one line
+ * @ctx: of ini_read()
+ * @line: without surrounding whitespace; neither empty nor a comment
  *
- * Return: 0, or a negative errno, which ends the reading.
+ * Return: 0, or a negative errno, which stops the reading.
  */
 typedef int (*ini_line_fn)(void *ctx, char *line);
 
 /**
- * ini_read() - hand each line of a file to @take
- * @ret_line: of the line that @take refused, 1 and up; 0 where it is the file itself
+ * ini_read() - read a file, and call @parse for each line
+ * @path: the file
+ * @parse: called for each line
+ * @ctx: for @parse
+ * @ret_line: number of the line that @parse refused, from 1; 0 if the file could not be read
  *
- * Return: 0; what @take returned; -ENOENT and other negative errno of the file.
+ * Return: 0; what @parse returned; -ENOENT or another negative errno if the file cannot be read.
  */
-int ini_read(const char *path, ini_line_fn take, void *ctx, unsigned int *ret_line);
+int ini_read(const char *path, ini_line_fn parse, void *ctx, unsigned int *ret_line);
 
-/** typedef ini_file_fn - read a file; negative errno, -ENOENT for none, ends the reading */
+/**
+ * typedef ini_file_fn - read one file
+ *
+ * Return: 0; -ENOENT if the file does not exist; another negative errno, which stops the reading.
+ */
 typedef int (*ini_file_fn)(void *ctx, const char *path);
 
 /**
- * ini_read_files() - hand all files of a configuration to @read: @path, then "@path.d" / "*.conf"
- * by name, then the credential @credential; what comes later wins
- * @must: whether @path must be there
- * @ret_path: the file that @read refused
+ * ini_read_files() - read all files of a configuration
+ * @path: the main file, which is read first; then "@path.d" / "*.conf" are read by name
+ * @must: whether a missing @path is an error
+ * @credential: name of a systemd credential, which is read last if it is set
+ * @read: called for each file; settings of a later file override those of an earlier one
+ * @ctx: for @read
+ * @ret_path: path of the file that @read refused
+ * @size: bytes of @ret_path
  *
  * Return: 0, or what @read returned.
  */
@@ -36,9 +49,10 @@ int ini_read_files(const char *path, bool must, const char *credential, ini_file
 		   char *ret_path, size_t size);
 
 /**
- * ini_split() - part "Key = value" in place
+ * ini_split() - split "Key = value" in place
+ * @line: becomes the key
  *
- * Return: the value, and @line is the key then; NULL if there is no "=".
+ * Return: the value, which is a part of @line; NULL if there is no "=".
  */
 char *ini_split(char *line);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How often the same is said while it goes on: at once, then at intervals that double up to an hour,
- * and that it is over. What happens every five seconds for a year is some lines a day.
+ * Limits how often a repeated event is logged: at once, then at intervals that double from 10 s up
+ * to an hour. The last line reports that the event no longer occurs.
  */
 #ifndef SPEPROF_LOG_LIMIT_H
 #define SPEPROF_LOG_LIMIT_H
@@ -10,14 +10,18 @@
 
 #define LOG_LIMIT_PAUSE_MIN_NS 10000000000ULL
 #define LOG_LIMIT_PAUSE_MAX_NS 3600000000000ULL
-/* Over is what has not happened for so long. */
-#define LOG_LIMIT_OVER_NS 600000000000ULL
+/* An event that has not occurred for this long counts as resolved. */
+#define LOG_LIMIT_RESOLVED_NS 600000000000ULL
 
 /**
- * struct log_limit - of one message id; all 0: nothing goes on
- * @count: times that nothing was said of
- * @pause_ns: until the next line at the least
- * @repeated: it was said more than once
+ * struct log_limit - the state of one kind of event
+ * @count: occurrences since the last line
+ * @seen_ns: time of the last occurrence
+ * @logged_ns: time of the last line
+ * @pause_ns: least time between the last line and the next one; 0 if nothing was logged
+ * @repeated: at least two lines were logged
+ *
+ * All zero: the event has not occurred.
  */
 struct log_limit {
 	u64 count;
@@ -27,17 +31,21 @@ struct log_limit {
 	bool repeated;
 };
 
+/** enum log_limit_action - what the caller should log: nothing, the event, or that it has ended */
 enum log_limit_action { LOG_LIMIT_SILENT, LOG_LIMIT_REPORT, LOG_LIMIT_RESOLVED };
 
 /**
- * log_limit_check() - to be asked every few seconds
- * @times: that it has happened since the last call
+ * log_limit_check() - decide whether an event should be logged now
+ * @limit: state of the event
+ * @times: occurrences since the last call
  * @now_ns: CLOCK_MONOTONIC
- * @ret_count: with TELL and OVER, how often since the last line; may be 0 with OVER
+ * @ret_count: occurrences since the last line; set if the result is not LOG_LIMIT_SILENT, and
+ *	possibly 0 with LOG_LIMIT_RESOLVED
  *
- * What was said once, and did not come back, is over without a word.
+ * The caller calls it every few seconds, also if the event has not occurred. The end of an event
+ * that was logged only once is not reported.
  */
-enum log_limit_action log_limit_check(struct log_limit *pace, u64 times, u64 now_ns,
+enum log_limit_action log_limit_check(struct log_limit *limit, u64 times, u64 now_ns,
 				      u64 *ret_count);
 
 #endif

@@ -66,7 +66,7 @@ int log_level(void)
 	return max_level;
 }
 
-/* Check that standard error is still the stream to the journal, and not redirected. */
+/* Whether standard error is still the stream that the service manager connected to the journal. */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -114,7 +114,7 @@ void log_write(int level, const char *id, const char *const *fields, const char 
 	va_start(ap, format);
 	vsnprintf(raw, sizeof(raw), format, ap);
 	va_end(ap);
-	/* Expressions and cgroups are a caller's choice: a line is one, and rules no terminal. */
+	/* Escape line breaks and terminal controls: callers of the bus choose parts of the text. */
 	escape_string(text + skip, sizeof(text) - skip, raw);
 	journal = target == LOG_TARGET_JOURNAL || (target == LOG_TARGET_AUTO && is_journal());
 	if (!journal || !send_journal(level, id, fields, text))

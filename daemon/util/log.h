@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the daemon says of itself: to the journal with an id and fields, to a terminal as
- * a line. speprof.catalog explains each id.
+ * The daemon's log: lines with a MESSAGE_ID and fields in the journal, or plain lines on a terminal.
+ * speprof.catalog explains each id.
  */
 #ifndef SPEPROF_LOG_H
 #define SPEPROF_LOG_H
@@ -10,7 +10,7 @@
 
 #include "codec/env.h"
 
-/* MESSAGE_ID=, for what a program may wait for. */
+/* Values of MESSAGE_ID=, by which programs recognize a message; its text may change. */
 #define LOG_ID_NONE	NULL
 #define LOG_ID_STARTED	"f3fa945b02a8d193840481cb8dffe163"
 #define LOG_ID_TASKS	"3b96cb9e9125cfc912ba552ba366d357"
@@ -27,38 +27,43 @@
 #define LOG_ID_SOURCE	"f3fa9b9a04d4028d437c02e71cc0be88"
 
 /**
- * log_write() - one line
- * @level: LOG_ERR and so on; what is below log_set_level()'s is not said
- * @id: LOG_ID_*, NULL for none
- * @fields: "SPEPROF_CPU=3" and so on, NULL-terminated; NULL for none
+ * log_write() - write one line to the log
+ * @level: LOG_ERR to LOG_DEBUG; lines less urgent than log_level() are dropped
+ * @id: LOG_ID_*, or NULL for none
+ * @fields: journal fields such as "SPEPROF_CPU=3", terminated by NULL; NULL for none
+ * @format: as of printf(3); bytes that are not printable UTF-8 become "\\xNN"
+ *
+ * Context: any thread.
  */
 void __attribute__((format(printf, 4, 5)))
 log_write(int level, const char *id, const char *const *fields, const char *format, ...);
 
-/** log_line() - without id and fields */
+/** log_line() - write a line without id and fields */
 #define log_line(level, ...) log_write(level, LOG_ID_NONE, NULL, __VA_ARGS__)
 
-/** enum log_target - where it goes */
+/** enum log_target - where lines are written */
 enum log_target {
-	LOG_TARGET_AUTO, /* the journal, where standard error is its stream; else that */
+	LOG_TARGET_AUTO, /* the journal if standard error is connected to it, else standard error */
 	LOG_TARGET_JOURNAL,
 	LOG_TARGET_CONSOLE, /* standard error */
 	LOG_TARGET_NULL,
 	LOG_TARGETS,
 };
 
+/** log_set_target(), log_target() - set or return where lines are written; LOG_TARGET_AUTO first */
 void log_set_target(enum log_target target);
 enum log_target log_target(void);
 
-/** log_set_level(), log_level() - LOG_ERR to LOG_DEBUG; at first LOG_INFO */
+/** log_set_level(), log_level() - set or return the level, LOG_ERR to LOG_DEBUG; LOG_INFO first */
 void log_set_level(int level);
 int log_level(void);
 
-/** log_level_name(), log_level_parse() - "emerg" to "debug"; -EINVAL if there is none such */
+/** log_level_name() - return the name of a level, "emerg" to "debug" */
 const char *log_level_name(int level);
+/** log_level_parse() - return the level of that name, or -EINVAL */
 int log_level_parse(const char *name);
 
-/** log_init() - the level that SYSTEMD_LOG_LEVEL names, if it does */
+/** log_init() - set the level from the environment variable SYSTEMD_LOG_LEVEL, if it is set */
 void log_init(void);
 
 #endif

@@ -10,12 +10,12 @@ enum wire {
 	WIRE_BYTES = 2,
 };
 
-/* A varint's most bytes: 64 bits by seven. */
+/* Maximum bytes of a varint: seven of 64 bits in each. */
 #define VARINT_SIZE 10
 
-void protobuf_init(struct protobuf *proto, size_t bound)
+void protobuf_init(struct protobuf *proto, size_t limit)
 {
-	*proto = (struct protobuf){ .bound = bound };
+	*proto = (struct protobuf){ .limit = limit };
 }
 
 void protobuf_deinit(struct protobuf *proto)
@@ -24,29 +24,29 @@ void protobuf_deinit(struct protobuf *proto)
 	*proto = (struct protobuf){ 0 };
 }
 
-/* Room for @size bytes at the end, or NULL. */
+/* Append @size uninitialized bytes, and return their address; NULL on failure. */
 static u8 *grow(struct protobuf *p, size_t size)
 {
-	size_t room;
+	size_t capacity;
 	u8 *data;
 
 	if (p->error)
 		return NULL;
-	if (size > p->bound - p->size) {
+	if (size > p->limit - p->size) {
 		p->error = -E2BIG;
 		return NULL;
 	}
-	if (size > p->room - p->size) {
-		room = p->room ? p->room : 256;
-		while (room - p->size < size)
-			room *= 2;
-		data = realloc(p->data, room);
+	if (size > p->capacity - p->size) {
+		capacity = p->capacity ? p->capacity : 256;
+		while (capacity - p->size < size)
+			capacity *= 2;
+		data = realloc(p->data, capacity);
 		if (!data) {
 			p->error = -ENOMEM;
 			return NULL;
 		}
 		p->data = data;
-		p->room = room;
+		p->capacity = capacity;
 	}
 	p->size += size;
 	return p->data + p->size - size;
@@ -152,7 +152,7 @@ void protobuf_open(struct protobuf *proto, u32 field)
 	protobuf_open_delimited(proto);
 }
 
-/* The length goes in front of what it is of, which makes way for it. */
+/* Move the message back, and insert its length in front. */
 void protobuf_close(struct protobuf *proto)
 {
 	u8 bytes[VARINT_SIZE];

@@ -1,63 +1,66 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Protocol buffers, to be written: the wire format's four types into a buffer that
- * grows up to a bound. Messages within messages are written in place and get their
- * length when they are closed.
- *
- * A failure (no memory, the bound) sticks: it is asked for once, at the end.
+ * Writes protocol buffers into memory that grows up to a limit. A nested message is written in
+ * place; protobuf_close() inserts its length. Errors (no memory, or the limit) are sticky: the caller
+ * checks @error once, at the end.
  */
 #ifndef SPEPROF_PROTOBUF_H
 #define SPEPROF_PROTOBUF_H
 
 #include "codec/env.h"
 
-/* Messages within messages. */
+/* Maximum nesting of messages. */
 #define PROTOBUF_DEPTH 8
 
 /**
  * struct protobuf - a message that is being written
- * @data: what is written so far, @size of @room bytes
- * @bound: @size stays below
- * @open: where the lengths of open messages are to go
+ * @data: the bytes written so far
+ * @size: their number
+ * @capacity: allocated bytes
+ * @limit: maximum of @size
+ * @open: offsets at which the open messages begin
+ * @depth: number of open messages
  * @error: negative errno of the first failure, or 0
  */
 struct protobuf {
 	u8 *data;
 	size_t size;
-	size_t room;
-	size_t bound;
+	size_t capacity;
+	size_t limit;
 	size_t open[PROTOBUF_DEPTH];
 	unsigned int depth;
 	int error;
 };
 
-void protobuf_init(struct protobuf *proto, size_t bound);
+/** protobuf_init() - begin an empty message of at most @limit bytes; protobuf_deinit() frees it */
+void protobuf_init(struct protobuf *proto, size_t limit);
 void protobuf_deinit(struct protobuf *proto);
 
-/** protobuf_varint() - uint64, uint32, int64 (as u64), bool, enum; 0 is written too */
+/** protobuf_varint() - write a uint64, uint32, int64 (as u64), bool or enum field, also if it is 0 */
 void protobuf_varint(struct protobuf *proto, u32 field, u64 value);
 
-/** protobuf_zigzag() - sint32, sint64 */
+/** protobuf_zigzag() - write a sint32 or sint64 field */
 void protobuf_zigzag(struct protobuf *proto, u32 field, s64 value);
 
-/** protobuf_fixed64() - fixed64, sfixed64 */
+/** protobuf_fixed64() - write a fixed64 or sfixed64 field */
 void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value);
 
+/** protobuf_double(), protobuf_bytes(), protobuf_string() - write a field of that type */
 void protobuf_double(struct protobuf *proto, u32 field, double value);
 void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size);
 void protobuf_string(struct protobuf *proto, u32 field, const char *text);
 
-/** protobuf_copy() - fields as they were encoded before */
+/** protobuf_copy() - append fields that are encoded already */
 void protobuf_copy(struct protobuf *proto, const void *data, size_t size);
 
-/** protobuf_open() - a message, or packed numbers, as @field, until protobuf_close() */
+/** protobuf_open() - begin a nested message or packed numbers as @field, until protobuf_close() */
 void protobuf_open(struct protobuf *proto, u32 field);
 void protobuf_close(struct protobuf *proto);
 
-/** protobuf_open_delimited() - a message with its length in front: the outermost of a stream */
+/** protobuf_open_delimited() - begin an outermost message of a stream, with its length in front */
 void protobuf_open_delimited(struct protobuf *proto);
 
-/** protobuf_packed(), protobuf_packed_zigzag() - a number within packed ones */
+/** protobuf_packed(), protobuf_packed_zigzag() - append a number to open packed numbers */
 void protobuf_packed(struct protobuf *proto, u64 value);
 void protobuf_packed_zigzag(struct protobuf *proto, s64 value);
 

@@ -14,7 +14,7 @@ void serialize_u64(struct serializer *to, u64 value)
 {
 	size_t n = serialize_size(value);
 
-	if (to->full || n > to->room - to->len) {
+	if (to->full || n > to->capacity - to->len) {
 		to->full = true;
 		return;
 	}
@@ -26,7 +26,7 @@ void serialize_u64(struct serializer *to, u64 value)
 void serialize_bytes(struct serializer *to, const void *bytes, size_t len)
 {
 	serialize_u64(to, len);
-	if (to->full || len > to->room - to->len) {
+	if (to->full || len > to->capacity - to->len) {
 		to->full = true;
 		return;
 	}
@@ -64,7 +64,7 @@ u64 deserialize_u64(struct deserializer *from)
 		if (from->pos == from->len)
 			break;
 		byte = from->at[from->pos++];
-		/* Of the tenth byte one bit is left. */
+		/* The tenth byte has only the highest bit of the number. */
 		if (shift == 63 && byte > 1)
 			break;
 		value |= (u64)(byte & 0x7f) << shift;
@@ -85,11 +85,11 @@ u64 deserialize_below(struct deserializer *from, u64 limit)
 	return 0;
 }
 
-size_t deserialize_bytes(struct deserializer *from, void *to, size_t room)
+size_t deserialize_bytes(struct deserializer *from, void *to, size_t size)
 {
 	u64 n = deserialize_u64(from);
 
-	if (from->bad || n > room || n > from->len - from->pos) {
+	if (from->bad || n > size || n > from->len - from->pos) {
 		from->bad = true;
 		return 0;
 	}
@@ -98,9 +98,9 @@ size_t deserialize_bytes(struct deserializer *from, void *to, size_t room)
 	return n;
 }
 
-void deserialize_string(struct deserializer *from, char *to, size_t room)
+void deserialize_string(struct deserializer *from, char *to, size_t size)
 {
-	size_t n = deserialize_bytes(from, to, room - 1);
+	size_t n = deserialize_bytes(from, to, size - 1);
 
 	if (memchr(to, 0, n)) {
 		from->bad = true;
@@ -109,14 +109,14 @@ void deserialize_string(struct deserializer *from, char *to, size_t room)
 	to[n] = 0;
 }
 
-bool deserialize_name(struct deserializer *from, char *to, size_t room)
+bool deserialize_name(struct deserializer *from, char *to, size_t size)
 {
 	struct deserializer ahead = *from;
 	u64 n = deserialize_u64(&ahead);
 
 	*to = 0;
-	if (ahead.bad || n < room) {
-		deserialize_string(from, to, room);
+	if (ahead.bad || n < size) {
+		deserialize_string(from, to, size);
 		return !from->bad;
 	}
 	if (n > ahead.len - ahead.pos)
@@ -137,7 +137,7 @@ void deserialize_array(struct deserializer *from, u64 *to, size_t count)
 		if (from->bad)
 			return;
 		to[next++] = deserialize_u64(from);
-		/* None may follow the last place. */
+		/* No element may follow the last index. */
 		if (next == count && used)
 			from->bad = true;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers and strings one after the other, for what is kept over a restart: as many bytes
- * as a number needs, seven bits in each, so that neither the machine's byte order nor the
- * width of a field is in it. Both ends have one sticky error instead of one at each call.
+ * Serializes numbers and strings for the checkpoint. A number is a varint (seven bits in each byte),
+ * so the format depends neither on the byte order nor on the width of fields. Errors are sticky: the
+ * caller checks them once, at the end.
  */
 #ifndef SPEPROF_SERIALIZE_H
 #define SPEPROF_SERIALIZE_H
@@ -10,31 +10,40 @@
 #include "codec/env.h"
 
 /**
- * struct serializer - into memory of the caller
- * @full: something did not fit; @len is then what did
+ * struct serializer - writes into memory of the caller
+ * @at: the memory
+ * @capacity: bytes at @at
+ * @len: bytes written
+ * @full: a value did not fit; this value and all later ones are not written
  */
 struct serializer {
 	u8 *at;
-	size_t room;
+	size_t capacity;
 	size_t len;
 	bool full;
 };
 
+/** serialize_u64() - write a number */
 void serialize_u64(struct serializer *to, u64 value);
 
-/** serialize_size() - bytes that serialize_u64() takes for @value */
+/** serialize_size() - return the number of bytes that serialize_u64() writes for @value */
 size_t serialize_size(u64 value);
 
-/** serialize_bytes() - their number, and they */
+/** serialize_bytes() - write the number @len and that many bytes */
 void serialize_bytes(struct serializer *to, const void *bytes, size_t len);
+
+/** serialize_string() - write a string, without its NUL */
 void serialize_string(struct serializer *to, const char *string);
 
-/** serialize_array() - the values that are not 0, with their places */
+/** serialize_array() - write the index and the value of each array element that is not 0 */
 void serialize_array(struct serializer *to, const u64 *values, size_t count);
 
 /**
- * struct deserializer - of hostile bytes
- * @bad: they ended, or a value was not what it may be; all that is read from then on is 0
+ * struct deserializer - reads untrusted bytes
+ * @at: the bytes
+ * @len: their number
+ * @pos: offset of the next value
+ * @bad: the bytes ended too early, or a value was invalid; all later values read as 0
  */
 struct deserializer {
 	const u8 *at;
@@ -43,26 +52,30 @@ struct deserializer {
 	bool bad;
 };
 
+/** deserialize_u64() - read a number; 0 and @from->bad on failure */
 u64 deserialize_u64(struct deserializer *from);
 
-/** deserialize_below() - a number that is less than @limit, else 0 and @from is bad */
+/** deserialize_below() - read a number less than @limit; a larger one sets @from->bad, and is 0 */
 u64 deserialize_below(struct deserializer *from, u64 limit);
 
-/** deserialize_bytes() - at most @room; returns how many */
-size_t deserialize_bytes(struct deserializer *from, void *to, size_t room);
-
-/** deserialize_string() - with its NUL in @room bytes; one with a NUL in it is bad */
-void deserialize_string(struct deserializer *from, char *to, size_t room);
+/** deserialize_bytes() - read at most @size bytes, and return their number; more set @from->bad */
+size_t deserialize_bytes(struct deserializer *from, void *to, size_t size);
 
 /**
- * deserialize_name() - a string that the reader can do without
+ * deserialize_string() - read a string into @size bytes, and terminate it
  *
- * Return: whether it is at @to. One that has no room there is passed over, and @from goes on
- * behind it; @to is "" then.
+ * A string that is too long or contains a NUL sets @from->bad, and reads as "".
  */
-bool deserialize_name(struct deserializer *from, char *to, size_t room);
+void deserialize_string(struct deserializer *from, char *to, size_t size);
 
-/** deserialize_array() - as serialize_array() has put it; @to is zeroed first */
+/**
+ * deserialize_name() - read a string, or skip it if it does not fit into @size bytes
+ *
+ * Return: whether the string is at @to. If not, @to is "", and @from is behind the string.
+ */
+bool deserialize_name(struct deserializer *from, char *to, size_t size);
+
+/** deserialize_array() - read the array that serialize_array() wrote; other elements are 0 */
 void deserialize_array(struct deserializer *from, u64 *to, size_t count);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define NS_PER_SECOND 1000000000ULL
 
-/** time_clock_ns() - time of @clock: nanoseconds since its start; any thread */
+/** time_clock_ns() - return the time of @clock in nanoseconds; any thread */
 static inline u64 time_clock_ns(clockid_t clock)
 {
 	struct timespec ts;
@@ -18,7 +18,7 @@ static inline u64 time_clock_ns(clockid_t clock)
 	return (u64)ts.tv_sec * NS_PER_SECOND + (u64)ts.tv_nsec;
 }
 
-/** time_now_ns() - time of CLOCK_MONOTONIC: nanoseconds since the boot, without suspend; any thread */
+/** time_now_ns() - return CLOCK_MONOTONIC in nanoseconds; any thread */
 static inline u64 time_now_ns(void)
 {
 	return time_clock_ns(CLOCK_MONOTONIC);

@@ -156,7 +156,7 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 	/* Messages of kernel/module/signing.c and security/lockdown, which name no module. */
 	static const char *const any[] = { "Loading of unsigned module", "Loading of module with ",
 					   "unsigned module loading is restricted", NULL };
-	char line[200], again[192], fix[320];
+	char line[200], again[192], fix[400];
 	const char *by;
 
 	if (*file->vermagic && !is_for(machine, file->vermagic)) {

@@ -193,7 +193,7 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	if (*text)
 		flow_item(flow, TERM_BAD, text);
 	if (*header->names_reason) {
-		snprintf(names, sizeof(names), "no function names: %s", header->names_reason);
+		snprintf(names, sizeof(names), "no names: %s", header->names_reason);
 		text_clean(names);
 		flow_item(flow, TERM_WARN, names);
 	}

@@ -5,7 +5,7 @@
 #include "attribution/attributor-internal.h"
 #include "attribution/procfs.h"
 #include "tasks/task-event.h"
-#include "util/siphash.h"
+#include "util/hash.h"
 
 #include <fcntl.h>
 #include <pthread.h>

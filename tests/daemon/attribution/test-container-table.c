@@ -6,7 +6,7 @@
 #include "attribution/attributor.h"
 #include "attribution/container.h"
 #include "tasks/task-event.h"
-#include "util/siphash.h"
+#include "util/hash.h"
 
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void save_and_load(struct attributor *a, struct attributor *next,
 			  struct attribute_translation *ret_translation)
 {
 	u8 *bytes = malloc(ROOM);
-	struct serializer to = { .at = bytes, .room = ROOM };
+	struct serializer to = { .at = bytes, .capacity = ROOM };
 	struct deserializer from = { .at = bytes };
 
 	assert_non_null(bytes);

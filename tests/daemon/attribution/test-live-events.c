@@ -429,7 +429,7 @@ static void story_load(const struct story *s, struct story *restored)
 {
 	struct attribute_translation translation;
 	u8 *bytes = malloc(65536);
-	struct serializer to = { .at = bytes, .room = 65536 };
+	struct serializer to = { .at = bytes, .capacity = 65536 };
 	struct deserializer from = { .at = bytes };
 
 	assert_non_null(bytes);

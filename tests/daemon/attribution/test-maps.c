@@ -53,7 +53,7 @@ static const char *get_binary(struct attributor *a, s32 pid, u64 pc)
 
 static size_t save(struct attributor *a, u8 *bytes)
 {
-	struct serializer to = { .at = bytes, .room = ROOM };
+	struct serializer to = { .at = bytes, .capacity = ROOM };
 
 	attributor_save(a, &to);
 	assert_false(to.full);
@@ -130,7 +130,7 @@ static void put_binary(struct serializer *to, const char *path)
 static void test_long_path_saved(void **state)
 {
 	u8 *bytes = malloc(ROOM);
-	struct serializer to = { .at = bytes, .room = ROOM };
+	struct serializer to = { .at = bytes, .capacity = ROOM };
 	char *path = long_path();
 	struct attributor *a;
 
@@ -167,7 +167,7 @@ static void test_long_path_saved(void **state)
 static void test_name_passed_over(void **state)
 {
 	u8 bytes[32];
-	struct serializer to = { .at = bytes, .room = sizeof(bytes) };
+	struct serializer to = { .at = bytes, .capacity = sizeof(bytes) };
 	struct deserializer from = { .at = bytes };
 	char name[4];
 

@@ -32,7 +32,7 @@ static void test_numbers(void **state __attribute__((unused)))
 	char text[8];
 
 	for (size_t cut = 0; cut < 2; cut++) {
-		struct serializer to = { .at = bytes, .room = sizeof(bytes) };
+		struct serializer to = { .at = bytes, .capacity = sizeof(bytes) };
 		struct deserializer from = { .at = bytes };
 
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
@@ -68,7 +68,7 @@ static void test_numbers_refused(void **state __attribute__((unused)))
 		  10 },
 		{ "nothing", { 0 }, 0 },
 	};
-	struct serializer to = { .at = (u8[2]){ 0 }, .room = 2 };
+	struct serializer to = { .at = (u8[2]){ 0 }, .capacity = 2 };
 	u64 array[4];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -153,7 +153,7 @@ static void test_slots(void **state __attribute__((unused)))
 	}
 	/* The checkpoint does not fit in a slot: the former one remains valid. */
 	checkpoint_slots_begin(c, &to);
-	to.len = to.room;
+	to.len = to.capacity;
 	serialize_u64(&to, 1);
 	assert_int_equal(checkpoint_slots_commit(c, &to), -ENOSPC);
 	assert_int_equal(found(c, &value), 0);
@@ -410,7 +410,7 @@ static void take(struct pair *pair, u32 records)
 
 static void save(struct pair *pair, u8 *at, size_t *ret_len)
 {
-	struct serializer to = { .at = at, .room = ROOM };
+	struct serializer to = { .at = at, .capacity = ROOM };
 
 	attributor_save(pair->attributor, &to);
 	profile_save(pair->profile, &to);

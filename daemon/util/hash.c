@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "siphash.h"
+#include "hash.h"
 
 static u64 rotate(u64 x, unsigned int by)
 {
@@ -22,7 +22,7 @@ static void rounds(u64 v[4], unsigned int n)
 	}
 }
 
-static void take(u64 v[4], u64 word)
+static void absorb(u64 v[4], u64 word)
 {
 	v[3] ^= word;
 	rounds(v, 2);
@@ -40,10 +40,10 @@ u64 siphash(const u64 key[static 2], const void *data, size_t len)
 		word |= (u64)at[i] << 8 * (i % 8);
 		if (i % 8 != 7)
 			continue;
-		take(v, word);
+		absorb(v, word);
 		word = 0;
 	}
-	take(v, word | (u64)len << 56);
+	absorb(v, word | (u64)len << 56);
 	v[2] ^= 0xff;
 	rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
