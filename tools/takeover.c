@@ -39,7 +39,7 @@ static void module_users(const struct machine *machine, const char *module, char
 
 	*ret_text = '\0';
 	if (users > 0)
-		snprintf(ret_text, size, ": it is used %d time%s", users, users == 1 ? "" : "s");
+		snprintf(ret_text, size, ": it has %d user%s", users, users == 1 ? "" : "s");
 }
 
 /* Returns how many devices @driver has. */

@@ -48,7 +48,7 @@ static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struc
 
 static void log_faults(struct health_log *log, const struct health *now, u64 now_ns)
 {
-	static const struct topic topic = { LOG_ID_FAULT, "faults of the SPU", LOG_NOTICE };
+	static const struct topic topic = { LOG_ID_FAULT, "faults of SPUs", LOG_NOTICE };
 	const char *last = now->source.last;
 	char count[FIELD], what[160], cpu[32];
 	const char *fields[] = { count, what, NULL, NULL };

@@ -93,7 +93,7 @@ void check_daemon(const struct machine *machine, struct finding *f)
 	case STATUS_NO_MODULE:
 	case STATUS_NO_SPE:
 		blocks(f, CAUSE_NO_SOURCE,
-		       "fix what is reported above, then \"sudo systemctl restart speprofd\"",
+		       "resolve what is reported above, then \"sudo systemctl restart speprofd\"",
 		       "speprofd has no source of samples: %.250s", daemon->error);
 		break;
 	default:

@@ -318,8 +318,8 @@ void check_installed(const struct machine *machine, struct finding *f)
 		unknown(f,
 			"compare \"modinfo -F srcversion speprof\" with "
 			"/sys/module/speprof/srcversion",
-			"of %.160s %s", file.path,
-			file.error ? file.error : "the module's source version is missing");
+			"of %.160s: %s", file.path,
+			file.error ? file.error : "the source version is missing");
 	else if (strcmp(srcversion, file.srcversion) == 0)
 		fine(f, "the loaded module is the installed one, version %s", version);
 	else

@@ -125,7 +125,7 @@ void check_lockdown(const struct machine *machine, struct finding *f)
 		return;
 	}
 	if (machine_config(machine, "CONFIG_SECURITY_LOCKDOWN_LSM") == 0) {
-		fine(f, "this kernel has no lockdown");
+		fine(f, "none, as this kernel does not support it");
 		return;
 	}
 	r = log_find(&machine->log, locked, text, sizeof(text));

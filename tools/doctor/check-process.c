@@ -84,7 +84,7 @@ void check_syscalls(const struct machine *machine, struct finding *f)
 	perf = perf_is_refused(machine);
 	bpf = bpf_is_refused();
 	if (!perf && !bpf)
-		fine(f, "no filter refuses them here");
+		fine(f, "no filter blocks perf_event_open or bpf here");
 	else
 		finding_set(
 			f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,

@@ -71,9 +71,9 @@ static void test_written_otherwise(void **state)
 static void test_below_mount(void **state)
 {
 	(void)state;
-	check("/sys/fs/cgroup/system.slice/web.service", "say \"/system.slice/web.service\"");
-	check("/sys/fs/cgroup/unified/a", "say \"/a\"");
-	check("/sys/fs/cgroup", "say \"/\"");
+	check("/sys/fs/cgroup/system.slice/web.service", "mount point: \"/system.slice/web.service\"");
+	check("/sys/fs/cgroup/unified/a", "mount point: \"/a\"");
+	check("/sys/fs/cgroup", "mount point: \"/\"");
 	check("/sys/fs/cgroups/a", NULL);
 	check("/sys/fs", NULL);
 }

@@ -99,9 +99,9 @@ static void test_day(void **state)
 	print_message("%u lines of a day\n", lines);
 	assert_in_range(lines, 4 * 24, 4 * 40);
 	assert_true(strstr(text, ": 7 faults of SPUs, the last one: CPU 3: buffer fault;") < strchr(text, '\n'));
-	assert_non_null(strstr(text, ": 5040 faults of the SPU"));
+	assert_non_null(strstr(text, ": 5040 faults of SPUs"));
 	assert_int_equal(lines_of(&log, &now, &clock, 1, false, text, sizeof(text)), 4);
-	assert_non_null(strstr(text, "no faults of the SPU for 10 minutes"));
+	assert_non_null(strstr(text, "no faults of SPUs for 10 minutes"));
 	assert_non_null(strstr(text, "no throttling of SPUs for 10 minutes"));
 	assert_int_equal(lines_of(&log, &now, &clock, 24, false, text, sizeof(text)), 0);
 }

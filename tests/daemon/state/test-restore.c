@@ -754,7 +754,7 @@ static void test_busy(void **state __attribute__((unused)))
 		worker_call(worker, read_state, &own_one);
 		assert_true(machine.there && machine.running == !busy && machine.lost >= lost);
 		assert_true(own_one.there && !own_one.running);
-		assert_true(i || is_noted(&restore, true, "session \"own\" is stopped, as it"));
+		assert_true(i || is_noted(&restore, true, "session \"own\" stays stopped, as it"));
 		next = dup(checkpoint_fd(checkpoint));
 		worker_free(worker);
 		checkpoint_free(checkpoint);
