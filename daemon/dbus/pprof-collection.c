@@ -227,7 +227,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 					       profile);
 	if (r == -EDQUOT)
 		sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				  "A profile would exceed MemoryBudget=: set MemoryBudget=%lluM, "
+				  "A profile would exceed MemoryBudget=: set MemoryBudget=%lluM or more, "
 				  "or remove sessions.",
 				  (unsigned long long)profile->wanted >> 20);
 	if (r < 0) {

@@ -466,7 +466,7 @@ static int no_memory(const struct session_config *session, sd_bus_error *error)
 {
 	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 				 "Session \"%s\": its tables%s exceed the %llu KiB that "
-				 "MemoryBudget= leaves for sessions: set MemoryBudget=%lluM.",
+				 "MemoryBudget= leaves for sessions: set MemoryBudget=%lluM or more.",
 				 session->name, session->flight_bytes ? " and BufferSize" : "",
 				 (unsigned long long)session->left >> 10,
 				 (unsigned long long)session->wanted >> 20);
