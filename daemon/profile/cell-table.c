@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 /* A table that grows begins with this many sets. */
 #define SETS_LEAST 64

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "util/zero-pages.h"
+#include "util/memory.h"
 
 /* At the start of a free block: its neighbours in the list of free blocks of its order. */
 struct free_block {

@@ -598,7 +598,7 @@ static void test_merge_evicts(void **state)
 
 static u8 *saved(struct cell_table *t, size_t *ret_len)
 {
-	struct serializer to = { .at = malloc(16U << 20), .room = 16U << 20 };
+	struct serializer to = { .at = malloc(16U << 20), .capacity = 16U << 20 };
 
 	assert_non_null(to.at);
 	cell_table_save(t, &to);
