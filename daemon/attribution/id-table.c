@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "util/siphash.h"
+#include "util/hash.h"
 
 int id_table_init(struct id_table *table, u32 capacity, u64 bytes)
 {

@@ -105,7 +105,7 @@ static void check(const struct fuzz_tables *f, u32 i)
 static void transfer(struct fuzz_tables *f, u32 to, u32 from)
 {
 	static u8 bytes[ROOM];
-	struct serializer s = { .at = bytes, .room = sizeof(bytes) };
+	struct serializer s = { .at = bytes, .capacity = sizeof(bytes) };
 	struct deserializer d = { .at = bytes };
 
 	cell_table_save(f->table[from], &s);

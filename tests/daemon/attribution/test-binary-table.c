@@ -179,7 +179,7 @@ static void test_save(void **state)
 	struct binary_table *binaries = binaries_new(10, BYTES), *next = binaries_new(10, BYTES);
 	struct program_table *programs, *next_programs;
 	static u8 bytes[4096];
-	struct serializer to = { .at = bytes, .room = sizeof(bytes) };
+	struct serializer to = { .at = bytes, .capacity = sizeof(bytes) };
 	struct deserializer from = { .at = bytes };
 	u32 *ids, count, a, b, c, m, lost;
 	struct program_identity p;
