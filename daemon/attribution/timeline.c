@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/array.h"
+
 /* Number of cached results. Samples of a CPU are in order, so the last result is often valid. */
 #define RECENT 1024
 
@@ -18,30 +20,19 @@ u64 timeline_memory(const struct timeline *t)
 	return t->capacity * sizeof(*t->entries) + (t->recent ? RECENT * sizeof(*t->recent) : 0);
 }
 
-static bool timeline_grow(struct timeline *t)
-{
-	u32 capacity = t->capacity ? 2 * t->capacity : 64;
-	struct timeline_entry *entries;
-
-	if (t->count < t->capacity)
-		return true;
-	entries = capacity <= t->max ? realloc(t->entries, capacity * sizeof(*entries)) : NULL;
-	if (!entries)
-		return false;
-	t->entries = entries;
-	t->capacity = capacity;
-	return true;
-}
-
 void timeline_add(struct timeline *t, u32 key, u64 from, u32 value, u32 extra)
 {
+	struct timeline_entry *entries =
+		array_reserve(t->entries, &t->capacity, t->count + 1, sizeof(*entries), t->max);
+
 	t->sorted = false;
-	if (!timeline_grow(t)) {
+	if (!entries) {
 		if (!t->full || from < t->end)
 			t->end = from;
 		t->full = true;
 		return;
 	}
+	t->entries = entries;
 	t->entries[t->count] = (struct timeline_entry){ from, key, t->count, value, extra };
 	t->count++;
 }

@@ -103,6 +103,8 @@ struct filter {
 	struct filter_node nodes[FILTER_NODES];
 };
 
+static_assert(FILTER_NODES <= UINT8_MAX, "the index of a node has 8 bits");
+
 /** filter_compare_number() - return whether @a @op @b; FILTER_GLOB is always false */
 bool filter_compare_number(u64 a, enum filter_operator op, u64 b);
 

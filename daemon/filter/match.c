@@ -195,8 +195,8 @@ static u32 offload_node(const struct filter *filter, u8 index, struct source_con
 	latency = node_latency(node);
 	if (types) {
 		/*
-		 * Both operands of "&&" must hold: intersect. An empty set would disable the
-		 * filter.
+		 * Both operands of "&&" must hold: intersect their types. An empty intersection
+		 * would disable the filter, so use the types of this operand then.
 		 */
 		config->filter_types = config->filter_types && (config->filter_types & types) ?
 					       config->filter_types & types :

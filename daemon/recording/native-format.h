@@ -107,6 +107,8 @@ struct native_task {
 
 _Static_assert(sizeof(struct native_header) == 64, "windows begin at a multiple of 64 bytes");
 _Static_assert(sizeof(struct native_window) == 128, "records begin at a multiple of 64 bytes");
+_Static_assert(offsetof(struct native_window, blind_by) == NATIVE_WINDOW_MIN,
+	       "the first version ends before @blind_by");
 _Static_assert(SOURCE_BLINDS <= NATIVE_BLINDS, "the format holds every cause of blind time");
 _Static_assert(sizeof(struct native_task) == 128, "no compiler adds padding");
 

@@ -29,7 +29,7 @@ static void emit_chunks(struct recording *recording, u64 offset, u64 size,
 		want = size < recording->window_size - held ? (size_t)size :
 							      recording->window_size - held;
 		got = recording_read(recording, offset, recording->window + held, want);
-		/* Also the last chunk if the file has become shorter. */
+		/* If the file has become shorter, this chunk is the last one. */
 		last = got < want || got == size || !want;
 		offset += got;
 		size -= got;

@@ -3,8 +3,8 @@
  * Schedules jobs fairly between owners. The owner of a job is the user of the process whose binary
  * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
  *
- * An owner becomes a suspect when a helper fails on its job, by a crash or by missing the deadline,
- * and stops to be one when a job succeeds. Resolver 0 serves no suspects. Owners whose files hang
+ * An owner becomes a suspect when a helper crashes or misses its deadline on a job of the owner. A
+ * job that succeeds ends the suspicion. Resolver 0 serves no suspects. Owners whose files hang
  * therefore delay each other, but no other owner.
  */
 #ifndef SPEPROF_JOB_QUEUE_H

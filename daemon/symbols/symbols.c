@@ -21,6 +21,8 @@
 #define KERNEL_MS   60000 /* interval of checks whether modules were loaded or unloaded */
 #define SHORT_ID    6 /* bytes of a build id that are shown */
 
+static_assert((MAPPINGS / WAYS & (MAPPINGS / WAYS - 1)) == 0, "a hash selects a set by a mask");
+
 u64 symbols_now_ms(void)
 {
 	/* 0 means "never" in every field that holds such a time. */

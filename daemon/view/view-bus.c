@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/array.h"
+
 /*
  * One table per struct serves both directions. The letter is the D-Bus type. A sparse field is
  * omitted if it is 0: a row has few of the levels.
@@ -287,18 +289,16 @@ static int read_fields(sd_bus_message *m, const struct field *fields, size_t n, 
 static int read_rows(sd_bus_message *m, struct view *view)
 {
 	struct view_row *rows;
-	u32 room = 0;
+	u32 capacity = 0;
 	int r;
 
 	r = sd_bus_message_enter_container(m, 'a', "a{sv}");
 	while (r >= 0 && !sd_bus_message_at_end(m, 0)) {
-		if (view->count == room) {
-			room = room ? 2 * room : 64;
-			rows = reallocarray(view->rows, room, sizeof(*rows));
-			if (!rows)
-				return -ENOMEM;
-			view->rows = rows;
-		}
+		rows = array_reserve(view->rows, &capacity, view->count + 1, sizeof(*rows),
+				     UINT32_MAX);
+		if (!rows)
+			return -ENOMEM;
+		view->rows = rows;
 		memset(&view->rows[view->count], 0, sizeof(*view->rows));
 		r = read_fields(m, row_fields, ARRAY_SIZE(row_fields), &view->rows[view->count]);
 		view->count += r >= 0;

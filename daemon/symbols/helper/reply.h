@@ -5,7 +5,9 @@
 
 #include "symbols/symbol-message.h"
 
-#define REPLY_TEXTS 1024 /* slots of the hash table of strings; a power of two */
+#define REPLY_TEXTS 1024 /* slots of the hash table of strings */
+
+static_assert((REPLY_TEXTS & (REPLY_TEXTS - 1)) == 0, "a hash selects a slot by a mask");
 
 /**
  * struct reply_builder - a reply that is being built

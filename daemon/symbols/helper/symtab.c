@@ -9,7 +9,7 @@
 #define UNSIZED_MAX 0x10000U
 /* Functions that may begin between an address and the function that contains it (.cold parts). */
 #define NESTED_MAX 8
-#define NAMES_MAX  (1U << 29)
+#define NAMES_MAX  (1U << 29) /* offsets have the 29 bits of &symbol.name */
 
 void symtab_add(struct symtab *t, u64 start, u64 size, const char *name, size_t len,
 		enum symbol_rank rank)
