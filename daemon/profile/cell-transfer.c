@@ -165,7 +165,7 @@ void cell_table_merge(struct cell_table *whole, struct cell_table *shard)
 		fetched += more;
 		if (more && fetched >= MERGE_ROWS / 2)
 			cell_prefetch(whole, rows[(fetched - MERGE_ROWS / 2) % MERGE_ROWS].hash);
-		if (!more || fetched - merged == MERGE_ROWS)
+		if (merged < fetched && (!more || fetched - merged == MERGE_ROWS))
 			row_merge(whole, shard, &rows[merged++ % MERGE_ROWS], &source);
 	}
 	whole->stats.uncounted += shard->stats.uncounted;

@@ -559,6 +559,40 @@ static void test_merge(void **state)
 	free(want);
 }
 
+/* Shards with any number of rows, and without any, while others wait for their memory. */
+static void test_merge_rows(void **state)
+{
+	struct fixture *f = *state;
+
+	for (u32 rows = 0; rows < 100; rows++) {
+		struct cell_table *whole = table_new(&f->catalog, 0);
+		struct cell_table *shard = table_new(&f->catalog, 0);
+		struct cell_table_stats stats;
+		struct cell_row row;
+
+		for (u32 i = 0; i < rows; i++) {
+			struct truth s = { .offset = i,
+					   .interval = 4096,
+					   .unit = UNIT_INSTRUCTIONS,
+					   .sessions = SESSION_A };
+
+			table_count(shard, &f->catalog, f->ids, &s);
+		}
+		cell_table_add(shard);
+		cell_table_flush(shard);
+		cell_table_merge(whole, shard);
+		cell_table_merge(whole, shard);
+		cell_table_stats(whole, &stats);
+		assert_int_equal(stats.cells, rows);
+		for (u32 i = 0; i < rows; i++) {
+			assert_true(cell_table_find(whole, 0, i, &row));
+			assert_int_equal(cell_row_samples(whole, &row, ALL), 2);
+		}
+		cell_table_free(whole);
+		cell_table_free(shard);
+	}
+}
+
 static void machine_assert(const struct cell_table *t, const struct counters *want)
 {
 	struct counters *got = counters_new(PROGRAMS + 1);
@@ -891,6 +925,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sessions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_merge_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge_evicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_save, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_translation, setup, teardown),
