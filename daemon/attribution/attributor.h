@@ -353,16 +353,17 @@ bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool 
 		       struct attribute_location *ret_location);
 
 /**
- * struct attribute_mapping - what was mapped at an address, to be cached
- * @start, @end: it is mapped at @start to @end - 1
- * @bias: the offset of a sample in the binary is its PC minus @bias, modulo 2^64. For the kernel and
- *	memory without a file, @bias is 0 and the offset is the address
+ * struct attribute_mapping - what was mapped at an address, in a form that callers can cache
+ * @start, @end: addresses of the mapping, from @start to @end - 1
+ * @bias: value to subtract from a PC, modulo 2^64, to get its offset in the binary. It is 0 for the
+ *	kernel and for memory without a file, whose offsets are addresses
  * @span: the times for which the result is valid
- * @version: of the process's mappings (attributor_map_version())
- * @binary: path of the mapped file as its process sees it, "[kernel]", "[anon]" ...; raw bytes
- * @inode, @device: of the file, 0 if unknown
- * @build_id, @build_id_size: of the file; the size is 0 if it is unknown
- * @anonymous: memory without a file, such as JIT code: it is of this process alone
+ * @version: version of the process's mappings (attributor_map_version())
+ * @binary: as in struct attribute_location
+ * @inode, @device: of the mapped file; 0 if unknown
+ * @build_id, @build_id_size: of the mapped file; the size is 0 if it is unknown
+ * @anonymous: the mapping is memory without a file, such as JIT code, and belongs to this process
+ *	only
  */
 struct attribute_mapping {
 	u64 start;
@@ -383,11 +384,10 @@ struct attribute_mapping {
  * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
  * @kernel: the operation was executed at EL1 or EL2; false: at EL0
- * @time_ns: when; ATTRIBUTE_AT_END: now
+ * @time_ns: time on the clock of the events; ATTRIBUTE_AT_END for the present mapping
  * @ret_mapping: its pointers are valid until the next call that needs the write lock
  *
- * Unlike attributor_locate() it never reads /proc, and several threads may call it at the same
- * time, each with its reader lock.
+ * Unlike attributor_locate() it never reads /proc. Locking: the reader lock is sufficient.
  *
  * Return: whether the mapping is known.
  */

@@ -6,10 +6,10 @@
 
 #include "maps.h"
 
-/* Marks the processes of memory that was restored from a checkpoint. */
+/* Flag of &binary_identity.process: the memory was restored from a checkpoint. */
 #define PROCESS_RESTORED (1ULL << 63)
 
-/* What identifies a binary: the first byte of its key. */
+/* The first byte of a key, which says what identifies the binary. */
 enum binary_key_kind {
 	KEY_BUILD_ID = 1,
 	KEY_FILE,

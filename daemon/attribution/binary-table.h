@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers binaries: the files, modules and memory that code is mapped from. A number, its id, takes
- * four bytes in the key of a cell. It is stable until binary_table_sweep() frees it.
+ * A table that assigns ids to binaries: files, kernel modules and memory from which code is mapped.
+ * An id takes four bytes in the key of a cell. It is stable until binary_table_sweep() frees it.
  *
- * A file is identified by its build id, or by device, inode and path without one. So two containers
- * with one image have one binary. Memory without a file, such as JIT code, is of one process.
+ * A file is identified by its build id; without one by device, inode and path. So two containers
+ * with the same image share its binaries. Memory without a file, such as JIT code, belongs to one
+ * process.
  *
- * Several threads may use a table at the same time.
+ * Locking: the table has a lock, so any thread may call the functions.
  */
 #ifndef SPEPROF_BINARY_TABLE_H
 #define SPEPROF_BINARY_TABLE_H
@@ -16,7 +17,7 @@
 
 struct binary_table;
 
-/* The id of all binaries that found the table full. */
+/* The id of all binaries that do not fit in the table. */
 #define BINARY_OTHER ID_OTHER
 
 /**
@@ -98,8 +99,8 @@ void binary_table_save(struct binary_table *table, struct serializer *to);
  * @ret_ids: current ids by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries
  *
- * Memory without a file is of no process that runs now: its process gets a number with the highest
- * bit set.
+ * The processes of memory without a file may have exited. So restored memory gets the number of a
+ * process that cannot exist: its highest bit is set.
  *
  * Return: 0; -EBADMSG; -ENOMEM.
  */

@@ -93,7 +93,7 @@ u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const vo
 	id = find(table, hash, key, key_size);
 	if (!id)
 		id = add(table, hash, key, key_size, value, value_size);
-	/* An id that was given out after the owner began to mark is in use. */
+	/* The owner may be marking ids for a sweep, and does not know of this use yet. */
 	table->marked[id] = true;
 	table->stats.refused += id == ID_OTHER;
 	pthread_mutex_unlock(&table->lock);
@@ -133,11 +133,11 @@ void id_table_mark(struct id_table *table, u32 id)
 static void entry_free(struct id_table *t, u32 id)
 {
 	struct id_entry *e = t->entry[id];
-	u32 *at = &t->heads[e->hash & t->mask];
+	u32 *link = &t->heads[e->hash & t->mask];
 
-	while (*at != id)
-		at = &t->entry[*at]->next;
-	*at = e->next;
+	while (*link != id)
+		link = &t->entry[*link]->next;
+	*link = e->next;
 	t->memory -= entry_bytes(e->key_size, e->value_size);
 	t->entry[id] = NULL;
 	t->free[t->free_count++] = id;
@@ -185,17 +185,17 @@ void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats
 
 bool id_map_reserve(u32 **ids, u32 *capacity, u32 id)
 {
-	u32 wanted = *capacity ? *capacity : 64, *map;
+	u32 new_capacity = *capacity ? *capacity : 64, *map;
 
 	if (id < *capacity)
 		return true;
-	while (wanted <= id)
-		wanted *= 2;
-	map = realloc(*ids, wanted * sizeof(*map));
+	while (new_capacity <= id)
+		new_capacity *= 2;
+	map = realloc(*ids, new_capacity * sizeof(*map));
 	if (!map)
 		return false;
-	memset(map + *capacity, 0, (wanted - *capacity) * sizeof(*map));
+	memset(map + *capacity, 0, (new_capacity - *capacity) * sizeof(*map));
 	*ids = map;
-	*capacity = wanted;
+	*capacity = new_capacity;
 	return true;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gives ids to byte strings, for binary-table.h and program-table.h. An id is stable until a sweep
- * frees it: the owner marks all ids in use, and the sweep frees the others. Number and memory of the
- * strings are bounded; a string that does not fit has the id ID_OTHER.
+ * A table that assigns ids to byte strings, for binary-table.h and program-table.h. An id is stable
+ * until a sweep frees it: the owner of the table marks all ids in use, and the sweep frees the
+ * others. The number and the memory of the strings are limited. A string that does not fit has the
+ * id ID_OTHER.
  *
- * Several threads may use a table at the same time.
+ * Locking: the table has a lock, so any thread may call the functions.
  */
 #ifndef SPEPROF_ID_TABLE_H
 #define SPEPROF_ID_TABLE_H
@@ -13,7 +14,7 @@
 
 #include <pthread.h>
 
-/* The id of all strings that found the table full. */
+/* The id of all strings that do not fit in the table. */
 #define ID_OTHER 0
 /* Ids are below this. */
 #define ID_LIMIT (1U << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finds the mapping of an address at a time, for threads that count samples. */
+/* Finds the mapping of an address at a time. It only reads tables, under the reader lock. */
 #include "attributor-internal.h"
 
 #include <string.h>
@@ -23,7 +23,10 @@ static bool is_kernel_itself(const char *path)
 	return !strncmp(path, "[kernel", 7) || !strncmp(path, "[guest", 6);
 }
 
-/* Between modules, the kernel is mapped as far as no other mapping is known. */
+/*
+ * Find the mapping of the kernel address @pc. If none is known, the result is "[kernel]" for all
+ * addresses up to the next known mapping on either side.
+ */
 static void find_kernel(const struct attributor *a, u64 pc, struct attribute_mapping *ret)
 {
 	const struct mapping *m = maps_find(&a->kernel, pc);
@@ -68,7 +71,7 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 	found.bias = found.anonymous ? 0 : m->start - m->offset;
 	if (!found.binary[0])
 		found.binary = "[anon]";
-	/* The vdso of a 32-bit process is another one. */
+	/* The vdso of a 32-bit process is not the one that the daemon itself has mapped. */
 	if (!strcmp(found.binary, "[vdso]") && m->end <= UINT32_MAX)
 		found.binary = "[vdso32]";
 	*ret_mapping = found;

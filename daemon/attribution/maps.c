@@ -194,7 +194,10 @@ static bool replaced_reserve(struct map_store *store, struct maps *maps)
 	return true;
 }
 
-/* Store what of @m was mapped at @start to @end - 1 until @until_ns; 0 if that time is unknown. */
+/*
+ * Store the part of @m from @start to @end - 1 as a replaced mapping.
+ * @until_ns: time at which it was replaced; 0 if it is unknown, and then nothing is stored
+ */
 static void replaced_add(struct map_store *store, struct maps *maps, const struct mapping *m,
 			 u64 start, u64 end, u64 until_ns)
 {

@@ -52,7 +52,8 @@ struct binary_key {
 
 /**
  * struct mapping - @binary from file offset @offset on, mapped at @start to @end - 1
- * @since_ns: when it was mapped, on the clock of task events; 0: unknown, or before all samples
+ * @since_ns: time at which it was mapped, on the clock of task events; 0 if it is unknown or before
+ *	all samples
  */
 struct mapping {
 	u64 start;
@@ -68,14 +69,15 @@ struct replaced_mapping {
 	u64 until_ns;
 };
 
-/* Maximum of replaced mappings of a process. The earliest ones are dropped. */
+/* Maximum of replaced mappings of a process. At the limit, the earliest ones are dropped. */
 #define MAPS_REPLACED_MAX 512
 
 /**
  * struct maps - the mappings of one process, or of the kernel; all zeros is empty
  * @entry: the mappings, @count of them, with memory for @capacity; sorted, without overlaps
- * @replaced: earlier mappings, in the order in which they were replaced; @replaced_count of them,
- *	with memory for @replaced_capacity. Samples from before an event may be attributed after it
+ * @replaced: earlier mappings in the order of their replacement; @replaced_count of them, with
+ *	memory for @replaced_capacity. They are for samples that precede an event, but are
+ *	attributed later
  * @version: &map_store.changes at the last change; 0 if there was none
  */
 struct maps {
@@ -94,7 +96,7 @@ struct maps {
  * @limit: limit of @memory, bytes
  * @dropped: number of mappings that did not fit or were evicted
  * @memory: bytes of this hash table, of mappings, and of mapped files with their paths
- * @replaced_ns: for how long replaced mappings are stored; 0: without limit
+ * @replaced_ns: time after which replaced mappings are dropped; 0 for never
  * @changes: number of changes to any of the maps
  * @evict: callback that clears other maps to free @bytes for @requester. It never clears
  *	@requester, but may clear maps that the caller reads. NULL: nothing is evicted
@@ -166,11 +168,11 @@ const struct mapping *maps_find(const struct maps *maps, u64 addr);
 
 /**
  * maps_find_at() - return the mapping that contained @addr at a time
- * @time_ns: the time; UINT64_MAX: now
- * @ret_from_ns, @ret_until_ns: when the result is valid: from the first time until before the
- *	second one
+ * @maps: the mappings of a process
+ * @time_ns: time on the clock of task events; UINT64_MAX for the present mapping
+ * @ret_from_ns, @ret_until_ns: the result is valid from @ret_from_ns to @ret_until_ns - 1
  *
- * If nothing is known for that time, the present mapping is the best guess.
+ * If no mapping is known for that time, it returns the present mapping as the best guess.
  *
  * Return: the mapping, valid until the next change; NULL for none.
  */

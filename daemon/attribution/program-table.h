@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Numbers programs: an executable in a container. A number, its id, takes four bytes in the key of a
- * cell. It is stable until program_table_sweep() frees it. All processes that execute the same file
- * in one container are one program.
+ * A table that assigns ids to programs. A program is an executable in a container: all processes of
+ * the container that execute the same file belong to it. An id takes four bytes in the key of a
+ * cell. It is stable until program_table_sweep() frees it.
  *
- * Several threads may use a table at the same time.
+ * Locking: the table has a lock, so any thread may call the functions.
  */
 #ifndef SPEPROF_PROGRAM_TABLE_H
 #define SPEPROF_PROGRAM_TABLE_H
@@ -15,7 +15,7 @@
 
 struct program_table;
 
-/* The id of all programs that found the table full. */
+/* The id of all programs that do not fit in the table. */
 #define PROGRAM_OTHER ID_OTHER
 
 /**
