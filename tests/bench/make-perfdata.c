@@ -24,15 +24,15 @@
 static u8 build_id(const char *program, u8 *id)
 {
 	const struct symbols_config config = { .wait_ms = 10000 };
-	struct attribute_location place = { .binary = program };
+	struct attribute_location location = { .binary = program };
 	struct symbols *symbols;
 	struct stat st;
 	u8 size;
 
 	if (stat(program, &st) < 0 || symbols_new(&config, &symbols) < 0)
 		return 0;
-	place.inode = st.st_ino;
-	size = symbols_build_id(symbols, 0, &place, id);
+	location.inode = st.st_ino;
+	size = symbols_build_id(symbols, 0, &location, id);
 	symbols_free(symbols);
 	return size;
 }

@@ -9,13 +9,13 @@
 
 #include "symbols/symbols.h"
 
-static void tell(struct symbols *symbols, const struct attribute_location *place)
+static void tell(struct symbols *symbols, const struct attribute_location *location)
 {
 	struct symbol_source source;
 	char name[600];
 
-	symbols_function(symbols, 0, place, true, name, sizeof(name));
-	symbols_source(symbols, 0, place, true, &source);
+	symbols_function(symbols, 0, location, true, name, sizeof(name));
+	symbols_source(symbols, 0, location, true, &source);
 	for (char *p = source.inlines; *p; p++)
 		if (*p == '\n')
 			*p = '|';
@@ -35,16 +35,16 @@ int main(int argc, char **argv)
 		return 2;
 	for (int round = 0; round < 2; round++) {
 		for (int i = 2; i < argc; i++) {
-			const struct attribute_location place = {
+			const struct attribute_location location = {
 				.binary = argv[1],
 				.inode = st.st_ino,
 				.offset = strtoull(argv[i], NULL, 0),
 			};
 
 			if (round)
-				tell(symbols, &place);
-			else if (!symbols_function_key(symbols, 0, &place, true, &key))
-				symbols_source(symbols, 0, &place, true, &source);
+				tell(symbols, &location);
+			else if (!symbols_function_key(symbols, 0, &location, true, &key))
+				symbols_source(symbols, 0, &location, true, &source);
 		}
 		symbols_wait_default(symbols);
 	}

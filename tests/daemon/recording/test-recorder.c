@@ -54,9 +54,9 @@ static const struct task_event tasks[] = {
 };
 
 /* Write records at multiples of 64, the window's alignment. */
-static size_t make_records(u8 *buf, size_t room, u64 first)
+static size_t make_records(u8 *buf, size_t size, u64 first)
 {
-	memset(buf, 0, room);
+	memset(buf, 0, size);
 	for (u64 i = 0; i < RECORDS; i++) {
 		struct spe_sample s = {
 			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
@@ -69,7 +69,7 @@ static size_t make_records(u8 *buf, size_t room, u64 first)
 			.counter = { (u16)(10 * i) },
 			.timestamp = first + i,
 		};
-		int r = spe_record_encode(&s, buf + 64 * i, room - 64 * i);
+		int r = spe_record_encode(&s, buf + 64 * i, size - 64 * i);
 
 		assert_in_range(r, 1, 64);
 	}
@@ -417,8 +417,8 @@ static void test_perf_build_ids(void **state)
 		{ "/bin/c", 20, 4 }, { "/bin/d", 0, 5 },  { "/bin/e", 8, 6 },
 	};
 	const struct recorder_config config = { .format = RECORDER_PERF, .cpus = 1, .command = "" };
-	char told[512] = "";
-	const struct source_sink out = { .window = ignore_window, .task = see_build, .ctx = told };
+	char text[512] = "";
+	const struct source_sink out = { .window = ignore_window, .task = see_build, .ctx = text };
 	struct recording_error error = { .text = "" };
 	struct recording *recording;
 	struct recorder *recorder;
@@ -459,7 +459,7 @@ static void test_perf_build_ids(void **state)
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
 	assert_int_equal(recording_replay(recording, &out, &error), 0);
 	recording_free(recording);
-	assert_string_equal(told, "/bin/a:20:01 /bin/b:16:02 /bin/c:0:00 /bin/a:20:01 "
+	assert_string_equal(text, "/bin/a:20:01 /bin/b:16:02 /bin/c:0:00 /bin/a:20:01 "
 				  "/bin/c:0:00 /bin/d:0:00 /bin/e:8:06 ");
 }
 

@@ -49,8 +49,8 @@ static void on_window(void *ctx, const struct source_window *window)
 		for (u32 i = 0; r == SPE_DECODE_SAMPLE && i < sample.size; i++)
 			seen->hash = (seen->hash ^ sample.raw[i]) * 0x100000001b3ULL;
 		if (r == SPE_DECODE_SUSPECT)
-			seen->hash = (seen->hash ^ range.offset ^ range.size << 32) *
-				     0x100000001b3ULL;
+			seen->hash =
+				(seen->hash ^ range.offset ^ range.size << 32) * 0x100000001b3ULL;
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 	seen->bytes += decoder->pos;
 	if (r == SPE_DECODE_MORE)
@@ -235,7 +235,7 @@ static void test_no_recording(void **state)
 }
 
 /* Write @n records of different sizes without padding, so that alignment does not help. */
-static size_t make_records(u8 *buf, size_t room, unsigned int n, u64 first)
+static size_t make_records(u8 *buf, size_t size, unsigned int n, u64 first)
 {
 	size_t len = 0;
 
@@ -257,7 +257,7 @@ static size_t make_records(u8 *buf, size_t room, unsigned int n, u64 first)
 			s.address[2] = 0xffff00000000ULL + i;
 			s.source_size = 1;
 		}
-		r = spe_record_encode(&s, buf + len, room - len);
+		r = spe_record_encode(&s, buf + len, size - len);
 		assert_true(r > 0);
 		len += (size_t)r;
 	}
@@ -277,16 +277,16 @@ static struct seen seen_whole(const u8 *buf, size_t len)
 /* More than a buffer holds: a record that a cut loses or counts twice would be noticed. */
 static void test_raw_is_streamed(void **state)
 {
-	const size_t room = 48 << 20;
+	const size_t size = 48 << 20;
 	const unsigned int n = 600000;
 	struct recording_error error;
-	u8 *buf = malloc(room);
+	u8 *buf = malloc(size);
 	struct seen seen, whole;
 	size_t len;
 
 	(void)state;
 	assert_non_null(buf);
-	len = make_records(buf, room, n, 1);
+	len = make_records(buf, size, n, 1);
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
 	assert_int_equal(seen.records, n);
 	assert_int_equal(seen.bytes, len);
@@ -410,7 +410,7 @@ static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int ver
 	perfgen_end(gen);
 }
 
-struct session_record {
+struct replayed {
 	struct source_window windows[8];
 	unsigned int n_windows;
 	struct task_event tasks[8];
@@ -420,52 +420,52 @@ struct session_record {
 
 static void store_window(void *ctx, const struct source_window *window)
 {
-	struct session_record *kept = ctx;
+	struct replayed *replayed = ctx;
 
-	assert_true(kept->n_windows < 8);
-	kept->windows[kept->n_windows++] = *window;
+	assert_true(replayed->n_windows < 8);
+	replayed->windows[replayed->n_windows++] = *window;
 }
 
 static void store_task(void *ctx, const struct task_event *event)
 {
-	struct session_record *kept = ctx;
+	struct replayed *replayed = ctx;
 
-	assert_true(kept->n_tasks < 8);
-	snprintf(kept->names[kept->n_tasks], 64, "%s", event->name);
-	kept->tasks[kept->n_tasks++] = *event;
+	assert_true(replayed->n_tasks < 8);
+	snprintf(replayed->names[replayed->n_tasks], 64, "%s", event->name);
+	replayed->tasks[replayed->n_tasks++] = *event;
 	if (event->build_id_size) {
 		assert_int_equal(event->build_id_size, 20);
 		assert_int_equal(event->build_id[4], 5);
 	}
 }
 
-static void check_tasks(const struct session_record *kept)
+static void check_tasks(const struct replayed *replayed)
 {
-	const struct task_event *t = kept->tasks + 1;
+	const struct task_event *t = replayed->tasks + 1;
 
-	/* In order of time. */
-	assert_row(kept->n_tasks == 5);
+	/* Task events are in order of time. */
+	assert_row(replayed->n_tasks == 5);
 	assert_row(t[-1].type == TASK_CGROUP && t[-1].cgroup == 77 && t[-1].pid == -1);
 	assert_row(t[0].type == TASK_COMM && t[0].exec && t[0].pid == 100 && t[0].tid == 101);
-	assert_row(t[0].time_ns == 5000 && !strcmp(kept->names[1], "worker"));
+	assert_row(t[0].time_ns == 5000 && !strcmp(replayed->names[1], "worker"));
 	assert_row(t[1].type == TASK_FORK && t[1].pid == 200 && t[1].tid == 201);
 	assert_row(t[1].parent_pid == 100 && t[1].time_ns == 6000);
 	assert_row(t[2].type == TASK_EXIT && t[2].tid == 201);
 	assert_row(t[3].type == TASK_MMAP && t[3].start == 0x400000 && t[3].size == 0x10000);
-	assert_row(t[3].offset == 0x2000 && !strcmp(kept->names[4], "/usr/bin/worker"));
+	assert_row(t[3].offset == 0x2000 && !strcmp(replayed->names[4], "/usr/bin/worker"));
 }
 
-static void check_windows(const struct session_record *kept, u64 midr)
+static void check_windows(const struct replayed *replayed, u64 midr)
 {
-	const struct source_window *w = kept->windows;
+	const struct source_window *w = replayed->windows;
 
-	assert_row(kept->n_windows >= 3);
+	assert_row(replayed->n_windows >= 3);
 	assert_row(w[0].cpu == 1 && w[0].tid == 101 && w[0].flags == WINDOW_COLLIDED);
 	assert_row(w[0].midr == midr);
 	assert_row(w[0].interval == 1025 && w[0].end_ns == 1000);
 	assert_row(w[0].clock.mult == 40960 && w[0].clock.shift == 10 && w[0].clock.zero == 7);
 	assert_row(w[0].written == WINDOW_WRITTEN_UNKNOWN && w[0].backend == BACKEND_UNKNOWN);
-	w += kept->n_windows - 2;
+	w += replayed->n_windows - 2;
 	/* The bytes that pad an AUXTRACE to 8 belong to no range. */
 	if (w[1].len < 8)
 		w--;
@@ -483,8 +483,8 @@ static void test_perf_made(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
-		struct session_record kept = { .n_windows = 0 };
-		const struct source_sink sink = { store_window, store_task, &kept };
+		struct replayed replayed = { .n_windows = 0 };
+		const struct source_sink sink = { store_window, store_task, &replayed };
 
 		test_row("%s, %s, version %u", i & 1 ? "big-endian" : "little-endian",
 			 i & 2 ? "pipe" : "file", i & 4 ? 2 : 1);
@@ -495,10 +495,10 @@ static void test_perf_made(void **state)
 		assert_row(recording_open(temp_path, &recording, &error) == 0);
 		assert_row(recording_format(recording) == RECORDING_PERF);
 		for (int again = 0; again < 2; again++) {
-			kept.n_windows = kept.n_tasks = 0;
+			replayed.n_windows = replayed.n_tasks = 0;
 			assert_row(recording_replay(recording, &sink, &error) == 0);
-			check_tasks(&kept);
-			check_windows(&kept, i & 4 ? 0x481fd010 : i & 2 ? 0x410fd0c0 : 0);
+			check_tasks(&replayed);
+			check_windows(&replayed, i & 4 ? 0x481fd010 : i & 2 ? 0x410fd0c0 : 0);
 		}
 		recording_free(recording);
 	}
@@ -508,8 +508,8 @@ static void test_perf_made(void **state)
 static void test_perf_trailers_differ(void **state)
 {
 	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
-	struct session_record kept = { .n_windows = 0 };
-	const struct source_sink sink = { store_window, store_task, &kept };
+	struct replayed replayed = { .n_windows = 0 };
+	const struct source_sink sink = { store_window, store_task, &replayed };
 	struct recording_error error;
 	struct recording *recording;
 	u8 buf[1024];
@@ -537,11 +537,11 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
 	assert_int_equal(recording_replay(recording, &sink, &error), 0);
 	recording_free(recording);
-	assert_int_equal(kept.n_tasks, 2);
-	assert_int_equal(kept.tasks[0].time_ns, 5001);
-	assert_int_equal(kept.tasks[1].time_ns, 5002);
-	assert_int_equal(kept.windows[0].flags, WINDOW_GAPS);
-	assert_int_equal(kept.windows[0].tid, -1);
+	assert_int_equal(replayed.n_tasks, 2);
+	assert_int_equal(replayed.tasks[0].time_ns, 5001);
+	assert_int_equal(replayed.tasks[1].time_ns, 5002);
+	assert_int_equal(replayed.windows[0].flags, WINDOW_GAPS);
+	assert_int_equal(replayed.windows[0].tid, -1);
 }
 
 /* Each flagged AUX record counts once, as in perf, whatever its size. */
@@ -639,8 +639,8 @@ static void put_round(void)
 /* A round, or the end, without a waiting event: nothing is sorted, and no memory is read. */
 static void test_perf_empty_rounds(void **state)
 {
-	struct session_record kept = { .n_windows = 0 };
-	const struct source_sink sink = { store_window, store_task, &kept };
+	struct replayed replayed = { .n_windows = 0 };
+	const struct source_sink sink = { store_window, store_task, &replayed };
 	struct recording_error error;
 	struct recording *recording;
 	u8 buf[1024];
@@ -649,7 +649,7 @@ static void test_perf_empty_rounds(void **state)
 	(void)state;
 	for (u32 tasks = 0; tasks < 2; tasks++) {
 		test_row("%u tasks", tasks);
-		kept.n_windows = kept.n_tasks = 0;
+		replayed.n_windows = replayed.n_tasks = 0;
 		perfgen_begin(&gen, false, false, 1024);
 		perfgen_info(&gen, 1, NULL, 0);
 		put_round();
@@ -672,7 +672,7 @@ static void test_perf_empty_rounds(void **state)
 		assert_row(recording_open(temp_path, &recording, &error) == 0);
 		assert_row(recording_replay(recording, &sink, &error) == 0);
 		recording_free(recording);
-		assert_row(kept.n_tasks == tasks && kept.n_windows > 0);
+		assert_row(replayed.n_tasks == tasks && replayed.n_windows > 0);
 	}
 }
 

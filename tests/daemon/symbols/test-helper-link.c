@@ -36,24 +36,25 @@ __attribute__((noinline, used)) static int look_there(int n)
 }
 
 static struct attributor *self_attributor(const void *function, u32 *ret_index,
-					  struct attribute_location *ret_place)
+					  struct attribute_location *ret_location)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
 
 	assert_int_equal(attributor_new(&config, &a), 0);
 	*ret_index = attributor_find_process(a, getpid());
-	assert_true(attributor_locate(a, *ret_index, (u64)(uintptr_t)function, false, ret_place));
+	assert_true(
+		attributor_locate(a, *ret_index, (u64)(uintptr_t)function, false, ret_location));
 	return a;
 }
 
-static bool named(struct symbols *s, s32 pid, const struct attribute_location *place, char *name,
+static bool named(struct symbols *s, s32 pid, const struct attribute_location *location, char *name,
 		  size_t size)
 {
-	if (symbols_function(s, pid, place, true, name, size))
+	if (symbols_function(s, pid, location, true, name, size))
 		return true;
 	symbols_wait_default(s);
-	return symbols_function(s, pid, place, true, name, size);
+	return symbols_function(s, pid, location, true, name, size);
 }
 
 /* A line in the status of both helpers, and of the one that reads files. */
@@ -101,7 +102,7 @@ static void status_is(const char *status, const char *line)
 static void test_sandboxed(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
-	struct attribute_location place;
+	struct attribute_location location;
 	char status[4096], name[64], path[64], limits[4096] = "";
 	struct attributor *a;
 	struct symbols *s;
@@ -111,9 +112,9 @@ static void test_sandboxed(void **state)
 
 	(void)state;
 	assert_int_equal(look_here(1) + look_there(1), 3);
-	a = self_attributor(look_here, &index, &place);
+	a = self_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_true(named(s, getpid(), &place, name, sizeof(name)));
+	assert_true(named(s, getpid(), &location, name, sizeof(name)));
 	assert_string_equal(name, "look_here");
 	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
@@ -142,7 +143,7 @@ static void test_sandboxed(void **state)
 static void test_kernel(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
-	struct attribute_location place;
+	struct attribute_location location;
 	unsigned long long address = 0;
 	char type = 0, name[128];
 	struct attributor *a;
@@ -157,10 +158,10 @@ static void test_kernel(void **state)
 		fclose(f);
 	if (!address)
 		skip();
-	a = self_attributor(look_here, &index, &place);
-	assert_true(attributor_locate(a, index, address, true, &place));
+	a = self_attributor(look_here, &index, &location);
+	assert_true(attributor_locate(a, index, address, true, &location));
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_true(named(s, getpid(), &place, name, sizeof(name)));
+	assert_true(named(s, getpid(), &location, name, sizeof(name)));
 	assert_true(*name && *name != '[');
 	symbols_free(s);
 	attributor_free(a);
@@ -237,8 +238,8 @@ static void test_hostile_link(void **state)
 	static struct helper_link link;
 	union {
 		struct symbol_request request;
-		u64 room[8];
-	} find = { .room = { 0 } };
+		u64 space[8];
+	} find = { .space = { 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -422,17 +423,17 @@ static void test_quarantined(void **state)
 	char path[128], name[64];
 	struct symbols_config config = { .helper = path, .wait_ms = WAIT };
 	struct symbols_stats stats;
-	struct attribute_location place;
+	struct attribute_location location;
 	struct attributor *a;
 	struct symbols *s;
 	u32 index;
 
 	(void)state;
 	hostile_path("find-crash", path, sizeof(path));
-	a = self_attributor(look_here, &index, &place);
+	a = self_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	for (int i = 0; i < 3; i++) {
-		assert_false(named(s, getpid(), &place, name, sizeof(name)));
+		assert_false(named(s, getpid(), &location, name, sizeof(name)));
 		assert_non_null(strstr(name, "test-helper-link+0x"));
 		symbols_stats(s, &stats);
 		assert_int_equal(stats.failures, 1);
@@ -448,16 +449,16 @@ static void test_no_helper(void **state)
 {
 	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
 	struct symbols_stats stats;
-	struct attribute_location place;
+	struct attribute_location location;
 	struct attributor *a;
 	struct symbols *s;
 	char name[64];
 	u32 index;
 
 	(void)state;
-	a = self_attributor(look_here, &index, &place);
+	a = self_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_false(named(s, getpid(), &place, name, sizeof(name)));
+	assert_false(named(s, getpid(), &location, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-helper-link+0x"));
 	symbols_stats(s, &stats);
 	assert_string_equal(stats.reason,
@@ -515,16 +516,16 @@ static void test_perf_map(void **state)
 	fclose(f);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct attribute_location place = { .binary = i & 1 ? "[anon:jit]" : "[anon]",
-							  .offset = 5,
-							  .pc = rows[i].pc };
+		const struct attribute_location location = {
+			.binary = i & 1 ? "[anon:jit]" : "[anon]", .offset = 5, .pc = rows[i].pc
+		};
 
 		test_row("0x%llx", (unsigned long long)rows[i].pc);
-		assert_row(named(s, getpid(), &place, name, sizeof(name)) == !!rows[i].name);
+		assert_row(named(s, getpid(), &location, name, sizeof(name)) == !!rows[i].name);
 		if (rows[i].name)
 			assert_string_equal(name, rows[i].name);
 		/* Dead processes and recordings have no perf map. */
-		assert_row(!named(s, 0, &place, name, sizeof(name)));
+		assert_row(!named(s, 0, &location, name, sizeof(name)));
 	}
 	symbols_free(s);
 	/* A link could lead to a file that the user may not read. */
@@ -533,9 +534,9 @@ static void test_perf_map(void **state)
 	assert_int_equal(symlink(link, path), 0);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	{
-		const struct attribute_location place = { .binary = "[anon]", .pc = 0x10000 };
+		const struct attribute_location location = { .binary = "[anon]", .pc = 0x10000 };
 
-		assert_false(named(s, getpid(), &place, name, sizeof(name)));
+		assert_false(named(s, getpid(), &location, name, sizeof(name)));
 	}
 	symbols_free(s);
 	unlink(path);
@@ -549,7 +550,7 @@ static void test_perf_map(void **state)
 static void test_perf_map_owner(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
-	const struct attribute_location place = { .binary = "[anon]", .pc = 0x10000 };
+	const struct attribute_location location = { .binary = "[anon]", .pc = 0x10000 };
 	char path[64], name[64];
 	struct symbols *s;
 	FILE *f;
@@ -564,7 +565,7 @@ static void test_perf_map_owner(void **state)
 	fclose(f);
 	assert_int_equal(chown(path, 12345, 12345), 0);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_false(named(s, getpid(), &place, name, sizeof(name)));
+	assert_false(named(s, getpid(), &location, name, sizeof(name)));
 	symbols_free(s);
 	unlink(path);
 }
@@ -587,7 +588,7 @@ static void copy_self(const char *path)
 static void test_other_root(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
-	struct attribute_location place, within, other;
+	struct attribute_location location, within, other;
 	char root[96], path[128], name[64], status[4096];
 	struct attributor *a;
 	struct symbols *s;
@@ -600,7 +601,7 @@ static void test_other_root(void **state)
 	(void)state;
 	if (geteuid())
 		skip();
-	a = self_attributor(look_here, &index, &place);
+	a = self_attributor(look_here, &index, &location);
 	snprintf(root, sizeof(root), "%s/root", folder);
 	assert_int_equal(mkdir(root, 0755), 0);
 	snprintf(path, sizeof(path), "%s/program", root);
@@ -619,7 +620,7 @@ static void test_other_root(void **state)
 	assert_int_equal(read(gate[0], status, 1), 1);
 	within = (struct attribute_location){ .binary = "/program",
 					      .inode = st.st_ino,
-					      .offset = place.offset };
+					      .offset = location.offset };
 	assert_int_equal(symbols_new(&config, &s), 0);
 	found = named(s, child, &within, name, sizeof(name));
 	if (!found)

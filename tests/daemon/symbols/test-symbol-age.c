@@ -54,10 +54,10 @@ static struct attribute_location code(u64 process, u64 pc)
 /* The name that is known at once; "" for none. */
 static const char *name_now(struct symbols *s, u64 process, u64 pc)
 {
-	const struct attribute_location place = code(process, pc);
+	const struct attribute_location location = code(process, pc);
 	static char name[64];
 
-	return symbols_function(s, getpid(), &place, true, name, sizeof(name)) ? name : "";
+	return symbols_function(s, getpid(), &location, true, name, sizeof(name)) ? name : "";
 }
 
 /* The name after it was resolved. */

@@ -11,13 +11,13 @@
 
 static union {
 	struct symbol_request request;
-	u64 room[16];
+	u64 space[16];
 } request;
 
 static union {
 	struct symbol_reply reply;
-	u64 room[64];
-} told;
+	u64 space[64];
+} reply_packet;
 
 static const char texts[] = "\0name\0other";
 
@@ -40,37 +40,37 @@ static void make_request(u32 type)
 
 static struct symbol_name *names(void)
 {
-	return (void *)(&told.reply + 1);
+	return (void *)(&reply_packet.reply + 1);
 }
 
 static struct symbol_line *lines(void)
 {
-	return (void *)(&told.reply + 1);
+	return (void *)(&reply_packet.reply + 1);
 }
 
 static struct symbol_object *object(void)
 {
-	return (void *)(&told.reply + 1);
+	return (void *)(&reply_packet.reply + 1);
 }
 
 static size_t make_reply(u32 type)
 {
-	size_t size = sizeof(told.reply);
+	size_t size = sizeof(reply_packet.reply);
 
 	make_request(type);
-	memset(&told, 0, sizeof(told));
-	told.reply = (struct symbol_reply){ .type = type, .serial = 9 };
+	memset(&reply_packet, 0, sizeof(reply_packet));
+	reply_packet.reply = (struct symbol_reply){ .type = type, .serial = 9 };
 	if (type == SYMBOL_OPEN || type == SYMBOL_ATTACH)
 		return size + sizeof(struct symbol_object);
-	told.reply.done = 3;
-	told.reply.text = sizeof(texts);
+	reply_packet.reply.done = 3;
+	reply_packet.reply.text = sizeof(texts);
 	if (type == SYMBOL_FIND) {
-		told.reply.count = 2;
+		reply_packet.reply.count = 2;
 		names()[0] = (struct symbol_name){ .start = 0x100, .size = 0x10, .text = 1 };
 		names()[1] = (struct symbol_name){ .start = 0x200, .size = 1 };
 		size += 2 * sizeof(struct symbol_name);
 	} else {
-		told.reply.count = 3;
+		reply_packet.reply.count = 3;
 		for (u32 i = 0; i < 3; i++)
 			lines()[i] = (struct symbol_line){ .address = request.request.address[i],
 							   .file = 1,
@@ -78,7 +78,7 @@ static size_t make_reply(u32 type)
 							   .inlines = 6 };
 		size += 3 * sizeof(struct symbol_line);
 	}
-	memcpy((char *)&told + size, texts, sizeof(texts));
+	memcpy((char *)&reply_packet + size, texts, sizeof(texts));
 	return size + sizeof(texts);
 }
 
@@ -97,7 +97,7 @@ static void test_requests(void **state)
 		request.request.slot = SYMBOL_SLOTS;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
-		/* The opener sends a file in place of the caller. */
+		/* The opener sends a file instead of the caller. */
 		request.request.from_opener = 1;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		assert_row(!symbol_request_check(&request.request, request_size(), false) == file);
@@ -119,28 +119,29 @@ static void test_requests(void **state)
 	assert_int_equal(symbol_request_check(&request.request, request_size(), false), -EBADMSG);
 }
 
-#define WRONG(type, change)                                                                      \
-	do {                                                                                     \
-		size_t size = make_reply(type);                                                  \
-		test_row("%s", #change);                                                         \
-		assert_row(!symbol_reply_check(&request.request, &told.reply, size));            \
-		change;                                                                          \
-		assert_row(symbol_reply_check(&request.request, &told.reply, size) == -EBADMSG); \
+#define WRONG(type, change)                                                                   \
+	do {                                                                                  \
+		size_t size = make_reply(type);                                               \
+		test_row("%s", #change);                                                      \
+		assert_row(!symbol_reply_check(&request.request, &reply_packet.reply, size)); \
+		change;                                                                       \
+		assert_row(symbol_reply_check(&request.request, &reply_packet.reply, size) == \
+			   -EBADMSG);                                                         \
 	} while (0)
 
 static void test_replies(void **state)
 {
 	(void)state;
 	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINES; type++) {
-		WRONG(type, told.reply.type++);
-		WRONG(type, told.reply.serial++);
-		WRONG(type, told.reply.error = 1);
-		WRONG(type, told.reply.error = -ENOENT);
-		WRONG(type, told.reply.done += 1);
-		WRONG(type, told.reply.count += 1);
-		WRONG(type, told.reply.count = UINT32_MAX);
-		WRONG(type, told.reply.text += 1);
-		WRONG(type, told.reply.text = UINT32_MAX);
+		WRONG(type, reply_packet.reply.type++);
+		WRONG(type, reply_packet.reply.serial++);
+		WRONG(type, reply_packet.reply.error = 1);
+		WRONG(type, reply_packet.reply.error = -ENOENT);
+		WRONG(type, reply_packet.reply.done += 1);
+		WRONG(type, reply_packet.reply.count += 1);
+		WRONG(type, reply_packet.reply.count = UINT32_MAX);
+		WRONG(type, reply_packet.reply.text += 1);
+		WRONG(type, reply_packet.reply.text = UINT32_MAX);
 		WRONG(type, size--);
 		WRONG(type, size++);
 		WRONG(type, size = 3);
@@ -152,8 +153,8 @@ static void test_replies(void **state)
 	WRONG(SYMBOL_OPEN, strcpy(object()->link, "a/b"));
 	WRONG(SYMBOL_OPEN, strcpy(object()->link, ".."));
 	WRONG(SYMBOL_OPEN, memset(object()->link, 'x', sizeof(object()->link)));
-	WRONG(SYMBOL_FIND, told.reply.done = 0);
-	WRONG(SYMBOL_FIND, told.reply.done = 2);
+	WRONG(SYMBOL_FIND, reply_packet.reply.done = 0);
+	WRONG(SYMBOL_FIND, reply_packet.reply.done = 2);
 	WRONG(SYMBOL_FIND, names()[0].size = 0);
 	WRONG(SYMBOL_FIND, names()[0].size = 8);
 	WRONG(SYMBOL_FIND, names()[0].size = UINT64_MAX);
@@ -163,9 +164,9 @@ static void test_replies(void **state)
 	WRONG(SYMBOL_FIND, names()[1].start = 0x10f);
 	WRONG(SYMBOL_FIND, names()[1].start = 0x201);
 	WRONG(SYMBOL_FIND, names()[1].size = UINT64_MAX);
-	WRONG(SYMBOL_FIND, ((char *)&told)[size - 1] = 'x');
-	WRONG(SYMBOL_FIND, ((char *)&told)[size - sizeof(texts)] = 'x');
-	WRONG(SYMBOL_LINES, told.reply.done = 2);
+	WRONG(SYMBOL_FIND, ((char *)&reply_packet)[size - 1] = 'x');
+	WRONG(SYMBOL_FIND, ((char *)&reply_packet)[size - sizeof(texts)] = 'x');
+	WRONG(SYMBOL_LINES, reply_packet.reply.done = 2);
 	WRONG(SYMBOL_LINES, lines()[1].address++);
 	WRONG(SYMBOL_LINES, lines()[1].file = UINT32_MAX);
 	WRONG(SYMBOL_LINES, lines()[2].inlines = sizeof(texts));
@@ -191,9 +192,9 @@ static void test_cache(void **state)
 		assert_non_null(f);
 		for (u32 n = 0; n < 3; n++) {
 			make_reply(SYMBOL_FIND);
-			name_cache_add(&cache, f, &request.request, &told.reply);
+			name_cache_add(&cache, f, &request.request, &reply_packet.reply);
 			make_reply(SYMBOL_LINES);
-			name_cache_add(&cache, f, &request.request, &told.reply);
+			name_cache_add(&cache, f, &request.request, &reply_packet.reply);
 		}
 		assert_int_equal(f->ranges, 2);
 		assert_int_equal(f->lines, 3);

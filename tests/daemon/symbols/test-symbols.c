@@ -44,14 +44,14 @@ __attribute__((noinline, used)) static int versioned_1(void)
 
 static const struct symbols_config waiting = { .wait_ms = WAIT };
 
-/* The name of @place after it was resolved. */
-static bool named(struct symbols *s, s32 pid, const struct attribute_location *place, bool live,
+/* The name of @location after it was resolved. */
+static bool named(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
 		  char *name, size_t size)
 {
-	if (symbols_function(s, pid, place, live, name, size))
+	if (symbols_function(s, pid, location, live, name, size))
 		return true;
 	symbols_wait_default(s);
-	return symbols_function(s, pid, place, live, name, size);
+	return symbols_function(s, pid, location, live, name, size);
 }
 
 static struct attributor *own_attributor(u32 *ret_index)
@@ -70,32 +70,32 @@ static void test_own_function(void **state)
 	u32 index;
 	struct attributor *a = own_attributor(&index);
 	u64 pc = (u64)(uintptr_t)walk_the_line;
-	struct attribute_location place;
+	struct attribute_location location;
 	struct symbols *s;
 	char name[64];
 
 	(void)state;
 	assert_int_equal(walk_the_line(3), 3);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(attributor_locate(a, index, pc + 1, false, &place));
-	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_true(attributor_locate(a, index, pc + 1, false, &location));
+	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* The same without a living process: the path still leads to the same file. */
-	assert_true(named(s, 0, &place, true, name, sizeof(name)));
+	assert_true(named(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* By its inode number the file is another one now. */
-	place.inode++;
-	assert_false(named(s, getpid(), &place, true, name, sizeof(name)));
+	location.inode++;
+	assert_false(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-symbols+0x"));
 	/* The build id decides whether a recording's file is the one on this machine. */
-	place.inode--;
-	assert_false(named(s, 0, &place, false, name, sizeof(name)));
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &place));
-	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	location.inode--;
+	assert_false(named(s, 0, &location, false, name, sizeof(name)));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &location));
+	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "versioned");
 	/* A function of a library, by its dynamic symbols. */
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &place));
-	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &location));
+	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "strtoul"));
 	symbols_free(s);
 	attributor_free(a);
@@ -108,7 +108,7 @@ static void test_removed(void **state)
 {
 	char gone[] = "/tmp/test-symbols-XXXXXX";
 	struct image image = image_read("/proc/self/exe");
-	struct attribute_location place = { .binary = gone };
+	struct attribute_location location = { .binary = gone };
 	struct elf_object o = { .symbols.limit = LIMIT };
 	struct stat st;
 	struct symbols *s;
@@ -121,31 +121,31 @@ static void test_removed(void **state)
 	assert_int_equal(write(fd, image.bytes, image.size), image.size);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(elf_load(fd, &o), 0);
-	place.inode = st.st_ino;
-	for (u32 i = 0; i < o.symbols.count && !place.offset; i++)
+	location.inode = st.st_ino;
+	for (u32 i = 0; i < o.symbols.count && !location.offset; i++)
 		if (!strcmp(o.symbols.names + o.symbols.entry[i].name, "walk_the_line"))
-			place.offset = o.symbols.entry[i].start;
+			location.offset = o.symbols.entry[i].start;
 	for (u32 i = 0; i < o.segments; i++)
-		if (place.offset - o.segment[i].vaddr < o.segment[i].size) {
-			place.offset += o.segment[i].offset - o.segment[i].vaddr;
+		if (location.offset - o.segment[i].vaddr < o.segment[i].size) {
+			location.offset += o.segment[i].offset - o.segment[i].vaddr;
 			break;
 		}
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(named(s, getpid(), &place, true, name, sizeof(name)));
+	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	unlink(gone);
 	close(fd);
-	assert_true(named(s, 0, &place, true, name, sizeof(name)));
+	assert_true(named(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
-	place.binary = "/tmp/test-symbols-other";
-	assert_false(named(s, 0, &place, true, name, sizeof(name)));
-	place.binary = gone;
+	location.binary = "/tmp/test-symbols-other";
+	assert_false(named(s, 0, &location, true, name, sizeof(name)));
+	location.binary = gone;
 	/* The same inode number on another device is another file. */
-	place.device++;
-	assert_false(named(s, 0, &place, true, name, sizeof(name)));
-	place.device--;
-	place.inode++;
-	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	location.device++;
+	assert_false(named(s, 0, &location, true, name, sizeof(name)));
+	location.device--;
+	location.inode++;
+	assert_false(named(s, 0, &location, true, name, sizeof(name)));
 	symtab_clear(&o.symbols);
 	symbols_free(s);
 	free(image.bytes);
@@ -158,7 +158,7 @@ static void test_deleted(void **state)
 	struct image image = image_read("/proc/self/exe");
 	u64 pc = (u64)(uintptr_t)walk_the_line;
 	int fd = mkstemp(path);
-	struct attribute_location own, place;
+	struct attribute_location own, location;
 	struct attributor *a;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct symbols *s;
@@ -175,15 +175,15 @@ static void test_deleted(void **state)
 	a = own_attributor(&index);
 	assert_true(attributor_locate(a, index, pc, false, &own));
 	pc = (u64)(uintptr_t)map + own.offset;
-	assert_true(attributor_locate(a, index, pc, false, &place));
-	assert_non_null(strstr(place.binary, " (deleted)"));
-	assert_int_equal(place.offset, own.offset);
+	assert_true(attributor_locate(a, index, pc, false, &location));
+	assert_non_null(strstr(location.binary, " (deleted)"));
+	assert_int_equal(location.offset, own.offset);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
 	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map,
 		 (unsigned long)map + ((image.size + page - 1) / page * page));
 	fd = open(link, O_RDONLY | O_CLOEXEC);
 	/* This needs CAP_CHECKPOINT_RESTORE. Without it the name of the file remains. */
-	assert_int_equal(named(s, getpid(), &place, true, name, sizeof(name)), fd >= 0);
+	assert_int_equal(named(s, getpid(), &location, true, name, sizeof(name)), fd >= 0);
 	if (fd >= 0)
 		assert_string_equal(name, "walk_the_line");
 	else
@@ -306,7 +306,7 @@ static void test_vdso(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
 	const struct symbol *sym;
-	struct attribute_location place = { .binary = "[vdso]" };
+	struct attribute_location location = { .binary = "[vdso]" };
 	struct symbols *s;
 	char name[64];
 	int fd;
@@ -319,13 +319,13 @@ static void test_vdso(void **state)
 	close(fd);
 	assert_true(o.symbols.count > 0);
 	sym = &o.symbols.entry[0];
-	place.offset = sym->start - o.segment[0].vaddr + o.segment[0].offset;
+	location.offset = sym->start - o.segment[0].vaddr + o.segment[0].offset;
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(named(s, 0, &place, true, name, sizeof(name)));
+	assert_true(named(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, o.symbols.names + sym->name);
-	assert_false(named(s, 0, &place, false, name, sizeof(name)));
-	place.offset = 1 << 20;
-	assert_false(named(s, 0, &place, true, name, sizeof(name)));
+	assert_false(named(s, 0, &location, false, name, sizeof(name)));
+	location.offset = 1 << 20;
+	assert_false(named(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "[vdso]+0x100000");
 	symtab_clear(&o.symbols);
 	symbols_free(s);
@@ -337,7 +337,7 @@ static void test_build_id(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	u32 index;
 	struct attributor *a = own_attributor(&index);
-	struct attribute_location place;
+	struct attribute_location location;
 	struct symbols *s;
 	char name[64];
 
@@ -350,14 +350,14 @@ static void test_build_id(void **state)
 		skip();
 	}
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &place));
-	place.inode = 0;
-	place.build_id = o.build_id;
-	place.build_id_size = o.build_id_size;
-	assert_true(named(s, 0, &place, false, name, sizeof(name)));
+	assert_true(attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &location));
+	location.inode = 0;
+	location.build_id = o.build_id;
+	location.build_id_size = o.build_id_size;
+	assert_true(named(s, 0, &location, false, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	o.build_id[0] ^= 1;
-	assert_false(named(s, 0, &place, false, name, sizeof(name)));
+	assert_false(named(s, 0, &location, false, name, sizeof(name)));
 	symtab_clear(&o.symbols);
 	symbols_free(s);
 	attributor_free(a);
@@ -396,16 +396,16 @@ static void test_no_name(void **state)
 	assert_string_equal(name, "0x7f0000001000");
 	assert_int_equal(symbols_new(&waiting, &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct attribute_location place = { .binary = rows[i].binary,
-							  .offset = rows[i].offset };
+		const struct attribute_location location = { .binary = rows[i].binary,
+							     .offset = rows[i].offset };
 
 		for (int live = 0; live < 2; live++) {
-			assert_false(named(s, getpid(), &place, live, name, sizeof(name)));
+			assert_false(named(s, getpid(), &location, live, name, sizeof(name)));
 			assert_string_equal(name, rows[i].name);
 		}
 		for (size_t n = 0; n < 30; n++) {
 			memset(name, '#', sizeof(name));
-			named(s, 0, &place, true, name, n);
+			named(s, 0, &location, true, name, n);
 			assert_int_equal(name[n], '#');
 			assert_true(!n || memchr(name, '\0', n));
 		}
