@@ -108,7 +108,7 @@ static void raise_words(void *to, const void *from, size_t size)
 }
 
 /* Subtract @part from @whole. */
-static void take_words(void *whole, const void *part, size_t size)
+static void subtract_words(void *whole, const void *part, size_t size)
 {
 	u64 *w = whole;
 	const u64 *p = part;
@@ -201,8 +201,8 @@ static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *
 }
 
 /* Returns true if the container may have no series of its own, whatever its weight. */
-static bool is_other(const struct accumulator *acc, const struct metrics_container *c,
-		     const struct label_set *set)
+static bool is_grouped_as_other(const struct accumulator *acc, const struct metrics_container *c,
+				const struct label_set *set)
 {
 	return !strcmp(c->name, EVICTED) || !labels_admit(acc->labels, c) ||
 	       !memcmp(set, &acc->other_set, sizeof(*set));
@@ -234,7 +234,7 @@ static int collect(struct accumulator *acc, const struct metrics *metrics, u64 n
 		const struct metrics_container *c = &metrics->containers[i];
 
 		labels_of(acc->labels, c, &set);
-		if (is_other(acc, c, &set))
+		if (is_grouped_as_other(acc, c, &set))
 			continue;
 		group = group_find(acc, &set);
 		if (!group)
@@ -278,7 +278,7 @@ static bool show(const struct accumulator *acc, struct accumulator_group *group)
 	if (group->sum)
 		return true;
 	group->sum = calloc(1, sizeof(*group->sum));
-	group->start_ns = acc->any ? acc->taken_ns : acc->start_ns;
+	group->start_ns = acc->any ? acc->latest_ns : acc->start_ns;
 	return group->sum;
 }
 
@@ -288,7 +288,7 @@ static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 	u32 cost, spent = container_series(acc->other_levels, acc->kinds);
 	u32 shown = 0, living = 0;
 
-	acc->series_wanted = spent;
+	acc->series_needed = spent;
 	for (u32 i = 0; i < acc->count; i++)
 		acc->groups[i].ended = now_ns - acc->groups[i].alive_ns >= ACCUMULATOR_END_NS;
 	if (acc->count)
@@ -297,7 +297,7 @@ static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 		struct accumulator_group *g = &acc->groups[i];
 
 		cost = container_series(g->levels, g->kinds);
-		acc->series_wanted += g->ended ? 0 : cost;
+		acc->series_needed += g->ended ? 0 : cost;
 		living += !g->ended;
 		/* The first group that does not fit ends the list: no lighter one gets series instead. */
 		if (g->ended || shown < i || spent > series || cost > series - spent ||
@@ -323,7 +323,7 @@ static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 		if (!g->delta)
 			continue;
 		add_words(g->sum, g->delta, sizeof(*g->delta));
-		take_words(&rest, g->delta, sizeof(*g->delta));
+		subtract_words(&rest, g->delta, sizeof(*g->delta));
 	}
 	add_words(&acc->other, &rest, sizeof(rest));
 }
@@ -331,7 +331,7 @@ static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 /* Drop groups that have no series and are not in the last snapshot; age the weights of the others. */
 static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 {
-	u32 kept = 0;
+	u32 remaining = 0;
 
 	for (u32 i = 0; i < acc->count; i++) {
 		struct accumulator_group *g = &acc->groups[i];
@@ -349,9 +349,9 @@ static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 			continue;
 		}
 		g->seen = false;
-		acc->groups[kept++] = *g;
+		acc->groups[remaining++] = *g;
 	}
-	acc->count = kept;
+	acc->count = remaining;
 }
 
 /* What the counters at the offsets from @first to below @after grew by. */
@@ -378,7 +378,7 @@ static void faults_delta(const struct metrics_machine *now, const struct metrics
 }
 
 /* UINT64_MAX is "not known". Once such a counter is not known, its sum stays so. */
-static void keep_unknown(struct metrics_machine *sum, const struct metrics_machine *now)
+static void restore_unknown(struct metrics_machine *sum, const struct metrics_machine *now)
 {
 	if (now->written == UINT64_MAX)
 		sum->written = UINT64_MAX;
@@ -409,7 +409,7 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 		  AFTER_COUNTERS - FIRST_COUNTER);
 	add_words((u8 *)m + FIRST_LATE, (const u8 *)&delta + FIRST_LATE, AFTER_LATE - FIRST_LATE);
 	add_words(&m->all, &delta.all, sizeof(delta.all));
-	keep_unknown(m, now);
+	restore_unknown(m, now);
 	*ret_delta = delta.all;
 }
 
@@ -465,7 +465,7 @@ static void clear_sums(struct accumulator *acc)
 
 	memset((u8 *)m + FIRST_COUNTER, 0, AFTER_COUNTERS - FIRST_COUNTER);
 	memset((u8 *)m + FIRST_LATE, 0, AFTER_LATE - FIRST_LATE);
-	keep_unknown(m, &before);
+	restore_unknown(m, &before);
 	m->all = (struct metrics_tally){ 0 };
 	acc->other = (struct metrics_tally){ 0 };
 	for (u32 i = 0; i < acc->shown; i++)
@@ -515,7 +515,7 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 		escape_label(metrics->machine.source, sizeof(metrics->machine.source));
 		acc->latest = *metrics;
 		acc->any = true;
-		acc->taken_ns = now_ns;
+		acc->latest_ns = now_ns;
 	} else {
 		metrics_clear(metrics);
 	}

@@ -53,7 +53,7 @@ struct accumulator_group {
  * @any: true after the first snapshot
  * @begun_ns: CLOCK_REALTIME at accumulator_init(): what a daemon counted before is not exported
  * @start_ns: since when @machine and @other count, CLOCK_REALTIME
- * @taken_ns: CLOCK_REALTIME of @latest
+ * @latest_ns: CLOCK_REALTIME of @latest
  * @unit: unit of the groups' weights, &enum sample_unit; METRICS_UNITS: weights are samples
  * @machine: the exported counters, from &metrics_machine.records on
  * @other: the exported counters of all containers without series
@@ -63,7 +63,7 @@ struct accumulator_group {
  * @capacity: allocated length of @groups
  * @shown: how many groups have series
  * @unshown: how many groups have none, without those that have ended
- * @series_wanted: how many series it would take to show all groups
+ * @series_needed: how many series it would take to show all groups
  */
 struct accumulator {
 	const struct labels *labels;
@@ -73,7 +73,7 @@ struct accumulator {
 	bool any;
 	u64 begun_ns;
 	u64 start_ns;
-	u64 taken_ns;
+	u64 latest_ns;
 	unsigned int unit;
 	struct metrics_machine machine;
 	struct metrics_tally other;
@@ -83,7 +83,7 @@ struct accumulator {
 	u32 capacity;
 	u32 shown;
 	u32 unshown;
-	u64 series_wanted;
+	u64 series_needed;
 };
 
 /**

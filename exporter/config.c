@@ -39,8 +39,8 @@ static const struct exporter_setting {
 	const char *key;
 	enum type type;
 	size_t offset;
-	u32 least;
-	u32 most;
+	u32 min;
+	u32 max;
 	const char *right;
 } settings[] = {
 #define AT(member) offsetof(struct exporter_config, member)
@@ -78,7 +78,7 @@ static int parse_number(const struct exporter_setting *s, u32 *ret, const char *
 		return -EINVAL;
 	errno = 0;
 	n = strtoul(value, &end, 10);
-	if (errno || *end || n < s->least || n > s->most)
+	if (errno || *end || n < s->min || n > s->max)
 		return -EINVAL;
 	*ret = (u32)n;
 	return 0;

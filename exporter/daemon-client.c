@@ -26,22 +26,22 @@ struct daemon_client {
 	sd_bus_slot *profile;
 };
 
-static void take_none(struct daemon_client *client, enum daemon_client_fault fault, int error,
-		      const char *why)
+static void report_no_metrics(struct daemon_client *client, enum daemon_client_fault fault,
+			      int error, const char *why)
 {
-	client->config.take(client->config.ctx, NULL, DAEMON_CLIENT_CAUSE(fault, error), why);
+	client->config.on_metrics(client->config.ctx, NULL, DAEMON_CLIENT_CAUSE(fault, error), why);
 }
 
-static void take_file(struct daemon_client *client, int fd)
+static void load_metrics(struct daemon_client *client, int fd)
 {
 	struct metrics metrics = { 0 };
 	const char *why = "out of memory";
 	int r = metrics_load(fd, &metrics, &why);
 
 	if (r < 0)
-		take_none(client, CLIENT_FAULT_SNAPSHOT, -r, why);
+		report_no_metrics(client, CLIENT_FAULT_SNAPSHOT, -r, why);
 	else
-		client->config.take(client->config.ctx, &metrics, 0, NULL);
+		client->config.on_metrics(client->config.ctx, &metrics, 0, NULL);
 }
 
 static void read_file(struct daemon_client *client)
@@ -53,10 +53,10 @@ static void read_file(struct daemon_client *client)
 		int error = errno;
 
 		snprintf(why, sizeof(why), "%.100s: %s", client->config.file, strerror(error));
-		take_none(client, CLIENT_FAULT_FILE, error, why);
+		report_no_metrics(client, CLIENT_FAULT_FILE, error, why);
 		return;
 	}
-	take_file(client, fd);
+	load_metrics(client, fd);
 	close(fd);
 }
 
@@ -71,12 +71,14 @@ static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __att
 	if (refusal) {
 		snprintf(why, sizeof(why), "%.140s",
 			 refusal->message ? refusal->message : refusal->name);
-		take_none(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal), why);
+		report_no_metrics(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal),
+				  why);
 	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
-		take_none(client, CLIENT_FAULT_ANSWER, 0, "its reply has no file descriptor");
+		report_no_metrics(client, CLIENT_FAULT_ANSWER, 0,
+				  "its reply has no file descriptor");
 	} else {
 		/* The message owns the descriptor. */
-		take_file(client, fd);
+		load_metrics(client, fd);
 	}
 	return 0;
 }
@@ -93,11 +95,11 @@ static bool has_patterns(const struct labels *labels)
 	return labels->allows || labels->denies;
 }
 
-static void take_no_profile(struct daemon_client *client, enum daemon_client_fault fault, int error,
-			    const char *why)
+static void report_no_profile(struct daemon_client *client, enum daemon_client_fault fault,
+			      int error, const char *why)
 {
-	client->config.take_profile(client->config.ctx, -1, "", DAEMON_CLIENT_CAUSE(fault, error),
-				    why);
+	client->config.on_profile(client->config.ctx, -1, "", DAEMON_CLIENT_CAUSE(fault, error),
+				  why);
 }
 
 static int profile_answered(sd_bus_message *m, void *userdata,
@@ -114,19 +116,20 @@ static int profile_answered(sd_bus_message *m, void *userdata,
 		return 0;
 	if (refusal && sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_METHOD) &&
 	    has_patterns(client->config.labels)) {
-		take_no_profile(
+		report_no_profile(
 			client, CLIENT_FAULT_TOO_OLD, 0,
 			"the daemon is too old to omit containers from a profile, as Allow= or "
 			"Deny= demands: upgrade it");
 	} else if (refusal) {
 		snprintf(why, sizeof(why), "%.140s",
 			 refusal->message ? refusal->message : refusal->name);
-		take_no_profile(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal), why);
+		report_no_profile(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal),
+				  why);
 	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
-		take_no_profile(client, CLIENT_FAULT_ANSWER, 0,
-				"the daemon's reply has no file descriptor");
+		report_no_profile(client, CLIENT_FAULT_ANSWER, 0,
+				  "the daemon's reply has no file descriptor");
 	} else {
-		client->config.take_profile(client->config.ctx, fd, backend, 0, NULL);
+		client->config.on_profile(client->config.ctx, fd, backend, 0, NULL);
 	}
 	return 0;
 }
@@ -262,7 +265,7 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 	if (r < 0) {
 		drop_bus(client);
 		snprintf(why, sizeof(why), "cannot connect to the bus: %s", strerror(-r));
-		take_none(client, CLIENT_FAULT_BUS, -r, why);
+		report_no_metrics(client, CLIENT_FAULT_BUS, -r, why);
 	}
 	return 0;
 }

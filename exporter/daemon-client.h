@@ -39,11 +39,11 @@ enum daemon_client_fault {
  * @address: of a private bus; NULL for the system's
  * @file: path of a file with metrics, which is read instead of querying; NULL for the bus
  * @interval: seconds between two queries
- * @take: called for each query with the metrics, which it takes over, and 0; or with NULL,
+ * @on_metrics: called for each query with the metrics, which it takes over, and 0; or with NULL,
  *	DAEMON_CLIENT_CAUSE() and a sentence
  * @profile_seconds: length of each profile, which follow each other; 0 for none
  * @labels: their Allow= and Deny= select the containers that a profile names
- * @take_profile: called for each profile with a descriptor, which is closed after the call, and the
+ * @on_profile: called for each profile with a descriptor, which is closed after the call, and the
  *	backend's name; or with -1, a cause and a sentence, if a daemon that runs gave none
  * @ctx: passed to both
  */
@@ -51,10 +51,10 @@ struct daemon_client_config {
 	const char *address;
 	const char *file;
 	u32 interval;
-	void (*take)(void *ctx, struct metrics *metrics, u64 cause, const char *why);
+	void (*on_metrics)(void *ctx, struct metrics *metrics, u64 cause, const char *why);
 	u32 profile_seconds;
 	const struct labels *labels;
-	void (*take_profile)(void *ctx, int fd, const char *backend, u64 cause, const char *why);
+	void (*on_profile)(void *ctx, int fd, const char *backend, u64 cause, const char *why);
 	void *ctx;
 };
 

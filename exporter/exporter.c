@@ -69,9 +69,9 @@ static u64 now_ns(clockid_t clock)
 static void add_snapshot(struct exporter *e, struct metrics *metrics)
 {
 	u32 machine = series_machine(&e->acc, metrics);
-	u32 most = e->config->max_series;
+	u32 max_series = e->config->max_series;
 
-	if (accumulator_update(&e->acc, metrics, most > machine ? most - machine : 0,
+	if (accumulator_update(&e->acc, metrics, max_series > machine ? max_series - machine : 0,
 			       now_ns(CLOCK_REALTIME)) < 0)
 		exporter_log(SD_ERR, "out of memory: the metrics of this query are not counted");
 }
@@ -98,7 +98,7 @@ static void report_condition(struct log_condition *condition, const struct condi
 		exporter_log(SD_NOTICE, "%s%s", lines->good, often);
 }
 
-static void take(void *ctx, struct metrics *metrics, u64 cause, const char *why)
+static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 {
 	static const struct condition_lines lines = {
 		.bad = "the query of the daemon failed and is retried",
@@ -143,7 +143,7 @@ static int render(void *ctx, enum expose_format format, char **ret_data, size_t 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
 
-static void take_profile(void *ctx, int fd, const char *backend, u64 cause, const char *why)
+static void on_profile(void *ctx, int fd, const char *backend, u64 cause, const char *why)
 {
 	static const struct condition_lines lines = {
 		.bad = "no profile is pushed",
@@ -214,11 +214,11 @@ int exporter_query(struct exporter *exporter, const char *address, const char *s
 		.address = address,
 		.file = snapshot,
 		.interval = exporter->config->interval,
-		.take = take,
+		.on_metrics = on_metrics,
 		.profile_seconds =
 			*exporter->config->profile_url ? exporter->config->profile_seconds : 0,
 		.labels = &exporter->config->labels,
-		.take_profile = take_profile,
+		.on_profile = on_profile,
 		.ctx = exporter,
 	};
 

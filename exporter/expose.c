@@ -32,7 +32,7 @@ const char *expose_type(enum expose_format format)
 }
 
 /* Returns true if @range, @n bytes of an Accept header, contains @word. */
-static bool range_has(const char *range, size_t n, const char *word)
+static bool media_range_has(const char *range, size_t n, const char *word)
 {
 	size_t w = strlen(word);
 
@@ -42,21 +42,21 @@ static bool range_has(const char *range, size_t n, const char *word)
 	return false;
 }
 
-static int range_format(const char *range, size_t n, bool native)
+static int media_range_format(const char *range, size_t n, bool native)
 {
-	if (native && range_has(range, n, "application/vnd.google.protobuf") &&
-	    range_has(range, n, "io.prometheus.client.MetricFamily") &&
-	    range_has(range, n, "delimited"))
+	if (native && media_range_has(range, n, "application/vnd.google.protobuf") &&
+	    media_range_has(range, n, "io.prometheus.client.MetricFamily") &&
+	    media_range_has(range, n, "delimited"))
 		return EXPOSE_PROTOBUF;
-	if (range_has(range, n, "application/openmetrics-text"))
+	if (media_range_has(range, n, "application/openmetrics-text"))
 		return EXPOSE_OPENMETRICS;
-	if (range_has(range, n, "text/") || range_has(range, n, "*/*"))
+	if (media_range_has(range, n, "text/") || media_range_has(range, n, "*/*"))
 		return EXPOSE_TEXT;
 	return -1;
 }
 
 /* Returns the weight q of a range in thousandths, 1000 if it has none (RFC 9110, 12.4.2). */
-static int range_quality(const char *range, size_t n)
+static int media_range_quality(const char *range, size_t n)
 {
 	int quality = 0, unit = 1000;
 
@@ -83,8 +83,8 @@ enum expose_format expose_negotiate(const char *accept, bool native)
 	for (; accept && *accept; accept += n) {
 		accept += strspn(accept, ", \t");
 		n = strcspn(accept, ",");
-		format = range_format(accept, n, native);
-		q = range_quality(accept, n);
+		format = media_range_format(accept, n, native);
+		q = media_range_quality(accept, n);
 		if (format < 0 || q <= quality)
 			continue;
 		best = format;

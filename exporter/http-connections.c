@@ -18,31 +18,31 @@ void http_peer_set(u8 ret_peer[HTTP_PEER_SIZE], const struct sockaddr *address)
 	}
 }
 
-static bool is_of(const struct http_connection *c, const u8 *peer)
+static bool peer_matches(const struct http_connection *c, const u8 *peer)
 {
 	return !peer || !memcmp(c->peer, peer, HTTP_PEER_SIZE);
 }
 
-static unsigned int count_of(const struct http_connections *connections, const u8 *peer)
+static unsigned int count_of_peer(const struct http_connections *connections, const u8 *peer)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
-		n += connections->slots[i].handle && is_of(&connections->slots[i], peer);
+		n += connections->slots[i].handle && peer_matches(&connections->slots[i], peer);
 	return n;
 }
 
 /* @peer: NULL for any. @trusted: those that are trusted and idle, else those that are not trusted. */
-static struct http_connection *oldest(struct http_connections *connections, const u8 *peer,
-				      bool trusted)
+static struct http_connection *find_oldest(struct http_connections *connections, const u8 *peer,
+					   bool trusted)
 {
 	struct http_connection *found = NULL;
 
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		struct http_connection *c = &connections->slots[i];
 
-		if (!c->handle || !is_of(c, peer) || c->trusted != trusted ||
-		    (trusted && c->asking))
+		if (!c->handle || !peer_matches(c, peer) || c->trusted != trusted ||
+		    (trusted && c->awaits_response))
 			continue;
 		if (!found || c->number < found->number)
 			found = c;
@@ -50,27 +50,27 @@ static struct http_connection *oldest(struct http_connections *connections, cons
 	return found;
 }
 
-static struct http_connection *oldest_dispensable(struct http_connections *connections,
-						  const u8 *peer)
+static struct http_connection *find_oldest_dispensable(struct http_connections *connections,
+						       const u8 *peer)
 {
-	struct http_connection *c = oldest(connections, peer, false);
+	struct http_connection *c = find_oldest(connections, peer, false);
 
-	return c ? c : oldest(connections, peer, true);
+	return c ? c : find_oldest(connections, peer, true);
 }
 
-static struct http_connection *slot_for(struct http_connections *connections, const u8 *peer)
+static struct http_connection *find_slot(struct http_connections *connections, const u8 *peer)
 {
-	if (count_of(connections, peer) >= HTTP_PER_PEER)
-		return oldest_dispensable(connections, peer);
-	if (count_of(connections, NULL) == HTTP_CONNECTIONS)
-		return oldest_dispensable(connections, NULL);
+	if (count_of_peer(connections, peer) >= HTTP_PER_PEER)
+		return find_oldest_dispensable(connections, peer);
+	if (count_of_peer(connections, NULL) == HTTP_CONNECTIONS)
+		return find_oldest_dispensable(connections, NULL);
 	return http_connections_find(connections, NULL);
 }
 
 void http_connections_add(struct http_connections *connections, void *handle, const u8 *peer,
 			  u64 now_s, void **ret_closed)
 {
-	struct http_connection *c = slot_for(connections, peer);
+	struct http_connection *c = find_slot(connections, peer);
 
 	if (!c) {
 		*ret_closed = handle;
@@ -81,7 +81,7 @@ void http_connections_add(struct http_connections *connections, void *handle, co
 		.handle = handle,
 		.number = connections->count++,
 		.deadline_s = now_s + HTTP_SECONDS,
-		.asking = true,
+		.awaits_response = true,
 	};
 	memcpy(c->peer, peer, HTTP_PEER_SIZE);
 }
@@ -123,10 +123,10 @@ void *http_connections_overdue(struct http_connections *connections, u64 now_s)
 	return NULL;
 }
 
-bool http_connections_are_asking(const struct http_connections *connections)
+bool http_connections_await_response(const struct http_connections *connections)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
-		if (connections->slots[i].handle && connections->slots[i].asking)
+		if (connections->slots[i].handle && connections->slots[i].awaits_response)
 			return true;
 	return false;
 }

@@ -32,8 +32,8 @@
  * @peer: by http_peer_set()
  * @number: ascends in the order of connecting
  * @deadline_s: when it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX once it was
- * @changes: of what is served, before its last answer
- * @asking: its request is not answered yet, or it has not sent one
+ * @changes: number of changes of the metrics at its last answer
+ * @awaits_response: its request is not answered yet, or it has not sent one
  * @trusted: it has sent a request that was authorized
  */
 struct http_connection {
@@ -42,15 +42,16 @@ struct http_connection {
 	u64 number;
 	u64 deadline_s;
 	u64 changes;
-	bool asking;
+	bool awaits_response;
 	bool trusted;
 };
 
 /**
- * http_peer_set() - what counts as one client: an IPv4 address, or the /64 of an IPv6 address
- * @address: of the client; clients of all other families, and NULL, count as one
+ * http_peer_set() - set the key that identifies a client: its IPv4 address, or its IPv6 /64 prefix
+ * @ret_peer: the key
+ * @address: address of the client; all other families, and NULL, have the same key
  *
- * A host may choose among all addresses of its /64.
+ * IPv6 clients are identified by prefix, as a host may use any address of its /64.
  */
 void http_peer_set(u8 ret_peer[HTTP_PEER_SIZE], const struct sockaddr *address);
 
@@ -66,18 +67,19 @@ struct http_connections {
  * @now_s: CLOCK_MONOTONIC in seconds
  * @ret_closed: the handle that the caller closes; NULL for none
  *
- * Where @peer has HTTP_PER_PEER connections, its oldest untrusted one is closed, or the oldest one
- * that is trusted and not asking; where all slots are taken, that of all. Where all of these are
- * trusted and asking, @handle itself is to be closed.
+ * If @peer has HTTP_PER_PEER connections already, its oldest untrusted connection is closed, or else
+ * its oldest trusted one that does not await a response. If all slots are in use, the same applies to
+ * the connections of all peers. If every candidate is trusted and awaits a response, @handle itself
+ * is closed.
  */
 void http_connections_add(struct http_connections *connections, void *handle, const u8 *peer,
 			  u64 now_s, void **ret_closed);
 
-/** http_connections_find() - the slot of @handle; NULL for one that was closed or never added */
+/** http_connections_find() - return the slot of @handle; NULL if it was closed or never added */
 struct http_connection *http_connections_find(struct http_connections *connections,
 					      const void *handle);
 
-/** http_connections_remove() - forget @handle, if it is there */
+/** http_connections_remove() - remove @handle, if it has a slot */
 void http_connections_remove(struct http_connections *connections, const void *handle);
 
 /**
@@ -89,10 +91,10 @@ void http_connections_remove(struct http_connections *connections, const void *h
  */
 void http_connection_authorize(struct http_connection *connection, u64 now_s);
 
-/** http_connections_overdue() - a handle past its deadline, each one once; NULL for no more */
+/** http_connections_overdue() - return a handle past its deadline, each only once; NULL for none */
 void *http_connections_overdue(struct http_connections *connections, u64 now_s);
 
-/** http_connections_are_asking() - whether any has a request that is not answered */
-bool http_connections_are_asking(const struct http_connections *connections);
+/** http_connections_await_response() - return whether any request is not answered yet */
+bool http_connections_await_response(const struct http_connections *connections);
 
 #endif

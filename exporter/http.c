@@ -251,7 +251,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char 
 	/* The first call has only the headers. A body is refused before it is read. */
 	if (!*request) {
 		*request = &begun;
-		c->asking = true;
+		c->awaits_response = true;
 		if (!MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
 						 MHD_HTTP_HEADER_TRANSFER_ENCODING) &&
 		    !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
@@ -292,7 +292,7 @@ static void close_outdated(struct http *http)
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		const struct http_connection *c = &http->connections.slots[i];
 
-		if (c->handle && c->trusted && c->asking && c->changes < http->changes)
+		if (c->handle && c->trusted && c->awaits_response && c->changes < http->changes)
 			close_soon(c->handle);
 	}
 }
@@ -324,7 +324,7 @@ static void completed(void *cls, struct MHD_Connection *mhd, void **request,
 	if (!c)
 		return;
 	c->deadline_s = now_s() + HTTP_SECONDS;
-	c->asking = false;
+	c->awaits_response = false;
 }
 
 /* The library has only an idle timeout: single bytes could keep a connection open for ever. */
@@ -435,11 +435,11 @@ void http_finish(struct http *http)
 	MHD_socket listening = MHD_quiesce_daemon(http->daemon);
 	u64 end = now_ms() + FINISH_MS;
 
-	for (unsigned int i = 0; http_connections_are_asking(&http->connections) &&
+	for (unsigned int i = 0; http_connections_await_response(&http->connections) &&
 				 (i < FINISH_TURNS || now_ms() < end);
 	     i++) {
 		MHD_run(http->daemon);
-		if (http_connections_are_asking(&http->connections))
+		if (http_connections_await_response(&http->connections))
 			poll(&ready, 1, 10);
 	}
 	if (listening != MHD_INVALID_SOCKET)

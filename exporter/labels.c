@@ -22,9 +22,10 @@ static const char *const fact_names[] = {
 };
 
 /* Labels of the metrics, and those that Prometheus sets. */
-static const char *const taken[] = { "le",    "kind",	 "source",   "ledger",	 "cause",
-				     "table", "job",	 "instance", "quantile", "destination",
-				     "state", "version", "operation" };
+static const char *const reserved_names[] = { "le",	  "kind",	 "source", "ledger",
+					      "cause",	  "table",	 "job",	   "instance",
+					      "quantile", "destination", "state",  "version",
+					      "operation" };
 
 void labels_default(struct labels *labels)
 {
@@ -45,8 +46,8 @@ static bool is_name(const char *name)
 		return false;
 	if (!strncmp(name, "__", 2))
 		return false;
-	for (unsigned int i = 0; i < ARRAY_SIZE(taken); i++)
-		if (!strcmp(name, taken[i]))
+	for (unsigned int i = 0; i < ARRAY_SIZE(reserved_names); i++)
+		if (!strcmp(name, reserved_names[i]))
 			return false;
 	return true;
 }

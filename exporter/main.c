@@ -105,7 +105,7 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static int take_option(struct exporter_options *o, int c)
+static int parse_option(struct exporter_options *o, int c)
 {
 	switch (c) {
 	case OPT_CONFIG:
@@ -136,7 +136,7 @@ static int parse_options(int argc, char **argv, struct exporter_options *o)
 	int c, r = 0;
 
 	while (!r && (c = getopt_long(argc, argv, "", long_options, NULL)) >= 0)
-		r = take_option(o, c);
+		r = parse_option(o, c);
 	if (!r && optind < argc) {
 		exporter_log(SD_ERR, "%s: no such argument; see --help", argv[optind]);
 		r = EX_USAGE;

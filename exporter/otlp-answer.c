@@ -32,7 +32,7 @@ struct answer_field {
 	struct answer_reader bytes;
 };
 
-static int take_varint(struct answer_reader *r, u64 *ret)
+static int read_varint(struct answer_reader *r, u64 *ret)
 {
 	u64 value = 0;
 	u8 byte;
@@ -51,7 +51,7 @@ static int take_varint(struct answer_reader *r, u64 *ret)
 	return -EBADMSG;
 }
 
-static int take_bytes(struct answer_reader *r, u64 size, struct answer_reader *ret)
+static int read_bytes(struct answer_reader *r, u64 size, struct answer_reader *ret)
 {
 	if (size > r->left)
 		return -EBADMSG;
@@ -62,29 +62,29 @@ static int take_bytes(struct answer_reader *r, u64 size, struct answer_reader *r
 }
 
 /* Returns 1 for a field, 0 at the end, or -EBADMSG. */
-static int take_field(struct answer_reader *r, struct answer_field *ret)
+static int read_field(struct answer_reader *r, struct answer_field *ret)
 {
 	u64 tag;
 	int e;
 
 	if (!r->left)
 		return 0;
-	e = take_varint(r, &tag);
+	e = read_varint(r, &tag);
 	if (e < 0)
 		return e;
 	*ret = (struct answer_field){ .number = (u32)(tag >> 3), .wire = tag & 7 };
 	switch (ret->wire) {
 	case WIRE_VARINT:
-		e = take_varint(r, &ret->value);
+		e = read_varint(r, &ret->value);
 		break;
 	case WIRE_FIXED64:
 	case WIRE_FIXED32:
-		e = take_bytes(r, ret->wire == WIRE_FIXED64 ? 8 : 4, &ret->bytes);
+		e = read_bytes(r, ret->wire == WIRE_FIXED64 ? 8 : 4, &ret->bytes);
 		break;
 	case WIRE_BYTES:
-		e = take_varint(r, &ret->value);
+		e = read_varint(r, &ret->value);
 		if (e >= 0)
-			e = take_bytes(r, ret->value, &ret->bytes);
+			e = read_bytes(r, ret->value, &ret->bytes);
 		break;
 	default:
 		e = -EBADMSG;
@@ -92,12 +92,13 @@ static int take_field(struct answer_reader *r, struct answer_field *ret)
 	return e < 0 ? e : 1;
 }
 
-static int take_partial(struct answer_reader *r, u64 *ret_rejected, char *ret_message, size_t size)
+static int read_partial_success(struct answer_reader *r, u64 *ret_rejected, char *ret_message,
+				size_t size)
 {
 	struct answer_field f;
 	int e;
 
-	while ((e = take_field(r, &f)) > 0) {
+	while ((e = read_field(r, &f)) > 0) {
 		/*
 		 * An int64. A negative number, or more points than any request has, is ignored: the sum
 		 * of such numbers would overflow.
@@ -118,9 +119,9 @@ u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t si
 	int e;
 
 	*ret_message = 0;
-	while ((e = take_field(&r, &f)) > 0) {
+	while ((e = read_field(&r, &f)) > 0) {
 		if (f.number == ANSWER_PARTIAL && f.wire == WIRE_BYTES)
-			e = take_partial(&f.bytes, &rejected, ret_message, size);
+			e = read_partial_success(&f.bytes, &rejected, ret_message, size);
 		if (e < 0)
 			break;
 	}

@@ -262,7 +262,7 @@ static int read_files(struct otlp_config *c, char *why, size_t size)
 	return 0;
 }
 
-bool otlp_config_wanted(void)
+bool otlp_config_is_set(void)
 {
 	return variable("ENDPOINT");
 }

@@ -45,11 +45,11 @@ struct otlp_config {
 };
 
 /**
- * otlp_config_wanted() - check whether the environment configures OTLP
+ * otlp_config_is_set() - check whether the environment configures OTLP
  *
  * Return: true if it has an endpoint.
  */
-bool otlp_config_wanted(void);
+bool otlp_config_is_set(void);
 
 /**
  * otlp_config_any() - find a variable of OpenTelemetry

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool has(const char *sys, const char *what)
+static bool path_exists(const char *sys, const char *what)
 {
 	char pattern[PATH_MAX];
 	glob_t found;
@@ -22,8 +22,8 @@ static bool has(const char *sys, const char *what)
 bool probe_spe(const char *sys)
 {
 	/* In the folder of a platform driver, only links to devices have a subsystem. */
-	return has(sys, "bus/event_source/devices/arm_spe_*") ||
-	       has(sys, "bus/platform/drivers/speprof/*/subsystem");
+	return path_exists(sys, "bus/event_source/devices/arm_spe_*") ||
+	       path_exists(sys, "bus/platform/drivers/speprof/*/subsystem");
 }
 
 void probe_process(u64 *ret_cpu_ns, u64 *ret_memory)

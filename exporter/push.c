@@ -24,8 +24,8 @@ struct push_item {
 
 /* How an attempt ended. */
 enum outcome {
-	OUTCOME_TAKEN,
-	OUTCOME_AGAIN,
+	OUTCOME_ACCEPTED,
+	OUTCOME_RETRY,
 	OUTCOME_REFUSED,
 };
 
@@ -63,7 +63,7 @@ struct push {
 	size_t answer_size;
 };
 
-static size_t take_answer(struct push *p, size_t size)
+static size_t receive_answer(struct push *p, size_t size)
 {
 	if (size > PUSH_ANSWER - p->answered)
 		return 0;
@@ -71,23 +71,23 @@ static size_t take_answer(struct push *p, size_t size)
 	return size;
 }
 
-/* take_answer() bounds what is copied to @answer. */
+/* receive_answer() bounds what is copied to @answer. */
 static size_t on_data(char *data, size_t size, size_t count, void *push)
 {
 	struct push *p = push;
-	size_t taken = take_answer(p, size * count);
+	size_t copied = receive_answer(p, size * count);
 
 	if (p->answer) {
-		memcpy(p->answer + p->answer_size, data, taken);
-		p->answer_size += taken;
+		memcpy(p->answer + p->answer_size, data, copied);
+		p->answer_size += copied;
 	}
-	return taken;
+	return copied;
 }
 
 /* Headers are only counted, against PUSH_ANSWER. */
 static size_t on_header(char *data __attribute__((unused)), size_t size, size_t count, void *push)
 {
-	return take_answer(push, size * count);
+	return receive_answer(push, size * count);
 }
 
 /* Abort a transfer when the thread is asked to exit. */
@@ -146,9 +146,9 @@ static void set_options(struct push *p, CURL *curl, const struct push_item *item
 static enum outcome judge(const struct push *p, long status)
 {
 	if (status >= 200 && status < 300)
-		return OUTCOME_TAKEN;
+		return OUTCOME_ACCEPTED;
 	if (status == 429 || (p->only_gateways ? status >= 502 && status <= 504 : status >= 500))
-		return OUTCOME_AGAIN;
+		return OUTCOME_RETRY;
 	return OUTCOME_REFUSED;
 }
 
@@ -163,15 +163,15 @@ static u64 now_ns(void)
 /* Log how an attempt ended, if that changed. @cause: a number for each cause, below 2^32 */
 static void report_result(struct push *p, enum outcome outcome, u64 cause, const char *why)
 {
-	u64 how = outcome == OUTCOME_TAKEN ? 0 : (u64)outcome << 32 | cause, changes;
+	u64 how = outcome == OUTCOME_ACCEPTED ? 0 : (u64)outcome << 32 | cause, changes;
 	char often[LOG_CONDITION_COUNT];
 
 	if (!log_condition_changed(&p->result, how, now_ns(), &changes))
 		return;
 	log_condition_count(changes, often);
-	if (outcome == OUTCOME_TAKEN)
+	if (outcome == OUTCOME_ACCEPTED)
 		exporter_log(SD_NOTICE, "%s: %s accepts requests again%s", p->name, p->host, often);
-	else if (outcome == OUTCOME_AGAIN)
+	else if (outcome == OUTCOME_RETRY)
 		exporter_log(SD_WARNING, "%s: %s: %s; the request is retried%s", p->name, p->host,
 			     why, often);
 	else
@@ -244,7 +244,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct push_item 
 	/* A status counts, also if the body behind it exceeds PUSH_ANSWER. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
 		cause = describe(curl, code, error, why, sizeof(why));
-		outcome = OUTCOME_AGAIN;
+		outcome = OUTCOME_RETRY;
 	} else {
 		outcome = judge(p, status);
 		cause = 1U << 15 | (u64)status;
@@ -306,7 +306,7 @@ static u64 count_rejected(struct push *p, enum outcome outcome)
 	char why[160] = "", often[LOG_CONDITION_COUNT];
 	u64 rejected, changes;
 
-	if (!p->answer || outcome != OUTCOME_TAKEN)
+	if (!p->answer || outcome != OUTCOME_ACCEPTED)
 		return 0;
 	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
 	if (log_condition_changed(&p->rejection, rejected || *why, now_ns(), &changes) &&
@@ -331,13 +331,13 @@ static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 	pthread_mutex_lock(&p->lock);
 	p->sending = false;
 	p->stats.rejected += rejected;
-	if (outcome == OUTCOME_TAKEN)
+	if (outcome == OUTCOME_ACCEPTED)
 		p->stats.sent++;
 	else if (outcome == OUTCOME_REFUSED)
 		p->stats.dropped++;
 	else
 		p->stats.retried++;
-	if (outcome != OUTCOME_AGAIN)
+	if (outcome != OUTCOME_RETRY)
 		drop_first(p);
 	return outcome;
 }
@@ -350,7 +350,7 @@ static void send_farewell(struct push *p, CURL *curl)
 
 	p->ending = true;
 	pthread_mutex_unlock(&p->lock);
-	if (try_item(p, curl, item, &wait) != OUTCOME_TAKEN)
+	if (try_item(p, curl, item, &wait) != OUTCOME_ACCEPTED)
 		exporter_log(SD_NOTICE,
 			     "%s: %s did not receive the stale markers, so its series end only "
 			     "after its own timeout",
@@ -362,7 +362,7 @@ static void *push_run(void *arg)
 {
 	struct push *p = arg;
 	CURL *curl = curl_easy_init();
-	long wait = 1, asked = 0;
+	long wait = 1, retry_after_s = 0;
 
 	pthread_mutex_lock(&p->lock);
 	while (curl && !p->quit) {
@@ -370,11 +370,12 @@ static void *push_run(void *arg)
 			pthread_cond_wait(&p->changed, &p->lock);
 			continue;
 		}
-		if (send_first(p, curl, &asked) != OUTCOME_AGAIN) {
+		if (send_first(p, curl, &retry_after_s) != OUTCOME_RETRY) {
 			wait = 1;
 			continue;
 		}
-		wait_ms(p, asked > 0 ? (u64)asked * 1000 + jitter_ms(1) : jitter_ms(wait));
+		wait_ms(p, retry_after_s > 0 ? (u64)retry_after_s * 1000 + jitter_ms(1) :
+					       jitter_ms(wait));
 		wait = wait * 2 > PUSH_WAIT ? PUSH_WAIT : wait * 2;
 	}
 	if (curl && p->farewell)

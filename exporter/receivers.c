@@ -347,7 +347,7 @@ static void read_otlp(struct receivers *r)
 	const char *url = r->config.config->otlp_url, *any = otlp_config_any();
 	char why[200];
 
-	if (!*url && !otlp_config_wanted()) {
+	if (!*url && !otlp_config_is_set()) {
 		if (any)
 			exporter_log(
 				SD_NOTICE,

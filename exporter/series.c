@@ -281,8 +281,8 @@ static void add_self(struct series_builder *b)
 	if (is_exported(self)) {
 		add_labeled(b, FAMILY_SELF_SERIES, "state", "exported", shown);
 		add_labeled(b, FAMILY_SELF_SERIES, "state", "dropped",
-			    b->acc->series_wanted > shown ?
-				    (double)(b->acc->series_wanted - shown) :
+			    b->acc->series_needed > shown ?
+				    (double)(b->acc->series_needed - shown) :
 				    0);
 		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "exported", b->acc->shown);
 		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "other", b->acc->unshown);

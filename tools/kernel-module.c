@@ -11,7 +11,7 @@
 #include "lib/program.h"
 #include "lib/text.h"
 
-bool kmod_is_loaded(const struct machine *machine, const char *module)
+bool module_is_loaded(const struct machine *machine, const char *module)
 {
 	char path[128];
 
@@ -151,7 +151,7 @@ int kmod_loaded(const struct machine *machine, const char *module, struct kmod *
 	char path[128];
 
 	*ret = (struct kmod){ 0 };
-	if (!kmod_is_loaded(machine, module))
+	if (!module_is_loaded(machine, module))
 		return -ENOENT;
 	/* A module need not have a version or a srcversion. */
 	snprintf(path, sizeof(path), "/sys/module/%s/version", module);

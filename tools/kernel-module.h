@@ -7,8 +7,8 @@
 
 #include "doctor/doctor.h"
 
-/** kmod_is_loaded() - whether @module is loaded; false for one that is built into the kernel */
-bool kmod_is_loaded(const struct machine *machine, const char *module);
+/** module_is_loaded() - whether @module is loaded; false for one that is built into the kernel */
+bool module_is_loaded(const struct machine *machine, const char *module);
 
 /**
  * kmod_users() - read the reference count of a module

@@ -184,15 +184,15 @@ static unsigned int distance(const char *a, const char *b)
 const struct verb *verb_nearest(const char *name)
 {
 	const struct verb *nearest = NULL;
-	unsigned int least = 4;
+	unsigned int best = 4;
 
 	if (strlen(name) > 31)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		unsigned int d = distance(name, verbs[i].name);
 
-		if (d < least && d < strlen(verbs[i].name)) {
-			least = d;
+		if (d < best && d < strlen(verbs[i].name)) {
+			best = d;
 			nearest = &verbs[i];
 		}
 	}

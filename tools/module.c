@@ -19,7 +19,7 @@
 #include "lib/program.h"
 #include "verb.h"
 
-#define OURS	 "speprof"
+#define SPEPROF_MODULE "speprof"
 #define EMULATED "speprof_emu"
 #define UNIT	 "speprofd.service"
 
@@ -153,7 +153,7 @@ static int unit_restore(const struct reload *reload, int status)
 /* References to the module but for those of speprof_emu, which is replaced along with it. */
 static int other_users(const struct reload *reload)
 {
-	int users = kmod_users(&reload->machine, OURS);
+	int users = kmod_users(&reload->machine, SPEPROF_MODULE);
 
 	if (!reload->emulated)
 		return users;
@@ -180,7 +180,8 @@ static int check_holders(const struct reload *reload)
 	if (!kmod_holders(&reload->machine, reload->pid, holders, sizeof(holders)))
 		return STATUS_OK;
 	return message_fail(STATUS_STATE,
-			    OURS " is in use by %s: end that first; nothing was changed", holders);
+			    SPEPROF_MODULE " is in use by %s: end that first; nothing was changed",
+			    holders);
 }
 
 static int unload(const struct reload *reload)
@@ -189,21 +190,22 @@ static int unload(const struct reload *reload)
 	bool removed;
 
 	if (users > 0)
-		return unit_restore(reload,
-				    message_fail(STATUS_STATE,
-						 OURS " is still in use, by %d reference%s "
-						      "that no process has open; it was not "
-						      "replaced",
-						 users, users == 1 ? "" : "s"));
+		return unit_restore(reload, message_fail(STATUS_STATE,
+							 SPEPROF_MODULE
+							 " is still in use, by %d reference%s "
+							 "that no process has open; it was not "
+							 "replaced",
+							 users, users == 1 ? "" : "s"));
 	/* modprobe removes speprof along with speprof_emu, which depends on it. */
 	removed = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
-	if (removed && kmod_is_loaded(&reload->machine, OURS))
-		removed = kmod_modprobe("-r", OURS) == 0 && !kmod_is_loaded(&reload->machine, OURS);
+	if (removed && module_is_loaded(&reload->machine, SPEPROF_MODULE))
+		removed = kmod_modprobe("-r", SPEPROF_MODULE) == 0 &&
+			  !module_is_loaded(&reload->machine, SPEPROF_MODULE);
 	if (removed)
 		return STATUS_OK;
-	if (reload->emulated && !kmod_is_loaded(&reload->machine, EMULATED))
+	if (reload->emulated && !module_is_loaded(&reload->machine, EMULATED))
 		kmod_modprobe("-a", EMULATED);
-	return unit_restore(reload, message_fail(STATUS_STATE, OURS
+	return unit_restore(reload, message_fail(STATUS_STATE, SPEPROF_MODULE
 						 " cannot be unloaded: see \"dmesg\"; it was not "
 						 "replaced"));
 }
@@ -211,7 +213,7 @@ static int unload(const struct reload *reload)
 /* The previous module is no longer on the disk, so that it cannot be loaded again. */
 static int load(const struct reload *reload)
 {
-	bool loaded = kmod_modprobe("-a", OURS) == 0;
+	bool loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;
 	const char *daemon = "";
 
 	if (loaded && reload->emulated)
@@ -221,20 +223,22 @@ static int load(const struct reload *reload)
 	if (reload->ran)
 		daemon = unit_start(reload) < 0 ? "; speprofd does not start without it" :
 						  "; speprofd runs without it";
-	return message_fail(
-		STATUS_FAILED,
-		OURS " %s does not load (see \"dmesg\"), and the previous one is removed%s. "
-		     "Install another, then \"modprobe -a " OURS "%s\" and "
-		     "\"systemctl restart speprofd\"",
-		reload->installed.version, daemon, reload->emulated ? " " EMULATED : "");
+	return message_fail(STATUS_FAILED,
+			    SPEPROF_MODULE
+			    " %s does not load (see \"dmesg\"), and the previous one is removed%s. "
+			    "Install another, then \"modprobe -a " SPEPROF_MODULE "%s\" and "
+			    "\"systemctl restart speprofd\"",
+			    reload->installed.version, daemon,
+			    reload->emulated ? " " EMULATED : "");
 }
 
 static int finish(const struct reload *reload)
 {
 	if (unit_start(reload) < 0)
 		return message_fail(STATUS_FAILED,
-				    OURS " %s is loaded, and speprofd does not start with it: see "
-					 "\"systemctl status speprofd\"",
+				    SPEPROF_MODULE
+				    " %s is loaded, and speprofd does not start with it: see "
+				    "\"systemctl status speprofd\"",
 				    reload->installed.version);
 	printf("speprof.ko %s has replaced %s", reload->installed.version,
 	       *reload->before.version ? reload->before.version : "one without a version");
@@ -250,11 +254,12 @@ static int reload_module(struct reload *reload)
 	struct kmod emulated;
 	int status;
 
-	if (kmod_loaded(&reload->machine, OURS, &reload->before) < 0)
-		return message_fail(STATUS_NO_MODULE, OURS " is not loaded: \"modprobe " OURS
-							   "\", or \"speprof takeover\"");
-	reload->emulated = kmod_is_loaded(&reload->machine, EMULATED);
-	status = kmod_check(&reload->machine, OURS, &reload->installed);
+	if (kmod_loaded(&reload->machine, SPEPROF_MODULE, &reload->before) < 0)
+		return message_fail(STATUS_NO_MODULE,
+				    SPEPROF_MODULE " is not loaded: \"modprobe " SPEPROF_MODULE
+						   "\", or \"speprof takeover\"");
+	reload->emulated = module_is_loaded(&reload->machine, EMULATED);
+	status = kmod_check(&reload->machine, SPEPROF_MODULE, &reload->installed);
 	if (status == STATUS_OK && reload->emulated)
 		status = kmod_check(&reload->machine, EMULATED, &emulated);
 	if (status)

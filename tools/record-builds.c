@@ -12,7 +12,7 @@
 #define KNOWN 4096
 
 /* How long reading a build id may take, in milliseconds: meanwhile no ring is drained. */
-#define ASK_MS 1000
+#define QUERY_MS 1000
 
 /** struct known - the cached build ID of a file; @inode is 0 in an unused entry */
 struct known {
@@ -31,7 +31,7 @@ struct record_builds {
 
 int record_builds_new(const struct source_sink *sink, struct record_builds **ret_builds)
 {
-	const struct symbols_config config = { .wait_ms = ASK_MS };
+	const struct symbols_config config = { .wait_ms = QUERY_MS };
 	struct record_builds *builds = calloc(1, sizeof(*builds));
 	int r;
 
@@ -75,16 +75,16 @@ static const struct known *builds_find(struct record_builds *builds, const struc
 static void builds_task(void *ctx, const struct task_event *event)
 {
 	struct record_builds *builds = ctx;
-	struct task_event told = *event;
+	struct task_event changed = *event;
 	const struct known *known;
 
 	if (event->type == TASK_MMAP && event->inode && event->name[0] == '/' &&
 	    !event->build_id_size) {
 		known = builds_find(builds, event);
-		told.build_id = known->size ? known->id : NULL;
-		told.build_id_size = known->size;
+		changed.build_id = known->size ? known->id : NULL;
+		changed.build_id_size = known->size;
 	}
-	builds->next.task(builds->next.ctx, &told);
+	builds->next.task(builds->next.ctx, &changed);
 }
 
 static void builds_window(void *ctx, const struct source_window *window)

@@ -488,13 +488,14 @@ static int end_recording(struct record *record)
 /* Keeps an incomplete recording under its temporary name, and the previous file under its own. */
 static int report_incomplete(struct record *record, int r)
 {
-	const char *beside = record->output.beside;
+	const char *temporary_path = record->output.temporary_path;
 	int status = message_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
 				  strerror(-r));
 
-	if (!beside || record->format != RECORDER_NATIVE || !recorder_bytes(record->recorder))
+	if (!temporary_path || record->format != RECORDER_NATIVE ||
+	    !recorder_bytes(record->recorder))
 		return status;
-	message_print("record: the samples before that are in %s", beside);
+	message_print("record: the samples before that are in %s", temporary_path);
 	output_keep_temporary(&record->output);
 	return status;
 }

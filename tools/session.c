@@ -333,7 +333,7 @@ static int check_options(const char *what, const struct request *request)
 	static const struct {
 		const char *what;
 		int options[10];
-	} takes[] = {
+	} accepted_options[] = {
 		{ "list", { 'j' } },
 		{ "create",
 		  { OPT_FILTER, OPT_CGROUP, OPT_INTERVAL, OPT_OWN, OPT_SHARED, OPT_BUFFER,
@@ -341,13 +341,14 @@ static int check_options(const char *what, const struct request *request)
 		{ "set", { OPT_FILTER, OPT_CGROUP, OPT_INTERVAL, OPT_EVERYWHERE } },
 		{ "snapshot", { 'o' } },
 	};
-	u32 taken = 0;
+	u32 accepted = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(takes); i++)
-		for (const int *o = takes[i].options; !strcmp(takes[i].what, what) && *o; o++)
-			taken |= option_bit(*o);
+	for (size_t i = 0; i < ARRAY_SIZE(accepted_options); i++)
+		for (const int *o = accepted_options[i].options;
+		     !strcmp(accepted_options[i].what, what) && *o; o++)
+			accepted |= option_bit(*o);
 	for (size_t i = 0; long_options[i].name; i++)
-		if (request->given & ~taken & option_bit(long_options[i].val))
+		if (request->given & ~accepted & option_bit(long_options[i].val))
 			return message_fail(
 				STATUS_USAGE,
 				"session %.40s: has no option --%s; try \"speprof help session\"",

@@ -37,7 +37,7 @@ int status_run(int argc, char **argv)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	status = bus_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
+	status = bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
 	if (status) {
 		bus_free(bus);
 		return status;

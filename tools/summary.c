@@ -119,7 +119,7 @@ static void print_levels(json_object *totals, u64 whole)
 	json_object *origin = json_object_object_get(totals, "origin");
 	json_object *values = json_object_object_get(totals, "data_source");
 	u64 by_source = origin ? number(origin, "by_source") : 0;
-	u64 said = 0;
+	u64 events = 0;
 
 	/* An older daemon does not report levels. */
 	if (!levels || json_object_get_type(levels) != json_type_object ||
@@ -132,10 +132,10 @@ static void print_levels(json_object *totals, u64 whole)
 		json_object_object_foreach(origin, key, count)
 		{
 			(void)key;
-			said += json_object_get_uint64(count);
+			events += json_object_get_uint64(count);
 		}
 	}
-	if (said)
+	if (events)
 		print_counters("of them", origin, whole);
 	if (!by_source && values && json_object_get_type(values) == json_type_object &&
 	    json_object_object_length(values))

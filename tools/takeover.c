@@ -18,8 +18,8 @@
 #include "lib/options.h"
 #include "verb.h"
 
-#define THEIRS "arm_spe_pmu"
-#define OURS "speprof"
+#define ARM_SPE_MODULE "arm_spe_pmu"
+#define SPEPROF_MODULE "speprof"
 
 /* ---- sysfs -------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
 {
 	char users[48];
 
-	if (kmod_modprobe("-r", module) == 0 && !kmod_is_loaded(machine, module))
+	if (kmod_modprobe("-r", module) == 0 && !module_is_loaded(machine, module))
 		return STATUS_OK;
 	module_users(machine, module, users, sizeof(users));
 	return message_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
@@ -114,13 +114,13 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 /**
  * struct takeover - state that takeover_undo() restores
  * @loaded: this command has loaded speprof.ko
- * @theirs: arm_spe_pmu was loaded before
+ * @arm_spe_was_loaded: arm_spe_pmu was loaded before
  * @devices: number of SPUs that arm_spe_pmu had
  */
 struct takeover {
 	struct machine machine;
 	bool loaded;
-	bool theirs;
+	bool arm_spe_was_loaded;
 	unsigned int devices;
 };
 
@@ -128,15 +128,16 @@ struct takeover {
 static int takeover_undo(const struct takeover *t, const char *what)
 {
 	if (t->loaded)
-		kmod_modprobe("-r", OURS);
-	if (t->theirs)
-		kmod_modprobe("-a", THEIRS);
-	if (t->devices && !driver_devices(&t->machine, THEIRS))
-		return message_fail(
-			STATUS_FAILED,
-			"speprof.ko %s, and " THEIRS " has no SPU any more: see \"dmesg\"", what);
+		kmod_modprobe("-r", SPEPROF_MODULE);
+	if (t->arm_spe_was_loaded)
+		kmod_modprobe("-a", ARM_SPE_MODULE);
+	if (t->devices && !driver_devices(&t->machine, ARM_SPE_MODULE))
+		return message_fail(STATUS_FAILED,
+				    "speprof.ko %s, and " ARM_SPE_MODULE
+				    " has no SPU any more: see \"dmesg\"",
+				    what);
 	return message_fail(STATUS_NO_SPE, "speprof.ko %s: see \"dmesg | grep speprof\"%s", what,
-			    t->devices ? "; " THEIRS " has the SPUs again" : "");
+			    t->devices ? "; " ARM_SPE_MODULE " has the SPUs again" : "");
 }
 
 /* Checks the usual path of speprof.ko first, since busybox's modinfo has no option -k. */
@@ -146,7 +147,7 @@ static int check_module_file(const struct machine *machine)
 	struct kmod installed;
 
 	module_file_read(machine, &file);
-	return *file.path ? STATUS_OK : kmod_check(machine, OURS, &installed);
+	return *file.path ? STATUS_OK : kmod_check(machine, SPEPROF_MODULE, &installed);
 }
 
 /* Removes arm_spe_pmu, if speprof.ko can be loaded after that. */
@@ -154,18 +155,19 @@ static int takeover_begin(struct takeover *t)
 {
 	int status = STATUS_OK;
 
-	t->theirs = kmod_is_loaded(&t->machine, THEIRS);
-	t->devices = driver_devices(&t->machine, THEIRS);
-	if (!t->theirs && driver_exists(&t->machine, THEIRS))
+	t->arm_spe_was_loaded = module_is_loaded(&t->machine, ARM_SPE_MODULE);
+	t->devices = driver_devices(&t->machine, ARM_SPE_MODULE);
+	if (!t->arm_spe_was_loaded && driver_exists(&t->machine, ARM_SPE_MODULE))
 		return message_fail(
-			STATUS_SETTING,
-			THEIRS " is built into this kernel: boot with initcall_blacklist=" THEIRS
-			       "_init, or let speprofd use it (Source=perf)");
-	if (!kmod_is_loaded(&t->machine, OURS))
+			STATUS_SETTING, ARM_SPE_MODULE
+			" is built into this kernel: boot with initcall_blacklist=" ARM_SPE_MODULE
+			"_init, or let speprofd use it (Source=perf)");
+	if (!module_is_loaded(&t->machine, SPEPROF_MODULE))
 		status = check_module_file(&t->machine);
-	if (status || !t->theirs)
+	if (status || !t->arm_spe_was_loaded)
 		return status;
-	return modprobe_remove(&t->machine, THEIRS, "end its users (\"perf record -e arm_spe\")");
+	return modprobe_remove(&t->machine, ARM_SPE_MODULE,
+			       "end its users (\"perf record -e arm_spe\")");
 }
 
 int takeover_run(int argc, char **argv)
@@ -176,21 +178,21 @@ int takeover_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (driver_devices(&t.machine, OURS)) {
+	if (driver_devices(&t.machine, SPEPROF_MODULE)) {
 		puts("speprof.ko has the SPUs already.");
 		return STATUS_OK;
 	}
 	status = takeover_begin(&t);
 	if (status)
 		return status;
-	if (kmod_is_loaded(&t.machine, OURS)) {
+	if (module_is_loaded(&t.machine, SPEPROF_MODULE)) {
 		devices_offer(&t.machine);
 	} else {
-		t.loaded = kmod_modprobe("-a", OURS) == 0;
+		t.loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;
 		if (!t.loaded)
 			return takeover_undo(&t, "could not be loaded");
 	}
-	if (!driver_devices(&t.machine, OURS))
+	if (!driver_devices(&t.machine, SPEPROF_MODULE))
 		return takeover_undo(&t, "got no SPU");
 	puts("speprof.ko has the SPUs, until \"speprof release\" or the next boot.");
 	return STATUS_OK;
@@ -204,24 +206,25 @@ int release_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (kmod_is_loaded(&machine, THEIRS) && driver_devices(&machine, THEIRS)) {
-		puts(THEIRS " has the SPUs already.");
+	if (module_is_loaded(&machine, ARM_SPE_MODULE) &&
+	    driver_devices(&machine, ARM_SPE_MODULE)) {
+		puts(ARM_SPE_MODULE " has the SPUs already.");
 		return STATUS_OK;
 	}
-	if (kmod_is_loaded(&machine, OURS)) {
+	if (module_is_loaded(&machine, SPEPROF_MODULE)) {
 		status = modprobe_remove(
-			&machine, OURS,
+			&machine, SPEPROF_MODULE,
 			"stop its users (\"systemctl stop speprofd\"), and remove speprof_emu");
 		if (status)
 			return status;
 	}
-	if (kmod_is_loaded(&machine, THEIRS))
+	if (module_is_loaded(&machine, ARM_SPE_MODULE))
 		devices_offer(&machine);
-	else if (kmod_modprobe("-a", THEIRS) != 0)
-		return message_fail(STATUS_NO_MODULE,
-				    "this kernel has no module " THEIRS " that can be loaded");
-	if (!driver_devices(&machine, THEIRS))
-		return message_fail(STATUS_NO_SPE, THEIRS " got no SPU: see \"dmesg\"");
-	puts(THEIRS " has the SPUs.");
+	else if (kmod_modprobe("-a", ARM_SPE_MODULE) != 0)
+		return message_fail(STATUS_NO_MODULE, "this kernel has no module " ARM_SPE_MODULE
+						      " that can be loaded");
+	if (!driver_devices(&machine, ARM_SPE_MODULE))
+		return message_fail(STATUS_NO_SPE, ARM_SPE_MODULE " got no SPU: see \"dmesg\"");
+	puts(ARM_SPE_MODULE " has the SPUs.");
 	return STATUS_OK;
 }

@@ -53,7 +53,7 @@ static int top_view(struct bus *bus, const struct options *options, u32 limit, s
 	if (options->period != VIEW_SPAN_START)
 		return bus_view_period(bus, options->period, options->group, options->sort, limit,
 				       ret);
-	return bus_view(bus, options->group, options->sort, limit, ret);
+	return bus_get_view(bus, options->group, options->sort, limit, ret);
 }
 
 /* Computes the rows to show: the growth from @before to @now, or all of @now. */

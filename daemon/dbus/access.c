@@ -80,7 +80,7 @@ void access_deinit(struct access *access)
 
 /* ---- Rate ---------------------------------------------------------------- */
 
-static int take_tokens(struct access *access, const struct bus_caller *caller, u32 tokens,
+static int charge_call(struct access *access, const struct bus_caller *caller, u32 tokens,
 		       sd_bus_error *ret_error)
 {
 	u32 retry_s;
@@ -150,7 +150,7 @@ static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
 	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this call.");
 }
 
-static void query_take(struct access_query *query)
+static void query_unlink(struct access_query *query)
 {
 	struct access_query **at = &query->access->queries;
 
@@ -161,7 +161,8 @@ static void query_take(struct access_query *query)
 }
 
 /* The answered query of @message, or NULL. */
-static struct access_query *query_of(const struct access *access, const sd_bus_message *message)
+static struct access_query *find_answered_query(const struct access *access,
+						const sd_bus_message *message)
 {
 	struct access_query *query = access->queries;
 
@@ -190,9 +191,9 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 	r = sd_bus_message_rewind(message, true);
 	if (r >= 0)
 		r = query->retry(message, query->ctx, &error);
-	query = query_of(access, message);
+	query = find_answered_query(access, message);
 	if (query) {
-		query_take(query);
+		query_unlink(query);
 		query_free(query);
 	}
 	bus_reply_failure(message, r, &error);
@@ -201,9 +202,9 @@ static int on_polkit(sd_bus_message *reply, void *userdata,
 }
 
 /* The sender disconnected: drop its query, so that a late answer of polkit has no effect. */
-static void on_left(void *ctx)
+static void on_sender_lost(void *ctx)
 {
-	query_take(ctx);
+	query_unlink(ctx);
 	query_free(ctx);
 }
 
@@ -274,7 +275,7 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	r = send_query(query);
 	if (r >= 0)
 		r = name_watch_start(&query->peer, sd_bus_message_get_bus(query->message),
-				     query->caller.name, on_left, query);
+				     query->caller.name, on_sender_lost, query);
 	if (r < 0) {
 		query_free(query);
 		return r;
@@ -297,7 +298,7 @@ static int answered(struct access *access, struct access_query *query,
 {
 	int r = 1;
 
-	query_take(query);
+	query_unlink(query);
 	if (sd_bus_error_is_set(&query->error)) {
 		r = sd_bus_error_copy(ret_error, &query->error);
 	} else if (query->level == ACCESS_MANAGE &&
@@ -314,7 +315,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 		 sd_bus_message_handler_t retry, void *ctx, struct bus_caller *ret_caller,
 		 sd_bus_error *ret_error)
 {
-	struct access_query *query = query_of(access, message);
+	struct access_query *query = find_answered_query(access, message);
 	const struct bus_caller *caller;
 	enum access_level level;
 	int r;
@@ -328,7 +329,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	*ret_caller = *caller;
 	if (caller->owner)
 		return 1;
-	r = take_tokens(access, caller, need->tokens, ret_error);
+	r = charge_call(access, caller, need->tokens, ret_error);
 	if (r < 0)
 		return r;
 	level = level_of(message, need, ctx);

@@ -159,12 +159,12 @@ static int remember(struct bus_callers *callers, const char *name, sd_bus_messag
 
 static struct caller_waiting take(struct bus_callers *callers, u32 i)
 {
-	struct caller_waiting taken = callers->waiting[i];
+	struct caller_waiting waiting = callers->waiting[i];
 
 	callers->waiting_count--;
 	memmove(&callers->waiting[i], &callers->waiting[i + 1],
 		(callers->waiting_count - i) * sizeof(callers->waiting[0]));
-	return taken;
+	return waiting;
 }
 
 static void refuse(struct caller_waiting *waiting, int why)
@@ -262,19 +262,19 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
  */
 static bool refuse_newest(struct bus_callers *callers, u32 own)
 {
-	struct caller_lookup *most = callers->lookups;
+	struct caller_lookup *busiest = callers->lookups;
 	struct caller_waiting waiting;
 	u32 i = callers->waiting_count;
 
-	for (struct caller_lookup *l = most; l; l = l->next)
-		if (l->count > most->count)
-			most = l;
-	if (!most || most->count <= own + 1)
+	for (struct caller_lookup *l = busiest; l; l = l->next)
+		if (l->count > busiest->count)
+			busiest = l;
+	if (!busiest || busiest->count <= own + 1)
 		return false;
-	while (callers->waiting[--i].lookup != most)
+	while (callers->waiting[--i].lookup != busiest)
 		;
 	waiting = take(callers, i);
-	most->count--;
+	busiest->count--;
 	refuse(&waiting, -ENOBUFS);
 	return true;
 }

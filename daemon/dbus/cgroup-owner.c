@@ -15,7 +15,7 @@ int cgroup_owner_open(void)
 	return cgroup_mount_open(O_PATH, NULL);
 }
 
-bool cgroup_owner_is(int mount, const char *path, uid_t uid)
+bool cgroup_is_owned_by(int mount, const char *path, uid_t uid)
 {
 	char part[PATH_MAX];
 	bool owned = false;

@@ -13,7 +13,7 @@
 int cgroup_owner_open(void);
 
 /**
- * cgroup_owner_is() - whether a user owns a cgroup or one above it
+ * cgroup_is_owned_by() - whether a user owns a cgroup or one above it
  * @mount: a descriptor of the root, by cgroup_owner_open(); tests pass another directory. Its own
  *	owner does not count
  * @path: of the cgroup; absolute, below @mount. Symbolic links are not followed
@@ -21,6 +21,6 @@ int cgroup_owner_open(void);
  *
  * Return: true if so; false also for a cgroup that does not exist any more.
  */
-bool cgroup_owner_is(int mount, const char *path, uid_t uid);
+bool cgroup_is_owned_by(int mount, const char *path, uid_t uid);
 
 #endif

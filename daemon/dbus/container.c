@@ -107,7 +107,7 @@ static int read_rows(struct worker_state *state, void *arg)
 
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
-	capacity = profile_container_room(machine->profile);
+	capacity = profile_container_end(machine->profile);
 	rows->backend = machine->shared_source->source->backend;
 	rows->rows = calloc(capacity + 1, sizeof(*rows->rows));
 	if (!rows->rows)
@@ -150,7 +150,7 @@ static void select_owned(struct rows *rows, uid_t uid)
 	u32 owned = 0;
 
 	for (u32 i = 0; i < rows->count; i++) {
-		if (mount >= 0 && cgroup_owner_is(mount, rows->rows[i].cgroup, uid))
+		if (mount >= 0 && cgroup_is_owned_by(mount, rows->rows[i].cgroup, uid))
 			rows->rows[owned++] = rows->rows[i];
 		else
 			free(rows->rows[i].cgroup);
@@ -260,7 +260,7 @@ struct one {
 	struct counters counters;
 };
 
-static bool is_wanted(struct one *one, const struct attribute_container *c)
+static bool container_is_named(struct one *one, const struct attribute_container *c)
 {
 	if (*one->wanted == '/' ? !attribute_container_has_path(c, one->wanted) :
 				  strcmp(c->name, one->wanted) != 0)
@@ -268,7 +268,7 @@ static bool is_wanted(struct one *one, const struct attribute_container *c)
 	if (one->uid == (uid_t)-1)
 		return true;
 	one->searched++;
-	return cgroup_owner_is(one->mount, c->cgroup, one->uid);
+	return cgroup_is_owned_by(one->mount, c->cgroup, one->uid);
 }
 
 static int read_one(struct worker_state *state, void *arg)
@@ -279,14 +279,14 @@ static int read_one(struct worker_state *state, void *arg)
 
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
-	capacity = profile_container_room(machine->profile);
+	capacity = profile_container_end(machine->profile);
 	one->backend = machine->shared_source->source->backend;
 	for (u32 i = 1; i < capacity; i++) {
 		const struct attribute_container *c =
 			attributor_get_container(state->attributor, i);
 		const struct counters *f = profile_container(machine->profile, i);
 
-		if (!c || !f || !is_wanted(one, c))
+		if (!c || !f || !container_is_named(one, c))
 			continue;
 		if (one->found && f->samples <= one->counters.samples)
 			continue;

@@ -179,7 +179,7 @@ static bool is_own(void *ctx, const struct attribute_container *container)
 	struct counters_request *request = ctx;
 
 	request->searched++;
-	return cgroup_owner_is(request->mount, container->cgroup, request->uid);
+	return cgroup_is_owned_by(request->mount, container->cgroup, request->uid);
 }
 
 static int read_counters(struct worker_state *state, void *arg)
@@ -235,7 +235,7 @@ static int read_field(sd_bus_message *m, const char *key, struct profile_query *
 			     r;
 }
 
-static int read_wanted(sd_bus_message *m, struct profile_query *wanted, sd_bus_error *error)
+static int read_query(sd_bus_message *m, struct profile_query *wanted, sd_bus_error *error)
 {
 	const char *key;
 	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -309,7 +309,7 @@ enum access_level bus_counters_level(sd_bus_message *message, void *bus __attrib
 	sd_bus_message_rewind(message, true);
 	alone = !strcmp(sd_bus_message_get_path(message), BUS_PATH) &&
 		sd_bus_message_read(message, "s", &window) >= 0 &&
-		read_wanted(message, &wanted, &error) >= 0 &&
+		read_query(message, &wanted, &error) >= 0 &&
 		profile_query_group(&wanted) == VIEW_CONTAINER;
 	sd_bus_message_rewind(message, true);
 	sd_bus_error_free(&error);
@@ -329,7 +329,7 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
 		return r;
 	if (view_span_parse(window, &request.span) < 0)
 		return bus_invalid(error, "period", window, "start, 10s, 1m or 10m");
-	r = read_wanted(message, &request.wanted, error);
+	r = read_query(message, &request.wanted, error);
 	if (r < 0)
 		return r;
 	bus_session_of(sd_bus_message_get_path(message), session);

@@ -256,16 +256,16 @@ void bus_follow_cpus(struct bus *bus)
 	worker_call(bus->worker, list_online, &online);
 	bus_invalidate_properties(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
-		bool there = cpu_list_has(&online, cpu);
+		bool online_now = cpu_list_has(&online, cpu);
 
-		if (there == cpu_list_has(&bus->cpus, cpu))
+		if (online_now == cpu_list_has(&bus->cpus, cpu))
 			continue;
 		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
 		/* Before the CPU is cleared: sd-bus looks its interfaces up to name them. */
-		if (!there)
+		if (!online_now)
 			sd_bus_emit_object_removed(bus->bus, path);
-		cpu_list_set(&bus->cpus, cpu, there);
-		if (there)
+		cpu_list_set(&bus->cpus, cpu, online_now);
+		if (online_now)
 			sd_bus_emit_object_added(bus->bus, path);
 	}
 }

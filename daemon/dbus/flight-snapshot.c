@@ -10,7 +10,7 @@
 #include "recording/recorder.h"
 #include "util/memory.h"
 
-/** struct snapshot - argument of take_snapshot(), which leaves finishing @recorder to its caller */
+/** struct snapshot - argument of write_snapshot(), which leaves finishing @recorder to its caller */
 struct snapshot {
 	const char *session;
 	struct recorder *recorder;
@@ -18,7 +18,7 @@ struct snapshot {
 };
 
 /* Uses the worker's tables only: reading /proc would keep the worker from draining. */
-static int take_snapshot(struct worker_state *state, void *arg)
+static int write_snapshot(struct worker_state *state, void *arg)
 {
 	struct snapshot *snapshot = arg;
 	struct session *session = worker_session(state, snapshot->session);
@@ -68,7 +68,7 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	snapshot.fd = memory_file_new("speprof-snapshot");
 	if (snapshot.fd < 0)
 		return snapshot.fd;
-	r = worker_call(bus->worker, take_snapshot, &snapshot);
+	r = worker_call(bus->worker, write_snapshot, &snapshot);
 	if (r >= 0)
 		r = finish_snapshot(&snapshot);
 	recorder_free(snapshot.recorder);

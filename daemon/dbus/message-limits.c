@@ -14,7 +14,7 @@ void bus_strings_free(char **list)
 	free(list);
 }
 
-static int read_all(sd_bus_message *m, size_t most, char **list)
+static int read_all(sd_bus_message *m, size_t max, char **list)
 {
 	const char *text;
 	size_t n = 0;
@@ -22,7 +22,7 @@ static int read_all(sd_bus_message *m, size_t most, char **list)
 
 	r = sd_bus_message_enter_container(m, 'a', "s");
 	while (r >= 0 && (r = sd_bus_message_read_basic(m, 's', &text)) > 0) {
-		if (n == most)
+		if (n == max)
 			return -E2BIG;
 		list[n] = strdup(text);
 		if (!list[n++])
@@ -31,10 +31,10 @@ static int read_all(sd_bus_message *m, size_t most, char **list)
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-int bus_read_strings(sd_bus_message *m, size_t most, char ***ret_list)
+int bus_read_strings(sd_bus_message *m, size_t max, char ***ret_list)
 {
-	char **list = calloc(most + 1, sizeof(*list));
-	int r = list ? read_all(m, most, list) : -ENOMEM;
+	char **list = calloc(max + 1, sizeof(*list));
+	int r = list ? read_all(m, max, list) : -ENOMEM;
 
 	if (r < 0) {
 		bus_strings_free(list);
@@ -52,7 +52,7 @@ static int take(size_t bytes, size_t *left)
 	return 1;
 }
 
-static int take_value(sd_bus_message *m, char type, size_t *left)
+static int count_value(sd_bus_message *m, char type, size_t *left)
 {
 	union {
 		const char *text;
@@ -74,7 +74,7 @@ static int take_value(sd_bus_message *m, char type, size_t *left)
 	return take(bytes, left);
 }
 
-static int take_all(sd_bus_message *m, size_t *left)
+static int count_values(sd_bus_message *m, size_t *left)
 {
 	const char *contents;
 	char type;
@@ -82,13 +82,13 @@ static int take_all(sd_bus_message *m, size_t *left)
 
 	while ((r = sd_bus_message_peek_type(m, &type, &contents)) > 0) {
 		if (!strchr("avre", type)) {
-			r = take_value(m, type, left);
+			r = count_value(m, type, left);
 		} else {
 			r = sd_bus_message_enter_container(m, type, contents);
 			if (r >= 0)
 				r = take(8, left);
 			if (r >= 0)
-				r = take_all(m, left);
+				r = count_values(m, left);
 			if (r >= 0)
 				r = sd_bus_message_exit_container(m);
 		}
@@ -98,16 +98,16 @@ static int take_all(sd_bus_message *m, size_t *left)
 	return r;
 }
 
-int bus_check_message_size(sd_bus_message *m, size_t most)
+int bus_check_message_size(sd_bus_message *m, size_t max)
 {
 	const char *path = sd_bus_message_get_path(m);
-	size_t left = most;
+	size_t left = max;
 	int r = 0, rewound;
 
 	if (path)
 		r = take(strlen(path), &left);
 	if (r >= 0)
-		r = take_all(m, &left);
+		r = count_values(m, &left);
 	rewound = sd_bus_message_rewind(m, true);
 	return r < 0 ? r : rewound < 0 ? rewound : 0;
 }

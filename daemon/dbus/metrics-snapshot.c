@@ -10,8 +10,8 @@
 #include "output/profile-metrics.h"
 #include "speprof-version.h"
 
-static void fill_machine(const struct worker_state *state, const struct session *session,
-			 struct metrics_machine *m)
+static void metrics_set_machine(const struct worker_state *state, const struct session *session,
+				struct metrics_machine *m)
 {
 	struct view_header header = { 0 };
 	struct attributor_stats stats;
@@ -54,7 +54,7 @@ int bus_metrics_read(struct worker_state *state, void *arg)
 	worker_drain(state, session);
 	r = profile_metrics(session->profile, state->attributor, metrics);
 	if (r >= 0)
-		fill_machine(state, session, &metrics->machine);
+		metrics_set_machine(state, session, &metrics->machine);
 	return r;
 }
 

@@ -50,10 +50,10 @@ static int on_matched(sd_bus_message *reply, void *userdata,
 static int on_owner_known(sd_bus_message *reply, void *userdata,
 			  sd_bus_error *error __attribute__((unused)))
 {
-	int there;
+	int has_owner;
 
 	if (sd_bus_message_is_method_error(reply, NULL) ||
-	    sd_bus_message_read(reply, "b", &there) < 0 || !there)
+	    sd_bus_message_read(reply, "b", &has_owner) < 0 || !has_owner)
 		lost(userdata);
 	return 1;
 }

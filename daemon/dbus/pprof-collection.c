@@ -154,7 +154,7 @@ static int profile_seal(struct bus_profile *profile)
 	return r < 0 ? r : memory_file_seal(profile->fd);
 }
 
-static int half(struct bus_profile *profile, sd_event_source *source)
+static int half_elapsed(struct bus_profile *profile, sd_event_source *source)
 {
 	int r;
 
@@ -176,9 +176,10 @@ static int half(struct bus_profile *profile, sd_event_source *source)
 	return 0;
 }
 
-static int on_half(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+static int on_half_timer(sd_event_source *source, uint64_t now __attribute__((unused)),
+			 void *userdata)
 {
-	return half(userdata, source);
+	return half_elapsed(userdata, source);
 }
 
 static void on_caller_lost(void *ctx)
@@ -223,8 +224,8 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 		r = worker_call(bus->worker, profile_begin, profile);
 	if (r >= 0)
 		r = sd_event_add_time_relative(sd_bus_get_event(bus->bus), &profile->timer,
-					       CLOCK_MONOTONIC, profile->half_usec, 0, on_half,
-					       profile);
+					       CLOCK_MONOTONIC, profile->half_usec, 0,
+					       on_half_timer, profile);
 	if (r == -EDQUOT)
 		sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 				  "A profile would exceed MemoryBudget=: set MemoryBudget=%lluM or more, "
@@ -265,8 +266,8 @@ static int find_slot(const struct bus *bus, unsigned int *ret_slot, sd_bus_error
 	return 0;
 }
 
-static int take_profile(struct bus *bus, sd_bus_message *message, struct profile_request *options,
-			sd_bus_error *error)
+static int collect_profile(struct bus *bus, sd_bus_message *message,
+			   struct profile_request *options, sd_bus_error *error)
 {
 	unsigned int slot = 0;
 	int r = 0;
@@ -290,7 +291,7 @@ int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	struct profile_request options = { 0 };
 	int r = sd_bus_message_read(message, "u", &options.seconds);
 
-	return r < 0 ? r : take_profile(userdata, message, &options, error);
+	return r < 0 ? r : collect_profile(userdata, message, &options, error);
 }
 
 /* Read the option @key, a list of patterns, which may be given once. */
@@ -352,5 +353,5 @@ int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bu
 		request_clear(&options);
 		return r;
 	}
-	return take_profile(userdata, message, &options, error);
+	return collect_profile(userdata, message, &options, error);
 }

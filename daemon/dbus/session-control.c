@@ -252,7 +252,7 @@ enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 
 /**
  * struct create - the options of CreateSession
- * @given: bits of the options that were given, numbered as in take_option()
+ * @given: bits of the options that were given, numbered as in parse_option()
  * @physical: records have physical addresses, also if the configuration has none
  */
 struct create {
@@ -289,7 +289,7 @@ static int check_flight_size(u64 bytes, sd_bus_error *error)
 }
 
 /* Each option may be given once, so that a message with a million is refused early. */
-static int take_option(struct create *c, const char *key, sd_bus_error *error)
+static int parse_option(struct create *c, const char *key, sd_bus_error *error)
 {
 	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
 					     "Source", "Start",	  "PhysicalAddresses" };
@@ -357,7 +357,7 @@ static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
 	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
 		r = sd_bus_message_read(m, "s", &key);
 		if (r >= 0)
-			r = take_option(c, key, error);
+			r = parse_option(c, key, error);
 		if (r >= 0)
 			r = read_option(m, c, key, error);
 		if (r == -ENXIO)

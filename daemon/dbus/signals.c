@@ -23,13 +23,13 @@
 
 /**
  * struct known - a container for which ContainerAdded was sent
- * @there: its cgroup exists
+ * @exists: its cgroup exists
  * @path: escaped, as signals show it
  * @cgroup: as it is
  */
 struct known {
 	u32 generation;
-	bool there;
+	bool exists;
 	char *name;
 	char *runtime;
 	char *path;
@@ -111,7 +111,7 @@ static int known_set(struct known *known, const struct attribute_container *c)
 {
 	*known = (struct known){
 		.generation = c->generation,
-		.there = true,
+		.exists = true,
 		.name = strdup(c->name),
 		.runtime = strdup(c->runtime),
 		.path = strdup(c->path),
@@ -174,7 +174,7 @@ static void scan_container(struct signal_watch *w, struct known *known,
 {
 	if (known->name && c && known->generation == c->generation)
 		return;
-	if (known->name && known->there)
+	if (known->name && known->exists)
 		signal_container(w, KIND_REMOVED, known);
 	known_clear(known);
 	if (c && *c->name && known_set(known, c) >= 0)
@@ -208,7 +208,7 @@ static void scan_cgroups(struct signal_watch *w)
 {
 	int mount = cgroup_owner_open();
 	struct stat st;
-	bool there;
+	bool exists;
 
 	if (mount < 0)
 		return;
@@ -217,10 +217,10 @@ static void scan_cgroups(struct signal_watch *w)
 
 		if (!known->name || *known->cgroup != '/' || !known->cgroup[1])
 			continue;
-		there = !fstatat(mount, known->cgroup + 1, &st, AT_SYMLINK_NOFOLLOW);
-		if (there != known->there)
-			signal_container(w, there ? KIND_ADDED : KIND_REMOVED, known);
-		known->there = there;
+		exists = !fstatat(mount, known->cgroup + 1, &st, AT_SYMLINK_NOFOLLOW);
+		if (exists != known->exists)
+			signal_container(w, exists ? KIND_ADDED : KIND_REMOVED, known);
+		known->exists = exists;
 	}
 	close(mount);
 }

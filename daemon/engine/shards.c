@@ -331,7 +331,7 @@ static void gather_session(struct shards *shards, struct session *session)
 	if (!session->running || shards_count_in_place(shards))
 		return;
 	attribute_read_begin(reader);
-	profile_advance_history(session->profile, time_now_ns());
+	history_advance(session->profile, time_now_ns());
 	attribute_read_end(reader);
 }
 

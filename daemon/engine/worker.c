@@ -396,7 +396,7 @@ static bool gather_is_due(struct worker *w, u64 now)
 	if (shards_count_in_place(w->state.shards))
 		return false;
 	while ((session = worker_next(&w->state, session)))
-		if (session->running && profile_history_is_due(session->profile, now))
+		if (session->running && history_is_due(session->profile, now))
 			return true;
 	return now - w->gathered >= REFRESH_NS;
 }

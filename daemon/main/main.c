@@ -43,7 +43,7 @@ struct daemon {
 	struct checkpoint *checkpoint;
 	struct rate_control *rate_control;
 	bool adopted; /* the source has the rings of an earlier process */
-	struct restore_on_start taken;
+	struct restore_on_start restored;
 	struct worker *worker;
 	sd_event *event;
 	struct bus bus;
@@ -381,12 +381,12 @@ static u32 cpu_numbers(void)
 
 static int run(struct daemon *d)
 {
-	int r = d->taken.stopped ? 0 : start_machine(d);
+	int r = d->restored.stopped ? 0 : start_machine(d);
 
 	if (r)
 		return r;
 	if (d->checkpoint)
-		restore_on_start_store(&d->taken);
+		restore_on_start_store(&d->restored);
 	if (rate_control_new(cpu_numbers(), &d->rate_control) >= 0)
 		worker_call(d->worker, rate_control_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
@@ -461,14 +461,14 @@ static int serve(struct daemon *d)
 	d->bus.reload = reload;
 	d->bus.ctx = d;
 	d->bus.reloaded = &d->reloaded;
-	d->taken = (struct restore_on_start){
+	d->restored = (struct restore_on_start){
 		.config = &d->options.config,
 		.stored = &d->stored,
 		.worker = d->worker,
 		.adopted = d->adopted,
 	};
-	r = restore_on_start_run(&d->taken);
-	d->checkpoint = d->taken.checkpoint;
+	r = restore_on_start_run(&d->restored);
+	d->checkpoint = d->restored.checkpoint;
 	if (!r)
 		r = run(d);
 	bus_deinit(&d->bus);

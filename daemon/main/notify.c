@@ -16,7 +16,7 @@
 /* Period of the status in microseconds, if the watchdog needs no shorter one. */
 #define PERIOD_US 5000000ULL
 /* The worker has a heartbeat at least once a second. */
-#define PERIOD_LEAST_US 1500000ULL
+#define PERIOD_MIN_US 1500000ULL
 
 struct described {
 	char text[STATUS_SIZE];
@@ -142,8 +142,8 @@ int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
 	notify->watchdog = sd_watchdog_enabled(0, &usec) > 0;
 	if (notify->watchdog && usec / 4 < notify->period_us)
 		notify->period_us = usec / 4;
-	if (notify->period_us < PERIOD_LEAST_US)
-		notify->period_us = PERIOD_LEAST_US;
+	if (notify->period_us < PERIOD_MIN_US)
+		notify->period_us = PERIOD_MIN_US;
 	notify->health.watchdog = notify->watchdog;
 	notify->health.stuck_s = (unsigned int)(notify->period_us / 1000000);
 	r = sd_event_add_time_relative(event, &notify->timer, CLOCK_MONOTONIC, notify->period_us, 0,

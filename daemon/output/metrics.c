@@ -93,10 +93,10 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 		*ret_why = "its version is not 1: install daemon and exporter of the same release";
 		return -EPROTONOSUPPORT;
 	}
-	if (h.head_size < sizeof(h) || h.head_size > METRICS_PART || h.head_size % 8 ||
-	    h.machine_size < MACHINE_MIN || h.machine_size > METRICS_PART ||
+	if (h.head_size < sizeof(h) || h.head_size > METRICS_SECTION_MAX || h.head_size % 8 ||
+	    h.machine_size < MACHINE_MIN || h.machine_size > METRICS_SECTION_MAX ||
 	    h.machine_size % 8 || h.container_size < CONTAINER_MIN ||
-	    h.container_size > METRICS_PART || h.container_size % 8)
+	    h.container_size > METRICS_SECTION_MAX || h.container_size % 8)
 		return refuse("a section has an impossible size", ret_why);
 	if (h.containers > METRICS_CONTAINERS)
 		return refuse("more than 8192 containers", ret_why);

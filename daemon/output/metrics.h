@@ -17,7 +17,7 @@
 /* Limits of a reader; metrics_parse() rejects larger input as hostile. */
 #define METRICS_CONTAINERS 8192
 #define METRICS_SIZE	   (32U << 20)
-#define METRICS_PART	   65536U
+#define METRICS_SECTION_MAX 65536U
 
 /* Size of arrays by &enum spe_level; it exceeds the number of levels. */
 #define METRICS_LEVELS 32
@@ -35,16 +35,16 @@ enum metrics_latency {
 
 /* Why sampling was enabled while no window was armed. */
 enum metrics_blind {
-	METRICS_BLIND_UNKNOWN,	/* the source reports no causes */
-	METRICS_BLIND_FULL,	/* a ring had no free space */
-	METRICS_BLIND_HANDLING,	/* an event was being handled */
+	METRICS_BLIND_UNKNOWN, /* the source reports no causes */
+	METRICS_BLIND_FULL, /* a ring had no free space */
+	METRICS_BLIND_HANDLING, /* an event was being handled */
 	METRICS_BLIND_THROTTLE,
-	METRICS_BLIND_HANDOVER,	/* another session had the SPU, or no task to sample ran */
+	METRICS_BLIND_HANDOVER, /* another session had the SPU, or no task to sample ran */
 	METRICS_BLIND_FAULT,
-	METRICS_BLIND_RESTART,	/* the daemon was restarting */
+	METRICS_BLIND_RESTART, /* the daemon was restarting */
 	METRICS_BLIND_HOTPLUG,
 	METRICS_BLINDS,
-	METRICS_BLIND_PLACES = 8,
+	METRICS_BLIND_SLOTS = 8,
 };
 
 /** struct metrics_head - the first bytes; the structs follow in the order of their sizes here */
@@ -130,7 +130,7 @@ struct metrics_machine {
 	u64 dropped;
 	u64 lost;
 	u64 enabled_ns;
-	u64 blind_ns[METRICS_BLIND_PLACES];
+	u64 blind_ns[METRICS_BLIND_SLOTS];
 	u64 unattributed;
 	u64 evicted;
 	u64 threads_evicted;

@@ -90,13 +90,13 @@ static const struct {
 #define MAPPING_SIZE 4400
 
 /* Maximum number of names per entry, and memory of a name without its text. */
-#define NAMES_MOST 16
+#define NAMES_MAX  16
 #define NAME_BYTES 40
 /*
  * Maximum bytes of their texts: a mapping's key and path, a function's name and path, other
  * keys, labels.
  */
-#define TEXTS_MOST (MAPPING_SIZE + NAME_SIZE + 3072)
+#define TEXTS_MAX (MAPPING_SIZE + NAME_SIZE + 3072)
 
 /* A growing hash table that maps texts to numbers. */
 struct names {
@@ -299,19 +299,19 @@ static u64 names_bytes(const struct names *names)
 {
 	u64 bytes = (u64)names->room * sizeof(*names->slots);
 
-	return names->count + NAMES_MOST >= names->room / 2 ? 3 * bytes : bytes;
+	return names->count + NAMES_MAX >= names->room / 2 ? 3 * bytes : bytes;
 }
 
 /* Returns whether everything that one entry may add is within the limit. */
-static bool has_room(const struct writer *w)
+static bool names_fit(const struct writer *w)
 {
-	u64 bytes = w->texts + TEXTS_MOST + names_bytes(&w->strings) + names_bytes(&w->mappings) +
+	u64 bytes = w->texts + TEXTS_MAX + names_bytes(&w->strings) + names_bytes(&w->mappings) +
 		    names_bytes(&w->functions) + names_bytes(&w->locations);
 
 	return !w->pprof->room.names || bytes <= w->pprof->room.names;
 }
 
-static bool is_others(const struct writer *w, const struct pprof_entry *e)
+static bool is_overflow(const struct writer *w, const struct pprof_entry *e)
 {
 	return e == &w->others[e->unit];
 }
@@ -323,10 +323,10 @@ static bool is_others(const struct writer *w, const struct pprof_entry *e)
  * Names are those of reports: locations without a binary have the same name, and those that did
  * not fit are marked.
  */
-static void name_place(struct writer *w, const struct pprof_entry *e,
-		       const struct attribute_location *place, s32 pid, char *name, size_t size)
+static void name_location(struct writer *w, const struct pprof_entry *e,
+			  const struct attribute_location *place, s32 pid, char *name, size_t size)
 {
-	if (is_others(w, e))
+	if (is_overflow(w, e))
 		snprintf(name, size, OTHERS);
 	else if (place)
 		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
@@ -341,8 +341,8 @@ static bool address_is_public(const struct writer *w, const struct attribute_loc
 }
 
 /* @key: identifies the location; @text: number of the function's name. */
-static u64 put_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
-			const char *binary)
+static u64 write_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
+			  const char *binary)
 {
 	u64 id, function;
 	bool new;
@@ -380,17 +380,17 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	}
 	told = address_is_public(w, placed ? &place : NULL);
 	if (!told) {
-		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 		text = string(w, name);
 		address = 0;
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
-		 is_others(w, e), text);
+		 is_overflow(w, e), text);
 	if (told && !names_has(&w->locations, key)) {
-		name_place(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 		text = string(w, name);
 	}
-	return put_location(w, key, mapping, address, text, placed ? place.binary : "");
+	return write_location(w, key, mapping, address, text, placed ? place.binary : "");
 }
 
 /* Adds to the sample that is being written. Strings are numbered, and written at the end. */
@@ -412,7 +412,7 @@ static const char *container_name(const struct writer *w, const struct pprof_ent
 		attributor_get_container(w->pprof->attributor, e->container);
 	struct container_details details;
 
-	if (is_others(w, e))
+	if (is_overflow(w, e))
 		return OTHERS;
 	if (e->container == ATTRIBUTE_NONE)
 		return "[unattributed]";
@@ -476,7 +476,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 
 	if (!e->value[PPROF_SAMPLES] || pprof_hide_entry(&w->fold, e))
 		return;
-	if (!is_others(w, e) && !has_room(w)) {
+	if (!is_overflow(w, e) && !names_fit(w)) {
 		for (unsigned int i = 0; i < PPROF_VALUES; i++) {
 			w->others[e->unit].value[i] += e->value[i];
 			w->others[e->unit].weighted[i] += e->weighted[i];
@@ -486,12 +486,12 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	/* The entry was reused for another process, so its mappings do not apply. */
 	if (process && process->generation != e->generation)
 		process = NULL;
-	known = process || (e->process == ATTRIBUTE_NONE && !is_others(w, e));
+	known = process || (e->process == ATTRIBUTE_NONE && !is_overflow(w, e));
 	location = add_location(w, e, known, process);
 	add_sample(w, e, location, container_name(w, e, whole),
-		   is_others(w, e) ? OTHERS :
-		   process	   ? process->comm :
-				     "[unattributed]");
+		   is_overflow(w, e) ? OTHERS :
+		   process	     ? process->comm :
+				       "[unattributed]");
 }
 
 /* Compress complete messages, so that few bytes wait at a time; at the @end compress all. */
@@ -524,7 +524,7 @@ static void add_folded(struct writer *w)
 	u64 location = 0;
 
 	if (w->fold.count)
-		location = put_location(w, "other", 0, 0, string(w, "[other]"), "");
+		location = write_location(w, "other", 0, 0, string(w, "[other]"), "");
 	for (u32 i = 0; i < w->fold.count; i++) {
 		add_sample(w, &w->fold.entries[i], location, "other", NULL);
 		flush(w, false);
@@ -573,7 +573,7 @@ static u64 mean_interval(const struct pprof *pprof)
 	return units == 1 && !pprof->no_interval ? mean : 0;
 }
 
-static void add_facts(struct writer *w, const struct pprof_facts *facts)
+static void add_info(struct writer *w, const struct pprof_facts *facts)
 {
 	static const char *const backends[] = {
 		[BACKEND_UNKNOWN] = "SPU: unknown",
@@ -629,7 +629,7 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 }
 
 /* A profile is written once: locations that are unresolved by then have no name. */
-static void ask_names(const struct writer *w)
+static void request_names(const struct writer *w)
 {
 	pprof_request_names(w->pprof, w->symbols);
 	if (!symbols_wait_default(w->symbols))
@@ -639,7 +639,7 @@ static void ask_names(const struct writer *w)
 static void add_all(struct writer *w, const struct pprof_facts *facts)
 {
 	string(w, "");
-	add_facts(w, facts);
+	add_info(w, facts);
 	for (u32 i = 0; i < w->pprof->room.entries; i++) {
 		add_entry(w, &w->pprof->entries[i]);
 		flush(w, false);
@@ -662,7 +662,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	if (r < 0)
 		return r;
 	memcpy(w.others, pprof->others, sizeof(w.others));
-	ask_names(&w);
+	request_names(&w);
 	protobuf_init(&w.proto, PPROF_SIZE);
 	/* 15: bits of the compression window; + 16: with gzip's header and trailer. */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==

@@ -18,7 +18,7 @@ static_assert(SPE_LEVEL_BEYOND_LLC == 16 && SPE_LEVEL_DRAM == 10 && SPE_LEVEL_L1
 static_assert(UNIT_MICRO_OPS == 1 && UNIT_INSTRUCTIONS == 2 && UNITS <= METRICS_UNITS, "units");
 static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
 		      (int)METRICS_BLIND_HOTPLUG == (int)SOURCE_BLIND_HOTPLUG &&
-		      (int)SOURCE_BLINDS <= METRICS_BLIND_PLACES,
+		      (int)SOURCE_BLINDS <= METRICS_BLIND_SLOTS,
 	      "causes");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
 
@@ -80,7 +80,7 @@ int profile_metrics(struct profile *profile, struct attributor *attributor,
 	u32 room, used = 0;
 
 	profile_flush(profile);
-	room = profile_container_room(profile);
+	room = profile_container_end(profile);
 	for (u32 i = 0; i < room; i++)
 		used += profile_container(profile, i) != NULL;
 	m.containers = calloc(used + 1, sizeof(*m.containers));

@@ -56,14 +56,15 @@ static void counts_add(struct sample_counts *counts, const sample_class_lanes *o
 	memcpy(counts, sum, sizeof(sum));
 }
 
-static struct counters *tally_of(struct profile *p, struct process_tally *entry);
+static struct counters *process_counters(struct profile *p, struct process_tally *entry);
 
 /* The counters of a process are allocated with its first sample. */
 static struct counters *task_slot_counters(struct profile *p, struct task_slot *task_slot)
 {
-	struct counters *sum = task_slot->entry ? tally_of(p, task_slot->entry) : task_slot->sum;
+	struct counters *sum =
+		task_slot->entry ? process_counters(p, task_slot->entry) : task_slot->sum;
 
-	return sum ? sum : &p->elsewhere;
+	return sum ? sum : &p->overflow;
 }
 
 void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
@@ -118,7 +119,7 @@ void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 }
 
 /* The container that counts samples of an evicted container: "(other)". */
-static u32 container_now(const struct profile *p, u32 index, u32 generation)
+static u32 container_for_count(const struct profile *p, u32 index, u32 generation)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
@@ -150,7 +151,7 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
 		if (entry->sum) {
 			if (!p->exited[other].sum)
 				p->exited[other].sum = tally_new(&p->room, TALLY_EXITED);
-			counters_merge(p->exited[other].sum ? p->exited[other].sum : &p->elsewhere,
+			counters_merge(p->exited[other].sum ? p->exited[other].sum : &p->overflow,
 				       entry->sum);
 			tally_drop(&p->room, TALLY_EXITED, entry->sum);
 		}
@@ -167,9 +168,9 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
 static void exited_add(struct profile *p, u32 index, u32 generation, const struct counters *sum)
 {
 	const struct container_tally *entry =
-		exited_entry(p, container_now(p, index, generation), generation);
+		exited_entry(p, container_for_count(p, index, generation), generation);
 
-	counters_merge(entry ? entry->sum : &p->elsewhere, sum);
+	counters_merge(entry ? entry->sum : &p->overflow, sum);
 }
 
 int profile_restore_exited(struct profile *p, u32 container, u32 generation,
@@ -255,7 +256,7 @@ static void processes_trim(struct profile *p)
 	}
 }
 
-static struct counters *tally_of(struct profile *p, struct process_tally *entry)
+static struct counters *process_counters(struct profile *p, struct process_tally *entry)
 {
 	if (!entry->sum && tally_full(&p->room, TALLY_PROCESS))
 		processes_trim(p);
@@ -264,7 +265,8 @@ static struct counters *tally_of(struct profile *p, struct process_tally *entry)
 	return entry->sum;
 }
 
-static void before_add(struct profile *p, struct process_tally *entry, const struct counters *sum)
+static void moved_from_add(struct profile *p, struct process_tally *entry,
+			   const struct counters *sum)
 {
 	if (sum->samples && !entry->moved_from && !tally_full(&p->room, TALLY_PROCESS))
 		entry->moved_from = tally_new(&p->room, TALLY_PROCESS);
@@ -298,7 +300,7 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		return;
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
 		if (from->sum)
-			counters_merge(&p->elsewhere, from->sum);
+			counters_merge(&p->overflow, from->sum);
 		return;
 	}
 	to = &p->processes[index];
@@ -318,11 +320,11 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		   to->container_generation != from->container_generation) {
 		process_move(p, to, from->container, from->container_generation);
 	}
-	sum = from->sum ? tally_of(p, to) : NULL;
+	sum = from->sum ? process_counters(p, to) : NULL;
 	if (from->sum)
-		counters_merge(sum ? sum : &p->elsewhere, from->sum);
+		counters_merge(sum ? sum : &p->overflow, from->sum);
 	if (from->moved_from)
-		before_add(p, to, from->moved_from);
+		moved_from_add(p, to, from->moved_from);
 }
 
 /* Return the entry of process @index in its current generation. */
@@ -355,7 +357,7 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 	return entry;
 }
 
-static u32 task_ask(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
+static u32 task_query(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
 {
 	if (attributor_has_times(p->attributor))
 		return attributor_find_process_at(p->attributor, tid, time_ns, ret_span);
@@ -371,11 +373,11 @@ static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_spa
 	u32 index;
 
 	if (!p->reader)
-		return task_ask(p, tid, time_ns, ret_span);
+		return task_query(p, tid, time_ns, ret_span);
 	if (attributor_find_process_cached(p->attributor, tid, time_ns, &index, ret_span))
 		return index;
 	attribute_write_begin(p->reader);
-	index = task_ask(p, tid, time_ns, ret_span);
+	index = task_query(p, tid, time_ns, ret_span);
 	attribute_write_end(p->reader);
 	/* Task events of other threads may have been applied in between. */
 	p->epoch++;
@@ -390,7 +392,7 @@ void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u6
 
 	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
 	u64 owner = location_owner(ATTRIBUTE_NONE, 0);
-	struct counters *sum = &p->nobody;
+	struct counters *sum = &p->unattributed;
 
 	if (key >> 32 != TASK_KEY_NONE)
 		index = task_of(p, (s32)(u32)key, time_ns, &span);
@@ -405,7 +407,7 @@ void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u6
 	process = index == ATTRIBUTE_NONE ? NULL : attributor_get_process(p->attributor, index);
 	if (process) {
 		entry = process_entry(p, index, process);
-		sum = entry ? NULL : &p->elsewhere;
+		sum = entry ? NULL : &p->overflow;
 		owner = location_owner(index, process->generation);
 	}
 	/* Usually the task is unchanged, and its cached counts need no flush. */
@@ -490,7 +492,7 @@ static void container_count(struct profile *p, u32 index, u32 generation,
 
 	if (!sum)
 		return;
-	to = container_counters(p, container_now(p, index, generation));
+	to = container_counters(p, container_for_count(p, index, generation));
 	if (!to)
 		to = container_counters(p, attributor_get_other_container(p->attributor));
 	if (to)
@@ -525,8 +527,8 @@ static void containers_finish_load(struct profile *p)
 static void machine_flush(struct profile *p)
 {
 	memset(&p->machine, 0, sizeof(p->machine));
-	counters_merge(&p->machine, &p->nobody);
-	counters_merge(&p->machine, &p->elsewhere);
+	counters_merge(&p->machine, &p->unattributed);
+	counters_merge(&p->machine, &p->overflow);
 	for (u32 i = 0; i < p->container_count; i++)
 		if (p->containers[i])
 			counters_merge(&p->machine, p->containers[i]);
@@ -577,8 +579,8 @@ void profile_gather(struct profile *p)
 		if (p->sample_class.at[i].count)
 			sample_class_flush(p, &p->sample_class.at[i]);
 	flush_task_slots(p);
-	p->header.evicted += p->locations->untold;
-	p->locations->untold = 0;
+	p->header.evicted += p->locations->unclassified;
+	p->locations->unclassified = 0;
 	p->header.evicted_weight += p->locations->evicted_weight;
 	p->locations->evicted_weight = 0;
 }
@@ -586,13 +588,13 @@ void profile_gather(struct profile *p)
 void profile_flush(struct profile *p)
 {
 	profile_gather(p);
-	counters_finish(&p->nobody);
+	counters_finish(&p->unattributed);
 	containers_finish_load(p);
 	machine_flush(p);
-	p->header.unattributed = p->nobody.samples;
+	p->header.unattributed = p->unattributed.samples;
 	p->header.unattributed_weight = 0;
 	for (unsigned int i = 0; i < UNITS; i++) {
 		p->header.weight[i] = p->machine.weight[i];
-		p->header.unattributed_weight += p->nobody.weight[i];
+		p->header.unattributed_weight += p->unattributed.weight[i];
 	}
 }

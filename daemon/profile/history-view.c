@@ -79,10 +79,10 @@ static void roll_processes(struct profile *p, struct history_slot *slot)
 		entry->restarted &= p->history.marks_frozen;
 	}
 	/* The last mark, after those of all processes. */
-	if (!p->nobody.samples)
+	if (!p->unattributed.samples)
 		return;
-	now = history_row_get(&p->nobody, weight_of(&p->nobody), location_owner(ATTRIBUTE_NONE, 0),
-			      0);
+	now = history_row_get(&p->unattributed, weight_of(&p->unattributed),
+			      location_owner(ATTRIBUTE_NONE, 0), 0);
 	history_process(&p->history, slot, p->history.processes - 1, false, &now);
 }
 

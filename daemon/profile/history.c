@@ -152,7 +152,7 @@ static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_sample
  * Returns the row to write @row to: a free one, or the lightest if it is lighter than @row; else
  * NULL.
  */
-static struct history_row *history_row_room(struct history_row *rows, u32 *count,
+static struct history_row *history_row_slot(struct history_row *rows, u32 *count,
 					    const struct history_row *row)
 {
 	struct history_row *least = &rows[0];
@@ -174,8 +174,8 @@ static u64 counters_weight(const struct history_counters *f)
 	return weight;
 }
 
-/* The same for containers, as history_row_room(). */
-static struct history_container *container_room(struct history_slot *slot,
+/* Returns the row of a container, as history_row_slot() does for processes and locations. */
+static struct history_container *container_slot(struct history_slot *slot,
 						const struct history_counters *f)
 {
 	struct history_counters *least = &slot->container[0].counters;
@@ -302,7 +302,7 @@ void history_container(struct history *w, struct history_slot *slot, u32 index, 
 	if (now->samples <= mark->counters.samples)
 		return;
 	counters_since(&since, now, &mark->counters);
-	row = container_room(slot, &since);
+	row = container_slot(slot, &since);
 	if (row) {
 		row->index = index;
 		row->generation = generation;
@@ -338,7 +338,7 @@ static void history_row_since(bool marks_frozen, bool restarted, struct history_
 		.branches = more32(now->branches, mark->branches),
 		.mispredicted = more32(now->mispredicted, mark->mispredicted),
 	};
-	row = since.samples ? history_row_room(rows, count, &since) : NULL;
+	row = since.samples ? history_row_slot(rows, count, &since) : NULL;
 	if (row)
 		*row = since;
 	if (!marks_frozen)
@@ -383,7 +383,7 @@ static void history_rows_merge(struct history_row *to, u32 *count, const struct 
 			history_row_sum(row, &from[i]);
 			continue;
 		}
-		row = history_row_room(to, count, &from[i]);
+		row = history_row_slot(to, count, &from[i]);
 		if (row)
 			*row = from[i];
 	}
@@ -403,7 +403,7 @@ static void containers_merge(struct history_slot *to, const struct history_slot 
 			counters_sum(&row->counters, &more->counters);
 			continue;
 		}
-		row = container_room(to, &more->counters);
+		row = container_slot(to, &more->counters);
 		if (row)
 			*row = *more;
 	}

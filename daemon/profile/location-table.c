@@ -10,7 +10,7 @@
 #include "util/memory.h"
 
 /* Minimum number of chains, which is added to one for each location. */
-#define CHAINS_LEAST 1024
+#define CHAINS_MIN 1024
 
 /* Alignment of a huge page. */
 #define TABLE_ALIGN (2U << 20)
@@ -131,8 +131,8 @@ int location_table_new(u32 capacity, struct sample_class_catalog *sample_class,
 	t->excess = zero_pages(excess_size(t));
 	if (!pool_init(&t->more, sizeof(struct location_more), room) ||
 	    !pool_init(&t->wide, sizeof(struct location_wide), room) ||
-	    !pool_init(&t->chains, sizeof(struct location_chain), room + CHAINS_LEAST) ||
-	    !t->set || !t->entries || !t->excess) {
+	    !pool_init(&t->chains, sizeof(struct location_chain), room + CHAINS_MIN) || !t->set ||
+	    !t->entries || !t->excess) {
 		location_table_free(t);
 		return -ENOMEM;
 	}
@@ -287,9 +287,9 @@ static void chain_put(struct location_table *table, u32 number)
 }
 
 /* Their excess remains with the entry that they were counted in. */
-static void leave_untold(struct location_table *table, u64 count)
+static void count_unclassified(struct location_table *table, u64 count)
 {
-	table->untold += count;
+	table->unclassified += count;
 	table->evicted_weight += count * table->interval;
 }
 
@@ -305,7 +305,7 @@ static void lane_spill(struct location_table *table, struct location *entry, uns
 			sample_class = sample_class_coarse(table->sample_class,
 							   &table->sample_class->at[sample_class]);
 		if (!chain_add(table, entry, sample_class, detail->count[lane], LOCATION_CHAINS))
-			leave_untold(table, detail->count[lane]);
+			count_unclassified(table, detail->count[lane]);
 	}
 	detail->count[lane] = 0;
 }
@@ -336,7 +336,7 @@ void location_restore_class(struct location_table *table, struct location *entry
 		u32 some = count < UINT32_MAX ? (u32)count : UINT32_MAX;
 
 		if (!chain_add(table, entry, sample_class, some, LOCATION_CHAINS)) {
-			leave_untold(table, count);
+			count_unclassified(table, count);
 			return;
 		}
 		count -= some;
@@ -385,23 +385,23 @@ void location_add_class(struct location_table *table, struct location *entry,
 }
 
 static void sample_class_add(const struct sample_class_catalog *catalog, u16 id, u64 count,
-			     struct location_class_sums *told)
+			     struct location_class_sums *sums)
 {
 	const struct sample_class *t = sample_class_of(catalog, id);
 	u8 ones[SAMPLE_COUNTS];
 
-	told->samples += count;
+	sums->samples += count;
 	if (!t || !count)
 		return;
 	memcpy(ones, t->ones, sizeof(ones));
 	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
-		told->sums[i] += ones[i] * count;
+		sums->sums[i] += ones[i] * count;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		told->latency[i] += t->absent[i] ? 0 : count;
+		sums->latency[i] += t->absent[i] ? 0 : count;
 }
 
 void location_sum_classes(const struct location_table *table, const struct location *entry,
-			  struct location_class_sums *told)
+			  struct location_class_sums *sums)
 {
 	const struct location_detail *detail = &entry->detail;
 	const struct location_chain *chain = chain_at(table, entry->chain);
@@ -409,20 +409,20 @@ void location_sum_classes(const struct location_table *table, const struct locat
 	for (unsigned int i = 0; i < LOCATION_LANES; i++)
 		if (detail->sample_class[i])
 			sample_class_add(table->sample_class, detail->sample_class[i],
-					 detail->count[i], told);
+					 detail->count[i], sums);
 	for (; chain; chain = chain_at(table, chain->next))
 		for (unsigned int i = 0; i < LOCATION_CHAIN && chain->sample_class[i]; i++)
 			sample_class_add(table->sample_class, chain->sample_class[i],
-					 chain->count[i], told);
+					 chain->count[i], sums);
 }
 
 void location_counts(const struct location_table *table, const struct location *entry,
 		     struct sample_counts *ret_counts)
 {
-	struct location_class_sums told = { 0 };
+	struct location_class_sums sums = { 0 };
 
-	location_sum_classes(table, entry, &told);
-	memcpy(ret_counts, told.sums, sizeof(*ret_counts));
+	location_sum_classes(table, entry, &sums);
+	memcpy(ret_counts, sums.sums, sizeof(*ret_counts));
 }
 
 /* Returns the bucket, of four per octave, at the end of @octave. */
@@ -469,15 +469,15 @@ static void total_add(const struct location_table *table, const struct location 
 void location_counters(const struct location_table *table, const struct location *entry,
 		       struct counters *to)
 {
-	struct location_class_sums told = { 0 };
+	struct location_class_sums sums = { 0 };
 
-	memcpy(told.sums, &to->counts, sizeof(told.sums));
-	location_sum_classes(table, entry, &told);
-	memcpy(&to->counts, told.sums, sizeof(told.sums));
-	to->samples += told.samples;
-	total_add(table, entry, told.samples, &to->latency[PROFILE_TOTAL]);
+	memcpy(sums.sums, &to->counts, sizeof(sums.sums));
+	location_sum_classes(table, entry, &sums);
+	memcpy(&to->counts, sums.sums, sizeof(sums.sums));
+	to->samples += sums.samples;
+	total_add(table, entry, sums.samples, &to->latency[PROFILE_TOTAL]);
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		octaves_add(table, entry, i, told.latency[i + 1], &to->latency[i + 1]);
+		octaves_add(table, entry, i, sums.latency[i + 1], &to->latency[i + 1]);
 	counters_finish(to);
 }
 
@@ -564,7 +564,7 @@ struct location *location_insert(struct location_table *table, const struct loca
 }
 
 /* Target number of free entries of each pool: a hundredth of all locations suffices for a while. */
-static u32 spare_wanted(const struct location_table *table)
+static u32 spare_target(const struct location_table *table)
 {
 	return table->sets * LOCATION_WAYS / 128 + 8;
 }
@@ -572,7 +572,8 @@ static u32 spare_wanted(const struct location_table *table)
 /* A pool that has used little of the memory may still grow. */
 static bool is_short(const struct location_table *table, const struct location_pool *pool, u64 bytes)
 {
-	return pool->used * pool->size >= bytes / LOCATION_PARTS && pool->spare < spare_wanted(table);
+	return pool->used * pool->size >= bytes / LOCATION_PARTS &&
+	       pool->spare < spare_target(table);
 }
 
 static u64 pools_bytes(const struct location_table *table)
@@ -640,7 +641,7 @@ void location_table_clear(struct location_table *table)
 	pool_clear(&table->more);
 	pool_clear(&table->wide);
 	pool_clear(&table->chains);
-	table->untold = 0;
+	table->unclassified = 0;
 	if (table->uneven)
 		zero_pages_clear(table->excess, excess_size(table));
 	table->uneven = false;

@@ -197,7 +197,7 @@ struct location_set {
  * @more, @wide: pools of struct location_more and struct location_wide. Each has an entry for
  *	every location, so it never runs out; entries are handed out on demand
  * @chains: pool of struct location_chain
- * @untold: samples whose class no entry could record, because the chains were full
+ * @unclassified: samples whose class no entry could record, because the chains were full
  * @interval: interval of a sample whose excess is 0; 0 before the first sample
  * @uneven: a sample had an excess
  * @excess: by entry, the sum of its samples' excess. Usually all samples have one interval, and
@@ -216,7 +216,7 @@ struct location_table {
 	struct location_pool more;
 	struct location_pool wide;
 	struct location_pool chains;
-	u64 untold;
+	u64 unclassified;
 	u32 interval;
 	bool uneven;
 	u64 *excess;
@@ -553,9 +553,9 @@ struct location_image {
 	u64 excess;
 };
 
-/** location_export() - copy the counters of @entry, except its sample classes, to @ret_kept */
+/** location_export() - copy the counters of @entry, except its sample classes, to @ret_image */
 void location_export(const struct location_table *table, const struct location *entry,
-		     struct location_image *ret_kept);
+		     struct location_image *ret_image);
 
 /**
  * location_each_class() - call @fn for each sample class of @entry; a class may occur several

@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 void location_export(const struct location_table *table, const struct location *entry,
-		     struct location_image *ret_kept)
+		     struct location_image *ret_image)
 {
 	const struct location_more *more = more_of(table, entry);
-	struct location_image kept = {
+	struct location_image image = {
 		.max = { entry->max, entry->detail.max[0], entry->detail.max[1] },
 		.first = entry->first,
 		.first_octaves = entry->first_octaves,
@@ -17,13 +17,13 @@ void location_export(const struct location_table *table, const struct location *
 	};
 
 	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		kept.bucket[i] = entry_bucket(table, entry, i);
+		image.bucket[i] = entry_bucket(table, entry, i);
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
 		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
-			kept.octave[i][k] = entry_octave(table, entry, i, k);
+			image.octave[i][k] = entry_octave(table, entry, i, k);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		kept.latency_sum[i] = entry->detail.sum[i] + (more ? more->latency_sum[i] : 0);
-	*ret_kept = kept;
+		image.latency_sum[i] = entry->detail.sum[i] + (more ? more->latency_sum[i] : 0);
+	*ret_image = image;
 }
 
 /* Counters that are incremented one by one: @word has the small counters, @low the larger ones. */
@@ -71,10 +71,10 @@ static void add_excess(struct location_table *table, struct location *entry, u64
 static struct location_class_sums class_sums_of(const struct location_table *table,
 						const struct location *entry)
 {
-	struct location_class_sums told = { 0 };
+	struct location_class_sums sums = { 0 };
 
-	location_sum_classes(table, entry, &told);
-	return told;
+	location_sum_classes(table, entry, &sums);
+	return sums;
 }
 
 static void merge_total(const struct counter_arrays *c, const struct location_table *table,
@@ -131,7 +131,7 @@ static void merge_sums(struct location_table *table, struct location *entry,
 void location_merge(struct location_table *table, struct location *entry,
 		    const struct location_table *from_table, const struct location *from)
 {
-	const struct location_class_sums told = class_sums_of(from_table, from);
+	const struct location_class_sums sums = class_sums_of(from_table, from);
 	struct counter_arrays c = {
 		.table = table,
 		.entry = entry,
@@ -144,17 +144,17 @@ void location_merge(struct location_table *table, struct location *entry,
 		entry->first = from->first;
 		entry->first_octaves = from->first_octaves;
 	}
-	merge_total(&c, from_table, from, told.samples);
+	merge_total(&c, from_table, from, sums.samples);
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++) {
 		c.word = &entry->detail.octave[i];
 		c.low = offsetof(struct location_more, octave) + i * LOCATION_OCTAVES;
 		c.wide = offsetof(struct location_wide, octave) +
 			 i * LOCATION_OCTAVES * sizeof(u32);
-		merge_octaves(&c, i, from_table, from, told.latency[i + 1]);
+		merge_octaves(&c, i, from_table, from, sums.latency[i + 1]);
 	}
 	merge_sums(table, entry, from_table, from);
 	add_excess(table, entry,
-		   location_weight(from_table, from) - told.samples * table->interval);
+		   location_weight(from_table, from) - sums.samples * table->interval);
 }
 
 /* @wide: offset in struct location_wide for the remainder */
@@ -173,53 +173,53 @@ static void restore_counts(struct location_table *table, struct location_more *m
 }
 
 /* Returns whether all counters fit in the small ones, as usual: then nothing is carried over. */
-static bool is_little(const struct location_image *kept)
+static bool is_small(const struct location_image *image)
 {
 	u64 counts = 0, sums = 0;
 
 	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		counts |= kept->bucket[i];
+		counts |= image->bucket[i];
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
 		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
-			counts |= kept->octave[i][k];
+			counts |= image->octave[i][k];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		sums |= kept->latency_sum[i];
+		sums |= image->latency_sum[i];
 	return counts < 8 && !(sums >> 31);
 }
 
-static void restore_little(struct location *entry, const struct location_image *kept)
+static void restore_small(struct location *entry, const struct location_image *image)
 {
 	for (unsigned int i = 0; i <= HISTOGRAM_NONE; i++)
-		entry->bucket[i / 16] |= kept->bucket[i] << i % 16 * 4;
+		entry->bucket[i / 16] |= image->bucket[i] << i % 16 * 4;
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
 		for (unsigned int k = 0; k < LOCATION_OCTAVES; k++)
-			entry->detail.octave[i] |= kept->octave[i][k] << 4 * k;
+			entry->detail.octave[i] |= image->octave[i][k] << 4 * k;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		entry->detail.sum[i] = (u32)kept->latency_sum[i];
+		entry->detail.sum[i] = (u32)image->latency_sum[i];
 }
 
 void location_restore(struct location_table *table, struct location *entry,
-		      const struct location_image *kept)
+		      const struct location_image *image)
 {
 	struct location_more *more;
 
-	add_excess(table, entry, kept->excess);
-	*location_rank(table, entry) = kept->rank;
-	entry->max = kept->max[PROFILE_TOTAL];
-	entry->first = kept->first & HISTOGRAM_NONE;
-	entry->first_octaves = kept->first_octaves;
+	add_excess(table, entry, image->excess);
+	*location_rank(table, entry) = image->rank;
+	entry->max = image->max[PROFILE_TOTAL];
+	entry->first = image->first & HISTOGRAM_NONE;
+	entry->first_octaves = image->first_octaves;
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		entry->detail.max[i] = kept->max[i + 1];
-	if (is_little(kept)) {
-		restore_little(entry, kept);
+		entry->detail.max[i] = image->max[i + 1];
+	if (is_small(image)) {
+		restore_small(entry, image);
 		return;
 	}
 	more = location_more_get(table, entry);
-	restore_counts(table, more, kept->bucket, HISTOGRAM_BUCKETS + 1, more->bucket,
+	restore_counts(table, more, image->bucket, HISTOGRAM_BUCKETS + 1, more->bucket,
 		       offsetof(struct location_wide, bucket));
 	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		restore_counts(table, more, kept->octave[i], LOCATION_OCTAVES, more->octave[i],
+		restore_counts(table, more, image->octave[i], LOCATION_OCTAVES, more->octave[i],
 			       offsetof(struct location_wide, octave) +
 				       i * sizeof(((struct location_wide *)0)->octave[0]));
-	memcpy(more->latency_sum, kept->latency_sum, sizeof(more->latency_sum));
+	memcpy(more->latency_sum, image->latency_sum, sizeof(more->latency_sum));
 }

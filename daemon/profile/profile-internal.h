@@ -162,8 +162,8 @@ struct profile_commons {
  * @changes: the attributor's number of changes at the last query
  * @interval, @unit: weight of the samples of the current window
  * @excess: of a sample's facts: @interval less that of @locations
- * @nobody: counters of samples without a process
- * @elsewhere: counters of samples whose process got no counters for lack of memory
+ * @unattributed: counters of samples without a process
+ * @overflow: counters of samples whose process got no counters for lack of memory
  * @exited: by container, samples of processes that exited or moved
  * @containers: by container, all samples, those of live processes included
  * @room: limit of the counters of the three arrays
@@ -195,8 +195,8 @@ struct profile {
 	struct container_tally *exited;
 	struct counters **containers; /* by index; NULL without a sample */
 	struct tally_budget room;
-	struct counters nobody;
-	struct counters elsewhere;
+	struct counters unattributed;
+	struct counters overflow;
 
 	struct view_header header;
 	u64 kinds[SPE_KINDS];

@@ -100,8 +100,8 @@ static void machine_save(struct profile *p, struct serializer *to)
 	serialize_array(to, p->levels, ARRAY_SIZE(p->levels));
 	serialize_array(to, p->origins, ARRAY_SIZE(p->origins));
 	contexts_save(p, to);
-	counters_save(&p->nobody, to);
-	counters_save(&p->elsewhere, to);
+	counters_save(&p->unattributed, to);
+	counters_save(&p->overflow, to);
 }
 
 static void machine_load(struct profile *p, struct deserializer *from)
@@ -120,8 +120,8 @@ static void machine_load(struct profile *p, struct deserializer *from)
 	deserialize_array(from, p->levels, ARRAY_SIZE(p->levels));
 	deserialize_array(from, p->origins, ARRAY_SIZE(p->origins));
 	contexts_load(p, from);
-	counters_load(from, &p->nobody);
-	counters_load(from, &p->elsewhere);
+	counters_load(from, &p->unattributed);
+	counters_load(from, &p->overflow);
 }
 
 static bool is_counted(const struct process_tally *entry)
@@ -341,7 +341,7 @@ static void session_record_load(struct deserializer *from, struct location_image
 	}
 }
 
-static void evict(struct profile *p, u64 samples, u64 weight)
+static void count_as_evicted(struct profile *p, u64 samples, u64 weight)
 {
 	p->header.evicted += samples;
 	p->header.evicted_weight += weight;
@@ -366,7 +366,7 @@ static void location_classes_load(struct profile *p, struct deserializer *from, 
 		else if (entry)
 			location_restore_class(p->locations, entry, (u16)sample_class, count);
 		else
-			evict(p, count, count * p->locations->interval);
+			count_as_evicted(p, count, count * p->locations->interval);
 	}
 }
 
@@ -390,7 +390,7 @@ static void location_load(struct profile *p, struct deserializer *from, const u1
 	if (entry)
 		location_restore(p->locations, entry, &kept);
 	else
-		evict(p, 0, kept.excess);
+		count_as_evicted(p, 0, kept.excess);
 	location_classes_load(p, from, numbers, entry);
 }
 

@@ -53,8 +53,8 @@ static void machine_merge(struct profile *to, const struct profile *from)
 			if (from->contexts[i][k].count)
 				profile_count_context(to, i, from->contexts[i][k].value,
 						      from->contexts[i][k].count);
-	counters_merge(&to->nobody, &from->nobody);
-	counters_merge(&to->elsewhere, &from->elsewhere);
+	counters_merge(&to->unattributed, &from->unattributed);
+	counters_merge(&to->overflow, &from->overflow);
 }
 
 /* A shard keeps its class numbers over merges; @to has its own numbers. */
@@ -152,12 +152,12 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 	profile_forget(shard);
 }
 
-bool profile_history_is_due(const struct profile *whole, u64 now_ns)
+bool history_is_due(const struct profile *whole, u64 now_ns)
 {
 	return history_due(&whole->history, now_ns);
 }
 
-void profile_advance_history(struct profile *whole, u64 now_ns)
+void history_advance(struct profile *whole, u64 now_ns)
 {
 	if (history_due(&whole->history, now_ns))
 		profile_close_slot(whole, now_ns);

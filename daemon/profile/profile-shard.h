@@ -12,7 +12,7 @@
  *
  * As long as no table is full, the counters of machine, containers, processes, locations,
  * contexts and ledgers are the same as if the whole had received all windows. The same holds for
- * periods if the shards are merged before profile_advance_history(). All shards share cache
+ * periods if the shards are merged before history_advance(). All shards share cache
  * lines, pages and observers.
  */
 #ifndef SPEPROF_PROFILE_SHARD_H
@@ -36,17 +36,17 @@ bool profile_counted(const struct profile *shard);
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
 
 /**
- * profile_history_is_due() - return whether profile_advance_history() would close a slot
+ * history_is_due() - return whether history_advance() would close a slot
  *
  * If so, the caller merges all shards first.
  */
-bool profile_history_is_due(const struct profile *whole, u64 now_ns);
+bool history_is_due(const struct profile *whole, u64 now_ns);
 
 /**
- * profile_advance_history() - close the slots of the history that ended before @now_ns
+ * history_advance() - close the slots of the history that ended before @now_ns
  *
  * @now_ns is a time on the windows' clock.
  */
-void profile_advance_history(struct profile *whole, u64 now_ns);
+void history_advance(struct profile *whole, u64 now_ns);
 
 #endif

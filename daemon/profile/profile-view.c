@@ -359,7 +359,7 @@ static size_t group_named(struct profile *p, const struct named *named, size_t c
 static void function_weight(const struct profile *p, u32 index, u64 weight, struct counters *sum)
 {
 	unsigned int unit = view_unit(&p->header);
-	struct counters whole = p->nobody;
+	struct counters whole = p->unattributed;
 
 	if (unit < UNITS) {
 		sum->weight[unit] = weight;
@@ -483,7 +483,7 @@ static int view_processes(struct profile *p, struct view *view)
 	}
 	if (p->header.unattributed) {
 		row_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
-		row_counters(&view->rows[view->count++], &p->nobody);
+		row_counters(&view->rows[view->count++], &p->unattributed);
 	}
 	return 0;
 }
@@ -556,7 +556,7 @@ const struct pages *profile_pages(const struct profile *profile)
 	return &profile->commons->pages;
 }
 
-u32 profile_container_room(const struct profile *profile)
+u32 profile_container_end(const struct profile *profile)
 {
 	return profile->container_count;
 }
@@ -568,10 +568,10 @@ const struct counters *profile_container(const struct profile *profile, u32 inde
 
 const struct counters *profile_unattributed(const struct profile *profile)
 {
-	return &profile->nobody;
+	return &profile->unattributed;
 }
 
-u32 profile_process_room(const struct profile *profile)
+u32 profile_process_end(const struct profile *profile)
 {
 	return profile->process_count;
 }

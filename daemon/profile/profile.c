@@ -155,8 +155,8 @@ void profile_forget(struct profile *profile)
 	location_table_clear(profile->locations);
 	tallies_clear(profile);
 	memset(profile->task_slot, 0, sizeof(profile->task_slot));
-	memset(&profile->nobody, 0, sizeof(profile->nobody));
-	memset(&profile->elsewhere, 0, sizeof(profile->elsewhere));
+	memset(&profile->unattributed, 0, sizeof(profile->unattributed));
+	memset(&profile->overflow, 0, sizeof(profile->overflow));
 	memset(profile->sources, 0, PROFILE_SOURCES * sizeof(*profile->sources));
 	for (unsigned int i = 0; i < CONTEXTS; i++)
 		memset(profile->contexts[i], 0,
@@ -460,7 +460,7 @@ static inline __attribute__((__always_inline__)) void line_add(struct profile *p
 	u64 address = physical ? s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS : va;
 	u64 owner = physical ? LINE_PHYSICAL : (s64)va < 0 ? LINE_KERNEL : pending->owner;
 	bool snooped = pending->origin & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
-	bool nobody = pending->key >> 32 == TASK_KEY_NONE;
+	bool unattributed = pending->key >> 32 == TASK_KEY_NONE;
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
 	if (!lines_admit(&p->commons->lines, address, owner, is_store(pending), snooped))
@@ -471,7 +471,7 @@ static inline __attribute__((__always_inline__)) void line_add(struct profile *p
 			  .owner = owner,
 			  .place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
 			  .pc_owner = pending->owner,
-			  .thread = nobody ? pending->key + origin->cpu : pending->key,
+			  .thread = unattributed ? pending->key + origin->cpu : pending->key,
 			  .cpu = origin->cpu,
 			  .latency = s->counter[SPE_COUNTER_TOTAL],
 			  .store = is_store(pending),
@@ -632,8 +632,8 @@ static void window_add(struct view_header *h, const struct source_window *w)
 }
 
 /* Evaluate the filter for the sample and its task. */
-static bool sample_is_wanted(struct profile *p, const struct origin *origin,
-			     const struct spe_sample *s, const struct task_slot *task_slot)
+static bool sample_passes_filter(struct profile *p, const struct origin *origin,
+				 const struct spe_sample *s, const struct task_slot *task_slot)
 {
 	struct filter_subject subject = { .sample = s, .cpu = origin->cpu };
 
@@ -669,7 +669,7 @@ static void sample_show(struct profile *p, const struct origin *origin, const st
 static void sample_filter(struct profile *p, const struct origin *origin,
 			  const struct spe_sample *s, struct task_slot *task_slot)
 {
-	if (p->filter && !sample_is_wanted(p, origin, s, task_slot)) {
+	if (p->filter && !sample_passes_filter(p, origin, s, task_slot)) {
 		p->header.filtered++;
 		p->header.records--;
 		return;

@@ -53,8 +53,8 @@ static void log_restored(const struct restore_request *restore)
 }
 
 /* restore_request.open: opens a source with the options that CreateSession had. On the worker's thread. */
-static int open_own(void *ctx, const char *name, bool record, struct source_config *sampling,
-		    struct source **ret_source, char ret_reason[static RESTORE_REASON])
+static int open_own_source(void *ctx, const char *name, bool record, struct source_config *sampling,
+			   struct source **ret_source, char ret_reason[static RESTORE_REASON])
 {
 	const struct restore_on_start *t = ctx;
 	struct stored_session *own = fd_store_find_session(t->stored, name);
@@ -112,7 +112,7 @@ static void restore(struct restore_on_start *t)
 	struct restore_request restore = {
 		.checkpoint = t->checkpoint,
 		.config = t->config,
-		.open = open_own,
+		.open = open_own_source,
 		.ctx = t,
 		.adopted = t->adopted,
 	};

@@ -128,8 +128,8 @@ void restore_log_offline(struct loading *l, const struct source *source,
 			 first, offline_count > 1 ? " and others" : "");
 }
 
-static int add_shared(struct loading *l, struct session_config *config,
-		      struct restored_session *ret)
+static int create_with_shared_source(struct loading *l, struct session_config *config,
+				     struct restored_session *ret)
 {
 	int r;
 
@@ -143,8 +143,8 @@ static int add_shared(struct loading *l, struct session_config *config,
 	return r;
 }
 
-static int add_own(struct loading *l, const struct session_record *record,
-		   struct session_config *config, struct restored_session *ret)
+static int create_with_own_source(struct loading *l, const struct session_record *record,
+				  struct session_config *config, struct restored_session *ret)
 {
 	struct source *source;
 	int r = open_shared_source(l, record, config->rule, &config->shared_source, ret);
@@ -180,7 +180,8 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 	r = session_rule_new(l->restore->lists, record->expression,
 			     *record->cgroups ? record->cgroups : NULL, &config.rule, &error);
 	if (r >= 0)
-		r = record->own ? add_own(l, record, &config, ret) : add_shared(l, &config, ret);
+		r = record->own ? create_with_own_source(l, record, &config, ret) :
+				  create_with_shared_source(l, &config, ret);
 	if (r >= 0)
 		return;
 	shared_source_put(config.shared_source);

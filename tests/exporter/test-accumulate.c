@@ -163,7 +163,7 @@ static void test_budget(void **state)
 		assert_int_equal(acc.shown, 2);
 		assert_int_equal(others(&acc), 3);
 		assert_true(acc.other.samples >= before);
-		assert_true(acc.series_wanted > room);
+		assert_true(acc.series_needed > room);
 		before = acc.other.samples;
 		for (unsigned int i = 0; i < 5; i++)
 			samples[i] += round * i % 7 + (round > 25 && i == 0 ? 1000 : 0);
@@ -317,7 +317,7 @@ static void test_removed(void **state)
 		assert_int_equal(acc.count, listed ? 10 : 1);
 		/* Removed containers do not count as containers without series either. */
 		assert_int_equal(others(&acc), 0);
-		assert_int_equal(acc.series_wanted, 2 * container_series(0x7, 7));
+		assert_int_equal(acc.series_needed, 2 * container_series(0x7, 7));
 		assert_int_equal(other, 1);
 		/* A container that returns counts from 0, and its past stays in "other". */
 		m = metrics_jobs(260, listed);
@@ -596,7 +596,7 @@ static void test_snapshots_of_others(void **state)
 		.version = METRICS_VERSION, .head_size = sizeof(head),
 		.machine_size = sizeof(m.machine), .containers = 2,
 	};
-	static u8 bytes[METRICS_PART];
+	static u8 bytes[METRICS_SECTION_MAX];
 	const char *why = NULL;
 
 	(void)state;

@@ -558,12 +558,12 @@ static void test_connections(void **state)
 	assert_ptr_equal(closed, handle(2));
 	assert_null(http_connections_find(&c, handle(2)));
 	/* A connection stays open after its request only while slots are free. */
-	http_connections_find(&c, handle(1090))->asking = false;
-	http_connections_find(&c, handle(1088))->asking = false;
+	http_connections_find(&c, handle(1090))->awaits_response = false;
+	http_connections_find(&c, handle(1088))->awaits_response = false;
 	http_connections_add(&c, handle(3), one, 101, &closed);
 	assert_ptr_equal(closed, handle(1088));
 	http_connections_find(&c, handle(3))->trusted = true;
-	http_connections_find(&c, handle(1090))->asking = true;
+	http_connections_find(&c, handle(1090))->awaits_response = true;
 	/*
 	 * All slots are in use, by one connection each of many addresses: the oldest of all is
 	 * closed.
@@ -578,11 +578,11 @@ static void test_connections(void **state)
 	for (unsigned int i = 0; i < HTTP_PER_PEER; i++)
 		assert_non_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));
 	assert_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));
-	assert_true(http_connections_are_asking(&c));
+	assert_true(http_connections_await_response(&c));
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
 		if (c.slots[i].handle)
 			http_connections_remove(&c, c.slots[i].handle);
-	assert_false(http_connections_are_asking(&c));
+	assert_false(http_connections_await_response(&c));
 	http_connections_remove(&c, handle(5));
 }
 

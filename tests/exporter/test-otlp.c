@@ -137,10 +137,10 @@ static void test_endpoint(void **state)
 	assert_null(otlp_config_any());
 	setenv("OTEL_METRIC_EXPORT_INTERVAL", "abc", 1);
 	assert_string_equal(otlp_config_any(), "OTEL_METRIC_EXPORT_INTERVAL=abc");
-	assert_false(otlp_config_wanted());
+	assert_false(otlp_config_is_set());
 	unsetenv("OTEL_METRIC_EXPORT_INTERVAL");
 	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://x", 1);
-	assert_true(otlp_config_wanted());
+	assert_true(otlp_config_is_set());
 	assert_int_equal(otlp_config_read(&c, "", why, sizeof(why)), -EINVAL);
 	assert_return_code(otlp_config_read(&c, "http://y/z", why, sizeof(why)), 0);
 	assert_string_equal(c.url, "http://y/z");

@@ -9,8 +9,8 @@
 #include "lib/text.h"
 #include "speprof-version.h"
 
-static int ask(struct bus *bus, const char *method, sd_bus_message **ret_reply, const char *types,
-	       ...)
+static int call_properties(struct bus *bus, const char *method, sd_bus_message **ret_reply,
+			   const char *types, ...)
 {
 	va_list args;
 	int status;
@@ -22,12 +22,12 @@ static int ask(struct bus *bus, const char *method, sd_bus_message **ret_reply, 
 	return status;
 }
 
-static void version_ask(struct bus *bus, char *ret_version, size_t size)
+static void query_version(struct bus *bus, char *ret_version, size_t size)
 {
 	sd_bus_message *reply = NULL;
 	const char *version;
 
-	if (ask(bus, "Get", &reply, "ss", BUS_INTERFACE, "Version") == STATUS_OK &&
+	if (call_properties(bus, "Get", &reply, "ss", BUS_INTERFACE, "Version") == STATUS_OK &&
 	    sd_bus_message_read(reply, "v", "s", &version) >= 0) {
 		snprintf(ret_version, size, "%s", version);
 		text_clean(ret_version);
@@ -37,24 +37,24 @@ static void version_ask(struct bus *bus, char *ret_version, size_t size)
 
 void daemon_query(struct daemon_answer *ret_answer)
 {
-	struct daemon_answer said = { 0 };
+	struct daemon_answer answer = { 0 };
 	struct view view;
 	struct bus *bus;
 
-	said.status = bus_new_quiet(&bus);
-	if (said.status == STATUS_OK)
-		said.status = bus_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
-	if (said.status == STATUS_OK) {
-		said.header = view.header;
+	answer.status = bus_new_quiet(&bus);
+	if (answer.status == STATUS_OK)
+		answer.status = bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view);
+	if (answer.status == STATUS_OK) {
+		answer.header = view.header;
 		view_clear(&view);
-		version_ask(bus, said.version, sizeof(said.version));
-		if (!said.header.running)
-			session_list_running(bus, said.sessions, sizeof(said.sessions));
+		query_version(bus, answer.version, sizeof(answer.version));
+		if (!answer.header.running)
+			session_list_running(bus, answer.sessions, sizeof(answer.sessions));
 	} else if (bus) {
-		snprintf(said.error, sizeof(said.error), "%s", bus_error(bus));
+		snprintf(answer.error, sizeof(answer.error), "%s", bus_error(bus));
 	}
 	bus_free(bus);
-	*ret_answer = said;
+	*ret_answer = answer;
 }
 
 void check_daemon(const struct machine *machine, struct finding *f)

@@ -23,7 +23,7 @@ static bool is_speprofd_alone(const struct machine *machine, long users)
 }
 
 /* Reports that perf events of arm_spe_pmu are open. */
-static void driver_used(const struct machine *machine, long users, struct finding *f)
+static void report_driver_in_use(const struct machine *machine, long users, struct finding *f)
 {
 	if (is_speprofd_alone(machine, users))
 		costs(f, CAUSE_DRIVER_BOUND,
@@ -62,7 +62,7 @@ void check_driver(const struct machine *machine, struct finding *f)
 	else if (machine_read(machine, "/sys/module/arm_spe_pmu/refcnt", users, sizeof(users)) >=
 			 0 &&
 		 strtol(users, NULL, 10) > 0)
-		driver_used(machine, strtol(users, NULL, 10), f);
+		report_driver_in_use(machine, strtol(users, NULL, 10), f);
 	else
 		costs(f, CAUSE_DRIVER_BOUND,
 		      machine_has(machine, "/lib/modules") ? "sudo speprof takeover" : IN_CONTAINER,
@@ -71,7 +71,7 @@ void check_driver(const struct machine *machine, struct finding *f)
 }
 
 /* Whether the kernel only loads modules with a known signature: 1, 0, or -errno. */
-static int signatures_wanted(const struct machine *machine, const char **ret_by)
+static int signatures_required(const struct machine *machine, const char **ret_by)
 {
 	char text[128];
 	int r = machine_read(machine, "/sys/module/module/parameters/sig_enforce", text,
@@ -87,7 +87,8 @@ static int signatures_wanted(const struct machine *machine, const char **ret_by)
 }
 
 /* Reports that speprof.ko is not installed for this kernel. */
-static void module_absent(const struct machine *machine, enum verdict verdict, struct finding *f)
+static void report_module_missing(const struct machine *machine, enum verdict verdict,
+				  struct finding *f)
 {
 	char fix[256], other[128];
 	bool dkms = machine_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
@@ -118,8 +119,8 @@ static void module_absent(const struct machine *machine, enum verdict verdict, s
  * Makes the commands that build, sign and install the module again. DKMS signs when it builds, and
  * "dkms install" uses what is built; both need the version. @without: advice if DKMS has no module.
  */
-static void dkms_again(const struct machine *machine, const char *without, char *ret_text,
-		       size_t size)
+static void describe_dkms_commands(const struct machine *machine, const char *without,
+				   char *ret_text, size_t size)
 {
 	char path[PATH_MAX], *version = NULL;
 
@@ -137,7 +138,7 @@ static void dkms_again(const struct machine *machine, const char *without, char 
 }
 
 /* The first word of a vermagic, as "6.1.0-13-amd64 SMP preempt", is the kernel's release. */
-static bool is_for(const struct machine *machine, const char *vermagic)
+static bool is_built_for_kernel(const struct machine *machine, const char *vermagic)
 {
 	size_t n = strlen(machine->release);
 
@@ -145,8 +146,8 @@ static bool is_for(const struct machine *machine, const char *vermagic)
 }
 
 /* Reports why an installed module is probably not loaded. */
-static void module_unloaded(const struct machine *machine, const struct module_file *file,
-			    enum verdict verdict, struct finding *f)
+static void report_module_not_loaded(const struct machine *machine, const struct module_file *file,
+				     enum verdict verdict, struct finding *f)
 {
 	static const char *const ours[] = {
 		"speprof: version magic",  "speprof: disagrees about version",
@@ -159,24 +160,26 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 	char line[200], again[192], fix[400];
 	const char *by;
 
-	if (*file->vermagic && !is_for(machine, file->vermagic)) {
+	if (*file->vermagic && !is_built_for_kernel(machine, file->vermagic)) {
 		snprintf(fix, sizeof(fix), "dkms autoinstall -k %.64s", machine->release);
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
 			    file->vermagic, machine->release);
-	} else if (!file->error && !file->is_signed && signatures_wanted(machine, &by) == 1) {
-		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
+	} else if (!file->error && !file->is_signed && signatures_required(machine, &by) == 1) {
+		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
+				       sizeof(again));
 		snprintf(fix, sizeof(fix), "%s, then " ENROL "; or boot without Secure Boot",
 			 again);
 		finding_set(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
 			    "speprof.ko has no signature, and this kernel requires one (%s)", by);
 	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
-		dkms_again(machine, "\"make modules_install\" in speprof's source", again,
-			   sizeof(again));
+		describe_dkms_commands(machine, "\"make modules_install\" in speprof's source",
+				       again, sizeof(again));
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, again,
 			    "the kernel refused speprof.ko: \"%.160s\"", line);
 	} else if (log_find(&machine->log, any, line, sizeof(line)) == 1) {
-		dkms_again(machine, "install speprof-dkms, which signs", again, sizeof(again));
+		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
+				       sizeof(again));
 		snprintf(fix, sizeof(fix),
 			 "if it has no signature: %s; if the kernel does not know its key: " ENROL,
 			 again);
@@ -192,7 +195,8 @@ static void module_unloaded(const struct machine *machine, const struct module_f
 	}
 }
 
-static void module_answers(const struct machine *machine, enum verdict verdict, struct finding *f)
+static void check_loaded_module(const struct machine *machine, enum verdict verdict,
+				struct finding *f)
 {
 	static const char *const refused[] = { "SPU refused", "speprof spe", "speprof arm,spe",
 					       NULL };
@@ -253,12 +257,12 @@ void check_module(const struct machine *machine, struct finding *f)
 		}
 		module_file_read(machine, &file);
 		if (*file.path)
-			module_unloaded(machine, &file, verdict, f);
+			report_module_not_loaded(machine, &file, verdict, f);
 		else if (!machine_has(machine, "/lib/modules"))
 			unknown(f, "run it on the host, outside of the container",
 				"speprof.ko is not loaded, and there is no /lib/modules here");
 		else
-			module_absent(machine, verdict, f);
+			report_module_missing(machine, verdict, f);
 		break;
 	case MODULE_NO_DEVICE:
 		finding_set(f, verdict, CAUSE_MODULE_DEVICE,
@@ -274,7 +278,7 @@ void check_module(const struct machine *machine, struct finding *f)
 			    "/dev/speprof does not respond to the module's ioctls");
 		break;
 	default:
-		module_answers(machine, verdict, f);
+		check_loaded_module(machine, verdict, f);
 	}
 }
 

@@ -19,7 +19,7 @@ static bool perf_wants_admin(const struct machine *machine)
 }
 
 /* Whether no perf event is needed: records come from the module, and task events from BPF. */
-static bool goes_without_perf(const struct machine *machine)
+static bool needs_no_perf_events(const struct machine *machine)
 {
 	const struct daemon_answer *daemon = &machine->daemon;
 
@@ -31,14 +31,14 @@ static bool goes_without_perf(const struct machine *machine)
 /* Whether the daemon samples by perf events already, so that it has the right. */
 static bool has_perf(const struct machine *machine)
 {
-	const struct view_header *said = &machine->daemon.header;
+	const struct view_header *header = &machine->daemon.header;
 
-	return machine->daemon.status == STATUS_OK && said->running &&
-	       (strcmp(said->source, "perf") == 0 || strcmp(said->source, "emulated") == 0);
+	return machine->daemon.status == STATUS_OK && header->running &&
+	       (strcmp(header->source, "perf") == 0 || strcmp(header->source, "emulated") == 0);
 }
 
 /* Whether no perf event will be needed once module and daemon are installed and started. */
-static bool will_go_without_perf(const struct machine *machine)
+static bool will_need_no_perf_events(const struct machine *machine)
 {
 	return machine->arm64 && !machine->pmu && !machine->lacking &&
 	       machine->daemon.status != STATUS_OK &&
@@ -89,9 +89,9 @@ void check_perf(const struct machine *machine, struct finding *f)
 		fine(f, "perf_event_paranoid is %s, which this kernel treats as 2", text);
 	else if (has_perf(machine))
 		fine(f, "perf_event_paranoid is %s, but speprofd has its perf events", text);
-	else if (goes_without_perf(machine))
+	else if (needs_no_perf_events(machine))
 		fine(f, "perf_event_paranoid is %s, and speprofd needs no perf event", text);
-	else if (will_go_without_perf(machine))
+	else if (will_need_no_perf_events(machine))
 		fine(f,
 		     "perf_event_paranoid is %s; with speprof.ko and BPF speprofd needs no perf "
 		     "event",

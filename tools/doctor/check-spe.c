@@ -20,19 +20,18 @@
 	"emulated SPU: process, PC and time are true, the rest is modelled"
 
 /* Messages in the log by which drivers reject an SPU: those of speprof.ko, then arm_spe_pmu. */
-static const char *const said_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
-					       "unsupported ID_AA64DFR0_EL1.PMSVer [0]", NULL };
-static const char *const said_owned[] = { "PMBIDR_EL1.P is 1",
-					  "profiling buffer owned by higher exception level",
-					  NULL };
-static const char *const said_unmapped[] = { "(KPTI), where the SPU must write",
-					     "profiling buffer inaccessible. Try passing", NULL };
-static const char *const said_interrupt[] = { "the firmware must describe PMBIRQ",
-					      "is not private to a CPU: the firmware",
-					      "PPIs of several devices must be partitioned",
-					      "expected PPI but got SPI",
-					      "failed to get PPI partition",
-					      NULL };
+static const char *const log_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
+					      "unsupported ID_AA64DFR0_EL1.PMSVer [0]", NULL };
+static const char *const log_owned[] = { "PMBIDR_EL1.P is 1",
+					 "profiling buffer owned by higher exception level", NULL };
+static const char *const log_unmapped[] = { "(KPTI), where the SPU must write",
+					    "profiling buffer inaccessible. Try passing", NULL };
+static const char *const log_interrupt[] = { "the firmware must describe PMBIRQ",
+					     "is not private to a CPU: the firmware",
+					     "PPIs of several devices must be partitioned",
+					     "expected PPI but got SPI",
+					     "failed to get PPI partition",
+					     NULL };
 
 /* Advises emulation, or @otherwise if the daemon emulates already. */
 static const char *emulation(const struct machine *machine, const char *otherwise)
@@ -88,7 +87,7 @@ static bool spu_is_described(const struct machine *machine)
 }
 
 /* Whether the description is readable: ACPI's table is root's, and containers hide both. */
-static bool firmware_is_seen(const struct machine *machine)
+static bool firmware_is_readable(const struct machine *machine)
 {
 	u32 interrupt;
 	enum firmware_madt madt = firmware_madt(machine, &interrupt);
@@ -104,7 +103,7 @@ bool spe_is_absent(const struct machine *machine)
 	char text[64];
 
 	if (!machine->arm64 || machine->spu || spu_is_described(machine) ||
-	    !firmware_is_seen(machine))
+	    !firmware_is_readable(machine))
 		return false;
 	return !core_name(machine, text, sizeof(text)) ||
 	       machine_guest(machine, text, sizeof(text)) == 1;
@@ -139,7 +138,7 @@ void check_spe(const struct machine *machine, struct finding *f)
 	else if (machine->spu)
 		fine(f, "arm_spe_pmu has an SPU, MIDR_EL1 %s%s%s", midr, core ? ", " : "",
 		     core ? core : "");
-	else if (log_find(&machine->log, said_no_version, line, sizeof(line)) == 1)
+	else if (log_find(&machine->log, log_no_version, line, sizeof(line)) == 1)
 		blocks(f, CAUSE_NO_SPE,
 		       "in a guest, enable SPE in the hypervisor or use bare metal; else enable "
 		       "SPE in the firmware's setup (MDCR_EL3.NSPB)",
@@ -199,7 +198,7 @@ void check_buffer(const struct machine *machine, struct finding *f)
 		fine(f, "a driver uses it");
 		return;
 	}
-	r = log_find(&machine->log, said_owned, NULL, 0);
+	r = log_find(&machine->log, log_owned, NULL, 0);
 	if (r == 1 && machine_guest(machine, name, sizeof(name)) == 1)
 		blocks(f, CAUSE_BUFFER_OWNED,
 		       "the hypervisor must set MDCR_EL2.E2PB to 0b11 for this guest; or use bare "
@@ -245,7 +244,7 @@ void check_kpti(const struct machine *machine, struct finding *f)
 	else if (strstr(meltdown, "PTI"))
 		blocks(f, CAUSE_KPTI, fix, "the kernel is unmapped at EL0 (meltdown: %s)",
 		       meltdown);
-	else if (r == 1 || log_find(&machine->log, said_unmapped, NULL, 0) == 1)
+	else if (r == 1 || log_find(&machine->log, log_unmapped, NULL, 0) == 1)
 		blocks(f, CAUSE_KPTI,
 		       "boot with kpti=off, if this machine's processes trust each other, or "
 		       "nokaslr",
@@ -260,8 +259,8 @@ void check_kpti(const struct machine *machine, struct finding *f)
 }
 
 /* Reports that neither devicetree nor the MADT describes an SPU. */
-static void firmware_silent(const struct machine *machine, enum firmware_madt madt,
-			    struct finding *f)
+static void report_undescribed(const struct machine *machine, enum firmware_madt madt,
+			       struct finding *f)
 {
 	if (firmware_device(machine))
 		fine(f, "the kernel has created a device from the firmware's description");
@@ -290,7 +289,7 @@ void check_firmware(const struct machine *machine, struct finding *f)
 		fine(f, "a driver uses the interrupt");
 		return;
 	}
-	if (log_find(&machine->log, said_interrupt, line, sizeof(line)) == 1) {
+	if (log_find(&machine->log, log_interrupt, line, sizeof(line)) == 1) {
 		blocks(f, CAUSE_FIRMWARE,
 		       "update the firmware: it must describe PMBIRQ, an interrupt that is private "
 		       "to "
@@ -307,5 +306,5 @@ void check_firmware(const struct machine *machine, struct finding *f)
 	else if (madt == FIRMWARE_MADT_SPE)
 		fine(f, "ACPI's MADT names interrupt %u", interrupt);
 	else
-		firmware_silent(machine, madt, f);
+		report_undescribed(machine, madt, f);
 }

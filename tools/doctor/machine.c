@@ -221,13 +221,13 @@ int group_number(const struct machine *machine, const char *name)
 void machine_identify(struct machine *machine, const char *root)
 {
 	struct utsname name;
-	bool here = !*root && uname(&name) >= 0;
+	bool is_running_system = !*root && uname(&name) >= 0;
 
 	*machine = (struct machine){ .root = root };
 	if (machine_read(machine, "/proc/sys/kernel/osrelease", machine->release,
 			 sizeof(machine->release)) < 0)
 		snprintf(machine->release, sizeof(machine->release), "%s",
-			 here ? name.release : "unknown");
+			 is_running_system ? name.release : "unknown");
 	/*
 	 * The file exists since Linux 6.1; uname() describes the running machine, not one below
 	 * --root.
@@ -235,7 +235,7 @@ void machine_identify(struct machine *machine, const char *root)
 	if (machine_read(machine, "/proc/sys/kernel/arch", machine->arch, sizeof(machine->arch)) <
 	    0)
 		snprintf(machine->arch, sizeof(machine->arch), "%s",
-			 here ? name.machine : "unknown");
+			 is_running_system ? name.machine : "unknown");
 	machine->arm64 = strcmp(machine->arch, "aarch64") == 0;
 }
 

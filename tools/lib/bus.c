@@ -311,8 +311,8 @@ static int bus_view_read(struct bus *bus, const char *method, sd_bus_message *re
 	return STATUS_OK;
 }
 
-int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
-	     struct view *ret_view)
+int bus_get_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+		 struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
 	int status = bus_call_manager(bus, "GetView", &reply, "ssu", view_group_name(group),
@@ -335,13 +335,13 @@ int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, 
 		   struct view *ret_view)
 {
 	const struct timespec pause = { .tv_nsec = NAMES_PAUSE_MS * 1000000L };
-	int status = bus_view(bus, group, sort, limit, ret_view);
+	int status = bus_get_view(bus, group, sort, limit, ret_view);
 
 	for (u32 ms = 0; status == STATUS_OK && ret_view->header.names_pending && ms < BUS_NAMES_MS;
 	     ms += NAMES_PAUSE_MS) {
 		view_clear(ret_view);
 		nanosleep(&pause, NULL);
-		status = bus_view(bus, group, sort, limit, ret_view);
+		status = bus_get_view(bus, group, sort, limit, ret_view);
 	}
 	return status;
 }

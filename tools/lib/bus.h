@@ -70,7 +70,7 @@ int bus_reload(struct bus *bus, char **ret_waiting);
 #define BUS_NAMES_MS 5000
 
 /**
- * bus_view() - request the profile since sampling began
+ * bus_get_view() - request the profile since sampling began
  * @bus: a connection of bus_new()
  * @group: what a row stands for
  * @sort: order of rows
@@ -79,16 +79,16 @@ int bus_reload(struct bus *bus, char **ret_waiting);
  *
  * Return: &enum status.
  */
-int bus_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
-	     struct view *ret_view);
+int bus_get_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+		 struct view *ret_view);
 
 /**
- * bus_view_named() - as bus_view(), but wait up to BUS_NAMES_MS until functions have their names
+ * bus_view_named() - as bus_get_view(), but wait up to BUS_NAMES_MS until functions have their names
  */
 int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 		   struct view *ret_view);
 
-/** bus_view_period() - as bus_view(), for the period @span that ends now */
+/** bus_view_period() - as bus_get_view(), for the period @span that ends now */
 int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
 		    enum view_sort sort, u32 limit, struct view *ret_view);
 

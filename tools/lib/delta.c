@@ -132,7 +132,7 @@ static void header_less(struct view_header *header, const struct view_header *be
 enum renaming {
 	RENAMED_REMOVED, /* only the earlier view has the row */
 	RENAMED_NEW, /* only the later view has the row */
-	RENAMED_KEPT, /* both have it: its growth */
+	RENAMED_BOTH, /* both have it: its growth */
 	RENAMINGS,
 };
 
@@ -160,7 +160,7 @@ static int compare_binary(const void *a, const void *b)
  * @removed of @whole is older than the interval: reduces @part, which is part of @whole, in
  * proportion.
  */
-static u64 part_less(u64 part, u64 whole, u64 removed)
+static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
 {
 	if (!whole || removed >= whole)
 		return 0;
@@ -180,9 +180,10 @@ static void row_correct(struct view_row *row, enum renaming kind,
 			u64 removed = row_counted(&sum[RENAMED_REMOVED], i)[k];
 			u64 new = row_counted(&sum[RENAMED_NEW], i)[k];
 
-			if (kind == RENAMED_KEPT)
+			if (kind == RENAMED_BOTH)
 				removed = removed > new ? removed - new : 0;
-			counter[k] = part_less(counter[k], row_counted(&sum[kind], i)[k], removed);
+			counter[k] =
+				part_is_lighter(counter[k], row_counted(&sum[kind], i)[k], removed);
 		}
 	}
 }
@@ -305,7 +306,7 @@ static u32 delta_rows(struct delta *delta, struct view_row *rows, u32 count)
 			continue;
 		rows[kept] = rows[i];
 		row_less(&rows[kept], &old);
-		delta_note(delta, &rows[kept], &rows[kept], found ? RENAMED_KEPT : RENAMED_NEW);
+		delta_note(delta, &rows[kept], &rows[kept], found ? RENAMED_BOTH : RENAMED_NEW);
 		kept++;
 	}
 	for (size_t i = 0; i < delta->before_count; i++)

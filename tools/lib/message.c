@@ -39,14 +39,14 @@ int message_fail(enum status status, const char *format, ...)
 	return status;
 }
 
-static const char *say_name(const char *path)
+static const char *print_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
 
 int message_fail_recording(const char *path, int r, const struct recording_error *error)
 {
-	const char *name = say_name(path);
+	const char *name = print_name(path);
 
 	switch (r) {
 	case -ENOENT:
@@ -74,10 +74,10 @@ int message_fail_replay(const char *path, int r, const struct recording_error *e
 		return message_fail_recording(path, r, error);
 	if (error->offset == RECORDING_NO_OFFSET)
 		return message_fail(STATUS_DAMAGED, "%s: damaged: %s; shown is what was readable",
-				    say_name(path), error->text);
+				    print_name(path), error->text);
 	return message_fail(STATUS_DAMAGED,
 			    "%s: damaged at offset 0x%llx: %s; shown is what was readable",
-			    say_name(path), (unsigned long long)error->offset, error->text);
+			    print_name(path), (unsigned long long)error->offset, error->text);
 }
 
 int message_finish_output(int status)

@@ -26,8 +26,11 @@ static void on_end(int sig)
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* Has signals remove @beside. Signals that are ignored, or handled by record, stay as they are. */
-static void remember(const char *beside)
+/*
+ * Registers @temporary_path, which signals that end the process then remove. Signals that are ignored,
+ * or handled by record, are not changed.
+ */
+static void remember(const char *temporary_path)
 {
 	const struct sigaction action = { .sa_handler = on_end,
 					  .sa_flags = SA_RESETHAND | SA_NODEFER };
@@ -39,13 +42,16 @@ static void remember(const char *beside)
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++) {
 		if (unfinished[i])
 			continue;
-		unfinished[i] = beside;
+		unfinished[i] = temporary_path;
 		return;
 	}
 }
 
-/* Creates @beside with signals blocked, so that no file is left behind; returns its descriptor. */
-static int make_known(char *beside)
+/*
+ * Creates and registers @temporary_path, and returns its descriptor. Signals are blocked meanwhile, as
+ * one in between would leave an unregistered file.
+ */
+static int make_known(char *temporary_path)
 {
 	sigset_t set, old;
 	int fd, error;
@@ -54,26 +60,26 @@ static int make_known(char *beside)
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
 		sigaddset(&set, ending[i]);
 	sigprocmask(SIG_BLOCK, &set, &old);
-	fd = mkostemp(beside, O_CLOEXEC);
+	fd = mkostemp(temporary_path, O_CLOEXEC);
 	error = errno;
 	if (fd >= 0)
-		remember(beside);
+		remember(temporary_path);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return fd < 0 ? -error : fd;
 }
 
-static void forget(const char *beside)
+static void forget(const char *temporary_path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
-		if (unfinished[i] == beside)
+		if (unfinished[i] == temporary_path)
 			unfinished[i] = NULL;
 }
 
 static void output_clear(struct output *output)
 {
-	if (output->beside)
-		forget(output->beside);
-	free(output->beside);
+	if (output->temporary_path)
+		forget(output->temporary_path);
+	free(output->temporary_path);
 	free(output->path);
 	*output = OUTPUT_NONE;
 }
@@ -87,25 +93,25 @@ static int give_mode(int fd, mode_t mode)
 	return fchmod(fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
-static int open_beside(const char *path, bool there, mode_t mode, struct output *ret_output)
+static int open_temporary(const char *path, bool exists, mode_t mode, struct output *ret_output)
 {
 	/* A symbolic link stays: its target is replaced. */
-	char *name = there ? realpath(path, NULL) : strdup(path), *beside = NULL;
+	char *name = exists ? realpath(path, NULL) : strdup(path), *temporary_path = NULL;
 	int fd;
 
 	if (!name)
 		return -errno;
-	if (asprintf(&beside, "%s.XXXXXX", name) < 0) {
+	if (asprintf(&temporary_path, "%s.XXXXXX", name) < 0) {
 		free(name);
 		return -ENOMEM;
 	}
-	fd = make_known(beside);
+	fd = make_known(temporary_path);
 	if (fd < 0) {
-		free(beside);
+		free(temporary_path);
 		free(name);
 		return fd;
 	}
-	*ret_output = (struct output){ .fd = fd, .beside = beside, .path = name };
+	*ret_output = (struct output){ .fd = fd, .temporary_path = temporary_path, .path = name };
 	return give_mode(fd, mode);
 }
 
@@ -118,24 +124,24 @@ int output_open(const char *path, mode_t mode, struct output *ret_output)
 {
 	struct output o = OUTPUT_NONE;
 	struct stat st;
-	bool there;
+	bool exists;
 	int r = 0;
 
 	if (is_standard(path)) {
 		ret_output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		return ret_output->fd < 0 ? -errno : 0;
 	}
-	there = stat(path, &st) == 0;
-	if (!there && errno != ENOENT)
+	exists = stat(path, &st) == 0;
+	if (!exists && errno != ENOENT)
 		return -errno;
-	if (there && S_ISDIR(st.st_mode))
+	if (exists && S_ISDIR(st.st_mode))
 		return -EISDIR;
-	if (there && !S_ISREG(st.st_mode)) {
+	if (exists && !S_ISREG(st.st_mode)) {
 		o.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		if (o.fd < 0)
 			return -errno;
 	} else {
-		r = open_beside(path, there, mode, &o);
+		r = open_temporary(path, exists, mode, &o);
 	}
 	if (r < 0) {
 		output_drop(&o);
@@ -200,7 +206,7 @@ int output_commit(struct output *output)
 	if (output->fd >= 0 && close(output->fd) < 0)
 		r = -errno;
 	output->fd = -1;
-	if (r == 0 && output->beside && rename(output->beside, output->path) < 0)
+	if (r == 0 && output->temporary_path && rename(output->temporary_path, output->path) < 0)
 		r = -errno;
 	if (r < 0)
 		output_drop(output);
@@ -220,8 +226,8 @@ void output_drop(struct output *output)
 {
 	if (output->fd >= 0)
 		close(output->fd);
-	if (output->beside)
-		unlink(output->beside);
+	if (output->temporary_path)
+		unlink(output->temporary_path);
 	output_clear(output);
 }
 

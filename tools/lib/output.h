@@ -14,12 +14,12 @@
 /**
  * struct output - a file that is being written
  * @fd: descriptor to write to; -1 if none is open
- * @beside: temporary name of the file; NULL if it is written directly
+ * @temporary_path: temporary name of the file; NULL if it is written directly
  * @path: name that the complete file gets, with symbolic links resolved
  */
 struct output {
 	int fd;
-	char *beside;
+	char *temporary_path;
 	char *path;
 };
 

@@ -28,13 +28,13 @@ enum value_type {
 	VALUE_CHOICES, /* as VALUE_BITS, with the names of impdef.h */
 };
 
-/* The field of a structure that a key sets, and the bit of @has that it sets, if any. */
+/* The field of a structure that a key sets, and the bit of @keys_given that it sets, if any. */
 struct key {
 	const char *name;
 	u8 type;
 	u8 size;
 	u16 offset;
-	u32 has;
+	u32 keys_given;
 	u64 max;
 	const char *const *names;
 	u32 count; /* number of @names */
@@ -61,11 +61,12 @@ struct key {
 		.name = (key), .type = VALUE_EVENTS, .size = sizeof(((of *)0)->field), \
 		.offset = offsetof(of, field), .max = UINT64_MAX                       \
 	}
-#define WITH(key, field, limit, bit)                                                          \
-	{                                                                                     \
-		.name = (key), .type = VALUE_NUMBER,                                          \
-		.size = sizeof(((struct spe_operation *)0)->field),                           \
-		.offset = offsetof(struct spe_operation, field), .max = (limit), .has = (bit) \
+#define WITH(key, field, limit, bit)                                             \
+	{                                                                        \
+		.name = (key), .type = VALUE_NUMBER,                             \
+		.size = sizeof(((struct spe_operation *)0)->field),              \
+		.offset = offsetof(struct spe_operation, field), .max = (limit), \
+		.keys_given = (bit)                                              \
 	}
 
 static const char *const feature_names[] = {
@@ -233,7 +234,7 @@ static bool word_is(struct word word, const char *name)
 	return name && strlen(name) == word.len && !memcmp(word.at, name, word.len);
 }
 
-static unsigned int digit_of(char c)
+static unsigned int parse_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return (unsigned int)(c - '0');
@@ -260,7 +261,7 @@ static bool word_number(struct word word, u64 max, u64 *ret_number)
 	if (!word.len)
 		return false;
 	for (size_t i = 0; i < word.len; i++) {
-		unsigned int digit = digit_of(word.at[i]);
+		unsigned int digit = parse_digit(word.at[i]);
 
 		if (digit >= base || number > (max - digit) / base || digit > max)
 			return false;
@@ -448,9 +449,9 @@ static int parse_pair(struct cursor *c, struct word word, const struct key *keys
 	return parse_value(c, &keys[i], value, ret_value);
 }
 
-/* Parses the rest of the line into the structure at @base; @has gets the bits of the keys. */
+/* Parses the rest of the line into the structure at @base; @keys_given gets the bits of the keys. */
 static int parse_keys(struct cursor *c, const struct key *keys, size_t count, void *base,
-		      u64 *given, u32 *has)
+		      u64 *given, u32 *keys_given)
 {
 	struct word word;
 	u64 value = 0;
@@ -462,7 +463,7 @@ static int parse_keys(struct cursor *c, const struct key *keys, size_t count, vo
 		if (r < 0)
 			return r;
 		field_set(base, &keys[i], value);
-		*has |= keys[i].has;
+		*keys_given |= keys[i].keys_given;
 	}
 	return 0;
 }
@@ -501,13 +502,13 @@ static int parse_spu(struct script *script, struct cursor *c, struct word word,
 	const char *reason = NULL;
 	struct spe_spu spu;
 	u64 given = 0;
-	u32 has = 0;
+	u32 keys_given = 0;
 	int r;
 
 	(void)step;
 	if (script->begun)
 		return too_late(c, word);
-	r = parse_keys(c, spu_keys, ARRAY_SIZE(spu_keys), &config, &given, &has);
+	r = parse_keys(c, spu_keys, ARRAY_SIZE(spu_keys), &config, &given, &keys_given);
 	if (r < 0)
 		return r;
 	word.len = c->pos - (size_t)(word.at - c->line);
@@ -612,7 +613,7 @@ static int parse_program(struct script *script, struct cursor *c, struct word wo
 	const char *names[SPE_PROGRAMS];
 	char text[SCRIPT_WANT_MAX - 60];
 	struct word name = next_word(c);
-	u32 program = 0, has = 0;
+	u32 program = 0, keys_given = 0;
 	u64 given = 0;
 	int r;
 
@@ -624,7 +625,7 @@ static int parse_program(struct script *script, struct cursor *c, struct word wo
 		return refuse(c, name, "%s", text);
 	}
 	line.config.program = (u8)program;
-	r = parse_keys(c, program_keys, ARRAY_SIZE(program_keys), &line, &given, &has);
+	r = parse_keys(c, program_keys, ARRAY_SIZE(program_keys), &line, &given, &keys_given);
 	if (!r)
 		r = program_check(c, word, &line);
 	if (r < 0)
@@ -647,7 +648,7 @@ static int parse_operation(struct script *script, struct cursor *c, struct word 
 	};
 	struct spe_operation *op = &line.operation;
 	u64 given = 0;
-	u32 has = 0;
+	u32 keys_given = 0;
 	size_t i = 0;
 	int r;
 
@@ -655,13 +656,13 @@ static int parse_operation(struct script *script, struct cursor *c, struct word 
 		i++;
 	op->op_class = operations[i].op_class;
 	op->op_subclass = operations[i].op_subclass;
-	r = parse_keys(c, operation_keys, ARRAY_SIZE(operation_keys), &line, &given, &has);
+	r = parse_keys(c, operation_keys, ARRAY_SIZE(operation_keys), &line, &given, &keys_given);
 	if (r < 0)
 		return r;
 	if (!line.times)
 		return refuse(c, word, "times=N from 1 to %llu", SCRIPT_TIMES_MAX);
-	op->valid = (op->valid & (SPE_OPERATION_FP | SPE_OPERATION_SIMD)) | has;
-	if (op->op_class == SPE_OP_BRANCH && !(has & SPE_OPERATION_TARGET) &&
+	op->valid = (op->valid & (SPE_OPERATION_FP | SPE_OPERATION_SIMD)) | keys_given;
+	if (op->op_class == SPE_OP_BRANCH && !(keys_given & SPE_OPERATION_TARGET) &&
 	    !GIVEN(operation_keys, given, "events"))
 		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	step->operation = *op;

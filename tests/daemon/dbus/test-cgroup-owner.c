@@ -28,27 +28,27 @@ static void test_owner(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 
-	assert_true(cgroup_owner_is(mount, "/a", me));
-	assert_true(cgroup_owner_is(mount, "/a/b", me));
-	assert_true(cgroup_owner_is(mount, "//a/b", me));
-	assert_false(cgroup_owner_is(mount, "/a", other));
-	assert_false(cgroup_owner_is(mount, "/a/b", other));
+	assert_true(cgroup_is_owned_by(mount, "/a", me));
+	assert_true(cgroup_is_owned_by(mount, "/a/b", me));
+	assert_true(cgroup_is_owned_by(mount, "//a/b", me));
+	assert_false(cgroup_is_owned_by(mount, "/a", other));
+	assert_false(cgroup_is_owned_by(mount, "/a/b", other));
 	/* No user owns the root, a path that does not exist, and a directory that is no cgroup. */
-	assert_false(cgroup_owner_is(mount, "/", me));
-	assert_false(cgroup_owner_is(mount, "", me));
-	assert_false(cgroup_owner_is(mount, "/a/c", me));
-	assert_false(cgroup_owner_is(mount, "/link", me));
-	assert_false(cgroup_owner_is(mount, "/link/b", me));
-	assert_false(cgroup_owner_is(mount, "/a/file", me));
+	assert_false(cgroup_is_owned_by(mount, "/", me));
+	assert_false(cgroup_is_owned_by(mount, "", me));
+	assert_false(cgroup_is_owned_by(mount, "/a/c", me));
+	assert_false(cgroup_is_owned_by(mount, "/link", me));
+	assert_false(cgroup_is_owned_by(mount, "/link/b", me));
+	assert_false(cgroup_is_owned_by(mount, "/a/file", me));
 	memset(too_long, 'a', sizeof(too_long));
 	too_long[0] = '/';
 	too_long[sizeof(too_long) - 1] = '\0';
-	assert_false(cgroup_owner_is(mount, too_long, me));
+	assert_false(cgroup_is_owned_by(mount, too_long, me));
 	if (!me) {
 		/* A directory below belongs to the user that owns the one above. */
 		snprintf(path, sizeof(path), "%s/a", folder);
 		assert_int_equal(chown(path, other, (gid_t)-1), 0);
-		assert_true(cgroup_owner_is(mount, "/a/b", other));
+		assert_true(cgroup_is_owned_by(mount, "/a/b", other));
 	}
 	unlinkat(mount, "a/file", 0);
 	unlinkat(mount, "link", 0);

@@ -501,7 +501,7 @@ static void test_filter_none(void **state)
 static void test_folded_nodes(void **state)
 {
 	static char *all[] = { "*", NULL };
-	const struct pprof_filter nobody = { NULL, all };
+	const struct pprof_filter unattributed = { NULL, all };
 	struct fixture *f = *state;
 	u64 samples = 0;
 	struct read *r;
@@ -512,7 +512,7 @@ static void test_folded_nodes(void **state)
 		sample(f, 10, 1U << 30, UNIT_INSTRUCTIONS);
 		sample(f, 10, 1U << 30, UNIT_MICRO_OPS);
 	}
-	r = written_for(f, &nobody);
+	r = written_for(f, &unattributed);
 	assert_int_equal(r->samples, 500);
 	for (u32 i = 0; i < r->samples; i++)
 		samples += value(r, &r->sample[i], "samples");

@@ -800,7 +800,7 @@ static void test_location_table(void **state)
 	}
 	cell_table_add(t);
 	cell_table_flush(t);
-	assert_int_equal(evicted + old->untold, 0);
+	assert_int_equal(evicted + old->unclassified, 0);
 	for (u32 i = 0; i < CELLS; i++) {
 		u64 owner = cell_owner(i / OFFSETS / BINARIES, i / OFFSETS % BINARIES);
 		const struct location *l = location_of(old, owner, i % OFFSETS * 4, &evicted);

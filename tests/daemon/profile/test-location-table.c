@@ -186,7 +186,7 @@ static void test_exact(void **state)
 		/* Memory is used by overflows, and not by all entries. */
 		assert_in_range(table->more.used, 10, KEYS / 2 + 1);
 		assert_in_range(table->wide.used, 10, KEYS / 2 + 1);
-		assert_int_equal(table->untold, 0);
+		assert_int_equal(table->unclassified, 0);
 		location_table_clear(table);
 	}
 	location_table_free(table);
@@ -229,7 +229,7 @@ static void test_evicted(void **state)
 	for (entry = NULL; (entry = location_table_next(table, entry));)
 		samples += location_samples(table, entry);
 	assert_true(evicted > n / 2);
-	assert_int_equal(samples + evicted + table->untold, n);
+	assert_int_equal(samples + evicted + table->unclassified, n);
 	assert_int_equal(all_weight(table), weight);
 	assert_in_range(table->more.used, 1, LOCATION_WAYS);
 	assert_in_range(table->chains.used, 1, 4 * LOCATION_WAYS);
@@ -273,7 +273,7 @@ static void test_trimmed(void **state)
 	assert_true(evicted > 0);
 	for (entry = NULL; (entry = location_table_next(table, entry));)
 		samples += location_samples(table, entry);
-	assert_int_equal(samples + evicted + table->untold, n);
+	assert_int_equal(samples + evicted + table->unclassified, n);
 	assert_int_equal(all_weight(table), weight);
 	for (key = 0; key < 64; key++)
 		heavy -= location_samples(table, get(table, key, &evicted));
@@ -473,7 +473,7 @@ static void test_many(void **state)
 		location_add(table, get(table, 1, &evicted), &facts);
 	}
 	assert_int_equal(others, MANY - (SAMPLE_CLASS_WHOLE - TRAITS));
-	assert_int_equal(table->untold, 0);
+	assert_int_equal(table->unclassified, 0);
 	location_counters(table, get(table, 1, &evicted), &got);
 	assert_int_equal(got.samples, MANY);
 	assert_int_equal(got.counts.kind[SPE_KIND_LOAD], (MANY + 1) / 2);

@@ -198,7 +198,7 @@ static void assert_processes(struct fixture *f)
 	struct counters a, b;
 	u32 there = 0;
 
-	for (u32 i = 0; i < profile_process_room(f->whole); i++) {
+	for (u32 i = 0; i < profile_process_end(f->whole); i++) {
 		test_row("process %u", i);
 		assert_row(profile_process(f->whole, i, &a) == profile_process(f->merged, i, &b));
 		if (!profile_process(f->whole, i, &a))
@@ -303,7 +303,7 @@ static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 	 */
 	for (u32 i = 0; i < SHARDS && history_due(&f->merged->history, window.end_ns - 1); i++)
 		merge(f, i);
-	profile_advance_history(f->merged, window.end_ns - 1);
+	history_advance(f->merged, window.end_ns - 1);
 	profile_window(f->whole, &window);
 	profile_window(f->shard[cpu % SHARDS], &window);
 	if (n % ROUND == 0)
@@ -451,7 +451,7 @@ static void test_generations(void **state)
 	profile_merge_process(f->merged, 1, &before);
 	profile_merge_process(f->merged, 1, &now);
 	profile_flush(f->merged);
-	assert_true(profile_process_room(f->merged) > 1);
+	assert_true(profile_process_end(f->merged) > 1);
 	assert_int_equal(f->merged->processes[1].sum->samples, 10);
 	assert_int_equal(profile_machine(f->merged)->samples, 13);
 	now.generation = 8;
