@@ -208,9 +208,9 @@ static struct notifier_block spu_hw_pm_block = {
 
 /*
  * Stop the SPU before kdump's kernel starts. If the kernel runs below EL2, the crash kernel runs at
- * the same Exception level, and the SPU would go on writing to addresses of the crashed kernel. The
- * kernel calls no notifier before kdump, hence this kprobe. It runs on the CPU that boots the crash
- * kernel; the other CPUs stay in the old kernel.
+ * the same Exception level, and the SPU would continue to write to addresses of the crashed kernel.
+ * The kernel calls no notifier before kdump, hence this kprobe. It runs on the CPU that boots the
+ * crash kernel; the other CPUs stay in the old kernel.
  */
 static int spu_hw_crash(struct kprobe *probe, struct pt_regs *regs)
 {

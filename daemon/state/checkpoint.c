@@ -103,15 +103,9 @@ static bool machine_spills(const struct worker_state *state)
 
 /*
  * By default the space of a ring is freed only after a checkpoint, so that a crash loses nothing.
-<<<<<<< HEAD
- * In three cases it is freed at once instead: with several workers, because their rates leave no
- * time for it; if checkpoints fail, as sampling would stop for good; and for the small rings of a
- * session's own source. A crash then loses what was counted since the last checkpoint.
-=======
- * In three cases it is freed at once instead: with several drain threads, whose rates leave no
- * time for it; if checkpoints fail, as sampling would stop for good; and for the small rings of a session's
- * own source. A crash then loses what was counted since the last checkpoint.
->>>>>>> 2306eb9b (engine: drain by one loop of N threads instead of two loops)
+ * In three cases it is freed at once instead: with several drain threads, because their rates leave
+ * no time for it; if checkpoints fail, because sampling would stop for good; and for the small
+ * rings of a session's own source. A crash then loses the records since the last checkpoint.
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved)

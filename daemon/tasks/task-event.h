@@ -47,8 +47,8 @@ enum task_event_type {
  * @major: as /proc/PID/maps, perf and BPF report it for a mapping
  * @minor: as @major
  *
- * The result only tells two mapped files with one inode number apart. It must not be compared with
- * st_dev of stat(), which is another number on btrfs and overlayfs.
+ * The result only distinguishes mapped files with the same inode number. It must not be compared
+ * with st_dev of stat(), which is another number on btrfs and overlayfs.
  */
 static inline u32 device_number(u32 major, u32 minor)
 {

@@ -85,7 +85,7 @@ static void open_origins(struct task_events *t, enum task_events_kind best,
 
 static int watch_origins(struct task_events *t)
 {
-	/* A BPF ring with any record is readable; edges wake only when the programs ask for it. */
+	/* A BPF ring with any record is readable; the programs limit the number of edges. */
 	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
 	struct epoll_event level = { .events = EPOLLIN };
 

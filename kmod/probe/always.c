@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compiles on every kernel: says that the probes' flags are right. */
+/* Compiles on every kernel, which proves that the flags of the probes are correct. */
 #include <linux/module.h>
 
 int probe(void);

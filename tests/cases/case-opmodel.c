@@ -212,7 +212,7 @@ static void opmodel_kind_of_instruction(struct spe_check *check)
 
 	spe_opmodel_init(&one, 1);
 	spe_opmodel_init(&other, 99);
-	/* Of the profiles before SPE_PROFILE_SHARED_LINE, whose kinds are random. */
+	/* Profiles before SPE_PROFILE_SHARED_LINE: their kinds of operations are random. */
 	for (u32 i = 0; i < 4096 * SPE_PROFILE_SHARED_LINE; i++) {
 		struct spe_operation a = { .pc = 0x400000 + i },
 				     b = { .pc = 0x7f1234567000ULL + i };

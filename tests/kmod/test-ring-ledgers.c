@@ -328,8 +328,8 @@ static void walk_flight(const struct play *play)
 		const struct spe_flight_chunk *chunk =
 			&flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
 
-		bytes -= chunk->kept ? chunk->bytes : 0;
-		records -= chunk->kept ? chunk->records : 0;
+		bytes -= chunk->was_claimed ? chunk->bytes : 0;
+		records -= chunk->was_claimed ? chunk->records : 0;
 	}
 	assert_int_equal(flight->overwritten_bytes + flight->claimed_bytes + bytes,
 			 ring->counters.data_bytes);

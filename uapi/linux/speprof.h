@@ -428,21 +428,21 @@ struct speprof_advance {
  * recorder from being overwritten
  * @size: sizeof(struct speprof_snapshot)
  * @reserved: 0
- * @max_bytes: most bytes of the ring to keep; 0: half of the ring
- * @start: out: position of the first window that is kept
+ * @max_bytes: maximum size of the snapshot in bytes; 0: half of the ring
+ * @start: out: position of the first window of the snapshot
  * @end: out: position behind the last one
  * @time_ns: out: CLOCK_MONOTONIC at @end
  *
- * Closes the window being written. Then the newest windows are kept, and the writer skips their
- * memory. Windows are kept in chunks of a 64th of the ring or more; the first window is always a
- * RECORDS window. They are kept until SPEPROF_RING_RELEASE by the same descriptor or a duplicate of
- * it, or until that is closed and unmapped. A descriptor has at most one snapshot, a ring at most
- * eight. Snapshots may share windows.
+ * Closes the current window. Then the newest windows are protected: the writer skips their memory.
+ * Windows are protected in chunks of a 64th of the ring or more; the first window is always a
+ * RECORDS window. The snapshot lasts until SPEPROF_RING_RELEASE by the same descriptor or a
+ * duplicate of it, or until that is closed and unmapped. A descriptor has at most one snapshot, a
+ * ring at most eight. Snapshots may share windows.
  *
- * Sampling goes on in the rest of the ring. If there is no free space for a window the ring is
+ * Sampling continues in the rest of the ring. If there is no free space for a window the ring is
  * FULL, an event reports it, and RELEASE makes it sample again. Works also while the CPU is offline
- * and after STOP. If it fails, nothing is kept. Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (the ring
- * is a stream); EBUSY (this descriptor has a snapshot); ENOSPC (the ring has eight); ENODATA
+ * and after STOP. If it fails, nothing is protected. Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (the
+ * ring is a stream); EBUSY (this descriptor has a snapshot); ENOSPC (the ring has eight); ENODATA
  * (nothing is written, or the newest chunk is larger than @max_bytes); EAGAIN (rate).
  *
  * SPEPROF_RING_RELEASE: end the snapshot. Errors: EOPNOTSUPP (the ring is a stream); ENOENT (there

@@ -11,7 +11,7 @@
 #include "codec/env.h"
 #include "spu.h"
 
-/* Data Source payloads of Neoverse N1, whose MIDR_EL1 this is, and of its successors. */
+/* MIDR_EL1 of Neoverse N1, and the Data Source payloads of N1 and its successors. */
 #define SPE_OPMODEL_MIDR 0x410fd0c1
 #define SPE_SOURCE_L1D		0x0
 #define SPE_SOURCE_L2		0x8

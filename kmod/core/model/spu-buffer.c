@@ -8,7 +8,7 @@
 struct outcome {
 	u32 fault; /* from spe_fault(), 0 if all was written */
 	size_t done; /* bytes before the address that faulted */
-	bool fill; /* buffer full was asked for */
+	bool fill; /* buffer full is injected */
 };
 
 #define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS | SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY)

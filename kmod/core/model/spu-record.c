@@ -9,7 +9,7 @@
  * @type: &enum spe_packet_type
  * @index: INDEX, if it is not the configuration's; CLASS of the Operation Type packet is
  *	added for each record
- * @size: payload bytes; 0 where the configuration says
+ * @size: payload bytes; 0: the configuration decides
  * @offset: where it stands in records of Neoverse cores, in bytes
  */
 struct kind {

@@ -23,7 +23,7 @@ static void flight_drop(struct spe_flight *flight)
 {
 	const struct spe_flight_chunk *chunk = chunk_at(flight, 0);
 
-	if (!chunk->kept) {
+	if (!chunk->was_claimed) {
 		flight->overwritten_bytes += chunk->bytes;
 		flight->overwritten_records += chunk->records;
 	}
@@ -46,7 +46,7 @@ SPE_EXPORT(spe_flight_evict);
 static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk,
 			  u64 skip)
 {
-	return !chunk->kept && flight->head + skip - chunk->start < flight->size / 64;
+	return !chunk->was_claimed && flight->head + skip - chunk->start < flight->size / 64;
 }
 
 void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records)
@@ -159,16 +159,16 @@ static struct spe_flight_claim *claim_of(struct spe_flight *flight, u64 owner)
 	return i < SPE_FLIGHT_CLAIMS ? &flight->claims[i] : NULL;
 }
 
-static void chunks_keep(struct spe_flight *flight, u32 from)
+static void chunks_claim(struct spe_flight *flight, u32 from)
 {
 	u32 n;
 
 	for (n = from; n < flight->count; n++) {
 		struct spe_flight_chunk *chunk = chunk_at(flight, n);
 
-		if (chunk->kept)
+		if (chunk->was_claimed)
 			continue;
-		chunk->kept = true;
+		chunk->was_claimed = true;
 		flight->claimed_bytes += chunk->bytes;
 		flight->claimed_records += chunk->records;
 	}
@@ -198,7 +198,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 		.start = chunk_at(flight, n)->start,
 		.end = flight->head,
 	};
-	chunks_keep(flight, n);
+	chunks_claim(flight, n);
 	*ret_start = claim->start;
 	return 0;
 }

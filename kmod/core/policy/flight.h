@@ -29,14 +29,14 @@
  * @skip: bytes that were skipped before it
  * @bytes: bytes that the SPU wrote in the chunk
  * @records: records in the chunk
- * @kept: a snapshot has claimed the chunk, now or before
+ * @was_claimed: a snapshot has claimed the chunk, now or before
  */
 struct spe_flight_chunk {
 	u64 start;
 	u64 skip;
 	u64 bytes;
 	u64 records;
-	bool kept;
+	bool was_claimed;
 };
 
 /**
@@ -94,7 +94,7 @@ void spe_flight_init(struct spe_flight *flight, u64 size);
  *
  * The window may overwrite everything but claims and the newest chunk.
  *
- * Return: 0, or -ENOSPC if the claims leave no place for a window of two records.
+ * Return: 0, or -ENOSPC if the claims leave no space for a window of two records.
  */
 int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
 		    struct spe_window *ret_window);
