@@ -123,7 +123,7 @@ void push_lost(struct push *push, int error);
  * struct push_stats - counters of a receiver
  * @sent: requests that it accepted
  * @retried: attempts that failed and are repeated
- * @dropped: requests that were given up
+ * @dropped: requests that were dropped after a refusal, or for lack of space in the queue
  * @rejected: data points that it rejected, by &push_config.rejected
  * @queued_bytes: bytes of requests that wait
  */

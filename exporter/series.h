@@ -49,7 +49,7 @@ struct series_set {
  * @destination: value of the label "destination"; NULL if the receiver is not configured
  * @sent: requests that it accepted
  * @retried: attempts that failed and are repeated
- * @dropped: requests that were given up
+ * @dropped: requests that were dropped after a refusal, or for lack of space in the queue
  * @queued_bytes: of requests that wait
  * @rejected: data points that it rejected
  * @rejects: true if the receiver reports @rejected

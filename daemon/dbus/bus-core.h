@@ -123,9 +123,9 @@ struct bus_method {
  * @error: set on failure
  *
  * Checks the sender's right and rate, then runs the method. The call may wait for the bus driver
- * or polkit first; other calls go on meanwhile.
+ * or polkit first; the daemon serves other calls meanwhile.
  *
- * Return: as sd-bus wants of a handler: positive if handled, negative errno.
+ * Return: as a handler of sd-bus: positive if handled, negative errno.
  */
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
 

@@ -104,7 +104,7 @@ static int check_length(sd_bus_message *message, sd_bus_error *error)
 				 "The call's arguments exceed %lu KiB.", BUS_MESSAGE_MAX >> 10);
 }
 
-/* Returns 0 to let sd-bus go on with @message, 1 if it waits here. */
+/* Returns 0 if sd-bus should dispatch @message, 1 if the message waits here. */
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const struct answered_interface *found;

@@ -93,7 +93,7 @@ static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
 		return 0;
 	r = access_check(&bus->access, message, &need, set_retry, NULL, &bus->caller, error);
-	/* Only 0 makes sd-bus go on to the vtable. */
+	/* sd-bus calls the vtable only if a filter returns 0. */
 	return r > 0 ? 0 : r < 0 ? r : 1;
 }
 

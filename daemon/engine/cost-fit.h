@@ -29,8 +29,8 @@ struct cost_fit {
  * @bytes: a second, sampled in the period
  * @cost: ns a second, in the same period
  *
- * Without enough variation of the bytes the slope is not known. The fixed part then stays as it
- * was, so that any further cost counts as proportional until a longer interval has disproved it.
+ * Without enough variation of the bytes the slope is not known. The fixed part is then
+ * unchanged, so that any further cost counts as proportional until a longer interval has disproved it.
  */
 void cost_fit_add(struct cost_fit *fit, double bytes, double cost);
 

@@ -68,7 +68,7 @@ struct rate_controller_drain {
  * @interrupts: limit in a second, a power of two; 0: none
  * @bytes: limit in a second, a power of two; 0: none
  * @cheap: consecutive periods in which a shorter interval would have been allowed
- * @offline: in the last period; the state starts anew when the CPU comes online
+ * @offline: the CPU was offline in the last period; its state is reset when it comes online
  */
 struct rate_controller_scale {
 	u64 scale;

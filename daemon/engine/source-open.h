@@ -46,8 +46,8 @@ int source_open(const struct config *config, const struct source_config *samplin
  * @ret_source: runs if the sessions do; freed by its free operation
  * @ret_result: set in any case
  *
- * Return: 0; -EOPNOTSUPP: the configuration wants another kind of source or other partitions; other
- * negative errno: the sessions are of no use, and source_open() has to open a new source.
+ * Return: 0; -EOPNOTSUPP: the configuration selects another kind of source or other partitions; other
+ * negative errno: the sessions cannot be used, and source_open() has to open a new source.
  */
 int source_open_adopted(const struct config *config, const struct source_config *sampling,
 			int *sessions, struct source **ret_source,

@@ -273,7 +273,7 @@ static struct cell_set *set_with_free_way(const struct cell_table *t, u64 hash)
 	return NULL;
 }
 
-/* Double the index of a table without a budget. Without memory it stays as it is. */
+/* Double the index of a table without a budget. Without memory the index is unchanged. */
 static void index_grow(struct cell_table *t)
 {
 	struct cell_set *old = t->set;

@@ -31,7 +31,7 @@ struct restore_on_start {
  * @t: arguments and results
  *
  * Context: the main thread, after the bus is connected and before the machine's session starts.
- * Return: 0 to go on, else the exit status.
+ * Return: 0 if the start should continue, else the exit status.
  */
 int restore_on_start_run(struct restore_on_start *t);
 

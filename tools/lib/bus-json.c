@@ -13,7 +13,7 @@
 
 static int read_any(sd_bus_message *m, u32 depth, json_object **ret);
 
-/* "IntervalUSec" becomes interval_usec, and "CPUs" cpus; lower case stays as it is. */
+/* "IntervalUSec" becomes interval_usec, and "CPUs" cpus; lower case is unchanged. */
 static void snake(const char *name, char *to, size_t size)
 {
 	size_t n = 0;

@@ -101,7 +101,7 @@ static inline void spe_spu_signal(const struct spe_spu *spu, enum spe_spu_event 
 		spu->io.event(spu->io.ctx, event);
 }
 
-/* Check whether operations are selected, which goes on for a while after a fault (RWVKFM). */
+/* Check whether operations are selected. The SPU selects for a while after a fault (RWVKFM). */
 static inline bool spe_spu_selects(const struct spe_spu *spu)
 {
 	return spe_spu_buffer_enabled(spu) || spu->lag;

@@ -70,7 +70,7 @@ static void test_identity(void **state)
 	assert_null(binary_table_free(NULL));
 }
 
-/* A path of any length has an id, and those of the same inode are not told apart by what is cut. */
+/* A path that does not fit is unnamed. The longest path that fits is stored in full. */
 static void test_long_path(void **state)
 {
 	struct binary_table *t = binaries_new(100, BYTES);

@@ -634,7 +634,7 @@ static void test_other_root(void **state)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_false(found);
-	/* The process and its root are gone. Names that were read stay known. */
+	/* The process has exited, and its root does not exist. Names that were read stay known. */
 	assert_true(named(s, 0, &within, name, sizeof(name)));
 	symbols_free(s);
 	attributor_free(a);
