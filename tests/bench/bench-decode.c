@@ -133,7 +133,7 @@ static const struct path {
 	{ "fast path, one by one", fast },
 	{ "fast path, in runs", runs },
 	{ "decode, attribute, aggregate", aggregate },
-	{ "the same, hardly a place there", crowd, true },
+	{ "the same, most samples evicted", crowd, true },
 };
 
 static void make_tasks(struct attributor *attributor)

@@ -200,9 +200,8 @@ static void report(struct soak *s, u64 records)
 	if (profile_view(s->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
 		exit(EXIT_FAILURE);
 	printf("%6.0f M records, %5.1f M/s of CPU, %4.1f %% of a plain sum's, %6" PRIu64
-	       " KiB resident; %u processes born, %" PRIu64
-	       " containers evicted, %.1f %% of samples' places evicted, %" PRIu64
-	       " unattributed\n",
+	       " KiB resident; %u processes started, %" PRIu64
+	       " containers evicted, %.1f %% of samples evicted, %" PRIu64 " unattributed\n",
 	       (double)records / 1e6, (double)records / s->busy / 1e6, 100 * per_sum,
 	       resident() >> 10, s->born, stats.containers_evicted,
 	       100.0 * (double)view.header.evicted / (double)records, view.header.unattributed);
