@@ -163,19 +163,41 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 	drain_meter_begin(drain->meter);
 }
 
-static void count_window(const struct drain *drain, struct session *session,
-			 const struct source_window *window)
+/* The number of samples in windows that were counted in @profile; 0 for NULL. */
+static u64 count_samples(const struct profile *profile)
+{
+	const struct view_header *header = profile ? profile_header(profile) : NULL;
+
+	return header ? header->records + header->filtered : 0;
+}
+
+/* Count @window for all running sessions of its source. */
+static void count_window(const struct drain *drain, const struct source_window *window)
 {
 	struct worker_state *state = drain->state;
-	struct profile *profile = session->shard[drain->part];
-	const struct view_header *header = profile_header(profile);
-	u64 before = header->records + header->filtered;
+	struct session *session = NULL, *machine = worker_session(state, NULL);
+	struct profile *profiles[WORKER_SESSIONS], *of_machine = NULL;
+	u32 count = 0;
+	u64 before;
 
-	profile_set_reader(profile, drain->reader);
-	profile_window(profile, window);
-	if (session == worker_session(state, NULL))
+	_Static_assert(WORKER_SESSIONS <= PROFILE_WINDOW_MAX, "all sessions count a window");
+
+	while ((session = worker_next(state, session))) {
+		if (!session->running || session->shared_source != drain->shared_source)
+			continue;
+		profiles[count] = session->shard[drain->part];
+		profile_set_reader(profiles[count], drain->reader);
+		if (session == machine)
+			of_machine = profiles[count];
+		count++;
+	}
+	if (!count)
+		return;
+	before = count_samples(of_machine);
+	profile_count_window(profiles, count, window);
+	if (of_machine)
 		rate_control_window(state->rate_control, window->cpu,
-				    header->records + header->filtered - before, window->len);
+				    count_samples(of_machine) - before, window->len);
 }
 
 /* Copy @window into the flight recorders of its source's sessions. */
@@ -192,13 +214,10 @@ static void copy_to_flights(const struct drain *drain, const struct source_windo
 static void take_window(void *ctx, const struct source_window *window)
 {
 	const struct drain *drain = ctx;
-	struct session *session = NULL;
 
 	attribute_read_begin(drain->reader);
 	share_tasks(drain, window->end_ns);
-	while ((session = worker_next(drain->state, session)))
-		if (session->running && session->shared_source == drain->shared_source)
-			count_window(drain, session, window);
+	count_window(drain, window);
 	attribute_read_end(drain->reader);
 	shards_common_lock(drain->state->shards);
 	shared_source_count(drain->shared_source, window);

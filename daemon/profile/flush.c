@@ -98,11 +98,13 @@ void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
 	task_slot->samples = 0;
 }
 
-/* Flush all task slots before counters are moved or freed. */
+/* Flush all task slots before counters are moved or freed, and fill them again later. */
 static void flush_task_slots(struct profile *p)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++) {
 		profile_flush_task_slot(p, &p->task_slot[i]);
+		p->task_slot[i].version = 0;
+	}
 }
 
 void profile_set_weight(struct profile *p, u32 interval, u8 unit)
@@ -298,6 +300,9 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 
 	if (!from->sum && !from->moved_from)
 		return;
+	/* A larger table moves, and task slots point into it. */
+	if (index >= p->process_count)
+		flush_task_slots(p);
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
 		if (from->sum)
 			counters_merge(&p->overflow, from->sum);
@@ -335,7 +340,6 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 
 	if (index >= p->process_count) {
 		flush_task_slots(p);
-		p->epoch++;
 	}
 	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
 		return NULL;
@@ -357,70 +361,25 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 	return entry;
 }
 
-static u32 task_query(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
+void profile_fill_task_slot(struct profile *p, struct task_slot *slot,
+			    const struct task_answer *answer)
 {
-	if (attributor_has_times(p->attributor))
-		return attributor_find_process_at(p->attributor, tid, time_ns, ret_span);
-	return attributor_find_process(p->attributor, tid);
-}
+	u64 task = answer->task, owner = answer->owner;
+	const struct attribute_process *process = answer->process;
+	struct process_tally *entry =
+		process ? process_entry(p, (u32)(owner >> 32), process) : NULL;
+	struct counters *sum = entry ? NULL : process ? &p->overflow : &p->unattributed;
 
-/*
- * With several threads, an unknown task is resolved under the write lock, because that changes
- * tables.
- */
-static u32 task_of(struct profile *p, s32 tid, u64 time_ns, struct attribute_span *ret_span)
-{
-	u32 index;
-
-	if (!p->reader)
-		return task_query(p, tid, time_ns, ret_span);
-	if (attributor_find_process_cached(p->attributor, tid, time_ns, &index, ret_span))
-		return index;
-	attribute_write_begin(p->reader);
-	index = task_query(p, tid, time_ns, ret_span);
-	attribute_write_end(p->reader);
-	/* Task events of other threads may have been applied in between. */
-	p->epoch++;
-	return index;
-}
-
-void profile_resolve_task(struct profile *p, struct task_slot *slot, u64 key, u64 time_ns)
-{
-	const struct attribute_process *process;
-	struct process_tally *entry = NULL;
-	u32 index = ATTRIBUTE_NONE;
-
-	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
-	u64 owner = location_owner(ATTRIBUTE_NONE, 0);
-	struct counters *sum = &p->unattributed;
-
-	if (key >> 32 != TASK_KEY_NONE)
-		index = task_of(p, (s32)(u32)key, time_ns, &span);
-	slot->waits = index == ATTRIBUTE_PENDING;
-	if (slot->waits)
-		index = attributor_guess_process(p->attributor, (s32)(u32)key);
-	/* A new process may have evicted another one from the attributor. */
-	if (p->changes != attributor_get_change_count(p->attributor)) {
-		p->changes = attributor_get_change_count(p->attributor);
-		p->epoch++;
-	}
-	process = index == ATTRIBUTE_NONE ? NULL : attributor_get_process(p->attributor, index);
-	if (process) {
-		entry = process_entry(p, index, process);
-		sum = entry ? NULL : &p->overflow;
-		owner = location_owner(index, process->generation);
-	}
 	/* Usually the task is unchanged, and its cached counts need no flush. */
-	if (slot->key != key || slot->entry != entry || slot->sum != sum)
+	if (slot->key != task || slot->entry != entry || slot->sum != sum)
 		profile_flush_task_slot(p, slot);
 	if (slot->owner != owner || !slot->salt)
 		slot->salt = location_salt(p->locations, owner);
-	slot->key = key;
+	slot->key = task;
 	slot->owner = owner;
 	slot->entry = entry;
 	slot->sum = sum;
-	slot->span = span;
-	slot->epoch = p->epoch;
+	slot->version = answer->version;
 }
 
 u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)

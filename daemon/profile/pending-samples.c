@@ -21,20 +21,21 @@ bool profile_queue_sample(struct profile *p, const struct waiting_sample *w)
 /* @all: count samples with a pending query, too, as unattributed */
 static void retry(struct profile *p, bool all)
 {
+	const struct stage_query query = { &p->stage, p->attributor, p->reader };
 	u32 left = 0, count = p->waiting_count;
 
 	if (!count)
 		return;
 	/* Results may have arrived since. */
-	p->epoch++;
+	p->stage.epoch++;
 	for (u32 i = 0; i < count; i++) {
-		struct task_slot *task_slot =
-			profile_task_slot_at(p, p->waiting[i].task, p->waiting[i].time_ns);
+		const struct waiting_sample *w = &p->waiting[i];
+		const struct task_answer *answer = stage_find_task(&query, w->task, w->time_ns);
 
-		if (task_slot->waits && !all)
-			p->waiting[left++] = p->waiting[i];
+		if (answer->waits && !all)
+			p->waiting[left++] = *w;
 		else
-			profile_count_waiting(p, &p->waiting[i], task_slot);
+			profile_count_waiting(p, w, answer);
 	}
 	p->waiting_count = left;
 }

@@ -6,11 +6,11 @@
 #include "attribution/attributor-save.h"
 #include "cache-lines.h"
 #include "codec/data-source.h"
-#include "codec/layout.h"
 #include "hot-pages.h"
 #include "location-table.h"
 #include "profile-read.h"
 #include "sample-class.h"
+#include "sample-stage.h"
 #include "task-counters.h"
 
 #include <pthread.h>
@@ -22,31 +22,18 @@ struct context_count {
 	u64 count;
 };
 
-/* The upper half of &task_slot.key: what identifies a sample's task. */
-enum task_key_kind {
-	TASK_KEY_CONTEXT_EL1,
-	TASK_KEY_CONTEXT_EL2,
-	TASK_KEY_WINDOW,
-	TASK_KEY_NONE,
-};
-
-#define TASK_SLOT_BITS 8
-
 /**
- * struct task_slot - cached result: the task of all samples with one key
- * @key: &enum task_key_kind << 32 | value
- * @epoch: the profile's epoch when the result was stored; in another epoch it is invalid
- * @span: the times for which the result is valid
- * @owner, @salt: as in struct location_key; valid in the same epoch, as @sum is
+ * struct task_slot - what is counted for the samples of one task
+ * @key: &task_answer.task
+ * @version: that of the answer that filled the slot; another one makes it invalid; 0: invalid
+ * @owner, @salt: as in struct location_key
  * @entry, @sum: counters of the process, and those that the samples below are added to
  * @ones, @latency_sum, @latency_max, @bucket, @samples: what was counted since the last flush:
  *	the classes' bytes, the latencies and the number of samples
- * @waits: a query of /proc is pending; samples wait for it while the queue has free space
  */
 struct task_slot {
 	u64 key;
-	u64 epoch;
-	struct attribute_span span;
+	u64 version;
 	u64 owner;
 	u64 salt;
 	struct process_tally *entry;
@@ -56,7 +43,6 @@ struct task_slot {
 	latency_lanes latency_max;
 	u8 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS + 1];
 	u32 samples;
-	bool waits;
 };
 
 /*
@@ -112,7 +98,7 @@ struct pending {
 /**
  * struct waiting_sample - a sample that waits, with the facts of its window
  * @raw: the record
- * @task, @time_ns: arguments of profile_resolve_task()
+ * @task, @time_ns: arguments of stage_find_task()
  * @sources: the core's table of data sources
  * @cpu: the CPU that took the sample
  * @interval, @unit: as in &struct source_window
@@ -158,8 +144,7 @@ struct profile_commons {
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
  * @pipeline: samples that are not in @locations yet; a flush moves them there
- * @epoch: grows when all of @task_slot becomes invalid
- * @changes: the attributor's number of changes at the last query
+ * @stage: decodes windows for this profile and for those that it counts them together with
  * @interval, @unit: weight of the samples of the current window
  * @excess: of a sample's facts: @interval less that of @locations
  * @unattributed: counters of samples without a process
@@ -183,11 +168,9 @@ struct profile {
 	struct profile_commons *commons;
 	u64 began_ns;
 	u64 ended_ns;
-	struct spe_layouts layouts;
+	struct sample_stage stage;
 	struct sample_class_catalog sample_class;
 	const struct spe_data_sources *encodings[ENCODINGS];
-	u64 epoch;
-	u64 changes;
 	struct location_table *locations;
 	struct pending pending[PENDING]; /* empty between windows */
 	struct history history;
@@ -259,12 +242,13 @@ int profile_restore_exited(struct profile *profile, u32 container, u32 generatio
  */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
 
-/** profile_count_waiting() - count @w as a sample of the task of @task_slot */
+/** profile_count_waiting() - count @w as a sample of the task of @answer */
 void profile_count_waiting(struct profile *profile, const struct waiting_sample *w,
-			   struct task_slot *task_slot);
+			   const struct task_answer *answer);
 
-/** profile_task_slot_at() - return the slot of the task of a sample with @key at @time_ns */
-struct task_slot *profile_task_slot_at(struct profile *profile, u64 key, u64 time_ns);
+/** profile_fill_task_slot() - make @slot that of the task of @answer */
+void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
+			    const struct task_answer *answer);
 
 /**
  * profile_queue_sample() - copy @w into the queue of waiting samples; returns false if it is
@@ -333,13 +317,6 @@ void row_location(struct profile *profile, struct symbols *symbols, bool live, s
  */
 bool location_is_stale(const struct profile *profile, const struct location *location);
 void rows_sort(struct view *view, enum view_sort sort, u32 limit);
-
-/**
- * profile_resolve_task() - find the task of @key at @time_ns and store it in @slot
- *
- * Call it only if @slot is not valid for @key and @time_ns.
- */
-void profile_resolve_task(struct profile *profile, struct task_slot *slot, u64 key, u64 time_ns);
 
 /** profile_set_weight() - set the interval and unit of the samples that follow */
 void profile_set_weight(struct profile *profile, u32 interval, u8 unit);

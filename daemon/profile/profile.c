@@ -15,9 +15,6 @@
 #define DEFAULT_PROCESSES  8192
 #define DEFAULT_CONTAINERS 2048
 
-#define ANCHOR_NS    1000 /* maximum delay between reading the two clocks at a window's start */
-#define SWITCHING_NS 2000 /* from the event sched_switch until the other task runs */
-
 static struct profile_commons *commons_free(struct profile_commons *commons)
 {
 	if (commons) {
@@ -69,7 +66,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->room.most = config ? config->counters : 0;
 	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
-	p->epoch = 1;
+	stage_init(&p->stage);
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
 		p->bucket[value] = (u8)histogram_bucket(value);
 	r = location_table_new(locations, &p->sample_class, &p->locations);
@@ -179,55 +176,18 @@ void profile_forget(struct profile *profile)
 struct origin {
 	const struct source_window *window;
 	u32 encoding; /* index of the core's table of data sources */
-	u64 task_slot; /* task_slot.key of a sample without context */
-	bool timed; /* the task depends on the sample's time */
 	u32 cpu;
-	u64 start_ns;
-	const struct tick_clock *clock;
-	u64 parted_ns;
 };
-
-/* The fields of a sample that are counted. */
-struct sample_key {
-	u64 present;
-	u64 pc;
-	u64 events;
-	u64 timestamp;
-	u32 context[2];
-	u16 latency[PROFILE_LATENCIES];
-	u16 source;
-	u8 op_class;
-	u8 op_subclass;
-};
-
-static inline struct sample_key key_of(const struct spe_sample *s)
-{
-	return (struct sample_key){
-		.present = s->present,
-		.pc = s->address[SPE_ADDRESS_PC],
-		.events = s->events,
-		.timestamp = s->timestamp,
-		.context = { s->context[SPE_CONTEXT_EL1], s->context[SPE_CONTEXT_EL2] },
-		.latency = {
-			[PROFILE_TOTAL] = s->counter[SPE_COUNTER_TOTAL],
-			[PROFILE_ISSUE] = s->counter[SPE_COUNTER_ISSUE],
-			[PROFILE_TRANSLATION] = s->counter[SPE_COUNTER_TRANSLATION],
-		},
-		.source = s->source,
-		.op_class = s->op_class,
-		.op_subclass = s->op_subclass,
-	};
-}
 
 static inline u8 bucket_of(const struct profile *p, u16 value)
 {
 	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_bucket(value);
 }
 
-static inline struct sample_class *sample_class_get(struct profile *p, const struct sample_key *b,
-						    u32 encoding)
+static inline struct sample_class *sample_class_get(struct profile *p,
+						    const struct staged_sample *b, u32 encoding)
 {
-	u64 key = sample_class_key(b->present, b->op_class, b->op_subclass, b->source, encoding);
+	u64 key = b->traits | (u64)encoding << SAMPLE_CLASS_ENCODING;
 	struct sample_class *t =
 		&p->sample_class.at[p->sample_class.guess[sample_class_slot(b->events, key)]];
 
@@ -237,112 +197,25 @@ static inline struct sample_class *sample_class_get(struct profile *p, const str
 	return t;
 }
 
-/*
- * The time of @b on the clock of the window's source: the end of its tick, because an event
- * within the tick may have preceded it.
- */
-static inline u64 key_time(const struct sample_key *b, const struct tick_clock *clock)
+/* The slot of the samples of @answer. */
+static inline struct task_slot *task_slot_of(struct profile *p, const struct task_answer *answer)
 {
-	u64 time;
+	struct task_slot *slot = &p->task_slot[task_slot_index(answer->task)];
 
-	if (!clock->mult || !(b->present & SPE_HAS_TIMESTAMP))
-		return ATTRIBUTE_AT_END - 1;
-	time = clock->zero +
-	       (u64)((unsigned __int128)(b->timestamp + 1) * clock->mult >> clock->shift);
-	return time - (time == ATTRIBUTE_AT_END);
+	if (slot->version != answer->version)
+		profile_fill_task_slot(p, slot, answer);
+	return slot;
 }
 
-/*
- * The maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
- * itself. Otherwise the window's start synchronizes the two clocks, and from there they diverge
- * as NTP slews one of them. Within a window that goes in one direction, so the error is largest
- * at its end. If the difference at the end is unknown, assume at most 500 ppm.
- */
-static u64 time_error(const struct origin *origin, u64 time)
+/* Queue sample @i of the batch until /proc has identified its task; false: the queue is full. */
+static bool sample_wait(struct profile *p, const struct origin *origin,
+			const struct sample_stage *stage, u32 i)
 {
-	const struct tick_clock *clock = origin->clock;
-	u64 tick = 1 + ((u64)clock->mult >> clock->shift), zero = clock->zero;
-
-	if ((s64)zero < 0)
-		zero = -zero;
-	if (tick <= 2 && zero < ANCHOR_NS)
-		return zero;
-	if (origin->parted_ns)
-		return tick + ANCHOR_NS + origin->parted_ns;
-	return tick + ANCHOR_NS + (time > origin->start_ns ? (time - origin->start_ns) / 2000 : 0);
-}
-
-/*
- * The TID that ran when @b was sampled, by context switches. The kernel reports a switch before
- * it switches. So for a short time after the event, samples may belong to either task.
- */
-static s32 key_tid(struct profile *p, const struct origin *origin, const struct sample_key *b,
-		   u64 time)
-{
-	bool kernel = spe_address_el(b->pc) != 0;
-	u64 error = time_error(origin, time);
-
-	return attributor_find_running_tid(p->attributor, origin->cpu, time,
-					   error + (kernel ? SWITCHING_NS : 0), error);
-}
-
-/*
- * The key of the sample's task. It is the TID in CONTEXTIDR_EL1, which the packet with index 1
- * contains under VHE (D17.6.9). Without it, the window names the task; else context switches
- * identify the task that ran at @time.
- */
-static inline u64 task_key(struct profile *p, const struct origin *origin,
-			   const struct sample_key *b, u64 time)
-{
-	s32 tid;
-
-	if (b->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1))
-		return (u64)TASK_KEY_CONTEXT_EL1 << 32 | b->context[SPE_CONTEXT_EL1];
-	if (b->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL2))
-		return (u64)TASK_KEY_CONTEXT_EL2 << 32 | b->context[SPE_CONTEXT_EL2];
-	if (origin->task_slot >> 32 == TASK_KEY_WINDOW || !origin->timed ||
-	    time == ATTRIBUTE_AT_END - 1)
-		return origin->task_slot;
-	tid = key_tid(p, origin, b, time);
-	return tid < 0 ? origin->task_slot : (u64)TASK_KEY_WINDOW << 32 | (u32)tid;
-}
-
-static inline struct task_slot *task_slot_at(struct profile *p, u64 key, u64 time)
-{
-	struct task_slot *task_slot =
-		&p->task_slot[key * 0x9e3779b97f4a7c15ULL >> (64 - TASK_SLOT_BITS)];
-
-	if (task_slot->key != key || task_slot->epoch != p->epoch || time < task_slot->span.from ||
-	    time >= task_slot->span.to)
-		profile_resolve_task(p, task_slot, key, time);
-	return task_slot;
-}
-
-struct task_slot *profile_task_slot_at(struct profile *p, u64 key, u64 time_ns)
-{
-	return task_slot_at(p, key, time_ns);
-}
-
-static inline struct task_slot *task_slot_get(struct profile *p, const struct origin *origin,
-					      const struct sample_key *b)
-{
-	u64 time = origin->timed ? key_time(b, origin->clock) : 0;
-
-	return task_slot_at(p, task_key(p, origin, b, time), time);
-}
-
-/*
- * Queue @s, @raw of @size bytes, until /proc has identified its task. Returns false if the queue
- * is full.
- */
-static bool raw_wait(struct profile *p, const struct origin *origin,
-		     const struct task_slot *task_slot, const struct spe_sample *s, const u8 *raw,
-		     size_t size)
-{
-	const struct sample_key b = key_of(s);
+	const u8 *raw = stage->unknown ? stage->whole[0].raw : stage->run.raw[stage->first + i];
+	size_t size = stage->unknown ? stage->whole[0].size : SPE_LAYOUT_BYTES;
 	struct waiting_sample w = {
-		.task = task_slot->key,
-		.time_ns = origin->timed ? key_time(&b, origin->clock) : 0,
+		.task = stage_answer(stage, &stage->sample[i])->task,
+		.time_ns = stage->time_ns[i],
 		.sources = p->encodings[origin->encoding],
 		.cpu = origin->cpu,
 		.interval = origin->window->interval,
@@ -357,12 +230,6 @@ static bool raw_wait(struct profile *p, const struct origin *origin,
 		return false;
 	p->waited++;
 	return true;
-}
-
-static bool sample_wait(struct profile *p, const struct origin *origin,
-			const struct task_slot *task_slot, const struct spe_sample *s)
-{
-	return raw_wait(p, origin, task_slot, s, s->raw, s->size);
 }
 
 /* The totals of the histograms are the sums of their buckets; profile_flush() computes them. */
@@ -396,7 +263,7 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 
 /* Returns the class of the sample, which is counted in @task_slot. */
 static inline __attribute__((__always_inline__)) const struct sample_class *
-key_add(struct profile *p, const struct origin *origin, const struct sample_key *b,
+key_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
 	struct task_slot *task_slot)
 {
 	u64 n = p->pipeline.count++;
@@ -405,13 +272,12 @@ key_add(struct profile *p, const struct origin *origin, const struct sample_key 
 
 	w->facts.sample_class = t->id;
 	w->facts.excess = p->excess;
-	w->facts.latency = (latency_lanes){ b->latency[0], b->latency[1], b->latency[2] };
+	w->facts.latency =
+		(latency_lanes){ staged_latency(b, 0), staged_latency(b, 1), staged_latency(b, 2) };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		w->facts.bucket[i] = bucket_of(p, b->latency[i]) | t->absent[i];
+		w->facts.bucket[i] = bucket_of(p, staged_latency(b, i)) | t->absent[i];
 	task_slot_add(p, task_slot, t, &w->facts);
-	location_prepare(p->locations,
-			 location_pc_key(spe_address_va(b->pc), spe_address_el(b->pc) != 0),
-			 task_slot->owner, task_slot->salt, &w->key);
+	location_prepare(p->locations, b->place, task_slot->owner, task_slot->salt, &w->key);
 	if (n >= PIPELINE_FETCH)
 		fetch(p, &p->pipeline.sample[(n - PIPELINE_FETCH) % PIPELINE_SLOTS]);
 	if (n >= PIPELINE_ADD)
@@ -512,10 +378,12 @@ static void rare_add(struct profile *p, const struct origin *origin, const struc
 static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
 			 struct task_slot *task_slot)
 {
-	const struct sample_key b = key_of(s);
-	const struct sample_class *t = key_add(p, origin, &b, task_slot);
+	const struct sample_class *t;
 	struct pending pending;
+	struct staged_sample b;
 
+	staged_sample_fill(s, 0, &b);
+	t = key_add(p, origin, &b, task_slot);
 	if (!(t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)))
 		return;
 	pending = pending_of(t, task_slot, NULL, 0);
@@ -525,15 +393,6 @@ static void sample_count(struct profile *p, const struct origin *origin, const s
 	if (t->flags & SAMPLE_CLASS_RARE)
 		rare_add(p, origin, s, &pending);
 	pthread_mutex_unlock(&p->commons->lock);
-}
-
-static void sample_add(struct profile *p, const struct origin *origin, const struct spe_sample *s)
-{
-	const struct sample_key b = key_of(s);
-	struct task_slot *task_slot = task_slot_get(p, origin, &b);
-
-	if (!task_slot->waits || !sample_wait(p, origin, task_slot, s))
-		sample_count(p, origin, s, task_slot);
 }
 
 /* The layout may have been replaced since, and then differs from the record's. */
@@ -546,15 +405,16 @@ static bool layout_is(const struct spe_layout *l, const u8 *raw)
 	return !differ;
 }
 
-/* Count the pending samples of a window in lines, pages, contexts and observers. */
-static void pending_flush(struct profile *p, const struct origin *origin)
+/* Count the pending samples of a window in lines, pages and contexts. */
+static void pending_flush(struct profile *p, struct sample_stage *stage,
+			  const struct origin *origin)
 {
 	if (!p->pending_count)
 		return;
 	pthread_mutex_lock(&p->commons->lock);
 	for (u32 i = 0; i < p->pending_count; i++) {
 		const struct pending *pending = &p->pending[i];
-		const struct spe_layout *l = &p->layouts.layout[pending->layout];
+		const struct spe_layout *l = &stage->layouts.layout[pending->layout];
 		struct spe_sample s;
 
 		if (layout_is(l, pending->raw)) {
@@ -572,34 +432,6 @@ static void pending_flush(struct profile *p, const struct origin *origin)
 	}
 	pthread_mutex_unlock(&p->commons->lock);
 	p->pending_count = 0;
-}
-
-/* The same as sample_add(), but it does not read unused parts of a record. */
-static void run_add(struct profile *p, const struct origin *origin, const struct spe_run *run)
-{
-	const struct sample_class *t;
-	struct spe_sample s;
-	struct sample_key b;
-	struct task_slot *task_slot;
-
-	for (u32 i = 0; i < run->count; i++) {
-		spe_layout_read(&p->layouts.layout[run->layout[i]], run->raw[i], &s);
-		b = key_of(&s);
-		task_slot = task_slot_get(p, origin, &b);
-		if (__builtin_expect(task_slot->waits, 0) &&
-		    raw_wait(p, origin, task_slot, &s, run->raw[i], SPE_LAYOUT_BYTES))
-			continue;
-		t = key_add(p, origin, &b, task_slot);
-		/*
-		 * Store without a branch and check later: which samples are pending is hard to
-		 * predict.
-		 */
-		p->pending[p->pending_count] =
-			pending_of(t, task_slot, run->raw[i], run->layout[i]);
-		p->pending_count += (t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)) != 0;
-	}
-	if (p->pending_count > PENDING - SPE_RUN)
-		pending_flush(p, origin);
 }
 
 /* Add the bytes that @d has decoded to the ledgers. */
@@ -633,16 +465,15 @@ static void window_add(struct view_header *h, const struct source_window *w)
 
 /* Evaluate the filter for the sample and its task. */
 static bool sample_passes_filter(struct profile *p, const struct origin *origin,
-				 const struct spe_sample *s, const struct task_slot *task_slot)
+				 const struct spe_sample *s, const struct task_answer *answer)
 {
-	struct filter_subject subject = { .sample = s, .cpu = origin->cpu };
+	struct filter_subject subject = { .sample = s,
+					  .cpu = origin->cpu,
+					  .process = answer->process,
+					  .container = answer->container };
 
 	if (spe_sample_has(s, SPE_HAS_OP) && s->op_class == SPE_OP_LOAD_STORE)
 		subject.origin = spe_sample_origin(p->encodings[origin->encoding], s);
-	subject.process = attributor_get_process(p->attributor, (u32)(task_slot->owner >> 32));
-	if (subject.process)
-		subject.container =
-			attributor_get_container(p->attributor, subject.process->container);
 	return filter_match(p->filter, &subject);
 }
 
@@ -666,53 +497,73 @@ static void sample_show(struct profile *p, const struct origin *origin, const st
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
-static void sample_filter(struct profile *p, const struct origin *origin,
-			  const struct spe_sample *s, struct task_slot *task_slot)
+/* Whether the filter rejects the sample. Then it is counted as filtered. */
+static bool sample_is_rejected(struct profile *p, const struct origin *origin,
+			       const struct spe_sample *s, const struct task_answer *answer)
 {
-	if (p->filter && !sample_passes_filter(p, origin, s, task_slot)) {
-		p->header.filtered++;
-		p->header.records--;
+	if (sample_passes_filter(p, origin, s, answer))
+		return false;
+	p->header.filtered++;
+	p->header.records--;
+	return true;
+}
+
+/* Count sample @i of the batch, which the filter accepts. */
+static inline __attribute__((__always_inline__)) void
+staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct origin *origin,
+	     struct task_slot *task_slot)
+{
+	const struct sample_class *t;
+	u32 n = stage->first + i;
+
+	if (__builtin_expect(stage->unknown, 0)) {
+		/* Lines and pages get samples in the order of the records. */
+		pending_flush(p, stage, origin);
+		sample_count(p, origin, stage_sample(stage, i), task_slot);
 		return;
 	}
-	sample_count(p, origin, s, task_slot);
-	if (p->commons->observers)
-		sample_show(p, origin, s, task_slot);
+	t = key_add(p, origin, &stage->sample[i], task_slot);
+	/*
+	 * Store without a branch and check later: which samples are pending is hard to
+	 * predict.
+	 */
+	p->pending[p->pending_count] =
+		pending_of(t, task_slot, stage->run.raw[n], stage->run.layout[n]);
+	p->pending_count += (t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)) != 0;
 }
 
-static void window_filter(struct profile *p, struct spe_decoder *decoder,
-			  const struct origin *origin)
+/* Count the batch, as far as the filter accepts it, and pass it to the observers. */
+static void batch_filter(struct profile *p, struct sample_stage *stage, const struct origin *origin)
 {
-	struct spe_sample sample;
-	enum spe_decode r;
-	struct sample_key b;
-	struct task_slot *task_slot;
+	for (u32 i = 0; i < stage->count; i++) {
+		const struct staged_sample *s = &stage->sample[i];
+		const struct task_answer *answer = stage_answer(stage, s);
+		struct task_slot *task_slot;
 
-	do {
-		r = spe_decoder_next(decoder, &sample, NULL);
-		if (r != SPE_DECODE_SAMPLE)
+		if (answer->waits && sample_wait(p, origin, stage, i))
 			continue;
-		b = key_of(&sample);
-		task_slot = task_slot_get(p, origin, &b);
-		if (!task_slot->waits || !sample_wait(p, origin, task_slot, &sample))
-			sample_filter(p, origin, &sample, task_slot);
-	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
+		if (p->filter && sample_is_rejected(p, origin, stage_sample(stage, i), answer))
+			continue;
+		task_slot = task_slot_of(p, answer);
+		staged_count(p, stage, i, origin, task_slot);
+		if (p->commons->observers)
+			sample_show(p, origin, stage_sample(stage, i), task_slot);
+	}
 }
 
-static void window_decode(struct profile *p, struct spe_decoder *decoder,
-			  const struct origin *origin)
+static void batch_count(struct profile *p, struct sample_stage *stage, const struct origin *origin)
 {
-	struct spe_sample sample;
-	struct spe_run run;
-	enum spe_decode r;
+	for (u32 i = 0; i < stage->count; i++) {
+		const struct staged_sample *s = &stage->sample[i];
+		struct task_slot *task_slot = &p->task_slot[staged_slot(s) & ~STAGE_WAITS];
 
-	do {
-		r = spe_decoder_next_run(decoder, &p->layouts, &run, &sample, NULL);
-		if (r == SPE_DECODE_RUN)
-			run_add(p, origin, &run);
-		else if (r == SPE_DECODE_SAMPLE)
-			sample_add(p, origin, &sample);
-	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
-	pending_flush(p, origin);
+		if (__builtin_expect(staged_slot(s) & STAGE_WAITS, 0) &&
+		    sample_wait(p, origin, stage, i))
+			continue;
+		if (__builtin_expect(task_slot->version != s->version, 0))
+			profile_fill_task_slot(p, task_slot, stage_answer(stage, s));
+		staged_count(p, stage, i, origin, task_slot);
+	}
 }
 
 /* D17.8.4.4: no data of the window is valid. */
@@ -723,7 +574,7 @@ static void window_suspect(struct spe_decoder *decoder)
 }
 
 void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
-			   struct task_slot *task_slot)
+			   const struct task_answer *answer)
 {
 	const struct source_window window = {
 		.interval = w->interval, .unit = w->unit, .cpu = w->cpu, .tid = -1
@@ -733,6 +584,7 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 		.encoding = profile_encoding(p, w->sources),
 		.cpu = w->cpu,
 	};
+	struct task_slot *task_slot;
 	struct spe_sample s;
 
 	/* The record was decoded before, so this cannot fail. */
@@ -742,7 +594,12 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 	p->header.records++;
 	if (w->written && p->header.written != WINDOW_WRITTEN_UNKNOWN)
 		p->header.written++;
-	sample_filter(p, &origin, &s, task_slot);
+	if (p->filter && sample_is_rejected(p, &origin, &s, answer))
+		return;
+	task_slot = task_slot_of(p, answer);
+	sample_count(p, &origin, &s, task_slot);
+	if (p->commons->observers)
+		sample_show(p, &origin, &s, task_slot);
 }
 
 /* Subtract the samples of the window that wait and are in no counter yet. */
@@ -764,46 +621,99 @@ static u64 window_midr(const struct profile *profile, const struct source_window
 	return window->backend == BACKEND_EMULATED ? SPE_OPMODEL_MIDR : 0;
 }
 
-void profile_window(struct profile *profile, const struct source_window *window)
+/* Prepare @p for a window before it is decoded. */
+static void window_begin(struct profile *p, const struct source_window *window)
 {
+	profile_retry_queued(p);
+	if (!p->began_ns)
+		p->began_ns = window->start_ns;
+	if (window->end_ns > p->ended_ns)
+		p->ended_ns = window->end_ns;
+	if (history_note_window(&p->history, window->start_ns, window->end_ns))
+		profile_close_slot(p, window->end_ns - 1);
+	profile_set_weight(p, window->interval, window->unit);
+}
+
+static void window_end(struct profile *p, const struct source_window *window,
+		       const struct spe_decoder *decoder, const struct spe_ledger *moved_from)
+{
+	ledger_add(&p->header, decoder, moved_from);
+	if (!decoder->open)
+		window_add(&p->header, window);
+	window_waits(p, window);
+	if (p->location_bytes)
+		p->header.evicted += location_table_trim(p->locations, p->location_bytes);
+}
+
+/* A window and the profiles that count it; the first one's stage decodes it. */
+struct counting {
+	struct profile *const *profiles;
+	const struct source_window *window;
+	struct origin origin[PROFILE_WINDOW_MAX];
+	u32 count;
+};
+
+static void counting_batch(void *ctx)
+{
+	const struct counting *c = ctx;
+	struct sample_stage *stage = &c->profiles[0]->stage;
+
+	for (u32 i = 0; i < c->count; i++) {
+		struct profile *p = c->profiles[i];
+
+		if (p->filter || p->commons->observers)
+			batch_filter(p, stage, &c->origin[i]);
+		else
+			batch_count(p, stage, &c->origin[i]);
+		if (p->pending_count > PENDING - SPE_RUN)
+			pending_flush(p, stage, &c->origin[i]);
+	}
+}
+
+static void counting_begin(struct counting *c)
+{
+	struct sample_stage *stage = &c->profiles[0]->stage;
+	const struct source_window *window = c->window;
+
+	for (u32 i = 0; i < c->count; i++)
+		window_begin(c->profiles[i], window);
+	/* Task events may have been applied in between. */
+	stage->epoch++;
+	for (u32 i = 0; i < c->count; i++) {
+		struct profile *p = c->profiles[i];
+		u64 midr = window_midr(p, window);
+
+		c->origin[i] = (struct origin){
+			.window = window,
+			.encoding = profile_encoding(p, spe_data_sources_find(midr)),
+			.cpu = window->cpu,
+		};
+	}
+}
+
+void profile_count_window(struct profile *const *profiles, u32 count,
+			  const struct source_window *window)
+{
+	struct profile *first = profiles[0];
+	const struct stage_query query = { &first->stage, first->attributor, first->reader };
+	struct counting c = { .profiles = profiles, .window = window, .count = count };
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	const struct spe_ledger moved_from = decoder->ledger;
-	struct origin origin = {
-		.window = window,
-		.task_slot = (u64)TASK_KEY_NONE << 32,
-		.timed = attributor_has_times(profile->attributor),
-		.cpu = window->cpu,
-		.start_ns = window->start_ns,
-		.clock = &window->clock,
-		.parted_ns = window->clock_skew_ns,
-	};
 
-	profile_retry_queued(profile);
-	if (!profile->began_ns)
-		profile->began_ns = window->start_ns;
-	if (window->end_ns > profile->ended_ns)
-		profile->ended_ns = window->end_ns;
-	if (history_note_window(&profile->history, window->start_ns, window->end_ns))
-		profile_close_slot(profile, window->end_ns - 1);
-	if (window->tid >= 0)
-		origin.task_slot = (u64)TASK_KEY_WINDOW << 32 | (u32)window->tid;
-	origin.encoding = profile_encoding(profile, spe_data_sources_find(window_midr(profile, window)));
-	/* Task events may have been applied in between. */
-	profile->epoch++;
-	profile_set_weight(profile, window->interval, window->unit);
+	counting_begin(&c);
 	if (window->flags & WINDOW_SUSPECT)
 		window_suspect(decoder);
-	else if (profile->filter || profile->commons->observers)
-		window_filter(profile, decoder, &origin);
 	else
-		window_decode(profile, decoder, &origin);
-	ledger_add(&profile->header, decoder, &moved_from);
-	if (!decoder->open)
-		window_add(&profile->header, window);
-	window_waits(profile, window);
-	if (profile->location_bytes)
-		profile->header.evicted +=
-			location_table_trim(profile->locations, profile->location_bytes);
+		stage_window(&query, window, decoder, counting_batch, &c);
+	for (u32 i = 0; i < count; i++) {
+		pending_flush(profiles[i], &first->stage, &c.origin[i]);
+		window_end(profiles[i], window, decoder, &moved_from);
+	}
+}
+
+void profile_window(struct profile *profile, const struct source_window *window)
+{
+	profile_count_window(&profile, 1, window);
 }
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)

@@ -88,6 +88,20 @@ void profile_reset(struct profile *profile);
 /** profile_window() - decode, attribute and count the records of a window */
 void profile_window(struct profile *profile, const struct source_window *window);
 
+/* Maximum of profiles that count a window together. */
+#define PROFILE_WINDOW_MAX 8
+
+/**
+ * profile_count_window() - decode and attribute a window once, and count it in several profiles
+ * @profiles: the profiles, each with the same attributor and reader lock
+ * @count: number of @profiles, 1 to PROFILE_WINDOW_MAX
+ * @window: the window
+ *
+ * Each profile applies its own filter.
+ */
+void profile_count_window(struct profile *const *profiles, u32 count,
+			  const struct source_window *window);
+
 /**
  * struct profile_sample - a sample that was counted
  * @sample, @window: the sample and its window; valid during the call
@@ -111,8 +125,6 @@ struct profile_sample {
  * @ctx: its argument
  * @next: the next observer of the profile
  * @profile: the observed profile; NULL once that was freed
- *
- * While there is an observer, records are decoded one by one, which takes twice the time.
  */
 struct profile_observer {
 	void (*sample)(void *ctx, const struct profile_sample *sample);

@@ -265,7 +265,8 @@ static void test_hung_maps(void **state)
 	assert_string_equal(location.binary, "/bin/slow");
 }
 
-static void sample(struct fixture *f, s32 tid, u32 count)
+/* Count @count loads of @tid in all of @profiles. */
+static void sample_in(struct profile *const *profiles, u32 profile_count, s32 tid, u32 count)
 {
 	const struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
@@ -282,7 +283,12 @@ static void sample(struct fixture *f, s32 tid, u32 count)
 
 	assert_true(n > 0);
 	for (u32 i = 0; i < count; i++)
-		profile_window(f->profile, &window);
+		profile_count_window(profiles, profile_count, &window);
+}
+
+static void sample(struct fixture *f, s32 tid, u32 count)
+{
+	sample_in(&f->profile, 1, tid, count);
 }
 
 static const struct view_header *attributed_view(struct fixture *f)
@@ -318,6 +324,55 @@ static void test_samples_wait(void **state)
 	assert_int_equal(attributed_view(f)->weight[UNIT_UNKNOWN], 400);
 	assert_true(profile_process(f->profile, index, &sum));
 	assert_int_equal(sum.samples, 3);
+}
+
+static void assert_counted(struct profile *profile, u64 records, u64 filtered, u64 unattributed)
+{
+	const struct view_header *h;
+
+	profile_flush(profile);
+	h = profile_header(profile);
+	assert_int_equal(h->records, records);
+	assert_int_equal(h->filtered, filtered);
+	assert_int_equal(h->unattributed, unattributed);
+}
+
+/*
+ * Several profiles count the same windows. A sample that waits is counted once in each, by the filter
+ * that was in force when the sample arrived.
+ */
+static void test_filters_of_arrival(void **state)
+{
+	struct fixture *f = *state;
+	struct profile_config config = { 0 };
+	struct profile *profiles[3] = { f->profile };
+	struct filter *loads, *stores;
+	struct filter_error error;
+
+	assert_int_equal(filter_new("op == load", &loads, &error), 0);
+	assert_int_equal(filter_new("op == store", &stores, &error), 0);
+	config.filter = loads;
+	assert_int_equal(profile_new(&config, f->attributor, &profiles[1]), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &profiles[2]), 0);
+	add_process(f, FIRST, USER);
+	block(f, FIRST, "status");
+	sample_in(profiles, 3, FIRST, 3);
+	for (u32 i = 0; i < 3; i++)
+		assert_counted(profiles[i], 0, 0, 0);
+	/* The new filter is for later samples. Those that wait count now, in this profile alone. */
+	profile_set_filter(profiles[2], stores);
+	assert_counted(profiles[2], 3, 0, 3);
+	sample_in(profiles, 3, FIRST, 1);
+	assert_counted(profiles[1], 0, 0, 0);
+	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	wait_for_process(f, FIRST);
+	assert_counted(profiles[0], 4, 0, 0);
+	assert_counted(profiles[1], 4, 0, 0);
+	assert_counted(profiles[2], 3, 1, 3);
+	profile_free(profiles[2]);
+	profile_free(profiles[1]);
+	filter_free(stores);
+	filter_free(loads);
 }
 
 /* Samples without an answer are unattributed after the deadline, which is moved to now. */
@@ -635,6 +690,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hung_maps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filters_of_arrival, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_meanwhile, setup, teardown),

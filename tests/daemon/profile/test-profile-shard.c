@@ -418,8 +418,8 @@ static void count_shown(void *ctx, const struct profile_sample *sample)
 }
 
 /*
- * The order decides which CPU had a line before. Observed windows are decoded record by record and
- * in order. Otherwise each shard learns layouts by itself, and records without a layout come first.
+ * The order of the records decides which CPU had a line before, also where each shard learns layouts
+ * by itself.
  */
 static void test_in_order(void **state)
 {

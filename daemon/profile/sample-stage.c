@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "sample-stage.h"
+
+#define ANCHOR_NS    1000 /* maximum delay between reading the two clocks at a window's start */
+#define SWITCHING_NS 2000 /* from the event sched_switch until the other task runs */
+
+/* What is the same for all samples of a window. @task: key of a sample without a context */
+struct staging {
+	const struct stage_query *query;
+	u64 task;
+	bool timed; /* the task depends on the sample's time */
+	u32 cpu;
+	u64 start_ns;
+	const struct tick_clock *clock;
+	u64 parted_ns;
+	void (*count)(void *ctx);
+	void *ctx;
+};
+
+/*
+ * The time of @s on the clock of the window's source: the end of its tick, because an event
+ * within the tick may have preceded it.
+ */
+static inline u64 key_time(const struct spe_sample *s, const struct tick_clock *clock)
+{
+	u64 time;
+
+	if (!clock->mult || !(s->present & SPE_HAS_TIMESTAMP))
+		return ATTRIBUTE_AT_END - 1;
+	time = clock->zero +
+	       (u64)((unsigned __int128)(s->timestamp + 1) * clock->mult >> clock->shift);
+	return time - (time == ATTRIBUTE_AT_END);
+}
+
+/*
+ * The maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
+ * itself. Otherwise the window's start synchronizes the two clocks, and from there they diverge
+ * as NTP slews one of them. Within a window that goes in one direction, so the error is largest
+ * at its end. If the difference at the end is unknown, assume at most 500 ppm.
+ */
+static u64 time_error(const struct staging *r, u64 time)
+{
+	const struct tick_clock *clock = r->clock;
+	u64 tick = 1 + ((u64)clock->mult >> clock->shift), zero = clock->zero;
+
+	if ((s64)zero < 0)
+		zero = -zero;
+	if (tick <= 2 && zero < ANCHOR_NS)
+		return zero;
+	if (r->parted_ns)
+		return tick + ANCHOR_NS + r->parted_ns;
+	return tick + ANCHOR_NS + (time > r->start_ns ? (time - r->start_ns) / 2000 : 0);
+}
+
+/*
+ * The TID that ran when @s was sampled, by context switches. The kernel reports a switch before
+ * it switches. So for a short time after the event, samples may belong to either task.
+ */
+static s32 key_tid(const struct staging *r, const struct spe_sample *s, u64 time)
+{
+	bool kernel = spe_address_el(s->address[SPE_ADDRESS_PC]) != 0;
+	u64 error = time_error(r, time);
+
+	return attributor_find_running_tid(r->query->attributor, r->cpu, time,
+					   error + (kernel ? SWITCHING_NS : 0), error);
+}
+
+/*
+ * The key of the sample's task. It is the TID in CONTEXTIDR_EL1, which the packet with index 1
+ * contains under VHE (D17.6.9). Without it, the window names the task; else context switches
+ * identify the task that ran at @time.
+ */
+static inline u64 task_key(const struct staging *r, const struct spe_sample *s, u64 time)
+{
+	s32 tid;
+
+	if (s->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL1))
+		return (u64)TASK_KEY_CONTEXT_EL1 << 32 | s->context[SPE_CONTEXT_EL1];
+	if (s->present & SPE_HAS_CONTEXT(SPE_CONTEXT_EL2))
+		return (u64)TASK_KEY_CONTEXT_EL2 << 32 | s->context[SPE_CONTEXT_EL2];
+	if (r->task >> 32 == TASK_KEY_WINDOW || !r->timed || time == ATTRIBUTE_AT_END - 1)
+		return r->task;
+	tid = key_tid(r, s, time);
+	return tid < 0 ? r->task : (u64)TASK_KEY_WINDOW << 32 | (u32)tid;
+}
+
+static u32 find_process(const struct stage_query *q, s32 tid, u64 time_ns,
+			struct attribute_span *ret_span)
+{
+	if (attributor_has_times(q->attributor))
+		return attributor_find_process_at(q->attributor, tid, time_ns, ret_span);
+	return attributor_find_process(q->attributor, tid);
+}
+
+/*
+ * With several threads, an unknown task is resolved under the write lock, because that changes
+ * tables.
+ */
+static u32 find_process_locked(const struct stage_query *q, s32 tid, u64 time_ns,
+			       struct attribute_span *ret_span)
+{
+	u32 index;
+
+	if (!q->reader)
+		return find_process(q, tid, time_ns, ret_span);
+	if (attributor_find_process_cached(q->attributor, tid, time_ns, &index, ret_span))
+		return index;
+	attribute_write_begin(q->reader);
+	index = find_process(q, tid, time_ns, ret_span);
+	attribute_write_end(q->reader);
+	/* Task events of other threads may have been applied in between. */
+	q->stage->epoch++;
+	return index;
+}
+
+void stage_resolve_task(const struct stage_query *q, struct task_answer *answer, u64 task,
+			u64 time_ns)
+{
+	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
+	const struct attribute_process *process;
+	struct sample_stage *stage = q->stage;
+	u32 index = ATTRIBUTE_NONE;
+	bool waits;
+	u64 changes;
+
+	if (task >> 32 != TASK_KEY_NONE)
+		index = find_process_locked(q, (s32)(u32)task, time_ns, &span);
+	waits = index == ATTRIBUTE_PENDING;
+	if (waits)
+		index = attributor_guess_process(q->attributor, (s32)(u32)task);
+	/* A new process may have evicted another one from the attributor. */
+	changes = attributor_get_change_count(q->attributor);
+	stage->epoch += stage->changes != changes;
+	stage->changes = changes;
+	process = index == ATTRIBUTE_NONE ? NULL : attributor_get_process(q->attributor, index);
+	*answer = (struct task_answer){
+		.task = task,
+		.epoch = stage->epoch,
+		.version = ++stage->version,
+		.span = span,
+		.owner = process ? location_owner(index, process->generation) :
+				   location_owner(ATTRIBUTE_NONE, 0),
+		.process = process,
+		.container = process ? attributor_get_container(q->attributor, process->container) :
+				       NULL,
+		.waits = waits,
+	};
+}
+
+static inline bool answer_is_valid(const struct sample_stage *stage,
+				   const struct task_answer *answer, u64 task, u64 time_ns)
+{
+	return answer->task == task && answer->epoch == stage->epoch &&
+	       time_ns >= answer->span.from && time_ns < answer->span.to;
+}
+
+const struct task_answer *stage_find_task(const struct stage_query *q, u64 task, u64 time_ns)
+{
+	struct task_answer *answer = &q->stage->answer[task_slot_index(task)];
+
+	if (!answer_is_valid(q->stage, answer, task, time_ns))
+		stage_resolve_task(q, answer, task, time_ns);
+	return answer;
+}
+
+void stage_init(struct sample_stage *stage)
+{
+	static u32 stages;
+
+	stage->version = (u64)__atomic_add_fetch(&stages, 1, __ATOMIC_RELAXED) << 40;
+}
+
+const struct spe_sample *stage_sample(struct sample_stage *stage, u32 i)
+{
+	if (!(stage->decoded >> i & 1)) {
+		spe_run_sample(&stage->layouts, &stage->run, stage->first + i, &stage->whole[i]);
+		stage->decoded |= 1U << i;
+	}
+	return &stage->whole[i];
+}
+
+static void deliver(const struct staging *r)
+{
+	struct sample_stage *stage = r->query->stage;
+
+	if (stage->count)
+		r->count(r->ctx);
+	stage->first += stage->count;
+	stage->count = stage->decoded = 0;
+}
+
+/* Add a sample to the batch. */
+static inline __attribute__((__always_inline__)) void
+add(const struct staging *r, struct sample_stage *stage, const struct spe_sample *s)
+{
+	u64 time = r->timed ? key_time(s, r->clock) : 0;
+	u64 task = task_key(r, s, time);
+	u32 slot = task_slot_index(task);
+	struct task_answer *answer = &stage->answer[slot];
+	struct staged_sample *staged;
+
+	if (__builtin_expect(!answer_is_valid(stage, answer, task, time), 0)) {
+		/* The query may change tables, and replaces the answer of earlier samples. */
+		deliver(r);
+		stage_resolve_task(r->query, answer, task, time);
+	}
+	if (__builtin_expect(answer->waits, 0)) {
+		slot |= STAGE_WAITS;
+		stage->time_ns[stage->count] = time;
+	}
+	staged = &stage->sample[stage->count++];
+	staged_sample_fill(s, slot, staged);
+	staged->version = answer->version;
+}
+
+static void add_run(const struct staging *window)
+{
+	/* A copy, so that no store of the loop can change it. */
+	const struct staging copy = *window, *r = &copy;
+	struct sample_stage *stage = r->query->stage;
+	const struct spe_run *run = &stage->run;
+	const u32 count = run->count;
+	struct spe_sample s;
+
+	stage->first = 0;
+	for (u32 i = 0; i < count; i++) {
+		/* The records of the run after the next one. */
+		__builtin_prefetch(run->raw[i] + 2 * SPE_RUN * SPE_LAYOUT_BYTES);
+		spe_layout_read(&stage->layouts.layout[run->layout[i]], run->raw[i], &s);
+		add(r, stage, &s);
+	}
+	deliver(r);
+}
+
+/* A record without a known layout is a batch by itself. */
+static void add_record(const struct staging *r, const struct spe_sample *s)
+{
+	struct sample_stage *stage = r->query->stage;
+
+	add(r, stage, s);
+	stage->whole[0] = *s;
+	stage->decoded = 1;
+	stage->unknown = true;
+	deliver(r);
+	stage->unknown = false;
+}
+
+void stage_window(const struct stage_query *query, const struct source_window *window,
+		  struct spe_decoder *decoder, void (*count)(void *ctx), void *ctx)
+{
+	const struct staging r = {
+		.query = query,
+		.task = window->tid >= 0 ? (u64)TASK_KEY_WINDOW << 32 | (u32)window->tid :
+					   (u64)TASK_KEY_NONE << 32,
+		.timed = attributor_has_times(query->attributor),
+		.cpu = window->cpu,
+		.start_ns = window->start_ns,
+		.clock = &window->clock,
+		.parted_ns = window->clock_skew_ns,
+		.count = count,
+		.ctx = ctx,
+	};
+	struct sample_stage *stage = query->stage;
+	struct spe_sample sample;
+	enum spe_decode found;
+
+	do {
+		found = spe_decoder_next_run(decoder, &stage->layouts, &stage->run, &sample, NULL);
+		if (found == SPE_DECODE_RUN)
+			add_run(&r);
+		else if (found == SPE_DECODE_SAMPLE)
+			add_record(&r, &sample);
+	} while (found != SPE_DECODE_END && found != SPE_DECODE_MORE);
+}

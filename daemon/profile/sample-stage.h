@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decodes the records of a window and finds their tasks, once for all profiles that count the
+ * window. The profiles get the samples in batches, which stay in the first-level cache while each
+ * profile filters and counts them.
+ */
+#ifndef SPEPROF_SAMPLE_STAGE_H
+#define SPEPROF_SAMPLE_STAGE_H
+
+#include "attribution/attributor.h"
+#include "attribution/reader-lock.h"
+#include "codec/layout.h"
+#include "location-table.h"
+#include "sample-class.h"
+#include "source/source.h"
+
+/* The upper half of &task_answer.task: what identifies a sample's task. */
+enum task_key_kind {
+	TASK_KEY_CONTEXT_EL1,
+	TASK_KEY_CONTEXT_EL2,
+	TASK_KEY_WINDOW,
+	TASK_KEY_NONE,
+};
+
+#define TASK_SLOT_BITS 8
+
+/** task_slot_index() - return the index of a task's slot in caches of 1 << TASK_SLOT_BITS entries */
+static inline u32 task_slot_index(u64 task)
+{
+	return (u32)(task * 0x9e3779b97f4a7c15ULL >> (64 - TASK_SLOT_BITS));
+}
+
+/**
+ * struct task_answer - cached result: the process of all samples with one task key
+ * @task: &enum task_key_kind << 32 | value
+ * @epoch: &sample_stage.epoch when the result was stored; in another epoch it is invalid
+ * @version: a number that no other answer of any stage has
+ * @span: the times for which the result is valid
+ * @owner: location_owner() of the process
+ * @process: the process, NULL for none; @container: its container
+ * @waits: a query of /proc is pending; @owner and @process are the last known process
+ */
+struct task_answer {
+	u64 task;
+	u64 epoch;
+	u64 version;
+	struct attribute_span span;
+	u64 owner;
+	const struct attribute_process *process;
+	const struct attribute_container *container;
+	bool waits;
+};
+
+/* Flag in staged_slot(): the answer waits. */
+#define STAGE_WAITS 0x8000
+
+/**
+ * struct staged_sample - the fields of a sample that are counted, and its task
+ * @traits: sample_class_key() without an encoding
+ * @events: payload of the Events packet
+ * @place: location_pc_key() of the PC
+ * @version: that of its answer
+ * @packed: 16 bits each: latencies by &enum profile_latency, then staged_slot(). They are one
+ *	member because a core waits when it reads several recent stores at once
+ */
+struct staged_sample {
+	u64 traits;
+	u64 events;
+	u64 place;
+	u64 version;
+	u64 packed;
+};
+
+#define STAGE_SLOT_SHIFT (16 * PROFILE_LATENCIES)
+
+/** staged_slot() - return the index of the answer in &sample_stage.answer, and STAGE_WAITS */
+static inline u32 staged_slot(const struct staged_sample *s)
+{
+	return (u32)(s->packed >> STAGE_SLOT_SHIFT);
+}
+
+/** staged_latency() - return a latency in cycles; 0 for none */
+static inline u16 staged_latency(const struct staged_sample *s, unsigned int latency)
+{
+	return (u16)(s->packed >> 16 * latency);
+}
+
+/**
+ * struct sample_stage - the state of one thread
+ * @layouts: layouts of records that were learned
+ * @answer: cache of tasks
+ * @epoch: grows when all answers become invalid
+ * @version: of the newest answer
+ * @changes: the attributor's number of changes at the last query
+ * @run: the records that are decoded now
+ * @first: index in @run of the first sample of the batch
+ * @unknown: the batch is one record without a known layout, decoded in @whole
+ * @sample: the batch, @count of them
+ * @time_ns: of samples that wait, the times by which their tasks were found
+ * @whole: the samples of the batch with all fields, as far as @decoded has their bits
+ */
+struct sample_stage {
+	struct spe_layouts layouts;
+	struct task_answer answer[1 << TASK_SLOT_BITS];
+	u64 epoch;
+	u64 version;
+	u64 changes;
+	struct spe_run run;
+	u32 first;
+	u32 count;
+	u32 decoded;
+	bool unknown;
+	struct staged_sample sample[SPE_RUN];
+	u64 time_ns[SPE_RUN];
+	struct spe_sample whole[SPE_RUN];
+};
+
+/**
+ * struct stage_query - how a stage finds tasks
+ * @stage: the stage
+ * @attributor: knows the tasks
+ * @reader: reader lock of the thread, which holds it; NULL if only one thread uses @attributor
+ */
+struct stage_query {
+	struct sample_stage *stage;
+	struct attributor *attributor;
+	struct attribute_reader *reader;
+};
+
+/** stage_init() - initialize @stage, which is all zeros and needs no cleanup */
+void stage_init(struct sample_stage *stage);
+
+/** staged_sample_fill() - set the fields of @s that are counted, and @slot, but no version */
+static inline void staged_sample_fill(const struct spe_sample *s, u32 slot,
+				      struct staged_sample *ret)
+{
+	u64 pc = s->address[SPE_ADDRESS_PC];
+
+	ret->traits = sample_class_key(s->present, s->op_class, s->op_subclass, s->source, 0);
+	ret->events = s->events;
+	ret->place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0);
+	ret->packed = (u64)s->counter[SPE_COUNTER_TOTAL] << 16 * PROFILE_TOTAL |
+		      (u64)s->counter[SPE_COUNTER_ISSUE] << 16 * PROFILE_ISSUE |
+		      (u64)s->counter[SPE_COUNTER_TRANSLATION] << 16 * PROFILE_TRANSLATION |
+		      (u64)slot << STAGE_SLOT_SHIFT;
+}
+
+/** stage_answer() - return the task of @s, a sample of the batch */
+static inline const struct task_answer *stage_answer(const struct sample_stage *stage,
+						     const struct staged_sample *s)
+{
+	return &stage->answer[staged_slot(s) & ~STAGE_WAITS];
+}
+
+/** stage_resolve_task() - find the process of @task at @time_ns and store it in @answer */
+void stage_resolve_task(const struct stage_query *query, struct task_answer *answer, u64 task,
+			u64 time_ns);
+
+/** stage_find_task() - return the process of @task at @time_ns, valid until the next call */
+const struct task_answer *stage_find_task(const struct stage_query *query, u64 task, u64 time_ns);
+
+/** stage_sample() - return sample @i of the batch with all fields, valid until the next batch */
+const struct spe_sample *stage_sample(struct sample_stage *stage, u32 i);
+
+/**
+ * stage_window() - decode a window
+ * @query: the stage and its attributor
+ * @window: the window
+ * @decoder: of the window; its ledger has the result
+ * @count: called for each batch, which has at least one sample
+ * @ctx: argument of @count
+ */
+void stage_window(const struct stage_query *query, const struct source_window *window,
+		  struct spe_decoder *decoder, void (*count)(void *ctx), void *ctx);
+
+#endif
