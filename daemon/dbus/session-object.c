@@ -43,7 +43,7 @@ static enum part_where part_where(const struct session *session, const struct fi
 	     shared_source->source->filters_not) ||
 	    (part->sources && shared_source->filter.filter_sources_not &&
 	     shared_source->source->filters_sources) ||
-	    (part->hardware && source_filters(&shared_source->filter) &&
+	    (part->hardware && source_config_has_filter(&shared_source->filter) &&
 	     shared_source->source->filters))
 		return PART_SPU;
 	return PART_DAEMON;

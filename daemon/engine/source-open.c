@@ -190,7 +190,7 @@ int source_open(const struct config *config, const struct source_config *samplin
 }
 
 /* Whether there is a descriptor for each partition and no further one. */
-static bool have_all(const int *sessions, u32 partitions)
+static bool has_all_sessions(const int *sessions, u32 partitions)
 {
 	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++)
 		if ((sessions[i] >= 0) != (i < partitions))
@@ -232,7 +232,7 @@ int source_open_adopted(const struct config *config, const struct source_config 
 	*ret_result = (struct source_open_result){ .status = EX_OK };
 	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
 		return failed(ret_result, -EOPNOTSUPP, "the configuration selects another source");
-	if (!have_all(sessions, partitions))
+	if (!has_all_sessions(sessions, partitions))
 		return failed(ret_result, -EOPNOTSUPP, "the number of workers has changed");
 	for (n = 0; n < partitions && r >= 0; n++) {
 		own.partition = n;

@@ -224,7 +224,7 @@ static void span_containers(struct profile *p, const struct history_slot *slot, 
 		if (!now || now->generation != c->generation)
 			continue;
 		history_counters_get(&c->counters, &counters);
-		row_container(p, &view->rows[view->count], c->index);
+		view_row_set_container(p, &view->rows[view->count], c->index);
 		row_counters(&view->rows[view->count++], &counters);
 	}
 }
@@ -236,7 +236,8 @@ static void span_processes(struct profile *p, const struct history_slot *slot, s
 	for (u32 i = 0; i < slot->processes; i++) {
 		if (!history_row_is_current(p, &slot->process[i]))
 			continue;
-		row_process(p, &view->rows[view->count], (u32)(slot->process[i].owner >> 32));
+		view_row_set_process(p, &view->rows[view->count],
+				     (u32)(slot->process[i].owner >> 32));
 		row_from_history(&view->rows[view->count++], &slot->process[i], unit);
 	}
 }
@@ -260,7 +261,7 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 		if (!history_row_is_current(p, b))
 			continue;
 		memset(row, 0, sizeof(*row));
-		row_location(p, symbols, live, row, b->place, b->owner);
+		view_row_set_location(p, symbols, live, row, b->place, b->owner);
 		while (k < view->count && !is_function_of(&view->rows[k], row))
 			k++;
 		row_from_history(&view->rows[k], b, unit);

@@ -306,11 +306,11 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 
 /* Fill parts of a view's rows. */
 void row_counters(struct view_row *row, const struct counters *counters);
-void row_container(struct profile *profile, struct view_row *row, u32 index);
-void row_process(struct profile *profile, struct view_row *row, u32 index);
-/** row_location() - set process, function and binary of @row */
-void row_location(struct profile *profile, struct symbols *symbols, bool live, struct view_row *row,
-		  u64 place, u64 owner);
+void view_row_set_container(struct profile *profile, struct view_row *row, u32 index);
+void view_row_set_process(struct profile *profile, struct view_row *row, u32 index);
+/** view_row_set_location() - set process, function and binary of @row */
+void view_row_set_location(struct profile *profile, struct symbols *symbols, bool live,
+			   struct view_row *row, u64 place, u64 owner);
 /**
  * location_is_stale() - return whether another process uses the attributor's entry of the
  * location's process

@@ -37,7 +37,7 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 
 	if (*wanted == '/')
 		return c && index && attribute_container_has_path(c, wanted);
-	row_container(s->profile, &row, index);
+	view_row_set_container(s->profile, &row, index);
 	return !strcmp(wanted, row.container);
 }
 
@@ -64,7 +64,7 @@ static bool is_process(const struct sum *s, u32 index)
 		return false;
 	if (!is_container(s, process ? process->container : ATTRIBUTE_NONE))
 		return false;
-	row_process(s->profile, &row, index);
+	view_row_set_process(s->profile, &row, index);
 	return is(s->wanted->process, row.process);
 }
 

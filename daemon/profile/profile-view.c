@@ -79,14 +79,14 @@ void row_counters(struct view_row *row, const struct counters *f)
 	memcpy(row->event, f->counts.event, sizeof(row->event));
 }
 
-void row_container(struct profile *p, struct view_row *row, u32 index)
+void view_row_set_container(struct profile *p, struct view_row *row, u32 index)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
 	copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
 }
 
-void row_process(struct profile *p, struct view_row *row, u32 index)
+void view_row_set_process(struct profile *p, struct view_row *row, u32 index)
 {
 	const struct attribute_process *process = attributor_get_process(p->attributor, index);
 
@@ -95,7 +95,7 @@ void row_process(struct profile *p, struct view_row *row, u32 index)
 		copy_string(row->process, sizeof(row->process), "[unattributed]");
 		return;
 	}
-	row_container(p, row, process->container);
+	view_row_set_container(p, row, process->container);
 	copy_string(row->process, sizeof(row->process), process->comm);
 	row->pid = process->pid;
 }
@@ -127,15 +127,15 @@ void rows_sort(struct view *view, enum view_sort sort, u32 limit)
 		view->count = limit;
 }
 
-void row_location(struct profile *p, struct symbols *symbols, bool live, struct view_row *row,
-		  u64 place, u64 owner)
+void view_row_set_location(struct profile *p, struct symbols *symbols, bool live,
+			   struct view_row *row, u64 place, u64 owner)
 {
 	const struct location at = { .place = place, .owner = owner };
 	const struct attribute_process *process =
 		attributor_get_process(p->attributor, location_process(&at));
 	struct attribute_location where;
 
-	row_process(p, row, location_process(&at));
+	view_row_set_process(p, row, location_process(&at));
 	if (attributor_locate(p->attributor, location_process(&at), location_pc(&at),
 			      location_kernel(&at), &where)) {
 		symbols_function(symbols, process ? process->pid : 0, &where, live, row->function,
@@ -203,7 +203,7 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	struct symbol_source source;
 	struct attribute_location place;
 
-	row_process(p, row, location_process(l));
+	view_row_set_process(p, row, location_process(l));
 	if (!attributor_locate(p->attributor, location_process(l), location_pc(l),
 			       location_kernel(l), &place)) {
 		symbols_name_unmapped(location_pc(l), naming->live, row->function,
@@ -478,11 +478,11 @@ static int view_processes(struct profile *p, struct view *view)
 		    process->generation != p->processes[i].generation)
 			continue;
 		sum = process_sum(&p->processes[i]);
-		row_process(p, &view->rows[view->count], i);
+		view_row_set_process(p, &view->rows[view->count], i);
 		row_counters(&view->rows[view->count++], &sum);
 	}
 	if (p->header.unattributed) {
-		row_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
+		view_row_set_process(p, &view->rows[view->count], ATTRIBUTE_NONE);
 		row_counters(&view->rows[view->count++], &p->unattributed);
 	}
 	return 0;
@@ -496,7 +496,7 @@ static int view_containers(struct profile *p, struct view *view)
 	for (u32 i = 0; i < p->container_count; i++) {
 		if (!p->containers[i])
 			continue;
-		row_container(p, &view->rows[view->count], i);
+		view_row_set_container(p, &view->rows[view->count], i);
 		row_counters(&view->rows[view->count++], p->containers[i]);
 	}
 	return 0;

@@ -82,7 +82,7 @@ u64 recorder_omitted_bytes(const struct recorder *recorder)
 	return recorder->omitted;
 }
 
-static int open_stream(struct recorder *recorder, int fd)
+static int recorder_open_stream(struct recorder *recorder, int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* not a standard descriptor */
 	int r;
@@ -111,7 +111,7 @@ int recorder_new(int fd, const struct recorder_config *config, struct recorder *
 		return -ENOMEM;
 	recorder->config = *config;
 	recorder->command = strdup(config->command ? config->command : "");
-	r = recorder->command ? open_stream(recorder, fd) : -ENOMEM;
+	r = recorder->command ? recorder_open_stream(recorder, fd) : -ENOMEM;
 	if (r < 0) {
 		recorder_free(recorder);
 		return r;

@@ -360,7 +360,7 @@ static void apply_config(struct emulated *e, const struct source_config *config,
 {
 	e->config = *config;
 	e->source.interval_ns = program->interval;
-	e->source.filters = source_filters(config);
+	e->source.filters = source_config_has_filter(config);
 	e->source.filters_not = program->pmsfcr & SPE_PMSFCR_FNE;
 	e->source.filters_sources = program->pmsfcr & SPE_PMSFCR_FDS;
 	e->clock = (struct cpu_clock_config){

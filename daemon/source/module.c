@@ -176,7 +176,7 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 	};
 	int r;
 
-	m->source.filters = source_filters(config);
+	m->source.filters = source_config_has_filter(config);
 	m->source.filters_not = sampling.events_not;
 	m->source.filters_sources = sampling.sources_not;
 	r = apply_sampling(m, &sampling);

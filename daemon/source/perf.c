@@ -139,7 +139,7 @@ static bool set_base_filters(const struct perf_pmu *pmu, const struct source_con
 /* Assume that all PMUs support the filters of @c; set_filters() clears what one does not. */
 static void filters_init(struct source *source, const struct source_config *c)
 {
-	source->filters = source_filters(c);
+	source->filters = source_config_has_filter(c);
 	source->filters_not = c->filter_events_not;
 	source->filters_sources = c->filter_sources_not;
 }

@@ -272,8 +272,8 @@ static inline bool source_owns_cpu(const struct source_config *config, u32 cpu)
 	return config->partitions < 2 || cpu % config->partitions == config->partition;
 }
 
-/** source_filters() - check whether @config has a filter of those that FEAT_SPE defines */
-static inline bool source_filters(const struct source_config *config)
+/** source_config_has_filter() - check whether @config has a filter of those that FEAT_SPE defines */
+static inline bool source_config_has_filter(const struct source_config *config)
 {
 	return config->filter_types || config->filter_events || config->filter_latency;
 }

@@ -2,7 +2,12 @@
 #include "fd-store.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "checkpoint-file.h"
+#include "util/log.h"
 
 #define PREFIX "session-"
 
@@ -53,4 +58,116 @@ void fd_store_remove_session(const char *name)
 
 	fd_store_session_name(name, 0, whole);
 	fd_store_remove(whole);
+}
+
+/* ---- Descriptors of the earlier process ------------------------------------ */
+
+struct stored_session *fd_store_find_session(struct fd_store_contents *stored, const char *name)
+{
+	for (u32 i = 0; i < stored->own_count; i++)
+		if (!strcmp(stored->own[i].name, name))
+			return &stored->own[i];
+	return NULL;
+}
+
+/* A free entry for the session @name; NULL: there is none. */
+static int *session_fd_slot(struct fd_store_contents *stored, const char *name)
+{
+	struct stored_session *own = fd_store_find_session(stored, name);
+
+	if (own)
+		return &own->fd;
+	own = &stored->own[stored->own_count];
+	if (stored->own_count == FD_STORE_SESSIONS)
+		return NULL;
+	stored->own_count++;
+	*own = (struct stored_session){ .fd = -1 };
+	snprintf(own->name, sizeof(own->name), "%s", name);
+	return &own->fd;
+}
+
+/* The member of @stored for a descriptor of that name; NULL: the name is unknown. */
+static int *fd_slot(struct fd_store_contents *stored, const char *name)
+{
+	char of_part[FD_STORE_NAME_SIZE];
+	const char *session;
+
+	if (!strcmp(name, FD_STORE_CHECKPOINT))
+		return &stored->checkpoint;
+	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
+		fd_store_session_name(SESSION_MACHINE, i, of_part);
+		if (!strcmp(name, of_part))
+			return &stored->session[i];
+	}
+	return fd_store_is_session(name, &session) ? session_fd_slot(stored, session) : NULL;
+}
+
+void fd_store_read(struct fd_store_contents *ret_stored)
+{
+	char **names = NULL;
+	int n = sd_listen_fds_with_names(1, &names);
+
+	*ret_stored = (struct fd_store_contents){ .checkpoint = -1 };
+	memset(ret_stored->session, -1, sizeof(ret_stored->session));
+	for (int i = 0; i < n; i++) {
+		int *fd = fd_slot(ret_stored, names[i]);
+
+		if (fd && *fd < 0) {
+			*fd = SD_LISTEN_FDS_START + i;
+			continue;
+		}
+		log_line(LOG_NOTICE,
+			 "closed the stored descriptor \"%s\", which this version of speprofd does "
+			 "not use",
+			 names[i]);
+		if (!fd)
+			fd_store_remove(names[i]);
+		close(SD_LISTEN_FDS_START + i);
+	}
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	if (ret_stored->checkpoint < 0)
+		checkpoint_file_load(&ret_stored->checkpoint);
+}
+
+/*
+ * Close a session of the module that has no reader any more. Stop it first: the service manager
+ * closes its copy later, and the module gives the SPUs to no other session until then.
+ */
+static void end(const char *name, u32 part, int fd)
+{
+	char of_part[FD_STORE_NAME_SIZE];
+
+	source_module_end(fd);
+	fd_store_session_name(name, part, of_part);
+	fd_store_remove(of_part);
+	close(fd);
+}
+
+void fd_store_close_machine(struct fd_store_contents *stored)
+{
+	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
+		if (stored->session[i] < 0)
+			continue;
+		end(SESSION_MACHINE, i, stored->session[i]);
+		stored->session[i] = -1;
+	}
+}
+
+void fd_store_end_session(struct stored_session *own)
+{
+	if (own->fd >= 0)
+		end(own->name, 0, own->fd);
+	else
+		fd_store_remove_session(own->name);
+	own->fd = -1;
+	own->used = false;
+}
+
+void fd_store_close_unclaimed(struct fd_store_contents *stored)
+{
+	for (u32 i = 0; i < stored->own_count; i++)
+		if (!stored->own[i].used)
+			fd_store_end_session(&stored->own[i]);
 }

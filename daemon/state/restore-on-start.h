@@ -6,7 +6,7 @@
 #include "checkpoint.h"
 #include "config/config.h"
 #include "engine/worker.h"
-#include "fd-store-read.h"
+#include "fd-store.h"
 
 /**
  * struct restore_on_start - arguments and results

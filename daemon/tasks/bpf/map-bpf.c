@@ -125,7 +125,7 @@ static u64 program_misses(const struct bpf_program *program)
 		       info.recursion_misses;
 }
 
-static u64 all_misses(const struct map_bpf *m)
+static u64 sum_misses(const struct map_bpf *m)
 {
 	if (!m->functions)
 		return program_misses(m->programs->progs.on_store);
@@ -161,7 +161,7 @@ static void find_losses(struct map_bpf *m)
 	/* Acquire: a program counts a loss by process before it counts it here. */
 	u64 dropped = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_ACQUIRE);
 	u64 unattributed = __atomic_load_n(&m->programs->bss->unattributed, __ATOMIC_RELAXED);
-	u64 misses = all_misses(m);
+	u64 misses = sum_misses(m);
 
 	m->found = 0;
 	m->found_unattributed = unattributed - m->unattributed + misses - m->misses;

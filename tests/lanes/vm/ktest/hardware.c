@@ -266,7 +266,7 @@ static void record_raw(void)
 }
 
 /* Whether all pages mapped at @address are on @node, by /proc/self/numa_maps. */
-static bool is_of_node(const void *address, unsigned int node)
+static bool address_is_on_numa_node(const void *address, unsigned int node)
 {
 	FILE *file = fopen("/proc/self/numa_maps", "re");
 	char line[512], start[32], wanted[16];
@@ -310,8 +310,10 @@ static void rings_are_of_their_node(void)
 		struct kring ring;
 
 		kring_open(session, cpu, &ring);
-		check(is_of_node(ring.data, node) && is_of_node(ring.events, node) &&
-		      is_of_node(ring.control, node), "CPU %u, node %u", cpu, node);
+		check(address_is_on_numa_node(ring.data, node) &&
+			      address_is_on_numa_node(ring.events, node) &&
+			      address_is_on_numa_node(ring.control, node),
+		      "CPU %u, node %u", cpu, node);
 		nodes |= 1U << node;
 		kring_close(&ring);
 	}
