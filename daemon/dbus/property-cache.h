@@ -47,9 +47,11 @@ struct cpu_properties {
 };
 
 /**
- * struct property_cache - cached values; each *_ns is when they were read, CLOCK_MONOTONIC, 0: stale
- * @names: of sessions, "" for a free entry. They are valid until property_cache_invalidate(), as
- *	only calls on the bus make and remove sessions
+ * struct property_cache - cached values of properties
+ * @names: names of sessions, "" for a free entry. They are valid until property_cache_invalidate(),
+ *	as only calls on the bus create and remove sessions
+ *
+ * Each member *_ns is the CLOCK_MONOTONIC time at which its value was read; 0: the value is stale.
  */
 struct property_cache {
 	u64 machine_ns;

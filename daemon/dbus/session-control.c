@@ -525,7 +525,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
 	sd_bus_emit_object_added(bus->bus, object);
-	/* A shared source must not filter what only one of its sessions leaves out. */
+	/* A shared source may reject only samples that all of its sessions reject. */
 	bus_find_sharers(bus, c.name, &sharers);
 	bus_signal_sharers(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);

@@ -26,7 +26,10 @@
 #include "util/cpu-list.h"
 #include "util/log.h"
 
-/* Tries to get the SPUs. Together they last longer than StartLimitIntervalSec= (10 s). */
+/*
+ * Number of tries to get the SPUs, and the time between them. Together they exceed
+ * StartLimitIntervalSec= (10 s), so that systemd does not stop restarting the service.
+ */
 #define TRIES	 48
 #define PAUSE_NS 250000000
 
@@ -51,7 +54,7 @@ struct daemon {
 	struct reload_status reloaded;
 };
 
-/* Whether context switches must be followed, as records do not name their task. */
+/* Follow context switches, which attribute samples if records do not name their task. */
 static void follow_switches(struct task_events *tasks, struct task_events_status *status)
 {
 	char why[TASK_EVENTS_REASON] = "there are no task events";
@@ -64,7 +67,7 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 		 n ? "; " : "", why);
 }
 
-/* In a container the cgroups of tasks may be invisible, by whatever way task events come. */
+/* Report if a cgroup namespace hides the cgroups of tasks, which affects every source of task events. */
 static void run_periodic_checks(struct task_events_status *status)
 {
 	size_t n = strlen(status->reason);
@@ -79,7 +82,7 @@ static void run_periodic_checks(struct task_events_status *status)
 	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s", n ? "; " : "", reason);
 }
 
-/* Missing task events are no reason to fail: log what is missing; status shows it as well. */
+/* Open the source of task events. A failure is not fatal: it is logged, and shown by "speprof status". */
 static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
 				      struct task_events_status *status)
 {
@@ -149,7 +152,7 @@ static int plan_memory(struct daemon *d)
 	if (!c->workers)
 		request.workers = budget_workers(request.cpus, c->samples_per_second);
 	r = budget_plan(&request, &d->plan, &least);
-	/* If the budget is too small, fewer workers are better than none. */
+	/* If the budget is too small for that many workers, try fewer. */
 	while (r < 0 && !c->workers && --request.workers)
 		r = budget_plan(&request, &d->plan, &least);
 	if (r >= 0)
@@ -162,7 +165,10 @@ static int plan_memory(struct daemon *d)
 	return EX_CONFIG;
 }
 
-/* Wait after try @tries, from 0 on: 0: try again; -ETIMEDOUT: it was the last; -EINTR: a signal to end. */
+/*
+ * Sleep after try @tries, which counts from 0. Returns 0 to try again; -ETIMEDOUT after the last try;
+ * -EINTR if a signal asks the process to exit.
+ */
 static int pause_after(u32 tries)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -277,7 +283,7 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	return 0;
 }
 
-/* Only when the source is open: without one, missing task events need no line. */
+/* Called once the source is open, as without a source missing task events need not be logged. */
 static int start_worker(struct daemon *d, struct session_config *session)
 {
 	struct task_events_status task_status = { 0 };
@@ -312,7 +318,10 @@ static int rate_control_machine(struct worker_state *state, void *arg)
 	return rate_control_configure(state, &governing);
 }
 
-/* A wrong file changes nothing; d->reloaded has the reason until a file is right. */
+/*
+ * Reload the configuration. A wrong file changes nothing; d->reloaded has the reason until a reload
+ * succeeds.
+ */
 static int reload(void *ctx)
 {
 	struct daemon *d = ctx;
@@ -417,8 +426,9 @@ static bool is_bus_unavailable(int r)
 }
 
 /*
- * Connect to the bus. After a restart wait for it: an earlier process was connected, so it will come
- * back, and the module's rings fill meanwhile. -EINTR: a signal to end.
+ * Connect to the bus. After a restart retry for some seconds: the earlier process was connected, so the
+ * bus exists and is probably restarting, and the module's rings buffer samples meanwhile. Returns
+ * -EINTR if a signal asks the process to exit.
  */
 static int reach_bus(struct daemon *d, bool restarted)
 {

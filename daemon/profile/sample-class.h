@@ -24,8 +24,8 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
 /* The sample has more contexts than the one that identifies its task. */
 #define SAMPLE_CLASS_CONTEXTS 0x10
 /*
- * A load or store that its first level cache did not serve: its line may be shared (LINE), its
- * physical address is known (PAGE).
+ * Flags of a load or store that missed the first level cache: other CPUs may share its cache line
+ * (LINE); its physical address is known (PAGE).
  */
 #define SAMPLE_CLASS_LINE 0x20
 #define SAMPLE_CLASS_PAGE 0x40

@@ -176,7 +176,7 @@ struct finding {
 };
 
 /**
- * finding_status() - the exit status that a finding asks for
+ * finding_status() - return the exit status that results from a finding
  * @finding: is not changed
  *
  * Return: STATUS_NO_SPE if nothing can be sampled because of it; STATUS_FAILED, which is 1, if

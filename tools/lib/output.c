@@ -27,8 +27,8 @@ static void on_end(int sig)
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
 /*
- * Registers @temporary_path, which signals that end the process then remove. Signals that are ignored,
- * or handled by record, are not changed.
+ * Registers @temporary_path, so that a signal that ends the process removes the file. Signals that are
+ * ignored, or handled by record, are not changed.
  */
 static void remember(const char *temporary_path)
 {
@@ -48,8 +48,8 @@ static void remember(const char *temporary_path)
 }
 
 /*
- * Creates and registers @temporary_path, and returns its descriptor. Signals are blocked meanwhile, as
- * one in between would leave an unregistered file.
+ * Creates and registers @temporary_path, and returns its descriptor. Signals are blocked meanwhile: one
+ * that arrives between both steps would leave an unregistered file.
  */
 static int make_known(char *temporary_path)
 {
