@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between supported kernels and architectures. No other file uses the results of the
- * compile probes (kmod/probe/).
+ * Differences between supported kernels and architectures. Only this file, compat_irq.h and, for the
+ * namespace of symbols, codec/env.h use the results of the compile probes (kmod/probe/).
  */
 #ifndef SPEPROF_COMPAT_H
 #define SPEPROF_COMPAT_H
 
 #include <linux/device/class.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 
 #include "speprof-probes.h"
 
-#if SPEPROF_HAVE_URING_CMD_HEADER
+#if __has_include(<linux/io_uring/cmd.h>)
 #include <linux/io_uring/cmd.h>
 #else
 #include <linux/io_uring.h>
@@ -36,10 +37,23 @@ static inline u64 compat_midr(void)
 /* The 16 bytes of an SQE that belong to the command. Userspace may still write to them. */
 static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
 {
-#if SPEPROF_HAVE_URING_CMD_HEADER
-	return io_uring_sqe_cmd(cmd->sqe);
+#if SPEPROF_HAVE_URING_SQE
+	return cmd->sqe->cmd;
 #else
 	return cmd->cmd;
+#endif
+}
+
+/* Set up a timer on CLOCK_MONOTONIC that calls @expired; as hrtimer_setup(). */
+static inline void compat_hrtimer_setup(struct hrtimer *timer,
+					enum hrtimer_restart (*expired)(struct hrtimer *timer),
+					enum hrtimer_mode mode)
+{
+#if SPEPROF_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = expired;
 #endif
 }
 

@@ -274,7 +274,7 @@ out:
 	mutex_unlock(&speprof_control);
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(speprof_backend_register, SPEPROF);
+EXPORT_SYMBOL_NS_GPL(speprof_backend_register, SPE_NAMESPACE(SPEPROF));
 
 void speprof_backend_unregister(const struct speprof_backend *backend)
 {
@@ -289,7 +289,7 @@ void speprof_backend_unregister(const struct speprof_backend *backend)
 	}
 	mutex_unlock(&speprof_control);
 }
-EXPORT_SYMBOL_NS_GPL(speprof_backend_unregister, SPEPROF);
+EXPORT_SYMBOL_NS_GPL(speprof_backend_unregister, SPE_NAMESPACE(SPEPROF));
 
 const struct speprof_backend *speprof_backend_get(void)
 {
@@ -368,4 +368,4 @@ bool speprof_interrupt(void)
 	cpu_stop_spu(registered_backend);
 	return false;
 }
-EXPORT_SYMBOL_NS_GPL(speprof_interrupt, SPEPROF);
+EXPORT_SYMBOL_NS_GPL(speprof_interrupt, SPE_NAMESPACE(SPEPROF));

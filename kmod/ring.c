@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include <linux/topology.h>
 
+#include "compat.h"
 #include "policy/syndrome.h"
 #include "ring_internal.h"
 #include "stats.h"
@@ -417,8 +418,7 @@ struct speprof_ring *speprof_ring_new(const struct speprof_ring_config *config)
 
 	ring->state = SPEPROF_RING_IDLE;
 	ring->state_since = ktime_get_ns();
-	hrtimer_init(&ring->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	ring->timer.function = ring_timer_expired;
+	compat_hrtimer_setup(&ring->timer, ring_timer_expired, HRTIMER_MODE_REL_PINNED_HARD);
 	raw_spin_lock_init(&ring->tail_lock);
 	mutex_init(&ring->read_lock);
 	init_irq_work(&ring->wake, speprof_ring_wake_readers);

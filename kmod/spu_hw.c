@@ -25,6 +25,7 @@
 #include <linux/speprof.h>
 
 #include "backend.h"
+#include "compat_irq.h"
 #include "spu_hw.h"
 
 #define KPTI_REFUSAL                                                                       \
@@ -36,11 +37,13 @@
  * @dev: the device
  * @cpus: its CPUs; their SPUs are of one kind
  * @irq: the interrupt, which is private to each CPU (a PPI)
+ * @cookie: identifies the group's handler of @irq; nothing is stored in it
  */
 struct spu_hw_group {
 	struct device *dev;
 	struct cpumask cpus;
 	int irq;
+	u8 __percpu *cookie;
 };
 
 /**
@@ -249,17 +252,16 @@ static void spu_hw_crash_exit(void)
 
 static int group_find_interrupt(struct spu_hw_group *group)
 {
-	int irq = platform_get_irq_optional(to_platform_device(group->dev), 0);
+	int irq = compat_get_percpu_irq(to_platform_device(group->dev), &group->cpus);
 
 	if (irq == -EPROBE_DEFER)
 		return irq;
+	if (irq == -EINVAL)
+		return dev_err_probe(group->dev, irq,
+				     "the interrupt is not private to a CPU: the firmware must describe a PPI\n");
 	if (irq < 0)
 		return dev_err_probe(group->dev, irq,
 				     "no interrupt: the firmware must describe PMBIRQ, a PPI\n");
-	if (!irq_is_percpu(irq) || irq_get_percpu_devid_partition(irq, &group->cpus))
-		return dev_err_probe(group->dev, -EINVAL,
-				     "interrupt %d is not private to a CPU: the firmware must describe a PPI\n",
-				     irq);
 	if (cpumask_intersects(&group->cpus, &spu_hw_mask))
 		return dev_err_probe(group->dev, -EEXIST,
 				     "some of CPUs %*pbl have an SPU already: PPIs of several devices must be partitioned\n",
@@ -291,7 +293,7 @@ static int group_add(struct spu_hw_group *group)
 	unsigned int cpu;
 	int ret;
 
-	ret = request_percpu_irq(group->irq, spu_hw_interrupt, KBUILD_MODNAME, &spu_hw_cpus);
+	ret = compat_request_percpu_irq(group->irq, spu_hw_interrupt, &group->cpus, group->cookie);
 	if (ret)
 		return dev_err_probe(group->dev, ret, "interrupt %d is in use\n", group->irq);
 	for_each_cpu(cpu, &group->cpus)
@@ -308,7 +310,7 @@ static int group_add(struct spu_hw_group *group)
 		return 0;
 	}
 	group_withdraw(group);
-	free_percpu_irq(group->irq, &spu_hw_cpus);
+	free_percpu_irq(group->irq, group->cookie);
 	if (ret == -EBUSY)
 		dev_err(group->dev, "another backend is in use: rmmod speprof_emu first\n");
 	return ret;
@@ -330,7 +332,7 @@ static void spu_hw_remove(void *data)
 	group_stop(group);
 	if (cpumask_empty(&spu_hw_mask))
 		spu_hw_unregister();
-	free_percpu_irq(group->irq, &spu_hw_cpus);
+	free_percpu_irq(group->irq, group->cookie);
 	mutex_unlock(&spu_hw_lock);
 }
 
@@ -347,6 +349,9 @@ static int spu_hw_probe(struct platform_device *pdev)
 	if (!group)
 		return -ENOMEM;
 	group->dev = dev;
+	group->cookie = devm_alloc_percpu(dev, u8);
+	if (!group->cookie)
+		return -ENOMEM;
 	platform_set_drvdata(pdev, group);
 
 	mutex_lock(&spu_hw_lock);

@@ -12,6 +12,7 @@
 #include <asm/irq_regs.h>
 
 #include "emu.h"
+#include "kmod/compat.h"
 
 /* Delay after which an interrupt request that is still asserted is handled again. */
 #define LEVEL_NS 10000
@@ -120,8 +121,7 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 
 void speprof_emu_source_init(struct speprof_emu_cpu *cpu)
 {
-	hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	cpu->timer.function = source_tick;
+	compat_hrtimer_setup(&cpu->timer, source_tick, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 void speprof_emu_source_deinit(struct speprof_emu_cpu *cpu)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A mapping's flags are const, and changed by a call. */
+/* A mapping's flags are const and a function changes them; older kernels let drivers assign them. */
 #include <linux/mm.h>
 
 void probe(struct vm_area_struct *vma);
 void probe(struct vm_area_struct *vma)
 {
+#if NEW
 	vm_flags_mod(vma, VM_DONTCOPY, VM_MAYWRITE);
+#else
+	vma->vm_flags = (vma->vm_flags | VM_DONTCOPY) & ~VM_MAYWRITE;
+#endif
 }

@@ -8,8 +8,9 @@ GUESTS = ("guests-6.12", "guests-6.1", "guests-arm64")
 USERSPACE = ("plain", "tidy", "arm64-tests", "guests-6.12")
 
 RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
-    (r"kmod/core/", ("plain", "tidy", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "guests-6.12")),
-    (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "kunit-all", "kasan", *GUESTS)),
+    (r"kmod/core/", ("plain", "tidy", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "modules-newest",
+                    "guests-6.12")),
+    (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "modules-newest", "kunit-all", "kasan", *GUESTS)),
     (r"daemon/tasks/", (*USERSPACE, "guests-6.1", "containers-6.12")),
     (r"daemon/data/", ("plain", "guests-6.12", "packages")),
     (r"daemon/(attribution|symbols)/", (*USERSPACE, "fuzz-long", "containers-6.12")),
@@ -29,6 +30,8 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"tests/exporter/", ("plain", "fleet")),
     (r"tests/tidy$|\.clang-tidy$", ("tidy",)),
     (r"tests/modules$", ("sparse",)),
+    (r"tests/modules-newest$", ("modules-newest",)),
+    (r"scripts/(build-modules|kernel-headers|debian-sources)$", ("sparse", "modules-newest", "targets", "fresh-12")),
     (r"tests/lanes/arm64/", ("arm64-tests",)),
     (r"tests/(targets|fresh)$|Makefile$|README\.md$", ("targets", "fresh-12", "fresh-13")),
     (r"scripts/(build-deb|deps)$", ("packages", "targets", "fresh-12", "fresh-13")),

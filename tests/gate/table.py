@@ -82,6 +82,8 @@ ALL = QUICK | {
     "plain": Lane("every test without sanitizers; races of threads; the demo", plain, needs=("build", "unit")),
     "arm64-tests": Lane("the unit tests under arm64 user emulation", script("tests/lanes/arm64/cross-build", "BUILD"), needs=("arm64", "plain")),
     "sparse": Lane("the modules for every kernel, sparse too", script("tests/modules", "--build", "BUILD"), needs=("plain",)),
+    "modules-newest": Lane("the modules for Linux 7.2 and 7.3, with Debian 13's compiler",
+                           script("tests/modules-newest", "BUILD"), needs=("modules", "plain")),
     "tidy": Lane("clang-tidy", script("tests/tidy", "BUILD"), needs=("plain",)),
     "fuzz-long": Lane("every fuzzer, ten times as long", script("tests/fuzz/run-fuzzers"), needs=("fuzz", "plain")),
     "kunit-all": Lane("KUnit on 6.1 and 6.12, planted bugs, KASAN and lockdep",

@@ -18,12 +18,21 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include "speprof-probes.h"
+
+/* SPE_NAMESPACE() - convert a word to what this kernel's macros for symbol namespaces take */
+#if SPEPROF_HAVE_NAMESPACE_STRING
+#define SPE_NAMESPACE(ns) #ns
+#else
+#define SPE_NAMESPACE(ns) ns
+#endif
+
 /*
  * Only the KUnit suites import this namespace. A module with its own copy of core
  * (tests/lanes/vm/trap) defines the macro as empty.
  */
 #ifndef SPE_EXPORT
-#define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPEPROF_CORE)
+#define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPE_NAMESPACE(SPEPROF_CORE))
 #endif
 
 #else

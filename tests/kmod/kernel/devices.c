@@ -67,23 +67,28 @@ void on_each_cpu_mask(const struct cpumask *mask, smp_call_func_t fn, void *arg,
 
 /* ---- Interrupts --------------------------------------------------------------------- */
 
-int irq_get_percpu_devid_partition(unsigned int irq, struct cpumask *ret_cpus)
+int platform_get_irq_affinity(struct platform_device *pdev, unsigned int index,
+			      const struct cpumask **ret_cpus)
 {
-	*ret_cpus = stand_in_irqs[irq].cpus;
-	return 0;
+	if (pdev->irq >= 0)
+		*ret_cpus = &stand_in_irqs[pdev->irq].cpus;
+	return pdev->irq;
 }
 
-int request_percpu_irq(unsigned int irq, irq_handler_t handler, const char *name, void *dev)
+int request_percpu_irq_affinity(unsigned int irq, irq_handler_t handler, const char *name,
+				const struct cpumask *cpus, void *dev)
 {
 	if (stand_in_irqs[irq].handler)
 		return -EBUSY;
+	WARN_ON(!dev || !cpumask_equal(cpus, &stand_in_irqs[irq].cpus));
 	stand_in_irqs[irq].handler = handler;
+	stand_in_irqs[irq].cookie = dev;
 	return 0;
 }
 
 void free_percpu_irq(unsigned int irq, void *dev)
 {
-	WARN_ON(stand_in_irqs[irq].enabled);
+	WARN_ON(stand_in_irqs[irq].enabled || stand_in_irqs[irq].cookie != dev);
 	stand_in_irqs[irq].handler = NULL;
 }
 

@@ -50,6 +50,8 @@ extern bool stand_in_at_el2;
 
 #define cpumask_intersects(a, b)   (!!((a)->bits & (b)->bits))
 #define cpumask_or(to, a, b)	   ((to)->bits = (a)->bits | (b)->bits)
+#define cpumask_copy(to, from)	   (*(to) = *(from))
+#define cpumask_equal(a, b)	   ((a)->bits == (b)->bits)
 #define cpumask_andnot(to, a, b)   ((to)->bits = (a)->bits & ~(b)->bits)
 #define cpumask_pr_args(mask)	   64, (void *)(mask)
 #define for_each_cpu(cpu, mask)	   for_each_possible_cpu(cpu) if (cpumask_test_cpu(cpu, mask))
@@ -75,6 +77,7 @@ typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
 
 #define IRQ_TYPE_NONE	   0
 #define STAND_IN_IRQS	   4
+#define __percpu
 #define irq_is_percpu(irq) ((irq) < STAND_IN_IRQS)
 
 /*
@@ -84,13 +87,14 @@ typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
 struct stand_in_irq {
 	struct cpumask cpus;
 	irq_handler_t handler;
+	void *cookie;
 	u64 enabled;
 };
 
 extern struct stand_in_irq stand_in_irqs[STAND_IN_IRQS];
 
-int irq_get_percpu_devid_partition(unsigned int irq, struct cpumask *ret_cpus);
-int request_percpu_irq(unsigned int irq, irq_handler_t handler, const char *name, void *dev);
+int request_percpu_irq_affinity(unsigned int irq, irq_handler_t handler, const char *name,
+				const struct cpumask *cpus, void *dev);
 void free_percpu_irq(unsigned int irq, void *dev);
 void enable_percpu_irq(unsigned int irq, unsigned int type);
 void disable_percpu_irq(unsigned int irq);
@@ -133,13 +137,16 @@ struct platform_driver {
 	struct device_driver driver;
 };
 
+int platform_get_irq_affinity(struct platform_device *pdev, unsigned int index,
+			      const struct cpumask **ret_cpus);
+
 /* The registered driver, or NULL. */
 extern struct platform_driver *stand_in_driver;
 
 #define to_platform_device(d)		      container_of(d, struct platform_device, dev)
 #define platform_set_drvdata(pdev, data)      ((pdev)->dev.driver_data = (data))
 #define platform_get_drvdata(pdev)	      ((pdev)->dev.driver_data)
-#define platform_get_irq_optional(pdev, n)    ((pdev)->irq)
+#define devm_alloc_percpu(dev, type)	      ((type *)(dev))
 #define dev_name(dev)			      (to_platform_device(dev)->name)
 #define device_lock(dev)		      ((void)(dev))
 #define device_unlock(dev)		      ((void)(dev))
@@ -253,11 +260,13 @@ static inline void unregister_kprobe(struct kprobe *probe)
 /* ---- What kmod/compat.h has for other files ------------------------------------------ */
 
 struct class;
+struct io_uring_sqe {
+	u8 cmd[16];
+};
 struct io_uring_cmd {
-	void *sqe;
+	const struct io_uring_sqe *sqe;
 };
 
-#define io_uring_sqe_cmd(sqe)	      (sqe)
 #define vm_flags_mod(vma, set, clear) ((void)(vma))
 #define class_create(name)	      ((struct class *)(name))
 

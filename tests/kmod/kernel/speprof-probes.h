@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The results of kmod/probe/ on the stand-in. */
-#define SPEPROF_HAVE_URING_CMD_HEADER  1
+#define SPEPROF_HAVE_URING_SQE	       1
+#define SPEPROF_HAVE_HRTIMER_SETUP     1
+#define SPEPROF_HAVE_IRQ_AFFINITY      1
 #define SPEPROF_HAVE_VM_FLAGS_MOD      1
 #define SPEPROF_HAVE_CLASS_CREATE_NAME 1

@@ -116,7 +116,7 @@ typedef struct {
 
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
 
-#define HRTIMER_MODE_REL_PINNED_HARD 0
+enum hrtimer_mode { HRTIMER_MODE_REL_PINNED_HARD };
 
 /* @after: 0 if it is not started */
 struct hrtimer {
@@ -245,7 +245,7 @@ static inline void kfree(void *memory)
 	} while (0)
 #define raw_spin_unlock_irqrestore(l, flags) ((void)(flags), (l)->held = false)
 
-#define hrtimer_init(t, clock, mode)  ((t)->after = 0)
+#define hrtimer_setup(t, fn, clock, mode) ((t)->function = (fn), (t)->after = 0)
 #define hrtimer_start(t, ktime, mode) ((t)->after = (u64)(ktime))
 #define hrtimer_forward_now(t, ktime) ((t)->after = (u64)(ktime))
 #define hrtimer_active(t)	      (!!(t)->after)

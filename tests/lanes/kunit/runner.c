@@ -79,4 +79,4 @@ module_init(runner_init);
 module_exit(runner_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("speprof: the test cases of core, in the kernel");
-MODULE_IMPORT_NS(SPEPROF_CORE);
+MODULE_IMPORT_NS(SPE_NAMESPACE(SPEPROF_CORE));

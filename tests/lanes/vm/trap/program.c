@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/timex.h>
 
+#include "kmod/compat.h"
 #include "trap.h"
 
 static unsigned int tick_us = 200;
@@ -85,8 +86,7 @@ int trap_program_init(struct trap_cpu *cpu, unsigned int number, const char *nam
 	enum spe_program program;
 	int ret;
 
-	hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	cpu->timer.function = program_tick;
+	compat_hrtimer_setup(&cpu->timer, program_tick, HRTIMER_MODE_REL_PINNED_HARD);
 	ret = spe_program_from_name(name, &program);
 	if (ret)
 		return ret;

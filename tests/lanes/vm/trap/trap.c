@@ -18,6 +18,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "speprof-probes.h"
 #include "trap.h"
 
 static char *knobs = "";
@@ -258,10 +259,15 @@ static void trap_find_interrupts(const char *compatible)
 
 	for_each_compatible_node(node, NULL, compatible) {
 		unsigned int irq = irq_of_parse_and_map(node, 0), number;
-		struct cpumask cpus;
+		struct cpumask cpus = *cpu_possible_mask;
 
-		if (!irq || irq_get_percpu_devid_partition(irq, &cpus))
+		if (!irq)
 			continue;
+#if !SPEPROF_HAVE_IRQ_AFFINITY
+		/* Newer kernels use one number for the interrupts of all partitions. */
+		if (irq_get_percpu_devid_partition(irq, &cpus))
+			continue;
+#endif
 		for_each_cpu(number, &cpus)
 			per_cpu(trap_cpus, number).irq = irq;
 	}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* hrtimer_setup() takes the callback; with the older hrtimer_init() it is assigned. */
+#include <linux/hrtimer.h>
+
+void probe(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *timer));
+void probe(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *timer))
+{
+#if NEW
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	timer->function = expired;
+#endif
+}
