@@ -68,7 +68,7 @@ u32 container_series(u32 levels, u32 kinds)
  * Within an epoch a counter goes back only if the daemon crashed and restored an older checkpoint:
  * what it counts again has been added already.
  */
-static u64 grown(u64 now, u64 before)
+static u64 counter_increase(u64 now, u64 before)
 {
 	return now >= before ? now - before : 0;
 }
@@ -94,7 +94,7 @@ static void grow_words(void *ret, const void *now, const void *before, size_t si
 	const u64 *n = now, *b = before;
 
 	for (size_t i = 0; i < size / sizeof(u64); i++)
-		r[i] = grown(n[i], b[i]);
+		r[i] = counter_increase(n[i], b[i]);
 }
 
 /* Keep the highest value seen: the next snapshot is compared with it. */
@@ -413,7 +413,7 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	*ret_delta = delta.all;
 }
 
-/* Let no counter of the new snapshot be lower than in the last one, see grown(). */
+/* Let no counter of the new snapshot be lower than in the last one, see counter_increase(). */
 static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 {
 	struct metrics_machine *now = &metrics->machine;
@@ -497,7 +497,7 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 		qsort(metrics->containers, metrics->count, sizeof(*metrics->containers),
 		      compare_ids);
 	if (acc->any && acc->latest.machine.epoch == metrics->machine.epoch)
-		age = (double)grown(metrics->machine.age_ns, acc->latest.machine.age_ns);
+		age = (double)counter_increase(metrics->machine.age_ns, acc->latest.machine.age_ns);
 	/* Weights of another unit cannot be compared: they become 0. */
 	tidy(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
 	acc->unit = unit;

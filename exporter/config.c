@@ -21,7 +21,7 @@ void exporter_config_default(struct exporter_config *config)
 		.queue = 4096,
 		.timeout = 10,
 	};
-	labels_default(&config->labels);
+	labels_set_defaults(&config->labels);
 }
 
 enum type {

@@ -60,7 +60,8 @@ static void read_file(struct daemon_client *client)
 	close(fd);
 }
 
-static int answered(sd_bus_message *m, void *userdata, sd_bus_error *error __attribute__((unused)))
+static int on_snapshot_reply(sd_bus_message *m, void *userdata,
+			     sd_bus_error *error __attribute__((unused)))
 {
 	struct daemon_client *client = userdata;
 	const sd_bus_error *refusal = sd_bus_message_get_error(m);
@@ -102,7 +103,7 @@ static void report_no_profile(struct daemon_client *client, enum daemon_client_f
 				  why);
 }
 
-static int profile_answered(sd_bus_message *m, void *userdata,
+static int on_profile_reply(sd_bus_message *m, void *userdata,
 			    sd_bus_error *error __attribute__((unused)))
 {
 	struct daemon_client *client = userdata;
@@ -181,7 +182,7 @@ static int query_profile(struct daemon_client *client)
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
-		r = sd_bus_call_async(client->bus, &client->profile, m, profile_answered, client,
+		r = sd_bus_call_async(client->bus, &client->profile, m, on_profile_reply, client,
 				      usec);
 	sd_bus_message_unref(m);
 	return r;
@@ -238,7 +239,8 @@ static int query_metrics(struct daemon_client *client)
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
-		r = sd_bus_call_async(client->bus, &client->call, m, answered, client, ANSWER_USEC);
+		r = sd_bus_call_async(client->bus, &client->call, m, on_snapshot_reply, client,
+				      ANSWER_USEC);
 	sd_bus_message_unref(m);
 	return r;
 }

@@ -139,8 +139,8 @@ static struct MHD_Response *response_of(struct http *http, char *data, size_t si
 }
 
 /* Render the series once for all clients: a slow one has no copy of its own. */
-static struct MHD_Response *rendered(struct http *http, enum expose_format format,
-				     unsigned int *ret_status)
+static struct MHD_Response *render_response(struct http *http, enum expose_format format,
+					    unsigned int *ret_status)
 {
 	struct MHD_Response *response;
 	char *data = NULL;
@@ -226,7 +226,7 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	unsigned int status = MHD_HTTP_INTERNAL_SERVER_ERROR;
 	struct MHD_Response *response =
-		rendered(http, expose_negotiate(accept, http->config.native), &status);
+		render_response(http, expose_negotiate(accept, http->config.native), &status);
 
 	if (!response)
 		return reply(http, mhd, status);
@@ -235,10 +235,11 @@ static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
 }
 
-static enum MHD_Result answer(void *cls, struct MHD_Connection *mhd, const char *url,
-			      const char *method, const char *version __attribute__((unused)),
-			      const char *upload __attribute__((unused)), size_t *upload_size,
-			      void **request)
+static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, const char *url,
+				      const char *method,
+				      const char *version __attribute__((unused)),
+				      const char *upload __attribute__((unused)),
+				      size_t *upload_size, void **request)
 {
 	static char begun;
 	struct http *http = cls;
@@ -297,8 +298,9 @@ static void close_outdated(struct http *http)
 	}
 }
 
-static void connected(void *cls, struct MHD_Connection *mhd, void **context __attribute__((unused)),
-		      enum MHD_ConnectionNotificationCode code)
+static void on_connection_change(void *cls, struct MHD_Connection *mhd,
+				 void **context __attribute__((unused)),
+				 enum MHD_ConnectionNotificationCode code)
 {
 	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	struct http *http = cls;
@@ -314,8 +316,8 @@ static void connected(void *cls, struct MHD_Connection *mhd, void **context __at
 	close_soon(closed);
 }
 
-static void completed(void *cls, struct MHD_Connection *mhd, void **request,
-		      enum MHD_RequestTerminationCode code __attribute__((unused)))
+static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **request,
+				 enum MHD_RequestTerminationCode code __attribute__((unused)))
 {
 	struct http *http = cls;
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
@@ -379,11 +381,12 @@ static struct MHD_Daemon *start(struct http *http)
 	if (c->certificate)
 		flags |= MHD_USE_TLS;
 	return MHD_start_daemon(
-		flags, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)c->fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)(HTTP_CONNECTIONS + CLOSING),
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST,
-		MHD_OPTION_NOTIFY_CONNECTION, connected, http, MHD_OPTION_NOTIFY_COMPLETED,
-		completed, http, MHD_OPTION_ARRAY, c->certificate ? tls : &tls[3], MHD_OPTION_END);
+		flags, 0, NULL, NULL, handle_request, http, MHD_OPTION_LISTEN_SOCKET,
+		(MHD_socket)c->fd, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)(HTTP_CONNECTIONS + CLOSING), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)HTTP_REQUEST, MHD_OPTION_NOTIFY_CONNECTION, on_connection_change, http,
+		MHD_OPTION_NOTIFY_COMPLETED, on_request_completed, http, MHD_OPTION_ARRAY,
+		c->certificate ? tls : &tls[3], MHD_OPTION_END);
 }
 
 int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,

@@ -27,7 +27,7 @@ static const char *const reserved_names[] = { "le",	  "kind",	 "source", "ledger
 					      "quantile", "destination", "state",  "version",
 					      "operation" };
 
-void labels_default(struct labels *labels)
+void labels_set_defaults(struct labels *labels)
 {
 	*labels = (struct labels){
 		.rules = {

@@ -75,10 +75,10 @@ struct label_set {
 };
 
 /**
- * labels_default() - set the labels container and runtime, and no patterns
+ * labels_set_defaults() - set the labels container and runtime, and no patterns
  * @labels: overwritten
  */
-void labels_default(struct labels *labels);
+void labels_set_defaults(struct labels *labels);
 
 /**
  * labels_add() - set a label

@@ -243,8 +243,8 @@ static int serve_socket(struct exporter *exporter, const struct exporter_options
  * systemd's file descriptors: sockets that listen. Version 0.1 also left a memfd with its counters,
  * which systemd passes at the upgrade: systemd is asked to drop it.
  */
-static int serve_passed(struct exporter *exporter, const struct exporter_options *o,
-			const struct server_credentials *credentials, int *ret_count)
+static int serve_passed_sockets(struct exporter *exporter, const struct exporter_options *o,
+				const struct server_credentials *credentials, int *ret_count)
 {
 	int end = SD_LISTEN_FDS_START + sd_listen_fds(1), count = 0, r = 0;
 
@@ -270,7 +270,7 @@ static int serve_passed(struct exporter *exporter, const struct exporter_options
 static int serve_all(struct exporter *exporter, const struct exporter_options *o,
 		     const struct server_credentials *credentials)
 {
-	int count = 0, fd, r = serve_passed(exporter, o, credentials, &count);
+	int count = 0, fd, r = serve_passed_sockets(exporter, o, credentials, &count);
 
 	if (count > 0 || r || !*o->config.listen)
 		return r;

@@ -111,7 +111,7 @@ static int read_partial_success(struct answer_reader *r, u64 *ret_rejected, char
 	return e;
 }
 
-u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size)
+u64 otlp_count_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size)
 {
 	struct answer_reader r = { .at = data, .left = data_size };
 	u64 rejected = 0;

@@ -112,7 +112,7 @@ static int escape_fits(char *to, size_t size, const char *from)
 }
 
 /* Returns false for a percent sign without two hexadecimal digits. */
-static bool is_encoded(const char *text, size_t n)
+static bool is_percent_encoded(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (text[i] == '%' && (n - i <= 2 || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0))
@@ -126,7 +126,7 @@ static int read_part(char *to, size_t size, const char *from, size_t n)
 	char raw[256];
 
 	from = trim(from, &n);
-	if (!is_encoded(from, n) || decode(raw, sizeof(raw), from, n) < 0)
+	if (!is_percent_encoded(from, n) || decode(raw, sizeof(raw), from, n) < 0)
 		return -EINVAL;
 	return escape_fits(to, size, raw);
 }
@@ -267,7 +267,7 @@ bool otlp_config_is_set(void)
 	return variable("ENDPOINT");
 }
 
-const char *otlp_config_any(void)
+const char *otlp_config_find_variable(void)
 {
 	for (char **e = environ; e && *e; e++)
 		if (!strncmp(*e, "OTEL_", 5) && strchr(*e, '=') && strchr(*e, '=')[1])

@@ -201,7 +201,7 @@ static u32 add_metric(struct otlp_request *r, const struct series *s, u32 count)
 	return n;
 }
 
-static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret_size)
+static int compress_body(const struct protobuf *proto, char **ret_data, size_t *ret_size)
 {
 	z_stream z = { .next_in = proto->data, .avail_in = (uInt)proto->size };
 	size_t size;
@@ -248,7 +248,7 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 	protobuf_close(p);
 	r = p->error;
 	if (r >= 0 && config->gzip) {
-		r = compressed(p, ret_data, ret_size);
+		r = compress_body(p, ret_data, ret_size);
 	} else if (r >= 0) {
 		*ret_data = buffer_fit((char *)p->data, p->size);
 		*ret_size = p->size;

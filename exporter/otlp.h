@@ -52,11 +52,11 @@ struct otlp_config {
 bool otlp_config_is_set(void);
 
 /**
- * otlp_config_any() - find a variable of OpenTelemetry
+ * otlp_config_find_variable() - find a variable of OpenTelemetry
  *
  * Return: the first one that is not empty, as NAME=VALUE of environ; NULL for none.
  */
-const char *otlp_config_any(void);
+const char *otlp_config_find_variable(void);
 
 /**
  * otlp_config_read() - read the environment
@@ -87,7 +87,7 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 		u64 time_ns, char **ret_data, size_t *ret_size);
 
 /**
- * otlp_rejected() - parse an ExportMetricsServiceResponse
+ * otlp_count_rejected() - parse an ExportMetricsServiceResponse
  * @data: body of an answer with status 200; any bytes
  * @data_size: of @data, in bytes
  * @ret_message: why the collector rejected data points, printable; "" for no reason
@@ -95,6 +95,6 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
  *
  * Return: how many data points it rejected; 0 if the answer cannot be parsed.
  */
-u64 otlp_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size);
+u64 otlp_count_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size);
 
 #endif

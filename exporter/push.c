@@ -579,7 +579,7 @@ struct push *push_free(struct push *push)
 }
 
 /* The oldest request that is not being sent; NULL for none. Context: holds the lock. */
-static struct push_item **oldest(struct push *p)
+static struct push_item **find_oldest_item(struct push *p)
 {
 	struct push_item **at = &p->first;
 
@@ -589,11 +589,11 @@ static struct push_item **oldest(struct push *p)
 }
 
 /* Drop the oldest requests until @size bytes fit. Context: holds the lock. */
-static void evict(struct push *p, size_t size)
+static void evict_items(struct push *p, size_t size)
 {
 	struct push_item **at, *item;
 
-	while (p->queued + size > p->queue && (at = oldest(p))) {
+	while (p->queued + size > p->queue && (at = find_oldest_item(p))) {
 		item = *at;
 		*at = item->next;
 		if (!*at)
@@ -619,7 +619,7 @@ static int add(struct push *p, char *data, size_t size, const char *query)
 		free(item);
 		return -ENOMEM;
 	}
-	evict(p, size);
+	evict_items(p, size);
 	/* The request that is being sent cannot be evicted. */
 	if (p->queued + size > p->queue) {
 		free(item->query);

@@ -308,7 +308,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 		.key = r->otlp.key,
 		.timeout = r->otlp.timeout,
 		.only_gateways = true,
-		.rejected = otlp_rejected,
+		.rejected = otlp_count_rejected,
 	};
 	int e;
 
@@ -344,7 +344,7 @@ static int start_profiles(struct receivers *r)
  */
 static void read_otlp(struct receivers *r)
 {
-	const char *url = r->config.config->otlp_url, *any = otlp_config_any();
+	const char *url = r->config.config->otlp_url, *any = otlp_config_find_variable();
 	char why[200];
 
 	if (!*url && !otlp_config_is_set()) {

@@ -128,7 +128,7 @@ static void add_native(struct write_request *r, const struct series *s)
 }
 
 /* Add a stale marker. In a native histogram the sum is the marker, and other fields are ignored. */
-static void add_ended(void *ctx, const u8 *labels, size_t size, bool native)
+static void add_stale_marker(void *ctx, const u8 *labels, size_t size, bool native)
 {
 	struct write_request *r = ctx;
 	struct protobuf *p = &r->proto;
@@ -142,7 +142,7 @@ static void add_ended(void *ctx, const u8 *labels, size_t size, bool native)
 	protobuf_close(p);
 }
 
-static int compressed(const struct protobuf *proto, char **ret_data, size_t *ret_size)
+static int compress_body(const struct protobuf *proto, char **ret_data, size_t *ret_size)
 {
 	size_t size = snappy_max_compressed_length(proto->size);
 	char *data = malloc(size);
@@ -176,9 +176,9 @@ int remote_write_encode(struct remote_write *write, const struct series_set *set
 		else
 			add_classic(&request, s);
 	}
-	staleness_report(&write->last, &request.series, add_ended, &request);
+	staleness_report(&write->last, &request.series, add_stale_marker, &request);
 	r = request.proto.error < 0 ? request.proto.error :
-				      compressed(&request.proto, ret_data, ret_size);
+				      compress_body(&request.proto, ret_data, ret_size);
 	protobuf_deinit(&request.proto);
 	if (r < 0) {
 		staleness_clear(&request.series);

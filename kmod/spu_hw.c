@@ -114,7 +114,7 @@ static struct speprof_backend spu_hw_backend = {
 	.write = speprof_spu_hw_write,
 	.synchronize = speprof_spu_hw_synchronize,
 	.drain = speprof_spu_hw_drain,
-	.ticks = speprof_spu_hw_ticks,
+	.ticks = speprof_spu_hw_read_timestamp,
 };
 
 /* PMBIRQ is asserted as long as PMBSR.S is 1 (RTSJRP, IGRLRX). */

@@ -63,8 +63,8 @@ void speprof_spu_hw_synchronize(void);
  */
 void speprof_spu_hw_drain(void);
 
-/** speprof_spu_hw_ticks() - the count that Timestamp packets carry */
-u64 speprof_spu_hw_ticks(void);
+/** speprof_spu_hw_read_timestamp() - the count that Timestamp packets carry */
+u64 speprof_spu_hw_read_timestamp(void);
 
 /** speprof_spu_hw_tick_hz() - its rate; on any CPU */
 u64 speprof_spu_hw_tick_hz(void);

@@ -113,7 +113,7 @@ void speprof_spu_hw_drain(void)
 }
 
 /* The virtual count. It differs from the physical one only in a guest. */
-u64 speprof_spu_hw_ticks(void)
+u64 speprof_spu_hw_read_timestamp(void)
 {
 	return get_cycles();
 }

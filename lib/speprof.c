@@ -63,7 +63,7 @@ static void record_set(struct speprof_record *record, const struct spe_sample *s
 	memcpy(record->counter, s->counter, sizeof(record->counter));
 }
 
-static struct spe_sample record_sample(const struct speprof_record *record)
+static struct spe_sample record_to_sample(const struct speprof_record *record)
 {
 	struct spe_sample s = {
 		.present = record->present,
@@ -138,13 +138,13 @@ void speprof_decoder_ledger(const struct speprof_decoder *decoder,
 
 int speprof_record_encode(const struct speprof_record *record, uint8_t *buf, size_t len)
 {
-	struct spe_sample sample = record_sample(record);
+	struct spe_sample sample = record_to_sample(record);
 
 	if (!record->raw)
 		return spe_record_encode(&sample, buf, len);
 	if (record->size > U16_MAX)
 		return -EINVAL;
-	return spe_record_rewrite(&sample, buf, len);
+	return spe_record_reencode(&sample, buf, len);
 }
 
 int speprof_packet_decode(const uint8_t *buf, size_t len, struct speprof_packet *ret_packet)
@@ -178,7 +178,7 @@ struct speprof_op speprof_op_decode(uint8_t op_class, uint8_t op_subclass)
 
 struct speprof_origin speprof_record_origin(const struct speprof_record *record, uint64_t midr)
 {
-	struct spe_sample sample = record_sample(record);
+	struct spe_sample sample = record_to_sample(record);
 	struct spe_origin origin = spe_sample_origin(spe_data_sources_find(midr), &sample);
 
 	return (struct speprof_origin){ .level = origin.level, .flags = origin.flags };

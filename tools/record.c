@@ -456,7 +456,7 @@ static int sample(struct record *record)
 	return r;
 }
 
-static void command_end(struct record *record)
+static void command_terminate(struct record *record)
 {
 	/* If the gate is still closed, the command never starts. */
 	if (record->child > 0)
@@ -547,7 +547,7 @@ static int record_run_source(struct record *record)
 		else
 			record->source->ops->stop(record->source);
 	}
-	command_end(record);
+	command_terminate(record);
 	if (!status && r == 0)
 		r = end_recording(record);
 	if (!status && r < 0)

@@ -43,7 +43,7 @@ static bool maps_drop(struct attributor *a, enum process_state state, u64 min_by
 	return a->store.memory <= goal;
 }
 
-static bool evict(void *ctx, const struct maps *requester, u64 bytes)
+static bool evict_maps(void *ctx, const struct maps *requester, u64 bytes)
 {
 	struct attributor *a = ctx;
 	u64 own = maps_bytes(requester) + bytes, share = a->store.limit / EVICT_SHARE, goal,
@@ -74,7 +74,7 @@ int map_evict_init(struct attributor *a, u64 bytes)
 
 	/* Evict nothing in a recording: its samples follow all events, and need any mapping. */
 	if (!r && a->live) {
-		a->store.evict = evict;
+		a->store.evict = evict_maps;
 		a->store.ctx = a;
 		a->store.replaced_ns = 2ULL * LATE_SAMPLE_MS * 1000000;
 	}

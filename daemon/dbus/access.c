@@ -292,9 +292,9 @@ static enum access_level level_of(sd_bus_message *message, const struct access_n
 }
 
 /* The part of access_check() for a call that polkit has answered. */
-static int answered(struct access *access, struct access_query *query,
-		    const struct access_need *need, struct bus_caller *ret_caller,
-		    sd_bus_error *ret_error)
+static int check_answered_query(struct access *access, struct access_query *query,
+				const struct access_need *need, struct bus_caller *ret_caller,
+				sd_bus_error *ret_error)
 {
 	int r = 1;
 
@@ -322,7 +322,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 
 	/* First of all: bus_callers_find() may not know the sender any more, and the query would leak. */
 	if (query)
-		return answered(access, query, need, ret_caller, ret_error);
+		return check_answered_query(access, query, need, ret_caller, ret_error);
 	r = bus_callers_find(&access->callers, message, retry, ctx, &caller, ret_error);
 	if (r <= 0)
 		return r;

@@ -122,7 +122,7 @@ static struct bus_caller *find_known(struct bus_callers *callers, const char *na
 	return NULL;
 }
 
-static struct bus_caller *oldest(struct bus_callers *callers)
+static struct bus_caller *find_oldest_caller(struct bus_callers *callers)
 {
 	struct bus_caller *found = &callers->known[0];
 
@@ -132,7 +132,7 @@ static struct bus_caller *oldest(struct bus_callers *callers)
 	return found;
 }
 
-static int remember(struct bus_callers *callers, const char *name, sd_bus_message *reply)
+static int caller_store(struct bus_callers *callers, const char *name, sd_bus_message *reply)
 {
 	struct bus_caller *caller;
 	bool member;
@@ -144,7 +144,7 @@ static int remember(struct bus_callers *callers, const char *name, sd_bus_messag
 	r = read_credentials(reply, callers->group, &uid, &member);
 	if (r < 0)
 		return r;
-	caller = oldest(callers);
+	caller = find_oldest_caller(callers);
 	*caller = (struct bus_caller){
 		.uid = uid,
 		.owner = uid == 0 || uid == geteuid(),
@@ -167,7 +167,7 @@ static struct caller_waiting take(struct bus_callers *callers, u32 i)
 	return waiting;
 }
 
-static void refuse(struct caller_waiting *waiting, int why)
+static void refuse_waiting_call(struct caller_waiting *waiting, int why)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
@@ -175,7 +175,7 @@ static void refuse(struct caller_waiting *waiting, int why)
 	sd_bus_message_unref(waiting->message);
 }
 
-static void run(struct caller_waiting *waiting)
+static void run_waiting_call(struct caller_waiting *waiting)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r = waiting->run(waiting->message, waiting->ctx, &error);
@@ -196,7 +196,7 @@ static int on_credentials(sd_bus_message *reply, void *userdata,
 	struct caller_lookup *lookup = userdata, **at;
 	struct bus_callers *callers = lookup->callers;
 	struct caller_waiting waiting;
-	int r = remember(callers, lookup->name, reply);
+	int r = caller_store(callers, lookup->name, reply);
 	u32 i = 0;
 
 	for (at = &callers->lookups; *at != lookup; at = &(*at)->next)
@@ -210,9 +210,9 @@ static int on_credentials(sd_bus_message *reply, void *userdata,
 		}
 		waiting = take(callers, i);
 		if (r < 0)
-			refuse(&waiting, r);
+			refuse_waiting_call(&waiting, r);
 		else
-			run(&waiting);
+			run_waiting_call(&waiting);
 	}
 	lookup_free(lookup);
 	return 1;
@@ -260,7 +260,7 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
  * Refuse the newest call of the sender with most waiting calls. A sender that has @own waiting calls
  * gets the place only if the other still has as many as it afterwards.
  */
-static bool refuse_newest(struct bus_callers *callers, u32 own)
+static bool refuse_newest_call(struct bus_callers *callers, u32 own)
 {
 	struct caller_lookup *busiest = callers->lookups;
 	struct caller_waiting waiting;
@@ -275,7 +275,7 @@ static bool refuse_newest(struct bus_callers *callers, u32 own)
 		;
 	waiting = take(callers, i);
 	busiest->count--;
-	refuse(&waiting, -ENOBUFS);
+	refuse_waiting_call(&waiting, -ENOBUFS);
 	return true;
 }
 
@@ -290,7 +290,7 @@ static int wait_for(struct bus_callers *callers, const char *name, sd_bus_messag
 		lookup = lookup->next;
 	own = lookup ? lookup->count : 0;
 	if (own >= BUS_CALLER_WAITING ||
-	    (callers->waiting_count >= BUS_WAITING && !refuse_newest(callers, own)))
+	    (callers->waiting_count >= BUS_WAITING && !refuse_newest_call(callers, own)))
 		return -ENOBUFS;
 	if (!lookup) {
 		r = lookup_new(callers, sd_bus_message_get_bus(message), name, &lookup);

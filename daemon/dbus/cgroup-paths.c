@@ -46,7 +46,7 @@ static const char *behind_mount(const char *path)
 	return NULL;
 }
 
-static int check(const char *path, sd_bus_error *error)
+static int check_path(const char *path, sd_bus_error *error)
 {
 	size_t len = strlen(path);
 	char shown[128], own[128];
@@ -82,7 +82,7 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 	int r = 0;
 
 	for (size_t i = 0; cgroups[i] && r >= 0; i++)
-		r = check(cgroups[i], ret_error);
+		r = check_path(cgroups[i], ret_error);
 	return r;
 }
 

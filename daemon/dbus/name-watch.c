@@ -18,7 +18,7 @@ void name_watch_stop(struct name_watch *peer)
 	*peer = (struct name_watch){ 0 };
 }
 
-static void lost(struct name_watch *peer)
+static void call_lost_callback(struct name_watch *peer)
 {
 	void (*on_lost)(void *ctx) = peer->on_lost;
 	void *ctx = peer->ctx;
@@ -33,7 +33,7 @@ static int on_changed(sd_bus_message *signal, void *userdata,
 	const char *name, *old, *new;
 
 	if (sd_bus_message_read(signal, "sss", &name, &old, &new) < 0 || !*new)
-		lost(userdata);
+		call_lost_callback(userdata);
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static int on_matched(sd_bus_message *reply, void *userdata,
 {
 	if (sd_bus_message_is_method_error(reply, NULL) &&
 	    sd_bus_message_get_errno(reply) != ETIMEDOUT)
-		lost(userdata);
+		call_lost_callback(userdata);
 	return 1;
 }
 
@@ -54,7 +54,7 @@ static int on_owner_known(sd_bus_message *reply, void *userdata,
 
 	if (sd_bus_message_is_method_error(reply, NULL) ||
 	    sd_bus_message_read(reply, "b", &has_owner) < 0 || !has_owner)
-		lost(userdata);
+		call_lost_callback(userdata);
 	return 1;
 }
 

@@ -16,7 +16,8 @@
 #define INTERVAL_MIN_US 10
 #define INTERVAL_MAX_US 1000000
 
-static int control(sd_bus_message *message, struct bus *bus, worker_fn fn, sd_bus_error *error)
+static int call_session_worker(sd_bus_message *message, struct bus *bus, worker_fn fn,
+			       sd_bus_error *error)
 {
 	const char *path = sd_bus_message_get_path(message);
 	char session[SESSION_NAME_SIZE];
@@ -40,17 +41,17 @@ static int control(sd_bus_message *message, struct bus *bus, worker_fn fn, sd_bu
 
 int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return control(message, userdata, worker_start, error);
+	return call_session_worker(message, userdata, worker_start, error);
 }
 
 int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return control(message, userdata, worker_stop, error);
+	return call_session_worker(message, userdata, worker_stop, error);
 }
 
 int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return control(message, userdata, worker_reset, error);
+	return call_session_worker(message, userdata, worker_reset, error);
 }
 
 static int rule_error(sd_bus_error *error, int r, const struct filter_error *why)
@@ -113,8 +114,8 @@ static void current_clear(struct current_rule *current)
 	free(current->expression);
 }
 
-static int change(struct bus *bus, sd_bus_message *message, struct worker_change *request,
-		  sd_bus_error *error)
+static int change_session(struct bus *bus, sd_bus_message *message, struct worker_change *request,
+			  sd_bus_error *error)
 {
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
 	int r = worker_call(bus->worker, worker_change, request);
@@ -150,7 +151,7 @@ static int change_rule(struct bus *bus, sd_bus_message *message, const char *exp
 		r = make_rule(bus, expression ? expression : current.expression,
 			      cgroups ? cgroups : current.cgroups, &request.rule, error);
 	current_clear(&current);
-	return r < 0 ? r : change(bus, message, &request, error);
+	return r < 0 ? r : change_session(bus, message, &request, error);
 }
 
 /*
@@ -243,7 +244,7 @@ int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *erro
 		return r;
 	request.interval_ns = us * 1000;
 	bus_session_of(sd_bus_message_get_path(message), session);
-	return change(userdata, message, &request, error);
+	return change_session(userdata, message, &request, error);
 }
 
 /* ---- Making and removing -------------------------------------------------- */
@@ -493,7 +494,7 @@ static int add_session(const struct bus *bus, const struct create *c,
 	return bus_session_error(error, r, session->name, NULL);
 }
 
-static int create(struct bus *bus, const struct create *c, sd_bus_error *error)
+static int create_session(struct bus *bus, const struct create *c, sd_bus_error *error)
 {
 	struct session_config session = { .name = c->name, .flight_bytes = c->flight_bytes };
 	int r;
@@ -519,7 +520,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 
 	r = read_create(message, &c, error);
 	if (r >= 0)
-		r = create(bus, &c, error);
+		r = create_session(bus, &c, error);
 	create_clear(&c);
 	if (r < 0)
 		return r;

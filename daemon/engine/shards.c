@@ -300,7 +300,7 @@ static struct profile *take_full(struct shards *shards, struct session *session,
 	lock_part(shards, index);
 	since = time_now_ns();
 	copy_health(session->shared_source, index);
-	if (full == session->profile || !profile_counted(full))
+	if (full == session->profile || !profile_has_counts(full))
 		full = NULL;
 	else
 		session->shard[index] = session->spare;

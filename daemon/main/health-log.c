@@ -13,7 +13,7 @@ static const char *times(u64 count)
 }
 
 /* Growth of a total since the source was made; a replaced source starts at 0. */
-static u64 grown(u64 before, u64 now)
+static u64 counter_increase(u64 before, u64 now)
 {
 	return now > before ? now - before : 0;
 }
@@ -55,8 +55,8 @@ static void log_faults(struct health_log *log, const struct health *now, u64 now
 	unsigned int number;
 	u64 n;
 
-	if (!is_due(&log->faults, grown(log->last.source.faults, now->source.faults), now_ns,
-		    &topic, count, &n))
+	if (!is_due(&log->faults, counter_increase(log->last.source.faults, now->source.faults),
+		    now_ns, &topic, count, &n))
 		return;
 	snprintf(what, sizeof(what), "SPEPROF_FAULT=%s", last);
 	/* Every source reports it this way. */
@@ -77,8 +77,9 @@ static void log_throttles(struct health_log *log, const struct health *now, u64 
 	char count[FIELD];
 	u64 n;
 
-	if (is_due(&log->throttles, grown(log->last.source.throttles, now->source.throttles),
-		   now_ns, &topic, count, &n))
+	if (is_due(&log->throttles,
+		   counter_increase(log->last.source.throttles, now->source.throttles), now_ns,
+		   &topic, count, &n))
 		log_write(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
 			  "the module throttled SPUs %llu time%s, as they caused too many "
 			  "interrupts or bytes: lower SamplesPerSecond=, or raise the module's "
@@ -92,8 +93,8 @@ static void log_unsaved(struct health_log *log, const struct health *now, u64 no
 	char count[FIELD];
 	u64 n;
 
-	if (is_due(&log->unsaved, grown(log->last.unsaved, now->unsaved), now_ns, &topic, count,
-		   &n))
+	if (is_due(&log->unsaved, counter_increase(log->last.unsaved, now->unsaved), now_ns, &topic,
+		   count, &n))
 		log_write(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
 			  "the checkpoint could not be saved %llu time%s, as the counters exceed "
 			  "its size; a restart would restore the last one that was saved: call "
@@ -107,7 +108,8 @@ static void log_stuck(struct health_log *log, const struct health *now, u64 now_
 	char count[FIELD];
 	u64 n;
 
-	if (is_due(&log->stuck, grown(log->last.stuck, now->stuck), now_ns, &topic, count, &n))
+	if (is_due(&log->stuck, counter_increase(log->last.stuck, now->stuck), now_ns, &topic,
+		   count, &n))
 		log_write(LOG_WARNING, LOG_ID_STUCK, (const char *const[]){ count, NULL },
 			  "the worker has had no heartbeat for %u s%s", now->stuck_s,
 			  now->watchdog ? "; the service manager's watchdog will restart this "

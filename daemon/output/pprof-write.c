@@ -147,7 +147,7 @@ static struct name *names_slot(const struct names *names, const char *text)
 	return &names->slots[i];
 }
 
-static bool names_has(const struct names *names, const char *text)
+static bool names_contain(const struct names *names, const char *text)
 {
 	return names->room && names_slot(names, text)->text;
 }
@@ -386,7 +386,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
 		 is_overflow(w, e), text);
-	if (told && !names_has(&w->locations, key)) {
+	if (told && !names_contain(&w->locations, key)) {
 		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 		text = string(w, name);
 	}

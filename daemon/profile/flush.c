@@ -495,7 +495,7 @@ static void machine_flush(struct profile *p)
 }
 
 /* Another sample may have evicted or created the entry in the meantime. */
-static struct location *location_for_sample(struct profile *p, const struct pipeline_sample *w)
+static struct location *location_for_sample(struct profile *p, const struct batched_sample *w)
 {
 	if (w->key.admitted)
 		return location_get(p->locations, &w->key, &p->header.evicted);
@@ -505,7 +505,7 @@ static struct location *location_for_sample(struct profile *p, const struct pipe
 	return location_find(p->locations, &w->key);
 }
 
-void profile_insert_location_slow(struct profile *p, const struct pipeline_sample *w)
+void profile_insert_location_slow(struct profile *p, const struct batched_sample *w)
 {
 	struct location *entry = location_for_sample(p, w);
 
@@ -522,7 +522,7 @@ static void pipeline_flush(struct profile *p)
 	u64 n = p->pipeline.count > PIPELINE_ADD ? p->pipeline.count - PIPELINE_ADD : 0;
 
 	for (; n < p->pipeline.count; n++) {
-		struct pipeline_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
+		struct batched_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
 
 		w->entry = location_likely(p->locations, &w->key);
 		profile_insert_location(p, w);

@@ -27,7 +27,7 @@ static bool read_hex(const char *path, u64 *ret)
 }
 
 /* Returns the number after @prefix in names like "node12" or "memory3"; -1 for other names. */
-static long numbered(const char *name, const char *prefix)
+static long parse_numbered_name(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
 	char *end;
@@ -83,8 +83,8 @@ static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
 	int r = 0;
 
 	while (dir && !r && (entry = readdir(dir))) {
-		long cpu = numbered(entry->d_name, "cpu");
-		long memory = numbered(entry->d_name, "memory");
+		long cpu = parse_numbered_name(entry->d_name, "cpu");
+		long memory = parse_numbered_name(entry->d_name, "memory");
 		u64 index;
 		char file[512];
 
@@ -146,7 +146,7 @@ int nodes_read(const char *sys, struct nodes *ret_nodes)
 	snprintf(path, sizeof(path), "%.200s/devices/system/node", sys);
 	dir = opendir(path);
 	while (dir && !r && (entry = readdir(dir))) {
-		long node = numbered(entry->d_name, "node");
+		long node = parse_numbered_name(entry->d_name, "node");
 
 		if (node < 0 || node >= NODES_MAX)
 			continue;

@@ -55,12 +55,12 @@ struct task_slot {
 #define PIPELINE_ADD   24 /* samples until the entry is, too */
 
 /**
- * struct pipeline_sample - a sample in the pipeline
+ * struct batched_sample - a sample in the pipeline
  * @facts: what its location counts
  * @key: key of its location
  * @entry: its most likely entry, known after the first step; NULL for none
  */
-struct pipeline_sample {
+struct batched_sample {
 	struct sample_facts facts;
 	struct location_key key;
 	const struct location *entry;
@@ -68,7 +68,7 @@ struct pipeline_sample {
 
 struct pipeline {
 	u64 count; /* samples that entered so far */
-	struct pipeline_sample sample[PIPELINE_SLOTS];
+	struct batched_sample sample[PIPELINE_SLOTS];
 };
 
 /* Number of values of a Data Source packet. */
@@ -211,10 +211,10 @@ struct profile {
  * profile_insert_location_slow() - profile_insert_location() if the most likely entry is the
  * wrong one
  */
-void profile_insert_location_slow(struct profile *p, const struct pipeline_sample *w);
+void profile_insert_location_slow(struct profile *p, const struct batched_sample *w);
 
 /** profile_insert_location() - count the pipeline's sample @w in its location, or as evicted */
-static inline void profile_insert_location(struct profile *p, const struct pipeline_sample *w)
+static inline void profile_insert_location(struct profile *p, const struct batched_sample *w)
 {
 	struct location *entry = (struct location *)w->entry;
 	bool there = entry && entry->place == w->key.place && entry->owner == w->key.owner;

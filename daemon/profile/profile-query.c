@@ -25,7 +25,7 @@ enum view_group profile_query_group(const struct profile_query *wanted)
 	return wanted->container ? VIEW_CONTAINER : VIEW_GROUPS;
 }
 
-static bool is(const char *wanted, const char *what)
+static bool name_equals(const char *wanted, const char *what)
 {
 	return !wanted || !strcmp(wanted, what);
 }
@@ -65,7 +65,7 @@ static bool is_process(const struct sum *s, u32 index)
 	if (!is_container(s, process ? process->container : ATTRIBUTE_NONE))
 		return false;
 	view_row_set_process(s->profile, &row, index);
-	return is(s->wanted->process, row.process);
+	return name_equals(s->wanted->process, row.process);
 }
 
 /* Check cheap conditions first: resolve names only if everything else matches. */
@@ -81,14 +81,15 @@ static bool is_function(const struct sum *s, const struct location *l)
 	if (!attributor_locate(s->profile->attributor, location_process(l), location_pc(l),
 			       location_kernel(l), &place)) {
 		symbols_name_unmapped(location_pc(l), s->live, row.function, sizeof(row.function));
-		return is(s->wanted->binary, "") && is(s->wanted->function, row.function);
+		return name_equals(s->wanted->binary, "") &&
+		       name_equals(s->wanted->function, row.function);
 	}
 	escape_string(row.binary, sizeof(row.binary), place.binary);
-	if (!is(s->wanted->binary, row.binary) || !s->wanted->function)
-		return is(s->wanted->binary, row.binary);
+	if (!name_equals(s->wanted->binary, row.binary) || !s->wanted->function)
+		return name_equals(s->wanted->binary, row.binary);
 	symbols_function(s->symbols, process ? process->pid : 0, &place, s->live, row.function,
 			 sizeof(row.function));
-	return is(s->wanted->function, row.function);
+	return name_equals(s->wanted->function, row.function);
 }
 
 static void sum_add(struct sum *s, const struct counters *f)

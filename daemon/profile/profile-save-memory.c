@@ -166,7 +166,7 @@ static void page_load(struct profile *p, struct deserializer *from,
 	*entry = g;
 }
 
-static u32 used(const struct topk_table *table)
+static u32 topk_count_used(const struct topk_table *table)
 {
 	struct topk_entry *e = NULL;
 	u32 count = 0;
@@ -182,11 +182,11 @@ void profile_hot_save(const struct profile *profile, struct serializer *to)
 
 	serialize_u64(to, profile->commons->lines.unsnooped_stores);
 	serialize_u64(to, profile->commons->lines.table.evicted);
-	serialize_u64(to, used(&profile->commons->lines.table));
+	serialize_u64(to, topk_count_used(&profile->commons->lines.table));
 	while ((e = topk_next(&profile->commons->lines.table, e)))
 		line_save((const struct hot_line *)e, to);
 	serialize_u64(to, profile->commons->pages.table.evicted);
-	serialize_u64(to, used(&profile->commons->pages.table));
+	serialize_u64(to, topk_count_used(&profile->commons->pages.table));
 	while ((e = topk_next(&profile->commons->pages.table, e)))
 		page_save((const struct hot_page *)e, to);
 	serialize_array(to, (const u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);

@@ -122,7 +122,7 @@ void profile_set_reader(struct profile *shard, struct attribute_reader *reader)
 	shard->reader = reader;
 }
 
-bool profile_counted(const struct profile *shard)
+bool profile_has_counts(const struct profile *shard)
 {
 	return shard->began_ns || shard->header.enabled_ns || shard->header.bytes;
 }

@@ -23,8 +23,8 @@
 /** profile_set_reader() - set the reader lock slot that @shard uses from now on */
 void profile_set_reader(struct profile *shard, struct attribute_reader *reader);
 
-/** profile_counted() - return whether @shard has anything to merge */
-bool profile_counted(const struct profile *shard);
+/** profile_has_counts() - return whether @shard has anything to merge */
+bool profile_has_counts(const struct profile *shard);
 
 /**
  * profile_merge() - move everything that @shard counted to @whole, and clear @shard

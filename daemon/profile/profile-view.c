@@ -200,7 +200,7 @@ static int compare_named(const void *a, const void *b)
 static void row_function(struct profile *p, const struct naming *naming, const struct location *l,
 			 struct view_row *row)
 {
-	struct symbol_source source;
+	struct source_line source;
 	struct attribute_location place;
 
 	view_row_set_process(p, row, location_process(l));
@@ -214,7 +214,7 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 			 sizeof(row->function));
 	escape_string(row->binary, sizeof(row->binary), place.binary);
 	if (!naming->lines ||
-	    !symbols_source(naming->symbols, row->pid, &place, naming->live, &source))
+	    !symbols_get_source_line(naming->symbols, row->pid, &place, naming->live, &source))
 		return;
 	copy_string(row->file, sizeof(row->file), source.file);
 	copy_string(row->inlines, sizeof(row->inlines), source.inlines);

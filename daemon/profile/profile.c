@@ -252,7 +252,7 @@ static inline void task_slot_add(struct profile *p, struct task_slot *task_slot,
 
 /* Prefetch the entry of the pipeline's sample @w, whose set's tags are in the cache. */
 static inline __attribute__((__always_inline__)) void fetch(const struct profile *p,
-							    struct pipeline_sample *w)
+							    struct batched_sample *w)
 {
 	w->entry = location_likely(p->locations, &w->key);
 	if (!w->entry)
@@ -268,7 +268,7 @@ key_add(struct profile *p, const struct origin *origin, const struct staged_samp
 {
 	u64 n = p->pipeline.count++;
 	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
-	struct pipeline_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
+	struct batched_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
 
 	w->facts.sample_class = t->id;
 	w->facts.excess = p->excess;

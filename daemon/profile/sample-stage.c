@@ -11,7 +11,7 @@ struct staging {
 	bool timed; /* the task depends on the sample's time */
 	u32 cpu;
 	u64 start_ns;
-	const struct tick_clock *clock;
+	const struct timestamp_clock *clock;
 	u64 parted_ns;
 	void (*count)(void *ctx);
 	void *ctx;
@@ -21,7 +21,7 @@ struct staging {
  * The time of @s on the clock of the window's source: the end of its tick, because an event
  * within the tick may have preceded it.
  */
-static inline u64 key_time(const struct spe_sample *s, const struct tick_clock *clock)
+static inline u64 key_time(const struct spe_sample *s, const struct timestamp_clock *clock)
 {
 	u64 time;
 
@@ -40,7 +40,7 @@ static inline u64 key_time(const struct spe_sample *s, const struct tick_clock *
  */
 static u64 time_error(const struct staging *r, u64 time)
 {
-	const struct tick_clock *clock = r->clock;
+	const struct timestamp_clock *clock = r->clock;
 	u64 tick = 1 + ((u64)clock->mult >> clock->shift), zero = clock->zero;
 
 	if ((s64)zero < 0)

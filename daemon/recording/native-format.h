@@ -50,7 +50,7 @@ struct native_header {
 
 /**
  * struct native_window - fields that the ABI's header lacks; between that header and the records
- * @clock_zero, @clock_mult, @clock_shift: &struct tick_clock of the source
+ * @clock_zero, @clock_mult, @clock_shift: &struct timestamp_clock of the source
  * @lost_bytes: bytes that were lost before this window
  * @interval: mean number of operations between samples
  * @tid: the task that all records belong to; -1 if they may belong to several

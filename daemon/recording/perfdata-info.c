@@ -337,7 +337,7 @@ void perfdata_parse_time_conv(struct perfdata *perf, const struct perfdata_recor
 	}
 	if (record->size > TIME_CONV_CAP && !record->data[TIME_CONV_CAP])
 		return;
-	perf->clock = (struct tick_clock){
+	perf->clock = (struct timestamp_clock){
 		.zero = perfdata_get64(perf, record->data + 24),
 		.mult = (u32)mult,
 		.shift = (u32)shift,

@@ -233,7 +233,7 @@ static void write_filler(struct recorder *recorder, u64 end)
  */
 static void write_metadata(struct recorder *recorder)
 {
-	const struct tick_clock *clock = &recorder->first.clock;
+	const struct timestamp_clock *clock = &recorder->first.clock;
 	const struct {
 		u64 shift, mult, zero, cycles, mask;
 		u8 cap_zero, cap_short, reserved[6];

@@ -188,7 +188,7 @@ struct perfdata {
 	u8 backend;
 	u32 foreign_trace;
 	u32 interval;
-	struct tick_clock clock;
+	struct timestamp_clock clock;
 	u64 midr;
 	struct perfdata_cpu *cpus;
 	u32 n_cpus;

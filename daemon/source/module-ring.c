@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "module-ring.h"
-#include "tick-clock.h"
+#include "timestamp-clock.h"
 #include "codec/registers.h"
 #include "policy/syndrome.h"
 
@@ -110,12 +110,12 @@ static u32 interval_of(const struct speprof_window *w)
  * The timestamps of an emulated SPU are CLOCK_MONOTONIC itself. The two readings in the header were
  * taken one after the other, so the conversion must not use their difference.
  */
-static struct tick_clock clock_of(const struct speprof_window *w)
+static struct timestamp_clock clock_of(const struct speprof_window *w)
 {
 	bool same = w->backend == SPEPROF_BACKEND_EMULATED && w->clock == SPEPROF_CLOCK_MONOTONIC &&
 		    w->tick_hz == 1000000000;
 
-	return tick_clock_scale(w->tick_hz, same ? w->start_ns : w->start_ticks, w->start_ns);
+	return timestamp_clock_make(w->tick_hz, same ? w->start_ns : w->start_ticks, w->start_ns);
 }
 
 /* ns * share / 2^32, rounded up; in two steps, because the product may exceed 64 bits. */
@@ -177,7 +177,7 @@ static void deliver_window(struct module_ring *ring, const struct speprof_window
 
 	/* The timestamps of an emulated SPU are not those of the virtual counter. */
 	if (window.backend == BACKEND_HARDWARE)
-		window.clock_skew_ns = tick_clock_skew(&window.clock);
+		window.clock_skew_ns = timestamp_clock_measure_skew(&window.clock);
 	ring->backend = window.backend;
 	set_blind(ring, w, &window);
 	sink->window(sink->ctx, &window);

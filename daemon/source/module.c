@@ -464,7 +464,7 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 }
 
 /* A session has the SPUs that existed when it was created. */
-static u32 module_unsampled(const struct source *source)
+static u32 module_count_unsampled_cpus(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	const struct source_config own = {
@@ -506,7 +506,7 @@ static const struct source_ops module_ops = {
 	.configure = module_configure,
 	.tune = module_tune,
 	.costs = module_costs,
-	.unsampled = module_unsampled,
+	.unsampled = module_count_unsampled_cpus,
 	.persist = &module_persist_ops,
 };
 

@@ -142,7 +142,7 @@ static u32 partitioned_costs(const struct source *source, struct source_cost *re
 	return n;
 }
 
-static u32 partitioned_unsampled(const struct source *source)
+static u32 partitioned_count_unsampled_cpus(const struct source *source)
 {
 	u32 n = 0;
 
@@ -267,7 +267,8 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 		.configure = partitioned_configure,
 		.tune = partitions[0]->ops->tune ? partitioned_tune : NULL,
 		.costs = partitioned_costs,
-		.unsampled = partitions[0]->ops->unsampled ? partitioned_unsampled : NULL,
+		.unsampled =
+			partitions[0]->ops->unsampled ? partitioned_count_unsampled_cpus : NULL,
 		.persist = partitions[0]->ops->persist ? &partitioned_persist_ops : NULL,
 	};
 	p->config = *config;

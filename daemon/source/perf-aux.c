@@ -5,7 +5,7 @@
  * counts the time between as blind.
  */
 #include "perf-aux.h"
-#include "tick-clock.h"
+#include "timestamp-clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -123,7 +123,7 @@ int perf_aux_start(struct perf_aux *aux)
 	int r = aux->host->enable(aux->fd, true);
 
 	aux->enabled = r >= 0;
-	aux->anchor = tick_clock_now();
+	aux->anchor = timestamp_clock_read();
 	aux->armed_from = time_now_ns();
 	return r;
 }
@@ -215,8 +215,8 @@ static void deliver_window(struct perf_aux *aux, const struct aux_record *record
 	window.flags = window_flags(record->flags);
 	/* CLOCK_MONOTONIC is slewed and the counter is not: each window has its own conversion. */
 	window.clock = aux->anchor;
-	window.clock_skew_ns = tick_clock_skew(&aux->anchor);
-	aux->anchor = tick_clock_now();
+	window.clock_skew_ns = timestamp_clock_measure_skew(&aux->anchor);
+	aux->anchor = timestamp_clock_read();
 	aux->armed_from = window.end_ns;
 	sink->window(sink->ctx, &window);
 	free(aux->scratch);

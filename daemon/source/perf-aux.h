@@ -71,7 +71,7 @@ struct perf_aux {
 	u64 ran_ns;
 	u64 next_at;
 	u32 next_interval;
-	struct tick_clock anchor;
+	struct timestamp_clock anchor;
 	struct source_health *health;
 	struct source_window window;
 	u32 cpu;

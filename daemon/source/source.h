@@ -76,12 +76,12 @@ enum source_blind {
 #define WINDOW_GAPS		(1U << 16)
 
 /**
- * struct tick_clock - conversion of Timestamp packets to nanoseconds of the source's clock
+ * struct timestamp_clock - conversion of Timestamp packets to nanoseconds of the source's clock
  * @zero: ns at tick 0, modulo 2^64
  * @mult: multiplier in ns = @zero + (ticks * @mult >> @shift); 0: the conversion is unknown
  * @shift: right shift in the same formula
  */
-struct tick_clock {
+struct timestamp_clock {
 	u64 zero;
 	u32 mult;
 	u32 shift;
@@ -143,7 +143,7 @@ struct source_window {
 	u8 pmsver;
 	u8 backend;
 	u8 unit;
-	struct tick_clock clock;
+	struct timestamp_clock clock;
 	u32 clock_skew_ns;
 };
 

@@ -168,7 +168,7 @@ void checkpoint_save(struct worker_state *state)
 	serialize_u64(&to, now);
 	source_record_save(machine->shared_source->source, &to);
 	attributor_save(state->attributor, &to);
-	configured_record_save(&checkpoint->configured, &to);
+	settings_record_save(&checkpoint->configured, &to);
 	serialize_u64(&to, rate_control_target(state));
 	sessions_save(state, now, &to);
 	commit(state, &to);
@@ -262,7 +262,7 @@ struct checkpoint *checkpoint_of(const struct worker_state *state)
 	return state->saved_state;
 }
 
-void checkpoint_set_configured(struct checkpoint *checkpoint, const struct config *config)
+void checkpoint_set_settings(struct checkpoint *checkpoint, const struct config *config)
 {
 	checkpoint->configured.interval_ns = 1000000000ULL / config->samples_per_second;
 	memcpy(checkpoint->configured.filter, config->filter, sizeof(config->filter));
@@ -274,7 +274,7 @@ int checkpoint_configure(struct worker_state *state, void *arg)
 {
 	if (!checkpoint_of(state))
 		return -ENODATA;
-	checkpoint_set_configured(checkpoint_of(state), arg);
+	checkpoint_set_settings(checkpoint_of(state), arg);
 	checkpoint_save(state);
 	return 0;
 }

@@ -17,7 +17,7 @@
 #define CHECKPOINT_VERSION 13
 
 /**
- * struct checkpoint_configured - settings of the configuration that calls on the bus may change
+ * struct checkpoint_settings - settings of the configuration that calls on the bus may change
  * @interval_ns: from SamplesPerSecond=
  * @filter: Filter=
  * @containers: Containers=
@@ -26,7 +26,7 @@
  * The next process keeps what a call has set as long as its configuration has the same values as
  * these. If the configuration has changed, the configuration wins.
  */
-struct checkpoint_configured {
+struct checkpoint_settings {
 	u64 interval_ns;
 	char filter[sizeof(((struct config *)NULL)->filter)];
 	char containers[sizeof(((struct config *)NULL)->containers)];
@@ -47,7 +47,7 @@ struct checkpoint_configured {
  */
 struct checkpoint {
 	struct checkpoint_slots *slots;
-	struct checkpoint_configured configured;
+	struct checkpoint_settings configured;
 	u64 saved_ns;
 	u64 took_ns;
 	int error;

@@ -32,7 +32,7 @@ struct loading {
 	struct profile *scratch;
 	struct restore_request *restore;
 	struct source_record source;
-	struct checkpoint_configured configured;
+	struct checkpoint_settings configured;
 	u64 target_ns;
 	u64 saved_ns;
 	u64 gap_ns;
@@ -55,8 +55,8 @@ struct restored_session {
 	char why[RESTORE_REASON];
 };
 
-/** checkpoint_set_configured() - copy the settings that the bus may change from @config */
-void checkpoint_set_configured(struct checkpoint *checkpoint, const struct config *config);
+/** checkpoint_set_settings() - copy the settings that the bus may change from @config */
+void checkpoint_set_settings(struct checkpoint *checkpoint, const struct config *config);
 
 /** restore_backend_mismatch() - why counters of @record do not fit backend @now; NULL: they do */
 const char *restore_backend_mismatch(u8 record, u8 now);

@@ -72,8 +72,8 @@ static void overrule(struct loading *l, const char *what, int r, const char *rea
 /* The last change of what is counted wins, by a call or by the files, as at a reload. */
 static void machine_rule(struct loading *l, const struct session_record *record)
 {
-	const struct checkpoint_configured *before = &l->configured,
-					   *now = &l->restore->checkpoint->configured;
+	const struct checkpoint_settings *before = &l->configured,
+					 *now = &l->restore->checkpoint->configured;
 	struct session *machine = machine_of(l->state);
 	bool same = !strcmp(before->filter, now->filter) &&
 		    !strcmp(before->containers, now->containers) &&
@@ -153,8 +153,8 @@ static void session_resume(struct loading *l, const struct session_record *recor
 	l->starts[l->start_count++] = session;
 }
 
-static void restored(struct loading *l, const struct session_record *record, bool machine,
-		     struct restored_session *ret)
+static void restore_loaded_session(struct loading *l, const struct session_record *record,
+				   bool machine, struct restored_session *ret)
 {
 	if (machine)
 		restore_machine(l, record, ret);
@@ -173,7 +173,7 @@ static int session_load(struct loading *l, struct deserializer *from, bool machi
 	    (machine == (strcmp(record.name, SESSION_MACHINE) != 0) || (machine && record.own)))
 		r = -EBADMSG;
 	if (r >= 0 && l->state)
-		restored(l, &record, machine, &found);
+		restore_loaded_session(l, &record, machine, &found);
 	if (r >= 0 && !found.session)
 		profile_reset(l->scratch);
 	if (r >= 0)
@@ -272,7 +272,7 @@ static int machine_source_load(struct loading *l, struct deserializer *from)
 }
 
 /* The caller frees l->source.positions, also on failure. */
-static int load(struct loading *l, struct deserializer from)
+static int load_checkpoint(struct loading *l, struct deserializer from)
 {
 	struct attribute_translation translation = { 0 };
 	u64 now = time_now_ns();
@@ -284,7 +284,7 @@ static int load(struct loading *l, struct deserializer from)
 	r = l->saved_ns > now ? -EBADMSG : machine_source_load(l, &from);
 	if (r >= 0)
 		r = attributor_load(l->attributor, &from, &translation);
-	configured_record_load(&from, &l->configured);
+	settings_record_load(&from, &l->configured);
 	l->target_ns = deserialize_u64(&from);
 	if (r >= 0)
 		r = sessions_load(l, &from, &translation);
@@ -323,7 +323,7 @@ static int try_load(struct deserializer from, u8 backend, const char **ret_reaso
 	if (r >= 0)
 		r = profile_new(NULL, l.attributor, &l.scratch);
 	if (r >= 0)
-		r = load(&l, from);
+		r = load_checkpoint(&l, from);
 	free(l.source.positions);
 	profile_free(l.scratch);
 	attributor_free(l.attributor);
@@ -355,7 +355,7 @@ static int restore_from(struct worker_state *state, struct deserializer from,
 	if (r >= 0)
 		r = profile_new(NULL, state->attributor, &l.scratch);
 	if (r >= 0)
-		r = load(&l, from);
+		r = load_checkpoint(&l, from);
 	if (r < 0) {
 		forget(state, restore);
 		restore->reason = r == -ENOMEM ? "out of memory" :
@@ -375,7 +375,7 @@ int restore_run(struct worker_state *state, void *arg)
 	struct deserializer from;
 	int r;
 
-	checkpoint_set_configured(restore->checkpoint, restore->config);
+	checkpoint_set_settings(restore->checkpoint, restore->config);
 	/* First of all: space that is drained before the positions are restored must not be freed. */
 	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
 	r = checkpoint_slots_read(restore->checkpoint->slots, &from, &restore->reason);

@@ -108,7 +108,7 @@ static void sampling_load(struct deserializer *from, struct session_record *ret)
 
 /* ---- Configuration --------------------------------------------------------- */
 
-void configured_record_save(const struct checkpoint_configured *configured, struct serializer *to)
+void settings_record_save(const struct checkpoint_settings *configured, struct serializer *to)
 {
 	serialize_u64(to, configured->interval_ns);
 	serialize_string(to, configured->filter);
@@ -116,7 +116,7 @@ void configured_record_save(const struct checkpoint_configured *configured, stru
 	serialize_string(to, configured->excluded);
 }
 
-void configured_record_load(struct deserializer *from, struct checkpoint_configured *ret)
+void settings_record_load(struct deserializer *from, struct checkpoint_settings *ret)
 {
 	ret->interval_ns = deserialize_u64(from);
 	deserialize_string(from, ret->filter, sizeof(ret->filter));

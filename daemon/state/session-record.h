@@ -62,11 +62,11 @@ void source_record_save(const struct source *source, struct serializer *to);
 /** source_record_load() - read it; the caller frees ret->positions, also on failure */
 int source_record_load(struct deserializer *from, struct source_record *ret);
 
-/** configured_record_save() - write settings that the bus may change */
-void configured_record_save(const struct checkpoint_configured *configured, struct serializer *to);
+/** settings_record_save() - write settings that the bus may change */
+void settings_record_save(const struct checkpoint_settings *configured, struct serializer *to);
 
-/** configured_record_load() - read them; errors show in @from */
-void configured_record_load(struct deserializer *from, struct checkpoint_configured *ret);
+/** settings_record_load() - read them; errors show in @from */
+void settings_record_load(struct deserializer *from, struct checkpoint_settings *ret);
 
 /**
  * session_record_save() - write the state of a session; its profile must follow

@@ -447,13 +447,13 @@ bool symbols_line_key(struct symbols *s, s32 pid, const struct attribute_locatio
 	return line;
 }
 
-bool symbols_source(struct symbols *s, s32 pid, const struct attribute_location *location,
-		    bool live, struct symbol_source *ret_source)
+bool symbols_get_source_line(struct symbols *s, s32 pid, const struct attribute_location *location,
+			     bool live, struct source_line *ret_source)
 {
 	const struct name_line *line;
 	const struct name_file *file;
 
-	*ret_source = (struct symbol_source){ .line = 0 };
+	*ret_source = (struct source_line){ .line = 0 };
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);

@@ -118,26 +118,27 @@ bool symbols_line_key(struct symbols *symbols, s32 pid, const struct attribute_l
 		      bool live, u64 *ret_key);
 
 /**
- * struct symbol_source - the source position of a location
+ * struct source_line - the source position of a location
  * @file: escaped; "" if unknown
  * @inlines: functions that are inlined there, innermost first, escaped, separated by newlines
  * @line: line number, from 1; 0 if unknown
  */
-struct symbol_source {
+struct source_line {
 	char file[256];
 	char inlines[512];
 	u32 line;
 };
 
 /**
- * symbols_source() - get the source line of @location
+ * symbols_get_source_line() - get the source line of @location
  * @symbols, @pid, @location, @live: as for symbols_function()
  * @ret_source: all zeros if the line is unknown
  *
  * Return: whether the line is known. If not, it may be known after symbols_wait_default().
  */
-bool symbols_source(struct symbols *symbols, s32 pid, const struct attribute_location *location,
-		    bool live, struct symbol_source *ret_source);
+bool symbols_get_source_line(struct symbols *symbols, s32 pid,
+			     const struct attribute_location *location, bool live,
+			     struct source_line *ret_source);
 
 /**
  * symbols_wait_default() - wait for pending requests, at most &symbols_config.wait_ms

@@ -32,7 +32,7 @@ static struct labels labels;
 static int setup(void **state)
 {
 	(void)state;
-	labels_default(&labels);
+	labels_set_defaults(&labels);
 	return 0;
 }
 
@@ -632,7 +632,7 @@ static void test_long_names(void **state)
 	const char *right;
 
 	(void)state;
-	labels_default(&l);
+	labels_set_defaults(&l);
 	assert_return_code(labels_add(&l, "pc", "pod_container", &right), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct metrics_container *c = &m.containers[i];

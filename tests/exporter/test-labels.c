@@ -52,7 +52,7 @@ static void test_none(void **state)
 	struct labels l;
 
 	(void)state;
-	labels_default(&l);
+	labels_set_defaults(&l);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		bool none = i < 2;
 

@@ -131,12 +131,12 @@ static void test_endpoint(void **state)
 	char why[160];
 
 	(void)state;
-	assert_null(otlp_config_any());
+	assert_null(otlp_config_find_variable());
 	setenv("OTEL_METRIC_EXPORT_INTERVAL", "", 1);
 	setenv("OTELX", "1", 1);
-	assert_null(otlp_config_any());
+	assert_null(otlp_config_find_variable());
 	setenv("OTEL_METRIC_EXPORT_INTERVAL", "abc", 1);
-	assert_string_equal(otlp_config_any(), "OTEL_METRIC_EXPORT_INTERVAL=abc");
+	assert_string_equal(otlp_config_find_variable(), "OTEL_METRIC_EXPORT_INTERVAL=abc");
 	assert_false(otlp_config_is_set());
 	unsetenv("OTEL_METRIC_EXPORT_INTERVAL");
 	setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://x", 1);
@@ -227,23 +227,28 @@ static void test_answers(void **state)
 	char why[8];
 
 	(void)state;
-	assert_int_equal(otlp_rejected(NULL, 0, why, sizeof(why)), 0);
+	assert_int_equal(otlp_count_rejected(NULL, 0, why, sizeof(why)), 0);
 	assert_string_equal(why, "");
-	assert_int_equal(otlp_rejected(partial, sizeof(partial) - 1, why, sizeof(why)), 259);
+	assert_int_equal(otlp_count_rejected(partial, sizeof(partial) - 1, why, sizeof(why)), 259);
 	assert_string_equal(why, "no\\x0a!");
 	/* A negative number, a length behind the end, a group, and an HTML page. */
-	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13,
-				       why, sizeof(why)), 0);
+	assert_int_equal(otlp_count_rejected(
+				 (const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+				 13, why, sizeof(why)),
+			 0);
 	/* Two replies cannot overflow the counter. */
-	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 12,
-				       why, sizeof(why)), 0);
-	assert_int_equal(otlp_rejected((const u8 *)"\x0a\x7f\x08\x01", 4, why, sizeof(why)), 0);
-	assert_int_equal(otlp_rejected((const u8 *)"\x0b\x08\x01", 3, why, sizeof(why)), 0);
-	assert_int_equal(otlp_rejected((const u8 *)"<html>", 6, why, sizeof(why)), 0);
+	assert_int_equal(
+		otlp_count_rejected((const u8 *)"\x0a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+				    12, why, sizeof(why)),
+		0);
+	assert_int_equal(otlp_count_rejected((const u8 *)"\x0a\x7f\x08\x01", 4, why, sizeof(why)),
+			 0);
+	assert_int_equal(otlp_count_rejected((const u8 *)"\x0b\x08\x01", 3, why, sizeof(why)), 0);
+	assert_int_equal(otlp_count_rejected((const u8 *)"<html>", 6, why, sizeof(why)), 0);
 	for (unsigned int round = 0; round < 20000; round++) {
 		memcpy(bytes, partial, sizeof(bytes));
 		bytes[(size_t)rand_r(&seed) % sizeof(bytes)] = (u8)rand_r(&seed);
-		otlp_rejected(bytes, (size_t)rand_r(&seed) % sizeof(bytes), why, sizeof(why));
+		otlp_count_rejected(bytes, (size_t)rand_r(&seed) % sizeof(bytes), why, sizeof(why));
 		assert_true(strlen(why) < sizeof(why));
 	}
 }

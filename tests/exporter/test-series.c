@@ -87,7 +87,7 @@ static void test_families(void **state)
 	struct labels labels;
 
 	(void)state;
-	labels_default(&labels);
+	labels_set_defaults(&labels);
 	accumulator_init(&acc, &labels, 7, 0);
 	update(&acc, 5);
 	assert_return_code(series_build(&set, &acc, &self), 0);

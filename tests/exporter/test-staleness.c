@@ -42,7 +42,7 @@ static int setup(void **state)
 {
 	static struct accumulator acc;
 
-	labels_default(&labels);
+	labels_set_defaults(&labels);
 	accumulator_init(&acc, &labels, 7, 0);
 	update(&acc, 100, NOW);
 	*state = &acc;

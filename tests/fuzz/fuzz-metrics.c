@@ -85,7 +85,7 @@ static void check_answer(const uint8_t *data, size_t size)
 {
 	char why[64];
 
-	otlp_rejected(data, size, why, sizeof(why));
+	otlp_count_rejected(data, size, why, sizeof(why));
 	fuzz_assert(strlen(why) < sizeof(why));
 }
 
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct accumulator acc;
 	const char *right;
 
-	labels_default(&labels);
+	labels_set_defaults(&labels);
 	labels_add(&labels, "unit", "unit", &right);
 	labels_add(&labels, "pod", "pod", &right);
 	check_answer(data, size);

@@ -55,12 +55,12 @@ static void check_round_trip(const struct spe_sample *sample)
 	fuzz_assert(!memcmp(bytes, again, (size_t)n));
 
 	/* Nothing is lost: encoding gives the same packets in the same order. */
-	n = spe_record_rewrite(sample, bytes, sample->size);
+	n = spe_record_reencode(sample, bytes, sample->size);
 	fuzz_assert(n > 0);
 	check_without_padding(sample->raw, sample->size, bytes, (size_t)n);
 	fuzz_assert(spe_record_decode(bytes, (size_t)n, SPE_MAX_RECORD, &back) == n);
 	check_same(sample, &back);
-	fuzz_assert(spe_record_rewrite(&back, again, sizeof(again)) == n);
+	fuzz_assert(spe_record_reencode(&back, again, sizeof(again)) == n);
 	fuzz_assert(!memcmp(bytes, again, (size_t)n));
 	fuzz_assert(spe_sample_kind(sample) < SPE_KINDS);
 	fuzz_assert(!spe_sample_is_simd(sample) || spe_sample_kind(sample) < SPE_KIND_NONE);

@@ -47,7 +47,7 @@ void speprof_spu_hw_drain(void)
 	drains++;
 }
 
-u64 speprof_spu_hw_ticks(void)
+u64 speprof_spu_hw_read_timestamp(void)
 {
 	return stand_in_now;
 }
@@ -250,7 +250,7 @@ static const struct speprof_backend other = {
 	.write = other_write,
 	.synchronize = speprof_spu_hw_synchronize,
 	.drain = speprof_spu_hw_drain,
-	.ticks = speprof_spu_hw_ticks,
+	.ticks = speprof_spu_hw_read_timestamp,
 };
 
 /*

@@ -11,11 +11,11 @@
 
 static void tell(struct symbols *symbols, const struct attribute_location *location)
 {
-	struct symbol_source source;
+	struct source_line source;
 	char name[600];
 
 	symbols_function(symbols, 0, location, true, name, sizeof(name));
-	symbols_source(symbols, 0, location, true, &source);
+	symbols_get_source_line(symbols, 0, location, true, &source);
 	for (char *p = source.inlines; *p; p++)
 		if (*p == '\n')
 			*p = '|';
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	const struct symbols_config config = { .wait_ms = 60000 };
 	struct symbols_stats stats;
 	struct symbols *symbols;
-	struct symbol_source source;
+	struct source_line source;
 	struct stat st;
 	u64 key;
 
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 			if (round)
 				tell(symbols, &location);
 			else if (!symbols_function_key(symbols, 0, &location, true, &key))
-				symbols_source(symbols, 0, &location, true, &source);
+				symbols_get_source_line(symbols, 0, &location, true, &source);
 		}
 		symbols_wait_default(symbols);
 	}

@@ -259,8 +259,8 @@ void check_kpti(const struct machine *machine, struct finding *f)
 }
 
 /* Reports that neither devicetree nor the MADT describes an SPU. */
-static void report_undescribed(const struct machine *machine, enum firmware_madt madt,
-			       struct finding *f)
+static void report_missing_in_firmware(const struct machine *machine, enum firmware_madt madt,
+				       struct finding *f)
 {
 	if (firmware_device(machine))
 		fine(f, "the kernel has created a device from the firmware's description");
@@ -306,5 +306,5 @@ void check_firmware(const struct machine *machine, struct finding *f)
 	else if (madt == FIRMWARE_MADT_SPE)
 		fine(f, "ACPI's MADT names interrupt %u", interrupt);
 	else
-		report_undescribed(machine, madt, f);
+		report_missing_in_firmware(machine, madt, f);
 }

@@ -249,7 +249,7 @@ static bool header_agrees(const struct spe_sample *sample, const struct spe_pack
 	}
 }
 
-int spe_record_rewrite(const struct spe_sample *sample, u8 *buf, size_t len)
+int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len)
 {
 	size_t pos = 0, out = 0, size;
 	struct spe_packet packet;
@@ -273,7 +273,7 @@ int spe_record_rewrite(const struct spe_sample *sample, u8 *buf, size_t len)
 	}
 	return seen == sample->present ? (int)out : -EINVAL;
 }
-SPE_EXPORT(spe_record_rewrite);
+SPE_EXPORT(spe_record_reencode);
 
 void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_config *config,
 		      const u8 *buf, size_t len)

@@ -131,7 +131,7 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
- * spe_record_rewrite() - write a decoded record again, with changed fields and without padding
+ * spe_record_reencode() - write a decoded record again, with changed fields and without padding
  * @sample: from spe_record_decode(); @raw is still valid. The caller may have changed all fields
  *	but @present and the sizes
  * @buf: where to; must not overlap @sample->raw
@@ -144,7 +144,7 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
  * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL if @present or a
  * size differs from the record at @raw.
  */
-int spe_record_rewrite(const struct spe_sample *sample, u8 *buf, size_t len);
+int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
  * struct spe_decoder_config - what is known about the records of a window

@@ -161,7 +161,7 @@ static bool misses_tlb(struct spe_synthetic *s)
 	return pages > TLB_PAGES && (draw(s) & (pages - 1)) >= TLB_PAGES;
 }
 
-static void chase(struct spe_synthetic *s, struct spe_operation *op)
+static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *op)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 offset;
@@ -172,7 +172,7 @@ static void chase(struct spe_synthetic *s, struct spe_operation *op)
 	memory_access(s, offset, residence(s, offset), LOAD, misses_tlb(s), op);
 }
 
-static void shared(struct spe_synthetic *s, u8 subclass, struct spe_operation *op)
+static void model_shared_line(struct spe_synthetic *s, u8 subclass, struct spe_operation *op)
 {
 	bool away = *s->config.line_owner != s->config.cpu;
 
@@ -192,7 +192,7 @@ static void gather_load(struct spe_synthetic *s, struct spe_operation *op)
 }
 
 /* Source and destination are in the two halves of the data (D17.6.4.3). */
-static void copy(struct spe_synthetic *s, struct spe_operation *op)
+static void model_copy(struct spe_synthetic *s, struct spe_operation *op)
 {
 	bool store = draw(s) & 1;
 	u64 half = s->config.working_set / 2;
@@ -242,7 +242,7 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 		op->total = 2;
 		break;
 	case ACT_CHASE:
-		chase(s, op);
+		model_pointer_chase(s, op);
 		break;
 	case ACT_READ:
 	case ACT_WRITE:
@@ -257,16 +257,16 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 	case ACT_DECIDE:
 		return decide(s, op);
 	case ACT_SHARED_READ:
-		shared(s, LOAD, op);
+		model_shared_line(s, LOAD, op);
 		break;
 	case ACT_SHARED_WRITE:
-		shared(s, STORE, op);
+		model_shared_line(s, STORE, op);
 		break;
 	case ACT_GATHER:
 		gather_load(s, op);
 		break;
 	case ACT_COPY:
-		copy(s, op);
+		model_copy(s, op);
 		break;
 	case ACT_LOOP:
 		branch(op, SPE_OP_COND, 1);

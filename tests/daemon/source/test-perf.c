@@ -10,7 +10,7 @@
 #include <sys/timerfd.h>
 
 #include "codec/registers.h"
-#include "source/tick-clock.h"
+#include "source/timestamp-clock.h"
 
 /* ---- The clock, which only the test moves ------------------------------------ */
 
@@ -834,14 +834,14 @@ static void test_clock(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
-		const struct tick_clock c = tick_clock_scale(rates[i], 5 * rates[i], 77);
+		const struct timestamp_clock c = timestamp_clock_make(rates[i], 5 * rates[i], 77);
 		u64 second = (u64)((unsigned __int128)(6 * rates[i]) * c.mult >> c.shift) + c.zero;
 
 		test_row("%llu Hz", (unsigned long long)rates[i]);
 		/* A second later, with an error of a part in 2^31. */
 		assert_row(second >= 1000000077 - 2 && second <= 1000000077 + 2);
 	}
-	assert_int_equal(tick_clock_scale(0, 1, 1).mult, 0);
+	assert_int_equal(timestamp_clock_make(0, 1, 1).mult, 0);
 }
 
 /*

@@ -15,13 +15,13 @@ static bool plant;
 module_param(plant, bool, 0);
 MODULE_PARM_DESC(plant, "only a case that fails, to see that this is noticed");
 
-static void planted_fails(struct spe_check *check)
+static void fail_on_purpose(struct spe_check *check)
 {
 	SPE_CHECK_EQ(check, plant, false);
 }
 
 static const struct spe_case planted_cases[] = {
-	{ "planted", planted_fails },
+	{ "planted", fail_on_purpose },
 };
 
 static const struct spe_suite planted = { "runner", planted_cases, ARRAY_SIZE(planted_cases) };

@@ -47,10 +47,10 @@ static void check_record(const u8 *raw, size_t len)
 	size_t n = without_padding(raw, len, want);
 
 	assert_row(spe_record_decode(raw, len, SPE_MAX_RECORD, &s) == (int)len);
-	assert_row(spe_record_rewrite(&s, got, sizeof(got)) == (int)n);
+	assert_row(spe_record_reencode(&s, got, sizeof(got)) == (int)n);
 	assert_row(!memcmp(want, got, n));
 	for (size_t size = 0; size < n; size++)
-		assert_row(spe_record_rewrite(&s, got, size) == -ENOSPC);
+		assert_row(spe_record_reencode(&s, got, size) == -ENOSPC);
 }
 
 /*
@@ -128,19 +128,19 @@ static void test_changes(void **state)
 	s.events = 6;
 	s.op_subclass = 1;
 	s.source = 8;
-	assert_int_equal(spe_record_rewrite(&s, got, sizeof(got)), sizeof(want));
+	assert_int_equal(spe_record_reencode(&s, got, sizeof(got)), sizeof(want));
 	assert_memory_equal(got, want, sizeof(want));
 
 	bad = s, bad.present |= SPE_HAS_TIMESTAMP;
-	assert_int_equal(spe_record_rewrite(&bad, got, sizeof(got)), -EINVAL);
+	assert_int_equal(spe_record_reencode(&bad, got, sizeof(got)), -EINVAL);
 	bad = s, bad.present &= ~SPE_HAS_COUNTER(0);
-	assert_int_equal(spe_record_rewrite(&bad, got, sizeof(got)), -EINVAL);
+	assert_int_equal(spe_record_reencode(&bad, got, sizeof(got)), -EINVAL);
 	bad = s, bad.events_size = 4;
-	assert_int_equal(spe_record_rewrite(&bad, got, sizeof(got)), -EINVAL);
+	assert_int_equal(spe_record_reencode(&bad, got, sizeof(got)), -EINVAL);
 	bad = s, bad.source_size = 2;
-	assert_int_equal(spe_record_rewrite(&bad, got, sizeof(got)), -EINVAL);
+	assert_int_equal(spe_record_reencode(&bad, got, sizeof(got)), -EINVAL);
 	bad = s, bad.op_class = 1;
-	assert_int_equal(spe_record_rewrite(&bad, got, sizeof(got)), -EINVAL);
+	assert_int_equal(spe_record_reencode(&bad, got, sizeof(got)), -EINVAL);
 }
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tick-clock.h"
+#include "timestamp-clock.h"
 
 #include <time.h>
 
@@ -10,13 +10,13 @@
 #define SKEW_TRIES    3
 #define SKEW_CLOSE_NS 2000
 
-struct tick_clock tick_clock_scale(u64 hz, u64 ticks, u64 ns)
+struct timestamp_clock timestamp_clock_make(u64 hz, u64 ticks, u64 ns)
 {
-	struct tick_clock clock = { .shift = 32 };
+	struct timestamp_clock clock = { .shift = 32 };
 	u64 mult;
 
 	if (!hz)
-		return (struct tick_clock){ 0 };
+		return (struct timestamp_clock){ 0 };
 	/* Find the largest shift for which the multiplier fits into 32 bits. */
 	do {
 		clock.shift--;
@@ -40,16 +40,16 @@ static u64 read_clocks(u64 *ret_ns)
 	return ticks;
 }
 
-struct tick_clock tick_clock_now(void)
+struct timestamp_clock timestamp_clock_read(void)
 {
 	u64 hz, ns, ticks;
 
 	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
 	ticks = read_clocks(&ns);
-	return tick_clock_scale(hz, ticks, ns);
+	return timestamp_clock_make(hz, ticks, ns);
 }
 
-u32 tick_clock_skew(const struct tick_clock *clock)
+u32 timestamp_clock_measure_skew(const struct timestamp_clock *clock)
 {
 	u64 min = UINT32_MAX, ns, ticks, skew;
 
@@ -66,13 +66,13 @@ u32 tick_clock_skew(const struct tick_clock *clock)
 	return min ? (u32)min : 1;
 }
 #else
-u32 tick_clock_skew(const struct tick_clock *clock __attribute__((unused)))
+u32 timestamp_clock_measure_skew(const struct timestamp_clock *clock __attribute__((unused)))
 {
 	return 0;
 }
 
-struct tick_clock tick_clock_now(void)
+struct timestamp_clock timestamp_clock_read(void)
 {
-	return (struct tick_clock){ 0 };
+	return (struct timestamp_clock){ 0 };
 }
 #endif
