@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The two text formats, and the choice of a format. */
+/*
+ * The two text formats of metrics, Prometheus and OpenMetrics, and the choice between them for a
+ * request.
+ */
 #include "expose.h"
 
 #include <ctype.h>

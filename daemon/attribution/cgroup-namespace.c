@@ -104,7 +104,10 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 	return 0;
 }
 
-/* Returns the path of version 2 in @text, which is not terminated; NULL if there is none. */
+/*
+ * Returns the cgroup v2 path in @text (/proc/PID/cgroup), or NULL if @text contains none. The path
+ * is not NUL-terminated: @ret_len is its length.
+ */
 static const char *v2_line_find(const char *text, size_t *ret_len)
 {
 	const char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");

@@ -58,7 +58,7 @@ struct pattern {
 static const struct pattern containers[] = {
 	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID, .user = true },
 	{ "docker", "", "", NULL, "docker", NAME_ID },
-	/* Containers of `docker build`. */
+	/* Containers of `docker build`: this entry and the next. */
 	{ "docker/buildkit", "", "", NULL, "docker", NAME_NESTED },
 	{ NULL, "system.slice:docker:", "", NULL, "docker", NAME_ID },
 	{ NULL, "cri-containerd-", ".scope", NULL, "containerd", NAME_ID },

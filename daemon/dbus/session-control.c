@@ -437,8 +437,10 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 }
 
 /*
- * Choose a source of the session's own if that takes no SPU from the machine's session: the module
- * gives an SPU to one session at a time. So only for cgroups, while "machine" is stopped.
+ * Choose between the source of the session "machine" and a source of the new session's own. The
+ * module gives an SPU to only one session at a time. Unless the caller chose, a session gets its
+ * own source only if it samples cgroups and "machine" is stopped, so that it takes no SPU from
+ * "machine".
  */
 static int choose_source(const struct bus *bus, const struct create *c,
 			 struct session_config *session, sd_bus_error *error)

@@ -8,7 +8,7 @@
 #define LOCATION  196 /* two cache lines, tag, rank, sum of excess intervals, mark of the history */
 #define CARRIED	  126 /* counters of a location that exceed its two cache lines: the maximum */
 #define PROCESS	  2880 /* counters, also those from before a change of container; mappings */
-#define MAP_BYTES 384 /* mappings of a process: a dozen, or paths of mapped files */
+#define MAP_BYTES 384 /* for a process: a dozen mappings, or a few with paths of files */
 #define THREAD	  128 /* includes the previous task with the same TID */
 #define CONTAINER 7552 /* counters: current, of exited processes, at the last sub-window; paths */
 #define CGROUP	  256 /* paths of a container's cgroups by cgroup id */
@@ -25,11 +25,14 @@
 /* Bytes of a location, process and container in a checkpoint, which has two slots. */
 #define SAVED_LOCATION	57
 #define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
-#define SAVED_MAPS	160 /* mappings of a process: a dozen, or paths of mapped files */
+#define SAVED_MAPS	160 /* for a process: a dozen mappings, or a few with paths of files */
 #define SAVED_CONTAINER 512
 #define SAVED_COPIES	2
 
-/* Bytes for names of functions, and for mappings and queries of the helper beside them. */
+/*
+ * Bytes for names of functions. Beside the names, this includes mappings of files and queries to
+ * the helper processes that read symbols.
+ */
 #define NAMES_MAX   (16ULL << 20)
 #define NAMES_MIN   (1ULL << 20)
 #define NAMES_SHARE 32 /* at most this fraction of the budget */
@@ -37,16 +40,19 @@
 
 /* Sessions created on the bus get this fraction of the budget. */
 #define SESSIONS_SHARE 10
-/* The tables of such a session have this fraction of the size of the machine's. */
+/*
+ * The tables of a session created on the bus have this fraction of the size of the tables of the
+ * session "machine".
+ */
 #define SESSION_SCALE 8
-/* Bytes of the history and sample classes of such a session, which covers few containers. */
+/* Bytes of the history and sample classes of a session created on the bus. */
 #define SESSION_FIXED (1ULL << 20)
-/* Such a session has counters for this fraction of the processes and containers. */
+/* A session created on the bus has counters for this fraction of the processes and containers. */
 #define COUNTERS_SCALE 40
 #define COUNTERS       2176 /* bytes of the counters of one process or container */
 #define TALLIES	       32 /* bytes for each possible process or container */
 
-/* pprof: bytes of an entry with its names, and least number of entries. */
+/* Size of a pprof profile: bytes of an entry with its names, and the least number of entries. */
 #define PPROF_NAMES 192ULL
 #define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
 #define PPROF_MIN   512
@@ -57,16 +63,25 @@
 /* An SPU that is emulated in the process, with its buffer. */
 #define EMULATED (96ULL << 10)
 
-/* BPF ring: 16 bytes for each record of 88, to sort their positions; programs and their maps. */
+/*
+ * Memory for BPF beside its ring: 16 bytes for each record of 88 bytes, to sort positions of
+ * records; and the BPF programs with their maps.
+ */
 #define BPF_PENDING(ring) ((u64)(ring) / 88 * 16)
 #define BPF_FIXED	  (256ULL << 10)
 
-/* Bytes of a worker beside its tables: combinations 2.1 MiB, sources 0.5, attribution, a stack. */
+/*
+ * Bytes of a drain thread beside its tables: combinations of sample properties 2.1 MiB, sources 0.5
+ * MiB, attribution, a stack.
+ */
 #define SHARD_FIXED    (3ULL << 20)
 #define SHARD_LOCATION (LOCATION - 56 + CARRIED)
 #define SHARD_PROCESS  2200 /* counters */
 
-/* Half the rate that a worker reached with the order that is worst for caches (make bench). */
+/*
+ * Samples a second that one drain thread is expected to count: half the rate that `make bench`
+ * measured with the order of samples that is worst for caches.
+ */
 #define WORKER_RATE 5000000ULL
 #define WORKERS_MAX 16
 
@@ -77,7 +92,7 @@
 #define BPF_MIN	       (256U << 10)
 #define SWITCHES_MAX   (16U << 20)
 #define SWITCHES_SHARE 16 /* at most this fraction of the budget */
-/* Least bytes for each CPU to follow context switches. */
+/* Least bytes for each CPU that a ring for context switches needs. */
 #define SWITCHES_CPU (128U << 10)
 
 /* Table sizes scale in steps of 1/SCALE_ONE; at SCALE_ONE they have their nominal size. */
@@ -99,7 +114,10 @@ static u32 scaled(u32 whole, u32 scale)
 	return (u32)((u64)whole * scale / SCALE_ONE);
 }
 
-/* Size of a table whose number of sets is a power of two: rounds up from seven eighths on. */
+/*
+ * Return the size of a table whose number of sets is a power of two. A size of at least seven
+ * eighths of a power of two is rounded up.
+ */
 static u32 scaled_power(u32 whole, u32 scale)
 {
 	return power_below((u64)scaled(whole, scale) * 8 / 7);
@@ -117,7 +135,10 @@ static u64 pages(const struct memory_request *request, u64 bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-/* Bytes that a ring of @ring bytes costs for each CPU, with the most expensive possible source. */
+/*
+ * Return the bytes that a ring of @ring bytes costs for each CPU, with the most expensive possible
+ * source.
+ */
 static u64 ring_bytes(const struct memory_request *request, u32 ring)
 {
 	u64 bytes = 0;
@@ -134,7 +155,10 @@ static u64 ring_bytes(const struct memory_request *request, u32 ring)
 
 static u64 rings_share(const struct memory_request *request, const struct memory_plan *p)
 {
-	/* perf: a buffer for one window, to copy windows that wrap around the end of the AUX area. */
+	/*
+	 * A source of perf needs a buffer for one window, to copy windows that wrap around the end
+	 * of the AUX area.
+	 */
 	return request->cpus * ring_bytes(request, p->ring) +
 	       (request->sources & MEMORY_PERF ? p->ring : 0);
 }
@@ -253,8 +277,8 @@ static struct memory_plan plan_least(const struct memory_request *request)
 }
 
 /*
- * Plan rings first, as a full ring loses samples. They get at most two fifths of the budget. If they
- * need more, halve the rings of the side band and of the source alternately.
+ * Plan rings first, as a full ring loses samples. Rings get at most two fifths of the budget. If
+ * rings need more, halve the rings of the side band and of the source alternately.
  */
 static void plan_rings(const struct memory_request *request, struct memory_plan *p)
 {

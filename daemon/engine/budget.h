@@ -18,13 +18,13 @@
 /**
  * struct memory_request - input of the plan
  * @budget: MemoryBudget= in bytes
- * @cpus: number of CPUs, each of which has rings
+ * @cpus: number of CPUs, rings are allocated for each CPU
  * @page: the kernel's page size in bytes
- * @sources: MEMORY_*; the plan has memory for the dearest one
+ * @sources: set of MEMORY_*; the plan has memory for the source that needs most
  * @bpf: BPF task events are in use, or may be tried
  * @side_band: perf's side band is in use, or may be tried
  * @switches: context switches are followed (Contexts=no)
- * @workers: threads that count, each in tables of its own
+ * @workers: number of threads that count; each has its own tables
  */
 struct memory_request {
 	u64 budget;
@@ -38,9 +38,9 @@ struct memory_request {
 };
 
 /**
- * struct memory_plan - sizes of everything; see the named structures for units
+ * struct memory_plan - sizes of all tables and rings; the named structures define the units
  * @locations, @contexts, @lines, @pages: as in &struct profile_config
- * @location_bytes, @counters: likewise
+ * @location_bytes, @counters: as in &struct profile_config
  * @processes, @threads, @containers, @map_bytes, @saved_map_bytes, @cgroup_bytes: as in
  *	&struct attributor_config
  * @ring: as &source_config.ring_size
@@ -49,7 +49,8 @@ struct memory_request {
  * @names: as &symbols_config.budget
  * @share: bytes for each &enum memory_share when all tables are full
  * @bytes: sum of @share, at most @budget
- * @budget: the budget; 0: none, and everything has its default size
+ * @budget: MemoryBudget= in bytes; 0: no budget is set, and all tables and rings have their default
+ *	size
  * @request: the input of this plan
  */
 struct memory_plan {
@@ -90,27 +91,36 @@ struct memory_plan {
  */
 int budget_plan(const struct memory_request *request, struct memory_plan *ret_plan, u64 *ret_least);
 
-/** budget_shard() - entries of a table for each of @workers, of @whole entries for all; 0 stays 0 */
+/**
+ * budget_shard() - divide the @whole entries of a table by @workers, and return the entries for
+ * each; 0 if @whole is 0
+ */
 u32 budget_shard(u32 whole, u32 workers);
 
-/** budget_workers() - number of workers that keep up with @cpus CPUs at @rate samples a second each */
+/**
+ * budget_workers() - return the number of workers that can count the samples of @cpus CPUs at @rate
+ * samples a second each
+ */
 u32 budget_workers(u32 cpus, u32 rate);
 
-/** budget_profile() - options of a profile with the plan's sizes; the caller adds filter and nodes */
+/**
+ * budget_profile() - return the options of a profile with the plan's sizes; the caller adds filter
+ * and nodes
+ */
 struct profile_config budget_profile(const struct memory_plan *plan);
 
 /**
- * budget_session() - plan a session that the bus makes, out of MEMORY_SESSIONS
+ * budget_session() - plan the sizes of a session that is created on the bus, within MEMORY_SESSIONS
  * @plan: of the machine
  * @flight_bytes: BufferSize of its flight recorder; 0: none
- * @own: it has a source of its own, with the smallest rings
+ * @own: the session has a source of its own, with the smallest rings
  * @ret_plan: its sizes; @bytes is what the session takes
  */
 void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 		    struct memory_plan *ret_plan);
 
 /**
- * budget_needed() - the least MemoryBudget= that suffices for one more session
+ * budget_needed() - return the least MemoryBudget= that suffices for one more session
  * @plan: of the machine
  * @used: bytes of MEMORY_SESSIONS that are in use
  * @flight_bytes: as for budget_session()
@@ -129,7 +139,10 @@ u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bo
  */
 bool budget_pprof(u64 left, struct pprof_limits *ret_limits);
 
-/** budget_pprof_needed() - likewise for one more pprof profile of the smallest size */
+/**
+ * budget_pprof_needed() - return the least MemoryBudget= that suffices for one more pprof profile
+ * of the smallest size
+ */
 u64 budget_pprof_needed(const struct memory_plan *plan, u64 used);
 
 #endif

@@ -11,7 +11,7 @@ static bool is_machine(const struct session *session)
 	return !strcmp(session->name, SESSION_MACHINE);
 }
 
-/* Build the rule of @session with other lists. */
+/* Build the rule of @session with the new lists of containers in @request. */
 static int compose(const struct session *session, struct container_filter_change *request,
 		   struct session_rule **ret_rule)
 {
@@ -26,7 +26,10 @@ static int compose(const struct session *session, struct container_filter_change
 	return r;
 }
 
-/* Keep the array of cgroups, as the source may point to its strings. */
+/*
+ * Replace the rule of @session, except for its array of cgroups: the source may point to the
+ * strings of that array.
+ */
 static void set_rule(struct worker_state *state, struct session *session, struct session_rule *rule)
 {
 	char **cgroups = rule->cgroups;

@@ -7,7 +7,7 @@
 
 /**
  * struct container_filter_change - argument of container_filter_apply()
- * @change: change of the session "machine"; its rule contains the lists already
+ * @change: change of the session "machine"; the new rule contains the new lists already
  * @lists: new lists for all other sessions; NULL: unchanged
  * @why: on failure, a sentence that says why; else ""
  */
@@ -18,12 +18,13 @@ struct container_filter_change {
 };
 
 /**
- * container_filter_apply() - worker_change(), and new lists for all sessions; all or nothing
+ * container_filter_apply() - change the session "machine" as worker_change() does, and replace the
+ * lists of containers of all sessions; change all or nothing
  * @state: the worker's
  * @arg: struct container_filter_change
  *
  * Context: by worker_call().
- * Return: 0; -EINVAL: the filter of a session cannot be combined with the lists; else as
+ * Return: 0; -EINVAL: the filter of a session cannot be combined with the lists; other errors of
  * worker_change().
  */
 int container_filter_apply(struct worker_state *state, void *arg);

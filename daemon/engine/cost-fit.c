@@ -4,7 +4,10 @@
 /* Weight of a period relative to its successor. */
 #define DECAY 0.75
 
-/* Periods for which the fixed part stays known after the bytes last varied: five minutes. */
+/*
+ * Number of periods for which the fixed part stays known after the bytes last varied; together five
+ * minutes.
+ */
 #define FIXED_PERIODS 60
 
 /* Least standard deviation of the bytes, relative to their mean, for a usable slope. */

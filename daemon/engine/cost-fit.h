@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A line through the last measurements of a cost: a fixed part, and a part in proportion to the
- * bytes that were sampled. A longer interval lowers the second part alone.
+ * Fits a line through the last measurements of a cost. The cost has a fixed part, and a part in
+ * proportion to the bytes that were sampled. A longer sampling interval lowers only the second
+ * part.
  */
 #ifndef SPEPROF_COST_FIT_H
 #define SPEPROF_COST_FIT_H
@@ -29,12 +30,16 @@ struct cost_fit {
  * @bytes: a second, sampled in the period
  * @cost: ns a second, in the same period
  *
- * Without enough variation of the bytes the slope is not known. The fixed part is then
- * unchanged, so that any further cost counts as proportional until a longer interval has disproved it.
+ * If the bytes of the periods vary too little, the slope is not known. The fixed part is then
+ * unchanged, so that any further cost counts as proportional until a longer interval shows that it
+ * is fixed.
  */
 void cost_fit_add(struct cost_fit *fit, double bytes, double cost);
 
-/** cost_fit_slope() - proportional cost of a byte in ns, 0 or more; 0 before the first byte */
+/**
+ * cost_fit_slope() - return the proportional cost of a byte in ns, 0 or more; 0 before the first
+ * byte
+ */
 double cost_fit_slope(const struct cost_fit *fit);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the engine calls when sessions change, so that it need not know how state is saved over
- * a restart. The code that saves state installs the hooks (checkpoint_attach()).
+ * Functions that the engine calls when sessions change, so that the engine does not depend on the
+ * code that saves state for a restart. That code installs these hooks (checkpoint_attach()).
  */
 #ifndef SPEPROF_ENGINE_HOOKS_H
 #define SPEPROF_ENGINE_HOOKS_H
@@ -15,13 +15,14 @@ struct worker_state;
 /**
  * struct engine_hooks - functions that the engine calls, on the worker's thread
  * @session_added: @session is complete, and may have been started
- * @session_removed: the session @name is removed; @owned_source: its source was no other's
+ * @session_removed: the session @name is removed; @owned_source: no other session used its source
  * @session_changed: a session was started, stopped, reset, or has another filter
- * @source_replaced: @shared_source has another source, which has the same sessions
+ * @source_replaced: the source of @shared_source was replaced by another one; the sessions are the
+ *	same
  * @checkpoint_due: whether the engine should call @checkpoint_save now; @now_ns is
  *	CLOCK_MONOTONIC
- * @checkpoint_save: save the tables as they are. With several drain threads the engine has
- *	paused and merged them before
+ * @checkpoint_save: save the tables as they are. The engine has paused several drain threads and
+ *	merged their tables before
  */
 struct engine_hooks {
 	void (*session_added)(struct worker_state *state, const struct session *session);

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Entries begin at multiples of this. */
+/* Alignment of entries, in bytes. */
 #define ALIGN 16U
 
 /** struct entry - header before a window's records; @size 0: continue at the start of the memory */
 struct entry {
-	size_t size; /* header included; a multiple of ALIGN */
+	size_t size; /* bytes including this header; a multiple of ALIGN */
 	struct source_window window;
 } __attribute__((aligned(ALIGN)));
 
@@ -62,7 +62,7 @@ static struct entry *entry_at(const struct flight *flight, size_t at)
 	return (struct entry *)(void *)(flight->data + at);
 }
 
-/* Offset of the entry at @at, which is the start if the rest of the memory is unused. */
+/* Return the offset of the entry at @at: @at itself, or 0 if the memory from @at on is unused. */
 static size_t skip_end(const struct flight *flight, size_t at)
 {
 	return flight->size - at < sizeof(struct entry) || !entry_at(flight, at)->size ? 0 : at;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Flight recorder: the last windows of a session as they were written, in memory of a fixed size. A
- * new window evicts the oldest ones.
+ * Flight recorder: stores the last windows of a session, as the SPU wrote them, in memory of a
+ * fixed size. A new window evicts the oldest ones.
  */
 #ifndef SPEPROF_FLIGHT_H
 #define SPEPROF_FLIGHT_H
 
 #include "source/source.h"
 
-/* Limits of its size in bytes. */
+/* Limits of the size of a flight recorder in bytes. */
 #define FLIGHT_MIN (64UL << 10)
 #define FLIGHT_MAX (64UL << 20)
 
@@ -17,22 +17,22 @@ struct flight;
 /** flight_new() - allocate a recorder of @size bytes for windows and their headers; 0 or -ENOMEM */
 int flight_new(size_t size, struct flight **ret_flight);
 
-/** flight_free() - free; NULL is allowed; returns NULL */
+/** flight_free() - free a recorder; NULL is allowed; returns NULL */
 struct flight *flight_free(struct flight *flight);
 
-/** flight_size() - its size in bytes */
+/** flight_size() - return the size of the recorder in bytes */
 size_t flight_size(const struct flight *flight);
 
 /** flight_add() - copy @window; a window larger than the whole memory is counted as lost */
 void flight_add(struct flight *flight, const struct source_window *window);
 
-/** flight_first_ns() - when the oldest window was armed; 0: there is none */
+/** flight_first_ns() - return the time when the oldest window was armed; 0: there is no window */
 u64 flight_first_ns(const struct flight *flight);
 
 /**
  * flight_replay() - pass all windows to @sink, the oldest first
- * @flight: is not changed
- * @sink: only @window is called
+ * @flight: the recorder, which is not changed
+ * @sink: only its member @window is called
  *
  * Bytes of evicted windows are added to @lost_bytes of the oldest window.
  */

@@ -96,7 +96,10 @@ static void begin(struct rate_control *g, const struct drain_meter *meter, u64 n
 	g->next_ns = now + PERIOD_NS;
 }
 
-/* Turn totals into growth. A total that fell, of a CPU that was offline, counts as no growth. */
+/*
+ * Subtract the totals at the beginning of the period. If a CPU was offline, a total may be smaller
+ * than before; that counts as 0.
+ */
 static void differ(const struct rate_control *g, struct rate_controller_cpu *ret)
 {
 	for (u32 i = 0; i < g->cpus; i++) {
@@ -126,7 +129,10 @@ static u64 longest(const struct rate_control *g)
 	return most;
 }
 
-/* Interval of CPUs that are not limited. If the source has one interval, that of the dearest CPU. */
+/*
+ * Return the interval of CPUs that are not limited by cost. If the source has one interval for all
+ * CPUs, return the interval of the CPU with the highest cost.
+ */
 static u64 base_interval(const struct rate_control *g)
 {
 	return g->single ? longest(g) : rate_controller_interval(&g->rate_controller);
@@ -168,7 +174,7 @@ static void log_change(const struct rate_control *g, u64 count)
 			  (unsigned long long)interval, (unsigned long long)g->logged_ns);
 }
 
-/* Log changes at a limited pace; @changes of this period: 0 or 1. */
+/* Log changes, but not too often. @changes is the number of changes in this period, 0 or 1. */
 static void log_limited(struct rate_control *g, u64 changes, u64 now)
 {
 	enum log_limit_action action;
@@ -183,7 +189,7 @@ static void log_limited(struct rate_control *g, u64 changes, u64 now)
 	g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 }
 
-/* A source that cannot change its interval is not tried again. */
+/* Disable rate control, as the source cannot change its interval. */
 static void give_up(struct rate_control *g, const char *reason)
 {
 	log_line(LOG_WARNING,
@@ -212,7 +218,7 @@ static bool same_tune(const struct source_tune *a, const struct source_tune *b)
 	return a->scale == b->scale && a->interrupts == b->interrupts && a->bytes == b->bytes;
 }
 
-/* Set intervals by CPU; -EOPNOTSUPP: the source has one interval for all CPUs. */
+/* Set the interval of each CPU. Returns -EOPNOTSUPP if the source has one interval for all CPUs. */
 static int apply_tunes(struct rate_control *g, struct source *source)
 {
 	int r = source->ops->tune ? 0 : -EOPNOTSUPP;
@@ -243,7 +249,7 @@ static void apply(struct worker_state *state, struct session *machine)
 	struct rate_control *g = state->rate_control;
 	int r;
 
-	/* Drain first: samples of before have the old interval. */
+	/* Drain first: samples that were taken before the change have the old interval. */
 	if (!g->single) {
 		worker_drain(state, machine);
 		r = apply_tunes(g, machine->shared_source->source);
@@ -255,7 +261,10 @@ static void apply(struct worker_state *state, struct session *machine)
 	apply_base(state, machine);
 }
 
-/* An interval that the control did not choose was set by a call that it has not seen yet. */
+/*
+ * Return the interval that the user set last. If the interval in force differs from the one that
+ * rate control applied last, the user has set it by a D-Bus call since then.
+ */
 u64 rate_control_target(struct worker_state *state)
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -273,7 +282,10 @@ int rate_control_configure(struct worker_state *state, void *arg)
 
 	if (!state->rate_control || !machine)
 		return -ENOENT;
-	/* Only hardware needs it: an emulated SPU models one operation a nanosecond. */
+	/*
+	 * Only hardware needs the control of the rate: an emulated SPU models one operation a
+	 * nanosecond.
+	 */
 	if (!config.nominal_ns)
 		config.nominal_ns = rate_control_target(state);
 	config.rate &= machine->shared_source->source->backend == BACKEND_HARDWARE;
@@ -307,7 +319,10 @@ static void follow(struct worker_state *state, struct session *machine, u64 inte
 	apply(state, machine);
 }
 
-/* Needs an explicit call, since the new interval may equal the one in force. */
+/*
+ * This needs an explicit call: the control cannot notice a new target that equals the interval in
+ * force.
+ */
 int rate_control_set_target(struct worker_state *state, void *arg)
 {
 	struct session *machine = worker_session(state, NULL);
@@ -317,7 +332,10 @@ int rate_control_set_target(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* End a period: @grown is what CPUs did in it, @meter the cost of draining up to now. */
+/*
+ * End a period. @grown is what each CPU did in the period, @meter is the cost of draining up to
+ * now.
+ */
 static void step(struct worker_state *state, struct session *machine,
 		 const struct rate_controller_cpu *grown, const struct drain_meter *meter, u64 now)
 {
@@ -351,7 +369,7 @@ void rate_control_tick(struct worker_state *state, u64 now)
 
 	if (!g || !machine || !machine->running || now < g->next_ns)
 		return;
-	/* The source may have been replaced since. */
+	/* The rule may have changed since the last period. */
 	g->rate_controller.config.filtered = machine->rule->filter != NULL;
 	meter = shards_meter(state->shards);
 	read_busy(g);

@@ -21,9 +21,9 @@
  * @began: meter of the drain threads at the beginning of the period
  * @cpus: entries of each array, which are indexed by CPU number
  * @before: totals at the beginning of the period
- * @now: totals now; samples and bytes are those of the period alone
+ * @now: totals now; samples and bytes count only the period
  * @costs: scratch, for the source
- * @scales: of @rate_controller
+ * @scales: memory for the state of each CPU in @rate_controller
  * @tuned: what was applied to each CPU
  * @why: reason of the last change
  * @single: the source has one interval for all CPUs
@@ -49,18 +49,18 @@ struct rate_control {
 	u32 logged_limited;
 };
 
-/** rate_control_new() - allocate, for CPU numbers below @cpus; 0 or -ENOMEM */
+/** rate_control_new() - allocate rate control for CPU numbers below @cpus; returns 0 or -ENOMEM */
 int rate_control_new(u32 cpus, struct rate_control **ret_rate_control);
 
-/** rate_control_free() - free; NULL is allowed; returns NULL */
+/** rate_control_free() - free rate control; NULL is allowed; returns NULL */
 struct rate_control *rate_control_free(struct rate_control *rate_control);
 
 /**
  * rate_control_window() - count a window of the machine's session
  * @rate_control: NULL: does nothing
- * @cpu: of the window; a drain thread counts only CPUs of its partition
- * @samples: samples in it
- * @bytes: bytes of it
+ * @cpu: CPU of the window; a drain thread counts only CPUs of its partition
+ * @samples: number of samples in the window
+ * @bytes: bytes of records in the window
  */
 static inline void rate_control_window(struct rate_control *rate_control, u32 cpu, u64 samples,
 				       u64 bytes)
@@ -72,7 +72,7 @@ static inline void rate_control_window(struct rate_control *rate_control, u32 cp
 }
 
 /**
- * rate_control_configure() - set what to control by
+ * rate_control_configure() - set the goals of rate control
  * @state: the worker's
  * @arg: struct rate_controller_config; @nominal_ns is in force already; 0: rate_control_target()
  *
@@ -81,7 +81,8 @@ static inline void rate_control_window(struct rate_control *rate_control, u32 cp
 int rate_control_configure(struct worker_state *state, void *arg);
 
 /**
- * rate_control_set_target() - control by another interval from now on
+ * rate_control_set_target() - set the interval from which rate control starts and that it tries to
+ * restore
  * @state: the worker's
  * @arg: u64, the interval in nanoseconds that a user set; it is in force already
  *
@@ -92,16 +93,19 @@ int rate_control_set_target(struct worker_state *state, void *arg);
 /** rate_control_reset() - apply all intervals again, as the machine's session has another source */
 void rate_control_reset(struct worker_state *state);
 
-/** rate_control_target() - nanoseconds between samples that the user set last */
+/** rate_control_target() - return the nanoseconds between samples that the user set last */
 u64 rate_control_target(struct worker_state *state);
 
-/** rate_control_tick() - at the end of a period, compute and apply intervals */
+/** rate_control_tick() - compute and apply intervals if a period has ended */
 void rate_control_tick(struct worker_state *state, u64 now_ns);
 
-/** rate_control_header() - add intervals and cost to a view's header, which has the interval already */
+/** rate_control_header() - add the limited intervals and the cost to the header of a view */
 void rate_control_header(const struct worker_state *state, struct view_header *header);
 
-/** rate_control_describe() - one sentence why the interval differs from the setting; "": it does not */
+/**
+ * rate_control_describe() - write one sentence that states why the interval differs from the
+ * setting; "": it does not differ
+ */
 void rate_control_describe(const struct worker_state *state, char *ret, size_t size);
 
 #endif

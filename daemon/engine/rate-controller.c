@@ -4,32 +4,50 @@
 /* Each step at most doubles or halves the interval. */
 #define STEP 2
 
-/* The first guess is one operation a nanosecond; real cores do 0.1 to 10. */
+/*
+ * Limits of the assumed number of operations a nanosecond. The first guess is 1; real cores execute
+ * 0.1 to 10.
+ */
 #define RATE_LEAST (RATE_CONTROLLER_ONE / 16)
 #define RATE_MOST  (RATE_CONTROLLER_ONE * 64)
 
-/* Longest interval, as a multiple, that the cost may lead to: beyond it there are too few samples. */
+/*
+ * Largest factor by which a high cost may lengthen the interval: beyond it there are too few
+ * samples.
+ */
 #define COST_MOST (RATE_CONTROLLER_ONE * 64)
 
-/* Tolerated deviation of the rate in percent, and periods before it is corrected. */
+/*
+ * Tolerated deviation of the sampling rate in percent, and the number of periods before a larger
+ * deviation is corrected.
+ */
 #define RATE_SLACK   20
 #define RATE_PERIODS 2
 
-/* Least busy time, as a part of the period, and least samples of a CPU that shows the rate. */
+/*
+ * A CPU is used to measure the sampling rate if it was busy for at least 1/BUSY_PARTS of the
+ * period, and has a minimum of samples.
+ */
 #define BUSY_PARTS   4
 #define SAMPLES_MOST 100
 
-/* Below this percentage of the budget for this many periods, the interval is shortened again. */
+/*
+ * If the cost is below this percentage of the budget for this many periods, the interval is
+ * shortened again.
+ */
 #define CHEAP_PERCENT 60
 #define CHEAP_PERIODS 3
 #define AIM_PERCENT   85
 
-/* Most that one CPU may spend, in budgets of a CPU, as idle CPUs leave some. */
+/*
+ * The most that one CPU may spend, as a multiple of the budget of a CPU: idle CPUs do not use
+ * theirs.
+ */
 #define CPU_BUDGETS 4
 
 /*
- * The throttle is for what is faster than a period: twice what a CPU may spend. It looks at a
- * tenth of a second, in which some windows may come at once.
+ * The throttle limits bursts that are shorter than a period: it permits twice what a CPU may spend.
+ * It counts for a tenth of a second, in which several windows may arrive at once.
  */
 #define BOUND_SLACK	 2
 #define INTERRUPTS_LEAST 128
@@ -83,7 +101,7 @@ u64 rate_controller_interval(const struct rate_controller *rate_controller)
 
 u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu)
 {
-	/* Cannot overflow: the product is below 2^30 * 2^16 * 2^16. */
+	/* The product cannot overflow: it is below 2^30 * 2^16 * 2^16. */
 	return rate_controller_interval(rate_controller) * rate_controller->cpu[cpu].scale /
 	       RATE_CONTROLLER_ONE;
 }
@@ -98,7 +116,10 @@ u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
 	return limited;
 }
 
-/* The rate of the busiest CPU, as if it were not limited: SamplesPerSecond= is an upper bound. */
+/*
+ * Return the sampling rate that the busiest CPU would have if its cost were not limited:
+ * SamplesPerSecond= is an upper bound for each CPU.
+ */
 static u64 rate_of(const struct rate_controller *g, const struct rate_controller_cpu *cpu,
 		   u64 period_ns)
 {
@@ -149,7 +170,10 @@ static u64 power_above(u64 n)
 	return power;
 }
 
-/* Limits of a CPU in a second, rounded to powers of two so that they rarely change. */
+/*
+ * Set the limits of a CPU for interrupts and bytes in a second, rounded to powers of two so that
+ * they rarely change.
+ */
 static void bound(const struct rate_controller *g, struct rate_controller_scale *s,
 		  const struct rate_controller_cpu *cpu, u64 cost_ns)
 {
@@ -169,13 +193,16 @@ static void bound(const struct rate_controller *g, struct rate_controller_scale 
 	}
 }
 
-/* Convert nanoseconds a second. */
+/* Convert nanoseconds of CPU time a second to units of 1/RATE_CONTROLLER_WHOLE. */
 static u64 parts_of(double ns)
 {
 	return (u64)(ns * RATE_CONTROLLER_WHOLE / 1e9);
 }
 
-/* A CPU pays for its SPU, for its bytes in the drain threads, and an equal part of their fixed cost. */
+/*
+ * Compute the cost of a CPU: handling of its SPU, the draining of its bytes, and an equal part of
+ * the fixed cost of the drain threads.
+ */
 static void measure_cpu(struct rate_controller *g, struct rate_controller_scale *s,
 			const struct rate_controller_cpu *cpu, u64 period_ns)
 {
@@ -216,15 +243,18 @@ static void measure(struct rate_controller *g, const struct rate_controller_cpu 
 	g->fixed = g->online ? fixed / g->online : 0;
 }
 
-/* The cost that depends on the interval, at the interval that was asked for. */
+/*
+ * Return the cost that depends on the interval, as it would be at the interval that the user set.
+ */
 static u64 demand(const struct rate_controller_scale *s)
 {
 	return (s->cost - s->fixed) * s->scale / RATE_CONTROLLER_ONE;
 }
 
 /*
- * The part of @budget that is left beside @fixed, at least a third of @fixed: below that a longer
- * interval lowers the whole cost by less than a quarter, and the profile runs out of samples.
+ * Return the part of @budget that is left beside the cost @fixed, but at least a third of @fixed.
+ * With less than that, a longer interval lowers the whole cost by less than a quarter, and the
+ * profile gets too few samples.
  */
 static u64 budget_left(u64 budget, u64 fixed)
 {
@@ -233,15 +263,15 @@ static u64 budget_left(u64 budget, u64 fixed)
 	return aim > fixed + least ? aim - fixed : least;
 }
 
-/* Whether @cost is so far above what is aimed at that a longer interval is due. */
+/* Whether @cost exceeds @budget by so much that a longer interval is needed. */
 static bool is_above(u64 cost, u64 fixed, u64 budget)
 {
 	return cost * AIM_PERCENT / 100 > fixed + budget_left(budget, fixed);
 }
 
 /*
- * The most that any CPU is to spend beside its fixed part, so that all of them together spend what
- * the machine may: CPUs that need less leave the rest to the others.
+ * Return the most that any CPU may spend beside its fixed cost, so that all CPUs together spend
+ * what the machine may. CPUs that need less leave the rest of their budgets to the others.
  */
 static u64 level(const struct rate_controller *g)
 {
@@ -267,7 +297,7 @@ static u64 level(const struct rate_controller *g)
 	return at;
 }
 
-/* The cost is predicted: the next period measures it. */
+/* Predict the cost at the new scale: the next period measures it. */
 static void set_scale(struct rate_controller_scale *s, u64 scale)
 {
 	s->cost = s->fixed + (s->cost - s->fixed) * s->scale / scale;
@@ -299,7 +329,10 @@ static bool scale_step(const struct rate_controller *g, struct rate_controller_s
 	return true;
 }
 
-/* Give all CPUs the scale of the dearest one, for a source with one interval. */
+/*
+ * Set the scale of all CPUs to that of the CPU with the highest cost, for a source with one
+ * interval for all CPUs.
+ */
 static void level_scales(struct rate_controller *g)
 {
 	u64 most = RATE_CONTROLLER_ONE;

@@ -20,7 +20,7 @@
  * @rate: control the rate. For hardware, whose interval counts operations, while operations a
  *	nanosecond are unknown
  * @filtered: the SPU filters samples, so that a low rate need not be wrong
- * @single: the source has one interval for all CPUs; the dearest CPU decides
+ * @single: the source has one interval for all CPUs: the longest that any CPU needs
  */
 struct rate_controller_config {
 	u64 nominal_ns;
@@ -34,9 +34,9 @@ struct rate_controller_config {
  * struct rate_controller_cpu - what a CPU did in a period
  * @busy_ns: time in which it was not idle
  * @handling_ns: CPU time for its SPU: interrupts and context switches
- * @interrupts: of its SPU
- * @samples: that it took
- * @bytes: of these samples; the cost of draining is divided by them
+ * @interrupts: number of interrupts of its SPU
+ * @samples: number of samples that it took
+ * @bytes: bytes of these samples; the cost of draining is divided among CPUs in proportion to them
  * @offline: it does not exist or is offline, so it adds nothing to the machine's CPU time
  */
 struct rate_controller_cpu {
@@ -51,7 +51,8 @@ struct rate_controller_cpu {
 /**
  * struct rate_controller_drain - what the drain threads did in a period
  * @ns: CPU time that they spent on draining
- * @bytes: that they drained in this time. Windows that a call drained are not among them
+ * @bytes: bytes that they drained in this time, without windows that were drained because of a
+ *	D-Bus call
  */
 struct rate_controller_drain {
 	u64 ns;
@@ -84,7 +85,7 @@ struct rate_controller_scale {
 
 /**
  * enum rate_change - why an interval changed
- * @RATE_CONTROLLER_STAYS: it did not
+ * @RATE_CONTROLLER_STAYS: the interval did not change
  * @RATE_CONTROLLER_RATE: there were more or fewer samples than the user set
  * @RATE_CONTROLLER_OVERHEAD: the cost was above the limit, or far below it
  */
@@ -137,17 +138,23 @@ void rate_controller_init(struct rate_controller *rate_controller,
 			  const struct rate_controller_config *config,
 			  struct rate_controller_scale *cpu, u32 cpus);
 
-/** rate_controller_change() - set other goals; what was learned about the machine stays */
+/** rate_controller_change() - replace the goals; keep the measurements of earlier periods */
 void rate_controller_change(struct rate_controller *rate_controller,
 			    const struct rate_controller_config *config);
 
-/** rate_controller_interval() - nanoseconds between samples on CPUs that are not limited by cost */
+/**
+ * rate_controller_interval() - return the nanoseconds between samples on CPUs that are not limited
+ * by cost
+ */
 u64 rate_controller_interval(const struct rate_controller *rate_controller);
 
-/** rate_controller_interval_of() - nanoseconds between samples on @cpu */
+/** rate_controller_interval_of() - return the nanoseconds between samples on @cpu */
 u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu);
 
-/** rate_controller_limited_cpus() - number of CPUs that have a longer interval because of their cost */
+/**
+ * rate_controller_limited_cpus() - return the number of CPUs that have a longer interval because of
+ * their cost
+ */
 u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller);
 
 /**

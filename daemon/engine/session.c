@@ -39,7 +39,7 @@ struct shared_source *shared_source_get(struct shared_source *shared_source)
 	return shared_source;
 }
 
-/* The sums of a CPU, allocated on demand; NULL: out of memory, so this CPU has none. */
+/* Return the sums of a CPU, which are allocated on demand; NULL: out of memory. */
 static struct shared_source_cpu *cpu_of(struct shared_source *shared_source, u32 cpu)
 {
 	struct shared_source_cpu *cpus;
@@ -230,7 +230,7 @@ static void nodes_free(struct nodes *nodes)
 	free(nodes);
 }
 
-/* The next shard of @session from @index on, the spare one at last, or NULL. */
+/* Return the next shard of @session from @index on, after them the spare shard, and then NULL. */
 static struct profile *next_shard(const struct session *session, u32 *index)
 {
 	if (!session->spare || *index > SOURCE_PARTITIONS_MAX)
@@ -429,7 +429,7 @@ u64 session_duration(const struct session *session)
 	return session->ran_ns + now;
 }
 
-/* Resident bytes of the daemon, from /proc/self/statm; 0: unknown. */
+/* Return the resident bytes of the daemon, from /proc/self/statm; 0: unknown. */
 static u64 resident(void)
 {
 	unsigned long long pages = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A session: a rule that selects samples, and the profile that counts them. All sessions share the
- * tables of tasks and symbols. Several may share a source: each of its windows then goes to all of
- * them, and each applies its own rule.
+ * A session is a rule that selects samples, and the profile that counts them. All sessions share
+ * the tables of tasks and symbols. Several sessions may share a source: each window of the source
+ * is then passed to all these sessions, and each session applies its own rule.
  *
  * Context: the worker's thread.
  */
@@ -51,13 +51,13 @@ struct shared_source_cpu {
  * struct shared_source - a source and the sessions that count its windows
  * @source: freed with the last reference
  * @sampling: options that it was opened with, without filters; the string of models is borrowed
- * @filter: filters that its SPUs apply. All 0 while several sessions share it, as a record that one
- *	leaves out may count for another
- * @cores: kinds of cores that it has
+ * @filter: filters that its SPUs apply. All 0 while several sessions share the source, as a record
+ *	that one session does not count may count for another session
+ * @cores: kinds of cores that the CPUs of @source have
  * @cpus: indexed by CPU number
  * @cpu_count: entries of @cpus
- * @references: sessions that use it, and code that is creating one
- * @running: sessions that run; the source is enabled while there are any
+ * @references: number of sessions that use the source, plus code that is creating a session
+ * @running: number of sessions that run; the source is enabled while it is above 0
  * @seen: copy of source.health at the last merge
  * @error: negative errno of the last failed drain since it was enabled; 0: none
  */
@@ -74,7 +74,10 @@ struct shared_source {
 	int error;
 };
 
-/** session_epoch() - make a random number, by which readers notice that counters restarted at zero */
+/**
+ * session_epoch() - return a new random number, by which readers notice that counters restarted at
+ * zero
+ */
 u64 session_epoch(void);
 
 /**
@@ -91,10 +94,13 @@ int shared_source_new(struct source *source, const struct source_config *samplin
 /** shared_source_get() - take another reference; returns its argument */
 struct shared_source *shared_source_get(struct shared_source *shared_source);
 
-/** shared_source_count() - add a window to the sums of its CPU; once for each window */
+/** shared_source_count() - add a window to the sums of its CPU; call it once for each window */
 void shared_source_count(struct shared_source *shared_source, const struct source_window *window);
 
-/** shared_source_put() - release a reference; the last one frees the source; returns NULL */
+/**
+ * shared_source_put() - release a reference; the release of the last one frees the source; returns
+ * NULL
+ */
 struct shared_source *shared_source_put(struct shared_source *shared_source);
 
 /* Most cgroups in a rule; the module has the same limit. */
@@ -105,7 +111,8 @@ struct shared_source *shared_source_put(struct shared_source *shared_source);
 /**
  * struct session_rule - which samples a session counts
  * @expression: the filter as given; "": all
- * @cgroups: only in or below these; NULL-terminated; NULL: everywhere
+ * @cgroups: paths of cgroups: only samples in or below them count; NULL-terminated; NULL: all
+ *	samples
  * @cgroups_part: index in filter_split() of the part for @cgroups
  * @filter: expression, cgroups and lists of containers combined; NULL: all
  */
@@ -129,15 +136,15 @@ struct session_rule {
 int session_rule_new(const struct filter_lists *lists, const char *expression, char *const *cgroups,
 		     struct session_rule **ret_rule, struct filter_error *ret_error);
 
-/** session_rule_free() - free; NULL is allowed; returns NULL */
+/** session_rule_free() - free a rule; NULL is allowed; returns NULL */
 struct session_rule *session_rule_free(struct session_rule *rule);
 
 /**
  * struct session_config - arguments of worker_add() and session_init()
- * @name: session_name_valid()
+ * @name: name of the session, as session_name_valid() requires
  * @shared_source: a reference, owned by the session on success
  * @rule: owned by the session on success
- * @shared: another session owns the source and decides how it samples
+ * @shared: only another session, which owns the source, may change how it samples
  * @flight_bytes: size of the flight recorder, FLIGHT_MIN to FLIGHT_MAX bytes; 0: none
  * @wanted: on -EDQUOT, the MemoryBudget= that would suffice
  * @left: on -EDQUOT, bytes that are left for sessions
@@ -159,7 +166,7 @@ struct session_config {
  * @rule: which samples count
  * @profile: the counters that readers see
  * @flight: its last windows, not filtered by @rule; NULL: no flight recorder
- * @shared: another session owns the source and decides how it samples
+ * @shared: only another session, which owns the source, may change how it samples
  * @running: its windows count
  * @waits: it ran before the daemon restarted, and starts when the owner of its source starts
  * @started_ns: when it was started, CLOCK_MONOTONIC
@@ -201,18 +208,21 @@ struct session {
 bool session_name_valid(const char *name);
 
 /**
- * session_init() - initialize a session, stopped
+ * session_init() - initialize a session that is stopped
  * @session: a free entry
- * @config: on failure its source and rule stay the caller's
+ * @config: its settings; on failure the caller still owns its source and rule
  * @plan: sizes of its tables
  * @attributor: borrowed
  *
- * Return: 0; -EINVAL: the name is invalid; -ERANGE: the size of the flight recorder is; -ENOMEM.
+ * Return: 0; -EINVAL: invalid name; -ERANGE: invalid size of the flight recorder; -ENOMEM.
  */
 int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan, struct attributor *attributor);
 
-/** session_deinit() - stop it without a last drain and free what it owns; harmless for a free entry */
+/**
+ * session_deinit() - stop @session without a last drain and free what it owns; harmless for a free
+ * entry
+ */
 void session_deinit(struct session *session);
 
 /** session_set_rule() - replace the rule; @rule is owned by the session */

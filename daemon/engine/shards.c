@@ -22,7 +22,7 @@
  * @asleep: it waits for windows
  * @heartbeat: number of its turns
  * @seen: @heartbeat at the last shards_heartbeat()
- * @meter: its sums change under @lock alone
+ * @meter: its sums change only while @lock is held
  */
 struct shard {
 	struct shards *shards;
@@ -70,7 +70,10 @@ static void shard_wake(const struct shard *shard)
 {
 	const u64 one = 1;
 
-	/* A failed write means that the counter is full, which wakes as well. */
+	/*
+	 * A failed write means that the counter of the eventfd is full, so that the thread wakes up
+	 * anyway.
+	 */
 	if (write(shard->wake, &one, sizeof(one)) < 0)
 		return;
 }
@@ -237,7 +240,7 @@ void shards_pause(struct shards *shards)
 	for (u32 i = 0; i < shards->count; i++)
 		shard_lock(&shards->shard[i]);
 	shards->paused = true;
-	/* A drain thread that counts in place has set its own. */
+	/* A drain thread that counts in place has set the watermark itself. */
 	while ((session = worker_next(shards->state, session)))
 		profile_set_reader(session->profile, shards_own_reader(shards));
 }
@@ -289,8 +292,8 @@ static void copy_health(struct shared_source *shared_source, u32 index)
 }
 
 /*
- * Exchange the profile in which drain thread @index counts for the spare one and return it. NULL: it
- * counted nothing, or counts in place.
+ * Exchange the profile in which drain thread @index counts for the spare one and return it. Returns
+ * NULL if the thread counted nothing, or counts in place.
  */
 static struct profile *take_full(struct shards *shards, struct session *session, u32 index)
 {

@@ -19,16 +19,19 @@
 
 struct shards;
 
-/** shards_new() - start state->plan.workers drain threads; 0 or negative errno */
+/** shards_new() - start state->plan.workers drain threads; returns 0 or negative errno */
 int shards_new(struct worker_state *state, struct shards **ret_shards);
 
 /** shards_free() - end the threads and free; NULL is allowed; returns NULL */
 struct shards *shards_free(struct shards *shards);
 
-/** shards_own_reader() - the attributor's reader lock of the worker's thread */
+/** shards_own_reader() - return the attributor's reader lock of the worker's thread */
 struct attribute_reader *shards_own_reader(const struct shards *shards);
 
-/** shards_count_in_place() - whether the only drain thread counts in the sessions' profiles */
+/**
+ * shards_count_in_place() - return whether there is one drain thread, which counts in the sessions'
+ * profiles
+ */
 bool shards_count_in_place(const struct shards *shards);
 
 /**
@@ -61,7 +64,7 @@ void shards_gather(struct worker_state *state);
 /** shards_drain() - drain all partitions of @shared_source; the caller holds no reader lock */
 void shards_drain(struct worker_state *state, struct shared_source *shared_source);
 
-/* What needs a checkpoint to free the space of its rings. */
+/* Sources whose rings need a checkpoint to free space: a set of these bits. */
 #define CHECKPOINT_FOR_MACHINE	1U /* the source of SESSION_MACHINE */
 #define CHECKPOINT_FOR_SESSIONS 2U /* another source */
 
@@ -69,37 +72,46 @@ void shards_drain(struct worker_state *state, struct shared_source *shared_sourc
 void shards_request_checkpoint(struct shards *shards, u32 rings);
 
 /**
- * shards_checkpoint_requests() - which rings need a checkpoint to free space
+ * shards_checkpoint_requests() - return and clear the requests for a checkpoint
  * @shards: the drain threads
  *
- * Clears the requests. The next drain of such a ring repeats one.
+ * A ring that needs a checkpoint to free space requests it. The next drain of such a ring repeats
+ * the request.
  *
  * Return: CHECKPOINT_FOR_* or 0.
  */
 u32 shards_checkpoint_requests(struct shards *shards);
 
-/** shards_common_lock() - lock what the partitions of a source share */
+/** shards_common_lock() - lock the data that the partitions of a source share */
 void shards_common_lock(struct shards *shards);
 
-/** shards_common_unlock() - the reverse */
+/** shards_common_unlock() - release the lock of shards_common_lock() */
 void shards_common_unlock(struct shards *shards);
 
-/** shards_get_watermark() - time up to which task events were applied, CLOCK_MONOTONIC */
+/**
+ * shards_get_watermark() - return the time up to which task events were applied, CLOCK_MONOTONIC
+ */
 u64 shards_get_watermark(const struct shards *shards);
 
-/** shards_set_watermark() - set it; the caller holds the attributor's write lock */
+/**
+ * shards_set_watermark() - set the time up to which task events were applied; the caller holds the
+ * attributor's write lock
+ */
 void shards_set_watermark(struct shards *shards, u64 until_ns);
 
-/** shards_heartbeat() - whether every drain thread sleeps or ran since the last call */
+/** shards_heartbeat() - return whether every drain thread sleeps or ran since the last call */
 bool shards_heartbeat(struct shards *shards);
 
-/** shards_meter() - sum of the meters of all drain threads; the caller has called shards_pause() */
+/**
+ * shards_meter() - return the sum of the meters of all drain threads; the caller has called
+ * shards_pause()
+ */
 struct drain_meter shards_meter(const struct shards *shards);
 
 /**
  * shards_describe() - describe several drain threads for the status line; "" for one
  * @shards: the drain threads
- * @ret: their number, and how long merges and task events stopped one at most
+ * @ret: their number, and the longest time for which a merge or a task event stopped one of them
  * @size: bytes of @ret
  */
 void shards_describe(const struct shards *shards, char *ret, size_t size);

@@ -47,7 +47,7 @@ struct source_config source_sampling(const struct config *config)
 	};
 }
 
-/* The exit status tells temporary failures from permanent ones. */
+/* Choose the exit status: systemd restarts the daemon only after temporary failures. */
 static int failed(struct source_open_result *result, int r, const char *reason)
 {
 	int status = EX_UNAVAILABLE;
@@ -161,7 +161,7 @@ static int open_whole(const struct config *config, const struct source_config *s
 	return r;
 }
 
-/* Open a source for each partition; the result of the first one describes all. */
+/* Open a source for each partition. The result of the first partition is reported for all. */
 int source_open(const struct config *config, const struct source_config *sampling,
 		struct source **ret_source, struct source_open_result *ret_result)
 {
@@ -238,7 +238,7 @@ int source_open_adopted(const struct config *config, const struct source_config 
 		own.partition = n;
 		r = adopt(config, &own, sessions[n], &source[n], ret_result);
 	}
-	/* Partitions from here on were not opened. */
+	/* Only the partitions before @n were opened. */
 	n -= r < 0;
 	if (r >= 0 && partitions > 1)
 		r = source_partitioned_new(source, partitions, sampling, ret_source);

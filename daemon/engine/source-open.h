@@ -16,11 +16,15 @@ struct source_open_result {
 	char text[512];
 };
 
-/** source_open_kinds() - kinds of sources that source_open() may choose, a set of MEMORY_* */
+/**
+ * source_open_kinds() - return the kinds of sources that source_open() may choose, a set of
+ * MEMORY_*
+ */
 u32 source_open_kinds(const struct config *config);
 
 /**
- * source_sampling() - sampling options of the configuration, without filters; borrows its strings
+ * source_sampling() - return the sampling options of the configuration, without filters; the
+ * strings of the configuration are borrowed
  */
 struct source_config source_sampling(const struct config *config);
 

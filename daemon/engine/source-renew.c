@@ -20,7 +20,10 @@ static int open_source(struct source_renewal *renewal, const struct shared_sourc
 	struct source_open_result result;
 	int r;
 
-	/* The counters are of the module: another kind of source must not continue them. */
+	/*
+	 * Open the same kind of source: the counters of another kind must not be added to those of
+	 * the module.
+	 */
 	config.source = CONFIG_SOURCE_MODULE;
 	sampling.skip_missing_cgroups = true;
 	source_filter_copy(&sampling, &shared_source->filter);
@@ -58,7 +61,7 @@ static int switch_to(struct worker_state *state, struct source_renewal *renewal,
 
 	old->ops->stop(old);
 	worker_drain_source(state, shared_source);
-	/* The rings end with their source: save what was read from them before that. */
+	/* Closing a source frees its rings: save before what was read from them. */
 	worker_session_changed(state);
 	r = source->ops->start(source);
 	if (r < 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The module gives a session rings for the SPUs that exist when the session is made. A CPU whose SPU
- * appears later is sampled only by a session that is made after that.
+ * Replaces sources of the module that lack rings for new SPUs. The module gives a session rings for
+ * the SPUs that exist when the session is made. A CPU whose SPU appears later is sampled only by a
+ * session that is made after that.
  */
 #ifndef SPEPROF_SOURCE_RENEW_H
 #define SPEPROF_SOURCE_RENEW_H

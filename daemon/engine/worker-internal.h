@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the worker, its sessions and those threads that drain sources have of each other. */
+/* Functions that worker.c, worker-sessions.c and the drain threads share. */
 #ifndef SPEPROF_WORKER_INTERNAL_H
 #define SPEPROF_WORKER_INTERNAL_H
 
 #include "worker.h"
 
-/** session_drives_source() - whether @session is the first running one of those on its source */
+/** session_drives_source() - return whether @session is the first running session of its source */
 bool session_drives_source(struct worker_state *state, const struct session *session);
 
 /**
@@ -25,7 +25,7 @@ void worker_drain_part(struct worker_state *state, struct shared_source *shared_
 /**
  * worker_drain_source() - drain all partitions, also of a stopped source, and merge
  *
- * Context: the worker's thread, which holds its reader lock; that is released meanwhile.
+ * Context: the worker's thread, which holds its reader lock; the lock is released meanwhile.
  */
 void worker_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
@@ -41,7 +41,7 @@ int worker_program(struct worker_state *state, struct shared_source *shared_sour
 /** worker_wake() - make the worker's thread run a turn now; from any thread */
 void worker_wake(struct worker_state *state);
 
-/** worker_session_changed() - call the hook of that name, where there are hooks */
+/** worker_session_changed() - call the hook @session_changed, if there are hooks */
 static inline void worker_session_changed(struct worker_state *state)
 {
 	if (state->hooks)

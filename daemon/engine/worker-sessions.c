@@ -25,7 +25,7 @@ int worker_start(struct worker_state *state, void *arg)
 
 	if (!session)
 		return -ENOENT;
-	/* Samples of before count only for the sessions that ran before. */
+	/* Samples that were taken before now count only for the sessions that were running. */
 	if (!session->running && session->shared_source->running)
 		worker_drain_source(state, session->shared_source);
 	r = session_start(session);
@@ -61,7 +61,7 @@ int worker_stop(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The only session of @shared_source; NULL: several share it. */
+/* Return the only session of @shared_source, or NULL if several sessions share the source. */
 static struct session *only_session(struct worker_state *state,
 				    const struct shared_source *shared_source)
 {
@@ -94,9 +94,9 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 }
 
 /*
- * Sampling options for @shared_source: @wanted with filters. If it has one session, the SPUs filter what
- * the session's rule never counts; @rule replaces that rule if it is not NULL. If it has several, the
- * SPUs filter nothing.
+ * Return sampling options for @shared_source: @wanted with filters. If the source has one session,
+ * the SPUs leave out what the session's rule never counts; if @rule is not NULL, it replaces that
+ * rule. If the source has several sessions, the SPUs filter nothing.
  */
 static struct source_config sampling_of(struct worker_state *state,
 					struct shared_source *shared_source,
@@ -180,7 +180,7 @@ u64 worker_share(struct worker_state *state)
 	return left - (state->profiles < left ? state->profiles : left);
 }
 
-/* Sizes of tables for a new session. The machine's session has those of the plan. */
+/* Plan the sizes of tables for a new session. The session "machine" gets the sizes of the plan. */
 static int plan_session(struct worker_state *state, struct session_config *config,
 			struct memory_plan *ret_plan)
 {
@@ -216,7 +216,7 @@ int worker_add(struct worker_state *state, void *arg)
 	if (r < 0)
 		return r;
 	profile_set_reader(state->sessions[i].profile, shards_own_reader(state->shards));
-	/* Lift filters of the SPU that fit the sessions so far, but not the new one. */
+	/* Remove filters of the SPU that would leave out samples of the new session. */
 	r = worker_program(state, config->shared_source);
 	if (r < 0) {
 		state->sessions[i].shared_source = NULL;

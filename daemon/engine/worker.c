@@ -22,7 +22,10 @@
 
 #define REFRESH_NS 1000000000ULL
 
-/* The longest sleep of the worker's thread: its heartbeat, and shards that it merges, need no less. */
+/*
+ * The longest sleep of the worker's thread in ms: it must update its heartbeat and merge the shards
+ * at least that often.
+ */
 #define SLEEP_MS 1000
 #define MERGE_MS 250
 
@@ -66,7 +69,10 @@ struct session *worker_session(struct worker_state *state, const char *name)
 	return NULL;
 }
 
-/* Context of a drain: the partition, and reader lock and meter of the thread that drains it. */
+/*
+ * Context of a drain: the partition that is drained, and the reader lock and meter of the thread
+ * that drains it.
+ */
 struct drain {
 	struct worker_state *state;
 	struct shared_source *shared_source;
@@ -75,7 +81,7 @@ struct drain {
 	u32 part;
 };
 
-/* The reader lock of the worker's thread. */
+/* Return the reader lock of the worker's thread. */
 static struct attribute_reader *own_reader(struct worker_state *state)
 {
 	return shards_own_reader(state->shards);
@@ -89,7 +95,9 @@ static void run_locked(struct worker_state *state, void (*fn)(struct worker_stat
 	attribute_write_end(own_reader(state));
 }
 
-/* The same for a caller without its reader lock. */
+/*
+ * Run @fn with the write lock. The caller is the worker's thread and does not hold its reader lock.
+ */
 static void lock_and_run(struct worker_state *state, void (*fn)(struct worker_state *state))
 {
 	attribute_read_begin(own_reader(state));
@@ -163,7 +171,7 @@ static void share_tasks(const struct drain *drain, u64 until_ns)
 	drain_meter_begin(drain->meter);
 }
 
-/* The number of samples in windows that were counted in @profile; 0 for NULL. */
+/* Return the number of samples in windows that were counted in @profile; 0 for NULL. */
 static u64 count_samples(const struct profile *profile)
 {
 	const struct view_header *header = profile ? profile_header(profile) : NULL;
@@ -340,7 +348,7 @@ int worker_view(struct worker_state *state, void *arg)
 	header->duration_ns = duration;
 	if (request->span != VIEW_SPAN_START) {
 		header->duration_ns = spanned;
-		/* Recent periods do not have these members. */
+		/* The cost is not measured by period. */
 		header->cost_ns = 0;
 	}
 	return 0;
@@ -383,7 +391,7 @@ static int serve_call(struct worker *w)
 	return r;
 }
 
-/* Run the pending call, if there is one. Returns whether the thread must end. */
+/* Run the pending call of another thread, if any. Returns whether the worker's thread must end. */
 static bool serve(struct worker *w)
 {
 	bool quit;
@@ -407,7 +415,10 @@ static void refresh(struct worker_state *state)
 	attributor_refresh(state->attributor);
 }
 
-/* Whether to merge: in time for the end of a period, and before counters of shards pile up. */
+/*
+ * Whether to merge the shards now: before a period of the profile ends, and before the shards
+ * contain too many counters.
+ */
 static bool gather_is_due(struct worker *w, u64 now)
 {
 	struct session *session = NULL;
@@ -432,8 +443,8 @@ static void run_paused(struct worker_state *state, void (*fn)(struct worker_stat
 }
 
 /*
- * Apply all task events, as a ring of them is half full. Windows that wait are counted before, since
- * samples without a time belong to the tasks of that moment.
+ * Apply all task events, as a ring of task events is half full. Count the windows in the rings
+ * first: samples without a time are attributed to the tasks that the tables have at that moment.
  */
 static void empty_task_rings(struct worker_state *state)
 {
@@ -450,7 +461,7 @@ static void tick_rate_control(struct worker_state *state)
 	rate_control_tick(state, time_now_ns());
 }
 
-/* What is due about once a second while a session runs. */
+/* Run what is due about once a second while a session runs. */
 static void run_periodic(struct worker *w)
 {
 	struct worker_state *state = &w->state;
@@ -592,7 +603,10 @@ static void wake(struct worker *w)
 {
 	const u64 one = 1;
 
-	/* A failed write means that the counter is full, which wakes as well. */
+	/*
+	 * A failed write means that the counter of the eventfd is full, so that the thread wakes up
+	 * anyway.
+	 */
 	if (write(w->wake, &one, sizeof(one)) < 0)
 		return;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worker: the thread that owns sessions, their sources and the tables that they fill. It drains
- * no source itself: that is done by one or more drain threads (shards.h), which the worker
- * coordinates. It merges what they count, applies task events, saves checkpoints, and runs functions
- * that other threads call on it.
+ * The worker: the thread that owns sessions, their sources and the tables that they fill. The
+ * worker drains no source itself: it coordinates one or more drain threads (shards.h), and merges
+ * what they count. The worker also applies task events, saves checkpoints, and runs functions for
+ * other threads.
  */
 #ifndef SPEPROF_WORKER_H
 #define SPEPROF_WORKER_H
@@ -85,27 +85,33 @@ int worker_call(struct worker *worker, worker_fn fn, void *arg);
 /**
  * worker_read() - like worker_call(), for an @fn that only reads
  *
- * Drain threads that count in tables of their own, as several do, are not paused.
+ * If there are several drain threads, each counts in its own tables, and none is paused.
  */
 int worker_read(struct worker *worker, worker_fn fn, void *arg);
 
 /**
- * worker_heartbeat() - a number that changes while the worker and all drain threads run
+ * worker_heartbeat() - return a number that changes while the worker and all drain threads run
  * @worker: running
  *
- * It changes at least once a second. A thread that hangs stops it.
+ * The number changes at least once a second. If a thread hangs, the number stops changing.
  *
  * Context: always the same thread.
  */
 u64 worker_heartbeat(struct worker *worker);
 
-/** worker_share() - bytes of MEMORY_SESSIONS that sessions and pprof profiles do not use yet */
+/**
+ * worker_share() - return the bytes of MEMORY_SESSIONS that sessions and pprof profiles do not use
+ * yet
+ */
 u64 worker_share(struct worker_state *state);
 
 /** worker_session() - find a session by @name (NULL: SESSION_MACHINE), or return NULL */
 struct session *worker_session(struct worker_state *state, const char *name);
 
-/** worker_next() - the session after @session; NULL begins, and NULL is returned after the last */
+/**
+ * worker_next() - return the session after @session, or the first one if @session is NULL; NULL
+ * after the last
+ */
 struct session *worker_next(struct worker_state *state, struct session *session);
 
 /** worker_drain() - read and count what the rings of @session hold; on the worker's thread */
@@ -117,7 +123,7 @@ void worker_drain(struct worker_state *state, struct session *session);
  */
 
 /**
- * worker_add() - add a session, stopped
+ * worker_add() - add a session, which is stopped
  * @state: the worker's
  * @arg: struct session_config
  *
@@ -126,7 +132,10 @@ void worker_drain(struct worker_state *state, struct session *session);
  */
 int worker_add(struct worker_state *state, void *arg);
 
-/** worker_remove() - stop and remove the session named @arg; its source is closed if it was its own */
+/**
+ * worker_remove() - stop and remove the session named @arg; close its source if no other session
+ * uses it
+ */
 int worker_remove(struct worker_state *state, void *arg);
 
 /** worker_start() - start the session named @arg; -EALREADY: it runs; or the error of its source */
@@ -155,14 +164,14 @@ struct worker_change {
 };
 
 /**
- * worker_change() - change rule and sampling of a session, all or nothing
+ * worker_change() - change rule and sampling of a session; on failure nothing has changed
  * @state: the worker's
  * @arg: struct worker_change
  *
- * Samples of before the change are counted by the old rule.
+ * Samples that were taken before the change are counted by the old rule.
  *
- * Return: 0; -ENOENT; -EOPNOTSUPP: another session decides on the interval, or the source cannot
- * change it; other errors of the source.
+ * Return: 0; -ENOENT; -EOPNOTSUPP: another session owns the source, or the source cannot change its
+ * interval; other errors of the source.
  */
 int worker_change(struct worker_state *state, void *arg);
 
@@ -184,7 +193,7 @@ struct worker_view {
 	struct view view;
 };
 
-/** worker_view() - make a view; @arg is struct worker_view; 0, -ENOENT or -ENOMEM */
+/** worker_view() - make a view; @arg is struct worker_view; returns 0, -ENOENT or -ENOMEM */
 int worker_view(struct worker_state *state, void *arg);
 
 /** struct worker_hot - argument of worker_hot(); @limit: most lines and pages; @text: allocated */
@@ -194,7 +203,10 @@ struct worker_hot {
 	char *text;
 };
 
-/** worker_hot() - profile_hot_json(); @arg is struct worker_hot; 0, -ENOENT or -ENOMEM */
+/**
+ * worker_hot() - write the hot cache lines and pages as JSON (profile_hot_json()); @arg is struct
+ * worker_hot; returns 0, -ENOENT or -ENOMEM
+ */
 int worker_hot(struct worker_state *state, void *arg);
 
 #endif

@@ -200,12 +200,13 @@ static inline u64 cell_sample(u16 sample_class, u16 total, u16 issue, u16 transl
 }
 
 /**
- * cell_table_interval() - return the number of an interval
+ * cell_table_interval() - return the index by which the entries of a batch refer to an interval
  * @table: the table
  * @interval: mean interval that samples are taken with; 0: unknown
  * @unit: &enum sample_unit
  *
- * Call it only while the batch to fill next is empty. The number stays valid until the next call.
+ * Call it only while the batch to fill next is empty. The next call may give the index to another
+ * interval.
  */
 u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit);
 

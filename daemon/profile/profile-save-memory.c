@@ -150,7 +150,10 @@ static void page_load(struct profile *p, struct deserializer *from,
 	g.remote = deserialize_below(from, g.samples + 1);
 	g.from_other_node = deserialize_below(from, g.samples + 1);
 	g.latency_sum = deserialize_below(from, WEIGHT_END);
-	/* A removed process has no vote: another location uses the page most from now on. */
+	/*
+	 * The saved candidate for the location that uses the page most counts only if its process
+	 * still exists. Otherwise the next location that a sample shows becomes the candidate.
+	 */
 	if (profile_owner_load(from, t, &g.owner)) {
 		g.place = deserialize_u64(from);
 		g.votes = deserialize_below(from, g.samples + 1);

@@ -268,7 +268,8 @@ void perfdata_task_emit(struct perfdata *perf, const struct perfdata_record *rec
 void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *record);
 
 /**
- * perfdata_order_round() - handle a FINISHED_ROUND record: pass on what no later record precedes
+ * perfdata_order_round() - handle a FINISHED_ROUND record: pass on the queued records that are
+ * older than all records still to come
  */
 void perfdata_order_round(struct perfdata *perf);
 

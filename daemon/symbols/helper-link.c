@@ -136,7 +136,7 @@ void helper_link_stop(struct helper_link *link)
 void helper_link_deinit(struct helper_link *link)
 {
 	helper_link_stop(link);
-	/* Reap those that have exited. */
+	/* Reap the killed helpers that have exited since; the count is not needed. */
 	helper_link_count_stuck(link, 0);
 }
 

@@ -234,7 +234,7 @@ static int attach_debug(struct resolver *resolver, const struct job *job, u32 sl
 	return helper_error_is_fatal(r) ? r : 0;
 }
 
-/* Whether the running reader has the file open in this slot. */
+/* Whether the running helper that reads files has the file open in this slot. */
 static bool slot_has_file(const struct resolver *resolver, const struct helper_slot *slot,
 			  struct name_ref ref)
 {
@@ -261,7 +261,10 @@ static struct helper_slot *slot_choose(struct resolver *resolver, struct name_re
 	return oldest;
 }
 
-/* Have the reader open @fd, or if that is -1 the file that the opener holds, in a slot. */
+/*
+ * Make the helper that reads files load one into @slot: the file of @fd, or if @fd is -1, the file
+ * that the helper which opens files has just opened.
+ */
 static int slot_fill(struct resolver *resolver, const struct job *job, u32 slot, u32 kind, int fd,
 		     const struct symbol_reply **ret_reply)
 {
@@ -274,7 +277,10 @@ static int slot_fill(struct resolver *resolver, const struct job *job, u32 slot,
 	return r < 0 ? r : reader_send(resolver, SYMBOL_OPEN, slot, kind, fd, ret_reply);
 }
 
-/* Open the file of a job in a slot of the reader, unless it is open, and store what it contains. */
+/*
+ * Open the file of a job in a slot of the helper that reads files, unless it is open there already.
+ * Store in the cache which tables the file contains.
+ */
 static int slot_open(struct resolver *resolver, const struct job *job, struct name_ref ref,
 		     u32 kind, int fd, u32 *ret_slot)
 {

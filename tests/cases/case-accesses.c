@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is recorded of memory accesses, in every case that the text decides (D17.6.4, D17.6.6). */
+/*
+ * Test what is recorded about memory accesses, in every case that the architecture specifies
+ * (D17.6.4, D17.6.6).
+ */
 #include "instruction-fixture.h"
 #include "suites.h"
 

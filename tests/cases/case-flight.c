@@ -138,7 +138,10 @@ struct written {
 	bool claimed;
 };
 
-/* The contents of each cell, as its position plus one, and each window in order. */
+/*
+ * A model of a flight recorder: for each CELL bytes of the ring, the position that was written
+ * there last, plus one (0: none); and all windows, the oldest first.
+ */
 struct memory {
 	struct spe_flight flight;
 	struct spe_ring_state ring;

@@ -239,7 +239,10 @@ static void inject_filtered(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 }
 
-/* A rule for the next write waits for one, and a share does not replace it. */
+/*
+ * A rule for the next write stays pending until a write. A rule for all writes, set meanwhile, does
+ * not replace it.
+ */
 static void inject_next_waits(struct spe_check *check)
 {
 	begin(check, 1);

@@ -130,9 +130,9 @@ static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tol
 }
 
 /*
- * Classes are a fixed hash over 4096 offsets: 3 % off is beyond four standard
- * deviations of a fair one. Rates are drawn; of 10^5 a tolerance of 1 % is
- * beyond six. The seed is fixed, so neither can fail by chance later.
+ * The class of an operation is a hash of its offset, one of 4096: 3 % is more than four standard
+ * deviations of a uniform hash. Rates are random: with 10^5 operations, 1 % is more than six
+ * standard deviations. The seed is fixed, so a test that passes once always passes.
  */
 static void opmodel_mixed(struct spe_check *check)
 {

@@ -281,7 +281,10 @@ static void walk_one(struct play *play, const struct speprof_window *window)
 	play->parked_ns += window->parked_ns;
 }
 
-/* The reader of a stream: windows describe what happened up to the end of the last one. */
+/*
+ * Read a stream as its reader does, and check that the headers of its windows account for all time
+ * and bytes up to the end of the last window.
+ */
 static void walk(struct play *play)
 {
 	const struct speprof_ring *ring = play->ring;
@@ -304,7 +307,8 @@ static void walk(struct play *play)
 }
 
 /*
- * The reader of a flight recorder: whole windows from the oldest on, and each byte in one ledger.
+ * Read a flight recorder as its reader does: check that whole windows follow from the oldest on,
+ * and that each byte is counted exactly once, as overwritten, claimed or readable.
  */
 static void walk_flight(const struct play *play)
 {

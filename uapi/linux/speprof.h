@@ -367,8 +367,8 @@ struct speprof_ring_open {
 /*
  * The bytes from tail to head are windows without gaps. head and tail count bytes since the ring
  * was made and never wrap: byte n is at offset n % data_bytes of the data ring. No window crosses
- * the end of the ring. The bytes that a SKIP window covers may do so in a flight recorder, its
- * header never does.
+ * the end of the ring. In a flight recorder, the bytes that a SKIP window covers may cross it, but
+ * its header never does.
  *
  * To read by mmap, load head with acquire, read the windows from tail on, and store tail with
  * release (or call SPEPROF_RING_ADVANCE). Read events in the same way; their heads and tails count
@@ -387,14 +387,15 @@ struct speprof_ring_open {
  * tails only matter to poll(2), and read(2) fails with EINVAL. Windows of a snapshot are not
  * overwritten.
  *
- * If a ring of a stream has unread bytes, and its reader makes no progress for 60 s (module
- * parameter unread_ms), the ring stops sampling. It is FULL then, with SPEPROF_CONTROL_UNREAD and
- * an event. A tail that moves, also by read(2), and KICK make it sample again.
+ * If a ring of a session that is no flight recorder has unread bytes, and its reader makes no
+ * progress for 60 s (module parameter unread_ms), the ring stops sampling. It is FULL then, with
+ * SPEPROF_CONTROL_UNREAD and an event. A tail that moves, also by read(2), and KICK make it sample
+ * again.
  *
  * ADVANCE, KICK, FLUSH, SNAPSHOT and RELEASE are ioctls and io_uring commands: IORING_OP_URING_CMD
- * with the same number in cmd_op. The 16 bytes of cmd have the structure of ADVANCE, or in the
- * first 8 the address of SNAPSHOT's; all other bytes are 0. ADVANCE completes at once; io_uring's
- * worker threads run the others.
+ * with the same number in cmd_op. The 16 bytes of cmd contain struct speprof_advance for ADVANCE.
+ * For SNAPSHOT, the first 8 contain the address of its structure. All other bytes are 0, also for
+ * the other commands. ADVANCE completes at once; io_uring's worker threads run the others.
  */
 #define SPEPROF_RING_ADVANCE	_IO(SPEPROF_IOC_MAGIC, 0x20) /* struct speprof_advance */
 #define SPEPROF_RING_KICK	_IO(SPEPROF_IOC_MAGIC, 0x21) /* argument 0 */

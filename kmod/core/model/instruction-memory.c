@@ -100,7 +100,10 @@ const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 	return lowest(instruction);
 }
 
-/* D17.6.4.2: the access belongs to EL2, which does not permit collecting it. */
+/*
+ * Whether @instruction accesses a system register through memory of EL2 (FEAT_NV2), while sampling
+ * at EL2 is not permitted. Samples have no address of such an access (D17.6.4.2).
+ */
 static bool hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	return instruction->kind == SPE_INSTRUCTION_SYSREG && !spu->collect[2].sampled;

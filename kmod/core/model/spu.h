@@ -568,7 +568,14 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
 					const struct spe_sysreg_access *access, u64 *value);
 
-/** spe_spu_exception() - the SPE Profiling exception of PMBSR_ELx; disabled if its S is 0 */
+/**
+ * spe_spu_exception() - return the SPE Profiling exception that PMBSR_ELx causes
+ * @spu: the SPU
+ * @pe: state of its PE
+ * @x: 1 to 3, for PMBSR_EL1 to PMBSR_EL3
+ *
+ * If PMBSR_ELx.S is 0, the state of the exception is SPE_EXCEPTION_DISABLED.
+ */
 struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
 				       unsigned int x);
 

@@ -40,8 +40,8 @@ enum spe_program {
  * @pc: virtual address of its first instruction
  * @va: virtual address of its data, a multiple of the page size
  * @working_set: bytes of data, a power of two, 4 KiB to 1 GiB
- * @line_owner: for the programs with two CPUs: which of them has the line; both use the same
- *	variable. Otherwise NULL
+ * @line_owner: for the programs with two CPUs, the CPU that has the shared cache line; the
+ *	configurations of both CPUs point to one variable. NULL for other programs
  * @seed: any value
  */
 struct spe_synthetic_config {

@@ -409,7 +409,10 @@ static void test_full_before(void **state)
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
-	/* The second entry is the next one that is evicted. */
+	/*
+	 * The table has three entries: one more process evicts the second entry, the one that was
+	 * unused longest.
+	 */
 	for (s32 i = 0; i < 3; i++)
 		report_fork(&s, FAKE_PID + i, FAKE_PID - 1, CGROUP + 1, "sh");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "one/sh");

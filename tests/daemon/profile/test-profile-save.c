@@ -595,7 +595,7 @@ static void test_smaller(void **state __attribute__((unused)))
 	free(bytes);
 }
 
-/* Print lines, pages and windows, as the bus reads them. */
+/* Print the hot cache lines and pages, and the view of each period, as the D-Bus methods do. */
 static void show_hot(struct pair *pair)
 {
 	struct view view;

@@ -111,8 +111,9 @@ fault:
 /* ---- Actions of a test on an SPU -------------------------------------------------- */
 
 /*
- * Simulate an idle state that loses the SPU: afterwards each register has any value. In a task, as
- * in real idle states: interrupt controllers lose the running priority.
+ * Simulate an idle state in which the SPU loses its state: afterwards its registers have arbitrary
+ * values. Do it in a task, as real idle states do. In an interrupt, the interrupt controller would
+ * lose the running priority.
  */
 static long sleep_here(void *unused)
 {
