@@ -56,8 +56,9 @@ modules_install: modules ## install them for the running kernel (root)
 	@install -D -m 644 -t /lib/modules/$$(uname -r)/extra $(BUILD)/modules/running/*.ko
 	@depmod
 
-bench: all ## measure; prints ratios
+bench: all ## measure speed and memory; ends with a table of what the project demands
 	@meson test -C $(BUILD) --benchmark --verbose --num-processes 1 2>&1 | grep -vE "^(ninja|\[|Full log|$$)"
+	@tests/bench/bars $(BUILD)
 
 deb: ## build the Debian packages into build/deb, and check them with lintian (root, for deb's own needs)
 	@scripts/deps build deb

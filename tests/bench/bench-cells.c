@@ -5,6 +5,8 @@
  * process and PC, the table of cells by program and location. Both get records of many processes of
  * few programs at 10^5 locations: first of processes that live long, then of short-lived ones.
  * usage: bench-cells [MEGABYTES [ROUNDS]]
+ *
+ * The exit status is 1 if a profile or a table misses samples.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 #include "codec/layout.h"
 #include "profile/cell-table.h"
-#include "profile/profile.h"
+#include "profile/profile-read.h"
 #include "records.h"
 #include "tasks/task-event.h"
 
@@ -27,14 +29,15 @@
 /** struct load - what runs: @processes of @programs; @brief: each for LIVES records, in turn */
 struct load {
 	const char *name;
+	const char *value; /* of the profile's speed, for tests/bench/bars */
 	u32 processes;
 	u32 programs;
 	bool brief;
 };
 
 static const struct load loads[] = {
-	{ "64 processes of 8 programs", 64, 8, false },
-	{ "10,000 short-lived, 20 programs", 10000, 20, true },
+	{ "64 processes of 8 programs", "count_percent", 64, 8, false },
+	{ "10,000 short-lived, 20 programs", "count_short_lived_percent", 10000, 20, true },
 };
 
 /** struct task_totals - counters of a process */
@@ -241,6 +244,28 @@ static void set_tasks(const struct load *load, u8 *buf, u32 count)
 	}
 }
 
+/* Report that @pid runs the program number @program, which is mapped where the records' PCs are. */
+static void task_start(struct attributor *attributor, s32 pid, u32 program)
+{
+	char name[32];
+	struct task_event event = {
+		.type = TASK_COMM,
+		.pid = pid,
+		.tid = pid,
+		.name = "bench",
+		.exec = true,
+	};
+
+	attributor_apply_event(attributor, &event);
+	snprintf(name, sizeof(name), "/opt/bench/program%u", program);
+	event.type = TASK_MMAP;
+	event.name = name;
+	event.inode = program + 1;
+	event.start = RECORDS_PC;
+	event.size = 4 * RECORDS_PCS;
+	attributor_apply_event(attributor, &event);
+}
+
 static int state_init(struct state *state, const struct load *load, struct attributor **ret)
 {
 	const struct attributor_config attribution = { .processes = 16384, .threads = 32768 };
@@ -255,10 +280,7 @@ static int state_init(struct state *state, const struct load *load, struct attri
 	    profile_new(&config, *ret, &state->profile) < 0)
 		return -1;
 	for (u32 i = 0; i < load->processes; i++)
-		attributor_apply_event(*ret, &(struct task_event){ .type = TASK_COMM,
-								   .pid = (s32)(RECORDS_TID + i),
-								   .tid = (s32)(RECORDS_TID + i),
-								   .name = "bench" });
+		task_start(*ret, (s32)(RECORDS_TID + i), i % load->programs);
 	return cell_table_new(&cells, &state->stage.table);
 }
 
@@ -279,8 +301,23 @@ static void merge_measure(struct state *state, double ret_seconds[static 2])
 	cell_table_free(whole);
 }
 
-static void report(struct state *state, const struct load *load, const double *seconds, size_t len)
+/* Return the samples of all cells and of the row of evicted samples of each program. */
+static u64 sum_cells(const struct cell_table *table)
 {
+	struct cell_row row = { 0 };
+	struct cell_cursor cursor = { 0 };
+	u64 sum = 0;
+
+	while (cell_table_next(table, &cursor, &row))
+		sum += cell_row_samples(table, &row, 1);
+	return sum;
+}
+
+/* Return whether the profile and the table of cells counted all @samples. */
+static bool report(struct state *state, const struct load *load, const double *seconds, size_t len,
+		   u64 samples)
+{
+	bool all;
 	struct cell_table_stats stats;
 	struct view view = { 0 };
 	double merge[2];
@@ -301,7 +338,13 @@ static void report(struct state *state, const struct load *load, const double *s
 	       (unsigned long long)stats.cells, (double)stats.bytes / (1 << 20));
 	printf("  merge: %.0f ns a new cell, %.0f ns a known one\n",
 	       1e9 * merge[0] / (double)stats.cells, 1e9 * merge[1] / (double)stats.cells);
+	printf("value %s %.2f\n", load->value, 100 * seconds[0] / seconds[1]);
+	all = view.header.records == samples &&
+	      sum_cells(state->stage.table) == state->stage.samples;
 	view_clear(&view);
+	if (!all)
+		fprintf(stderr, "bench-cells: not all samples were counted\n");
+	return all;
 }
 
 int main(int argc, char **argv)
@@ -314,6 +357,7 @@ int main(int argc, char **argv)
 	u8 *buf = aligned_alloc(64, len);
 	static struct records records;
 	static struct state state;
+	int status = EXIT_SUCCESS;
 
 	if (!len || !rounds || !best || !buf)
 		return EXIT_FAILURE;
@@ -327,7 +371,8 @@ int main(int argc, char **argv)
 		if (state_init(&state, &loads[i], &attributor) < 0)
 			return EXIT_FAILURE;
 		measure(&state, buf, stretches, rounds, best, seconds);
-		report(&state, &loads[i], seconds, len);
+		if (!report(&state, &loads[i], seconds, len, (u64)rounds * count))
+			status = EXIT_FAILURE;
 		cell_table_free(state.stage.table);
 		sample_class_deinit(&state.stage.catalog);
 		profile_free(state.profile);
@@ -335,5 +380,5 @@ int main(int argc, char **argv)
 	}
 	free(best);
 	free(buf);
-	return EXIT_SUCCESS;
+	return status;
 }

@@ -5,6 +5,8 @@
  * each location and with entries for hardly any. The paths alternate, and each stretch of bytes
  * counts with its best time of all rounds, so that other load on the machine has little weight.
  * usage: bench-decode [MEGABYTES [ROUNDS]]
+ *
+ * The exit status is 1 if two decoders read different records, or if the profile misses records.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 #include "codec/layout.h"
 #include "codec/record.h"
-#include "profile/profile.h"
+#include "profile/profile-read.h"
 #include "records.h"
 #include "tasks/task-event.h"
 
@@ -123,17 +125,19 @@ static void crowd(struct state *state, const u8 *buf)
 	take(state->crowded, buf);
 }
 
+enum { PLAIN_SUM, GENERAL, FAST, RUNS, AGGREGATE, CROWD, PATHS };
+
 static const struct path {
 	const char *name;
 	void (*run)(struct state *state, const u8 *buf);
 	bool scattered; /* its records are of SCATTERED instructions */
-} paths[] = {
-	{ "plain sum", plain_sum },
-	{ "general path", general },
-	{ "fast path, one by one", fast },
-	{ "fast path, in runs", runs },
-	{ "decode, attribute, aggregate", aggregate },
-	{ "the same, most samples evicted", crowd, true },
+} paths[PATHS] = {
+	[PLAIN_SUM] = { "plain sum", plain_sum },
+	[GENERAL] = { "general path", general },
+	[FAST] = { "fast path, one by one", fast },
+	[RUNS] = { "fast path, in runs", runs },
+	[AGGREGATE] = { "decode, attribute, aggregate", aggregate },
+	[CROWD] = { "the same, most samples evicted", crowd, true },
 };
 
 static void make_tasks(struct attributor *attributor)
@@ -145,9 +149,9 @@ static void make_tasks(struct attributor *attributor)
 									 .name = "bench" });
 }
 
-/* Measure the seconds for all of @buf, or @scattered, by each path. */
+/* Measure the seconds for all of @buf, or @scattered, by each path, and what each path sums up. */
 static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
-		    u32 rounds, double *best, double *ret_seconds)
+		    u32 rounds, double *best, double *ret_seconds, u64 *ret_sums)
 {
 	double began, took;
 
@@ -157,6 +161,7 @@ static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32
 		for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
 			const u8 *at = paths[p].scattered ? scattered : buf;
 
+			state->sum = 0;
 			for (u32 i = 0; i < stretches; i++) {
 				began = now();
 				paths[p].run(state, at + (size_t)i * STRETCH);
@@ -164,6 +169,7 @@ static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32
 				if (took < best[p * stretches + i])
 					best[p * stretches + i] = took;
 			}
+			ret_sums[p] = state->sum;
 		}
 	}
 	for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
@@ -171,6 +177,25 @@ static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32
 		for (u32 i = 0; i < stretches; i++)
 			ret_seconds[p] += best[p * stretches + i];
 	}
+}
+
+static bool has_all_records(struct profile *profile, u64 records)
+{
+	struct view view;
+	bool all;
+
+	if (profile_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
+		return false;
+	all = view.header.records == records;
+	view_clear(&view);
+	return all;
+}
+
+/* Return whether all decoders found the same fields, and both profiles counted all @records. */
+static bool sums_agree(const struct state *state, const u64 *sums, u64 records)
+{
+	return sums[GENERAL] == sums[FAST] && sums[GENERAL] == sums[RUNS] &&
+	       has_all_records(state->profile, records) && has_all_records(state->crowded, records);
 }
 
 int main(int argc, char **argv)
@@ -183,6 +208,7 @@ int main(int argc, char **argv)
 	u32 stretches = (u32)(len / STRETCH);
 	double *best = calloc(ARRAY_SIZE(paths) * stretches, sizeof(*best));
 	double seconds[ARRAY_SIZE(paths)];
+	u64 sums[ARRAY_SIZE(paths)];
 	struct attributor *attributor;
 	static struct records records;
 	u8 *buf = aligned_alloc(64, len), *scattered = aligned_alloc(64, len);
@@ -198,12 +224,17 @@ int main(int argc, char **argv)
 	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
 	memcpy(scattered, buf, len);
 	records_scatter(&records, scattered, (u32)(len / RECORDS_STRIDE), SCATTERED);
-	measure(&state, buf, scattered, stretches, rounds, best, seconds);
+	measure(&state, buf, scattered, stretches, rounds, best, seconds, sums);
 	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
 		printf("%-30s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
 		       paths[p].name, (double)len / seconds[p] / 1e9,
 		       (double)len / RECORDS_STRIDE / seconds[p] / 1e6,
 		       100 * seconds[0] / seconds[p]);
+	printf("value decode_percent %.2f\n", 100 * seconds[PLAIN_SUM] / seconds[RUNS]);
+	if (!sums_agree(&state, sums, (u64)rounds * len / RECORDS_STRIDE)) {
+		fprintf(stderr, "bench-decode: the paths read different records\n");
+		return 1;
+	}
 	profile_free(state.profile);
 	profile_free(state.crowded);
 	attributor_free(attributor);

@@ -2,7 +2,10 @@
 /*
  * A perf.data with any number of records, as `perf record -e arm_spe_0//` writes it: tasks, their
  * mappings, and alternating AUX data of several CPUs.
- * usage: make-perfdata RECORDS PROGRAM FILE; the tasks run PROGRAM
+ * usage: make-perfdata RECORDS PROGRAM FILE [LOCATIONS]
+ *
+ * The tasks run PROGRAM. If that is a file of this machine, its build id is in the perf.data, which
+ * needs the helper that SPEPROF_SYMBOLS names. LOCATIONS: number of instructions with samples.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,27 +23,42 @@
 #define CHUNK 8192 /* records at a time, as a drained AUX area has them */
 #define MIDR  0x410fd0c0
 
-/* Add a build id if the program exists here, as perf record does: names are found by it. */
-static u8 build_id(const char *program, u8 *id)
+/*
+ * Read the build id of the program if it exists here, as perf record does: names are found by it.
+ * Returns its size; 0: the program does not exist here; or a negative errno.
+ */
+static int build_id(const char *program, u8 *id)
 {
 	const struct symbols_config config = { .wait_ms = 10000 };
 	struct attribute_location location = { .binary = program };
 	struct symbols *symbols;
 	struct stat st;
 	u8 size;
+	int r;
 
-	if (stat(program, &st) < 0 || symbols_new(&config, &symbols) < 0)
+	if (stat(program, &st) < 0)
 		return 0;
+	r = symbols_new(&config, &symbols);
+	if (r < 0)
+		return r;
 	location.inode = st.st_ino;
 	size = symbols_build_id(symbols, 0, &location, id);
 	symbols_free(symbols);
-	return size;
+	return size ? size : -ENODATA;
 }
 
-static void put_tasks(const struct source_sink *sink, const char *program)
+static int put_tasks(const struct source_sink *sink, const char *program)
 {
-	u8 id[BUILD_ID_MAX], size = build_id(program, id);
+	u8 id[BUILD_ID_MAX];
+	int size = build_id(program, id);
 
+	if (size < 0) {
+		fprintf(stderr,
+			"make-perfdata: %s: cannot read its build id; should SPEPROF_SYMBOLS "
+			"name the helper?\n",
+			program);
+		return size;
+	}
 	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++) {
 		struct task_event event = {
 			.type = TASK_COMM,
@@ -57,12 +75,13 @@ static void put_tasks(const struct source_sink *sink, const char *program)
 		event.size = (4 * RECORDS_PCS + 0xfff) & ~0xfffULL;
 		event.offset = 0x28000;
 		event.build_id = size ? id : NULL;
-		event.build_id_size = size;
+		event.build_id_size = (u8)size;
 		sink->task(sink->ctx, &event);
 	}
+	return 0;
 }
 
-static void put_records(const struct source_sink *sink, u64 records)
+static void put_records(const struct source_sink *sink, u64 records, u32 locations)
 {
 	static u8 chunk[CHUNK * RECORDS_STRIDE];
 	static struct records maker;
@@ -83,6 +102,8 @@ static void put_records(const struct source_sink *sink, u64 records)
 	for (; records; records -= n) {
 		n = records < CHUNK ? records : CHUNK;
 		records_fill(&maker, chunk, (u32)n);
+		if (locations)
+			records_scatter(&maker, chunk, (u32)n, locations);
 		window.len = (size_t)n * RECORDS_STRIDE;
 		window.start_ns = window.end_ns;
 		window.end_ns = maker.time;
@@ -99,13 +120,14 @@ int main(int argc, char **argv)
 		.cpus = CPUS,
 		.command = "make-perfdata",
 	};
-	u64 records = argc == 4 ? strtoull(argv[1], NULL, 10) : 0;
+	u64 records = argc >= 4 ? strtoull(argv[1], NULL, 10) : 0;
+	u32 locations = argc == 5 ? (u32)strtoul(argv[4], NULL, 10) : 0;
 	struct recorder *recorder;
 	struct source_sink sink;
 	int fd, r;
 
-	if (!records) {
-		fprintf(stderr, "usage: make-perfdata RECORDS PROGRAM FILE\n");
+	if (!records || argc > 5 || locations > RECORDS_PCS) {
+		fprintf(stderr, "usage: make-perfdata RECORDS PROGRAM FILE [LOCATIONS]\n");
 		return 2;
 	}
 	fd = open(argv[3], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -115,9 +137,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	sink = recorder_sink(recorder);
-	put_tasks(&sink, argv[2]);
-	put_records(&sink, records);
-	r = recorder_finish(recorder);
+	r = put_tasks(&sink, argv[2]);
+	if (r >= 0) {
+		put_records(&sink, records, locations);
+		r = recorder_finish(recorder);
+	}
 	recorder_free(recorder);
 	close(fd);
 	if (r < 0)
