@@ -239,6 +239,29 @@ static struct small_pair *small_get(struct cell_table *t, struct cell *c, struct
 	return NULL;
 }
 
+static void ones_of(const struct cell_table *t, u32 key, u8 ret_ones[static SAMPLE_COUNTS])
+{
+	u16 id = sample_class_id((u16)(key >> PAIR_BUCKET_BITS));
+	const struct sample_class *sample_class = sample_class_of(t->sample_class, id);
+
+	memset(ret_ones, 0, SAMPLE_COUNTS);
+	if (sample_class)
+		memcpy(ret_ones, sample_class->ones, SAMPLE_COUNTS);
+}
+
+/* Count what the class of @whole states of @count samples, and the class of @reduced does not. */
+static void count_difference(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			     u32 whole, u32 reduced, u64 count)
+{
+	u8 ones[SAMPLE_COUNTS], left[SAMPLE_COUNTS];
+
+	ones_of(t, whole, ones);
+	ones_of(t, reduced, left);
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
+		if (ones[i] > left[i])
+			cell_count_add(t, c, n, i, count);
+}
+
 void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
 		   u64 count, u64 sum)
 {
@@ -252,6 +275,8 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 		pair_evict(t, c, n->sessions, key, count, sum);
 		return;
 	}
+	if (used != key)
+		count_difference(t, c, n, key, used, count);
 	if (!p->head)
 		p->head = used << SMALL_COUNT_BITS;
 	if ((p->head & SMALL_COUNT_MAX) + count < SMALL_COUNT_MAX) {
@@ -277,6 +302,12 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
 		*small += (u16)count;
 	else if (large_add(t, c, n, key, count, 0))
 		*small = INT16_MAX;
+}
+
+void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
+		    unsigned int index, u64 count)
+{
+	(void)large_add(t, c, n, LARGE_COUNTS | index, count, 0);
 }
 
 /* Move octaves that may overflow in the next fold to large pairs. */
@@ -481,9 +512,11 @@ static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_count
 			continue;
 		if (key < LARGE_OCTAVES)
 			cell_pair_add(t, c, to, key_renumber(key, numbers), count, large[i].sum);
-		else
+		else if (key < LARGE_COUNTS)
 			cell_octave_add(t, c, to, key / LARGE_OCTAVES - 1, key % LARGE_OCTAVES,
 					count);
+		else
+			cell_count_add(t, c, to, key - LARGE_COUNTS, count);
 	}
 }
 

@@ -112,29 +112,39 @@ static void max_raise(struct histogram *h, u16 value)
 		h->max = value;
 }
 
-static void octaves_add(const struct cell_table *t, const struct cell_counters *n,
-			struct counters *to)
+static void octaves_add(const struct cell_counters *n, struct counters *to)
+{
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
+			to->latency[i + 1].bucket[octave_bucket(k)] += n->octave[i][k];
+}
+
+/* Add the large pairs that state neither class nor bucket: octaves, and @counts by index. */
+static void large_add(const struct cell_table *t, const struct cell_counters *n,
+		      struct counters *to, u64 counts[static SAMPLE_COUNTS])
 {
 	const struct large_pair *large = large_pairs(t, n);
 	u32 larges = large_size(n);
 
-	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
-		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
-			to->latency[i + 1].bucket[octave_bucket(k)] += n->octave[i][k];
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
+		u64 count = large[i].head & LARGE_COUNT_MAX;
 
-		if (large[i].head && key >= LARGE_OCTAVES)
+		if (!count || key < LARGE_OCTAVES)
+			continue;
+		if (key >= LARGE_COUNTS)
+			counts[key - LARGE_COUNTS] += count;
+		else
 			to->latency[key / LARGE_OCTAVES]
-				.bucket[octave_bucket(key % LARGE_OCTAVES)] +=
-				large[i].head & LARGE_COUNT_MAX;
+				.bucket[octave_bucket(key % LARGE_OCTAVES)] += count;
 	}
 }
 
 static void counters_add(const struct cell_table *t, const struct cell_counters *n,
-			 struct counters *to)
+			 struct counters *to, u64 counts[static SAMPLE_COUNTS])
 {
-	octaves_add(t, n, to);
+	octaves_add(n, to);
+	large_add(t, n, to, counts);
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		to->latency[i + 1].sum += n->latency_sum[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
@@ -175,13 +185,13 @@ void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8
 
 	memcpy(sums.counts, &to->counts, sizeof(sums.counts));
 	cell_row_each_pair(table, row, sessions, pair_sum, &sums);
-	memcpy(&to->counts, sums.counts, sizeof(sums.counts));
-	log_sum(table, row, sessions, to);
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
 		if (n->sessions & sessions)
-			counters_add(table, n, to);
+			counters_add(table, n, to, sums.counts);
 	}
+	memcpy(&to->counts, sums.counts, sizeof(sums.counts));
+	log_sum(table, row, sessions, to);
 	counters_finish(to);
 }
 

@@ -40,13 +40,18 @@ static_assert((u64)SMALL_COUNT_MAX *UINT16_MAX <= UINT32_MAX, "a sum does not ov
 
 /* Keys from here on are those of octaves: a key for each latency and octave. */
 #define LARGE_OCTAVES (1U << PAIR_KEY_BITS)
+/* Keys from here on are those of &struct sample_counts: a key for each counter. */
+#define LARGE_COUNTS (LARGE_OCTAVES * (CELL_LATENCIES + 1))
+#define LARGE_KEYS   (LARGE_COUNTS + SAMPLE_COUNTS)
+
+static_assert(LARGE_KEYS <= 1U << (64 - LARGE_COUNT_BITS), "a key fits in a head");
 
 /**
  * struct large_pair - an entry of the second hash table
  * @head: key and, in the lower LARGE_COUNT_BITS, the number of samples; 0 is free. The number
  *	overflows after twelve days of a million samples a second at one location: an entry whose
  *	number is half of that is full, and another one with the same key follows
- * @sum: sum of their total latencies, cycles; 0 for octaves
+ * @sum: sum of their total latencies, cycles; 0 for octaves and for &struct sample_counts
  */
 struct large_pair {
 	u64 head;
@@ -299,6 +304,16 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 /** cell_octave_add() - add @count samples to an octave of a latency after PROFILE_TOTAL */
 void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
 		     unsigned int latency, unsigned int octave, u64 count);
+
+/**
+ * cell_count_add() - add @count samples to a counter of &struct sample_counts
+ * @index: the counter's index in the struct
+ *
+ * Most of these counters follow from the pairs. This function is for samples whose pair states less
+ * than their class.
+ */
+void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
+		    unsigned int index, u64 count);
 
 /** cell_counters_samples() - return the number of samples in the pairs of @n */
 u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters *n);

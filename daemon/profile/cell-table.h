@@ -24,9 +24,11 @@
  * A table with a memory budget evicts. If a sample has no cell, and no cell is free, a random draw
  * decides whether it replaces the lightest candidate: with a probability of 1 in (rank + 1), at
  * least 1 in CELL_ODDS. Every program has one more cell, which counts its evicted samples. So the
- * sums over all rows have all samples, latencies and weights, whatever was evicted. The number of
- * pairs of a cell is limited; samples beyond lose first the events of their class, then the class. A
- * table without a budget grows instead: a recording's counters must not depend on the order of
+ * sums over all rows are exact, whatever was evicted. The number of pairs of a cell is limited. The
+ * pairs of further samples state a class without events, then no class. What such a pair does not
+ * state is counted for the cell as a whole: events, operations, and levels without their latency.
+ *
+ * A table without a budget grows instead: a recording's counters must not depend on the order of
  * samples.
  *
  * One thread owns a table. Several threads count in tables of their own (shards), which

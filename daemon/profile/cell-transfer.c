@@ -370,11 +370,16 @@ static u16 number_load(struct cell_loader *l, u64 number)
 static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counters *n, u64 pairs)
 {
 	while (pairs-- && !l->from->bad) {
-		u32 key = (u32)deserialize_below(l->from, LARGE_OCTAVES * (CELL_LATENCIES + 1));
+		u32 key = (u32)deserialize_below(l->from, LARGE_KEYS);
 		u64 count = deserialize_below(l->from, LARGE_COUNT_FULL);
 		u64 sum = deserialize_u64(l->from);
 
 		l->from->bad |= sum > count * UINT16_MAX;
+		if (key >= LARGE_COUNTS) {
+			if (!l->from->bad)
+				cell_count_add(l->table, c, n, key - LARGE_COUNTS, count);
+			continue;
+		}
 		if (key >= LARGE_OCTAVES) {
 			l->from->bad |= key % LARGE_OCTAVES >= CELL_OCTAVES;
 			if (!l->from->bad)
