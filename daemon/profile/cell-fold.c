@@ -185,12 +185,31 @@ static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 ke
 		t->stats.uncounted += count;
 		return;
 	}
+	c->restarted = true;
 	evicted = cell_evicted_get(t, cell_program(c));
 	n = cell_counters_get(t, evicted, sessions);
 	if (n)
 		cell_pair_add(t, evicted, n, key, count, sum);
 	else
 		t->stats.uncounted += count;
+}
+
+/*
+ * Add to an octave or to a counter of &struct sample_counts. Without memory in @c it counts for the
+ * evicted samples of the program.
+ */
+static void large_add_or_evict(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			       u32 key, u64 count)
+{
+	struct cell *evicted;
+
+	count = large_add(t, c, n, key, count, 0);
+	if (!count || cell_is_evicted(t, c))
+		return;
+	evicted = cell_evicted_get(t, cell_program(c));
+	n = cell_counters_get(t, evicted, n->sessions);
+	if (n)
+		(void)large_add(t, evicted, n, key, count, 0);
 }
 
 /* Move the samples of a pair to a large one; one sample stays, so that the entry is in use. */
@@ -300,14 +319,14 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
 
 	if (*small + count <= INT16_MAX)
 		*small += (u16)count;
-	else if (large_add(t, c, n, key, count, 0))
-		*small = INT16_MAX;
+	else
+		large_add_or_evict(t, c, n, key, count);
 }
 
 void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
 		    unsigned int index, u64 count)
 {
-	(void)large_add(t, c, n, LARGE_COUNTS | index, count, 0);
+	large_add_or_evict(t, c, n, LARGE_COUNTS | index, count);
 }
 
 /* Move octaves that may overflow in the next fold to large pairs. */
@@ -320,8 +339,7 @@ static void octaves_carry(struct cell_table *t, struct cell *c, struct cell_coun
 			if (count <= INT16_MAX)
 				continue;
 			n->octave[i][k] = 0;
-			if (large_add(t, c, n, LARGE_OCTAVES * (i + 1) | k, count, 0))
-				n->octave[i][k] = INT16_MAX;
+			large_add_or_evict(t, c, n, LARGE_OCTAVES * (i + 1) | k, count);
 		}
 	}
 }
@@ -378,6 +396,7 @@ static inline void sample_fold(struct cell_table *t, struct cell *c, struct cell
 /* Count samples of a log that has no memory for counters as evicted. */
 static void log_evict(struct cell_table *t, struct cell *c, unsigned int from, unsigned int to)
 {
+	c->restarted = true;
 	for (unsigned int i = from; i < to; i++) {
 		if (cell_is_evicted(t, c))
 			t->stats.uncounted++;

@@ -150,9 +150,7 @@ struct fold_queue {
  * @draws: state of the random numbers
  * @bound: by random number, the lowest rank that is not replaced
  * @hand_insert: the set that is searched next for a cell to replace
- * @hand_trim: the set that is searched next for counters to evict
- * @trim_below: only cells with a lower rank are evicted
- * @trim_found: cells that were evicted since the search began at the first set
+ * @hand_reclaim: the set that is searched next for a cell with counters to evict
  * @stats: statistics that are not computed
  * @bucket: histogram buckets by value
  */
@@ -180,9 +178,7 @@ struct cell_table {
 	u64 draws;
 	u16 bound[CELL_DRAWS];
 	u32 hand_insert;
-	u32 hand_trim;
-	u32 trim_below;
-	u32 trim_found;
+	u32 hand_reclaim;
 	struct cell_table_stats stats;
 	u8 bucket[CELL_BUCKET_VALUES];
 };
@@ -342,9 +338,9 @@ void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions
 /**
  * cell_lines_get() - allocate a block of lines for the counters of @c
  *
- * If the budget is used up, other cells are evicted.
+ * If the budget is used up, lighter cells are evicted. Heavier ones are evicted by a random draw.
  *
- * Return: its first line; 0 without memory.
+ * Return: its first line; 0 without memory. The samples are then evicted instead.
  */
 u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order);
 

@@ -25,11 +25,12 @@
 /* Addresses that are reserved for the counters of evicted samples, which the budget does not stop. */
 #define EVICTED_LINES (1U << 20)
 
-/* Sets that are searched for a cell to replace, beside the sample's own. */
-#define INSERT_SETS 4
+/*
+ * The lightest of at least this many cells is evicted. The sets that are searched are not limited
+ * instead, because few sets can contain heavy cells only: the average is two cells in a set.
+ */
+#define CANDIDATES 16
 
-/* Cells of this rank or more lose their counters only if no lighter cell has any. */
-#define TRIM_LEAST 32
 
 #define CELL_ONES 0x0101010101010101ULL
 
@@ -134,7 +135,6 @@ int cell_table_new(const struct cell_table_config *config, struct cell_table **r
 	if (!t->seed && getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = (u64)(uintptr_t)t;
 	t->draws = t->seed;
-	t->trim_below = TRIM_LEAST;
 	for (u16 value = 0; value < CELL_BUCKET_VALUES; value++)
 		t->bucket[value] = (u8)histogram_bucket(value);
 	fill_bounds(t);
@@ -176,8 +176,6 @@ void cell_table_clear(struct cell_table *table)
 	table->fresh = 0;
 	table->free = 0;
 	table->used = 0;
-	table->trim_below = TRIM_LEAST;
-	table->trim_found = 0;
 	table->batches = 0;
 	table->intervals = 0;
 	table->stats = (struct cell_table_stats){ 0 };
@@ -382,39 +380,34 @@ static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int 
 
 /* Insertion */
 
-/* The lightest used way of a set; CELL_WAYS if none is used. */
-static unsigned int lightest_way(const struct cell_set *set)
+/* Replace @best by the lightest cell of @set if that is lighter; returns how many cells it has. */
+static u32 victim_compare(struct cell_slot *best, struct cell_set *set)
 {
-	unsigned int least = CELL_WAYS;
+	u32 cells = 0;
 
-	for (unsigned int i = 0; i < CELL_WAYS; i++)
-		if (set->cell[i] && (least == CELL_WAYS || set->rank[i] < set->rank[least]))
-			least = i;
-	return least;
-}
-
-static void victim_compare(struct cell_slot *best, struct cell_set *set)
-{
-	unsigned int way = lightest_way(set);
-
-	if (way == CELL_WAYS || (best->set && best->set->rank[best->way] <= set->rank[way]))
-		return;
-	*best = (struct cell_slot){ .set = set, .way = way };
+	for (unsigned int i = 0; i < CELL_WAYS; i++) {
+		if (!set->cell[i])
+			continue;
+		cells++;
+		if (!best->set || set->rank[i] < best->set->rank[best->way])
+			*best = (struct cell_slot){ .set = set, .way = i };
+	}
+	return cells;
 }
 
 /*
  * Find the cell that a new one may replace: the lightest of the set that it has to be in. If that
- * has a free way, and only the cells are used up, some other sets are searched as well.
+ * has a free way, and only the cells are used up, other sets are searched as well.
  */
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own)
 {
 	struct cell_slot best = { 0 };
+	u32 cells = victim_compare(&best, own);
 
-	victim_compare(&best, own);
 	if (!tag_ways(own->tags, 0))
 		return best;
-	for (u32 n = 0; n < t->sets && (n < INSERT_SETS || !best.set); n++) {
-		victim_compare(&best, &t->set[t->hand_insert]);
+	for (u32 n = 0; n < t->sets && cells < CANDIDATES; n++) {
+		cells += victim_compare(&best, &t->set[t->hand_insert]);
 		t->hand_insert = (t->hand_insert + 1) & (t->sets - 1);
 	}
 	return best;
@@ -494,53 +487,71 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 
 /* Memory of counters */
 
-/* The search for light cells has visited all sets: search for heavier ones if it found none. */
-static void trim_wrap(struct cell_table *t)
+/*
+ * Replace @best by the lightest cell of @set with counters if that is lighter. Returns how many
+ * cells were compared: of cells that are heavier than @best it is not known if they have counters.
+ */
+static u32 reclaim_compare(const struct cell_table *t, struct cell_set *set,
+			    const struct cell *except, struct cell_slot *best)
 {
-	if (!t->trim_found)
-		t->trim_below = t->trim_below < UINT16_MAX ? t->trim_below * 2 : TRIM_LEAST;
-	else if (t->trim_below > TRIM_LEAST)
-		t->trim_below /= 2;
-	t->trim_found = 0;
-}
-
-/* Evict the light cells with counters of the next set, except one. */
-static void trim_set(struct cell_table *t, const struct cell *except)
-{
-	struct cell_set *set = &t->set[t->hand_trim];
+	u32 cells = 0;
 
 	for (unsigned int i = 0; i < CELL_WAYS; i++) {
 		const struct cell *c = &t->cells[set->cell[i]];
+		bool heavier = best->set && set->rank[i] >= best->set->rank[best->way];
 
-		if (!set->cell[i] || !c->counters || c == except || set->rank[i] >= t->trim_below)
+		if (!set->cell[i] || (!heavier && (!c->counters || c == except)))
 			continue;
-		cell_evict(t, set, i);
-		t->trim_found++;
+		cells++;
+		if (!heavier)
+			*best = (struct cell_slot){ .set = set, .way = i };
 	}
-	t->hand_trim = (t->hand_trim + 1) & (t->sets - 1);
-	if (!t->hand_trim)
-		trim_wrap(t);
+	return cells;
 }
 
-/* Evict light cells, but not @except, until 2^@order lines fit in the budget. */
-static bool lines_reclaim(struct cell_table *t, const struct cell *except, unsigned int order)
+/* Find the lightest cell with counters, except one, in the next sets. */
+static struct cell_slot reclaim_find(struct cell_table *t, const struct cell *except)
 {
-	/* Each doubling of the limit of ranks takes one pass over all sets. */
-	u64 searches = t->sets * 20ULL;
+	struct cell_slot best = { 0 };
+	u32 cells = 0;
 
+	for (u32 n = 0; n < t->sets && cells < CANDIDATES; n++) {
+		cells += reclaim_compare(t, &t->set[t->hand_reclaim], except, &best);
+		t->hand_reclaim = (t->hand_reclaim + 1) & (t->sets - 1);
+	}
+	return best;
+}
+
+/*
+ * Evict cells until 2^@order lines fit in the budget. A heavier cell than @c is evicted only if a
+ * random draw decides so, as for a new cell.
+ */
+static bool lines_reclaim(struct cell_table *t, const struct cell *c, unsigned int order)
+{
+	u64 hash = cell_hash(cell_salt(t, c->owner), c->offset);
+	struct cell_slot slot, victim;
+	u16 rank;
+
+	if (!cell_find(t, hash, c->owner, c->offset, &slot))
+		return false;
 	while (t->lines.used + (1U << order) > t->lines_limit) {
-		if (!searches--)
+		victim = reclaim_find(t, c);
+		if (!victim.set)
 			return false;
-		trim_set(t, except);
+		rank = victim.set->rank[victim.way];
+		if (rank > slot.set->rank[slot.way] && !admits(t, rank, CELL_LOG))
+			return false;
+		cell_evict(t, victim.set, victim.way);
 	}
 	return true;
 }
 
 u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order)
 {
-	if (!t->grows && !cell_is_evicted(t, c) && !lines_reclaim(t, c, order))
-		return 0;
-	return line_pool_get(&t->lines, order);
+	bool fits = t->grows || cell_is_evicted(t, c) ||
+		    t->lines.used + (1U << order) <= t->lines_limit;
+
+	return fits || lines_reclaim(t, c, order) ? line_pool_get(&t->lines, order) : 0;
 }
 
 /* Counting */

@@ -88,7 +88,7 @@ static_assert(sizeof(struct cell_set) == 64, "a cache line");
  * @owner: program and binary, by cell_owner()
  * @counters: line of its first struct cell_counters; 0 for none
  * @interval: number of the interval of all samples in the log
- * @restarted: the cell is new, or was evicted and added again, since the history read it
+ * @restarted: since the history read the cell, it was added, or samples of it were evicted
  * @fill: samples in the log of a cell of evicted samples, which is in no set
  * @sessions: for each sample in the log, the sessions that count it, one bit each
  * @sample: the log, by cell_sample()

@@ -110,6 +110,9 @@ static void row_merge(struct cell_table *whole, const struct cell_table *shard,
 		target_get(whole, m->hash, from->owner, from->offset, row->rank, row->evicted);
 	const struct cell_counters *n;
 
+	/* The rank decides whether the counters get memory. The logged samples will raise it. */
+	if (!target.evicted && row->rank > row->fill)
+		cell_rank_add(target.slot, row->rank - row->fill);
 	for (unsigned int i = 0; i < row->fill; i++)
 		target_log(whole, &target, sample_renumber(from->sample[i], source->number),
 			   from->sessions[i], source->interval[from->interval]);
@@ -117,9 +120,6 @@ static void row_merge(struct cell_table *whole, const struct cell_table *shard,
 		n = counters_at(shard, line);
 		cell_absorb(whole, target.cell, shard, n, source->number);
 	}
-	/* The samples of the log are in the rank already. */
-	if (!target.evicted && row->rank > row->fill)
-		cell_rank_add(target.slot, row->rank - row->fill);
 }
 
 /* Sets of a shard whose cells are prefetched before they are read. */
@@ -488,11 +488,11 @@ static bool row_load(struct cell_loader *l)
 		return false;
 	target = target_get(l->table, cell_hash(cell_salt(l->table, owner), offset), owner, offset,
 			    rank, kind == SAVED_EVICTED);
+	if (!target.evicted && rank > fill)
+		cell_rank_add(target.slot, rank - (u32)fill);
 	log_load(l, &target, fill);
 	while (!l->from->bad && counters_load(l, target.cell))
 		;
-	if (!target.evicted && rank > fill)
-		cell_rank_add(target.slot, rank - (u32)fill);
 	return !l->from->bad;
 }
 

@@ -453,7 +453,7 @@ static void test_heaviest(void **state)
 			 cell_row_samples(t, &row, ALL) * 10 > counted[i] * 9;
 	print_message("%u of the %u heaviest, %.1f %% evicted\n", found, STREAM_TOP,
 		      (double)stats.evicted / 1e4);
-	assert_true(found >= STREAM_TOP * 3 / 4);
+	assert_true(found >= STREAM_TOP - 1);
 	cell_table_free(t);
 }
 
