@@ -358,7 +358,7 @@ bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool 
  * @bias: value to subtract from a PC, modulo 2^64, to get its offset in the binary. It is 0 for the
  *	kernel and for memory without a file, whose offsets are addresses
  * @span: the times for which the result is valid
- * @version: version of the process's mappings (attributor_map_version())
+ * @version: version of the process's mappings (attributor_get_map_version())
  * @binary: as in struct attribute_location
  * @inode, @device: of the mapped file; 0 if unknown
  * @build_id, @build_id_size: of the mapped file; the size is 0 if it is unknown
@@ -395,20 +395,20 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 			     u64 time_ns, struct attribute_mapping *ret_mapping);
 
 /**
- * attributor_map_changes() - return how often any mapping of any process has changed
+ * attributor_get_map_changes() - return how often any mapping of any process has changed
  *
- * While it does not change, no attributor_map_version() changes.
+ * While it does not change, no attributor_get_map_version() changes.
  */
-u64 attributor_map_changes(const struct attributor *attributor);
+u64 attributor_get_map_changes(const struct attributor *attributor);
 
 /**
- * attributor_map_version() - return a number that is new after each change of a process's mappings
+ * attributor_get_map_version() - return the version of a process's mappings, new after each change
  * @process, @kernel: as in attributor_find_mapping()
  */
-u64 attributor_map_version(const struct attributor *attributor, u32 process, bool kernel);
+u64 attributor_get_map_version(const struct attributor *attributor, u32 process, bool kernel);
 
 /**
- * attributor_executable() - return the executable of a process
+ * attributor_get_executable() - return the executable of a process
  *
  * It is the file that is mapped at the lowest address, where executables are linked or loaded on
  * all architectures. If no file is mapped, it is the name of the process, as for threads of the
@@ -416,7 +416,7 @@ u64 attributor_map_version(const struct attributor *attributor, u32 process, boo
  *
  * Return: raw bytes, valid until the next call that needs the write lock; "" for an unknown index.
  */
-const char *attributor_executable(const struct attributor *attributor, u32 process);
+const char *attributor_get_executable(const struct attributor *attributor, u32 process);
 
 /** attributor_get_stats() - copy the statistics to @ret_stats */
 void attributor_get_stats(const struct attributor *attributor, struct attributor_stats *ret_stats);

@@ -16,10 +16,6 @@ enum binary_key_kind {
 	KEY_MEMORY,
 };
 
-struct binary_table {
-	struct id_table ids;
-};
-
 /** struct binary_value - what the table stores about a binary; the path follows, with its NUL */
 struct binary_value {
 	u64 inode;
@@ -135,26 +131,6 @@ bool binary_table_find(struct binary_table *table, u32 id, struct binary_identit
 	return true;
 }
 
-void binary_table_mark(struct binary_table *table, u32 id)
-{
-	id_table_mark(&table->ids, id);
-}
-
-u32 binary_table_sweep(struct binary_table *table)
-{
-	return id_table_sweep(&table->ids);
-}
-
-u64 binary_table_sweeps(struct binary_table *table)
-{
-	return id_table_sweeps(&table->ids);
-}
-
-void binary_table_get_stats(struct binary_table *table, struct id_table_stats *ret_stats)
-{
-	id_table_get_stats(&table->ids, ret_stats);
-}
-
 void binary_table_save(struct binary_table *table, struct serializer *to)
 {
 	struct binary_identity b;
@@ -172,8 +148,7 @@ void binary_table_save(struct binary_table *table, struct serializer *to)
 	serialize_u64(to, 0);
 }
 
-/* Read the binary that was saved with @id. Returns its current id. */
-static u32 binary_load(struct binary_table *table, struct deserializer *from, u32 id)
+static u32 binary_load(void *table, struct deserializer *from, u32 id)
 {
 	u8 build_id[BUILD_ID_MAX];
 	char path[BINARY_PATH_SIZE];
@@ -190,20 +165,5 @@ static u32 binary_load(struct binary_table *table, struct deserializer *from, u3
 int binary_table_load(struct binary_table *table, struct deserializer *from, u32 **ret_ids,
 		      u32 *ret_count)
 {
-	u32 capacity = 0, *ids = NULL, id;
-
-	while ((id = (u32)deserialize_below(from, ID_LIMIT))) {
-		if (!id_map_reserve(&ids, &capacity, id)) {
-			free(ids);
-			return -ENOMEM;
-		}
-		ids[id] = binary_load(table, from, id);
-	}
-	if (from->bad) {
-		free(ids);
-		return -EBADMSG;
-	}
-	*ret_ids = ids;
-	*ret_count = capacity;
-	return 0;
+	return id_table_load(from, binary_load, table, ret_ids, ret_count);
 }

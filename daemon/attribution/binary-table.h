@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A table that assigns ids to binaries: files, kernel modules and memory from which code is mapped.
- * An id takes four bytes in the key of a cell. It is stable until binary_table_sweep() frees it.
+ * An id takes four bytes in the key of a cell. It is stable until id_table_sweep() frees it.
  *
  * A file is identified by its build id; without one by device, inode and path. So two containers
  * with the same image share its binaries. Memory without a file, such as JIT code, belongs to one
@@ -15,7 +15,13 @@
 #include "id-table.h"
 #include "util/serialize.h"
 
-struct binary_table;
+/**
+ * struct binary_table - the table
+ * @ids: the ids; use id_table_mark(), id_table_sweep() and id_table_get_stats() on it
+ */
+struct binary_table {
+	struct id_table ids;
+};
 
 /* The id of all binaries that do not fit in the table. */
 #define BINARY_OTHER ID_OTHER
@@ -58,36 +64,13 @@ u32 binary_table_get(struct binary_table *table, const struct binary_identity *b
 
 /**
  * binary_table_find() - get the binary with an id
- * @ret_binary: its pointers are valid until binary_table_sweep()
+ * @ret_binary: its pointers are valid until id_table_sweep()
  *
  * The path is the one that was seen first. BINARY_OTHER has the path "(other)".
  *
  * Return: whether the id is in use.
  */
 bool binary_table_find(struct binary_table *table, u32 id, struct binary_identity *ret_binary);
-
-/**
- * binary_table_mark() - mark an id as in use, before binary_table_sweep()
- *
- * The caller marks the binaries of all of its cells. Ids that binary_table_get() returns meanwhile
- * are marked as well.
- */
-void binary_table_mark(struct binary_table *table, u32 id);
-
-/**
- * binary_table_sweep() - free all ids that were not marked since the last sweep
- *
- * Caches of ids are invalid afterwards: see binary_table_sweeps().
- *
- * Return: how many ids are free again.
- */
-u32 binary_table_sweep(struct binary_table *table);
-
-/** binary_table_sweeps() - return how many sweeps have freed an id */
-u64 binary_table_sweeps(struct binary_table *table);
-
-/** binary_table_get_stats() - copy the statistics */
-void binary_table_get_stats(struct binary_table *table, struct id_table_stats *ret_stats);
 
 /** binary_table_save() - serialize all binaries with their ids */
 void binary_table_save(struct binary_table *table, struct serializer *to);

@@ -163,7 +163,7 @@ u32 id_table_sweep(struct id_table *table)
 	return freed;
 }
 
-u64 id_table_sweeps(struct id_table *table)
+u64 id_table_get_sweeps(struct id_table *table)
 {
 	u64 sweeps;
 
@@ -183,7 +183,8 @@ void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats
 	pthread_mutex_unlock(&table->lock);
 }
 
-bool id_map_reserve(u32 **ids, u32 *capacity, u32 id)
+/* Make the map of saved ids large enough for @id. Returns false without memory. */
+static bool map_reserve(u32 **ids, u32 *capacity, u32 id)
 {
 	u32 new_capacity = *capacity ? *capacity : 64, *map;
 
@@ -198,4 +199,25 @@ bool id_map_reserve(u32 **ids, u32 *capacity, u32 id)
 	*ids = map;
 	*capacity = new_capacity;
 	return true;
+}
+
+int id_table_load(struct deserializer *from, id_load_fn load, void *ctx, u32 **ret_ids,
+		  u32 *ret_count)
+{
+	u32 capacity = 0, *ids = NULL, id;
+
+	while ((id = (u32)deserialize_below(from, ID_LIMIT))) {
+		if (!map_reserve(&ids, &capacity, id)) {
+			free(ids);
+			return -ENOMEM;
+		}
+		ids[id] = load(ctx, from, id);
+	}
+	if (from->bad) {
+		free(ids);
+		return -EBADMSG;
+	}
+	*ret_ids = ids;
+	*ret_count = capacity;
+	return 0;
 }

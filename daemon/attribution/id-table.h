@@ -11,6 +11,7 @@
 #define SPEPROF_ID_TABLE_H
 
 #include "codec/env.h"
+#include "util/serialize.h"
 
 #include <pthread.h>
 
@@ -111,25 +112,43 @@ const void *id_table_value(struct id_table *table, u32 id);
 /** id_table_next() - return the used id after @id, or the first for 0; 0 after the last */
 u32 id_table_next(struct id_table *table, u32 id);
 
-/** id_table_mark() - mark an id as in use */
+/**
+ * id_table_mark() - mark an id as in use, before id_table_sweep()
+ *
+ * The owner marks the ids of all of its cells. Ids that id_table_get() returns meanwhile are marked
+ * as well.
+ */
 void id_table_mark(struct id_table *table, u32 id);
 
-/** id_table_sweep() - free all ids that are not marked, and remove all marks; returns how many */
+/**
+ * id_table_sweep() - free all ids that are not marked, and remove all marks
+ *
+ * Caches of ids are invalid if the result is not 0: see id_table_get_sweeps().
+ *
+ * Return: the number of ids that are free again.
+ */
 u32 id_table_sweep(struct id_table *table);
 
-/** id_table_sweeps() - return how many sweeps have freed an id */
-u64 id_table_sweeps(struct id_table *table);
-
-/**
- * id_map_reserve() - make a map of saved ids large enough for @id
- * @ids: the map, allocated; new entries are ID_OTHER
- * @capacity: its number of entries
- *
- * Return: false without memory.
- */
-bool id_map_reserve(u32 **ids, u32 *capacity, u32 id);
+/** id_table_get_sweeps() - return how many sweeps have freed an id */
+u64 id_table_get_sweeps(struct id_table *table);
 
 /** id_table_get_stats() - copy the statistics */
 void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats);
+
+/* Reads what was saved of @id. Returns its current id, or ID_OTHER if @from is bad. */
+typedef u32 (*id_load_fn)(void *ctx, struct deserializer *from, u32 id);
+
+/**
+ * id_table_load() - read a list of saved ids
+ * @from: the bytes, which may be hostile: each id, at least 1, and what was saved of it; then 0
+ * @load: called for each id
+ * @ctx: argument of @load
+ * @ret_ids: current ids by saved id; other entries are ID_OTHER. free() it
+ * @ret_count: number of entries, at most ID_LIMIT
+ *
+ * Return: 0; -EBADMSG; -ENOMEM.
+ */
+int id_table_load(struct deserializer *from, id_load_fn load, void *ctx, u32 **ret_ids,
+		  u32 *ret_count);
 
 #endif

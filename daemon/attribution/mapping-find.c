@@ -78,19 +78,19 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 	return true;
 }
 
-u64 attributor_map_changes(const struct attributor *a)
+u64 attributor_get_map_changes(const struct attributor *a)
 {
 	return a->store.changes;
 }
 
-u64 attributor_map_version(const struct attributor *a, u32 process, bool kernel)
+u64 attributor_get_map_version(const struct attributor *a, u32 process, bool kernel)
 {
 	if (kernel)
 		return a->kernel.version;
 	return process < a->processes_used ? a->process[process].maps.version : 0;
 }
 
-const char *attributor_executable(const struct attributor *a, u32 process)
+const char *attributor_get_executable(const struct attributor *a, u32 process)
 {
 	const struct process *p;
 

@@ -6,10 +6,6 @@
 
 #include "maps.h"
 
-struct program_table {
-	struct id_table ids;
-};
-
 /** struct program_key - identifies a program, with the executable behind it */
 struct program_key {
 	u32 container;
@@ -73,26 +69,6 @@ bool program_table_find(struct program_table *table, u32 id, struct program_iden
 	return true;
 }
 
-void program_table_mark(struct program_table *table, u32 id)
-{
-	id_table_mark(&table->ids, id);
-}
-
-u32 program_table_sweep(struct program_table *table)
-{
-	return id_table_sweep(&table->ids);
-}
-
-u64 program_table_sweeps(struct program_table *table)
-{
-	return id_table_sweeps(&table->ids);
-}
-
-void program_table_get_stats(struct program_table *table, struct id_table_stats *ret_stats)
-{
-	id_table_get_stats(&table->ids, ret_stats);
-}
-
 void program_table_save(struct program_table *table, struct serializer *to)
 {
 	struct program_identity p;
@@ -108,42 +84,35 @@ void program_table_save(struct program_table *table, struct serializer *to)
 	serialize_u64(to, 0);
 }
 
-static u32 program_load(struct program_table *table, struct deserializer *from,
-			const struct attribute_translation *translation)
+struct program_loader {
+	struct program_table *table;
+	const struct attribute_translation *translation;
+};
+
+static u32 program_load(void *ctx, struct deserializer *from, u32 id)
 {
+	const struct program_loader *l = ctx;
 	char executable[BINARY_PATH_SIZE];
 	struct program_identity p = { .executable = executable };
 	u32 container = (u32)deserialize_below(from, 1ULL << 32);
 	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 
+	(void)id;
 	deserialize_string(from, executable, sizeof(executable));
-	p.container = attribute_remap_container(translation, container, generation,
+	p.container = attribute_remap_container(l->translation, container, generation,
 						&p.container_generation);
 	if (p.container == ATTRIBUTE_NONE) {
 		p.container = 0;
 		p.container_generation = 0;
 	}
-	return from->bad ? PROGRAM_OTHER : program_table_get(table, &p);
+	return from->bad ? PROGRAM_OTHER : program_table_get(l->table, &p);
 }
 
 int program_table_load(struct program_table *table, struct deserializer *from,
 		       const struct attribute_translation *translation, u32 **ret_ids,
 		       u32 *ret_count)
 {
-	u32 capacity = 0, *ids = NULL, id;
+	struct program_loader loader = { .table = table, .translation = translation };
 
-	while ((id = (u32)deserialize_below(from, ID_LIMIT))) {
-		if (!id_map_reserve(&ids, &capacity, id)) {
-			free(ids);
-			return -ENOMEM;
-		}
-		ids[id] = program_load(table, from, translation);
-	}
-	if (from->bad) {
-		free(ids);
-		return -EBADMSG;
-	}
-	*ret_ids = ids;
-	*ret_count = capacity;
-	return 0;
+	return id_table_load(from, program_load, &loader, ret_ids, ret_count);
 }

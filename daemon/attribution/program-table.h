@@ -2,7 +2,7 @@
 /*
  * A table that assigns ids to programs. A program is an executable in a container: all processes of
  * the container that execute the same file belong to it. An id takes four bytes in the key of a
- * cell. It is stable until program_table_sweep() frees it.
+ * cell. It is stable until id_table_sweep() frees it.
  *
  * Locking: the table has a lock, so any thread may call the functions.
  */
@@ -13,7 +13,13 @@
 #include "id-table.h"
 #include "util/serialize.h"
 
-struct program_table;
+/**
+ * struct program_table - the table
+ * @ids: the ids; use id_table_mark(), id_table_sweep() and id_table_get_stats() on it
+ */
+struct program_table {
+	struct id_table ids;
+};
 
 /* The id of all programs that do not fit in the table. */
 #define PROGRAM_OTHER ID_OTHER
@@ -22,7 +28,7 @@ struct program_table;
  * struct program_identity - what a program is
  * @container: index of its container in the attributor
  * @container_generation: generation of that entry
- * @executable: path as the container sees it, or a name (attributor_executable()); raw bytes
+ * @executable: path as the container sees it, or a name (attributor_get_executable()); raw bytes
  */
 struct program_identity {
 	u32 container;
@@ -52,34 +58,13 @@ u32 program_table_get(struct program_table *table, const struct program_identity
 
 /**
  * program_table_find() - get the program with an id
- * @ret_program: its pointers are valid until program_table_sweep()
+ * @ret_program: its pointers are valid until id_table_sweep()
  *
  * PROGRAM_OTHER has the executable "(other)", in no container.
  *
  * Return: whether the id is in use.
  */
 bool program_table_find(struct program_table *table, u32 id, struct program_identity *ret_program);
-
-/**
- * program_table_mark() - mark an id as in use, before program_table_sweep()
- *
- * The caller marks the programs of all of its cells. Ids that program_table_get() returns meanwhile
- * are marked as well.
- */
-void program_table_mark(struct program_table *table, u32 id);
-
-/**
- * program_table_sweep() - free all ids that were not marked since the last sweep
- *
- * Return: how many ids are free again.
- */
-u32 program_table_sweep(struct program_table *table);
-
-/** program_table_sweeps() - return how many sweeps have freed an id */
-u64 program_table_sweeps(struct program_table *table);
-
-/** program_table_get_stats() - copy the statistics */
-void program_table_get_stats(struct program_table *table, struct id_table_stats *ret_stats);
 
 /** program_table_save() - serialize all programs with their ids */
 void program_table_save(struct program_table *table, struct serializer *to);

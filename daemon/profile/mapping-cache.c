@@ -35,7 +35,7 @@ void mapping_cache_clear(struct mapping_cache *cache)
 
 void mapping_cache_sync(struct mapping_cache *cache)
 {
-	u64 changes = attributor_map_changes(cache->attributor);
+	u64 changes = attributor_get_map_changes(cache->attributor);
 
 	if (changes == cache->changes)
 		return;
@@ -51,7 +51,7 @@ static bool entry_revalidate(struct mapping_cache *cache, struct mapping_entry *
 			     u64 pc, bool kernel, u64 time_ns)
 {
 	if (e->process != process || pc - e->start >= e->length || time_ns < e->from_ns ||
-	    e->version != (u32)attributor_map_version(cache->attributor, (u32)process, kernel))
+	    e->version != (u32)attributor_get_map_version(cache->attributor, (u32)process, kernel))
 		return false;
 	e->epoch = cache->epoch;
 	return true;

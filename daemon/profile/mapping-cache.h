@@ -61,7 +61,7 @@ struct mapping_cache_stats {
 /**
  * struct mapping_cache - the cache; its fields are public so that a hit is inline
  * @attributor, @binaries, @table: borrowed
- * @changes: attributor_map_changes() at the last mapping_cache_sync()
+ * @changes: attributor_get_map_changes() at the last mapping_cache_sync()
  * @epoch: changes with @changes
  * @stats: statistics
  * @entry: the entries

@@ -105,21 +105,21 @@ static void test_bounds(void **state)
 		assert_int_equal(file(t, path, i, NULL), i < 100 ? i + 1 : BINARY_OTHER);
 		(void)file(small, path, i, NULL);
 	}
-	binary_table_get_stats(t, &stats);
+	id_table_get_stats(&t->ids, &stats);
 	assert_int_equal(stats.used, 100);
 	assert_int_equal(stats.capacity, 100);
 	assert_int_equal(stats.refused, 50);
-	binary_table_get_stats(small, &stats);
+	id_table_get_stats(&small->ids, &stats);
 	assert_in_range(stats.used, 5, 20);
 	assert_in_range(stats.bytes, 1000, 5000);
 	/* Ids that were returned since the last sweep are in use. */
-	assert_int_equal(binary_table_sweep(t), 0);
-	assert_int_equal(binary_table_sweeps(t), 0);
-	binary_table_mark(t, 17);
-	binary_table_mark(t, 500);
+	assert_int_equal(id_table_sweep(&t->ids), 0);
+	assert_int_equal(id_table_get_sweeps(&t->ids), 0);
+	id_table_mark(&t->ids, 17);
+	id_table_mark(&t->ids, 500);
 	assert_int_equal(file(t, "/bin/3", 3, NULL), 4);
-	assert_int_equal(binary_table_sweep(t), 98);
-	assert_int_equal(binary_table_sweeps(t), 1);
+	assert_int_equal(id_table_sweep(&t->ids), 98);
+	assert_int_equal(id_table_get_sweeps(&t->ids), 1);
 	assert_true(binary_table_find(t, 17, &b));
 	assert_string_equal(b.path, "/bin/16");
 	assert_true(binary_table_find(t, 4, &b));
@@ -129,7 +129,7 @@ static void test_bounds(void **state)
 		assert_int_not_equal(file(t, path, i, NULL), BINARY_OTHER);
 	}
 	assert_int_equal(file(t, "/bin/x", 1, NULL), BINARY_OTHER);
-	binary_table_get_stats(t, &stats);
+	id_table_get_stats(&t->ids, &stats);
 	assert_int_equal(stats.freed, 98);
 	binary_table_free(t);
 	binary_table_free(small);
@@ -161,10 +161,10 @@ static void test_programs(void **state)
 	assert_string_equal(p.executable, "/usr/bin/make");
 	assert_true(program_table_find(t, PROGRAM_OTHER, &p));
 	assert_string_equal(p.executable, "(other)");
-	assert_int_equal(program_table_sweep(t), 0);
-	program_table_mark(t, id);
-	assert_int_equal(program_table_sweep(t), 2);
-	assert_int_equal(program_table_sweeps(t), 1);
+	assert_int_equal(id_table_sweep(&t->ids), 0);
+	id_table_mark(&t->ids, id);
+	assert_int_equal(id_table_sweep(&t->ids), 2);
+	assert_int_equal(id_table_get_sweeps(&t->ids), 1);
 	assert_int_not_equal(program(t, 1, 2, "/usr/bin/cc"), PROGRAM_OTHER);
 	program_table_free(t);
 	assert_null(program_table_free(NULL));
@@ -265,7 +265,7 @@ static void test_threads(void **state)
 		pthread_join(threads[i], &failed);
 		assert_null(failed);
 	}
-	binary_table_get_stats(t, &stats);
+	id_table_get_stats(&t->ids, &stats);
 	assert_int_equal(stats.used, 500);
 	binary_table_free(t);
 }

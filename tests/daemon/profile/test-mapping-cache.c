@@ -270,8 +270,8 @@ static void machine_deinit(struct machine *m)
 static u32 program_of(struct machine *m, u32 index)
 {
 	const struct attribute_process *p = attributor_get_process(m->attributor, index);
-	struct program_identity program = { .executable =
-						    attributor_executable(m->attributor, index) };
+	struct program_identity program = { .executable = attributor_get_executable(m->attributor,
+										    index) };
 
 	assert_non_null(p);
 	program.container = p->container;
@@ -501,8 +501,8 @@ static void test_unmapped(void **state)
 		m.attributor,
 		&(struct task_event){ .type = TASK_COMM, .pid = 7, .tid = 7, .name = "sh" });
 	index = attributor_find_process(m.attributor, 7);
-	assert_string_equal(attributor_executable(m.attributor, index), "sh");
-	assert_string_equal(attributor_executable(m.attributor, 1000), "");
+	assert_string_equal(attributor_get_executable(m.attributor, index), "sh");
+	assert_string_equal(attributor_get_executable(m.attributor, 1000), "");
 	assert_false(mapping_cache_find(m.cache, mapping_process(index, 1), 3, 0x1234, false,
 					ATTRIBUTE_AT_END, &pc));
 	assert_int_equal(m.cache->stats.unmapped, 1);
