@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Tables of cells with samples, merges and checkpoints of any bytes: no sample is lost or counted
- * twice, whatever is evicted.
+ * twice, whatever is evicted. A checkpoint has the ids of binaries and programs as well, which are
+ * translated when it is loaded.
  */
 #include "fuzz.h"
 
+#include "attribution/binary-table.h"
+#include "attribution/program-table.h"
 #include "profile/cell-table.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CLASSES 8
 #define TABLES	3
 #define ROOM	(1U << 20)
+#define IDS	40
 
 /**
  * struct fuzz_tables - the tables: two shards with a budget, and one that grows
@@ -37,10 +43,10 @@ static void tables_init(struct fuzz_tables *f)
 		fuzz_assert(!sample_class_init(&f->catalog[i]));
 		fuzz_assert(!cell_table_new(&config, &f->table[i]));
 		for (u64 k = 1; k <= CLASSES; k++)
-			sample_class_find(&f->catalog[i], k << (i + 1),
-					  sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP | k << 8, 0, 0,
-							   0, 0),
-					  NULL);
+			sample_class_find(
+				&f->catalog[i], k << (i + 1),
+				sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP | k << 8, 0, 0, 0, 0),
+				NULL);
 	}
 }
 
@@ -117,12 +123,116 @@ static void transfer(struct fuzz_tables *f, u32 to, u32 from)
 	f->count[to] += f->count[from];
 }
 
+/** struct fuzz_ids - the ids of a process, and what they are in the next one */
+struct fuzz_ids {
+	struct binary_table *binaries;
+	struct program_table *programs;
+	struct cell_translation now;
+};
+
+static void ids_init(struct fuzz_ids *ids)
+{
+	*ids = (struct fuzz_ids){ 0 };
+	fuzz_assert(!binary_table_new(IDS, 8192, &ids->binaries));
+	fuzz_assert(!program_table_new(IDS, 8192, &ids->programs));
+}
+
+static void ids_deinit(struct fuzz_ids *ids)
+{
+	binary_table_free(ids->binaries);
+	program_table_free(ids->programs);
+	free((void *)ids->now.binary);
+	free((void *)ids->now.program);
+}
+
+static void ids_fill(const struct fuzz_ids *ids, const uint8_t *data, size_t size)
+{
+	for (size_t n = 0; n < size; n++) {
+		char path[] = { (char)('a' + data[n] % 64), 0 };
+		const u8 build_id[] = { data[n], 2, 3, 4, 5, 6, 7, 8 };
+
+		binary_table_get(ids->binaries,
+				 &(struct binary_identity){ .path = path,
+							    .inode = data[n] / 64,
+							    .build_id = build_id,
+							    .build_id_size = data[n] % 9,
+							    .process = data[n] % 5 / 4 });
+		program_table_get(
+			ids->programs,
+			&(struct program_identity){ .container = data[n] % 3, .executable = path });
+	}
+}
+
+/* Load ids of any bytes. Each saved id is translated to one in use. */
+static int ids_load(struct fuzz_ids *ids, struct deserializer *from)
+{
+	static struct attribute_remapped containers[] = { { 0, 0, 0 }, { 4, 6, 9 } };
+	const struct attribute_translation translation = { .container = containers,
+							   .containers = ARRAY_SIZE(containers) };
+	struct program_identity program;
+	struct binary_identity binary;
+	u32 *map;
+	int r;
+
+	r = binary_table_load(ids->binaries, from, &map, &ids->now.binaries);
+	if (r < 0)
+		return r;
+	ids->now.binary = map;
+	r = program_table_load(ids->programs, from, &translation, &map, &ids->now.programs);
+	if (r < 0)
+		return r;
+	ids->now.program = map;
+	for (u32 i = 0; i < ids->now.binaries; i++)
+		fuzz_assert(binary_table_find(ids->binaries, ids->now.binary[i], &binary));
+	for (u32 i = 0; i < ids->now.programs; i++)
+		fuzz_assert(program_table_find(ids->programs, ids->now.program[i], &program));
+	return 0;
+}
+
+/* Load a checkpoint of ids and cells, which may be any bytes. */
+static int checkpoint_load(struct cell_table *t, struct deserializer *from)
+{
+	struct fuzz_ids ids;
+	int r;
+
+	ids_init(&ids);
+	r = ids_load(&ids, from);
+	if (!r)
+		r = cell_table_load(t, from, &ids.now);
+	fuzz_assert(!r || (r == -EBADMSG && from->bad));
+	ids_deinit(&ids);
+	return r;
+}
+
+/* Save a table with ids, and load both. */
+static void checkpoint(struct fuzz_tables *f, u32 to, u32 from, const uint8_t *data, size_t size)
+{
+	static u8 bytes[ROOM];
+	struct serializer s = { .at = bytes, .capacity = sizeof(bytes) };
+	struct deserializer d = { .at = bytes };
+	struct fuzz_ids ids;
+
+	ids_init(&ids);
+	ids_fill(&ids, data, size);
+	binary_table_save(ids.binaries, &s);
+	program_table_save(ids.programs, &s);
+	cell_table_save(f->table[from], &s);
+	ids_deinit(&ids);
+	if (s.full)
+		return;
+	d.len = s.len;
+	fuzz_assert(!checkpoint_load(f->table[to], &d));
+	fuzz_assert(d.pos == d.len);
+	f->count[to] += f->count[from];
+}
+
 /* Load bytes of any kind. The table is cleared afterwards, as the daemon does after an error. */
-static void load_any(struct fuzz_tables *f, u32 i, const uint8_t *data, size_t size)
+static void load_any(struct fuzz_tables *f, u32 i, bool ids, const uint8_t *data, size_t size)
 {
 	struct deserializer d = { .at = data, .len = size };
+	int r = ids ? checkpoint_load(f->table[i], &d) : cell_table_load(f->table[i], &d, NULL);
 
-	if (!cell_table_load(f->table[i], &d, NULL))
+	if (!r)
 		(void)rows_samples(f->table[i]);
 	cell_table_clear(f->table[i]);
 	f->count[i] = 0;
@@ -137,7 +247,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		u32 i = data[0] % TABLES, other = (i + 1 + data[0] / 64 % 2) % TABLES;
 		size_t len = data[1] < size - 2 ? data[1] : size - 2;
 
-		switch (data[0] / TABLES % 5) {
+		switch (data[0] / TABLES % 6) {
 		case 0:
 		case 1:
 			count_samples(&f, i, data + 2, len);
@@ -155,7 +265,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			}
 			break;
 		case 4:
-			load_any(&f, i, data + 2, len);
+			load_any(&f, i, data[1] & 1, data + 2, len);
+			break;
+		case 5:
+			checkpoint(&f, i, other, data + 2, len);
 			break;
 		}
 		check(&f, i);
