@@ -503,11 +503,37 @@ u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters
 	return samples;
 }
 
+/* Add octaves of which none exceeds INT16_MAX, so that no sum overflows; then move large sums. */
+static void absorb_octaves(struct cell_table *t, struct cell *c, struct cell_counters *to,
+			   const struct cell_counters *from)
+{
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
+			to->octave[i][k] = (u16)(to->octave[i][k] + from->octave[i][k]);
+	if (octaves_full(to))
+		octaves_carry(t, c, to);
+}
+
 static u32 key_renumber(u32 key, const u16 *numbers)
 {
 	u16 number = (u16)(key >> PAIR_BUCKET_BITS);
 
 	return numbers ? pair_key(numbers[number], key & HISTOGRAM_NONE) : key;
+}
+
+/* Add a small pair of another cell: if @to has the pair already, this is all of the work. */
+static inline void absorb_pair(struct cell_table *t, struct cell *c, struct cell_counters *to,
+			       u32 key, const struct small_pair *from)
+{
+	struct small_pair *p = small_find(t, to, key);
+	u32 count = from->head & SMALL_COUNT_MAX;
+
+	if (p && p->head && (p->head & SMALL_COUNT_MAX) + count < SMALL_COUNT_MAX) {
+		p->head += count;
+		p->sum += from->sum;
+		return;
+	}
+	cell_pair_add(t, c, to, key, count, from->sum);
 }
 
 static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_counters *to,
@@ -518,11 +544,14 @@ static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_count
 	const struct large_pair *large = large_pairs(from_table, from);
 	u32 smalls = small_size(from), larges = large_size(from);
 
+	/* @to has no pairs yet: it will have at least as many. */
+	if (!to->small && from->small && from->small_order <= small_order_max(t, c))
+		(void)small_resize(t, c, to, from->small_order);
 	for (u32 i = 0; i < smalls; i++)
 		if (small[i].head)
-			cell_pair_add(t, c, to,
-				      key_renumber(small[i].head >> SMALL_COUNT_BITS, numbers),
-				      small[i].head & SMALL_COUNT_MAX, small[i].sum);
+			absorb_pair(t, c, to,
+				    key_renumber(small[i].head >> SMALL_COUNT_BITS, numbers),
+				    &small[i]);
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
 		u64 count = large[i].head & LARGE_COUNT_MAX;
@@ -553,12 +582,9 @@ void cell_absorb(struct cell_table *t, struct cell *c, const struct cell_table *
 		return;
 	}
 	absorb_pairs(t, c, to, from_table, from, numbers);
-	for (unsigned int i = 0; i < CELL_LATENCIES; i++) {
-		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
-			if (from->octave[i][k])
-				cell_octave_add(t, c, to, i, k, from->octave[i][k]);
+	absorb_octaves(t, c, to, from);
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		to->latency_sum[i] += from->latency_sum[i];
-	}
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] += from->weight[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)

@@ -364,8 +364,8 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 /** cell_index_prefetch() - prefetch the set of a hash */
 void cell_index_prefetch(const struct cell_table *t, u64 hash);
 
-/** cell_prefetch() - prefetch the most likely cell of a hash whose set is in the cache */
-void cell_prefetch(const struct cell_table *t, u64 hash);
+/** cell_prefetch() - prefetch and return the probable cell of a hash whose set is in the cache */
+const struct cell *cell_prefetch(const struct cell_table *t, u64 hash);
 
 /** cell_log_add() - count a sample in @c, which is at @slot */
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,

@@ -31,7 +31,6 @@
  */
 #define CANDIDATES 16
 
-
 #define CELL_ONES 0x0101010101010101ULL
 
 /*
@@ -492,7 +491,7 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
  * cells were compared: of cells that are heavier than @best it is not known if they have counters.
  */
 static u32 reclaim_compare(const struct cell_table *t, struct cell_set *set,
-			    const struct cell *except, struct cell_slot *best)
+			   const struct cell *except, struct cell_slot *best)
 {
 	u32 cells = 0;
 
@@ -738,7 +737,7 @@ void cell_index_prefetch(const struct cell_table *t, u64 hash)
 	__builtin_prefetch(&t->set[hash_set(t, hash)], 1);
 }
 
-void cell_prefetch(const struct cell_table *t, u64 hash)
+const struct cell *cell_prefetch(const struct cell_table *t, u64 hash)
 {
 	const struct cell_set *set = &t->set[hash_set(t, hash)];
 	u64 ways = tag_ways(set->tags, hash_tag(hash));
@@ -746,6 +745,7 @@ void cell_prefetch(const struct cell_table *t, u64 hash)
 
 	__builtin_prefetch(c, 1);
 	__builtin_prefetch((const u8 *)c + LINE_SIZE, 1);
+	return c;
 }
 
 void cell_fold_logs(struct cell_table *t)

@@ -363,7 +363,7 @@ u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row,
  * The programs and binaries of both have the same ids; each has its own sample classes. A merged
  * table without evictions has the same counters as one that received all samples.
  */
-void cell_table_merge(struct cell_table *whole, struct cell_table *shard);
+void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
 
 /**
  * cell_table_forget_session() - remove the samples that only @session counts

@@ -92,33 +92,55 @@ static void source_of_shard(struct cell_table *whole, const struct cell_table *s
 						       shard->interval[i].unit);
 }
 
-/* Rows of a shard until the memory for them is in the cache: half of them wait for each step. */
-#define MERGE_ROWS 32
+/*
+ * A row of a shard is merged in MERGE_STEPS steps. Each step prefetches what the next one reads,
+ * MERGE_DISTANCE rows later.
+ */
+#define MERGE_STEPS    5
+#define MERGE_DISTANCE 8
+#define MERGE_ROWS     64
 
-/** struct merge_row - a row of a shard on its way into the whole; @hash: by cell_hash() */
+static_assert(MERGE_ROWS > (MERGE_STEPS - 1) * MERGE_DISTANCE, "a row waits in its entry");
+
+/**
+ * struct merge_row - a row of a shard on its way into the whole
+ * @row: the row
+ * @hash: by cell_hash()
+ * @to: what is probably its cell in the whole; NULL if unknown
+ */
 struct merge_row {
 	struct cell_row row;
 	u64 hash;
+	const struct cell *to;
 };
 
-static void row_merge(struct cell_table *whole, const struct cell_table *shard,
-		      const struct merge_row *m, const struct cell_source *source)
+/** struct merge - the state of cell_table_merge(); @row: a ring, @fetched of them so far */
+struct merge {
+	struct cell_table *whole;
+	const struct cell_table *shard;
+	struct cell_cursor cursor;
+	struct cell_source source;
+	u64 fetched;
+	struct merge_row row[MERGE_ROWS];
+};
+
+static void row_merge(struct merge *m, const struct merge_row *r)
 {
-	const struct cell_row *row = &m->row;
+	const struct cell_row *row = &r->row;
 	const struct cell *from = row->cell;
 	struct cell_target target =
-		target_get(whole, m->hash, from->owner, from->offset, row->rank, row->evicted);
+		target_get(m->whole, r->hash, from->owner, from->offset, row->rank, row->evicted);
 	const struct cell_counters *n;
 
 	/* The rank decides whether the counters get memory. The logged samples will raise it. */
 	if (!target.evicted && row->rank > row->fill)
 		cell_rank_add(target.slot, row->rank - row->fill);
 	for (unsigned int i = 0; i < row->fill; i++)
-		target_log(whole, &target, sample_renumber(from->sample[i], source->number),
-			   from->sessions[i], source->interval[from->interval]);
+		target_log(m->whole, &target, sample_renumber(from->sample[i], m->source.number),
+			   from->sessions[i], m->source.interval[from->interval]);
 	for (u32 line = from->counters; line; line = n->next) {
-		n = counters_at(shard, line);
-		cell_absorb(whole, target.cell, shard, n, source->number);
+		n = counters_at(m->shard, line);
+		cell_absorb(m->whole, target.cell, m->shard, n, m->source.number);
 	}
 }
 
@@ -135,38 +157,71 @@ static void shard_prefetch(const struct cell_table *shard, u32 set)
 	}
 }
 
-/* Read the next row of a shard, and prefetch its counters and the set that it goes to. */
-static bool row_fetch(struct cell_table *whole, const struct cell_table *shard,
-		      struct cell_cursor *cursor, struct merge_row *ret)
+static void counters_prefetch(const struct cell_table *t, const struct cell *c)
 {
-	if (!cursor->way)
-		shard_prefetch(shard, cursor->set + MERGE_SETS);
-	if (!cell_table_next(shard, cursor, &ret->row))
+	const u8 *at = line_pool_at(&t->lines, c->counters);
+
+	if (!c->counters)
+		return;
+	__builtin_prefetch(at, 1);
+	__builtin_prefetch(at + LINE_SIZE, 1);
+}
+
+/* Read the next row of a shard, and prefetch its counters and the set that it goes to. */
+static bool row_fetch(struct merge *m)
+{
+	struct merge_row *r = &m->row[m->fetched % MERGE_ROWS];
+
+	if (!m->cursor.way)
+		shard_prefetch(m->shard, m->cursor.set + MERGE_SETS);
+	if (!cell_table_next(m->shard, &m->cursor, &r->row))
 		return false;
-	__builtin_prefetch(counters_at(shard, ret->row.cell->counters));
-	__builtin_prefetch((const u8 *)counters_at(shard, ret->row.cell->counters) + LINE_SIZE);
-	ret->hash = cell_hash(cell_salt(whole, ret->row.cell->owner), ret->row.cell->offset);
-	cell_index_prefetch(whole, ret->hash);
+	counters_prefetch(m->shard, r->row.cell);
+	r->hash = cell_hash(cell_salt(m->whole, r->row.cell->owner), r->row.cell->offset);
+	cell_index_prefetch(m->whole, r->hash);
+	m->fetched++;
 	return true;
 }
 
-void cell_table_merge(struct cell_table *whole, struct cell_table *shard)
+/* Take the step of a row after its first one. */
+static void row_advance(struct merge *m, struct merge_row *r, unsigned int step)
 {
-	struct merge_row rows[MERGE_ROWS];
-	struct cell_cursor cursor = { 0 };
-	struct cell_source source;
-	u64 fetched = 0, merged = 0;
-	bool more = true;
+	switch (step) {
+	case 1:
+		cell_counters_prefetch(m->shard, r->row.cell);
+		r->to = cell_prefetch(m->whole, r->hash);
+		break;
+	case 2:
+		if (r->to->owner != r->row.cell->owner || r->to->offset != r->row.cell->offset)
+			r->to = NULL;
+		else
+			counters_prefetch(m->whole, r->to);
+		break;
+	case 3:
+		if (r->to)
+			cell_counters_prefetch(m->whole, r->to);
+		break;
+	default:
+		row_merge(m, r);
+	}
+}
+
+void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
+{
+	struct merge m = { .whole = whole, .shard = shard };
+	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
-	source_of_shard(whole, shard, &source);
-	while (more || merged < fetched) {
-		more = more && row_fetch(whole, shard, &cursor, &rows[fetched % MERGE_ROWS]);
-		fetched += more;
-		if (more && fetched >= MERGE_ROWS / 2)
-			cell_prefetch(whole, rows[(fetched - MERGE_ROWS / 2) % MERGE_ROWS].hash);
-		if (merged < fetched && (!more || fetched - merged == MERGE_ROWS))
-			row_merge(whole, shard, &rows[merged++ % MERGE_ROWS], &source);
+	source_of_shard(whole, shard, &m.source);
+	for (now = 0; now < rows || now < m.fetched + (MERGE_STEPS - 1) * MERGE_DISTANCE; now++) {
+		if (now < rows && !row_fetch(&m))
+			rows = now;
+		for (unsigned int step = 1; step < MERGE_STEPS; step++) {
+			u64 at = now - (u64)step * MERGE_DISTANCE;
+
+			if (at < m.fetched && at < rows)
+				row_advance(&m, &m.row[at % MERGE_ROWS], step);
+		}
 	}
 	whole->stats.uncounted += shard->stats.uncounted;
 }
