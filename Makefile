@@ -66,6 +66,10 @@ deb: ## build the Debian packages into build/deb, and check them with lintian (r
 	@lintian --allow-root --fail-on error,warning $(BUILD)/deb/*.changes
 	@ls $(BUILD)/deb/*.deb
 
+rpm: ## build the RPM packages into build/rpm; RPMFLAGS="--without exporter" leaves one out
+	@scripts/build-rpm -o $(BUILD)/rpm $(RPMFLAGS)
+	@ls $(BUILD)/rpm/*.rpm
+
 soak: all ## memory is flat over 10^9 records of 10^6 PCs, 10^5 processes, 10^4 containers; takes minutes
 	@chrt -i 0 $(BUILD)/tests/bench/soak
 
@@ -76,4 +80,4 @@ clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debian13 $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
 .PHONY: all bench check check-all check-changed check-fresh check-lane clean deb deps help install modules \
-	modules_install run soak
+	modules_install rpm run soak
