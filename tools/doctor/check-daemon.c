@@ -87,7 +87,7 @@ void check_daemon(const struct machine *machine, struct finding *f)
 		break;
 	case STATUS_NO_RIGHT:
 		blocks(f, CAUSE_NO_GROUP,
-		       "sudo adduser $USER speprof, and log in again; or run this as root",
+		       "sudo usermod -aG speprof $USER, and log in again; or run this as root",
 		       "speprofd does not answer you: you are not in the group speprof");
 		break;
 	case STATUS_NO_MODULE:
@@ -114,9 +114,8 @@ void check_version(const struct machine *machine, struct finding *f)
 	else if ((*daemon && strcmp(daemon, SPEPROF_VERSION)) ||
 		 (*module && strcmp(module, SPEPROF_VERSION)))
 		costs(f, CAUSE_VERSION,
-		      "apt upgrade speprof speprof-dkms, then \"sudo speprof module reload\" and "
-		      "\"sudo "
-		      "systemctl restart speprofd\"",
+		      "upgrade the packages speprof and speprof-dkms, then \"sudo speprof module "
+		      "reload\" and \"sudo systemctl restart speprofd\"",
 		      "command " SPEPROF_VERSION ", daemon %s, loaded module %s",
 		      *daemon ? daemon : "not running", *module ? module : "none");
 	else
@@ -125,7 +124,7 @@ void check_version(const struct machine *machine, struct finding *f)
 
 /* Reports a reason that the daemon gives, if it gives one. */
 static void report_reason(const struct machine *machine, const char *reason, const char *good,
-		      enum cause cause, const char *fix, struct finding *f)
+			  enum cause cause, const char *fix, struct finding *f)
 {
 	if (machine->daemon.status != STATUS_OK)
 		skipped(f, "speprofd does not answer");
@@ -160,6 +159,6 @@ void check_task_events(const struct machine *machine, struct finding *f)
 
 void check_names(const struct machine *machine, struct finding *f)
 {
-	report_reason(machine, machine->daemon.header.names_reason, "functions have names", CAUSE_NAMES,
-		  "journalctl -u speprofd", f);
+	report_reason(machine, machine->daemon.header.names_reason, "functions have names",
+		      CAUSE_NAMES, "journalctl -u speprofd", f);
 }

@@ -42,6 +42,20 @@ static void report_driver_in_use(const struct machine *machine, long users, stru
 		      users);
 }
 
+/* Reports that arm_spe_pmu is part of the kernel's image. */
+static void report_driver_builtin(const struct machine *machine, struct finding *f)
+{
+	char boot[256], fix[448];
+
+	advice_boot(machine, "initcall_blacklist=arm_spe_pmu_init", boot, sizeof(boot));
+	snprintf(fix, sizeof(fix), "%s, then \"speprof takeover\"", boot);
+	costs(f, CAUSE_DRIVER_BUILTIN,
+	      machine->distribution == DISTRIBUTION_BOTTLEROCKET ?
+		      "nothing: Bottlerocket installs no modules" :
+		      fix,
+	      "arm_spe_pmu is built in: speprofd samples through perf, with fewer features");
+}
+
 void check_driver(const struct machine *machine, struct finding *f)
 {
 	bool builtin = !machine_has(machine, "/sys/module/arm_spe_pmu/initstate");
@@ -54,11 +68,10 @@ void check_driver(const struct machine *machine, struct finding *f)
 		fine(f, "the kernel's own driver arm_spe_pmu is not loaded");
 	else if (!machine->pmu)
 		fine(f, "arm_spe_pmu has no SPU");
+	else if (!kernel_is_supported(machine))
+		fine(f, "arm_spe_pmu has the SPUs; below Linux 6.1 it is the only driver");
 	else if (builtin)
-		costs(f, CAUSE_DRIVER_BUILTIN,
-		      "boot with initcall_blacklist=arm_spe_pmu_init, then \"speprof takeover\"",
-		      "arm_spe_pmu is built in: speprofd samples through perf, with fewer "
-		      "features");
+		report_driver_builtin(machine, f);
 	else if (machine_read(machine, "/sys/module/arm_spe_pmu/refcnt", users, sizeof(users)) >=
 			 0 &&
 		 strtol(users, NULL, 10) > 0)
@@ -86,17 +99,38 @@ static int signatures_required(const struct machine *machine, const char **ret_b
 	return r;
 }
 
+/* Reports that no kernel of this machine has speprof.ko, and that DKMS has no source of it. */
+static void report_module_not_installed(const struct machine *machine, enum verdict verdict,
+					struct finding *f)
+{
+	char fix[448], install[64], driver[160] = "";
+	bool other_way = advice_stock_driver(machine, driver, sizeof(driver));
+
+	advice_install(machine, "speprof-dkms", install, sizeof(install));
+	if (machine->distribution == DISTRIBUTION_BOTTLEROCKET)
+		snprintf(
+			fix, sizeof(fix),
+			"nothing: Bottlerocket installs no modules; speprofd samples through perf");
+	else
+		snprintf(fix, sizeof(fix),
+			 "%s, or \"make modules_install\" in speprof's source%s%s", install,
+			 other_way ? "; or sample through perf: " : "", driver);
+	finding_set(f, verdict, CAUSE_MODULE_MISSING, fix, "speprof.ko is not installed for %.64s",
+		    machine->release);
+}
+
 /* Reports that speprof.ko is not installed for this kernel. */
 static void report_module_missing(const struct machine *machine, enum verdict verdict,
 				  struct finding *f)
 {
-	char fix[256], other[128];
+	char fix[448], headers[192], other[128];
 	bool dkms = machine_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
 
+	advice_headers(machine, headers, sizeof(headers));
 	snprintf(fix, sizeof(fix),
-		 "apt install linux-headers-%.64s && dkms autoinstall -k %.64s; without DKMS: "
-		 "\"make modules_install\" in speprof's source",
-		 machine->release, machine->release);
+		 "%s && dkms autoinstall -k %.64s; without DKMS: \"make modules_install\" in "
+		 "speprof's source",
+		 headers, machine->release);
 	if (module_other_kernel(machine, other, sizeof(other)))
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
@@ -107,10 +141,7 @@ static void report_module_missing(const struct machine *machine, enum verdict ve
 			"DKMS has speprof's source, but has built no module for this kernel, %.64s",
 			machine->release);
 	else
-		finding_set(
-			f, verdict, CAUSE_MODULE_MISSING,
-			"apt install speprof-dkms, or \"make modules_install\" in speprof's source",
-			"speprof.ko is not installed for %.64s", machine->release);
+		report_module_not_installed(machine, verdict, f);
 }
 
 #define ENROL "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
@@ -157,7 +188,7 @@ static void report_module_not_loaded(const struct machine *machine, const struct
 	/* Messages of kernel/module/signing.c and security/lockdown, which name no module. */
 	static const char *const any[] = { "Loading of unsigned module", "Loading of module with ",
 					   "unsigned module loading is restricted", NULL };
-	char line[200], again[192], fix[400];
+	char line[200], again[192], fix[448];
 	const char *by;
 
 	if (*file->vermagic && !is_built_for_kernel(machine, file->vermagic)) {
@@ -238,6 +269,22 @@ static void check_loaded_module(const struct machine *machine, enum verdict verd
 	}
 }
 
+/* Reports a kernel that is too old for speprof.ko, where only perf's driver can sample. */
+static void report_old_kernel(const struct machine *machine, struct finding *f)
+{
+	char driver[160] = "modprobe arm_spe_pmu";
+
+	if (machine->pmu) {
+		skipped(f, "speprof.ko needs Linux 6.1, and speprofd samples through perf");
+		return;
+	}
+	advice_stock_driver(machine, driver, sizeof(driver));
+	blocks(f, CAUSE_MODULE_KERNEL, driver,
+	       "speprof.ko needs Linux 6.1 or later, and this kernel is %.64s: only perf's driver "
+	       "can sample",
+	       machine->release);
+}
+
 void check_module(const struct machine *machine, struct finding *f)
 {
 	/* Without SPE only emulation in the daemon is left, which needs no module. */
@@ -253,6 +300,10 @@ void check_module(const struct machine *machine, struct finding *f)
 		if (!machine->arm64 || machine->lacking) {
 			skipped(f, "there is no SPU for it, and speprofd can emulate one without "
 				   "the module");
+			break;
+		}
+		if (!kernel_is_supported(machine)) {
+			report_old_kernel(machine, f);
 			break;
 		}
 		module_file_read(machine, &file);
@@ -300,7 +351,7 @@ void check_rights(const struct machine *machine, struct finding *f)
 		      "/dev/speprof does not belong to the group speprof: its udev rule is missing "
 		      "or has not run");
 	else
-		costs(f, CAUSE_DEVICE_RIGHTS, "sudo adduser $USER speprof, and log in again",
+		costs(f, CAUSE_DEVICE_RIGHTS, "sudo usermod -aG speprof $USER, and log in again",
 		      "your user may not open /dev/speprof: it is not in the group speprof");
 }
 

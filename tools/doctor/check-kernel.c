@@ -5,10 +5,6 @@
 
 #include "doctor.h"
 
-#define PARANOID_2                                                                            \
-	"sudo sysctl kernel.perf_event_paranoid=2, and the same in /etc/sysctl.d to make it " \
-	"permanent"
-
 /* Debian's and Ubuntu's kernels have levels above 2, at which CAP_PERFMON is not enough. */
 static bool perf_wants_admin(const struct machine *machine)
 {
@@ -53,19 +49,22 @@ static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 {
 	bool removable = machine_has(machine, "/sys/module/arm_spe_pmu/initstate") &&
 			 machine_has(machine, "/lib/modules");
+	char sysctl[160], install[64];
 	struct module_file file;
 
-	if (!machine->arm64 || machine->lacking) {
-		snprintf(ret, size, PARANOID_2);
+	advice_sysctl(machine, "kernel.perf_event_paranoid=2", sysctl, sizeof(sysctl));
+	if (!machine->arm64 || machine->lacking || !kernel_is_supported(machine)) {
+		snprintf(ret, size, "%s", sysctl);
 	} else if (machine->pmu && removable && machine_has(machine, "/sys/kernel/btf/vmlinux")) {
 		module_file_read(machine, &file);
+		advice_install(machine, "speprof-dkms", install, sizeof(install));
 		snprintf(ret, size,
-			 "%ssudo speprof takeover, as with speprof.ko and BPF speprofd needs no "
-			 "perf event. Or " PARANOID_2,
-			 *file.path ? "" : "apt install speprof-dkms, then ");
+			 "%s%ssudo speprof takeover, as with speprof.ko and BPF speprofd needs no "
+			 "perf event. Or %s",
+			 *file.path ? "" : install, *file.path ? "" : ", then ", sysctl);
 	} else {
-		snprintf(ret, size,
-			 PARANOID_2 "; or use speprof.ko with BPF, which need no perf event");
+		snprintf(ret, size, "%s; or use speprof.ko with BPF, which need no perf event",
+			 sysctl);
 	}
 }
 
@@ -73,14 +72,13 @@ void check_perf(const struct machine *machine, struct finding *f)
 {
 	/* With the module only the mappings of deleted files are lost. */
 	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
-	char text[32], fix[256];
+	char text[32], fix[448];
 
 	if (!machine_has(machine, "/proc/sys/kernel"))
 		unknown(f, "", "/proc/sys is not visible here");
 	else if (machine_read(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) <
 		 0)
-		finding_set(f, verdict, CAUSE_NO_PERF,
-			    "use a kernel with CONFIG_PERF_EVENTS, as Debian's are",
+		finding_set(f, verdict, CAUSE_NO_PERF, "use a kernel with CONFIG_PERF_EVENTS=y",
 			    "this kernel has no perf events: neither perf's driver nor emulation "
 			    "works");
 	else if (strtol(text, NULL, 10) <= 2)
@@ -108,14 +106,14 @@ void check_perf(const struct machine *machine, struct finding *f)
 void check_lockdown(const struct machine *machine, struct finding *f)
 {
 	static const char *const locked[] = { "Kernel is locked down from", NULL };
-	char text[128];
+	char text[128], boot[256], fix[448];
 	int r;
 
 	if (machine_read(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0) {
+		advice_boot(machine, "lockdown=integrity", boot, sizeof(boot));
+		snprintf(fix, sizeof(fix), "%s, or sample through perf (Source=perf)", boot);
 		if (strstr(text, "[confidentiality]"))
-			finding_set(f, severity(machine->pmu), CAUSE_LOCKDOWN,
-				    "boot with lockdown=integrity, or sample through perf "
-				    "(Source=perf)",
+			finding_set(f, severity(machine->pmu), CAUSE_LOCKDOWN, fix,
 				    "confidentiality: speprof.ko refuses sessions, BPF cannot read "
 				    "tasks, and debugfs is closed");
 		else
@@ -153,7 +151,8 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 		fine(f, "CONFIG_PID_IN_CONTEXTIDR is set");
 	else
 		costs(f, CAUSE_CONTEXTIDR,
-		      "use a kernel with CONFIG_PID_IN_CONTEXTIDR=y, as Debian's are",
+		      "nothing: speprofd attributes samples by context switches; for exact "
+		      "attribution use a kernel with CONFIG_PID_IN_CONTEXTIDR=y",
 		      "CONFIG_PID_IN_CONTEXTIDR is not set: samples are attributed by context "
 		      "switches and timestamps");
 }
@@ -184,8 +183,9 @@ void check_clock(const struct machine *machine, struct finding *f)
 
 void check_cgroup(const struct machine *machine, struct finding *f)
 {
-	const char *fix = "boot with systemd.unified_cgroup_hierarchy=1";
+	char fix[256];
 
+	advice_boot(machine, "systemd.unified_cgroup_hierarchy=1", fix, sizeof(fix));
 	if (machine_has(machine, "/sys/fs/cgroup/cgroup.controllers"))
 		fine(f, "version 2, at /sys/fs/cgroup");
 	else if (machine_has(machine, "/sys/fs/cgroup/unified/cgroup.controllers"))
@@ -207,7 +207,7 @@ void check_btf(const struct machine *machine, struct finding *f)
 	else if (!machine_has(machine, "/sys/kernel"))
 		unknown(f, "", "/sys is not visible here");
 	else
-		costs(f, CAUSE_NO_BTF, "use a kernel with CONFIG_DEBUG_INFO_BTF=y, as Debian's are",
+		costs(f, CAUSE_NO_BTF, "use a kernel with CONFIG_DEBUG_INFO_BTF=y",
 		      "the kernel has no BTF: task events come from perf or /proc, not from BPF");
 }
 

@@ -224,7 +224,7 @@ void check_kpti(const struct machine *machine, struct finding *f)
 {
 	static const char *const detected[] = { "detected: Kernel page table isolation (KPTI)",
 						NULL };
-	const char *fix = "boot with kpti=off, if this machine's processes trust each other";
+	char boot[256], fix[320], either[340];
 	char meltdown[128] = "", cmdline[4096] = "";
 	int r;
 
@@ -234,6 +234,9 @@ void check_kpti(const struct machine *machine, struct finding *f)
 		fine(f, "the kernel is mapped at EL0: a driver has the SPU");
 		return;
 	}
+	advice_boot(machine, "kpti=off", boot, sizeof(boot));
+	snprintf(fix, sizeof(fix), "%s, if this machine's processes trust each other", boot);
+	snprintf(either, sizeof(either), "%s, or nokaslr", fix);
 	machine_read(machine, "/sys/devices/system/cpu/vulnerabilities/meltdown", meltdown,
 		     sizeof(meltdown));
 	machine_read(machine, "/proc/cmdline", cmdline, sizeof(cmdline));
@@ -245,9 +248,7 @@ void check_kpti(const struct machine *machine, struct finding *f)
 		blocks(f, CAUSE_KPTI, fix, "the kernel is unmapped at EL0 (meltdown: %s)",
 		       meltdown);
 	else if (r == 1 || log_find(&machine->log, log_unmapped, NULL, 0) == 1)
-		blocks(f, CAUSE_KPTI,
-		       "boot with kpti=off, if this machine's processes trust each other, or "
-		       "nokaslr",
+		blocks(f, CAUSE_KPTI, either,
 		       "the kernel is unmapped at EL0 according to its log, because of KASLR and "
 		       "not of meltdown");
 	else if (strstr(cmdline, "kpti=off") || strstr(cmdline, "kpti=0"))

@@ -135,11 +135,22 @@ struct daemon_answer {
 /** daemon_query() - query speprofd; @ret_answer is always set */
 void daemon_query(struct daemon_answer *ret_answer);
 
+/** enum distribution - families of distributions, by their commands (distribution.c) */
+enum distribution {
+	DISTRIBUTION_OTHER,
+	DISTRIBUTION_DEBIAN,
+	DISTRIBUTION_UBUNTU, /* as Debian; arm_spe_pmu is in linux-modules-extra */
+	DISTRIBUTION_FEDORA, /* also RHEL, Rocky and Amazon Linux: dnf and grubby */
+	DISTRIBUTION_AZURE, /* tdnf and grub2-mkconfig */
+	DISTRIBUTION_BOTTLEROCKET, /* settings instead of commands */
+};
+
 /**
  * struct machine - the machine that is examined, and facts that several checks need
  * @root: prefix of every path; "" for the running system
  * @release: release of the kernel; "unknown" if it cannot be read
  * @arch: architecture of the kernel; "unknown" if it cannot be read
+ * @distribution: the family of its distribution
  * @arm64: the architecture is aarch64
  * @pmu: arm_spe_pmu has an SPU
  * @spu: a driver has the machine's SPUs, so that firmware, Exception levels and KPTI allow it
@@ -152,6 +163,7 @@ struct machine {
 	const char *root;
 	char release[128];
 	char arch[72];
+	enum distribution distribution;
 	bool arm64;
 	bool pmu;
 	bool spu;
@@ -172,7 +184,7 @@ struct finding {
 	enum verdict verdict;
 	enum cause cause;
 	char found[384];
-	char fix[320];
+	char fix[448];
 };
 
 /**
@@ -343,6 +355,39 @@ void module_file_read(const struct machine *machine, struct module_file *ret_fil
  * release of that kernel to @ret
  */
 bool module_other_kernel(const struct machine *machine, char *ret, size_t size);
+
+/* ---- The distribution (distribution.c) ------------------------------------------- */
+
+/**
+ * distribution_detect() - return the family of the machine's distribution
+ * @machine: only its root is used
+ *
+ * It is decided by ID and ID_LIKE in os-release. In a container these are the image's; only
+ * Bottlerocket is recognized there, by its kernel.
+ */
+enum distribution distribution_detect(const struct machine *machine);
+
+/** advice_install() - write the command that installs @package to @ret, of @size bytes */
+void advice_install(const struct machine *machine, const char *package, char *ret, size_t size);
+
+/** advice_headers() - write the command that installs the headers of the running kernel */
+void advice_headers(const struct machine *machine, char *ret, size_t size);
+
+/** advice_boot() - write how to boot with a parameter of the kernel */
+void advice_boot(const struct machine *machine, const char *parameter, char *ret, size_t size);
+
+/** advice_sysctl() - write how to make a sysctl permanent; @setting is "NAME=VALUE" */
+void advice_sysctl(const struct machine *machine, const char *setting, char *ret, size_t size);
+
+/**
+ * advice_stock_driver() - write how to install arm_spe_pmu
+ *
+ * Return: false, with @ret unchanged, unless this is Ubuntu without the package of that driver.
+ */
+bool advice_stock_driver(const struct machine *machine, char *ret, size_t size);
+
+/** kernel_is_supported() - whether speprof.ko supports the kernel: Linux 6.1 or later */
+bool kernel_is_supported(const struct machine *machine);
 
 /* ---- Firmware tables (firmware.c) ------------------------------------------------ */
 

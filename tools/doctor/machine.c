@@ -236,6 +236,7 @@ void machine_identify(struct machine *machine, const char *root)
 	    0)
 		snprintf(machine->arch, sizeof(machine->arch), "%s",
 			 is_running_system ? name.machine : "unknown");
+	machine->distribution = distribution_detect(machine);
 	machine->arm64 = strcmp(machine->arch, "aarch64") == 0;
 }
 
