@@ -84,7 +84,7 @@ static const struct spe_origin *packet_origin(const struct query *q)
 static bool events_show_level(u64 level)
 {
 	return level == SPE_LEVEL_UNKNOWN || level == SPE_LEVEL_L1 || level == SPE_LEVEL_L2 ||
-	       level >= SPE_LEVEL_RECENT;
+	       level >= SPE_LEVEL_RECENT || filter_level_equals(SPE_LEVEL_BEYOND_LLC, level);
 }
 
 static enum truth query_level(const struct query *q, u64 level)
@@ -92,7 +92,7 @@ static enum truth query_level(const struct query *q, u64 level)
 	const struct spe_origin *origin = packet_origin(q);
 
 	if (origin)
-		return truth_of(origin->level == level);
+		return truth_of(filter_level_equals(origin->level, level));
 	if (q->kind == SPE_KIND_LOAD && !q->encoding)
 		return MAYBE;
 	return events_show_level(level) ? MAYBE : NO;

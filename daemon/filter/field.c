@@ -61,6 +61,11 @@ static bool get_level(const struct filter_subject *s, u8 parameter, u64 *ret)
 	return is_memory(s);
 }
 
+bool filter_level_equals(u64 level, u64 wanted)
+{
+	return level == wanted || (wanted == SPE_LEVEL_DRAM && spe_level_is_dram(level));
+}
+
 static const char *level_name(u8 i)
 {
 	return spe_level_name((enum spe_level)i);
@@ -157,6 +162,7 @@ static const struct filter_field fields[] = {
 	  .type = FILTER_NAME,
 	  .number = get_level,
 	  .value_name = level_name,
+	  .equals = filter_level_equals,
 	  .values = SPE_LEVELS },
 	NUMBER("latency.total", get_counter, SPE_COUNTER_TOTAL),
 	NUMBER("latency.issue", get_counter, SPE_COUNTER_ISSUE),

@@ -17,6 +17,7 @@ enum filter_type {
  * @name: the name in expressions; NULL for the field that stands for all events
  * @number: unless FILTER_STRING: gets the value of a sample; returns false if the sample lacks it
  * @string: FILTER_STRING: gets the value of a sample; returns NULL if the sample lacks it
+ * @equals: FILTER_NAME: whether a sample's value has the name of @wanted; NULL: if both are equal
  * @parameter: argument of @number, such as the index of a counter. For events it is the event's
  *	bit, which filter_field_find() derives from the name
  * @value_name: FILTER_NAME: returns the name of value @i; NULL if no value has this number
@@ -34,6 +35,7 @@ struct filter_field {
 	bool (*number)(const struct filter_subject *subject, u8 parameter, u64 *ret_number);
 	const char *(*string)(const struct filter_subject *subject);
 	const char *(*value_name)(u8 i);
+	bool (*equals)(u64 value, u64 wanted);
 };
 
 /**
@@ -104,6 +106,13 @@ struct filter {
 };
 
 static_assert(FILTER_NODES <= UINT8_MAX, "the index of a node has 8 bits");
+
+/**
+ * filter_level_equals() - return whether a level has the name of @wanted in an expression
+ *
+ * "dram" is what the column DRAM counts, also where events alone show the level.
+ */
+bool filter_level_equals(u64 level, u64 wanted);
 
 /** filter_compare_number() - return whether @a @op @b; FILTER_GLOB is always false */
 bool filter_compare_number(u64 a, enum filter_operator op, u64 b);

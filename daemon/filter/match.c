@@ -46,6 +46,9 @@ static bool node_compare(const struct filter *filter, const struct filter_node *
 	const char *string;
 	u64 number;
 
+	if (node->field->equals)
+		return node->field->number(subject, node->parameter, &number) &&
+		       node->field->equals(number, node->number) == (node->op == FILTER_EQ);
 	if (node->field->type != FILTER_STRING)
 		return node->field->number(subject, node->parameter, &number) &&
 		       filter_compare_number(number, node->op, node->number);

@@ -62,9 +62,7 @@ static void add_misses(struct pprof_entry *e, u8 level, u64 interval)
 
 	add(e, PPROF_L1_MISSES, l1, interval);
 	add(e, PPROF_L2_MISSES, l2, interval);
-	add(e, PPROF_LLC_MISSES,
-	    level == SPE_LEVEL_DRAM || level == SPE_LEVEL_BEYOND_LLC ||
-		    level == SPE_LEVEL_REMOTE_CACHE,
+	add(e, PPROF_LLC_MISSES, spe_level_is_dram(level) || level == SPE_LEVEL_REMOTE_CACHE,
 	    interval);
 }
 

@@ -86,7 +86,11 @@ static inline u64 counters_memory(const struct counters *f)
 /** counters_dram() - return the number of loads and stores that DRAM served, as far as is known */
 static inline u64 counters_dram(const struct counters *f)
 {
-	return f->counts.level[SPE_LEVEL_DRAM] + f->counts.level[SPE_LEVEL_BEYOND_LLC];
+	u64 dram = 0;
+
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		dram += spe_level_is_dram(i) ? f->counts.level[i] : 0;
+	return dram;
 }
 
 /** counters_origin() - return the number of loads and stores with @flag, one bit of SPE_ORIGIN_* */

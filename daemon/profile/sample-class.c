@@ -69,13 +69,13 @@ static bool may_be_shared(const struct spe_origin *origin)
 static u8 memory_flags(const struct spe_sample *s, const struct spe_origin *origin)
 {
 	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
-	bool dram = origin->level == SPE_LEVEL_DRAM || origin->level == SPE_LEVEL_BEYOND_LLC;
 	bool known = physical || spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_VA));
 
 	if (origin->level == SPE_LEVEL_L1)
 		return 0;
 	return (known && may_be_shared(origin) ? SAMPLE_CLASS_LINE : 0) |
-	       (physical ? SAMPLE_CLASS_PAGE : 0) | (dram ? SAMPLE_CLASS_DRAM : 0);
+	       (physical ? SAMPLE_CLASS_PAGE : 0) |
+	       (spe_level_is_dram(origin->level) ? SAMPLE_CLASS_DRAM : 0);
 }
 
 void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sources,
@@ -183,7 +183,7 @@ u32 sample_class_content(const struct sample_class *t)
 		  (u32)t->origin.level << CONTENT_LEVEL | (u32)t->origin.flags << CONTENT_ORIGIN |
 		  (u32)ones[MISPREDICTED] << CONTENT_MISPREDICTED;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		content |= (u32)!!t->absent[i] << (CONTENT_ABSENT + i);
+		content |= (u32) !!t->absent[i] << (CONTENT_ABSENT + i);
 	return content;
 }
 

@@ -93,6 +93,18 @@ const char *spe_core_name(u64 midr);
 struct spe_origin spe_sample_origin(const struct spe_data_sources *sources,
 				    const struct spe_sample *sample);
 
+/**
+ * spe_level_is_dram() - check whether DRAM served an access, as far as is known
+ * @level: &enum spe_level
+ *
+ * Events show no more than that the last level cache missed. Such an access counts as DRAM. Records
+ * of stores have events only.
+ */
+static inline bool spe_level_is_dram(u64 level)
+{
+	return level == SPE_LEVEL_DRAM || level == SPE_LEVEL_BEYOND_LLC;
+}
+
 /** spe_level_name() - the name of a level, in lower case with underscores: a static string */
 const char *spe_level_name(enum spe_level level);
 

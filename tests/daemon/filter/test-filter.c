@@ -321,15 +321,22 @@ static void test_sources(void **state)
 		/* Levels, by the tables of all known cores. */
 		{ "level == dram", { 0 }, 0 },
 		{ "level == dram", { QEMU }, 0 },
-		{ "level == dram", { N1 }, ONLY(1 << 14) },
-		{ "level == dram", { AMPERE1A }, ONLY(1 << 7) },
-		{ "level == dram", { N1, AMPERE1A }, ONLY(1 << 14 | 1 << 7) },
-		{ "level == dram", { N1, HIP12, N1 }, ONLY(1 << 14 | 1 << 8 | 1 << 9) },
-		{ "level == dram", { N1, QEMU }, 0 },
-		{ "level == dram || level == remote_cache", { N1 }, ONLY(3 << 13) },
-		{ "level == dram && container == web", { N1 }, ONLY(1 << 14) },
-		{ "level == dram || container == web", { N1 }, 0 },
+		{ "level == remote_cache", { N1 }, ONLY(1 << 13) },
+		{ "level == remote_cache", { AMPERE1A }, ONLY(1 << 5) },
+		{ "level == remote_cache", { N1, AMPERE1A }, ONLY(1 << 13 | 1 << 5) },
+		{ "level == remote_cache", { N1, HIP12, N1 }, ONLY(1 << 13 | 3 << 6) },
+		{ "level == remote_cache", { N1, QEMU }, 0 },
+		{ "level == remote_cache && container == web", { N1 }, ONLY(1 << 13) },
+		{ "level == remote_cache || container == web", { N1 }, 0 },
 		{ "level == l3", { N1 }, ONLY(0) },
+		/* Of stores, and of values without a meaning, a miss of the LLC is DRAM. */
+		{ "level == dram", { N1 }, 0 },
+		{ "op == load && level == dram", { N1 }, 0x3f01 },
+		{ "op == load && level == dram", { AMPERE1A }, 0x329 },
+		{ "op == load && level == dram", { N1, AMPERE1A }, 0x301 },
+		{ "op == load && level == dram", { N1, HIP12, N1 }, 0x2001 },
+		{ "op == load && level == dram && container == web", { N1 }, 0x3f01 },
+		{ "op == load && level != dram", { N1 }, 1 << 14 },
 		{ "level == dram && source == 8", { N1, HIP12 }, ONLY(1 << 8) },
 		/* Stores, and values without a meaning: their events may give the level. */
 		{ "level == l1", { N1 }, 0 },
@@ -401,6 +408,7 @@ static void test_sources_sound(void **state)
 		"op == load && level != l1 && !remote", "peer", "!peer", "snooped == false",
 		"modified || level == dram", "!(level == l1 || level == l2)", "remote != true",
 		"op != load && source == 5", "(op == branch || level == l3) && source > 2",
+		"op == load && level == dram", "level == remote_cache",
 		"level == beyond_llc", "level == unknown && op == load", "source == 70 || peer",
 	};
 	static const u32 midrs[] = { N1, AMPERE1A, HIP12, QEMU };

@@ -161,6 +161,45 @@ static void test_levels(void **state)
 	json_object_put(summary);
 }
 
+/* Samples that pass the filter are those that the column DRAM counts, however their level is known. */
+static void test_level_filter(void **state)
+{
+	static const u64 midrs[] = { NEOVERSE_N1, 0 };
+	static const u64 events[] = { 1 << 2, L1_MISS, LLC_MISS };
+	struct profile_config config = { 0 };
+	struct fixture *f = *state;
+	struct filter_error error;
+	struct profile *filtered;
+	struct filter *filter;
+	struct view all, dram;
+
+	assert_int_equal(filter_new("level == dram", &filter, &error), 0);
+	config.filter = filter;
+	assert_int_equal(profile_new(&config, f->attributor, &filtered), 0);
+	for (u32 i = 0; i < 2 * 2 * 3 * 17; i++) {
+		u64 midr = midrs[i % 2];
+		u8 op = i / 2 % 2;
+		int source = (int)(i / 12) - 1;
+
+		take(f->profile, midr, op, source, events[i / 4 % 3]);
+		take(filtered, midr, op, source, events[i / 4 % 3]);
+	}
+	assert_int_equal(
+		profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &all),
+		0);
+	assert_int_equal(
+		profile_view(filtered, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &dram), 0);
+	/* By the packet, and by events of all kinds of records without a packet that has a meaning. */
+	assert_int_equal(all.rows[0].level[SPE_LEVEL_DRAM], 3);
+	assert_in_range(all.rows[0].level[SPE_LEVEL_BEYOND_LLC], 20, 60);
+	assert_int_equal(dram.rows[0].samples, all.rows[0].dram);
+	assert_int_equal(dram.rows[0].dram, all.rows[0].dram);
+	view_clear(&all);
+	view_clear(&dram);
+	profile_free(filtered);
+	filter_free(filter);
+}
+
 /*
  * Add a window of one operation of each kind, with all three latencies, each @interval-th sampled.
  */
@@ -587,6 +626,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_weights_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_level_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sorts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};
