@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * getrandom() for every unit test. It returns the same bytes on each run, so that no result depends
- * on chance: hash tables mix a random seed into their hashes, and the seed decides which entries
- * are evicted.
+ * Define getrandom() for every unit test. It returns the same bytes in each run, so that no result
+ * depends on chance: hash tables mix a random seed into their hashes, and the seed decides which
+ * entries are evicted.
  */
 #include <sys/random.h>
 #include <sys/types.h>
 
-/* splitmix64 with a constant start. Each call returns other bytes. */
+/* Return the next byte of splitmix64, which starts with a constant. */
 static unsigned char next_byte(void)
 {
 	static unsigned long long state = 20261124;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A clock that stands still while the test holds it, so that no limit of time expires because the
- * machine is slow. The test is linked with -Wl,--wrap=clock_gettime.
+ * A clock that a test stops, so that no time limit expires because the machine is slow. The test is
+ * linked with -Wl,--wrap=clock_gettime.
  */
 #ifndef SPEPROF_TEST_HELD_CLOCK_H
 #define SPEPROF_TEST_HELD_CLOCK_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Clocks of the system, CLOCK_REALTIME to CLOCK_TAI; those of processes are never held. */
+/* the clocks CLOCK_REALTIME to CLOCK_TAI; CPU-time clocks of processes are never stopped */
 #define HELD_CLOCKS 12
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ret_time);
@@ -28,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time)
 	return 0;
 }
 
-/* Stop all clocks at the present time. It serves as a setup function of cmocka. */
+/* Stop all clocks at the present time. It is a setup function of cmocka. */
 static inline int held_clock_stop(void **state)
 {
 	(void)state;
@@ -38,7 +38,7 @@ static inline int held_clock_stop(void **state)
 	return 0;
 }
 
-/* Let the clocks run. It serves as a teardown function of cmocka. */
+/* Let the clocks run. It is a teardown function of cmocka. */
 static inline int held_clock_run(void **state)
 {
 	(void)state;

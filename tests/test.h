@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cmocka with the headers that it needs, and names for table rows. */
+/* Include cmocka with the headers that it needs, and define names for table rows. */
 #ifndef SPEPROF_TEST_H
 #define SPEPROF_TEST_H
 
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Name the table row that the following assertions check. */
+/* Set the name of the table row that the following assertions check; failures print it. */
 #define test_row(...)                                                                              \
 	do {                                                                                       \
 		snprintf(test_row_name, sizeof(test_row_name), __VA_ARGS__);                       \

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cost of attributing a sample with a known TID and a PC in the maps of its process. */
+/*
+ * Measure the cost of attributing a sample whose TID is known and whose PC is in a mapping of its
+ * process.
+ */
 #include "attribution/attributor.h"
 #include "tasks/task-event.h"
 
@@ -35,7 +38,10 @@ static double cpu(void)
 	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* TIDs in runs, as a kernel allocates them. A process has PROCESS_THREADS of them. */
+/*
+ * Create a machine whose processes have PROCESS_THREADS threads each, with consecutive TIDs, as a
+ * kernel allocates them.
+ */
 static struct attributor *machine(u32 threads)
 {
 	const struct attributor_config config = { .processes = threads };
@@ -101,7 +107,7 @@ static double best_places(struct attributor *a, u32 threads, u64 *sum)
 	return n / (now() - start) / 1e6;
 }
 
-/* The cost of /proc on this machine: each process is looked up once, and then refreshed. */
+/* Measure the cost of reading /proc on this machine: look each process up once, then refresh it. */
 static void live(void)
 {
 	const struct attributor_config config = { .live = true };
@@ -146,7 +152,10 @@ static void tell(struct attributor *a, u8 type, s32 pid, u64 start)
 	attributor_apply_event(a, &event);
 }
 
-/* Processes with LIFE_MAPPINGS mappings and without samples: the cost of a fork storm. */
+/*
+ * Measure the cost of many forks: processes with LIFE_MAPPINGS mappings start and exit without a
+ * sample.
+ */
 static void lives(void)
 {
 	const struct attributor_config config = { .live = true };

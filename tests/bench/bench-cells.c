@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Counting by program beside counting by process, in one run: decoding records of 64 bytes and
- * counting them, as a share of a plain sum over the same bytes. The table of locations counts by
- * process and PC, the table of cells by program and location. Both get records of many processes of
- * few programs at 10^5 locations: first of processes that live long, then of short-lived ones.
- * usage: bench-cells [MEGABYTES [ROUNDS]]
+ * Compare counting by program with counting by process, in one run. Records of 64 bytes are decoded
+ * and counted, and each time is divided by the time of a plain sum over the same bytes. The table
+ * of locations counts by process and PC, the table of cells by program and location. Both count
+ * records of many processes of few programs at 10^5 locations: first of long-lived processes, then
+ * of short-lived ones. usage: bench-cells [MEGABYTES [ROUNDS]]
  *
  * The exit status is 1 if a profile or a table misses samples.
  */
@@ -26,10 +26,15 @@
 #define BYTES	  (64ULL << 20)
 #define LIVES	  64 /* records of a short-lived process in a row */
 
-/** struct load - what runs: @processes of @programs; @brief: each for LIVES records, in turn */
+/**
+ * struct load - the processes whose records are counted
+ * @processes: number of processes
+ * @programs: number of programs that they execute
+ * @brief: whether each process exits after LIVES records, and the next one starts
+ */
 struct load {
 	const char *name;
-	const char *value; /* of the profile's speed, for tests/bench/bars */
+	const char *value; /* name of the profile's speed in tests/bench/bars */
 	u32 processes;
 	u32 programs;
 	bool brief;
@@ -48,7 +53,7 @@ struct task_totals {
 	u16 bucket[HISTOGRAM_BUCKETS + 1];
 };
 
-/** struct task_entry - the cached program of a TID, and its salt with the only binary */
+/** struct task_entry - the cached program of a TID, and the salt of the program's only binary */
 struct task_entry {
 	u32 tid;
 	u32 program;
@@ -59,7 +64,7 @@ struct task_entry {
 
 #define TASK_BITS 8
 
-/** struct stage - decodes once, and counts in a table of cells */
+/** struct stage - the state of counting by program: a decoder and a table of cells */
 struct stage {
 	struct spe_layouts layouts;
 	struct sample_class_catalog catalog;
@@ -200,7 +205,10 @@ static const struct path {
 	{ "by program (table of cells)", by_program },
 };
 
-/* Each stretch counts with its best time of all rounds, so that other load has little weight. */
+/*
+ * Measure the parts of @buf. The best time of all rounds counts for each part, so that other
+ * programs on the machine have little influence.
+ */
 static void measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds, double *best,
 		    double *ret_seconds)
 {
@@ -226,8 +234,8 @@ static void measure(struct state *state, const u8 *buf, u32 stretches, u32 round
 }
 
 /*
- * Give the records the TIDs of a load. Each location is in one program, and RECORDS_TID is a
- * multiple of the numbers of programs.
+ * Write the TIDs of a load into the records. Each location belongs to one program, as RECORDS_TID
+ * is a multiple of the numbers of programs.
  */
 static void set_tasks(const struct load *load, u8 *buf, u32 count)
 {
@@ -284,7 +292,7 @@ static int state_init(struct state *state, const struct load *load, struct attri
 	return cell_table_new(&cells, &state->stage.table);
 }
 
-/* Seconds to add all cells to an empty table, and once more to a table that has them. */
+/* Measure the seconds to add all cells to an empty table, and to a table that already has them. */
 static void merge_measure(struct state *state, double ret_seconds[static 2])
 {
 	struct cell_table_config config = { .bytes = BYTES, .sample_class = &state->stage.catalog };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cost of decoding, beside a plain sum over the same bytes in the same run: the general path,
- * the fast path record by record and in runs, and everything up to the profile, with an entry for
- * each location and with entries for hardly any. The paths alternate, and each stretch of bytes
- * counts with its best time of all rounds, so that other load on the machine has little weight.
- * usage: bench-decode [MEGABYTES [ROUNDS]]
+ * Measure the cost of decoding, divided by the cost of a plain sum over the same bytes in the same
+ * run. Measured are the general path; the fast path, record by record and many at a time; and all
+ * steps up to the profile, once with an entry for each location and once with too few entries. The
+ * paths alternate, and the best time of all rounds counts for each part of the bytes, so that other
+ * programs on the machine have little influence. usage: bench-decode [MEGABYTES [ROUNDS]]
  *
  * The exit status is 1 if two decoders read different records, or if the profile misses records.
  */
@@ -23,11 +23,11 @@
 #define MEGABYTES 64
 #define ROUNDS	  12
 #define LOCATIONS (1U << 18)
-#define SCATTERED 1000000 /* instructions of each task */
+#define SCATTERED 1000000 /* number of instructions of each task */
 
 /*
- * The state of a path between stretches. @crowded: with a table of the daemon's size, which has
- * entries for a few of the locations only
+ * The state of a path between two parts of the bytes. @crowded: whether the table has the daemon's
+ * size, which suffices only for a few of the locations
  */
 struct state {
 	struct spe_layouts layouts;
@@ -57,7 +57,7 @@ static void plain_sum(struct state *state, const u8 *buf)
 
 static void use(struct state *state, const struct spe_sample *sample)
 {
-	/* The compiler must not omit fields that are not read. */
+	/* Force the compiler to compute fields that are not read. */
 	__asm__ volatile("" : : "r"(sample) : "memory");
 	state->sum += sample->address[0] + sample->counter[0];
 }
@@ -82,7 +82,7 @@ static void fast(struct state *state, const u8 *buf)
 		use(state, &sample);
 }
 
-/* Read every field of every record. */
+/* Decode many records at a time, and read every field of each. */
 static void runs(struct state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
@@ -130,7 +130,7 @@ enum { PLAIN_SUM, GENERAL, FAST, RUNS, AGGREGATE, CROWD, PATHS };
 static const struct path {
 	const char *name;
 	void (*run)(struct state *state, const u8 *buf);
-	bool scattered; /* its records are of SCATTERED instructions */
+	bool scattered; /* whether its records are of SCATTERED instructions */
 } paths[PATHS] = {
 	[PLAIN_SUM] = { "plain sum", plain_sum },
 	[GENERAL] = { "general path", general },
@@ -149,7 +149,10 @@ static void make_tasks(struct attributor *attributor)
 									 .name = "bench" });
 }
 
-/* Measure the seconds for all of @buf, or @scattered, by each path, and what each path sums up. */
+/*
+ * Measure the seconds that each path takes for all of @buf, or of @scattered, and return the sum of
+ * the values that each path read.
+ */
 static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
 		    u32 rounds, double *best, double *ret_seconds, u64 *ret_sums)
 {

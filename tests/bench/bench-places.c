@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How well a table of locations keeps the heaviest of many more than it has entries, compared with
- * one that admits every location (space-saving). Locations follow Zipf's law, and later those of
- * another program follow. usage: bench-places [SAMPLES [PLACES [CAPACITY]]]
+ * Measure how many of the most frequent locations a table finds that has fewer entries than there
+ * are locations, compared with a table that admits every location (space-saving). The frequency of
+ * locations follows Zipf's law. Later, the locations of another program follow. usage: bench-places
+ * [SAMPLES [PLACES [CAPACITY]]]
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,8 +24,9 @@
 
 /**
  * struct zipf - a distribution from which locations are drawn
- * @upto: for each location, the share of it and of those before it
- * @cell: for each of CELLS parts of the shares, the first location that may be in it
+ * @upto: for each location, its share plus the shares of all locations before it
+ * @cell: an index that shortens the search: the first location that may be in each of CELLS equal
+ * parts of the shares
  */
 struct zipf {
 	u32 places;
@@ -32,7 +34,10 @@ struct zipf {
 	u32 *cell;
 };
 
-/** struct contest - @counted: the true count of each location of each program */
+/**
+ * struct contest - two tables that count the same samples
+ * @counted: the true count of each location of each program
+ */
 struct contest {
 	struct zipf zipf;
 	u32 *counted[PROGRAMS];
@@ -121,7 +126,7 @@ static void prepare(const struct contest *c, u32 table, u64 place, struct locati
 			 ret_key);
 }
 
-/* The first table admits all locations. */
+/* Compare the tables. The first one admits all locations. */
 static void shared_source(struct contest *c, u32 table, const u64 *places)
 {
 	double began = cpu_seconds();
@@ -176,7 +181,7 @@ static int most_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* The hundredth largest count in a table of @program's locations. */
+/* Return the hundredth largest count among @program's locations in a table. */
 static u64 hundredth(const struct contest *c, u32 table, u32 program)
 {
 	u64 *all = array(c->zipf.places, sizeof(*all)), least;
@@ -189,7 +194,10 @@ static u64 hundredth(const struct contest *c, u32 table, u32 program)
 	return least;
 }
 
-/* Print how many of the heaviest locations a table has, and with what part of their samples. */
+/*
+ * Print how many of the most frequent locations a table has, and which part of their samples it
+ * counted.
+ */
 static void report(const struct contest *c, u32 program, const char *when)
 {
 	printf("  %-28s", when);

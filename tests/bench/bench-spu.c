@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How many samples a second the SPU model takes on this core, alone and with modelled operations.
- * DESIGN demands 5 million.
+ * Measure how many samples a second the SPU model takes on this core, with and without the cost of
+ * the operation model. The target is 5 million.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,10 @@ static void rearm(struct spe_spu *spu)
 	spe_spu_write(spu, SPE_REG_PMBSR, 0);
 }
 
-/* Samples per second of CPU time. @model: model each operation, or reuse one. */
+/*
+ * Return the samples per second of CPU time. @model: whether to model each operation, or to use one
+ * operation for all samples.
+ */
 static double run(const struct spe_spu_config *config, bool model)
 {
 	struct spe_spu_io io = { .write = buffer_write };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cost of a million samples a second for the daemon: its worker, with a source that delivers
- * that many every ten milliseconds, of 64 processes that the program starts.
+ * Measure the CPU time that the daemon's worker needs for a million samples a second. A fake source
+ * delivers them every ten milliseconds, with TIDs of 64 processes that this program starts.
  * usage: bench-worker [MILLISECONDS] [FILTER ...]
  *
  * Each FILTER, which may be "", adds a session on the same source. The exit status is 1 if the
@@ -21,17 +21,17 @@
 
 #define RATE	     1000000
 #define TICK_NS	     10000000ULL
-#define WINDOW	     1024 /* records: what an SPU fills at once */
+#define WINDOW	     1024 /* number of records of a window */
 #define POOL	     (512 * WINDOW)
 #define MILLISECONDS 5000
-#define SUMS	     8 /* plain sums; the fastest counts */
+#define SUMS	     8 /* number of plain sums; the fastest one counts */
 
 struct records_feed {
 	struct source source;
 	int timer;
 	u8 *pool;
 	u32 next;
-	u64 due; /* records that were not delivered yet */
+	u64 due; /* number of records that were not delivered yet */
 	u64 records;
 };
 
@@ -93,7 +93,7 @@ static const struct source_ops feed_ops = {
 	.free = feed_free,
 };
 
-/* A process that does nothing, and ends with this one. It has the same mappings as this process. */
+/* Start a process that does nothing, has the mappings of this one, and ends with it. */
 static u32 start_process(void)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -130,7 +130,7 @@ static u64 find_code(void)
 	return start;
 }
 
-/* Records of RECORDS_TIDS processes of one program, at RECORDS_PCS locations of the C library. */
+/* Make records of RECORDS_TIDS processes that execute RECORDS_PCS locations of the C library. */
 static u8 *make_pool(u32 *ret_tids)
 {
 	u8 *pool = aligned_alloc(64, (size_t)POOL * RECORDS_STRIDE);
@@ -178,7 +178,7 @@ static int add_session(struct worker *worker, struct shared_source *shared_sourc
 	return r < 0 ? r : worker_call(worker, worker_start, (void *)name);
 }
 
-/* Nanoseconds of CPU time to add up the bytes of one record. */
+/* Return the nanoseconds of CPU time to add up the bytes of one record. */
 static double plain_sum_ns(const u8 *pool)
 {
 	const size_t len = (size_t)POOL * RECORDS_STRIDE;
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 	do
 		usleep(1000 * milliseconds);
 	while (!__atomic_load_n(&shared_source.records, __ATOMIC_RELAXED));
-	/* The machine's session stops last, so that it has every record of the source. */
+	/* Stop the machine's session last, so that it counts every record of the source. */
 	for (int i = 2; i < argc; i++) {
 		snprintf(name, sizeof(name), "further%d", i);
 		worker_call(worker, worker_stop, name);

@@ -20,7 +20,7 @@
 #include "tasks/task-event.h"
 
 #define CPUS  4
-#define CHUNK 8192 /* records at a time, as a drained AUX area has them */
+#define CHUNK 8192 /* number of records in the AUX data of one AUXTRACE record */
 #define MIDR  0x410fd0c0
 
 /*
@@ -93,7 +93,7 @@ static void put_records(const struct source_sink *sink, u64 records, u32 locatio
 		.pmsver = 3,
 		.written = WINDOW_WRITTEN_UNKNOWN,
 		.backend = BACKEND_EMULATED,
-		/* A tick is a nanosecond. */
+		/* One tick of the counter is one nanosecond. */
 		.clock = { .mult = 1U << 10, .shift = 10 },
 	};
 	u64 n;

@@ -51,7 +51,10 @@ static u64 next_random(u64 *state)
 	return *state;
 }
 
-/* Each task has one profile, so that events and latencies of all profiles appear. */
+/*
+ * Give each task one profile of the operation model, so that the events and latencies of all
+ * profiles appear.
+ */
 static void make_operation(struct records *records, struct spe_operation *op)
 {
 	u64 place = next_random(&records->random) % RECORDS_PCS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records for benchmarks: those of the SPU model for modelled operations, 64 bytes each as on
- * Neoverse cores, at locations throughout a program of RECORDS_PCS instructions.
+ * Records for benchmarks: the SPU model makes them from modelled operations, 64 bytes each as on
+ * Neoverse cores. Their PCs are spread over a program of RECORDS_PCS instructions.
  */
 #ifndef SPEPROF_BENCH_RECORDS_H
 #define SPEPROF_BENCH_RECORDS_H
@@ -10,7 +10,7 @@
 #include "model/spu.h"
 
 #define RECORDS_STRIDE 64
-#define RECORDS_PCS    100000	/* each of one of the tasks */
+#define RECORDS_PCS    100000	/* number of instructions of a task */
 #define RECORDS_PC     0x400000ULL
 #define RECORDS_TID    1000
 #define RECORDS_TIDS   64
@@ -19,7 +19,7 @@
 #define RECORDS_AT_PC	   1
 #define RECORDS_AT_CONTEXT 10
 
-/** struct records - generator of records; private */
+/** struct records - a generator of records; its fields are private to records.c */
 struct records {
 	struct spe_spu spu;
 	struct spe_opmodel model;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check that memory stays constant: many records of many locations, processes and containers pass
- * attribution and profile, as in the daemon, beside a plain sum over the same bytes.
- * usage: soak [RECORDS [PCS]]
+ * Check that memory stays constant while records of many locations, processes and containers are
+ * attributed and counted as in the daemon. The CPU time is compared with that of a plain sum over
+ * the same bytes. usage: soak [RECORDS [PCS]]
  *
- * Processes start and exit by task events, in 10^4 containers, 4096 at a time. The exit status is 1
- * if the resident set grows after the first tenth. The speed covers the work of a worker,
- * attribution and profile, and not the generation of records and reports.
+ * Task events start and end processes in 10^4 containers, 4096 at a time. The exit status is 1 if
+ * the resident set grows after the first tenth. The speed includes attribution and profile, and not
+ * the generation of records and reports.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,13 +22,13 @@
 #define POOL	   (16 * WINDOW)
 #define ALIVE	   4096
 #define CONTAINERS 10000
-#define LIFE	   10 /* windows between two exits */
+#define LIFE	   10 /* number of windows between two exits */
 #define FIRST_PID  1000
 #define PROGRAMS   100
 #define PIDS	   100000
 #define TICK_NS	   1000000
 #define REPORTS	   10
-#define SUMS	   8 /* plain sums for each report; the fastest counts */
+#define SUMS	   8 /* number of plain sums for each report; the fastest counts */
 #define MARGIN	   (8ULL << 20)
 
 static u64 random_state = 0x9e3779b97f4a7c15ULL;
@@ -98,10 +98,10 @@ static void birth(struct attributor *a, u32 n, u64 time_ns)
 }
 
 /**
- * struct soak
+ * struct soak - the state of a run
  * @busy: seconds of CPU time of attribution and profile
- * @sum: result of the plain sums, so that they are computed
- * @sum_seconds: the shortest time of one over the pool
+ * @sum: result of the plain sums; printed, so that the compiler does not remove them
+ * @sum_seconds: the shortest time of one sum over the pool
  */
 struct soak {
 	struct attributor *attributor;
@@ -116,7 +116,7 @@ struct soak {
 	double sum_seconds;
 };
 
-/* CPU time, as everywhere here: elapsed time would include other programs. */
+/* Measure a plain sum by CPU time, as elapsed time would include other programs. */
 static void plain_sum(struct soak *s)
 {
 	size_t len = (size_t)POOL * RECORDS_STRIDE;
@@ -133,8 +133,8 @@ static void plain_sum(struct soak *s)
 }
 
 /*
- * An instruction of process @n, which runs one of PROGRAMS. The first instructions are more
- * frequent.
+ * Return the PC of an instruction of process @n, which executes one of PROGRAMS. The first
+ * instructions of a program are the most frequent.
  */
 static u32 pc_of(const struct soak *s, u32 n)
 {
@@ -143,7 +143,7 @@ static u32 pc_of(const struct soak *s, u32 n)
 	return 0x400000 + 4 * (n % PROGRAMS * size + draw(draw(at + 1) + 1));
 }
 
-/* A CPU runs a few tasks in a window, each with any of their instructions. */
+/* Make a window: a CPU runs a few tasks in it, each at any of its instructions. */
 static struct source_window make_window(struct soak *s, u64 number)
 {
 	const struct source_window window = {
@@ -170,7 +170,7 @@ static struct source_window make_window(struct soak *s, u64 number)
 	return window;
 }
 
-/* The work of a worker for a window, and for the task events before it. */
+/* Do what a worker does: apply the task events before a window, then count its records. */
 static void run_window(struct soak *s, u64 number)
 {
 	const struct source_window window = make_window(s, number);

@@ -17,7 +17,7 @@
 #define TLB	  SPE_BIT(SPE_EVENT_TLB_ACCESS)
 #define WALK	  SPE_BIT(SPE_EVENT_TLB_WALK)
 
-/* Three parts of a contiguous load, the lowest address in the middle. */
+/* Three accesses of one contiguous load. The one in the middle has the lowest address. */
 static const struct spe_access parts[] = {
 	{ 0x2040, 0x92040, L1 | TLB, 10, 1, 4, A(SOURCE), 3, 0 },
 	{ 0x2000, 0x92000, L1 | REFILL, 30, 2, 8, A(SOURCE), 9, 0 },
@@ -32,7 +32,10 @@ static const struct spe_instruction multiple = {
 	.total = 40,
 };
 
-/* D17.6.4: all parts: the lowest address, events of any, latencies of the whole. */
+/*
+ * D17.6.4: if a sample represents all accesses, it has the lowest address, the events of any
+ * access, and the latencies of the whole operation.
+ */
 static void whole(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
@@ -44,13 +47,16 @@ static void whole(struct spe_check *check)
 	SPE_CHECK_EQ(check, s.counter[0], 40);
 	SPE_CHECK_EQ(check, s.counter[2], 35);
 	SPE_CHECK_EQ(check, s.source, 9);
-	/* Cycles in which another part accesses memory count as well. */
+	/*
+	 * The translation latency includes cycles in which another access of the operation is in
+	 * progress.
+	 */
 	if (!instruction_chosen(check, CHOICE(TRANSLATION_OVERLAP), &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.counter[2], 35 + 28);
 }
 
-/* The part that a sample is of, by its physical address. */
+/* Return the index of the access that a sample represents, from its physical address. */
 static unsigned int part_of(const struct spe_sample *s)
 {
 	unsigned int i = 0;
@@ -61,8 +67,9 @@ static unsigned int part_of(const struct spe_sample *s)
 }
 
 /*
- * D17.6.4: a chosen part, and no systematic one. Of 3000 draws each of three parts comes 1000
- * times, with a deviation of 25.8: off by 180 (7 deviations) once in 10^11 seeds.
+ * D17.6.4: a sample may represent one access, if its choice is not systematic. Of 3000 draws each
+ * of the three accesses gets 1000, with a standard deviation of 25.8: a count is off by 180 (7
+ * deviations) for one seed in 10^11.
  */
 static void part(struct spe_check *check)
 {
@@ -91,7 +98,9 @@ static void part(struct spe_check *check)
 		SPE_CHECK(check, seen[i] > 820 && seen[i] < 1180);
 }
 
-/* D17.6.4: what else may be of the whole when a part is chosen. */
+/*
+ * D17.6.4: if a sample represents one access, test what it may still take from the whole operation.
+ */
 static void part_choices(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
@@ -103,7 +112,7 @@ static void part_choices(struct spe_check *check)
 		return;
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
 	SPE_CHECK_EQ(check, s.counter[0], 40);
-	/* The data source is that of the part that took longest. */
+	/* The data source is that of the access that took longest. */
 	for (unsigned int i = 0; i < 10; i++) {
 		if (!instruction_chosen(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED), &multiple, &s))
 			return;
@@ -111,21 +120,24 @@ static void part_choices(struct spe_check *check)
 	}
 }
 
-/* D17.6.4, the rules for what is not output: addresses, translation latency, events. */
+/* D17.6.4: test when addresses, translation latency and events are not recorded. */
 static void missing(struct spe_check *check)
 {
 	static const struct {
 		u32 flags; /* of the access */
 		u64 instruction;
 		u64 choices;
-		u64 present; /* of VA, PA and the translation counter */
+		/* expected: which of VA, PA and the translation counter the record has */
+		u64 present;
 		u16 translation;
 		bool events;
 	} rows[] = {
 		{ 0, 0, 0, VA | PA | XLAT, 7, true },
-		/* Not translated: no physical address. */
+		/* An access that was not translated has no physical address. */
 		{ A(NO_PA), 0, 0, VA | XLAT, 7, true },
-		/* Not performed: no events; translated or not. */
+		/*
+		 * An access that was not performed has no events, whether it was translated or not.
+		 */
 		{ A(NOT_PERFORMED), 0, 0, VA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(TRANSLATION_ZERO), VA | XLAT, 0, false },
 		{ A(NOT_PERFORMED) | A(NO_PA), 0, CHOICE(TRANSLATION_ZERO), VA, 0, false },
@@ -165,7 +177,10 @@ static void missing(struct spe_check *check)
 	}
 }
 
-/* D17.6.4.6, D18.2.6: what only loads have, what stores may finish before. */
+/*
+ * D17.6.4.6, D18.2.6: some events occur only for loads, and a store may finish before others are
+ * known.
+ */
 static void store_events(struct spe_check *check)
 {
 	const u64 all = 0xf80f3cULL, loads = 0xf80000ULL, early = 0x70cULL;
@@ -181,7 +196,7 @@ static void store_events(struct spe_check *check)
 
 		if (!instruction_chosen(check, choices[i >> 1], &instruction, &s))
 			return;
-		/* E[11] is any load's or store's. */
+		/* E[11] occurs for loads and for stores. */
 		SPE_CHECK_EQ(check, i << 32 | s.events,
 			     i << 32 | 2 |
 				     (all & ~(store ? loads : 0) & ~(early_store ? early : 0)));
@@ -205,7 +220,10 @@ static void optional_events(struct spe_check *check)
 	SPE_CHECK_EQ(check, s.events, 0x10013e);
 }
 
-/* D17.6.4.1, D18.2.1: TAG, CH and PAT, and which address a Tag access has. */
+/*
+ * D17.6.4.1, D18.2.1: test the fields TAG, CH and PAT, and the address of an access to an
+ * Allocation Tag.
+ */
 static void tags(struct spe_check *check)
 {
 	static const struct {
@@ -219,12 +237,12 @@ static void tags(struct spe_check *check)
 #define LOW  0x5a00000000001238ULL
 #define HIGH 0x5aff000000001238ULL
 #define NS   0x8000000000000000ULL
-		/* By half of the address space, and by TBI. */
+		/* Whether there is a tag depends on the half of the address space and its TBI. */
 		{ I(MEMORY), 0, 0, false, LOW, NS | 0x9238 },
 		{ I(MEMORY), A(NO_TBI), 0, false, 0x1238, NS | 0x9238 },
-		/* Memory Tagging without address tagging: bits 63:56. */
+		/* Memory tagging without address tagging: the tag is in bits 63:56. */
 		{ I(MEMORY), A(NO_TBI) | A(TAGGED), 0, false, LOW, NS | 0x9238 },
-		/* Checked: CH, and the tag in PAT. */
+		/* A checked access: CH is 1, and PAT has the tag. */
 		{ I(MEMORY), A(CHECKED), 0, false, LOW, NS | 0x4a00000000009238ULL },
 		{ I(MEMORY), A(CHECKED), 0, true, LOW, NS | 0x9238 },
 		{ I(MEMORY), A(CHECKED) | A(CANONICAL), 0, false, LOW, NS | 0x9238 },
@@ -234,7 +252,10 @@ static void tags(struct spe_check *check)
 		  NS | 0x9238 },
 		{ I(MEMORY), 0, CHOICE(PAT_UNCHECKED), false, LOW, NS | 0x0a00000000009238ULL },
 		{ I(MEMORY), 0, CHOICE(PAT_UNCHECKED), true, LOW, NS | 0x9238 },
-		/* An Allocation Tag: of the location, or of its granule. */
+		/*
+		 * An access to an Allocation Tag: the address is that of the location, or of its
+		 * granule.
+		 */
 		{ I(TAG), 0, 0, false, LOW, NS | 0x9238 },
 		{ I(TAG), 0, CHOICE(TAG_GRANULE_VA), false, LOW & ~15ULL, NS | 0x9238 },
 		{ I(TAG), 0, CHOICE(TAG_GRANULE_PA), false, LOW, NS | 0x9230 },
@@ -284,7 +305,7 @@ static void tags_above(struct spe_check *check)
 #undef NS
 }
 
-/* D17.6.4.2: EL2 is not profiled, so the address of its memory is not recorded. */
+/* D17.6.4.2: the record does not have the address of EL2's memory while EL2 is not sampled. */
 static void nested_sysreg(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000, .translation = 3 };
@@ -294,7 +315,10 @@ static void nested_sysreg(struct spe_check *check)
 	struct spe_spu_config config = instruction_config();
 
 	for (unsigned int i = 0; i < 3; i++) {
-		/* EL1 owns the buffer; EL2 owns it and does not sample itself; it does. */
+		/*
+		 * The cases: EL1 owns the buffer; EL2 owns it and is not sampled; EL2 owns it and
+		 * is sampled.
+		 */
 		struct spe_controls controls = { .ns = true, .e2pb = i ? 0 : 3 };
 		struct spe_timers timers = { 0 };
 		struct spe_sample s = { 0 };
@@ -312,8 +336,9 @@ static void nested_sysreg(struct spe_check *check)
 }
 
 /*
- * D17.6.4.3, D17.6.4.5: CPY and GCSSS2 read and write. Which address: the filter's, or either;
- * of 2000 draws 1000 with a deviation of 22.4: off by 160 once in 10^12 seeds.
+ * D17.6.4.3, D17.6.4.5: CPY and GCSSS2 read and write. The record has the address that the filter
+ * selects, or either one: of 2000 draws 1000, with a standard deviation of 22.4, is off by 160 for
+ * one seed in 10^12.
  */
 static void two_addresses(struct spe_check *check)
 {
@@ -326,7 +351,7 @@ static void two_addresses(struct spe_check *check)
 		{ SPE_PMSFCR_FT | SPE_PMSFCR_LD, true, false },
 		{ SPE_PMSFCR_FT | SPE_PMSFCR_ST, false, true },
 		{ SPE_PMSFCR_FT | SPE_PMSFCR_LD | SPE_PMSFCR_ST, true, true },
-		/* Without FT they are no demand. */
+		/* Without PMSFCR_EL1.FT, LD and ST select no address. */
 		{ SPE_PMSFCR_LD, true, true },
 	};
 	static const struct spe_access accesses[] = {
@@ -353,7 +378,10 @@ static void two_addresses(struct spe_check *check)
 			loads += s.address[2] == 0x1000;
 			SPE_CHECK_EQ(check, s.op_subclass,
 				     (i & 1 ? 0x44U : 0x20U) | (s.address[2] == 0x2000));
-			/* Only a load has a data source. */
+			/*
+			 * The record has a data source only if its address is the one that was
+			 * loaded.
+			 */
 			SPE_CHECK_EQ(check, !!(s.present & SPE_HAS_SOURCE), s.address[2] == 0x1000);
 		}
 		if (rows[i >> 1].loads && rows[i >> 1].stores)
@@ -363,7 +391,10 @@ static void two_addresses(struct spe_check *check)
 	}
 }
 
-/* D17.6.4.3, D17.6.4.5: what reads and writes is filtered as both. */
+/*
+ * D17.6.4.3, D17.6.4.5: an operation that reads and writes passes the filters for loads and for
+ * stores.
+ */
 static void copy_filters(struct spe_check *check)
 {
 	static const struct spe_access accesses[] = { { .va = 0x1000 },
@@ -395,7 +426,7 @@ static void copy_filters(struct spe_check *check)
 	}
 }
 
-/* D18.2.4, D17.6.4.4: which operations have a data source. */
+/* D18.2.4, D17.6.4.4: test which operations have a data source. */
 static void sources(struct spe_check *check)
 {
 	static const struct {
@@ -417,7 +448,7 @@ static void sources(struct spe_check *check)
 		{ I(MEMORY), I(ABORTED), 0, 0, false },
 		{ I(MEMORY), I(ABORTED), 0, CHOICE(ABORT_SOURCE), true },
 		{ I(MEMORY), 0, A(NOT_PERFORMED), 0, false },
-		/* Of a branch, if its GCS access is a load. */
+		/* A branch has a data source if its GCS access is a load. */
 		{ I(BRANCH), I(RETURN), 0, 0, true },
 		{ I(BRANCH), I(LINK), A(STORE), 0, false },
 	};
@@ -440,7 +471,7 @@ static void sources(struct spe_check *check)
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_SOURCE),
 			     i << 8 | rows[i].source);
-		/* D17.6.4.4: preferably until the status is returned. */
+		/* D17.6.4.4: the Issue latency preferably ends when the status is returned. */
 		SPE_CHECK_EQ(check, i << 8 | s.counter[0], i << 8 | (status ? 100 : 10));
 		if (!instruction_chosen(check, rows[i].choices | CHOICE(ST64BV_EARLY), &instruction, &s))
 			return;
@@ -448,7 +479,10 @@ static void sources(struct spe_check *check)
 	}
 }
 
-/* D17.6.3, D17.6.4.5: a branch with a GCS access is both, to the packets and to the filters. */
+/*
+ * D17.6.3, D17.6.4.5: packets and filters treat a branch with a GCS access both as a branch and as
+ * a load or store.
+ */
 static void branch_with_gcs(struct spe_check *check)
 {
 	static const struct {
@@ -497,8 +531,9 @@ static const struct spe_access elements[] = {
 };
 
 /*
- * RMYPFF: of a gather a random element; an Inactive one has no address. Of 4000 draws each of
- * four comes 1000 times, with a deviation of 27.4: off by 190 once in 10^11 seeds.
+ * RMYPFF: the record of a gather has a random element; an Inactive element has no address. Of 4000
+ * draws each of the four elements gets 1000, with a standard deviation of 27.4: a count is off by
+ * 190 for one seed in 10^11.
  */
 static void gather(struct spe_check *check)
 {
@@ -535,7 +570,7 @@ static void gather(struct spe_check *check)
 	SPE_CHECK(check, seen[0] > 810 && seen[0] < 1190 && seen[1] > 810 && seen[1] < 1190);
 }
 
-/* RNHSYR: of a contiguous access the lowest element, or the lowest Active one. */
+/* RNHSYR: the record of a contiguous access has the lowest element, or the lowest Active one. */
 static void contiguous(struct spe_check *check)
 {
 	static const struct {
@@ -552,7 +587,10 @@ static void contiguous(struct spe_check *check)
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
 		const struct spe_instruction load = {
 			.accesses = elements,
-			/* And a predicate that is all FALSE: its last element stands for all. */
+			/*
+			 * If all elements of the predicate are FALSE, the record has the last
+			 * element.
+			 */
 			.access_count = i & 1 ? 2 : 4,
 			.kind = I(SVE_MEMORY),
 			.flags = I(CONTIGUOUS) | I(PREDICATED) | I(PARTIAL),
@@ -574,8 +612,8 @@ static void contiguous(struct spe_check *check)
 }
 
 /*
- * D17.6.8, D17.6.6: what cache maintenance, prefetch and AT record of a load's; never filtered as
- * one.
+ * D17.6.8, D17.6.6: cache maintenance, prefetch and AT record some data of loads. Filters never
+ * treat them as loads.
  */
 static void aside(struct spe_check *check)
 {

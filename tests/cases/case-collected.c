@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Data that every record may hold (D17.6, D17.6.1, D17.6.3, D17.6.7, D17.6.10.1): branches,
- * fates, time, clock domains, Security states, and packets that an implementation adds.
+ * Test data that the record of any operation may have (D17.6, D17.6.1, D17.6.3, D17.6.7,
+ * D17.6.10.1): branches, how an operation ended, time, clock domains, Security states, and packets
+ * that an implementation adds.
  */
 #include "instruction-fixture.h"
 #include "suites.h"
@@ -11,7 +12,10 @@
 #define TARGET	  SPE_HAS_ADDRESS(1)
 #define PREV	  SPE_HAS_ADDRESS(4)
 
-/* D17.6.3: target, its context, taken or not, predicted or not. */
+/*
+ * D17.6.3: test a branch's target and its Exception level, taken or not taken, predicted or
+ * mispredicted.
+ */
 static void branches(struct spe_check *check)
 {
 	static const struct {
@@ -26,9 +30,12 @@ static void branches(struct spe_check *check)
 		{ I(CONDITIONAL) | I(PASSED), 0, 0, true, 0x80 },
 		{ I(CONDITIONAL), 0, 0x40, false, 0 },
 		{ I(CONDITIONAL) | I(MISPREDICTED), 0, 0xc0, false, 0 },
-		/* The target of a branch that is not taken: UNKNOWN, if it is recorded. */
+		/* The target of a branch that is not taken is UNKNOWN, if it is recorded. */
 		{ I(CONDITIONAL), CHOICE(NOT_TAKEN_TARGET), 0x40, true, 0x80 },
-		/* An illegal exception return: the actual context, or that of SPSR. */
+		/*
+		 * After an illegal exception return the target has the actual Exception level, or
+		 * that of SPSR.
+		 */
 		{ I(ILLEGAL) | I(SYNC), 0, 0, true, 0x80 },
 		{ I(ILLEGAL) | I(SYNC), CHOICE(ERET_SPSR), 0, true, 0x20 },
 		{ I(SYNC), CHOICE(ERET_SPSR), 0, true, 0x80 },
@@ -58,7 +65,7 @@ static void branches(struct spe_check *check)
 	}
 }
 
-/* An ISB as a branch goes to the next instruction. */
+/* If an ISB is treated as a branch, its target is the next instruction. */
 static void isb_as_branch(struct spe_check *check)
 {
 	const struct spe_instruction isb = { .pc = 0x1000, .kind = I(ISB) };
@@ -72,7 +79,7 @@ static void isb_as_branch(struct spe_check *check)
 	SPE_CHECK(check, !(s.present & TARGET));
 }
 
-/* D17.6.3.1: what came before the branch that is sampled, and whether it has its target. */
+/* D17.6.3.1: test which previous branch a record has, and whether its target is recorded. */
 static void previous(struct spe_check *check)
 {
 	enum { BRANCH = 1, NOT_TAKEN, ERET, ISB, EXCEPTION, UNSAMPLED, SPECULATIVE, OTHER };
@@ -84,7 +91,7 @@ static void previous(struct spe_check *check)
 		{ { 0 }, 0, 0 },
 		{ { BRANCH }, 0, 0x2000 },
 		{ { BRANCH, OTHER, NOT_TAKEN }, 0, 0x2000 },
-		/* What is still speculative is no branch yet. */
+		/* A branch that is still speculative does not count as the previous branch. */
 		{ { BRANCH, SPECULATIVE }, 0, 0x2000 },
 		{ { BRANCH, ERET }, 0, 0 },
 		{ { BRANCH, ERET }, CHOICE(PBT_SYNC), 0x3000 },
@@ -94,7 +101,10 @@ static void previous(struct spe_check *check)
 		{ { BRANCH, EXCEPTION }, 0, 0 },
 		{ { BRANCH, EXCEPTION }, CHOICE(PBT_ACROSS), 0x2000 },
 		{ { BRANCH, EXCEPTION, BRANCH }, 0, 0x2000 },
-		/* Executed where profiling is disabled: never. */
+		/*
+		 * A branch that was executed where profiling is disabled never counts as the
+		 * previous branch.
+		 */
 		{ { BRANCH, UNSAMPLED }, 0, 0 },
 		{ { BRANCH, UNSAMPLED }, CHOICE(PBT_ACROSS) | CHOICE(PBT_SYNC), 0 },
 	};
@@ -135,7 +145,10 @@ static void previous(struct spe_check *check)
 	}
 }
 
-/* D17.6.7, D17.6.10.1: part of the population or not, captured or not, and E[1:0]. */
+/*
+ * D17.6.7, D17.6.10.1: for each way in which an operation can end, test whether it is in the sample
+ * population, whether it is recorded, and E[1:0].
+ */
 static void fates(struct spe_check *check)
 {
 #define POP	 1
@@ -182,7 +195,10 @@ static void fates(struct spe_check *check)
 		if (!instruction_start(check, &config))
 			return;
 		spe_spu_execute(&fixture.spu, &instruction);
-		/* SAMPLE_POP, SAMPLE_FEED; and SAMPLE_FILTRATE only if it is captured. */
+		/*
+		 * SAMPLE_POP and SAMPLE_FEED count each of them, SAMPLE_FILTRATE only recorded
+		 * operations.
+		 */
 		SPE_CHECK_EQ(check, i << 8 | stats->operations, i << 8 | (rows[i].what & POP));
 		SPE_CHECK_EQ(check, i << 8 | stats->selected, i << 8 | (rows[i].what & POP));
 		SPE_CHECK_EQ(check, i << 8 | stats->passed, i << 8 | rows[i].what >> 1);
@@ -198,7 +214,8 @@ static void fates(struct spe_check *check)
 }
 
 /*
- * D17.6.7: values that could not be accessed or used are neither recorded nor can they be inferred.
+ * D17.6.7: values that software could not access are not recorded, and cannot be inferred from a
+ * record.
  */
 static void secrets(struct spe_check *check)
 {
@@ -240,8 +257,9 @@ static void secrets(struct spe_check *check)
 }
 
 /*
- * D17.6, D17.6.10: a record of an operation with an exception may lack any packet but Events and
- * the end. In 1000 records each packet's share has a deviation of 15.8: 400 to 600 is 6 of them.
+ * D17.6, D17.6.10: the record of an operation with an exception may lack any packet but Events and
+ * the last one. In 1000 records a packet appears 500 times, with a standard deviation of 15.8: 400
+ * to 600 is more than 6 of them.
  */
 static void incomplete_some(struct spe_check *check)
 {
@@ -267,7 +285,10 @@ static void incomplete_some(struct spe_check *check)
 	SPE_CHECK(check, total > 400 && total < 600);
 }
 
-/* D18.2.3: the counters of WFI and WFE, and whether sampling them wakes the PE. */
+/*
+ * D18.2.3: test the counters of WFI and WFE, and whether the PE wakes up because such an operation
+ * is sampled.
+ */
 static void waits(struct spe_check *check)
 {
 	static const struct {
@@ -303,7 +324,7 @@ static void waits(struct spe_check *check)
 	}
 }
 
-/* D17.6.1: which clock counts what runs beside the PE, by PMSIDR_EL1.ALTCLK. */
+/* D17.6.1: test which clock counts the latency of units outside the PE, by PMSIDR_EL1.ALTCLK. */
 static void clock_domains(struct spe_check *check)
 {
 	static const struct {
@@ -342,7 +363,7 @@ static void clock_domains(struct spe_check *check)
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_COUNTER(1)),
 			     i << 8 | spe_check_bit(!rows[i].alternate));
 		SPE_CHECK_EQ(check, s.counter[4] + s.counter[1], rows[i].alternate ? 7 : 30);
-		/* Never the Total latency. */
+		/* The Total latency is always in the PE's clock. */
 		SPE_CHECK_EQ(check, s.counter[0], 90);
 		/* E[24], E[25]. */
 		SPE_CHECK_EQ(check, s.events >> 24 & 3,
@@ -352,8 +373,8 @@ static void clock_domains(struct spe_check *check)
 }
 
 /*
- * D17.6, D18.2.9: the time at which the operation was selected or finished, and a counter that
- * stands still.
+ * D17.6, D18.2.9: the timestamp is the time at which the operation was selected or completed. Test
+ * also a counter that is stopped.
  */
 static void timestamps(struct spe_check *check)
 {
@@ -386,21 +407,27 @@ static void timestamps(struct spe_check *check)
 		SPE_CHECK_EQ(check, first == 1000, !(i & 1));
 		if (i != 3)
 			continue;
-		/* UNKNOWN is not a time: two in a row are no closer than chance. */
+		/*
+		 * An UNKNOWN timestamp must not look like a time: two in a row differ as random
+		 * values do.
+		 */
 		if (!instruction_record(check, &instruction, &s))
 			return;
 		SPE_CHECK(check, s.timestamp != first && s.timestamp - first > 1 << 20);
 	}
 }
 
-/* D18.2.1, D17.4: NS and NSE by Security state, and no profiling but in the owning one. */
+/*
+ * D18.2.1, D17.4: test NS and NSE for each Security state, and that only the owning state is
+ * sampled.
+ */
 static void security_states(struct spe_check *check)
 {
 	static const struct {
 		bool ns;
 		bool nse;
 		u8 state;
-		u8 top; /* of an EL1 address */
+		u8 top; /* expected: top byte of an address at EL1 */
 	} states[] = {
 		{ false, false, SPE_STATE_SECURE, 0x20 },
 		{ true, false, SPE_STATE_NONSECURE, 0xa0 },
@@ -432,9 +459,12 @@ static void security_states(struct spe_check *check)
 		if (!instruction_record(check, &load, &s))
 			return;
 		SPE_CHECK_EQ(check, s.address[0], (u64)states[state].top << 56 | 0x4000);
-		/* The physical address space's are the same bits, without an EL. */
+		/*
+		 * A physical address has the same two bits for its address space, and no Exception
+		 * level.
+		 */
 		SPE_CHECK_EQ(check, s.address[3], (u64)(states[state].top & 0x90) << 56 | 0x2000);
-		/* D17.6.9: CONTEXTIDR_EL2 is not of a state without EL2. */
+		/* D17.6.9: CONTEXTIDR_EL2 is not recorded in a Security state without EL2. */
 		SPE_CHECK_EQ(check, fixture.spu.collect[1].context2, states[state].ns);
 		controls.halted = true;
 		spe_spu_control(&fixture.spu, &controls, &timers);
@@ -442,7 +472,7 @@ static void security_states(struct spe_check *check)
 	}
 }
 
-/* A Secure or Realm operation that accesses the Non-secure physical address space. */
+/* Test a Secure or Realm operation that accesses the Non-secure physical address space. */
 static void address_space(struct spe_check *check)
 {
 	const struct spe_access access = { .pa = 0x2000, .flags = SPE_ACCESS_PA_NS };
@@ -464,7 +494,7 @@ static void address_space(struct spe_check *check)
 		SPE_CHECK_EQ(check, s.address[3], 0x8000000000002000ULL);
 		SPE_CHECK_EQ(check, s.address[0] >> 56, realm ? 0x90 : 0);
 	}
-	/* No Realm without FEAT_RME. */
+	/* There is no Realm state without FEAT_RME. */
 	config.pe &= ~SPE_PE_RME;
 	if (!instruction_start(check, &config))
 		return;
@@ -473,7 +503,10 @@ static void address_space(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), -EINVAL);
 }
 
-/* D17.6, D18.1.4.2: IMPLEMENTATION DEFINED packets, short and extended headers, fixed counters. */
+/*
+ * D17.6, D18.1.4.2: test IMPLEMENTATION DEFINED packets with short and extended headers, and fixed
+ * counters.
+ */
 static void packets(struct spe_check *check)
 {
 	const struct spe_instruction instruction = {
@@ -502,7 +535,7 @@ static void packets(struct spe_check *check)
 		0x52,
 		0x02,
 		0x00,
-		/* issue omitted; total; INDEX 31 counter, INDEX 16 address; End */
+		/* no issue latency; total latency; counter INDEX 31, address INDEX 16; End */
 		0x20,
 		0x98,
 		0x05,
@@ -553,7 +586,7 @@ static void packets(struct spe_check *check)
 	}
 }
 
-/* Each choice has a name of its own, and is found by it. */
+/* Each choice has a unique name, by which it is found. */
 static void choices(struct spe_check *check)
 {
 	for (unsigned int bit = 0; bit < SPE_CHOICES; bit++) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What may be collected where (D17.6.9), and table D17-3 with its don't-cares expanded. */
+/*
+ * Test which data may be recorded where (D17.6.9), and table D17-3 with its don't-cares expanded.
+ */
 #include "model/collection.h"
 #include "suites.h"
 
@@ -9,10 +11,11 @@
 #define PCT(v) SPE_FIELD_PREP(SPE_PMSCR_PCT, v)
 
 /*
- * Table D17-3: EL2 enabled ('x', 'T', 'F'), owning EL, PMSCR_EL2.PCT and TS, PMSCR_EL1.PCT
- * and TS, the timestamp: None, less Virtual offset, Physical, less physical Offset. A blank
- * cell of the text stands under a merged one and takes its value; those of the second
- * row, which have none above them that they could share, are don't-cares.
+ * Table D17-3. Columns: EL2 enabled ('x', 'T', 'F'); owning Exception level; PMSCR_EL2.PCT and TS;
+ * PMSCR_EL1.PCT and TS; the timestamp: None, Virtual (less the virtual offset), Physical, or O
+ * (physical less the physical offset). A blank cell of the printed table belongs to the merged cell
+ * above it and takes its value. Blank cells of the second row have no such cell and are
+ * don't-cares.
  */
 static const struct {
 	char el2;
@@ -42,7 +45,10 @@ static bool pct_fits(const char *cell, u8 pct)
 	return bit_fits(cell[0], pct >> 1) && bit_fits(cell[1], pct & 1);
 }
 
-/* Bits of @i: EL2 enabled, owner, both PCT and TS. 0: no row; else the rows' verdict. */
+/*
+ * Return the expected timestamp; the bits of @i are: EL2 enabled, owner, both PCT and TS. 0: the
+ * table has no such row.
+ */
 static char time_expected(struct spe_check *check, unsigned int i, u32 *used)
 {
 	char found = 0;
@@ -79,7 +85,10 @@ static void table_d17_3(struct spe_check *check)
 		char expected = time_expected(check, i, &used);
 		struct spe_collection collect = spe_collection_at(&c, &timers, el1, el2, 0);
 
-		/* No row: PCT 0b10, reserved, or EL2 as owner where it is disabled. */
+		/*
+		 * The table has no row for the reserved PCT 0b10, or for EL2 as owner where it is
+		 * disabled.
+		 */
 		if (!expected) {
 			SPE_CHECK(check, (i >> 2 & 3) == 2 || (i >> 5 & 3) == 2 || (i & 3) == 2);
 			continue;
@@ -89,7 +98,7 @@ static void table_d17_3(struct spe_check *check)
 	SPE_CHECK_EQ(check, used, (1U << ARRAY_SIZE(d17_3)) - 1);
 }
 
-/* The reserved PCT is the least that it can be; EL2 that is disabled owns nothing. */
+/* The reserved PCT acts as the value that reveals least. EL2 owns nothing while it is disabled. */
 static void time_prose(struct spe_check *check)
 {
 	struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 0 };
@@ -110,7 +119,7 @@ static void time_prose(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_collection_owner(&c), 1);
 }
 
-/* When the offsets of table D17-3 are zero. */
+/* Test when the offsets of table D17-3 are zero. */
 static void offsets(struct spe_check *check)
 {
 	static const struct {
@@ -161,7 +170,7 @@ static void offsets(struct spe_check *check)
 	}
 }
 
-/* D17.6.9: CONTEXTIDR_EL1, CONTEXTIDR_EL2, physical addresses. */
+/* D17.6.9: test when CONTEXTIDR_EL1, CONTEXTIDR_EL2 and physical addresses are recorded. */
 static void contexts_and_addresses(struct spe_check *check)
 {
 	static const struct {
@@ -173,14 +182,17 @@ static void contexts_and_addresses(struct spe_check *check)
 		bool context2;
 		bool pa;
 	} rows[] = {
-		/* No EL2: EL1 alone decides, and never at EL2. */
+		/* Without EL2, EL1 alone decides. CONTEXTIDR_EL2 is never recorded. */
 		{ { .ns = true, .e2pb = 3 }, CX | PA, 0, 0, true, false, true },
 		{ { .ns = true, .e2pb = 3 }, CX | PA, 0, 1, true, false, true },
 		{ { .ns = true, .e2pb = 3 }, CX | PA, 0, 2, false, false, true },
 		{ { .ns = true, .e2pb = 3 }, 0, CX | PA, 1, false, false, false },
-		/* EL2 disabled for this Security state is as none, TGE or not. */
+		/*
+		 * EL2 that is disabled in this Security state counts as not implemented, whatever
+		 * TGE is.
+		 */
 		{ { .el2 = true, .e2pb = 3, .tge = true }, CX | PA, CX, 0, true, false, true },
-		/* EL2 enabled, EL1 owns: both must permit a physical address. */
+		/* EL2 is enabled and EL1 owns the buffer: both must permit a physical address. */
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, CX | PA, 0, 1, true, false, false },
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, CX | PA, CX, 1, true, true, false },
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, CX | PA, PA, 1, true, false, true },
@@ -192,7 +204,7 @@ static void contexts_and_addresses(struct spe_check *check)
 		  false,
 		  true,
 		  false },
-		/* EL2 owns: only PMSCR_EL2.PA counts. */
+		/* EL2 owns the buffer: only PMSCR_EL2.PA counts. */
 		{ { .el2 = true, .ns = true }, CX, CX | PA, 0, true, true, true },
 		{ { .el2 = true, .ns = true }, CX | PA, CX, 2, false, true, false },
 		{ { .el2 = true, .eel2 = true }, 0, CX | PA, 2, false, true, true },
@@ -209,7 +221,7 @@ static void contexts_and_addresses(struct spe_check *check)
 	}
 }
 
-/* StatisticalProfilingEnabled(): by owner, TGE and the enable of the Exception level. */
+/* Test StatisticalProfilingEnabled(): by owner, TGE, and the enable bit of the Exception level. */
 static void sampled(struct spe_check *check)
 {
 	static const struct {
@@ -221,19 +233,19 @@ static void sampled(struct spe_check *check)
 		{ { .ns = true, .e2pb = 3 }, 3, 0, { true, true, false } },
 		{ { .ns = true, .e2pb = 3 }, 1, 3, { true, false, false } },
 		{ { .ns = true, .e2pb = 3 }, 2, 3, { false, true, false } },
-		/* Never above the owner. */
+		/* An Exception level above the owner is never sampled. */
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, 3, 3, { true, true, false } },
 		{ { .el2 = true, .ns = true }, 3, 2, { true, true, true } },
 		{ { .el2 = true, .ns = true }, 3, 1, { true, true, false } },
 		{ { .el2 = true, .ns = true }, 0, 3, { false, false, true } },
-		/* TGE: EL0 is EL2's, there is no EL1, and EL1 cannot own. */
+		/* With TGE, EL0 belongs to EL2, EL1 is not used, and EL1 cannot own the buffer. */
 		{ { .el2 = true, .ns = true, .tge = true }, 3, 2, { false, false, true } },
 		{ { .el2 = true, .ns = true, .tge = true }, 0, 1, { true, false, false } },
 		{ { .el2 = true, .ns = true, .tge = true, .e2pb = 3 },
 		  3,
 		  3,
 		  { false, false, false } },
-		/* Secure state without Secure EL2. */
+		/* Secure state without Secure EL2 */
 		{ { .el2 = true, .tge = true }, 3, 3, { true, true, false } },
 	};
 	struct spe_timers timers = { 0 };

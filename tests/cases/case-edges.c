@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Boundary values of conditions: a mutant (tests/mutate) that changes one would pass all other
- * cases.
+ * Test boundary values of conditions: a mutant (tests/mutate) that changes one of them would pass
+ * all other cases.
  */
 #include "model/impdef.h"
 #include "model/collection.h"
@@ -9,7 +9,7 @@
 #include "suites.h"
 #include "policy/window.h"
 
-/* Two records fit exactly: the window begins at its earliest start, and not a granule later. */
+/* Exactly two records fit: the window begins at its earliest start, and not a granule later. */
 static void window_exact(struct spe_check *check)
 {
 	const struct spe_ring_state ring = {
@@ -29,7 +29,7 @@ static void window_exact(struct spe_check *check)
 	SPE_CHECK_EQ(check, window.limit, 8192);
 }
 
-/* D17.4: only in the Security state that owns the buffer, and never in Debug state. */
+/* D17.4: only the Security state that owns the buffer is sampled, and Debug state never. */
 static void owning_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -72,7 +72,7 @@ static u8 time_of(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 		.time;
 }
 
-/* D17.6: the system counter is disabled; and PMSCR.PCT is reserved. */
+/* D17.6: test timestamps while the system counter is disabled, and with a reserved PMSCR.PCT. */
 static void timestamps(struct spe_check *check)
 {
 	for (u32 i = 0; i < 4; i++) {
@@ -87,7 +87,9 @@ static void timestamps(struct spe_check *check)
 	SPE_CHECK_EQ(check, time_of(true, 2, false, false, false), SPE_COLLECTION_TIME_VIRTUAL);
 }
 
-/* PMSCR_EL2.EE: nothing without FEAT_SPE_EXC or EL3's leave; as if 0b01 without EL2. */
+/*
+ * PMSCR_EL2.EE has no effect without FEAT_SPE_EXC or EL3's permission. Without EL2 it acts as 0b01.
+ */
 static void effective_ee(struct spe_check *check)
 {
 	for (u32 i = 0; i < 256; i++) {
@@ -110,7 +112,7 @@ static void effective_ee(struct spe_check *check)
 	}
 }
 
-/* A Security state that does not exist. */
+/* a Security state that does not exist */
 static void no_such_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -123,7 +125,10 @@ static void no_such_state(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), 0);
 }
 
-/* PMSFCR_EL1.FnE: one event in both registers, with and without the choice. */
+/*
+ * PMSFCR_EL1.FnE: one event is in PMSEVFR_EL1 and in PMSNEVFR_EL1; test it with each permitted
+ * behaviour.
+ */
 static void filters_overlap(struct spe_check *check)
 {
 	const u64 retired = SPE_BIT(SPE_EVENT_RETIRED), refill = SPE_BIT(SPE_EVENT_L1D_REFILL);
@@ -132,8 +137,8 @@ static void filters_overlap(struct spe_check *check)
 		u64 on;
 		u64 events;
 		u64 events_not;
-		bool applied; /* recorded where the filters act */
-		bool off; /* recorded where overlapping ones are off */
+		bool applied; /* whether it is recorded if the filters apply */
+		bool off; /* whether it is recorded if overlapping filters have no effect */
 	} rows[] = {
 		{ both, retired, retired, false, true },
 		{ both, refill, refill, false, true },
@@ -162,7 +167,7 @@ static void filters_overlap(struct spe_check *check)
 	}
 }
 
-/* A register and an Exception level that do not exist. */
+/* a register and an Exception level that do not exist */
 static void out_of_range(struct spe_check *check)
 {
 	static struct spe_spu before;
@@ -178,7 +183,7 @@ static void out_of_range(struct spe_check *check)
 	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 255));
 }
 
-/* Register names in each Security state that owns the buffer, and invalid names. */
+/* Test register names in each Security state that owns the buffer, and invalid names. */
 static void names(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -210,14 +215,14 @@ static void names(struct spe_check *check)
 				i << 8 | 1);
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 4, false), 0);
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_COUNT, 1, false), 0);
-		/* The number is refused even if it would fit a byte after truncation. */
+		/* An index of 256 or more is refused even if its lowest byte is valid. */
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, 256 + SPE_REG_PMSFCR, 1, false),
 			     0);
 		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 257, false), 0);
 	}
 }
 
-/* RJFYNW: which codes are External aborts on a walk, that an SPU may ignore. */
+/* RJFYNW: test which fault codes are External aborts on a walk, which an SPU may ignore. */
 static void walk_aborts(struct spe_check *check)
 {
 	static const struct {
@@ -239,7 +244,7 @@ static void walk_aborts(struct spe_check *check)
 	}
 }
 
-/* ITCPLL: an abort that comes while S is set and is not reported is over, not pending. */
+/* ITCPLL: an abort that arrives while S is 1 and is not reported has no later effect. */
 static void late_abort(struct spe_check *check)
 {
 	struct spe_spu_config config;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reporting: every row of tables D17-5 to D17-10 (report-tables.h) with its don't-cares
- * expanded, then what the rules say beyond the tables.
+ * Test event routing: every row of tables D17-5 to D17-10 (event-routing-tables.h) with its
+ * don't-cares expanded, then rules that the tables do not contain.
  */
 #include "codec/registers.h"
 #include "model/event-routing.h"
 #include "event-routing-tables.h"
 #include "suites.h"
 
-/* The names of the columns of a left side, for setting up a row. */
+/* Columns of the left side of a table; target_controls() and others set them up. */
 enum field {
 	F_PMSEE,
 	F_SCR_GPF,
@@ -132,7 +132,7 @@ static void table_walk(struct spe_check *check, const struct table *table,
 		used |= 1U << (row - table->rows);
 		controls_set(&controls, value);
 		test(check, row, &controls, value[F_PM]);
-		/* Secure EL2 works like Non-secure EL2. */
+		/* Secure EL2 routes events as Non-secure EL2 does. */
 		controls.ns = false;
 		controls.eel2 = true;
 		test(check, row, &controls, value[F_PM]);
@@ -140,7 +140,7 @@ static void table_walk(struct spe_check *check, const struct table *table,
 	SPE_CHECK_EQ(check, used, (1U << table->count) - 1);
 }
 
-/* Check a cell of the right side. A failure names the event. */
+/* Check a cell of the right side. @event appears in the message of a failure. */
 static void target_column(struct spe_check *check, const struct report_row *row,
 			  const struct spe_controls *controls, unsigned int column,
 			  enum spe_routing_event event)
@@ -255,16 +255,19 @@ static void table_d17_10(struct spe_check *check)
 	table_walk(check, &d17_10, row_10);
 }
 
-/* RHJXHT beyond its tables: Exception levels and features that are not there. */
+/* Test RHJXHT beyond its tables: Exception levels and features that are not implemented. */
 static void target_prose(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
 		u8 target[SPE_ROUTING_EVENTS];
 	} rows[] = {
-/* OTHER_EVENT, GPF stage 1, 2, GPC, External stage 1, 2, abort stage 1, 2 */
+/*
+ * other event; GPF at stage 1, at stage 2; GPC; External abort at stage 1, at stage 2; other abort
+ * at stage 1, at stage 2
+ */
 #define ALL(el) { el, el, el, el, el, el, el, el }
-		/* Without FEAT_SPE_EXC always PMBSR_EL1. */
+		/* Without FEAT_SPE_EXC all events are recorded in PMBSR_EL1. */
 		{ { .el2 = true, .el3 = true, .ns = true, .pmsee = 3, .el2_ee = 3 }, ALL(1) },
 		/* Without EL3 PMSEE has no effect. */
 		{ { .exc = true, .el2 = true, .ns = true, .pmsee = 3, .el2_ee = 3 }, ALL(2) },
@@ -279,7 +282,7 @@ static void target_prose(struct spe_check *check)
 		    .scr_ea = true,
 		    .e2pb = 3 },
 		  { 1, 1, 2, 2, 1, 2, 1, 2 } },
-		/* Without EL2, or with EL2 disabled in Secure state. */
+		/* no EL2, or EL2 disabled in Secure state */
 		{ { .exc = true, .el3 = true, .ns = true, .pmsee = 1, .el2_ee = 3 }, ALL(1) },
 		{ { .exc = true, .el2 = true, .el3 = true, .pmsee = 1, .el2_ee = 3 }, ALL(1) },
 		{ { .exc = true, .el2 = true, .el3 = true, .pmsee = 2, .el2_ee = 3 },
@@ -297,7 +300,7 @@ static void target_prose(struct spe_check *check)
 				     i << 16 | event << 8 | rows[i].target[event]);
 }
 
-/* RMYXZK, IGMBMC and RTSJRP beyond their tables. */
+/* Test RMYXZK, IGMBMC and RTSJRP beyond their tables. */
 static void exception_prose(struct spe_check *check)
 {
 	enum { D = SPE_EXCEPTION_DISABLED, C = SPE_EXCEPTION_MASKED, T = SPE_EXCEPTION_TAKEN };
@@ -309,7 +312,7 @@ static void exception_prose(struct spe_check *check)
 		u8 target;
 		bool irq;
 	} rows[] = {
-		/* Without FEAT_SPE_EXC: the interrupt. */
+		/* Without FEAT_SPE_EXC there is only the interrupt. */
 		{ { .el2 = true, .el3 = true, .ns = true, .pmsee = 3, .el2_ee = 3, .el1_ee = 3 },
 		  { .owning = true },
 		  1,
@@ -333,7 +336,10 @@ static void exception_prose(struct spe_check *check)
 		{ { .exc = true, .el1_ee = 0 }, { .owning = true }, 1, D, 0, true },
 		{ { .exc = true, .el1_ee = 3, .el2_ee = 3 }, { .owning = true }, 2, D, 0, false },
 		{ { .exc = true, .el1_ee = 3, .pmsee = 3 }, { .owning = true }, 3, D, 0, false },
-		/* EL2 disabled in this Security state: its EE forbids nothing, TGE redirects nothing. */
+		/*
+		 * If EL2 is disabled in this Security state, its EE forbids nothing and TGE
+		 * redirects nothing.
+		 */
 		{ { .exc = true, .el2 = true, .el3 = true, .pmsee = 1, .el1_ee = 3, .tge = true },
 		  { .owning = true },
 		  1,
@@ -347,8 +353,8 @@ static void exception_prose(struct spe_check *check)
 		  0,
 		  false },
 		/*
-		 * Another Security state: the exception is pending and masked, but one for EL3 is
-		 * taken.
+		 * In another Security state the exception is pending and masked. An exception to
+		 * EL3 is taken.
 		 */
 		{ { .exc = true,
 		    .el2 = true,
@@ -394,7 +400,7 @@ static void exception_prose(struct spe_check *check)
 		  C,
 		  3,
 		  true },
-		/* A reserved PMSCR_EL1.EE, by the letter of RMYXZK and RTSJRP. */
+		/* A reserved PMSCR_EL1.EE acts as RMYXZK and RTSJRP literally say. */
 		{ { .exc = true, .el1_ee = 1, .strict_ee = true },
 		  { .owning = true },
 		  1,
@@ -432,7 +438,7 @@ static void exception_prose(struct spe_check *check)
 	}
 }
 
-/* D17.8's definitions of the columns, by EC and FSC. */
+/* Test the columns that D17.8 defines, by EC and FSC. */
 static void classify(struct spe_check *check)
 {
 	static const struct {
@@ -462,7 +468,7 @@ static void classify(struct spe_check *check)
 
 			SPE_CHECK_EQ(check, fault | (u64)spe_routing_classify(fault) << 32,
 				     fault | (u64)rows[i].event << 32);
-			/* TopLevel and AssuredOnly make no difference. */
+			/* TopLevel and AssuredOnly do not change the column. */
 			SPE_CHECK_EQ(check, spe_routing_classify(fault | 0xffc0), rows[i].event);
 		}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Table D17-11, row by row, from the fault of a buffer write to the driver's verdict.
- * scripts/rule-index compares the names of the rows with the text.
+ * Test table D17-11 row by row: from the fault of a buffer write to the verdict for the driver.
+ * scripts/rule-index compares the names of the rows with the architecture's text.
  */
 #include "spu-fixture.h"
 #include "suites.h"
@@ -12,11 +12,11 @@
 #define STAGE2	 SPE_PMBSR_EC_STAGE2
 #define NO_STAGE 0
 
-/*
- * struct fault - a row: Fault Status Codes by level, at both stages or one
+/**
+ * struct fault - a row of the table
  * @name: the name in the table
- * @first: the first of the codes
- * @last: the last of them
+ * @first: its lowest Fault Status Code
+ * @last: its highest Fault Status Code
  * @stage: the only possible EC, or NO_STAGE for both
  * @class: the verdict for the driver
  */
@@ -39,7 +39,10 @@ static const struct fault {
 	{ "Granule Protection Check", 0x00, 0x00, SPE_PMBSR_EC_GPC, SPE_SYNDROME_GPC },
 };
 
-/* The second record faults: S and the syndrome are set, and nothing else. PMBPTR does not move. */
+/*
+ * The write of the second record faults: the SPU sets S and the syndrome and changes nothing else.
+ * PMBPTR does not move.
+ */
 static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 {
 	u64 row = (u64)ec << 40 | (u64)fsc << 32;
@@ -59,7 +62,7 @@ static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 	SPE_CHECK_EQ(check, row | fixture.spu.stats.written, row | 1);
 	SPE_CHECK_EQ(check, row | spe_syndrome_read(fixture_reg(SPE_REG_PMBSR)).class,
 		     row | class);
-	/* Nothing is written until S is cleared. Then writing continues. */
+	/* The SPU writes nothing until S is cleared. Then it continues. */
 	fixture.fault = 0;
 	SPE_CHECK(check, !fixture_sample(&op_load));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);

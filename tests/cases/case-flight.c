@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The flight recorder: decisions one by one, and then the memory of a ring under random use. */
+/* Test the flight recorder: first single decisions, then the memory of a ring under random use. */
 #include "policy/flight.h"
 #include "suites.h"
 
 #define RING 65536ULL
 
-/* A part of the ring's memory, of the size of a header, and of the alignment of a record. */
+/*
+ * The size of a header, and the alignment of a record: the model distinguishes parts of the ring's
+ * memory of this size.
+ */
 #define CELL	64ULL
 #define WINDOWS 4096
 
@@ -36,7 +39,7 @@ static u64 fill(struct spe_check *check, struct spe_flight *flight)
 	return fill_to(check, flight, ~0ULL);
 }
 
-/* Fill a ring. A snapshot then holds its second half. */
+/* Fill a ring, then take a snapshot, which holds its second half. */
 static void claim_half(struct spe_check *check, struct spe_flight *flight, u64 owner)
 {
 	u64 start = 0;
@@ -75,7 +78,7 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	SPE_CHECK_EQ(check, fill(check, &flight), RING);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING + 16384);
 	SPE_CHECK_EQ(check, flight.head, RING + 28672);
-	/* Windows then skip the held part, and do not overwrite it. */
+	/* Later windows skip the snapshot, and do not overwrite it. */
 	SPE_CHECK_EQ(check, fill(check, &flight), 2 * RING);
 	SPE_CHECK(check, flight.oldest >= RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
@@ -86,7 +89,7 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 }
 
-/* No later snapshot can hold a run that contains a skipped part. */
+/* A later snapshot cannot contain a skipped part, as it must be contiguous. */
 static void flight_runs_end_before_a_skip(struct spe_check *check)
 {
 	static struct spe_flight flight;
@@ -94,7 +97,7 @@ static void flight_runs_end_before_a_skip(struct spe_check *check)
 
 	claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING);
-	/* A small window before the held part begins a run that could grow. */
+	/* A small window before the snapshot starts a run that later windows could extend. */
 	SPE_CHECK_EQ(check, fill_to(check, &flight, RING + 28672 - 256), RING + 16384);
 	SPE_CHECK_EQ(check, fill(check, &flight), RING + 28672 - 256);
 	SPE_CHECK_EQ(check, fill_to(check, &flight, 2 * RING + 256), 2 * RING);
@@ -114,7 +117,10 @@ static void flight_claims_have_an_end(struct spe_check *check)
 	for (unsigned int i = 0; i < 4; i++)
 		fill(check, &flight);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, 64, flight.head, &start), -ENODATA);
-	/* All but the chunk that records the skipped part. */
+	/*
+	 * A snapshot of all windows is empty now: only the chunk that describes the skipped part
+	 * follows.
+	 */
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, ~0ULL, flight.head, &start), 0);
 	SPE_CHECK_EQ(check, start, 16384);
 	for (u64 owner = 2; owner <= SPE_FLIGHT_CLAIMS; owner++)
@@ -139,8 +145,8 @@ struct written {
 };
 
 /*
- * A model of a flight recorder: for each CELL bytes of the ring, the position that was written
- * there last, plus one (0: none); and all windows, the oldest first.
+ * A model of a flight recorder. For each CELL bytes of the ring it has the position in the stream
+ * that was written there last, plus one (0: none was). It also has all windows, the oldest first.
  */
 struct memory {
 	struct spe_flight flight;
@@ -229,7 +235,7 @@ static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
 	struct spe_window window;
 	u64 limit = m->flight.head, start;
 
-	/* With an armed window, as in the driver, or without one. */
+	/* Arm a window before the operation, as the driver does, or leave none armed. */
 	if (random & 1 && !spe_flight_next(&m->flight, &m->ring, &window)) {
 		limit = window.limit;
 		spe_flight_evict(&m->flight, limit);
@@ -270,7 +276,7 @@ static void flight_random(struct spe_check *check, struct memory *m, u64 seed)
 	m->ring.align = 1U << seed % 12;
 	m->ring.max_window = (u32)(spe_check_random(&seed) % (RING / 2));
 	spe_flight_init(&m->flight, RING);
-	/* Near positions beyond 32 bits, and in the middle of a lap. */
+	/* Start near positions beyond 32 bits, anywhere in a lap of the ring. */
 	m->flight.head = m->flight.oldest = 0xffff0000ULL + seed % 1024 * CELL;
 	for (unsigned int step = 0; m->count < 300 && step < 3000; step++) {
 		u64 random = spe_check_random(&seed);
@@ -316,7 +322,7 @@ static void flight_many_small_windows(struct spe_check *check)
 		spe_flight_evict(&flight, window.limit);
 		spe_flight_add(&flight, window.skip, window.start + 64, 64, 1);
 	}
-	/* No more chunks than necessary, and no more data is overwritten for them. */
+	/* The recorder must not use more chunks than necessary, or overwrite more data for them. */
 	SPE_CHECK(check, flight.count <= 66);
 	SPE_CHECK(check, flight.head - flight.oldest > RING - 16384 - 3 * RING / 64);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Fault injection: the syntax of its rules, faults of the next write, and shares of writes. */
+/*
+ * Test fault injection: the syntax of its rules, faults of the next write, and faults of a share of
+ * all writes.
+ */
 #include "model/inject.h"
 #include "spu-fixture.h"
 #include "suites.h"
@@ -18,7 +21,7 @@ static int parse(const char *text, struct spe_inject_rule *ret_rule,
 	return spe_inject_parse(text, len, ret_rule, ret_error);
 }
 
-/* Apply the rule @text from now on. */
+/* Apply the rule @text to all later samples. */
 static void apply(struct spe_check *check, const char *text)
 {
 	struct spe_inject_rule rule;
@@ -27,7 +30,7 @@ static void apply(struct spe_check *check, const char *text)
 		SPE_CHECK(check, !spe_inject_apply(&inject, &fixture.spu, &rule));
 }
 
-/* Take one sample through the injection. */
+/* Take one sample on an SPU with fault injection. */
 static void sample(void)
 {
 	if (spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
@@ -125,7 +128,7 @@ static void inject_text_errors(struct spe_check *check)
 		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
 		SPE_CHECK(check, rule.fault == 7 && rule.ppm == 7);
 	}
-	/* Bytes after the text are not read. */
+	/* The parser does not read bytes behind the text. */
 	{
 		struct spe_inject_rule rule;
 		struct spe_inject_error error = { 0 };
@@ -162,14 +165,14 @@ static void inject_next(struct spe_check *check)
 	/* Once only. */
 	sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
-	/* A rule can be cancelled. */
+	/* An empty value cancels a rule. */
 	apply(check, "translation");
 	apply(check, "off");
 	sample();
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 }
 
-/* An abort that is known late comes as a second event (RBPFPN). */
+/* An asynchronous abort is reported as a second event (RBPFPN). */
 static void inject_second_event(struct spe_check *check)
 {
 	begin(check, 1);
@@ -208,7 +211,7 @@ static void inject_shares(struct spe_check *check)
 	run_shares(7);
 	collisions = fixture.spu.stats.collisions;
 	discarded = fixture.spu.stats.discarded;
-	/* 2 % of 20,000 and 5 %, each within six standard deviations. */
+	/* The shares are 2 % and 5 % of 20,000. Each must be within six standard deviations. */
 	SPE_CHECK(check, discarded > 400 - 119 && discarded < 400 + 119);
 	SPE_CHECK(check, collisions > 1000 - 185 && collisions < 1000 + 185);
 	SPE_CHECK_EQ(check, inject.injected, discarded + collisions);
@@ -240,8 +243,8 @@ static void inject_filtered(struct spe_check *check)
 }
 
 /*
- * A rule for the next write stays pending until a write. A rule for all writes, set meanwhile, does
- * not replace it.
+ * A rule for the next write stays pending until a write. A rule for a share of the writes does not
+ * replace it.
  */
 static void inject_next_waits(struct spe_check *check)
 {
@@ -258,7 +261,7 @@ static void inject_next_waits(struct spe_check *check)
 		     SPE_PMBSR_EC_STAGE1);
 }
 
-/* A share covers the draws below it, and not the equal one. */
+/* A share of P faults the draws below P, and not P itself. */
 static void inject_share_edge(struct spe_check *check)
 {
 	struct spe_inject_rule rule = { SPE_INJECT_COLLIDE, 0 };

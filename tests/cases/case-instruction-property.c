@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Random instructions on random SPUs (D17.6): with all choices a record contains nothing that its
- * version, its features, its controls or its secrets forbid, and the counters add up.
+ * Test random instructions on random SPUs (D17.6), with all choices: a record contains nothing that
+ * the SPU's version, features, controls or secrets forbid, and the counters add up.
  */
 #include "instruction-fixture.h"
 #include "suites.h"
@@ -105,7 +105,7 @@ static bool has(u64 flag)
 	return run.instruction.flags & flag;
 }
 
-/* D18.2.7: formats by what there is, fields within what they can hold. */
+/* D18.2.7: the SPU's features permit the format, and each field has a possible value. */
 static void check_type(const struct spe_sample *s)
 {
 	const u8 payload = s->op_subclass;
@@ -159,7 +159,10 @@ static void check_addresses(const struct spe_sample *s)
 	const bool va = s->present & SPE_HAS_ADDRESS(2), pa = s->present & SPE_HAS_ADDRESS(3);
 	const u64 top = s->address[3] >> 56;
 
-	/* D17.6.4. The record of an operation with an exception may have one without the other. */
+	/*
+	 * D17.6.4: a physical address implies a virtual address, except in the record of an
+	 * operation with an exception.
+	 */
 	HOLDS(!pa || va || run.config.incomplete == SPE_SPU_INCOMPLETE_SOME);
 	HOLDS(!pa || run.pmscr & SPE_PMSCR_PA);
 	HOLDS(!(top & 0x20) && (run.config.pe & SPE_PE_MTE2 || !(top & 0x4f)));
@@ -167,7 +170,10 @@ static void check_addresses(const struct spe_sample *s)
 	HOLDS(!(va || pa) || !has(SPE_INSTRUCTION_SECRET_ADDRESS));
 	HOLDS(!(s->present & SPE_HAS_ADDRESS(1)) || !has(SPE_INSTRUCTION_SECRET_TARGET));
 	HOLDS(!(s->present & SPE_HAS_ADDRESS(4)) || run.config.features & SPE_PMSIDR_PBT);
-	/* D17.6.4.2: EL1 owns the buffer, so EL2 is not profiled. */
+	/*
+	 * D17.6.4.2: EL1 owns the buffer, so EL2 is not sampled, and its addresses are not
+	 * recorded.
+	 */
 	HOLDS(run.instruction.kind != SPE_INSTRUCTION_SYSREG || !va);
 }
 

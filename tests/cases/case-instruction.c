@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The Operation Type packet of each instruction (D17.6.2 to D17.6.8, D18.2.7), by version, feature
- * and choice. The payloads are transcribed from the patterns of the text.
+ * Test the Operation Type packet of each instruction (D17.6.2 to D17.6.8, D18.2.7) by version,
+ * feature and choice. The payloads are transcribed from the figures of the architecture's text.
  */
 #include "instruction-fixture.h"
 #include "suites.h"
@@ -14,20 +14,20 @@
 #define MICRO(n)  .micro_ops = n, .micro = true
 
 /**
- * struct row - an instruction on an SPU, and its packet
- * @kind: of the instruction
- * @flags: its flags
+ * struct row - an instruction on an SPU, and the packet that it must cause
+ * @kind: kind of the instruction
+ * @flags: flags of the instruction
  * @size: its vector or tile, in bits
- * @vectors: how many, 1 if 0
- * @pmsver: of the SPU, 6 if 0
- * @less: features that it does not have
+ * @vectors: number of vectors; 0 means 1
+ * @pmsver: PMSVer of the SPU; 0 means 6
+ * @less: features that the SPU does not have
  * @less_pe: features that the PE does not have
- * @choices: of the SPU
- * @micro_ops: that the instruction is executed as
- * @micro: micro-ops are sampled
- * @access: flags of the one access
- * @op_class: CLASS
- * @payload: the payload
+ * @choices: choices of the SPU
+ * @micro_ops: number of micro-ops of the instruction
+ * @micro: whether micro-ops are sampled
+ * @access: flags of the only access
+ * @op_class: expected CLASS
+ * @payload: expected payload
  */
 struct row {
 	u8 kind;
@@ -85,7 +85,10 @@ static void check_rows(struct spe_check *check, const struct row *rows, size_t c
 
 #define SVE .kind = I(SVE)
 
-/* RMDBYZ: the upper bound of the length, times the vectors with FEAT_SPE_SME. */
+/*
+ * RMDBYZ: EVL has the upper bound of the vector length; with FEAT_SPE_SME, times the number of
+ * vectors.
+ */
 static void sve_processing(struct spe_check *check)
 {
 	static const struct row rows[] = {
@@ -101,24 +104,24 @@ static void sve_processing(struct spe_check *check)
 		{ SVE, .size = 33, .payload = 0x18 },
 		{ SVE, .size = 384, .payload = 0x48 },
 		{ SVE, .size = 2047, .payload = 0x68 },
-		/* Four vectors of 512 bits, of 1024: more than 2048. */
+		/* Four vectors of 512 or 1024 bits have more than 2048 bits. */
 		{ SVE, .size = 512, .vectors = 4, .payload = 0x68 },
 		{ SVE, .size = 1024, .vectors = 4, .payload = 0x78 },
 		{ SVE, .size = 2048, .vectors = 2, .payload = 0x78 },
-		/* Without FEAT_SPE_SME one vector's length, and never 0b111. */
+		/* Without FEAT_SPE_SME, EVL has the length of one vector, and is never 0b111. */
 		{ SVE, .size = 512, .vectors = 4, .less = SME, .payload = 0x48 },
 		{ SVE, .size = 2048, .vectors = 4, .less = SME, .payload = 0x68 },
 		/* PRED, FP. */
 		{ SVE, .flags = I(PREDICATED), .size = 256, .payload = 0x3c },
 		{ SVE, .flags = I(FP), .size = 256, .payload = 0x3a },
 		{ SVE, .flags = I(FP) | I(PREDICATED), .size = 256, .payload = 0x3e },
-		/* A predicate is no condition, D17.6.5. */
+		/* D17.6.5: a predicate does not make the operation conditional. */
 		{ SVE, .flags = I(CONDITIONAL) | I(PREDICATED), .size = 256, .payload = 0x3c },
-		/* Without SVE's formats: FEAT_SPE, or no SVE. */
+		/* The SVE formats are not used by FEAT_SPE (PMSVer 1) or without SVE. */
 		{ SVE, .size = 256, .pmsver = 1, .payload = 0x00 },
 		{ SVE, .flags = I(FP), .size = 256, .pmsver = 1, .payload = 0x02 },
 		{ SVE, .size = 256, .pmsver = 2, .payload = 0x38 },
-		/* A micro-op that is a part of the vector (Example D17-4). */
+		/* A micro-op processes a part of the vector (Example D17-4). */
 		{ SVE, .size = 1024, MICRO(4), .payload = 0x38 },
 		{ SVE, .size = 1024, .micro_ops = 4, .payload = 0x58 },
 	};
@@ -126,7 +129,10 @@ static void sve_processing(struct spe_check *check)
 	check_rows(check, rows, ARRAY_SIZE(rows));
 }
 
-/* RDDCQB: 128 bits, not predicated, with an equivalent, and only where micro-ops are sampled. */
+/*
+ * RDDCQB: an SVE operation may have the format of Advanced SIMD if its vector has 128 bits, it is
+ * not predicated, it has an Advanced SIMD equivalent, and micro-ops are sampled.
+ */
 static void sve_as_asimd(struct spe_check *check)
 {
 #define EQ I(EQUIVALENT)
@@ -143,7 +149,7 @@ static void sve_as_asimd(struct spe_check *check)
 		  .payload = 0x2c },
 		{ SVE, .flags = EQ, .size = 128, .micro_ops = 1, .choices = CHOICE(ASIMD),
 		  .payload = 0x28 },
-		/* Loads and stores too. */
+		/* The same applies to loads and stores. */
 		{ .kind = I(SVE_MEMORY),
 		  .flags = EQ,
 		  .size = 128,
@@ -165,7 +171,7 @@ static void sve_as_asimd(struct spe_check *check)
 	check_rows(check, rows, ARRAY_SIZE(rows));
 }
 
-/* RMZJMH: ZT registers and several vectors without FEAT_SPE_SME. */
+/* RMZJMH: test ZT registers and several vectors without FEAT_SPE_SME. */
 static void sve_multivector(struct spe_check *check)
 {
 #define OTHER .choices = CHOICE(MULTIVECTOR_OTHER)
@@ -175,7 +181,7 @@ static void sve_multivector(struct spe_check *check)
 		{ SVE, .flags = I(ZT), .size = 256, .less = SME, OTHER, .payload = 0 },
 		{ SVE, .flags = I(ZT), .size = 256, .less = SME, .payload = 0x38 },
 		{ SVE, .size = 256, .less = SME, OTHER, .payload = 0x38 },
-		/* With it there is no choice. */
+		/* With FEAT_SPE_SME the SPU has no choice. */
 		{ SVE, .size = 256, .vectors = 2, OTHER, .payload = 0x48 },
 		{ SVE, .flags = I(ZT), .size = 256, OTHER, .payload = 0x38 },
 	};
@@ -187,7 +193,7 @@ static void sve_multivector(struct spe_check *check)
 #define TILE   .kind = I(SME_TILE)
 #define VECTOR .kind = I(SME_VECTOR)
 
-/* RCYBGV, RLQXZR: ETS[3:1] in bits 6:4, ETS[0] in bit 2. */
+/* RCYBGV, RLQXZR: ETS[3:1] is in bits 6:4 of the payload, ETS[0] in bit 2. */
 static void sme_processing(struct spe_check *check)
 {
 	static const struct row rows[] = {
@@ -208,7 +214,7 @@ static void sme_processing(struct spe_check *check)
 		{ TILE, .size = 129, .payload = 0x8c },
 		{ TILE, .flags = I(WHOLE_ZA), .size = 512, .payload = 0xfc },
 		{ TILE, .flags = I(FP), .size = 512, .payload = 0x9a },
-		/* Whether it was predicated is not recorded. */
+		/* The format does not record whether the operation was predicated. */
 		{ TILE, .flags = I(PREDICATED), .size = 512, .payload = 0x98 },
 		{ TILE, .flags = I(FP), .size = 512, .less = SME, .payload = 0x02 },
 		{ TILE, .size = 512, .less = SME, .payload = 0x00 },
@@ -221,7 +227,7 @@ static void sme_processing(struct spe_check *check)
 	check_rows(check, rows, ARRAY_SIZE(rows));
 }
 
-/* RMJQCL, RJCLMP, RBHKSC: SG, EVL, PRED, LDST. */
+/* RMJQCL, RJCLMP, RBHKSC: test the fields SG, EVL, PRED and LDST. */
 static void vector_memory(struct spe_check *check)
 {
 #define V   .kind = I(SVE_MEMORY), .op_class = 1
@@ -232,12 +238,15 @@ static void vector_memory(struct spe_check *check)
 		{ V, .size = 256, .access = STORE, .payload = 0x39 },
 		{ V, .flags = I(GATHER), .size = 256, .payload = 0xb8 },
 		{ V, .flags = I(PREDICATED), .size = 256, .payload = 0x3c },
-		/* Predicated loads are marked from FEAT_SPEv1p2 on, stores always. */
+		/*
+		 * PRED is set for predicated loads from FEAT_SPEv1p2 on, for predicated stores
+		 * always.
+		 */
 		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 2, .payload = 0x38 },
 		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 3, .payload = 0x3c },
 		{ V, .flags = I(PREDICATED), .size = 256, .pmsver = 2, .access = STORE,
 		  .payload = 0x3d },
-		/* SVE before FEAT_SPEv1p1: SIMD&FP registers. */
+		/* Before FEAT_SPEv1p1 an SVE access has the format of SIMD&FP registers. */
 		{ V, .size = 256, .pmsver = 1, .payload = 0x04 },
 		{ V, .size = 512, .vectors = 4, .payload = 0x68 },
 		{ V, .size = 1024, .vectors = 4, .payload = 0x78 },
@@ -258,7 +267,7 @@ static void vector_memory(struct spe_check *check)
 	check_rows(check, rows, ARRAY_SIZE(rows));
 }
 
-/* The load and store formats (D18.2.7), with what each needs. */
+/* Test the load and store formats (D18.2.7), and the features that each needs. */
 static void memory_formats(struct spe_check *check)
 {
 #define M .op_class = 1
@@ -269,7 +278,7 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .access = STORE, .payload = 0x11 },
 		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .pmsver = 1, .payload = 0x00 },
 		{ M, .kind = I(MEMORY), .flags = I(UNSPECIFIED), .pmsver = 2, .payload = 0x10 },
-		/* Acquire, release, exclusive, atomic; an atomic that returns a value reads. */
+		/* acquire, release, exclusive, atomic; an atomic that returns a value also reads */
 		{ M, .kind = I(EXTENDED), .flags = I(ORDERED), .payload = 0x12 },
 		{ M, .kind = I(EXTENDED), .flags = I(ORDERED), .access = STORE, .payload = 0x13 },
 		{ M, .kind = I(EXTENDED), .flags = I(EXCLUSIVE), .payload = 0x0a },
@@ -284,7 +293,10 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(LS64), .payload = 0x00 },
 		{ M, .kind = I(LS64), .access = STORE, .payload = 0x01 },
 		{ M, .kind = I(LS64), .flags = I(STATUS), .access = STORE, .payload = 0x01 },
-		/* D17.6.4.1: Tags load/store from FEAT_SPEv1p3 on; with data, as any store. */
+		/*
+		 * D17.6.4.1: the format for Allocation Tags exists from FEAT_SPEv1p3 on; an access
+		 * that also stores data is an ordinary store.
+		 */
 		{ M, .kind = I(TAG), .payload = 0x14 },
 		{ M, .kind = I(TAG), .access = STORE, .payload = 0x15 },
 		{ M, .kind = I(TAG), .pmsver = 3, .access = STORE, .payload = 0x01 },
@@ -296,7 +308,7 @@ static void memory_formats(struct spe_check *check)
 		/* D17.6.4.2 */
 		{ M, .kind = I(SYSREG), .payload = 0x30 },
 		{ M, .kind = I(SYSREG), .access = STORE, .payload = 0x31 },
-		/* D17.6.4.3: FEAT_SPEv1p3 and FEAT_MOPS. */
+		/* D17.6.4.3: the format needs FEAT_SPEv1p3 and FEAT_MOPS. */
 		{ M, .kind = I(COPY), .payload = 0x20 },
 		{ M, .kind = I(COPY), .access = STORE, .payload = 0x21 },
 		{ M, .kind = I(COPY), .pmsver = 3, .payload = 0x10 },
@@ -305,14 +317,17 @@ static void memory_formats(struct spe_check *check)
 		{ M, .kind = I(SET), .access = STORE, .payload = 0x25 },
 		{ M, .kind = I(SET), .pmsver = 4, .access = STORE, .payload = 0x25 },
 		{ M, .kind = I(SET), .pmsver = 3, .access = STORE, .payload = 0x11 },
-		/* D17.6.4.5: FEAT_SPEv1p4 and FEAT_GCS; COMM is 0 for what belongs to a branch. */
+		/*
+		 * D17.6.4.5: the format needs FEAT_SPEv1p4 and FEAT_GCS; COMM is 0 if the access
+		 * belongs to a branch.
+		 */
 		{ M, .kind = I(GCS), .payload = 0x44 },
 		{ M, .kind = I(GCS), .access = STORE, .payload = 0x45 },
 		{ M, .kind = I(GCS), .flags = I(LINK), .access = STORE, .payload = 0x41 },
 		{ M, .kind = I(GCS), .flags = I(RETURN), .payload = 0x40 },
 		{ M, .kind = I(GCS), .pmsver = 4, .payload = 0x10 },
 		{ M, .kind = I(GCS), .pmsver = 5, .payload = 0x44 },
-		/* D17.6.4: DC ZVA is a store, or else cache maintenance. */
+		/* D17.6.4: DC ZVA is recorded as a store, or as cache maintenance. */
 		{ M, .kind = I(ZERO), .access = STORE, .payload = 0x11 },
 		{ .kind = I(ZERO), .access = STORE, .choices = CHOICE(ZVA_CACHE), .payload = 0x00 },
 	};
@@ -321,7 +336,7 @@ static void memory_formats(struct spe_check *check)
 	check_rows(check, rows, ARRAY_SIZE(rows));
 }
 
-/* Branches (D17.6.3), and Other operations (D17.6.8). */
+/* Test the formats of branches (D17.6.3) and Other operations (D17.6.8). */
 static void other_formats(struct spe_check *check)
 {
 #define B .kind = I(BRANCH), .op_class = 2
@@ -332,7 +347,7 @@ static void other_formats(struct spe_check *check)
 		{ B, .flags = I(LINK), .payload = 0x08 },
 		{ B, .flags = I(LINK) | I(INDIRECT), .payload = 0x0a },
 		{ B, .flags = I(RETURN) | I(INDIRECT), .payload = 0x12 },
-		/* With a GCS access, if there are such. */
+		/* a branch with a GCS access, if the PE has FEAT_GCS */
 		{ B, .flags = I(LINK), .access = STORE, .payload = 0x0c },
 		{ B, .flags = I(LINK), .access = STORE, .pmsver = 4, .payload = 0x08 },
 		{ B, .flags = I(LINK), .access = STORE, .less_pe = SPE_PE_GCS, .payload = 0x08 },
@@ -346,7 +361,10 @@ static void other_formats(struct spe_check *check)
 		{ .kind = I(PREFETCH), .payload = 0x00 },
 		{ .kind = I(CACHE), .payload = 0x00 },
 		{ .kind = I(TRANSLATE), .payload = 0x00 },
-		/* An SVE prefetch is Other to the filters, an SVE operation to the packet. */
+		/*
+		 * Filters treat an SVE prefetch as Other; the packet describes it as an SVE
+		 * operation.
+		 */
 		{ .kind = I(SVE_PREFETCH), .size = 256, .payload = 0x38 },
 		{ .kind = I(SVE_PREFETCH),
 		  .size = 256,
@@ -359,7 +377,10 @@ static void other_formats(struct spe_check *check)
 	check_rows(check, rows, ARRAY_SIZE(rows));
 }
 
-/* D17.6.5: each kind of conditional operation, treated as one or not. */
+/*
+ * D17.6.5: test each kind of conditional operation, with the choice to treat it as conditional or
+ * not.
+ */
 static void conditions(struct spe_check *check)
 {
 	for (unsigned int condition = 0; condition < SPE_CONDITIONS; condition++)
@@ -384,7 +405,9 @@ static void conditions(struct spe_check *check)
 		}
 }
 
-/* D17.6.5, E[17] and E[18]: of predicates only, and of SVE and SME only. */
+/*
+ * D17.6.5: E[17] and E[18] are only set for operations with a predicate, and only for SVE and SME.
+ */
 static void predicates(struct spe_check *check)
 {
 	static const struct {
@@ -422,7 +445,10 @@ static void predicates(struct spe_check *check)
 		}
 }
 
-/* D17.6.2, D17.2, RLMHHC: instructions or micro-ops; how many does not depend on sampling. */
+/*
+ * D17.6.2, D17.2, RLMHHC: the population consists of instructions or of micro-ops. Its size does
+ * not depend on sampling.
+ */
 static void population(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 2; i++)
@@ -436,7 +462,10 @@ static void population(struct spe_check *check)
 				config.features &= ~SPE_PMSIDR_ARCHINST;
 			if (!instruction_start(check, &config))
 				return;
-			/* An interval of 257: most are not selected, and count all the same. */
+			/*
+			 * With an interval of 257 most operations are not selected, but all are
+			 * counted.
+			 */
 			spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 1 << 8);
 			for (unsigned int n = 0; n < 1000; n++) {
 				SPE_CHECK_EQ(check, spe_spu_members(&fixture.spu, &instruction),
@@ -444,13 +473,16 @@ static void population(struct spe_check *check)
 				spe_spu_execute(&fixture.spu, &instruction);
 			}
 			SPE_CHECK_EQ(check, fixture.spu.stats.operations, 1000 * members);
-			/* The first is selected at once: PMSICR was zero when profiling began. */
+			/*
+			 * The first operation is selected at once, as PMSICR was zero when
+			 * profiling began.
+			 */
 			SPE_CHECK_EQ(check, fixture.spu.stats.selected,
 				     members ? (1000 * members - 1) / 257 + 1 : 0);
 		}
 }
 
-/* PMSFCR_EL1's types (D17.5.1) where the packet does not show them. */
+/* Test types of PMSFCR_EL1 (D17.5.1) that are not visible in the Operation Type packet. */
 static void types(struct spe_check *check)
 {
 	static const struct {
@@ -458,7 +490,7 @@ static void types(struct spe_check *check)
 		u64 flags;
 		u8 pmsver;
 		u32 access;
-		u8 types; /* SIMD, FP, ST, LD, B */
+		u8 types; /* expected: types SIMD, FP, ST, LD, B */
 	} rows[] = {
 		{ I(SVE_MEMORY), 0, 6, 0, 0x12 },
 		{ I(SVE_MEMORY), 0, 1, 0, 0x12 },
@@ -503,7 +535,7 @@ static void types(struct spe_check *check)
 			config.features &= ~SME;
 		if (!instruction_start(check, &config))
 			return;
-		/* Only what is of this type. */
+		/* Record only operations of this type. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
 			      SPE_PMSFCR_FT | SPE_BIT(16 + type) | SPE_BIT(48 + type));
 		spe_spu_execute(&fixture.spu, &instruction);
@@ -512,7 +544,7 @@ static void types(struct spe_check *check)
 	}
 }
 
-/* Example D17-2: the micro-op that generates the address is no load, the other is. */
+/* Example D17-2: the micro-op that generates the address is no load, the other micro-op is. */
 static void micro_ops(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
@@ -551,10 +583,10 @@ static void micro_ops(struct spe_check *check)
 	config.features &= ~SPE_PMSIDR_ARCHINST;
 	if (!instruction_start(check, &config))
 		return;
-	/* The only micro-op is the load, whatever it does first. */
+	/* If there is only one micro-op it is the load, whatever else it does. */
 	if (SPE_CHECK(check, spe_spu_describe(&fixture.spu, &single, 0, &op)))
 		SPE_CHECK_EQ(check, op.op_class, 1);
-	/* And to the filters: of 20 micro-ops 10 are loads. */
+	/* Filters see the same types: of 20 micro-ops 10 are loads. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
 	for (unsigned int i = 0; i < 10; i++)
 		spe_spu_execute(&fixture.spu, &load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Modelled operations: each one consistent, and all together plausible. */
+/* Test modelled operations: each one is consistent, and all together are plausible. */
 #include "model/opmodel.h"
 #include "suites.h"
 
@@ -49,7 +49,7 @@ static void check_memory(struct spe_check *check, const struct spe_operation *op
 	SPE_CHECK_EQ(check, op->va & 0xfff, op->pa & 0xfff);
 	SPE_CHECK_EQ(check, (op->va & 7) != 0, event(op, SPE_EVENT_MISALIGNED));
 	SPE_CHECK(check, op->translation < op->total);
-	/* Only formats that the text defines: others would decode as reserved. */
+	/* Formats must be defined by the architecture; others would decode as reserved. */
 	SPE_CHECK(check, spe_op_format(op->op_class, op->op_subclass) != SPE_OP_FORMAT_RESERVED);
 }
 
@@ -94,7 +94,10 @@ static void count_memory(struct totals *totals, const struct spe_operation *op)
 	totals->below_300 += op->total < 300;
 }
 
-/* Instructions at all offsets in a page, so that classes are distributed by the hash. */
+/*
+ * Run instructions at all offsets in a page, so that the hash of the offset distributes the
+ * classes.
+ */
 static struct totals run(struct spe_check *check, enum spe_profile profile)
 {
 	struct totals totals = { .least = ~0ULL };
@@ -130,9 +133,9 @@ static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tol
 }
 
 /*
- * The class of an operation is a hash of its offset, one of 4096: 3 % is more than four standard
- * deviations of a uniform hash. Rates are random: with 10^5 operations, 1 % is more than six
- * standard deviations. The seed is fixed, so a test that passes once always passes.
+ * The class of an operation is a hash of its offset in 4096: a tolerance of 3 % is more than four
+ * standard deviations of a uniform hash. Rates are random: with 10^5 operations 1 % is more than
+ * six standard deviations. The seed is fixed, so a test that passes once always passes.
  */
 static void opmodel_mixed(struct spe_check *check)
 {
@@ -152,7 +155,7 @@ static void opmodel_pointer_chase(struct spe_check *check)
 
 	check_near(check, permille(memory, totals.operations), 781, 30);
 	check_near(check, permille(totals.dram, memory), 797, 10);
-	/* From DRAM 150 to 700; half of those below 219, so most below 300. */
+	/* Latencies from DRAM are 150 to 700. Half of them are below 219, so most are below 300. */
 	SPE_CHECK(check, totals.most > 600 && totals.most <= 700);
 	SPE_CHECK(check, permille(totals.below_300, memory) > 650);
 }
@@ -174,7 +177,7 @@ static void opmodel_branchy(struct spe_check *check)
 	check_near(check, permille(totals.mispredicted, totals.branches), 250, 10);
 }
 
-/* Loads and stores of one cache line, in which each of eight threads has a word of its own. */
+/* Test loads and stores of one cache line, in which each of eight threads has a word of its own. */
 static void opmodel_shared_line(struct spe_check *check)
 {
 	struct totals totals = run(check, SPE_PROFILE_SHARED_LINE);
@@ -205,14 +208,14 @@ static void opmodel_shared_line(struct spe_check *check)
 	}
 }
 
-/* An instruction has the same kind in each run, wherever it is loaded. */
+/* An instruction has the same kind in each run, whatever address it is loaded at. */
 static void opmodel_kind_of_instruction(struct spe_check *check)
 {
 	struct spe_opmodel one, other;
 
 	spe_opmodel_init(&one, 1);
 	spe_opmodel_init(&other, 99);
-	/* Profiles before SPE_PROFILE_SHARED_LINE: their kinds of operations are random. */
+	/* The profiles before SPE_PROFILE_SHARED_LINE have operations of random kinds. */
 	for (u32 i = 0; i < 4096 * SPE_PROFILE_SHARED_LINE; i++) {
 		struct spe_operation a = { .pc = 0x400000 + i },
 				     b = { .pc = 0x7f1234567000ULL + i };

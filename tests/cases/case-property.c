@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Properties: random SPUs, controls and programs. The oracle is written from the text and shares no
- * code with the model. It leaves out what other suites check row by row (EL2 and EL3 beside EL1,
- * incomplete operations, the knobs).
+ * Test properties of random SPUs, controls and programs. The expectations are written from the
+ * architecture's text and share no code with the model. They leave out what other suites check row
+ * by row: EL2 and EL3 beside EL1, incomplete operations, choices.
  */
 #include "property.h"
 
@@ -12,7 +12,7 @@
 #include "model/synthetic.h"
 
 #define OPERATIONS 300
-/* For the kernel and each run of the suite. test-property runs more. */
+/* number of runs in KUnit and in each run of the suite; test-property does more */
 #define RUNS 60
 
 #define LOAD_STORE SPE_OP_LOAD_STORE
@@ -25,12 +25,12 @@ struct run {
 	struct spe_synthetic program;
 	u64 random;
 	u64 advanced; /* bytes that PMBPTR advanced in all windows */
-	u64 number; /* of the operation */
+	u64 number; /* index of the operation in the run */
 	u64 events;
 	u8 line_owner;
 };
 
-/* The suites run one case at a time. */
+/* One variable suffices, as cases run one at a time. */
 static struct run run;
 
 static u64 draw(void)
@@ -150,14 +150,17 @@ static void draw_free(struct spe_operation *op)
 		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 }
 
-/* ---- The oracle: is it recorded? ------------------------------------------------ */
+/* ---- Expectations: is the operation recorded? ----------------------------------- */
 
 static bool is_load(const struct spe_operation *op)
 {
 	return op->op_class == LOAD_STORE && !(op->op_subclass & 1);
 }
 
-/* D17.6.9, PMSCR_EL1; under E2H the register is EL2's and EL1 belongs to a guest. */
+/*
+ * D17.6.9: PMSCR_EL1 enables sampling by Exception level. Under E2H the register is EL2's, and EL1
+ * belongs to a guest.
+ */
 static bool level_is_sampled(const struct spe_operation *op)
 {
 	u64 pmscr = fixture_reg(SPE_REG_PMSCR);
@@ -167,7 +170,10 @@ static bool level_is_sampled(const struct spe_operation *op)
 	return op->el == (run.config.e2h ? 2 : 1) && pmscr & SPE_PMSCR_E1SPE;
 }
 
-/* PMSFCR_EL1: branch, load, store, floating-point, SIMD, in the order of the bits. */
+/*
+ * Return the types of @op in the order of PMSFCR_EL1's bits: branch, load, store, floating-point,
+ * SIMD.
+ */
 static unsigned int types_of(const struct spe_operation *op)
 {
 	enum spe_op_format format = spe_op_format(op->op_class, op->op_subclass);
@@ -198,7 +204,7 @@ static u64 saturated(u64 cycles)
 	return cycles < max ? cycles : max;
 }
 
-/* A filter without a condition is off, as in spe_spu_config_default(). */
+/* An enabled filter without a condition has no effect, as in spe_spu_config_default(). */
 static bool filters_pass(const struct spe_operation *op)
 {
 	u64 on = fixture_reg(SPE_REG_PMSFCR);
@@ -216,7 +222,7 @@ static bool filters_pass(const struct spe_operation *op)
 	       fixture_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
 }
 
-/* ---- The oracle: the contents of the record --------------------------------------- */
+/* ---- Expectations: the contents of the record ----------------------------------- */
 
 static void check_addresses(const struct spe_operation *op, const struct spe_sample *sample)
 {
@@ -239,7 +245,7 @@ static void check_addresses(const struct spe_operation *op, const struct spe_sam
 	HOLDS(!previous || sample->address[4] == ((op->prev_target & SPE_ADDRESS_BITS) | top));
 }
 
-/* CX and TS (D17.6.9): contexts are EL2's under E2H. */
+/* D17.6.9: test CX and TS. Under E2H the context is EL2's. */
 static void check_context(const struct spe_operation *op, const struct spe_sample *sample)
 {
 	u64 pmscr = fixture_reg(SPE_REG_PMSCR);
@@ -256,8 +262,8 @@ static void check_context(const struct spe_operation *op, const struct spe_sampl
 static void check_record(const struct spe_operation *op, const struct spe_sample *sample)
 {
 	/*
-	 * Every version has these events. No version has an event that the operation did not have
-	 * (D18.2.6).
+	 * The record has these events in every version, and in no version an event that the
+	 * operation did not have (D18.2.6).
 	 */
 	const u64 always = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 			   SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
@@ -283,7 +289,7 @@ static void check_record(const struct spe_operation *op, const struct spe_sample
 
 /* ---- A run ---------------------------------------------------------------------- */
 
-/* The record between @start and PMBPTR. */
+/* Check the record between @start and PMBPTR. */
 static void check_written(const struct spe_operation *op, u64 start)
 {
 	u64 end = fixture_reg(SPE_REG_PMBPTR);
@@ -303,7 +309,7 @@ static void check_written(const struct spe_operation *op, u64 start)
 	check_record(op, &sample);
 }
 
-/* Handle an event as a driver does: a new window, and new controls now and then. */
+/* Handle an event as a driver does: arm a new window, and sometimes change the controls. */
 static void handle_event(void)
 {
 	run.events++;
@@ -321,7 +327,7 @@ static void execute(const struct spe_operation *op)
 	HOLDS(spe_spu_enabled(&fixture.spu, op->el) == sampled);
 	if (!sampled)
 		return;
-	/* Pass members until the selected one. */
+	/* Execute operations until one is selected. */
 	if (!spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
 		return;
 	spe_inject_sample(&run.inject, &fixture.spu, op);
@@ -357,8 +363,8 @@ static void begin_injection(void)
 	struct spe_inject_rule rule;
 
 	/*
-	 * Only SPUs that report this abort get the last rule (RJFYNW, ITCPLL). On others the bytes
-	 * written are not determined.
+	 * Use the last rule only for SPUs that report this abort (RJFYNW, ITCPLL). Other SPUs write
+	 * an unpredictable number of bytes.
 	 */
 	size_t count = ARRAY_SIZE(rules) - (run.config.pmsver >= 4);
 
@@ -380,7 +386,10 @@ static bool begin(struct spe_check *check, u64 seed)
 	const char *reason = NULL;
 
 	run = (struct run){ .check = check, .random = seed };
-	/* Without a write function each SPU would be refused for that reason. */
+	/*
+	 * Set a write function first: without one, each configuration would be refused for that
+	 * reason.
+	 */
 	do {
 		draw_config(&run.config);
 		spe_spu_init(&fixture.spu, &run.config, &none, &reason);

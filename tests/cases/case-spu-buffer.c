@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Profiling buffer management (D17.8): full, faults, aborts, refusals, interrupt. */
+/*
+ * Test profiling buffer management (D17.8): buffer full, faults, aborts, accesses that are not
+ * allowed, and the interrupt.
+ */
 #include "spu-fixture.h"
 #include "suites.h"
 
@@ -27,10 +30,10 @@ static u64 advanced(void)
 	return fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 }
 
-/* D17.8.2, RFJDLW, RNXZXG; RWVKFM: nothing is sampled after it. */
+/* D17.8.2, RFJDLW, RNXZXG, RWVKFM: the SPU samples nothing after a buffer full event. */
 static void buffer_full(struct spe_check *check)
 {
-	/* MaxSize, and how many 64-byte records go into 4096 bytes. */
+	/* MaxSize, and how many records of 64 bytes fit into 4096 bytes with it */
 	static const struct {
 		u8 max_size;
 		u64 records;
@@ -59,7 +62,10 @@ static void buffer_full(struct spe_check *check)
 	}
 }
 
-/* "The other fields are unchanged": DL, EA and COLL stay, EC and MSS do not add up. */
+/*
+ * "The other fields are unchanged": DL, EA and COLL remain, and EC and MSS are replaced, not
+ * combined.
+ */
 static void buffer_full_keeps(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -72,7 +78,7 @@ static void buffer_full_keeps(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL | DL | EA | COLL);
 }
 
-/* RTSJRP, IGRLRX: PMBIRQ is PMBSR_EL1.S. */
+/* RTSJRP, IGRLRX: the level of PMBIRQ is PMBSR_EL1.S. */
 static void buffer_interrupt(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -94,7 +100,7 @@ static u32 write_nothing(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-/* A handler that acknowledges at once, from within the callback. */
+/* An interrupt handler that acknowledges the event inside the callback */
 static void irq_acknowledge(void *ctx, bool level)
 {
 	struct fixture *f = ctx;
@@ -146,7 +152,7 @@ static void buffer_not_allowed(struct spe_check *check)
 		struct spe_spu_config config;
 
 		spe_spu_config_default(&config);
-		/* Room for a record, but not for the largest. */
+		/* A record of 64 bytes would fit, but not one of the maximum size. */
 		config.max_size = 7;
 		if (!fixture_init(check, &config))
 			return;
@@ -161,7 +167,7 @@ static void buffer_not_allowed(struct spe_check *check)
 	}
 }
 
-/* Table D17-11, Alignment; and the other permitted way, bits that are not there. */
+/* Test Alignment of table D17-11, and the other permitted behaviour: the low bits do not exist. */
 static void buffer_misaligned(struct spe_check *check)
 {
 	struct spe_spu_config config;
@@ -189,11 +195,11 @@ static void buffer_misaligned(struct spe_check *check)
 
 /**
  * struct fault_row - a fault while the third record is written
- * @fault: what the write ends in, from spe_fault(); S may be set and is ignored
- * @before: PMBSR before
- * @pmsver: of the SPU
- * @fault_dl: its choice of DL at a record's first byte
- * @granule: log2 of the write granule, 0 for whole records
+ * @fault: result of the write, from spe_fault(); S may be set and is ignored
+ * @before: PMBSR before the write
+ * @pmsver: PMSVer of the SPU
+ * @fault_dl: the SPU's choice of DL for a fault at a record's first byte
+ * @granule: log2 of the write granule; 0: whole records
  * @at: the byte of the record that faults
  * @after: PMBSR afterwards
  * @ptr: PMBPTR afterwards, from the record's start
@@ -216,21 +222,24 @@ struct fault_row {
 #define TRANSLATION	(SPE_FSC_TRANSLATION | 3)
 
 static const struct fault_row fault_rows[] = {
-	/* D17.8.3: at the first byte of the record DL is unchanged, with either choice. */
+	/* D17.8.3: if the first byte of the record faults, DL is unchanged with either choice. */
 	{ STAGE1(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
 	{ STAGE1(TRANSLATION), DL | COLL, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL | COLL,
 	  0 },
-	/* RYZJQX: this is the other choice. */
+	/* RYZJQX: this is the other permitted behaviour. */
 	{ STAGE1(TRANSLATION), DL, 2, SPE_SPU_FAULT_DL_CLEAR, 0, 0, AS_EVENT(STAGE1(TRANSLATION)),
 	  0 },
 	{ STAGE1(TRANSLATION), 0, 2, SPE_SPU_FAULT_DL_SET, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL,
 	  0 },
-	/* Within the record PMBPTR is the faulting address and DL is 1. */
+	/* If a later byte of the record faults, PMBPTR is the faulting address and DL is 1. */
 	{ STAGE1(TRANSLATION), 0, 2, 0, 4, 16, AS_EVENT(STAGE1(TRANSLATION)) | DL, 16 },
 	{ STAGE1(TRANSLATION), 0, 2, SPE_SPU_FAULT_DL_CLEAR, 4, 40,
 	  AS_EVENT(STAGE1(TRANSLATION)) | DL, 32 },
 	{ STAGE1(TRANSLATION), 0, 2, 0, 1, 63, AS_EVENT(STAGE1(TRANSLATION)) | DL, 62 },
-	/* Whole records: a fault at its end is one at its start. */
+	/*
+	 * If records are written as a whole, a fault at the end of a record counts as one at its
+	 * start.
+	 */
 	{ STAGE1(TRANSLATION), 0, 2, 0, 0, 63, AS_EVENT(STAGE1(TRANSLATION)), 0 },
 	/* The other faults of table D17-11. */
 	{ STAGE1(SPE_FSC_ADDRESS_SIZE), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(SPE_FSC_ADDRESS_SIZE)), 0 },
@@ -241,26 +250,26 @@ static const struct fault_row fault_rows[] = {
 	{ STAGE2(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE2(TRANSLATION)), 0 },
 	/* A GPC fault has no FSC: its MSS is RES0. */
 	{ GPC(SPE_FSC_PERMISSION), 0, 2, 0, 4, 16, AS_EVENT(GPC(0)) | DL, 16 },
-	/* RBPFPN, synchronous: EA; DL only within a record. */
+	/* RBPFPN: a synchronous abort sets EA, and DL only if it is within a record. */
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, 0, 0, 0,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA, 0 },
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, SPE_SPU_FAULT_DL_SET, 0, 0,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA, 0 },
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 3, 0, 5, 32,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_SYNC)) | EA | DL, 32 },
-	/* Asynchronous: EA, DL, and PMBPTR has advanced. */
+	/* An asynchronous abort sets EA and DL, and PMBPTR has advanced. */
 	{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 0, 3, 0, 0, 0,
 	  AS_EVENT(STAGE1(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
 	{ STAGE2(SPE_FSC_EXTERNAL_ASYNC), 0, 2, 0, 4, 16,
 	  AS_EVENT(STAGE2(SPE_FSC_EXTERNAL_ASYNC)) | EA | DL, 64 },
-	/* RJFYNW, D17.8.4, D17.8.4.1, ITCPLL: from SPEv1p3 on they are not reported. */
+	/* RJFYNW, D17.8.4, D17.8.4.1, ITCPLL: from SPEv1p3 on External aborts are not reported. */
 	{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 0, 4, 0, 0, 0, 0, 64 },
 	{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 0, 4, 0, 0, 0, 0, 64 },
-	/* But an MMU fault is, whatever the version. */
+	/* An MMU fault is reported in every version. */
 	{ STAGE1(TRANSLATION), 0, 6, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
-	/* D17.8.4.3: an abort on a walk is an MMU fault; EA is left unchanged. */
+	/* D17.8.4.3: an abort on a table walk is an MMU fault; EA is unchanged. */
 	{ STAGE1(0x17), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(0x17)), 0 },
-	/* D17.8.5 and D17.8.6: the data is lost, PMBPTR stays. */
+	/* D17.8.5, D17.8.6: the data is lost, and PMBPTR does not move. */
 	{ 1U << 25, 0, 2, 0, 0, 0, NOT_ALLOWED, 0 },
 	{ 0x1fU << 26 | 1U << 25 | 0x123, 0, 2, 0, 0, 0, (0x1fULL << 26 | 0x123 | S) | DL, 0 },
 };
@@ -280,7 +289,7 @@ static void check_fault(struct spe_check *check, const struct fault_row *row, u6
 	fixture_arm(4096);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, row->before);
 	SPE_CHECK(check, fixture_sample(&op_load) && fixture_sample(&op_load));
-	/* The marker of spe_fault() is the fault's own; S is the event's. */
+	/* S in @fault only marks it as a result of spe_fault(); S in PMBSR is set by the event. */
 	fixture.fault = row->fault & ~(u32)S;
 	fixture.fault_from = record + row->at;
 	SPE_CHECK(check, fixture_sample(&op_load));
@@ -297,11 +306,14 @@ static void buffer_faults(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(fault_rows); i++)
 		check_fault(check, &fault_rows[i], i);
 	SPE_CHECK_EQ(check, spe_fault(SPE_PMBSR_EC_STAGE2, 7), STAGE2(7) & ~S);
-	/* Access not allowed is all zeros, but a fault. */
+	/* The code of "Access not allowed" is zero, yet spe_fault() must not return 0. */
 	SPE_CHECK(check, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 }
 
-/* D17.8.1, RDTGVZ: the last record that fits faults: the fault is reported, not buffer full. */
+/*
+ * D17.8.1, RDTGVZ: if the last record that fits faults, the SPU reports the fault and not buffer
+ * full.
+ */
 static void buffer_priority(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -336,7 +348,10 @@ static void buffer_injected(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 	check_ledgers(check, advanced());
 
-	/* An address size fault at level 1 has the code of a full buffer, and is none. */
+	/*
+	 * An address size fault at level 1 has the same status code as buffer full, and must not be
+	 * taken for it.
+	 */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, 1));
 	SPE_CHECK(check, fixture_sample(&op_load));
@@ -344,7 +359,7 @@ static void buffer_injected(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 }
 
-/* RBPFPN: a second event leaves the first one's syndrome, and adds EA and DL. */
+/* RBPFPN: a second event does not change the syndrome of the first, and adds EA and DL. */
 static void buffer_second_event(struct spe_check *check)
 {
 	static const struct {
@@ -356,7 +371,7 @@ static void buffer_second_event(struct spe_check *check)
 		{ STAGE2(SPE_FSC_EXTERNAL_ASYNC), 3, true },
 		{ GPC(SPE_FSC_EXTERNAL_ASYNC), 3, true },
 		{ STAGE1(SPE_FSC_EXTERNAL_ASYNC), 4, false },
-		/* Synchronous ones need a write, and there is none while S is 1. */
+		/* A synchronous abort needs a write, and the SPU writes nothing while S is 1. */
 		{ STAGE1(SPE_FSC_EXTERNAL_SYNC), 3, false },
 		{ STAGE1(TRANSLATION), 3, false },
 	};
@@ -373,7 +388,7 @@ static void buffer_second_event(struct spe_check *check)
 		spe_spu_inject(&fixture.spu, fault);
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
 			     FULL | (rows[i].second ? EA | DL : 0));
-		/* A second event happens once, and not with the next write. */
+		/* A second event happens once. The next write does not repeat it. */
 		if (!rows[i].second)
 			continue;
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
@@ -383,7 +398,10 @@ static void buffer_second_event(struct spe_check *check)
 	}
 }
 
-/* D17.8.4, RJFYNW, in each permitted way: ignored, an SError (D17.8.4.2), reported. */
+/*
+ * D17.8.4, RJFYNW: test each permitted behaviour: the abort is ignored, reported as an SError
+ * (D17.8.4.2), or reported in PMBSR.
+ */
 static void buffer_external_aborts(struct spe_check *check)
 {
 	static const struct {
@@ -422,13 +440,13 @@ static void buffer_external_aborts(struct spe_check *check)
 			SPE_CHECK_EQ(check, i << 8 | fixture.irq, i << 8 | rows[i].reported);
 			if (rows[i].reported)
 				continue;
-			/* An ordinary record: PMBSR has nothing of it. */
+			/* The record is written as usual, and PMBSR shows nothing. */
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 			SPE_CHECK_EQ(check, advanced(), 64);
 			while (fixture_sample(&op_load))
 				;
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-			/* Another abort, which comes late, after an event. */
+			/* another asynchronous abort, after an event */
 			if (code == SPE_FSC_EXTERNAL_ASYNC)
 				spe_spu_inject(&fixture.spu, fault);
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
@@ -438,7 +456,7 @@ static void buffer_external_aborts(struct spe_check *check)
 		}
 }
 
-/* Discard mode, FEAT_SPEv1p2: samples are taken and not written. */
+/* Test discard mode (FEAT_SPEv1p2): the SPU takes samples and does not write them. */
 static void buffer_discard_mode(struct spe_check *check)
 {
 	u64 fm = SPE_FIELD_PREP(SPE_PMBLIMITR_FM, SPE_PMBLIMITR_FM_DISCARD);
@@ -463,7 +481,7 @@ static void buffer_discard_mode(struct spe_check *check)
 	}
 }
 
-/* The buffer up to PMBPTR decodes to the operations that were counted. */
+/* Check that the buffer up to PMBPTR decodes to the operations that were counted. */
 static void check_window(struct spe_check *check, const struct spe_spu_config *config)
 {
 	struct spe_decoder_config decoder_config = {
@@ -483,8 +501,8 @@ static void check_window(struct spe_check *check, const struct spe_spu_config *c
 }
 
 /*
- * RTHGCR: random SPUs, windows, filters and faults: no write is beyond the limit, and counters add
- * up.
+ * RTHGCR: random SPUs, windows, filters and faults never cause a write beyond the limit, and the
+ * counters add up.
  */
 static void buffer_properties(struct spe_check *check)
 {

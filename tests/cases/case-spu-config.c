@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What an SPU may implement, and the registers that follow from it. */
+/* Test what an SPU may implement, and the register values that follow from it. */
 #include "model/impdef.h"
 #include "model/instruction.h"
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* A change that makes the default configuration illegal, and what the reason must name. */
+/* A change that makes the default configuration illegal, and a word that the reason must contain */
 struct refusal {
 	const char *field;
 	void (*change)(struct spe_spu_config *config);
@@ -223,7 +223,10 @@ static void config_identification(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSVER), 4);
 }
 
-/* Events by PMSVer: those of D18.2.6 that are output, those that PMSEVFR_EL1 can name. */
+/*
+ * Test the events by PMSVer: those of D18.2.6 that are recorded, and those that PMSEVFR_EL1 can
+ * name.
+ */
 static void config_events(struct spe_check *check)
 {
 	static const u64 output[] = {
@@ -261,7 +264,7 @@ static void config_events(struct spe_check *check)
 	}
 }
 
-/* What reads back after writing ones to every register, and then zeros. */
+/* Check what is read back after ones, and then zeros, were written to every register. */
 static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT])
 {
 	for (unsigned int reg = 0; reg < SPE_REG_COUNT; reg++) {
@@ -269,7 +272,7 @@ static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT
 		bool read_only =
 			reg == SPE_REG_PMSIDR || reg == SPE_REG_PMBIDR || reg == SPE_REG_PMSVER;
 
-		/* PMSCR.PCT without EL2: reads as 0b01, ignores writes. */
+		/* PMSCR.PCT without EL2 reads as 0b01 and ignores writes. */
 		bool no_el2_time =
 			reg == SPE_REG_PMSCR && !fixture.spu.config.e2h && !fixture.spu.config.el2;
 
@@ -362,7 +365,7 @@ static void config_res0(struct spe_check *check)
 		check_res0(check, bare);
 }
 
-/* PMSEVFR_EL1.E[1]: RAZ/WI where speculative operations are not sampled. */
+/* PMSEVFR_EL1.E[1] is RAZ/WI if speculative operations are not sampled. */
 static void config_speculation(struct spe_check *check)
 {
 	struct spe_spu_config config;

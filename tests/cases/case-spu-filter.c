@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* PMSFCR_EL1's later filters: types with masks (FEAT_SPE_EFT), data sources (FEAT_SPE_FDS). */
+/*
+ * Test later filters of PMSFCR_EL1: types with masks (FEAT_SPE_EFT), and data sources
+ * (FEAT_SPE_FDS).
+ */
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* Types in the order of PMSFCR's bits: branch, load, store, floating-point, SIMD. */
+/* types in the order of PMSFCR's bits: branch, load, store, floating-point, SIMD */
 enum { B = 1, LD = 2, ST = 4, FP = 8, SIMD = 16 };
 
 static const struct {
@@ -17,18 +20,18 @@ static const struct {
 	{ 0, 0x02, 0, FP },
 	{ 0, 0x04, 0, SIMD },
 	{ 0, 0x06, 0, FP | SIMD },
-	/* SVE data processing, with and without FP; SVE load and store. */
+	/* SVE data processing, without and with FP; SVE load and store */
 	{ 0, 0x08, 0, SIMD },
 	{ 0, 0x0a, 0, FP | SIMD },
 	{ 1, 0x08, 0, LD | SIMD },
 	{ 1, 0x09, 0, ST | SIMD },
-	/* General-purpose; SIMD&FP registers, where the source says which. */
+	/* general-purpose; SIMD&FP registers: SIMD if the packet says so */
 	{ 1, 0x00, 0, LD },
 	{ 1, 0x01, 0, ST },
 	{ 1, 0x04, 0, LD },
 	{ 1, 0x04, SPE_OPERATION_FP, LD | FP },
 	{ 1, 0x05, SPE_OPERATION_SIMD, ST | SIMD },
-	/* Atomics: one that returns a value is both; load-acquire is not one. */
+	/* atomic operations: one that returns a value is both; a load-acquire is only a load */
 	{ 1, 0x06, 0, LD | ST },
 	{ 1, 0x07, 0, ST },
 	{ 1, 0x12, 0, LD },
@@ -45,7 +48,7 @@ static bool records(const struct spe_operation *op)
 	return fixture.spu.stats.written != before;
 }
 
-/* Every setting of types and masks against every kind of operation. */
+/* Test every setting of types and masks for every kind of operation. */
 static void filter_masks(struct spe_check *check)
 {
 	struct spe_spu_config config;
@@ -84,7 +87,7 @@ static void filter_masks(struct spe_check *check)
 	}
 }
 
-/* The settings that FEAT_SPE_EFT is for, by hand. */
+/* Test the settings for which FEAT_SPE_EFT was made; the results are transcribed by hand. */
 static void filter_masks_by_hand(struct spe_check *check)
 {
 	static const struct {
@@ -94,19 +97,19 @@ static void filter_masks_by_hand(struct spe_check *check)
 		u8 op_subclass;
 		bool records;
 	} rows[] = {
-		/* Stores that are SIMD. */
+		/* stores that are SIMD */
 		{ ST | SIMD, ST | SIMD, 1, 0x09, true },
 		{ ST | SIMD, ST | SIMD, 1, 0x01, false },
 		{ ST | SIMD, ST | SIMD, 1, 0x08, false },
-		/* All that is no branch. */
+		/* all but branches */
 		{ 0, B, 2, 0x00, false },
 		{ 0, B, 1, 0x00, true },
 		{ 0, B, 0, 0x00, true },
-		/* Loads or stores, but none that is SIMD. */
+		/* loads and stores that are not SIMD */
 		{ LD | ST, SIMD, 1, 0x00, true },
 		{ LD | ST, SIMD, 1, 0x08, false },
 		{ LD | ST, SIMD, 0, 0x00, false },
-		/* Loads that are no atomics' stores. */
+		/* loads, but no atomic operations that also store */
 		{ LD, ST, 1, 0x06, false },
 		{ LD, ST, 1, 0x00, true },
 	};
@@ -128,7 +131,7 @@ static void filter_masks_by_hand(struct spe_check *check)
 	}
 }
 
-/* PMSDSFR_EL1: loads by bits 5:0 of their data source, nothing else. */
+/* Test PMSDSFR_EL1: it filters loads by bits 5:0 of their data source, and nothing else. */
 static void filter_data_source(struct spe_check *check)
 {
 	struct spe_spu_config config;
@@ -151,7 +154,7 @@ static void filter_data_source(struct spe_check *check)
 				     bit << 8 | ((source & 63) == bit));
 		}
 	}
-	/* A load without a source, a store with one, a branch: unaffected. */
+	/* A load without a data source, a store with one, and a branch are not filtered. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSDSFR, 0);
 	SPE_CHECK(check, !records(&op_load));
 	SPE_CHECK(check, records(&op_store));
@@ -162,7 +165,7 @@ static void filter_data_source(struct spe_check *check)
 		op.valid &= ~SPE_OPERATION_SOURCE;
 		SPE_CHECK(check, records(&op));
 	}
-	/* Off: PMSDSFR has no effect. */
+	/* If the filter is disabled PMSDSFR has no effect. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
 	SPE_CHECK(check, records(&op_load));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The SPU and Exception levels (FEAT_SPE_EXC): its registers and their names, where an event is
- * recorded, whether it causes an interrupt or an exception, and second events.
+ * Test the SPU and Exception levels (FEAT_SPE_EXC): registers and their names, the register in
+ * which an event is recorded, whether an event causes an interrupt or an exception, and second
+ * events.
  */
 #include "spu-fixture.h"
 #include "suites.h"
@@ -65,14 +66,14 @@ static void registers(struct spe_check *check)
 		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 1),
 			     (exc ? 0x77bU : 0x7bU) | (el2 ? 0x80U : 0U));
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), at(SPE_REG_PMSCR, 1));
-		/* E2SPE and E0HSPE are there while EL2 owns the buffer. */
+		/* E2SPE and E0HSPE exist while EL2 owns the buffer. */
 		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &owner, &no_timers), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3);
 		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 2), el2 ? 3 : 0);
 	}
 }
 
-/* E2H redirection, and the _EL12 names. */
+/* Test the redirection of E2H, and the _EL12 names. */
 static void names(struct spe_check *check)
 {
 	static const struct {
@@ -95,14 +96,14 @@ static void names(struct spe_check *check)
 		{ true, true, true, SPE_REG_PMSCR, 3, true, 1 },
 		{ true, true, true, SPE_REG_PMBSR, 2, false, 2 },
 		{ true, true, true, SPE_REG_PMBSR, 2, true, 1 },
-		/* Without FEAT_SPE_EXC there is one PMBSR. */
+		/* Without FEAT_SPE_EXC there is only one PMBSR. */
 		{ false, true, true, SPE_REG_PMBSR, 2, false, 1 },
 		{ false, true, true, SPE_REG_PMBSR, 2, true, 0 },
 		{ false, true, true, SPE_REG_PMSCR, 2, false, 2 },
 		/* Registers that all Exception levels share have no other name. */
 		{ true, true, true, SPE_REG_PMSIRR, 2, false, 1 },
 		{ true, true, true, SPE_REG_PMSIRR, 2, true, 0 },
-		/* EL2 disabled; no such register or Exception level. */
+		/* EL2 is disabled, or the register or Exception level does not exist. */
 		{ true, false, true, SPE_REG_PMSCR, 2, false, 1 },
 		{ true, true, true, SPE_REG_COUNT, 2, false, 0 },
 		{ true, true, true, SPE_REG_PMSCR, 0, false, 0 },
@@ -122,7 +123,10 @@ static void names(struct spe_check *check)
 			     i << 8 | rows[i].x);
 	}
 
-	/* PMSCR_EL2.EE of 0b00: PMBSR_EL1 at EL2 ignores E2H; PMBSR_EL12 does not. */
+	/*
+	 * While PMSCR_EL2.EE is 0b00, the name PMBSR_EL1 at EL2 ignores E2H, and PMBSR_EL12 does
+	 * not.
+	 */
 	spe_spu_control(&fixture.spu, &(const struct spe_controls){ .ns = true, .e2h = true },
 			&no_timers);
 	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMBSR, 2, false), 1);
@@ -131,8 +135,9 @@ static void names(struct spe_check *check)
 }
 
 /*
- * A host under VHE: PMSCR_EL2 by both its names is the one that counts; PMSCR_EL1, by the name
- * PMSCR_EL12, is a guest's, kept and without effect while TGE is 1. PMBSR has no other name.
+ * Under VHE, a host reaches the PMSCR_EL2 that controls its sampling by both names of it. The name
+ * PMSCR_EL12 reaches PMSCR_EL1, which belongs to a guest: it keeps its value, without effect while
+ * TGE is 1. PMBSR has only one name.
  */
 static void names_of_a_host(struct spe_check *check)
 {
@@ -185,34 +190,34 @@ static void controls_refused(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
 }
 
-/* RHJXHT: one PMBSR_ELx has the syndrome, the others are as they were; RTSJRP: PMBIRQ. */
+/* RHJXHT: one PMBSR_ELx gets the syndrome and the others do not change. RTSJRP: PMBIRQ. */
 static void events(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
 		u64 el1;
 		u64 el2;
-		u32 fault; /* injected fault; 0 fills the window */
+		u32 fault; /* injected fault; 0: a full window */
 		u64 pmbsr;
 		u8 x;
 		bool irq;
-		u8 from_el0; /* target of the exception from EL0; 0 for none */
+		u8 from_el0; /* Exception level to which an exception at EL0 is taken; 0: none */
 	} rows[] = {
 #define FAULT(ec, code) ((ec) << 26 | (code))
 #define NS		.ns = true
-		/* Everything at EL1, by interrupt: all off. */
+		/* EL1 handles everything, by interrupt: FEAT_SPE_EXC is not enabled. */
 		{ { NS, .e2pb = 3 }, 0, 0, 0, EC(0, 1), 1, true, 0 },
-		/* PMSEE is 0: EL2's and EL1's EE mean nothing. */
+		/* While PMSEE is 0, EE of EL2 and EL1 have no effect. */
 		{ { NS, .e2pb = 3 }, EE(3), EE(3), 0, EC(0, 1), 1, true, 0 },
-		/* EL3 leaves it to EL2, EL2 to EL1. */
+		/* EL3 leaves the choice to EL2, and EL2 to EL1. */
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(2), 0, EC(0, 1), 1, true, 0 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(2), 0, EC(0, 1), 1, false, 1 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(0), 0, EC(0, 1), 1, true, 0 },
-		/* EL2 takes all. */
+		/* EL2 gets all events. */
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(3), 0, EC(0, 1), 2, false, 2 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(3), 0, EC(0, 1), 2, false, 2 },
 		{ { NS, .pmsee = 1 }, EE(0), EE(3), FAULT(0x24, 7), EC(0x24, 7), 2, false, 2 },
-		/* EL2 takes events that it would take for a store. */
+		/* EL2 gets the events that it would get for a store. */
 		{ { NS, .e2pb = 3, .pmsee = 1 },
 		  EE(3),
 		  EE(2),
@@ -247,7 +252,7 @@ static void events(struct spe_check *check)
 		  2,
 		  false,
 		  2 },
-		/* An asynchronous abort of a stage 1 write: DL. */
+		/* An asynchronous abort of a stage 1 write sets DL. */
 		{ { NS, .e2pb = 3, .pmsee = 1, .tea = true },
 		  EE(3),
 		  EE(2),
@@ -296,7 +301,7 @@ static void events(struct spe_check *check)
 			spe_spu_inject(&fixture.spu, rows[i].fault);
 		for (unsigned int n = 0; n < 64 && fixture_sample(&op_load); n++)
 			;
-		/* Profiling stops, whichever level is notified. */
+		/* Profiling stops, whichever Exception level is notified. */
 		SPE_CHECK_EQ(check, i << 8 | spe_spu_until_sample(&fixture.spu), i << 8);
 		for (unsigned int x = 1; x < 4; x++) {
 			struct spe_exception exception = spe_spu_exception(&fixture.spu, &pe, x);
@@ -318,7 +323,7 @@ static void events(struct spe_check *check)
 #undef FAULT
 }
 
-/* IGRLRX: writes of S, and of the controls, move PMBIRQ; an S that is ignored does nothing. */
+/* IGRLRX: writes of S and of the controls change PMBIRQ. An S that is ignored does not. */
 static void irq_follows(struct spe_check *check)
 {
 	struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1 };
@@ -342,7 +347,7 @@ static void irq_follows(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	SPE_CHECK(check, !fixture.irq);
 
-	/* PMBSR_EL2.S with EE 0 and PMBSR_EL3.S with PMSEE 1 are ignored. */
+	/* PMBSR_EL2.S is ignored while EE is 0, and PMBSR_EL3.S while PMSEE is 1. */
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, S);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 3, S);
 	SPE_CHECK(check, !fixture.irq);
@@ -357,8 +362,8 @@ static void irq_follows(struct spe_check *check)
 }
 
 /*
- * RNXPMV: the exception follows at once when S becomes 1, however it becomes 1. A Context
- * synchronization event and an instruction later would be too late.
+ * RNXPMV: when S becomes 1, for any reason, the exception is pending at once. It would be too late
+ * after a Context synchronization event and one more instruction.
  */
 static void exception_is_not_late(struct spe_check *check)
 {
@@ -374,7 +379,10 @@ static void exception_is_not_late(struct spe_check *check)
 		arm(EE(3), EE(x == 2 ? 3 : 1));
 		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
 			     SPE_EXCEPTION_DISABLED);
-		/* A direct write; or a profiling operation, as PSB CSYNC synchronizes it. */
+		/*
+		 * S is set by a direct write, or by a profiling operation that PSB CSYNC
+		 * synchronizes.
+		 */
 		if (i & 2)
 			spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, x, S);
 		else
@@ -390,7 +398,10 @@ static void exception_is_not_late(struct spe_check *check)
 	}
 }
 
-/* RBPFPN, IXPWQC: an asynchronous abort after an event, in the same PMBSR_ELx and another. */
+/*
+ * RBPFPN, IXPWQC: test an asynchronous abort after an event, recorded in the same PMBSR_ELx and in
+ * another.
+ */
 static void second_event(struct spe_check *check)
 {
 	u32 abort = spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC);
@@ -409,7 +420,7 @@ static void second_event(struct spe_check *check)
 				;
 			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), EC(0, 1));
 			spe_spu_inject(&fixture.spu, abort);
-			/* ITCPLL: from SPEv1p3 on it is not reported. */
+			/* ITCPLL: from SPEv1p3 on the abort is not reported. */
 			if (pmsver < 4 && tea)
 				el2 = EC(0x24, 0x11) | EA | DL;
 			else if (pmsver < 4)
@@ -417,7 +428,10 @@ static void second_event(struct spe_check *check)
 			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), el1);
 			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), el2);
 			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 3), 0);
-			/* Both are pending then: EL1's masked for lack of KE, EL2's not. */
+			/*
+			 * Both exceptions are pending: EL1's is masked because KE is 0, EL2's is
+			 * not.
+			 */
 			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 1).state,
 				     SPE_EXCEPTION_MASKED);
 			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 2).state,
@@ -425,7 +439,7 @@ static void second_event(struct spe_check *check)
 		}
 }
 
-/* D17.3.7: COLL is reported at the same level as any other event. */
+/* D17.3.7: COLL is reported at the same Exception level as any other event. */
 static void collision(struct spe_check *check)
 {
 	for (unsigned int x = 1; x < 4; x++) {
@@ -445,14 +459,17 @@ static void collision(struct spe_check *check)
 	}
 }
 
-/* A record under two owners: contexts, physical address, timestamp less its offset. */
+/*
+ * Test a record under each of two owners: contexts, physical address, and the timestamp less its
+ * offset.
+ */
 static void record(struct spe_check *check)
 {
 	static const struct {
 		u8 e2pb;
 		u64 el1;
 		u64 el2;
-		u64 timestamp; /* 0: an End packet */
+		u64 timestamp; /* expected timestamp; 0: an End packet */
 		bool context1;
 		bool context2;
 		bool pa;
@@ -510,7 +527,7 @@ static struct spe_controls random_controls(u64 r)
 	};
 }
 
-/* Each event with each target is recorded in one register, and notified in one way. */
+/* Check that each event with each target is recorded in one register and notified in one way. */
 static void check_notice(struct spe_check *check, const struct spe_controls *c, u32 fault)
 {
 	unsigned int x = spe_routing_target(c, spe_routing_classify(fault));
@@ -531,11 +548,11 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
 		     fault & (fault >> 26 == 0x1e ? 0x3fULL << 26 : 0x3fULL << 26 | 0xffff));
 	SPE_CHECK_EQ(check, fixture.irq, irq);
-	/* Never both, and with a valid EE never none: no event is silent. */
+	/* Never both; and never none while EE is valid: no event goes unnoticed. */
 	SPE_CHECK_EQ(check, pending + irq, 1);
 }
 
-/* Random PEs, owners and events: RHJXHT's register changes, and no other. */
+/* Test random PEs, owners and events: RHJXHT's register changes, and no other. */
 static void properties(struct spe_check *check)
 {
 	static const u32 faults[] = { EC(0x24, 7), EC(0x25, 7),	   EC(0x24, 0x28), EC(0x25, 0x24),
@@ -550,7 +567,7 @@ static void properties(struct spe_check *check)
 		u32 fault = faults[r >> 20 & 7];
 		bool el2;
 
-		/* EE as it may be: 0b00 or 0b11 for EL1, 0b01 is reserved for EL2. */
+		/* Use only valid values of EE: 0b00 and 0b11 for EL1; for EL2 0b01 is reserved. */
 		if (!start(check, 2, r >> 12 & 1, r >> 13 & 1, true) ||
 		    !SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0))
 			return;
@@ -560,7 +577,10 @@ static void properties(struct spe_check *check)
 		el2 = c.el2 && (c.ns || c.eel2);
 		op.el = r >> 40 & 1;
 		if (!fixture_sample(&op)) {
-			/* Only TGE with EL1 as the owner forbids all. */
+			/*
+			 * Sampling is only forbidden everywhere if TGE is 1 and EL1 owns the
+			 * buffer.
+			 */
 			SPE_CHECK(check, el2 && c.tge && c.e2pb);
 			continue;
 		}
@@ -568,7 +588,7 @@ static void properties(struct spe_check *check)
 			return;
 		SPE_CHECK(check, el2 || !(s.present & SPE_HAS_CONTEXT(1)));
 		SPE_CHECK(check, !(s.present & SPE_HAS_CONTEXT(0)) || !(el2 && c.tge));
-		/* EL2, where it is enabled, has the last word on physical addresses. */
+		/* EL2, if it is enabled, must permit physical addresses. */
 		SPE_CHECK(check, !(s.present & SPE_HAS_ADDRESS(3)) || !el2 ||
 					 at(SPE_REG_PMSCR, 2) & SPE_PMSCR_PA);
 		spe_spu_inject(&fixture.spu, fault & ~(u32)S);

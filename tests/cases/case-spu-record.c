@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What an operation's record holds (D17.6, D17.6.9), byte by byte and by property. */
+/* Test the record of an operation (D17.6, D17.6.9), byte by byte and by properties. */
 #include "spu-fixture.h"
 #include "suites.h"
 
@@ -26,11 +26,11 @@ static void check_bytes(struct spe_check *check, const struct spe_operation *op,
 	SPE_CHECK_EQ(check, fixture.mem[at + size], 0xa5);
 }
 
-/* Packets as D18.2 draws them, in the places that recorded Neoverse bytes show. */
+/* Check packets as D18.2 draws them, at the offsets that records of Neoverse cores have. */
 static void record_slots(struct spe_check *check)
 {
 	static const u8 load[64] = {
-		/* PC: NS, EL1, bits 55:0 */
+		/* PC with NS, EL1 and bits 55:0 */
 		0xb0,
 		0x54,
 		0x34,
@@ -40,7 +40,7 @@ static void record_slots(struct spe_check *check)
 		0x80,
 		0xff,
 		0xa0,
-		/* CONTEXTIDR_EL1; the place of CONTEXTIDR_EL2 */
+		/* CONTEXTIDR_EL1; zeros where CONTEXTIDR_EL2 would be */
 		0x64,
 		0x01,
 		0x10,
@@ -51,20 +51,20 @@ static void record_slots(struct spe_check *check)
 		0,
 		0,
 		0,
-		/* load/store, general-purpose load; E[1,2,3,4] */
+		/* general-purpose load; Events E[1,2,3,4] */
 		0x49,
 		0x00,
 		0x52,
 		0x1e,
 		0x00,
-		/* issue 12, total 200 */
+		/* issue latency 12; total latency 200 */
 		0x99,
 		0x0c,
 		0x00,
 		0x98,
 		0xc8,
 		0x00,
-		/* virtual address, its top byte zero; translation 7 */
+		/* virtual address with a zero top byte; translation latency 7 */
 		0xb2,
 		0x89,
 		0x67,
@@ -77,7 +77,7 @@ static void record_slots(struct spe_check *check)
 		0x9a,
 		0x07,
 		0x00,
-		/* physical address with NS; DRAM */
+		/* physical address with NS; data source DRAM */
 		0xb3,
 		0x89,
 		0x37,
@@ -133,7 +133,7 @@ static void record_slots(struct spe_check *check)
 		0x98,
 		0x10,
 		0x00,
-		/* target, at the same EL */
+		/* branch target at the same Exception level */
 		0xb1,
 		0x00,
 		0x12,
@@ -195,13 +195,13 @@ static void record_packed(struct spe_check *check)
 		0xaa,
 		0x00,
 		0x80,
-		/* CONTEXTIDR_EL2, as the registers are EL2's */
+		/* CONTEXTIDR_EL2, as EL2 owns the registers */
 		0x65,
 		0x02,
 		0x20,
 		0x00,
 		0x00,
-		/* store; E[1,2,4,5] in four bytes */
+		/* store; Events E[1,2,4,5] in four bytes */
 		0x49,
 		0x01,
 		0x62,
@@ -215,7 +215,7 @@ static void record_packed(struct spe_check *check)
 		0x98,
 		0x14,
 		0x00,
-		/* the tag is output in the lower half of the address space */
+		/* virtual address in the lower half of the address space, with its tag */
 		0xb2,
 		0x08,
 		0x10,
@@ -228,7 +228,7 @@ static void record_packed(struct spe_check *check)
 		0x9a,
 		0x09,
 		0x00,
-		/* no physical address; a store has no data source */
+		/* neither a physical address nor a data source, which a store does not have */
 		0x01,
 	};
 	struct spe_spu_config config;
@@ -243,7 +243,7 @@ static void record_packed(struct spe_check *check)
 	check_bytes(check, &op_store, store, 40);
 }
 
-/* The record that was just written to the buffer's start. */
+/* Decode the record that was just written to the start of the buffer. */
 static bool decode(struct spe_check *check, struct spe_sample *ret_sample)
 {
 	size_t size = (size_t)fixture.spu.stats.bytes, at = 0;
@@ -273,8 +273,8 @@ static bool op_loads(const struct spe_operation *op)
 }
 
 /*
- * D17.6.3, D17.6.8, D18.2.7: ASE and FP with FEAT_SPE_FPF, CR with FEAT_SPE_CRR and then never
- * 0b00.
+ * D17.6.3, D17.6.8, D18.2.7: return the expected SUBCLASS of @op: ASE and FP need FEAT_SPE_FPF, CR
+ * needs FEAT_SPE_CRR and is then never 0b00.
  */
 static u8 op_payload(const struct spe_spu_config *config, const struct spe_operation *op)
 {
@@ -290,7 +290,10 @@ static u8 op_payload(const struct spe_spu_config *config, const struct spe_opera
 	return op->op_subclass;
 }
 
-/* What the record of @op must hold, by the sections and not by the model's code. */
+/*
+ * Return the sample that the record of @op must contain, derived from the architecture's text and
+ * not from the model's code.
+ */
 static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 				const struct spe_operation *op)
 {
@@ -323,7 +326,10 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 		e.present |= SPE_HAS_CONTEXT(1);
 		e.context[1] = op->contextidr_el2;
 	}
-	/* D17.6.3.1: retired operations; taken branches always, others by choice. */
+	/*
+	 * D17.6.3.1: the previous target of retired operations. Taken branches always count, other
+	 * branches by the SPU's choice.
+	 */
 	if (config->features >> 24 & 1 && op->valid & SPE_OPERATION_PREV_TARGET && !incomplete &&
 	    (config->pbt_always || (op->op_class == 2 && op->valid & SPE_OPERATION_TARGET &&
 				    !(op->events >> 6 & 1)))) {
@@ -388,7 +394,7 @@ static bool check_one(struct spe_check *check, const struct spe_spu_config *conf
 	return true;
 }
 
-/* D17.6.9: each control, for each kind of operation, with both owners. */
+/* D17.6.9: test each control, for each kind of operation, with both owners. */
 static void record_controls(struct spe_check *check)
 {
 	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,
@@ -410,7 +416,7 @@ static void record_controls(struct spe_check *check)
 	}
 }
 
-/* D17.6.9: CONTEXTIDR_EL1 is not of an operation at EL2. */
+/* D17.6.9: CONTEXTIDR_EL1 is not recorded for an operation at EL2. */
 static void record_context_of_el2(struct spe_check *check)
 {
 	struct spe_operation op = op_load;
@@ -422,7 +428,9 @@ static void record_context_of_el2(struct spe_check *check)
 	SPE_CHECK(check, !(sample.present & (SPE_HAS_CONTEXT(0) | SPE_HAS_CONTEXT(1))));
 }
 
-/* D17.6.4: no access, then no address, no translation, no physical address. */
+/*
+ * D17.6.4: without an access there is no address, no translation latency and no physical address.
+ */
 static void record_no_access(struct spe_check *check)
 {
 	struct spe_operation op = op_load;
@@ -438,7 +446,7 @@ static void record_no_access(struct spe_check *check)
 	SPE_CHECK(check, spe_sample_has(&sample, SPE_HAS_COUNTER(0) | SPE_HAS_SOURCE));
 }
 
-/* D18.2.3: counters saturate at the size that is implemented. */
+/* D18.2.3: counters saturate at the implemented size. */
 static void record_saturation(struct spe_check *check)
 {
 	static const u32 values[] = { 0, 1, 0xffe, 0xfff, 0x1000, 0xfffe, 0xffff, 0x10000, ~0U };
@@ -464,7 +472,10 @@ static void record_saturation(struct spe_check *check)
 	}
 }
 
-/* D17.6.7, D17.6.10: always Events, always End or Timestamp; never an exception's target. */
+/*
+ * D17.6.7, D17.6.10: a record always has Events, and End or Timestamp. It never has the target of
+ * an exception.
+ */
 static void record_incomplete(struct spe_check *check)
 {
 	static const u64 events[] = { 0, SPE_BIT(SPE_EVENT_EXCEPTION),
@@ -538,8 +549,8 @@ static struct spe_operation random_operation(u64 *seed, bool e2h)
 }
 
 /*
- * D18.1.2: for any configuration and operation the record has what the operation has, and nothing
- * else.
+ * D18.1.2: for any configuration and operation, the record has all that the operation has, and
+ * nothing else.
  */
 static void record_properties(struct spe_check *check)
 {

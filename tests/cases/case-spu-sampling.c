@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* When operations are selected (D17.3), and which of them the filters let through. */
+/* Test when operations are selected (D17.3), and which of them pass the filters. */
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* The positions of records do not matter here: a full buffer is used once more. */
+/* The positions of records do not matter here, so use a full buffer once more. */
 static void rearm(void)
 {
 	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
@@ -27,7 +27,7 @@ static bool start(struct spe_check *check, bool ernd, u64 pmsirr)
 	return true;
 }
 
-/* Count the members from the last selection to the next, one by one. */
+/* Count the operations from one selection to the next, one by one. */
 static u64 interval_next(void)
 {
 	u64 members = 1;
@@ -39,7 +39,7 @@ static u64 interval_next(void)
 	return members;
 }
 
-/* D17.3.1, D17.3.4.1: the interval is INTERVAL x 256 + 1, always. */
+/* D17.3.1, D17.3.4.1: each interval is INTERVAL x 256 + 1. */
 static void interval_fixed(struct spe_check *check)
 {
 	for (u64 interval = 0; interval < 5; interval++) {
@@ -54,10 +54,10 @@ static void interval_fixed(struct spe_check *check)
 }
 
 /*
- * D17.3.2, D17.3.4.2: INTERVAL x 256 + 128 on average, 0x00 to 0xFF evenly. The mean of
- * 20000 uniform draws has a standard deviation of 0.52: it is off by more than
- * 3.5 (and the note rounds 128.5 down by 0.5) once in 10^9 seeds. The chi-square
- * of 256 bins has mean 255 and deviation 22.6: above 400 once in 10^7.
+ * D17.3.2, D17.3.4.2: the mean interval is INTERVAL x 256 + 128, as 0x00 to 0xFF are uniform. The
+ * mean of 20000 uniform draws has a standard deviation of 0.52: it is off by more than 3.5 for one
+ * seed in 10^9 (the note rounds 128.5 down by 0.5). The chi-square of 256 bins has mean 255 and
+ * deviation 22.6: it is above 400 for one seed in 10^7.
  */
 static void interval_jitter(struct spe_check *check)
 {
@@ -77,7 +77,7 @@ static void interval_jitter(struct spe_check *check)
 		sum += members;
 	}
 	SPE_CHECK(check, sum > (384 - 3) * draws && sum < (384 + 4) * draws);
-	/* Sum of (n - N/256)^2 / (N/256), scaled by 256 to stay whole. */
+	/* The sum of (n - N/256)^2 / (N/256), multiplied by 256 so that it is an integer */
 	for (unsigned int i = 0; i < 256; i++) {
 		s64 d = (s64)bins[i] * 256 - (s64)draws;
 
@@ -88,8 +88,8 @@ static void interval_jitter(struct spe_check *check)
 }
 
 /*
- * D17.3.4.3: INTERVAL x 256 + 1 on average. The primary counter does not jitter,
- * so the n-th sample is within 255 of n intervals: no chance is involved.
+ * D17.3.4.3: the mean interval is INTERVAL x 256 + 1. The primary counter has no jitter, so the
+ * n-th sample is within 255 of n intervals for every seed.
  */
 static void interval_jitter_late(struct spe_check *check)
 {
@@ -97,7 +97,7 @@ static void interval_jitter_late(struct spe_check *check)
 
 	if (!start(check, true, 2 << 8 | SPE_PMSIRR_RND))
 		return;
-	/* D17.3.3: the initial value has no random part. */
+	/* D17.3.3: without jitter the initial value has no random part. */
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 2 << 8);
 	for (u64 i = 1; i <= 5000; i++) {
 		u64 members = interval_next();
@@ -108,11 +108,17 @@ static void interval_jitter_late(struct spe_check *check)
 		least = members < least ? members : least;
 		most = members > most ? members : most;
 	}
-	/* The difference of two draws: it goes far to both sides. */
+	/*
+	 * An interval differs from the mean by the difference of two draws: up to 255 in either
+	 * direction.
+	 */
 	SPE_CHECK(check, least < 513 - 200 && most > 513 + 200);
 }
 
-/* The registers while ECOUNT runs: both counters go down by one for each member. */
+/*
+ * Check the registers while ECOUNT counts: first the primary counter, then ECOUNT, goes down by one
+ * for each operation.
+ */
 static void interval_late_registers(struct spe_check *check)
 {
 	u64 ecount;
@@ -125,7 +131,10 @@ static void interval_late_registers(struct spe_check *check)
 		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
 	}
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 0);
-	/* The primary is zero: it is reloaded, ECOUNT drawn. Not zero with this seed. */
+	/*
+	 * When the primary counter is zero it is reloaded, and ECOUNT gets a random value, which is
+	 * not zero with this seed.
+	 */
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
 	ecount = fixture_reg(SPE_REG_PMSICR) >> 56;
 	SPE_CHECK(check, ecount > 1);
@@ -138,7 +147,7 @@ static void interval_late_registers(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 256 - ecount);
 }
 
-/* D17.3.4: the same members are selected, in whichever portions they are passed. */
+/* D17.3.4: the same operations are selected, whatever number of them is passed at a time. */
 static void interval_in_pieces(struct spe_check *check)
 {
 	static const struct {
@@ -179,7 +188,10 @@ static void interval_in_pieces(struct spe_check *check)
 	}
 }
 
-/* D17.3.3: nonzero counters continue. D17.3.5: they stand still while profiling is disabled. */
+/*
+ * D17.3.3: counting continues from a nonzero counter. D17.3.5: counters do not change while
+ * profiling is disabled.
+ */
 static void interval_saved(struct spe_check *check)
 {
 	if (!start(check, true, 1 << 8 | SPE_PMSIRR_RND))
@@ -195,17 +207,17 @@ static void interval_saved(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
 	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 5);
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
-	/* An event disables profiling, too, and it continues when S is cleared. */
+	/* An event disables profiling, too. Counting continues when S is cleared. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, SPE_PMBSR_S);
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 3ULL << 56 | 98);
-	/* And the buffer's own enable. */
+	/* The enable bit of the buffer has the same effect. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, FIXTURE_BASE + 4096);
 	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
 }
 
-/* D17.3.3, RND = 1 without ERnd: the initial value is random in COUNT[7:0]. */
+/* D17.3.3: with RND = 1 and without ERnd, COUNT[7:0] of the initial value is random. */
 static void interval_initial_jitter(struct spe_check *check)
 {
 	unsigned int values = 0;
@@ -226,11 +238,11 @@ static void interval_initial_jitter(struct spe_check *check)
 	}
 	for (; seen; seen &= seen - 1)
 		values++;
-	/* 64 draws out of 64 values hit 40 of them on average. */
+	/* 64 draws out of 64 values give 40 different values on average. */
 	SPE_CHECK(check, values > 25);
 }
 
-/* Which Exception levels are sampled, by E0SPE, E1SPE and the registers' owner. */
+/* Test which Exception levels are sampled, by E0SPE, E1SPE and the owner of the registers. */
 static void sampling_levels(struct spe_check *check)
 {
 	static const struct {
@@ -266,7 +278,7 @@ static void sampling_levels(struct spe_check *check)
 	}
 }
 
-/* D17.3.7, RQWTQB, RLTMKQ: COLL reads as 1 from the collision on. */
+/* D17.3.7, RQWTQB, RLTMKQ: COLL reads as 1 as soon as a collision happens. */
 static void sampling_collisions(struct spe_check *check)
 {
 	struct spe_spu_config config;
@@ -280,7 +292,7 @@ static void sampling_collisions(struct spe_check *check)
 	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
-	/* COLL and nothing else: profiling continues without an interrupt. */
+	/* Only COLL is set: profiling continues without an interrupt. */
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 	SPE_CHECK(check, !fixture.irq);
 	SPE_CHECK(check, spe_spu_enabled(&fixture.spu, 0));
@@ -292,12 +304,12 @@ static void sampling_collisions(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.selected, 3);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, 4);
-	/* An operation that was not selected is no sample. */
+	/* Reporting an operation that was not selected takes no sample. */
 	spe_spu_sample(&fixture.spu, &op_other);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
 }
 
-/* A sample in flight when the buffer is disabled is lost, and counted. */
+/* If the buffer is disabled during a sampled operation, that sample is lost and counted as lost. */
 static void sampling_in_flight_lost(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -319,7 +331,7 @@ static void sampling_in_flight_lost(struct spe_check *check)
 #define LD   SPE_PMSFCR_LD
 #define ST   SPE_PMSFCR_ST
 
-/* PMSFCR_EL1: which of B, LD and ST lets each kind through. */
+/* PMSFCR_EL1: which of B, LD and ST passes each kind of operation */
 static const struct {
 	u8 op_class;
 	u8 op_subclass;
@@ -327,7 +339,7 @@ static const struct {
 } filter_types[] = {
 	{ SPE_OP_OTHER, 0x00, 0 },
 	{ SPE_OP_OTHER, 0x01, 0 },
-	/* SVE data processing. */
+	/* SVE data processing */
 	{ SPE_OP_OTHER, 0x38, 0 },
 	{ SPE_OP_BRANCH, 0x00, B },
 	{ SPE_OP_BRANCH, 0x01, B },
@@ -336,12 +348,12 @@ static const struct {
 	{ LDST, 0x01, ST },
 	{ LDST, 0x04, LD },
 	{ LDST, 0x05, ST },
-	/* Exclusive, acquire and release. */
+	/* exclusive, acquire and release */
 	{ LDST, 0x0a, LD },
 	{ LDST, 0x0b, ST },
 	{ LDST, 0x12, LD },
 	{ LDST, 0x13, ST },
-	/* Atomics: all are stores, those that return data are loads too. */
+	/* atomic operations: all are stores, those that return a value are also loads */
 	{ LDST, 0x06, LD | ST },
 	{ LDST, 0x07, ST },
 	{ LDST, 0x16, LD | ST },
@@ -374,7 +386,7 @@ static void filters_type(struct spe_check *check)
 		}
 		SPE_CHECK_EQ(check, fixture.spu.stats.written + fixture.spu.stats.filtered,
 			     ARRAY_SIZE(filter_types));
-		/* B, LD and ST mean nothing without FT. */
+		/* B, LD and ST have no effect without FT. */
 		filtered = fixture.spu.stats.filtered;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, types);
 		spe_spu_operate(&fixture.spu, &op_other);
@@ -405,7 +417,7 @@ static bool start_filters(struct spe_check *check, u8 zero_filter)
 	return true;
 }
 
-/* PMSEVFR: every event named must be there. PMSNEVFR: none of them. */
+/* PMSEVFR: a record must have all events of the mask. PMSNEVFR: it must have none of them. */
 static void filters_events(struct spe_check *check)
 {
 	u64 seed = 0x5eed0005, let = 0;
@@ -418,7 +430,7 @@ static void filters_events(struct spe_check *check)
 		u64 want = 0, unwanted = 0;
 		bool expected = true;
 
-		/* Sparse masks out of E[1,3,5,7,11], so that all outcomes come up. */
+		/* Use masks with few of E[1,3,5,7,11], so that both outcomes occur. */
 		for (unsigned int bit = 1; bit < 12; bit += bit == 7 ? 4 : 2) {
 			want |= (r >> 3 * bit & 7) == 0 ? SPE_BIT(bit) : 0;
 			unwanted |= (r >> 3 * bit & 7) == 1 ? SPE_BIT(bit) : 0;
@@ -435,14 +447,14 @@ static void filters_events(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
 		SPE_CHECK_EQ(check, filter_lets(&op), expected);
 		let += expected;
-		/* Disabled filters do nothing. */
+		/* Disabled filters have no effect. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
 		SPE_CHECK(check, filter_lets(&op));
 	}
 	SPE_CHECK(check, let > 500 && let < 3500);
 }
 
-/* PMSLATFR: the total latency as it is recorded must reach MINLAT. */
+/* PMSLATFR: the recorded total latency must be at least MINLAT. */
 static void filters_latency(struct spe_check *check)
 {
 	static const struct {
@@ -462,14 +474,14 @@ static void filters_latency(struct spe_check *check)
 		struct spe_operation op = op_other;
 
 		op.total = rows[i].total;
-		/* The issue latency does not matter. */
+		/* The filter does not consider the issue latency. */
 		op.issue = 4000;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSLATFR, rows[i].min);
 		SPE_CHECK_EQ(check, i << 8 | filter_lets(&op), i << 8 | rows[i].let);
 	}
 }
 
-/* An enabled filter without a condition, in both permitted ways. */
+/* Test an enabled filter without a condition, with both permitted behaviours. */
 static void filters_zero(struct spe_check *check)
 {
 	static const u64 on[] = { SPE_PMSFCR_FE, SPE_PMSFCR_FT, SPE_PMSFCR_FL, SPE_PMSFCR_FNE };
@@ -487,7 +499,7 @@ static void filters_zero(struct spe_check *check)
 	}
 }
 
-/* Enabled filters apply together. */
+/* A sample must pass all enabled filters. */
 static void filters_together(struct spe_check *check)
 {
 	if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))

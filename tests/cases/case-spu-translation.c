@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Faults of translations, descriptors that the SPU updates (table D17-11, D17.8.3.1), aborts of
- * walks (D17.8.4), and the signals to PMU and CTI (D17.3.7, D17.8).
+ * Test faults of translations and descriptors that the SPU updates (table D17-11, D17.8.3.1),
+ * aborts of table walks (D17.8.4), and the signals to PMU and CTI (D17.3.7, D17.8).
  */
 #include "model/impdef.h"
 #include "spu-fixture.h"
@@ -19,7 +19,7 @@ static const struct spe_descriptor good = {
 	.level = 3, .valid = true, .af = true, .tables_af = true, .writable = true
 };
 
-/* An SPU with a buffer that is mapped page by page, at both stages. */
+/* Start an SPU whose buffer is mapped page by page, at both stages. */
 static bool start(struct spe_check *check, const struct spe_spu_config *config)
 {
 	if (!fixture_init(check, config))
@@ -43,7 +43,7 @@ static struct spe_spu_config config_of(u8 pmsver, u64 choices)
 
 #define GOOD .valid = true, .af = true, .writable = true
 
-/* Table D17-11, row by row: the descriptor, and what PMBSR says at each stage. */
+/* Test table D17-11 row by row: the descriptor, and the value of PMBSR for each stage. */
 static void faults(struct spe_check *check)
 {
 	static const struct {
@@ -55,15 +55,17 @@ static void faults(struct spe_check *check)
 		{ { .level = 2, .af = true, .writable = true }, 0x06 },
 		/* Address Size */
 		{ { GOOD, .level = 1, .address_size = true }, 0x01 },
-		/* Permission; DBM is nothing without management. */
+		/*
+		 * Permission fault: DBM has no effect without hardware management of dirty state.
+		 */
 		{ { .level = 3, .valid = true, .af = true }, 0x0f },
 		{ { .level = 2, .valid = true, .af = true, .dbm = true }, 0x0e },
 		/* Access flag */
 		{ { .level = 3, .valid = true, .writable = true }, 0x0b },
 		{ { .level = 1, .valid = true }, 0x09 },
-		/* TLB Conflict; Unsupported atomic hardware update */
+		/* TLB Conflict; unsupported atomic hardware update */
 		{ { GOOD, .conflict = true }, 0x30 },
-		/* External abort on a walk: level 1, level -1 */
+		/* External abort on a walk at level 1, at level -1 */
 		{ { GOOD, .walk_abort = 0x15 }, 0x15 },
 		{ { GOOD, .walk_abort = 0x13 }, 0x13 },
 	};
@@ -83,7 +85,10 @@ static void faults(struct spe_check *check)
 	}
 }
 
-/* D17.8.3.1: by version or choice, by TCR_ELx.HA and HD, by stage. */
+/*
+ * D17.8.3.1: whether the SPU updates descriptors, by version or choice, by TCR_ELx.HA and HD, by
+ * stage
+ */
 static void managed(struct spe_check *check)
 {
 	static const struct {
@@ -122,13 +127,16 @@ static void managed(struct spe_check *check)
 		SPE_CHECK(check, fixture_sample(&op_load));
 		SPE_CHECK_EQ(check, (u64)i << 40 | fixture_reg(SPE_REG_PMBSR),
 			     (u64)i << 40 | expected);
-		/* A fault updates nothing; a write leaves the page accessed and dirty. */
+		/* A fault updates no descriptor. A write leaves the page accessed and dirty. */
 		SPE_CHECK_EQ(check, page->af, !no_af || !expected);
 		SPE_CHECK_EQ(check, page->writable, !no_write || !expected);
 	}
 }
 
-/* Table D17-11: an update that is not atomic; DBM clear; the write that needs no update. */
+/*
+ * Table D17-11: an update that is not atomic; a descriptor with DBM clear; a write that needs no
+ * update.
+ */
 static void updates(struct spe_check *check)
 {
 	static const struct {
@@ -156,7 +164,7 @@ static void updates(struct spe_check *check)
 	}
 }
 
-/* D17.8.3.1, FEAT_HAFT: the Access flags of Table descriptors. */
+/* D17.8.3.1, FEAT_HAFT: test the Access flags of Table descriptors. */
 static void table_access_flags(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 8; i++) {
@@ -174,7 +182,10 @@ static void table_access_flags(struct spe_check *check)
 	}
 }
 
-/* D17.8.3.1: dirty before it is written, or not; nothing beyond the limit, ever. */
+/*
+ * D17.8.3.1: the SPU may mark a page dirty before it writes to it, but never a page beyond the
+ * limit.
+ */
 static void early_updates(struct spe_check *check)
 {
 	for (unsigned int early = 0; early < 2; early++) {
@@ -193,7 +204,7 @@ static void early_updates(struct spe_check *check)
 		SPE_CHECK(check, fixture.pages[0][0].writable);
 		SPE_CHECK_EQ(check, fixture.pages[0][1].writable, early);
 		SPE_CHECK(check, !fixture.pages[0][2].writable);
-		/* This also holds if an event stops the SPU before the page. */
+		/* This also holds if an event stops the SPU before it reaches the page. */
 		while (fixture_sample(&op_load))
 			;
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
@@ -201,7 +212,7 @@ static void early_updates(struct spe_check *check)
 	}
 }
 
-/* D17.8.3: a record over two pages, of which the second faults: DL, and the address. */
+/* D17.8.3: a record crosses two pages, and the second one faults: check DL and the address. */
 static void second_page(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);
@@ -219,7 +230,7 @@ static void second_page(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.spu.stats.bytes + fixture.spu.stats.cut, 4096);
 }
 
-/* D17.8.3, FEAT_THE: TopLevel and AssuredOnly, of stage 2 Permission faults alone. */
+/* D17.8.3, FEAT_THE: only stage 2 Permission faults set TopLevel and AssuredOnly. */
 static void hardening(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 16; i++) {
@@ -237,7 +248,7 @@ static void hardening(struct spe_check *check)
 			expected = EC(0x25, 0x0f) | TOP;
 		else if (the && stage == 2 && assured)
 			expected = EC(0x25, 0x0f) | ASSURED;
-		/* These bits of another event are cleared. */
+		/* Another event clears these bits. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, TOP | ASSURED);
 		SPE_CHECK(check, fixture_sample(&op_load));
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
@@ -249,7 +260,10 @@ static void hardening(struct spe_check *check)
 	}
 }
 
-/* RJFYNW, D17.8.4.3: an External abort of a walk in each permitted way; EA at an MMU fault. */
+/*
+ * RJFYNW, D17.8.4.3: test each permitted behaviour for an External abort on a walk, and EA for an
+ * MMU fault.
+ */
 static void walk_aborts(struct spe_check *check)
 {
 	static const struct {
@@ -265,7 +279,7 @@ static void walk_aborts(struct spe_check *check)
 		{ 3, SPE_SPU_WALK_ABORT_IGNORED, 0, 0, 0 },
 		{ 3, SPE_SPU_WALK_ABORT_SERROR, 0, 0, 1 },
 		{ 6, SPE_SPU_WALK_ABORT_SERROR, 0, 0, 1 },
-		/* RBPFPN: reported as any other External abort, with EA. */
+		/* RBPFPN: it is reported as any other External abort, with EA. */
 		{ 3, SPE_SPU_WALK_ABORT_REPORTED, 0, EC(0x24, 0x16) | EA, 0 },
 	};
 
@@ -284,7 +298,7 @@ static void walk_aborts(struct spe_check *check)
 	}
 }
 
-/* Which FSC are of a walk: levels -2 to 3, and not the parity error that follows them. */
+/* FSC of levels -2 to 3 are aborts on a walk; the parity errors that follow them are not. */
 static void walk_abort_codes(struct spe_check *check)
 {
 	for (u32 fsc = 0x10; fsc < 0x1a; fsc++) {
@@ -303,7 +317,7 @@ static void walk_abort_codes(struct spe_check *check)
 	}
 }
 
-/* A late abort that is not reported has no further effect. */
+/* An abort that arrives late and is not reported has no further effect. */
 static void late_serror(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);
@@ -319,7 +333,10 @@ static void late_serror(struct spe_check *check)
 	SPE_CHECK(check, fixture.serrors == 1 && fixture.spu.stats.written == 1);
 }
 
-/* RPGGHS, RHXSYK, D17.8.5: PMBPTR where it must not be, in each way that is modelled. */
+/*
+ * RPGGHS, RHXSYK, D17.8.5: test a PMBPTR outside of the buffer, with each behaviour that the model
+ * has.
+ */
 static void not_allowed(struct spe_check *check)
 {
 	static const u64 pmbsr[] = { EC(0, 0) | DL, FULL, 0 };
@@ -345,7 +362,10 @@ static void not_allowed(struct spe_check *check)
 		}
 }
 
-/* RWVKFM: from SPEv1p5 on, sampling continues after an operation with a faulting record. */
+/*
+ * RWVKFM: from SPEv1p5 on, sampling may continue for some operations after the one whose record
+ * faulted.
+ */
 static void lag(struct spe_check *check)
 {
 	for (u8 lag = 0; lag < 4; lag++) {
@@ -367,9 +387,9 @@ static void lag(struct spe_check *check)
 			in_flight++;
 			spe_spu_sample(&fixture.spu, &op_load);
 		}
-		/* All of them are discarded. Neither PMBSR nor PMBPTR changes. */
+		/* All of these samples are discarded. Neither PMBSR nor PMBPTR changes. */
 		SPE_CHECK_EQ(check, sampled, lag);
-		/* The last of them has no slot when it is selected. */
+		/* The last one is discarded when it is selected, as it was the last one allowed. */
 		SPE_CHECK_EQ(check, in_flight, lag ? lag - 1U : 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1 + lag);
@@ -377,7 +397,7 @@ static void lag(struct spe_check *check)
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7));
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
 		SPE_CHECK_EQ(check, fixture.writes, 0);
-		/* A full buffer stays synchronous. */
+		/* A buffer full event stops sampling at once in any case. */
 		fixture.pages[0][0].valid = true;
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 		while (fixture_sample(&op_load))
@@ -387,7 +407,7 @@ static void lag(struct spe_check *check)
 	}
 }
 
-/* When software clears S the lag ends: samples from it are not written later. */
+/* When software clears S, such samples are not written later. */
 static void lag_ends(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(6, 0);
@@ -414,8 +434,8 @@ static void lag_ends(struct spe_check *check)
 }
 
 /*
- * D17.3.7, D17.8, D17.8.2: SAMPLE_POP, _FEED, _FILTRATE, _COLLISION, _BUFFER_FULL, the CTI's
- * trigger.
+ * D17.3.7, D17.8, D17.8.2: test SAMPLE_POP, SAMPLE_FEED, SAMPLE_FILTRATE, SAMPLE_COLLISION,
+ * SAMPLE_BUFFER_FULL, and the trigger of the CTI.
  */
 static void signals(struct spe_check *check)
 {
@@ -429,13 +449,13 @@ static void signals(struct spe_check *check)
 	SPE_CHECK(check, fixture_sample(&op_load) && fixture_sample(&op_store));
 	SPE_CHECK(check, events[SPE_SPU_EVENT_FEED] == 2 && events[SPE_SPU_EVENT_FILTRATE] == 1);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_TRIGGER], 1);
-	/* A collision is no sample. */
+	/* A collision counts as no sample. */
 	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && !spe_spu_pass(&fixture.spu, 1));
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_COLLISION], 1);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 2);
 	spe_spu_sample(&fixture.spu, &op_load);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 3);
-	/* A record that faults has generated them all the same. */
+	/* If the record faults, these signals occurred before. */
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) & S, S);
@@ -454,7 +474,10 @@ static void signals(struct spe_check *check)
 		     fixture.spu.stats.written + fixture.spu.stats.discarded);
 }
 
-/* Discard mode (PMBLIMITR_EL1.FM): PMU events after the filters, and COLL as usual. */
+/*
+ * Discard mode (PMBLIMITR_EL1.FM): PMU events count samples after the filters, and COLL is set as
+ * usual.
+ */
 static void told_in_discard_mode(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);
@@ -462,7 +485,7 @@ static void told_in_discard_mode(struct spe_check *check)
 	if (!start(check, &config))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
-	/* PMBPTR may be anything. */
+	/* PMBPTR may have any value. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, ~0ULL);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, 2 << 1 | SPE_PMBLIMITR_E);
 	for (unsigned int i = 0; i < 10; i++)
@@ -474,7 +497,7 @@ static void told_in_discard_mode(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.writes, 0);
 }
 
-/* PMBLIMITR_EL1.PMFZ, FEAT_SPEv1p2: the PMU's counters stand while profiling is stopped. */
+/* PMBLIMITR_EL1.PMFZ, FEAT_SPEv1p2: the PMU's counters stop while profiling is stopped. */
 static void freezes(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 16; i++) {
@@ -490,7 +513,7 @@ static void freezes(struct spe_check *check)
 	}
 }
 
-/* D18.1.2: the access granule changes from write to write, and a fault cuts where it falls. */
+/* D18.1.2: the size of a write may vary, and a fault may leave an incomplete record. */
 static void granule_varies(struct spe_check *check)
 {
 	unsigned int cuts = 0, last = 0;

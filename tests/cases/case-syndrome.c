@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Verdicts on syndromes, one a line, transcribed from section D17.8. */
+/* Test the verdict on each syndrome, one a line, transcribed from section D17.8. */
 #include "suites.h"
 #include "policy/syndrome.h"
 
@@ -21,13 +21,13 @@ struct row {
 static const struct row rows[] = {
 	{ 0, SPE_SYNDROME_NONE, SPE_ACTION_CONTINUE },
 	{ COLL, SPE_SYNDROME_NONE, SPE_ACTION_CONTINUE, .collided = true },
-	/* EC and BSC mean nothing while S is 0. */
+	/* EC and BSC have no meaning while S is 0. */
 	{ EC(0x24, 0x04) & ~S, SPE_SYNDROME_NONE, SPE_ACTION_CONTINUE },
 	/* D17.8.2 */
 	{ EC(0, 1), SPE_SYNDROME_FULL, SPE_ACTION_CONTINUE },
 	{ EC(0, 1) | COLL, SPE_SYNDROME_FULL, SPE_ACTION_CONTINUE, .collided = true },
 	{ EC(0, 1) | DL, SPE_SYNDROME_FULL, SPE_ACTION_DROP_TAIL, .truncated = true },
-	/* IXPWQC: an asynchronous abort that came after the event. */
+	/* IXPWQC: an asynchronous abort after a buffer full event */
 	{ EC(0, 1) | EA | DL, SPE_SYNDROME_FULL, SPE_ACTION_DROP_WINDOW, .truncated = true,
 	  .suspect = true },
 	/* D17.8.5 */
@@ -43,15 +43,15 @@ static const struct row rows[] = {
 	{ EC(0x24, 0x0b), SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU },
 	{ EC(0x24, 0x21), SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU },
 	{ EC(0x25, 0x07), SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU },
-	/* The event was a fault, and an asynchronous abort followed. */
+	/* an asynchronous abort after a fault */
 	{ EC(0x24, 0x07) | EA | DL, SPE_SYNDROME_FAULT, SPE_ACTION_STOP_CPU, .truncated = true,
 	  .suspect = true },
-	/* D17.8.4.4: synchronous at the record's start, and within the record. */
+	/* D17.8.4.4: a synchronous abort at the start of a record, and within it */
 	{ EC(0x24, 0x10) | EA, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
 	{ EC(0x24, 0x10) | EA | DL, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_DROP_TAIL,
 	  .truncated = true },
 	{ EC(0x25, 0x10) | EA, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
-	/* On a table walk, with EA and without (D17.8.3). */
+	/* an abort on a table walk, with EA and without (D17.8.3) */
 	{ EC(0x24, 0x14), SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
 	{ EC(0x24, 0x17) | EA, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
 	{ EC(0x25, 0x13) | EA, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
@@ -61,7 +61,7 @@ static const struct row rows[] = {
 	  .truncated = true, .suspect = true },
 	{ EC(0x25, 0x11) | EA | DL, SPE_SYNDROME_EXTERNAL_ASYNC, SPE_ACTION_DROP_WINDOW,
 	  .truncated = true, .suspect = true },
-	/* Granule protection, and External aborts of a GPT walk. */
+	/* granule protection, and External aborts of a walk of the granule protection table */
 	{ EC(0x1e, 0x04), SPE_SYNDROME_GPC, SPE_ACTION_STOP_CPU },
 	{ EC(0x1e, 0x10) | EA, SPE_SYNDROME_GPC, SPE_ACTION_STOP_CPU },
 	{ EC(0x1e, 0x11) | EA | DL, SPE_SYNDROME_GPC, SPE_ACTION_STOP_CPU, .truncated = true,
@@ -80,7 +80,7 @@ static void syndrome_rows(struct spe_check *check)
 		const struct row *row = &rows[i];
 		struct spe_verdict verdict = spe_syndrome_read(row->pmbsr);
 
-		/* The row, with its syndrome, so that a failure names itself. */
+		/* The message of a failure contains the syndrome of the row. */
 		SPE_CHECK_EQ(check, row->pmbsr << 8 | verdict.class, row->pmbsr << 8 | row->class);
 		SPE_CHECK_EQ(check, row->pmbsr << 8 | verdict.action,
 			     row->pmbsr << 8 | row->action);
@@ -93,7 +93,9 @@ static void syndrome_rows(struct spe_check *check)
 	}
 }
 
-/* Each EC and code has a class, a name, and a verdict as strict as the bits demand. */
+/*
+ * Each EC and code has a class and a name, and its verdict is as strict as DL, EA and COLL demand.
+ */
 static void syndrome_all(struct spe_check *check)
 {
 	for (u32 i = 0; i < 1 << 15; i++) {
@@ -111,7 +113,7 @@ static void syndrome_all(struct spe_check *check)
 			SPE_CHECK(check, verdict.action >= SPE_ACTION_DROP_WINDOW);
 		if (pmbsr & DL)
 			SPE_CHECK(check, verdict.action >= SPE_ACTION_DROP_TAIL);
-		/* MSS bits above the code, and what is reserved, change nothing. */
+		/* Bits of MSS above the code, and reserved bits, change nothing. */
 		SPE_CHECK_EQ(check, spe_syndrome_read(pmbsr | 0xffc0).action, verdict.action);
 	}
 }

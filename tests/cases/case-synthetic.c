@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Synthetic programs: the operations that they execute, and that sampling finds them. */
+/*
+ * Test synthetic programs: the operations that they execute, and that sampling finds these
+ * operations.
+ */
 #include "model/opmodel.h"
 #include "spu-fixture.h"
 #include "suites.h"
@@ -40,7 +43,7 @@ static void run(u64 operations)
 		spe_synthetic_next(&one, &op);
 }
 
-/* A lap of the chase visits each line once: the shares are exact. */
+/* One lap of the pointer chase visits each line once, so the shares are exact. */
 static void synthetic_chase(struct spe_check *check)
 {
 	const u64 lines = 64 * MIB / SPE_SYNTHETIC_LINE;
@@ -59,7 +62,10 @@ static void synthetic_chase(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], lines - 1024);
 }
 
-/* Three laps of 8-byte accesses: a page begins in DRAM, a line outside of L1. */
+/*
+ * Three laps of 8-byte accesses: the first access of a page comes from DRAM, and the first one of a
+ * line from outside of L1.
+ */
 static void synthetic_stream(struct spe_check *check)
 {
 	if (!start(check, SPE_PROGRAM_STREAM, MIB))
@@ -96,7 +102,7 @@ static void synthetic_shared_line(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_PEER_CORE], 1000);
 }
 
-/* The same word of the same line. In the shared line each CPU has a word of its own. */
+/* Both CPUs access the same word of a line. In "shared-line" each CPU has a word of its own. */
 static void synthetic_shared_word(struct spe_check *check)
 {
 	static const struct {
@@ -121,7 +127,7 @@ static void synthetic_shared_word(struct spe_check *check)
 
 static void check_share(struct spe_check *check, u64 part, u64 whole, u64 permille)
 {
-	/* Over 10^5 draws 8 per mille are five deviations of a fair coin. */
+	/* For 10^5 draws 8 per mille are five standard deviations of a fair coin. */
 	SPE_CHECK(check, part * 1000 > (permille - 8) * whole);
 	SPE_CHECK(check, part * 1000 < (permille + 8) * whole);
 }
@@ -133,7 +139,7 @@ static void synthetic_branchy(struct spe_check *check)
 	if (!start(check, SPE_PROGRAM_BRANCHY, 4096))
 		return;
 	run(1000000);
-	/* Each loop decides once, and loops once. */
+	/* Each iteration has two branches: a random decision, and the one that closes the loop. */
 	decisions = one.truth.kind[SPE_KIND_BRANCH] / 2;
 	check_share(check, one.truth.event[SPE_EVENT_MISPREDICTED], decisions, 250);
 	check_share(check, one.truth.event[SPE_EVENT_NOT_TAKEN], decisions, 500);
@@ -148,7 +154,7 @@ static void synthetic_gather(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], 100000);
 	check_share(check, one.truth.event[SPE_EVENT_PARTIAL_PREDICATE], 100000, 250);
 	check_share(check, one.truth.source[SPE_SOURCE_DRAM], 100000, 500);
-	/* 1024 of 16384 pages are in the TLB. */
+	/* The TLB covers 1024 of 16384 pages. */
 	check_share(check, one.truth.event[SPE_EVENT_TLB_WALK], 100000, 937);
 }
 
@@ -187,7 +193,9 @@ static void check_place(struct spe_check *check, const struct spe_operation *op)
 		     op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & SPE_OP_LDST));
 }
 
-/* Each operation has a PC, the next PC follows from it, and the truth is the sum. */
+/*
+ * Each operation has a PC, the next PC follows from it, and the counters of the truth are the sums.
+ */
 static void synthetic_every_program(struct spe_check *check)
 {
 	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
@@ -259,8 +267,8 @@ static void collect(struct spe_truth *seen, size_t bytes)
 }
 
 /*
- * @seen of @samples is @part of @whole, within six standard deviations of a
- * binomial (and one more sample for the end): false once in 10^8.
+ * Check that @seen of @samples is @part of @whole, within six standard deviations of a binomial
+ * distribution and one more sample for the end: it fails by chance for one seed in 10^8.
  */
 static void check_estimate(struct spe_check *check, u64 seen, u64 samples, u64 part, u64 whole)
 {
@@ -272,8 +280,8 @@ static void check_estimate(struct spe_check *check, u64 seen, u64 samples, u64 p
 }
 
 /*
- * All steps of a sample: program, SPU with jitter, buffer, decoder. Shares of samples equal shares
- * of executed operations: no kind is preferred.
+ * Test all steps of a sample: program, SPU with jitter, buffer, decoder. The shares of samples
+ * equal the shares of executed operations: no kind is preferred.
  */
 static void synthetic_sampled(struct spe_check *check)
 {
@@ -302,11 +310,14 @@ static void synthetic_sampled(struct spe_check *check)
 
 	SPE_CHECK_EQ(check, seen.operations, fixture.spu.stats.written);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, members);
-	/* D17.3.4.3: one in 257, and no sample strays further than 255. */
+	/*
+	 * D17.3.4.3: one operation in 257 is sampled, and no sample is further than 255 from its
+	 * mean position.
+	 */
 	SPE_CHECK(check, seen.operations * 257 <= members && (seen.operations + 2) * 257 > members);
 	for (unsigned int i = 0; i < SPE_KINDS; i++)
 		check_estimate(check, seen.kind[i], seen.operations, one.truth.kind[i], members);
-	/* Events that this SPU outputs: two bytes of them. */
+	/* Compare the events that this SPU records, which are two bytes. */
 	for (unsigned int i = 0; i < 16; i++)
 		check_estimate(check, seen.event[i], seen.operations, one.truth.event[i], members);
 	for (unsigned int i = 0; i < 16; i++)

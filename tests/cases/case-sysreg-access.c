@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The effect of an MRS or MSR of an SPE register, compared with the accessor descriptions as
- * printed (DDI 0487, D24.7), and tables of D17.4 and D17.7.
+ * Test the effect of an MRS or MSR of an SPE register against the accessor descriptions as printed
+ * (DDI 0487, D24.7), and against tables of D17.4 and D17.7.
  */
 #include "model/sysreg-access.h"
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* The printed outcomes. */
+/* The outcomes that the descriptions have */
 enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
 
-/* The state that the descriptions depend on. */
+/* The state on which the descriptions depend */
 struct world {
 	struct spe_controls c;
 	struct spe_traps t;
@@ -56,7 +56,7 @@ static bool el1_is_memory(const struct world *w)
 	}
 }
 
-/* The _EL1 name at EL1, in the printed order. */
+/* Return the outcome of the _EL1 name at EL1, in the printed order of conditions. */
 static int el1_name_at_el1(const struct world *w)
 {
 	bool buffer = w->a.reg == SPE_REG_PMBLIMITR || w->a.reg == SPE_REG_PMBPTR ||
@@ -98,7 +98,7 @@ static int at_el1(const struct world *w)
 	}
 }
 
-/* Returns REG + x for PMxxx_ELx. */
+/* Return the outcome of an access at EL2: REG + x means PMxxx_ELx. */
 static int at_el2(const struct world *w)
 {
 	bool host = el2_enabled(w) && w->c.e2h;
@@ -175,7 +175,10 @@ static int found(const struct world *w)
 static struct world random_world(u64 *seed)
 {
 	u64 r = spe_check_random(seed), q = spe_check_random(seed);
-	/* Controls often have the value that permits an access. */
+	/*
+	 * Controls often have the value that permits an access, as otherwise most accesses would
+	 * trap.
+	 */
 	struct world w = {
 		.c = {
 			.exc = r & 1, .el2 = r >> 1 & 3, .el3 = r >> 3 & 1, .ns = r >> 4 & 1,
@@ -206,7 +209,7 @@ static struct world random_world(u64 *seed)
 	return w;
 }
 
-/* 100,000 accesses in as many states: each outcome as the printed chain gives it. */
+/* Test 100,000 accesses, each in a random state: the outcome is that of the printed conditions. */
 static void accessors(struct spe_check *check)
 {
 	unsigned int seen[REG + 4] = { 0 };
@@ -222,7 +225,7 @@ static void accessors(struct spe_check *check)
 		SPE_CHECK(check, how == REG || seen[how] > 20);
 }
 
-/* No such register, no such name, no such Exception level. */
+/* Test a register, a name, and an Exception level that do not exist. */
 static void nowhere(struct spe_check *check)
 {
 	static const struct spe_sysreg_access none[] = {
@@ -243,7 +246,7 @@ static void nowhere(struct spe_check *check)
 	}
 }
 
-/* VNCR_EL2's offsets, and the registers that have none. */
+/* Test the offsets in the memory of VNCR_EL2, and registers that have none. */
 static void memory(struct spe_check *check)
 {
 	static const u16 offsets[SPE_REG_COUNT] = {
@@ -266,12 +269,12 @@ static void memory(struct spe_check *check)
 	}
 }
 
-/* PMBIDR_EL1.P: the owner is a higher Exception level, or another Security state. */
+/* PMBIDR_EL1.P is 1 if a higher Exception level or another Security state owns the buffer. */
 static void programming(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
-		bool p[4]; /* by Exception level; EL0 cannot read it */
+		bool p[4]; /* expected P by Exception level; EL0 cannot read it */
 	} rows[] = {
 		{ { .ns = true, .e2pb = 3 }, { 0 } },
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, { 0 } },
@@ -279,7 +282,9 @@ static void programming(struct spe_check *check)
 		/* Secure EL1 without Secure EL2. */
 		{ { .el2 = true }, { 0 } },
 		{ { .el2 = true, .eel2 = true }, { [1] = true } },
-		/* Another Security state owns it, with any owner there. */
+		/*
+		 * Another Security state owns the buffer, whatever Exception level owns it there.
+		 */
 		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_SECURE },
 		  { [1] = true, [2] = true } },
 		{ { .el2 = true, .ns = true, .e2pb = 3, .owner = SPE_STATE_REALM },
@@ -297,7 +302,7 @@ static void programming(struct spe_check *check)
 				     i << 8 | el << 4 | rows[i].p[el]);
 }
 
-/* The owning Security state by MDCR_EL3.{NSPBE, NSPB} (D17.7.5). */
+/* Test the owning Security state by MDCR_EL3.{NSPBE, NSPB} (D17.7.5). */
 static void owners(struct spe_check *check)
 {
 	static const u8 states[] = { SPE_STATE_SECURE,	  SPE_STATE_SECURE, SPE_STATE_NONSECURE,
@@ -312,9 +317,10 @@ static void owners(struct spe_check *check)
 }
 
 /*
- * Table D17-1 (D17.4): NSE, NS, the owning state by NSPBE and NSPB, E2PB, EEL2, TGE; whether EL2,
- * EL1 and EL0 are sampled, and by which enable. x is a don't-care; the table's blank cells stand
- * under the one above. Reserved NSPBE and NSPB ("1, 0b0x") are left out: no owner is that.
+ * Table D17-1 (D17.4). Columns: NSE, NS, the owning state by NSPBE and NSPB, E2PB, EEL2, TGE; then
+ * whether EL2, EL1 and EL0 are sampled, and by which enable bit. x is a don't-care. A blank cell of
+ * the printed table has the value of the cell above it. Reserved NSPBE and NSPB ("1, 0b0x") are
+ * left out, as they select no owner.
  */
 static const struct {
 	const char *in; /* NSE NS owner(S, N, R) E2PB[1] EEL2 TGE */
@@ -409,8 +415,8 @@ static void enables_by_state(struct spe_check *check)
 }
 
 /*
- * Table D17-2 (D17.4): PMBSR_EL1.S, PMSEE, PMBSR_EL3.S, PMSCR_EL2.EE, PMBSR_EL2.S. Its last
- * column says True where RTWFRY and SPEProfilingStopped() say that profiling is not stopped.
+ * Table D17-2 (D17.4). Columns: PMBSR_EL1.S, PMSEE, PMBSR_EL3.S, PMSCR_EL2.EE, PMBSR_EL2.S. The
+ * last column is True if, by RTWFRY and SPEProfilingStopped(), profiling is not stopped.
  */
 static void profiling_stopped(struct spe_check *check)
 {
@@ -453,7 +459,7 @@ static void profiling_stopped(struct spe_check *check)
 	}
 }
 
-/* An SPU behind its accessors: redirection, PMBIDR.P, and traps. */
+/* Test an SPU through its accessors: redirection, PMBIDR.P, and traps. */
 static void through_the_spu(struct spe_check *check)
 {
 	const struct spe_traps open = { .nspb = 3, .en_pmsn = true, .en_pms3 = true };

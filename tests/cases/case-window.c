@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Window decisions: rings made by hand, then properties of random ones. */
+/* Test the choice of the next window: for rings made by hand, then properties for random rings. */
 #include "suites.h"
 #include "policy/window.h"
 
@@ -47,7 +47,7 @@ static void window_alignment(struct spe_check *check)
 {
 	struct spe_ring_state ring = plain;
 
-	/* The header stands directly before an aligned start. */
+	/* The header stands directly before the start of the window, which is aligned. */
 	ring.align = 2048;
 	ring.max_record = 2048;
 	check_at(check, &ring, 1984, 2048, 65536);
@@ -64,7 +64,7 @@ static void window_tail(struct spe_check *check)
 	ring.head = 65536 + 8192;
 	ring.tail = 8192 + 4095 + 4096;
 	check_at(check, &ring, 65536 + 8192, 65536 + 8192 + 64, 65536 + 12288);
-	/* Less than a granule is free: a limit cannot be there. */
+	/* Less than a granule is free, so there is no place for a limit. */
 	ring.tail = 8192 + 4095;
 	check_full(check, &ring);
 	ring.tail = ring.head - ring.size;
@@ -75,10 +75,10 @@ static void window_wraps(struct spe_check *check)
 {
 	struct spe_ring_state ring = plain;
 
-	/* Two records fit, exactly. */
+	/* Exactly two records fit. */
 	ring.head = ring.tail = 65536 - 192;
 	check_at(check, &ring, 65536 - 192, 65536 - 128, 65536);
-	/* Only one record would fit: continue on the next lap. */
+	/* Only one record would fit, so the window begins on the next lap. */
 	ring.head = ring.tail = 65536 - 191;
 	check_at(check, &ring, 65536, 65536 + 64, 65536 + 61440);
 	/* Nothing is free there. */
@@ -95,7 +95,8 @@ static void window_bound(struct spe_check *check)
 	ring.max_window = 8192;
 	check_at(check, &ring, 0, 64, 8192);
 	/*
-	 * A window of 4096 bytes from here would end too near, in this granule: begin on the next.
+	 * A window of 4096 bytes would end within this granule, which is too near: it begins on the
+	 * next lap.
 	 */
 	ring.max_window = 4096;
 	ring.head = ring.tail = 4096 - 128;
@@ -140,7 +141,7 @@ static void check_window(struct spe_check *check, const struct spe_ring_state *r
 		SPE_CHECK(check, window->limit - window->start <= ring->max_window);
 }
 
-/* Whether any legal window exists, found by trying every start. */
+/* Return whether any legal window exists; it tries every start. */
 static bool any_window(const struct spe_ring_state *ring)
 {
 	u64 align = ring->align > 64 ? ring->align : 64;
@@ -192,7 +193,7 @@ static void window_properties(struct spe_check *check)
 	SPE_CHECK(check, fits > 2000 && full > 2000);
 }
 
-/* A producer and a consumer: the ring never overruns and never stalls. */
+/* Run a producer and a consumer: the ring never overflows and never stalls. */
 static void window_walk(struct spe_check *check)
 {
 	struct spe_ring_state ring = plain;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Test cases of core/ in plain C, for two runners: cmocka in userspace and KUnit in the kernel. A
- * case continues after a failure, and the first failure is kept.
+ * case continues after a failure; the result has the first failure.
  */
 #ifndef SPE_CASES_CHECK_H
 #define SPE_CASES_CHECK_H
@@ -12,9 +12,9 @@
  * struct spe_check - the result of a running case
  * @file: file of the first failure
  * @line: line of the first failure
- * @what: text of the condition that did not hold
- * @left: the first of two compared values, if there were two
- * @right: the second of them
+ * @what: text of the condition that was false
+ * @left: the first of two compared values, or 0
+ * @right: the second of two compared values, or 0
  * @failures: number of failures
  */
 struct spe_check {
@@ -26,7 +26,7 @@ struct spe_check {
 	u64 failures;
 };
 
-/** struct spe_case - a named case */
+/** struct spe_case - a test case and its name */
 struct spe_case {
 	const char *name;
 	void (*run)(struct spe_check *check);
@@ -63,13 +63,16 @@ static inline bool spe_check_that(struct spe_check *check, bool holds, const cha
 			       check_a, check_b);                                           \
 	})
 
-/* A condition as a number, for a comparison that includes an index. */
+/* Return a condition as a number, to compare it together with an index. */
 static inline u64 spe_check_bit(bool cond)
 {
 	return cond;
 }
 
-/* SplitMix64 with a seed, so that a failure can be reproduced. */
+/*
+ * Return the next random number (SplitMix64). The seed is fixed, so that a failure can be
+ * reproduced.
+ */
 static inline u64 spe_check_random(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;

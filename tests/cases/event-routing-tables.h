@@ -8,7 +8,7 @@
 
 #include "codec/env.h"
 
-/* Whether @value, of @width bits, fits the printed cell. */
+/* Return whether @value, of @width bits, matches the printed cell. */
 static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
 {
 	bool not = cell[0] == '!';
@@ -27,7 +27,7 @@ static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
 }
 
 /**
- * struct report_row - one row
+ * struct report_row - one row of a table
  * @in: cells of the left side: 0bNN with X for any bit, X, XX, or !=0bNN
  * @out: cells of the right side
  */
@@ -36,7 +36,10 @@ struct report_row {
 	const char *out[5];
 };
 
-/* D17-5: PMSEE, SCR_EL3.GPF, PMSCR_EL2.EE, E2PB, HCR_EL2.GPF; GPF stage 1, stage 2, GPC. */
+/*
+ * Table D17-5. Columns: PMSEE, SCR_EL3.GPF, PMSCR_EL2.EE, E2PB, HCR_EL2.GPF; then the target of a
+ * GPF at stage 1, of a GPF at stage 2, of a GPC fault.
+ */
 static const struct report_row report_d17_5[] = {
 	{ { "0b00", "X", "XX", "XX", "X" }, { "EL1", "EL1", "EL1" } },
 	{ { "0b01", "X", "0b0X", "XX", "X" }, { "EL1", "EL1", "EL1" } },
@@ -53,7 +56,10 @@ static const struct report_row report_d17_5[] = {
 	{ { "0b11", "X", "XX", "XX", "X" }, { "EL3", "EL3", "EL3" } },
 };
 
-/* D17-6: PMSEE, SCR_EL3.EA, PMSCR_EL2.EE, E2PB, HCR_EL2.TEA; External abort stage 1, stage 2. */
+/*
+ * Table D17-6. Columns: PMSEE, SCR_EL3.EA, PMSCR_EL2.EE, E2PB, HCR_EL2.TEA; then the target of an
+ * External abort at stage 1, at stage 2.
+ */
 static const struct report_row report_d17_6[] = {
 	{ { "0b00", "X", "XX", "XX", "X" }, { "EL1", "EL1" } },
 	{ { "0b01", "X", "0b0X", "XX", "X" }, { "EL1", "EL1" } },
@@ -70,7 +76,10 @@ static const struct report_row report_d17_6[] = {
 	{ { "0b11", "X", "XX", "XX", "X" }, { "EL3", "EL3" } },
 };
 
-/* D17-7: PMSEE, PMSCR_EL2.EE, E2PB; other abort stage 1, stage 2, other event. */
+/*
+ * Table D17-7. Columns: PMSEE, PMSCR_EL2.EE, E2PB; then the target of another abort at stage 1, at
+ * stage 2, of another event.
+ */
 static const struct report_row report_d17_7[] = {
 	{ { "0b00", "XX", "XX" }, { "EL1", "EL1", "EL1" } },
 	{ { "0b01", "0b0X", "XX" }, { "EL1", "EL1", "EL1" } },
@@ -84,7 +93,10 @@ static const struct report_row report_d17_7[] = {
 	{ { "0b11", "XX", "XX" }, { "EL3", "EL3", "EL3" } },
 };
 
-/* D17-8: PMSEE, PMSCR_EL2.EE, TGE, PMSCR_EL1.EE, its KE, PM; IRQ, taken from EL0 to EL3. */
+/*
+ * Table D17-8. Columns: PMSEE, PMSCR_EL2.EE, TGE, PMSCR_EL1.EE, PMSCR_EL1.KE, PM; then the
+ * interrupt, and the exception from EL0 to EL3.
+ */
 static const struct report_row report_d17_8[] = {
 	{ { "0b00", "XX", "0b0", "XX", "X", "X" }, { "HIGH", "None", "None", "None", "None" } },
 	{ { "0b00", "XX", "0b1", "XX", "X", "X" }, { "HIGH", "None", "n/a", "None", "None" } },
@@ -100,7 +112,10 @@ static const struct report_row report_d17_8[] = {
 	{ { "!=0b00", "!=0b00", "0b1", "0b1X", "X", "X" }, { "LOW", "EL2", "n/a", "C", "C" } },
 };
 
-/* D17-9: PMSEE, PMSCR_EL2.EE, its KE, TGE, PM; taken from EL0 to EL3. */
+/*
+ * Table D17-9. Columns: PMSEE, PMSCR_EL2.EE, PMSCR_EL2.KE, TGE, PM; then the exception from EL0 to
+ * EL3.
+ */
 static const struct report_row report_d17_9[] = {
 	{ { "0b00", "XX", "X", "0b0", "X" }, { "None", "None", "None", "None" } },
 	{ { "0b00", "XX", "X", "0b1", "X" }, { "None", "n/a", "None", "None" } },
@@ -116,7 +131,7 @@ static const struct report_row report_d17_9[] = {
 	{ { "!=0b00", "0b11", "0b1", "0b1", "0b1" }, { "EL2", "n/a", "B", "C" } },
 };
 
-/* D17-10: PMSEE, TGE; taken from EL0 to EL3. */
+/* Table D17-10. Columns: PMSEE, TGE; then the exception from EL0 to EL3. */
 static const struct report_row report_d17_10[] = {
 	{ { "0b0X", "0b0" }, { "None", "None", "None", "None" } },
 	{ { "0b0X", "0b1" }, { "None", "n/a", "None", "None" } },

@@ -5,7 +5,9 @@
 
 #include "check.h"
 
-/** struct property_sum - what the runs covered, so that a pass means something */
+/**
+ * struct property_sum - counters of what the runs covered; a test requires that none is too small
+ */
 struct property_sum {
 	u64 operations;
 	u64 records;
@@ -15,13 +17,13 @@ struct property_sum {
 };
 
 /**
- * property_run() - one SPU and a few hundred operations
- * @seed: of all random values; a failure's @left is the number of the operation in the run
- * @sum: the run is added to it
+ * property_run() - test one SPU and a few hundred operations
+ * @seed: seed of all random values; @left of a failure is the index of the operation in the run
+ * @sum: the function adds the counters of this run
  *
- * Operations are recorded if and only if levels and filters allow it. Each record describes its
- * operation and contains nothing that the controls forbid (D17.6.9). No byte is beyond the limit,
- * and the counters of operations, records and bytes add up.
+ * Operations are recorded if and only if Exception levels and filters allow it. Each record
+ * describes its operation and contains nothing that the controls forbid (D17.6.9). No byte is
+ * beyond the limit, and the counters of operations, records and bytes add up.
  */
 void property_run(struct spe_check *check, u64 seed, struct property_sum *sum);
 

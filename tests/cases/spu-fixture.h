@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An SPU with a buffer that checks its writes. */
+/* An SPU with a buffer, whose write function checks each write */
 #ifndef SPE_CASES_SPU_FIXTURE_H
 #define SPE_CASES_SPU_FIXTURE_H
 
@@ -12,13 +12,13 @@
 
 /**
  * struct fixture - one SPU under test
- * @fault_from: writes that touch this address or what follows end in @fault
- * @strays: writes outside the buffer, beyond PMBLIMITR.LIMIT or across a granule
- * @irq: the level of PMBIRQ
- * @irq_changes: how often it changed
- * @serrors: SError exceptions
- * @events: by &enum spe_spu_event
- * @pages: descriptors by stage less one and page; used if @walks
+ * @fault_from: a write of this address or of a higher one ends in @fault
+ * @strays: number of writes outside the buffer, beyond PMBLIMITR.LIMIT or across a granule
+ * @irq: level of PMBIRQ
+ * @irq_changes: number of changes of @irq
+ * @serrors: number of SError exceptions
+ * @events: number of events, by &enum spe_spu_event
+ * @pages: descriptors by stage less one, and page; used if @walks is set
  */
 struct fixture {
 	struct spe_spu spu;
@@ -35,16 +35,20 @@ struct fixture {
 	bool irq;
 };
 
-/* The suites run one case at a time. */
+/* One variable suffices, as cases run one at a time. */
 extern struct fixture fixture;
 
-/* Reset an SPU of @config (NULL for the default). Return: false if it was refused. */
+/*
+ * Reset an SPU of @config (NULL: the default configuration). Return: false if @config was refused.
+ */
 bool fixture_init(struct spe_check *check, const struct spe_spu_config *config);
 
 /* Arm a window of @size bytes at the start of the buffer and enable EL0 and EL1 (EL2 with E2H). */
 void fixture_arm(size_t size);
 
-/* Pass members until one is selected, which is @operation. Return: false if profiling is off. */
+/*
+ * Execute operations until one is selected, which is @operation. Return: false if profiling is off.
+ */
 bool fixture_sample(const struct spe_operation *operation);
 
 static inline u64 fixture_reg(enum spe_reg reg)

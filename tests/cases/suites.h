@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* Each suite once: SPE_SUITES(S) applies S to each name. The kernel runs them all. */
+/* Apply S to the name of each suite. The kernel runs all of them. */
 #define SPE_SUITES(S) \
 	S(window) \
 	S(flight) \

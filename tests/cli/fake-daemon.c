@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The D-Bus interface of speprofd with fixed replies, so that the output of tools can be compared
- * byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
+ * Serve the D-Bus interface of speprofd with fixed replies, so that the output of tools can be
+ * compared byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
  */
 #include <signal.h>
 #include <stdio.h>
@@ -44,7 +44,10 @@ static struct view_row functions[] = {
 		.binary = "/usr/bin/stream",
 	},
 	{
-		/* Wide, combining and hostile characters; no memory access, no latency. */
+		/*
+		 * A name with wide, combining and control characters; neither memory accesses nor
+		 * latencies
+		 */
 		.samples = 161,
 		.pid = 102,
 		.container = "\u5bb9\u5668-\u00e9te\u0301",
@@ -92,7 +95,9 @@ static bool is(const struct fake *fake, const char *mode)
 	return strcmp(fake->mode, mode) == 0;
 }
 
-/* Whether the session "machine" is stopped. In mode "stopped-beside" another session runs. */
+/*
+ * Return whether the session "machine" is stopped. In mode "stopped-beside" another session runs.
+ */
 static bool is_stopped(const struct fake *fake)
 {
 	return is(fake, "stopped") || is(fake, "stopped-beside");
@@ -264,7 +269,10 @@ static int add_sessions(sd_bus *bus, struct fake *fake)
 	return r;
 }
 
-/* The second of two CPUs leaves, or the daemon does not reply for it, depending on the mode. */
+/*
+ * Reply to GetTimes. Depending on the mode, the second of two CPUs is offline, or the daemon does
+ * not reply for it.
+ */
 static int get_times(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	const struct fake *fake = userdata;

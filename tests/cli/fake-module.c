@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A preloaded library: a file /dev/speprof below another root answers ioctls like speprof.ko, by
- * its contents: "abi=1 spus=4 backend=1 pmsver=3".
+ * A library for LD_PRELOAD: a file /dev/speprof below another root directory answers ioctls as
+ * speprof.ko does. The contents of the file select the answers: "abi=1 spus=4 backend=1 pmsver=3".
  */
 #include <linux/speprof.h>
 #include <stdarg.h>

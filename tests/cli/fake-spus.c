@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A preloaded library: /dev/speprof has two SPUs that fail at their first write. Each reports one
- * suspect window, as after an External abort, and samples no more until STOP, which resets its ring
- * as in speprof.ko.
+ * A library for LD_PRELOAD: /dev/speprof has two SPUs that fail at their first write. Each reports
+ * one suspect window, as after an External abort, and does not sample until STOP, which resets its
+ * ring as in speprof.ko.
  */
 #include <fcntl.h>
 #include <linux/speprof.h>

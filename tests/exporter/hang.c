@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A preloaded library: name servers never answer. */
+/* A library for LD_PRELOAD that simulates name servers that never answer. */
 #include <fcntl.h>
 #include <netdb.h>
 #include <stdlib.h>

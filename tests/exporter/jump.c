@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A preloaded library: the wall clock is wrong by the number of seconds in the file $SPEPROF_JUMP.
+ * A library for LD_PRELOAD that adds the number of seconds in the file $SPEPROF_JUMP to the wall
+ * clock.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Prints the table of metrics as Markdown, for scripts/metrics-reference. */
+/* Print the table of metrics as Markdown, for scripts/metrics-reference. */
 #include <stdio.h>
 #include <string.h>
 

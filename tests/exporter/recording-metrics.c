@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Write the reply of DumpMetrics for a machine that sampled a recording. speprof-exporter reads it
- * as one of a fleet of machines.
+ * as that of one machine of a fleet.
  *
  * usage: recording-metrics RECORDING FILE
  */
@@ -25,7 +25,7 @@ static int dump(struct input *input, const char *path)
 	r = profile_metrics(input->profile, input->attributor, &metrics);
 	if (r < 0)
 		return r;
-	/* The files are of one machine: its counters grow from one file to the next. */
+	/* All files describe one daemon: its counters grow from one file to the next. */
 	metrics.machine.epoch = 1;
 	metrics.machine.process = 1;
 	metrics.machine.backend = input->backend;

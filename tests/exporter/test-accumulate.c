@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hostile snapshots, counters that only grow, names that need escaping, and the limit of series. */
+/*
+ * Test snapshots with malformed bytes, counters that only grow, names that need escaping, and the
+ * limit of series.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -23,7 +26,7 @@
 #include "staleness.h"
 #include "util/histogram.h"
 
-/* CLOCK_REALTIME of snapshots. */
+/* CLOCK_REALTIME of the first snapshot, in nanoseconds */
 #define NOW    10000000000000ULL
 #define SECOND 1000000000ULL
 
@@ -50,8 +53,8 @@ static void tally_add(struct metrics_tally *t, u64 samples)
 }
 
 /*
- * Metrics with containers "c0", "c1" ..., of samples[i] each, and @unattributed samples
- * without a container.
+ * Make metrics with containers "c0", "c1" ..., which have samples[i] each, and @unattributed
+ * samples without a container.
  */
 static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 unattributed)
 {
@@ -112,13 +115,19 @@ static void test_counters_grow(void **state)
 	update(&acc, 1, (u64[]){ 110, 80 }, 2, 9, 1000);
 	assert_int_equal(shown_samples(&acc, "c1"), 80);
 	assert_int_equal(all_samples(&acc), 199);
-	/* The daemon is another process: its counters are added to the former ones. */
+	/*
+	 * A new process of the daemon counts from 0: its counters are added to those of the former
+	 * process.
+	 */
 	update(&acc, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 115);
 	assert_int_equal(shown_samples(&acc, "c1"), 86);
 	assert_int_equal(acc.other.samples, 10);
 	assert_int_equal(acc.machine.records, 211);
-	/* The daemon restored an earlier state: samples that it counts twice are exported once. */
+	/*
+	 * The daemon restored an earlier checkpoint: samples that it counts again are not exported
+	 * again.
+	 */
 	update(&acc, 2, (u64[]){ 2, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 115);
 	update(&acc, 2, (u64[]){ 7, 6 }, 2, 1, 1000);
@@ -132,7 +141,7 @@ static const struct series_self self = {
 	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c", .rejects = true } },
 };
 
-/* The number of containers without series of their own. */
+/* Return the number of containers without series of their own. */
 static u32 others(const struct accumulator *acc)
 {
 	struct series_set set = { 0 };
@@ -148,7 +157,8 @@ static u32 others(const struct accumulator *acc)
 }
 
 /*
- * Series for two of five containers, in all combinations: sums are right, and no counter decreases.
+ * Export series for two of five containers, in all combinations: sums are correct, and no counter
+ * decreases.
  */
 static void test_budget(void **state)
 {
@@ -174,7 +184,7 @@ static void test_budget(void **state)
 }
 
 /*
- * A restarted exporter starts at 0: the former one may have exported what the daemon counted
+ * A restarted exporter starts at 0, as the former one may have exported what the daemon counted
  * before.
  */
 static void test_restart(void **state)
@@ -218,7 +228,8 @@ static void test_restart(void **state)
 }
 
 /*
- * Rate control makes each sample of a heavy container stand for more: weight decides about series.
+ * If rate control makes the interval of a container longer, each of its samples stands for more
+ * operations: the weight decides which containers have series.
  */
 static void test_heavy(void **state)
 {
@@ -240,8 +251,8 @@ static void test_heavy(void **state)
 }
 
 /*
- * A pod gets its name once kubelet has linked its log: it is the same container, and no counter
- * jumps.
+ * A pod gets its name once kubelet has linked its log. It is the same container, so no counter may
+ * jump.
  */
 static void test_rename(void **state)
 {
@@ -257,14 +268,19 @@ static void test_rename(void **state)
 		assert_return_code(accumulator_update(&acc, &m, 1000, NOW + round * 10 * SECOND), 0);
 		assert_int_equal(all_samples(&acc), round < 31 ? 157 + round : 157 + round - 101);
 	}
-	/* The samples since the rename are under the name. The series of the number ended. */
+	/*
+	 * Samples since the rename are counted under the name, and the series of the number ended.
+	 */
 	assert_int_equal(shown_samples(&acc, "shop/web-7/nginx"), 38);
 	assert_int_equal(shown_samples(&acc, pod), UINT64_MAX);
 	assert_int_equal(acc.shown, 2);
 	accumulator_deinit(&acc);
 }
 
-/* Nine consecutive jobs: at @round, job @round / 20 runs, for 20 rounds. */
+/*
+ * Make metrics of nine consecutive jobs: at @round, job @round / 20 runs, for 20 rounds. @listed:
+ * whether the daemon still lists removed containers.
+ */
 static struct metrics metrics_jobs(unsigned int round, bool listed)
 {
 	u64 samples[10] = { round };
@@ -276,7 +292,7 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 	for (u32 i = 1; i < 10; i++)
 		if (round > 20 * i + 20)
 			m.containers[i].left_ns = (round - 20 * i - 20) * 10 * SECOND;
-	/* Omit containers that have no samples yet, and those that were removed. */
+	/* Omit containers that have no samples yet and, unless @listed, those that were removed. */
 	for (u32 i = 1; i < m.count;) {
 		if (samples[m.containers[i].id - 1] && (listed || !m.containers[i].left_ns)) {
 			i++;
@@ -304,22 +320,24 @@ static void test_removed(void **state)
 			m = metrics_jobs(round, listed);
 			assert_return_code(accumulator_update(&acc, &m, room, NOW + round * 10 * SECOND), 0);
 			/*
-			 * The light container that runs has series beside the heavy ones that were
-			 * removed.
+			 * The running container has series although removed ones had more samples.
 			 */
 			assert_int_equal(shown_samples(&acc, "c0"), round);
-			/* Samples with a series of their own are counted only there. */
+			/* Samples of a container with series are counted only there. */
 			assert_true(acc.other.samples >= other);
 			other = acc.other.samples;
 		}
-		/* The last job ended, too. No series was dropped for it. */
+		/* The last job ended, too. Its series remain, as no other container needed them. */
 		assert_int_equal(acc.shown, 1);
 		assert_int_equal(acc.count, listed ? 10 : 1);
 		/* Removed containers do not count as containers without series either. */
 		assert_int_equal(others(&acc), 0);
 		assert_int_equal(acc.series_needed, 2 * container_series(0x7, 7));
 		assert_int_equal(other, 1);
-		/* A container that returns counts from 0, and its past stays in "other". */
+		/*
+		 * A container that is created again counts from 0. Its former samples stay in
+		 * "other".
+		 */
 		m = metrics_jobs(260, listed);
 		if (listed) {
 			m.containers[3].left_ns = 0;
@@ -331,13 +349,16 @@ static void test_removed(void **state)
 		accumulator_deinit(&acc);
 		other = 0;
 	}
-	/* A new exporter shows no containers that were removed before. */
+	/* A new exporter shows no container that was removed before it started. */
 	accumulator_init(&acc, &labels, 7, 0);
 	m = metrics_jobs(260, true);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW), 0);
 	assert_int_equal(shown_samples(&acc, "c0"), 260);
 	assert_int_equal(acc.shown, 1);
-	/* A clock that is set back removes no container, and keeps none for ever. */
+	/*
+	 * If the clock is set back, no container is removed for that, and removed ones do not stay
+	 * for ever.
+	 */
 	m = metrics_new(1, NULL, 0, 1);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2), 0);
 	assert_int_equal(acc.shown, 1);
@@ -347,7 +368,7 @@ static void test_removed(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* The last snapshot: the series and "other" add up to the total. */
+/* In the last snapshot the series and "other" add up to the total. */
 static void test_sums(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 };
@@ -392,17 +413,14 @@ static void test_bound(void **state)
 		assert_return_code(accumulator_update(&acc, &m, bound - machine, NOW), 0);
 		assert_return_code(series_build(&set, &acc, &self), 0);
 		assert_in_range(count_series(&set), 1, bound);
-		/*
-		 * The number of series is as large as the limit allows, less than one container
-		 * away.
-		 */
+		/* The limit leaves fewer series unused than one container needs. */
 		assert_true(count_series(&set) + container_series(0x7, 7) + 8 > bound);
 		accumulator_deinit(&acc);
 	}
 	series_deinit(&set);
 }
 
-/* The maximum of MaxSeries=, with names of 100 bytes, fits one request. */
+/* With the maximum of MaxSeries= and names of 100 bytes, all series fit one request. */
 static void test_most(void **state)
 {
 	struct remote_write write = { .host = "a-host-of-some-name.example" };
@@ -425,7 +443,7 @@ static void test_most(void **state)
 	assert_return_code(series_build(&set, &acc, &self), 0);
 	assert_in_range(count_series(&set), EXPORTER_SERIES - 200, EXPORTER_SERIES);
 	assert_return_code(remote_write_encode(&write, &set, 1, &data, &size), 0);
-	/* A queued request uses as much memory as the queue counts, up to the end of a page. */
+	/* The queue counts a request by the memory that it uses, rounded up to pages. */
 	assert_true(malloc_usable_size(data) <= size + 8192);
 	free(data);
 	staleness_clear(&write.last);
@@ -475,7 +493,7 @@ static void test_blind_causes(void **state)
 	series_deinit(&set);
 }
 
-/* Every line of the older format is a comment, or name{labels} value. */
+/* Check that every line of the text format is a comment, or name{labels} value. */
 static void check_text(const char *text, size_t size)
 {
 	bool quoted = false;
@@ -524,7 +542,10 @@ static void test_hostile_names(void **state)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%s", names[i]);
 	accumulator_init(&acc, &labels, 7, 0);
 	assert_return_code(accumulator_update(&acc, &m, 10000, NOW), 0);
-	/* "other" is the name of the sum, and no container may have it. "" and "none" are one. */
+	/*
+	 * "other" is the name of the sum, so no container may have that name. "" and "none" are one
+	 * container.
+	 */
 	assert_int_equal(acc.shown, ARRAY_SIZE(names) - 3 + 1);
 	assert_return_code(series_build(&set, &acc, &self), 0);
 	for (unsigned int f = 0; f < EXPOSE_FORMATS; f++) {
@@ -558,13 +579,13 @@ static void test_snapshots(void **state)
 	bytes = malloc(size + 8);
 	assert_non_null(bytes);
 	assert_int_equal(pread(fd, bytes, size, 0), size);
-	/* Truncated or with extra bytes: rejected with a reason. */
+	/* Snapshots that are truncated or have extra bytes are rejected with a reason. */
 	for (size_t n = 0; n < size; n += n < 64 ? 1 : 97) {
 		assert_int_equal(metrics_parse(bytes, n, &back, &why), -EBADMSG);
 		assert_non_null(why);
 	}
 	assert_int_equal(metrics_parse(bytes, size + 8, &back, &why), -EBADMSG);
-	/* Each word of the header. */
+	/* Change each word of the header. */
 	for (size_t i = 0; i < sizeof(struct metrics_head); i += 4) {
 		u32 word, all = UINT32_MAX;
 
@@ -573,7 +594,7 @@ static void test_snapshots(void **state)
 		assert_true(metrics_parse(bytes, size, &back, &why) < 0);
 		memcpy(bytes + i, &word, sizeof(word));
 	}
-	/* A text without NUL, in the first version's fields and in later ones. */
+	/* a text without a terminating NUL, in fields of the first version and in later ones */
 	memset(bytes + size - sizeof(struct metrics_container), 'x', 300);
 	assert_int_equal(metrics_parse(bytes, size, &back, &why), -EBADMSG);
 	memset(bytes + size - sizeof(struct metrics_container), 0, 300);
@@ -586,7 +607,7 @@ static void test_snapshots(void **state)
 	close(fd);
 }
 
-/* Older daemons send less of each container, later ones more: both can be read. */
+/* Older daemons send fewer fields of each container, later ones more fields: both can be read. */
 static void test_snapshots_of_others(void **state)
 {
 	static const size_t sizes[] = { offsetof(struct metrics_container, left_ns),
@@ -622,7 +643,7 @@ static void test_snapshots_of_others(void **state)
 	metrics_clear(&m);
 }
 
-/* Two containers of one pod with the longest names: they differ at the end. */
+/* Two containers of one pod have the longest possible names, which differ at the end. */
 static void test_long_names(void **state)
 {
 	struct metrics m = metrics_new(1, (u64[]){ 4, 5 }, 2, 0);
@@ -640,7 +661,7 @@ static void test_long_names(void **state)
 		memset(c->name_space, 'n', 63);
 		memset(c->pod, 'p', 253);
 		snprintf(c->pod_container, 64, "%062d%u", 0, i);
-		/* The part of the name that an older reader knows. */
+		/* Fill the part of the name that an exporter of the first version reads. */
 		snprintf(name, sizeof(name), "%s/%s/", c->name_space, c->pod);
 		memcpy(c->name, name, sizeof(c->name) - 1);
 	}

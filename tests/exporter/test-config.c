@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The exporter's configuration: files, drop-ins and the credential. */
+/* Test the exporter's configuration: files, drop-ins and the credential. */
 #include "test.h"
 
 #include <errno.h>
@@ -53,7 +53,10 @@ static void write_file(const char *folder, const char *name, const char *text)
 	fclose(f);
 }
 
-/* A drop-in beside the package's file configures a fleet. The credential takes precedence. */
+/*
+ * A drop-in configures a fleet beside the file of the package. The credential takes precedence over
+ * both.
+ */
 static void test_drop_ins(void **state)
 {
 	char folder[] = "/tmp/speprof-exporter-XXXXXX", path[64], drop_ins[80], command[128];
@@ -71,7 +74,7 @@ static void test_drop_ins(void **state)
 	write_file(drop_ins, "b.conf", "[RemoteWrite]\nURL=https://b/\n[Labels]\npod=pod\n");
 	write_file(drop_ins, "a.conf", "[RemoteWrite]\nURL=https://a/\nIntervalSec=30\n");
 	write_file(drop_ins, "c.conf.bak", "[RemoteWrite]\nURL=https://c/\n");
-	/* The drop-in also works without the package's file. */
+	/* The drop-in also applies without the file of the package. */
 	assert_return_code(exporter_config_read_all(&config, path, false, &error), 0);
 	write_file(folder, "x.conf", "[RemoteWrite]\nIntervalSec=20\n[Labels]\nunit=unit\nslice=slice\n");
 	assert_return_code(exporter_config_read_all(&config, path, true, &error), 0);

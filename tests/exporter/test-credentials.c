@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Credentials for receivers: none of them can inject a header. */
+/* Test credentials for receivers: none may inject a header. */
 #include "test.h"
 
 #include <errno.h>

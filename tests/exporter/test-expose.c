@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Output that is too large for a format returns the error, and nothing of it. */
+/* If the output is too large for a format, the result is an error and no part of the output. */
 #include "test.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "expose.h"
 
-/* All possible labels at their maximum length: 3 KiB a line. */
+/* Fill @set with all possible labels at their maximum length: 3 KiB a line. */
 static void fill(struct series_set *set, const char *value)
 {
 	static const struct series_family family = { "test", "", "Of a test.", SERIES_COUNTER };

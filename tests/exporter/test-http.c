@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The HTTP server with real sockets, one thread and a fake clock: which requests it rejects, and
- * that idle connections do not block clients.
+ * Test the HTTP server with real sockets, one thread and a fake clock: which requests it rejects,
+ * and that idle connections do not block clients.
  */
 #include "test.h"
 
@@ -28,7 +28,7 @@ static time_t played_s = 1000;
 static sd_event *event;
 static char folder[32];
 
-/* The server reads the fake clock. Libraries read the real one. */
+/* The server reads the fake clock, libraries the real one. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
 int __wrap_clock_gettime(clockid_t clock __attribute__((unused)), struct timespec *ret_time)
 {
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return rmdir(folder);
 }
 
-/* Bytes of the rendered answer. */
+/* number of bytes of the rendered answer */
 static size_t rendered_size = 8;
 
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
@@ -142,7 +142,10 @@ static int status_of(int fd)
 		if (n > 0) {
 			size += (size_t)n;
 			answer[size] = 0;
-			/* Each body ends with a line feed, and no header consists of one only. */
+			/*
+			 * Each body ends with a line feed, and no header line consists only of a
+			 * line feed.
+			 */
 			if (answer[size - 1] == '\n' && strstr(answer, "\r\n\r\n") &&
 			    strcmp(answer + size - 4, "\r\n\r\n") != 0)
 				return atoi(answer + strlen("HTTP/1.1 "));
@@ -152,7 +155,7 @@ static int status_of(int fd)
 	}
 }
 
-/* @headers: complete lines. Return: the status, or 0 without an answer. */
+/* Send a request. @headers: complete lines. Return: the status; 0 without an answer. */
 static int request(int fd, const char *headers)
 {
 	/*
@@ -176,7 +179,7 @@ static int request_once(in_port_t port, const char *headers)
 	return status;
 }
 
-/* More connections than allowed, from one address, and no request on any of them. */
+/* Open more connections than allowed from one address, and send no request on any of them. */
 static void test_idle(void **state)
 {
 	int idle[3 * HTTP_CONNECTIONS], scraper, listening = listener_open("127.0.0.1:0");
@@ -188,12 +191,12 @@ static void test_idle(void **state)
 	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
 	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
 		idle[i] = connect_tcp(port);
-	/* A request without the token does not help them. */
+	/* A request without the right token does not protect connections from being closed. */
 	for (unsigned int i = ARRAY_SIZE(idle) - HTTP_PER_PEER + 1; i < ARRAY_SIZE(idle); i++)
 		assert_int_equal(request(idle[i], LOCAL), 401);
 	assert_int_equal(request_once(port, LOCAL AUTHORIZE), 200);
 	/*
-	 * A scraper that keeps its connection open still has it. The oldest idle connections are
+	 * The connection of a scraper with a token stays open. The oldest idle connections are
 	 * closed.
 	 */
 	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
@@ -206,7 +209,10 @@ static void test_idle(void **state)
 	http_free(http);
 }
 
-/* Single bytes do not extend the deadline. A request that has already arrived is answered first. */
+/*
+ * Single bytes do not extend the deadline. A request that was complete before the deadline is
+ * answered.
+ */
 static void test_deadline(void **state)
 {
 	int slow, late, listening = listener_open("127.0.0.1:0");
@@ -245,7 +251,10 @@ static void test_slow_reader(void **state)
 	reader = connect_tcp(port_of(listening));
 	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 	run();
-	/* Until its deadline the client can read, more than what the kernel has buffered. */
+	/*
+	 * Until the deadline the client can read the answer, also the part that the kernel had not
+	 * buffered.
+	 */
 	played_s += HTTP_ANSWER_SECONDS - 1;
 	while (size < rendered_size / 2) {
 		run();
@@ -255,8 +264,8 @@ static void test_slow_reader(void **state)
 	}
 	played_s++;
 	/*
-	 * The server shuts the socket down in its first turn, and libmicrohttpd notices in the
-	 * next.
+	 * In the first iteration of the event loop the server shuts the socket down, and in the
+	 * next libmicrohttpd notices it.
 	 */
 	sd_event_run(event, UINT64_MAX);
 	run();
@@ -270,7 +279,10 @@ static void test_slow_reader(void **state)
 	rendered_size = 8;
 }
 
-/* Clients that do not read hold a bounded number of versions, whatever the number of clients. */
+/*
+ * Clients that do not read keep a bounded number of versions of the answer in memory, however many
+ * clients there are.
+ */
 static void test_versions(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
@@ -295,7 +307,7 @@ static void test_versions(void **state)
 			;
 		open += n < 0 && errno == EAGAIN;
 	}
-	/* The current version, the one before, and 32 MiB of older ones. */
+	/* the current version, the one before, and 32 MiB of older ones */
 	assert_in_range(open, 1, 6);
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++)
 		close(readers[i]);
@@ -305,8 +317,8 @@ static void test_versions(void **state)
 }
 
 /*
- * An answer larger than the limit for outdated answers arrives whole if the metrics change
- * meanwhile.
+ * An answer that is larger than the limit for outdated answers arrives completely even if the
+ * metrics change meanwhile.
  */
 static void test_change_meanwhile(void **state)
 {
@@ -351,7 +363,10 @@ static void test_hosts(void **state)
 		{ LOCAL "Authorization: Bearer very-secre\r\n", 401 },
 		{ LOCAL "Authorization: Bearer very-secret2\r\n", 401 },
 		{ LOCAL "Authorization: Basic very-secret\r\n", 401 },
-		/* A web page with another name does not even learn whether a token is right. */
+		/*
+		 * A request of a web page with another host name is rejected before the token is
+		 * checked.
+		 */
 		{ "Host: attacker.example:9763\r\n" AUTHORIZE, 421 },
 		{ "Host: attacker.example:9763\r\n", 421 },
 		{ "Host: localhost.attacker.example\r\n" AUTHORIZE, 421 },
@@ -382,7 +397,10 @@ static void test_hosts(void **state)
 	http_free(http);
 }
 
-/* All users of the machine can connect: without a token all requests are rejected. */
+/*
+ * All users of the machine can connect to the port: without a configured token all requests are
+ * rejected.
+ */
 static void test_without_token(void **state)
 {
 	int listening = listener_open("127.0.0.1:0");
@@ -396,7 +414,10 @@ static void test_without_token(void **state)
 	http_free(http);
 }
 
-/* The mode of a Unix socket decides which users may connect. If a token is set it is required. */
+/*
+ * The mode of a Unix socket decides which users may connect. A configured token is required there,
+ * too.
+ */
 static void test_unix(void **state)
 {
 	static const struct {
@@ -431,7 +452,7 @@ static void test_unix(void **state)
 		close(client);
 		run();
 		http_free(http);
-		/* The next server replaces the socket file. */
+		/* The next server replaces the file of the socket. */
 	}
 	unlink(path);
 }
@@ -471,7 +492,7 @@ static void test_reach(void **state)
 		test_row("\"%s\"", wrong[i]);
 		assert_row(listener_open(wrong[i]) == -EINVAL);
 	}
-	/* An abstract socket has no mode. */
+	/* An abstract socket has no mode, so all users could connect. */
 	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "speprof-test-%d", getpid());
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_return_code(bind(fd, (struct sockaddr *)&a, sizeof(a)), errno);
@@ -485,7 +506,7 @@ static void test_reach(void **state)
 	assert_int_equal(listener_reach(fd), LISTENER_PERMITTED);
 	assert_return_code(stat(path, &st), errno);
 	assert_int_equal(st.st_mode & 07117, 0);
-	/* A socket in use stays, and so does a file that is no socket. */
+	/* A socket that is in use is not replaced, and neither is a file that is no socket. */
 	assert_int_equal(listener_open(path), -EADDRINUSE);
 	assert_return_code(unlink(path), errno);
 	assert_int_equal(listener_reach(fd), LISTENER_MACHINE);
@@ -517,7 +538,7 @@ static void test_peers(void **state)
 	u8 one[HTTP_PEER_SIZE], other[HTTP_PEER_SIZE];
 
 	(void)state;
-	/* A host may choose among all addresses of its /64. */
+	/* Addresses of one /64 count as one client, as a host may use all of them. */
 	check_peers("2001:db8:1:2::1", "2001:db8:1:2:ffff::1", true);
 	check_peers("2001:db8:1:2::1", "2001:db8:1:3::1", false);
 	check_peers("::ffff:192.0.2.1", "::ffff:192.0.2.2", false);
@@ -534,7 +555,10 @@ static void *handle(unsigned int i)
 	return (void *)(uintptr_t)(i + 1);
 }
 
-/* One address cannot close connections of another one until all slots are in use. */
+/*
+ * One address cannot make the server close connections of another address until all slots are in
+ * use.
+ */
 static void test_connections(void **state)
 {
 	u8 one[HTTP_PEER_SIZE] = { 1 }, other[HTTP_PEER_SIZE] = { 2 }, peer[HTTP_PEER_SIZE] = { 3 };
@@ -548,7 +572,10 @@ static void test_connections(void **state)
 		http_connections_add(&c, handle(1000 + i), one, 101, &closed);
 		assert_ptr_equal(closed, i < HTTP_PER_PEER ? NULL : handle(1000 + i - HTTP_PER_PEER));
 	}
-	/* The newest connection is authorized, and then all others of its address, too. */
+	/*
+	 * If a connection has sent the token, the other connections of its address are trusted,
+	 * too.
+	 */
 	http_connections_find(&c, handle(1099))->trusted = true;
 	http_connections_add(&c, handle(1), one, 101, &closed);
 	assert_ptr_equal(closed, handle(1084));
@@ -557,17 +584,14 @@ static void test_connections(void **state)
 	http_connections_add(&c, handle(2), one, 101, &closed);
 	assert_ptr_equal(closed, handle(2));
 	assert_null(http_connections_find(&c, handle(2)));
-	/* A connection stays open after its request only while slots are free. */
+	/* A connection stays open after its request only if slots are free. */
 	http_connections_find(&c, handle(1090))->awaits_response = false;
 	http_connections_find(&c, handle(1088))->awaits_response = false;
 	http_connections_add(&c, handle(3), one, 101, &closed);
 	assert_ptr_equal(closed, handle(1088));
 	http_connections_find(&c, handle(3))->trusted = true;
 	http_connections_find(&c, handle(1090))->awaits_response = true;
-	/*
-	 * All slots are in use, by one connection each of many addresses: the oldest of all is
-	 * closed.
-	 */
+	/* All slots are in use, by connections of different addresses: the oldest one is closed. */
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS - HTTP_PER_PEER; i++) {
 		peer[1] = (u8)i;
 		http_connections_add(&c, handle(2000 + i), peer, 102, &closed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Labels: properties of containers, and which containers Allow= and Deny= admit. */
+/* Test labels: properties of containers, and which containers Allow= and Deny= admit. */
 #include "test.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static void test_labels(void **state)
 	assert_false(labels_admit(&l, &pod));
 }
 
-/* Patterns match displayed names: samples without a container have the name "none". */
+/* Patterns match the displayed name: samples without a container have the name "none". */
 static void test_none(void **state)
 {
 	static const char *const names[] = { "", "none", "web" };

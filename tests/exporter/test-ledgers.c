@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Counters of the machine, as the exporter reads them from daemons of this version and of the first
- * one.
- */
+/* Test counters of the machine as this version and the first version of the daemon send them. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -34,7 +31,7 @@ static struct metrics metrics_new(u64 epoch)
 	return m;
 }
 
-/* The sum of the series of @name, with @label unless that is NULL; -1 if there is none. */
+/* Return the sum of the series of @name, with @label unless that is NULL; -1 if there are none. */
 static double value_of(const struct accumulator *acc, const char *name, const char *label)
 {
 	struct series_set set = { 0 };
@@ -49,7 +46,7 @@ static double value_of(const struct accumulator *acc, const char *name, const ch
 	return value;
 }
 
-/* A perf.data has neither lost bytes nor times: there are no series of these instead of zeros. */
+/* A perf.data contains neither lost bytes nor times, so series of these are absent and not zero. */
 static void test_unknown_ledgers(void **state)
 {
 	struct metrics m = metrics_new(1);
@@ -67,9 +64,7 @@ static void test_unknown_ledgers(void **state)
 	accumulator_deinit(&acc);
 }
 
-/*
- * Counters of attribution continue after a reset of the profile, and restart with another daemon.
- */
+/* Counters of attribution continue after the profile is reset, and restart with the daemon. */
 static void test_lost_mappings(void **state)
 {
 	static const struct {
@@ -98,7 +93,7 @@ static void test_lost_mappings(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* The first version's data ends after the tallies of the machine. */
+/* A snapshot of the first version ends after the counters of the machine. */
 static void test_first_version(void **state)
 {
 	const size_t machine = offsetof(struct metrics_machine, mappings_lost);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Log lines about a receiver: one for each kind of failure, and a bounded number in all cases. */
+/*
+ * Test log lines about a receiver: one for each kind of failure, and never more than a bounded
+ * number.
+ */
 #include "test.h"
 
 #include "log.h"
@@ -8,9 +11,7 @@
 #define SECOND 1000000000ULL
 #define BEGAN  (5000 * SECOND)
 
-/*
- * Another kind of failure is logged when its interval allows, even if it does not change once more.
- */
+/* A new kind of failure is logged as soon as the interval permits, even if nothing changes then. */
 static void test_another(void **state)
 {
 	struct log_condition condition = { 0 };
@@ -31,7 +32,7 @@ static void test_another(void **state)
 	assert_in_range(at, 3, 20);
 }
 
-/* A failure that continues is logged once, and so is its end. */
+/* A failure that continues is logged once, and its end is logged once. */
 static void test_once(void **state)
 {
 	struct log_condition condition = { 0 };
@@ -45,8 +46,8 @@ static void test_once(void **state)
 }
 
 /*
- * Alternating 503 and 200 for a day, with several periods: a few lines that count the changes, and
- * the last state.
+ * A receiver alternates between 503 and 200 for a day, with several periods: a few lines count the
+ * changes and report the last state.
  */
 static void test_flapping(void **state)
 {
@@ -73,9 +74,9 @@ static void test_flapping(void **state)
 				counted += changes;
 			}
 		assert_row(condition.logged == 0 && lines <= 41);
-		/* Only changes after the last line are not counted. */
+		/* The lines count all changes except those after the last line. */
 		assert_row(counted <= 86400 / every + 2 && counted + 3600 >= 86400 / every);
-		/* Long afterwards a failure is logged as new. */
+		/* A failure that comes long afterwards is logged as new. */
 		assert_row(log_condition_changed(&condition, 9, BEGAN + s * SECOND, &changes) && changes == 1);
 	}
 }
@@ -90,7 +91,9 @@ static void test_changes(void **state)
 	assert_true(strlen(log_condition_count(UINT64_MAX, text)) < sizeof(text) - 1);
 }
 
-/* The delay before a retry is uniform between half of its mean and one and a half. */
+/*
+ * The delay before a retry is uniform between half of its mean and one and a half times its mean.
+ */
 static void test_spread(void **state)
 {
 	static const struct {

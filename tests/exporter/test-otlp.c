@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The environment variables of OpenTelemetry, and a collector's replies. */
+/* Test the environment variables of OpenTelemetry, and the replies of a collector. */
 #include "test.h"
 
 #include <errno.h>
@@ -30,14 +30,17 @@ static void test_attributes(void **state)
 	(void)state;
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%01f,a=last,empty=", 1);
 	setenv("OTEL_SERVICE_NAME", "spe", 1);
-	/* A control character could forge a line of the journal. */
+	/* A control character could forge a line of the journal, so it is rejected. */
 	assert_int_equal(otlp_config_read(&c, "", why, sizeof(why)), -EINVAL);
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%ff,a=last,empty=", 1);
 	assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
 	assert_int_equal(c.attribute_count, 4);
 	assert_string_equal(value_of(&c, "a"), "last");
 	assert_string_equal(value_of(&c, "b"), "x y");
-	/* The collector would reject the whole request for bytes that are not UTF-8. */
+	/*
+	 * Bytes that are not UTF-8 are escaped, as a collector would reject the whole request for
+	 * them.
+	 */
 	assert_string_equal(value_of(&c, "c"), "\xc3\xa4\\xff");
 	assert_string_equal(value_of(&c, "empty"), "");
 	assert_string_equal(c.service, "spe");
@@ -149,7 +152,7 @@ static void test_endpoint(void **state)
 	assert_string_equal(c.url, "http://m/");
 }
 
-/* With a unit of "1" a collector would rename a gauge. */
+/* A collector would rename a gauge with the unit "1". */
 static void test_units(void **state)
 {
 	static const struct series_family families[] = {
@@ -173,7 +176,7 @@ static void test_units(void **state)
 	assert_return_code(otlp_encode(&set, &c, "HOST", 2, &data, &size), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
 		test_row("%s", families[i].name);
-		/* name, description, unit */
+		/* name "?", empty description, unit */
 		memcpy(metric, "\x0a\x01?\x12\x00", 5);
 		metric[2] = families[i].name[0];
 		memcpy(metric + 5, units[i], sizes[i]);
@@ -182,7 +185,7 @@ static void test_units(void **state)
 	free(data);
 }
 
-/* Each key of the resource appears once, whichever source sets it. */
+/* Each key of the resource appears once, even if several sources set it. */
 static void test_resource(void **state)
 {
 	static const struct {
@@ -231,12 +234,12 @@ static void test_answers(void **state)
 	assert_string_equal(why, "");
 	assert_int_equal(otlp_count_rejected(partial, sizeof(partial) - 1, why, sizeof(why)), 259);
 	assert_string_equal(why, "no\\x0a!");
-	/* A negative number, a length behind the end, a group, and an HTML page. */
+	/* a negative number, a length beyond the end, a group, and an HTML page */
 	assert_int_equal(otlp_count_rejected(
 				 (const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 				 13, why, sizeof(why)),
 			 0);
-	/* Two replies cannot overflow the counter. */
+	/* The numbers of two replies cannot overflow the counter. */
 	assert_int_equal(
 		otlp_count_rejected((const u8 *)"\x0a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
 				    12, why, sizeof(why)),

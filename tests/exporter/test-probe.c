@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which drivers have an SPU, in a fake sysfs. */
+/* Test which drivers have an SPU, in a simulated sysfs. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "probe.h"
 
 /*
- * Files of a driver do not mean that there is an SPU. Its PMU does, and so does a link to a device.
+ * Files of a driver do not prove that there is an SPU. Its PMU does, and so does a link to a
+ * device.
  */
 static void test_spe(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Histograms of the daemon as classic and native buckets. */
+/* Test that histograms of the daemon are exported as classic and as native buckets. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void test_histograms(void **state)
 	assert_int_equal(sum, 65535);
 }
 
-/* A snapshot in which every counter is @n. */
+/* Make a snapshot in which every counter is @n, and update @acc with it. */
 static void update(struct accumulator *acc, u64 n)
 {
 	struct metrics m = { .count = 1 };
@@ -54,7 +54,7 @@ static void update(struct accumulator *acc, u64 n)
 	assert_return_code(accumulator_update(acc, &m, 10000, 1000), 0);
 }
 
-/* Whether the reference, "NAME: VALUE, VALUE; NAME", documents a label and its value. */
+/* Return whether the reference, "NAME: VALUE, VALUE; NAME", documents a label and its value. */
 static bool is_documented(const char *documented, const struct series_label *label)
 {
 	size_t n = strlen(label->name);
@@ -63,7 +63,7 @@ static bool is_documented(const char *documented, const struct series_label *lab
 	for (; at; at = strstr(at, "; ") ? strstr(at, "; ") + 2 : NULL) {
 		if (strncmp(at, label->name, n))
 			continue;
-		/* Versions are any text; levels are on another page. */
+		/* Versions are any text. Levels are documented on another page. */
 		if (at[n] != ':' || strstr(at, "](json.md)"))
 			return true;
 		end = at + strcspn(at, ";");
@@ -73,7 +73,9 @@ static bool is_documented(const char *documented, const struct series_label *lab
 	return false;
 }
 
-/* The table of the reference has the labels of each series, and each family has a series. */
+/*
+ * The reference page documents the labels of each series, and each family has at least one series.
+ */
 static void test_families(void **state)
 {
 	const struct series_self self = {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Series of a daemon that does not answer end. Start times survive a clock that is set back. */
+/*
+ * Test that series end when the daemon does not answer, and that start times stay correct if the
+ * clock is set back.
+ */
 #include "test.h"
 
 #include <snappy-c.h>
@@ -13,7 +16,7 @@
 #include "series.h"
 #include "source/source.h"
 
-/* CLOCK_REALTIME of snapshots. */
+/* CLOCK_REALTIME of the first snapshot, in nanoseconds */
 #define NOW    10000000000000ULL
 #define SECOND 1000000000ULL
 
@@ -68,9 +71,7 @@ static bool has(const char *data, size_t size, const char *text)
 	return memmem(data, size, text, strlen(text));
 }
 
-/*
- * After one failed query the daemon may be restarting. After the second one its values are unknown.
- */
+/* After one failed query the daemon may be restarting. After the second one its series end. */
 static void test_exposition(void **state)
 {
 	static const char *const ended[] = {
@@ -101,7 +102,7 @@ static unsigned int count(const u8 *data, size_t size, const u8 *what, size_t wh
 	return n;
 }
 
-/* The number of series that end in a request. */
+/* Return the number of series that end in a request. */
 static unsigned int write_markers(struct remote_write *write, s64 time_ms)
 {
 	static const u8 stale[] = { 0x09, 2, 0, 0, 0, 0, 0, 0xf0, 0x7f };
@@ -136,7 +137,7 @@ static void test_remote_write(void **state)
 	assert_int_equal(write_markers(&write, 3000), before - gauges - set.count);
 	build(*state, 3);
 	assert_int_equal(write_markers(&write, 4000), 0);
-	/* The daemon answers after all, and its counters continue. */
+	/* The daemon answers again, and its counters continue. */
 	update(*state, 107, NOW + 30 * SECOND);
 	build(*state, 0);
 	assert_int_equal(set.count, before);
@@ -151,7 +152,10 @@ static void put_fixed64(u8 *to, u8 tag, u64 value)
 		to[1 + i] = (u8)(value >> 8 * i);
 }
 
-/* The number of points from @start_ns to @time_ns: fields 2 and 3, which are adjacent. */
+/*
+ * Return the number of points from @start_ns to @time_ns. These are fields 2 and 3 of a point,
+ * which are adjacent.
+ */
 static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 {
 	static const struct otlp_config otlp;
@@ -179,7 +183,7 @@ static void test_otlp(void **state)
 	assert_int_equal(otlp_points(0, NOW + SECOND), 0);
 }
 
-/* The daemon's counters and the exporter's own, each with the start time that OTLP has. */
+/* OTLP gets the daemon's counters and the exporter's own, each with its start time. */
 static void test_created(void **state)
 {
 	static const u8 own[] = { 0x1a, 4, 0x08, 0, 0x10, 1 };
@@ -192,7 +196,7 @@ static void test_created(void **state)
 	assert_return_code(expose_series(&set, EXPOSE_PROTOBUF, &data, &size), 0);
 	for (; seconds; seconds >>= 7)
 		daemon[n++] = (u8)(seconds & 0x7f) | (seconds >> 7 ? 0x80 : 0);
-	daemon[1] = (u8)n; /* the number and the two bytes of nanoseconds */
+	daemon[1] = (u8)n; /* the number of the field and the two bytes of nanoseconds */
 	daemon[n++] = 0x10;
 	daemon[n++] = 0;
 	assert_true(count((const u8 *)data, size, daemon, n) > 30);
@@ -200,12 +204,12 @@ static void test_created(void **state)
 	free(data);
 }
 
-/* A start time that changed with each export would reset the counter each time. */
+/* A start time that differed in each export would reset the counter each time. */
 static void test_clock(void **state)
 {
 	/*
-	 * The clock is set back by an hour. The new times are up to a second before the old start,
-	 * and earlier.
+	 * The clock is set back by an hour. New times are before the old start, or up to a second
+	 * after it.
 	 */
 	const u64 back = NOW - 3600 * SECOND;
 	struct accumulator *acc = *state;
@@ -234,7 +238,10 @@ static void count_ended(void *ctx, const u8 *series, size_t size, bool native)
 	++*(u32 *)ctx;
 }
 
-/* With more series than the exporter remembers, no living series is ended, in any order. */
+/*
+ * If there are more series than the exporter remembers, no living series is ended, in any order of
+ * series.
+ */
 static void test_most_labels(void **state)
 {
 	static u8 series[8192];
@@ -254,7 +261,7 @@ static void test_most_labels(void **state)
 	assert_int_equal(before.count, count / 2);
 	staleness_report(&before, &now, count_ended, &ended);
 	assert_int_equal(ended, 0);
-	/* A request with all series ends the remembered ones that are missing. */
+	/* A request with all series ends the remembered series that are missing in it. */
 	staleness_add(&last, series, sizeof(series), false);
 	staleness_report(&before, &last, count_ended, &ended);
 	assert_int_equal(ended, count / 2 - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tables of cells with samples, merges and checkpoints of any bytes: no sample is lost or counted
- * twice, whatever is evicted. A checkpoint has the ids of binaries and programs as well, which are
- * translated when it is loaded.
+ * Fuzz tables of cells with samples, merges and checkpoints of any bytes: no sample is lost or
+ * counted twice, whatever is evicted. A checkpoint also has the ids of binaries and programs, which
+ * are translated when it is loaded.
  */
 #include "fuzz.h"
 
@@ -22,7 +22,7 @@
 /**
  * struct fuzz_tables - the tables: two shards with a budget, and one that grows
  * @table: the tables
- * @count: how many samples are in each
+ * @count: number of samples in each table
  */
 struct fuzz_tables {
 	struct sample_class_catalog catalog[TABLES];
@@ -58,7 +58,7 @@ static void tables_deinit(struct fuzz_tables *f)
 	}
 }
 
-/* Count a run of samples: each byte chooses a location, a class and latencies. */
+/* Count samples: each byte of @data chooses a location, a class and latencies. */
 static void count_samples(struct fuzz_tables *f, u32 i, const uint8_t *data, size_t size)
 {
 	struct cell_table *t = f->table[i];

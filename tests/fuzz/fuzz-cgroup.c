@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Any text as /proc/PID/cgroup: container names are bounded, printable and stable. */
+/* Fuzz the parser of /proc/PID/cgroup: container names are bounded, printable and stable. */
 #include "fuzz.h"
 
 #include "attribution/container.h"
@@ -34,7 +34,10 @@ static void check_path(const char *path, size_t len)
 	if (path[m.length - 1] == ')')
 		return;
 	fuzz_assert(container_identify(path, m.length, &inside));
-	/* The path up to it gives the same container: the checkpoint stores only that. */
+	/*
+	 * The path up to the container's own cgroup must identify the same container, as the
+	 * checkpoint stores only that.
+	 */
 	fuzz_assert(inside.length == m.length);
 	fuzz_assert(!strcmp(inside.entry.name, m.entry.name));
 	fuzz_assert(!strcmp(inside.entry.runtime, m.entry.runtime));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Any bytes as a mapped binary: at most its names are lost, and memory is bounded. */
+/* Fuzz the reader of mapped binaries: bad bytes cost at most names, and memory is bounded. */
 #include "fuzz.h"
 
 #include "daemon/symbols/elf-load.h"

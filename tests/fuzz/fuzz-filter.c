@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Filter expressions: an error has a position in the text, and a parsed expression has one meaning.
+ * Fuzz filter expressions: an error has a position in the text, and a parsed expression has exactly
+ * one meaning.
  */
 #include "fuzz.h"
 
@@ -13,7 +14,7 @@
 static const struct attribute_process process = { .pid = 7, .comm = "a" };
 static const struct attribute_container container = { "web", "docker", "/docker/1", "/docker/1" };
 
-/* A sample with all packets, and a sample with none. */
+/* a sample with all packets */
 static const struct spe_sample full = {
 	.present = SPE_BIT(25) - 1, .events = 0x8a, .events_size = 8, .source_size = 1,
 	.op_class = SPE_OP_LOAD_STORE, .counter = { 300, 7, 2 }, .address = { 0x1000 },
@@ -29,14 +30,14 @@ static void check_negation(const char *text, const struct filter *filter,
 
 	fuzz_assert(inside);
 	sprintf(inside, "!(%s)", text);
-	/* The negated expression may be too long or too deep. */
+	/* A negated expression may exceed the limit of length or depth. */
 	if (filter_new(inside, &negated, &error) >= 0)
 		fuzz_assert(filter_match(negated, subject) != filter_match(filter, subject));
 	filter_free(negated);
 	free(inside);
 }
 
-/* The SPU's filters pass each sample that matches. */
+/* Check that the SPU's filters pass each sample that matches the expression. */
 static void check_hardware(const struct filter *filter, const struct filter_subject *subject)
 {
 	struct source_config config = { 0 };
@@ -52,7 +53,7 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	fuzz_assert(!config.filter_types || (config.filter_types & SPE_PMSFCR_LD));
 }
 
-/* The same for loads by data source, on two kinds of cores. */
+/* Check the same for the filter by data source, on two kinds of cores. */
 static void check_sources(const struct filter *filter)
 {
 	static const u64 midrs[] = { 0x413fd0c1, 0x480fd060 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The codec's fast path compared with the general one, record by record and in runs. The first byte
- * of the input sets the alignment, and the rest is two windows with one set of layouts. A window in
- * chunks is also compared with the whole one.
+ * Fuzz the codec's fast path against its general path, record by record and many records at a time.
+ * The first byte of the input sets the alignment; the rest is two windows that share a set of
+ * layouts. A window decoded in chunks is also compared with the whole window.
  */
 #include "fuzz.h"
 #include "kmod/core/codec/layout-twin.h"
@@ -15,7 +15,7 @@ static void agree(const char *difference)
 	abort();
 }
 
-/* Decode in chunks, with sizes from the input, and compare with the whole. */
+/* Decode in chunks, whose sizes depend on the input, and compare with the whole window. */
 static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
 	const struct spe_decoder_config config = { .align = align };

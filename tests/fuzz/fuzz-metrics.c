@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Snapshots of any bytes: parsed, accumulated twice, and written in each format. */
+/*
+ * Fuzz the exporter's input: snapshots of arbitrary bytes are parsed, accumulated twice, and
+ * written in each format.
+ */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A recording of any bytes: it opens or is refused. Two replays are equal, deliver no byte twice,
- * and describe errors in a sentence.
+ * Fuzz the reader of perf.data: it opens or refuses any file. Two replays are equal, deliver no
+ * byte twice, and describe errors in a sentence.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decode a window of any bytes: each byte is in the ledger once, no record exceeds its bound, and
- * decoded samples can be encoded and decoded. The first byte of an input sets what is known of the
- * window.
+ * Fuzz the decoder: each byte of a window is in the ledger once, no record exceeds its bound, and
+ * decoded samples can be encoded and decoded again. The first byte of an input decides what the
+ * decoder knows about the window.
  */
 #include "fuzz.h"
 
@@ -23,7 +23,10 @@ static void check_same(const struct spe_sample *a, const struct spe_sample *b)
 	fuzz_assert(a->events_size == b->events_size && a->source_size == b->source_size);
 }
 
-/* Check that @bytes is @raw without the zero bytes in the place of headers (D18.1.1, D18.2.8). */
+/*
+ * Check that @bytes is @raw without the zero bytes that stand where a header could be (D18.1.1,
+ * D18.2.8).
+ */
 static void check_without_padding(const u8 *raw, size_t raw_len, const u8 *bytes, size_t len)
 {
 	size_t pos = 0, size, at;
@@ -54,7 +57,7 @@ static void check_round_trip(const struct spe_sample *sample)
 	fuzz_assert(spe_record_encode(&back, again, sizeof(again)) == n);
 	fuzz_assert(!memcmp(bytes, again, (size_t)n));
 
-	/* Nothing is lost: encoding gives the same packets in the same order. */
+	/* Encoding gives the same packets in the same order, so decoding loses nothing. */
 	n = spe_record_reencode(sample, bytes, sample->size);
 	fuzz_assert(n > 0);
 	check_without_padding(sample->raw, sample->size, bytes, (size_t)n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Scripts of operations: an error is located within its line, a printed operation parses to the
- * same one, and the counters of a short script add up.
+ * Fuzz scripts of operations: an error names a position in its line, a printed operation parses to
+ * the same operation, and the counters of a short script add up.
  */
 #include "fuzz.h"
 
@@ -11,7 +11,7 @@
 #include "script/replay.h"
 
 #define OPERATIONS_MAX 20000
-/* Up to the last member: padding behind it may have any value. */
+/* Compare up to the last member: the padding behind it may have any value. */
 #define OPERATION_BYTES (offsetof(struct spe_operation, nse) + sizeof(bool))
 
 static void check_print(const struct spe_operation *operation)
@@ -34,7 +34,7 @@ static void check_print(const struct spe_operation *operation)
 	free(line);
 }
 
-/* Parse each line. Return: the number of operations. */
+/* Parse each line. Return: the number of valid operations. */
 static u64 check_lines(const char *text, size_t size)
 {
 	struct script_error error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A recording of any bytes through tasks, maps, decoder and tables up to the summary: each byte of
- * a window is in its ledger.
+ * Fuzz the path from a recording through tasks, maps, decoder and tables to the summary: each byte
+ * of a window is in its ledger.
  */
 #include "fuzz.h"
 

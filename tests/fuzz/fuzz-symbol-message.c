@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Any bytes as a helper's reply to any request: refused, or safe to store. */
+/*
+ * Fuzz the check of the helper's replies: any bytes as the reply to any request are refused, or are
+ * safe to store.
+ */
 #include "fuzz.h"
 
 #include "symbols/name-cache.h"
@@ -46,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		asked = sizeof(ask);
 	memset(&ask, 0, sizeof(ask));
 	memcpy(&ask, data, asked);
-	/* Random addresses are rarely in order. */
+	/* Sort the addresses, as random ones are rarely in order. */
 	for (u32 i = 0; i < 100 && ask.request.count && ask.request.count <= 100; i++)
 		ask.request.address[i] = i * 8 + ask.request.address[i] % 8;
 	if (symbol_request_check(&ask.request, asked, asked == sizeof(ask.request)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Any bytes as input of the helper: a binary with debug information, Go's table, a perf map or
- * kallsyms, depending on the first byte. Its caller must accept each reply.
+ * Fuzz the symbol helper: a binary with debug information, a Go table, a perf map or kallsyms,
+ * depending on the first byte. The helper's caller must accept each reply.
  */
 #include "fuzz.h"
 
@@ -31,7 +31,7 @@ static int file_of(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* Query all of @o, in as many requests as necessary. Each gets a reply. */
+/* Request the names of all of @o, in as many requests as necessary. Each must get a reply. */
 static void ask_all(struct object *o, u32 type, struct name_cache *cache, struct name_file *file)
 {
 	u32 left = ADDRESSES, at = 0;
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	fuzz_assert(!name_cache_init(&cache, 4, 1 << 20));
 	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
-	/* It is also its own debug information, as the build id is the same. */
+	/* The binary is also its own debug information, as the build ID is the same. */
 	if (kind == SYMBOL_ELF && size % 2)
 		object_attach(&o, SYMBOL_DEBUG, file_of(data, size), &known);
 	ask_all(&o, SYMBOL_FIND, &cache, file);

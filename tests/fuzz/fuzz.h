@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An assertion for fuzz targets, which no build disables. */
+/* An assertion for fuzz targets that no build option disables */
 #ifndef SPEPROF_FUZZ_H
 #define SPEPROF_FUZZ_H
 

@@ -195,12 +195,12 @@ void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero)
 	perfgen_u64(gen, zero);
 	perfgen_u64(gen, 0);
 	perfgen_u64(gen, ~0ULL);
-	/* Two flags of one byte each, independent of the byte order. */
+	/* The next field is two flags of one byte each, which do not depend on the byte order. */
 	perfgen_bytes(gen, "\1\0\0\0\0\0\0", 8);
 	perfgen_close(gen);
 }
 
-/* Without the size, which bit 15 of misc would announce. */
+/* Write a build ID without its size, which bit 15 of misc would announce. */
 static void put_build_id(struct perfgen *gen, const char *name, const u8 *id)
 {
 	perfgen_open(gen, 67, PERF_RECORD_MISC_USER | 1U << 15);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A perf.data written field by field, in either byte order, as a file or as from a pipe, for tests
- * that damage it.
+ * Write a perf.data field by field, in either byte order, as a file or as written to a pipe, for
+ * tests that damage it.
  */
 #ifndef SPEPROF_PERFGEN_H
 #define SPEPROF_PERFGEN_H
@@ -10,8 +10,8 @@
 
 /**
  * struct perfgen - a perf.data under construction
- * @big: in big-endian order
- * @pipe: without sections
+ * @big: whether it is big-endian
+ * @pipe: whether it is as written to a pipe: without sections
  * @record: offset of the record that is being written
  */
 struct perfgen {
@@ -33,7 +33,7 @@ struct perfgen {
  */
 void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period);
 
-/** perfgen_attr() - write an attribute as a record, of the event @id */
+/** perfgen_attr() - write the attribute of event @id as a record */
 void perfgen_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id);
 
 void perfgen_u16(struct perfgen *gen, u16 v);
@@ -43,27 +43,33 @@ void perfgen_bytes(struct perfgen *gen, const void *bytes, size_t len);
 /** perfgen_string() - write a NUL-terminated string, padded to 8 bytes */
 void perfgen_string(struct perfgen *gen, const char *s);
 
-/** perfgen_open() - begin a record; perfgen_close() - end it and write its size */
+/**
+ * perfgen_open() - begin a record, which perfgen_close() ends
+ *
+ * perfgen_close() writes the size of the record.
+ */
 void perfgen_open(struct perfgen *gen, u32 type, u16 misc);
 void perfgen_close(struct perfgen *gen);
-/** perfgen_trailer() - write what sample_id_all adds to a kernel record */
+/** perfgen_trailer() - write the fields that sample_id_all adds to a kernel record */
 void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu);
 
 void perfgen_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu);
-/** perfgen_auxtrace() - write the record and the @len bytes behind it, padded to 8 */
+/** perfgen_auxtrace() - write an AUXTRACE record and the @len bytes behind it, padded to 8 */
 void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
 		      s32 cpu);
-/** perfgen_info() - write SPE metadata: version 1, or 2 with a MIDR for each of @cpus */
+/**
+ * perfgen_info() - write SPE metadata of version 1, or of version 2 with a MIDR for each of @cpus
+ */
 void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus);
 void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero);
 
 /**
- * perfgen_build_id() - add the build id of the file @name: as a record in a pipe, else at the end
+ * perfgen_build_id() - add the build ID of the file @name: as a record in a pipe, else at the end
  * of the file
  */
 void perfgen_build_id(struct perfgen *gen, const char *name, const u8 *id);
 
-/** perfgen_end() - write the sizes that the header has */
+/** perfgen_end() - write the sizes of sections into the header */
 void perfgen_end(struct perfgen *gen);
 
 #endif

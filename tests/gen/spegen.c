@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records of varied layouts with their truth. Written byte by byte from section
- * D18.2 and not by the codec, which this is to test.
+ * Generate records of varied layouts, and print the truth about them. The bytes are written as
+ * section D18.2 describes and not by the codec, which this program is to test.
  *
- * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o FILE; the
- * truth, as the JSON that "speprof summary -j" prints of it, goes to standard output:
- * of a core of that encoding of data sources. With -t 16 bytes of one more record
- * follow, which are suspect.
+ * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o FILE. The truth goes to
+ * standard output, as the JSON that "speprof summary -j" prints for a core with CORE's encoding of
+ * data sources. With -t, 16 bytes of one more record follow, which are suspect.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -16,11 +15,12 @@
 #include <string.h>
 
 /*
- * @stride: bytes from record to record, 0: one behind the other
- * @inner: zeros before the Data Source and the Timestamp, as Neoverse has them
- * @op_first: begins with the operation, as the FVP does; else with the PC
- * @events: bytes of the Events packet, 0: any
- * @timestamps: ends with a Timestamp, else with End
+ * @stride: bytes from record to record; 0: records without padding
+ * @inner: zeros before the Data Source and the Timestamp, as Neoverse cores write them
+ * @op_first: whether a record begins with the operation, as the FVP's records do, and not with the
+ * PC
+ * @events: bytes of the Events packet; 0: a random size
+ * @timestamps: whether a record ends with a Timestamp, and not with End
  */
 struct layout {
 	const char *name;
@@ -30,7 +30,7 @@ struct layout {
 	unsigned int events;
 	bool timestamps;
 	bool contexts;
-	bool extras; /* packets that only later versions or the implementer define */
+	bool extras; /* whether there are packets that only later versions or implementers define */
 };
 
 static const struct layout layouts[] = {
@@ -41,7 +41,7 @@ static const struct layout layouts[] = {
 	{ "wide", 128, true, false, 8, true, true, true },
 };
 
-/* Operation Type packets: CLASS, SUBCLASS, and what they count as. */
+/* Operation Type packets: CLASS, SUBCLASS, and the kind as which they are counted */
 static const struct op {
 	uint8_t class, subclass;
 	enum kind { LOAD, STORE, BRANCH, OTHER, KINDS } kind;
@@ -79,7 +79,7 @@ static const struct {
 struct source {
 	unsigned int value;
 	const char *level;
-	const char *flags; /* of "rspm": remote, snooped, peer, modified */
+	const char *flags; /* letters of "rspm": remote, snooped, peer, modified */
 };
 
 static const struct source arm_sources[] = {
@@ -104,7 +104,7 @@ static const struct source ampereone_sources[] = {
 	{ 0 },
 };
 
-/* 16 to 18 are beyond the drawn values. */
+/* The values drawn do not include 16 to 18. */
 static const struct source hip_sources[] = {
 	{ 0, "peer_core", "sp" },
 	{ 1, "peer_core", "spm" },
@@ -172,7 +172,8 @@ struct truth {
 	struct {
 		uint64_t count, sum, max;
 	} latency[3];
-	uint64_t sources[2][SOURCES]; /* one byte, two bytes */
+	/* number of samples by data source of one byte, and of two bytes */
+	uint64_t sources[2][SOURCES];
 	uint64_t contexts[2][CONTEXTS];
 	uint64_t levels[LEVELS];
 	uint64_t origins[ORIGINS];
@@ -232,7 +233,7 @@ static void put_latency(struct record *r, struct truth *t, unsigned int index, u
 static uint64_t put_events(struct record *r, const struct layout *l, struct truth *t)
 {
 	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw() % 4;
-	uint64_t known = 2; /* retired, as records would otherwise be too similar */
+	uint64_t known = 2; /* the Events bit of retired; other bits are added at random */
 
 	for (size_t i = 0; i < EVENTS; i++)
 		if (events[i].bit < 8U << log && chance(15))
@@ -240,13 +241,13 @@ static uint64_t put_events(struct record *r, const struct layout *l, struct trut
 	for (size_t i = 0; i < EVENTS; i++)
 		t->events[i] += known >> events[i].bit & 1;
 	if (log && chance(10))
-		known |= 1ULL << 12; /* IMPLEMENTATION DEFINED: counted nowhere */
+		known |= 1ULL << 12; /* IMPLEMENTATION DEFINED: no counter includes it */
 	put(r, 0x42 | log << 4, 1);
 	put(r, known, 1U << log);
 	return known;
 }
 
-/* The level of a load or store without a known source, by the events of D18.2.6. */
+/* Return the level of a load or store without a known data source, by the events of D18.2.6. */
 static const char *events_level(uint64_t e)
 {
 	bool l1 = e >> 2 & 1, l1_miss = e >> 3 & 1, llc = e >> 8 & 1, llc_miss = e >> 9 & 1;
@@ -310,7 +311,7 @@ static unsigned int put_source(struct record *r, const struct layout *l, struct 
 	return wide ? 0x100 | which : which;
 }
 
-/* Packets that a reader skips by their size. The truth has none of them. */
+/* Write packets that a reader skips by their size. The truth does not contain them. */
 static void put_extras(struct record *r)
 {
 	put(r, 0x9c, 1); /* alternate clock issue latency */
@@ -448,7 +449,7 @@ static const struct core *find_core(const char *name)
 	return NULL;
 }
 
-/* Write the records. @truncate: cut the last record in its middle, which loses it. */
+/* Write the records. @truncate: append CUT_RECORD bytes of another record, which are suspect. */
 static int generate(FILE *out, const struct layout *layout, const struct core *core, uint64_t n,
 		    bool truncate)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An SPU that is a file of registers, and a ring for it, for tests on the stand-in kernel. */
+/* An SPU simulated by an array of registers, and a ring for it, for tests on the stand-in kernel */
 #ifndef PLAYED_SPU_H
 #define PLAYED_SPU_H
 
@@ -43,7 +43,7 @@ static inline void spu_write(enum spe_reg reg, u64 value)
 	spu[reg] = value;
 }
 
-/* PMSCR = 0 takes effect with the ISB after it. Until then the SPU samples. */
+/* PMSCR = 0 takes effect with the ISB after it. Until then the SPU continues to sample. */
 static inline void spu_isb(void)
 {
 	stand_in_now += spu_isb_ns;
@@ -83,7 +83,7 @@ static struct speprof_backend backend = {
 	.tick_hz = 1000000000,
 };
 
-/* The SPU may also write ahead of PMBPTR: it owns the memory up to the limit (RTHGCR). */
+/* The SPU may also write ahead of PMBPTR, as it may use the memory up to the limit (RTHGCR). */
 static inline void spu_writes(u64 bytes)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
@@ -94,7 +94,7 @@ static inline void spu_writes(u64 bytes)
 	assert_true(spu[SPE_REG_PMBPTR] <= limit);
 }
 
-/* The SPU writes @bytes and stops with @pmbsr. Its interrupt is handled. */
+/* Make the SPU write @bytes and stop with @pmbsr, and run the interrupt handler. */
 static inline void spu_stops(struct speprof_ring *ring, u64 bytes, u64 pmbsr)
 {
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
@@ -123,7 +123,7 @@ static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups
 	struct speprof_ring *ring;
 
 	memset(spu, 0, sizeof(spu));
-	/* Each ring starts in a new period of the throttle. */
+	/* Start each ring in a new period of the throttle. */
 	stand_in_now += NSEC_PER_SEC;
 	ring = speprof_ring_new(&config);
 	speprof_ring_start(ring, &program, true);
@@ -148,7 +148,7 @@ static inline void tick(struct speprof_ring *ring, u64 ms)
 	ring->timer.function(&ring->timer);
 }
 
-/* Read all windows, and no events. */
+/* Read all windows, but no events. */
 static inline void consume(struct speprof_ring *ring)
 {
 	ring->control->tail = ring->published;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which session owns a CPU's SPU: sessions of cgroups share one SPU while their tasks are
- * scheduled. The SPU samples a task with the filters of the task's session, into the ring of that
- * session only.
+ * Test which session owns a CPU's SPU: sessions of cgroups share one SPU while their tasks are
+ * scheduled. The SPU must sample a task with the filters of the task's session, into the ring of
+ * that session only.
  */
 #include "test.h"
 
@@ -31,7 +31,7 @@ DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 
 /* ---- Cgroups -------------------------------------------------------------------- */
 
-/* The map exists while any session is started. The tasks themselves hold its contents. */
+/* The map exists while any session is started. Its contents are in tasks[] itself. */
 struct speprof_cgroup_map {
 	unsigned int unused;
 };
@@ -69,8 +69,8 @@ static u64 spu_read(enum spe_reg reg)
 static void spu_write(enum spe_reg reg, u64 value)
 {
 	/*
-	 * While profiling is enabled only PMSCR may be written, and no buffer pointer while the
-	 * buffer is enabled.
+	 * While profiling is enabled only PMSCR may be written; while the buffer is enabled, no
+	 * buffer pointer.
 	 */
 	assert_true(reg == SPE_REG_PMSCR || !spu[SPE_REG_PMSCR]);
 	assert_true(reg != SPE_REG_PMBPTR || !(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E));
@@ -122,14 +122,14 @@ static void spu_samples(void)
 		spu[SPE_REG_PMBPTR] += 64;
 		written[session] += 64;
 	}
-	/* The interval counter identifies the session, too. */
+	/* The value of the interval counter also identifies the session. */
 	spu[SPE_REG_PMSICR] = programs[session].pmsirr + draw(256);
 	if (limit - spu[SPE_REG_PMBPTR] < 64)
 		spu[SPE_REG_PMBSR] |=
 			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL);
 }
 
-/* The same steps as in speprof_interrupt(). */
+/* Do the same steps as speprof_interrupt(). */
 static void spu_interrupts(void)
 {
 	struct speprof_ring *ring = speprof_cpus[0].ring;
@@ -172,7 +172,7 @@ static void session_program(unsigned int n)
 	speprof_arbiter_reevaluate(&speprof_cpus[0]);
 }
 
-/* All windows up to the head belong to this session. */
+/* Check that all windows up to the head have the marks of this session. */
 static void session_read(unsigned int n)
 {
 	struct speprof_ring *ring = rings[n];
@@ -193,7 +193,7 @@ static void session_read(unsigned int n)
 
 static void hotplug(void)
 {
-	/* The idle task runs last. */
+	/* Let the idle task run last. */
 	if (speprof_cpus[0].backend) {
 		speprof_arbiter_offline(&speprof_cpus[0]);
 		assert_int_equal(spu[SPE_REG_PMSCR], 0);
@@ -214,7 +214,7 @@ static void seat(void)
 	speprof_cpus[0].handover_work.queued = 0;
 }
 
-/* No guest may be entered with a buffer that nothing may write to. */
+/* Check that no guest is entered with an enabled buffer that the SPU must not write to. */
 static void check_parked_buffer(void)
 {
 	const struct speprof_ring *ring = this_cpu_ptr(&speprof_cpus)->ring;
@@ -246,7 +246,7 @@ static void step(void)
 		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
 	case 5:
-		/* A task moves to another cgroup. */
+		/* Move a task to another cgroup. */
 		tasks[draw(TASKS)].group = draw(SESSIONS + 1);
 		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
@@ -273,7 +273,8 @@ static void step(void)
 		speprof_arbiter_sched_switch(next);
 		stand_in_current = next;
 		/*
-		 * The interrupt comes right after the switch, unless another interrupt comes first.
+		 * Usually deliver the interrupt right after the switch, unless another interrupt
+		 * comes first.
 		 */
 		if (draw(5))
 			seat();
@@ -337,8 +338,8 @@ static void test_sessions(void **state)
 /* ---- Moves --------------------------------------------------------------------------- */
 
 /*
- * A mask of the CPUs for which speprof_arbiter_kick_cpus() was called since the last call of this
- * function.
+ * Return a mask of the CPUs for which speprof_arbiter_kick_cpus() was called since the last call of
+ * this function.
  */
 static u64 called(void)
 {
@@ -353,7 +354,9 @@ static u64 called(void)
 	return mask;
 }
 
-/* A move between cgroups interrupts the CPUs that run the moved threads, and no other CPU. */
+/*
+ * Moving a task between cgroups interrupts the CPUs that run the moved threads, and no other CPU.
+ */
 static void test_moves(void **state)
 {
 	struct task_struct threads[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CPUs, their SPUs and the devices that represent them (kmod/cpu.c, kmod/spu_hw.c) on a stand-in
- * kernel: the state of an SPU and of its interrupt while devices, CPUs and backends are added and
- * removed.
+ * Test CPUs, their SPUs and the devices that represent them (kmod/cpu.c, kmod/spu_hw.c) on a
+ * stand-in kernel: the state of an SPU and of its interrupt while devices, CPUs and backends are
+ * added and removed.
  */
 #include "test.h"
 
@@ -57,13 +57,13 @@ u64 speprof_spu_hw_tick_hz(void)
 	return 1000000000;
 }
 
-/* Whether CPU @cpu samples. */
+/* Return whether the SPU of CPU @cpu samples. */
 static bool spu_is_on(unsigned int cpu)
 {
 	return spus[cpu][SPE_REG_PMSCR] && spus[cpu][SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E;
 }
 
-/* ---- No session is of cgroups ------------------------------------------------------ */
+/* ---- Stubs: there are no sessions of cgroups ---------------------------------------- */
 
 struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task)
@@ -86,7 +86,7 @@ static struct stand_in_irq *device_irq(unsigned int n)
 	return &stand_in_irqs[devices[n].irq];
 }
 
-/* Two devices of two CPUs each: 0 and 1, 2 and 3. All CPUs are online. */
+/* Add two devices: one for CPUs 0 and 1, one for CPUs 2 and 3. All CPUs are online. */
 static void devices_add(void)
 {
 	memset(spus, 0, sizeof(spus));
@@ -119,7 +119,7 @@ static void devices_remove(void)
 	assert_int_equal(stand_in_warnings, 0);
 }
 
-/* Start the ring on this CPU, as session.c does. */
+/* Start the ring on the current CPU, as session.c does. */
 static void ring_start_here(void *arg)
 {
 	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
@@ -165,7 +165,7 @@ static void cpu_1_up(void)
 	stand_in_cpu_up(1);
 }
 
-/* ---- Devices come and go --------------------------------------------------------------- */
+/* ---- Tests: devices are added and removed ---------------------------------------------- */
 
 static void test_device(void **state)
 {
@@ -187,8 +187,8 @@ static void test_device(void **state)
 }
 
 /*
- * A CPU that comes online while its device is removed must not enable the interrupt, which is being
- * freed.
+ * A CPU that comes online while its device is removed must not enable the interrupt, which is about
+ * to be freed.
  */
 static void test_removal_beside_online(void **state)
 {
@@ -207,8 +207,8 @@ static void test_removal_beside_online(void **state)
 }
 
 /*
- * A CPU that comes online after the shutdown does not enable its SPU either: the next kernel will
- * use the memory.
+ * A CPU that comes online after the shutdown must not enable its SPU, as the next kernel will use
+ * the memory.
  */
 static void test_shutdown_before_online(void **state)
 {
@@ -227,7 +227,7 @@ static void test_shutdown_before_online(void **state)
 	devices_remove();
 }
 
-/* ---- Backends ----------------------------------------------------------------------------- */
+/* ---- Tests: backends ---------------------------------------------------------------------- */
 
 static unsigned int others_writes;
 
@@ -254,8 +254,8 @@ static const struct speprof_backend other = {
 };
 
 /*
- * A ring that has lost its backend is not armed with another backend, whether that was started
- * before or after.
+ * A ring whose backend was removed is not armed with another backend, whether that was registered
+ * earlier or later.
  */
 static void test_other_backend(void **state)
 {
@@ -279,7 +279,7 @@ static void test_other_backend(void **state)
 	devices_remove();
 }
 
-/* ---- Power and crashes ---------------------------------------------------------------------- */
+/* ---- Tests: CPU PM, suspend and crash ----------------------------------------------------- */
 
 static void power(unsigned int cpu, unsigned long action)
 {
@@ -289,8 +289,8 @@ static void power(unsigned int cpu, unsigned long action)
 }
 
 /*
- * An SPU in a sleeping CPU loses its registers, and they are restored. Only an SPU that samples is
- * drained.
+ * An SPU loses its registers while its CPU sleeps, and the driver restores them. Only an SPU that
+ * samples is drained.
  */
 static void test_sleep(void **state)
 {
@@ -325,7 +325,7 @@ static void suspend_notify(unsigned long action)
 
 /*
  * No window spans a suspend, in which CLOCK_MONOTONIC stops and the timestamp counter does not.
- * This holds also on a CPU that goes offline and online in between.
+ * This also holds on a CPU that goes offline and online meanwhile.
  */
 static void test_suspend(void **state)
 {
@@ -365,7 +365,7 @@ static void test_probe_in_suspend(void **state)
 	devices_remove();
 }
 
-/* In a guest, timestamps and the start of a window use the same counter: the virtual one. */
+/* In a guest, timestamps and the start of a window must use the same counter: the virtual one. */
 static void test_physical_time(void **state)
 {
 	(void)state;
@@ -378,7 +378,7 @@ static void test_physical_time(void **state)
 	stand_in_at_el2 = false;
 }
 
-/* Below EL2 no SPU of the CPU that boots the crash kernel continues to write. */
+/* Below EL2, no SPU continues to write on the CPU that boots the crash kernel. */
 static void test_crash(void **state)
 {
 	struct speprof_ring *ring;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's init and exit on a stand-in kernel. Whichever step fails, the steps before it are
- * undone in reverse order. The character device is registered only after all steps that can fail.
+ * Test the module's init and exit functions on a stand-in kernel. Whichever step fails, the steps
+ * before it are undone in reverse order. The character device is registered only after all steps
+ * that can fail.
  */
 #include "test.h"
 
@@ -16,7 +17,7 @@
 
 enum step { STEP_OBSERVE, STEP_OWNER, STEP_CGROUPS, STEP_CPUS, STEP_HARDWARE, STEP_CHARDEV, STEPS };
 
-/* The initialized subsystems in order. @failing: the step that fails, or STEPS for none. */
+/* The initialized subsystems in order. @failing: the step that fails; STEPS if none fails. */
 static enum step done[STEPS];
 static unsigned int done_count;
 static enum step failing;

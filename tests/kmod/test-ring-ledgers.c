@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's rings under random sequences of actions by SPUs, tasks, readers and other CPUs. No
- * event is lost, and each byte and nanosecond is in exactly one ledger.
+ * Test the module's rings under random sequences of actions by SPUs, tasks, readers and other CPUs.
+ * No event may be lost, and each byte and nanosecond must be in exactly one ledger.
  */
 #include "fake-spu.h"
 
@@ -9,10 +9,10 @@
 
 /**
  * struct play - a ring, the actions on it, and the sums of its reader
- * @runs: a task of its cgroups runs
- * @up: the CPU is online
- * @started: the session is started
- * @held: a snapshot is held
+ * @runs: whether a task of its cgroups runs
+ * @up: whether the CPU is online
+ * @started: whether the session is started
+ * @held: whether a snapshot exists
  * @snapshot: that snapshot
  * @image: hash of the snapshot's memory
  */
@@ -72,7 +72,7 @@ static void play_writes(struct play *play)
 	play->written += bytes;
 }
 
-/* PMBPTR was overwritten: the contents of the window are unknown. */
+/* Overwrite PMBPTR: then the contents of the window are unknown. */
 static void play_stray(struct play *play)
 {
 	const struct speprof_ring *ring = play->ring;
@@ -87,7 +87,7 @@ static void play_stray(struct play *play)
 		spu[SPE_REG_PMBSR] = FULL;
 }
 
-/* The same steps as in speprof_interrupt(). */
+/* Do the same steps as speprof_interrupt(). */
 static void play_interrupt(struct play *play)
 {
 	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
@@ -117,7 +117,7 @@ static void play_stops(struct play *play)
 		spu[SPE_REG_PMBSR] = syndromes[n < ARRAY_SIZE(syndromes) ? n : 0];
 	if (n == ARRAY_SIZE(syndromes))
 		play_stray(play);
-	/* The interrupt may be delayed. */
+	/* The interrupt may be delayed by other actions. */
 	if (draw(play, 4))
 		play_interrupt(play);
 }
@@ -140,7 +140,7 @@ static void play_hotplug(struct play *play)
 		speprof_ring_offline(play->ring);
 }
 
-/* From here on the SPU has the registers of another session. */
+/* From now on the SPU has the registers of another session. */
 static void play_other(struct play *play)
 {
 	if (play->ring->config.for_cgroups && !play->runs && play->up) {
@@ -150,7 +150,7 @@ static void play_other(struct play *play)
 	}
 }
 
-/* FNV-1a of the bytes between two positions. */
+/* Return the FNV-1a hash of the bytes between two positions. */
 static u64 image_of(const struct speprof_ring *ring, u64 start, u64 end)
 {
 	u64 image = 0xcbf29ce484222325ULL;
@@ -179,7 +179,7 @@ static void play_snapshot(struct play *play)
 		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
 }
 
-/* Userspace writes random values into the control page. The module reads none of them. */
+/* Let userspace write random values into the control page, of which the module must read none. */
 static void play_scribble(struct play *play)
 {
 	memset(play->ring->control, (int)draw(play, 256), sizeof(*play->ring->control));
@@ -198,7 +198,7 @@ static void play_reprogram(struct play *play)
 static void play_time(struct play *play)
 {
 	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
-	/* Advance the clock until the reader counts as missing. */
+	/* Advance the clock until the module considers the reader missing. */
 	if (!draw(play, 100))
 		stand_in_now += 61 * NSEC_PER_SEC;
 }
@@ -239,7 +239,7 @@ static void play_one(struct play *play)
 			play_scribble(play);
 		break;
 	case 8:
-		/* Hold the snapshot for several laps. */
+		/* Keep the snapshot for several laps of the ring. */
 		if (!play->held || !draw(play, 5))
 			play_snapshot(play);
 		break;
@@ -307,8 +307,9 @@ static void walk(struct play *play)
 }
 
 /*
- * Read a flight recorder as its reader does: check that whole windows follow from the oldest on,
- * and that each byte is counted exactly once, as overwritten, claimed or readable.
+ * Read a flight recorder as its reader does. Check that whole windows follow each other from the
+ * oldest on, and that each byte is counted exactly once, as overwritten, as part of a snapshot, or
+ * as readable.
  */
 static void walk_flight(const struct play *play)
 {

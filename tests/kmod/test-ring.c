@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The module's rings and their throttle on a stand-in kernel, one case a test. */
+/* Test the module's rings and their throttle on a stand-in kernel, one case a test. */
 #include "fake-spu.h"
 
 #include "kmod/ring_file.h"
@@ -7,8 +7,8 @@
 /* ---- Events --------------------------------------------------------------------- */
 
 /*
- * When a window is armed, each event that can come until the next one has a free slot, however many
- * are taken.
+ * When a window is armed, each event that can occur until the next window has a free slot, however
+ * many slots are used.
  */
 static void test_reserve(void **state)
 {
@@ -20,7 +20,9 @@ static void test_reserve(void **state)
 			spu_stops(ring, 64, ABORTED);
 			consume(ring);
 		}
-		/* Its syndrome, THROTTLED, the end of it, FULL, and UNREAD. */
+		/*
+		 * The events are the syndrome, THROTTLED, the end of throttling, FULL, and UNREAD.
+		 */
 		ring->bound.bytes = 1;
 		if (ring->state == SPEPROF_RING_ARMED)
 			spu_stops(ring, 64, ABORTED);
@@ -37,7 +39,10 @@ static void test_reserve(void **state)
 	}
 }
 
-/* A reader that kicks and reads no event is reported a second time, and no event is overwritten. */
+/*
+ * If a reader kicks the ring and reads no event, UNREAD is reported a second time and overwrites no
+ * event.
+ */
 static void test_unread_again(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -56,7 +61,7 @@ static void test_unread_again(void **state)
 	ring_play_end(ring);
 }
 
-/* A ring of cgroups that becomes FULL when it is scheduled in was never armed. */
+/* If a ring of cgroups becomes FULL when it is scheduled in, the SPU was never armed for it. */
 static void test_full_at_once(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -78,7 +83,7 @@ static void test_full_at_once(void **state)
 
 /* ---- The throttle ---------------------------------------------------------------- */
 
-/* A parked window that ended before the present period does not count in it. */
+/* A parked window that ended before the present period does not count for that period. */
 static void test_throttle_past(void **state)
 {
 	const struct speprof_throttle_bound bound = { .bytes = 1000 };
@@ -97,7 +102,7 @@ static void test_throttle_past(void **state)
 	stand_in_now = now;
 }
 
-/* Two sessions on a CPU have a bound each, and both share the bound of the CPU. */
+/* Each of two sessions on a CPU has its own bound, and both share the bound of the CPU. */
 static void test_throttle_two(void **state)
 {
 	const struct speprof_throttle_bound low = { .bytes = 1000 }, none = { 0 };
@@ -119,7 +124,7 @@ static void test_throttle_two(void **state)
 	stand_in_now = now + NSEC_PER_SEC;
 }
 
-/* A window that a stop closes counts as spent: the next window has less left. */
+/* A window that a stop closes counts against the bound, so that the next window may be smaller. */
 static void test_throttle_stop(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -137,7 +142,7 @@ static void test_throttle_stop(void **state)
 	ring_play_end(ring);
 }
 
-/* A window that a command closes costs an interrupt, like one that the SPU ends. */
+/* A window that a command closes counts as an interrupt, like a window that the SPU ends. */
 static void test_throttle_commands(void **state)
 {
 	(void)state;
@@ -204,7 +209,7 @@ static void throttle_over_start(struct speprof_ring *ring, bool offline)
 	ring_play_end(ring);
 }
 
-/* Neither STOP and START nor a CPU that is offline for a moment ends throttling. */
+/* Throttling continues after STOP and START, and after the CPU was briefly offline. */
 static void test_throttle_start(void **state)
 {
 	(void)state;
@@ -212,7 +217,7 @@ static void test_throttle_start(void **state)
 		throttle_over_start(ring_play(0, i & 1), i & 2);
 }
 
-/* A ring without free event slots for the events of throttling starts FULL. */
+/* A ring without free event slots for the events of throttling is FULL from its start. */
 static void test_throttle_start_full(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -230,7 +235,7 @@ static void test_throttle_start_full(void **state)
 	ring_play_end(ring);
 }
 
-/* Throttled time that tasks of other sessions interrupt is reported in full. */
+/* Throttled time is reported in full even if tasks of other sessions interrupt it. */
 static void test_throttle_parked(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -257,7 +262,7 @@ static void test_throttle_parked(void **state)
 	ring_play_end(ring);
 }
 
-/* Without a reader throttling does not end early, and its end is reported. */
+/* If the reader is missing, throttling does not end early, and its end is reported. */
 static void test_throttle_unread(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -283,7 +288,7 @@ static void test_throttle_unread(void **state)
 
 /* ---- Blind time ------------------------------------------------------------------- */
 
-/* The SPU samples nothing while it drains: that time is blind and not armed. */
+/* The SPU samples nothing while it is drained: that time is blind and not armed. */
 static void test_drain_is_blind(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, false);
@@ -328,7 +333,10 @@ static void test_drain_before_parked(void **state)
 	ring_play_end(ring);
 }
 
-/* PSB CSYNC waits for records in flight: once for each window, and once when a ring is parked. */
+/*
+ * PSB CSYNC, which waits for records in flight, is executed once for each window and once when a
+ * ring is parked.
+ */
 static void test_drains_once(void **state)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -350,7 +358,7 @@ static void test_drains_once(void **state)
 
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
-/* A ring of cgroups: its task wrote @bytes and was scheduled out. */
+/* Make a ring of cgroups whose task wrote @bytes and was scheduled out. */
 static struct speprof_ring *ring_play_parked(u64 bytes)
 {
 	struct speprof_ring *ring = ring_play(0, true);
@@ -364,8 +372,8 @@ static struct speprof_ring *ring_play_parked(u64 bytes)
 }
 
 /*
- * KVM enters guests with the buffer as it is, so a parked buffer is disabled. Its window stays
- * open.
+ * KVM does not change the buffer when it enters a guest, so the buffer of a parked ring is
+ * disabled. Its window stays open.
  */
 static void test_parked_buffer(void **state)
 {
@@ -390,7 +398,7 @@ static void test_parked_buffer(void **state)
 	backend.disables_parked_buffer = false;
 }
 
-/* Records lost because PMBPTR is outside of its window are reported when the window is closed. */
+/* If PMBPTR is outside of its window, the loss of records is reported when the window is closed. */
 static void test_parked_stray(void **state)
 {
 	struct speprof_ring *ring = ring_play_parked(640);
@@ -408,7 +416,10 @@ static void test_parked_stray(void **state)
 	ring_play_end(ring);
 }
 
-/* A PMBPTR outside of its window does not reveal the address of the ring to the reader. */
+/*
+ * The value of a PMBPTR outside of its window must not reveal the address of the ring to the
+ * reader.
+ */
 static void test_stray_address(void **state)
 {
 	static const u64 before = ~0ULL;
@@ -429,7 +440,7 @@ static void test_stray_address(void **state)
 	}
 }
 
-/* A syndrome that stops the CPU also does so if it is found while the ring is parked. */
+/* A syndrome that stops the CPU also stops it if it is found while the ring is parked. */
 static void test_parked_fault(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
@@ -452,7 +463,7 @@ static void test_parked_fault(void **state)
 	ring_play_end(ring);
 }
 
-/* After a stop the state stays IDLE. The syndrome is reported before. */
+/* After a stop the state stays IDLE. The syndrome is reported before that. */
 static void test_parked_stop(void **state)
 {
 	struct speprof_ring *ring = ring_play_parked(0);
@@ -470,7 +481,7 @@ static void test_parked_stop(void **state)
 
 static struct speprof_ring *raced;
 
-/* Publish a window, which another reader takes. */
+/* Publish a window, and let another reader take it. */
 static void publish_and_take(void)
 {
 	spu_stops(raced, 64, FULL);
@@ -521,7 +532,7 @@ static void test_wakes(void **state)
 
 /* ---- Memory ----------------------------------------------------------------------- */
 
-/* All memory of a ring is on its CPU's node, wherever the session is created. */
+/* All memory of a ring is on the node of its CPU, whichever CPU creates the session. */
 static void test_node(void **state)
 {
 	const struct speprof_ring_config config = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's sessions on a stand-in kernel: which CPUs a descriptor may interrupt, and how often.
+ * Test the module's sessions on a stand-in kernel: which CPUs a descriptor may interrupt, and how
+ * often.
  */
 #include "test.h"
 
@@ -89,7 +90,7 @@ void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
 		fn(arg);
 }
 
-/* A set is a list of numbers instead of cgroups. Nothing is removed from it. */
+/* A stub: a set is a list of numbers instead of cgroups. Nothing is removed from it. */
 struct speprof_cgroup_map {
 	unsigned int unused;
 };
@@ -198,7 +199,7 @@ static struct speprof_session *session_play(u32 mode, struct speprof_cgroup_set 
 	return session;
 }
 
-/* Interrupts of all CPUs since the last call. */
+/* Return the number of interrupts of all CPUs since the last call. */
 static u64 calls(void)
 {
 	u64 count = 0;
@@ -260,7 +261,7 @@ static void cpu_comes_online(void)
 }
 
 /*
- * A session has rings for the CPUs that it was charged for, and other sessions continue while it
+ * A session has rings for the CPUs for which memory was charged. Other sessions continue while it
  * allocates them.
  */
 static void test_new(void **state)
@@ -288,7 +289,7 @@ static void caller_is_killed(void)
 	stand_in_caller.killed = true;
 }
 
-/* A caller that is killed gets no further ring. */
+/* No further ring is allocated for a caller that is killed. */
 static void test_new_killed(void **state)
 {
 	struct speprof_ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
@@ -307,7 +308,7 @@ static void test_new_killed(void **state)
 	assert_int_equal(allocations, 2 * of_one_ring);
 }
 
-/* CPU 0 was selected and has no SPU. */
+/* A session that selects a CPU without an SPU is refused. */
 static void test_new_without_spu(void **state)
 {
 	struct cpumask cpus = { 1 << 1 | 1 << 2 };
@@ -332,7 +333,10 @@ static int start_as(struct speprof_session *session, bool perfmon)
 	return speprof_session_start(session);
 }
 
-/* A session that was handed out yields to a caller with CAP_PERFMON, and to no other. */
+/*
+ * A session whose descriptor was passed to another process yields to a caller with CAP_PERFMON, and
+ * to no other.
+ */
 static void test_yields(void **state)
 {
 	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, NULL);
@@ -355,7 +359,7 @@ static void test_yields(void **state)
 	speprof_session_put(handed);
 }
 
-/* A START that fails because of one session stops no session. */
+/* A START that fails because of one session must not stop another one. */
 static void test_yields_all_or_none(void **state)
 {
 	struct speprof_session *handed = session_of(SPEPROF_MODE_STREAM, 1 << 0, NULL);
@@ -390,7 +394,8 @@ static int cgroups_as(struct speprof_session *session, uintptr_t cgroup, bool pe
 }
 
 /*
- * A session yields if a caller without CAP_PERFMON chose its cgroups, even if another started it.
+ * A session yields if a caller without CAP_PERFMON chose its cgroups, even if another caller
+ * started it.
  */
 static void test_yields_cgroups(void **state)
 {
@@ -410,7 +415,7 @@ static void test_yields_cgroups(void **state)
 	speprof_session_put(handed);
 }
 
-/* A START without memory stops no other session. */
+/* A START that fails for lack of memory stops no other session. */
 static void test_yields_no_memory(void **state)
 {
 	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
@@ -435,7 +440,7 @@ static void test_yields_no_memory(void **state)
 	speprof_session_put(handed);
 }
 
-/* The rings of a removed SPU can never be armed: START fails with ENODEV. */
+/* The rings of a removed SPU can never be armed, so START fails with ENODEV. */
 static void test_start_removed(void **state)
 {
 	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);
@@ -451,7 +456,7 @@ static void test_start_removed(void **state)
 
 /* ---- How often ---------------------------------------------------------------------- */
 
-/* A burst of as many commands as the rate, and as many in each second. */
+/* The bucket permits a burst of as many commands as the rate, then as many in each second. */
 static void test_bucket(void **state)
 {
 	struct speprof_command_bucket bucket = { 0 };
@@ -465,7 +470,7 @@ static void test_bucket(void **state)
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 9 * MS), -EAGAIN);
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), 0);
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), -EAGAIN);
-	/* A clock value from before another CPU's. */
+	/* The clock value may be older than the one that another CPU used. */
 	assert_int_equal(speprof_command_bucket_draw(&bucket, now), -EAGAIN);
 	now += 5 * NSEC_PER_SEC;
 	for (drawn = 0; !speprof_command_bucket_draw(&bucket, now); drawn++)
@@ -510,7 +515,10 @@ static int command_run(struct speprof_session *session, enum command command, un
 	case COMMAND_STATS:
 		return speprof_session_ring_stats(speprof_session_ring(session, 1), &stats);
 	default:
-		/* Nothing is written yet: ENODATA, but the CPU was interrupted. */
+		/*
+		 * Nothing was written yet, so the result is ENODATA, although the CPU was
+		 * interrupted.
+		 */
 		ret = speprof_session_take_snapshot(speprof_session_ring(session, 1), &stats,
 						    &snapshot);
 		assert_int_equal(ret == -EAGAIN ? -ENODATA : ret, -ENODATA);
@@ -535,8 +543,8 @@ static void command_is_limited(enum command command)
 	for (unsigned int i = 0; i < 1000; i++)
 		assert_int_equal(command_run(session, command, i), -EAGAIN);
 	/*
-	 * A START interrupts all CPUs to stop and to start. The STOP of the refused one is the
-	 * last.
+	 * A START interrupts all CPUs twice: to stop and to start. The START that is refused only
+	 * stops them.
 	 */
 	assert_int_equal(calls(),
 			 command == COMMAND_START ? 2 * RATE * CPUS + CPUS : RATE * per_call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cases of core without a framework. The first failure ends it with status 1 and the name of
- * the case.
+ * Run the cases of core/ without a test framework. The program ends at the first failure with
+ * status 1 and prints the name of the case.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void suite_run(const struct spe_suite *suite)
 	}
 }
 
-/* The named cases run first, as they fail most likely, and then all others. */
+/* Run the named cases first, as they are most likely to fail, then all others. */
 int main(int argc, char **argv)
 {
 	bool done[ARRAY_SIZE(suites)] = { false };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The D-Bus interface of polkit on a private bus. usage: fake-polkit ADDRESS MODE, which is
+ * Serve the D-Bus interface of polkit on a private bus. usage: fake-polkit ADDRESS MODE; MODE is
  * "grant", "deny", "challenge", "silent" or "nonsense". It prints each query.
  */
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The replies of speprof-symbols: ask FILE OFFSET... prints a line for each: name, source, inlines.
+ * Print the replies of speprof-symbols. usage: ask FILE OFFSET...; it prints a line for each
+ * offset: name, source, inlines.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -32,13 +32,13 @@ static void difference(void **state)
 	assert_int_equal(got.rows[0].p99, 9);
 	assert_string_equal(got.rows[1].function, "b");
 	assert_int_equal(got.rows[1].samples, 5);
-	/* The row was evicted and added once more: its count starts at 0. */
+	/* The row was evicted and added again, so its count starts at 0. */
 	assert_string_equal(got.rows[2].function, "gone");
 	assert_int_equal(got.rows[2].samples, 3);
 	assert_string_equal(got.rows[3].function, "c");
 	view_clear(&got);
 
-	/* The first view may have omitted "c", below its limit of rows. */
+	/* The first view may have omitted "c", as the number of its rows is limited. */
 	assert_int_equal(delta_view(&now, &before, true, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.count, 3);
 	assert_string_equal(got.rows[2].function, "gone");
@@ -50,8 +50,8 @@ static void difference(void **state)
 }
 
 /*
- * Locations without an address have one name. They are one row, and no other row is mistaken for
- * it.
+ * Locations without an address have the same name. They form one row, and no other row may be
+ * mistaken for it.
  */
 static void same_name(void **state)
 {
@@ -72,12 +72,15 @@ static void same_name(void **state)
 	view_clear(&got);
 }
 
-/* A name is resolved in between: samples of the former row are not counted in the interval. */
+/*
+ * If a name is resolved between two views, samples of the unnamed row are not counted for the
+ * interval.
+ */
 static void renamed(void **state)
 {
 	static const struct {
 		const char *name;
-		u64 walk, old; /* rows of the later view */
+		u64 walk, old; /* rows of the later view: total, and matched in the earlier one */
 		u64 expected_walk, expected_old;
 	} rows[] = {
 		{ "a new row", 165, 45, 15, 5 },
@@ -140,7 +143,7 @@ static void weights(void **state)
 	assert_int_equal(view_whole(&got.header, view_unit(&got.header)), 12000);
 	view_clear(&got);
 
-	/* Weights without a unit that are older than the interval do not matter. */
+	/* Weights of unknown unit from before the interval do not matter. */
 	before.header.unweighed = now.header.unweighed = 3;
 	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "b");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text of each packet of D18.2, with one row for each value of a field. */
+/* Test the text of each packet of D18.2, with one row for each value of a field. */
 #include "test.h"
 
 #include "codec/packet.h"
@@ -18,7 +18,7 @@ struct row {
 
 /* clang-format off */
 static const struct row rows[] = {
-	/* D18.2.1: EL, NS and NSE of instructions, and what they are together */
+	/* D18.2.1: EL, NS and NSE of instruction addresses, and their combinations */
 	{ { 0xb0, 0x08, 0x10, 0, 0, 0, 0, 0, 0x00 }, "PC 0x1008 el0 ns=0" },
 	{ { 0xb0, 0x08, 0x10, 0, 0, 0, 0, 0, 0x80 }, "PC 0x1008 el0 ns=1" },
 	{ { 0xb0, 0x08, 0x10, 0, 0, 0, 0xff, 0xff, 0xa0 }, "PC 0xffff0000001008 el1 ns=1" },
@@ -26,7 +26,7 @@ static const struct row rows[] = {
 	{ { 0xb1, 0x08, 0x10, 0, 0, 0, 0, 0, 0x60 }, "TGT 0x1008 el3 ns=0" },
 	{ { 0xb4, 0x08, 0x10, 0, 0, 0, 0, 0, 0x90 }, "PBT 0x1008 el0 ns=1 nse=1 realm" },
 	{ { 0xb4, 0x08, 0x10, 0, 0, 0, 0, 0, 0x10 }, "PBT 0x1008 el0 ns=0 nse=1 reserved" },
-	/* TAG is part of the address as the program uses it */
+	/* TAG is printed as a part of the address, as the program uses it. */
 	{ { 0xb2, 0x08, 0x10, 0, 0, 0, 0, 0, 0xa5 }, "VA 0xa500000000001008" },
 	/* CH, PAT */
 	{ { 0xb3, 0x08, 0x10, 0, 0, 0, 0, 0, 0x80 }, "PA 0x1008 ns=1 ch=0 pat=0" },
@@ -64,7 +64,7 @@ static const struct row rows[] = {
 	{ { 0x01 }, "END" },
 	{ { 0x00 }, "PAD" },
 	{ { 0x71, 0x39, 0x30, 0, 0, 0, 0, 0, 0 }, "TS 12345" },
-	/* D18.2.6: each size */
+	/* D18.2.6: an Events packet of each size */
 	{ { 0x42, 0x00 }, "EV" },
 	{ { 0x42, 0xff }, "EV EXCEPTION-GEN RETIRED L1D-ACCESS L1D-REFILL TLB-ACCESS TLB-REFILL NOT-TAKEN MISPRED" },
 	{ { 0x52, 0x02, 0xff }, "EV RETIRED LLC-ACCESS LLC-REFILL REMOTE-ACCESS ALIGNMENT E12 E13 E14 E15" },
@@ -116,7 +116,7 @@ static const struct row rows[] = {
 	{ { 0x49, 0x40 }, "LD GCS" },
 	{ { 0x49, 0x45 }, "ST GCS COMM" },
 	{ { 0x49, 0x50 }, "OP class 1 subclass 0x50 reserved" },
-	/* branch: CR, GCS, IND, COND */
+	/* branches with CR, GCS, IND and COND */
 	{ { 0x4a, 0x00 }, "B" },
 	{ { 0x4a, 0x01 }, "B COND" },
 	{ { 0x4a, 0x02 }, "B IND" },
@@ -125,7 +125,7 @@ static const struct row rows[] = {
 	{ { 0x4a, 0x1b }, "B COND IND CR-NON-BL-RET" },
 	{ { 0x4a, 0x20 }, "OP class 2 subclass 0x20 reserved" },
 	{ { 0x4b, 0x00 }, "OP class 3 subclass 0x0 reserved" },
-	/* D18.1.3: unknown ones */
+	/* D18.1.3: unknown headers */
 	{ { 0x1f }, "UNKNOWN header 0x1f payload 0x0" },
 	{ { 0xc3, 0x55 }, "UNKNOWN header 0xc3 payload 0x55" },
 	{ { 0x24, 0x98, 1, 2 }, "UNKNOWN header 0x9824 payload 0x201" },
@@ -149,7 +149,7 @@ static void test_words(void **state)
 	}
 }
 
-/* Each bit of the Events packet alone: its name or its number, and nothing else. */
+/* Each bit of the Events packet alone is printed as its name or its number, and nothing else. */
 static void test_event_bits(void **state)
 {
 	char text[DUMP_MEANING_MAX], number[16];
@@ -169,7 +169,7 @@ static void test_event_bits(void **state)
 	}
 }
 
-/* Records, then damage of more than a buffer, records, zeros of more than a buffer, records. */
+/* Make records, then damage larger than a buffer, records, zeros larger than a buffer, records. */
 static size_t make_large(u8 *buf, size_t room)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
@@ -179,15 +179,15 @@ static size_t make_large(u8 *buf, size_t room)
 	for (size_t at = 0; at + sizeof(record) <= room; at += 64)
 		if (at / part != 3)
 			memcpy(buf + at, record, sizeof(record));
-	/* Packets, which the dump decodes, and then bytes. */
+	/* First packets, which the dump decodes, then bytes */
 	memset(buf + part, 0x3f, part);
 	memset(buf + part, 0x04, 5);
 	return room;
 }
 
 /*
- * Each byte is in one line, in order, however the window is split. All lines are full but the last
- * of a range.
+ * However the window is split, each byte is printed in exactly one line, in order. All lines are
+ * full except the last one of a range.
  */
 static void test_parts(void **state)
 {
@@ -209,7 +209,7 @@ static void test_parts(void **state)
 	assert_int_equal(recording_open(path, &recording, &error), 0);
 	out = open_memstream(&text, &text_size);
 	assert_non_null(out);
-	/* Most bytes are suspect. The rest is dumped all the same. */
+	/* Most bytes are suspect. The dump still prints the others. */
 	assert_int_equal(dump_recording(recording, 0, out, &error), -EBADMSG);
 	fclose(out);
 	for (line = text; *line; line = next + 1) {

@@ -14,7 +14,7 @@ static u32 any(u32 below)
 	return (seed >> 8) % below;
 }
 
-/* A number of any magnitude. */
+/* Return a number of random magnitude. */
 static u64 any_number(void)
 {
 	u64 bits = (u64)any(1U << 24) << 40 | (u64)any(1U << 20) << 20 | any(1U << 20);
@@ -22,7 +22,10 @@ static u64 any_number(void)
 	return bits >> any(64);
 }
 
-/* Bytes of all kinds: letters, wide and invalid UTF-8, control characters. */
+/*
+ * Fill @text with characters of all kinds: letters, wide characters, invalid UTF-8, control
+ * characters.
+ */
 static void any_text(char *text, size_t size)
 {
 	static const char *const parts[] = { "walk", "\u5bb9", "e\u0301", "\x1b[2J", "\n", "\xff",
@@ -75,7 +78,7 @@ static void any_view(struct view *view)
 		any_row(&view->rows[i]);
 }
 
-/* Each line of @text fits @width, and no byte moves the cursor. */
+/* Check that each line of @text fits @width, and that no byte moves the cursor. */
 static void check_lines(char *text, size_t width)
 {
 	char *line;
@@ -87,7 +90,7 @@ static void check_lines(char *text, size_t width)
 	}
 }
 
-/* Any process can choose its name: a line must stay one line. */
+/* Any process can choose its name, so whatever it contains, a row must stay one line. */
 static void any_view_fits(void **state)
 {
 	struct view_row *rows = calloc(8, sizeof(*rows));
@@ -129,7 +132,10 @@ static char *text_of(const struct view *view)
 	return text;
 }
 
-/* Shares are of weights if there is one unit, else of samples. An unusual unit is printed. */
+/*
+ * Shares are computed from weights if there is one unit, else from samples. An unusual unit is
+ * printed.
+ */
 static void shares(void **state)
 {
 	struct view_row rows[] = {
@@ -157,7 +163,8 @@ static void shares(void **state)
 	free(text);
 
 	/*
-	 * A perf.data does not have the unit of its interval, and an old daemon sends no interval.
+	 * A perf.data does not contain the unit of its interval, and an old daemon sends no
+	 * interval.
 	 */
 	h->weight[UNIT_MICRO_OPS] = h->weight[UNIT_INSTRUCTIONS] = 0;
 	h->weight[UNIT_UNKNOWN] = 7;

@@ -22,7 +22,7 @@ static void fit_is_exact(void **state)
 		{ "walk", 1, false, "w" },
 		{ "walk", 0, false, "" },
 		{ "", 2, false, "  " },
-		/* A wide character that does not fit leaves a column, which is padded. */
+		/* A wide character that does not fit leaves one column empty, which is padded. */
 		{ "\u5bb9\u5668\u5bb9", 6, false, "\u5bb9\u5668\u5bb9" },
 		{ "\u5bb9\u5668\u5bb9", 5, false, "\u5bb9\u5668\u2026" },
 		{ "\u5bb9\u5668\u5bb9", 4, false, "\u5bb9\u2026 " },
@@ -44,7 +44,7 @@ static void fit_is_exact(void **state)
 	}
 }
 
-/* Any bytes: the result has the requested columns, and stays within the buffer. */
+/* For any bytes, the result has the requested number of columns and stays within the buffer. */
 static void fit_takes_any_bytes(void **state)
 {
 	char text[600], *fitted = malloc(TEXT_SIZE);
@@ -66,7 +66,10 @@ static void fit_takes_any_bytes(void **state)
 	free(fitted);
 }
 
-/* Hundreds of combining marks on one letter take no column, and their bytes are bounded. */
+/*
+ * Hundreds of combining marks on one letter take no column, and the number of their bytes is
+ * bounded.
+ */
 static void fit_bounds_marks(void **state)
 {
 	char text[2 * 2000 + 2] = "e", fitted[TEXT_SIZE];

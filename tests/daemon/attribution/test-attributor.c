@@ -49,7 +49,7 @@ static void sleep_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* A child that reports over a pipe that it is ready, and then waits for a byte. */
+/* A child that writes to a pipe when it is ready, then waits for a byte */
 struct child {
 	pid_t pid;
 	int ready;
@@ -147,7 +147,7 @@ static void test_idle(void **state)
 	attributor_free(a);
 }
 
-/* kthreadd is PID 2 on a whole machine; a container shows none. */
+/* On a whole machine kthreadd is PID 2; a container does not show it. */
 static void test_kernel_thread(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
@@ -190,7 +190,7 @@ static void test_hostile_name(void **state)
 
 	(void)state;
 	assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J) R 1");
-	/* A process with a new name is the same process. */
+	/* A process that changes its name is still the same process. */
 	assert_int_equal(write(c.go, &byte, 1), 1);
 	assert_int_equal(read(c.ready, &byte, 1), 1);
 	attributor_refresh(a);
@@ -211,7 +211,9 @@ static void test_exit(void **state)
 	(void)state;
 	child_end(&c);
 	attributor_refresh(a);
-	/* Late samples of a dead process still belong to it, and it has its mappings. */
+	/*
+	 * Late samples of an exited process still belong to it, and its mappings are still known.
+	 */
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(attributor_find_process(a, c.pid), index);
 	assert_int_equal(attributor_get_process(a, index)->generation, generation);
@@ -220,7 +222,7 @@ static void test_exit(void **state)
 	attributor_free(a);
 }
 
-/* A zombie: what was known of the process remains true. */
+/* For a zombie, what was known of the process remains valid. */
 static void test_zombie(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
@@ -266,7 +268,7 @@ static void exit_leader_first(int ready, int go)
 	pthread_exit(NULL);
 }
 
-/* How many mappings of @pid around test_leader_exit() a recording reports. */
+/* The number of mappings of @pid around test_leader_exit() that a recording reports */
 struct map_count {
 	s32 pid;
 	u32 maps;
@@ -319,12 +321,12 @@ static void test_leader_exit(void **state)
 	}
 	assert_true(
 		attributor_locate(a, index, (u64)(uintptr_t)exit_leader_first, false, &location));
-	/* This attributor sees the process only now: it reads the maps of the thread. */
+	/* The second attributor first sees the process now, so it reads the maps of the thread. */
 	index = attributor_find_process(second, tid);
 	assert_int_equal(attributor_get_process(second, index)->pid, c.pid);
 	assert_true(attributor_locate(second, index, (u64)(uintptr_t)exit_leader_first, false,
 				      &location));
-	/* A recording reports the mapping, too, once. */
+	/* The recording also reports the mapping, exactly once. */
 	assert_int_equal(procfs_scan_tasks(&sink, 1), 0);
 	assert_int_equal(count.maps, 1);
 	child_end(&c);
@@ -349,7 +351,10 @@ static void test_exec(void **state)
 	(void)state;
 	assert_string_equal(attributor_get_process(a, before)->comm, "test-attributor");
 	assert_int_equal(write(c.go, &byte, 1), 1);
-	/* The process gets another entry: samples of the old program keep name and mappings. */
+	/*
+	 * After exec the process gets another entry: samples of the old program keep their name and
+	 * mappings.
+	 */
 	while (after == before) {
 		sleep_ms(10);
 		attributor_refresh(a);
@@ -365,7 +370,7 @@ static void test_exec(void **state)
 }
 
 /*
- * Start a child with the PID of a former process. Return: false if this machine does not allow it.
+ * Start a child with the PID of an exited process. Return: false if this machine does not allow it.
  */
 static bool child_with_pid(pid_t pid, struct child *ret_child)
 {
@@ -387,7 +392,7 @@ static bool child_with_pid(pid_t pid, struct child *ret_child)
 }
 
 /*
- * A process that reuses a PID inherits nothing from its former owner, with and without a refresh.
+ * A process that reuses a PID inherits nothing from the former process, with and without a refresh.
  */
 static void test_pid_reuse(void **state)
 {
@@ -402,8 +407,8 @@ static void test_pid_reuse(void **state)
 		if (refresh)
 			attributor_refresh(a);
 		/*
-		 * Start times have a resolution of 10 ms: within one tick both processes look the
-		 * same.
+		 * Start times have a resolution of 10 ms: processes that start within one tick look
+		 * the same.
 		 */
 		sleep_ms(20);
 		if (!child_with_pid(c.pid, &next)) {
@@ -420,7 +425,7 @@ static void test_pid_reuse(void **state)
 	attributor_free(a);
 }
 
-/* The mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
+/* Find the mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
 static void cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
@@ -520,7 +525,7 @@ static void test_threads(void **state)
 		pthread_join(w[i].thread, NULL);
 	pthread_barrier_destroy(&barrier);
 
-	/* A bounded number of calls finds all of them dead. */
+	/* A bounded number of refreshes must find that all of them have exited. */
 	for (int i = 0; i < 300; i++)
 		attributor_refresh(a);
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
@@ -533,7 +538,7 @@ static void test_threads(void **state)
 	attributor_free(a);
 }
 
-/* Tables of a few entries: evictions are counted, and the remaining entries stay correct. */
+/* Tables have only a few entries: evictions are counted, and the remaining entries stay correct. */
 static void test_overflow(void **state)
 {
 	struct attributor *a = attributor(true, 4, 8, 2);
@@ -566,8 +571,8 @@ static u32 open_files(void)
 }
 
 /*
- * Children exit faster than they can be looked up: nothing leaks, and no process gets another one's
- * data.
+ * Children exit faster than they can be looked up: no memory leaks, and no process gets the data of
+ * another one.
  */
 static void test_storm(void **state)
 {
@@ -598,7 +603,7 @@ static void test_storm(void **state)
 	attributor_free(a);
 }
 
-/* The oldest dead entry is evicted first. Entries of living processes stay. */
+/* The oldest entry of an exited process is evicted first. Entries of living processes stay. */
 static void test_dead_first(void **state)
 {
 	struct attributor *a = attributor(true, 5, 0, 0);
@@ -618,7 +623,7 @@ static void test_dead_first(void **state)
 	assert_int_equal(attributor_find_process(a, more.pid), index[2]);
 	assert_int_equal(attributor_find_process(a, c[0].pid), index[0]);
 	assert_int_equal(attributor_find_process(a, c[1].pid), index[1]);
-	/* Another process has its entry now. */
+	/* The entry now belongs to another process. */
 	assert_int_equal(attributor_find_process(a, c[2].pid), ATTRIBUTE_NONE);
 	child_end(&c[1]);
 	child_end(&c[3]);
@@ -683,7 +688,7 @@ static void test_events(void **state)
 	assert_true(attributor_locate(a, child, 0x2010, false, &location));
 	assert_string_equal(location.binary, "/lib/x\033");
 	assert_int_equal(location.offset, 0x510);
-	/* The rest of the mapping that was cut in two. */
+	/* the rest of a mapping that another one replaced in the middle */
 	assert_true(attributor_locate(a, child, 0x3010, false, &location));
 	assert_string_equal(location.binary, "/bin/sh");
 	assert_int_equal(location.offset, 0x2010);
@@ -723,7 +728,7 @@ static void test_events_exec(void **state)
 	attributor_free(a);
 }
 
-/* A hostile recording: random fields, with tables of a few entries. */
+/* Replay a hostile recording: events with random fields, and tables with a few entries. */
 static void test_events_hostile(void **state)
 {
 	static const char *const names[] = {
@@ -763,7 +768,10 @@ static void test_events_hostile(void **state)
 	attributor_free(a);
 }
 
-/* A container that does not fit is counted, and gets no other container's name. */
+/*
+ * A container that does not fit into the table is counted, and does not get the name of another
+ * one.
+ */
 static void test_containers_overflow(void **state)
 {
 	struct attributor *a = attributor(false, 0, 0, 4);
@@ -795,7 +803,7 @@ static u64 get_container_id(struct attributor *a, s32 pid, const char *path)
 }
 
 /*
- * A container is identified by its whole path, also by the end that is not displayed, and by
+ * A container is identified by its whole path, including the end that is not displayed, and by
  * nothing else.
  */
 static void test_container_ids(void **state)
@@ -808,12 +816,12 @@ static void test_container_ids(void **state)
 		struct attributor *a = attributor(false, 0, 0, 0);
 		struct container_details details;
 
-		/* The index in the table makes no difference. */
+		/* The id does not depend on the index in the table. */
 		if (round)
 			get_container_id(a, 4, "/lxc/before");
 		/*
-		 * The id depends on the key: a daemon of any version finds the same ids in restored
-		 * statistics.
+		 * The id depends only on key and path, so that every version of the daemon finds
+		 * the same ids in restored statistics.
 		 */
 		get_container_id(a, 5, "/lxc/c");
 		containers_set_id_key(a, key);
@@ -824,7 +832,10 @@ static void test_container_ids(void **state)
 		assert_string_equal(
 			attributor_get_container(a, get_process(a, 6)->container)->path,
 			attributor_get_container(a, get_process(a, 7)->container)->path);
-		/* The container of processes in none, and of containers that have no entry. */
+		/*
+		 * Entry 0 stands for processes without a container, and for containers without an
+		 * entry.
+		 */
 		container_details_get(a, 0, &details);
 		assert_int_equal(details.id, siphash(key, "", 0));
 		container_details_get(a, attributor_get_other_container(a), &details);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The ids of binaries and programs: what is one binary, bounds, sweeps, and the checkpoint. */
+/*
+ * Test the ids of binaries and programs: which mappings are one binary, limits, sweeps, and the
+ * checkpoint.
+ */
 #include "test.h"
 
 #include "attribution/binary-table.h"
@@ -44,7 +47,9 @@ static void test_identity(void **state)
 	u32 id;
 
 	(void)state;
-	/* A build id decides alone; without one, device, inode and path do. */
+	/*
+	 * If there is a build ID it alone identifies a binary; otherwise device, inode and path do.
+	 */
 	id = file(t, "/usr/bin/a", 1, "0123456789");
 	assert_int_equal(id, 1);
 	assert_int_equal(file(t, "/merged/usr/bin/a", 2, "0123456789"), id);
@@ -53,7 +58,7 @@ static void test_identity(void **state)
 	assert_int_equal(file(t, "/usr/bin/b", 3, NULL), id);
 	assert_int_not_equal(file(t, "/usr/bin/b", 4, NULL), id);
 	assert_int_not_equal(file(t, "/usr/bin/c", 3, NULL), id);
-	/* Memory is of one process. */
+	/* Anonymous memory of each process is a binary of its own. */
 	assert_int_equal(memory(t, 7), memory(t, 7));
 	assert_int_not_equal(memory(t, 7), memory(t, 8));
 	assert_true(binary_table_find(t, 1, &b));
@@ -70,7 +75,7 @@ static void test_identity(void **state)
 	assert_null(binary_table_free(NULL));
 }
 
-/* A path that does not fit is unnamed. The longest path that fits is stored in full. */
+/* A binary whose path does not fit has no name. The longest path that fits is stored in full. */
 static void test_long_path(void **state)
 {
 	struct binary_table *t = binaries_new(100, BYTES);
@@ -91,7 +96,7 @@ static void test_long_path(void **state)
 	binary_table_free(t);
 }
 
-/* Number and memory are bounded, and a sweep frees what is not marked. */
+/* The number of entries and their memory are limited, and a sweep frees unmarked entries. */
 static void test_bounds(void **state)
 {
 	struct binary_table *t = binaries_new(100, BYTES), *small = binaries_new(100, 1000);
@@ -112,7 +117,7 @@ static void test_bounds(void **state)
 	id_table_get_stats(&small->ids, &stats);
 	assert_in_range(stats.used, 5, 20);
 	assert_in_range(stats.bytes, 1000, 5000);
-	/* Ids that were returned since the last sweep are in use. */
+	/* A sweep keeps ids that were returned since the last sweep. */
 	assert_int_equal(id_table_sweep(&t->ids), 0);
 	assert_int_equal(id_table_get_sweeps(&t->ids), 0);
 	id_table_mark(&t->ids, 17);
@@ -170,7 +175,7 @@ static void test_programs(void **state)
 	assert_null(program_table_free(NULL));
 }
 
-/* Ids change over a checkpoint: the loader says what they are now. */
+/* Loading a checkpoint changes ids: the loader returns the new id for each old one. */
 static void test_save(void **state)
 {
 	struct attribute_remapped containers[] = { { 0, 0, 1 }, { 4, 6, 9 } };
@@ -211,7 +216,7 @@ static void test_save(void **state)
 	assert_true(program_table_find(next_programs, ids[c], &p));
 	assert_int_equal(p.container, 6);
 	assert_int_equal(p.container_generation, 9);
-	/* Its container no longer exists. */
+	/* The container of the program no longer exists. */
 	assert_true(program_table_find(next_programs, ids[lost], &p));
 	assert_int_equal(p.container, 0);
 	free(ids);
@@ -250,7 +255,7 @@ static void *thread_get(void *arg)
 	return NULL;
 }
 
-/* All threads get the same ids. */
+/* All threads get the same ids for the same keys. */
 static void test_threads(void **state)
 {
 	struct binary_table *t = binaries_new(1000, BYTES);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Paths of cgroups as a container sees them: in plain directories, and in a real cgroup namespace.
+ * Test paths of cgroups as a container sees them: in plain directories, and in a real cgroup
+ * namespace.
  */
 #include "test.h"
 
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In plain directories */
+/* ---- Plain directories ---- */
 
 static void write_file(const char *root, const char *path, const char *text)
 {
@@ -58,14 +59,14 @@ static void test_find(void **state)
 	assert_string_equal(found, "");
 	assert_int_equal(cgroup_namespace_find_root(root, 7, "/", found, sizeof(found)), 0);
 	assert_string_equal(found, "");
-	/* An id that no cgroup has, another cgroup's id, and a buffer that is too small. */
+	/* an id that no cgroup has, the id of another cgroup, and a buffer that is too small */
 	assert_int_equal(cgroup_namespace_find_root(root, 4, "/", found, sizeof(found)), -ENOENT);
 	assert_int_equal(cgroup_namespace_find_root(root, 42, "/../x", found, sizeof(found)),
 			 -ENOENT);
 	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, 10), -ENOENT);
 	assert_int_equal(cgroup_namespace_find_root("/nonexistent", 42, "/", found, sizeof(found)),
 			 -ENOENT);
-	/* A subtree of the hierarchy does not suffice. */
+	/* The root must be mounted: a subtree of the hierarchy does not suffice. */
 	write_file(root, "/cgroup.events", "populated 1\n");
 	assert_int_equal(cgroup_namespace_find_root(root, 42, "/", found, sizeof(found)), -ENOENT);
 	snprintf(command, sizeof(command), "rm -r %s", root);
@@ -77,7 +78,7 @@ static void test_path(void **state)
 	static const struct {
 		const char *root;
 		const char *text;
-		const char *path; /* NULL: take @text as it is */
+		const char *path; /* NULL: use @text as it is */
 	} rows[] = {
 		{ "/kubepods/pod1/c1", "0::/\n", "/kubepods/pod1/c1" },
 		{ "/kubepods/pod1/c1", "0::/init\n", "/kubepods/pod1/c1/init" },
@@ -88,7 +89,7 @@ static void test_path(void **state)
 		  "/kubepods/pod2/c3 (deleted)" },
 		{ "/kubepods/pod1/c1", "0::/..\n", "/kubepods/pod1" },
 		{ "/kubepods/pod1/c1", "0::/..hidden\n", "/kubepods/pod1/c1/..hidden" },
-		/* The root of the machine, and paths above it. */
+		/* the root of the machine, and paths above it */
 		{ "/kubepods/pod1/c1", "0::/../../..\n", NULL },
 		{ "/kubepods/pod1/c1", "0::/../../../../x\n", NULL },
 		{ "/kubepods/pod1/c1", "4:cpu:/x\n", NULL },
@@ -119,7 +120,7 @@ static void test_path(void **state)
 	assert_string_equal(cgroup_namespace_explain(&space), "");
 }
 
-/* In a real cgroup namespace */
+/* ---- A real cgroup namespace ---- */
 
 /* Move the calling process to @mount/@cgroup. Return: whether it worked. */
 static bool enter_cgroup(const char *mount, const char *cgroup)
@@ -149,7 +150,7 @@ static void remove_cgroup(const char *mount, const char *cgroup)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s", mount, cgroup);
-	/* The kernel may still be removing the last process. */
+	/* The kernel may not have removed the last process yet. */
 	for (int i = 0; i < 100 && rmdir(path) < 0 && errno == EBUSY; i++)
 		usleep(20000);
 }
@@ -169,8 +170,8 @@ static void read_cgroup_file(pid_t pid, char *ret_text, size_t size)
 }
 
 /*
- * Runs in the container. Check how it sees its own path and its neighbour's. Return: 0, the number
- * of the failed check, or 77 without permission for a namespace.
+ * Check, inside the container, how it sees its own path and that of its neighbour. Return: 0, the
+ * number of the failed check, or 77 without permission for a namespace.
  */
 static int check_from_within(const char *mount, const char *own, pid_t neighbour,
 			     const char *sibling)
@@ -188,9 +189,7 @@ static int check_from_within(const char *mount, const char *own, pid_t neighbour
 	    strcmp(path, own) != 0)
 		return 2;
 	read_cgroup_file(neighbour, text, sizeof(text));
-	/*
-	 * This kernel does not show the neighbour relative to the namespace: nothing can be tested.
-	 */
+	/* This kernel does not show paths relative to the namespace, so nothing can be tested. */
 	if (!strstr(text, "0::/../"))
 		return 3;
 	if (!cgroup_namespace_convert_path(&space, text, path, sizeof(path)) ||

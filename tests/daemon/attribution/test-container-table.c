@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Containers are identified by their whole paths: across a restart, and within a limit of bytes. */
+/*
+ * Test that containers are identified by their whole paths, across a restart, and within a limit of
+ * bytes.
+ */
 #include "test.h"
 
 #include "attribution/attributor-save.h"
@@ -10,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Components of 50 and 250 bytes. */
+/* path components of 50 and 250 bytes */
 #define TEN   "0123456789"
 #define FIFTY TEN TEN TEN TEN TEN
 #define LONG  FIFTY FIFTY FIFTY FIFTY FIFTY
@@ -37,7 +40,7 @@ static u64 get_container_id(const struct attributor *a, u32 index)
 	return details.id;
 }
 
-/* The first reference vector with whole words and a rest: bytes 0 to 14, key 0 to 15. */
+/* The first reference vector with whole words and a rest: bytes 0 to 14, key 0 to 15 */
 static void test_siphash(void **state)
 {
 	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
@@ -50,7 +53,7 @@ static void test_siphash(void **state)
 	assert_true(siphash(key, NULL, 0) == 0x726fdb47dd0e0e31);
 }
 
-/* Put a process of its own into the cgroup at @path. Return: the index of the container. */
+/* Add a process in the cgroup at @path. Return: the index of the container. */
 static u32 add_process(struct attributor *a, s32 pid, const char *path)
 {
 	attributor_apply_event(
@@ -86,7 +89,8 @@ static void save_and_load(struct attributor *a, struct attributor *next,
 }
 
 /*
- * A restored container has its own statistics: it gets no other container's, and no second entry.
+ * A restored container has its own statistics and one entry, and gets no statistics of another
+ * container.
  */
 static void test_restart(void **state)
 {
@@ -140,7 +144,8 @@ static struct attributor *live_attributor(u32 containers)
 }
 
 /*
- * A smaller table evicts some containers before any process is in them: none gets another's entry.
+ * A smaller table evicts some containers before they have a process: none gets the entry of another
+ * one.
  */
 static void test_smaller(void **state)
 {
@@ -174,7 +179,7 @@ static void test_smaller(void **state)
 	attributor_free(next);
 }
 
-/* A path longer than the stored prefix: whole components count. */
+/* Of a path longer than the stored prefix, whole components are stored. */
 static void test_too_long(void **state)
 {
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
@@ -195,7 +200,7 @@ static void test_too_long(void **state)
 	assert_int_equal(container_path_clip(deep, CONTAINER_PATH_SIZE), len);
 }
 
-/* All paths together have a limit of bytes: later containers are "(other)", and counted. */
+/* The paths together have a limit of bytes: later containers are "(other)", and are counted. */
 static void test_bytes(void **state)
 {
 	struct attributor *a = attributor(512);
@@ -234,7 +239,7 @@ static void event(struct attributor *a, struct task_event e)
 	attributor_apply_event(a, &e);
 }
 
-/* A path that fills the buffer of the BPF program may be truncated: it is not used. */
+/* A path that fills the buffer of the BPF program may be truncated, so it is not used. */
 static void test_truncated_event(void **state)
 {
 	const struct attributor_config config = { .live = true };

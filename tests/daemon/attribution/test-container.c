@@ -19,7 +19,7 @@
 #define UID_PLAIN	"1a2b3c4d5e6f708192a3b4c5d6e7f809"
 #define USER		"/user.slice/user-1000.slice/user@1000.service"
 
-/* @inside: what of @path is below the container's own cgroup */
+/* @inside: the part of @path below the container's own cgroup */
 struct fixture {
 	const char *title;
 	const char *path;
@@ -260,8 +260,8 @@ static void test_fixtures(void **state)
 		assert_string_equal(m.entry.runtime, f->runtime);
 		assert_string_equal(f->path + m.length, f->inside);
 		/*
-		 * Its own cgroup, which is all that the checkpoint stores, gives the same
-		 * container.
+		 * The checkpoint stores the path of the container's own cgroup, which must identify
+		 * the same container.
 		 */
 		assert_row(container_identify(f->path, m.length, &own) && own.length == m.length);
 		assert_string_equal(own.entry.name, f->name);
@@ -270,7 +270,9 @@ static void test_fixtures(void **state)
 	}
 }
 
-/* The pod and the container id of Kubernetes, from the path formats of each cgroup driver. */
+/*
+ * The pod and the container ID of Kubernetes are found in the path formats of each cgroup driver.
+ */
 static void test_pod(void **state)
 {
 	static const struct {
@@ -287,7 +289,7 @@ static void test_pod(void **state)
 		  UID_DASHED },
 		{ "/kubepods/pod../" ID, "" },
 		{ "/docker/" ID, "" },
-		/* A user created these: no pod is looked up. */
+		/* Users created these cgroups, so no pod is looked up. */
 		{ USER "/kubepods/pod" UID_DASHED "/libpod-" ID, "" },
 		{ USER "/kubepods-pod" UID_UNDERSCORED ".slice/docker-" ID ".scope", "" },
 	};
@@ -379,7 +381,7 @@ static void test_pod_whole_names(void **state)
 	assert_string_equal(strrchr(name, '/') + 1, names.container);
 }
 
-/* The names of a pod are stored beside a path that is truncated, and no longer than the path. */
+/* The names of a pod are stored even if the path is truncated, and are no longer than the path. */
 static void test_pod_names_stored(void **state)
 {
 	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
@@ -401,7 +403,7 @@ static void test_pod_names_stored(void **state)
 	assert_true(one >= sizeof(names));
 	container_store_names(&a, &c, &names);
 	assert_true(a.container_paths == one);
-	/* Paths have half of the bytes to themselves, even if many names are long. */
+	/* Half of the bytes are reserved for paths, even if there are many long names. */
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
 		container_store_names(&a, &others[i], &names);
 	assert_non_null(others[0].pod);
@@ -435,15 +437,15 @@ static void test_pod_link_late(void **state)
 			looks++;
 			pods_retry_schedule(&wait, age >= made ? PODS_LINK : PODS_DIRECTORY);
 		}
-		/* The search that found the link was the last one. */
+		/* The search ends when it has found the link. */
 		assert_in_range(age - 1, made ? made : 1, made + made / 4 + 1);
 		assert_true(looks < 25);
 	}
 }
 
 /*
- * A pod that never has a link costs a bounded number of searches. A search that was skipped is
- * repeated.
+ * For a pod that never has a link the number of searches is bounded. A search that was skipped is
+ * done later.
  */
 static void test_pod_link_never(void **state)
 {
@@ -476,7 +478,7 @@ static void test_root(void **state)
 	}
 }
 
-/* Any length: nothing behind the end is read, and names stay within their buffers. */
+/* For a path of any length, nothing behind its end is read, and names stay within their buffers. */
 static void test_lengths(void **state)
 {
 	static const size_t lengths[] = { 1, 127, 128, 255, 256, 4095, 70000 };
@@ -532,7 +534,7 @@ static void test_hierarchies(void **state)
 		char *copy = malloc(n + 1);
 		const char *path;
 
-		/* Without the NUL, so that ASan reports a read behind the end. */
+		/* Copy the text without a NUL, so that ASan reports a read behind its end. */
 		memcpy(copy, h->text, n + 1);
 		copy = realloc(copy, n ? n : 1);
 		test_row("%s", h->title);
@@ -567,7 +569,7 @@ static void test_escape_cut(void **state)
 	}
 }
 
-/* Random bytes: the result is valid, printable and bounded. */
+/* For random bytes the result is valid, printable and bounded. */
 static void test_escape_any(void **state)
 {
 	unsigned int seed = 1;
@@ -586,7 +588,7 @@ static void test_escape_any(void **state)
 		assert_true(done < sizeof(to) && !to[done] && strlen(to) == done);
 		for (size_t i = 0; i < done; i++)
 			assert_true((unsigned char)to[i] >= 0x20 && to[i] != 0x7f);
-		/* Printable text stays unchanged. */
+		/* Escaping printable text does not change it. */
 		assert_int_equal(escape_string(escaped_twice, sizeof(escaped_twice), to), done);
 		assert_string_equal(escaped_twice, to);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events as BPF reports them, applied to an attributor. The tasks do not exist in /proc, so all
- * results come from events.
+ * Test events as BPF reports them. The tasks do not exist in /proc, so all results come from
+ * events.
  */
 #include "test.h"
 #include "held-clock.h"
@@ -21,7 +21,7 @@
 
 #define CGROUP 0x7000000000000000ULL /* ids that no cgroup has */
 
-/* A sequence of events, each a microsecond after the one before. */
+/* A sequence of events, each a microsecond later than the one before */
 struct story {
 	struct attributor *a;
 	u64 now;
@@ -64,7 +64,7 @@ static u64 report_cgroup(struct story *s, u64 cgroup, const char *path)
 		s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
 }
 
-/* Report a process that existed before: all of it is known but its mappings. */
+/* Report a process that existed before the events. All of it is known except its mappings. */
 static u64 report_seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_SEED,
@@ -134,7 +134,7 @@ static u32 find_process(struct attributor *a, s32 tid, u64 time_ns)
 	return attributor_find_process_at(a, tid, time_ns, &span);
 }
 
-/* "container/name" of the process that had @tid at @time_ns; "?" for none. */
+/* Return "container/name" of the process that had @tid at @time_ns; "?" if it is unknown. */
 static const char *describe_owner(struct story *s, s32 tid, u64 time_ns)
 {
 	static char text[256];
@@ -149,7 +149,7 @@ static const char *describe_owner(struct story *s, s32 tid, u64 time_ns)
 	return text;
 }
 
-/* A process lives and exits between two drains. Its container is known from the fork on. */
+/* A process starts and exits between two drains. Its container is known from the fork on. */
 static void test_life(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -173,14 +173,14 @@ static void test_life(void **state)
 	assert_true(attributor_locate(s.a, attributor_find_process(s.a, FAKE_PID + 1), 0x400010,
 				      false, &location));
 	assert_string_equal(location.binary, "/bin/true");
-	/* The events had everything: /proc was not read. */
+	/* The events contained all data, so /proc was not read. */
 	assert_int_equal(get_stats(&s).lookups, lookups);
 	attributor_free(s.a);
 }
 
 /*
- * For anonymous memory the kernel reports the address as the offset. The attributor does not pass
- * it on.
+ * For anonymous memory the kernel reports the address as the offset. The attributor must not return
+ * it as an offset.
  */
 static void test_memory(void **state)
 {
@@ -216,7 +216,7 @@ static void test_memory(void **state)
 	attributor_free(s.a);
 }
 
-/* Samples from before a change that are drained after it belong to the state before. */
+/* Samples from before a change that are drained after it belong to the state before the change. */
 static void test_times(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -262,7 +262,7 @@ static void test_threads(void **state)
 		report_thread(&s, FAKE_PID + 1, FAKE_PID + i);
 	for (s32 i = 1; i < 10; i++)
 		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "one/java");
-	/* All threads move, also those whose leader has exited. */
+	/* All threads of the process move, also if the leader has exited. */
 	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, false);
 	report_move(&s, FAKE_PID + 1, CGROUP + 2, "/lxc.payload.two", 8);
 	for (s32 i = 2; i < 10; i++)
@@ -279,8 +279,8 @@ static void test_threads(void **state)
 }
 
 /*
- * perf reports the end of a process with its leader. A thread that calls exec continues as the
- * leader.
+ * perf reports the end of a process when its leader exits. A thread that calls exec continues as
+ * the leader.
  */
 static void test_thread_executes(void **state)
 {
@@ -318,7 +318,10 @@ static void test_thread_executes(void **state)
 	attributor_free(s.a);
 }
 
-/* After lost events, the BPF iterator reports for each PID the same process, another, or none. */
+/*
+ * After lost events, the BPF iterator reports, for each PID, the same process, another one, or
+ * none.
+ */
 static void test_loss(void **state)
 {
 	struct story s = story_new(0, 0);
@@ -359,8 +362,8 @@ static void test_loss(void **state)
 }
 
 /*
- * After the rename of a cgroup of version 1, every process is looked up again. The removal of a
- * cgroup causes no lookup, because no process is in it.
+ * After a cgroup of version 1 was renamed, every process is looked up again. Removing a cgroup
+ * causes no lookup, as no process is in it.
  */
 static void test_unnumbered(void **state)
 {
@@ -399,8 +402,8 @@ static void test_full_moves(void **state)
 }
 
 /*
- * If the entry of the former process of a PID is reused, samples of that process are unattributed.
- * Above all they do not belong to the process that now has the entry.
+ * If the entry of the former process of a PID is reused, samples of the former process are
+ * unattributed. They must not be attributed to the process that now has the entry.
  */
 static void test_full_before(void **state)
 {
@@ -420,7 +423,7 @@ static void test_full_before(void **state)
 	s.now += 1000000;
 	report_exit(&s, FAKE_PID + 2, FAKE_PID + 2, true);
 	s.now += 1000000;
-	/* /proc has the parent, which gets the entry that the former process had. */
+	/* The parent is found in /proc, and gets the entry that the former process had. */
 	report_fork(&s, FAKE_PID + 2, getpid(), CGROUP + 1, "child");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "one/child");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, early), "/?");
@@ -455,10 +458,12 @@ static struct story story_restored(const struct story *s, u32 processes)
 	return restored;
 }
 
-/* After a restart a PID belongs to the same processes at the same times, in any order of entries. */
+/* After a restart a PID had the same processes at the same times, in any order of entries. */
 static void test_restored(void **state)
 {
-	/* Entries are reused: living processes come before dead ones. */
+	/*
+	 * The table is full: entries of living processes are restored before those of exited ones.
+	 */
 	struct story s = story_new(4, 0), restored;
 	u64 start, exec, later;
 
@@ -485,14 +490,14 @@ static void test_restored(void **state)
 		assert_string_equal(describe_owner(one, FAKE_PID + 1, start - 500000), "/?");
 	}
 	assert_true(start < exec && exec < later);
-	/* The exit ends the living process. */
+	/* The exit event must end the living process. */
 	report_exit(&restored, FAKE_PID + 1, FAKE_PID + 1, true);
 	assert_string_equal(describe_owner(&restored, FAKE_PID + 1, restored.now), "one/ld");
 	attributor_free(s.a);
 	attributor_free(restored.a);
 }
 
-/* Returns how many living entries have @pid. */
+/* Return the number of entries of living processes with @pid. */
 static u32 count_living(const struct story *s, s32 pid)
 {
 	u32 count = 0;
@@ -503,7 +508,7 @@ static u32 count_living(const struct story *s, s32 pid)
 	return count;
 }
 
-/* All tasks are reported before the checkpoint is loaded: each process has one living entry. */
+/* If all tasks are reported before the checkpoint is loaded, each process has one living entry. */
 static void test_restored_seeded(void **state)
 {
 	struct story s = story_new(0, 0), restored = story_new(0, 0);
@@ -518,7 +523,7 @@ static void test_restored_seeded(void **state)
 	}
 	before = s.now;
 	restored.now = s.now + 1000000;
-	/* The same process, another process, another image, and another container. */
+	/* the same process, another process, another program, and another container */
 	report_seed(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_thread(&restored, FAKE_PID, FAKE_PID + 10);
 	report_seed(&restored, FAKE_PID + 1, CGROUP + 1, 6000, "sh");
@@ -538,7 +543,7 @@ static void test_restored_seeded(void **state)
 	assert_string_equal(describe_owner(&restored, FAKE_PID + 2, restored.now), "one/cc1");
 	assert_string_equal(describe_owner(&restored, FAKE_PID + 3, before), "one/sh");
 	assert_string_equal(describe_owner(&restored, FAKE_PID + 3, restored.now), "two/sh");
-	/* Events apply to the living entries. */
+	/* Events must change the entries of the living processes. */
 	for (s32 i = 0; i < 4; i++) {
 		report_exit(&restored, FAKE_PID + i, FAKE_PID + i, true);
 		assert_int_equal(count_living(&restored, FAKE_PID + i), 0);
@@ -547,7 +552,7 @@ static void test_restored_seeded(void **state)
 	attributor_free(restored.a);
 }
 
-/* A process that exited during the restart is not reported any more: its container is empty. */
+/* A process that exited during the restart is no longer reported: its container is empty. */
 static void test_restored_ended(void **state)
 {
 	struct story s = story_new(0, 0), restored;
@@ -581,7 +586,7 @@ static void test_restored_ended(void **state)
 	attributor_free(restored.a);
 }
 
-/* More consecutive containers than the table holds: each has its name. */
+/* One after the other, more containers exist than fit into the table: each has its own name. */
 static void test_generations(void **state)
 {
 	struct story s = story_new(0, 4);
@@ -608,14 +613,20 @@ static void test_generations(void **state)
 	/* A container with a living process is not evicted. */
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "home/stays");
 	assert_int_equal(attributor_get_container(s.a, first)->generation, generation);
-	/* Samples of dead processes in an evicted container go to no other container. */
+	/*
+	 * Samples of exited processes whose container was evicted are not attributed to another
+	 * container.
+	 */
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "(other)/sh");
 	assert_true(get_stats(&s).containers_evicted >= 490);
 	assert_int_equal(get_stats(&s).containers_overflow, 0);
 	attributor_free(s.a);
 }
 
-/* A table full of living containers: further ones are counted, and none loses its name. */
+/*
+ * The table is full of containers with living processes: further ones are counted, and none loses
+ * its name.
+ */
 static void test_overflow(void **state)
 {
 	struct story s = story_new(0, 4);
@@ -637,8 +648,8 @@ static void test_overflow(void **state)
 }
 
 /*
- * Random events of random tasks with losses: memory stays bounded, and no task gets another one's
- * name.
+ * Report random events of random tasks with losses: memory stays bounded, and no task gets the name
+ * of another one.
  */
 static void test_any_order(void **state)
 {
@@ -685,7 +696,7 @@ static void test_any_order(void **state)
 	attributor_free(s.a);
 }
 
-/* Map a page of executable memory of @fd, at @at unless that is NULL. */
+/* Map a page of @fd as executable, at address @at unless that is NULL. */
 static void *page_map(void *at, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -712,7 +723,7 @@ static void report_lost_maps(struct story *s, s32 pid, u64 count)
 				.type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
 }
 
-/* After lost mappings of a process its maps are read once more, and no task is in doubt. */
+/* After mappings of a process were lost its maps are read again; its tasks stay known. */
 static void test_lost_maps(void **state)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -724,7 +735,7 @@ static void test_lost_maps(void **state)
 	(void)state;
 	assert_string_not_equal(get_binary(&s, getpid(), at), "");
 	page_map(at, self);
-	/* Losses of another process have no effect on this one. */
+	/* Lost mappings of another process have no effect on this one. */
 	report_lost_maps(&s, getppid(), 7);
 	assert_null(strstr(get_binary(&s, getpid(), at), "test-live-events"));
 	lookups = get_stats(&s).lookups;
@@ -738,7 +749,10 @@ static void test_lost_maps(void **state)
 	close(other);
 }
 
-/* A bounded number of maps is read until the next refresh, whatever was lost: this one is not. */
+/*
+ * Between two refreshes a bounded number of maps is read, whatever was lost, so the maps of this
+ * process are not.
+ */
 static void test_reread_budget(void **state)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -780,7 +794,9 @@ static void record_event(void *ctx, const struct task_event *event)
 	attributor_apply_event(ctx, event);
 }
 
-/* A recording has each sampled process that the daemon knows, even if /proc never had it. */
+/*
+ * A recording contains each sampled process that the daemon knows, even if it never was in /proc.
+ */
 static void test_exported(void **state)
 {
 	const struct attributor_config config = { 0 };
@@ -841,7 +857,7 @@ static void test_exported(void **state)
 	attributor_free(recorded.a);
 }
 
-/* Map memory at an address that depends on @pid. Return: the address. */
+/* Report a mapping at an address that depends on @pid. Return: the address. */
 static u64 map_process(struct story *s, s32 pid)
 {
 	struct attribute_location location;

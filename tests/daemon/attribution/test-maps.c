@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hostile mappings: paths of any length, in any number. */
+/* Test hostile mappings: paths of any length, in any number. */
 #include "test.h"
 
 #include "attribution/attributor-save.h"
@@ -89,7 +89,7 @@ static char *long_path(void)
 	return path;
 }
 
-/* A name that is too long is not used, and the checkpoint that has a part of it can be read. */
+/* A name that is too long is not used. A checkpoint that contains a part of it can be read. */
 static void test_long_path(void **state)
 {
 	struct attributor *a = attributor(false), *next;
@@ -126,7 +126,10 @@ static void put_binary(struct serializer *to, const char *path)
 	serialize_string(to, path);
 }
 
-/* A checkpoint from when paths had no bound: one name is missing, and all statistics are found. */
+/*
+ * A checkpoint from a version without a limit of paths: one name is missing, and all statistics are
+ * restored.
+ */
 static void test_long_path_saved(void **state)
 {
 	u8 *bytes = malloc(ROOM);
@@ -138,14 +141,14 @@ static void test_long_path_saved(void **state)
 	serialize_u64(&to, 2);
 	put_binary(&to, path);
 	put_binary(&to, "/bin/sh");
-	serialize_u64(&to, 1); /* the key of container ids, */
+	serialize_u64(&to, 1); /* key of container ids, */
 	serialize_u64(&to, 2);
-	serialize_u64(&to, 15); /* and the containers */
+	serialize_u64(&to, 15); /* and number of containers */
 	serialize_u64(&to, 0);
 	serialize_u64(&to, 8); /* processes */
 	serialize_u64(&to, 1);
 	serialize_u64(&to, 1);
-	/* entry, generation, pid, container, flags, the entry before and its time, start time */
+	/* entry, generation, pid, container, flags, former entry, its time, start time */
 	for (size_t i = 0; i < 11; i++)
 		serialize_u64(&to, (const u64[11]){ 3, 1, 7 }[i]);
 	serialize_string(&to, "sh");
@@ -182,7 +185,7 @@ static void test_name_passed_over(void **state)
 	assert_string_equal(name, "web");
 	assert_int_equal(deserialize_u64(&from), 7);
 	assert_false(from.bad);
-	/* The length is larger than the rest. */
+	/* The length is larger than the remaining bytes. */
 	from = (struct deserializer){ .at = (const u8 *)"pab", .len = 3 };
 	assert_false(deserialize_name(&from, name, sizeof(name)));
 	assert_true(from.bad);
@@ -191,7 +194,7 @@ static void test_name_passed_over(void **state)
 	assert_true(from.bad);
 }
 
-/* Under user emulation the kernel does not show executable memory as executable. */
+/* Return false under user emulation if the kernel does not show executable memory as executable. */
 static bool maps_have_line(size_t least)
 {
 	char path[32], *line = NULL;
@@ -200,7 +203,7 @@ static bool maps_have_line(size_t least)
 	size_t size = 0;
 	FILE *file;
 
-	/* Read the kernel's file, as the emulation replaces the one with the usual name. */
+	/* Read the kernel's own file: the emulation replaces the file with the usual name. */
 	snprintf(path, sizeof(path), "%d/maps", getpid());
 	file = fdopen(openat(proc, path, O_RDONLY | O_CLOEXEC), "r");
 	close(proc);
@@ -212,7 +215,7 @@ static bool maps_have_line(size_t least)
 	return found;
 }
 
-/* The maps of a file that any user can create. */
+/* Read the maps of a file with a long path, which any user can create. */
 static void test_long_path_proc(void **state)
 {
 	char root[] = "/tmp/test-maps-XXXXXX", name[251], command[64];
@@ -249,7 +252,7 @@ static void test_long_path_proc(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* What a saved attributor contains, in the order of attributor_save(). */
+/* The contents of a saved attributor, in the order of attributor_save() */
 struct saved_content {
 	u64 bytes;
 	u64 mappings;
@@ -269,7 +272,7 @@ static void skip_numbers(struct deserializer *from, u32 count)
 		deserialize_u64(from);
 }
 
-/* The bytes of files and mappings in a saved attributor, without their counts. */
+/* Return the bytes of files and mappings in a saved attributor, without their counts. */
 static struct saved_content parse_saved(const u8 *bytes, size_t len)
 {
 	struct deserializer from = { .at = bytes, .len = len };
@@ -304,7 +307,7 @@ static struct saved_content parse_saved(const u8 *bytes, size_t len)
 	return content;
 }
 
-/* Above every possible pid_max: only events know these processes. */
+/* Above every possible pid_max, so that only events know these processes */
 #define FAKE_PID  (INT32_MAX - 100000)
 #define PROCESSES 256
 #define MAP_BYTES (256U << 10)
@@ -353,7 +356,10 @@ static u32 get_device(struct attributor *a, s32 pid, u64 pc)
 	return location.device;
 }
 
-/* Two containers map different files with the same path and inode number, on different devices. */
+/*
+ * Two containers map different files with the same path and inode number, which are on different
+ * devices.
+ */
 static void test_devices(void **state)
 {
 	struct attributor *a = small_attributor(), *next = small_attributor();
@@ -381,14 +387,14 @@ static void test_devices(void **state)
 		assert_row(get_device(next, FAKE_PID, 0x10000 * (i + 1)) ==
 			   device_number(8, i % 2));
 	}
-	/* Mappings of one file share its entry. */
+	/* All mappings of one file share one entry. */
 	assert_int_equal(bytes[0], 2);
 	attributor_free(next);
 	attributor_free(a);
 	free(bytes);
 }
 
-/* A typical program with a few files that all programs map. */
+/* Add a process of a typical program, which maps a few files that all programs map. */
 static void add_typical(struct attributor *a, s32 pid)
 {
 	static const char *const paths[] = { "/bin/sh", "/lib/libc.so.6", "/lib/ld.so", "[vdso]" };
@@ -410,7 +416,7 @@ static void assert_typical(struct attributor *a, s32 pid)
 	assert_string_equal(get_binary(a, pid, 0x11010), "/lib/libc.so.6");
 }
 
-/* @count mappings, each of another file with a path of @len bytes. */
+/* Add a process with @count mappings, each of a different file with a path of @len bytes. */
 static void add_greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 {
 	char path[1200];
@@ -426,8 +432,8 @@ static void add_greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 }
 
 /*
- * Memory stays within its limit, whatever processes map: the largest user is evicted, and others
- * keep their mappings.
+ * Memory stays within its limit, whatever processes map: mappings of the process with the most
+ * memory are evicted, and others keep theirs.
  */
 static void test_greedy(void **state)
 {
@@ -465,7 +471,7 @@ static void test_greedy(void **state)
 	}
 }
 
-/* A checkpoint has a limit of bytes for mappings, and typical programs keep theirs. */
+/* A checkpoint has a limit of bytes for mappings, within which typical programs keep theirs. */
 static void test_greedy_saved(void **state)
 {
 	static const struct {
@@ -506,7 +512,7 @@ static void test_greedy_saved(void **state)
 		load_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
 			assert_typical(next, FAKE_PID + n);
-		/* The saved state fits that many bytes exactly. */
+		/* The saved state needs exactly that many bytes. */
 		assert_row(save(next, bytes) <= len);
 		assert_row(parse_saved(bytes, save(next, bytes)).bytes == content.bytes);
 		attributor_get_stats(next, &stats);
@@ -518,8 +524,8 @@ static void test_greedy_saved(void **state)
 }
 
 /*
- * Of processes with equally many mappings the dead ones keep theirs: those of living ones can be
- * read from /proc.
+ * Of processes with equally many mappings, those that exited keep theirs in the checkpoint: the
+ * mappings of living ones can be read from /proc.
  */
 static void test_dead_saved(void **state)
 {
@@ -560,7 +566,8 @@ static void test_dead_saved(void **state)
 }
 
 /*
- * Of processes with equally many mappings dead ones are evicted, and a later process keeps its own.
+ * Of processes with equally many mappings, those of exited ones are evicted, and a later process
+ * keeps its own.
  */
 static void test_dead_evicted(void **state)
 {
@@ -588,7 +595,7 @@ static void test_dead_evicted(void **state)
 	attributor_free(a);
 }
 
-/* A fork evicts its parent's mappings. */
+/* A fork that needs memory evicts the mappings of its parent. */
 static void test_greedy_parent(void **state)
 {
 	struct attributor *a = small_attributor();
@@ -609,7 +616,7 @@ static void test_greedy_parent(void **state)
 	attributor_free(a);
 }
 
-/* Any user can create cgroups with long paths. */
+/* Any user can create cgroups with long paths: their memory is limited. */
 static void test_cgroup_paths(void **state)
 {
 	struct attributor *a = small_attributor();
@@ -656,7 +663,9 @@ static void assert_at(const struct maps *maps, u64 addr, u64 time_ns, const char
 	assert_row(from <= time_ns && (time_ns < until || time_ns == UINT64_MAX));
 }
 
-/* What was mapped at a time, where later mappings replaced all or a part of earlier ones. */
+/*
+ * A lookup returns the mapping of that time, even if later mappings replaced all or a part of it.
+ */
 static void test_replaced(void **state)
 {
 	struct map_store store;
@@ -668,7 +677,7 @@ static void test_replaced(void **state)
 	empty = store.memory;
 	map_at(&store, &maps, 0x1000, 0x9000, 0, "/z");
 	map_at(&store, &maps, 0x1000, 0x9000, 0, "/a");
-	/* The time of the replacement is unknown. */
+	/* As the time of the replacement is unknown, the former mapping is not stored. */
 	assert_int_equal(maps.replaced_count, 0);
 	map_at(&store, &maps, 0x3000, 0x5000, 100, "/b");
 	map_at(&store, &maps, 0x4000, 0x6000, 200, "/c");
@@ -686,14 +695,14 @@ static void test_replaced(void **state)
 	assert_at(&maps, 0x4000, UINT64_MAX, "/d", 300, UINT64_MAX);
 	assert_at(&maps, 0x8000, 1000, "/a", 0, UINT64_MAX);
 	assert_at(&maps, 0x9000, 1000, NULL, 0, 0);
-	/* The same mapping once more changes nothing. */
+	/* Reporting the same mapping again changes nothing. */
 	version = maps.version;
 	map_at(&store, &maps, 0x2000, 0x8000, 400, "/d");
 	assert_int_equal(maps.version, version);
 	assert_at(&maps, 0x4000, 350, "/d", 300, UINT64_MAX);
 	map_at(&store, &maps, 0x2000, 0x8000, 500, "/e");
 	assert_true(maps.version > version);
-	/* Nothing is known of that time: the present mapping is the best guess. */
+	/* The mapping of that time is unknown, so the present one is the best guess. */
 	map_at(&store, &maps, 0xa000, 0xb000, 600, "/f");
 	assert_at(&maps, 0xa000, 550, "/f", 550, 551);
 	version = maps.version;
@@ -703,7 +712,10 @@ static void test_replaced(void **state)
 	map_store_deinit(&store);
 }
 
-/* Replaced mappings are bounded: the earliest, and those that no sample can need, are dropped. */
+/*
+ * The number of replaced mappings is limited: the oldest ones, and those that no sample can need,
+ * are dropped.
+ */
 static void test_replaced_bounds(void **state)
 {
 	static const char *const paths[] = { "/a", "/b", "/c" };
@@ -724,7 +736,9 @@ static void test_replaced_bounds(void **state)
 	assert_int_equal(maps.replaced_count, 3);
 	maps_clear(&store, &maps);
 	assert_int_equal(store.memory, empty);
-	/* Without memory the mapping is replaced, and the drop is counted. */
+	/*
+	 * Without memory the mapping is still replaced, and the dropped former mapping is counted.
+	 */
 	store.replaced_ns = 0;
 	store.limit = store.memory + 1000;
 	for (u64 i = 1; i < 100; i++)

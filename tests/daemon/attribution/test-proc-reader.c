@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads read a fake /proc in the background. Files that block are FIFOs without a writer, and a
- * directory of logs blocks in readdir(). Neither attribution nor statistics may wait for them.
+ * Test threads that read a simulated /proc in the background. Files that block are FIFOs without a
+ * writer, and a directory of logs blocks in readdir(). Neither attribution nor statistics may wait
+ * for them.
  */
 #include "test.h"
 
@@ -23,11 +24,11 @@
 #define CODE	0x400000
 #define ENTRIES 16
 
-/* What the wrapped functions of the C library do, and what they observed. */
+/* Settings of the wrapped functions of the C library, and what they recorded */
 static struct {
 	pthread_t worker; /* the thread that attributes samples */
-	int gate; /* readdir() waits until it can read a byte from here; -1: it does not wait */
-	u32 no_memory; /* so many replies find no memory */
+	int gate; /* a descriptor from which readdir() first reads a byte; -1: it does not wait */
+	u32 no_memory; /* number of replies for which memory allocation fails */
 	bool listed_by_worker;
 } fake = { .gate = -1 };
 
@@ -58,7 +59,11 @@ void *__wrap_malloc(size_t size)
 	return __real_malloc(size);
 }
 
-/** struct fixture - @root: directory of the fake /proc; @pids: its processes */
+/**
+ * struct fixture - an attributor with a simulated /proc
+ * @root: directory of the simulated /proc
+ * @pids: its processes
+ */
 struct fixture {
 	char root[40];
 	char log[48];
@@ -111,7 +116,7 @@ static void add_process(struct fixture *f, s32 pid, u32 uid)
 	write_file(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
 }
 
-/* Opening @file of @pid blocks until release(). */
+/* Make the open of @file of @pid block until release(). */
 static void block(const struct fixture *f, s32 pid, const char *file)
 {
 	char path[96], held[96];
@@ -123,7 +128,7 @@ static void block(const struct fixture *f, s32 pid, const char *file)
 	assert_int_equal(link(path, held), 0);
 }
 
-/* Wait until the blocking file is opened for reading, and give @text to its reader. */
+/* Wait until the blocking file is opened for reading, and write @text to its reader. */
 static void release(const struct fixture *f, s32 pid, const char *text)
 {
 	char path[96];
@@ -136,7 +141,7 @@ static void release(const struct fixture *f, s32 pid, const char *text)
 	close(fd);
 }
 
-/* The next open() of the blocking file finds an ordinary file. */
+/* Replace the blocking file by a regular file, which the next open() finds. */
 static void unblock(const struct fixture *f, s32 pid, const char *file, const char *text)
 {
 	char path[96];
@@ -172,7 +177,7 @@ static int teardown(void **state)
 	char path[96];
 
 	profile_free(f->profile);
-	/* This must not block, whatever blocks its threads. */
+	/* The attributor must be freed without blocking, whatever blocks its threads. */
 	attributor_free(f->attributor);
 	for (u32 i = 0; i < f->count; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(files); k++) {
@@ -185,7 +190,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Wait for the next replies. */
+/* Wait for the next replies and apply them. */
 static void apply_answers(struct fixture *f)
 {
 	struct pollfd fd = { .fd = attributor_get_answers_fd(f->attributor), .events = POLLIN };
@@ -236,8 +241,9 @@ static void test_answer(void **state)
 }
 
 /*
- * More processes of one user than there are threads, whose mappings cannot be read: one thread
- * waits for them, and the mappings of other users are read. Nothing else waits, not even the end.
+ * One user has more processes whose mappings cannot be read than there are threads: one thread
+ * waits for them, and the mappings of other users are read. Nothing else waits, not even the end of
+ * the attributor.
  */
 static void test_hung_maps(void **state)
 {
@@ -254,7 +260,7 @@ static void test_hung_maps(void **state)
 	add_process(f, FIRST + 50, OTHER);
 	other = wait_for_process(f, FIRST + 50);
 	wait_for_maps(f, other);
-	/* A view queries the mappings once more, and the pending query serves it. */
+	/* A view requests the mappings again; the pending query serves both requests. */
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		f->attributor->process[index[i]].maps_read_ms = 0;
 		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &location));
@@ -298,7 +304,7 @@ static const struct view_header *attributed_view(struct fixture *f)
 }
 
 /*
- * A sample before the reply is in no statistics. After the reply it is in the statistics of the
+ * Before the reply a sample is in no statistics. After the reply it is in the statistics of the
  * process.
  */
 static void test_samples_wait(void **state)
@@ -313,7 +319,7 @@ static void test_samples_wait(void **state)
 	assert_int_equal(attributed_view(f)->records, 0);
 	assert_int_equal(attributed_view(f)->written, 0);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
-	/* A sample of a known process does not wait behind it. */
+	/* A sample of a known process does not wait behind that sample. */
 	sample(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
 	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
@@ -338,8 +344,8 @@ static void assert_counted(struct profile *profile, u64 records, u64 filtered, u
 }
 
 /*
- * Several profiles count the same windows. A sample that waits is counted once in each, by the filter
- * that was in force when the sample arrived.
+ * Several profiles count the same windows. A sample that waits is counted once in each, with the
+ * filter that the profile had when the sample arrived.
  */
 static void test_filters_of_arrival(void **state)
 {
@@ -359,7 +365,10 @@ static void test_filters_of_arrival(void **state)
 	sample_in(profiles, 3, FIRST, 3);
 	for (u32 i = 0; i < 3; i++)
 		assert_counted(profiles[i], 0, 0, 0);
-	/* The new filter is for later samples. Those that wait count now, in this profile alone. */
+	/*
+	 * The new filter applies to later samples. Waiting samples are counted now, in this profile
+	 * alone.
+	 */
 	profile_set_filter(profiles[2], stores);
 	assert_counted(profiles[2], 3, 0, 3);
 	sample_in(profiles, 3, FIRST, 1);
@@ -375,7 +384,10 @@ static void test_filters_of_arrival(void **state)
 	filter_free(loads);
 }
 
-/* Samples without an answer are unattributed after the deadline, which is moved to now. */
+/*
+ * If there is no reply, samples are unattributed after the deadline, which the test sets to the
+ * present time.
+ */
 static void test_no_answer(void **state)
 {
 	struct fixture *f = *state;
@@ -393,7 +405,7 @@ static void test_no_answer(void **state)
 	attributor_get_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 	assert_int_equal(stats.lookups, 1);
-	/* So are samples that wait when a session ends or is saved. */
+	/* Waiting samples are also counted as unattributed when a session ends or is saved. */
 	f->attributor->sample_wait_ms = UINT32_MAX;
 	add_process(f, FIRST + 1, USER);
 	sample(f, FIRST + 1, 2);
@@ -432,13 +444,16 @@ static void test_reported(void **state)
 		profile_process(f->profile, attributor_find_process(f->attributor, FIRST), &sum));
 	assert_int_equal(sum.samples, 3);
 	release(f, FIRST, "0::/lxc/web\n");
-	/* In a cgroup namespace /proc names another container: the process gets another entry. */
+	/*
+	 * In a cgroup namespace /proc shows another container, so the process gets another entry.
+	 */
 	while (!is_mapped(f, wait_for_process(f, FIRST), CODE))
 		apply_answers(f);
 }
 
 /*
- * A child may be in another container than its parent: its samples wait, while there is capacity.
+ * A child may be in another container than its parent, so its samples wait as long as the queue has
+ * space.
  */
 static void test_meanwhile(void **state)
 {
@@ -465,7 +480,9 @@ static void test_meanwhile(void **state)
 	assert_int_equal(attributed_view(f)->unattributed, 0);
 }
 
-/* The process executed another program after the query: the reply belongs to the former image. */
+/*
+ * The process executed another program after the query, so the reply belongs to the former program.
+ */
 static void test_stale(void **state)
 {
 	struct fixture *f = *state;
@@ -489,7 +506,7 @@ static void test_stale(void **state)
 	assert_true(f->attributor->stats.lookups == 1);
 }
 
-/* A mapping that an event reports while all are read is not lost. */
+/* A mapping that an event reports while the maps are read is not lost. */
 static void test_mapped_meanwhile(void **state)
 {
 	struct fixture *f = *state;
@@ -546,7 +563,10 @@ static void make_directory(const struct fixture *f, s32 pid, const char *name)
 	assert_int_equal(mkdir(path, 0755), 0);
 }
 
-/* perf reports the exit of a leader as the exit of its process, which another thread continues. */
+/*
+ * perf reports the exit of a leader as the exit of its process, although another thread continues
+ * it.
+ */
 static void test_leader_exited(void **state)
 {
 	struct fixture *f = *state;
@@ -560,7 +580,7 @@ static void test_leader_exited(void **state)
 	write_file(f, FIRST + 1, "status", "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
 	index = wait_for_process(f, FIRST);
 	wait_for_maps(f, index);
-	/* The whole process exits: late samples belong to its entry. */
+	/* The whole process exits: late samples still belong to its entry. */
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_EXIT,
 								    .time_ns = UINT64_MAX - 1,
 								    .pid = FIRST,
@@ -614,7 +634,7 @@ static const char *get_container_name(struct fixture *f, u32 index)
 
 /*
  * A file system with the logs of Kubernetes hangs: the container gets its name later, and nothing
- * waits.
+ * waits for it.
  */
 static void test_hung_logs(void **state)
 {
@@ -652,7 +672,7 @@ static void test_hung_logs(void **state)
 	}
 }
 
-/* Without memory for its reply a query fails, and is counted. */
+/* If there is no memory for its reply a query fails, and the failure is counted. */
 static void test_no_memory(void **state)
 {
 	struct fixture *f = *state;
@@ -673,12 +693,15 @@ static void test_budget(void **state)
 
 	(void)state;
 	assert_int_equal(proc_budget_wait(&b, start), 0);
-	/* A single read may exceed the budget. The next one waits until that is paid. */
+	/*
+	 * A single read may exceed the budget. The next read waits until the budget is balanced
+	 * again.
+	 */
 	proc_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_PER_SECOND);
 	assert_in_range(proc_budget_wait(&b, start), 2 * second, 2 * second + 1000);
 	assert_in_range(proc_budget_wait(&b, start + second), second, second + 1000);
 	assert_int_equal(proc_budget_wait(&b, start + 2 * second + 1000), 0);
-	/* The burst is limited, however long the pause was. */
+	/* The burst is limited, however long the pause before it was. */
 	assert_int_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
 	proc_budget_charge(&b, PROC_BYTES_BURST);
 	assert_int_not_equal(proc_budget_wait(&b, start + 1000000 * second), 0);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A /proc with one task, made of plain files, so that they can have any contents. */
+/* A /proc with one task, made of plain files, which can have any contents */
 struct fake {
 	char root[40];
 	int proc;
@@ -106,7 +106,7 @@ static void test_stat(void **state)
 {
 	static const struct {
 		const char *text;
-		const char *comm; /* NULL: the text is rejected */
+		const char *comm; /* NULL: the text must be rejected */
 	} rows[] = {
 		{ "42 (x)" AFTER, "x" },
 		{ "42 ()" AFTER, "" },
@@ -194,7 +194,7 @@ static void test_maps(void **state)
 	}
 }
 
-/* Files of two file systems may have one inode number. The devices distinguish them. */
+/* Files of two file systems may have the same inode number. Their devices distinguish them. */
 static void test_maps_device(void **state)
 {
 	static const char text[] = "1000-3000 r-xp 00000000 fe:0a 7    /bin/a\n";
@@ -207,7 +207,10 @@ static void test_maps_device(void **state)
 	assert_int_equal(s.device, 0xfe << 20 | 0x0a);
 }
 
-/* A line longer than the buffer is skipped and counted once. Its neighbours are read. */
+/*
+ * A line that is longer than the buffer is skipped and counted once. The lines before and after it
+ * are read.
+ */
 static void test_maps_overlong(void **state)
 {
 	static const char line[] = "1000-2000 r-xp 00000000 00:00 0 /a\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The task of a sample where TIDs are reused, and processes execute programs and move while a
- * recording runs: from a perf.data with events in any order to the rows.
+ * Test which task a sample belongs to if TIDs are reused, and processes execute programs and move,
+ * while a recording runs: from a perf.data with events in any order to the rows.
  */
 #include "test.h"
 
@@ -34,7 +34,7 @@ static char temp_path[64];
 static int temp_fd;
 
 struct sampled {
-	s32 tid; /* NO_CONTEXT: the record has no context */
+	s32 tid; /* NO_CONTEXT: the record has no Context packet */
 	u64 time;
 };
 
@@ -109,7 +109,8 @@ static void put_task(const struct task *t)
 }
 
 /*
- * In order of time. PID 60 is reused, and TID 61 is first a thread of PID 60, and later a process.
+ * Events in order of time: PID 60 is reused, and TID 61 is first a thread of PID 60, later a
+ * process.
  */
 static const struct task events[] = {
 	{ COMM, 0, 50, 50, 0, "shell" },     { FORK, 2000, 60, 60, 50, NULL },
@@ -132,13 +133,13 @@ struct row {
 	u64 samples;
 };
 
-/* The truth: TID 60 at 1600 and TID 61 at 2600 did not exist, and one sample has no task. */
+/* The correct rows: TID 60 at 1600 and TID 61 at 2600 did not exist, and one sample has no task. */
 static const struct row timed_rows[] = {
 	{ 50, "shell", 1 }, { 60, "shell", 2 }, { 60, "first", 3 },  { 60, "second", 3 },
 	{ 61, "shell", 1 }, { 61, "third", 2 }, { 61, "fourth", 2 },
 };
 
-/* Without a clock: the last owner of a TID has its samples. */
+/* The rows if there is no clock: all samples of a TID belong to its last process. */
 static const struct row last_rows[] = {
 	{ 50, "shell", 1 },
 	{ 60, "second", 8 },
@@ -203,7 +204,7 @@ static void check_rows(const struct row *rows, size_t n, u64 unattributed)
 	replayed_free(&r);
 }
 
-/* Check the function of the one sample. */
+/* Check the function of the only sample. */
 static void check_function(const char *want)
 {
 	struct replayed r;
@@ -224,7 +225,10 @@ static void begin_recording(bool big, bool pipe, bool clock)
 		perfgen_time_conv(&gen, TICK_SHIFT, TICK_MULT, TICK_ZERO);
 }
 
-/* Write events that two CPUs saw, one CPU's after the other's, with and without perf's rounds. */
+/*
+ * Write events of two CPUs, those of one CPU after those of the other, with and without
+ * FINISHED_ROUND.
+ */
 static void put_events(unsigned int order)
 {
 	static const struct task round = { .type = ROUND };
@@ -235,9 +239,9 @@ static void put_events(unsigned int order)
 
 		if (order == 1) /* in reverse order */
 			at = n - 1 - i;
-		else if (order == 2) /* each second one first */
+		else if (order == 2) /* the events at odd positions first */
 			at = i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
-		else if (order == 3) /* pairs swapped, and a round after each pair */
+		else if (order == 3) /* each pair swapped, and a round after each pair */
 			at = (i ^ 1) < n ? i ^ 1 : i;
 		put_task(&events[at]);
 		if (order == 3 && i % 2)
@@ -262,7 +266,7 @@ static void test_time_decides(void **state)
 	}
 }
 
-/* Without TIME_CONV, or without timestamps, the last owner of a TID has its samples. */
+/* Without TIME_CONV or without timestamps, all samples of a TID belong to its last process. */
 static void test_no_clock(void **state)
 {
 	struct sampled untimed[ARRAY_SIZE(samples)];
@@ -283,7 +287,7 @@ static void test_no_clock(void **state)
 	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
 }
 
-/* If records have no context, SWITCH and ITRACE_START give the task, on their CPU only. */
+/* If records have no context, SWITCH and ITRACE_START give the task, for their CPU only. */
 static void test_switches(void **state)
 {
 	static const struct task switches[] = {
@@ -336,7 +340,7 @@ static u32 find_process(struct attributor *a, s32 tid, u64 time_ns)
 }
 
 /*
- * A move between cgroups includes threads and mappings. Earlier samples stay with the former
+ * A move between cgroups includes threads and keeps mappings. Earlier samples stay with the former
  * container.
  */
 static void test_moves(void **state)
@@ -370,7 +374,7 @@ static void test_moves(void **state)
 	event(a, &(struct task_event){
 			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
 
-	/* Before its first known container a process counts as being in it. */
+	/* Before its first known container a process counts as being in that container. */
 	before = find_process(a, 7, 100);
 	assert_string_equal(
 		attributor_get_container(a, attributor_get_process(a, before)->container)->name,
@@ -391,7 +395,10 @@ static void test_moves(void **state)
 	attributor_free(a);
 }
 
-/* The table is full: samples of evicted processes belong to none, and not to another process. */
+/*
+ * If the table is full, samples of evicted processes are unattributed, and belong to no other
+ * process.
+ */
 static void test_evicted(void **state)
 {
 	const struct attributor_config config = { .processes = 4, .threads = 64 };
@@ -415,8 +422,8 @@ static void test_evicted(void **state)
 }
 
 /*
- * A recording of a build has thousands of processes, each of which executes a program. The default
- * capacity holds them all, so that every sample belongs to its process.
+ * The recording of a build has thousands of processes, each of which executes a program. The
+ * default table holds all of them, so that every sample belongs to its process.
  */
 static void test_many_processes(void **state)
 {
@@ -461,8 +468,8 @@ static void test_many_processes(void **state)
 }
 
 /*
- * Compared with a linear search, for any order of insertion. Of entries with one time the last one
- * counts.
+ * Compare the timeline with a linear search, for any order of insertion. Of entries with the same
+ * time the last one counts.
  */
 static void test_timeline(void **state)
 {
@@ -481,7 +488,7 @@ static void test_timeline(void **state)
 		entries[i].from = (u64)rand_r(&seed) % 400;
 		entries[i].value = i;
 		timeline_add(&t, entries[i].key, entries[i].from, i, i + 1);
-		/* The capacity is a power of two. */
+		/* The capacity must be a power of two. */
 		if (i >= 128 && entries[i].from < end)
 			end = entries[i].from;
 	}
@@ -536,13 +543,13 @@ static void put_mapping(const char *path, u64 offset)
 	perfgen_u32(&gen, 50);
 	perfgen_u64(&gen, 0x400000);
 	perfgen_u64(&gen, 0x10000);
-	perfgen_u64(&gen, offset - 0x100); /* samples are at 0x400100 */
+	perfgen_u64(&gen, offset - 0x100); /* the samples are at 0x400100 */
 	perfgen_string(&gen, path);
 	perfgen_trailer(&gen, 50, 0, 0);
 	perfgen_close(&gen);
 }
 
-/* Names come from the mapped file, identified by its build id, or there are none. */
+/* Names come from the mapped file if its build ID matches, otherwise there are none. */
 static void test_build_ids(void **state)
 {
 	static const struct sampled sampled[] = { { 50, 1600 } };

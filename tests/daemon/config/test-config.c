@@ -54,7 +54,7 @@ static void test_all_settings(void **state)
 }
 
 /*
- * An error names the number of the wrong line and what would be right. Nothing of the file is
+ * An error contains the number of the wrong line and what would be right. No setting of the file is
  * applied.
  */
 static void test_wrong_lines(void **state)
@@ -93,7 +93,7 @@ static void test_wrong_lines(void **state)
 	}
 }
 
-/* The bus reports the settings in force; all other text is rejected. */
+/* The bus reports the settings in use. Test also that other text is rejected. */
 static void test_text(void **state)
 {
 	static const char *const wrong[] = {
@@ -161,7 +161,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 	fclose(f);
 }
 
-/* The later file wins. A wrong line in any file leaves all settings unchanged. */
+/* A later file overrides an earlier one. A wrong line in any file leaves all settings unchanged. */
 static void test_files(void **state)
 {
 	char folder[] = "/tmp/speprof-config-XXXXXX", path[64], drop_ins[80], command[128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Callers of the bus: their identity, whether they are still connected, and what polkit decides.
- * The bus driver and polkit also give replies that real ones do not give.
+ * Test callers of the bus: their identity, whether they are still connected, and the decisions of
+ * polkit. The simulated bus driver and polkit also give replies that real ones never give.
  */
 #include "test.h"
 
@@ -19,7 +19,7 @@
 #define GROUP  4711
 #define OTHER  ((u32)geteuid() + 1)
 
-/* Queries to the driver and to polkit that are not answered yet. */
+/* maximum number of unanswered queries to the driver and to polkit */
 #define QUESTIONS 8
 
 static struct {
@@ -27,20 +27,20 @@ static struct {
 	sd_bus_message *questions[QUESTIONS];
 	u32 question_count;
 	struct bus_callers callers;
-	/* The last call that was run, and the number of calls. */
+	/* caller of the last call that was run, and the number of calls */
 	struct bus_caller caller;
 	u32 runs;
-	/* The name of the last error; empty without an error. */
+	/* name of the last error; empty if there was none */
 	char answer[128];
 	char message[160];
 	u32 answers;
 	u32 lost_count;
-	/* The access that calls of the object GUARDED need. */
+	/* access that calls of the object GUARDED need */
 	struct access access;
 	sd_bus_slot *guarded;
 	enum access_level level;
 	u32 tokens;
-	u32 looks; /* calls of the access function */
+	u32 looks; /* number of calls of the access function */
 	u64 now_ns;
 } fake;
 
@@ -109,7 +109,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return 1;
 }
 
-/* Process events until neither side has any. */
+/* Process events until both sides have none. */
 static void process_all(void)
 {
 	int r, done;
@@ -150,7 +150,7 @@ static void call(u32 sender)
 	call_at(sender, OBJECT);
 }
 
-/* Take the oldest query, which must call @member. */
+/* Take the oldest unanswered query, which must call @member. */
 static sd_bus_message *question(const char *member)
 {
 	sd_bus_message *m = fake.questions[0];
@@ -171,7 +171,7 @@ static void reply_error(const char *member, const char *name)
 	process_all();
 }
 
-/* @group: 0 for no group */
+/* @group: 0: in no group */
 static void reply_user(u32 uid, u32 group)
 {
 	sd_bus_message *m = question("GetConnectionCredentials");
@@ -250,7 +250,7 @@ static void test_one_question(void **state)
 	call(2);
 	assert_int_equal(fake.question_count, 0);
 	assert_int_equal(fake.runs, 6);
-	/* Not in the group, in no group, and on a machine without that group. */
+	/* not in the group; in no group; and on a machine without that group */
 	call(3);
 	reply_user(OTHER, GROUP + 1);
 	assert_false(fake.caller.reads || fake.caller.owner);
@@ -264,10 +264,7 @@ static void test_one_question(void **state)
 	assert_int_equal(fake.runs, 9);
 }
 
-/*
- * If the reply is no user id, the call is refused and not run, and the next call queries the driver
- * again.
- */
+/* If the reply is not a user ID the call is refused, and the next call queries the driver again. */
 static void test_no_user_id(void **state)
 {
 	static const struct {
@@ -308,7 +305,7 @@ static void test_no_user_id(void **state)
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, ARRAY_SIZE(rows) + 3);
-	/* Longer than any unique name. */
+	/* a name longer than any unique name */
 	call_as(":1.00000000000000000000000000000000000000000000", OBJECT);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.question_count, 0);
@@ -321,7 +318,7 @@ static void test_oldest_is_forgotten(void **state)
 		call(i);
 		reply_user(OTHER, GROUP);
 	}
-	/* The first caller is no longer the oldest one: the second is. */
+	/* The first caller was used last, so the second one is the oldest. */
 	call(1);
 	call(BUS_CALLERS + 1);
 	reply_user(OTHER, GROUP);
@@ -332,7 +329,7 @@ static void test_oldest_is_forgotten(void **state)
 	assert_int_equal(fake.question_count, 1);
 }
 
-/* Queries are cancelled before the object is freed. */
+/* Freeing the object cancels its queries first. */
 static void test_deinit_while_pending(void **state)
 {
 	(void)state;
@@ -345,7 +342,7 @@ static void test_deinit_while_pending(void **state)
 	assert_int_equal(fake.runs, 0);
 }
 
-/* ---- A peer --------------------------------------------------------------- */
+/* ---- Following a peer ------------------------------------------------------ */
 
 static void on_disconnect(void *ctx)
 {
@@ -379,7 +376,7 @@ static void follow(struct name_watch *peer)
 {
 	assert_int_equal(name_watch_start(peer, fake.bus, ":1.7", on_disconnect, &fake), 0);
 	process_all();
-	/* It does not wait for the replies to its two queries. */
+	/* The daemon sends both queries without waiting for the first reply. */
 	assert_int_equal(fake.question_count, 2);
 	assert_non_null(peer->match);
 }
@@ -419,7 +416,7 @@ static void test_peer_is_not_told(void **state)
 	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
 	assert_int_equal(fake.lost_count, 1);
 	follow(&peer);
-	/* A slow driver may still add the match. */
+	/* After a time-out a slow bus driver may still add the match. */
 	reply_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
 	assert_int_equal(fake.lost_count, 1);
 	assert_non_null(peer.match);
@@ -444,7 +441,7 @@ static void test_peer_is_forgotten(void **state)
 
 /* ---- polkit ---------------------------------------------------------------- */
 
-/* Answer the oldest query, which must be about @sender and @action: polkit returns @authorized. */
+/* Answer the oldest query, which must be for @sender and @action, with @authorized. */
 static void reply_polkit(const char *sender, const char *action, bool authorized)
 {
 	sd_bus_message *m = question("CheckAuthorization");
@@ -453,7 +450,7 @@ static void reply_polkit(const char *sender, const char *action, bool authorized
 	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
 	assert_string_equal(name, sender);
 	assert_string_equal(asked, action);
-	/* The daemon follows the caller by then. */
+	/* By then the daemon follows the caller. */
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);
@@ -471,7 +468,7 @@ static void test_polkit(void **state)
 	call_at(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
-	/* The call needs both permissions, and polkit may deny either. */
+	/* The call needs both permissions, and polkit may deny either of them. */
 	fake.level = ACCESS_MANAGE_RAW;
 	call_at(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", false);
@@ -486,7 +483,7 @@ static void test_polkit(void **state)
 	reply_polkit(":1.1", "org.speprof1.read-raw", true);
 	assert_int_equal(fake.runs, 2);
 	assert_int_equal(fake.access.query_count, 0);
-	/* Root needs no decision of polkit. */
+	/* Calls of root need no decision of polkit. */
 	call_at(2, GUARDED);
 	reply_user(0, 0);
 	assert_int_equal(fake.runs, 3);
@@ -511,7 +508,7 @@ static void test_needs_more_while_pending(void **state)
 	assert_int_equal(fake.access.query_count, 0);
 }
 
-/* The driver no longer knows a caller while its query is pending: its slot becomes free. */
+/* The bus driver no longer knows a caller whose query is pending: its slot becomes free. */
 static void test_unknown_while_pending(void **state)
 {
 	(void)state;
@@ -543,8 +540,8 @@ static void test_session_removed_while_pending(void **state)
 }
 
 /*
- * A caller disconnects while polkit decides: its slot becomes free, and a later permission is
- * dropped.
+ * A caller disconnects while polkit decides: its slot becomes free, and a permission that arrives
+ * later is dropped.
  */
 static void test_disconnect_while_pending(void **state)
 {
@@ -573,7 +570,10 @@ static void test_disconnect_while_pending(void **state)
 	assert_int_equal(fake.runs, 0);
 }
 
-/* Arguments are read only for known callers within their rate, and after polkit has decided. */
+/*
+ * Arguments of a call are read only after the caller is identified, is within its rate limit, and
+ * polkit has decided.
+ */
 static void test_arguments_read(void **state)
 {
 	(void)state;
@@ -585,7 +585,9 @@ static void test_arguments_read(void **state)
 	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.looks, 2);
 	assert_int_equal(fake.runs, 1);
-	/* Of 400 tokens 50 are taken and 300 more are charged; a call takes 50. */
+	/*
+	 * A call takes 50 of 400 tokens, and 300 more are charged for rows; the next call takes 50.
+	 */
 	access_charge_rows(&fake.access, &fake.caller, 300 * 64 + 63);
 	call_at(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which user a path belongs to: the owner of any directory on the way, if the whole path exists. */
+/* Test which user owns a path: the owner of any directory on the path, if the whole path exists. */
 #include "test.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void test_owner(void **state)
 	assert_true(cgroup_is_owned_by(mount, "//a/b", me));
 	assert_false(cgroup_is_owned_by(mount, "/a", other));
 	assert_false(cgroup_is_owned_by(mount, "/a/b", other));
-	/* No user owns the root, a path that does not exist, and a directory that is no cgroup. */
+	/* No user owns the root, a path that does not exist, or a directory that is no cgroup. */
 	assert_false(cgroup_is_owned_by(mount, "/", me));
 	assert_false(cgroup_is_owned_by(mount, "", me));
 	assert_false(cgroup_is_owned_by(mount, "/a/c", me));
@@ -45,7 +45,7 @@ static void test_owner(void **state)
 	too_long[sizeof(too_long) - 1] = '\0';
 	assert_false(cgroup_is_owned_by(mount, too_long, me));
 	if (!me) {
-		/* A directory below belongs to the user that owns the one above. */
+		/* A directory belongs to the user that owns the one above it. */
 		snprintf(path, sizeof(path), "%s/a", folder);
 		assert_int_equal(chown(path, other, (gid_t)-1), 0);
 		assert_true(cgroup_is_owned_by(mount, "/a/b", other));

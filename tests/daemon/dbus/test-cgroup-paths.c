@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which cgroups a session may select: the ones that samples can belong to. */
+/* Test which cgroups a session may select: those to which samples can belong. */
 #include "test.h"
 
 #include <string.h>
@@ -28,14 +28,14 @@ static void test_may_be(void **state)
 		"/kubepods.slice",
 		"/kubepods.slice/kubepods-burstable.slice",
 		"/user.slice/user-1000.slice/user@1000.service",
-		/* User units are in slices of the user's manager, and not in that unit. */
+		/* User units are in slices of the user's manager, and not in its unit. */
 		"/user.slice/user-1000.slice/user@1000.service/app.slice",
 		"/user.slice/user-1000.slice/user@1000.service/app.slice/web.service",
 		"/system.slice/docker-0123456789abcdef.scope",
 		"/machine.slice/machine-a.scope",
 		"/a",
 		"/a/b c/..c/.d",
-		/* The error states the rule. */
+		/* The error states which cgroups are permitted. */
 		"a",
 		"",
 	};
@@ -51,7 +51,7 @@ static void test_inside(void **state)
 	check("/system.slice/web.service/worker", "inside \"/system.slice/web.service\"");
 	check("/system.slice/docker-0123456789abcdef.scope/init.scope",
 	      "inside \"/system.slice/docker-0123456789abcdef.scope\"");
-	/* A runtime inside a container: the outermost container wins. */
+	/* If a container contains another runtime, samples belong to the outermost container. */
 	check("/docker/0123456789abcdef0123456789abcdef/docker/fedcba9876543210/a.service",
 	      "inside \"/docker/0123456789abcdef0123456789abcdef\"");
 }
@@ -67,7 +67,7 @@ static void test_written_otherwise(void **state)
 		check(paths[i], "as in /proc/PID/cgroup");
 }
 
-/* No sample has a path of the file system, below the mount point. */
+/* Samples never have a path of the file system, below the mount point. */
 static void test_below_mount(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The D-Bus objects of CPUs, while one CPU leaves the source. */
+/* Test the D-Bus objects of CPUs, and the removal of a CPU from the source. */
 #include "test.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define CPUS 2
 
-/* ---- The rest of the bus ------------------------------------------------------ */
+/* ---- Stubs of other files ----------------------------------------------------- */
 
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
@@ -38,7 +38,7 @@ void bus_invalidate_properties(struct bus *bus)
 	property_cache_invalidate(&bus->property_cache);
 }
 
-/* ---- A source of two CPUs ------------------------------------------------------- */
+/* ---- A source with two CPUs ----------------------------------------------------- */
 
 static bool left;
 
@@ -84,7 +84,7 @@ static const struct source_ops played_ops = {
 	.cpu = played_numbered,
 };
 
-/* ---- Both ends of a bus ---------------------------------------------------------- */
+/* ---- Both ends of a bus connection ----------------------------------------------- */
 
 static struct {
 	struct {
@@ -157,7 +157,7 @@ static int store_reply(sd_bus_message *reply, void *userdata, sd_bus_error *erro
 	return 1;
 }
 
-/* The reply to @method of the object at @path; NULL for the error UnknownObject. */
+/* Return the reply to @method of the object at @path; NULL for the error UnknownObject. */
 static sd_bus_message *request(const char *path, const char *interface, const char *method)
 {
 	const sd_bus_error *error;
@@ -216,7 +216,7 @@ static void check_listed(const char *state)
 	sd_bus_message_unref(reply);
 }
 
-/* A CPU that left is listed as offline until its removal is signalled. */
+/* A CPU that was removed from the source is listed as offline until its removal is signalled. */
 static void test_leaves(void **state)
 {
 	sd_bus_message *reply = request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");

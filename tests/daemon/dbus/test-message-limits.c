@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading the arguments of bus calls: no more of a long array is read than is wanted. */
+/* Test that no more of a long array in a bus call is read than is needed. */
 #include "test.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static sd_bus_message *message(void)
 	return m;
 }
 
-/* A message of "as", each string its own number, and then "s", "end". */
+/* Make a message of "as", in which string N is the number N, then "s" with "end". */
 static sd_bus_message *strings(u32 count)
 {
 	sd_bus_message *m = message();
@@ -88,7 +88,7 @@ static void test_strings(void **state)
 	bus_strings_free(NULL);
 }
 
-/* The reader stops at the first string beyond the limit, even in the largest message. */
+/* Reading stops at the first string beyond the limit, even in the largest message. */
 static void test_too_many(void **state)
 {
 	sd_bus_message *m = strings(100000);
@@ -115,8 +115,8 @@ static void test_no_strings(void **state)
 }
 
 /*
- * The limit counts the bytes of strings and of all other values, at any depth, and consumes none of
- * them.
+ * The limit counts the bytes of strings and of all other values, at any depth. The check consumes
+ * none of them.
  */
 static void test_within(void **state)
 {
@@ -145,7 +145,7 @@ static void test_within(void **state)
 		else
 			assert_row(sd_bus_message_append(m, "a{sv}", 1, "key", "u", 7) >= 0);
 		assert_row(sd_bus_message_seal(m, 1, 0) >= 0);
-		/* The path is "/". */
+		/* The path argument "/" has one byte. */
 		assert_row(bus_check_message_size(m, 1 + rows[i].bytes) == 0);
 		assert_row(bus_check_message_size(m, rows[i].bytes) == -E2BIG);
 		assert_row(i || (sd_bus_message_read(m, "s", &text) > 0 && !strcmp(text, "abc")));

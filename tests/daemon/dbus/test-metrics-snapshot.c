@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* DumpMetrics returns the statistics of the machine's session, as the worker collects them. */
+/*
+ * Test that DumpMetrics returns the statistics of the machine's session, as the worker collects
+ * them.
+ */
 #include "test.h"
 
 #include <sys/eventfd.h>
@@ -8,7 +11,7 @@
 #include "dbus/metrics-snapshot.h"
 #include "engine/rate-control.h"
 
-/* A source without samples. Its mean interval is 1 ms. */
+/* A source without samples, whose mean interval is 1 ms */
 struct quiet {
 	struct source source;
 	int fd;
@@ -60,7 +63,7 @@ static u64 read_interval(struct worker *worker)
 	return interval;
 }
 
-/* The exported interval is the mean over the online CPUs, with and without rate control. */
+/* The exported interval is the mean of the online CPUs, with and without rate control. */
 static void test_interval(void **state __attribute__((unused)))
 {
 	struct quiet quiet = { .source = { .ops = &quiet_ops, .cpus = 1, .interval_ns = 1000000 } };

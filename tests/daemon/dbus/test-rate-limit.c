@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Token buckets of the users of the bus, with a clock that the test sets. */
+/* Test the token buckets of the users of the bus, with a simulated clock. */
 #include "test.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define SECOND 1000000000ULL
 
-/* Sizes and refill rates, as rate-limit.c and Documentation/explanation/security.md have them. */
+/* Sizes and refill rates, as in rate-limit.c and Documentation/explanation/security.md */
 #define MEMBER_SIZE   1000
 #define MEMBER_REFILL 100
 #define USER_SIZE     400
@@ -34,7 +34,7 @@ static int take(uid_t uid, bool member, u32 tokens)
 	return rate_limit_take(&limit, uid, member, tokens, now, &retry_s);
 }
 
-/* Take @tokens one by one. All of them must be there. */
+/* Take @tokens one by one, which must all succeed. */
 static void drain(uid_t uid, bool member, u32 tokens)
 {
 	for (u32 i = 0; i < tokens; i++)
@@ -63,7 +63,8 @@ static void test_size_and_refill(void **state)
 }
 
 /*
- * Many calls within a millisecond, and with long pauses: no fraction of a token is lost or created.
+ * Many calls within a millisecond, and calls with long pauses: no fraction of a token is lost or
+ * created.
  */
 static void test_fractions(void **state)
 {
@@ -78,7 +79,7 @@ static void test_fractions(void **state)
 	assert_int_equal(take(1, true, 1), -EBUSY);
 }
 
-/* The call succeeds after the time that the error names, and not a second earlier. */
+/* A call succeeds after the time that the error contains, and not a second earlier. */
 static void test_retry(void **state)
 {
 	static const u32 costs[] = { 1, 16, 64, 100 };
@@ -109,7 +110,7 @@ static void test_refused_is_free(void **state)
 	drain(1, false, USER_REFILL);
 }
 
-/* The next call waits for the cost of a large reply. */
+/* The cost of a large reply delays the next call of the user. */
 static void test_charge(void **state)
 {
 	(void)state;
@@ -125,7 +126,7 @@ static void test_charge(void **state)
 	assert_int_equal(take(4, false, 1), -EUSERS);
 }
 
-/* Users outside of the group share one bucket, which bounds all of them. */
+/* Users outside of the group share one bucket, which limits them together. */
 static void test_many_users(void **state)
 {
 	u32 taken = 0;
@@ -139,11 +140,11 @@ static void test_many_users(void **state)
 	now += SECOND;
 	drain(7, false, OTHERS_REFILL);
 	assert_int_equal(take(8, false, 1), -EUSERS);
-	/* Members of the group do not share it. */
+	/* Members of the group do not use the shared bucket. */
 	assert_int_equal(take(1, true, 1), 0);
 }
 
-/* A new user replaces the one with the fullest bucket, and gets what it holds. */
+/* A new user replaces the user with the fullest bucket, and gets the tokens in it. */
 static void test_evict(void **state)
 {
 	(void)state;
@@ -151,7 +152,9 @@ static void test_evict(void **state)
 		drain(uid, true, uid == 5 ? MEMBER_SIZE - 1 : MEMBER_SIZE);
 	assert_int_equal(take(1000, true, 2), -EBUSY);
 	assert_int_equal(take(1000, true, 1), 0);
-	/* The emptiest buckets are kept: a user with many calls does not get a new bucket. */
+	/*
+	 * The emptiest buckets are not replaced: a user with many calls does not get a new bucket.
+	 */
 	setup(NULL);
 	drain(1, true, MEMBER_SIZE);
 	for (uid_t uid = 2; uid < 1000; uid++)
@@ -160,7 +163,7 @@ static void test_evict(void **state)
 	assert_int_equal(take(2000, true, MEMBER_SIZE / 10), 0);
 }
 
-/* A user that leaves the group has the limits of other users from the next call on. */
+/* After a user left the group, the limits of other users apply from the next call on. */
 static void test_leaves_group(void **state)
 {
 	(void)state;

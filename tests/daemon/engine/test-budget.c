@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How the memory budget determines the sizes of tables and rings. */
+/* Test how the memory budget determines the sizes of tables and rings. */
 #include "test.h"
 
 #include "attribution/attributor-internal.h"
@@ -14,7 +14,7 @@
 static const u32 machines[] = { 1, 2, 8, 64, 192, 512, 4096 };
 static const u32 page_sizes[] = { 4096, 16384, 65536 };
 
-/* Sources as configured, with and without the sources of task events. */
+/* All configurations of sources and of task events */
 static const struct memory_request asks[] = {
 	{ .sources = MEMORY_MODULE | MEMORY_PERF, .bpf = true, .side_band = true },
 	{ .sources = MEMORY_MODULE, .bpf = true, .side_band = true, .switches = true },
@@ -29,8 +29,8 @@ static u64 round_to_page(u64 bytes, u32 page)
 }
 
 /*
- * The memory that the kernel locks for @cpus, added up from what each source maps, independently of
- * the plan.
+ * Return the memory that the kernel locks for @cpus, computed from what each source maps,
+ * independently of the plan.
  */
 static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 {
@@ -50,12 +50,12 @@ static u64 locked(const struct memory_request *a, const struct memory_plan *p)
 	return a->cpus * cpu + (a->bpf ? p->bpf : 0) + (a->switches ? p->switches : 0);
 }
 
-/* The overhead of an allocation. */
+/* The overhead of an allocation, in bytes */
 #define OWN 8ULL
 
 /*
- * Bytes by the number of entries and the sizes of the structures; a structure that exists for a
- * fraction of the entries counts by that fraction.
+ * Return the bytes of tables from the number of entries and the sizes of structures; a structure
+ * that exists only for a fraction of the entries counts with that fraction.
  */
 static u64 tables(const struct memory_plan *p)
 {
@@ -89,7 +89,7 @@ static void check_plan(const struct memory_request *request, const struct memory
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
 	assert_row(plan->locations >= 4096 && plan->processes >= 1024);
 	assert_row(plan->map_bytes >= plan->processes * 384ULL);
-	/* Two copies of a checkpoint, which also holds mappings, bounded by that many bytes. */
+	/* Two copies of a checkpoint exist. The mappings in it are limited to that many bytes. */
 	assert_row(plan->saved_map_bytes >= plan->processes * 160ULL);
 	assert_row(plan->share[MEMORY_CHECKPOINT] >=
 		   2 * (plan->saved_map_bytes + plan->locations * 57ULL + plan->processes * 128ULL +
@@ -106,7 +106,7 @@ static void check_plan(const struct memory_request *request, const struct memory
 
 /*
  * For each request: the plan never exceeds the budget, a larger budget never gives less, and the
- * minimum works.
+ * smallest budget works.
  */
 static void check_budgets(struct memory_request request)
 {
@@ -123,7 +123,7 @@ static void check_budgets(struct memory_request request)
 		assert_row(plan.ring >= before.ring && plan.side_band >= before.side_band);
 		before = plan;
 	}
-	/* With a large budget the tables are larger than without a configured one. */
+	/* With a large budget the tables are larger than without a configured budget. */
 	if (request.cpus <= 512)
 		assert_row(plan.locations > 32768 && plan.processes > 8192 &&
 			   plan.ring == 256 * KIB);
@@ -157,7 +157,7 @@ static struct memory_request usual(u64 budget, u32 cpus)
 	return request;
 }
 
-/* The rows of Documentation/explanation/tables.md. */
+/* Test the rows of the table in Documentation/explanation/tables.md. */
 static void test_documented(void **state)
 {
 	static const struct {
@@ -195,7 +195,10 @@ static void test_documented(void **state)
 	assert_int_equal((least + MIB - 1) / MIB, 47);
 }
 
-/* A session of the bus has smaller tables. The smallest budget is the one that they fit in. */
+/*
+ * Tables of a session that the bus creates are smaller. Its smallest budget is the one that they
+ * fit in.
+ */
 static void test_sessions(void **state)
 {
 	struct memory_request request = usual(64 * MIB, 2);
@@ -208,7 +211,7 @@ static void test_sessions(void **state)
 	assert_true(session.locations < plan.locations && session.processes == plan.processes);
 	assert_true(session.bytes > session.locations * 180ULL + session.location_bytes +
 					    session.counters * 2144ULL);
-	/* Two sessions fit the default, as Documentation/explanation/tables.md says. */
+	/* Two sessions fit the default budget, as Documentation/explanation/tables.md says. */
 	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
@@ -262,7 +265,7 @@ static void test_pprof(void **state)
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 9042);
 	assert_pprof(&left, 3935);
-	/* Beside two sessions the smallest profile fits. */
+	/* With two sessions the smallest profile still fits. */
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
 	assert_true(budget_pprof(left, &limits));
@@ -270,7 +273,7 @@ static void test_pprof(void **state)
 	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof(&left, 4586);
-	/* Never more than without a limit of memory, and none if nothing is free. */
+	/* The limits never exceed those without a memory budget, and are 0 if no memory is free. */
 	assert_true(budget_pprof(4096 * MIB, &limits));
 	assert_int_equal(limits.entries, PPROF_ENTRIES);
 	for (left = 0; !budget_pprof(left, &limits); left += KIB)
@@ -282,7 +285,10 @@ static void test_pprof(void **state)
 	assert_true(budget_pprof(plan.share[MEMORY_SESSIONS] - least, &limits));
 }
 
-/* Each worker has its own tables. The plan includes them, and makes the common tables smaller. */
+/*
+ * Each drain thread has its own tables. The plan includes them, and makes the common tables
+ * smaller.
+ */
 static void test_workers(void **state __attribute__((unused)))
 {
 	struct memory_request request = { .budget = 256 * MIB,
@@ -314,8 +320,8 @@ static void test_workers(void **state __attribute__((unused)))
 	assert_int_equal(budget_shard(0, 4), 0);
 	assert_int_equal(budget_shard(4096, 3), 1024);
 	/*
-	 * At the default rate one worker suffices for any machine. At the highest rate 192 CPUs
-	 * need four.
+	 * At the default rate one drain thread suffices for any machine. At the highest rate 192
+	 * CPUs need four.
 	 */
 	assert_int_equal(budget_workers(192, 1000), 1);
 	assert_int_equal(budget_workers(4096, 1000), 1);

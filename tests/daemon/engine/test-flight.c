@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A flight recorder keeps the last windows of any size, and reports how many it overwrote. */
+/*
+ * Test that a flight recorder keeps the last windows of any size, and counts those that it
+ * overwrote.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -23,7 +26,10 @@ static u32 length_of(u32 number)
 {
 	u32 r = number * 2654435761U;
 
-	/* Empty windows, small ones, and some that nearly fill the buffer. */
+	/*
+	 * Return the length of a window: mostly small, sometimes 0, and sometimes nearly the size
+	 * of the buffer.
+	 */
 	return r % 7 == 0 ? 0 : r % 101 == 0 ? FLIGHT_MIN - 1000 : r % 5000;
 }
 
@@ -68,7 +74,9 @@ static void test_last(void **state)
 		assert_int_equal(taken.first + taken.count, i + 1);
 		assert_int_equal(flight_first_ns(flight), 1000 + taken.first);
 		assert_int_equal(taken.bytes + taken.lost, all);
-		/* The buffer is used: the window that was overwritten last would hardly fit. */
+		/*
+		 * The buffer must be full: the window that was overwritten last would hardly fit.
+		 */
 		if (taken.first && length_of(i) < 5000 && length_of(taken.first - 1) < 5000)
 			assert_true(taken.bytes > FLIGHT_MIN / 8);
 	}

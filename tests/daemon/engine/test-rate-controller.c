@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The control loops of the interval, on simulated machines. */
+/* Test the control loops of the interval, on simulated machines. */
 #include "test.h"
 
 #include "engine/rate-controller.h"
@@ -8,15 +8,15 @@
 #define CPUS   8
 
 /**
- * struct machine
- * @operations: a nanosecond, in percent
- * @fixed_ns: what the drain threads cost in a period, whatever is sampled
- * @sample_ns: and for each sample
- * @drain_ns: what a sample costs its CPU in interrupts
- * @busy: percent of the period
+ * struct machine - a simulated machine
+ * @operations: operations a nanosecond, in percent
+ * @fixed_ns: CPU time of the drain threads in a period without samples
+ * @sample_ns: their additional CPU time for a sample
+ * @drain_ns: CPU time that a sample costs its CPU in interrupts
+ * @busy: percent of the period in which CPUs are busy
  * @noise: percent by which samples and the fixed cost vary
- * @hot: the only busy CPU, -1 for all
- * @switch_ns: what each CPU spends on its SPU in a period, whatever is sampled
+ * @hot: the only busy CPU; -1: all CPUs are busy
+ * @switch_ns: time that each CPU spends on its SPU in a period without samples
  * @called: percent of the windows that calls drain
  */
 struct machine {
@@ -39,7 +39,7 @@ static u64 noisy(u64 value, u32 percent)
 	return value * (100 - percent + (seed >> 33) % (2 * percent + 1)) / 100;
 }
 
-/* Costs of the last period, in RATE_CONTROLLER_WHOLE, as simulated and not as measured. */
+/* The true cost of the last period, in RATE_CONTROLLER_WHOLE, without measurement error */
 static u64 cost;
 static u64 rate;
 static struct rate_controller_scale scales[CPUS];
@@ -82,7 +82,9 @@ static u64 longest(const struct rate_controller *g)
 	return most;
 }
 
-/* Run @periods periods. Return: in how many of the last @of the interval changed. */
+/*
+ * Run @periods periods. Return: the number of the last @of periods in which the interval changed.
+ */
 static u32 run_periods(struct rate_controller *g, const struct machine *m, u32 periods, u32 of)
 {
 	u32 changes = 0;
@@ -112,7 +114,7 @@ static void test_rate(void **state __attribute__((unused)))
 	}
 }
 
-/* An idle machine says nothing about the operations of a busy one. */
+/* An idle machine does not tell how many operations a busy one executes, so the interval stays. */
 static void test_idle(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -126,7 +128,7 @@ static void test_idle(void **state __attribute__((unused)))
 	assert_int_equal(rate_controller_interval(&g), 1000000);
 }
 
-/* If a filter drops most samples the interval must not shrink without end. */
+/* If a filter drops most samples, the interval must not become shorter and shorter. */
 static void test_filtered(void **state __attribute__((unused)))
 {
 	struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -149,7 +151,7 @@ static void test_cost(void **state __attribute__((unused)))
 		const char *name;
 		struct machine machine;
 		u32 overhead;
-		bool limited; /* the interval was lengthened to fit the budget */
+		bool limited; /* whether the interval was lengthened to fit the budget */
 	} rows[] = {
 		{ "cheap", { 100, 1000000, 500, 200, 90, 8, -1 }, 1000, false },
 		{ "daemon", { 100, 1000000, 30000, 200, 90, 8, -1 }, 1000, true },
@@ -173,14 +175,19 @@ static void test_cost(void **state __attribute__((unused)))
 		}
 		assert_row(most * 100 <= rows[i].overhead * 112ULL);
 		assert_row((longest(&g) > 1000000) == rows[i].limited);
-		/* The interval is not longer than needed: at least half of the budget is used. */
+		/*
+		 * The interval is not longer than necessary: at least half of the budget is used.
+		 */
 		assert_row(!rows[i].limited || rows[i].machine.hot >= 0 ||
 			   cost * 2 >= rows[i].overhead);
 		assert_row(!g.exhausted);
 	}
 }
 
-/* A period in which all CPUs are equally busy, with different costs of interrupts per sample. */
+/*
+ * Simulate a period in which all CPUs are equally busy, with different costs of interrupts per
+ * sample.
+ */
 static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS])
 {
 	struct rate_controller_cpu cpu[CPUS] = { 0 };
@@ -202,8 +209,8 @@ static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS
 }
 
 /*
- * A CPU with expensive samples gets a longer interval, and no other CPU does. With one worker all
- * do.
+ * With several drain threads only a CPU with expensive samples gets a longer interval. With one,
+ * all CPUs do.
  */
 static void test_each(void **state __attribute__((unused)))
 {
@@ -219,15 +226,18 @@ static void test_each(void **state __attribute__((unused)))
 		test_row("CPU %u", i);
 		assert_row((rate_controller_interval_of(&g, i) > 1000000) ==
 			   (drain_ns[i] >= 100000));
-		/* Four budgets of a CPU are 40 ms a second. The throttle allows twice that. */
+		/*
+		 * Four times the budget of a CPU is 40 ms a second. The throttle permits twice
+		 * that.
+		 */
 		assert_row(scales[i].interrupts >= 128 && scales[i].bytes >= 2 << 20);
 		assert_row(!(scales[i].interrupts & (scales[i].interrupts - 1)));
 	}
 	assert_int_equal(rate_controller_limited_cpus(&g), 2);
 	assert_true(rate_controller_interval_of(&g, 1) > rate_controller_interval_of(&g, 6));
 	/*
-	 * 50 samples of 200 us an interrupt: 8 interrupts a second would fit, and the minimum is
-	 * used.
+	 * 50 samples an interrupt, of 200 us each: the budget permits 8 interrupts a second, so the
+	 * minimum is used.
 	 */
 	assert_int_equal(scales[1].interrupts, 128);
 	assert_true(scales[0].interrupts > 10000);
@@ -244,8 +254,8 @@ static void test_each(void **state __attribute__((unused)))
 }
 
 /*
- * Offline CPUs use no budget, and do not give it to others. A CPU that comes online starts from the
- * initial interval.
+ * Offline CPUs use no budget, and their share is not given to others. A CPU that comes online
+ * starts with the initial interval.
  */
 static void test_away(void **state __attribute__((unused)))
 {
@@ -310,12 +320,12 @@ static void test_release(void **state __attribute__((unused)))
 }
 
 #define BUDGET (PERIOD * CPUS / 100)
-/* Samples of a period in which all CPUs are busy and the interval is the configured one. */
+/* Samples of a period in which all CPUs are busy and the interval is the configured one */
 #define SAMPLES (PERIOD * CPUS / 1000000)
 #define ONE_BUSY .operations = 100, .busy = 100
 #define BUSY	 ONE_BUSY, .hot = -1
 
-/* A longer interval is tried once, does not reduce the fixed cost, and is undone. */
+/* If the cost is fixed, the loop tries a longer interval once, sees no reduction, and undoes it. */
 static void test_fixed(void **state __attribute__((unused)))
 {
 	static const struct {
@@ -344,14 +354,14 @@ static void test_fixed(void **state __attribute__((unused)))
 			assert_row(k < 10 || longest(&g) > config.nominal_ns ||
 				   g.exhausted == (g.cost > config.overhead));
 		}
-		/* In an hour: some seconds every five minutes. */
+		/* In an hour: a try takes some seconds every five minutes. */
 		assert_row(tried < 60);
 	}
 }
 
 /*
- * Costs have a fixed and a proportional component: the interval reduces the latter, as far as that
- * pays.
+ * The cost has a fixed and a proportional component: the loop lengthens the interval as long as
+ * that reduces the cost noticeably.
  */
 static void test_parts(void **state __attribute__((unused)))
 {
@@ -384,7 +394,9 @@ static void test_parts(void **state __attribute__((unused)))
 	}
 }
 
-/* A fixed cost may disappear or become proportional: the loop measures it once more. */
+/*
+ * A fixed cost may disappear or become proportional: the loop then tries a longer interval again.
+ */
 static void test_recovery(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
@@ -396,7 +408,7 @@ static void test_recovery(void **state __attribute__((unused)))
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &fixed, 40, 0);
 	assert_int_equal(longest(&g), 1000000);
-	/* Only the composition of the cost differs: the next try shows it. */
+	/* Only the composition of the cost differs, which the next try detects. */
 	run_periods(&g, &dear, 100, 0);
 	assert_true(cost <= 1000 && cost >= 500);
 	run_periods(&g, &fixed, 100, 0);
@@ -408,7 +420,7 @@ static void test_recovery(void **state __attribute__((unused)))
 	assert_true(cost <= 1000 && cost >= 500);
 }
 
-/* Both loops at once: each reaches its interval, and neither undoes the other. */
+/* Both loops run at once: each reaches its interval, and neither undoes the result of the other. */
 static void test_both(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -427,7 +439,10 @@ static void test_both(void **state __attribute__((unused)))
 	assert_true(rate < 500);
 }
 
-/* A new configuration starts from the present interval, except for what it sets itself. */
+/*
+ * After a change of the configuration the loop starts from the present interval, unless the change
+ * sets another one.
+ */
 static void test_change(void **state __attribute__((unused)))
 {
 	struct rate_controller_config config = { .nominal_ns = 1000000,

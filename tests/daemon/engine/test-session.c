@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions of one worker: with a source of their own, and with a shared one. */
+/* Test the sessions of one worker: with a source of their own, and with a shared one. */
 #include "test.h"
 
 #include <errno.h>
@@ -13,7 +13,9 @@
 #include "engine/worker.h"
 #include "filter/filter-internal.h"
 
-/* A source that delivers one load of 100 cycles and one of 300 at each drain while enabled. */
+/*
+ * A source that delivers, at each drain while it is enabled, one load of 100 cycles and one of 300
+ */
 struct script {
 	struct source source;
 	int fd;
@@ -169,7 +171,10 @@ static int add(struct fixture *f, const char *name, const char *expression)
 	return r;
 }
 
-/* The records of a session, and those that its filter dropped. The query drains once. */
+/*
+ * Get the number of records of a session, and the number that its filter dropped. The query drains
+ * once.
+ */
 static void counted(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
 {
 	struct worker_view view = { .session = session, .group = VIEW_PROCESS, .limit = 10 };
@@ -201,7 +206,10 @@ static void test_names(void **state)
 	assert_false(session_name_valid("a\xc3\xa4"));
 }
 
-/* Two filters over one source: each counts its matches, and what it dropped. */
+/*
+ * Two sessions with different filters share a source: each counts its matches, and what its filter
+ * dropped.
+ */
 static void test_filters(void **state)
 {
 	struct fixture *f = *state;
@@ -214,7 +222,7 @@ static void test_filters(void **state)
 	assert_int_equal(f->script.starts, 1);
 	counted(f, NULL, &all, &none);
 	counted(f, "slow", &slow, &left);
-	/* The drains of the second session's start and of both views. */
+	/* the drains of the second session's start and of both views */
 	assert_int_equal(all, 4);
 	assert_int_equal(none, 0);
 	assert_int_equal(slow, 2);
@@ -287,7 +295,7 @@ static int change(struct fixture *f, const char *name, const char *expression, u
 	return r;
 }
 
-/* The SPU filters what the only session does not want, and nothing for two sessions. */
+/* For one session the SPU filters what that session does not need, for two sessions nothing. */
 static void test_hardware(void **state)
 {
 	struct fixture *f = *state;
@@ -306,7 +314,7 @@ static void test_hardware(void **state)
 struct seen {
 	const char *session;
 	char text[256];
-	bool kept; /* the source has the cgroups of the filter */
+	bool kept; /* whether the source has the cgroups of the filter */
 };
 
 static int read_state(struct worker_state *state, void *arg)
@@ -320,7 +328,7 @@ static int read_state(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* If the SPU cannot stop filtering, a session that needs the dropped records is refused. */
+/* If the SPU cannot stop filtering, a session that needs the filtered records is refused. */
 static void test_hardware_fixed(void **state)
 {
 	struct seen machine = { .session = SESSION_MACHINE };
@@ -328,7 +336,7 @@ static void test_hardware_fixed(void **state)
 
 	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
 	f->script.fixed = true;
-	/* The daemon filters more. */
+	/* The daemon's filter may be stricter than the SPU's. */
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
 	f->script.fixed = false;
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 300", 0), 0);
@@ -344,7 +352,9 @@ static void test_hardware_fixed(void **state)
 	assert_int_equal(f->script.config.filter_latency, 0);
 }
 
-/* A filter changes between two drains. The interval is that of the session that owns the source. */
+/*
+ * The filter changes between two drains. The interval is that of the session that owns the source.
+ */
 static void test_change(void **state)
 {
 	struct fixture *f = *state;
@@ -357,7 +367,7 @@ static void test_change(void **state)
 	assert_int_equal(records, 1);
 	assert_int_equal(change(f, "slow", "latency.total > 400", 0), 0);
 	counted(f, "slow", &records, &filtered);
-	/* That drain belongs to the former filter, the drain of the view to the new one. */
+	/* That drain used the former filter, and the drain of the view the new one. */
 	assert_int_equal(records, 2);
 	assert_int_equal(filtered, 4);
 	assert_int_equal(change(f, "slow", NULL, 5000), -EOPNOTSUPP);
@@ -430,7 +440,7 @@ static void test_relist(void **state)
 	/* The session counts with the new filter. Samples without a container are not excluded. */
 	counted(f, "slow", &records, &filtered);
 	assert_true(records > 0 && records == filtered);
-	/* Without lists the filter is the machine's own. */
+	/* Without lists the filter is the one of the configuration. */
 	make_relist(NULL, "op == load", &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
 	check_rule(f, SESSION_MACHINE, "op == load");
@@ -440,8 +450,8 @@ static void test_relist(void **state)
 }
 
 /*
- * Lists that exceed the filter of one session are refused for all sessions, and so is a wrong
- * interval.
+ * If lists make the filter of one session too long they are refused for all sessions. An invalid
+ * interval is refused, too.
  */
 static void test_relist_refused(void **state)
 {
@@ -472,7 +482,7 @@ static void test_relist_refused(void **state)
 	check_rule(f, "slow", "latency.total > 200");
 }
 
-/* The error of an invalid filter says where it is. */
+/* The error of an invalid filter contains its position. */
 static void test_rules(void **state)
 {
 	char *const relative[] = { (char *)"/a", (char *)"b", NULL };
@@ -489,7 +499,7 @@ static void test_rules(void **state)
 	assert_int_equal(error.column, 7);
 	assert_int_equal(session_rule_new(NULL, NULL, relative, &rule, &error), -EINVAL);
 	assert_int_equal(error.column, 0);
-	/* A longer filter could not be restored. */
+	/* A longer filter could not be restored from a checkpoint. */
 	memset(text, ' ', sizeof(text) - 1);
 	assert_int_equal(session_rule_new(NULL, text, NULL, &rule, &error), -EINVAL);
 	assert_int_equal(error.column, SESSION_TEXT);
@@ -522,14 +532,14 @@ static void test_facts(void **state)
 	assert_true(property_cache_session(&facts, f->worker, SESSION_MACHINE));
 	assert_false(property_cache_session(&facts, f->worker, "other"));
 	assert_int_equal(add(f, "other", NULL), 0);
-	/* The oldest possible time. */
+	/* the oldest possible time */
 	facts.names_ns = 1;
 	assert_false(property_cache_session(&facts, f->worker, "other"));
 	property_cache_invalidate(&facts);
 	assert_true(property_cache_session(&facts, f->worker, "other"));
 }
 
-/* ---- Which session sets the interval ------------------------------------------- */
+/* ---- Which session decides the interval ----------------------------------------- */
 
 struct governing {
 	struct rate_control *rate_control;
@@ -538,7 +548,7 @@ struct governing {
 	u64 asked;
 };
 
-/* Run a period of rate control with the fake clock, on the worker's thread. */
+/* Run a period of rate control with the simulated clock, on the worker's thread. */
 static int tick(struct worker_state *state, void *arg)
 {
 	struct governing *governing = arg;
@@ -562,7 +572,7 @@ static int follow(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A filter that is set later explains a low rate as well as one from the start. */
+/* A filter explains a low rate, whether it was set at the start or later. */
 static void test_govern_filtered(void **state)
 {
 	struct fixture *f = *state;
@@ -582,7 +592,7 @@ static void test_govern_filtered(void **state)
 	rate_control_free(g.rate_control);
 }
 
-/* A configured interval applies at once, also after rate control had changed it. */
+/* A configured interval applies at once, even after rate control had changed the interval. */
 static void test_govern_follows(void **state)
 {
 	struct fixture *f = *state;
@@ -601,7 +611,7 @@ static void test_govern_follows(void **state)
 	rate_control_free(g.rate_control);
 }
 
-/* The CPU time that a call uses on the worker's thread. */
+/* the CPU time that a call uses on the worker's thread, in nanoseconds */
 #define CALL_NS 50000000ULL
 
 static int burn(struct worker_state *state __attribute__((unused)),
@@ -614,7 +624,10 @@ static int burn(struct worker_state *state __attribute__((unused)),
 	return 0;
 }
 
-/* Calls use CPU time and drain windows, but the interval stays: Overhead= counts sampling alone. */
+/*
+ * Calls use CPU time and drain windows, but do not change the interval: Overhead= counts only
+ * sampling.
+ */
 static void test_govern_calls(void **state)
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A new source of the module replaces one that has no ring for a new CPU. */
+/* Test that a new source of the module replaces one that has no ring for a new CPU. */
 #include "test.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "engine/source-renew.h"
 #include "profile/profile-read.h"
 
-/* A source without windows, and with CPUs that it does not sample. */
+/* A source without windows, and with CPUs that it does not sample */
 struct played {
 	struct source source;
 	u32 unsampled;
@@ -144,7 +144,7 @@ static void test_replaced(void **state __attribute__((unused)))
 	assert_int_equal(renewal.ret_replaced, 1);
 	assert_true(first.freed && second.enabled);
 	assert_ptr_equal(source_now, &second.source);
-	/* The session was blind between the two sources, on the one CPU of the first source. */
+	/* Between the two sources the session was blind, on the only CPU of the first source. */
 	assert_int_equal(blind_now, renewal.ret_blind_ns);
 	/* All CPUs are sampled now. */
 	assert_int_equal(renew(worker, &renewal), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One drain thread and several, over a source with as many partitions: under all calls each window
- * is counted once, for the task that ran then, and each call gets a reply. The build with
- * -fsanitize=thread (workers-threads) also detects data races.
+ * Test one drain thread and several, with a source of as many partitions: during calls of all kinds
+ * each window is counted once, for the task that ran then, and each call gets a reply. The build
+ * with -fsanitize=thread (workers-threads) also detects data races.
  */
 #include "test.h"
 
@@ -19,17 +19,18 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define RECORDS 2 /* of a window */
+#define RECORDS 2 /* number of records of a window */
 #define PARTS	3
 #define MOST	4 /* partitions */
 #define ROUNDS	60
 
 /**
- * struct played - a source of one CPU, with windows that a test adds
- * @waiting: windows to drain
+ * struct played - a source of one CPU, to which a test adds windows
+ * @waiting: number of windows to drain
  * @strangers: each window is of another unknown thread, the last of which is @tid
- * @parts: 0, or the source is one of @parts, of which each has its share of MOST CPUs. Then
- *	@waiting counts rounds of a window of each CPU, whose records depend on CPU and @round
+ * @parts: number of partitions of the machine, of which this source is one with its share of MOST
+ * CPUs; 0: it is not. @waiting then counts rounds with a window of each CPU, whose records depend
+ * on CPU and @round
  */
 struct played {
 	struct source source;
@@ -81,7 +82,7 @@ static size_t fill(u8 *bytes, size_t size)
 	return len;
 }
 
-/* Fill in different records, as a function of @cpu and @round alone. */
+/* Fill @bytes with different records, which depend only on @cpu and @round. */
 static size_t fill_mixed(u8 *bytes, size_t size, u32 cpu, u32 round)
 {
 	size_t len = 0;
@@ -188,7 +189,7 @@ static const struct source_ops played_ops = {
 	.cpu = played_numbered,
 };
 
-/* @parts: partitions of the machine's source, which is undivided if there is one */
+/* @parts: number of partitions of the machine's source; 1: it is not partitioned */
 struct fixture {
 	u32 parts;
 	struct worker *worker;
@@ -228,7 +229,7 @@ static int add(struct fixture *f, const char *name)
 	return add_filtered(f, name, NULL);
 }
 
-/* @filter: of the machine's session */
+/* @filter: filter of the machine's session */
 static struct fixture *fixture_filtered(u32 parts, const char *filter)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
@@ -262,7 +263,7 @@ static void fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* Add a window to partition @part. @tell: wake its worker. */
+/* Add a window to partition @part. @tell: whether to wake its drain thread. */
 static void play(struct fixture *f, u32 part, bool tell)
 {
 	struct played *played = played_of(f->part[part % f->parts]);
@@ -292,7 +293,7 @@ static int read_state(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The records of @session. The query does not drain. */
+/* Return the number of records of @session. The query does not drain. */
 static u64 records_of(struct fixture *f, const char *session)
 {
 	struct seen seen = { .session = session };
@@ -301,7 +302,7 @@ static u64 records_of(struct fixture *f, const char *session)
 	return seen.records;
 }
 
-/* Windows that wait when a session starts belong only to sessions that ran before. */
+/* Check that windows that wait when a session starts belong only to sessions that ran before. */
 static void check_late_windows(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
@@ -314,7 +315,7 @@ static void check_late_windows(u32 parts)
 	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
 	assert_int_equal(records_of(f, "late"), 0);
 	assert_int_equal(records_of(f, NULL), RECORDS * f->played);
-	/* Windows that come while the session runs belong to it. */
+	/* Windows that arrive while the session runs belong to it. */
 	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
 	for (u32 i = 0; i < PARTS; i++)
 		play(f, i, false);
@@ -329,7 +330,7 @@ static void test_late(void **state __attribute__((unused)))
 	check_late_windows(PARTS);
 }
 
-/* Make all kinds of calls while windows come. */
+/* Make all kinds of calls while windows arrive. */
 static void call_all(struct fixture *f, u32 round)
 {
 	struct worker_view view = { .group = round % VIEW_GROUPS, .span = round % VIEW_SPANS };
@@ -388,11 +389,11 @@ static void test_at_once(void **state __attribute__((unused)))
 	at_once(PARTS);
 }
 
-/* No process has such a number: a window of it changes the tables of tasks. */
+/* A TID that no process has: a window of it changes the tables of tasks. */
 #define STRANGERS (1 << 23)
-#define BACKLOG	  16 /* windows of each partition, while a CPU is queried */
+#define BACKLOG	  16 /* number of windows of each partition, while a CPU is queried */
 
-/* Each partition has windows to drain until the queries end. */
+/* Keep windows to drain in each partition until the queries end. */
 static void *flooder_run(void *arg)
 {
 	struct fixture *f = arg;
@@ -409,8 +410,8 @@ static void *flooder_run(void *arg)
 }
 
 /*
- * A CPU is queried while the worker of its partition wants the write lock: each waits for the
- * other.
+ * Query a CPU while the drain thread of its partition waits for the write lock: a deadlock if each
+ * waited for the other.
  */
 static void test_asked(void **state __attribute__((unused)))
 {
@@ -437,7 +438,7 @@ static void test_asked(void **state __attribute__((unused)))
 	fixture_free(f);
 }
 
-/* The worker ends while windows come. */
+/* End the worker while windows arrive. */
 static void test_end(void **state __attribute__((unused)))
 {
 	for (u32 i = 0; i < ROUNDS; i++) {
@@ -460,7 +461,7 @@ static int read_meter(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The meters after the drain threads have counted all windows. */
+/* Return the meters after the drain threads have counted all windows. */
 static struct drain_meter meter_of(struct fixture *f)
 {
 	struct drain_meter meter;
@@ -507,7 +508,7 @@ static void test_metered(void **state __attribute__((unused)))
 	metered(PARTS);
 }
 
-/* The numbers of a view, which do not depend on the order of its rows. */
+/* The sums of a view, which do not depend on the order of its rows */
 struct sums {
 	u64 records;
 	u64 filtered;
@@ -557,7 +558,7 @@ static struct sums sums_of(struct fixture *f, const char *session, enum view_gro
 
 #define LOADS "op == load"
 
-/* The machine's session with @filter; @loads: and beside it a session of loads. */
+/* Run the machine's session with @filter; @loads: and another session that counts loads. */
 static struct fixture *play_mixed(u32 parts, const char *filter, bool loads)
 {
 	struct fixture *f = fixture_filtered(parts, filter);
@@ -572,7 +573,7 @@ static struct fixture *play_mixed(u32 parts, const char *filter, bool loads)
 	for (u32 round = 0; round < 4 * ROUNDS; round++) {
 		for (u32 i = 0; i < parts; i++)
 			play(f, i, round % 3);
-		/* Some merges in between. */
+		/* Merge the shards from time to time. */
 		if (round % 16 == 5)
 			sums_of(f, NULL, VIEW_PROCESS);
 	}
@@ -592,7 +593,7 @@ static void assert_same(struct fixture *a, const char *in_a, struct fixture *b, 
 	}
 }
 
-/* A profile is the same with 1, 2 and 4 drain threads, and beside another session. */
+/* A profile is the same with 1, 2 and 4 drain threads, and while another session runs. */
 static void test_same(void **state __attribute__((unused)))
 {
 	struct fixture *alone = play_mixed(1, NULL, false), *loads = play_mixed(1, LOADS, false);
@@ -609,7 +610,7 @@ static void test_same(void **state __attribute__((unused)))
 	fixture_free(alone);
 }
 
-/* The first argument selects tests. */
+/* usage: test-workers [TEST] */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

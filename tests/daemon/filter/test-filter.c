@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Filters: which samples match, where errors are located, and what the SPU filters. */
+/* Test filters: which samples match, the position of errors, and what the SPU filters. */
 #include "test.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "codec/registers.h"
 #include "filter/filter-internal.h"
 
-/* A component of 250 bytes. */
+/* a component of 250 bytes */
 #define TEN  "0123456789"
 #define FIFTY TEN TEN TEN TEN TEN
 #define LONG FIFTY FIFTY FIFTY FIFTY FIFTY
@@ -20,7 +20,7 @@ static const struct attribute_container container = {
 	.cgroup = "/system.slice/docker-12.scope",
 };
 
-/* A load of user space, served by a remote cache after 300 cycles. */
+/* A load at EL0, served by a remote cache after 300 cycles */
 static const struct spe_sample load = {
 	.present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL) |
 		   SPE_HAS_COUNTER(SPE_COUNTER_ISSUE) | SPE_HAS_ADDRESS(SPE_ADDRESS_PC) |
@@ -57,7 +57,7 @@ static struct filter *parsed(const char *text)
 	return filter;
 }
 
-/* Each expression, and its negation. */
+/* Test each expression, and its negation. */
 static void test_match(void **state)
 {
 	static const struct {
@@ -79,7 +79,7 @@ static void test_match(void **state)
 		{ "latency.total <= 300", true, false },
 		{ "latency.total <= 0x12b", false, false },
 		{ "latency.issue == 7", true, false },
-		/* A comparison with an absent value is false, and so is its negation. */
+		/* A comparison with an absent value is false, and so is the negated comparison. */
 		{ "latency.translation == 0", false, false },
 		{ "latency.translation != 0", false, false },
 		{ "!(latency.translation != 0)", true, true },
@@ -111,7 +111,7 @@ static void test_match(void **state)
 		{ "cgroup != \"/sys/fs/cgroups\"", true, false },
 		{ "container =~ \"*-2\"", false, false },
 		{ "runtime == docker && cgroup =~ \"*/docker-*\"", true, false },
-		/* && binds tighter. */
+		/* && has a higher precedence than ||. */
 		{ "op == load || op == branch && el == 0", true, false },
 		{ "(op == load || op == branch) && el == 1", false, true },
 		{ "  ( ( op == load ) )\t", true, false },
@@ -252,7 +252,7 @@ static void test_hardware(void **state)
 		{ "!remote && !l1d_refill && retired", 0, 0, 2, "events", 8 },
 		{ "!event.13", 0, 0, 0, "" },
 		{ "!(mispredicted || retired)", 0, 0, 0, "" },
-		/* Both together would disable the filters of some SPUs. */
+		/* Enabling both would disable the filters of some SPUs. */
 		{ "mispredicted && !mispredicted", 0, 0, 0x80, "events" },
 		{ "!mispredicted && mispredicted", 0, 0, 0x80, "events" },
 		{ "remote", 0, 0, 0, "" },
@@ -293,7 +293,10 @@ static struct filter_cores cores_of(const u32 *midrs, size_t count)
 
 #define ONLY(bits) (~(u64)(bits))
 
-/* Loads by bits 5:0 of their data source: omitted values never match, on any core. */
+/*
+ * Loads by bits 5:0 of their data source: the SPU may only omit values that never match, on any
+ * core.
+ */
 static void test_sources(void **state)
 {
 	static const struct {
@@ -305,7 +308,7 @@ static void test_sources(void **state)
 		{ "source == 14 || source == 3", { 0 }, ONLY(1 << 14 | 1 << 3) },
 		{ "source == 14 || el == 0", { 0 }, 0 },
 		{ "(source == 14 || container == web) && source < 16", { 0 }, ONLY(0xffff) },
-		/* Unknown cores may write 16 bits, and the filter compares six. */
+		/* Cores of unknown type may write 16 bits, of which the filter compares six. */
 		{ "source == 78", { 0 }, ONLY(1 << 14) },
 		{ "source == 70000", { 0 }, ONLY(0) },
 		{ "source < 4", { 0 }, ONLY(0xf) },
@@ -318,7 +321,7 @@ static void test_sources(void **state)
 		{ "source != 14", { N1 }, 1 << 14 },
 		{ "source >= 8", { N1 }, 0xff },
 		{ "source != 78", { N1 }, 0 },
-		/* Levels, by the tables of all known cores. */
+		/* levels, by the tables of all known cores */
 		{ "level == dram", { 0 }, 0 },
 		{ "level == dram", { QEMU }, 0 },
 		{ "level == remote_cache", { N1 }, ONLY(1 << 13) },
@@ -338,7 +341,7 @@ static void test_sources(void **state)
 		{ "op == load && level == dram && container == web", { N1 }, 0x3f01 },
 		{ "op == load && level != dram", { N1 }, 1 << 14 },
 		{ "level == dram && source == 8", { N1, HIP12 }, ONLY(1 << 8) },
-		/* Stores, and values without a meaning: their events may give the level. */
+		/* stores, and values without a meaning, whose level may depend on their events */
 		{ "level == l1", { N1 }, 0 },
 		{ "level != l1", { N1 }, 0 },
 		{ "op == load && level == l1", { N1 }, 0x7f00 },
@@ -350,7 +353,7 @@ static void test_sources(void **state)
 		{ "peer", { N1 }, ONLY(1 << 9 | 1 << 10 | 3 << 12) },
 		{ "peer == false", { N1 }, 0 },
 		{ "peer != true && op == load", { N1 }, 1 << 9 | 1 << 10 | 3 << 12 },
-		/* Expressions without a data source. */
+		/* expressions without a data source */
 		{ "op == load", { N1 }, 0 },
 		{ "op == branch", { N1 }, 0 },
 		{ "latency.total > 200 && el == 0", { N1 }, 0 },
@@ -370,7 +373,7 @@ static void test_sources(void **state)
 	}
 }
 
-/* Whether a record of any kind with @source on a core of @midr matches. */
+/* Return whether a record of any kind with @source, from a core of @midr, matches. */
 static bool any_matches(const struct filter *filter, u32 midr, u16 source)
 {
 	static const u64 events[] = { 2, 6, 0xe, SPE_BIT(SPE_EVENT_REMOTE_ACCESS) | 0x10e,
@@ -399,7 +402,7 @@ static bool any_matches(const struct filter *filter, u32 midr, u16 source)
 	return false;
 }
 
-/* Evaluate the filter for each value that the SPU would omit. */
+/* Evaluate the filter for each value that the SPU would omit: none may match. */
 static void test_sources_sound(void **state)
 {
 	static const char *const texts[] = {
@@ -433,7 +436,7 @@ static void test_sources_sound(void **state)
 	assert_in_range(left_out, 20, ARRAY_SIZE(texts) * ARRAY_SIZE(midrs));
 }
 
-/* Which conjuncts the SPU can filter by data source, alone or with others. */
+/* Test which conjuncts the SPU can filter by data source, alone or together. */
 static void test_sources_parts(void **state)
 {
 	static const struct {
@@ -456,14 +459,17 @@ static void test_sources_parts(void **state)
 		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
 		assert_row(parts[i].sources == rows[i].sources);
 	}
-	/* Without a core type: by the packet alone. */
+	/* Without a core type the packet alone decides. */
 	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_false(parts[i].sources);
 	filter_free(filter);
 }
 
-/* The longest expression with numbers everywhere must not stop sampling for long. */
+/*
+ * For the longest expression, with numbers everywhere, the computation must not stop sampling for
+ * long.
+ */
 static void test_sources_many(void **state)
 {
 	struct filter_part parts[FILTER_NODES];
@@ -481,7 +487,7 @@ static void test_sources_many(void **state)
 	filter_free(filter);
 }
 
-/* The conjuncts of an expression, each with where it is evaluated. */
+/* Test the conjuncts of an expression, and where each is evaluated. */
 static void test_parts(void **state)
 {
 	static const char text[] = "op == load && (latency.total > 200 && !remote) && "
@@ -516,7 +522,7 @@ static void test_parts(void **state)
 	filter_free(filter);
 }
 
-/* An expression of one conjunct is returned whole. */
+/* An expression of one conjunct is returned as a whole. */
 static void test_part_alone(void **state)
 {
 	static const char *const rows[][2] = {
@@ -540,7 +546,7 @@ static void test_part_alone(void **state)
 	}
 }
 
-/* Lists become expressions, in which special characters of a name are escaped. */
+/* Lists are converted to expressions, in which special characters of a name are escaped. */
 static void test_compose(void **state)
 {
 	char *const web[] = { (char *)"db-?", (char *)"web-*", NULL };
@@ -551,8 +557,8 @@ static void test_compose(void **state)
 	const struct {
 		struct filter_lists lists;
 		const char *expression;
-		bool load; /* result for a sample in a container */
-		bool branch; /* result for a sample without a task */
+		bool load; /* expected result for a load in a container */
+		bool branch; /* expected result for a branch without a task */
 	} rows[] = {
 		{ { .containers = web }, NULL, true, false },
 		{ { .containers = web }, "op == branch", false, false },
@@ -581,7 +587,7 @@ static void test_compose(void **state)
 	free(text);
 }
 
-/* Conditions on addresses are found at any depth, and not by their text. */
+/* Conditions on addresses are found at any depth, and not by searching the text. */
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -607,7 +613,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* A path is compared whole, and not as displayed: escaped and truncated. */
+/* A comparison uses the whole path, and not the displayed one, which is escaped and truncated. */
 static void test_whole_path(void **state)
 {
 	static const char *const paths[] = {

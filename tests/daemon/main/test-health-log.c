@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A problem that continues is logged at once, then less and less often, and finally its end. */
+/*
+ * Test that a problem that continues is logged at once, then less and less often, and finally its
+ * end.
+ */
 #include "test.h"
 
 #include "main/health-log.h"
@@ -44,7 +47,7 @@ static void test_pace(void **state)
 		if (log_limit_check(&pace, 0, now, &some) != LOG_LIMIT_SILENT)
 			logged += some;
 	}
-	/* All of them were logged in the end, and the next one is logged at once. */
+	/* By the end all of them were logged, and the next one is logged at once. */
 	assert_int_equal(logged, 2 * DAY);
 	assert_int_equal(log_limit_check(&pace, 1, now, &count), LOG_LIMIT_REPORT);
 	for (u32 i = 0; i < DAY / 24; i++)
@@ -53,7 +56,7 @@ static void test_pace(void **state)
 	assert_int_equal(pace.pause_ns, 0);
 }
 
-/* The number of lines that @log reports in @hours. */
+/* Return the number of lines that @log reports in @hours. */
 static u32 lines_of(struct health_log *log, struct health *now, u64 *clock, u32 hours,
 		    bool going_on, char *ret_text, size_t size)
 {
@@ -85,7 +88,7 @@ static u32 lines_of(struct health_log *log, struct health *now, u64 *clock, u32 
 	return lines;
 }
 
-/* All four causes together for a day. */
+/* Test all four causes together for a day. */
 static void test_day(void **state)
 {
 	struct health now = { .source.last = "CPU 3: buffer fault" };
@@ -106,7 +109,7 @@ static void test_day(void **state)
 	assert_int_equal(lines_of(&log, &now, &clock, 24, false, text, sizeof(text)), 0);
 }
 
-/* Counters of a new source start at 0: that is no problem. */
+/* The counters of a new source start at 0, which is no problem to log. */
 static void test_another_source(void **state)
 {
 	struct health_log log = { .last.source.faults = 100 };
@@ -118,7 +121,7 @@ static void test_another_source(void **state)
 	assert_int_equal(lines_of(&log, &now, &clock, 1, false, text, sizeof(text)), 0);
 }
 
-/* Text that a caller chose cannot forge a line, nor control a terminal. */
+/* Text that a caller chose can neither forge a log line nor control a terminal. */
 static void test_hostile(void **state)
 {
 	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The status line for the service manager, from a simulated worker. */
+/* Test the status line for the service manager, with a simulated worker. */
 #include "test.h"
 
 #include "engine/rate-control.h"
@@ -7,10 +7,10 @@
 #include "main/notify.h"
 #include "state/checkpoint.h"
 
-/* The health of a source. It is longer than a status may be. */
+/* The health of a source, which is longer than a status may be */
 static char method[2 * STATUS_SIZE];
 
-/* The worker's thread would set this name. */
+/* A stub of the function that sets the name of the worker's thread */
 static void no_name(struct source *source)
 {
 	(void)source;

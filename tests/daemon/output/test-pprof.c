@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is written for pprof, decoded: which rows are separate, and which are added up. */
+/*
+ * Test the profiles that are written for pprof by decoding them: which rows are separate, and which
+ * are added up.
+ */
 #include "test.h"
 
 #include "attribution/attributor-internal.h"
@@ -24,7 +27,7 @@ struct fixture {
 	struct attributor *attributor;
 	struct profile *profile;
 	struct pprof *pprof;
-	u32 cpu; /* of the samples */
+	u32 cpu; /* CPU of the samples */
 };
 
 /* ---- Decoding protocol buffers, as far as needed ------------------------------- */
@@ -34,7 +37,7 @@ struct bytes {
 	const u8 *end;
 };
 
-/* A field: a number, or bytes. @value is then not set. */
+/* A field of a message: a number, or bytes, for which @value is not set */
 struct part {
 	u32 number;
 	u64 value;
@@ -82,7 +85,7 @@ struct read_sample {
 	char process[64];
 };
 
-/** struct read - a decoded profile. The ids of its parts begin with 1. */
+/** struct read - a decoded profile. The ids of locations, functions and mappings begin with 1. */
 struct read {
 	u8 data[4 << 20];
 	size_t size;
@@ -220,7 +223,7 @@ static struct read *written_with(struct fixture *f, struct symbols *symbols,
 	assert_int_equal(pprof_write(f->pprof, symbols, &facts, fd), 0);
 	inflate_all(r, fd);
 	close(fd);
-	/* Strings come last in the message. */
+	/* The strings are the last field of the message. */
 	all = (struct bytes){ r->data, r->data + r->size };
 	while (next(&all, &part)) {
 		if (part.number != 6)
@@ -253,7 +256,7 @@ static void read_free(struct read *r)
 	free(r);
 }
 
-/* ---- What is sampled ------------------------------------------------------------- */
+/* ---- Processes and samples -------------------------------------------------------- */
 
 static int setup(void **state)
 {
@@ -279,7 +282,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Add a process in a cgroup, with one binary. @id: the first byte of its build id, 0 for none. */
+/* Add a process in a cgroup, with one binary. @id: first byte of its build ID; 0: it has none. */
 static void process(struct fixture *f, s32 pid, const char *cgroup, const char *path, u8 id)
 {
 	const u8 build_id[20] = { id, 0xaa };
@@ -336,7 +339,7 @@ static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
 
 /* ---- The tests ------------------------------------------------------------------- */
 
-/* Two containers have different builds at one path. A recording has no inode numbers. */
+/* Two containers have different builds at the same path. A recording has no inode numbers. */
 static void test_builds(void **state)
 {
 	struct fixture *f = *state;
@@ -362,7 +365,7 @@ static void test_builds(void **state)
 	read_free(r);
 }
 
-/* Without build ids the same path in two containers is two files. */
+/* Without build IDs the same path in two containers means two files. */
 static void test_no_builds(void **state)
 {
 	struct fixture *f = *state;
@@ -424,7 +427,7 @@ static void test_units(void **state)
 
 	process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
-	/* The interval is longer meanwhile. */
+	/* Meanwhile the interval became longer. */
 	sample(f, 10, 2000, UNIT_INSTRUCTIONS);
 	for (int i = 0; i < 3; i++)
 		sample(f, 10, 200, UNIT_MICRO_OPS);
@@ -446,13 +449,16 @@ static void test_units(void **state)
 			assert_row(value(r, s, wanted[k].name) == wanted[k].of[unit]);
 		}
 	}
-	/* There is no single period. Its type is always the same. */
+	/* There is no single period, but its type is always the same. */
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 0);
 	read_free(r);
 }
 
-/* The period is the mean of the intervals of one unit. With an unknown interval there is none. */
+/*
+ * The period is the mean of the intervals of one unit. If an interval is unknown there is no
+ * period.
+ */
 static void test_period(void **state)
 {
 	struct fixture *f = *state;
@@ -479,7 +485,7 @@ static bool has_string(const struct read *r, const char *part)
 	return false;
 }
 
-/* Samples without a container have the name that metrics use. */
+/* Samples without a container have the same name as in metrics. */
 static void test_filter_none(void **state)
 {
 	static char *none[] = { "none", NULL };
@@ -497,7 +503,7 @@ static void test_filter_none(void **state)
 	read_free(r);
 }
 
-/* With many nodes "other" is large: it is written in parts. */
+/* With many locations "other" is large, so it is written in chunks. */
 static void test_folded_nodes(void **state)
 {
 	static char *all[] = { "*", NULL };
@@ -573,7 +579,7 @@ static void test_filter(void **state)
 }
 
 /*
- * Pods have the names of metrics, also where the table truncates them: two pods may then have one
+ * Pods have the same names as in metrics, which truncates long ones: two pods may then have one
  * name.
  */
 static void test_pods(void **state)
@@ -633,14 +639,14 @@ __attribute__((noinline)) int SECOND(int n)
 	return n * 5;
 }
 
-/* The address of the first byte of this program. */
+/* Get the address of the first byte of this program. */
 static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unused)), void *arg)
 {
 	*(u64 *)arg = info->dlpi_addr;
 	return 1;
 }
 
-/* A helper that times out is replaced, and its file is read once more. */
+/* If the helper times out it is replaced, and its file is read again. */
 static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 {
 	u32 index = attributor_find_process(f->attributor, getpid());
@@ -652,7 +658,7 @@ static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 		symbols_wait_default(symbols);
 }
 
-/* Two functions with 160 equal first characters in their names are distinct. */
+/* Two functions whose names have the same first 160 characters are distinct. */
 static void test_long_names(void **state)
 {
 	const struct symbols_config waiting = { .wait_ms = 30000 };
@@ -690,7 +696,7 @@ static bool is_sanitized(void)
 	return dlsym(RTLD_DEFAULT, "__asan_init");
 }
 
-/* The value of @what in /proc/self/status in bytes. */
+/* Return the value of @what in /proc/self/status, in bytes. */
 static u64 resident(const char *what)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -705,7 +711,7 @@ static u64 resident(const char *what)
 	return kib << 10;
 }
 
-/* Reset the peak of resident memory. */
+/* Reset the peak of resident memory. Return: the present value. */
 static u64 begin_most(void)
 {
 	FILE *file = fopen("/proc/self/clear_refs", "we");
@@ -735,8 +741,8 @@ static u32 distinct_names(const struct read *r)
 }
 
 /*
- * The growth of the peak of resident memory while a profile is written. The counters of the kernel
- * omit up to 32 pages of each CPU, so the smallest of five measurements counts.
+ * Return by how much the peak of resident memory grows while a profile is written. The counters of
+ * the kernel omit up to 32 pages of each CPU, so the smallest of five measurements counts.
  */
 static u64 written_peak(struct fixture *f)
 {
@@ -758,7 +764,7 @@ static u64 written_peak(struct fixture *f)
 }
 
 /*
- * All samples are in the profile, however little memory it may use. Locations that do not fit are
+ * The profile includes all samples, however little memory it may use. Locations that do not fit are
  * one location.
  */
 static void test_capacity(void **state)
@@ -788,7 +794,7 @@ static void test_capacity(void **state)
 			 (unsigned long long)cases[k].room.names);
 		/*
 		 * Measure until the counters are exact enough: a larger peak lets the test time
-		 * out. A sanitizer's own memory would count, too.
+		 * out. With a sanitizer the measurement would include its memory.
 		 */
 		while (cases[k].room.names && !is_sanitized() &&
 		       written_peak(f) > cases[k].room.names + PPROF_WRITING)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Views of the last 10 s, minute and 10 minutes, compared with statistics of each second. */
+/* Compare views of the last 10 s, minute and 10 minutes with statistics of each second. */
 #include "test.h"
 
 #include "profile/profile-read.h"
@@ -12,8 +12,8 @@
 #define TASKS	3
 #define NOBODY	TASKS /* an unknown task */
 #define SECONDS 1400
-#define NEVER	(1U << 22) /* no machine has a thread with this number */
-#define PLACES	600 /* more than a period keeps */
+#define NEVER	(1U << 22) /* a TID that is larger than any possible one */
+#define PLACES	600 /* more locations than a period keeps */
 
 struct fixture {
 	struct attributor *attributor;
@@ -51,7 +51,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The samples of task @task in the second that ends at @second. */
+/* Return the number of samples of task @task in the second that ends at @second. */
 static u32 rate(u32 task, u32 second)
 {
 	return second * (task + 1) % 7 + task;
@@ -66,13 +66,13 @@ static u64 truth(u32 task, u32 first, u32 last)
 	return sum;
 }
 
-/* Each task has its own CPU with its own interval. */
+/* Return the interval of a task, which runs on a CPU of its own. */
 static u32 interval_of(u32 task)
 {
 	return 1000 * (TASKS + 1 - task);
 }
 
-/* Add a window of one second with @count loads of a task at @pc, of @cycles each. */
+/* Add a window of one second with @count loads of a task at @pc, each with a latency of @cycles. */
 static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16 cycles)
 {
 	const struct spe_sample sample = {
@@ -131,7 +131,9 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		assert_row(view_unit(&view.header) == UNIT_INSTRUCTIONS);
 		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == weight);
 		assert_row(view.header.duration_ns == seconds * NS);
-		/* Recordings have no containers: all samples are in none. */
+		/*
+		 * Recordings have no containers, so all samples are in the row without a container.
+		 */
 		assert_row(view.count == (group == VIEW_CONTAINER ? 1 : TASKS));
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
@@ -158,7 +160,7 @@ static void test_spans(void **state)
 {
 	struct fixture *f = *state;
 
-	/* Sub-windows end at 2, 4, 6 ... seconds. */
+	/* Slots of the history end at 2, 4, 6 ... seconds. */
 	for (u32 second = 1; second <= SECONDS; second++) {
 		for (u32 task = 0; task < TASKS; task++)
 			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
@@ -166,7 +168,7 @@ static void test_spans(void **state)
 		if (second < 700 || second % 74)
 			continue;
 		assert_span(f, VIEW_SPAN_10S, second, 10);
-		/* The present slot is included as far as it goes. */
+		/* The period includes the present slot as far as it is filled. */
 		assert_span(f, VIEW_SPAN_1M, second, 60 - (10 - second % 10) % 10);
 		assert_span(f, VIEW_SPAN_10M, second, 600 - (60 - second % 60) % 60);
 	}
@@ -178,7 +180,10 @@ static void test_spans(void **state)
 	assert_span(f, VIEW_SPAN_10S, 20, 10);
 }
 
-/* Samples without a known task, and blind nanoseconds, in that second. */
+/*
+ * Return the samples without a known task in that second, which is also the number of blind
+ * nanoseconds.
+ */
 static u32 strangers(u32 second)
 {
 	return second % 5;
@@ -200,7 +205,7 @@ static void take_rest(struct fixture *f, u32 second)
 				   });
 }
 
-/* Shares in the header are of the records and the time of the period. */
+/* Check that the header has the records and times of the period. */
 static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u32 seconds)
 {
 	u64 unattributed = 0, dark = 0;
@@ -237,7 +242,7 @@ static void test_ledgers(void **state)
 	}
 }
 
-/* Time also passes without samples, by the times of queries. */
+/* The times of queries also advance the history when there are no samples. */
 static void test_idle(void **state)
 {
 	struct fixture *f = *state;
@@ -291,7 +296,10 @@ static void test_stopped(void **state)
 	}
 }
 
-/* Of more locations than are stored the heaviest have rows, and the machine counts all of them. */
+/*
+ * If there are more locations than can be stored the heaviest have rows, and the row of the machine
+ * counts all of them.
+ */
 static void test_heaviest(void **state)
 {
 	struct fixture *f = *state;
@@ -317,10 +325,10 @@ static void test_heaviest(void **state)
 	view_clear(&view);
 }
 
-/* If all entries of processes are in use, samples without a task have none. */
+/* If all entries of processes are in use, samples without a task have no entry. */
 static void test_unknown_task(void **state)
 {
-	/* The idle task has one entry. */
+	/* The idle task has one of the entries. */
 	const struct profile_config config = { .history = true, .processes = TASKS + 1 };
 	struct fixture *f = *state;
 	struct view view;
@@ -341,7 +349,7 @@ static void test_unknown_task(void **state)
 	view_clear(&view);
 }
 
-/* The unknown process enters a cgroup at that time. */
+/* Let the unknown process enter a cgroup at that time. */
 static void enter(struct fixture *f, enum task_event_type type, u32 second, const char *name)
 {
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = type,
@@ -354,7 +362,7 @@ static void enter(struct fixture *f, enum task_event_type type, u32 second, cons
 								    .name = name });
 }
 
-/* Evicted containers: their old samples are not in the recent period of "(other)". */
+/* The old samples of evicted containers are not in the recent period of "(other)". */
 static void test_containers_evicted(void **state)
 {
 	const struct attributor_config attribution = { .live = true, .containers = 4 };
@@ -398,7 +406,7 @@ static void test_containers_evicted(void **state)
 	assert_true(profile_container_samples(f->profile, 3) > 20 * 100);
 }
 
-/* Check that the rows of @span have no more samples and cycles than there were in it. */
+/* Check that the rows of @span have no more samples and cycles than occurred in it. */
 static void assert_bounded(struct fixture *f, enum view_span span, enum view_group group,
 			   u32 second, u64 cycles)
 {
@@ -419,8 +427,8 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
 }
 
 /*
- * Locations and processes are evicted and added once more, in other entries or in their own: with
- * few samples of many cycles, and then with many of few.
+ * Locations and processes are evicted and added again, in other entries or in the same: first with
+ * few samples of many cycles, then with many samples of few cycles.
  */
 static void test_evicted(void **state)
 {
@@ -438,7 +446,7 @@ static void test_evicted(void **state)
 			     slow ? 2 : 4 + second % 3, slow ? 4000 : 1);
 		for (u32 s = second; s && s + 10 > second; s--)
 			cycles += (u64)12 * (s / 2 % 2 ? 2 * 4000 : 4 + s % 3);
-		/* A sub-window has ended. */
+		/* A slot of the history has ended. */
 		if (second % 2 || second < 4)
 			continue;
 		for (unsigned int group = 0; group < VIEW_GROUPS; group++)
@@ -446,7 +454,10 @@ static void test_evicted(void **state)
 	}
 }
 
-/* Add a sub-window in which the location reached @now. Return: its row, or NULL. */
+/*
+ * Add a slot of the history in which the location's counters reached @now. Return: its row, or
+ * NULL.
+ */
 static const struct history_row *roll_location(struct history *history, bool restarted,
 					       const struct history_row *now)
 {
@@ -468,7 +479,7 @@ static void test_restarted_rows(void **state)
 	assert_false(history_note_window(&history, 1, NS));
 	row = roll_location(&history, true, &now);
 	assert_true(row && row->samples == 10 && row->dram == 5 && row->weight == 50);
-	/* Evicted and added once more: all its samples are of this sub-window. */
+	/* The location was evicted and added again: all its samples are from this slot. */
 	now = (struct history_row){
 		.owner = 1, .place = 2, .samples = 12, .dram = 3, .weight = 60
 	};
@@ -487,7 +498,8 @@ static void test_restarted_rows(void **state)
 #define CONTAINERS 300
 
 /*
- * Containers with histograms: the lightest are evicted, and so are those whose entries were reused.
+ * Containers with histograms: the lightest ones are evicted, and so are those whose entries were
+ * reused.
  */
 static void test_containers(void **state)
 {
@@ -522,7 +534,7 @@ static void test_containers(void **state)
 
 		assert_true(c->index >= CONTAINERS - HISTORY_ROWS - 4);
 		history_counters_get(&c->counters, &got);
-		/* A new container each time: all its samples are of one sub-window. */
+		/* A new container in each round: all its samples are from one slot. */
 		assert_int_equal(got.samples, rounds * (c->index + 1));
 		assert_int_equal(got.weight[UNIT_INSTRUCTIONS], 1000 * got.samples);
 		assert_int_equal(got.counts.simd, rounds * c->index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Hot cache lines, pages and nodes, for simulated programs and machines whose truth is known. */
+/* Test hot cache lines, pages and NUMA nodes, for simulated programs and machines. */
 #include "test.h"
 
 #include "model/synthetic.h"
@@ -43,8 +43,8 @@ static void put(const char *sys, const char *name, const char *text)
 }
 
 /*
- * Two nodes with one CPU each, in blocks of 256 MiB: the memory of node 1 is on both sides of that
- * of node 0.
+ * Make a /sys with two NUMA nodes of one CPU each, in blocks of 256 MiB: memory of node 1 is before
+ * and behind that of node 0.
  */
 static void make_sys(const char *sys)
 {
@@ -128,7 +128,8 @@ static void take(struct profile *profile, const struct spe_operation *op, u32 cp
 }
 
 /*
- * Two CPUs run @program alternately. @physical: records have physical addresses, as with PMSCR.PA.
+ * Let two CPUs run @program alternately. @physical: whether records have physical addresses, as
+ * with PMSCR.PA.
  */
 static void share(struct profile *profile, enum spe_program program, u64 midr, bool physical,
 		  u32 operations)
@@ -172,7 +173,7 @@ static const struct hot_line *only_line(const struct fixture *f, u64 address)
 	return line;
 }
 
-/* Check the sharers of a line: each CPU with its load and its store, and no other. */
+/* Check the sharers of a line: each CPU with its load and its store, and no other CPU. */
 static void assert_sharers(const struct hot_line *line, u32 apart)
 {
 	u32 seen = 0, samples = 0;
@@ -223,8 +224,8 @@ static void test_lines(void **state)
 		assert_row(line_cpus(line) == 2);
 		assert_row((line->head.key[1] == LINE_PHYSICAL) == rows[i].physical);
 		/*
-		 * The CPUs alternate, so each access finds the line on the other CPU. Accesses
-		 * before the line got its entry are missing.
+		 * The CPUs alternate, so each access finds the line in the cache of the other CPU.
+		 * Accesses before the line got its entry are missing.
 		 */
 		assert_row(line->samples > 3900 && line->samples <= 4000);
 		assert_row(line->stores > 1950 && line->stores <= 2000);
@@ -262,7 +263,7 @@ static void test_sharing(void **state)
 		struct line_sample read = access_of(0x2000 + 8 * (i & 3), i & 3, i & 3, false);
 		struct line_sample late = access_of(0x3000 + 8 * (i & 1), i & 1, i & 1, true);
 
-		/* The access that creates an entry for words adds both of them. */
+		/* The access that creates the entry of a line also adds its words. */
 		if (i < 4)
 			late = access_of(0x3000 + 8 * (i & 1), 0, 0, true);
 		assert_true(lines_admit(&lines, moved.address, 1, moved.store, true));
@@ -282,7 +283,10 @@ static void test_sharing(void **state)
 	lines_deinit(&lines);
 }
 
-/* Of a stream of keys that appear once, frequent keys stay, with all their samples. */
+/*
+ * In a stream of keys that mostly occur once, frequent keys stay in the table, with all their
+ * samples.
+ */
 static void test_heavy(void **state)
 {
 	struct test_entry {
@@ -337,7 +341,7 @@ static void test_nodes(void **state)
 	nodes_deinit(&none);
 }
 
-/* A load on @cpu that DRAM served. */
+/* Add a load on @cpu that DRAM served. */
 static void load(struct profile *profile, u64 pa, u32 cpu)
 {
 	const struct spe_operation op = {
@@ -384,7 +388,7 @@ static void test_pages(void **state)
 	assert_int_equal(number(page, "node"), 0);
 	assert_int_equal(number(page, "samples"), 300);
 	assert_int_equal(number(page, "dram"), 300);
-	/* The node of CPU 2 is unknown. */
+	/* The NUMA node of CPU 2 is unknown. */
 	assert_int_equal(number(page, "other_node"), 100);
 	assert_int_equal(number(page, "latency_sum"), 60000);
 	assert_int_equal(number(page, "pid"), 10);
@@ -394,9 +398,7 @@ static void test_pages(void **state)
 	assert_int_equal(number(page, "node"), 1);
 	assert_int_equal(number(page, "samples"), 50);
 	assert_int_equal(number(page, "other_node"), 50);
-	/*
-	 * Pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, and an unknown node to 0.
-	 */
+	/* pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, and an unknown node to 0 */
 	list = json_object_object_get(root, "nodes");
 	assert_int_equal(json_object_array_length(list), 5);
 	assert_int_equal(number(json_object_array_get_idx(list, 0), "samples"), 100);

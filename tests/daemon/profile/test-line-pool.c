@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The allocator of lines: blocks do not overlap, are zero, and become one block when all are free. */
+/*
+ * Test the allocator of lines: blocks do not overlap, are zero, and are joined when all are free.
+ */
 #include "test.h"
 
 #include "profile/line-pool.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Statistics selected by the fields of a row equal those of the row, for any subset of fields. */
+/*
+ * Test that statistics selected by some fields of a row equal those of the row, for any subset of
+ * fields.
+ */
 #include "test.h"
 
 #include "profile/profile-query.h"
@@ -261,7 +264,7 @@ static void test_none(void **state)
 	assert_true(asked > 0);
 }
 
-/* A period: as much of it as is stored. */
+/* A period includes only the time that is stored. */
 static void test_window(void **state)
 {
 	const struct profile_query all = { 0 }, web = { .container = "web" },

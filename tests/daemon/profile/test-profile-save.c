@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What survives a restart: integers, the slots of the memfd, attribution and profile. */
+/*
+ * Test the data that survives a restart: integers, the slots of the memfd, attribution and profile.
+ */
 #include "test.h"
 
 #include "output/profile-json.h"
@@ -142,7 +144,7 @@ static void test_slots(void **state __attribute__((unused)))
 	assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
 	assert_int_equal(found(c, &value), -ENODATA);
 	for (u64 i = 1; i < 8; i++) {
-		/* The process is killed while it writes. */
+		/* Simulate a process that is killed while it writes. */
 		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 99);
 		assert_int_equal(found(c, &value), i == 1 ? -ENODATA : 0);
@@ -151,7 +153,7 @@ static void test_slots(void **state __attribute__((unused)))
 		assert_int_equal(found(c, &value), 0);
 		assert_int_equal(value, i);
 	}
-	/* The checkpoint does not fit in a slot: the former one remains valid. */
+	/* The checkpoint does not fit into a slot, so the former one remains valid. */
 	checkpoint_slots_begin(c, &to);
 	to.len = to.capacity;
 	serialize_u64(&to, 1);
@@ -167,7 +169,9 @@ static void test_slots(void **state __attribute__((unused)))
 	checkpoint_slots_free(c);
 }
 
-/* A process that restored the checkpoint is killed while it writes its first own one. */
+/*
+ * Simulate a process that restored the checkpoint and is killed while it writes its own first one.
+ */
 static void adopt_and_begin(const struct checkpoint_slots *c)
 {
 	const char *reason = "";
@@ -181,8 +185,8 @@ static void adopt_and_begin(const struct checkpoint_slots *c)
 }
 
 /*
- * The writer is killed during a commit: any subset of the words of the header may be written. The
- * next process finds the last complete slot, and does not write into it.
+ * The writer is killed during a commit, which may have written any subset of the words of the
+ * header. The next process finds the last complete slot, and does not write into it.
  */
 static void test_torn(void **state __attribute__((unused)))
 {
@@ -237,7 +241,7 @@ static int imported(int file, off_t at, u8 flip, u64 *ret_value)
 	return r;
 }
 
-/* A checkpoint is exported to a file and imported, from either slot. */
+/* Export a checkpoint from either slot to a file, and import it. */
 static void test_file(void **state __attribute__((unused)))
 {
 	struct checkpoint_slots *c;
@@ -256,7 +260,7 @@ static void test_file(void **state __attribute__((unused)))
 		assert_int_equal(imported(file, 0, 0, &value), 0);
 		assert_int_equal(value, i);
 	}
-	/* The words of the header that are in use, and the value. */
+	/* The bytes cover the used words of the header, and the value. */
 	for (off_t at = 0; at < 40; at++) {
 		assert_int_equal(imported(file, at, 1, &value), -EPROTO);
 		assert_int_equal(imported(file, at, 255, &value), 0);
@@ -320,7 +324,7 @@ static void report_event(struct pair *pair, struct task_event event)
 	attributor_apply_event(pair->attributor, &event);
 }
 
-/* Processes in containers with one mapping each. One process has exited. */
+/* Add processes in containers, with one mapping each. One process has exited. */
 static void populate(struct pair *pair)
 {
 	static const char *const cgroups[] = { "/system.slice/nginx.service",
@@ -357,7 +361,7 @@ static void populate(struct pair *pair)
 				   .type = TASK_EXIT, .pid = 139, .tid = 139, .last = true });
 }
 
-/* The length of a window. Some thousands make a sub-window of two seconds. */
+/* Length of a window in nanoseconds; some thousand windows are a slot of the history */
 #define STEP_NS 500000ULL
 
 static u64 clock_ns = 1;
@@ -461,7 +465,7 @@ static void assert_same_span(struct pair *a, struct pair *b, struct symbols *sym
 	view_clear(&w);
 }
 
-/* Check that both show the same, apart from the order of equal rows. */
+/* Check that both profiles give the same view, apart from the order of equal rows. */
 static void assert_same(struct pair *a, struct pair *b)
 {
 	struct symbols *symbols;
@@ -501,7 +505,7 @@ static void assert_same(struct pair *a, struct pair *b)
 	symbols_free(symbols);
 }
 
-/* Saved and restored twice with samples in between: the result is the same as without a restart. */
+/* Save and restore twice, with samples in between: the result is the same as without a restart. */
 static void test_profile(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM);
@@ -551,7 +555,8 @@ static u64 shown(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
 }
 
 /*
- * Check that functions and locations, with those that were evicted, have the weight of all samples.
+ * Check that the rows of functions and locations, with the evicted ones, have the weight of all
+ * samples.
  */
 static void assert_weights(struct profile *profile)
 {
@@ -569,7 +574,7 @@ static void assert_weights(struct profile *profile)
 	view_clear(&view);
 }
 
-/* Restored into smaller tables: rows are evicted, and no sample is lost. */
+/* Restore into smaller tables: rows are evicted, and no sample is lost. */
 static void test_smaller(void **state __attribute__((unused)))
 {
 	u64 records, evicted, records_now, evicted_now, samples;
@@ -611,7 +616,7 @@ static void show_hot(struct pair *pair)
 	}
 }
 
-/* Any change of the bytes is either loaded or refused. */
+/* Any changed bytes are either loaded or refused. */
 static void test_hostile(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM), *changed = malloc(ROOM);
@@ -631,7 +636,7 @@ static void test_hostile(void **state __attribute__((unused)))
 			changed[draw(len)] = (u8)draw(256);
 		pair_init(&pair, draw(2));
 		refused += load(&pair, changed, cut) < 0;
-		/* Printing afterwards reads all that was restored. */
+		/* Printing the views reads everything that was restored. */
 		u64 records, evicted;
 
 		shown(pair.profile, &records, &evicted);

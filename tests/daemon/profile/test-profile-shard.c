@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A profile in shards compared with one that gets the whole stream: all counters are equal. Several
- * threads at once: each sample is counted once. The build with -fsanitize=thread (shards-threads)
- * also detects data races.
+ * Compare a profile that is counted in shards with one that counts all samples itself: all counters
+ * are equal. With several threads at once each sample is counted once. The build with
+ * -fsanitize=thread (shards-threads) also detects data races.
  */
 #include "test.h"
 
@@ -18,13 +18,13 @@
 #define SHARDS	3
 #define CPUS	5
 #define WINDOWS 600
-#define ROUND	7 /* windows between two merges */
+#define ROUND	7 /* number of windows between two merges */
 #define RECORDS 24
 
 struct fixture {
 	struct attributor *attributor;
-	struct profile *whole; /* gets the whole stream */
-	struct profile *merged; /* merged from these */
+	struct profile *whole; /* counts all samples itself */
+	struct profile *merged; /* the merged profile, and the shards that are merged into it */
 	struct profile *shard[SHARDS + 1];
 	u64 random;
 };
@@ -61,7 +61,7 @@ static int setup(void **state)
 		report_event(f->attributor, TASK_COMM, i + 10, "task");
 	assert_int_equal(profile_new(&config, f->attributor, &f->whole), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->merged), 0);
-	/* The seed decides which two share a tag. Here it is the same in both. */
+	/* The seed decides which lines share a tag, so it must be the same in both profiles. */
 	f->merged->commons->lines.table.seed = f->whole->commons->lines.table.seed;
 	f->merged->commons->pages.table.seed = f->whole->commons->pages.table.seed;
 	config = (struct profile_config){ .whole = f->merged, .locations = 4096 };
@@ -85,8 +85,8 @@ static int teardown(void **state)
 }
 
 /*
- * A random sample of a few locations, so that counters overflow, with latencies of all sizes or
- * none.
+ * Make a random sample of a few locations, so that counters overflow, with latencies of all sizes
+ * or none.
  */
 static struct spe_sample any_sample(struct fixture *f)
 {
@@ -116,7 +116,7 @@ static struct spe_sample any_sample(struct fixture *f)
 		s.counter[i] = (u16)(below(f, 4096) >> below(f, 12));
 	if (below(f, 10)) {
 		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
-		/* One task more than there are: an unknown one. */
+		/* One task more than there are, which stands for an unknown task */
 		s.context[SPE_CONTEXT_EL1] = (u32)below(f, TASKS + 1) + 10;
 	}
 	return s;
@@ -153,7 +153,7 @@ static void assert_counters(const struct counters *a, const struct counters *b)
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		const struct histogram *x = &a->latency[i], *y = &b->latency[i];
 
-		/* All buckets but the one for absent values. */
+		/* Compare all buckets except the one for absent values. */
 		assert_row(x->count == y->count && x->sum == y->sum && x->max == y->max);
 		assert_row(!memcmp(x->bucket, y->bucket, HISTOGRAM_BUCKETS * sizeof(u64)));
 	}
@@ -298,8 +298,8 @@ static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 	};
 
 	/*
-	 * A sub-window that has ended is finalized before later samples are counted, as in the
-	 * worker.
+	 * Finalize a slot of the history that has ended before later samples are counted, as the
+	 * worker does.
 	 */
 	for (u32 i = 0; i < SHARDS && history_due(&f->merged->history, window.end_ns - 1); i++)
 		merge(f, i);
@@ -334,8 +334,8 @@ static void test_equal(void **state)
 }
 
 /*
- * More locations than there are entries, in the shards and in the whole: each sample is in one
- * entry or was evicted, once.
+ * There are more locations than entries, in the shards and in the whole profile: each sample is in
+ * one entry or was evicted, exactly once.
  */
 static void test_crowded(void **state)
 {
@@ -386,7 +386,7 @@ static u64 all_weight(struct profile *p)
 	return weight + p->header.evicted_weight;
 }
 
-/* Samples without an interval have no weight, whatever the interval of later ones. */
+/* Samples without an interval have no weight, whatever the interval of later samples is. */
 static void test_unweighed(void **state)
 {
 	static const u32 intervals[] = { 0, 0, 1000, 0, 3000 };
@@ -418,8 +418,8 @@ static void count_shown(void *ctx, const struct profile_sample *sample)
 }
 
 /*
- * The order of the records decides which CPU had a line before, also where each shard learns layouts
- * by itself.
+ * The order of the records decides which CPU accessed a line before, even if each shard learns
+ * layouts by itself.
  */
 static void test_in_order(void **state)
 {
@@ -439,7 +439,7 @@ static void test_in_order(void **state)
 	profile_unobserve(&observers[1]);
 }
 
-/* A process whose entry was reused: its samples stay with its container. */
+/* If the entry of a process was reused, its samples stay with its container. */
 static void test_generations(void **state)
 {
 	struct fixture *f = *state;
@@ -469,7 +469,7 @@ struct crowd {
 	pthread_mutex_t lock[SHARDS];
 	u8 *records;
 	size_t len;
-	u32 left; /* threads that still add samples */
+	u32 left; /* number of threads that still add samples */
 };
 
 struct feeder {
@@ -520,7 +520,7 @@ static void crowd_merge(struct crowd *c, u32 shard)
 	f->shard[SHARDS] = full;
 }
 
-/* Tasks start and exit meanwhile, on the thread that applies events. */
+/* Start and end tasks meanwhile, on the thread that applies events. */
 static void change_tasks(struct crowd *c, u32 n)
 {
 	struct attribute_reader *reader = attribute_lock_get_reader(c->share, SHARDS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the profile makes of windows, by its summary. */
+/* Test the summary that the profile computes from windows. */
 #include "test.h"
 
 #include "output/profile-json.h"
@@ -137,7 +137,7 @@ static void test_levels(void **state)
 	json_object_put(summary);
 
 	/*
-	 * A hit in a remote cache is no DRAM access, though the last level cache of this chip
+	 * A hit in a remote cache is no DRAM access, although the last level cache of this chip
 	 * missed.
 	 */
 	assert_int_equal(
@@ -201,7 +201,8 @@ static void test_level_filter(void **state)
 }
 
 /*
- * Add a window of one operation of each kind, with all three latencies, each @interval-th sampled.
+ * Add a window with one operation of each kind, with all three latencies, sampled once in @interval
+ * operations.
  */
 static void take_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
 {
@@ -264,7 +265,7 @@ static void assert_kinds(const struct counters *f, u64 windows)
 #define WINDOWS 1000
 
 /*
- * Statistics of machine, process and container. Weights have their unit, also after windows of
+ * Test the statistics of machine, process and container. Weights keep their unit after windows with
  * another unit.
  */
 static void test_statistics(void **state)
@@ -305,9 +306,7 @@ static void test_statistics(void **state)
 	assert_int_equal(by_container, 4 * WINDOWS);
 }
 
-/*
- * Windows of perf have neither armed time nor lost bytes: metrics then have no value instead of 0.
- */
+/* Windows of perf have neither armed time nor lost bytes, so metrics have no value instead of 0. */
 static void test_metrics_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -325,7 +324,7 @@ static void test_metrics_unknown(void **state)
 	metrics_clear(&metrics);
 }
 
-/* CPUs with different intervals: equal work has equal weight, however often it was sampled. */
+/* If CPUs have different intervals, equal work has equal weight, however often it was sampled. */
 static void test_intervals(void **state)
 {
 	struct fixture *f = *state;
@@ -338,8 +337,8 @@ static void test_intervals(void **state)
 									    .tid = tid,
 									    .name = "x" });
 	/*
-	 * 4,096,000 operations each: TID 1 on a CPU with an interval of 1024, TID 2 on one with
-	 * 4096.
+	 * Each executes 4,096,000 operations: TID 1 on a CPU with an interval of 1024, TID 2 on one
+	 * with 4096.
 	 */
 	for (s32 i = 0; i < WINDOWS; i++) {
 		take_kinds(f->profile, 1, 1024, UNIT_INSTRUCTIONS);
@@ -360,7 +359,7 @@ static void test_intervals(void **state)
 	assert_int_equal(found, 2);
 }
 
-/* Add @count samples at @pc, of a CPU that samples each @interval-th operation. */
+/* Add @count samples at @pc, from a CPU that samples one of @interval operations. */
 static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u32 interval, u8 unit)
 {
 	const struct spe_sample sample = {
@@ -381,7 +380,7 @@ static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u3
 		profile_window(profile, &window);
 }
 
-/* The weight outside of all rows of @group: evicted locations, and samples without a task. */
+/* Return the weight that no row of @group has: evicted locations, and samples without a task. */
 static u64 rest_of(const struct view_header *h, enum view_group group, unsigned int unit)
 {
 	if (group == VIEW_FUNCTION)
@@ -391,7 +390,7 @@ static u64 rest_of(const struct view_header *h, enum view_group group, unsigned 
 	return 0;
 }
 
-/* Check the heaviest rows by @group: rows and rest add up to @whole, by samples or weight. */
+/* Check the heaviest rows of @group: rows and rest add up to @whole, by samples or by weight. */
 static void assert_parts(const struct view *view, enum view_group group, unsigned int unit,
 			 u64 whole)
 {
@@ -424,7 +423,7 @@ static void assert_shares(struct profile *profile, enum view_group group, u32 li
 
 /*
  * Two CPUs, one with a longer interval: a process on both, with a function on each, and another
- * process on the first CPU. By samples 0x1000 has twice as much as 0x2000, by work half as much.
+ * process on the first CPU. By samples 0x1000 has twice as much as 0x2000, by weight half as much.
  */
 static void test_shares(void **state)
 {
@@ -453,14 +452,17 @@ static void test_shares(void **state)
 		0);
 	assert_int_equal(view.header.unattributed, 50);
 	assert_int_equal(view.header.unattributed_weight, 200 << 10);
-	/* 300 samples with a short interval weigh less than 200 with 4096, and more than 50. */
+	/*
+	 * 300 samples with a short interval weigh less than 200 samples with 4096, and more than
+	 * 50.
+	 */
 	assert_int_equal(view.count, 3);
 	assert_int_equal(view.rows[1].pid, 2);
 	assert_int_equal(view.rows[1].weight[UNIT_INSTRUCTIONS], 300 << 10);
 	view_clear(&view);
 }
 
-/* Weights in different units are not added up: shares are then of samples. */
+/* Weights in different units are not added up, so shares are computed from samples. */
 static void test_units_mixed(void **state)
 {
 	static const struct {
@@ -481,7 +483,10 @@ static void test_units_mixed(void **state)
 		take_weighed(f->profile, -1, 0x2000, 20, rows[i].interval, rows[i].unit);
 		assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 50);
 	}
-	/* Without a unit shares are of samples: the same if all have one interval. */
+	/*
+	 * Without a unit shares are computed from samples, which gives the same if all have one
+	 * interval.
+	 */
 	profile_reset(f->profile);
 	take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_UNKNOWN);
 	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
@@ -490,8 +495,8 @@ static void test_units_mixed(void **state)
 #define PLACES 64
 
 /*
- * Locations that evict each other or get no entry: their weight is not lost. The last location gets
- * an entry with probability 1/8, so two hundred of them do not.
+ * Locations evict each other or get no entry: their weight is not lost. The last location gets an
+ * entry with probability 1/8, so with two hundred of them some do not.
  */
 static void test_weights_evicted(void **state)
 {
@@ -520,7 +525,7 @@ static void test_weights_evicted(void **state)
 	profile_free(profile);
 }
 
-/* A location in a reused entry has none of the former levels. */
+/* A location in a reused entry has none of the levels of the former location. */
 static void test_levels_evicted(void **state)
 {
 	const struct profile_config config = { .locations = 8 };
@@ -554,7 +559,9 @@ static void test_levels_evicted(void **state)
 	profile_free(profile);
 }
 
-/* Add locations each of which is the heaviest by another sort, by a hash of its number. */
+/*
+ * Add many locations, each of which is the heaviest in another sort order, by a hash of its number.
+ */
 static void take_many(struct profile *profile)
 {
 	static const u8 sources[] = { 0x0, 0x8, 0x9, 0xa, 0xb, 0xc, 0xd, 0xe };
@@ -586,7 +593,7 @@ static void take_many(struct profile *profile)
 	}
 }
 
-/* Each sort order: rows are sorted, and a limit keeps the heaviest. */
+/* For each sort order rows are sorted, and a limit keeps the heaviest. */
 static void test_sorts(void **state)
 {
 	struct fixture *f = *state;
@@ -611,7 +618,10 @@ static void test_sorts(void **state)
 		view_clear(&all);
 		view_clear(&few);
 	}
-	/* The samples have none of some operations and latencies. */
+	/*
+	 * Some sort orders cannot distinguish locations, as the samples lack an operation or
+	 * latency.
+	 */
 	print_message("%u of %u sorts tell the places apart\n", told, VIEW_SORTS);
 	assert_true(told >= 18);
 }

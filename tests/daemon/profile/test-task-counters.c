@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Statistics of processes and containers: entries exist for those with samples, within a bound. The
- * memory of bus sessions is compared with the plan, by resident memory.
+ * Test statistics of processes and containers: entries exist for those with samples, up to a limit.
+ * The resident memory of bus sessions is compared with the plan.
  */
 #include "test.h"
 
@@ -22,7 +22,7 @@
 #define KIB	   (1ULL << 10)
 #define MIB	   (1ULL << 20)
 
-/* A sanitizer keeps freed memory, which counts as resident. */
+/* A sanitizer keeps freed memory, which stays resident. */
 static bool is_sanitized(void)
 {
 	return dlsym(RTLD_DEFAULT, "__asan_init");
@@ -146,7 +146,10 @@ static u64 containers_sum(const struct profile *p)
 	return sum;
 }
 
-/* With any number of processes each sample is counted, and the heaviest processes are kept. */
+/*
+ * For any number of processes each sample is counted, and the heaviest processes keep their
+ * entries.
+ */
 static void test_bound(void **state)
 {
 	struct memory_plan session, plan = usual_plan(&session);
@@ -181,7 +184,7 @@ static void test_bound(void **state)
 	attributor_free(a);
 }
 
-/* Samples that a shard has no entry for are in the merged profile, which has its own bound. */
+/* Samples for which a shard has no entry are in the merged profile, which has its own limit. */
 static void test_merged(void **state)
 {
 	struct memory_plan session, plan = usual_plan(&session);
@@ -229,7 +232,7 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 	return grown;
 }
 
-/* On a machine with thousands of processes a session has memory for those that it counts. */
+/* On a machine with thousands of processes a session uses memory only for those that it counts. */
 static void test_resident(void **state)
 {
 	struct memory_plan session, plan = usual_plan(&session);
@@ -252,7 +255,7 @@ static void test_resident(void **state)
 			      (unsigned long long)(grown / KIB),
 			      (unsigned long long)(session.bytes / KIB));
 		assert_true(grown <= session.bytes);
-		/* 90 processes exceed the table: most of them stay. */
+		/* 90 processes are more than the table holds, but most of them stay. */
 		if (!i)
 			assert_in_range(processes, session.counters / 3, session.counters / 2);
 	}

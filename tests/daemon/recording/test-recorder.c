@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is recorded in each format is read back. Damage is reported. */
+/* Test that recordings in each format can be read back, and that damage is reported. */
 #include "test.h"
 
 #include "attribution/attributor.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define WINDOWS 4
-#define RECORDS 12 /* in each window */
+#define RECORDS 12 /* number of records in each window */
 #define MIDR	0x410fd0c1
 
 static char temp_path[64];
@@ -53,7 +53,7 @@ static const struct task_event tasks[] = {
 	{ .type = TASK_EXIT, .pid = 9, .tid = 9, .parent_pid = 7, .time_ns = 14, .name = "" },
 };
 
-/* Write records at multiples of 64, the window's alignment. */
+/* Write records at multiples of 64 bytes, the alignment of the window. */
 static size_t make_records(u8 *buf, size_t size, u64 first)
 {
 	memset(buf, 0, size);
@@ -76,7 +76,7 @@ static size_t make_records(u8 *buf, size_t size, u64 first)
 	return 64 * RECORDS;
 }
 
-/* The core type of CPU 1. */
+/* MIDR of CPU 1 */
 static u64 other_midr = MIDR;
 
 static void shared_source(const struct source_sink *sink)
@@ -271,7 +271,7 @@ static void test_perf(void **state)
 	}
 }
 
-/* Windows without bytes: of a CPU that a fault stopped, and without any content. */
+/* windows without bytes: of a CPU that a fault stopped, and without any content */
 static const struct source_window empty_windows[] = {
 	{ .cpu = 1,
 	  .tid = -1,
@@ -315,7 +315,7 @@ static void feed_empty(struct recorder *recorder)
 	}
 }
 
-/* Blind time, its causes, lost bytes and armed time of windows without bytes are recorded. */
+/* For windows without bytes, blind time, its causes, lost bytes and armed time are recorded. */
 static void test_own_empty_windows(void **state)
 {
 	static const u8 expected[] = { 0, 2, 3 };
@@ -360,7 +360,7 @@ static void finish_one_window(void)
 	finish(recorder);
 }
 
-/* A file from before causes were recorded has 64 bytes less in each window's header. */
+/* A file from a version that did not record causes has 64 bytes less in each window's header. */
 static void test_own_without_causes(void **state)
 {
 	static u8 file[1 << 16];
@@ -405,7 +405,7 @@ static void ignore_window(void *ctx, const struct source_window *window)
 	(void)window;
 }
 
-/* Build ids are found by path, of any size. A path with two builds has none. */
+/* Build IDs of any size are found by path. A path with two builds has none. */
 static void test_perf_build_ids(void **state)
 {
 	static const struct {
@@ -463,7 +463,7 @@ static void test_perf_build_ids(void **state)
 				  "/bin/c:0:00 /bin/d:0:00 /bin/e:8:06 ");
 }
 
-/* Whether the installed perf reads the recording: it crashes for some clocks. */
+/* Return whether the installed perf can read the recording, as it crashes for some clocks. */
 static bool perf_reads_it(void)
 {
 	char command[160];
@@ -478,7 +478,7 @@ static bool perf_reads_it(void)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* perf divides by the multiplier, so there is one, and time is marked as invalid. */
+/* perf divides by the multiplier, so it must not be 0, and time is marked as invalid. */
 static void test_perf_unknown_clock(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
@@ -519,7 +519,7 @@ static void test_perf_unknown_clock(void **state)
 	}
 }
 
-/* Suspect bytes do not become samples of perf. */
+/* Suspect bytes must not become samples of perf. */
 static void test_perf_suspect(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
@@ -546,7 +546,7 @@ static void test_perf_suspect(void **state)
 	assert_int_equal(seen.windows[0].flags, WINDOW_TRUNCATED);
 }
 
-/* The number of AUX records that are truncated and have no bytes. */
+/* Return the number of AUX records that are marked as truncated and have no bytes. */
 static u32 count_losses(void)
 {
 	static u8 file[1 << 16];
@@ -570,7 +570,10 @@ static u32 count_losses(void)
 	return count;
 }
 
-/* Each loss is an AUX record. A CPU that a fault stopped has one, however often that is counted. */
+/*
+ * Each loss is one AUX record. A CPU that a fault stopped has only one, however often the loss is
+ * reported.
+ */
 static void test_perf_losses(void **state)
 {
 	static const struct {
@@ -629,7 +632,7 @@ static char *summary(void)
 	return text;
 }
 
-/* Both formats give the same summary, except for lost bytes, which a perf.data does not have. */
+/* Both formats give the same summary, except for lost bytes, which a perf.data does not contain. */
 static void test_summaries_agree(void **state)
 {
 	char *own, *perf, *lost;
@@ -651,7 +654,10 @@ static void test_summaries_agree(void **state)
 	free(perf);
 }
 
-/* Truncated anywhere but between two windows: reported, and no extra samples. */
+/*
+ * A file that is truncated anywhere but between two windows is reported, and gives no additional
+ * samples.
+ */
 static void test_truncated(void **state)
 {
 	static u8 buf[1 << 16];
@@ -674,12 +680,12 @@ static void test_truncated(void **state)
 			assert_row(r == 0 || r == -EBADMSG);
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS);
-			/* The features at the end of a perf.data are not all read. */
+			/* The reader does not need all features at the end of a perf.data. */
 			assert_row(r || format == RECORDER_NATIVE ||
 				   seen.records == WINDOWS * RECORDS);
 			said += !!r;
 		}
-		/* Our own format cannot detect a truncation at the end of a window. */
+		/* The native format cannot detect that a file ends at the end of a window. */
 		assert_true(format == RECORDER_PERF ||
 			    said >= size - 1 - WINDOWS - ARRAY_SIZE(tasks));
 	}
@@ -704,13 +710,14 @@ static void test_bit_flipped(void **state)
 			buf[bit / 8] ^= (u8)(1U << bit % 8);
 			store(buf, size);
 			r = replay(&seen, &error);
-			/* A flipped bit may make it a trace of another kind. */
+			/* A flipped bit may make the trace one of another kind. */
 			assert_row(r == 0 || r == -EBADMSG ||
 				   (r == -ENOMSG && format == RECORDER_PERF));
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS + 2);
 			/*
-			 * At most one chunk is lost. A flipped bit in records is in their ledger.
+			 * At most one chunk is lost. A flipped bit in records is visible in their
+			 * ledger.
 			 */
 			assert_row(format == RECORDER_PERF || bit < 8 * 64 ||
 				   seen.records >= (WINDOWS - 1) * RECORDS - 2);
@@ -723,7 +730,7 @@ static void test_bit_flipped(void **state)
 
 struct hostile_row {
 	const char *word;
-	size_t at; /* offset in the header of the file, or of the first chunk if @chunk */
+	size_t at; /* offset in the header of the file, or, if @chunk is set, of the first chunk */
 	unsigned int size;
 	u64 value;
 	bool chunk;
@@ -803,7 +810,7 @@ static void test_write_fails(void **state)
 }
 
 /*
- * Metadata version 1 names no CPU. It is written for perf before 6.13 if nothing is lost by that.
+ * Metadata version 1 does not name CPUs. It is written for perf before 6.13 if that loses nothing.
  */
 static void test_cores(void **state)
 {
@@ -832,8 +839,8 @@ static void test_cores(void **state)
 			size = (u32)file[at + 6] | (u32)file[at + 7] << 8;
 		}
 		/*
-		 * Version 1 has the PMU and a flag for buffers per CPU. Version 2 begins with its
-		 * number.
+		 * Version 1 contains the PMU and a flag for buffers per CPU. Version 2 begins with
+		 * its number.
 		 */
 		assert_row(kind == 70);
 		assert_row(size == (midrs[m] == MIDR ? 32 : 16 + 8 * (4 + 2 * 6)));

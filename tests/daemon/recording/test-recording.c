@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Recordings of all kinds with all kinds of damage, through the functions open and replay. */
+/*
+ * Test recordings of all kinds with all kinds of damage, through the functions for opening and
+ * replay.
+ */
 #include "test.h"
 
 #include "codec/record.h"
@@ -25,7 +28,7 @@ struct seen {
 	u64 tasks[TASK_SWITCH + 1];
 	u64 named;
 	struct source_window last;
-	u64 hash; /* over the bytes of all samples and suspect ranges, in order */
+	u64 hash; /* hash of the bytes of all samples and suspect ranges, in order */
 };
 
 static void on_window(void *ctx, const struct source_window *window)
@@ -91,7 +94,7 @@ static int replay(const char *path, struct seen *ret_seen, struct recording_erro
 	return r;
 }
 
-/* A file in memory, with a path of its own. */
+/* A file in memory, which has a path in /proc */
 static char temp_path[64];
 static int temp_fd;
 
@@ -108,7 +111,10 @@ static int replay_bytes(const void *buf, size_t len, struct seen *ret_seen,
 	return replay(temp_path, ret_seen, ret_error);
 }
 
-/* perf.data files of this project, with their truth in JSON files beside them. */
+/*
+ * Return the directory of perf.data files of this project, each with its expected values in a JSON
+ * file.
+ */
 static const char *golden(void)
 {
 	const char *dir = getenv("SPEPROF_GOLDEN");
@@ -124,12 +130,12 @@ struct perf_row {
 	u64 windows;
 	u64 truncated;
 	u64 tasks[TASK_SWITCH + 1];
-	u32 cpu; /* of the last window */
+	u32 cpu; /* CPU of the last window */
 	s32 tid;
 	u32 interval;
 };
 
-/* The values of perf report -D, perf script --show-task-events and --header. */
+/* the values that perf report -D, perf script --show-task-events and --header print */
 static const struct perf_row perf_rows[] = {
 	{
 		.file = "perf-arm64-branch.perf.data",
@@ -197,7 +203,7 @@ static void test_perf(void **state)
 	}
 }
 
-/* Files that are no recording: the errno, and a part of the error. */
+/* Files that are no recording, each with the errno and a part of the error */
 static void test_no_recording(void **state)
 {
 	static const struct {
@@ -234,7 +240,7 @@ static void test_no_recording(void **state)
 	assert_int_equal(replay("/dev/zero", &seen, &error), -EBADMSG);
 }
 
-/* Write @n records of different sizes without padding, so that alignment does not help. */
+/* Write @n records of different sizes without padding, so that no alignment helps the decoder. */
 static size_t make_records(u8 *buf, size_t size, unsigned int n, u64 first)
 {
 	size_t len = 0;
@@ -264,7 +270,7 @@ static size_t make_records(u8 *buf, size_t size, unsigned int n, u64 first)
 	return len;
 }
 
-/* What on_window() sees of @buf in one chunk. */
+/* Return what on_window() gets if @buf is one chunk. */
 static struct seen seen_whole(const u8 *buf, size_t len)
 {
 	const struct source_window window = { .data = buf, .len = len };
@@ -274,7 +280,7 @@ static struct seen seen_whole(const u8 *buf, size_t len)
 	return seen;
 }
 
-/* More than a buffer holds: a record that a cut loses or counts twice would be noticed. */
+/* The file is larger than the buffer: a record that a cut loses or duplicates would be noticed. */
 static void test_raw_is_streamed(void **state)
 {
 	const size_t size = 48 << 20;
@@ -294,7 +300,7 @@ static void test_raw_is_streamed(void **state)
 	assert_int_equal(seen.windows, 1);
 	assert_in_range(seen.parts, 10, 100);
 
-	/* Damage affects the same records wherever a cut falls. */
+	/* Damage affects the same records, wherever the data is cut into chunks. */
 	for (size_t at = 1000; at < len; at += 97531)
 		buf[at] ^= 0x5a;
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
@@ -323,7 +329,7 @@ static void test_raw_noise_ends(void **state)
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), -EBADMSG);
 	assert_int_equal(seen.bytes, len);
 	assert_true(seen.suspect > len / 10 * 9);
-	/* A suspect range across several chunks is one range. */
+	/* A suspect range that spans several chunks is one range. */
 	whole = seen_whole(buf, len);
 	assert_int_equal(seen.suspect, whole.suspect);
 	assert_true(seen.hash == whole.hash);
@@ -333,8 +339,8 @@ static void test_raw_noise_ends(void **state)
 #define RECORDS 20
 
 /*
- * Write each kind of record that the reader understands, two CPUs, and the buffer of one thread,
- * without the end.
+ * Write each kind of record that the reader understands, two CPUs, and the buffer of one thread.
+ * The caller ends the file.
  */
 static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned int version)
 {
@@ -346,7 +352,7 @@ static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned in
 
 	perfgen_begin(gen, big, pipe, 1024);
 	if (pipe) {
-		/* The string is padded to 64 bytes, and the record is not. */
+		/* The string is padded to 64 bytes, but the record is not. */
 		perfgen_open(gen, 80, 0);
 		perfgen_u64(gen, 9);
 		perfgen_u32(gen, 64);
@@ -390,13 +396,13 @@ static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned in
 	perfgen_string(gen, "/system.slice/worker.service");
 	perfgen_trailer(gen, 0, 0, 0);
 	perfgen_close(gen);
-	perfgen_open(gen, 4711, 0); /* a record type of a later perf */
+	perfgen_open(gen, 4711, 0); /* a record type of a later version of perf */
 	perfgen_u64(gen, 1);
 	perfgen_close(gen);
 
 	perfgen_aux(gen, 0, len, PERF_AUX_FLAG_COLLISION, 101, 1);
 	perfgen_auxtrace(gen, 0, buf, len, 101, 1);
-	/* An AUXTRACE of two ranges, the second of which is reported later. */
+	/* an AUXTRACE with two ranges, the second of which is reported later */
 	half = make_records(buf, sizeof(buf), RECORDS / 2, 1);
 	len = half + make_records(buf + half, sizeof(buf) - half, RECORDS / 2, 1);
 	perfgen_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
@@ -443,7 +449,7 @@ static void check_tasks(const struct replayed *replayed)
 {
 	const struct task_event *t = replayed->tasks + 1;
 
-	/* Task events are in order of time. */
+	/* Task events must be in order of time. */
 	assert_row(replayed->n_tasks == 5);
 	assert_row(t[-1].type == TASK_CGROUP && t[-1].cgroup == 77 && t[-1].pid == -1);
 	assert_row(t[0].type == TASK_COMM && t[0].exec && t[0].pid == 100 && t[0].tid == 101);
@@ -466,7 +472,7 @@ static void check_windows(const struct replayed *replayed, u64 midr)
 	assert_row(w[0].clock.mult == 40960 && w[0].clock.shift == 10 && w[0].clock.zero == 7);
 	assert_row(w[0].written == WINDOW_WRITTEN_UNKNOWN && w[0].backend == BACKEND_UNKNOWN);
 	w += replayed->n_windows - 2;
-	/* The bytes that pad an AUXTRACE to 8 belong to no range. */
+	/* The bytes that pad an AUXTRACE to a multiple of 8 belong to no range. */
 	if (w[1].len < 8)
 		w--;
 	assert_row(w[0].tid == 300 && w[0].flags == WINDOW_TRUNCATED);
@@ -504,7 +510,7 @@ static void test_perf_made(void **state)
 	}
 }
 
-/* Two events with different trailers: the id in the last word distinguishes them. */
+/* Two events have different trailers: the ID in the last word of a record distinguishes them. */
 static void test_perf_trailers_differ(void **state)
 {
 	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
@@ -544,7 +550,7 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(replayed.windows[0].tid, -1);
 }
 
-/* Each flagged AUX record counts once, as in perf, whatever its size. */
+/* Each flagged AUX record counts once, as perf counts it, whatever its size. */
 static void test_perf_losses(void **state)
 {
 	static const struct {
@@ -603,7 +609,10 @@ static void check_truncated(void)
 	assert_int_equal(before, 2 * RECORDS);
 }
 
-/* Truncated anywhere: never more samples than before, and each loss is reported. */
+/*
+ * A file that is truncated anywhere never gives more samples than before, and each loss is
+ * reported.
+ */
 static void test_perf_truncated(void **state)
 {
 	(void)state;
@@ -611,7 +620,7 @@ static void test_perf_truncated(void **state)
 	check_truncated();
 }
 
-/* The same with build ids after the data, which the features of the header locate. */
+/* Test the same with build IDs behind the data, to which the features in the header point. */
 static void test_perf_build_ids_truncated(void **state)
 {
 	static const u8 ids[2][20] = { { 1, 2, 3 }, { 0xff } };
@@ -636,7 +645,7 @@ static void put_round(void)
 	perfgen_close(&gen);
 }
 
-/* A round, or the end, without a waiting event: nothing is sorted, and no memory is read. */
+/* If no event waits at a FINISHED_ROUND or at the end, nothing is sorted and no memory is read. */
 static void test_perf_empty_rounds(void **state)
 {
 	struct replayed replayed = { .n_windows = 0 };
@@ -664,7 +673,10 @@ static void test_perf_empty_rounds(void **state)
 		}
 		perfgen_aux(&gen, 0, len, 0, 101, 1);
 		perfgen_auxtrace(&gen, 0, buf, len, 101, 1);
-		/* The event ends with the second round. The third round has no event either. */
+		/*
+		 * The waiting event is passed on with the second round. The third round has no
+		 * event either.
+		 */
 		for (u32 i = 0; i < 3; i++)
 			put_round();
 		perfgen_end(&gen);
@@ -691,7 +703,10 @@ static void test_perf_bit_flipped(void **state)
 		if (replay_bytes(gen.buf, gen.len, &seen, &error))
 			said++;
 		else
-			/* Damage of records is in their ledger: two records at most. */
+			/*
+			 * Damage of records is visible in their ledger: it costs at most two
+			 * records.
+			 */
 			assert_row(seen.records >= 2 * RECORDS - 2);
 		assert_row(seen.records <= 2 * RECORDS + 1);
 		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
@@ -701,7 +716,7 @@ static void test_perf_bit_flipped(void **state)
 
 struct hostile_row {
 	const char *name;
-	size_t at; /* offset in the file, or in the first record of @type unless that is 0 */
+	size_t at; /* offset in the file, or, if @type is not 0, in the first record of that type */
 	u32 type;
 	unsigned int size;
 	u64 value;
@@ -753,7 +768,7 @@ static size_t find_record(u32 type)
 	return at;
 }
 
-/* A recording of another event, and one of SPE without samples. */
+/* Test a recording of another event, and one of SPE without samples. */
 static void test_perf_without_spe(void **state)
 {
 	struct recording_error error;
@@ -771,13 +786,13 @@ static void test_perf_without_spe(void **state)
 		assert_true(spe || strstr(error.text, "without Arm SPE"));
 		assert_int_equal(seen.windows, 0);
 	}
-	/* Another kind of trace, such as intel_pt. */
+	/* another kind of trace, such as intel_pt */
 	spe_put_le32(gen.buf + find_record(70) + 8, 1);
 	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), -ENOMSG);
 	assert_non_null(strstr(error.text, "AUX data of type 1"));
 }
 
-/* The records behind the one with too many AUX bytes are read. */
+/* After a record with too many AUX bytes, later records are still read. */
 static void test_perf_hostile_overlap(void **state)
 {
 	static const u8 round[8] = { 68, 0, 0, 0, 0, 0, 8, 0 };

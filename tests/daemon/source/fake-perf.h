@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A simulated kernel for the source "perf": sysfs is a directory, and an event is a memfd with the
- * ring and the AUX area in it.
+ * A simulated kernel for the source "perf": sysfs is a directory, and an event is a memfd that
+ * contains the ring and the AUX area
  */
 #ifndef PLAYED_PERF_H
 #define PLAYED_PERF_H
@@ -22,10 +22,10 @@
 
 #define CPUS 4
 
-/* The kernel's state of an event. */
+/* The kernel's state of an event */
 struct event {
 	struct perf_event_attr attr;
-	u64 config3; /* which the attribute of this build does not have */
+	u64 config3; /* config3, which the attribute of this build does not have */
 	u64 config4;
 	struct perf_event_mmap_page *control;
 	u8 *ring;
@@ -45,7 +45,7 @@ static struct {
 	struct event events[CPUS];
 	int refuse;
 	bool no_period; /* PERF_EVENT_IOC_PERIOD fails */
-	bool no_enable; /* PERF_EVENT_IOC_ENABLE fails, except for CPU 0 */
+	bool no_enable; /* whether PERF_EVENT_IOC_ENABLE fails, except for CPU 0 */
 } kernel;
 
 static void spu_write(struct event *e, u8 first, u64 size, u64 flags, u64 time);
@@ -105,7 +105,7 @@ static int fake_enable(int fd, bool on)
 	return -EBADF;
 }
 
-/* The driver stops the SPU, which has written data by then, and restarts it. */
+/* The driver stops the SPU, which has written data by then, and starts it again. */
 static int fake_period(int fd, u64 period)
 {
 	for (u32 i = 0; i < CPUS; i++) {
@@ -125,7 +125,7 @@ static int fake_watch(int epoll, int fd)
 	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
 }
 
-/* Each call returns a larger value. */
+/* Return the time for which the event ran; each call returns a larger value. */
 static u64 fake_ran_ns(int fd)
 {
 	for (u32 i = 0; i < CPUS; i++)
@@ -164,7 +164,7 @@ static void make_folder(const char *folder, const char *name)
 	assert_int_equal(mkdir(path, 0700), 0);
 }
 
-/* The format of the kernel (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
+/* Make sysfs files in the format of the kernel (drivers/perf/arm_spe_pmu.c, Documentation/ABI). */
 static void make_pmu(const char *name, const char *type, const char *cpus)
 {
 	static const char *const formats[][2] = {
@@ -231,7 +231,7 @@ static struct source *open_perf(const struct source_config *config)
 	return source;
 }
 
-/* Start a source with one kind of core, on @cpus. */
+/* Start a source for one kind of core, on @cpus. */
 static struct source *started(const char *cpus)
 {
 	struct source *source;
@@ -242,7 +242,7 @@ static struct source *started(const char *cpus)
 	return source;
 }
 
-/* ---- What the kernel does -------------------------------------------------- */
+/* ---- Actions of the kernel ------------------------------------------------- */
 
 static void ring_write(struct event *e, const void *record, size_t size)
 {
@@ -272,7 +272,7 @@ static void aux_record_write(struct event *e, u64 offset, u64 size, u64 flags, u
 	ring_write(e, &record, sizeof(record));
 }
 
-/* Write @size bytes that count up from @first, in a window reported at @time. */
+/* Write @size bytes that count up from @first, as a window that is reported at @time. */
 static void spu_write(struct event *e, u8 first, u64 size, u64 flags, u64 time)
 {
 	u64 at = e->control->aux_head;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The emulated source on the machine that runs the test. A child of which every instruction is
- * known shows whether TIDs and PCs are true.
+ * Test the emulated source on the machine that runs the test. All instructions of a child are
+ * known, which shows whether TIDs and PCs are correct.
  */
 #include "test.h"
 
@@ -26,7 +26,7 @@
 #define INTERVAL_NS 1000000
 #define CPUS	    CPU_LIST_MAX
 
-/* All that the child executes is in a section of its own, so that its end is known. */
+/* All code that the child executes is in a section of its own, so that its bounds are known. */
 extern const char __start_spin_text[], __stop_spin_text[];
 
 __attribute__((noinline, noreturn, section("spin_text"))) static void spin(void)
@@ -43,7 +43,7 @@ static u64 clock_ns(clockid_t id)
 	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
-/* The results and errors of a run: a sink must not fail an assertion. */
+/* The results and errors of a run; a sink must not fail an assertion, so it records them here. */
 struct seen {
 	pid_t child;
 	u64 windows;
@@ -51,17 +51,17 @@ struct seen {
 	u64 decoded;
 	u64 suspect;
 	u64 kinds[SPE_KINDS];
-	u64 physical; /* records with a physical address, of loads and stores only */
-	u64 atomic_loads; /* atomic loads, which a filter treats as stores, too */
+	u64 physical; /* number of records with a physical address, of loads and stores only */
+	u64 atomic_loads; /* number of atomic loads, which a filter also treats as stores */
 	u64 kernel;
 	u64 child_inside;
 	u64 child_outside;
-	u64 child_time; /* timestamps of the child outside of their window */
+	u64 child_time; /* number of timestamps of the child outside of their window */
 	u64 armed_ns;
 	u64 blind_ns;
 	u64 blind_by[SOURCE_BLINDS];
 	u64 end_ns[CPUS];
-	u64 broken_time; /* windows that do not start at the end of the one before */
+	u64 broken_time; /* number of windows that do not start at the end of the previous one */
 	u64 broken_header;
 	u64 faulted;
 };
@@ -167,7 +167,7 @@ static pid_t child_start(void)
 }
 
 /*
- * Sample until a busy child has used @ns of CPU time and at least four windows have come. Return:
+ * Sample until a busy child has used @ns of CPU time and at least four windows were read. Return:
  * the CPU time of the child.
  */
 static u64 run(struct source *source, u64 ns, struct seen *seen)
@@ -179,7 +179,7 @@ static u64 run(struct source *source, u64 ns, struct seen *seen)
 
 	seen->child = child_start();
 	assert_int_equal(clock_getcpuclockid(seen->child, &id), 0);
-	/* From here on the child spins: the work of fork() is done. */
+	/* Wait until the child spins, and the work of fork() is done. */
 	while (clock_ns(id) < 20000000)
 		usleep(1000);
 
@@ -222,7 +222,7 @@ static void test_truth(void **state)
 	assert_int_equal(seen.child_time, 0);
 	assert_true(source->interval_ns > INTERVAL_NS - 512);
 	assert_true(source->interval_ns < INTERVAL_NS + 512);
-	/* The machine may delay ticks, so their number per CPU time is not checked. */
+	/* The machine may delay ticks, so the test does not check their number per CPU time. */
 	print_message("child %llu samples in %llu us of a CPU; windows %llu, blind %llu us\n",
 		      (unsigned long long)seen.child_inside, (unsigned long long)child_ns / 1000,
 		      (unsigned long long)seen.windows, (unsigned long long)seen.blind_ns / 1000);
@@ -237,11 +237,11 @@ static void test_restart(void **state)
 
 	(void)state;
 	run(source, 50000000, &seen);
-	/* The time between the runs is not blind: sampling was disabled. */
+	/* The time between the runs is not blind, as sampling was disabled. */
 	memset(seen.end_ns, 0, sizeof(seen.end_ns));
 	run(source, 50000000, &seen);
 	check_ledgers(&seen);
-	/* Only the kernel can throttle ticks. */
+	/* Only the kernel's throttling of ticks may cause blind time. */
 	assert_int_equal(seen.blind_ns, seen.blind_by[SOURCE_BLIND_THROTTLE]);
 	source->ops->free(source);
 }
@@ -278,7 +278,10 @@ static void test_filters(void **state)
 	}
 }
 
-/* Physical addresses only on request: then one for each load and store, translated by the model. */
+/*
+ * Records have physical addresses only on request: then each load and store has one, which the
+ * model makes up.
+ */
 static void test_user_only(void **state)
 {
 	struct source_config config = config_default();
@@ -294,7 +297,10 @@ static void test_user_only(void **state)
 	source->ops->free(source);
 }
 
-/* Ticks that were not read: the time that the ring could not hold is blind, and not missing. */
+/*
+ * If ticks are not read, the time of ticks that did not fit into the ring is blind, and not
+ * missing.
+ */
 static void test_loss_is_blind(void **state)
 {
 	struct source_config config = config_default();
@@ -311,7 +317,8 @@ static void test_loss_is_blind(void **state)
 	assert_int_equal(source->ops->start(source), 0);
 	started = clock_ns(CLOCK_MONOTONIC);
 	/*
-	 * A ring of 1 MiB holds ticks of less than half a second, unless the kernel throttles them.
+	 * A ring of 1 MiB holds the ticks of less than half a second, unless the kernel throttles
+	 * them.
 	 */
 	usleep(1000000);
 	source->ops->drain(source, &sink);
@@ -363,7 +370,7 @@ static void drain_for(struct source *source, u64 ns, struct seen *seen)
 	}
 }
 
-/* A CPU goes offline and comes back: for seconds, and between two polls. */
+/* A CPU goes offline and comes online again: for seconds, and between two polls. */
 static void test_hotplug(void **state)
 {
 	const struct source_config config = config_default();
@@ -373,7 +380,7 @@ static void test_hotplug(void **state)
 	u64 before, rate, windows, tries;
 
 	(void)state;
-	/* Not on a machine in use: tests/lanes/vm/job-hotplug enables this test. */
+	/* Do not do this on a machine in use: tests/lanes/vm/job-hotplug enables this test. */
 	if (!getenv("SPEPROF_TEST_HOTPLUG"))
 		skip();
 	source = source_or_skip(&config);
@@ -395,8 +402,8 @@ static void test_hotplug(void **state)
 			usleep(away_us[i]);
 		cpu1_online("1");
 		/*
-		 * The source notices after a second, on an idle CPU after two. A slow guest takes
-		 * longer.
+		 * The source notices it after a second, on an idle CPU after two. A slow guest
+		 * takes longer.
 		 */
 		tries = 0;
 		do {
@@ -404,7 +411,7 @@ static void test_hotplug(void **state)
 		} while (++tries < 10 && seen.blind_by[SOURCE_BLIND_HOTPLUG] == before);
 		print_message("%s: blind %.2f s\n", test_row_name,
 			      (double)(seen.blind_by[SOURCE_BLIND_HOTPLUG] - before) / 1e9);
-		/* The dead event does not keep waking the reader either. */
+		/* The dead event must not keep waking the reader. */
 		assert_row(seen.windows - windows < 200 * tries);
 		assert_row(seen.blind_by[SOURCE_BLIND_HOTPLUG] > before);
 		assert_row(seen.blind_ns - before < 4000000000 + (tries - 1) * 2500000000);
@@ -419,8 +426,8 @@ static void test_hotplug(void **state)
 		assert_row(seen.child_inside - before > rate / 2);
 	}
 	/*
-	 * Windows are contiguous except for each absence. An absence that was noticed is off time,
-	 * and the second before it was noticed is blind in addition.
+	 * Windows are contiguous except while the CPU is offline. Time offline counts as off after
+	 * it was noticed; the second before that is blind.
 	 */
 	assert_true(seen.broken_time <= ARRAY_SIZE(away_us));
 	assert_int_equal(seen.written, seen.decoded);
@@ -487,7 +494,7 @@ static void test_models(void **state)
 	assert_int_equal(models_new(" one=stream\ttwo=branchy\n", &models, &reason), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "one"), 0);
 	assert_int_equal(models_of_task(models, self, 5), SPE_PROFILE_STREAM);
-	/* The cached value is used for a second and then read from /proc. */
+	/* For a second the cached value is used, then it is read from /proc. */
 	assert_int_equal(prctl(PR_SET_NAME, "two"), 0);
 	assert_int_equal(models_of_task(models, self, 900000000), SPE_PROFILE_STREAM);
 	assert_int_equal(models_of_task(models, self, 1100000000), SPE_PROFILE_BRANCHY);
@@ -531,7 +538,7 @@ static void test_cpu_list(void **state)
 	}
 }
 
-/* A driver for CPU 3, armed at @time, which reports into @seen. */
+/* A driver for CPU 3, which is armed at @time and reports into @seen */
 struct driven {
 	struct emulated_spu driver;
 	struct spu_program program;
@@ -577,7 +584,7 @@ static void driven_close(struct driven *driven)
 	emulated_spu_close(&driven->driver, driven->time, &driven->sink);
 }
 
-/* Inject one fault, and then take ten samples. */
+/* Inject one fault, then take ten samples. */
 static void driven_fault(struct driven *driven, u64 fault)
 {
 	emulated_spu_arm(&driven->driver, driven->time);
@@ -587,7 +594,7 @@ static void driven_fault(struct driven *driven, u64 fault)
 	check_ledgers(&driven->seen);
 }
 
-/* The driver alone: a full buffer, a fault that repeats, and one that does not. */
+/* Test the driver alone: with a full buffer, a fault that would repeat, and one that would not. */
 static void test_driver(void **state)
 {
 	const struct source_config config = config_default();
@@ -611,7 +618,7 @@ static void test_driver(void **state)
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 0);
 
-	/* A translation fault would only repeat, so the CPU is blind from then on. */
+	/* A translation fault would repeat, so the CPU is blind from then on. */
 	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
 	assert_int_equal(seen->faulted, 2);
 	assert_int_equal(seen->decoded, 5009);
@@ -621,8 +628,8 @@ static void test_driver(void **state)
 }
 
 /*
- * Filter by events that must be 0: an SPU with FEAT_SPEv1p2 omits such records, other SPUs write
- * them.
+ * Filter by events that must be 0: an SPU with FEAT_SPEv1p2 does not write such records; other SPUs
+ * do.
  */
 static void test_events_not(void **state)
 {
@@ -647,8 +654,8 @@ static void test_events_not(void **state)
 }
 
 /*
- * Filter by data source: an SPU with FEAT_SPE_FDS omits the loads and nothing else. Other SPUs
- * write them.
+ * Filter by data source: an SPU with FEAT_SPE_FDS does not write the filtered loads; other SPUs
+ * write all.
  */
 static void test_sources(void **state)
 {
@@ -679,8 +686,8 @@ static void test_sources(void **state)
 }
 
 /*
- * Records have physical addresses if and only if they are requested. The child runs code of many
- * locations: the kind of an instruction follows from its PC, and a short loop may contain no load.
+ * Records have physical addresses if and only if they are requested. The child runs code at many
+ * locations, as the PC decides the kind of an instruction, and a short loop may contain no load.
  */
 static void test_physical(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A mapped ring as the module writes it, and as it never should: what the reader delivers, what it
- * counts as lost, and what it reports as trouble.
+ * Test the reader of a mapped ring as the module writes it, and as it never should: which windows
+ * it delivers, which bytes it counts as lost, and which problems it reports.
  */
 #include "test.h"
 
@@ -58,7 +58,7 @@ static int drain(void)
 	return module_ring_drain(&k.ring, &sink, &k.health);
 }
 
-/* Write a window of @bytes at @at. The caller moves the head. */
+/* Write a window of @bytes at @at. The caller advances the head. */
 static struct speprof_window *window_at(u64 at, u32 bytes)
 {
 	struct speprof_window *w = (void *)(k.data + at % DATA_SIZE);
@@ -102,8 +102,8 @@ static void test_windows(void **state)
 }
 
 /*
- * Two readings of one clock differ, and are no length of time. For two clocks they are all there
- * is.
+ * Two readings of one clock differ, which is no drift. For two clocks the difference is all that is
+ * known.
  */
 static void test_clock(void **state)
 {
@@ -126,7 +126,7 @@ static void test_clock(void **state)
 	assert_int_equal(seen.last.clock.zero, -40000);
 }
 
-/* Bytes that cannot be parsed are lost exactly, and the next window is read. */
+/* Bytes that cannot be parsed are counted exactly as lost, and the next window is read. */
 static void test_unsound(void **state)
 {
 	enum field { MAGIC, SPAN_LONG, SPAN_ODD, SPAN_ZERO, HEADER_SHORT, HEADER_LONG, OFFSET_SHORT,
@@ -197,7 +197,7 @@ static void test_events(void **state)
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.health.faults, 1);
 	assert_string_equal(k.health.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
-	/* The events wrap around the end of the event ring. */
+	/* Events wrap around the end of the event ring. */
 	event_add(SPEPROF_EVENT_THROTTLE, 0, 0);
 	event_add(SPEPROF_EVENT_UNREAD, 0, 0);
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
@@ -209,7 +209,7 @@ static void test_events(void **state)
 	assert_int_equal(k.control.event_tail, k.control.event_head);
 }
 
-/* The number of CPUs stopped now, and not of all stops. */
+/* The value is the number of CPUs that are stopped now, and not of all stops. */
 static void test_stopped(void **state)
 {
 	static const struct {
@@ -229,8 +229,8 @@ static void test_stopped(void **state)
 }
 
 /*
- * Each cause is exact to the nanosecond, and their sum is the total. An older module has the total
- * only.
+ * Each cause of blind time is exact to the nanosecond, and their sum is the total. An older module
+ * reports only the total.
  */
 static void test_blind_causes(void **state)
 {
@@ -280,7 +280,7 @@ static void test_blind_causes(void **state)
 		assert_int_equal(seen.last.blind_by[c], 0);
 }
 
-/* Shares that exceed the total, which no module writes, are cut to the total. */
+/* Causes that exceed the total, which no module writes, are limited to the total. */
 static void test_blind_hostile(void **state)
 {
 	struct speprof_window *w = window_at(0, 64);
@@ -335,8 +335,8 @@ static void test_stopped_is_blind(void **state)
 }
 
 /*
- * Blind time starts with the event, and not with the drain that reads it. A time in the future does
- * not count.
+ * Blind time starts with the event, and not with the drain that reads it. A time in the future is
+ * ignored.
  */
 static void test_blind_from_the_event(void **state)
 {
@@ -354,7 +354,7 @@ static void test_blind_from_the_event(void **state)
 	assert_true(seen.last.blind_ns >= 5000000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], seen.last.blind_ns);
 
-	/* Stopped and started meanwhile: the next window reports the time. */
+	/* The CPU was stopped and started meanwhile: the next window reports the time. */
 	k.control.state = SPEPROF_RING_ARMED;
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[1].time_ns = now - 5000000;
@@ -368,7 +368,7 @@ static void test_blind_from_the_event(void **state)
 	assert_int_equal(seen.windows, 0);
 }
 
-/* Another process resumes where this one was, or where its statistics were last saved. */
+/* Another process resumes at the position that this one reached, or at the last saved position. */
 static void test_deferred(void **state)
 {
 	struct source_position at;
@@ -385,8 +385,8 @@ static void test_deferred(void **state)
 	assert_int_equal(seen.windows, 0);
 	at = (struct source_position){ .cpu = 3, .tail = k.ring.tail };
 	/*
-	 * Killed before the release: bytes since the checkpoint are read a second time, others are
-	 * not.
+	 * The process is killed before it releases bytes: only bytes read since the checkpoint are
+	 * read a second time.
 	 */
 	publish(128);
 	k.ring.tail = k.control.tail;
@@ -396,14 +396,14 @@ static void test_deferred(void **state)
 	module_ring_release(&k.ring);
 	assert_int_equal(k.control.tail, k.control.head);
 	assert_int_equal(module_ring_retained(&k.ring), 0);
-	/* Killed right after the release. */
+	/* The process is killed right after it released bytes. */
 	at.tail = k.control.tail;
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
 	k.control.state = SPEPROF_RING_FULL;
 	assert_int_equal(module_ring_retained(&k.ring), 1000);
 }
 
-/* Without a checkpoint a crash loses the bytes since the last drain, and no more. */
+/* Without a checkpoint a crash loses only the bytes since the last drain. */
 static void test_spills(void **state)
 {
 	struct source_position at = { .cpu = 3 };
@@ -416,7 +416,7 @@ static void test_spills(void **state)
 	assert_int_equal(drain(), 0);
 	assert_int_equal(k.control.tail, 0);
 	at.tail = k.ring.tail;
-	/* Above the limit of held bytes the ring releases them at once. */
+	/* If more bytes wait than the limit, the ring releases them at once. */
 	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_MAX)
 		publish(640);
 	assert_int_equal(drain(), 0);
@@ -437,12 +437,12 @@ static void test_spills(void **state)
 	publish(64);
 	assert_int_equal(drain(), 0);
 	assert_int_equal(seen.lost, 0);
-	/* Positions of another ring, in which more events had been read. */
+	/* positions of another ring, of which more events were read */
 	at.event_tail = k.control.event_tail + 1;
 	assert_int_equal(module_ring_resume(&k.ring, &at), -ESTALE);
 }
 
-/* Positions of another session, or of none. */
+/* positions of another session, or of none */
 static void test_resume_refused(void **state)
 {
 	u64 first, second;
@@ -474,12 +474,12 @@ static void test_resume_refused(void **state)
 		test_row("%s", rows[i].name);
 		assert_row(module_ring_resume(&k.ring, &rows[i].at) == rows[i].result);
 	}
-	/* A window of another ring, which is at another position there. */
+	/* A window of another ring has another position. */
 	window_at(first, 640)->position = 7 * DATA_SIZE + first;
 	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
 }
 
-/* The error says which of the two versions has to change. */
+/* The error says which of the two, module or daemon, has to be updated. */
 static void test_versions(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the source requests of the module. This program replaces open(2) and ioctl(2): a session is
- * a number, and a ring is a memfd.
+ * Test the requests of the source to the module. This program replaces open(2) and ioctl(2): a
+ * session is a number, and a ring is a memfd.
  */
 #include "test.h"
 #include "held-clock.h"
@@ -31,19 +31,20 @@
 #define SESSION	 1001
 #define RING_END 256
 
-/* The requests that the module received. */
+/* The requests that the module received, and its answers */
 static struct {
 	struct speprof_session_config session;
 	struct speprof_sampling sampling;
-	u32 rings[RING_END]; /* CPU of each ring by descriptor; CPU 0 for none */
+	u32 rings[RING_END]; /* CPU of each ring by descriptor; 0: no ring */
 	u32 stats;
-	bool limited; /* STATS fails with EAGAIN */
+	bool limited; /* whether STATS fails with EAGAIN */
 	u32 infos;
 	u32 cgroups; /* number of cgroups in the last request */
-	u32 knows; /* supported filters: 1 for events, 2 for events that must be 0 */
-	u64 pmsidr; /* PMSIDR of all CPUs */
-	u64 other_pmsidr; /* except for the last one */
-	u32 sampling_size; /* the size that the module supports; 0 for the size of this build */
+	u32 knows; /* supported filters: 1: by events; 2: also by events that must be 0 */
+	u64 pmsidr; /* PMSIDR of all CPUs but the last */
+	u64 other_pmsidr; /* PMSIDR of the last CPU */
+	/* size of struct speprof_sampling that the module supports; 0: the size of this build */
+	u32 sampling_size;
 } module = { .knows = 3 };
 
 /* meson builds all programs with large file support. */
@@ -102,7 +103,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 	return 0;
 }
 
-/* Like copy_struct_from_user(): bytes that the module does not know must be zero. */
+/* Like copy_struct_from_user(), require that bytes that the module does not know are zero. */
 static bool is_too_big(const struct speprof_sampling *sampling)
 {
 	const u8 *bytes = (const u8 *)sampling;
@@ -243,7 +244,7 @@ static void test_collect(void **state)
 }
 
 /*
- * An SPU writes records that it cannot filter. FEAT_SPEv1p2 is the first feature that is missing.
+ * An SPU without FEAT_SPEv1p2 writes records that should be filtered; the daemon then filters them.
  */
 static void test_filters(void **state)
 {
@@ -293,7 +294,7 @@ static void test_filter_sources(void **state)
 	} rows[] = {
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 0, 3, true, false },
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 3, true, true },
-		/* A missing filter disables no other one. */
+		/* A filter that is not supported does not disable another one. */
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 1, true, false },
 		{ SPE_PMSIDR_FDS, 0, 0, 8, 3, false, true },
 		{ 0, 0, 0, 0, 3, false, false },
@@ -347,7 +348,10 @@ static void test_adopted(void **state)
 	source->ops->free(source);
 }
 
-/* A session of cgroups stays one, without removed cgroups. Another session does not become one. */
+/*
+ * A session of cgroups stays one when it is adopted, without removed cgroups. Another session does
+ * not become one.
+ */
 static void test_adopted_cgroups(void **state)
 {
 	char *const one[] = { (char *)"/", NULL };
@@ -387,7 +391,7 @@ static void test_adopted_cgroups(void **state)
 	assert_string_equal(reason, "the session was not created for cgroups");
 }
 
-/* A query of one CPU interrupts only that CPU. */
+/* Querying one CPU interrupts only that CPU. */
 static void test_numbered(void **state)
 {
 	struct source *source = open_module(&plain);
@@ -410,7 +414,7 @@ static void test_numbered(void **state)
 	source->ops->free(source);
 }
 
-/* If the module rejects STATS because of its rate, the former state of the CPU is used. */
+/* If the module rejects STATS because of its rate limit, the cached state of the CPU is used. */
 static void test_limited(void **state)
 {
 	struct source *source = open_module(&plain);
@@ -472,7 +476,7 @@ static void test_managed_objects(void **state)
 	print_message("%u CPUs: %u ioctls\n", SPUS, module.stats + module.infos);
 	assert_int_equal(module.infos, 0);
 	assert_int_equal(module.stats, SPUS);
-	/* The cache expires after a change, and by time. */
+	/* A cached value expires after a change, and after some time. */
 	module.stats = 0;
 	property_cache_invalidate(&cache);
 	assert_int_equal(property_cache_cpu(&cache, worker, 5, &got), 0);
@@ -481,7 +485,7 @@ static void test_managed_objects(void **state)
 	assert_int_equal(property_cache_cpu(&cache, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 2);
 	assert_int_equal(property_cache_cpu(&cache, worker, 0, &got), -ENOENT);
-	/* A missing CPU does not replace the entry of an existing one. */
+	/* A query of a CPU that does not exist must not replace the cached value of another one. */
 	assert_int_equal(property_cache_cpu(&cache, worker, 0, &got), -ENOENT);
 	worker_free(worker);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A source of several partitions: each CPU belongs to one, and if one refuses a change none makes
- * it.
+ * Test a source of several partitions: each CPU belongs to one, and if one partition refuses a
+ * change none makes it.
  */
 #include "test.h"
 
@@ -21,7 +21,7 @@ struct played {
 	bool freed;
 	bool deferred;
 	bool spills;
-	u32 resumed;	/* positions that it resumed from */
+	u32 resumed;	/* number of positions from which it resumed */
 	u32 released;
 };
 
@@ -84,7 +84,7 @@ static u32 play_positions(const struct source *source, struct source_position *r
 	return n;
 }
 
-/* Each partition has rings for its own CPUs, and needs a position for each. */
+/* Each partition has rings for its own CPUs, and needs a position for each of them. */
 static int play_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	struct source_position own[CPUS];
@@ -158,7 +158,7 @@ static void test_cpus(void **state __attribute__((unused)))
 		assert_true(played[i].freed);
 }
 
-/* Another process resumes all partitions, or none. */
+/* Another process resumes all partitions or none. */
 static void test_lasting(void **state __attribute__((unused)))
 {
 	struct source *whole = make();
@@ -175,7 +175,7 @@ static void test_lasting(void **state __attribute__((unused)))
 		assert_int_equal(played[i].released, 1);
 		assert_true(played[i].resumed);
 	}
-	/* One CPU less than there are rings for, in the last partition. */
+	/* There is no position for one ring of the last partition. */
 	assert_int_equal(at[CPUS - 1].cpu % PARTS, PARTS - 1);
 	assert_int_equal(persist->resume(whole, at, CPUS - 1), -ESTALE);
 	for (u32 i = 0; i < PARTS; i++)
@@ -219,7 +219,7 @@ static void test_health(void **state __attribute__((unused)))
 	played[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
 		source_partition_update(whole, i);
-	/* Later faults are not visible before they are added up. */
+	/* Faults become visible when the partitions are added up. */
 	played[1].source.health.faults = 100;
 	source_partitions_sum(whole);
 	assert_int_equal(whole->health.faults, 5);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The advice if perf_event_open is refused, with and without the capability. */
+/*
+ * Test the advice that is given when perf_event_open is refused, with and without the capability.
+ */
 #include "test.h"
 
 #include <linux/capability.h>
@@ -14,7 +16,7 @@
 
 static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
-/* Reduce the capabilities to @mask. Return: whether all of them are permitted. */
+/* Reduce the capabilities to @mask. Return: whether all of them were permitted. */
 static bool have(uint64_t mask)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The ring of a perf event, written by a simulated kernel. */
+/* Test the ring of a perf event, which a simulated kernel writes. */
 #include "test.h"
 
 #include "source/perf-event.h"
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return close(f->fd);
 }
 
-/* Start both sides at position @at. */
+/* Start the kernel and the reader at position @at. */
 static void start_at(struct perf_ring *ring, u64 at)
 {
 	ring->head = at;
@@ -68,7 +68,7 @@ static void put_record(struct perf_ring *ring, u32 type, u16 size)
 	put(ring, body, size - sizeof(header));
 }
 
-/* Records that wrap around the end of the ring at any byte are read correctly, also at 2^64. */
+/* Records are read correctly if they wrap around the end of the ring at any byte, also at 2^64. */
 static void test_around_the_end(void **state)
 {
 	struct perf_ring *ring = &((struct fixture *)*state)->ring;
@@ -102,7 +102,7 @@ static void test_around_the_end(void **state)
 	}
 }
 
-/* Records that no kernel writes: the rest is dropped, and later records are read. */
+/* At a record that no kernel writes, the rest of the data is dropped; later records are read. */
 static void test_torn(void **state)
 {
 	static const struct {
@@ -139,7 +139,7 @@ static void test_torn(void **state)
 	}
 }
 
-/* Less than a header does not count yet. */
+/* Less than a header is not read yet. */
 static void test_partial_header(void **state)
 {
 	struct perf_ring *ring = &((struct fixture *)*state)->ring;

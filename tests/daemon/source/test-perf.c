@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The source "perf" on a simulated kernel. The guests on arm64 test it with the kernel's own
+ * Test the source "perf" on a simulated kernel. The guests on arm64 test it with the kernel's own
  * driver.
  */
 #include "fake-perf.h"
@@ -12,7 +12,7 @@
 #include "codec/registers.h"
 #include "source/timestamp-clock.h"
 
-/* ---- The clock, which only the test moves ------------------------------------ */
+/* ---- A simulated clock ------------------------------------------------------- */
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left);
@@ -24,11 +24,11 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
 static struct {
 	u64 now_ns;
 	int timer;
-	u64 timer_ns; /* the timer's period; 0: disarmed */
-	struct perf_event_mmap_page *moves; /* the next sleep sets aux_head to 128 */
+	u64 timer_ns; /* period of the timer; 0: disarmed */
+	struct perf_event_mmap_page *moves; /* if set, the next sleep sets its aux_head to 128 */
 } played = { .now_ns = 1000000000000 };
 
-/* Each reading is a microsecond later than the one before. */
+/* Each reading is a microsecond later than the previous one. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	assert_int_equal(id, CLOCK_MONOTONIC);
@@ -59,7 +59,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
 	return 0;
 }
 
-/* The armed timer expires. */
+/* Let the armed timer expire. */
 static void expire_timer(void)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
@@ -75,10 +75,10 @@ static struct {
 	struct source_window last[8];
 	u8 first[8];
 	bool counts_up;
-	struct source_window empty; /* the last one without bytes */
+	struct source_window empty; /* the last window without bytes */
 } seen;
 
-/* Whether all blind time of @window has the cause @cause. */
+/* Return whether all blind time of @window has the cause @cause. */
 static bool blind_is(const struct source_window *window, enum source_blind cause)
 {
 	u64 by[SOURCE_BLINDS] = { 0 };
@@ -182,7 +182,7 @@ static void test_sysfs_damaged(void **state)
 	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
 }
 
-/* Two kinds of cores with a PMU each: every setting is where sysfs places it. */
+/* Two kinds of cores have a PMU each: each setting is written where sysfs says. */
 static void test_attr(void **state)
 {
 	const struct source_config filtered = {
@@ -224,8 +224,8 @@ static void test_attr(void **state)
 }
 
 /*
- * Settings of later kernels, in words behind the structure of this build: one PMU without them
- * disables them.
+ * Settings of later kernels are in words behind the structure of this build. If one PMU does not
+ * have them, they are not used.
  */
 static void test_later(void **state)
 {
@@ -282,8 +282,8 @@ static void test_later(void **state)
 }
 
 /*
- * A latency above the field's 12 bits, and an old kernel without the filter: all operations are
- * sampled.
+ * A latency that exceeds the 12 bits of the field, and an old kernel without the filter: all
+ * operations are sampled.
  */
 static void test_unsupported(void **state)
 {
@@ -312,7 +312,7 @@ static void test_unsupported(void **state)
 	source = open_perf(&config);
 	assert_false(source->filters);
 	source->ops->free(source);
-	/* Fields that every record needs are no filter. */
+	/* The fields that every record needs do not count as filters. */
 	snprintf(path, sizeof(path), "%s/arm_spe_0/format/ts_enable", kernel.devices);
 	assert_int_equal(unlink(path), 0);
 	source = NULL;
@@ -329,7 +329,7 @@ static void test_windows(void **state)
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
 	source = open_perf(&plain);
-	/* A source that was requested by name reports the limitation, too. */
+	/* If the source was requested by name it also reports the limitation. */
 	assert_non_null(strstr(source->reason, "hardware cannot filter by container"));
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
@@ -359,7 +359,7 @@ static void test_windows(void **state)
 	source->ops->free(source);
 }
 
-/* Rings and AUX area wrap around many times, and each byte is read once. */
+/* Ring and AUX area wrap around many times, and each byte is read once. */
 static void test_around(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -385,7 +385,7 @@ static void test_around(void **state)
 	source->ops->free(source);
 }
 
-/* The driver has disabled the event: the source enables it, and the time is blind. */
+/* The driver has disabled the event: the source enables it again, and the time is blind. */
 static void test_truncated(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -405,7 +405,7 @@ static void test_truncated(void **state)
 	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
 	assert_int_equal(e->enables, 2);
 
-	/* A record without data does the same. */
+	/* A record without data has the same effect. */
 	aux_record_write(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
@@ -425,12 +425,12 @@ static void test_lost(void **state)
 
 	(void)state;
 	source = started("0\n");
-	/* The driver skips to an aligned address: nothing is lost. */
+	/* The driver skips to an aligned address, which loses nothing. */
 	e->control->aux_head = 4096;
 	spu_write(e, 0, 64, 0, time + 1);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
-	/* The ring had no space for the record of a window: that window is lost. */
+	/* The ring had no space for the record of a window, so that window is lost. */
 	e->control->aux_head += 960;
 	ring_write(e, &lost, sizeof(lost));
 	spu_write(e, 0, 64, 0, time + 2);
@@ -439,7 +439,7 @@ static void test_lost(void **state)
 	source->ops->free(source);
 }
 
-/* perf writes the record of a window before it moves aux_head: nothing is lost. */
+/* perf may write the record of a window before it advances aux_head, which loses nothing. */
 static void test_reported_early(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -460,7 +460,7 @@ static void test_reported_early(void **state)
 	source->ops->free(source);
 }
 
-/* A defect of the driver when a CPU goes offline: PMBPTR is 0 before the driver reads it. */
+/* Because of a defect of the driver PMBPTR is 0 when it is read while a CPU goes offline. */
 static void test_nonsense(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -541,7 +541,7 @@ static void test_busy(void **state)
 	assert_int_equal(source->cpus, 0);
 	assert_int_equal(source->health.cpus_stopped, 2);
 	assert_non_null(strstr(source->health.no_event_reason, "in use"));
-	/* This is no fault, and hides none. */
+	/* This is no fault, and must not hide an earlier one. */
 	assert_string_equal(source->health.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
@@ -565,7 +565,10 @@ static void test_busy(void **state)
 	source->ops->free(source);
 }
 
-/* An event that cannot be reopened between two settings: it is neither armed nor forgotten. */
+/*
+ * If an event cannot be opened again between two settings, it is not armed, and is tried again
+ * later.
+ */
 static void test_away(void **state)
 {
 	const char *reason = "";
@@ -585,7 +588,7 @@ static void test_away(void **state)
 	assert_int_equal(drain(source), 0);
 	blind = seen.empty.blind_by[SOURCE_BLIND_UNKNOWN];
 	assert_in_range(blind, 100000000, now_ns() - from);
-	/* Stopped time is not blind. */
+	/* Time in which the session is stopped is not blind. */
 	played.now_ns += 10000000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.empty.blind_ns, 0);
@@ -593,7 +596,8 @@ static void test_away(void **state)
 }
 
 /*
- * Drain @source until it has opened the event of @cpu @times times. It checks for CPUs each second.
+ * Drain @source until it has opened the event of @cpu @times times. The source checks for CPUs each
+ * second.
  */
 static void until_opened(struct source *source, u32 cpu, u32 times)
 {
@@ -613,7 +617,7 @@ static void test_hotplug(void **state)
 	source = started("0-1\n");
 	write_file(kernel.cpus, "online", "0\n");
 	spu_write(e, 9, 64, 0, now_ns());
-	/* Data from before the CPU went offline is delivered, by any of the drains. */
+	/* Data from before the CPU went offline is delivered by one of the drains. */
 	for (int i = 0; i < 150; i++) {
 		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
@@ -621,7 +625,7 @@ static void test_hotplug(void **state)
 	assert_int_equal(e->control->aux_tail, 64);
 	assert_int_equal(e->opened, 1);
 	assert_int_equal(source->health.cpus_stopped, 0);
-	/* Another session was first. */
+	/* Another session already uses the SPU. */
 	kernel.refuse = EBUSY;
 	write_file(kernel.cpus, "online", "0-1\n");
 	for (int i = 0; i < 1000 && !source->health.cpus_stopped; i++) {
@@ -655,7 +659,7 @@ static void test_flush(void **state)
 	}
 	assert_int_equal(e->disables, 1);
 	assert_int_equal(e->enables, 2);
-	/* It had written nothing: the number of drains makes no difference. */
+	/* The SPU had written nothing: the number of drains does not matter. */
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 1);
@@ -667,7 +671,7 @@ static void test_flush(void **state)
 	source->ops->free(source);
 }
 
-/* A start that fails for one CPU leaves no CPU sampling. */
+/* If a start fails for one CPU, no CPU continues to sample. */
 static void test_start_refused(void **state)
 {
 	struct source *source;
@@ -685,7 +689,7 @@ static void test_start_refused(void **state)
 	source->ops->free(source);
 }
 
-/* A timer wakes the reader of an idle machine, only while it samples. */
+/* A timer wakes the reader on an idle machine, but only while it samples. */
 static void test_quiet(void **state)
 {
 	struct source *source;
@@ -708,7 +712,7 @@ static void test_quiet(void **state)
 	source->ops->free(source);
 }
 
-/* A drain after the stop starts nothing. */
+/* A drain after the stop must not start an event. */
 static void test_stopped(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -731,7 +735,7 @@ static void test_stopped(void **state)
 	source->ops->free(source);
 }
 
-/* A CPU that went offline and online within a second has an event that never runs. */
+/* If a CPU went offline and online within a second, its event never runs again. */
 static void test_dead(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -756,13 +760,14 @@ static void test_dead(void **state)
 	spu_write(e, 3, 64, 0, now_ns() + 5000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
-	/* The new window is armed all of its time: the blind time was before it. */
+	/* The SPU is armed in the whole new window: the blind time was before it. */
 	assert_true(seen.last[0].armed_ns >= 4000000000);
 	source->ops->free(source);
 }
 
 /*
- * Intervals are multiples of 256, as the driver programs them. The mean of jitter depends on ERnd.
+ * Intervals are multiples of 256, as the driver programs them. The mean of the jitter depends on
+ * ERnd.
  */
 static void test_interval(void **state)
 {
@@ -797,7 +802,7 @@ static void test_interval(void **state)
 	}
 }
 
-/* Samples of the former interval are reported with that interval. */
+/* Samples that were taken with the former interval are reported with it. */
 static void test_configure(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -838,15 +843,15 @@ static void test_clock(void **state)
 		u64 second = (u64)((unsigned __int128)(6 * rates[i]) * c.mult >> c.shift) + c.zero;
 
 		test_row("%llu Hz", (unsigned long long)rates[i]);
-		/* A second later, with an error of a part in 2^31. */
+		/* A second later; the conversion has an error of one part in 2^31. */
 		assert_row(second >= 1000000077 - 2 && second <= 1000000077 + 2);
 	}
 	assert_int_equal(timestamp_clock_make(0, 1, 1).mult, 0);
 }
 
 /*
- * The interval of one CPU changes: its earlier data is reported with the former interval, and other
- * CPUs keep theirs.
+ * If the interval of one CPU changes, its earlier data is reported with the former interval, and
+ * other CPUs keep theirs.
  */
 static void test_tune(void **state)
 {
@@ -875,7 +880,7 @@ static void test_tune(void **state)
 	assert_int_equal(e->opened, 1);
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_int_equal(cpu.interval_ns, 4 * 999936);
-	/* If the kernel cannot change the period the source opens another event. */
+	/* If the kernel cannot change the period, the source opens another event. */
 	kernel.no_period = true;
 	assert_int_equal(source->ops->tune(source, &slowest), 0);
 	spu_write(e, 3, 64, 0, now_ns());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rings that become readable, simulated by eventfds: each wakes the reader once. */
+/* Test rings that become readable, simulated by eventfds: each wakes the reader once. */
 #include "test.h"
 
 #include <poll.h>
@@ -10,7 +10,7 @@
 
 #define RINGS 2
 
-/* More rings than the completion queue of so few rings holds. */
+/* more rings than fit into the completion queue */
 #define AWAY 200
 
 static int rings[RINGS];
@@ -43,7 +43,7 @@ static bool is_readable(const struct ring_watch *watch)
 	return poll(&fd, 1, 0) == 1;
 }
 
-/* Unread data leaves a ring readable, and wakes the reader only when more arrives. */
+/* Unread data leaves a ring readable, and wakes the reader only when more data arrives. */
 static void check_wakes(bool uring, unsigned int times)
 {
 	struct ring_watch watch;
@@ -59,7 +59,7 @@ static void check_wakes(bool uring, unsigned int times)
 				wake(ring);
 		assert_true(is_readable(&watch));
 		assert_int_equal(ring_watch_clear(&watch), 0);
-		/* A poll that is armed once more finds the data that is there. */
+		/* A poll that is armed again finds the data that is already there. */
 		assert_int_equal(ring_watch_clear(&watch), 0);
 		assert_false(is_readable(&watch));
 		for (u32 ring = 0; ring < RINGS; ring++) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A worker resumes from what another one saved, and refuses data that no worker saves. */
+/*
+ * Test that a worker resumes from the state that another one saved, and refuses data that no worker
+ * saves.
+ */
 #include "test.h"
 
 #include "codec/registers.h"
@@ -14,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * A source without samples, but with advancing time. @tail: windows that it delivered; @foreign:
- * its rings belong to another session.
+ * A source without samples, in which time advances. @tail: number of windows that it delivered;
+ * @foreign: whether its rings belong to another session.
  */
 struct played {
 	struct source source;
@@ -25,25 +28,25 @@ struct played {
 	bool spills;
 };
 
-/* Whether the last source was adopted from a former process. */
+/* whether the last source was adopted from a former process */
 static bool adopted;
-static bool busy; /* another session holds the SPU: nothing can be started */
+static bool busy; /* whether another session holds the SPU, so that nothing can be started */
 static u32 released;
 static bool spills;
 static u32 stopped;
 static bool offline;
 
-/* The bytes written to every ring: a position behind that belongs to another ring. */
+/* Number of bytes written to every ring: a position behind that belongs to another ring. */
 #define WRITTEN 1000
 
-/* What happens to the sources that sessions own: */
+/* Faults of the sources that sessions own, and counters */
 static struct {
-	bool none; /* the service manager has not stored the descriptor */
-	bool foreign; /* the rings belong to another session */
-	bool refused; /* no new source can be opened either */
-	bool stuck; /* the source cannot be started */
+	bool none; /* whether the service manager has not stored the descriptor */
+	bool foreign; /* whether the rings belong to another session */
+	bool refused; /* whether no new source can be opened either */
+	bool stuck; /* whether the source cannot be started */
 	u8 backend;
-	u32 opened; /* instead of adopted */
+	u32 opened; /* number of sources that were opened, and not adopted */
 	struct source_config sampling;
 	struct played *last;
 } own;
@@ -70,7 +73,9 @@ static u32 played_positions(const struct source *source, struct source_position 
 
 static int played_resume(struct source *source, const struct source_position *positions, u32 count)
 {
-	/* If the state could not be saved, space was released that the positions do not include. */
+	/*
+	 * If the state could not be saved, bytes were released that the positions do not include.
+	 */
 	if (!spills || count != 1 || positions->tail > WRITTEN ||
 	    ((struct played *)source)->foreign)
 		return -ESTALE;
@@ -83,7 +88,7 @@ static void played_release(struct source *source __attribute__((unused)))
 	released++;
 }
 
-/* More than the limit at which a ring spills. */
+/* Return more than the limit from which a ring releases unsaved bytes. */
 static u32 played_retained(const struct source *source __attribute__((unused)))
 {
 	return SOURCE_RETAINED_MAX;
@@ -137,7 +142,7 @@ static void played_free(struct source *source)
 	free(played);
 }
 
-/* CPUs 4 and 5. CPU 5 is offline. */
+/* Describe CPUs 4 and 5. CPU 5 is offline. */
 static int played_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	if (cpu < 4 || cpu >= source->cpu_end)
@@ -165,7 +170,7 @@ static const struct source_ops played_ops = {
 	.free = played_free,
 };
 
-/* The backend of the machine's source, and whether its rings differ from the stored ones. */
+/* backend of the machine's source, and whether its rings differ from the stored ones */
 static u8 backend = BACKEND_EMULATED;
 static bool foreign;
 
@@ -191,7 +196,7 @@ static struct shared_source *feed_played(void)
 	struct shared_source *shared_source;
 
 	played = source_played(backend);
-	/* A position in foreign rings does not count as read. */
+	/* A position in rings of another session must not count as read. */
 	played->foreign = foreign;
 	assert_int_equal(shared_source_new(&played->source, &sampling, &shared_source), 0);
 	return shared_source;
@@ -269,8 +274,8 @@ static int share(struct worker_state *state, void *arg)
 }
 
 /*
- * The setup that the bus makes: a session with a buffer, one with a source of its own, and another
- * filter.
+ * Make the changes that clients of the bus make: a session with a buffer, one with a source of its
+ * own, and another filter.
  */
 static int set_up(struct worker_state *state, void *arg)
 {
@@ -336,7 +341,7 @@ static int read_state(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A session with a source of its own, which samples what the machine's source does not. */
+/* Add a session with a source of its own, which samples what the machine's source does not. */
 static int set_up_own(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct source_config sampling = { .interval_ns = 3000000,
@@ -395,7 +400,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	assert_true(restore.gap_ns > 0);
 	worker_call(worker, read_state, &machine);
 	worker_call(worker, read_state, &loads);
-	/* The statistics of the one CPU that is online. */
+	/* Compare the statistics of the only CPU that is online. */
 	assert_true(machine.running && machine.lost >= lost && machine.gap_ns == restore.gap_ns);
 	assert_true(loads.there && !loads.running && !loads.lost);
 	assert_string_equal(loads.expression, "op == load");
@@ -404,7 +409,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	checkpoint_free(checkpoint);
 }
 
-/* Check that what the bus has set is restored, or that the loss is logged. */
+/* Check that the settings made by clients of the bus are restored, or that their loss is logged. */
 static void check_set(const struct config *later, int fd, bool rule, bool interval)
 {
 	struct ledgers machine = { .session = SESSION_MACHINE }, flight = { .session = "flight" },
@@ -465,7 +470,7 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 	}
 }
 
-/* The drain finds that a ring waits. */
+/* Save as after a drain that found a ring waiting for a checkpoint. */
 static int save(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	checkpoint_save(state);
@@ -473,7 +478,7 @@ static int save(struct worker_state *state, void *arg __attribute__((unused)))
 	return checkpoint_is_due(state, checkpoint_of(state)->saved_ns + 1);
 }
 
-/* Unsaved bytes are not released until the rings are nearly full. Then they spill. */
+/* Unsaved bytes are released only when a ring is nearly full. */
 static void test_unsaved(void **state __attribute__((unused)))
 {
 	struct restore_request restore;
@@ -485,7 +490,7 @@ static void test_unsaved(void **state __attribute__((unused)))
 	assert_true(worker_call(worker, save, NULL) && !spills);
 	before = released;
 	checkpoint->capacity = 100;
-	/* A waiting ring does not cause a save in each round. */
+	/* A waiting ring does not cause a save in each iteration. */
 	assert_false(worker_call(worker, save, NULL));
 	assert_true(checkpoint->error == -ENOSPC && checkpoint->unsaved == 1 &&
 		    released == before && spills);
@@ -553,7 +558,7 @@ static int health_of_own(struct worker_state *state, void *arg __attribute__((un
 
 /*
  * Run a process with the machine's session and one with its own source, and kill it after some
- * windows. Return: its checkpoint.
+ * windows. Return: the descriptor of its checkpoint.
  */
 static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
 {
@@ -587,7 +592,7 @@ static bool is_noted(const struct restore_request *restore, bool warning, const 
 	return false;
 }
 
-/* The request to the new source equals the former one. */
+/* Check that the request to the new source equals the one to the former source. */
 static void check_request(void)
 {
 	assert_true(own.sampling.interval_ns == 3000000 && own.sampling.user &&
@@ -598,8 +603,8 @@ static void check_request(void)
 }
 
 /*
- * Whatever happens to one session's source, the machine's session continues, and so does that
- * session if it can.
+ * Whatever happens to the source of one session, the machine's session continues, and so does that
+ * session if possible.
  */
 static void test_own(void **state __attribute__((unused)))
 {
@@ -666,7 +671,10 @@ static void test_own(void **state __attribute__((unused)))
 		assert_true(!!stopped == (rows[i].foreign || rows[i].backend));
 		if (after.there) {
 			check_request();
-			/* The session's small rings spill, and the machine's rings wait. */
+			/*
+			 * The small rings of the session release unsaved bytes, and the rings of
+			 * the machine's session wait.
+			 */
 			assert_true(after.spills && !machine.spills);
 			assert_true(is_noted(&restore, true,
 					     "without cgroup \"/speprof-never-there\","));
@@ -683,7 +691,7 @@ static void test_own(void **state __attribute__((unused)))
 	memset(&own, 0, sizeof(own));
 }
 
-/* Statistics that are refused take their sessions with them, and these sessions' samples. */
+/* If the statistics of a session are refused, the session is dropped with its samples. */
 static void test_own_forgotten(void **state __attribute__((unused)))
 {
 	struct ledgers before, machine;
@@ -734,8 +742,8 @@ static void test_forgotten(void **state __attribute__((unused)))
 }
 
 /*
- * Another session holds the SPU when the process starts: statistics are restored all the same, and
- * the session is marked to run, also for the process after this one.
+ * Another session holds the SPU when the process starts: statistics are restored, and the session
+ * stays marked to run, also for the next process.
  */
 static void test_busy(void **state __attribute__((unused)))
 {
@@ -773,7 +781,7 @@ static void test_busy(void **state __attribute__((unused)))
 	memset(&own, 0, sizeof(own));
 }
 
-/* End @worker and @checkpoint, and start the next process from what they saved. */
+/* End @worker and @checkpoint, and start the next process from the state that they saved. */
 static struct worker *process_next(struct worker *worker, struct checkpoint **checkpoint,
 				   struct restore_request *restore)
 {
@@ -786,7 +794,7 @@ static struct worker *process_next(struct worker *worker, struct checkpoint **ch
 
 /*
  * A session that shares the machine's source and was running starts with it once the SPU is free:
- * also across another process, and not if it was stopped meanwhile.
+ * also after another restart, and not if it was stopped meanwhile.
  */
 static void test_busy_shared(void **state __attribute__((unused)))
 {
@@ -841,7 +849,7 @@ static void forge(int fd, unsigned int seed)
 	checkpoint_slots_free(slots);
 }
 
-/* All or nothing: a refused checkpoint leaves no session and no statistics. */
+/* A refused checkpoint restores nothing: neither sessions nor statistics. */
 static void test_forged(void **state __attribute__((unused)))
 {
 	u32 refused = 0, rounds = 200;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The bytes of a file, for tests that damage and load them. */
+/* Read the bytes of a file, for tests that damage and load them. */
 #ifndef SPEPROF_IMAGE_H
 #define SPEPROF_IMAGE_H
 
@@ -16,7 +16,7 @@ struct image {
 	size_t size;
 };
 
-/* The caller's to free. */
+/* Return the contents of a file, which the caller frees. */
 static struct image image_read(const char *path)
 {
 	struct image image;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the functions of an ELF file at once, and looks them up, for tests and fuzzers. */
+/* Load all functions of an ELF file, and look them up, for tests and fuzzers. */
 #ifndef SPEPROF_ELF_LOAD_H
 #define SPEPROF_ELF_LOAD_H
 
 #include "symbols/helper/elf-file.h"
 
-/* Returns 0 if a function was read, else a negative errno. The caller has set the limit. */
+/*
+ * Load a file. The caller has set the limit. Return: 0 if a function was read, else a negative
+ * errno.
+ */
 static inline int elf_load(int fd, struct elf_object *o)
 {
 	Elf *elf = NULL;
@@ -20,7 +23,7 @@ static inline int elf_load(int fd, struct elf_object *o)
 	return o->symbols.count ? 0 : r;
 }
 
-/* Convert a file offset to a virtual address; returns false if no segment has it. */
+/* Convert a file offset to a virtual address. Return: false if no segment contains it. */
 static inline bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)
 {
 	for (u32 i = 0; i < o->segments; i++) {
@@ -34,7 +37,7 @@ static inline bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_va
 	return false;
 }
 
-/* Returns the name of the function that contains an address; NULL if there is none. */
+/* Return the name of the function that contains an address; NULL if there is none. */
 static inline const char *symtab_find(const struct symtab *t, u64 addr)
 {
 	u64 start, size;
@@ -42,7 +45,7 @@ static inline const char *symtab_find(const struct symtab *t, u64 addr)
 	return symtab_find_range(t, addr, &start, &size);
 }
 
-/* Returns the memory in use, bytes. */
+/* Return the memory in use, in bytes. */
 static inline u64 symtab_memory(const struct symtab *t)
 {
 	return t->capacity * sizeof(*t->entry) + t->names_capacity;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A symbol helper that is compromised or broken. The name of its own file says how it misbehaves.
- */
+/* A symbol helper that misbehaves in the way that its own file name says */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +32,7 @@ static void answer(size_t size)
 		exit(1);
 }
 
-/* Write a correct reply to SYMBOL_FIND, which the modes then spoil. Return: its size. */
+/* Write a correct reply to SYMBOL_FIND, which the modes then damage. Return: its size. */
 static size_t find(void)
 {
 	out.reply.done = in.request.count;
@@ -82,7 +80,9 @@ static bool is_mode(const char *mode, const char *what)
 	return !strncmp(mode, what, strlen(what));
 }
 
-/* The file opener: it hands no file over, as the other helper reads none. */
+/*
+ * Act as the helper that opens files: reply without passing a file, as the other helper reads none.
+ */
 static void open_files(const char *mode)
 {
 	static struct open_request request;
@@ -93,7 +93,7 @@ static void open_files(const char *mode)
 		reply = (struct open_reply){ .serial = request.serial };
 		if (is_mode(mode, "open-crash"))
 			abort();
-		/* The file system of this one file does not answer. */
+		/* Simulate a file system that does not answer for this file. */
 		if (is_mode(mode, "open-hang") && strstr(request.path, "/hangs"))
 			pause();
 		if (is_mode(mode, "open-serial"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Between the symbol helper and its caller: what the helper may not do, which replies are rejected,
- * and how it ends.
+ * Test the link between the symbol helper and its caller: what the helper is not permitted to do,
+ * which replies are rejected, and how the helper ends.
  */
 #include "test.h"
 
@@ -57,11 +57,11 @@ static bool named(struct symbols *s, s32 pid, const struct attribute_location *l
 	return symbols_function(s, pid, location, true, name, size);
 }
 
-/* A line in the status of both helpers, and of the one that reads files. */
+/* a line in /proc/PID/status of both helpers, and of the one that reads files */
 #define ANY    "\nState:"
 #define READER "\nSeccomp:\t2\n"
 
-/* Find a child of this process whose status has @line. Return: its PID, or 0. */
+/* Find a child of this process whose status contains @line. Return: its PID; 0 if there is none. */
 static pid_t helper_pid(const char *line, char *ret_status, size_t size)
 {
 	DIR *proc = opendir("/proc");
@@ -98,7 +98,7 @@ static void status_is(const char *status, const char *line)
 		fail_msg("no \"%s\" in the helper's status:\n%s", line + 1, status);
 }
 
-/* The privileges that the helper dropped, by its status in /proc. */
+/* Check in /proc/PID/status which privileges the helper dropped. */
 static void test_sandboxed(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
@@ -135,11 +135,11 @@ static void test_sandboxed(void **state)
 	assert_non_null(strstr(limits, "Max processes             0                    0"));
 	symbols_free(s);
 	attributor_free(a);
-	/* The helper ends with its caller. */
+	/* The helper ends when its caller ends. */
 	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
 }
 
-/* The kernel's symbols: the helper reads them from a descriptor. */
+/* The helper reads the symbols of the kernel from a descriptor. */
 static void test_kernel(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -167,7 +167,7 @@ static void test_kernel(void **state)
 	attributor_free(a);
 }
 
-/* A helper that is killed between two requests: the next request still gets its reply. */
+/* If a helper is killed between two requests, the next request still gets its reply. */
 static void test_killed(void **state)
 {
 	siginfo_t dead;
@@ -188,7 +188,7 @@ static void test_killed(void **state)
 	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
 	kill(pid, SIGKILL);
-	/* Dead and not reaped: the caller reaps it. */
+	/* The helper is dead and not reaped: the caller reaps it. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
 	assert_true(named(s, getpid(), &there, name, sizeof(name)));
 	assert_string_equal(name, "look_there");
@@ -202,7 +202,7 @@ static void test_killed(void **state)
 	attributor_free(b);
 }
 
-/* A link to the hostile helper, named after its mode. */
+/* Make a link to the hostile helper, named after its mode. */
 static void hostile_path(const char *mode, char *path, size_t size)
 {
 	char bytes[65536];
@@ -271,7 +271,7 @@ static void test_hostile_link(void **state)
 			assert_row(link.failures == 1 && link.reader.fd < 0 &&
 				   link.reader.pid < 0 && link.opener.fd < 0 &&
 				   link.opener.pid < 0);
-			/* It is not restarted at once if it could not start. */
+			/* If the helper could not start it is not restarted at once. */
 			assert_row(!link.backoff_ms == !rows[i].ready);
 		}
 		helper_link_deinit(&link);
@@ -279,7 +279,7 @@ static void test_hostile_link(void **state)
 	}
 }
 
-/* The same for the helper that opens files. */
+/* Test the same for the helper that opens files. */
 static void test_hostile_opener(void **state)
 {
 	static const struct {
@@ -303,7 +303,7 @@ static void test_hostile_opener(void **state)
 		helper_link_init(&link, path, false);
 		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
 		assert_row(!helper_link_start(&link));
-		/* The file does not exist: all but the hanging one reply so. */
+		/* The file does not exist, and all modes but the hanging one reply so. */
 		request = (struct open_request){ .type = OPEN_PASS, .path = "/hangs" };
 		assert_row(helper_link_open(&link, &request, &reply) == rows[i].open);
 		assert_row(link.failures == !!rows[i].open);
@@ -313,7 +313,7 @@ static void test_hostile_opener(void **state)
 	}
 }
 
-/* A helper that dies before the next file is opened does not discredit that file. */
+/* If a helper dies before the next file is opened, that file must not be blamed. */
 static void test_recycled(void **state)
 {
 	static struct helper_link link;
@@ -351,7 +351,7 @@ static pid_t child_of(uid_t uid)
 }
 
 /*
- * Opening a file of one user hangs for ever. Names in another user's file still arrive, and
+ * Opening a file of one user hangs. Names in the file of another user still arrive, and
  * symbols_free() does not wait.
  */
 static void test_hang(void **state)
@@ -444,7 +444,7 @@ static void test_quarantined(void **state)
 	unlink(path);
 }
 
-/* Without a helper one line of the log says so, and nothing waits. */
+/* If no helper can be started one log line says so, and nothing waits. */
 static void test_no_helper(void **state)
 {
 	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
@@ -468,8 +468,8 @@ static void test_no_helper(void **state)
 }
 
 /*
- * Join many groups if permitted: the status becomes longer than a page. Return: the number of
- * former groups, which are in @before.
+ * Join many groups if permitted, so that the status becomes longer than a page. Return: the number
+ * of former groups, which are written to @before.
  */
 static int join_groups(gid_t *before, int room)
 {
@@ -482,8 +482,8 @@ static int join_groups(gid_t *before, int room)
 }
 
 /*
- * Code that a runtime generated has the names of its perf map: later lines win, and invalid lines
- * do not count.
+ * Generated code gets its names from the perf map: of several lines for one address the last one
+ * counts, and invalid lines are ignored.
  */
 static void test_perf_map(void **state)
 {
@@ -524,11 +524,11 @@ static void test_perf_map(void **state)
 		assert_row(named(s, getpid(), &location, name, sizeof(name)) == !!rows[i].name);
 		if (rows[i].name)
 			assert_string_equal(name, rows[i].name);
-		/* Dead processes and recordings have no perf map. */
+		/* Exited processes and recordings have no perf map. */
 		assert_row(!named(s, 0, &location, name, sizeof(name)));
 	}
 	symbols_free(s);
-	/* A link could lead to a file that the user may not read. */
+	/* A link could lead to a file that the user must not read. */
 	snprintf(link, sizeof(link), "%s/elsewhere", folder);
 	assert_int_equal(rename(path, link), 0);
 	assert_int_equal(symlink(link, path), 0);
@@ -546,7 +546,7 @@ static void test_perf_map(void **state)
 	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
 }
 
-/* A file with that name that another user owns does not belong to the process. */
+/* A file with the right name that another user owns is not used as the perf map of the process. */
 static void test_perf_map_owner(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -584,7 +584,10 @@ static void copy_self(const char *path)
 	close(to);
 }
 
-/* A binary in a container, by its path there. Its links lead nowhere outside. */
+/*
+ * A binary in a container is opened by its path in the container. Links in that path cannot lead
+ * outside.
+ */
 static void test_other_root(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -634,7 +637,10 @@ static void test_other_root(void **state)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_false(found);
-	/* The process has exited, and its root does not exist. Names that were read stay known. */
+	/*
+	 * The process has exited, so its root directory does not exist. Names that were read stay
+	 * known.
+	 */
 	assert_true(named(s, 0, &within, name, sizeof(name)));
 	symbols_free(s);
 	attributor_free(a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which owner's job is next, with a clock that the test sets. */
+/* Test which owner's job runs next, with a simulated clock. */
 #include "test.h"
 
 #include <signal.h>
@@ -71,7 +71,9 @@ static void test_share(void **state)
 	drop_all(&queues);
 }
 
-/* Two jobs of one owner never run at once: while one hangs the other resolver serves other owners. */
+/*
+ * Two jobs of one owner never run at once: while one hangs, the other resolver serves other owners.
+ */
 static void test_once(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -82,7 +84,10 @@ static void test_once(void **state)
 	push(&queues, 1, 0, 3);
 	assert_int_equal(pick(&queues, 0, &first, &until), 1);
 	assert_int_equal(pick(&queues, 0, &none, &until), 0);
-	/* There is nothing to wait for but a job of another owner, or the end of this one. */
+	/*
+	 * No time limit helps: the resolver has to wait for a job of another owner, or for the end
+	 * of this one.
+	 */
 	assert_int_equal(until, 0);
 	push(&queues, 2, 0, 1);
 	assert_int_equal(pick(&queues, 0, &second, &until), 2);
@@ -91,7 +96,7 @@ static void test_once(void **state)
 	drop_all(&queues);
 }
 
-/* An owner whose jobs end helpers waits, longer each time. Other owners do not wait. */
+/* An owner whose jobs end helpers waits longer each time. Other owners do not wait. */
 static void test_backoff(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -126,7 +131,9 @@ static void test_backoff(void **state)
 	drop_all(&queues);
 }
 
-/* Two owners whose files hang share one resolver. The other one serves the remaining owners. */
+/*
+ * Two owners whose files hang share one resolver. The other resolver serves the remaining owners.
+ */
 static void test_suspects(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -141,13 +148,13 @@ static void test_suspects(void **state)
 		job_queue_finish(queue, 10000, 10000, true);
 	}
 	push(&queues, 3, 20000, 1);
-	/* The resolver that serves no suspects takes the third owner's job, and then none. */
+	/* The resolver that serves no suspects runs the job of the third owner, then none. */
 	job = job_queues_pop(&queues, 20000, false, &queue, &until);
 	assert_int_equal(job->key.build_id, 3);
 	free(job);
 	assert_null(job_queues_pop(&queues, 20000, false, &none, &until));
 	assert_int_equal(until, 0);
-	/* A successful job ends the suspicion. */
+	/* After a successful job the owner is no longer suspect. */
 	assert_int_equal(pick(&queues, 20000, &none, &until), 1);
 	job_queue_finish(none, 20000, 0, false);
 	job = job_queues_pop(&queues, 20000, false, &none, &until);
@@ -156,7 +163,7 @@ static void test_suspects(void **state)
 	drop_all(&queues);
 }
 
-/* With more owners than queues, each owner is still served. */
+/* If there are more owners than queues, each owner is still served. */
 static void test_many(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -174,7 +181,7 @@ static void test_many(void **state)
 	assert_int_equal(seen, 20 * JOB_QUEUES);
 }
 
-/* Processes of a user have the user as owner, and processes of root their mount namespace. */
+/* The owner of a process is its user. For processes of root it is their mount namespace. */
 static void test_owner(void **state)
 {
 	pid_t pid;

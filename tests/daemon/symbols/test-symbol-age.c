@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names after some time, and names of another process with the same PID, with a clock that the test
- * sets.
+ * Test names after some time, and names of another process with the same PID, with a simulated
+ * clock.
  */
 #include "test.h"
 
@@ -18,7 +18,7 @@ static time_t ahead_s;
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 
-/* Advance the clock of names. Only names read it: deadlines and delays use another clock. */
+/* Add the simulated time to the clock of names. Deadlines and delays use another clock. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 {
 	int r = __real_clock_gettime(clock, ts);
@@ -43,7 +43,7 @@ static void map_write(const char *path, const char *how, const char *lines)
 	fclose(f);
 }
 
-/* A location at @pc, of the @process th process with this PID. */
+/* Return a location at @pc, in the process with number @process that has this PID. */
 static struct attribute_location code(u64 process, u64 pc)
 {
 	return (struct attribute_location){
@@ -51,7 +51,7 @@ static struct attribute_location code(u64 process, u64 pc)
 	};
 }
 
-/* The name that is known at once; "" for none. */
+/* Return the name that is known without waiting; "" if there is none. */
 static const char *name_now(struct symbols *s, u64 process, u64 pc)
 {
 	const struct attribute_location location = code(process, pc);
@@ -60,7 +60,7 @@ static const char *name_now(struct symbols *s, u64 process, u64 pc)
 	return symbols_function(s, getpid(), &location, true, name, sizeof(name)) ? name : "";
 }
 
-/* The name after it was resolved. */
+/* Return the name after waiting until it is resolved. */
 static const char *name_of(struct symbols *s, u64 process, u64 pc)
 {
 	name_now(s, process, pc);
@@ -68,7 +68,7 @@ static const char *name_of(struct symbols *s, u64 process, u64 pc)
 	return name_now(s, process, pc);
 }
 
-/* A perf map that grows keeps its names. Another process with the PID has none of them. */
+/* Names stay valid while a perf map grows. Another process with the same PID has none of them. */
 static void test_other_process(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -88,12 +88,12 @@ static void test_other_process(void **state)
 	assert_string_equal(name_of(s, 1, 0x10000), "first");
 	map_write(other, "we", "20000 10 third\n");
 	assert_int_equal(rename(other, path), 0);
-	/* At once, and after resolving. */
+	/* first without waiting, then after waiting */
 	assert_string_equal(name_now(s, 2, 0x10000), "");
 	assert_string_equal(name_now(s, 2, 0x20000), "");
 	assert_string_equal(name_of(s, 2, 0x20000), "third");
 	assert_string_equal(name_of(s, 2, 0x10000), "");
-	/* A process without a map. */
+	/* a process without a perf map */
 	unlink(path);
 	assert_string_equal(name_of(s, 3, 0x20000), "");
 	pass_time();

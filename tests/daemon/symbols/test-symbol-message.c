@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Messages between the helper and its caller with each field wrong in turn, and the cache of names.
+ * Test messages between the helper and its caller with each field wrong in turn, and the cache of
+ * names.
  */
 #include "test.h"
 
@@ -97,7 +98,7 @@ static void test_requests(void **state)
 		request.request.slot = SYMBOL_SLOTS;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		make_request(type);
-		/* The opener sends a file instead of the caller. */
+		/* The other helper sends the file instead of the caller. */
 		request.request.from_opener = 1;
 		assert_row(symbol_request_check(&request.request, request_size(), file));
 		assert_row(!symbol_request_check(&request.request, request_size(), false) == file);
@@ -173,7 +174,7 @@ static void test_replies(void **state)
 	WRONG(SYMBOL_LINES, lines()[2].reserved = 1);
 }
 
-/* Names are found by their ranges, each text is stored once, and the oldest one is evicted. */
+/* Names are found by their ranges, each text is stored once, and the oldest text is evicted. */
 static void test_cache(void **state)
 {
 	struct name_cache cache;
@@ -241,7 +242,7 @@ static void test_demangle(void **state)
 		demangle(rows[i].from, to, sizeof(to));
 		assert_row(!strcmp(to, rows[i].to));
 	}
-	/* A name that grows without end is truncated. */
+	/* A name that is demangled to an endless text is truncated. */
 	strcpy(name, "_Z1fI");
 	for (u32 i = 0; i < 100; i++)
 		strcat(name, "1AIS");

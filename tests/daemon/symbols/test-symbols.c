@@ -27,7 +27,7 @@
 #define LIMIT (8ULL << 20)
 #define WAIT  60000
 
-/* The function to find: its name, and an address in it. */
+/* The function whose name the test looks up, and an address in it */
 __attribute__((noinline, used)) static int walk_the_line(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -44,7 +44,7 @@ __attribute__((noinline, used)) static int versioned_1(void)
 
 static const struct symbols_config waiting = { .wait_ms = WAIT };
 
-/* The name of @location after it was resolved. */
+/* Return the name of @location after it was resolved. */
 static bool named(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
 		  char *name, size_t size)
 {
@@ -80,20 +80,20 @@ static void test_own_function(void **state)
 	assert_true(attributor_locate(a, index, pc + 1, false, &location));
 	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
-	/* The same without a living process: the path still leads to the same file. */
+	/* Without a living process the path still leads to the same file. */
 	assert_true(named(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
-	/* By its inode number the file is another one now. */
+	/* A file with another inode number is another file. */
 	location.inode++;
 	assert_false(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-symbols+0x"));
-	/* The build id decides whether a recording's file is the one on this machine. */
+	/* The build ID decides whether the file of a recording is the one on this machine. */
 	location.inode--;
 	assert_false(named(s, 0, &location, false, name, sizeof(name)));
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &location));
 	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "versioned");
-	/* A function of a library, by its dynamic symbols. */
+	/* a function of a library, which has a dynamic symbol */
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &location));
 	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "strtoul"));
@@ -102,7 +102,8 @@ static void test_own_function(void **state)
 }
 
 /*
- * Names that were read while the process lived remain after the process and the file are removed.
+ * Names that were read while the process lived remain after the process exited and the file was
+ * removed.
  */
 static void test_removed(void **state)
 {
@@ -151,7 +152,7 @@ static void test_removed(void **state)
 	free(image.bytes);
 }
 
-/* A running binary that was deleted, as in an upgrade: /proc/PID/map_files leads to it. */
+/* A running binary was deleted, as in an upgrade: /proc/PID/map_files leads to it. */
 static void test_deleted(void **state)
 {
 	char path[] = "/tmp/test-symbols-XXXXXX", link[64], name[64];
@@ -182,7 +183,7 @@ static void test_deleted(void **state)
 	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map,
 		 (unsigned long)map + ((image.size + page - 1) / page * page));
 	fd = open(link, O_RDONLY | O_CLOEXEC);
-	/* This needs CAP_CHECKPOINT_RESTORE. Without it the name of the file remains. */
+	/* This needs CAP_CHECKPOINT_RESTORE. Without it only the name of the file is shown. */
 	assert_int_equal(named(s, getpid(), &location, true, name, sizeof(name)), fd >= 0);
 	if (fd >= 0)
 		assert_string_equal(name, "walk_the_line");
@@ -196,7 +197,10 @@ static void test_deleted(void **state)
 	free(image.bytes);
 }
 
-/* No file of the kernel is opened as a program or beside one: reading one may have side effects. */
+/*
+ * Files of kernel file systems are not opened as a program, or as a file beside a program, as
+ * reading them may have side effects.
+ */
 static void test_kernels_files(void **state)
 {
 	struct file_request file = { .path = "/proc/version", .pid = getpid(), .live = true };
@@ -223,10 +227,7 @@ static void test_kernels_files(void **state)
 	close(fd);
 }
 
-/*
- * A list of file systems on which programs are stored. File systems that it does not have are not
- * read.
- */
+/* Test the list of file systems that store programs. Files on other file systems are not read. */
 static void test_stored(void **state)
 {
 	static const struct {
@@ -247,7 +248,7 @@ static void test_stored(void **state)
 		{ "configfs", 0x62656570, false },
 		{ "secretmem", SECRETMEM_MAGIC, false },
 		{ "unknown", 0x12345678, false },
-		/* statfs() gives this value if its type is signed. */
+		/* the value of statfs() if its type is signed */
 		{ "smb, signed", (u64)(s64)(s32)SMB2_SUPER_MAGIC, true },
 	};
 
@@ -258,7 +259,10 @@ static void test_stored(void **state)
 	}
 }
 
-/* The filter of the unit without seccomp(): only prctl() can add another one. */
+/*
+ * Act as the filter of the unit: seccomp() is not permitted, so only prctl() can add another
+ * filter.
+ */
 static int seccomp_refuse(void)
 {
 	struct sock_filter code[] = {
@@ -274,7 +278,7 @@ static int seccomp_refuse(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* In the sandbox descriptors can be examined and paths cannot, not even of existing files. */
+/* In the sandbox a descriptor can be examined, and a path cannot, not even of an existing file. */
 static void test_sandbox_facts(void **state)
 {
 	pid_t pid = fork();
@@ -385,7 +389,7 @@ static void test_no_name(void **state)
 	char name[64];
 
 	(void)state;
-	/* Without a recording kernel addresses have no names. A recording has its own. */
+	/* Without a recording kernel addresses have no names. A recording has its own symbols. */
 	named(NULL, 0, &kernel, true, name, sizeof(name));
 	assert_string_equal(name, "[kernel]");
 	named(NULL, 0, &kernel, false, name, sizeof(name));
@@ -413,7 +417,7 @@ static void test_no_name(void **state)
 	symbols_free(s);
 }
 
-/* A budget smaller than two files gives the same names. */
+/* With a budget smaller than two files the names are the same. */
 static void test_small_budget(void **state)
 {
 	const struct symbols_config small = { .budget = 500000, .wait_ms = WAIT };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which task ran when, without context packets: the ring of switches, and its agreement with
- * packets.
+ * Test which task ran when, without Context packets: the ring of context switches, and its
+ * agreement with the packets.
  */
 #include "test.h"
 
@@ -56,10 +56,10 @@ static void test_find(void **state)
 	} rows[] = {
 		{ 99, 99, -1 }, /* before the first switch */
 		{ 99, 100, -1 },  { 100, 100, 7 },
-		{ 199, 199, 7 },  { 199, 200, -1 }, /* a switch in between */
+		{ 199, 199, 7 },  { 199, 200, -1 }, /* a switch between the two times */
 		{ 200, 299, 0 }, /* the idle task */
-		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* no switch since */
-		{ 150, 350, -1 }, { 120, 130, 7 }, /* the task is back */
+		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* no switch since then */
+		{ 150, 350, -1 }, { 120, 130, 7 }, /* the task was scheduled in again */
 	};
 	static struct ring r;
 
@@ -75,7 +75,10 @@ static void test_find(void **state)
 	}
 }
 
-/* Overwritten switches are unknown. The remaining ones are found in any order of queries. */
+/*
+ * Switches that were overwritten are unknown. The remaining ones are found for any order of
+ * queries.
+ */
 static void test_overwritten(void **state)
 {
 	unsigned int seed = 3;
@@ -104,7 +107,7 @@ static void *write_on(void *arg)
 	u64 time = 0;
 
 	(void)arg;
-	/* The TID follows from the time, which reveals a mixture of two entries. */
+	/* The TID is a function of the time, so a mixture of two entries would be noticed. */
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		time += 1 + time % 7;
 		ring_add(&shared, time, (u32)(time * 2654435761U >> 8));
@@ -115,7 +118,7 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* The writer laps the reader all the time: a result is right, or there is none. */
+/* The writer overtakes the reader all the time: a result is correct, or there is none. */
 static void test_race(void **state)
 {
 	pthread_t writer;
@@ -146,26 +149,29 @@ static void test_race(void **state)
 	assert_true(known > 0);
 }
 
-/* The agreement of packets and switches about the same samples. */
+/* The agreement of packets and switches for the same samples */
 struct verdict {
 	struct task_events *events;
 	struct switch_ring *rings;
 	u32 cpus;
 	pid_t pids[2];
-	u64 drained; /* switches on CPU 0 when the last drain began */
-	u64 max_switches; /* switches on CPU 0 from the start of a drain to the end of the next one */
+	u64 drained; /* number of switches on CPU 0 when the last drain began */
+	/*
+	 * largest number of switches on CPU 0 from the start of a drain to the end of the next one
+	 */
+	u64 max_switches;
 	u64 same;
 	u64 unknown;
 	u64 different;
-	u64 switching; /* of the unknown: a switch is within the range of times */
-	u64 overwritten; /* older than the ring's entries */
-	u64 unreported; /* newer than the ring's entries, or after a loss */
-	u64 raced; /* the writer lapped the search: a second search succeeds */
+	u64 switching; /* unknown, as a switch is within the range of times */
+	u64 overwritten; /* unknown, as older than the entries of the ring */
+	u64 unreported; /* unknown, as newer than the entries of the ring, or after a loss */
+	u64 raced; /* unknown, as the writer overtook the search: a second search succeeds */
 };
 
 /*
- * Why the task from @from to @to is unknown, by a linear search from the newest entry, independent
- * of switch_ring_find().
+ * Return the counter of the reason why the task from @from to @to is unknown. It searches from the
+ * newest entry, independently of switch_ring_find().
  */
 static u64 *cause_of(struct verdict *v, const struct switch_ring *ring, u64 from, u64 to)
 {
@@ -206,7 +212,7 @@ static void judge(void *ctx, const struct source_window *window)
 	enum spe_decode r;
 
 	assert_true(window->cpu < v->cpus);
-	/* Events up to the end of the window are applied first, as in the worker. */
+	/* Apply the events up to the end of the window first, as the worker does. */
 	task_events_deliver(v->events, window->end_ns, &ignore);
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
@@ -222,8 +228,8 @@ static void judge(void *ctx, const struct source_window *window)
 		    (pid_t)sample.context[SPE_CONTEXT_EL1] != v->pids[1])
 			continue;
 		/*
-		 * The kernel switches shortly after it reports that. The profile allows for the
-		 * same time.
+		 * The kernel switches shortly after it reports the switch. The profile allows for
+		 * the same time.
 		 */
 		from = spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 : time;
 		tid = switch_ring_find(&v->rings[window->cpu], from, time);
@@ -231,8 +237,8 @@ static void judge(void *ctx, const struct source_window *window)
 			cause = cause_of(v, &v->rings[window->cpu], from, time);
 			v->unknown++;
 			/*
-			 * A second search without a result is counted nowhere, so that the sum
-			 * below fails.
+			 * A second search that also fails is not counted, so that the sum below is
+			 * wrong.
 			 */
 			if (cause != &v->raced ||
 			    switch_ring_find(&v->rings[window->cpu], from, time) != -1)
@@ -274,7 +280,7 @@ static void ping_pong(pid_t pids[2])
 	}
 }
 
-/* Drain @source, and count the switches since the last drain began: the ring has to hold them. */
+/* Drain @source, and count the switches since the last drain began, which the ring has to hold. */
 static void drain(struct source *source, struct verdict *v)
 {
 	const struct source_sink sink = { .window = judge, .ctx = v };
@@ -287,7 +293,8 @@ static void drain(struct source *source, struct verdict *v)
 }
 
 /*
- * At least @rounds drains, one every @period_us. The kernel may write more than a ring meanwhile.
+ * At least @rounds drains, one every @period_us, in which the kernel may write more than the ring
+ * holds
  */
 struct agreement {
 	enum task_events_kind kind;
@@ -352,7 +359,7 @@ static void test_agreement(void **state)
 	assert_int_equal(v.different, 0);
 	/* Each unknown sample has a reason. */
 	assert_int_equal(v.switching + v.overwritten + v.unreported + v.raced, v.unknown);
-	/* Nothing that fits in the ring is overwritten. */
+	/* Nothing is overwritten that fits into the ring. */
 	if (v.max_switches < ring_entries / 2)
 		assert_int_equal(v.overwritten, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The events of tasks that the kernel reports, what the attributor makes of them, and how many
- * samples of many short processes are attributed.
+ * Test the task events that the kernel reports, how the attributor applies them, and how many
+ * samples of many short-lived processes are attributed.
  */
 #include "test.h"
 #include "held-clock.h"
@@ -22,7 +22,7 @@
 #include "tasks/task-event.h"
 #include "tasks/task-events.h"
 
-/* Above every possible pid_max: /proc never has it. */
+/* Above every possible pid_max, so that /proc never contains it */
 #define GHOST (INT32_MAX - 100)
 
 static u64 clock_ns(clockid_t id)
@@ -93,7 +93,7 @@ static void test_exited(void **state)
 	assert_string_equal(location.binary, "/bin/gone");
 	assert_int_equal(location.inode, 7);
 	assert_int_equal(location.device, 8);
-	/* The maps of the former image are not used. */
+	/* The maps of the former program must not be used. */
 	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_exited, false, &location));
 	attributor_free(a);
 }
@@ -129,22 +129,22 @@ static void test_reuse(void **state)
 	second = attributor_find_process(a, GHOST);
 	assert_int_not_equal(second, first);
 	assert_string_equal(attributor_get_process(a, first)->comm, "first");
-	/* A lost exit makes no difference. */
+	/* A lost exit event makes no difference. */
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	assert_int_not_equal(attributor_find_process(a, GHOST), second);
-	/* The number becomes a thread of another process. */
+	/* The TID is used again by a thread of another process. */
 	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
 	report_event(a, TASK_FORK, getpid(), GHOST, getpid(), "");
 	assert_int_equal(attributor_find_process(a, GHOST), attributor_find_process(a, getpid()));
 	/*
-	 * The parent is unknown: then the task is unknown, and not the former owner of the number.
+	 * If the parent is unknown the task is unknown, and is not the former task with this TID.
 	 */
 	report_event(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
 	assert_int_equal(attributor_find_process(a, GHOST), ATTRIBUTE_NONE);
 	attributor_free(a);
 }
 
-/* Samples of the former image stay with it. */
+/* Samples from before an exec stay with the former program. */
 static void test_exec(void **state)
 {
 	struct attributor *a = live(0);
@@ -162,7 +162,7 @@ static void test_exec(void **state)
 	attributor_free(a);
 }
 
-/* Events older than the reading of /proc have no effect. */
+/* Events from before /proc was read have no effect. */
 static void test_stale(void **state)
 {
 	const u64 before = clock_ns(CLOCK_MONOTONIC);
@@ -191,9 +191,7 @@ static void test_stale(void **state)
 	attributor_free(a);
 }
 
-/*
- * After a loss all tasks are looked up in /proc once more. Those that it does not have stay known.
- */
+/* After a loss all tasks are looked up in /proc again. Tasks that are not in /proc stay known. */
 static void test_lost(void **state)
 {
 	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
@@ -214,7 +212,7 @@ static void test_lost(void **state)
 	attributor_free(a);
 }
 
-/* More processes than entries: those with samples stay the longest. */
+/* If there are more processes than entries, those with samples stay the longest. */
 static void test_bounds(void **state)
 {
 	struct attributor *a = live(64);
@@ -239,17 +237,17 @@ static void test_bounds(void **state)
 	attributor_free(a);
 }
 
-/* The source of task events, and whether records lack the context. */
+/* The source of task events, and whether records lack the Context packet */
 struct origin {
 	enum task_events_kind kind;
 	bool no_context;
 };
 
-/* The events of one child. */
+/* The events of one child */
 struct seen {
 	pid_t child;
 	u64 time_ns;
-	u64 backwards; /* events of the child that are older than the one before */
+	u64 backwards; /* number of events of the child that are older than the previous one */
 	u64 lost;
 	char order[64]; /* f(ork) e(xec) m(map) x(exit) */
 	char name[16];
@@ -263,10 +261,10 @@ static void see(void *ctx, const struct task_event *event)
 	struct seen *seen = ctx;
 	size_t n = strlen(seen->order);
 
-	/* Processes from before, when the events are opened. */
+	/* processes that existed when the events were opened */
 	if (event->type == TASK_SEED || event->type == TASK_SEEDED)
 		return;
-	/* Losses that other tests caused. */
+	/* losses that other tests caused */
 	if (event->type == TASK_LOST_MAPS)
 		return;
 	if (event->type == TASK_LOST)
@@ -280,7 +278,7 @@ static void see(void *ctx, const struct task_event *event)
 	seen->order[n] = letters[event->type];
 }
 
-/* @sizes: of the rings; NULL for the daemon's */
+/* @sizes: sizes of the rings; NULL: the daemon's sizes */
 static struct task_events *open_sized(enum task_events_kind kind,
 				      const struct task_events_sizes *sizes)
 {
@@ -318,7 +316,7 @@ static void run(const char *path)
 	assert_int_equal(status, 0);
 }
 
-/* /bin/true under a name that no other test on this machine uses. */
+/* /bin/true under a name that no other test on this machine uses */
 struct alias {
 	char folder[32];
 	char path[64];
@@ -343,8 +341,8 @@ static void alias_free(const struct alias *alias)
 }
 
 /*
- * Run a child and read its events. Events of other processes may overflow a ring before this
- * process reads it: then @ret_seen->lost is not 0, and events of the child may be missing.
+ * Run a child and read its events. If events of other processes overflow a ring meanwhile,
+ * @ret_seen->lost is not 0, and events of the child may be missing.
  */
 static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 {
@@ -362,7 +360,7 @@ static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 	task_events_deliver(events, before, &sink);
 	assert_string_equal(ret_seen->order, "");
 	task_events_check(events);
-	/* The exit comes last. A record of another CPU that is still being written may delay it. */
+	/* The exit comes last. It may be delayed by a record that another CPU is writing. */
 	while (!ret_seen->lost && !strchr(ret_seen->order, 'x'))
 		task_events_deliver(events, 0, &sink);
 	task_events_free(events);
@@ -382,7 +380,7 @@ static void test_reader(void **state)
 	assert_int_equal(seen.backwards, 0);
 }
 
-/* Run @program on each CPU that this process may use, so that each ring gets further events. */
+/* Run @program on each CPU that this process may use, so that each ring gets more events. */
 static void run_everywhere(const char *program)
 {
 	cpu_set_t all, one;
@@ -408,7 +406,10 @@ static void test_overflow(void **state)
 	const struct task_sink sink = { .task = see, .ctx = &seen };
 
 	(void)state;
-	/* A page holds the events of a few processes. LOST comes with the next event that fits. */
+	/*
+	 * A ring of one page holds the events of a few processes. LOST comes with the next event
+	 * that fits.
+	 */
 	run_everywhere("/bin/true");
 	task_events_deliver(events, 0, &sink);
 	run_everywhere("/bin/true");
@@ -417,7 +418,7 @@ static void test_overflow(void **state)
 	task_events_free(events);
 }
 
-/* Count the reports of the process itself. */
+/* Count the reports of this process. */
 static void count_tasks(void *ctx, const struct task_event *event)
 {
 	struct seen *seen = ctx;
@@ -441,11 +442,11 @@ static void test_bpf_full(void **state)
 	for (int i = 0; i < 50; i++)
 		run("/bin/true");
 	assert_true(task_bpf_lost(bpf) > 50);
-	/* The events that did fit are complete and in order. */
+	/* The events that fit are complete and in order. */
 	for (int i = 0; i < 2; i++) {
 		u64 time = 0;
 
-		/* A record that another CPU is still writing hides those behind it. */
+		/* A record that another CPU is writing hides those behind it. */
 		while (!taken) {
 			task_bpf_begin(bpf);
 			while (task_bpf_next(bpf) != TASK_BPF_NOTHING) {
@@ -467,16 +468,16 @@ static void test_bpf_full(void **state)
 	task_bpf_free(bpf);
 }
 
-/* Short processes in one round, and samples of them to wait for. */
+/* number of short-lived processes in one round, and of their samples to wait for */
 #define STORM_LIVES   20
 #define STORM_SAMPLES 100
 
-/* The samples of short processes. */
+/* The samples of short-lived processes */
 struct storm {
 	u64 samples;
 	u64 unattributed;
-	u64 named; /* with the name of the program */
-	u64 inside; /* of those, in the right container */
+	u64 named; /* number of samples with the name of the program */
+	u64 inside; /* number of these samples with the right container */
 };
 
 static struct worker *start_worker(struct task_events *events, bool no_context)
@@ -529,7 +530,7 @@ static struct storm storm_of(struct worker *worker, const char *comm, const char
 	return storm;
 }
 
-/* The mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
+/* Find the mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
 static void cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
@@ -543,13 +544,13 @@ static void cgroup_mount(char *path, size_t size)
 		fclose(f);
 }
 
-/* A process that runs short processes, in a cgroup of its own if it has one. */
+/* A process that runs short-lived processes, in a cgroup of its own if one can be created */
 struct storm_process {
 	struct alias alias;
 	char cgroup[320];
 	pid_t pid;
-	int begin; /* a byte starts STORM_LIVES processes */
-	int end; /* a byte reports that all of them have exited */
+	int begin; /* a byte in this pipe starts STORM_LIVES processes */
+	int end; /* a byte in this pipe reports that all of them have exited */
 };
 
 static int storm_run(const struct storm_process *p, int begin, int end)
@@ -567,7 +568,7 @@ static int storm_run(const struct storm_process *p, int begin, int end)
 	return 0;
 }
 
-/* Start it. Return: false if it cannot enter its cgroup. */
+/* Start the process. Return: false if it cannot enter its cgroup. */
 static bool storm_start(struct storm_process *p)
 {
 	int begin[2], end[2];
@@ -590,7 +591,7 @@ static bool storm_start(struct storm_process *p)
 	return read(p->end, &byte, 1) == 1;
 }
 
-/* End it, and remove its cgroup once its last child has exited. */
+/* End the process, and remove its cgroup when its last child has exited. */
 static void storm_end(struct storm_process *p)
 {
 	close(p->begin);
@@ -602,8 +603,8 @@ static void storm_end(struct storm_process *p)
 }
 
 /*
- * Runs on the worker's thread, which therefore drains nothing: afterwards /proc has none of these
- * processes.
+ * Run the short-lived processes on the worker's thread, which therefore drains nothing: afterwards
+ * none of them is in /proc.
  */
 static int storm_lives(struct worker_state *state, void *arg)
 {
@@ -617,7 +618,7 @@ static int storm_lives(struct worker_state *state, void *arg)
 }
 
 /*
- * The processes have exited when their samples are read: only events give their names and their
+ * The processes have exited when their samples are read, so only events give their names and their
  * container.
  */
 static void check_storm(const struct origin *origin, struct storm_process *p)

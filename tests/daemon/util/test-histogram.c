@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-/* Every 16-bit value lies in (2^(k/4), 2^((k+1)/4)], computed by another method. */
+/*
+ * Every 16-bit value is in its bucket (2^(k/4), 2^((k+1)/4)], which is computed here by another
+ * method.
+ */
 static void test_buckets(void **state)
 {
 	(void)state;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Messages need a bus object. One that never connects suffices. */
+/* Messages need a bus object; one that never connects suffices. */
 static sd_bus_message *message_new(sd_bus **ret_bus)
 {
 	sd_bus_message *m;
@@ -76,8 +76,8 @@ static void test_round_trip(void **state)
 }
 
 /*
- * Names of a newer daemon are skipped. A known name with another type is rejected. An older daemon
- * sends no weights.
+ * Names that only a newer daemon sends are skipped. A known name with another type is rejected. An
+ * older daemon sends no weights.
  */
 static void test_other_versions(void **state)
 {

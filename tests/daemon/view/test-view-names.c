@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test-view-names XML COMPLETION MANUAL: check that the groups and sorts of the bus are the
- * documented and completed ones, and no others.
+ * Check that the groups and sort orders of the bus are those that the manual documents and the
+ * shell completes. usage: test-view-names XML COMPLETION MANUAL
  */
 #include "test.h"
 
@@ -25,7 +25,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* The part of @text between @begin and @end, after the first @after. */
+/* Return the text between @begin and @end, after the first @after. */
 static char *section(const char *text, const char *after, const char *begin, const char *end)
 {
 	const char *from = strstr(text, after), *to;

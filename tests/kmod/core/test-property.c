@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The properties of tests/cases, with a number of seeds: SPEPROF_PROPERTY_RUNS (400), starting at
- * SPEPROF_PROPERTY_SEED (1). A seed alone reproduces a failure.
+ * Test the properties of tests/cases with more seeds: SPEPROF_PROPERTY_RUNS (400) of them, from
+ * SPEPROF_PROPERTY_SEED (1) on. The seed suffices to reproduce a failure.
  */
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hotplug, interrupts and devices of the stand-in. */
+/* CPU hotplug, interrupts and devices of the stand-in kernel */
 #include "devices.h"
 
 bool stand_in_at_el2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the kernel that the hardware backend uses beside stand-in.h: hotplug callbacks,
- * per-CPU interrupts, platform devices, and notifier chains.
+ * The parts of the kernel that the hardware backend uses in addition to stand-in.h: hotplug
+ * callbacks, per-CPU interrupts, platform devices, and notifier chains
  */
 #ifndef STAND_IN_DEVICES_H
 #define STAND_IN_DEVICES_H
@@ -37,10 +37,10 @@ static inline void module_put(struct module *module)
 #define arm64_kernel_unmapped_at_el0() false
 #define is_kernel_in_hyp_mode()	       stand_in_at_el2
 
-/* Whether the kernel runs at EL2. */
+/* whether the simulated kernel runs at EL2 */
 extern bool stand_in_at_el2;
 
-/* stand_in_cpu_up(), stand_in_cpu_down() - bring CPU @cpu online or offline */
+/* bring CPU @cpu online, or offline */
 
 #define smp_processor_id()     stand_in_cpu
 #define local_irq_save(flags)  ((flags) = 0)
@@ -66,7 +66,11 @@ int cpuhp_setup_state(int state, const char *name, stand_in_hotplug_fn up,
 void cpuhp_remove_state(int state);
 void on_each_cpu_mask(const struct cpumask *mask, smp_call_func_t fn, void *arg, bool wait);
 
-/** stand_in_cpu_up(), stand_in_cpu_down() - CPU @cpu comes online, goes offline */
+/**
+ * stand_in_cpu_up() - bring CPU @cpu online
+ *
+ * stand_in_cpu_down() brings it offline.
+ */
 void stand_in_cpu_up(unsigned int cpu);
 void stand_in_cpu_down(unsigned int cpu);
 
@@ -81,8 +85,8 @@ typedef irqreturn_t (*irq_handler_t)(int irq, void *dev);
 #define irq_is_percpu(irq) ((irq) < STAND_IN_IRQS)
 
 /*
- * struct stand_in_irq - @cpus: the CPUs that have it; @handler: NULL if not requested; @enabled: a
- * mask of CPUs
+ * struct stand_in_irq - an interrupt. @cpus: mask of the CPUs that can get it; @handler: NULL if it
+ * is not requested; @enabled: mask of CPUs on which it is enabled
  */
 struct stand_in_irq {
 	struct cpumask cpus;
@@ -115,7 +119,10 @@ struct device_driver {
 	bool suppress_bind_attrs;
 };
 
-/* struct device - @memory: freed on removal; @action: called on removal */
+/*
+ * struct device - @memory: memory that is freed on removal; @action: function that is called on
+ * removal
+ */
 struct device {
 	const struct device_driver *driver;
 	void *driver_data;
@@ -257,7 +264,7 @@ static inline void unregister_kprobe(struct kprobe *probe)
 	stand_in_kprobe = NULL;
 }
 
-/* ---- What kmod/compat.h has for other files ------------------------------------------ */
+/* ---- Stand-ins for kmod/compat.h ----------------------------------------------------- */
 
 struct class;
 struct io_uring_sqe {

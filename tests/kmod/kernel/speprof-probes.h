@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The results of kmod/probe/ on the stand-in. */
+/* The results of kmod/probe/ for the stand-in kernel */
 #define SPEPROF_HAVE_URING_SQE	       1
 #define SPEPROF_HAVE_HRTIMER_SETUP     1
 #define SPEPROF_HAVE_IRQ_AFFINITY      1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory, time and CPUs of the stand-in. Statistics of a ring are dropped. */
+/* Memory, time and CPUs of the stand-in kernel. Statistics that a ring reports are dropped. */
 #include "kmod/shared_buffer.h"
 #include "kmod/stats.h"
 

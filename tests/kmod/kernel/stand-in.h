@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the kernel that the module uses, for its own files in a program with one thread: a
- * clock that the test sets, CPUs that are indices, timers and irq_work that are recorded and never
- * run, and locks before which a test may do what another CPU or task would do.
+ * The parts of the kernel that the module uses, so that its own files can run in a program with one
+ * thread. The test sets the clock, CPUs are indices, timers and irq_work are recorded and never
+ * run, and before it takes a lock a test may simulate what another CPU or task does.
  */
 #ifndef STAND_IN_H
 #define STAND_IN_H
@@ -61,7 +61,7 @@
 #define __exit
 #define IS_ENABLED(option) 1
 
-/* The functions that insmod and rmmod call. */
+/* functions that insmod and rmmod call */
 int stand_in_module_init(void);
 void stand_in_module_exit(void);
 #define module_init(fn)                \
@@ -118,7 +118,7 @@ enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
 
 enum hrtimer_mode { HRTIMER_MODE_REL_PINNED_HARD };
 
-/* @after: 0 if it is not started */
+/* @after: time after which it expires; 0 if it is not started */
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *timer);
 	u64 after;
@@ -129,10 +129,10 @@ struct irq_work {
 	unsigned int queued;
 };
 
-/* The test sets the present time. */
+/* the present time, which the test sets */
 extern u64 stand_in_now;
 
-/* Called once before tail_lock is taken, to do what another CPU might do. */
+/* Called once before tail_lock is taken, to simulate another CPU. */
 extern void (*stand_in_elsewhere)(void);
 
 /* Called once after cpus_read_unlock(), to bring a CPU online or offline. */
@@ -185,11 +185,14 @@ static inline unsigned int fls64(u64 value)
 	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
 }
 
-/* A mask of the nodes that allocations named, and the number of allocations without one. */
+/*
+ * mask of the nodes for which memory was allocated, and the number of allocations for no particular
+ * node
+ */
 extern u64 stand_in_nodes;
 extern unsigned int stand_in_anywhere;
 
-/* Each CPU is a node of its own. */
+/* Each CPU is on a node of its own. */
 static inline int cpu_to_node(unsigned int cpu)
 {
 	return (int)cpu;
@@ -260,17 +263,17 @@ static inline void kfree(void *memory)
 
 #define STAND_IN_CPUS_MAX 8
 
-/* The number of CPUs, initially 1; a mask of those online; and the CPU that runs the code. */
+/* number of CPUs, initially 1; mask of the online CPUs; and the CPU that runs the code */
 extern unsigned int stand_in_cpus;
 extern u64 stand_in_online;
 extern unsigned int stand_in_cpu;
 
-/* Interrupts that each CPU got from smp_call_function_single(). */
+/* number of interrupts that each CPU got from smp_call_function_single() */
 extern u64 stand_in_calls[STAND_IN_CPUS_MAX];
 
 typedef void (*smp_call_func_t)(void *arg);
 
-/* @calls: number of calls; a test calls @run. */
+/* @calls: number of calls; the test itself calls @run. */
 typedef struct {
 	unsigned int calls;
 	smp_call_func_t run;
@@ -329,7 +332,7 @@ static inline int smp_call_function_single(unsigned int cpu, smp_call_func_t fn,
 	} while (0)
 
 /*
- * struct task_struct - @group: the number of its cgroup; @next_thread: the next thread of its
+ * struct task_struct - @group: number of the task's cgroup; @next_thread: the next thread of its
  * process, starting at the leader
  */
 struct task_struct {
@@ -424,12 +427,12 @@ struct user_struct {
 };
 
 /**
- * struct stand_in_caller - the calling task
+ * struct stand_in_caller - the task that calls the module
  * @user: the user to which locked memory is charged
  * @memlock: RLIMIT_MEMLOCK in bytes
- * @ipc_lock: has CAP_IPC_LOCK
- * @perfmon: has CAP_PERFMON
- * @killed: a fatal signal is pending
+ * @ipc_lock: whether it has CAP_IPC_LOCK
+ * @perfmon: whether it has CAP_PERFMON
+ * @killed: whether a fatal signal is pending
  */
 struct stand_in_caller {
 	struct user_struct user;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_kunit.ko: the suites of tests/cases as KUnit suites, with a named parameter for each
- * case. They call what speprof.ko and speprof_emu.ko export, and no copy. This is a module of its
- * own, as Linux 6.1 runs the suites of a module before its init.
+ * speprof_kunit.ko: run the suites of tests/cases as KUnit suites, with a named parameter for each
+ * case. They call the functions that speprof.ko and speprof_emu.ko export, and no copies. The
+ * suites are in a module of their own, as Linux 6.1 runs the suites of a module before its init
+ * function.
  */
 #include <kunit/test.h>
 #include <linux/module.h>

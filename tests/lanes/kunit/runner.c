@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_cases.ko: the cases of tests/cases in kernels without KUnit. They call what speprof.ko
- * and speprof_emu.ko export, and no copy. The log has the result as KTAP, and loading fails if a
- * case does.
+ * speprof_cases.ko: run the cases of tests/cases in kernels without KUnit. They call the functions
+ * that speprof.ko and speprof_emu.ko export, and no copies. The kernel log has the result as KTAP,
+ * and loading the module fails if a case fails.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

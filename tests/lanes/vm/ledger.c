@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The module's own ledgers of the sessions that another process has open: the other side of
- * what that process counts.
+ * Print the module's own counters of the sessions that another process has open, to compare them
+ * with the counters of that process.
  *
- * usage: ledger PID [each]: prints KEY VALUE lines, sums over CPUs; with "each" a line of each session
- * instead: bytes, records, enabled and blind ns
+ * usage: ledger PID [each]. It prints KEY VALUE lines, with sums over all CPUs. With "each" it
+ * prints a line for each session: bytes, records, enabled and blind ns.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #define CPUS	 64
-#define SESSIONS 16 /* one for each of Workers= */
+#define SESSIONS 16 /* maximum number of sessions, one for each of Workers= */
 
-/* List its descriptors of sessions. Return: how many. */
+/* List the descriptors of sessions that @pid has open. Return: their number. */
 static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
 {
 	char path[64], link[64];
@@ -43,7 +43,7 @@ static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
 	return count;
 }
 
-/* Duplicate them. Return: how many. */
+/* Duplicate the session descriptors of @pid. Return: their number. */
 static unsigned int sessions_of(int pid, int sessions[static SESSIONS])
 {
 	int fds[SESSIONS], process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -79,7 +79,7 @@ static void add(struct speprof_ring_stats *sum, const struct speprof_ring_stats 
 		sum->state_ns[i] += s->state_ns[i];
 }
 
-/* Open the rings of @session after the @n present ones. Return: the new number. */
+/* Open the rings of @session, and add them to the @n present ones. Return: the new number. */
 static unsigned int rings_open(int session, int rings[static CPUS], unsigned int n)
 {
 	for (unsigned int cpu = 0; cpu < CPUS && n < CPUS; cpu++) {
@@ -109,7 +109,7 @@ static void print(const struct speprof_ring_stats *sum)
 	       (unsigned long long)sum->state_ns[SPEPROF_RING_HANDLING]);
 }
 
-/* Add up @n rings. Return: false if one cannot be read. */
+/* Add up the counters of @n rings. Return: false if one of them cannot be read. */
 static bool read_rings(const int *rings, unsigned int n, struct speprof_ring_stats *ret_sum)
 {
 	*ret_sum = (struct speprof_ring_stats){ 0 };

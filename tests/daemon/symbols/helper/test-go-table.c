@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tables in the four layouts of Go's linker, made by this test: whole, truncated and with flipped
- * bits.
+ * Test tables in the four layouts of Go's linker, which this program makes: whole, truncated and
+ * with flipped bits.
  */
 #include "test.h"
 
@@ -57,7 +57,9 @@ static void put_step(struct maker *m, s32 value, u32 bytes)
 	put_varint(m, bytes);
 }
 
-/* The first half of a function is on line @line, the rest 5 lines earlier. */
+/*
+ * Write a table of lines: the first half of a function is on line @line, the rest 5 lines earlier.
+ */
 static u32 put_lines(struct maker *m, u32 line, u32 quantum)
 {
 	u32 at = m->len;
@@ -83,7 +85,10 @@ static void align(struct maker *m, u32 to)
 		put(m, m->len, 0, 1);
 }
 
-/* The fields of a function's description behind its entry, which are the same in all layouts. */
+/*
+ * Write the fields behind the entry address of a function's description, which are the same in all
+ * layouts.
+ */
 static void put_function(struct maker *m, u32 at, u32 name, u32 files, u32 lines)
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer;
@@ -91,7 +96,7 @@ static void put_function(struct maker *m, u32 at, u32 name, u32 files, u32 lines
 	put(m, at + entry, name, 4);
 	put(m, at + entry + 16, files, 4);
 	put(m, at + entry + 20, lines, 4);
-	put(m, at + entry + 28, 3, 4); /* of its unit */
+	put(m, at + entry + 28, 3, 4); /* index of its compilation unit */
 }
 
 static void name_of(u32 i, char *name)
@@ -99,7 +104,7 @@ static void name_of(u32 i, char *name)
 	sprintf(name, "main.(*T%u).f%u", i, i * i);
 }
 
-/* The offsets of the sections: names, units, files, values, functions. */
+/* Write the offsets of the sections: names, units, files, values, functions. */
 static void put_parts(struct maker *m, const u32 *parts)
 {
 	u32 first = m->layout >= LAYOUT_1_18 ? 3 : 2;
@@ -111,7 +116,7 @@ static void put_parts(struct maker *m, const u32 *parts)
 		put(m, 8 + (first + i) * m->pointer, parts[i], m->pointer);
 }
 
-/* The table of functions at @at, followed by the description of each. */
+/* Write the table of functions at @at, followed by the description of each function. */
 static void put_table(struct maker *m, u32 at, const u32 *names, u32 files, const u32 *lines)
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer, old = m->layout == LAYOUT_1_2;
@@ -148,7 +153,7 @@ static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 	put(m, 7, pointer, 1);
 	put(m, 8, FUNCTIONS, pointer);
 	/*
-	 * In layout 1.2 the table of functions follows at once. Others have the offsets of
+	 * In layout 1.2 the table of functions follows the header. Other layouts have offsets of
 	 * sections.
 	 */
 	m->len = old ? head + (2 * FUNCTIONS + 1) * pointer + 4 : head;
@@ -164,7 +169,8 @@ static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 	files = m->len;
 	put_string(m, "x");
 	file = put_string(m, "/src/main.go") - files;
-	put(m, unit + 4 * 4, file, 4); /* the second file of the unit, whose files begin at 3 */
+	/* the second file of the unit; the files of the unit begin at 3 */
+	put(m, unit + 4 * 4, file, 4);
 	align(m, 8);
 	values = m->len;
 	put(m, m->len, 0, 1);
@@ -219,7 +225,7 @@ static void test_layouts(void **state)
 	}
 }
 
-/* In a position-independent program the loader writes the address of the text. */
+/* In a position-independent program the loader writes the address of the text section. */
 static void test_text_elsewhere(void **state)
 {
 	static struct maker m;

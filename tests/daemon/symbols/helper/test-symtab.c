@@ -18,7 +18,7 @@
 #define LIMIT	  (8ULL << 20)
 #define MUTATIONS 4000
 
-/* A file in memory with @size bytes of @bytes. */
+/* Return a file in memory that contains @size bytes of @bytes. */
 static int memory_file(const u8 *bytes, size_t size)
 {
 	int fd = memfd_create("test-symbols", MFD_CLOEXEC);
@@ -127,7 +127,7 @@ static void test_symtab(void **state)
 	symtab_clear(&t);
 }
 
-/* For each address the range holds for all addresses in it, and ranges are contiguous. */
+/* The range returned for an address is valid for all addresses in it, and ranges are contiguous. */
 static void test_symtab_ranges(void **state)
 {
 	static const struct {
@@ -164,7 +164,7 @@ static void test_symtab_ranges(void **state)
 	symtab_clear(&t);
 }
 
-/* Symbols that do not fit are dropped and counted. The remaining ones give no wrong name. */
+/* Symbols that do not fit are dropped and counted. No remaining symbol gives a wrong name. */
 static void test_symtab_bounded(void **state)
 {
 	struct symtab t = { .limit = 16384 };
@@ -188,7 +188,7 @@ static void test_symtab_bounded(void **state)
 	symtab_clear(&t);
 }
 
-/* Without section headers there are segments and a build id, and no names. */
+/* A file without section headers has segments and a build ID, but no names. */
 static void test_stripped(void **state)
 {
 	struct image image = image_read("/proc/self/exe");
@@ -240,7 +240,10 @@ static void test_truncated(void **state)
 	free(image.bytes);
 }
 
-/* The headers and tables that libelf and the helper parse are where damage has an effect. */
+/*
+ * Choose a byte of the headers and tables that libelf and the helper parse, where damage has an
+ * effect.
+ */
 static size_t mutation_offset(const struct image *image, unsigned int *seed)
 {
 	u64 sections = spe_get_le64(image->bytes + 40);
@@ -288,7 +291,7 @@ static void test_mutated(void **state)
 	free(image.bytes);
 }
 
-/* Any user can write lines that each cover all addresses: the time for them is bounded. */
+/* Any user can write lines that each cover all addresses, so the time for them is bounded. */
 static void test_perf_map_bounded(void **state)
 {
 	static struct perf_map_name names[1024];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Executable memory as BPF reports it, compared with /proc/PID/maps of the same
- * memory: files below mounts and roots, stacked file systems, files without a name.
+ * Compare executable mappings as BPF reports them with /proc/PID/maps: files below mounts and other
+ * roots, stacked file systems, files without a name.
  */
 #include "test.h"
 
@@ -25,7 +25,7 @@
 
 static char folder[] = "/tmp/speprof-XXXXXX";
 
-/* The mappings that are reported of one process. */
+/* The mappings that are reported for one process */
 struct seen {
 	struct task_bpf *bpf;
 	pid_t pid;
@@ -115,8 +115,8 @@ static bool line_read(pid_t pid, u64 start, struct line *line)
 }
 
 /*
- * Start a process that maps the file that @open_it opens, from its second page, and waits until it
- * is killed. Return: the address.
+ * Start a process that maps, from its second page on, the file that @open_it opens. It waits until
+ * it is killed. Return: the address.
  */
 static u64 child_map(pid_t *ret_pid, int (*open_it)(void))
 {
@@ -158,7 +158,7 @@ static const char *below(const char *name)
 	return path;
 }
 
-/* Create a file of some pages at @name below the directory. */
+/* Create a file of some pages with @name in the directory. */
 static int make(const char *name)
 {
 	int fd = open(below(name), O_RDWR | O_CREAT | O_CLOEXEC, 0755);
@@ -188,7 +188,7 @@ static int open_memfd(void)
 	return fd >= 0 && !ftruncate(fd, (PAGES + 2) * sysconf(_SC_PAGESIZE)) ? fd : -1;
 }
 
-/* Enter a private mount namespace. */
+/* Enter a private mount namespace. Return: whether that is permitted. */
 static bool mounts_alone(void)
 {
 	return !unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
@@ -250,7 +250,7 @@ static int open_deep(void)
 	return open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0755);
 }
 
-/* The index of the event of the mapping at @start; the number of events if there is none. */
+/* Return the index of the event of the mapping at @start; the number of events if there is none. */
 static u32 find(const struct seen *s, u64 start)
 {
 	u32 i;
@@ -260,7 +260,7 @@ static u32 find(const struct seen *s, u64 start)
 	return i;
 }
 
-/* Compare the event of the mapping at @start with its line in /proc. */
+/* Check that the event of the mapping at @start agrees with its line in /proc. */
 static void same(struct seen *s, u64 start, const struct line *line)
 {
 	u32 i = find(s, start);
@@ -274,9 +274,9 @@ static void same(struct seen *s, u64 start, const struct line *line)
 }
 
 /*
- * Start a child that maps what @open_it opens, and read the event of that mapping. Mappings of other
- * processes may fill the ring first: then the test starts another child. A kernel that never reports the
- * mapping lets the test time out.
+ * Start a child that maps what @open_it opens, and read the event of that mapping. If mappings of
+ * other processes fill the ring first, start another child. If the kernel never reports the
+ * mapping, the test times out.
  */
 static u64 child_seen(struct seen *s, int (*open_it)(void))
 {
@@ -311,7 +311,7 @@ static void test_files(void **state)
 			print_message("%s: not here\n", names[i]);
 		}
 		child_end(s->pid);
-		/* Any user can create the first three. Mounts need root. */
+		/* Any user can create the first three files. Mounts need root. */
 		assert_true(start || i >= 3);
 	}
 	close_seen(s);
@@ -328,7 +328,7 @@ static int open_rooted(void)
 	return open("/file", O_RDONLY | O_CLOEXEC);
 }
 
-/* Paths are relative to the root of the process, which is where its files are opened. */
+/* Paths are relative to the root directory of the process, where its files are opened. */
 static void test_root(void **state)
 {
 	struct seen *s = open_seen();
@@ -359,11 +359,11 @@ static void test_deep(void **state)
 		assert_int_equal(find(s, start), s->count);
 		lost = task_bpf_lost(s->bpf);
 		close_seen(s);
-		/* Task events of other processes may have overflowed the ring: then repeat. */
+		/* Repeat if task events of other processes overflowed the ring. */
 	} while (lost);
 }
 
-/* Start a shell, and return once it runs: by then the dynamic linker has mapped its libraries. */
+/* Start a shell, and return when it runs: then the dynamic linker has mapped its libraries. */
 static pid_t child_exec(void)
 {
 	char byte;
@@ -384,7 +384,7 @@ static pid_t child_exec(void)
 	return pid;
 }
 
-/* All mappings of a program are reported, the vDSO among them. */
+/* All mappings of a program are reported, including the vDSO. */
 static void test_exec(void **state)
 {
 	struct seen *s = open_seen();
@@ -409,7 +409,7 @@ static void test_exec(void **state)
 	close_seen(s);
 }
 
-/* Move this process to the cgroup @name below the root of version 2, where that is mounted. */
+/* Move this process to the cgroup @name below the root of cgroup v2, if that is mounted. */
 static void cgroup_join(const char *name)
 {
 	char path[128];
@@ -423,7 +423,7 @@ static void cgroup_join(const char *name)
 	}
 }
 
-/* Run a process of user @uid in @cgroup, which maps and unmaps executable memory @times times. */
+/* Run a process of user @uid in @cgroup that maps and unmaps executable memory @times times. */
 static pid_t child_flood(uid_t uid, const char *cgroup, u32 times)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -449,7 +449,7 @@ static pid_t child_flood(uid_t uid, const char *cgroup, u32 times)
 	return pid;
 }
 
-/* What is reported of two processes. */
+/* The number of events reported for two processes */
 struct lost {
 	pid_t pid[2];
 	u64 count[2];
@@ -470,7 +470,10 @@ static void see_lost(void *ctx, const struct task_event *e)
 	}
 }
 
-/* Count the records of @pid: at least one, as a record that is being written may delay them. */
+/*
+ * Count the records of @pid. Return at least one, as a record that another CPU is writing may delay
+ * the others.
+ */
 static u32 ring_count(struct event_ring *ring, pid_t pid)
 {
 	u32 count = 0;
@@ -487,20 +490,22 @@ static u32 ring_count(struct event_ring *ring, pid_t pid)
 	return count;
 }
 
-/* Let two processes exceed their buckets, and check what each of them loses. */
+/* Let two processes exceed their token buckets, and check which mappings each of them loses. */
 static void check_bucket(struct lost *ret_lost)
 {
 	const struct task_sink sink = { .task = see_lost, .ctx = ret_lost };
 	struct map_bpf *m = NULL;
 
 	*ret_lost = (struct lost){ 0 };
-	/* One byte a second: the first mapping of a cgroup or user empties its bucket. */
+	/*
+	 * The rate is one byte a second: the first mapping of a cgroup or user empties its bucket.
+	 */
 	assert_int_equal(map_bpf_new(512U << 10, 1, true, &m), 0);
 	ret_lost->pid[0] = child_flood(4242, "speprof-1", 100);
 	assert_int_equal(ring_count(map_bpf_ring(m), ret_lost->pid[0]), 1);
 	ret_lost->pid[1] = child_flood(4243, "speprof-2", 1);
 	assert_int_equal(ring_count(map_bpf_ring(m), ret_lost->pid[1]), 1);
-	/* The first call finds what was lost, the second reports it. */
+	/* The first call finds the losses, the second one reports them. */
 	map_bpf_lost(m, UINT64_MAX, &sink);
 	assert_int_equal(ret_lost->count[0], 0);
 	map_bpf_lost(m, UINT64_MAX, &sink);
@@ -514,8 +519,8 @@ static void check_bucket(struct lost *ret_lost)
 }
 
 /*
- * A process that maps too much loses only its own mappings, and is reported. The processes are in
- * two cgroups where these can be created, and belong to two users, which count elsewhere.
+ * If a process maps too much, only its own mappings are lost, and the loss is reported. The
+ * processes are in two cgroups if these can be created, else they belong to two users.
  */
 static void test_bucket(void **state)
 {
@@ -525,7 +530,10 @@ static void test_bucket(void **state)
 	close_seen(open_seen());
 	mkdir("/sys/fs/cgroup/speprof-1", 0755);
 	mkdir("/sys/fs/cgroup/speprof-2", 0755);
-	/* The kernel counts losses for a limited number of processes: repeat if others took all slots. */
+	/*
+	 * The kernel counts losses for a limited number of processes: repeat if others used all
+	 * slots.
+	 */
 	do
 		check_bucket(&lost);
 	while (lost.anyone);
@@ -533,7 +541,7 @@ static void test_bucket(void **state)
 	rmdir("/sys/fs/cgroup/speprof-2");
 }
 
-/* Map more than a ring holds. Return: how many task events were lost. */
+/* Map more than a ring holds. Return: the number of lost task events. */
 static u64 flood(struct lost *ret_lost)
 {
 	const struct task_sink sink = { .task = see_lost, .ctx = ret_lost };
@@ -546,7 +554,7 @@ static u64 flood(struct lost *ret_lost)
 	assert_true(task_bpf_reports_maps(bpf));
 	ret_lost->pid[0] = child_flood(0, "", 1000);
 	lost = task_bpf_lost(bpf);
-	/* A record that another CPU is still writing hides those behind it. */
+	/* A record that another CPU is writing hides those behind it. */
 	while (!lost && ret_lost->tasks[0] < 2) {
 		task_bpf_begin(bpf);
 		while (task_bpf_next(bpf) != TASK_BPF_NOTHING)
@@ -559,14 +567,14 @@ static u64 flood(struct lost *ret_lost)
 	return lost;
 }
 
-/* Mappings that do not fit into their ring cost no task event. */
+/* Mappings that do not fit into their ring must not cost a task event. */
 static void test_flood(void **state)
 {
 	struct lost lost;
 
 	(void)state;
 	close_seen(open_seen());
-	/* Task events of other processes may overflow their ring, too: then repeat. */
+	/* Repeat if task events of other processes overflowed their ring. */
 	while (flood(&lost))
 		;
 	assert_int_equal(lost.tasks[0], 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Linked by tests/fuzz/run-fuzzers: a library with local, global and weak functions. */
+/* A library with local, global and weak functions, which tests/fuzz/run-fuzzers links */
 int seed_global(int n);
 int seed_weak(int n);
 

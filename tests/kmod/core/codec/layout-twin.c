@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Return the condition that does not hold from the calling function. */
+/* Make the calling function return the text of the condition if it is false. */
 #define SAME(condition)                 \
 	do {                            \
 		if (!(condition))       \
@@ -60,7 +60,10 @@ const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	spe_decoder_init(&general, &config, buf, len);
 	spe_decoder_init(&fast, &config, buf, len);
 	do {
-		/* Fields that the fast path does not write must differ. */
+		/*
+		 * Make fields that the fast path does not write differ from those of the general
+		 * path.
+		 */
 		memset(&got, 0xee, sizeof(got));
 		r = spe_decoder_next(&general, &want, &range_want);
 		SAME(spe_decoder_next_fast(&fast, layouts, &got, &range_got) == r);
@@ -72,7 +75,10 @@ const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	return twin_ends(&general, &fast);
 }
 
-/* Compare the records of @run with those of @general, one by one. */
+/*
+ * Compare the records of @run with those of @general, one by one. Return: the condition that is
+ * false, or NULL.
+ */
 static const char *run_agrees(const struct spe_layouts *layouts, const struct spe_run *run,
 			      struct spe_decoder *general)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The codec's fast path and general path over the same bytes, for the unit test and the fuzzer of
- * layouts. Each function returns NULL if they agree in all records, suspect ranges and counters, or
- * else the condition that does not hold.
+ * Compare the codec's fast path and general path over the same bytes, for the unit test and the
+ * fuzzer of layouts. Each function returns NULL if they agree in all records, suspect ranges and
+ * counters, else the condition that is false.
  */
 #ifndef SPEPROF_LAYOUT_TWIN_H
 #define SPEPROF_LAYOUT_TWIN_H
@@ -15,7 +15,7 @@ const char *twin_sample(const struct spe_sample *want, const struct spe_sample *
 const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts,
 		      u64 *ret_records);
 
-/** twin_runs() - compare run by run */
+/** twin_runs() - compare many records at a time */
 const char *twin_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts);
 
 /** twin_ends() - compare two decoders after the last byte */

@@ -17,7 +17,7 @@
 #define P SPE_ORIGIN_PEER
 #define M SPE_ORIGIN_MODIFIED
 
-/* Transcribed from perf's enums and from how perf uses them, independently of core's tables. */
+/* Transcribed from perf's enums and from their use in perf, independently of the tables in core/ */
 /* clang-format off */
 static const struct row {
 	u32 midr;
@@ -57,7 +57,7 @@ static const struct row {
 	{ HIP12, 0x12, "l1", 0 },
 };
 
-/* Part numbers as in Linux' cputype.h. Variant and revision make no difference. */
+/* part numbers as in Linux' cputype.h; variant and revision are ignored */
 static const struct core_row {
 	const char *name;
 	u32 midr;
@@ -110,7 +110,10 @@ static void test_cores(void **state)
 	}
 }
 
-/* Cores with known data sources have SPE, and so do some cores with unknown ones. */
+/*
+ * Every core whose data sources are known has SPE, and so have some cores whose data sources are
+ * unknown.
+ */
 static void test_core_names(void **state)
 {
 	(void)state;
@@ -132,7 +135,7 @@ static const struct row *row_find(u32 midr, u32 source)
 	return NULL;
 }
 
-/* All values of 16 bits: the table decides, or the events decide. */
+/* Test all values of 16 bits: the core's table gives the level, or the events do. */
 static void test_values(void **state)
 {
 	static const u32 midrs[] = { N1, AMPERE1A, HIP12, QEMU };
@@ -155,7 +158,10 @@ static void test_values(void **state)
 	}
 }
 
-/* D18.2.6 by bit number. Events alone decide for a store, whatever its packet says. */
+/*
+ * D18.2.6 by bit number. For a store the level depends only on the events, whatever its Data Source
+ * packet contains.
+ */
 static const struct event_row {
 	const char *name;
 	u64 events;
@@ -202,7 +208,7 @@ static void test_events(void **state)
 	}
 }
 
-/* Each level has a name of its own, by which scripts find it. */
+/* Each level has a unique name, by which scripts find it. */
 static void test_names(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The fast path and the general path agree, on good, odd and damaged windows. */
+/* Test that the fast path and the general path agree, on valid, unusual and damaged windows. */
 #include "test.h"
 
 #include "layout-twin.h"
@@ -37,7 +37,7 @@ static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	agree(twin_runs(buf, len, align, layouts));
 }
 
-/* A record with a random set of fields of random sizes. */
+/* Return a record with a random set of fields, with random sizes. */
 static struct spe_sample random_sample(void)
 {
 	struct spe_sample s = { .present = random_next() & (SPE_HAS_OTHERS - 1), .events = random_next() };
@@ -120,7 +120,9 @@ static void test_damaged_windows(void **state)
 	}
 }
 
-/* Padding inside a record belongs to its layout: another byte there does not match. */
+/*
+ * Padding inside a record is a part of its layout: a record with another byte there does not match.
+ */
 static void test_padding_within(void **state)
 {
 	u8 buf[4 * 64 + 80] = { 0 };
@@ -173,7 +175,7 @@ static void test_slots(void **state)
 	assert_int_equal(run.count, 12);
 }
 
-/* The second record comes earlier than the padding behind the first one suggested. */
+/* The second record begins earlier than the padding behind the first one suggested. */
 static void test_stride_shrinks(void **state)
 {
 	u8 buf[8 * 44 + 64] = { 0 };

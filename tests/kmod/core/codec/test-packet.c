@@ -76,8 +76,8 @@ static const struct encoding encodings[] = {
 /* clang-format on */
 
 /*
- * D18.1.4.1, D18.1.4.2, D18.2.1 to D18.2.9, and the headers of tables D18-1 and D18-2 that D18.1.3
- * allows to be unknown. Each encoding decodes, encodes to the same bytes, and is too short if one
+ * D18.1.4.1, D18.1.4.2, D18.2.1 to D18.2.9, and headers of tables D18-1 and D18-2 that D18.1.3
+ * allows to be unknown: each encoding decodes, encodes to the same bytes, and is refused if one
  * byte is missing.
  */
 static void test_encodings(void **state)
@@ -104,7 +104,7 @@ static void test_encodings(void **state)
 	}
 }
 
-/* Every header has the size of D18.1.1, known or not. */
+/* Every header, known or unknown, has the size of D18.1.1. */
 static void test_sizes(void **state)
 {
 	u8 bytes[16] = { 0 };
@@ -133,7 +133,7 @@ static void test_sizes(void **state)
 	}
 }
 
-/* Headers with a payload of 8 bits, all 256 values: unchanged, reserved or not. */
+/* For headers with a payload of 8 bits, all 256 values decode to themselves, reserved or not. */
 static void test_byte_payloads(void **state)
 {
 	static const struct {
@@ -161,7 +161,10 @@ static void test_byte_payloads(void **state)
 	}
 }
 
-/* All 32 INDEX values of both kinds (D18.2.1, D18.2.3), in both formats below 8. */
+/*
+ * All 32 values of INDEX of both kinds (D18.2.1, D18.2.3) decode; those below 8 also in the short
+ * format.
+ */
 static void test_indices(void **state)
 {
 	(void)state;
@@ -190,7 +193,7 @@ static void test_indices(void **state)
 struct op_row {
 	const char *name;
 	u8 op_class;
-	u8 mask;	/* bits that the pattern fixes */
+	u8 mask;	/* the bits that the pattern fixes */
 	u8 match;
 	u8 format;
 };
@@ -213,7 +216,7 @@ static const struct op_row op_rows[] = {
 	{ "branch", 2, 0xe0, 0x00, SPE_OP_FORMAT_BRANCH },
 };
 
-/* All 4 x 256 values: the format of the one row that matches, or reserved. */
+/* All 4 x 256 values have the format of the only row that matches, or are reserved. */
 static void test_op_formats(void **state)
 {
 	(void)state;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * SUBCLASS, bit 7 first, transcribed from the figures and tables of D18.2.7. 0 and 1 are fixed, and
- * equal letters are one field.
+ * SUBCLASS from bit 7 down, transcribed from the figures and tables of D18.2.7. 0 and 1 are fixed
+ * bits, and equal letters are the bits of one field.
  */
 static const struct pattern {
 	const char *name;
@@ -41,7 +41,7 @@ static const struct {
 	{ 'g', SPE_OP_IS_GCS },	       { 'i', SPE_OP_IS_INDIRECT },
 };
 
-/* Tables EVL and ETS, in bits. */
+/* the values of tables EVL and ETS, in bits */
 static const u32 evl[] = { 32, 64, 128, 256, 512, 1024, 2048 };
 static const u32 ets[] = { 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072,
 			   262144 };
@@ -55,7 +55,7 @@ static bool matches(const struct pattern *p, u8 subclass)
 	return true;
 }
 
-/* The value of the field @letter. */
+/* Return the value of the field @letter. */
 static unsigned int field(const struct pattern *p, u8 subclass, char letter)
 {
 	unsigned int value = 0;
@@ -94,7 +94,7 @@ static void check_length(const struct pattern *p, u8 subclass, const struct spe_
 	}
 }
 
-/* All payloads of all classes. */
+/* Test all payloads of all classes. */
 static void test_operations(void **state)
 {
 	unsigned int seen[ARRAY_SIZE(patterns)] = { 0 };
@@ -128,11 +128,11 @@ static void test_operations(void **state)
 		assert_int_not_equal(seen[i], 0);
 }
 
-/* D18.2.6 by bits and PMSVer (1 FEAT_SPE, 2 FEAT_SPEv1p1 ... 5 FEAT_SPEv1p4). */
+/* D18.2.6 by bit and PMSVer (1 FEAT_SPE, 2 FEAT_SPEv1p1 ... 5 FEAT_SPEv1p4) */
 static const struct event_row {
 	const char *name;
 	u8 first, last;
-	char states[7];	/* for PMSVer 1 to 6: defined, IMPLEMENTATION DEFINED, or zero */
+	char states[7];	/* for PMSVer 1 to 6: defined, IMPLEMENTATION DEFINED, zero */
 } event_rows[] = {
 	{ "exception to mispredicted", 0, 7, "dddddd" },
 	{ "last level cache, remote", 8, 10, "dddddd" },
@@ -169,7 +169,7 @@ static void test_event_states(void **state)
 	assert_int_equal(next, 64);
 }
 
-/* E[0] requires E[1]. E[6] belongs to a branch, or to the condition of a select or compare. */
+/* E[0] requires E[1]. E[6] requires a branch, or a conditional select or compare. */
 static const struct sample_row {
 	const char *name;
 	u8 events, op_class, subclass;

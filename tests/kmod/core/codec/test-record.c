@@ -45,7 +45,7 @@ static size_t window_make(u8 *buf, size_t n)
 	return n * STRIDE;
 }
 
-/* Decode a window. Each sample must be a complete one of window_make(). */
+/* Decode a window, and check that each sample is a complete one of window_make(). */
 static struct spe_ledger walk(const u8 *buf, size_t len, u32 align)
 {
 	const struct spe_decoder_config config = { .align = align };
@@ -93,7 +93,7 @@ static void test_round_trip(void **state)
 
 static void test_no_record(void **state)
 {
-	/* Without an Events packet (D17.6.10), and with two PCs. */
+	/* a record without an Events packet (D17.6.10), and a record with two PCs */
 	const u8 no_events[] = { 0x49, 0x00, 0x98, 0x01, 0x00, 0x01 };
 	const u8 twice[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x98, 0x01, 0x00, 0x01 };
 	struct spe_sample s;
@@ -113,7 +113,7 @@ static void test_zeros_are_padding(void **state)
 	assert_int_equal(l.padding, sizeof(buf));
 }
 
-/* One flipped bit anywhere costs at most its record and the next one. */
+/* Check that one flipped bit anywhere costs at most its record and the next one. */
 static void damage_every_bit(u32 align)
 {
 	static u8 buf[64 * STRIDE], good[64 * STRIDE];
@@ -161,8 +161,8 @@ static void test_truncated(void **state)
 }
 
 /*
- * Runs that are one record too short, with damage between them: a search of the whole window after
- * each would take hours.
+ * The window has runs that are one record too short for resynchronization, with damage between
+ * them: a search of the whole window after each would take hours.
  */
 static void test_hostile_is_bounded(void **state)
 {
@@ -205,7 +205,7 @@ static const struct vector vectors[] = {
 	{ "leoyan_2025_ase_fp_frag.bin", 0, 16, { 0 } },
 };
 
-/* Bytes of real cores, if their directory exists. */
+/* Decode bytes of real cores, if their directory exists. */
 static void test_vectors(void **state)
 {
 	const char *dir = getenv("SPEPROF_VECTORS");

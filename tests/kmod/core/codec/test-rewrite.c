@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A decoded record is encoded to the same bytes, except for its padding. */
+/* Test that a decoded record is encoded to the same bytes, except for its padding. */
 #include "test.h"
 
 #include "codec/record.h"
@@ -18,7 +18,7 @@ static u64 draw(void)
 	return random_state;
 }
 
-/* The size of a packet by its header alone (D18.1.1). */
+/* Return the size of a packet from its header alone (D18.1.1). */
 static size_t packet_size(const u8 *p)
 {
 	if ((p[0] & 0xe0) == 0x20)
@@ -54,8 +54,8 @@ static void check_record(const u8 *raw, size_t len)
 }
 
 /*
- * Write random packets in random order: each kind at most once, some of them unknown, with extended
- * headers or padding before them.
+ * Write random packets in random order: each kind at most once, some of them unknown, some with
+ * extended headers or with padding before them.
  */
 static size_t record_make(u8 *buf)
 {
@@ -80,7 +80,9 @@ static size_t record_make(u8 *buf)
 		else {
 			if (had)
 				*had = true;
-			/* INDEX 0-7 also in the extended format, and larger ones. */
+			/*
+			 * Use the extended format for INDEX 8 and above, and sometimes for 0 to 7.
+			 */
 			if (h >= 0x80 && draw() % 2)
 				buf[n++] = (u8)(0x20 | (draw() % 4 ? 0 : draw() % 4));
 			buf[n++] = h;
@@ -104,7 +106,10 @@ static void test_random(void **state)
 		size_t n = record_make(buf);
 
 		test_row("record %u", i);
-		/* A record begins with a header. Padding before it belongs to the window. */
+		/*
+		 * A record begins with a header. Padding before it is a part of the window, not of
+		 * the record.
+		 */
 		for (size_t zeros = 0; zeros < n; zeros++) {
 			if (buf[zeros]) {
 				check_record(buf + zeros, n - zeros);
@@ -114,7 +119,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Changed fields are encoded in place. Fields that do not fit in the record are rejected. */
+/* Changed fields are encoded in place. Fields that do not fit into the record are rejected. */
 static void test_changes(void **state)
 {
 	static const u8 raw[] = { 0x44, 0x11, 0x20, 0x98, 5, 0, 0, 0x52, 2, 0, 0x48, 0, 0x43, 9, 1 };
@@ -143,10 +148,7 @@ static void test_changes(void **state)
 	assert_int_equal(spe_record_reencode(&bad, got, sizeof(got)), -EINVAL);
 }
 
-/*
- * Check the records of real cores in a file of @dir, which may be absent. Return: how many there
- * were.
- */
+/* Check the records of real cores in a file of @dir, which may be absent. Return: their number. */
 static u64 check_file(const char *dir, const char *name)
 {
 	static u8 buf[1 << 20];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A window that is decoded in chunks gives the same records, suspect ranges and ledger as the whole
- * window, wherever it is cut, by each way of decoding.
+ * Test that a window decoded in chunks gives the same records, suspect ranges and ledger as the
+ * whole window, wherever it is cut, for each of the functions that decode.
  */
 #include "test.h"
 
@@ -27,13 +27,13 @@ enum way {
 	WAYS,
 };
 
-/* The results of decoding. */
+/* The results of decoding a window */
 struct met {
 	u64 hash;
 	struct spe_ledger ledger;
 	u32 starts;
 	s16 first;
-	size_t held; /* the most bytes that a decoder waited with */
+	size_t held; /* the largest number of bytes for which a decoder waited */
 };
 
 static void meet(struct met *met, u64 value)
@@ -50,7 +50,7 @@ static void meet_sample(struct met *met, const struct spe_decoder *d, const stru
 	meet(met, s->present ^ s->timestamp ^ s->events);
 }
 
-/* Decode until the decoder is at the end, or needs more bytes. */
+/* Decode until the decoder reaches the end, or needs more bytes. */
 static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe_layouts *layouts,
 				 struct met *met)
 {
@@ -79,7 +79,8 @@ static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe
 
 /*
  * Decode @buf in chunks: the first has @cut bytes, the others as many as @next returns. Bytes that
- * are carried over are in memory of exactly their size, so that ASan reports reads behind it.
+ * are passed a second time are in memory of exactly their size, so that ASan reports reads behind
+ * it.
  */
 static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_t cut,
 		       size_t (*next)(void))
@@ -118,7 +119,7 @@ static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_
 	return met;
 }
 
-/* Whether both are equal, apart from what depends on the cuts. */
+/* Return whether the results are equal, apart from those that depend on the cuts. */
 static bool same(const struct met *a, const struct met *b)
 {
 	return a->hash == b->hash && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
@@ -162,10 +163,10 @@ static struct spe_sample random_sample(void)
 
 struct kind {
 	u32 align;
-	u32 zeros;  /* the most zeros in a gap */
-	u32 gaps;   /* one of so many records is followed by a gap; 0: none */
-	u32 damage; /* one of so many bytes is damaged; 0: none */
-	u32 noise;  /* the most random bytes after damage */
+	u32 zeros;  /* the largest number of zeros in a gap */
+	u32 gaps;   /* one of this number of records is followed by a gap; 0: none */
+	u32 damage; /* one of this number of bytes is damaged; 0: none */
+	u32 noise;  /* the largest number of random bytes after damage */
 };
 
 /* Write records of some layouts with gaps and damage. */
@@ -213,7 +214,7 @@ static const struct kind kinds[] = {
 	{ .align = 64, .damage = 20000, .noise = 40000 },
 };
 
-/* One cut, at each byte. */
+/* Cut the window once, at each byte in turn. */
 static void test_every_cut(void **state)
 {
 	static u8 buf[2000];
@@ -237,7 +238,7 @@ static void test_every_cut(void **state)
 	}
 }
 
-/* A cut behind each byte. */
+/* Cut the window behind each byte. */
 static void test_byte_by_byte(void **state)
 {
 	static u8 buf[700];
@@ -257,7 +258,7 @@ static void test_byte_by_byte(void **state)
 	}
 }
 
-/* Random cuts: few bytes wait, however long damage or zeros are. */
+/* Cut the window at random: few bytes wait for the next chunk, however long damage or zeros are. */
 static void test_random_cuts(void **state)
 {
 	const size_t capacity = 120000;
@@ -284,12 +285,15 @@ static void test_random_cuts(void **state)
 			suspect += whole.ledger.suspect;
 		}
 	}
-	/* The test covers many records, much damage, and bytes that had to wait. */
+	/*
+	 * The windows must have many records, much damage, and bytes that waited for the next
+	 * chunk.
+	 */
 	assert_true(records > 50000 && suspect > 500000 && held > 4096);
 	free(buf);
 }
 
-/* The search stops within zeros: what follows them is another range. */
+/* The search ends at zeros: what follows them is another suspect range. */
 static void test_zeros_after_damage(void **state)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
@@ -301,7 +305,7 @@ static void test_zeros_after_damage(void **state)
 	memcpy(buf, record, sizeof(record));
 	memset(buf + sizeof(record), 0x3f, 2);
 	memcpy(buf + sizeof(record) + 2, record, sizeof(record));
-	/* More damage, within the range of the first search or behind it. */
+	/* more damage, within the range of the first search and behind it */
 	for (size_t i = 0; i < 2; i++) {
 		size_t at = 2 * sizeof(record) + 2 + SPE_RESYNC_ZEROS - 1 + i;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The SPU model compared with bytes of a real core: it samples the operations that recorded
- * Neoverse records describe, and gives the same bytes.
+ * Compare the SPU model with bytes of a real core: it samples the operations that records of a
+ * Neoverse core describe, and must write the same bytes.
  */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static size_t recorded_read(uint8_t *ret_bytes, size_t size)
 	return len;
 }
 
-/* The operation that makes the core write @sample. */
+/* Return the operation that makes the core write @sample. */
 static struct spe_operation operation_of(const struct spe_sample *sample)
 {
 	struct spe_operation op = {
@@ -84,7 +84,7 @@ static void recorded_neoverse(void **state)
 	(void)state;
 	assert_true(len >= 2 * RECORD && len % RECORD == 0);
 	spe_spu_config_default(&config);
-	/* A host with VHE, as the contexts with index 1 show. */
+	/* The core ran a host with VHE, as the contexts with index 1 show. */
 	config.e2h = true;
 	assert_int_equal(spe_spu_init(&spu, &config, &io, NULL), 0);
 	spe_spu_write(&spu, SPE_REG_PMSCR,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test-syndrome-table FILE: check that the table between FILE's markers equals that of
- * core/policy/syndrome.c, with each EC and each BSC or FSC in exactly one row. Without FILE: print
- * it.
+ * Check that the table between the markers of a file equals that of core/policy/syndrome.c, with
+ * each EC and each BSC or FSC in exactly one row. usage: test-syndrome-table [FILE]; without FILE
+ * it prints the table.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static bool is_same(struct spe_verdict a, struct spe_verdict b)
 	return a.class == b.class && a.action == b.action && a.suspect == b.suspect;
 }
 
-/* The codes of @ec with @verdict, as a mask. */
+/* Return a mask of the codes of @ec that have @verdict. */
 static uint64_t codes_of(unsigned int ec, struct spe_verdict verdict)
 {
 	uint64_t codes = 0;
@@ -87,7 +87,7 @@ static void add_codes(struct text *text, uint64_t codes)
 	}
 }
 
-/* Adjacent ECs with the same codes are one row. */
+/* Add a row for each EC; adjacent ECs with the same codes share a row. */
 static void add_places(struct text *text, struct spe_verdict verdict)
 {
 	const char *semicolon = "";

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A planted defect, which the lane must report: the machine ends in the middle of a suite. */
+/*
+ * A deliberate failure, which the lane must report: the machine powers off in the middle of a
+ * suite.
+ */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <linux/reboot.h>

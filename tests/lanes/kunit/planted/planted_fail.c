@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A planted defect, which the lane must report: a case that fails. */
+/* A deliberate failure, which the lane must report: a case that fails. */
 #include <kunit/test.h>
 #include <linux/module.h>
 

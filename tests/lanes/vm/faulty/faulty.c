@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Planted defects for the checkers of a kernel, one for each load: the lane must report each of
- * them. For tests only; never load it elsewhere.
+ * Deliberate defects, one for each load of this module, to test the debugging features of a kernel:
+ * the lane must report each of them. Never load this module on another machine.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@ static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(spin);
 
-/* The compiler must not optimize it away. */
+/* A volatile pointer, so that the compiler does not optimize the defect away */
 static char *volatile held;
 
 static int faulty_after_free(void)
@@ -43,8 +43,8 @@ static int faulty_bounds(void)
 static int faulty_index(void)
 {
 	/*
-	 * An access past the end of few[] is harmless: it reaches spare, which belongs to this
-	 * module, too.
+	 * An access past the end of few[] does no damage: it reaches spare, which also belongs to
+	 * this module.
 	 */
 	static struct {
 		int few[4];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The arguments of every command, valid and invalid, and the permissions that they need. */
+/* Test the arguments of every command, valid and invalid, and the permissions that they need. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -40,7 +40,7 @@ static void device_describes_itself(void)
 	check(cpu.record_max >= 16 && cpu.record_max <= SPE_MAX_RECORD);
 	check(cpu.interval_min >= 256 && cpu.interval_max == 0xffffff00);
 	check(cpu.events && cpu.tick_hz >= 1000000);
-	/* The time of a record is in ns with the SPU model. */
+	/* The SPU model counts time in nanoseconds. */
 	check(cpu.backend == SPEPROF_BACKEND_HARDWARE || cpu.tick_hz == 1000000000);
 	cpu.cpu = info.cpus;
 	check_errno(ioctl(device, SPEPROF_CPU_INFO, &cpu), EINVAL);
@@ -49,8 +49,8 @@ static void device_describes_itself(void)
 }
 
 /*
- * Each wrong size of a structure, and larger sizes of future versions. @first: size of the first
- * version
+ * Test each wrong size of a structure, and the larger sizes of future versions. @first: size of the
+ * first version
  */
 static void command_checks_size(int fd, unsigned long command, const void *good, uint32_t first,
 				uint32_t size)
@@ -107,13 +107,13 @@ static void structures_may_grow(void)
 	command_checks_size(ring.fd, SPEPROF_RING_STATS, &stats,
 			    offsetof(struct speprof_ring_stats, throttles), sizeof(stats));
 
-	/* Fields that the first version lacks are not written. */
+	/* The module must not write fields that the first version does not have. */
 	stats.size = offsetof(struct speprof_ring_stats, throttles);
 	stats.throttles = 77;
 	check(!ioctl(ring.fd, SPEPROF_RING_STATS, &stats));
 	check(stats.throttles == 77 && stats.size == sizeof(stats));
 
-	/* An older program requests only what it knows. */
+	/* An older program requests only the filters that it knows. */
 	sampling.size = offsetof(struct speprof_sampling, sources_not);
 	sampling.sources_not = ~0ULL;
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
@@ -187,7 +187,7 @@ static void configurations_are_checked(void)
 	config.cpus = 8;
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EFAULT);
 
-	/* One CPU only, by the smallest mask. */
+	/* Select one CPU with the shortest possible mask. */
 	mask[0] = 1;
 	config.cpus = (uintptr_t)mask;
 	session = ioctl(device, SPEPROF_SESSION_NEW, &config);
@@ -280,12 +280,14 @@ static void sessions_need_a_capability(void)
 	check_errno(open(SPEPROF_DEVICE_PATH, O_RDWR), EACCES);
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
-	/* The descriptor gives access to what was created. */
+	/*
+	 * A descriptor permits the use of the session, whatever the privileges of the process are.
+	 */
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 }
 
-/* Capabilities in a user namespace are not capabilities on the machine. */
+/* Capabilities in a user namespace must not count as capabilities on the machine. */
 static void namespaces_give_no_capability(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -296,7 +298,9 @@ static void namespaces_give_no_capability(void)
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
 }
 
-/* The replies of a session with @rights to an unprivileged user that requests @sampling. */
+/*
+ * Check the replies of a session with @rights to an unprivileged process that requests @sampling.
+ */
 static void check_unprivileged(uint32_t rights, const struct speprof_sampling *sampling, int error)
 {
 	struct speprof_session_config config = ksession_config();
@@ -321,7 +325,10 @@ static void check_unprivileged(uint32_t rights, const struct speprof_sampling *s
 	close(session);
 }
 
-/* The permissions of the creator count: a later user, root or not, changes none. */
+/*
+ * Only the permissions of the process that created the session count: a later user, root or not,
+ * does not change them.
+ */
 static void rights_are_those_of_creation(void)
 {
 	static const struct {
@@ -351,7 +358,10 @@ static void rights_are_those_of_creation(void)
 	}
 }
 
-/* Lockdown cannot be undone, so this test is the last one of a machine, and runs only by name. */
+/*
+ * Lockdown cannot be undone, so this test must be the last one on a machine, and runs only on
+ * request.
+ */
 static void lockdown_ends_new_sessions(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -363,7 +373,7 @@ static void lockdown_ends_new_sessions(void)
 	kring_open(session, 0, &ring);
 	check(kfile_write("/sys/kernel/security/lockdown", "confidentiality"), "%s", strerror(errno));
 	check_errno(ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config), EPERM);
-	/* Sessions from before keep their permissions. */
+	/* Sessions from before the lockdown keep their permissions. */
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	while (!tally.ledger.records) {
@@ -384,7 +394,7 @@ static void memory_is_charged(void)
 	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcpus();
 	check(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
-	/* Half of each fits. The memory is released each time. */
+	/* Half of each size fits into the limit, and the memory is released each time. */
 	config.ring_size /= 2;
 	config.watermark = 0;
 	for (i = 0; i < 8; i++) {
@@ -413,10 +423,13 @@ static void text_write(const char *path, const char *text)
 	check(file && fputs(text, file) >= 0 && !fclose(file), "%s: %s", path, strerror(errno));
 }
 
-/* Pages that a CPU charges in advance and uses for rings (MEMCG_CHARGE_BATCH). */
+/* Pages that a CPU charges in advance (MEMCG_CHARGE_BATCH), which rings may use */
 #define CHARGED_AHEAD (64 * 4096)
 
-/* The process that creates a session is charged, by locked memory or by its cgroup. */
+/*
+ * The memory of a session is charged to the process that creates it, as locked memory or to its
+ * cgroup.
+ */
 static void memory_cgroup_is_charged(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -436,7 +449,7 @@ static void memory_cgroup_is_charged(void)
 		check(group_usage() + kcpus() * CHARGED_AHEAD >= before + rings, "%llu, %llu before",
 		      (unsigned long long)group_usage(), (unsigned long long)before);
 		close(session);
-		/* A process caches some pages, but no ring. */
+		/* The process caches some pages after the session is closed, but no ring. */
 		check(group_usage() < before + rings / 2);
 		_exit(0);
 	}
@@ -470,7 +483,7 @@ static void order_of_commands(void)
 	check(!ioctl(first, SPEPROF_SESSION_START, 0));
 }
 
-/* START @session from a task without capabilities. Return: its errno. */
+/* START @session from a process without capabilities. Return: errno. */
 static int nobody_starts(int session)
 {
 	pid_t child = fork();
@@ -484,7 +497,10 @@ static int nobody_starts(int session)
 	return WEXITSTATUS(status);
 }
 
-/* A session that was handed out does not exclude the machine's own sessions. */
+/*
+ * A session whose descriptor was passed to another process does not exclude the machine's own
+ * sessions.
+ */
 static void handed_out_session_yields(void)
 {
 	struct speprof_session_config config = ksession_config();

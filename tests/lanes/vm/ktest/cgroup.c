@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sessions of cgroups: which records are in which ring, and the events when cgroups change. */
+/* Test sessions of cgroups: which records are in which ring, and the events when cgroups change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 #define BOTH_LEVELS (SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL)
 
-/* Read until @records more have come, with a limit of time. */
+/* Read until @records more were read; fail after a time limit. */
 static void view_read(struct kview *view, uint64_t records)
 {
 	uint64_t want = view->tally.ledger.records + records;
@@ -27,7 +27,7 @@ static void view_read(struct kview *view, uint64_t records)
 	      (unsigned long long)view->tally.ledger.records, (unsigned long long)want);
 }
 
-/* Forget what was sampled so far. */
+/* Drop all samples so far. */
 static void view_forget(struct kview *view)
 {
 	check(!ioctl(view->ring.fd, SPEPROF_RING_FLUSH, 0), "%s", strerror(errno));
@@ -48,7 +48,7 @@ static uint64_t enabled_ns(const struct kring *ring)
 
 /* ---- Arguments ----------------------------------------------------------------- */
 
-/* A change with one descriptor must fail with @error. */
+/* Check that a change with one descriptor fails with @error. */
 static void change_refused(int session, struct speprof_cgroups change, int fd, int error)
 {
 	int32_t fds[SPEPROF_CGROUPS_MAX + 1] = { fd };
@@ -102,7 +102,7 @@ static void fields_are_checked(int session, const struct kcgroup *a)
 	}
 }
 
-/* A refused change has no effect. */
+/* A change that is refused must not have any effect. */
 static void changes_are_whole(int session, const struct kcgroup *a, const struct kcgroup *b)
 {
 	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), "%s", strerror(errno));
@@ -113,7 +113,10 @@ static void changes_are_whole(int session, const struct kcgroup *a, const struct
 	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
 }
 
-/* A session is of cgroups or not from its creation on, and so is the permission to change them. */
+/*
+ * Whether a session is one of cgroups is decided when it is created, and so is the permission to
+ * change them.
+ */
 static void flags_are_checked(const struct kcgroup *a)
 {
 	struct speprof_session_config config = ksession_config();
@@ -191,18 +194,21 @@ static void sessions_exclude_each_other(void)
 	of_b = ksession_of(config, &b, 1);
 	of_below = ksession_of(config, &below, 1);
 
-	/* A session of the whole machine excludes all others. */
+	/* A session of the whole machine and a session of a cgroup exclude each other. */
 	check(!ioctl(of_a, SPEPROF_SESSION_START, 0));
 	check_errno(ioctl(all, SPEPROF_SESSION_START, 0), EBUSY);
 	check(!ioctl(of_b, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 	check_errno(ioctl(of_below, SPEPROF_SESSION_START, 0), EBUSY);
-	/* A change of the set is refused, too, and leaves the set as it was. */
+	/*
+	 * A change of the set that conflicts with another session is refused, and leaves the set
+	 * unchanged.
+	 */
 	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &below, 1), EBUSY);
 	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &a, 1), EBUSY);
 	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_REMOVE, &a, 1), ENOENT);
 	/*
-	 * One session may have both. After the outer cgroup is removed, no other session may have
-	 * the inner one.
+	 * One session may select a cgroup and one below it. After the outer cgroup was removed,
+	 * another session still cannot select the inner one.
 	 */
 	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_ADD, &below, 1));
 	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_REMOVE, &a, 1));
@@ -240,7 +246,7 @@ static void sessions_exclude_each_other(void)
 
 /* ---- Which session gets a record --------------------------------------------------- */
 
-/* CPU time of a cgroup's tasks, and enabled time of a ring, up to one moment. */
+/* CPU time of the tasks of a cgroup, and enabled time of a ring, at the same moment */
 struct spent {
 	uint64_t used_before;
 	uint64_t enabled;
@@ -257,8 +263,8 @@ static struct spent spent_now(const struct kcgroup *cgroup, const struct kring *
 }
 
 /*
- * Enabled time is the time of its tasks, including the scheduler's own. A starved guest reads
- * slowly.
+ * Check that enabled time is the time of the tasks, including that of the scheduler. Reads are
+ * delayed in a guest that gets little CPU time.
  */
 static void spent_check(const struct spent *from, const struct spent *to)
 {
@@ -295,7 +301,10 @@ static void only_its_tasks_are_sampled(void)
 		spent_check(&from, &to);
 		stats = kring_stats(&view.ring);
 		check(stats.parked_ns && stats.entries);
-		/* Windows stay open over switches: there are far fewer than switches. */
+		/*
+		 * Windows stay open when tasks are switched, so there are far fewer windows than
+		 * switches.
+		 */
 		check(stats.windows * 2 < stats.entries, "%llu windows, %llu entries",
 		      (unsigned long long)stats.windows, (unsigned long long)stats.entries);
 		kview_end(&view, groups, 1);
@@ -347,7 +356,7 @@ static void sessions_share_a_cpu(void)
 	}
 }
 
-/* Tasks anywhere below the cgroup are sampled, and threads one by one. */
+/* Tasks of all cgroups below the selected one are sampled, and so are single threads. */
 static void cgroups_below_and_threads(void)
 {
 	uint8_t *groups = kwork_groups();
@@ -406,8 +415,8 @@ static void tasks_move_between_cgroups(void)
 	kview_begin(&in_b, &b, cpu, BOTH_LEVELS, KTEST_INTERVAL);
 	for (i = 0; i < 10; i++) {
 		/*
-		 * The task runs all the time, so the move takes effect without a switch, or with
-		 * one.
+		 * The task runs all the time, so the move takes effect with or without a context
+		 * switch.
 		 */
 		check(kcgroup_move(&b, mover));
 		ksleep_ms(5);
@@ -459,7 +468,7 @@ static void sets_change_while_sampling(void)
 		view_read(&view, 50);
 		check(view.tally.seen[in_a] && !view.tally.seen[in_b]);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
-		/* Filters change, too, in any state of the ring. */
+		/* Filters can be changed in any state of the ring. */
 		sampling.interval = KTEST_INTERVAL + 256 * i;
 		check(!ioctl(view.session, SPEPROF_SESSION_SAMPLE, &sampling));
 		view_forget(&view);
@@ -512,7 +521,10 @@ static void removed_cgroups_are_reported(void)
 	view_read(&view, 100);
 	kcgroup_remove(&a);
 	event_is_gone(&view.ring, id_a, 1);
-	/* The session continues with the remaining cgroup, then with none, then with a new one. */
+	/*
+	 * The session continues with the remaining cgroup, then without cgroups, then with a new
+	 * one.
+	 */
 	kwork_start(&b, 0, KWORK_SLEEP, 1);
 	view_read(&view, 100);
 	kcgroup_remove(&b);
@@ -550,10 +562,10 @@ static void full_rings_are_parked_too(void)
 	ksleep_ms(200);
 	after = kring_stats(&view.ring);
 	check(after.head == before.head && after.entries > before.entries);
-	/* One FULL event, however often it was parked. */
+	/* There is one FULL event, however often the ring was parked. */
 	check(after.event_head == 1);
 	check(after.state_ns[SPEPROF_RING_FULL] > before.state_ns[SPEPROF_RING_FULL]);
-	/* More than the ring holds. */
+	/* read more than the ring can hold at once */
 	view_read(&view, 2000);
 	check(kring_stats(&view.ring).resumes);
 	kview_end(&view, groups, 1);
@@ -561,7 +573,7 @@ static void full_rings_are_parked_too(void)
 	kcgroup_remove(&out);
 }
 
-/* Records of a session are published in time, even if its tasks sleep for ever. */
+/* Records of a session are published in time, even if its tasks sleep all the time. */
 static void parked_windows_are_not_late(void)
 {
 	uint8_t *groups = kwork_groups();
@@ -575,7 +587,7 @@ static void parked_windows_are_not_late(void)
 	view_read(&view, 100);
 	check(!kill(pid, SIGSTOP));
 	check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 2000));
-	/* Twice the limit of latency, and time for a slow machine. */
+	/* twice the maximum latency, and more for a slow machine */
 	ksleep_ms(300);
 	uint64_t head = view.ring.control->head;
 	check(!ioctl(view.ring.fd, SPEPROF_RING_FLUSH, 0));
@@ -598,7 +610,7 @@ static void faults_stop_one_session(void)
 	kview_begin(&in_a, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	kview_begin(&in_b, &b, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	view_read(&in_a, 20);
-	/* A translation fault in the session that writes next: tasks of b run later. */
+	/* Inject a translation fault for the session that writes next; tasks of b run later. */
 	kinject(0, 0x24, 0x07);
 	check(kwait_state(&in_a.ring, SPEPROF_RING_FAULTED, 5000));
 	kwork_start(&b, 0, KWORK_SLEEP, 2);
@@ -650,8 +662,8 @@ static int fd_receive(int socket)
 }
 
 /*
- * The creator is killed. The process with the descriptor continues, with the permissions of the
- * session.
+ * The process that created the session is killed. The process with the descriptor continues, with
+ * the permissions of the session.
  */
 static void sessions_outlive_their_maker(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sessions of cgroups while everything changes: tasks and cgroups are created, moved and removed,
- * sets, filters and CPUs change, and owners are killed. No record is in another session's ring, and
- * counters add up.
+ * Test sessions of cgroups while everything changes: tasks and cgroups are created, moved and
+ * removed, sets, filters and CPUs change, and processes that own sessions are killed. No record may
+ * be in the ring of another session, and counters must add up.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define STRESS_MS 6000
 #define CPUS_MAX 8
 
-/* Groups, as bits of a TID. */
+/* bits for the groups of a TID */
 #define OF_A 1
 #define OF_B 2
 #define OF_C 4
@@ -42,7 +42,7 @@ static bool going(const struct stress *stress)
 	return know_ns() < stress->end;
 }
 
-/* Move tasks from a to b and to a cgroup without a session, whatever they do. */
+/* Move tasks from a to b and to a cgroup without a session, whatever they are doing. */
 static void *stress_move(void *arg)
 {
 	struct stress *stress = arg;
@@ -56,7 +56,7 @@ static void *stress_move(void *arg)
 	return NULL;
 }
 
-/* Create and remove cgroups below a, in its session's set. */
+/* Create and remove cgroups below a, in the set of its session. */
 static void *stress_make(void *arg)
 {
 	struct stress *stress = arg;
@@ -126,7 +126,7 @@ static void *stress_hotplug(void *arg)
 	return NULL;
 }
 
-/* A session of its own is killed in the middle. */
+/* Kill a process with a session of its own at a random moment. */
 static void *stress_kill(void *arg)
 {
 	struct stress *stress = arg;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cost of a context switch: without sampling, with a session elsewhere, and with the SPU paused
- * or handed over at each switch. The same for arm_spe_pmu with perf's cgroup events.
+ * Measure the cost of a context switch: without sampling, with a session on another CPU, and with
+ * the SPU paused or handed over at each switch. Measure the same for arm_spe_pmu with perf's cgroup
+ * events.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #define ROUND_SWITCHES 4000
 #define ROUNDS 5
 
-/* Two processes on CPU 0 that wake each other by pipes: each round is two switches. */
+/* Two processes on CPU 0 that wake each other through pipes: each round is two switches */
 struct pair {
 	pid_t other;
 	int there[2];
@@ -53,7 +54,7 @@ static int compare(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-/* The median of some rounds, for each switch. */
+/* Measure several rounds. Return: the median cost of a switch. */
 static struct cost pair_measure(const struct pair *pair)
 {
 	struct cost rounds[ROUNDS];
@@ -72,13 +73,13 @@ static struct cost pair_measure(const struct pair *pair)
 	return rounds[ROUNDS / 2];
 }
 
-/* A session that never takes a sample: the switch alone is measured. */
+/* Describe a session that never takes a sample, so that only the cost of a switch is measured. */
 static struct cost_request request_of(const struct kcgroup *cgroup, bool kernel)
 {
 	return (struct cost_request){ .cgroup = cgroup, .kernel = kernel, .interval = 0xffffff00 };
 }
 
-/* Measure with one or two sessions of a cgroup each, or with none if both are NULL. */
+/* Measure with one or two sessions of a cgroup each; if both are NULL, with none. */
 static void cost_of(const struct cost_driver *driver, const char *what, const struct pair *pair,
 		    const struct cost_request *first, const struct cost_request *second, double *base)
 {
@@ -114,7 +115,10 @@ static void switches_cost_of(const struct cost_driver *driver)
 	kcgroup_make(&elsewhere, "elsewhere");
 	other = request_of(&elsewhere, true);
 	pair_begin(&pair);
-	/* Let the work after boot and module loading finish. An idle guest costs nothing. */
+	/*
+	 * Wait until the work after boot and module loading has finished, which takes no CPU time
+	 * of the guest.
+	 */
 	ksleep_ms(3000);
 	check(kcgroup_move(&a, getpid()) && kcgroup_move(&b, pair.other));
 	cost_of(driver, "nobody samples", &pair, NULL, NULL, &base);
@@ -143,7 +147,7 @@ static void peer_switches_cost(void)
 	switches_cost_of(&cost_perf);
 }
 
-/* Hold an event of the kernel's own driver until killed. */
+/* Keep an event of the kernel's own driver open until this process is killed. */
 static void peer_holds(void)
 {
 	struct cost_request request = request_of(NULL, true);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a driver costs, ours or the kernel's own (arm_spe_pmu by perf_event_open(2)): in
- * instructions where the machine counts them for its clock (SPEPROF_VM_ACCEL=icount), in
- * nanoseconds of whatever the machine is else. On the trap, what answering for the SPU took is
- * left out, and its accesses are counted by themselves.
+ * Measure the cost of a driver: speprof.ko, or the kernel's own (arm_spe_pmu, by
+ * perf_event_open(2)). The unit is instructions if the machine counts them for its clock
+ * (SPEPROF_VM_ACCEL=icount), else nanoseconds. With speprof_trap.ko, the time for emulating
+ * accesses of the SPU is subtracted, and the accesses are counted separately.
  */
 #ifndef COST_H
 #define COST_H
@@ -18,16 +18,19 @@ struct cost_mark {
 	uint64_t records;
 };
 
-/** struct cost - of one operation, on average; 0 for counters that exist only with the trap */
+/**
+ * struct cost - the mean cost of one operation; counters that exist only with speprof_trap.ko are 0
+ * without it
+ */
 struct cost {
 	double ns;
-	double accesses;	/* MRS and MSR of the SPU */
-	double records;		/* written by it */
+	double accesses;	/* number of MRS and MSR of SPU registers */
+	double records;		/* number of records that the SPU wrote */
 };
 
 struct cost_mark cost_begin(void);
 
-/** cost_end() - the cost since @mark, on the CPU of cost_begin(), divided by @count */
+/** cost_end() - return the cost since @mark, on the CPU of cost_begin(), divided by @count */
 struct cost cost_end(const struct cost_mark *mark, double count);
 
 /** cost_pin() - pin this process to CPU 0 */
@@ -35,7 +38,7 @@ void cost_pin(void);
 
 /**
  * struct cost_source - a source that samples CPU 0, and its ring
- * @fd: to poll
+ * @fd: descriptor to poll
  * @head: position of the writer, in bytes
  * @tail: position of the reader, which stores it
  * @windows: number of windows so far
@@ -53,7 +56,7 @@ struct cost_source {
 
 /** struct cost_request - what to sample */
 struct cost_request {
-	const struct kcgroup *cgroup;	/* NULL for all */
+	const struct kcgroup *cgroup;	/* NULL: all tasks */
 	bool kernel;
 	uint32_t interval;
 	uint32_t watermark;
@@ -62,8 +65,8 @@ struct cost_request {
 /** struct cost_driver - one of the two drivers */
 struct cost_driver {
 	/*
-	 * Return: 0, or -EBUSY if it cannot sample beside the present session. Other errors end the
-	 * test.
+	 * Open a source. Return: 0; -EBUSY if it cannot sample beside the present session. Other
+	 * errors end the test.
 	 */
 	int (*open)(const struct cost_request *request, struct cost_source *ret_source);
 	void (*close)(struct cost_source *source);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The two drivers behind one interface, and the clock.
- */
+/* Implement struct cost_driver for both drivers, and the clock. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -26,7 +24,10 @@ void cost_pin(void)
 	check(!sched_setaffinity(0, sizeof(set), &set));
 }
 
-/* The cost of an access without its emulation: the exception, and the path to the trap. */
+/*
+ * Return the time of an access without its emulation: the exception, and the path to
+ * speprof_trap.ko.
+ */
 static uint64_t exception_ns(void)
 {
 	static uint64_t known;
@@ -46,7 +47,7 @@ static uint64_t exception_ns(void)
 
 static void accesses_read(struct cost_mark *mark)
 {
-	/* This is measured first, as it makes accesses. */
+	/* Measure this first, as it makes accesses itself. */
 	uint64_t exception = exception_ns();
 	FILE *file = fopen(TRAP "stats", "re");
 	unsigned long long records, accesses, ns;
@@ -55,7 +56,7 @@ static void accesses_read(struct cost_mark *mark)
 	*mark = (struct cost_mark){ 0 };
 	if (!file)
 		return;
-	/* The first line is that of CPU 0. */
+	/* The first line of the parameter is about CPU 0. */
 	check(fgets(line, sizeof(line), file) && strstr(line, " accesses="));
 	check(sscanf(strstr(line, " written="), " written=%llu", &records) == 1);
 	check(sscanf(strstr(line, " accesses="), " accesses=%llu access_ns=%llu", &accesses, &ns) == 2);
@@ -87,7 +88,7 @@ struct cost cost_end(const struct cost_mark *mark, double count)
 	};
 }
 
-/* ---- Ours ---------------------------------------------------------------------- */
+/* ---- speprof.ko ----------------------------------------------------------------- */
 
 static uint64_t ours_windows(const struct cost_source *source)
 {
@@ -124,13 +125,13 @@ static void ours_close(struct cost_source *source)
 
 const struct cost_driver cost_ours = { ours_open, ours_close };
 
-/* ---- The kernel's own ------------------------------------------------------------ */
+/* ---- arm_spe_pmu ----------------------------------------------------------------- */
 
 #define PMU "/sys/bus/event_source/devices/arm_spe_0/"
 #define DATA_PAGES 16
 #define AUX_BYTES (1U << 20)
 
-/* One PERF_RECORD_AUX for each. The few others at the start do not count. */
+/* Each window is one PERF_RECORD_AUX. The few other records at the start do not matter. */
 static uint64_t perf_windows(const struct cost_source *source)
 {
 	const struct perf_event_mmap_page *page = source->page;

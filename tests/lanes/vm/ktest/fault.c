@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Management events, injected into the emulated SPU: what the driver does and what userspace reads.
+ * Inject management events into the emulated SPU, and test what the driver does and what userspace
+ * reads.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,15 +14,16 @@
 
 #define FSC_EXTERNAL_WALK 0x15
 
-/* A PMBSR and its expected effect. */
+/* A value of PMBSR and its expected effect */
 struct fault_case {
 	const char *name;
 	uint8_t ec;
 	uint8_t mss;
 	uint32_t syndrome;
 	uint32_t action;
-	uint32_t flags; /* flags that some window must have; 0 if no window need be published */
-	uint32_t state; /* state of the ring afterwards */
+	/* flags that at least one window must have; 0: a window need not be published */
+	uint32_t flags;
+	uint32_t state; /* expected state of the ring afterwards */
 };
 
 static const struct fault_case cases[] = {
@@ -73,7 +75,7 @@ static const struct speprof_event *syndrome_wait(struct kring *ring)
 	return NULL;
 }
 
-/* Wait until the first window has a record. The SPU writes it where it is mapped. */
+/* Wait until the first window has a record. The SPU writes it into memory that is mapped here. */
 static void record_wait(const struct kring *ring)
 {
 	uint64_t align = kcpu_info(ring->cpu).record_align;
@@ -88,7 +90,10 @@ static void record_wait(const struct kring *ring)
 	check(0, "no record");
 }
 
-/* PMBIDR.EA: an SPU may ignore External aborts of its writes, or raise SErrors (RJFYNW). */
+/*
+ * Return whether the SPU reports this fault: by PMBIDR.EA it may ignore External aborts of its
+ * writes, or raise SErrors (RJFYNW).
+ */
 static bool is_reported(const struct fault_case *c)
 {
 	struct speprof_cpu_info info = kcpu_info(0);
@@ -108,7 +113,7 @@ static void case_run(const struct fault_case *c)
 	int session;
 	pid_t child;
 
-	/* The fault closes the window, and not the clock: it contains records. */
+	/* Disable the timer, so that only the fault closes the window, which contains records. */
 	config.max_latency_ms = 0;
 	config.watermark = 512 << 10;
 	session = ksession_new(&config);
@@ -120,7 +125,7 @@ static void case_run(const struct fault_case *c)
 	event = syndrome_wait(&ring);
 	check(event, "%s: no event", c->name);
 	check(event->syndrome == c->syndrome, "%s: %u", c->name, event->syndrome);
-	/* The SPU may truncate a record in any of them: the flag is then set. */
+	/* The SPU may truncate a record at any fault: then the flag must be set. */
 	if (event->arg0 & SPE_PMBSR_DL)
 		truncated = SPEPROF_WINDOW_TRUNCATED;
 	check(event->action == (truncated && c->action < SPEPROF_ACTION_DROP_TAIL ?
@@ -139,7 +144,7 @@ static void case_run(const struct fault_case *c)
 	check(poll(&poll_fd, 1, 0) >= 0);
 	check(!!(poll_fd.revents & POLLERR) == (c->state == SPEPROF_RING_FAULTED), "%s", c->name);
 
-	/* It continues after STOP and START. */
+	/* Sampling continues after STOP and START. */
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(kwait_state(&ring, SPEPROF_RING_ARMED, 500), "%s", c->name);
@@ -180,7 +185,7 @@ static bool is_tried(struct spe_verdict verdict)
 	return false;
 }
 
-/* The injected faults are those of core's table, and none is missing. */
+/* Check that the injected faults are those of the table in core, without exception. */
 static void cases_are_those_of_the_table(void)
 {
 	size_t i;
@@ -195,13 +200,13 @@ static void cases_are_those_of_the_table(void)
 	for (i = 0; i < 64 * 64; i++) {
 		struct spe_verdict verdict = verdict_of(i >> 6, i & 63);
 
-		/* A full buffer is no event: all other tests cover it. */
+		/* A full buffer causes no event, and all other tests cover it. */
 		check(verdict.class == SPE_SYNDROME_FULL || is_tried(verdict), "EC %#zx, code %#zx",
 		      i >> 6, i & 63);
 	}
 }
 
-/* Repeated faults before the first record stop the CPU instead of looping. */
+/* Repeated faults before the first record stop the CPU, so that the driver does not loop. */
 static void barren_faults_stop_the_cpu(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -214,7 +219,7 @@ static void barren_faults_stop_the_cpu(void)
 	int session;
 	pid_t child;
 
-	/* The time between two samples suffices to request the next fault. */
+	/* The time between two samples suffices to request the next fault, so disable the timer. */
 	config.max_latency_ms = 0;
 	session = ksession_new(&config);
 	sampling.interval = 50000000;
@@ -223,7 +228,7 @@ static void barren_faults_stop_the_cpu(void)
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
-		/* On a table walk, which every SPU reports. */
+		/* an abort on a table walk, which every SPU reports */
 		kinject(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
 		ksleep_ms(2);
 	}
@@ -233,7 +238,7 @@ static void barren_faults_stop_the_cpu(void)
 		if (event->type != SPEPROF_EVENT_SYNDROME)
 			continue;
 		last = event;
-		/* On a busy machine a record may come before the next fault is requested. */
+		/* On a busy machine a record may be written before the next fault is requested. */
 		barren = event->arg1 ? 0 : barren + 1;
 		written |= !!event->arg1;
 	}
@@ -246,7 +251,7 @@ static void barren_faults_stop_the_cpu(void)
 	kburn_end(child);
 }
 
-/* A share of writes abort, fill the buffer or collide, all at once: all counters add up. */
+/* Some writes abort, fill the buffer or collide, at random: all counters must add up. */
 static void fault_rates_keep_the_counters(void)
 {
 	static const char *const rules[] = { "abort-sync 1%", "abort-async 0.5%", "fill 5%",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Flight recorder mode: what is overwritten, which bytes a reader may use, and what snapshots hold.
+ * Test the flight recorder: what is overwritten, which bytes a reader may use, and what snapshots
+ * contain.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -72,7 +73,7 @@ static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
 }
 
 /*
- * Check that the bytes from @from on, in a copy that starts at @base, are whole consecutive
+ * Check that the bytes from @from to @to, in a copy that starts at @base, are complete consecutive
  * windows.
  */
 static void walk(const struct flight *flight, uint64_t base, uint64_t from, uint64_t to,
@@ -110,7 +111,9 @@ static int ring_again(const struct flight *flight)
 
 /* ---- Overwriting ----------------------------------------------------------- */
 
-/* After a stop each byte ever written was overwritten, is held, or is in the ring. */
+/*
+ * Stop, and check that each byte ever written was overwritten, is in a snapshot, or is in the ring.
+ */
 static void books_close(struct flight *flight)
 {
 	struct speprof_ring_stats stats;
@@ -147,14 +150,14 @@ static void full_ring_is_overwritten(void)
 	stats = kring_stats(&flight.ring);
 	check(stats.overwritten_bytes > 2 * RING && (stats.overwritten_records > 1000 || !kcounts()));
 	check(!stats.state_ns[SPEPROF_RING_FULL] && !stats.claimed_bytes);
-	/* After a start it continues where it was. */
+	/* After a start the recorder continues at its position. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
 	wait_laps(&flight, 2);
 	books_close(&flight);
 	flight_end(&flight);
 }
 
-/* A reader that is too slow knows which of its bytes to drop, and no others. */
+/* A reader that is too slow learns exactly which of its bytes were overwritten. */
 static void racing_reader_is_notified(void)
 {
 	unsigned int raced = 0, whole = 0, round;
@@ -209,7 +212,7 @@ static void old_events_are_overwritten(void)
 
 /* ---- Snapshots ------------------------------------------------------------- */
 
-/* Held windows do not change over several laps, while sampling continues around them. */
+/* Windows in a snapshot do not change over several laps, while sampling continues around them. */
 static void snapshot_does_not_change(void)
 {
 	struct speprof_snapshot snapshot;
@@ -257,8 +260,8 @@ static void two_snapshots_are_independent(void)
 	first = snapshot_take(flight.ring.fd, RING / 4);
 	second = snapshot_take(other, RING / 2);
 	/*
-	 * The second snapshot includes the first, unless this task was preempted for a quarter of a
-	 * lap between.
+	 * The second snapshot includes the first, unless this process was preempted for a quarter
+	 * of a lap between them.
 	 */
 	while (second.start > first.start) {
 		check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
@@ -271,7 +274,7 @@ static void two_snapshots_are_independent(void)
 	check(stats.snapshots == 2);
 	copy_out(&flight, second.start, second.end);
 	walk(&flight, second.start, second.start, second.end, &tallies[0]);
-	/* Bytes that both hold count once. */
+	/* Bytes in both snapshots count once. */
 	check(stats.claimed_bytes == tallies[0].data_bytes);
 	check(!kcounts() || stats.claimed_records == tallies[0].counted);
 	close(other);
@@ -280,7 +283,7 @@ static void two_snapshots_are_independent(void)
 	copy_out(&flight, first.start, first.end);
 	walk(&flight, first.start, first.start, first.end, &tallies[1]);
 	check(tallies[1].windows && !tallies[1].ledger.suspect);
-	/* A duplicated descriptor is the same holder. */
+	/* A snapshot belongs to the open file, so a duplicated descriptor shares it. */
 	other = dup(flight.ring.fd);
 	check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
 	check(!kring_stats(&flight.ring).snapshots);
@@ -288,7 +291,10 @@ static void two_snapshots_are_independent(void)
 	flight_end(&flight);
 }
 
-/* If snapshots hold everything the CPU waits, reports this, and continues when it can. */
+/*
+ * If snapshots contain the whole ring the CPU stops sampling, reports this, and continues when a
+ * snapshot is released.
+ */
 static void snapshots_can_fill_the_ring(void)
 {
 	struct speprof_ring_stats before;
@@ -311,7 +317,7 @@ static void snapshots_can_fill_the_ring(void)
 	copy_out(&flight, snapshot.start, snapshot.end);
 	walk(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
 	check(tally.windows && !tally.ledger.suspect);
-	/* A second snapshot can only hold the same bytes as the first. */
+	/* A second snapshot can only contain the same bytes as the first. */
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
 	check(kring_stats(&flight.ring).state == SPEPROF_RING_ARMED);
 	event = kring_event(&flight.ring);
@@ -321,7 +327,10 @@ static void snapshots_can_fill_the_ring(void)
 	flight_end(&flight);
 }
 
-/* A holder that is killed holds nothing. One that never releases ends with its session. */
+/*
+ * If a process that has a snapshot is killed, the snapshot is released. A snapshot that is never
+ * released ends with its session.
+ */
 static void killed_holder_releases(void)
 {
 	struct flight flight;
@@ -376,7 +385,8 @@ static void snapshots_are_checked(void)
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), ENODATA);
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 1), EINVAL);
 	/*
-	 * In a read-only mapping the reply cannot be written: the call fails, and nothing is held.
+	 * In a read-only mapping the reply cannot be written: the call fails, and there is no
+	 * snapshot.
 	 */
 	snapshot.size = 32;
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EINVAL);
@@ -390,7 +400,7 @@ static void snapshots_are_checked(void)
 	check(kring_stats(&flight.ring).snapshots == 8);
 	while (i >= 0)
 		close(others[i--]);
-	/* A snapshot of a stopped ring works, too, and stays over the next start. */
+	/* A snapshot of a stopped ring is possible, too, and stays valid after the next start. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_STOP, 0));
 	snapshot = snapshot_take(flight.ring.fd, 0);
 	check(snapshot.end == flight.ring.control->head);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The hardware backend with the SPUs that speprof_trap.ko simulates: the driver's counters equal
- * those of the SPU, power is lost and restored, and interrupts come without a cause.
+ * Test the hardware backend with the SPUs that speprof_trap.ko emulates: the driver's counters
+ * equal those of the SPU, registers are lost with power and restored, and spurious interrupts are
+ * ignored.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "ktest.h"
 #include "codec/registers.h"
 
-/* The trap's counters of a CPU, from its parameter stats. */
+/* Counters of a CPU in speprof_trap.ko, from its parameter stats */
 struct truth {
 	unsigned long long written;
 	unsigned long long bytes;
@@ -46,7 +47,7 @@ static void trap_order(const char *name, unsigned int cpu)
 	check(kfile_write(path, text), "%s: %s", path, strerror(errno));
 }
 
-/* A session on one CPU, and what the SPU had written before. */
+/* A session on one CPU, and the SPU's counters at its start */
 struct stage {
 	int session;
 	pid_t child;
@@ -110,7 +111,9 @@ static void ledgers_agree_with_the_spu(void)
 	}
 }
 
-/* Registers have any values after a loss of power: the window continues, and nothing is lost. */
+/*
+ * After a loss of power registers have arbitrary values: the window continues, and nothing is lost.
+ */
 static void power_is_lost_and_restored(void)
 {
 	struct stage stage;
@@ -131,7 +134,7 @@ static void power_is_lost_and_restored(void)
 	stage_end(&stage);
 }
 
-/* PMSDSFR_EL1 is part of the state that an SPU loses. */
+/* PMSDSFR_EL1 is one of the registers that an SPU loses with its power. */
 static void sources_survive_power_loss(void)
 {
 	struct speprof_sampling sampling = ksampling();
@@ -185,7 +188,7 @@ static unsigned long long interrupts(void)
 	return sum;
 }
 
-/* PMBSR.S is 0: the interrupt is not ours, and closes no window. */
+/* PMBSR.S is 0, so the interrupt is spurious, and must not close a window. */
 static void spurious_interrupts_are_ignored(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -210,12 +213,15 @@ static void spurious_interrupts_are_ignored(void)
 	check(!stats.windows && !stats.interrupts && stats.state == SPEPROF_RING_ARMED);
 	kring_close(&ring);
 	close(session);
-	/* The same without a session. */
+	/* Do the same without a session. */
 	for (i = 0; i < 10; i++)
 		trap_order("spurious", 0);
 }
 
-/* CPUs with different SPUs keep their own limits: knobs "1:align=8,1:max_size=8" of the trap. */
+/*
+ * Each CPU has the limits of its own SPU: the parameter of speprof_trap.ko is
+ * "1:align=8,1:max_size=8".
+ */
 static void cpus_may_differ(void)
 {
 	const struct speprof_cpu_info info[2] = { kcpu_info(0), kcpu_info(1) };
@@ -226,15 +232,15 @@ static void cpus_may_differ(void)
 }
 
 /*
- * Write the raw records of CPU 0 to a file, for a comparison with the kernel's own driver. The trap
- * runs a synthetic program.
+ * Write the raw records of CPU 0 to a file, which is compared with that of the kernel's own driver.
+ * The SPU samples a synthetic program.
  */
 static void record_raw(void)
 {
 	struct speprof_session_config config = ksession_config();
 	FILE *out = fopen("/run/ci-out/ours.spe", "we");
 	const struct speprof_cpu_info info = kcpu_info(0);
-	/* The size of a record with its alignment, at most: there are at least as many records. */
+	/* The maximum size of a record with its alignment gives the minimum number of records. */
 	uint64_t max_size = info.record_max > info.record_align ? info.record_max : info.record_align;
 	uint64_t records = 0;
 	struct kring ring;
@@ -265,7 +271,7 @@ static void record_raw(void)
 	close(session);
 }
 
-/* Whether all pages mapped at @address are on @node, by /proc/self/numa_maps. */
+/* Return whether all pages mapped at @address are on @node, by /proc/self/numa_maps. */
 static bool address_is_on_numa_node(const void *address, unsigned int node)
 {
 	FILE *file = fopen("/proc/self/numa_maps", "re");
@@ -298,7 +304,9 @@ static unsigned int node_of_cpu(unsigned int cpu)
 	return 0;
 }
 
-/* On a machine with two nodes the SPU's memory and the control pages are on the node of the CPU. */
+/*
+ * On a machine with two nodes, the SPU's memory and the control pages are on the node of the CPU.
+ */
 static void rings_are_of_their_node(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -321,7 +329,7 @@ static void rings_are_of_their_node(void)
 	close(session);
 }
 
-/* A session that outlives this program, for the shutdown of the system. */
+/* Leave a session running when this program ends, to test the shutdown of the system. */
 static void left_running(void)
 {
 	struct speprof_session_config config = ksession_config();

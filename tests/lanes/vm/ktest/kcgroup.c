@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Cgroups with tasks in them, and sessions that sample them. */
+/* Create cgroups with tasks in them, and sessions that sample them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ void kcgroup_remove(struct kcgroup *cgroup)
 	unsigned int i;
 
 	kcgroup_file(cgroup, "cgroup.kill", path);
-	/* A threaded cgroup has processes only together with its parent. */
+	/* A threaded cgroup can only contain processes of its parent. */
 	check(kfile_write(path, "1") || errno == EOPNOTSUPP, "%s", strerror(errno));
 	for (i = 0; rmdir(cgroup->path); i++) {
 		check(errno == EBUSY && i < 500, "%s: %s", cgroup->path, strerror(errno));
@@ -122,7 +122,7 @@ static void work_fork(uint8_t groups)
 			work_for_us(2000);
 			_exit(0);
 		}
-		/* The child may not have started. */
+		/* The child may not have started yet. */
 		if (child > 0)
 			__atomic_fetch_or(&groups_by_tid[child], groups, __ATOMIC_RELAXED);
 		work_for_us(500);
@@ -182,7 +182,7 @@ pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork wha
 
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
-		/* It starts only after it was moved. */
+		/* The worker starts only after it was moved into its cgroup. */
 		if (sched_setaffinity(0, sizeof(set), &set) || read(gate[0], &go, 1) != 1)
 			_exit(1);
 		close_range(3, ~0U, 0);
@@ -247,7 +247,10 @@ void kview_begin(struct kview *view, const struct kcgroup *cgroup, unsigned int 
 	check(!ioctl(view->session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 }
 
-/* A task sampled on its way out of fork() registers its group a moment later. */
+/*
+ * Return whether @group becomes nonzero in time: a task that is sampled while it returns from
+ * fork() registers its group a moment later.
+ */
 static bool announced_in_time(const uint8_t *group)
 {
 	unsigned int i;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroups with tasks of known TIDs, and sessions that sample them. */
+/* Create cgroups with tasks of known TIDs, and sessions that sample them. */
 #ifndef KCGROUP_H
 #define KCGROUP_H
 
 #include "ktest.h"
 
-/** struct kcgroup - a cgroup below that of this test run */
+/** struct kcgroup - a cgroup below the cgroup of this test run */
 struct kcgroup {
 	char path[128];
 	int fd;
@@ -14,28 +14,28 @@ struct kcgroup {
 /** kcgroup_make() - create a cgroup; @name may be below another one, as in "a/b" */
 void kcgroup_make(struct kcgroup *cgroup, const char *name);
 
-/** kcgroup_remove() - kill its tasks and remove it */
+/** kcgroup_remove() - kill the tasks of @cgroup and remove it */
 void kcgroup_remove(struct kcgroup *cgroup);
 
-/** kcgroup_id() - return the id that events contain */
+/** kcgroup_id() - return the id of @cgroup that events contain */
 uint64_t kcgroup_id(const struct kcgroup *cgroup);
 
-/** kcgroup_move() - move a process into @cgroup; return false with errno */
+/** kcgroup_move() - move a process into @cgroup; return false and set errno on failure */
 bool kcgroup_move(const struct kcgroup *cgroup, pid_t pid);
 
-/** kcgroup_usage_us() - return the CPU time of all tasks that ran in it */
+/** kcgroup_usage_us() - return the CPU time of all tasks that ran in @cgroup, in microseconds */
 uint64_t kcgroup_usage_us(const struct kcgroup *cgroup);
 
-/* The kind of a worker. */
+/* What a worker does until it is killed */
 enum kwork {
-	KWORK_BURN,	/* at EL0, until killed */
-	KWORK_SLEEP,	/* at EL0, with many short sleeps, until killed */
-	KWORK_FORK,	/* children that burn for a moment */
-	KWORK_THREADS,	/* three threads that burn and sleep */
+	KWORK_BURN,	/* spin at EL0 */
+	KWORK_SLEEP,	/* run at EL0, with many short sleeps */
+	KWORK_FORK,	/* create children that spin for a moment */
+	KWORK_THREADS,	/* run three threads that spin and sleep */
 };
 
 /**
- * kwork_groups() - by TID, a bit for each group in which it may be sampled
+ * kwork_groups() - return, by TID, a bit for each group in which the task may be sampled
  *
  * The memory is shared with all workers that start later. A TID without a bit is in no group.
  */
@@ -51,11 +51,11 @@ struct kview {
 	struct ktally tally;
 };
 
-/** ksession_of() - create a session of @cgroups with all rights, not started */
+/** ksession_of() - create a session of @cgroups with all permissions, without starting it */
 int ksession_of(struct speprof_session_config config, const struct kcgroup *cgroups,
 		unsigned int count);
 
-/** ksession_cgroups() - call SPEPROF_SESSION_CGROUPS; return -1 with errno */
+/** ksession_cgroups() - call SPEPROF_SESSION_CGROUPS; return -1 and set errno on failure */
 int ksession_cgroups(int session, uint32_t op, const struct kcgroup *cgroups, unsigned int count);
 
 /** kview_begin() - start a session of @cgroup alone with @interval, and map the ring of @cpu */
@@ -63,12 +63,13 @@ void kview_begin(struct kview *view, const struct kcgroup *cgroup, unsigned int 
 		 uint32_t flags, uint64_t interval);
 
 /**
- * kview_end() - stop, read the rest, check the counters, and that only TIDs with @group's bit
- * appear
+ * kview_end() - stop the session, read the rest, and check the counters and TIDs
+ *
+ * Only TIDs with the bit of @group may appear.
  */
 void kview_end(struct kview *view, const uint8_t *groups, uint8_t group);
 
-/** kview_check() - check the TIDs so far */
+/** kview_check() - check the TIDs that were read so far */
 void kview_check(const struct kview *view, const uint8_t *groups, uint8_t group);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ktest [NAME...]: run the tests, each in a process of its own, and print a line for each. Needs
- * root, speprof.ko and either speprof_emu.ko or, loaded before it, speprof_trap.ko.
+ * Run the tests, each in a process of its own, and print a line for each. usage: ktest [NAME...].
+ * It needs root, speprof.ko and either speprof_emu.ko or, loaded before speprof.ko,
+ * speprof_trap.ko.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include "ktest.h"
 #include "codec/registers.h"
 
-/* A test that runs longer hangs. */
+/* A test that runs longer than this many seconds is considered hung. */
 #define TEST_SECONDS 60
 
 int kdevice_open(void)
@@ -181,7 +182,7 @@ static void sample_check(const struct speprof_window *window, const struct spe_s
 		tally->sources[sample->source & 63]++;
 	else
 		tally->sourceless++;
-	/* The kernel's own Exception level decides which of them it writes. */
+	/* The Exception level of the kernel decides which of the two contexts is written. */
 	for (int i = SPE_CONTEXT_EL1; i <= SPE_CONTEXT_EL2; i++) {
 		if (!(sample->present & SPE_HAS_CONTEXT(i)))
 			continue;
@@ -196,7 +197,7 @@ static void sample_check(const struct speprof_window *window, const struct spe_s
 		uint64_t ticks = sample->timestamp - window->start_ticks;
 
 		check(sample->timestamp >= window->start_ticks);
-		/* The last tick may have begun before the end. */
+		/* The last tick may have begun before the end of the window. */
 		check((ticks ? ticks - 1 : 0) * (1e9 / (double)window->tick_hz) <=
 		      (double)(window->end_ns - window->start_ns));
 	}
@@ -255,7 +256,7 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 		tally->blind_by[i] += blind_part(window->blind_ns, window->blind_share[i]);
 	tally->parked_ns += window->parked_ns;
 	check(window->start_ns >= tally->end_ns);
-	/* The times of windows add up, to the nanosecond. */
+	/* The times of windows are contiguous, to the nanosecond. */
 	if (tally->end_ns && !tally->gaps)
 		check(window->end_ns - tally->end_ns ==
 		      window->armed_ns + window->blind_ns + window->parked_ns);
@@ -351,7 +352,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	/* Time after the last window with records is in no window. */
 	check(tally->armed_ns <= stats.state_ns[SPEPROF_RING_ARMED]);
 	check(tally->blind_ns <= blind);
-	/* A nanosecond for each four seconds of a window's blind time. */
+	/* The rounding error is a nanosecond for each four seconds of a window's blind time. */
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++) {
 		uint64_t slack = tally->windows + (blind >> 32);
 
@@ -362,7 +363,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	check(tally->parked_ns <= stats.parked_ns);
 }
 
-/* Return: 0 in the child, which runs on @cpu. */
+/* Fork. Return: the child's PID, and in the child 0; the child runs on @cpu. */
 static pid_t child_new(unsigned int cpu)
 {
 	pid_t pid = fork();
@@ -371,7 +372,7 @@ static pid_t child_new(unsigned int cpu)
 	check(pid >= 0);
 	if (pid)
 		return pid;
-	/* An inherited descriptor must not keep a session open. */
+	/* An inherited descriptor would keep a session open, so close all. */
 	close_range(3, ~0U, 0);
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
@@ -474,7 +475,10 @@ static void parameters_reset(void)
 	kparameter("throttle_interrupts", 2000);
 	kparameter("throttle_bytes", 64 << 20);
 	kparameter("unread_ms", 60000);
-	/* Tests call commands in a row. The test of the limit sets its own value. */
+	/*
+	 * Remove the limit of commands, as tests call many in a row. The test of the limit sets its
+	 * own value.
+	 */
 	kparameter("throttle_commands", 0);
 }
 
@@ -499,7 +503,7 @@ static bool test_run(const struct ktest *test)
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
-		/* Its children die with it. */
+		/* Use a process group, so that the children of the test can be killed with it. */
 		setpgid(0, 0);
 		alarm(TEST_SECONDS);
 		test->run();
@@ -545,7 +549,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (test = groups[i]; test->name; test++) {
-			/* This is determined once for all tests, while the device can be opened. */
+			/* Determine this once for all tests, while the device can be opened. */
 			if (!wanted(test, argc, argv))
 				continue;
 			check(test->peer || kbackend() != SPEPROF_BACKEND_NONE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests of /dev/speprof in a virtual machine: what these programs share. They use no part of the
+ * Common functions of the tests of /dev/speprof in a virtual machine. They use no part of the
  * daemon, only the ABI and the record codec.
  */
 #ifndef KTEST_H
@@ -18,12 +18,12 @@
 #include "codec/record.h"
 
 /**
- * struct ktest - one test, run in a process of its own
- * @name: unique
- * @run: returns if it passes, ends by check() if it does not
- * @on_request: runs only if it is named: it needs an SPU other than the default one
- * @hardware: it needs speprof_trap.ko
- * @peer: it is about the kernel's own driver, /dev/speprof need not be there
+ * struct ktest - one test, which runs in a process of its own
+ * @name: unique name
+ * @run: the test; returns if it passes, and ends the process by check() if it does not
+ * @on_request: whether it runs only if it is named, as it needs an SPU other than the default one
+ * @hardware: whether it needs speprof_trap.ko
+ * @peer: whether it tests the kernel's own driver, so that /dev/speprof need not exist
  */
 struct ktest {
 	const char *name;
@@ -46,7 +46,7 @@ extern const struct ktest ktests_cost[];
 extern const struct ktest ktests_hardware[];
 extern const struct ktest ktests_sources[];
 
-/* End the test unless @condition holds, and print the remaining arguments. */
+/* End the test unless @condition is true, and print the remaining arguments. */
 #define check(condition, ...)                                                             \
 	do {                                                                              \
 		if (!(condition)) {                                                       \
@@ -85,36 +85,41 @@ struct ktally {
 	uint64_t skip_bytes;
 	uint64_t header_bytes;
 	uint64_t data_bytes;
-	uint64_t counted;	/* records by the headers; decoded ones if hardware has no count */
+	/*
+	 * number of records by the headers of windows; if hardware does not count them, of decoded
+	 * records
+	 */
+	uint64_t counted;
 	uint64_t armed_ns;
 	uint64_t blind_ns;
 	uint64_t blind_by[SPEPROF_BLINDS];
 	uint64_t parked_ns;
-	uint64_t end_ns;	/* of the last window */
-	uint32_t flags;		/* of all windows, together */
-	uint32_t generation;	/* of the last window */
-	uint64_t interval;	/* of the last window */
+	uint64_t end_ns;	/* end of the last window */
+	uint32_t flags;		/* flags of all windows, combined */
+	uint32_t generation;	/* generation of the last window */
+	uint64_t interval;	/* interval of the last window */
 	uint64_t suspect_windows;
 	struct spe_ledger ledger;
-	uint64_t of_tid;	/* samples with the context @tid */
-	uint64_t user;		/* samples at EL0 */
-	uint64_t sources[64];	/* samples with a Data Source packet, by bits 5:0 */
-	uint64_t sourceless;	/* samples without one */
+	uint64_t of_tid;	/* number of samples with the context @tid */
+	uint64_t user;		/* number of samples at EL0 */
+	uint64_t sources[64];	/* number of samples with a Data Source packet, by bits 5:0 */
+	uint64_t sourceless;	/* number of samples without a Data Source packet */
 	uint32_t tid;
-	uint8_t *seen;		/* KTEST_TIDS bytes by TID: 1 if it has a sample; or NULL */
+	/* KTEST_TIDS bytes, by TID: 1 if it has a sample; NULL: not recorded */
+	uint8_t *seen;
 	uint64_t next_seq;
-	bool gaps;		/* the session was stopped, or the CPU offline, meanwhile */
+	bool gaps;		/* whether the session was stopped, or the CPU offline */
 };
 
-/* PIDs are below this. */
+/* All PIDs must be below this number. */
 #define KTEST_TIDS (4U << 20)
 
-/* Ten thousand samples a second with the emulated SPU's defaults. */
+/* An interval that gives ten thousand samples a second with the emulated SPU's defaults */
 #define KTEST_INTERVAL 100000
 
 int kdevice_open(void);
 
-/** kcpu_info() - query the abilities of @cpu and its SPU */
+/** kcpu_info() - query the properties of @cpu and its SPU */
 struct speprof_cpu_info kcpu_info(unsigned int cpu);
 
 /**
@@ -122,29 +127,38 @@ struct speprof_cpu_info kcpu_info(unsigned int cpu);
  */
 uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling);
 
-/** kops_per_ns() - return the operations of a CPU in a nanosecond; 0 on real hardware: unknown */
+/**
+ * kops_per_ns() - return the number of operations that a CPU executes in a nanosecond; 0: unknown,
+ * on real hardware
+ */
 double kops_per_ns(void);
 
 /**
- * kbackend() - return SPEPROF_BACKEND_* of CPU 0: that of speprof_emu, or hardware with the trap
+ * kbackend() - return SPEPROF_BACKEND_* of CPU 0: emulated with speprof_emu.ko, hardware with
+ * speprof_trap.ko
  */
 uint32_t kbackend(void);
 
 /**
- * kcounts() - return whether windows contain their number of records, which hardware does not know
+ * kcounts() - return whether windows contain their number of records, which hardware does not count
  */
 bool kcounts(void);
 
 /** kcpus() - return the number of online CPUs, at most 64 */
 unsigned int kcpus(void);
 
-/** ksession_config() - return a configuration: 1 MiB rings, every CPU, all rights, 20 ms */
+/**
+ * ksession_config() - return a configuration: rings of 1 MiB, all CPUs, all permissions, latency of
+ * 20 ms
+ */
 struct speprof_session_config ksession_config(void);
 
-/** ksampling() - return all that the emulated SPU supports, at KTEST_INTERVAL */
+/**
+ * ksampling() - return settings for all samples that the emulated SPU supports, at KTEST_INTERVAL
+ */
 struct speprof_sampling ksampling(void);
 
-/** ksession_new() - create a session of @config with ksampling(); a failure ends the test */
+/** ksession_new() - create a session of @config with ksampling(); failure ends the test */
 int ksession_new(const struct speprof_session_config *config);
 
 void kring_open(int session, unsigned int cpu, struct kring *ret_ring);
@@ -152,18 +166,19 @@ void kring_close(struct kring *ring);
 
 struct speprof_ring_stats kring_stats(const struct kring *ring);
 
-/** kring_read() - check every header, decode, count, and advance the tail */
+/** kring_read() - read all windows: check each header, decode, count, and advance the tail */
 void kring_read(struct kring *ring, struct ktally *tally);
 
-/** kwindows_walk() - the same for @size bytes of a stream of whole windows */
+/** kwindows_walk() - check, decode and count @size bytes of complete windows of a stream */
 void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally);
 
 /** kring_event() - return the next event, or NULL */
 const struct speprof_event *kring_event(struct kring *ring);
 
 /**
- * ktally_close() - check that @tally and the module's counters of an idle, completely read ring
- * agree
+ * ktally_close() - check that @tally agrees with the module's counters
+ *
+ * The ring must be idle and completely read.
  */
 void ktally_close(const struct kring *ring, const struct ktally *tally);
 
@@ -171,8 +186,10 @@ void ktally_close(const struct kring *ring, const struct ktally *tally);
 pid_t kburn(unsigned int cpu);
 
 /**
- * kstir() - start a child that runs much code of the kernel, while a spinning one has a few
- * instructions: the model derives an operation from its PC
+ * kstir() - start a child that executes much code of the kernel
+ *
+ * The model derives an operation from its PC, and a child that only spins executes only a few
+ * instructions.
  */
 pid_t kstir(unsigned int cpu);
 void kburn_end(pid_t pid);
@@ -180,25 +197,25 @@ void kburn_end(pid_t pid);
 void ksleep_ms(unsigned int ms);
 uint64_t know_ns(void);
 
-/** kfile_write() - write @text at once; return false with errno */
+/** kfile_write() - write @text by one write(2); return false and set errno on failure */
 bool kfile_write(const char *path, const char *text);
 
-/** kcpu_online() - bring the CPU online or offline; return whether that is possible */
+/** kcpu_online() - bring @cpu online or offline; return whether that is possible */
 bool kcpu_online(unsigned int cpu, bool on);
 
 /**
- * kinject_rule() - set a rule of core/model/inject.h for @cpu's SPU; return false with errno if it
- * is refused
+ * kinject_rule() - set a rule of core/model/inject.h for @cpu's SPU; return false and set errno if
+ * it is refused
  */
 bool kinject_rule(unsigned int cpu, const char *rule);
 
-/** kinject() - make @cpu's next write end with this syndrome */
+/** kinject() - make the next write of @cpu's SPU end with this syndrome */
 void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
 
-/** kparameter() - set a parameter of speprof.ko; ktest restores it after the test */
+/** kparameter() - set a parameter of speprof.ko, which ktest restores after the test */
 void kparameter(const char *name, unsigned long value);
 
-/** kwait_state() - wait until @ring is in @state, for at most @ms */
+/** kwait_state() - wait at most @ms until @ring is in @state */
 bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Causes that end sampling for some time: the throttle, and a missing reader. */
+/* Test the causes that end sampling for some time: the throttle, and a missing reader. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -31,7 +31,7 @@ static void limited_end(struct limited *limited)
 	close(limited->session);
 }
 
-/* Read until an event of @type comes. Return: a copy, as the slot is released. */
+/* Read until there is an event of @type. Return: a copy of it, as its slot is released. */
 static struct speprof_event event_wait(struct limited *limited, uint32_t type, uint64_t arg1)
 {
 	for (unsigned int i = 0; i < 5000; i++) {
@@ -48,7 +48,8 @@ static struct speprof_event event_wait(struct limited *limited, uint32_t type, u
 }
 
 /*
- * Sample for @ms and check that @each_second bounds what is spent, with one window for each period.
+ * Sample for @ms. Check that @each_second limits what is used, and that there is one window for
+ * each period.
  */
 static void throttled_for(struct limited *limited, uint32_t cause, unsigned int ms)
 {
@@ -71,7 +72,7 @@ static void bytes_are_bounded(void)
 	struct limited limited;
 	uint64_t from, periods;
 
-	/* Less than a tenth of what the emulated SPU writes. */
+	/* less than a tenth of what the emulated SPU writes */
 	kparameter("throttle_bytes", 40960);
 	config.watermark = 4096;
 	limited_begin(&limited, &config);
@@ -87,16 +88,16 @@ static void bytes_are_bounded(void)
 	      (unsigned long long)periods);
 	check(after.throttles > before.throttles);
 	check(after.state_ns[SPEPROF_RING_THROTTLED] > before.state_ns[SPEPROF_RING_THROTTLED]);
-	/* Without the limit sampling continues. */
+	/* Sampling continues when the limit is removed. */
 	kparameter("throttle_bytes", 0);
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
 	limited_end(&limited);
 	check(limited.tally.blind_ns > 0);
-	/* Nearly all of more than a second of waiting. */
+	/* The time of waiting, which is more than a second, is nearly all blind. */
 	check(limited.tally.blind_by[SPEPROF_BLIND_THROTTLED] > limited.tally.blind_ns / 2);
 }
 
-/* An SPU on which each record faults takes no more interrupts than the limit. */
+/* If the write of each record faults, the SPU causes no more interrupts than the limit permits. */
 static void storm_is_bounded(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -104,7 +105,7 @@ static void storm_is_bounded(void)
 	struct limited limited;
 	uint64_t from, periods;
 
-	/* Few enough for a slow guest to reach it. */
+	/* a limit that is small enough for a slow guest to reach it */
 	kparameter("throttle_interrupts", 20);
 	config.watermark = 4096;
 	config.max_latency_ms = 0;
@@ -180,7 +181,7 @@ static int limited_start(const struct limited *limited)
 	return ioctl(limited->session, SPEPROF_SESSION_START, 0);
 }
 
-/* Commands that interrupt CPUs are refused above their rate. STOP never is. */
+/* Commands that interrupt CPUs are refused above their rate. STOP is never refused. */
 static void commands_are_bounded(void)
 {
 	static int (*const commands[])(const struct limited *limited) = {
@@ -216,7 +217,9 @@ static struct speprof_tune tune_of(uint32_t cpu, uint64_t interval)
 				      .interval = interval };
 }
 
-/* The limit of a session holds without the module's, for this session only, and can be removed. */
+/*
+ * A session's own limit applies if the module has none, to this session only, and can be removed.
+ */
 static void session_has_its_own_bound(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -257,7 +260,10 @@ static void tune_checks(int session)
 	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), EINVAL);
 }
 
-/* Each CPU has its own interval, which its windows report, until SAMPLE sets one for all. */
+/*
+ * Each CPU has its own interval, which its windows report, until SAMPLE sets one interval for all
+ * CPUs.
+ */
 static void cpus_have_their_own_interval(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -298,8 +304,8 @@ static void cpus_have_their_own_interval(void)
 			   (double)tally[cpu].armed_ns;
 	}
 	/*
-	 * A busy host delays the ticks of the faster CPU more: neither has more operations than
-	 * possible.
+	 * A busy host delays the ticks of the faster CPU more: neither CPU may report more
+	 * operations than possible.
 	 */
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
 		check(ops[cpu] > 0 && (!kops_per_ns() || ops[cpu] < 1.1 * kops_per_ns()),
@@ -331,7 +337,10 @@ static void unread_wait(struct limited *limited)
 	}
 	check(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD);
 	check(kwait_state(&limited->ring, SPEPROF_RING_FULL, 1000));
-	/* The event is published by then. Looking at it does not count as reading. */
+	/*
+	 * The event must be published by then. Reading it here does not make this process a reader
+	 * for the module.
+	 */
 	for (uint64_t seq = limited->ring.event_tail;; seq++) {
 		check(seq < limited->ring.control->event_head);
 		event = limited->ring.events[seq & (limited->ring.open.event_slots - 1)];
@@ -365,7 +374,10 @@ static void unread_ring_stops(void)
 	head = stats.head;
 	ksleep_ms(300);
 	check(kring_stats(&limited.ring).head == head);
-	/* Free space alone is no sign of a reader. Each sign of one suffices. */
+	/*
+	 * Free space alone does not prove that there is a reader. Each of the following actions of
+	 * a reader suffices.
+	 */
 	kring_read(&limited.ring, &limited.tally);
 	armed_again(&limited);
 	unread_wait(&limited);
@@ -378,7 +390,7 @@ static void unread_ring_stops(void)
 	check(kring_stats(&limited.ring).unreads == 3);
 	limited_end(&limited);
 
-	/* The same with read(2). */
+	/* Test the same with read(2). */
 	limited_begin(&limited, &config);
 	unread_wait(&limited);
 	check(read(limited.ring.fd, byte, sizeof(byte)) == sizeof(byte));
@@ -388,7 +400,7 @@ static void unread_ring_stops(void)
 	close(limited.session);
 }
 
-/* Read for longer than @ms. Return: the longest time between two reads. */
+/* Read slowly for longer than @ms. Return: the longest time between two reads. */
 static uint64_t read_slowly(struct limited *limited, unsigned int ms)
 {
 	uint64_t began = know_ns(), last = began, now = began, longest = 0;
@@ -403,7 +415,10 @@ static uint64_t read_slowly(struct limited *limited, unsigned int ms)
 	return longest / 1000000;
 }
 
-/* A slow reader counts as a reader, and an idle CPU has nothing to read. */
+/*
+ * A slow reader counts as a reader, and so does the reader of an idle CPU, which has nothing to
+ * read.
+ */
 static void slow_reader_is_a_reader(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -412,8 +427,8 @@ static void slow_reader_is_a_reader(void)
 	unsigned int limit = 2000;
 
 	/*
-	 * If the host stops the guest for seconds, the reader counts as missing: then raise the
-	 * limit.
+	 * If the host stops the guest for seconds the reader counts as missing: then repeat with a
+	 * higher limit.
 	 */
 	while (longest > limit / 2 && limit < 16000) {
 		limit *= 2;
@@ -426,7 +441,7 @@ static void slow_reader_is_a_reader(void)
 	check(longest <= limit / 2, "%llu ms from one read to the next",
 	      (unsigned long long)longest);
 	check(!unreads);
-	/* A minute for other sessions, and no limit for this one. */
+	/* Set a limit of a minute for other sessions, and none for this one. */
 	kparameter("unread_ms", 0);
 	limited_begin(&limited, &config);
 	ksleep_ms(300);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading a ring: mmap, read, poll, io_uring. Counters add up. */
+/* Test reading a ring: mmap, read, poll, io_uring. Counters must add up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
@@ -13,7 +13,7 @@
 
 #include "ktest.h"
 
-/* A started session of one CPU with a busy child there. */
+/* A started session of one CPU, on which a child is busy */
 struct scene {
 	int session;
 	pid_t child;
@@ -29,14 +29,14 @@ static void scene_begin(struct scene *scene, const struct speprof_session_config
 	*scene = (struct scene){ .session = ksession_new(config), .child = kburn(cpu) };
 	scene->tally.tid = (uint32_t)scene->child;
 	kring_open(scene->session, cpu, &scene->ring);
-	/* io_uring releases the files of the previous test with a delay. */
+	/* io_uring releases the files of the previous test with a delay, so try for some time. */
 	for (i = 0; i < 100; i++) {
 		if (!ioctl(scene->session, SPEPROF_SESSION_START, 0))
 			break;
 		check(errno == EBUSY, "%s", strerror(errno));
 		ksleep_ms(20);
 	}
-	/* HANDLING is equally good, and does not last long. */
+	/* The state HANDLING is also correct, and is short. */
 	for (i = 0; i < 1000 && scene->ring.control->state == SPEPROF_RING_HANDLING; i++)
 		ksleep_ms(1);
 	check(scene->ring.control->state == SPEPROF_RING_ARMED ||
@@ -44,7 +44,7 @@ static void scene_begin(struct scene *scene, const struct speprof_session_config
 	      "%u", scene->ring.control->state);
 }
 
-/* Stop it, read the rest, and check the counters. */
+/* Stop the session, read the rest, and check the counters. */
 static void scene_end(struct scene *scene)
 {
 	check(!ioctl(scene->session, SPEPROF_SESSION_STOP, 0));
@@ -78,7 +78,10 @@ static void every_cpu_is_sampled(void)
 		struct ktally *tally = &scene.tally;
 
 		scene_begin(&scene, &config, cpu);
-		/* A debugging kernel in an emulated machine is slow. */
+		/*
+		 * A kernel with debugging features is slow in an emulated machine, so wait for some
+		 * time.
+		 */
 		for (unsigned int i = 0; i < 40 && tally->ledger.records < 500; i++)
 			read_for(&scene, 250);
 		scene_end(&scene);
@@ -87,7 +90,7 @@ static void every_cpu_is_sampled(void)
 		      (unsigned long long)tally->ledger.records);
 		check(!tally->ledger.suspect && !tally->suspect_windows);
 		check(tally->ledger.records == tally->counted);
-		/* The child has the CPU almost for itself, at EL0. */
+		/* The child runs almost alone on the CPU, at EL0. */
 		check(tally->of_tid * 10 >= tally->ledger.records * 7, "%llu of %llu",
 		      (unsigned long long)tally->of_tid,
 		      (unsigned long long)tally->ledger.records);
@@ -110,7 +113,7 @@ static void filters_and_levels_hold(void)
 	uint64_t kernel = scene.tally.ledger.records - scene.tally.user;
 	read_for(&scene, 300);
 	check(scene.tally.ledger.records - scene.tally.user == kernel);
-	/* No operation has this latency: nothing is recorded from here on. */
+	/* No operation has this latency, so nothing is recorded from now on. */
 	sampling.min_latency = 0xffff;
 	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
 	kring_read(&scene.ring, &scene.tally);
@@ -135,7 +138,7 @@ static void reconfigured_while_running(void)
 		sampling.interval = KTEST_INTERVAL * (1 + i % 3);
 		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
 		check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
-		/* All earlier samples are published, and perhaps one later window. */
+		/* All earlier samples are published, and at most one later window. */
 		kring_read(&scene.ring, &scene.tally);
 		check(scene.tally.generation == i - 1 || scene.tally.generation == i);
 		check(scene.ring.control->generation == i);
@@ -163,7 +166,7 @@ static void read_is_a_stream(void)
 		struct pollfd poll_fd = { .fd = scene.ring.fd, .events = POLLIN };
 
 		check(poll(&poll_fd, 1, 1000) == 1);
-		/* A size that is no multiple of anything. */
+		/* a size that is not a multiple of any other size */
 		got = read(scene.ring.fd, bytes + have, 10007);
 		check(got > 0, "%s", strerror(errno));
 		have += (size_t)got;
@@ -205,7 +208,7 @@ static void read_waits_if_blocking(void)
 	kburn_end(scene.child);
 }
 
-/* The state changes before the event is published. */
+/* Check the event of a state change. The state changes before the event is published. */
 static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
 {
 	const struct speprof_event *event;
@@ -217,7 +220,9 @@ static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
 	check(event->arg0 == from && event->arg1 == to);
 }
 
-/* Whether the ring leaves FULL more than @before times. It may become FULL once more at once. */
+/*
+ * Return whether the ring has left FULL more than @before times. It may become FULL again at once.
+ */
 static bool resumes_wait(const struct kring *ring, uint64_t before)
 {
 	for (unsigned int i = 0; i < 2500; i++) {
@@ -241,7 +246,7 @@ static void full_ring_stops_and_resumes(void)
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	state_event_check(&scene.ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 
-	/* Without free space a kick does nothing, and nothing is written. */
+	/* Without free space KICK does nothing, and nothing is written. */
 	before = kring_stats(&scene.ring);
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
 	ksleep_ms(250);
@@ -249,15 +254,15 @@ static void full_ring_stops_and_resumes(void)
 	check(after.state == SPEPROF_RING_FULL && after.head == before.head && !after.resumes);
 	check(after.state_ns[SPEPROF_RING_FULL] - before.state_ns[SPEPROF_RING_FULL] >= 250000000);
 
-	/* With free space it takes effect at once. */
+	/* With free space KICK takes effect at once. */
 	kring_read(&scene.ring, &scene.tally);
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
 	after = kring_stats(&scene.ring);
-	/* An SPU with large records may have filled it once more. */
+	/* An SPU with large records may have filled the ring again. */
 	check(after.resumes > before.resumes);
 	state_event_check(&scene.ring, SPEPROF_RING_FULL, SPEPROF_RING_ARMED);
 
-	/* The timer does it without a kick. */
+	/* Without KICK the timer has the same effect. */
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	after = kring_stats(&scene.ring);
 	kring_read(&scene.ring, &scene.tally);
@@ -265,12 +270,12 @@ static void full_ring_stops_and_resumes(void)
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
 	kring_read(&scene.ring, &scene.tally);
 	check(scene.tally.blind_by[SPEPROF_BLIND_FULL] >= 250000000);
-	/* Any SPU may collide, or truncate the last record. */
+	/* Any SPU may have a collision, or truncate its last record. */
 	check(!(scene.tally.flags & (SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT)));
 	scene_end(&scene);
 }
 
-/* Large records leave space at the end of the ring that two records do not fit into. */
+/* Large records leave space at the end of the ring into which two records do not fit. */
 static void ends_are_skipped(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -281,7 +286,7 @@ static void ends_are_skipped(void)
 	config.watermark = 0;
 	config.max_latency_ms = 5;
 	scene_begin(&scene, &config, 0);
-	/* Which end has this is random: read until one does. */
+	/* Which lap has such an end is random: read until one has. */
 	for (i = 0; i < 1000 && !scene.tally.skips; i++)
 		read_for(&scene, 50);
 	check(scene.tally.skips && scene.tally.skip_bytes >= 64);
@@ -298,7 +303,7 @@ static void full_event_ring_stops_too(void)
 	config.event_slots = 16;
 	config.max_latency_ms = 10;
 	scene_begin(&scene, &config, 0);
-	/* Each abort is an event, and the window after it is usable. */
+	/* Each abort is an event, and the next window is usable. */
 	for (i = 0; i < 64 && scene.ring.control->state != SPEPROF_RING_FULL; i++) {
 		kinject(0, 0x24, 0x11);
 		ksleep_ms(30);
@@ -308,7 +313,10 @@ static void full_event_ring_stops_too(void)
 	check(scene.ring.control->event_head <= 16);
 	for (i = 0; kring_event(&scene.ring); i++)
 		;
-	/* With six reserved slots it is FULL after eleven events, which is one, too. */
+	/*
+	 * Six event slots are reserved, so the ring is FULL after eleven events; FULL is the
+	 * twelfth.
+	 */
 	check(i >= 12);
 	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
 	scene_end(&scene);
@@ -339,14 +347,14 @@ static void tails_are_not_trusted(void)
 	scene.ring.control->event_tail = 0;
 	kring_read(&scene.ring, &scene.tally);
 	check(scene.ring.tail);
-	/* The module refuses tails before the one that it knows. */
+	/* The module refuses a tail below the last one that it accepted. */
 	check(kring_stats(&scene.ring).tail == scene.ring.tail);
 	advance = (struct speprof_advance){ .tail = scene.ring.tail - 64 };
 	check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
 	advance.tail = scene.ring.tail;
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance));
 
-	/* Userspace may write the rest of the page: nothing of it is used. */
+	/* Userspace may write to the rest of the page: the module does not use it. */
 	memset(scene.ring.control, 0xff, 256);
 	ksleep_ms(100);
 	stats = kring_stats(&scene.ring);
@@ -362,7 +370,7 @@ static void latency_is_bounded(void)
 	struct pollfd poll_fd = { .events = POLLIN };
 	struct scene scene;
 
-	/* Without a limit of latency a window stays open until it is full or flushed. */
+	/* Without a maximum latency a window stays open until it is full or flushed. */
 	config.max_latency_ms = 0;
 	config.watermark = 512 << 10;
 	scene_begin(&scene, &config, 0);
@@ -375,7 +383,9 @@ static void latency_is_bounded(void)
 	check(scene.tally.windows == 1 && scene.tally.flags & SPEPROF_WINDOW_PARTIAL);
 	scene_end(&scene);
 
-	/* With a limit windows come that are not full, however slow a busy host is. */
+	/*
+	 * With a maximum latency there are windows that are not full, however slow a busy host is.
+	 */
 	config.max_latency_ms = 30;
 	scene_begin(&scene, &config, 0);
 	for (unsigned int i = 0; i < 100 && scene.tally.windows < 5; i++)
@@ -476,7 +486,10 @@ static void uring_reads(void)
 
 	check(!io_uring_queue_init(8, &uring, 0));
 	scene_begin(&scene, &config, 0);
-	/* O_NONBLOCK would return at once. io_uring waits by poll. */
+	/*
+	 * With O_NONBLOCK the read would return at once. Without it io_uring polls until there is
+	 * data.
+	 */
 	check(!fcntl(scene.ring.fd, F_SETFL, 0));
 	while (have < 128 << 10) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&uring);
@@ -503,7 +516,7 @@ static void uring_reads(void)
 	free(bytes);
 }
 
-/* Read into memory that io_uring has pinned, in sizes that are no whole windows. */
+/* Read into memory that io_uring has pinned, in sizes that are not whole windows. */
 static void uring_reads_into_registered_buffers(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -540,7 +553,7 @@ static void uring_reads_into_registered_buffers(void)
 	free(bytes);
 }
 
-/* A waiting read is a poll in io_uring, and can be cancelled. */
+/* io_uring implements a waiting read by poll, and can cancel it. */
 static void uring_waits_can_be_cancelled(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -608,9 +621,9 @@ static void uring_multishot_poll(void)
 	io_uring_queue_exit(&uring);
 }
 
-/* ---- Life ---------------------------------------------------------------- */
+/* ---- Order of closing ---------------------------------------------------- */
 
-/* The last open object keeps all it needs. */
+/* The last open descriptor or mapping keeps alive all that it needs. */
 static void closed_in_any_order(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -623,18 +636,18 @@ static void closed_in_any_order(void)
 		ksleep_ms(40);
 		kburn_end(scene.child);
 		switch (order) {
-		case 0:	/* the session, then the ring */
+		case 0:	/* close the session, then the ring */
 			close(scene.session);
 			ksleep_ms(30);
 			kring_read(&scene.ring, &scene.tally);
 			check(scene.tally.windows);
 			kring_close(&scene.ring);
 			break;
-		case 1:	/* the ring, then the session */
+		case 1:	/* close the ring, then the session */
 			kring_close(&scene.ring);
 			close(scene.session);
 			break;
-		case 2:	/* the descriptors, then the mappings */
+		case 2:	/* close the descriptors, then unmap */
 			close(scene.session);
 			close(scene.ring.fd);
 			ksleep_ms(30);
@@ -650,14 +663,14 @@ static void closed_in_any_order(void)
 			close(scene.session);
 			kring_close(&scene.ring);
 			break;
-		case 4:	/* a duplicate keeps it */
+		case 4:	/* a duplicated descriptor keeps the ring alive */
 			check(dup2(scene.ring.fd, 200) == 200);
 			close(scene.session);
 			kring_close(&scene.ring);
 			check_errno(ioctl(200, SPEPROF_SESSION_STOP, 0), ENOTTY);
 			close(200);
 			break;
-		case 5: /* exit does it */
+		case 5: /* leave everything to exit() */
 			break;
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Loads by data source, on SPUs with FEAT_SPE_FDS. These run only by name, as the default SPU does
- * not have it.
+ * Test the filter of loads by data source, on SPUs with FEAT_SPE_FDS. The tests run only on
+ * request, as the default SPU does not have this feature.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 /* PMSIDR_EL1.FDS */
 #define FDS (1U << 7)
 
-/* The source of most loads in the model: their L1 cache. */
+/* The data source of most loads in the model: their L1 cache */
 #define NEAR 0
 
 static bool cpu_filters(unsigned int cpu)
@@ -27,14 +27,14 @@ static bool cpu_filters(unsigned int cpu)
 	return info.pmsidr & FDS;
 }
 
-/* Let a session filter @sources_not from now on, and read its ring. */
+/* Set the filter @sources_not for a session, and read its ring. */
 static void leave_out(int session, struct kring *ring, struct ktally *tally, uint64_t sources_not)
 {
 	struct speprof_sampling sampling = ksampling();
 
 	sampling.sources_not = sources_not;
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
-	/* All earlier samples are published. */
+	/* All samples from before the change are published. */
 	kring_read(ring, tally);
 }
 
@@ -82,7 +82,7 @@ static void sources_are_filtered(void)
 	kring_open(session, cpu, &ring);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	read_records(&ring, &tally, 1000);
-	/* Otherwise the checks below prove nothing. */
+	/* Without such samples the checks below would prove nothing. */
 	check(tally.sources[NEAR] && tally.sourceless);
 	check_sources(&tally, &(struct ktally){ 0 }, ~0ULL);
 	for (i = 0; i < ARRAY_SIZE(settings); i++) {
@@ -91,7 +91,7 @@ static void sources_are_filtered(void)
 		read_records(&ring, &tally, 500);
 		check_sources(&tally, &before, ~settings[i]);
 	}
-	/* The last filter remains with another interval, and over hotplug. */
+	/* The filter stays the same when the interval changes, and over CPU hotplug. */
 	check(!ioctl(session, SPEPROF_SESSION_TUNE, &tune));
 	read_records(&ring, &tally, 200);
 	if (cpu && kcpu_online(cpu, false)) {
@@ -110,7 +110,10 @@ static void sources_are_filtered(void)
 	close(session);
 }
 
-/* Sessions that share an SPU have a filter each. A session without one does not get the other's. */
+/*
+ * Each session on an SPU has its own filter. A session without one does not get the filter of the
+ * other.
+ */
 static void sources_are_of_a_session(void)
 {
 	static const uint64_t settings[] = { ~(1ULL << NEAR), 1ULL << NEAR, 0 };
@@ -124,7 +127,7 @@ static void sources_are_of_a_session(void)
 	check(cpu_filters(0));
 	for (i = 0; i < 3; i++) {
 		kcgroup_make(&cgroups[i], names[i]);
-		/* Code throughout the kernel, as in kstir(). */
+		/* Execute code throughout the kernel, as kstir() does. */
 		kwork_start(&cgroups[i], 0, KWORK_SLEEP, (uint8_t)(1 << i));
 		kwork_start(&cgroups[i], 0, KWORK_FORK, (uint8_t)(1 << i));
 	}
@@ -150,8 +153,8 @@ static void sources_are_of_a_session(void)
 }
 
 /*
- * One CPU without FEAT_SPE_FDS suffices to refuse the filter for the whole session. A session of
- * the other CPUs may use it.
+ * One CPU without FEAT_SPE_FDS suffices to refuse the filter for a session. A session of the other
+ * CPUs may use it.
  */
 static void sources_need_every_cpu(void)
 {
@@ -176,7 +179,7 @@ static void sources_need_every_cpu(void)
 	close(session);
 }
 
-/* The SPU has FEAT_SPE_FDS, and the driver may not access its register. */
+/* The SPU has FEAT_SPE_FDS, but the driver is not permitted to access the register. */
 static void sources_are_hidden(void)
 {
 	unsigned int cpu;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hotplug, hostile control pages, kill -9 and unloading at the same time: counters add up, and the
- * kernel reports nothing.
+ * Test CPU hotplug, hostile values in control pages, kill -9 and module unloading at the same time:
+ * counters add up, and the kernel log reports no problem.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void cpu_goes_offline_and_returns(void)
 		check(kcpu_online(cpu, true));
 		check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
 	}
-	/* Stopped, started and reprogrammed while the CPU is offline. */
+	/* The session is stopped, started and reprogrammed while the CPU is offline. */
 	struct speprof_sampling sampling = ksampling();
 
 	check(kcpu_online(cpu, false));
@@ -64,7 +64,7 @@ static void cpu_goes_offline_and_returns(void)
 	check(ring.control->state == SPEPROF_RING_OFFLINE);
 	check(kcpu_online(cpu, true));
 	check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
-	/* The child was moved off the CPU, and does not return by itself. */
+	/* The child was moved off the CPU, and is not moved back automatically. */
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	check(!sched_setaffinity(child, sizeof(set), &set));
@@ -94,7 +94,7 @@ static void session_ends_while_cpu_is_offline(void)
 	close(session);
 }
 
-/* A reader that is killed leaves nothing behind. */
+/* The session of a reader that is killed is removed completely. */
 static void killed_reader_leaves_nothing(void)
 {
 	struct speprof_session_config config = ksession_config();
@@ -135,7 +135,7 @@ static void modules_stay_while_used(void)
 	close(session);
 }
 
-/* ---- All at once ----------------------------------------------------------- */
+/* ---- All at the same time -------------------------------------------------- */
 
 struct stress {
 	int session;
@@ -230,7 +230,7 @@ static void everything_at_once(void)
 	struct speprof_session_config config = ksession_config();
 	struct stress stress = { .end = know_ns() + STRESS_MS * 1000000ULL };
 	const struct speprof_cpu_info info = kcpu_info(1);
-	/* The size of a record with its alignment. */
+	/* maximum size of a record with its alignment */
 	uint64_t max_size = info.record_max > info.record_align ? info.record_max : info.record_align;
 	pthread_t threads[ARRAY_SIZE(parts)];
 	struct speprof_ring_stats stats;

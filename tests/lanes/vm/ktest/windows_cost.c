@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cost of a window, and of a reader that it wakes, for our driver and for arm_spe_pmu. The same
- * work runs under windows of two sizes, so that time = work + a x records + b x windows has one
- * solution; then the same with a reader that waits in poll for each window. The trap writes one
- * record for each of its ticks (batch=1).
+ * Measure the cost of a window, and of a reader that it wakes, for speprof.ko and for arm_spe_pmu.
+ * The same work runs with windows of two sizes, so that time = work + a x records + b x windows has
+ * one solution. Then it runs with a reader that waits in poll for each window. speprof_trap.ko
+ * writes one record for each of its ticks (batch=1).
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,11 +18,11 @@
 #define TURNS 16000
 #define TURN_SPINS 4000
 
-/* The windows under which the work is done, and the results. */
+/* The size of windows during the work, and the results */
 struct run {
-	uint32_t watermark;	/* 0: no sampling */
-	bool is_read;		/* by another thread */
-	struct cost cost;	/* of all the work */
+	uint32_t watermark;	/* size of a window; 0: no sampling */
+	bool is_read;		/* whether another thread reads the windows */
+	struct cost cost;	/* the cost of the whole work */
 	double windows;
 };
 
@@ -32,7 +32,10 @@ static void consume(const struct cost_source *source)
 			 __ATOMIC_RELEASE);
 }
 
-/* Runs until it is cancelled. It is a thread, as a ring's mappings are not inherited. */
+/*
+ * Read until the thread is cancelled. It is a thread, as mappings of a ring are not inherited by
+ * fork().
+ */
 static void *reader_run(void *arg)
 {
 	const struct cost_source *source = arg;
@@ -89,7 +92,10 @@ static void windows_cost_of(const struct cost_driver *driver)
 	double determinant, per_window, per_record, rest;
 
 	cost_pin();
-	/* Let the work after boot and module loading finish. An idle guest costs nothing. */
+	/*
+	 * Wait until the work after boot and module loading has finished, which takes no CPU time
+	 * of the guest.
+	 */
 	ksleep_ms(3000);
 	run_do(driver, &none);
 	run_do(driver, &large);

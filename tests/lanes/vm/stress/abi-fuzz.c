@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * abi-fuzz SECONDS [SEED]: seeded random use of /dev/speprof by threads that share descriptors:
- * ioctls, uring_cmds, mmap offsets, reads, polls, closes and duplicates, while a thread writes random
- * values into control pages, and syndromes are injected. Each round is a process of its own, and
- * every third one is killed in the middle.
+ * Use /dev/speprof at random, with a seed, from threads that share descriptors: ioctls, uring_cmds,
+ * mmap offsets, reads, polls, closes and duplicates, while a thread writes random values into
+ * control pages, and syndromes are injected. Each round is a process of its own, and every third
+ * one is killed at a random moment. usage: abi-fuzz SECONDS [SEED]
  *
- * Each call succeeds or fails with an error that the header names for it, the counters add up
- * whenever they can be read, no CPU is busy after a round, and each kind of operation both succeeded
- * and was refused at least once. Rounds continue after SECONDS until that holds, for at most
- * EXTRA_ROUNDS. The lane checks the kernel's log. Needs root and both modules loaded.
+ * Each call must succeed or fail with an error that the header documents for it. The counters must
+ * add up whenever they can be read. No CPU may be busy after a round. Each kind of operation must
+ * have succeeded and been refused at least once: rounds continue after SECONDS until that is so,
+ * for at most EXTRA_ROUNDS. The lane checks the kernel's log. The program needs root and both
+ * modules loaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +48,8 @@ enum kind {
 };
 
 /*
- * The counters: ioctls, and the same by io_uring, in the order of expectations[], and then the
- * other kinds.
+ * Indices of the counters: ioctls, and the same by io_uring, in the order of expectations[], then
+ * other operations
  */
 #define COMMANDS 15
 
@@ -66,16 +67,16 @@ enum act_kind {
 	ACT_KINDS,
 };
 
-/* Shared by the threads of a round. */
+/* Descriptors that the threads of a round share */
 static _Atomic int slots[KINDS][SLOTS];
 static atomic_bool over;
 static uint64_t seed;
 
-/* Directories of cgroups, the second below the first; the fuzzer is in the first. */
+/* directories of cgroups, the second below the first; the fuzzer itself is in the first */
 #define CGROUPS 4
 static int cgroups[CGROUPS];
 
-/* What all rounds have done, in shared memory. */
+/* Counters of all rounds, in shared memory */
 static struct totals {
 	atomic_ullong calls;
 	atomic_ullong succeeded;
@@ -88,7 +89,10 @@ static struct totals {
 	struct tally tallies[ACT_KINDS];
 } *totals;
 
-/* Commands in flight point to @sampling and the fields after it, which change meanwhile. */
+/*
+ * A thread of a round. Commands in flight point to @sampling and the fields after it, which change
+ * meanwhile.
+ */
 struct actor {
 	uint64_t random;
 	struct io_uring uring;
@@ -129,7 +133,7 @@ static bool once_in(struct actor *actor, uint64_t n)
 	return !below(actor, n);
 }
 
-/* A plausible number, or a hostile one. */
+/* Return @sane, or sometimes an extreme number. */
 static uint64_t number(struct actor *actor, uint64_t sane)
 {
 	switch (below(actor, 32)) {
@@ -162,7 +166,7 @@ struct expected {
 	int errors[12];
 };
 
-/* Errors beside those of is_generic(), which any descriptor may return. */
+/* The errors of each command, in addition to those of is_generic() */
 static const struct expected expectations[COMMANDS] = {
 	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", false, { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_CPU_INFO, "CPU_INFO", false, { EFAULT, EINVAL, E2BIG } },
@@ -194,7 +198,10 @@ static const struct expected *expectation(unsigned int command)
 	return NULL;
 }
 
-/* A descriptor can be closed or reused by the time it is used. */
+/*
+ * Return whether any descriptor may give @error, as another thread may close or reuse it at any
+ * time.
+ */
 static bool is_generic(int error)
 {
 	return error == EBADF || error == ENOTTY || error == EOPNOTSUPP;
@@ -213,7 +220,7 @@ static void act_count(enum act_kind kind, bool is_done)
 	tally_add(&totals->tallies[kind], is_done);
 }
 
-/* Check the result of a command, by ioctl or by io_uring. */
+/* Check the result of a command that was called by ioctl or by io_uring. */
 static void command_judge(enum act_kind way, const struct expected *expected, int error)
 {
 	if (error && is_generic(error))
@@ -250,7 +257,7 @@ static int some_fd(struct actor *actor, enum kind kind)
 	return fd;
 }
 
-/* Share it with the other threads. The former descriptor of the slot is closed. */
+/* Share @fd with the other threads. The former descriptor of the slot is closed. */
 static void keep_fd(struct actor *actor, enum kind kind, int fd)
 {
 	int old = atomic_exchange(&slots[kind][below(actor, SLOTS)], fd);
@@ -268,7 +275,9 @@ static void act_device(struct actor *actor)
 	keep_fd(actor, DEVICE, fd);
 }
 
-/* Some of the directories, and sometimes a descriptor of another kind. */
+/*
+ * Choose some of the directories, and sometimes a descriptor of another kind. Return: their number.
+ */
 static uint32_t some_cgroups(struct actor *actor, int32_t *ret_fds)
 {
 	uint32_t count = (uint32_t)below(actor, CGROUPS);
@@ -483,7 +492,7 @@ static void act_read(struct actor *actor)
 		atomic_fetch_add(&totals->bytes_read, (unsigned long long)got);
 	if (got >= 0 || !is_generic(errno))
 		act_count(READ, got >= 0);
-	/* EINVAL: from a flight recorder; EOPNOTSUPP: from another kind of file. */
+	/* EINVAL: the file is a flight recorder; EOPNOTSUPP: it is another kind of file */
 	else if (got < 0 && errno != EAGAIN && errno != EFAULT && errno != EINVAL &&
 		 errno != EBADF && errno != EOPNOTSUPP)
 		fail("read", got);
@@ -535,7 +544,7 @@ static void act_map(struct actor *actor)
 	munmap(map, size);
 }
 
-/* Any command on any descriptor. */
+/* Call any command on any descriptor. */
 static void act_wild(struct actor *actor)
 {
 	unsigned int command = _IOC((unsigned int)below(actor, 4), SPEPROF_IOC_MAGIC,
@@ -545,7 +554,7 @@ static void act_wild(struct actor *actor)
 	for (unsigned int i = 0; i < 64; i++)
 		words[i] = number(actor, i);
 	words[0] = number(actor, 8 * below(actor, 40));
-	/* Gigabytes of rings do not fit in memory. */
+	/* Avoid rings of gigabytes, which do not fit into memory. */
 	if (command == SPEPROF_SESSION_NEW)
 		return;
 	call(some_fd(actor, (enum kind)below(actor, KINDS)), command,
@@ -554,7 +563,7 @@ static void act_wild(struct actor *actor)
 
 /* ---- io_uring ------------------------------------------------------------------------ */
 
-/* user_data: a command of ours, or an act_kind plus ACT_BASE. */
+/* user_data is the number of a command, or an act_kind plus ACT_BASE. */
 #define ACT_BASE 0x10000U
 
 static void completion_judge(uint64_t user_data, int res)
@@ -579,7 +588,10 @@ static void act_reap(struct actor *actor)
 	}
 }
 
-/* A command of a session or a ring, including invalid ones and those of the other kind. */
+/*
+ * Prepare a command of a session or a ring, including invalid ones and those of the other kind of
+ * file.
+ */
 static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 {
 	bool is_session = once_in(actor, 3);
@@ -648,7 +660,7 @@ static void act_uring(struct actor *actor)
 	act_reap(actor);
 }
 
-/* ---- The kernel's side ------------------------------------------------------------------- */
+/* ---- Parameters and injection --------------------------------------------------------------- */
 
 static void parameter_write(const char *path, const char *text)
 {
@@ -707,12 +719,12 @@ static void *actor_run(void *arg)
 	io_uring_register_buffers(&actor->uring, &actor->fixed, 1);
 	while (!atomic_load(&over))
 		acts[below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
-	/* Often with commands in flight. */
+	/* Commands are often still in flight here. */
 	io_uring_queue_exit(&actor->uring);
 	return NULL;
 }
 
-/* Write into each word of the present control pages. */
+/* Write random values into each word of the present control pages. */
 static void *scribbler_run(void *arg)
 {
 	struct actor *actor = arg;
@@ -782,7 +794,10 @@ static bool is_busy(void)
 	return busy;
 }
 
-/* Sessions end with their last file, and io_uring releases files with a delay. */
+/*
+ * Wait until all sessions have ended: they end with their last file, which io_uring releases with a
+ * delay.
+ */
 static void rest_wait(void)
 {
 	for (uint64_t end = now_ms() + 20000; is_busy();) {
@@ -817,7 +832,7 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 	rest_wait();
 }
 
-/* If no cgroup can be created, invalid descriptors are used. */
+/* Create the cgroups. If none can be created, invalid descriptors are used. */
 static void cgroups_make(void)
 {
 	static const char *const names[CGROUPS] = {
@@ -832,7 +847,10 @@ static void cgroups_make(void)
 	parameter_write("/sys/fs/cgroup/abi-fuzz/cgroup.procs", "0");
 }
 
-/* Polls and their cancellation fail by io_uring's state, and not by ours. */
+/*
+ * Define the requirements. Polls and cancellations need not fail: their errors depend on the state
+ * of io_uring.
+ */
 static void tallies_init(void)
 {
 	struct tally *tallies = totals->tallies;
@@ -864,7 +882,7 @@ int main(int argc, char **argv)
 		fail("mmap", 0);
 	tallies_init();
 	cgroups_make();
-	/* Most rounds have no limit of commands; some do. */
+	/* Most rounds have no limit of commands, but some do. */
 	parameter_write("/sys/module/speprof/parameters/throttle_commands", "0");
 	do {
 		round_fork(first + rounds, rounds % 3 == 2);

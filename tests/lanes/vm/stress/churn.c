@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * churn SECONDS [SEED [DIRECTORY]]: create and close sessions, half of them of cgroups, while
- * everything changes: CPUs go offline and come back, cgroups with tasks are created, changed and
- * removed, filters, sets of cgroups and limits change, readers stall, and holders of snapshots are
- * killed. Each worker is a process that is killed at some time, with io_uring commands in flight.
- * With the modules' DIRECTORY all workers are sometimes killed at once, and the modules are unloaded
- * as soon as possible. Afterwards no CPU is busy.
+ * Create and close sessions, half of them of cgroups, while everything changes: CPUs go offline and
+ * online, cgroups with tasks are created, changed and removed, filters, sets of cgroups and limits
+ * change, readers stall, and processes with snapshots are killed. Each worker is a process that is
+ * killed at a random time, with io_uring commands in flight. If DIRECTORY has the modules,
+ * sometimes all workers are killed at once, and the modules are unloaded as soon as possible.
+ * Afterwards no CPU may be busy. usage: churn SECONDS [SEED [DIRECTORY]]
  *
- * Needs root, both modules loaded, two CPUs and cgroup v2.
+ * The program needs root, both modules loaded, two CPUs and cgroup v2.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +91,7 @@ static bool file_write(const char *path, const char *text)
 	return ok;
 }
 
-/* ---- What changes around -------------------------------------------------------- */
+/* ---- Changes of CPUs and cgroups ------------------------------------------------ */
 
 static bool cpu_switch(unsigned int cpu, bool on)
 {
@@ -101,7 +101,7 @@ static bool cpu_switch(unsigned int cpu, bool on)
 	return file_write(path, on ? "1" : "0");
 }
 
-/* Any CPU but CPU 0, one at a time. */
+/* Take any CPU but CPU 0 offline and online again, one at a time. */
 static void cpus_come_and_go(uint64_t *random)
 {
 	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
@@ -117,7 +117,7 @@ static void cpus_come_and_go(uint64_t *random)
 	}
 }
 
-/* One spins, one sleeps often, and one has children. */
+/* Start a task: kind 0 spins, 1 sleeps often, 2 creates children. */
 static pid_t task_start(unsigned int kind)
 {
 	pid_t child = fork();
@@ -137,7 +137,7 @@ static pid_t task_start(unsigned int kind)
 	}
 }
 
-/* Move tasks from group to group. */
+/* Create and remove groups, and move tasks between them. */
 static void groups_come_and_go(uint64_t *random)
 {
 	char path[64], procs[80], text[16];
@@ -202,7 +202,7 @@ static struct speprof_sampling sampling_draw(uint64_t *random)
 	};
 }
 
-/* Open up to two of the present groups. Return: how many. */
+/* Open up to two of the present groups. Return: their number. */
 static uint32_t groups_open(uint64_t *random, int32_t *ret_fds)
 {
 	uint32_t count = 0;
@@ -222,7 +222,7 @@ static void groups_close(const int32_t *fds, uint32_t count)
 		close(fds[--count]);
 }
 
-/* Change the cgroups of the session. It may be refused because of another session. */
+/* Change the cgroups of the session, which may be refused because of another session. */
 static void worker_set(struct worker *worker)
 {
 	int32_t fds[2];
@@ -240,7 +240,7 @@ static void worker_set(struct worker *worker)
 	groups_close(fds, change.count);
 }
 
-/* A removed cgroup is ENODEV. */
+/* Open a session. For a cgroup that was removed meanwhile the error is ENODEV. */
 static void session_open(struct worker *worker, struct speprof_session_config *config)
 {
 	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
@@ -288,7 +288,7 @@ static void worker_open(struct worker *worker)
 	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
 		die("SAMPLE");
 	worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
-	/* The CPU was offline from loading the modules to after SESSION_NEW. */
+	/* The CPU was offline when the modules were loaded, and is online since SESSION_NEW. */
 	if (worker->ring < 0 && errno == ENOENT) {
 		open_ring.cpu = 0;
 		worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
@@ -319,7 +319,7 @@ static void worker_close(struct worker *worker)
 	close(worker->ring);
 }
 
-/* In flight for any time, or until the worker is killed. */
+/* Submit a command that is in flight for some time, or until the worker is killed. */
 static void worker_submit(struct worker *worker)
 {
 	static const uint32_t commands[] = { SPEPROF_RING_KICK, SPEPROF_RING_FLUSH,
@@ -370,11 +370,11 @@ static void worker_step(struct worker *worker)
 		worker_submit(worker);
 		break;
 	case 5:
-		/* The reader stalls. */
+		/* Simulate a reader that stalls. */
 		pause_ms(draw(&worker->random) % 100);
 		break;
 	case 6:
-		/* A session of all tasks refuses this. */
+		/* A session of all tasks refuses this command. */
 		worker_set(worker);
 		break;
 	default:
@@ -401,7 +401,7 @@ static void worker_run(uint64_t *random)
 	}
 }
 
-/* ---- The whole ------------------------------------------------------------------------- */
+/* ---- Processes and modules --------------------------------------------------------------- */
 
 static pid_t part_start(void (*run)(uint64_t *random), uint64_t random)
 {
@@ -420,7 +420,7 @@ static void part_end(pid_t pid)
 {
 	int status;
 
-	/* Before it has its group it is alone. */
+	/* Until the child has its process group, kill only the child. */
 	if (kill(-pid, SIGKILL))
 		kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
@@ -442,13 +442,16 @@ static void module_load(const char *directory, const char *name)
 
 static void module_unload(const char *name)
 {
-	/* io_uring releases files with a delay. */
+	/* io_uring releases files with a delay, so try for some time. */
 	for (uint64_t end = now_ms() + 60000; syscall(SYS_delete_module, name, O_NONBLOCK);)
 		if ((errno != EAGAIN && errno != EBUSY) || now_ms() > end)
 			die(name);
 }
 
-/* All descriptors are closed. Commands of the last ones may still be in flight. */
+/*
+ * Unload and load the modules. All descriptors are closed; commands of the last ones may still be
+ * in flight.
+ */
 static void modules_renew(const char *directory)
 {
 	module_unload("speprof_emu");

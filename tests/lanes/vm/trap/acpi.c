@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device that arm64 kernels make of the MADT's SPE interrupts, as they make it: by name,
- * with the interrupt as a resource and no firmware node. QEMU's MADT has none, so a node of the
- * device tree that no driver knows says which interrupt it is.
+ * Create the device that arm64 kernels make from the MADT's SPE interrupts, with the same name, the
+ * interrupt as a resource, and no firmware node. QEMU's MADT has no SPE interrupt, so a device tree
+ * node without a driver provides it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

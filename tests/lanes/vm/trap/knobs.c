@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Knobs of the SPU as text: each choice that the architecture leaves to it, and registers with
- * values that no SPU should have.
+ * Parse settings of the SPU: each choice that the architecture permits, and registers with values
+ * that no SPU should have.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ID_AA64DFR0_EL1 exists on every CPU, so reading it does not trap: each such instruction
- * of the drivers' modules gets a probe that adds PMSVer to what it reads.
+ * Simulate ID_AA64DFR0_EL1.PMSVer. The register exists on every CPU, so reading it does not trap:
+ * each such instruction in the drivers' modules gets a kprobe that adds PMSVer to the value.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -35,7 +35,7 @@ static int pmsver_read(struct kprobe *probe, struct pt_regs *regs)
 	if (rt != 31)
 		regs->regs[rt] = value;
 	instruction_pointer_set(regs, instruction_pointer(regs) + 4);
-	/* The instruction has been emulated: no single step. */
+	/* The instruction was emulated, so the kernel must not execute it. */
 	return 1;
 }
 NOKPROBE_SYMBOL(pmsver_read);

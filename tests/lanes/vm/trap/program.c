@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The synthetic source: a program with a seed. Each operation that an SPU selects is the next one,
- * so that any two drivers sample the same operations.
+ * The synthetic source: a program with a seed. Each operation that the SPU selects is the program's
+ * next one, so that two drivers sample the same operations.
  */
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -18,12 +18,12 @@ static unsigned int batch = 16;
 module_param(batch, uint, 0644);
 MODULE_PARM_DESC(batch, "samples that a tick brings");
 
-/* Addresses of the program and of its data. */
+/* addresses of the program and of its data */
 #define PROGRAM_PC 0xaaaa00001000ULL
 #define PROGRAM_VA 0xffff00000000ULL
 #define PROGRAM_SEED 7
 
-/* A request that stays active is handled once more after this time. */
+/* If the interrupt stays active it is handled again after this time, in nanoseconds. */
 #define LEVEL_NS 10000
 
 void trap_program_plan(struct trap_cpu *cpu)
@@ -35,7 +35,10 @@ void trap_program_plan(struct trap_cpu *cpu)
 	} else if (cpu->emu.spu.irq_level) {
 		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	} else {
-		/* The timer belongs to this CPU, so its callback does not run, or is the caller. */
+		/*
+		 * The timer runs on this CPU, so its callback does not run now, unless it is the
+		 * caller.
+		 */
 		hrtimer_try_to_cancel(&cpu->timer);
 	}
 }
@@ -49,7 +52,7 @@ static void program_sample(struct trap_cpu *cpu)
 	spe_inject_sample(&cpu->emu.inject, &cpu->emu.spu, &operation);
 }
 
-/* Runs in hard interrupt context on the CPU. */
+/* Runs on the CPU in hard interrupt context. */
 static enum hrtimer_restart program_tick(struct hrtimer *timer)
 {
 	struct trap_cpu *cpu = container_of(timer, struct trap_cpu, timer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * At reboot and kexec, after all devices are shut down, check that no SPU runs: it would write to
+ * Check at reboot and kexec, after all devices were shut down, that no SPU runs: it would write to
  * memory of the next kernel.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * speprof_trap.ko: SPUs for arm64 CPUs without one. Load it before the driver that uses them, and
- * unload it afterwards.
+ * speprof_trap.ko: emulate SPUs on arm64 CPUs without one. Load it before the driver that uses
+ * them, and unload it after that driver.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -57,7 +57,7 @@ u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
 		return cpu->pmsidr;
 	if (reg == SPE_REG_PMBIDR && cpu->pmbidr)
 		return cpu->pmbidr;
-	/* A driver that reads S and does not clear it is interrupted once more. */
+	/* If S is still 1 after a driver has read it, the interrupt is still active. */
 	if (reg == SPE_REG_PMBSR && value & SPE_PMBSR_S)
 		trap_interrupt(cpu, true);
 	return value;
@@ -95,7 +95,7 @@ static u64 source_ticks(void)
 	return get_cycles();
 }
 
-/* If PMBPTR is not mapped, the SPU takes a fault, and not the kernel. */
+/* If PMBPTR is not mapped the SPU takes the fault, not the kernel. */
 static u32 spu_write(void *ctx, u64 address, const u8 *data, size_t length)
 {
 	u8 *to = (u8 *)(uintptr_t)address;
@@ -137,7 +137,7 @@ static long sleep_here(void *unused)
 	return ret;
 }
 
-/* Parse the number of an online CPU, under cpus_read_lock(). */
+/* Parse the number of an online CPU. The caller holds cpus_read_lock(). */
 static int number_parse(const char *text, u32 *ret_number)
 {
 	u32 number;
@@ -221,7 +221,7 @@ static const struct kernel_param_ops exception_ops = { .get = exception_get };
 module_param_cb(exception_ns, &exception_ops, NULL, 0400);
 MODULE_PARM_DESC(exception_ns, "what an access takes beside its answer, on the CPU that asks");
 
-/* ---- Life --------------------------------------------------------------------------- */
+/* ---- Init and exit -------------------------------------------------------------------- */
 
 static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 {
@@ -253,7 +253,7 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 	return cpu->synthetic ? trap_program_init(cpu, number, program) : 0;
 }
 
-/* Find PMBIRQ as the drivers do. A node may lack it on purpose. */
+/* Find PMBIRQ as the drivers do. Some test nodes have no interrupt. */
 static void trap_find_interrupts(const char *compatible)
 {
 	struct device_node *node;
@@ -265,7 +265,7 @@ static void trap_find_interrupts(const char *compatible)
 		if (!irq)
 			continue;
 #if !SPEPROF_HAVE_IRQ_AFFINITY
-		/* Newer kernels use one number for the interrupts of all partitions. */
+		/* Newer kernels use one interrupt number for all partitions. */
 		if (irq_get_percpu_devid_partition(irq, &cpus))
 			continue;
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * speprof_trap.ko, for tests: an arm64 CPU without FEAT_SPE (QEMU's) executes the
- * SPE instructions all the same. They are undefined there; the exception ends here and the
- * SPU model answers, so a driver runs unchanged, down to its instruction encodings.
+ * speprof_trap.ko, for tests: emulate the SPE instructions on an arm64 CPU without FEAT_SPE, such
+ * as QEMU's, where they are undefined. The module handles the exception and the SPU model answers,
+ * so that a driver runs unchanged, with its own instruction encodings.
  */
 #ifndef SPEPROF_TRAP_H
 #define SPEPROF_TRAP_H
@@ -17,18 +17,18 @@
 #include "model/synthetic.h"
 
 /**
- * struct trap_cpu - one CPU's SPU; used on the CPU with interrupts off
- * @emu: the model, and the live source of operations
- * @program: the synthetic source, used if @synthetic
- * @timer: of the synthetic source
- * @synthetic: which source
- * @irq: Linux's number of PMBIRQ here, 0 without one
- * @pmsidr: what reads as PMSIDR_EL1 in place of the model's, if not 0
- * @pmbidr: value of PMBIDR_EL1 instead of the model's, if not 0
- * @hidden: ID_AA64DFR0_EL1.PMSVer reads as 0
- * @accesses: MRS and MSR answered
- * @access_ns: what the answers took, without the exception
- * @sleeps: how often the power went
+ * struct trap_cpu - the SPU of one CPU; used on the CPU with interrupts off
+ * @emu: the SPU model, and the live source of operations
+ * @program: the synthetic source, used if @synthetic is set
+ * @timer: timer of the synthetic source
+ * @synthetic: whether the synthetic source is used
+ * @irq: Linux's number of PMBIRQ on this CPU; 0: there is none
+ * @pmsidr: value of PMSIDR_EL1 instead of the model's; 0: the model's
+ * @pmbidr: value of PMBIDR_EL1 instead of the model's; 0: the model's
+ * @hidden: whether ID_AA64DFR0_EL1.PMSVer reads as 0
+ * @accesses: number of MRS and MSR that were emulated
+ * @access_ns: time of their emulation, without the exceptions
+ * @sleeps: number of times that the SPU lost its power
  */
 struct trap_cpu {
 	struct speprof_emu_cpu emu;
@@ -48,17 +48,17 @@ DECLARE_PER_CPU(struct trap_cpu, trap_cpus);
 
 /* ---- trap.c ------------------------------------------------------------------- */
 
-/** trap_read() - MRS on this CPU, with interrupts off */
+/** trap_read() - emulate an MRS on this CPU, with interrupts off */
 u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x);
 void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 value);
 
-/** trap_level() - the Exception level that the kernel runs at */
+/** trap_level() - return the Exception level at which the kernel runs */
 static inline unsigned int trap_level(void)
 {
 	return is_kernel_in_hyp_mode() ? 2 : 1;
 }
 
-/** trap_interrupt() - set PMBIRQ to the level of PMBSR.S */
+/** trap_interrupt() - set the level of PMBIRQ to PMBSR.S */
 void trap_interrupt(struct trap_cpu *cpu, bool level);
 
 /* ---- undef.c: MRS and MSR of SPE registers -------------------------------------- */
@@ -66,23 +66,23 @@ void trap_interrupt(struct trap_cpu *cpu, bool level);
 int trap_undef_init(void);
 void trap_undef_exit(void);
 
-/** trap_exception_ns() - the cost of an access without its emulation, on this CPU */
+/** trap_exception_ns() - return the cost of an access without its emulation, on this CPU */
 u64 trap_exception_ns(void);
 
-/* ---- pmsver.c: ID_AA64DFR0_EL1, which does not trap ------------------------------ */
+/* ---- pmsver.c: ID_AA64DFR0_EL1, reading which does not trap ---------------------- */
 
 int trap_pmsver_init(void);
 void trap_pmsver_exit(void);
 
-/* ---- acpi.c: the device that ACPI's kernels make ---------------------------------- */
+/* ---- acpi.c: the device that kernels with ACPI create ----------------------------- */
 
 #define TRAP_ACPI_NODE "speprof,spe-of-acpi"
 
-/** trap_acpi_init() - create the device if the device tree asks for it */
+/** trap_acpi_init() - create the device if the device tree has the node for it */
 int trap_acpi_init(void);
 void trap_acpi_exit(void);
 
-/* ---- shutdown.c: SPUs that run when the kernel ends ------------------------------- */
+/* ---- shutdown.c: check for SPUs that run at shutdown ------------------------------- */
 
 void trap_shutdown_init(void);
 void trap_shutdown_exit(void);
@@ -90,8 +90,9 @@ void trap_shutdown_exit(void);
 /* ---- program.c: the synthetic source --------------------------------------------- */
 
 /**
- * trap_program_init() - set up program @name on CPU @number; all SPUs with this number run the same
- * program
+ * trap_program_init() - set up program @name on CPU @number
+ *
+ * All SPUs with this number run the same program.
  */
 int trap_program_init(struct trap_cpu *cpu, unsigned int number, const char *name);
 void trap_program_plan(struct trap_cpu *cpu);
@@ -99,10 +100,10 @@ void trap_program_plan(struct trap_cpu *cpu);
 /* ---- knobs.c ---------------------------------------------------------------------- */
 
 /**
- * trap_knobs_apply() - what of @text is for CPU @number, into its configuration
+ * trap_knobs_apply() - write the settings for CPU @number in @text to its configuration
  * @text: "[CPU:]NAME=VALUE,..."
  *
- * Return: 0, or -EINVAL for what is no knob, with a line in the log.
+ * Return: 0; -EINVAL, and a line in the log, if @text has an unknown name.
  */
 int trap_knobs_apply(const char *text, unsigned int number, struct trap_cpu *cpu,
 		     struct spe_spu_config *config);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The exception of an undefined instruction at the kernel's own level, redirected by ftrace
- * if the instruction is an MRS or MSR of an SPE register that the SPU has.
+ * Redirect, by ftrace, the handler of undefined instructions at the kernel's Exception level, if
+ * the instruction is an MRS or MSR of an SPE register that the SPU has.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,7 +16,7 @@
 
 #include "trap.h"
 
-/* Accesses for measuring the cost of an exception. */
+/* number of accesses for measuring the cost of an exception */
 #define CALIBRATION 1000
 
 #define INSN_MASK	0xffd00000U
@@ -25,7 +25,7 @@
 #define INSN_REGISTER	GENMASK(20, 5)
 #define INSN_EL_MASK	sys_reg(0, 7, 0, 0, 0)
 
-/* The encodings come from the architecture, and not from the driver. */
+/* The encodings are those of the architecture, and not copied from the driver. */
 static const struct {
 	u32 code;
 	u8 reg;
@@ -39,7 +39,7 @@ static const struct {
 	{ sys_reg(3, 0, 9, 10, 7), SPE_REG_PMBIDR },
 };
 
-/* Registers that an SPU of this version leaves undefined are absent. */
+/* Return whether the register exists: an SPU of an older version leaves some undefined. */
 static bool register_is_there(const struct spe_spu *spu, enum spe_reg reg)
 {
 	if (reg == SPE_REG_PMSNEVFR)
@@ -49,7 +49,10 @@ static bool register_is_there(const struct spe_spu *spu, enum spe_reg reg)
 	return spu->config.pmsver;
 }
 
-/* Decode the register and its Exception level. Return: 0 if it is not the SPU's. */
+/*
+ * Decode the register and the Exception level of its name. Return: 0 if it is no register of the
+ * SPU.
+ */
 static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_reg *ret_reg)
 {
 	u32 code = insn & INSN_REGISTER, op1 = (code & INSN_EL_MASK) >> 16;
@@ -84,7 +87,7 @@ static bool insn_is_ours(const struct pt_regs *regs)
 	return insn_decode(insn, &raw_cpu_ptr(&trap_cpus)->emu.spu, &reg);
 }
 
-/* Called instead of the kernel's handler, for instructions that are ours. */
+/* Called instead of the kernel's handler, for instructions that this module emulates. */
 static void insn_execute(struct pt_regs *regs, unsigned long esr)
 {
 	u32 insn = *(u32 *)regs->pc, rt = insn & 31;
@@ -171,7 +174,7 @@ static struct ftrace_ops undef_ops = {
 		 UNDEF_FLAGS,
 };
 
-/* The kernel's handler of undefined instructions has another name in each version. */
+/* Find the kernel's handler of undefined instructions, whose name depends on the version. */
 static int undef_filter(void)
 {
 	static char handlers[][16] = { "do_el1_undef", "do_undefinstr" };
