@@ -182,15 +182,16 @@ static int set_cgroups(struct bus *bus, const char *object, const struct request
 static int set(struct bus *bus, const char *name, const struct request *request)
 {
 	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
-	int status = STATUS_OK;
+	int status;
 
 	if (!request->filter && !request->cgroup_count && !request->everywhere &&
 	    !request->interval_us)
 		return message_fail(
 			STATUS_USAGE,
 			"session set: needs --filter, --cgroup, --everywhere or --interval");
+	status = session_require(bus, name, "");
 	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
-	if (request->filter)
+	if (!status && request->filter)
 		status =
 			bus_invoke(bus, object, "Session", "SetFilter", NULL, "s", request->filter);
 	if (!status && (request->cgroup_count || request->everywhere))
@@ -204,9 +205,10 @@ static int set(struct bus *bus, const char *name, const struct request *request)
 static int act(struct bus *bus, const char *name, const char *method)
 {
 	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
+	int status = session_require(bus, name, "");
 
 	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
-	return bus_invoke(bus, object, "Session", method, NULL, NULL);
+	return status ? status : bus_invoke(bus, object, "Session", method, NULL, NULL);
 }
 
 enum {
@@ -365,10 +367,15 @@ static int check_options(const char *what, const struct request *request)
 static int snapshot(struct bus *bus, const char *name, const struct request *request)
 {
 	int fd = -1, status, r;
+	char advice[200];
 
 	if (!request->output)
 		return message_fail(STATUS_USAGE, "snapshot: needs -o FILE");
-	status = bus_snapshot(bus, name, &fd);
+	snprintf(advice, sizeof(advice),
+		 ": create it with \"speprof session create %s --buffer 2M\"", name);
+	status = session_require(bus, name, advice);
+	if (!status)
+		status = bus_snapshot(bus, name, &fd);
 	if (status)
 		return status;
 	r = output_write(request->output, 0600, fd);

@@ -77,7 +77,8 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	else
 		r = bus_session_error(error, r, session,
 				      r == -EOPNOTSUPP ? "it has no buffer of recent windows: "
-							 "create a session with BufferSize" :
+							 "create a session with BufferSize, e.g. "
+							 "by \"session create NAME --buffer 2M\"" :
 							 NULL);
 	close(snapshot.fd);
 	return r;

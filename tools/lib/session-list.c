@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bus-message.h"
+#include "message.h"
 #include "verb.h"
 
 int session_list(struct bus *bus, json_object **ret_sessions)
@@ -26,6 +27,29 @@ int session_list(struct bus *bus, json_object **ret_sessions)
 	json_object_put(answer);
 	*ret_sessions = sessions;
 	return STATUS_OK;
+}
+
+int session_require(struct bus *bus, const char *name, const char *advice)
+{
+	json_object *sessions = NULL;
+	int status = session_list(bus, &sessions);
+	bool exists = false;
+	char names[400] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; !status && i < json_object_array_length(sessions); i++) {
+		const char *other = json_text(json_object_array_get_idx(sessions, i), "name");
+
+		exists = exists || !strcmp(other, name);
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "", other);
+	}
+	json_object_put(sessions);
+	if (!status && !exists)
+		status = message_fail(STATUS_STATE, "there is no session \"%s\"%s; sessions: %s",
+				      name, advice, *names ? names : "none");
+	return status;
 }
 
 int session_list_running(struct bus *bus, char *ret_names, size_t size)

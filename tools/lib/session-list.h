@@ -16,6 +16,16 @@
 int session_list(struct bus *bus, json_object **ret_sessions);
 
 /**
+ * session_require() - print an error that lists all sessions if a session does not exist
+ * @name: name of the session
+ * @advice: text that follows the name in the error, e.g. a command that creates the session; "" for
+ *	none
+ *
+ * Return: &enum status; STATUS_STATE if the session does not exist. Errors are printed.
+ */
+int session_require(struct bus *bus, const char *name, const char *advice);
+
+/**
  * session_list_running() - name the sessions beside "machine" that sample now
  * @ret_names: with ", " between them, cut at @size bytes; "" for none
  *
