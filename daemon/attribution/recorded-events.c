@@ -9,8 +9,12 @@
 
 #include <stdio.h>
 
-/* Limit of exec and moves that a lookup follows for one process, against hostile recordings. */
-#define SUCCESSORS_MAX 64
+/*
+ * Limit of successors that a lookup follows, against hostile recordings. Only the threads of a
+ * process that moves between cgroups have that many: exec ends all threads except one, and the
+ * timeline has the entry of the main thread after each event.
+ */
+#define SUCCESSORS_MAX 256
 
 #define NO_TASK UINT32_MAX /* value of &attributor.switch_timeline: the task is unknown */
 
@@ -72,6 +76,15 @@ static u32 process_add_successor(struct attributor *a, u32 index, u64 time_ns)
 	return next;
 }
 
+/* Record that @tid belongs to the successor @index from @time_ns on; 0: the time is unknown. */
+static void tid_owner_succeed(struct attributor *a, s32 tid, u32 index, u64 time_ns)
+{
+	if (time_ns)
+		tid_owner_set(a, tid, index, time_ns);
+	else
+		thread_set_process(a, tid, index, 0);
+}
+
 static void event_comm(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
@@ -80,7 +93,7 @@ static void event_comm(struct attributor *a, const struct task_event *e)
 		tid_owner_confirm(a, e->tid, i, e->time_ns);
 		i = process_add_successor(a, i, e->time_ns);
 		maps_clear(&a->store, &a->process[i].maps);
-		thread_set_process(a, e->tid, i, 0);
+		tid_owner_succeed(a, e->tid, i, e->time_ns);
 	} else if (e->exec) {
 		i = process_find_or_add(a, e->pid);
 		tid_owner_set(a, e->tid, i, e->time_ns);
@@ -158,7 +171,7 @@ static void event_cgroup(struct attributor *a, const struct task_event *e)
 		next = process_add_successor(a, i, e->time_ns);
 		if (next != i)
 			maps_copy(&a->store, &a->process[next].maps, &a->process[i].maps);
-		thread_set_process(a, e->pid, next, 0);
+		tid_owner_succeed(a, e->pid, next, e->time_ns);
 		i = next;
 	}
 	process_set_container(a, i, container);

@@ -395,6 +395,50 @@ static void test_moves(void **state)
 	attributor_free(a);
 }
 
+#define EXECS 1000
+
+/* A process executes many programs, and moves in between. All samples of its main thread are found. */
+static void test_many_execs(void **state)
+{
+	const struct attributor_config config = { .live = false };
+	static const char *const cgroups[] = { "/lxc/one", "/lxc/two" };
+	struct attributor_stats stats;
+	struct attributor *a;
+
+	(void)state;
+	assert_int_equal(attributor_new(&config, &a), 0);
+	for (u32 i = 0; i < EXECS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "step%u", i);
+		event(a, &(struct task_event){ .type = TASK_COMM,
+					       .pid = 7,
+					       .tid = 7,
+					       .exec = true,
+					       .name = name,
+					       .time_ns = 1000 + 100 * i });
+		event(a, &(struct task_event){ .type = TASK_CGROUP,
+					       .pid = 7,
+					       .name = cgroups[i % 2],
+					       .time_ns = 1050 + 100 * i });
+	}
+	for (u32 i = 0; i < EXECS; i++) {
+		u32 index = find_process(a, 7, 1060 + 100 * i);
+		const struct attribute_process *p;
+		char name[16];
+
+		snprintf(name, sizeof(name), "step%u", i);
+		assert_int_not_equal(index, ATTRIBUTE_NONE);
+		p = attributor_get_process(a, index);
+		assert_string_equal(p->comm, name);
+		assert_string_equal(attributor_get_container(a, p->container)->name,
+				    i % 2 ? "two" : "one");
+	}
+	attributor_get_stats(a, &stats);
+	assert_int_equal(stats.unresolved, 0);
+	attributor_free(a);
+}
+
 /*
  * If the table is full, samples of evicted processes are unattributed, and belong to no other
  * process.
@@ -597,6 +641,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time_decides), cmocka_unit_test(test_no_clock),
 		cmocka_unit_test(test_switches),     cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_many_execs),
 		cmocka_unit_test(test_build_ids),    cmocka_unit_test(test_evicted),
 		cmocka_unit_test(test_timeline),     cmocka_unit_test(test_many_processes),
 	};
