@@ -112,39 +112,45 @@ static void max_raise(struct histogram *h, u16 value)
 		h->max = value;
 }
 
-static void octaves_add(const struct cell_counters *n, struct counters *to)
-{
-	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
-		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
-			to->latency[i + 1].bucket[octave_bucket(k)] += n->octave[i][k];
-}
-
-/* Add the large pairs that state neither class nor bucket: octaves, and @counts by index. */
-static void large_add(const struct cell_table *t, const struct cell_counters *n,
-		      struct counters *to, u64 counts[static SAMPLE_COUNTS])
+/* Add what was counted for the cell as a whole, because its pair does not state it. */
+static void counts_add(const struct cell_table *t, const struct cell_counters *n,
+		       u64 counts[static SAMPLE_COUNTS])
 {
 	const struct large_pair *large = large_pairs(t, n);
 	u32 larges = large_size(n);
 
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
-		u64 count = large[i].head & LARGE_COUNT_MAX;
 
-		if (!count || key < LARGE_OCTAVES)
-			continue;
 		if (key >= LARGE_COUNTS)
-			counts[key - LARGE_COUNTS] += count;
-		else
+			counts[key - LARGE_COUNTS] += large[i].head & LARGE_COUNT_MAX;
+	}
+}
+
+static void octaves_add(const struct cell_table *t, const struct cell_counters *n,
+			struct counters *to)
+{
+	const struct large_pair *large = large_pairs(t, n);
+	u32 larges = large_size(n);
+
+	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
+		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
+			to->latency[i + 1].bucket[octave_bucket(k)] += n->octave[i][k];
+	for (u32 i = 0; i < larges; i++) {
+		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
+
+		if (key >= LARGE_OCTAVES && key < LARGE_COUNTS)
 			to->latency[key / LARGE_OCTAVES]
-				.bucket[octave_bucket(key % LARGE_OCTAVES)] += count;
+				.bucket[octave_bucket(key % LARGE_OCTAVES)] +=
+				large[i].head & LARGE_COUNT_MAX;
 	}
 }
 
 static void counters_add(const struct cell_table *t, const struct cell_counters *n,
 			 struct counters *to, u64 counts[static SAMPLE_COUNTS])
 {
-	octaves_add(n, to);
-	large_add(t, n, to, counts);
+	octaves_add(t, n, to);
+	counts_add(t, n, counts);
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		to->latency[i + 1].sum += n->latency_sum[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
@@ -225,8 +231,19 @@ void cell_row_add_levels(const struct cell_table *table, const struct cell_row *
 			 struct cell_level to[static SPE_LEVELS])
 {
 	struct level_sums sums = { .table = table, .level = to };
+	u64 counts[SAMPLE_COUNTS] = { 0 };
+	struct sample_counts without_pair;
+	const struct cell_counters *n;
 
 	cell_row_each_pair(table, row, sessions, level_add, &sums);
+	for (u32 line = row->cell->counters; line; line = n->next) {
+		n = counters_at(table, line);
+		if (n->sessions & sessions)
+			counts_add(table, n, counts);
+	}
+	memcpy(&without_pair, counts, sizeof(without_pair));
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		to[i].count += without_pair.level[i];
 }
 
 static void samples_add(void *ctx, const struct cell_pair *pair)

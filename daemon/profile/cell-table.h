@@ -336,8 +336,8 @@ void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8
 
 /**
  * struct cell_level - the loads and stores that one level served
- * @latency: their total latencies; its count may be smaller than @count
  * @count: number of samples
+ * @latency: their total latencies; its count is smaller than @count if some samples have none
  */
 struct cell_level {
 	u64 count;

@@ -5,7 +5,7 @@
  */
 #include "test.h"
 
-#include "profile/cell-table.h"
+#include "profile/cell-level.h"
 #include "profile/location-table.h"
 
 #include <math.h>
@@ -858,6 +858,128 @@ static void test_levels(void **state)
 	cell_table_free(t);
 }
 
+static u16 access_class(struct sample_class_catalog *catalog, u8 subclass, u64 events, int source)
+{
+	u64 present = SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL);
+	u64 key = sample_class_key(present | (source < 0 ? 0 : SPE_HAS_SOURCE), SPE_OP_LOAD_STORE,
+				   subclass, source < 0 ? 0 : (u16)source, 0);
+
+	/* Neoverse N1 */
+	return sample_class_find(catalog, events, key, spe_data_sources_find(0x413fd0c1));
+}
+
+static void count_one(struct cell_table *t, u32 program, u64 offset, u16 id, u16 total)
+{
+	struct cell_batch *b = cell_table_batch(t);
+	u64 owner = cell_owner(program, 1);
+
+	b->count = 1;
+	b->owner[0] = owner;
+	b->offset[0] = offset;
+	b->hash[0] = cell_hash(cell_salt(t, owner), offset);
+	b->sample[0] = cell_sample(id, total, 0, 0);
+	b->sessions[0] = SESSION_A;
+	b->interval[0] = cell_table_interval(t, 1, UNIT_INSTRUCTIONS);
+	cell_table_add(t);
+}
+
+static bool is_program(void *ctx, u32 program)
+{
+	return program == *(const u32 *)ctx;
+}
+
+static void assert_level(const struct level_table *levels, u32 i, const struct level_row *want)
+{
+	const struct level_row *got = &levels->row[i];
+
+	assert_int_equal(got->level, want->level);
+	assert_int_equal(got->count, want->count);
+	assert_int_equal(got->timed, want->timed);
+	assert_true(got->share == want->share);
+	assert_true(got->mean == want->mean);
+	assert_int_equal(got->p50, want->p50);
+	assert_int_equal(got->p99, want->p99);
+}
+
+#define E_L1  (1ULL << SPE_EVENT_L1D_ACCESS)
+#define E_LLC (1ULL << SPE_EVENT_L1D_REFILL | 1ULL << SPE_EVENT_LLC_MISS)
+
+/* The table of levels of one program, of another one, and of the machine. */
+static void test_level_table(void **state)
+{
+	static const u32 programs[] = { 7, 9 };
+	struct cell_level one[SPE_LEVELS] = { 0 }, all[SPE_LEVELS] = { 0 };
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	u16 l1 = access_class(&f->catalog, 0, E_L1, -1), none = access_class(&f->catalog, 0, 0, -1);
+	u16 packet = access_class(&f->catalog, 0, E_L1, 0xe);
+	u16 store = access_class(&f->catalog, SPE_OP_LDST, E_LLC, -1);
+	struct level_table levels;
+
+	/* Upper bounds of buckets are exact. */
+	for (u32 i = 0; i < 600; i++)
+		count_one(t, 7, i % 3, l1, 4);
+	for (u32 i = 0; i < 100; i++)
+		count_one(t, 7, i % 3, packet, 128);
+	for (u32 i = 0; i < 100; i++)
+		count_one(t, 7, 1, store, i < 3 ? 1024 : 256);
+	for (u32 i = 0; i < 200; i++)
+		count_one(t, 9, 1, none, 16);
+	/* Not a load or store. */
+	count_one(t, 9, 1, f->ids[1], 9);
+	cell_table_flush(t);
+	cell_table_add_levels(t, ALL, is_program, (void *)&programs[0], one);
+	level_table_fill(one, &levels);
+	assert_int_equal(levels.accesses, 800);
+	assert_int_equal(levels.rows, 2);
+	assert_level(&levels, 0,
+		     &(struct level_row){ SPE_LEVEL_L1, 600, 600.0 / 800, 600, 4, 4, 4 });
+	assert_level(&levels, 1,
+		     &(struct level_row){ SPE_LEVEL_DRAM, 200, 200.0 / 800, 200,
+					  (100 * 128 + 97 * 256 + 3 * 1024) / 200.0, 128, 1024 });
+	cell_table_add_levels(t, ALL, NULL, NULL, all);
+	level_table_fill(all, &levels);
+	assert_int_equal(levels.accesses, 1000);
+	assert_int_equal(levels.rows, 3);
+	assert_level(&levels, 2,
+		     &(struct level_row){ SPE_LEVEL_UNKNOWN, 200, 200.0 / 1000, 200, 16, 16, 16 });
+	memset(one, 0, sizeof(one));
+	cell_table_add_levels(t, SESSION_B, NULL, NULL, one);
+	level_table_fill(one, &levels);
+	assert_int_equal(levels.rows, 0);
+	cell_table_free(t);
+}
+
+/* In a small table with many classes and latencies, the count of each level is exact all the same. */
+static void test_levels_of_evicted(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, CELL_BYTES_MIN);
+	struct cell_level level[SPE_LEVELS] = { 0 };
+	u64 want[SPE_LEVELS] = { 0 }, accesses = 0;
+	struct level_table levels;
+
+	for (u32 i = 0; i < 50000; i++) {
+		u64 r = random_next();
+		u16 id =
+			access_class(&f->catalog, r & 1, (r >> 8 & 0xff) << 2, (int)(r >> 16 & 15));
+		const struct sample_class *c = sample_class_of(&f->catalog, id);
+
+		count_one(t, (u32)(r >> 32) % 20, r >> 40 & 0xfff, id, (u16)(r >> 44 & 0xfff));
+		want[c->origin.level]++;
+		accesses++;
+	}
+	cell_table_flush(t);
+	cell_table_add_levels(t, ALL, NULL, NULL, level);
+	for (u32 i = 0; i < SPE_LEVELS; i++) {
+		assert_int_equal(level[i].count, want[i]);
+		assert_true(level[i].latency.count <= level[i].count);
+	}
+	level_table_fill(level, &levels);
+	assert_int_equal(levels.accesses, accesses);
+	cell_table_free(t);
+}
+
 struct whole_pairs {
 	const struct sample_class_catalog *catalog;
 	u32 *count;
@@ -949,6 +1071,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_location_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_level_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels_of_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 	};
