@@ -57,6 +57,12 @@ static const struct verb verbs[] = {
 		.run = record_run,
 	},
 	{
+		.name = "cost",
+		.synopsis = "[-j] [-n PAIRS] [--interval USEC] [--emulate] -- COMMAND",
+		.help = "measure by how much sampling slows down a command",
+		.run = cost_run,
+	},
+	{
 		.name = "start",
 		.synopsis = "",
 		.help = "start sampling",

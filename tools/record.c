@@ -20,6 +20,7 @@
 #include "lib/message.h"
 #include "lib/output.h"
 #include "lib/text.h"
+#include "live-source.h"
 #include "record-builds.h"
 #include "recording/recorder.h"
 #include "tasks/task-events.h"
@@ -174,52 +175,6 @@ static int record_options(int argc, char **argv, struct record *record)
 	return 0;
 }
 
-static int source_status(int r)
-{
-	switch (r) {
-	case -EACCES:
-	case -EPERM:
-		return STATUS_NO_RIGHT;
-	case -ENOENT:
-		return STATUS_NO_MODULE;
-	case -ENODEV:
-	case -EOPNOTSUPP:
-		return STATUS_NO_SPE;
-	case -EINVAL:
-		return STATUS_USAGE;
-	case -EBUSY:
-		return STATUS_STATE;
-	default:
-		return STATUS_FAILED;
-	}
-}
-
-/*
- * Opens the kernel's driver. If there is none, the error also says why ours cannot be used:
- * @failed.
- */
-static int open_perf(struct record *record, const struct source_config *config, int failed,
-		     const char **reason)
-{
-	const char *why = "";
-	int r = source_perf_new(config, &record->source, &why);
-
-	if (r == -ENOENT)
-		return failed;
-	*reason = why;
-	return r;
-}
-
-/* Refuses a CPU if its SPU is in use: unlike the daemon, a recording cannot wait for it. */
-static int check_cpus(const struct record *record)
-{
-	const struct source_health *health = &record->source->health;
-
-	if (!health->cpus_stopped)
-		return 0;
-	return message_fail(STATUS_STATE, "record: %s", source_health_text(health));
-}
-
 static struct source_config source_config(const struct record *record)
 {
 	return (struct source_config){
@@ -235,55 +190,16 @@ static struct source_config source_config(const struct record *record)
 static int open_source(struct record *record)
 {
 	const struct source_config config = source_config(record);
-	const char *reason = "";
 	struct task_events_status tasks;
-	int r = -ENODEV;
+	int status = live_source_open("record", &config, record->emulate, &record->source);
 
-	/* The emulated SPUs of the module have one profile for all processes. */
-	if (!record->emulate || !*record->models)
-		r = source_module_new(&config, true, &record->source, &reason);
-	if (r == 0 && record->source->backend == BACKEND_EMULATED && !record->emulate)
-		return message_fail(STATUS_NO_SPE,
-				    "record: the module's SPU is emulated (speprof_emu): use "
-				    "--emulate to sample with it");
-	/* Prefer the model of the module, which the daemon would use as well. */
-	if (r == 0 && record->source->backend != BACKEND_EMULATED && record->emulate) {
-		record->source->ops->free(record->source);
-		record->source = NULL;
-	}
-	if ((r == -ENOENT || r == -ENODEV) && !record->emulate)
-		r = open_perf(record, &config, r, &reason);
-	if (record->emulate && !record->source)
-		r = source_emulated_new(&config, &record->source, &reason);
-	if (r < 0)
-		return message_fail(source_status(r), "record: %s: %s%s", reason, strerror(-r),
-				    record->emulate ? "" : "; --emulate models an SPU instead");
-	r = check_cpus(record);
-	if (r)
-		return r;
+	if (status)
+		return status;
 	/* A recording has task events of perf's side band only. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		message_print("record: tasks that start during the recording will have no name: %s",
 			      tasks.reason);
 	return 0;
-}
-
-/*
- * Starts sampling. If the module's emulated SPUs are in use, as by speprofd, this process emulates
- * SPUs of its own.
- */
-static int start_source(struct record *record)
-{
-	const struct source_config config = source_config(record);
-	const char *reason = "";
-	int r = record->source->ops->start(record->source);
-
-	if (r != -EBUSY || !record->emulate)
-		return r;
-	record->source->ops->free(record->source);
-	record->source = NULL;
-	r = source_emulated_new(&config, &record->source, &reason);
-	return r < 0 ? r : record->source->ops->start(record->source);
 }
 
 /* Joins the arguments, which the recording stores; cut if they are too long. */
@@ -518,17 +434,16 @@ static int stop(struct record *record)
 
 static int record_run_source(struct record *record)
 {
+	const struct source_config config = source_config(record);
 	int report = -1, status = 0, r = 0;
 
 	if (record->command)
 		r = command_fork(record, &report);
-	if (r == 0)
-		r = start_source(record);
 	if (r < 0)
-		status = message_fail(source_status(r), "record: sampling cannot be started: %s%s",
-				      strerror(-r),
-				      r == -EBUSY ? "; \"speprof stop\" frees the SPUs of speprofd" :
-						    "");
+		status = message_fail(STATUS_FAILED, "record: %s: cannot be run: %s",
+				      record->command[0], strerror(-r));
+	if (!status)
+		status = live_source_start("record", &config, record->emulate, &record->source);
 	/*
 	 * After starting the events: a task that starts while /proc is read is reported by an
 	 * event, too.

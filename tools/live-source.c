@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "live-source.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/message.h"
+
+static enum status source_status(int r)
+{
+	switch (r) {
+	case -EACCES:
+	case -EPERM:
+		return STATUS_NO_RIGHT;
+	case -ENOENT:
+		return STATUS_NO_MODULE;
+	case -ENODEV:
+	case -EOPNOTSUPP:
+		return STATUS_NO_SPE;
+	case -EINVAL:
+		return STATUS_USAGE;
+	case -EBUSY:
+		return STATUS_STATE;
+	default:
+		return STATUS_FAILED;
+	}
+}
+
+/*
+ * Open the kernel's driver. If there is none, return @failed, the error of the module, whose @reason
+ * then stays.
+ */
+static int open_perf(const struct source_config *config, int failed, struct source **ret_source,
+		     const char **reason)
+{
+	const char *why = "";
+	int r = source_perf_new(config, ret_source, &why);
+
+	if (r == -ENOENT)
+		return failed;
+	*reason = why;
+	return r;
+}
+
+/* Refuse a CPU if its SPU is in use: unlike the daemon, the verb cannot wait for it. */
+static int check_cpus(const char *verb, const struct source *source)
+{
+	if (!source->health.cpus_stopped)
+		return STATUS_OK;
+	return message_fail(STATUS_STATE, "%s: %s", verb, source_health_text(&source->health));
+}
+
+int live_source_open(const char *verb, const struct source_config *config, bool emulate,
+		     struct source **ret_source)
+{
+	struct source *source = NULL;
+	const char *reason = "";
+	int r = -ENODEV, status;
+
+	/* The emulated SPUs of the module have one profile for all processes. */
+	if (!emulate || !config->models || !*config->models)
+		r = source_module_new(config, true, &source, &reason);
+	if (r == 0 && source->backend == BACKEND_EMULATED && !emulate) {
+		source->ops->free(source);
+		return message_fail(STATUS_NO_SPE,
+				    "%s: the module's SPU is emulated (speprof_emu): use "
+				    "--emulate to sample with it",
+				    verb);
+	}
+	/* Prefer the model of the module, which the daemon would use as well. */
+	if (r == 0 && source->backend != BACKEND_EMULATED && emulate) {
+		source->ops->free(source);
+		source = NULL;
+	}
+	if ((r == -ENOENT || r == -ENODEV) && !emulate)
+		r = open_perf(config, r, &source, &reason);
+	if (emulate && !source)
+		r = source_emulated_new(config, &source, &reason);
+	if (r < 0)
+		return message_fail(source_status(r), "%s: %s: %s%s", verb, reason, strerror(-r),
+				    emulate ? "" : "; --emulate models an SPU instead");
+	status = check_cpus(verb, source);
+	if (status) {
+		source->ops->free(source);
+		return status;
+	}
+	*ret_source = source;
+	return STATUS_OK;
+}
+
+int live_source_start(const char *verb, const struct source_config *config, bool emulate,
+		      struct source **source)
+{
+	const char *reason;
+	int r = (*source)->ops->start(*source);
+
+	if (r == -EBUSY && emulate) {
+		(*source)->ops->free(*source);
+		*source = NULL;
+		r = source_emulated_new(config, source, &reason);
+		if (r >= 0)
+			r = (*source)->ops->start(*source);
+	}
+	if (r >= 0)
+		return STATUS_OK;
+	return message_fail(source_status(r), "%s: sampling cannot be started: %s%s", verb,
+			    strerror(-r),
+			    r == -EBUSY ? "; \"speprof stop\" frees the SPUs of speprofd" : "");
+}
