@@ -196,8 +196,9 @@ struct index_list {
  * @hash_seed: random key of the hash of containers
  * @id_key: random key of &container.path_id; saved, so that ids survive a restart
  * @reread_budget: number of stale maps that may be read until the next attributor_refresh()
- * @change_count: number of process entries that were created
- * @evict_hand, @refresh_sampled_hand, @refresh_idle_hand, @refresh_bucket_hand, @naming_hand,
+ * @change_count: number of process entries that were
+ * created @evict_hand, @refresh_sampled_hand, @refresh_idle_hand, @refresh_bucket_hand,
+ * @naming_hand,
  *	@maps_evict_hand: next position of each round-robin walk
  * @reports: TASK_REPORTS_*, what the source of events reports; 0 until all tasks were reported
  * @seed_round: number of the current report of all tasks, never 0

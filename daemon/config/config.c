@@ -67,7 +67,7 @@ static int parse_bool(bool *ret, const char *value)
 	return -EINVAL;
 }
 
-/* A number with an optional suffix K, M or G (powers of 1024), as in systemd units. */
+/* Parse a number with an optional suffix K, M or G (powers of 1024), as in systemd units. */
 static int parse_size(u64 *ret, const char *value)
 {
 	static const char units[] = "KMG";
@@ -120,7 +120,7 @@ static int parse_workers(struct config *c, const char *value)
 	return 0;
 }
 
-/* "1%" or "0.25%" with at most three digits after the point, or "no" for no limit. */
+/* Parse "1%" or "0.25%" with at most three digits after the point, or "no" for no limit. */
 static int parse_overhead(struct config *c, const char *value)
 {
 	u32 parts = 0, scale = 1000;
@@ -157,7 +157,7 @@ static int parse_models(struct config *c, const char *value)
 	return 0;
 }
 
-/* Parse the expression only to report errors; its user parses it again. */
+/* Parse the expression only to report errors; the session that uses it parses it again. */
 static int parse_filter(struct config *c, const char *value, struct config_error *ret_error)
 {
 	struct filter_error error = { 0 };
@@ -178,7 +178,7 @@ static int parse_filter(struct config *c, const char *value, struct config_error
 	return 0;
 }
 
-/* Patterns separated by blanks, at most CONFIG_WORDS of them. */
+/* Parse patterns separated by blanks, at most CONFIG_WORDS of them. */
 static int parse_patterns(char to[static 1024], const char *value)
 {
 	const char *at = value;
@@ -315,7 +315,7 @@ int config_set(struct config *config, const char *key, const char *value,
 
 		if (strcmp(s->key, key))
 			continue;
-		/* The bus shows this text, and accepts only UTF-8. */
+		/* The bus transfers this text, and accepts only UTF-8. */
 		if (!escape_is_utf8(value)) {
 			snprintf(ret_error->text, sizeof(ret_error->text), "%s=: should be UTF-8", key);
 			return -EINVAL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The daemon's configuration: speprofd.conf, and what the command line overrides. */
+/* The settings of the daemon, from speprofd.conf, its drop-ins and the command line */
 #ifndef SPEPROF_CONFIG_H
 #define SPEPROF_CONFIG_H
 
@@ -7,10 +7,10 @@
 #include "source/source.h"
 #include "tasks/task-events.h"
 
-/* MemoryBudget= where nothing is configured, in bytes. */
+/* MemoryBudget= if it is not configured, in bytes */
 #define CONFIG_MEMORY_BUDGET (64ULL << 20)
 
-/** enum config_source - Source= */
+/** enum config_source - the value of Source= */
 enum config_source {
 	CONFIG_SOURCE_AUTO,
 	CONFIG_SOURCE_MODULE,
@@ -21,14 +21,15 @@ enum config_source {
 /**
  * struct config - all settings with their defaults
  * @source: Source=
- * @emulate: Emulate=: an emulated SPU may be used
+ * @emulate: Emulate=: whether an emulated SPU may be used
  * @io_uring: IOUring=: read rings by io_uring; otherwise by epoll
- * @contexts: Contexts=: records name their task by CONTEXTIDR; otherwise context switches are followed
+ * @contexts: Contexts=: records name their task by CONTEXTIDR; otherwise context switches are
+ * followed
  * @physical: PhysicalAddresses=: records contain them, so that hot pages and nodes are known
  * @task_events: TaskEvents=: the best kind that is tried
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
- * @overhead: Overhead=: allowed cost of sampling, in 1/1000 percent of the machine's CPU time; 0: no
- *	limit
+ * @overhead: Overhead=: allowed cost of sampling, in 1/1000 percent of the machine's CPU time; 0:
+ * no limit
  * @memory_budget: MemoryBudget=, bytes
  * @workers: Workers=, 1 to 16; 0: as many as the machine may need
  * @jitter: Jitter=: perturb the interval at random
@@ -67,13 +68,13 @@ struct config {
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}
 
-/* Most patterns in a list. */
+/* maximum number of patterns in a list */
 #define CONFIG_WORDS 64
 
 /**
- * struct config_lists - lists of containers
- * @lists: only its containers are set; points into the other members
- * @words: the patterns, NULL-terminated; points into @text
+ * struct config_lists - the lists of containers in a configuration
+ * @lists: the lists; only the members for containers are set; they point into @words
+ * @words: the patterns, NULL-terminated; they point into @text
  * @text: copies of both settings
  */
 struct config_lists {
@@ -82,19 +83,19 @@ struct config_lists {
 	char *text[2];
 };
 
-/** config_lists() - split Containers= and ExcludeContainers= into lists; 0 or -ENOMEM */
+/** config_lists() - split Containers= and ExcludeContainers= into lists; returns 0 or -ENOMEM */
 int config_lists(const struct config *config, struct config_lists *ret_lists);
 
-/** config_lists_clear() - free what config_lists() allocated */
+/** config_lists_clear() - free the memory that config_lists() allocated */
 void config_lists_clear(struct config_lists *lists);
 
-/* Bytes of a file's name, its NUL included. */
+/* bytes of the name of a file, including its NUL */
 #define CONFIG_LOCATION 512
 
 /**
- * struct config_error - where and why a configuration is wrong
+ * struct config_error - the place and the reason of an error in a configuration
  * @file: name of the file; set by config_read_all()
- * @line: from 1 on; 0: the file as a whole
+ * @line: line number, from 1; 0: the error is about the whole file
  * @text: what is wrong and what would be right
  */
 struct config_error {
@@ -107,7 +108,7 @@ struct config_error {
  * config_set() - set one setting by its name
  * @config: changed on success only
  * @key: name of the setting, without "="
- * @value: as in the file
+ * @value: text of the value, as in a file
  * @ret_error: on -EINVAL, what would be right
  *
  * Return: 0; -ENOENT: there is no such setting; -EINVAL: the value is wrong.
@@ -129,8 +130,8 @@ int config_read(struct config *config, const char *path, struct config_error *re
  * config_read_all() - read all files of a configuration, each of which overrides earlier ones
  * @config: changed on success only
  * @path: the first file. Files *.conf in the folder "@path.d" follow, sorted by name, and then the
- *	credential speprofd.conf
- * @must: @path must exist
+ * credential speprofd.conf
+ * @must: whether @path must exist
  * @ret_error: on -EINVAL, file, line and what would be right
  *
  * Return: as config_read().

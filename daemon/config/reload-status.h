@@ -3,13 +3,13 @@
 #ifndef SPEPROF_RELOAD_STATUS_H
 #define SPEPROF_RELOAD_STATUS_H
 
-/* Bytes of a sentence that says what is wrong with a configuration and where, with its NUL. */
+/* bytes of a sentence that says what is wrong with a configuration and where, including its NUL */
 #define RELOAD_REASON 896
 
 /**
- * struct reload_status - what became of the configuration's files when they were read the last time
- * @refused: why the previous configuration stays in force; "" if the new one is in force
- * @waiting: names of settings that change at the next restart only; "": none
+ * struct reload_status - the result of the last time that the configuration files were read
+ * @refused: why the previous configuration is still in use; "" if the files are in use
+ * @waiting: names of settings that change only at the next restart; "": none
  */
 struct reload_status {
 	char refused[RELOAD_REASON];

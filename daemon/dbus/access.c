@@ -15,25 +15,25 @@
 #define POLKIT_PATH	 "/org/freedesktop/PolicyKit1/Authority"
 #define POLKIT_INTERFACE "org.freedesktop.PolicyKit1.Authority"
 
-/* The user may have to type a password. */
+/* Long enough for a user to type a password */
 #define POLKIT_TIMEOUT_US  300000000ULL
 #define POLKIT_INTERACTIVE 1U
 
-/* Rows of an answer that one token pays for. */
+/* number of rows of an answer for which one token is charged */
 #define ROWS_PER_TOKEN 64
 
 /**
- * struct access_query - an open query to polkit
- * @next: in access.queries
- * @access: owner of the query
+ * struct access_query - a pending query to polkit
+ * @next: next query in access.queries
+ * @access: the struct that owns the query
  * @message: the call that waits; a reference
- * @retry: of access_check(); called with @message once polkit has answered
- * @ctx: for @retry
- * @level: the right that polkit is queried for
- * @caller: sender of @message. A copy: the cache of callers may evict its entry meanwhile
+ * @retry: function of access_check(); called with @message after polkit has answered
+ * @ctx: argument for @retry
+ * @level: the permission that polkit is asked for
+ * @caller: sender of @message; a copy, as the cache of callers may evict its entry meanwhile
  * @peer: watches the sender until polkit answers; the query is dropped when it disconnects
  * @slot: the pending call of polkit
- * @done: polkit has answered
+ * @done: whether polkit has answered
  * @error: the error for the caller; null if polkit authorized it
  */
 struct access_query {
@@ -78,7 +78,7 @@ void access_deinit(struct access *access)
 	}
 }
 
-/* ---- Rate ---------------------------------------------------------------- */
+/* ---- Rate limit ---------------------------------------------------------- */
 
 static int charge_call(struct access *access, const struct bus_caller *caller, u32 tokens,
 		       sd_bus_error *ret_error)
@@ -160,7 +160,7 @@ static void query_unlink(struct access_query *query)
 	query->access->query_count--;
 }
 
-/* The answered query of @message, or NULL. */
+/* Return the answered query for @message, or NULL. */
 static struct access_query *find_answered_query(const struct access *access,
 						const sd_bus_message *message)
 {
@@ -172,7 +172,7 @@ static struct access_query *find_answered_query(const struct access *access,
 }
 
 /*
- * Run the handler again; its access_check() finds the answer here. The handler is called directly:
+ * Run the handler again; its access_check() then finds the answer. The handler is called directly:
  * sd-bus would dispatch the message by its object, which may be removed by now, and the query would
  * never be freed.
  */
@@ -228,7 +228,10 @@ static int send_query(struct access_query *query)
 	return r;
 }
 
-/* Whether @caller may have one more open query; 0 or negative errno with @error set. */
+/*
+ * Check whether @caller may have one more pending query. Return: 0, or negative errno with @error
+ * set.
+ */
 static int query_check_limits(const struct access *access, const struct bus_caller *caller,
 			      sd_bus_error *error)
 {
@@ -252,7 +255,9 @@ static int query_check_limits(const struct access *access, const struct bus_call
 	return 0;
 }
 
-/* Query polkit. @like has the message, its handler and sender, and the right. */
+/*
+ * Send a query to polkit. @like: contains the message, its handler and sender, and the permission.
+ */
 static int query_new(struct access *access, const struct access_query *like, sd_bus_error *error)
 {
 	struct access_query *query;
@@ -291,7 +296,7 @@ static enum access_level level_of(sd_bus_message *message, const struct access_n
 	return need->level_of ? need->level_of(message, ctx) : need->level;
 }
 
-/* The part of access_check() for a call that polkit has answered. */
+/* Finish access_check() for a call that polkit has answered. */
 static int check_answered_query(struct access *access, struct access_query *query,
 				const struct access_need *need, struct bus_caller *ret_caller,
 				sd_bus_error *ret_error)
@@ -320,7 +325,10 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	enum access_level level;
 	int r;
 
-	/* First of all: bus_callers_find() may not know the sender any more, and the query would leak. */
+	/*
+	 * Check this before bus_callers_find(), which may no longer know the sender: the query
+	 * would leak.
+	 */
 	if (query)
 		return check_answered_query(access, query, need, ret_caller, ret_error);
 	r = bus_callers_find(&access->callers, message, retry, ctx, &caller, ret_error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The bottom of the bus service: its state, the check that every call passes, and helpers for
- * answers and errors. The objects on the bus (objects.h) are built on it, and bus.c, at the
- * top, puts them on the bus. All of it runs on the main thread.
+ * The bottom layer of the bus service: its state, the check of every call, and helpers for answers
+ * and errors. The objects on the bus (objects.h) use it, and bus.c registers the objects. All of it
+ * runs on the main thread.
  */
 #ifndef SPEPROF_BUS_CORE_H
 #define SPEPROF_BUS_CORE_H
@@ -27,7 +27,7 @@
 #define BUS_SESSIONS BUS_PATH "/session"
 #define BUS_CPUS     BUS_PATH "/cpu"
 
-/* Most rows that one answer holds. */
+/* maximum number of rows in one answer */
 #define BUS_ROWS 10000
 
 struct bus_method;
@@ -35,27 +35,29 @@ struct signal_watch;
 struct session_properties;
 
 /**
- * struct bus - the connection, and what is served on it
+ * struct bus - the connection to the bus, and the state of the objects on it
  * @bus: the connection; owned
  * @event: the main loop; borrowed. It exits with BUS_LOST_STATUS when the connection closes
  * @worker: owner of all sessions; borrowed
- * @config: for sessions that CreateSession makes; borrowed
- * @access: rights and rates of callers
- * @methods: all methods; the last has no name
+ * @config: configuration for sessions that CreateSession makes; borrowed
+ * @access: permissions and rate limits of callers
+ * @methods: all methods; the last entry has no name
  * @caller: sender of the call that is being handled
- * @answer_rows: what that method's answer holds, by bus_answer_rows()
- * @cpus: CPUs that have an object: those that are online, as the source sees it
- * @online: CPUs that the kernel listed as online at the last look
- * @cpu_rescans: how often the source is still polled after @online changed
- * @property_cache: cache of what properties of the manager and of CPUs show
- * @session: cache of what properties of one session show; owned by session-object.c
- * @session_ns: when @session was read, CLOCK_MONOTONIC; 0: it is stale
- * @watch: what signals were sent for
- * @reload: reads the configuration's files again: 0, or negative errno and @reloaded says why
+ * @answer_rows: rows in the answer to that call, as bus_answer_rows() counted them
+ * @cpus: CPUs that have an object: those that the source samples and that are online
+ * @online: CPUs that were online when the kernel's list was last read
+ * @cpu_rescans: number of times that the source is still queried after @online changed
+ * @property_cache: cached properties of the manager and of CPUs
+ * @session: cached properties of one session; owned by session-object.c
+ * @session_ns: CLOCK_MONOTONIC at which @session was read; 0: it is stale
+ * @watch: state for which signals were sent
+ * @reload: reads the configuration files again. It returns 0, or negative errno with the reason
+ * in @reloaded
  * @ctx: argument of @reload
  * @reloaded: result of the last reload; borrowed
- * @unsampled_logged: the journal has why a CPU with an SPU is not sampled
- * @profiles: profiles that are being taken, for DumpProfile
+ * @unsampled_logged: whether the journal already has the reason why a CPU with an SPU is not
+ * sampled
+ * @profiles: profiles that DumpProfile is collecting
  */
 struct bus {
 	sd_bus *bus;
@@ -83,14 +85,15 @@ struct bus {
 /* ---- Calls ------------------------------------------------------------------ */
 
 /**
- * enum bus_cost - tokens that a call takes from its user's bucket; a token is about 2 ms of CPU
+ * enum bus_cost - number of tokens that a call takes from its user's bucket; one stands for 2 ms of
+ * CPU
  * @BUS_COST_VALUE: reads one object without merging tables
  * @BUS_COST_LIST: reads counters or a list from tables
  * @BUS_COST_CHANGE: changes sampling, and may query polkit
  * @BUS_COST_TABLE: sorts and renders whole tables
  * @BUS_COST_PROFILE: samples for seconds, or copies all records that are buffered
  *
- * Answers take more by their size: bus_answer_rows().
+ * Large answers take more tokens: see bus_answer_rows().
  */
 enum bus_cost {
 	BUS_COST_VALUE = 1,
@@ -101,12 +104,12 @@ enum bus_cost {
 };
 
 /**
- * struct bus_method - a method of ours
- * @member: its name, in every interface that has it
- * @level: the right that a caller needs
- * @cost: its class
+ * struct bus_method - a method of the daemon
+ * @member: its name, the same in every interface that has it
+ * @level: the permission that a caller needs
+ * @cost: the tokens that a call takes
  * @run: the handler, with sd-bus' signature and a &struct bus
- * @level_of: returns the right where it depends on arguments; NULL: @level
+ * @level_of: function that returns the permission if it depends on the arguments; NULL: @level
  */
 struct bus_method {
 	const char *member;
@@ -117,22 +120,22 @@ struct bus_method {
 };
 
 /**
- * bus_method() - handle a call of any method in bus->methods, for vtables
+ * bus_method() - handle a call of any method in bus->methods; the handler of all vtables
  * @message: the call
  * @userdata: the &struct bus
  * @error: set on failure
  *
- * Checks the sender's right and rate, then runs the method. The call may wait for the bus driver
- * or polkit first; the daemon serves other calls meanwhile.
+ * It checks the sender's permission and rate, then runs the method. The call may first wait for the
+ * bus driver or polkit; the daemon serves other calls meanwhile.
  *
  * Return: as a handler of sd-bus: positive if handled, negative errno.
  */
 int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /**
- * bus_answer_rows() - add to what the running method's answer costs its caller
+ * bus_answer_rows() - add rows to the number that the caller of the running method is charged for
  * @bus: the bus with the running method
- * @rows: rows in the answer, or searched for it; for text, its KiB
+ * @rows: number of rows in the answer, or searched for it; for text, its size in KiB
  */
 static inline void bus_answer_rows(struct bus *bus, u64 rows)
 {
@@ -140,63 +143,68 @@ static inline void bus_answer_rows(struct bus *bus, u64 rows)
 }
 
 /**
- * bus_filter_calls() - check calls that sd-bus answers by itself from now on
+ * bus_filter_calls() - start to check calls that sd-bus itself answers
  * @bus: connected
  *
- * These are properties, managed objects and introspection.
+ * These are calls for properties, managed objects and introspection.
  *
  * Return: 0 or negative errno.
  */
 int bus_filter_calls(struct bus *bus);
 
-/** bus_invalidate_properties() - drop cached properties, since something that they show changed */
+/** bus_invalidate_properties() - drop cached properties, as their values may have changed */
 void bus_invalidate_properties(struct bus *bus);
 
 /* ---- Answers ------------------------------------------------------------------ */
 
-/** bus_backend_name() - the word for &enum backend @backend: "emulated", "hardware" or "unknown" */
+/**
+ * bus_backend_name() - return "emulated" or "hardware" for @backend, &enum backend; else "unknown"
+ */
 const char *bus_backend_name(u8 backend);
 
 /**
  * bus_reply_memfd() - answer @message with a sealed memfd
  * @message: a method call; its answer has the signature "h"
- * @name: of the memfd, for debugging
- * @data: copied
- * @size: bytes of @data
+ * @name: name of the memfd, for debugging
+ * @data: bytes that are copied
+ * @size: number of bytes
  *
- * Return: positive, or negative errno if nothing was sent.
+ * Return: positive; negative errno if nothing was sent.
  */
 int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data, size_t size);
 
 /* ---- Arguments and errors ------------------------------------------------------ */
 
 /**
- * bus_invalid() - set InvalidArgs
+ * bus_invalid() - set the error InvalidArgs
  * @error: set
  * @argument: name of the argument
- * @value: what the caller passed; escaped, and cut after 47 characters
- * @right: what would be right; follows "should be"
+ * @value: what the caller passed; the error has it escaped, and cut after 47 characters
+ * @right: what would be right; follows "should be" in the error
  *
  * Return: negative errno, for the handler to return.
  */
 int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right);
 
 /**
- * bus_no_container() - set NoSuchContainer
+ * bus_no_container() - set the error NoSuchContainer
  * @error: set
  * @wanted: name or path that the caller passed
- * @own: only the caller's own containers were searched
+ * @own: whether only the caller's own containers were searched
  *
  * Return: negative errno, for the handler to return.
  */
 int bus_no_container(sd_bus_error *error, const char *wanted, bool own);
 
-/** bus_check_limit() - 0 if @limit is 1 to BUS_ROWS, else negative errno with @error set */
+/**
+ * bus_check_limit() - check that @limit is 1 to BUS_ROWS; returns 0, or negative errno with @error
+ * set
+ */
 int bus_check_limit(u32 limit, sd_bus_error *error);
 
 /**
- * bus_session_of() - the session that an object stands for
- * @path: the object that was called
+ * bus_session_of() - get the name of the session that an object represents
+ * @path: path of the object that was called
  * @ret_name: the session's name; SESSION_MACHINE for the manager
  *
  * Return: 0; -ENOENT if no session can have that name.

@@ -12,7 +12,7 @@
 
 /* ---- Methods -------------------------------------------------------------- */
 
-/* One table for all interfaces: a method that two of them have means the same in both. */
+/* One table for all interfaces: a method of two interfaces does the same in both. */
 static const struct bus_method methods[] = {
 	{ "Start", ACCESS_MANAGE, BUS_COST_CHANGE, bus_start },
 	{ "Stop", ACCESS_MANAGE, BUS_COST_CHANGE, bus_stop },
@@ -25,7 +25,7 @@ static const struct bus_method methods[] = {
 	{ "Reload", ACCESS_RELOAD, BUS_COST_CHANGE, bus_reload },
 	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_get_view },
 	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_get_window },
-	/* Shows addresses of all processes. */
+	/* The result contains addresses of all processes. */
 	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
 	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },
 	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_get_counters, bus_counters_level },
@@ -107,7 +107,7 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-/* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+/* This must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
@@ -190,7 +190,7 @@ static int on_disconnected(sd_bus_message *message __attribute__((unused)), void
 	return sd_event_exit(bus->event, BUS_LOST_STATUS);
 }
 
-/* sd-bus itself emits this signal, so the match needs no call to the driver. */
+/* sd-bus itself emits this signal, so adding the match needs no call to the bus driver. */
 static int follow_connection(struct bus *bus)
 {
 	return sd_bus_match_signal(bus->bus, NULL, "org.freedesktop.DBus.Local",

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The top of the bus service: connects, and puts all objects on the bus. */
+/* The top layer of the bus service: connect, and register all objects on the bus. */
 #ifndef SPEPROF_BUS_H
 #define SPEPROF_BUS_H
 
 #include "bus-core.h"
 
 /*
- * Exit status of the daemon when the connection to the bus closes: no client can reach it any more.
- * With EX_TEMPFAIL systemd restarts the unit, and the next process restores the checkpoint.
+ * Exit status of the daemon when its connection to the bus closes, after which no client can reach
+ * it. With EX_TEMPFAIL systemd restarts the unit, and the next process restores the checkpoint.
  */
 #define BUS_LOST_STATUS 75
 
 /**
- * bus_init() - connect, put the objects on the bus and request the name
+ * bus_init() - connect to the bus, register the objects and request the name
  * @bus: initialized; after a failure nothing has to be released
  * @event: the main loop; borrowed
- * @address: of a private bus; NULL: the system bus
+ * @address: address of a private bus; NULL: the system bus
  * @worker: borrowed, until bus_deinit()
  * @config: borrowed, until bus_deinit()
  *
@@ -24,7 +24,7 @@
 int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker,
 	     const struct config *config);
 
-/** bus_deinit() - drop pending calls and profiles, send what is queued, and disconnect */
+/** bus_deinit() - drop pending calls and profiles, send queued messages, and disconnect */
 void bus_deinit(struct bus *bus);
 
 #endif

@@ -8,18 +8,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Microseconds until a query to the driver fails; only calls of that sender wait for it. */
+/*
+ * Microseconds after which a query to the bus driver fails; only calls of the queried sender wait
+ * for it.
+ */
 #define LOOKUP_TIMEOUT_US 120000000ULL
 
 #define GROUPS_MAX 1024
 
 /**
- * struct caller_lookup - an open query to the driver
- * @next: in bus_callers.lookups
- * @callers: owner
- * @slot: the pending call
- * @name: unique name of the connection
- * @count: calls that wait for the reply, at least one
+ * struct caller_lookup - a pending query to the bus driver about a sender
+ * @next: next query in bus_callers.lookups
+ * @callers: the struct that owns the query
+ * @slot: the pending call of the driver
+ * @name: unique name of the sender's connection
+ * @count: number of calls that wait for the reply, at least one
  */
 struct caller_lookup {
 	struct caller_lookup *next;
@@ -49,9 +52,9 @@ static int unknown(int r, sd_bus_error *ret_error)
 				"The bus does not know the user of this connection.");
 }
 
-/* ---- What the driver says ------------------------------------------------ */
+/* ---- Replies of the bus driver ------------------------------------------- */
 
-/* For a driver that does not report groups: look the user up in the group database. */
+/* If the driver does not report groups, look the user up in the group database. */
 static bool in_group_by_name(uid_t uid, gid_t group)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -80,7 +83,7 @@ static int read_groups(sd_bus_message *reply, gid_t group, bool *ret_member)
 	return r < 0 ? r : sd_bus_message_exit_container(reply);
 }
 
-/* The reply of GetConnectionCredentials: "a{sv}". */
+/* Read the reply of GetConnectionCredentials, "a{sv}". */
 static int read_credentials(sd_bus_message *reply, gid_t group, u32 *ret_uid, bool *ret_member)
 {
 	bool has_groups = false, known = false;
@@ -155,7 +158,7 @@ static int caller_store(struct bus_callers *callers, const char *name, sd_bus_me
 	return 0;
 }
 
-/* ---- What waits for it --------------------------------------------------- */
+/* ---- Calls that wait for a reply ----------------------------------------- */
 
 static struct caller_waiting take(struct bus_callers *callers, u32 i)
 {
@@ -257,8 +260,9 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
 }
 
 /*
- * Refuse the newest call of the sender with most waiting calls. A sender that has @own waiting calls
- * gets the place only if the other still has as many as it afterwards.
+ * Make space for a call by refusing the newest call of the sender with the most waiting calls.
+ * Refuse none if the new call's sender, with its @own waiting calls, would then have more than that
+ * sender.
  */
 static bool refuse_newest_call(struct bus_callers *callers, u32 own)
 {

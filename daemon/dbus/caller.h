@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * User and group of the callers on the bus. The bus driver (org.freedesktop.DBus) knows them. Its
- * reply queues up behind all messages that were sent to us before, so a blocking query would let
- * one sender delay all others. The driver is therefore queried asynchronously, once for each
- * connection. Only the calls of that connection wait for the reply.
+ * The users and groups of callers on the bus, which the bus driver (org.freedesktop.DBus) knows.
+ * The driver's reply queues up behind all messages that were sent to the daemon before, so a
+ * blocking query would let one sender delay all others. The driver is therefore queried
+ * asynchronously, once for each connection, and only the calls of that connection wait for the
+ * reply.
  */
 #ifndef SPEPROF_CALLER_H
 #define SPEPROF_CALLER_H
@@ -13,23 +14,23 @@
 
 #include "codec/env.h"
 
-/* Connections in the cache of users; the least recently used one is evicted. */
+/* number of connections in the cache of users; the least recently used one is evicted */
 #define BUS_CALLERS 256
 
 /*
- * Calls that may wait for the driver: of all connections together, and of one. If all places are
- * taken, the newest call of the connection with most of them is refused.
+ * Limits of calls that wait for the bus driver: of all connections together, and of one. At the
+ * limit of all, the newest call of the connection with the most waiting calls is refused.
  */
 #define BUS_WAITING	   1024
 #define BUS_CALLER_WAITING 64
 
 /**
- * struct bus_caller - a connection to the bus
- * @name: its unique name. A bus never reuses one, so a cached entry cannot become wrong
- * @uid: its user
- * @owner: the user is root, or the one that the daemon runs as
- * @reads: the process is in the group speprof
- * @seen: value of bus_callers.clock at the last call, for eviction
+ * struct bus_caller - a connection to the bus, and the user of its process
+ * @name: unique name of the connection; a bus never reuses one, so a cached entry stays valid
+ * @uid: user ID
+ * @owner: whether the user is root, or the user that runs the daemon
+ * @reads: whether the process is in the group speprof
+ * @seen: value of bus_callers.clock at its last call, for eviction
  */
 struct bus_caller {
 	char name[32];
@@ -42,11 +43,11 @@ struct bus_caller {
 struct caller_lookup;
 
 /**
- * struct caller_waiting - a call that waits for the driver
- * @lookup: the query for its sender
- * @message: a reference
- * @run: handles @message, with @ctx, once the sender is known
- * @ctx: for @run
+ * struct caller_waiting - a call that waits for the bus driver
+ * @lookup: the query about its sender
+ * @message: the call; a reference
+ * @run: function that handles @message when the sender is known
+ * @ctx: argument for @run
  */
 struct caller_waiting {
 	const struct caller_lookup *lookup;
@@ -56,13 +57,13 @@ struct caller_waiting {
 };
 
 /**
- * struct bus_callers - cache of callers, and the calls that wait for it
- * @group: members may read; (gid_t)-1: there is no such group, so that only root may
- * @clock: counts calls
- * @known: the cache; "" is the name of a free entry
- * @lookups: open queries to the driver
- * @waiting_count: entries of @waiting
- * @waiting: calls in the order in which they arrived
+ * struct bus_callers - cache of callers, and the calls that wait for an entry
+ * @group: group whose members may read; (gid_t)-1: it does not exist, so only root may
+ * @clock: number of calls so far
+ * @known: the cache; a free entry has the name ""
+ * @lookups: pending queries to the bus driver
+ * @waiting_count: number of entries of @waiting
+ * @waiting: waiting calls in the order in which they arrived
  */
 struct bus_callers {
 	gid_t group;
@@ -73,19 +74,19 @@ struct bus_callers {
 	struct caller_waiting waiting[BUS_WAITING];
 };
 
-/** bus_callers_init() - initialize with an empty cache; @group as in &struct bus_callers */
+/** bus_callers_init() - initialize an empty cache; @group as in &struct bus_callers */
 void bus_callers_init(struct bus_callers *callers, gid_t group);
 
-/** bus_callers_deinit() - drop queries and waiting calls, which get no answer */
+/** bus_callers_deinit() - drop pending queries and waiting calls, which get no answer */
 void bus_callers_deinit(struct bus_callers *callers);
 
 /**
  * bus_callers_find() - find the sender of @message
  * @callers: initialized
  * @message: a method call
- * @run: called later with @message and @ctx, as sd-bus would, if the driver has to be queried.
- *	If the driver does not know the sender, the call is answered with an error instead
- * @ctx: for @run
+ * @run: if the bus driver has to be queried, called later with @message and @ctx, as sd-bus would
+ * call it. If the driver does not know the sender, the call is answered with an error instead
+ * @ctx: argument for @run
  * @ret_caller: the sender; valid until the next call of this function
  * @ret_error: set on failure: AccessDenied, or LimitsExceeded if too many calls wait
  *
@@ -98,11 +99,10 @@ int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 		     sd_bus_error *ret_error);
 
 /**
- * bus_reply_failure() - answer a call after its handler failed; for handlers that sd-bus does not
- * run
+ * bus_reply_failure() - answer a call whose handler was not run by sd-bus and failed
  * @message: the call
- * @r: what the handler returned; if it is not negative, no answer is sent
- * @error: what the handler set, or a null error: @r says it; freed
+ * @r: return value of the handler; if it is not negative, no answer is sent
+ * @error: the error that the handler set; freed. If it is null the answer is derived from @r
  */
 void bus_reply_failure(sd_bus_message *message, int r, sd_bus_error *error);
 

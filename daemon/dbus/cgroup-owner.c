@@ -27,7 +27,7 @@ bool cgroup_is_owned_by(int mount, const char *path, uid_t uid)
 	if (!*path || strlen(path) >= sizeof(part))
 		return false;
 	strcpy(part, path);
-	/* From the whole path upwards, so that a cgroup that does not exist is noticed first. */
+	/* Start with the whole path, so that a cgroup that does not exist is noticed first. */
 	for (end = strlen(part); end; end--) {
 		if (part[end] && part[end] != '/')
 			continue;

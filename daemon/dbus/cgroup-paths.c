@@ -10,7 +10,7 @@
 #include "util/cgroup-mount.h"
 #include "util/escape.h"
 
-/* Whether @path is normalized, as the kernel writes paths: any other is a prefix of no cgroup. */
+/* Return whether @path is normalized, as the kernel writes paths: other paths match no cgroup. */
 static bool is_written_so(const char *path)
 {
 	for (const char *at = path + 1;; at = strchr(at, '/') + 1) {
@@ -23,7 +23,7 @@ static bool is_written_so(const char *path)
 	}
 }
 
-/* A slice contains units, and a user's manager contains units of its own. */
+/* Return whether the component is a slice, or a user's manager, both of which contain units. */
 static bool is_slice(const char *path, size_t len)
 {
 	static const char end[] = ".slice";
@@ -32,7 +32,7 @@ static bool is_slice(const char *path, size_t len)
 	return len > n && !memcmp(path + len - n, end, n);
 }
 
-/* The part of @path after the mount; NULL if it is not below the mount. */
+/* Return the part of @path after the mount point; NULL if it is not below the mount point. */
 static const char *behind_mount(const char *path)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
@@ -86,7 +86,7 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 	return r;
 }
 
-/* A misspelt path would count nothing, and look like an idle cgroup. */
+/* Refuse a misspelt path: it would select no samples, which looks like an idle cgroup. */
 static int check_presence(char *const *cgroups, sd_bus_error *error)
 {
 	char shown[128];

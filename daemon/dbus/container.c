@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A paged list of containers, and the counters of one. Callers that are neither root nor in the
- * group speprof see only containers in cgroups that were delegated to them.
+ * Methods that return a paged list of containers, and the counters of one container. Callers that
+ * are neither root nor in the group speprof get only containers in cgroups that were delegated to
+ * them.
  */
 #include "objects.h"
 
@@ -12,7 +13,7 @@
 #include "cgroup-owner.h"
 #include "profile/profile-read.h"
 
-/* Sort keys of the list; the largest value comes first. */
+/* Sort keys of the list; the largest value comes first */
 enum container_sort {
 	BY_SAMPLES,
 	BY_LATENCY,
@@ -26,7 +27,8 @@ enum container_sort {
 };
 
 /**
- * struct container_row - a row of the list; @cgroup: unescaped path, if owners matter; allocated
+ * struct container_row - a row of the list; @cgroup: unescaped path if the owner has to be checked;
+ * allocated
  */
 struct container_row {
 	struct attribute_container container;
@@ -93,7 +95,7 @@ static int compare(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
-	/* A total order, so that pages of an unchanged list do not overlap. */
+	/* The order is total, so that pages of an unchanged list do not overlap. */
 	return strcmp(x->container.path, y->container.path);
 }
 
@@ -230,7 +232,9 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	rows.delegated = !bus->caller.owner && !bus->caller.reads;
 	r = worker_read(bus->worker, read_rows, &rows);
-	/* To find the caller's own, the owner of every container's cgroup was looked up. */
+	/*
+	 * To find the caller's own containers, the owner of every container's cgroup was looked up.
+	 */
 	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
 		select_owned(&rows, bus->caller.uid);
@@ -240,14 +244,14 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 	return r;
 }
 
-/* ---- One of them ----------------------------------------------------------- */
+/* ---- One container --------------------------------------------------------- */
 
 /**
  * struct one - argument of read_one()
- * @wanted: path of the cgroup, escaped or not, or name of the container. Of several with that name
- *	the one with most samples is chosen
- * @uid: the user that must own it; (uid_t)-1: any user
- * @searched: number of cgroups for which the owner was looked up
+ * @wanted: path of the cgroup, escaped or not, or name of the container. If several have that name,
+ * the one with the most samples is chosen
+ * @uid: the user that must own the cgroup; (uid_t)-1: any user
+ * @searched: number of cgroups whose owner was looked up
  */
 struct one {
 	const char *wanted;

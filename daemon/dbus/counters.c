@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Latency histograms, and all counters of a container, process, function or line. The caller names
- * it by the fields that a view shows.
+ * Methods that return latency histograms, and all counters of a container, process, function or
+ * source line, which the caller selects by the fields of a row of a view.
  */
 #include "objects.h"
 
@@ -153,14 +153,14 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 	return r;
 }
 
-/* ---- Figures of what is named ----------------------------------------------------- */
+/* ---- Counters of a selected row --------------------------------------------------- */
 
 /**
  * struct counters_request - argument of read_counters()
- * @uid: only containers of this user; (uid_t)-1: of all users
- * @mount: of the cgroups, to look up owners
- * @searched: number of cgroups for which the owner was looked up
- * @pending: number of locations without a name yet
+ * @uid: select only containers of this user; (uid_t)-1: of all users
+ * @mount: mount point of cgroups, to look up owners
+ * @searched: number of cgroups whose owner was looked up
+ * @pending: number of locations that have no name yet
  */
 struct counters_request {
 	const char *session;
@@ -201,7 +201,7 @@ static int read_counters(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* Read the next variant into the field @key of @wanted. Each may be given once. */
+/* Read the next variant into the field @key of @wanted. Each field may be given once. */
 static int read_field(sd_bus_message *m, const char *key, struct profile_query *wanted,
 		      sd_bus_error *error)
 {
@@ -296,8 +296,8 @@ static int reply_counters(sd_bus_message *message, const struct counters_request
 }
 
 /*
- * Any caller may query its own container, without further fields. Arguments that cannot be read get
- * the stricter level here, and their error from the method.
+ * Any caller may query its own container, if it gives no other field. If the arguments cannot be
+ * read, return the stricter level; the method then reports the error.
  */
 enum access_level bus_counters_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {

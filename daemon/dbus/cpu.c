@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* org.speprof1.CPU: an object for each CPU that the session "machine" samples. */
+/* Implement org.speprof1.CPU: an object for each CPU that the session "machine" samples. */
 #include "objects.h"
 
 #include <errno.h>
@@ -12,12 +12,12 @@
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 
 /*
- * How often the source is polled after the kernel's list changed: sources follow within two
- * seconds.
+ * How often the source is queried after the kernel's list of CPUs changed: sources follow within
+ * two seconds.
  */
 #define SOURCE_RESCANS 6
 
-/* Parses "/org/speprof1/cpu/12"; leading zeros and signs are refused. */
+/* Parse "/org/speprof1/cpu/12"; leading zeros and signs are refused. */
 static int cpu_of(const char *path, u32 *ret_cpu)
 {
 	static const char prefix[] = BUS_CPUS "/";
@@ -45,9 +45,9 @@ static int find_properties(struct bus *bus, const char *path,
 }
 
 /*
- * The properties of a CPU that its source has dropped, until InterfacesRemoved is sent.
- * GetManagedObjects still lists the object, and would fail as a whole if one of its properties
- * failed.
+ * Get the properties of a CPU. If the source has dropped the CPU, return those of an offline CPU
+ * until InterfacesRemoved is sent: GetManagedObjects still lists the object, and would fail as a
+ * whole if one property failed.
  */
 static int find_or_offline(struct bus *bus, const char *path,
 			   const struct cpu_properties **ret_properties)
@@ -68,7 +68,7 @@ static int unknown_cpu(sd_bus_error *error, const char *path)
 				 path);
 }
 
-/* Filters that the SPU has, in the order of SOURCE_FILTERS_*. */
+/* Append the names of the filters that the SPU has, in the order of SOURCE_FILTERS_*. */
 static int append_filters(sd_bus_message *reply, u8 filters)
 {
 	static const char *const names[] = {
@@ -138,7 +138,7 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	struct bus *bus = userdata;
 	int r;
 
-	/* Not from the cache: callers add these times up over several CPUs. */
+	/* Read the times now and not from the cache, as callers add them up over several CPUs. */
 	property_cache_invalidate(&bus->property_cache);
 	if (find_properties(userdata, path, &properties) < 0)
 		return unknown_cpu(error, path);
@@ -161,7 +161,7 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r;
 }
 
-/* By the list that was signalled: an object exists until its removal is signalled. */
+/* Find a CPU by the list that was signalled: an object exists until its removal is signalled. */
 static int find(sd_bus *b __attribute__((unused)), const char *path,
 		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
 		sd_bus_error *error __attribute__((unused)))
@@ -190,7 +190,7 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 		*ret_nodes = paths;
 		return 0;
 	}
-	/* A failed allocation leaves NULL in its entry, which ends the list. */
+	/* A failed allocation leaves NULL in the list, which ends it there. */
 	for (u32 i = 0; i + 1 < count; i++)
 		free(paths[i]);
 	free(paths);
@@ -208,7 +208,7 @@ static int list_online(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Querying a source interrupts each CPU, so do it only when the kernel's list has changed. */
+/* Querying a source interrupts each CPU, so do it only after the kernel's list has changed. */
 static bool cpus_may_differ(struct bus *bus)
 {
 	struct cpu_list online = { 0 };
@@ -224,7 +224,7 @@ static bool cpus_may_differ(struct bus *bus)
 	return true;
 }
 
-/* Start sampling on new CPUs, for sources that cannot add CPUs themselves. */
+/* Start sampling on new CPUs with a new source, if the source cannot add CPUs itself. */
 static void renew_source(struct bus *bus)
 {
 	struct source_renewal renewal = { .config = bus->config };
@@ -261,7 +261,10 @@ void bus_follow_cpus(struct bus *bus)
 		if (online_now == cpu_list_has(&bus->cpus, cpu))
 			continue;
 		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
-		/* Before the CPU is cleared: sd-bus looks its interfaces up to name them. */
+		/*
+		 * Signal the removal before the CPU is cleared, as sd-bus looks up the names of its
+		 * interfaces.
+		 */
 		if (!online_now)
 			sd_bus_emit_object_removed(bus->bus, path);
 		cpu_list_set(&bus->cpus, cpu, online_now);
@@ -275,7 +278,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	/* Not const: they may become known with the first window. */
+	/* These properties are not const: they may become known with the first window. */
 	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, 0),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),

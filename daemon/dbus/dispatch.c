@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Every method call passes through here before it runs: its size, its sender's right and its
- * sender's rate are checked. Methods of ours come to bus_method(). What sd-bus answers by itself
- * (properties, managed objects, introspection) comes to a filter, before sd-bus looks at it.
+ * Check every method call before it runs: its size, its sender's permission and its sender's rate.
+ * Methods of the daemon are called by bus_method(). Calls that sd-bus itself answers (properties,
+ * managed objects, introspection) pass a filter first.
  */
 #include "bus-core.h"
 
@@ -10,13 +10,13 @@
 
 #include "message-limits.h"
 
-/* Rows that a CPU's object counts for: it has about 16 properties. */
+/* number of rows for which the object of a CPU is charged: it has about 16 properties */
 #define ROWS_PER_OBJECT 4
 
 void bus_invalidate_properties(struct bus *bus)
 {
 	property_cache_invalidate(&bus->property_cache);
-	/* Makes session-object.c read all properties from the worker at the next query. */
+	/* Make session-object.c read all properties from the worker at the next query. */
 	bus->session_ns = 0;
 }
 
@@ -25,7 +25,7 @@ static int run(struct bus *bus, const struct bus_method *method, sd_bus_message 
 {
 	int r;
 
-	/* A signal that the change causes must carry properties of after the change. */
+	/* A signal that the change causes must have the properties from after the change. */
 	if (method->level >= ACCESS_MANAGE)
 		bus_invalidate_properties(bus);
 	bus->answer_rows = 0;
@@ -55,11 +55,11 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r ? run(bus, method, message, error) : 1;
 }
 
-/* ---- What sd-bus answers --------------------------------------------------- */
+/* ---- Calls that sd-bus itself answers -------------------------------------- */
 
 /**
- * struct answered_interface - an interface that sd-bus implements with our vtables
- * @objects: GetManagedObjects: the answer contains all objects
+ * struct answered_interface - an interface that sd-bus implements with the daemon's vtables
+ * @objects: whether the answer contains all objects (GetManagedObjects)
  */
 struct answered_interface {
 	const char *interface;
@@ -71,7 +71,7 @@ struct answered_interface {
 static const struct answered_interface answered[] = {
 	{ "org.freedesktop.DBus.Properties", ACCESS_READ, BUS_COST_VALUE, false },
 	{ "org.freedesktop.DBus.ObjectManager", ACCESS_READ, BUS_COST_LIST, true },
-	/* Names of objects, methods and properties only, and no value. */
+	/* Introspection shows only names of objects, methods and properties, and no values. */
 	{ "org.freedesktop.DBus.Introspectable", ACCESS_ANYONE, BUS_COST_VALUE, false },
 };
 
@@ -83,7 +83,10 @@ static const struct answered_interface *find_answered(sd_bus_message *message)
 	return NULL;
 }
 
-/* The sender is known now. sd-bus dispatches @message from the beginning, filter included. */
+/*
+ * Dispatch @message again, as its sender is known now. sd-bus starts from the beginning, with the
+ * filter.
+ */
 static int dispatch_retry(sd_bus_message *message, void *userdata __attribute__((unused)),
 			  sd_bus_error *error __attribute__((unused)))
 {
@@ -104,7 +107,7 @@ static int check_length(sd_bus_message *message, sd_bus_error *error)
 				 "The call's arguments exceed %lu KiB.", BUS_MESSAGE_MAX >> 10);
 }
 
-/* Returns 0 if sd-bus should dispatch @message, 1 if the message waits here. */
+/* Check a call. Return: 0 if sd-bus should dispatch it, 1 if it waits here. */
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const struct answered_interface *found;

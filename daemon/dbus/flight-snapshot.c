@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The method Snapshot: the last windows of a session as a recording. Records contain addresses. */
+/*
+ * Implement the method Snapshot: the last windows of a session as a recording. Records contain
+ * addresses.
+ */
 #include "objects.h"
 
 #include <errno.h>
@@ -10,14 +13,14 @@
 #include "recording/recorder.h"
 #include "util/memory.h"
 
-/** struct snapshot - argument of write_snapshot(), which leaves finishing @recorder to its caller */
+/** struct snapshot - argument of write_snapshot(); the caller finishes @recorder */
 struct snapshot {
 	const char *session;
 	struct recorder *recorder;
 	int fd;
 };
 
-/* Uses the worker's tables only: reading /proc would keep the worker from draining. */
+/* Write the snapshot from the worker's tables only: reading /proc would delay the drains. */
 static int write_snapshot(struct worker_state *state, void *arg)
 {
 	struct snapshot *snapshot = arg;
@@ -46,7 +49,10 @@ static int write_snapshot(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* Runs on the main thread, as it reads /proc/kallsyms for the mapping of the kernel. */
+/*
+ * Finish the recording. This runs on the main thread, as it reads /proc/kallsyms for the mapping of
+ * the kernel.
+ */
 static int finish_snapshot(struct snapshot *snapshot)
 {
 	const struct source_sink sink = recorder_sink(snapshot->recorder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* org.freedesktop.LogControl1, which "systemctl service-log-level" uses. */
+/* Implement org.freedesktop.LogControl1, which "systemctl service-log-level" uses. */
 #include "objects.h"
 
 #include <errno.h>
@@ -65,8 +65,8 @@ static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute
 }
 
 /*
- * Only root may set these. Without SD_BUS_VTABLE_UNPRIVILEGED sd-bus would check that itself, and
- * block on the bus driver. check_set() does it instead, before sd-bus looks at the vtable.
+ * Only root may set these properties. Without SD_BUS_VTABLE_UNPRIVILEGED sd-bus would check that
+ * itself, and block on the bus driver. So check_set() checks it before sd-bus uses the vtable.
  */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
@@ -76,7 +76,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* The sender is known now. Dispatch again from the beginning, as sd-bus does the rest. */
+/* Dispatch the message again from the beginning, as its sender is known now. */
 static int set_retry(sd_bus_message *message, void *userdata __attribute__((unused)),
 		     sd_bus_error *error __attribute__((unused)))
 {
@@ -89,11 +89,11 @@ static int check_set(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	struct bus *bus = userdata;
 	int r;
 
-	/* Other calls are left to sd-bus. */
+	/* sd-bus handles all other calls. */
 	if (!sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Properties", "Set"))
 		return 0;
 	r = access_check(&bus->access, message, &need, set_retry, NULL, &bus->caller, error);
-	/* sd-bus calls the vtable only if a filter returns 0. */
+	/* sd-bus uses the vtable only if a filter returns 0. */
 	return r > 0 ? 0 : r < 0 ? r : 1;
 }
 

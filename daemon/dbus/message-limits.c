@@ -66,8 +66,8 @@ static int count_value(sd_bus_message *m, char type, size_t *left)
 	if (r < 0)
 		return r;
 	/*
-	 * A statement, not 8 + (text ? strlen(value.text) : 0): GCC 14.2 multiplies strlen() by
-	 * the condition there, so it reads a number of the caller's as an address.
+	 * This must not be written as 8 + (text ? strlen(value.text) : 0): GCC 14.2 multiplies
+	 * strlen() by the condition, and so reads a number of the caller as an address.
 	 */
 	if (text)
 		bytes += strlen(value.text);

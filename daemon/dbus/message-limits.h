@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Limits on the arguments of a call; the bus itself allows messages of 32 MiB. */
+/* Limits for the arguments of a call, as the bus itself permits messages of 32 MiB */
 #ifndef SPEPROF_MESSAGE_LIMITS_H
 #define SPEPROF_MESSAGE_LIMITS_H
 
 #include <systemd/sd-bus.h>
 
-/* Bytes of arguments of one call: more than the longest rule of a session needs. */
+/* maximum bytes of the arguments of one call; the longest rule of a session needs less */
 #define BUS_MESSAGE_MAX (256UL << 10)
 
 /**
  * bus_check_message_size() - check the size of a call's arguments and path
  * @m: a method call; rewound to its beginning
- * @max: bytes; a string counts by its length, and every value and container by 8
+ * @max: maximum number of bytes; a string counts with its length, every value and container with 8
  *
- * Reading stops where @max is exceeded.
+ * Reading stops as soon as @max is exceeded.
  *
  * Return: 0; -E2BIG: it is larger; another negative errno if it cannot be read.
  */
@@ -21,11 +21,11 @@ int bus_check_message_size(sd_bus_message *m, size_t max);
 
 /**
  * bus_read_strings() - read the next argument, an array of strings
- * @m: a message, before the array
- * @max: strings that are allowed
+ * @m: a message whose next argument is the array
+ * @max: maximum number of strings
  * @ret_list: NULL-terminated copy; freed by bus_strings_free()
  *
- * sd_bus_message_read_strv() has no limit, and its time grows with the square of their number.
+ * sd_bus_message_read_strv() is not used, as it has no limit and takes quadratic time.
  *
  * Return: 0; -E2BIG: there are more than @max; -ENOMEM; other negative errno of sd-bus.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The method DumpMetrics: counters for exporters. */
+/* Implement the method DumpMetrics: counters for exporters. */
 #ifndef SPEPROF_METRICS_SNAPSHOT_H
 #define SPEPROF_METRICS_SNAPSHOT_H
 
@@ -10,12 +10,12 @@
 
 /**
  * bus_metrics_read() - collect the counters of the machine's session
- * @state: the worker's; the machine's session exists
- * @arg: struct metrics to fill; the caller clears it with metrics_clear()
+ * @state: state of the worker; the machine's session exists
+ * @arg: struct metrics to fill; the caller frees it with metrics_clear()
  *
- * A call for worker_read(): it drains the session first.
+ * It drains the session first.
  *
- * Return: 0 or -ENOMEM.
+ * Context: by worker_read(). Return: 0 or -ENOMEM.
  */
 int bus_metrics_read(struct worker_state *state, void *arg);
 

@@ -6,7 +6,7 @@
 
 #define DRIVER "org.freedesktop.DBus"
 
-/* One of the driver's signals, with the name that it is about. */
+/* Match the signal of the bus driver that a name, %s, has another owner. */
 #define MATCH                                                                               \
 	"type='signal',sender='" DRIVER "',path='/org/freedesktop/DBus',interface='" DRIVER \
 	"',member='NameOwnerChanged',arg0='%s'"
@@ -84,7 +84,10 @@ int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 	if (r < 0 || (size_t)r >= sizeof(match))
 		return -EINVAL;
 	r = sd_bus_add_match_async(bus, &peer->match, match, on_changed, on_matched, peer);
-	/* It may have closed before. The driver handles both calls in order, so none is missed. */
+	/*
+	 * The connection may have closed before. The driver handles both calls in order, so no
+	 * change is missed.
+	 */
 	if (r >= 0)
 		r = request(peer, bus, name);
 	if (r < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The objects on the bus, and the handlers of their methods. A handler has sd-bus' signature with
- * a &struct bus as userdata, and runs after bus_method() has checked its caller. A level function
- * returns the right that a call needs by its arguments.
+ * The objects on the bus, and the handlers of their methods. A handler has sd-bus' signature with a
+ * &struct bus as userdata, and runs after bus_method() has checked the caller. A level function
+ * returns the permission that a call with these arguments needs.
  */
 #ifndef SPEPROF_OBJECTS_H
 #define SPEPROF_OBJECTS_H
@@ -11,24 +11,23 @@
 
 /* session-object.c: one object for each session */
 
-/**
- * bus_counting_vtable - methods that the manager, for the session "machine", shares with sessions
- */
+/** bus_counting_vtable - methods that sessions and the manager, for the session "machine", share */
 extern const sd_bus_vtable bus_counting_vtable[];
 
-/** bus_add_sessions() - put the sessions' objects on the bus; 0 or negative errno */
+/** bus_add_sessions() - register the sessions' objects; returns 0 or negative errno */
 int bus_add_sessions(struct bus *bus);
 
-/** bus_invalidate_session() - free bus->session */
+/** bus_invalidate_session() - free the cached properties in bus->session */
 void bus_invalidate_session(struct bus *bus);
 
 /* cpu.c: one object for each CPU that is online */
 
-/** bus_add_cpus() - put the CPUs' objects on the bus; 0 or negative errno */
+/** bus_add_cpus() - register the CPUs' objects; returns 0 or negative errno */
 int bus_add_cpus(struct bus *bus);
 
 /**
- * bus_follow_cpus() - add and remove objects as CPUs come online and go offline; call each second
+ * bus_follow_cpus() - add and remove objects when CPUs come online or go offline; call it each
+ * second
  */
 void bus_follow_cpus(struct bus *bus);
 
@@ -36,7 +35,7 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /* log-control.c: org.freedesktop.LogControl1 */
 
-/** bus_add_log_control() - put that object on the bus; 0 or negative errno */
+/** bus_add_log_control() - register the object of LogControl1; returns 0 or negative errno */
 int bus_add_log_control(struct bus *bus);
 
 /* view-methods.c: tables of a session */
@@ -53,7 +52,7 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
 
 /**
  * bus_append_counters() - append all counters to an open "a{sv}"
- * @reply: in the array
+ * @reply: a message with the open array
  * @backend: &enum backend
  * @counters: the counters
  *
@@ -79,7 +78,7 @@ int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const char *property,
 		     sd_bus_message *reply, void *userdata, sd_bus_error *error);
 
-/** bus_fill_reloaded() - set in a view's header which settings of the files are not in force */
+/** bus_fill_reloaded() - add to a view's header which settings of the files are not in use */
 void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
 
 /* container.c */

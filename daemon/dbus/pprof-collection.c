@@ -13,15 +13,15 @@
 #include "util/memory.h"
 #include "util/time.h"
 
-/* Patterns in a list, and bytes of a pattern with its NUL. */
+/* maximum number of patterns in a list, and of bytes of a pattern with its NUL */
 #define PATTERNS     64
 #define PATTERN_SIZE 128
 
 /**
  * struct profile_request - arguments of DumpProfile
- * @seconds: how long to sample, 1 to PPROF_SECONDS
- * @allow: patterns of containers, NULL-terminated; NULL: all
- * @deny: patterns of containers to leave out, NULL-terminated; NULL: none
+ * @seconds: duration of sampling, 1 to PPROF_SECONDS
+ * @allow: patterns of containers to include, NULL-terminated; NULL: all
+ * @deny: patterns of containers to exclude, NULL-terminated; NULL: none
  */
 struct profile_request {
 	u32 seconds;
@@ -30,15 +30,15 @@ struct profile_request {
 };
 
 /**
- * struct bus_profile - a profile that is being taken
+ * struct bus_profile - a profile that is being collected
  * @caller: the sender; each user may have %PPROF_OF_USER profiles at once
- * @peer: the same connection; the profile is dropped when it closes
- * @pprof: of the worker's thread
- * @half_usec: half of its time: then names are asked for, to be there in the end
- * @halves: those that are left
- * @bytes: of the budget, that it has
- * @wanted: MemoryBudget= that would do, where there is no room for it
- * @fd: where it is written to, in the end
+ * @peer: watches the sender; the profile is dropped when it disconnects
+ * @pprof: the samples; used on the worker's thread
+ * @half_usec: half of the duration; names are requested then, so that they are known at the end
+ * @halves: number of halves that remain
+ * @bytes: bytes of the memory budget that the profile uses
+ * @wanted: on failure for lack of memory, the MemoryBudget= that would suffice
+ * @fd: file to which the profile is written at the end
  */
 struct bus_profile {
 	struct bus *bus;
@@ -71,7 +71,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 						      state->plan.share[MEMORY_SESSIONS] - left);
 		return -EDQUOT;
 	}
-	/* Samples of before must not count. */
+	/* Drain first, as samples from before the start must not count. */
 	worker_drain(state, session);
 	profile->facts.start_ns = time_clock_ns(CLOCK_REALTIME);
 	profile->began_ns = time_now_ns();
@@ -193,7 +193,7 @@ static void on_caller_lost(void *ctx)
 	bus_profile_free(profile);
 }
 
-/* Takes over the lists in @options, also on failure. */
+/* Start a profile. The function owns the lists in @options, also on failure. */
 static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 			   struct profile_request *options, struct bus_profile **ret_profile,
 			   sd_bus_error *error)
@@ -214,7 +214,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 		.halves = 2,
 		.fd = -1,
 	};
-	/* Without lists every sample counts, also in unknown containers. */
+	/* Without lists every sample counts, including those of unknown containers. */
 	if ((options->allow && *options->allow) || (options->deny && *options->deny))
 		profile->facts.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);

@@ -53,7 +53,7 @@ const struct machine_properties *property_cache_machine(struct property_cache *c
 
 /* ---- CPUs ------------------------------------------------------------------ */
 
-/* Locks out the drain thread that owns @cpu, and no other. */
+/* Query a CPU. Only the drain thread that owns @cpu is locked out meanwhile. */
 static int query_source(struct worker_state *state, struct source *source, u32 cpu,
 			struct source_cpu *ret)
 {
@@ -88,7 +88,7 @@ static int read_cpu(struct worker_state *state, void *arg)
 		properties->cpu.midr = properties->counts.midr;
 	if (!properties->cpu.pmsver)
 		properties->cpu.pmsver = properties->counts.pmsver;
-	/* A source without a ledger of times reports them with its windows. */
+	/* A source that does not account for time itself reports times with its windows. */
 	if (!properties->cpu.has_time_ledger) {
 		properties->cpu.armed_ns = properties->counts.armed_ns;
 		memcpy(properties->cpu.blind_ns, properties->counts.blind_by,
@@ -130,7 +130,7 @@ static int read_names(struct worker_state *state, void *arg)
 
 bool property_cache_session(struct property_cache *cache, struct worker *worker, const char *name)
 {
-	/* Only calls on the bus make and remove sessions, and they invalidate the cache. */
+	/* Only calls on the bus create and remove sessions, and they invalidate the cache. */
 	if (!cache->names_ns) {
 		worker_read(worker, read_names, cache);
 		cache->names_ns = time_now_ns();

@@ -5,10 +5,14 @@
 
 #define NSEC_PER_MSEC 1000000ULL
 
-/* Tokens are counted in thousandths: one per second refills one thousandth per millisecond. */
+/* Tokens are counted in thousandths: one token per second is one thousandth per millisecond. */
 #define MILLI 1000ULL
 
-/** struct rate - @size: tokens of a full bucket; @refill: tokens per second */
+/**
+ * struct rate - parameters of a bucket
+ * @size: tokens of a full bucket
+ * @refill: tokens per second
+ */
 struct rate {
 	u64 size;
 	u64 refill;
@@ -23,7 +27,7 @@ static const struct rate *rate_of(bool member)
 	return member ? &member_rate : &user_rate;
 }
 
-/* Refills by whole milliseconds; the rest counts the next time. */
+/* Refill a bucket by whole milliseconds; the remaining time counts at the next refill. */
 static void bucket_refill(struct rate_bucket *bucket, const struct rate *rate, u64 now_ns)
 {
 	u64 ms = (now_ns - bucket->updated_ns) / NSEC_PER_MSEC, refill = ms * rate->refill;
@@ -32,7 +36,7 @@ static void bucket_refill(struct rate_bucket *bucket, const struct rate *rate, u
 	bucket->updated_ns += ms * NSEC_PER_MSEC;
 }
 
-/* Seconds, rounded up, until @bucket holds @tokens; 0 if it does now. */
+/* Return the seconds, rounded up, until @bucket has @tokens; 0 if it has them now. */
 static u64 bucket_wait_s(const struct rate_bucket *bucket, const struct rate *rate, u32 tokens)
 {
 	u64 wanted = bucket->missing + tokens * MILLI, size = rate->size * MILLI;
@@ -41,7 +45,7 @@ static u64 bucket_wait_s(const struct rate_bucket *bucket, const struct rate *ra
 	return wanted <= size ? 0 : (wanted - size + per_second - 1) / per_second;
 }
 
-/* The bucket of @uid, refilled up to now. All are refilled, to find the fullest. */
+/* Return the bucket of @uid, refilled up to now. All buckets are refilled, to find the fullest. */
 static struct rate_bucket *find_bucket(struct rate_limit *limit, uid_t uid, bool member, u64 now_ns)
 {
 	struct rate_user *user = NULL, *fullest = limit->users;

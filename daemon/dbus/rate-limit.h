@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many calls a user of the bus may make. Each user has a token bucket. A call takes as
- * many tokens as its cost class says, and its answer takes more for the rows it holds; a token
- * stands for about 2 ms of CPU time.
+ * Limit the number of calls that a user of the bus may make. Each user has a token bucket. A call
+ * takes the number of tokens of its cost class, and its answer takes more for the rows in it; a
+ * token stands for about 2 ms of CPU time.
  *
- * Members of the group speprof have a larger bucket, since the exporter and "speprof top" poll.
- * All other users also share one bucket: a user with a range of subordinate UIDs would
- * otherwise have one bucket for each of them. Root and the daemon's own user have no limit, as
- * they can stop the daemon anyway; the caller of these functions leaves them out.
+ * Members of the group speprof have a larger bucket, as the exporter and "speprof top" call
+ * regularly. All other users also share one bucket: a user with a range of subordinate UIDs would
+ * otherwise have one bucket for each of them. Root and the daemon's own user have no limit, as they
+ * can stop the daemon anyway; the caller of these functions does not call them for these two.
  */
 #ifndef SPEPROF_RATE_LIMIT_H
 #define SPEPROF_RATE_LIMIT_H
@@ -16,13 +16,13 @@
 
 #include "codec/env.h"
 
-/* Users that have a bucket at the same time. */
+/* maximum number of users that have a bucket at the same time */
 #define RATE_LIMIT_USERS 64
 
 /**
  * struct rate_bucket - the tokens of one user, or those that several users share
- * @missing: tokens that the bucket lacks to be full, in thousandths
- * @updated_ns: the time up to which the bucket was refilled
+ * @missing: tokens to add until the bucket is full, in thousandths
+ * @updated_ns: time up to which the bucket was refilled
  */
 struct rate_bucket {
 	u64 missing;
@@ -31,8 +31,9 @@ struct rate_bucket {
 
 /**
  * struct rate_user - a bucket and its user
- * @uid: valid if @used
- * @member: the user's last caller was in the group speprof; decides size and refill
+ * @uid: valid if @used is set
+ * @member: whether the last call of the user came from a member of the group speprof; decides size
+ * and refill
  */
 struct rate_user {
 	uid_t uid;
@@ -42,8 +43,8 @@ struct rate_user {
 };
 
 /**
- * struct rate_limit - all buckets; zeroed it is ready for use
- * @others: shared by all users outside the group speprof
+ * struct rate_limit - all buckets; all zero: ready for use
+ * @others: bucket that all users outside the group speprof share
  */
 struct rate_limit {
 	struct rate_user users[RATE_LIMIT_USERS];
@@ -54,26 +55,26 @@ struct rate_limit {
  * rate_limit_take() - take the tokens for a call before it runs
  * @limit: the buckets; used by one thread
  * @uid: the calling user
- * @member: the caller is in the group speprof
- * @tokens: what the call takes, at most 100
+ * @member: whether the caller is in the group speprof
+ * @tokens: number of tokens, at most 100
  * @now_ns: CLOCK_MONOTONIC, not before that of the last call
- * @ret_retry_s: for -EBUSY: seconds after which the same call succeeds, if no other takes
- *	tokens meanwhile; at least 1
+ * @ret_retry_s: on failure, the seconds after which the same call succeeds if no other call takes
+ * tokens meanwhile; at least 1
  *
- * A user without a bucket gets the fullest bucket of another user, with the tokens in it.
- * A new UID therefore brings no new tokens once all buckets are in use.
+ * A user without a bucket gets the fullest bucket of another user, with the tokens in it. So a new
+ * UID gives no new tokens once all buckets are in use.
  *
- * Return: 0; -EBUSY: the user's bucket holds too few tokens; -EUSERS: the bucket of all users
- * outside the group does, and needs longer. Nothing is taken then.
+ * Return: 0; -EBUSY: the user's bucket has too few tokens; -EUSERS: the bucket of all users outside
+ * the group has too few, and takes longer to refill. No tokens are taken on failure.
  */
 int rate_limit_take(struct rate_limit *limit, uid_t uid, bool member, u32 tokens, u64 now_ns,
 		    u32 *ret_retry_s);
 
 /**
- * rate_limit_charge() - take tokens for what a call turned out to cost
+ * rate_limit_charge() - take more tokens for a call that cost more than it took before
  *
- * Parameters are those of rate_limit_take(). The bucket may lack more than it can hold
- * afterwards; the user's next calls wait for that.
+ * The parameters are those of rate_limit_take(). The number of tokens may become negative; then the
+ * next calls of the user have to wait.
  */
 void rate_limit_charge(struct rate_limit *limit, uid_t uid, bool member, u32 tokens, u64 now_ns);
 

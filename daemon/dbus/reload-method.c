@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The method Reload, and properties that show the result of the last one. */
+/* Implement the method Reload, and the properties for the result of the last reload. */
 #include "objects.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Methods that create, change, start, stop and remove sessions. */
+/* Implement the methods that create, change, start, stop and remove sessions. */
 #include "objects.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "message-limits.h"
 #include "property-signals.h"
 
-/* Limits of the interval, as SamplesPerSecond= has them. */
+/* limits of the interval, the same as for SamplesPerSecond= */
 #define INTERVAL_MIN_US 10
 #define INTERVAL_MAX_US 1000000
 
@@ -79,7 +79,7 @@ static int make_rule(const struct bus *bus, const char *expression, char *const 
 	return r < 0 ? rule_error(error, r, &why) : 0;
 }
 
-/* Copy filter and cgroups of a session, as a call changes only one of the two. */
+/* A copy of a session's filter and cgroups, as a call changes only one of the two */
 struct current_rule {
 	const char *session;
 	char *expression;
@@ -155,8 +155,8 @@ static int change_rule(struct bus *bus, sd_bus_message *message, const char *exp
 }
 
 /*
- * A filter that compares addresses reveals one bit of an address with each expression. Arguments
- * that cannot be read get their error from the method.
+ * Return whether @expression compares addresses: each such filter reveals one bit of an address. If
+ * the arguments cannot be read the method reports the error.
  */
 static bool compares_addresses(const char *expression)
 {
@@ -186,7 +186,10 @@ enum access_level bus_filter_level(sd_bus_message *message, void *bus __attribut
 	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
 }
 
-/* A filter that compares addresses, with the cgroup of one program, reveals its addresses. */
+/*
+ * A filter that compares addresses, together with the cgroup of one program, reveals addresses of
+ * that program.
+ */
 enum access_level bus_cgroups_level(sd_bus_message *message, void *userdata)
 {
 	char session[SESSION_NAME_SIZE];
@@ -254,7 +257,7 @@ enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 /**
  * struct create - the options of CreateSession
  * @given: bits of the options that were given, numbered as in parse_option()
- * @physical: records have physical addresses, also if the configuration has none
+ * @physical: whether records have physical addresses, even if the configuration excludes them
  */
 struct create {
 	u32 given;
@@ -289,7 +292,10 @@ static int check_flight_size(u64 bytes, sd_bus_error *error)
 				 (unsigned long long)bytes, FLIGHT_MIN, FLIGHT_MAX);
 }
 
-/* Each option may be given once, so that a message with a million is refused early. */
+/*
+ * Parse an option. Each may be given once, so that a message with a million options is refused
+ * early.
+ */
 static int parse_option(struct create *c, const char *key, sd_bus_error *error)
 {
 	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
@@ -337,7 +343,7 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 		c->physical = r >= 0 && flag;
 		return r;
 	}
-	/* The last option that is left: Cgroups. */
+	/* The only option that remains is Cgroups. */
 	r = sd_bus_message_enter_container(m, 'v', "as");
 	if (r >= 0)
 		r = bus_read_cgroups(m, &c->cgroups, error);
@@ -374,7 +380,7 @@ static void create_clear(struct create *c)
 	bus_strings_free(c->cgroups);
 }
 
-/* CreateSession reveals addresses by PhysicalAddresses or by its filter. */
+/* CreateSession can reveal addresses by its option PhysicalAddresses, or by its filter. */
 enum access_level bus_create_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -423,7 +429,7 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 		sampling.interval_ns = c->interval_us * 1000;
 	sampling.physical |= c->physical;
 	sampling.cgroups = session->rule->cgroups;
-	/* The same sum as in budget_session(). */
+	/* Compute the same sum as budget_session(). */
 	sampling.ring_size = MEMORY_RING_LEAST;
 	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
@@ -528,7 +534,7 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
 	sd_bus_emit_object_added(bus->bus, object);
-	/* A shared source may reject only samples that all of its sessions reject. */
+	/* A shared source may only drop samples that all of its sessions drop. */
 	bus_find_sharers(bus, c.name, &sharers);
 	bus_signal_sharers(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);
@@ -547,7 +553,10 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
 					"The session \"machine\" is defined by the configuration "
 					"and cannot be removed: stop it instead.");
-	/* Before it is removed: sd-bus looks its interfaces up to name them. */
+	/*
+	 * Signal the removal before the session is removed, as sd-bus looks up the names of its
+	 * interfaces.
+	 */
 	sd_bus_emit_object_removed(bus->bus, object);
 	bus_find_sharers(bus, session, &sharers);
 	r = worker_call(bus->worker, worker_remove, session);

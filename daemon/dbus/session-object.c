@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* org.speprof1.Session: an object for each session. Properties are read on demand, then cached. */
+/*
+ * Implement org.speprof1.Session: an object for each session. Properties are read on demand, then
+ * cached.
+ */
 #include "objects.h"
 
 #include <errno.h>
@@ -8,10 +11,10 @@
 
 #include "util/time.h"
 
-/* Where a part of a filter acts. */
+/* What evaluates a part of a filter */
 enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
 
-/** struct session_properties - what properties show, copied on the worker's thread */
+/** struct session_properties - values of the properties, copied on the worker's thread */
 struct session_properties {
 	char name[SESSION_NAME_SIZE];
 	struct view_header header;
@@ -28,8 +31,8 @@ struct session_properties {
 };
 
 /*
- * The SPU applies a part if the source has no other session. The module applies cgroups by sampling
- * only their tasks.
+ * Return what evaluates a part of the filter. The SPU does if the source has only this session. The
+ * module evaluates cgroups by sampling only their tasks.
  */
 static enum part_where part_where(const struct session *session, const struct filter_part *part,
 				  u32 index)
@@ -168,7 +171,7 @@ void bus_invalidate_session(struct bus *bus)
 	bus->session = NULL;
 }
 
-/* Get the properties of the session @name, from the cache if they are fresh. */
+/* Get the properties of the session @name, from the cache if that is valid. */
 static int find_properties(struct bus *bus, const char *name,
 			   const struct session_properties **ret_properties)
 {
@@ -254,7 +257,7 @@ static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __att
 	return 0;
 }
 
-/* Must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+/* This must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 const sd_bus_vtable bus_counting_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -280,7 +283,7 @@ const sd_bus_vtable bus_counting_vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Counters are no properties: reading them drains the rings, and they change all the time. */
+/* Counters are not properties, as reading them drains the rings, and they change all the time. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Remove", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),

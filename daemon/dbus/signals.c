@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Signals: faults, throttling, added and removed containers. They are polled for once a second. At
- * most AT_ONCE of a kind are sent at once; the next one carries the number that was left out.
+ * Emit signals for faults, throttling, and containers that were added or removed. The daemon polls
+ * for them once a second. At most AT_ONCE signals of a kind are sent in one period; the next signal
+ * of that kind has the number of those that were left out.
  */
 #include "signals.h"
 
@@ -16,16 +17,16 @@
 #include "objects.h"
 
 #define PERIOD_US 1000000ULL
-/* Of a kind in one period. */
+/* maximum number of signals of a kind in one period */
 #define AT_ONCE 10U
-/* Periods between two checks whether the cgroups of known containers still exist. */
+/* number of periods between two checks whether the cgroups of known containers still exist */
 #define RESCAN_PERIODS 2U
 
 /**
  * struct known - a container for which ContainerAdded was sent
- * @exists: its cgroup exists
- * @path: escaped, as signals show it
- * @cgroup: as it is
+ * @exists: whether its cgroup exists
+ * @path: path of the cgroup, escaped, as signals contain it
+ * @cgroup: path of the cgroup, unescaped
  */
 struct known {
 	u32 generation;
@@ -38,7 +39,10 @@ struct known {
 
 enum kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
 
-/** struct queued_signal - a signal to send for a container; @known has copies of the strings */
+/**
+ * struct queued_signal - a signal about a container that will be sent; @known has copies of the
+ * strings
+ */
 struct queued_signal {
 	enum kind kind;
 	u64 left;
@@ -46,13 +50,13 @@ struct queued_signal {
 };
 
 /**
- * struct signal_watch
- * @health: counters of the source at the last period
- * @known: indexed as the attributor's table of containers is
- * @left: of each kind, what was not sent since the last that was
- * @sent: of each kind, in this period
- * @queued, @queued_count: found on the worker's thread, sent on this one
- * @quiet: nothing is sent: it is the first look
+ * struct signal_watch - state of polling
+ * @health: counters of the source in the last period
+ * @known: known containers, at the indices of the attributor's table of containers
+ * @left: by kind, number of signals left out since the last one was sent
+ * @sent: by kind, number of signals sent in this period
+ * @queued, @queued_count: signals that the worker's thread found, and the main thread sends
+ * @quiet: whether this is the first period, in which nothing is signalled
  */
 struct signal_watch {
 	struct bus *bus;
@@ -68,7 +72,9 @@ struct signal_watch {
 	bool quiet;
 };
 
-/* Whether one more signal of @kind may be sent in this period; counts those that may not. */
+/*
+ * Return whether one more signal of @kind may be sent in this period. If not, count it as left out.
+ */
 static bool may_send(struct signal_watch *w, enum kind kind, u64 *ret_left)
 {
 	if (w->quiet)
@@ -88,7 +94,7 @@ static void signal_health(struct signal_watch *w, const struct source_health *no
 	sd_bus *bus = w->bus->bus;
 	u64 left;
 
-	/* A replaced source counts from 0 again. */
+	/* The counters of a replaced source start at 0 again. */
 	if (now->faults > w->health.faults && may_send(w, KIND_FAULT, &left))
 		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Fault", "stut", now->last,
 				   now->faults - w->health.faults, now->cpus_stopped, left);
@@ -123,7 +129,7 @@ static int known_set(struct known *known, const struct attribute_container *c)
 	return -ENOMEM;
 }
 
-/* Copy what the signal shows of the container. */
+/* Copy the strings about the container that the signal contains. */
 static int known_copy(struct known *copy, const struct known *known)
 {
 	*copy = (struct known){
@@ -181,7 +187,9 @@ static void scan_container(struct signal_watch *w, struct known *known,
 		signal_container(w, KIND_ADDED, known);
 }
 
-/* Runs on the worker's thread. The main thread, which owns @watch, waits meanwhile. */
+/*
+ * Find changes. This runs on the worker's thread, while the main thread, which owns @watch, waits.
+ */
 static int scan(struct worker_state *state, void *arg)
 {
 	u32 count = attributor_get_container_limit(state->attributor);
@@ -203,7 +211,7 @@ static int scan(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A container with a removed cgroup stays in the table as long as it has samples. */
+/* Find containers whose cgroup was removed: they stay in the table as long as they have samples. */
 static void scan_cgroups(struct signal_watch *w)
 {
 	int mount = cgroup_owner_open();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signals for faults, throttling, and containers that are added and removed. */
+/* Emit signals for faults, throttling, and containers that were added or removed. */
 #ifndef SPEPROF_SIGNALS_H
 #define SPEPROF_SIGNALS_H
 
@@ -11,8 +11,8 @@
  * @event: the main loop; borrowed
  * @ret_watch: freed by signal_watch_free()
  *
- * Containers that exist already are not signalled. At most ten signals of a kind are sent at once;
- * the last argument of the next one counts those that were left out.
+ * No signals are sent for containers that exist at the start. At most ten signals of a kind are
+ * sent in a second; the last argument of the next signal is the number of those that were left out.
  *
  * Return: 0 or negative errno.
  */

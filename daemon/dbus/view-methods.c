@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Views, ledgers and summaries of a session. */
+/* Implement the methods for views, ledgers and summaries of a session. */
 #include "objects.h"
 
 #include <errno.h>

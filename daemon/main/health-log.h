@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Logs problems of the running daemon, limited in rate by log-limit.h. */
+/* Log problems of the running daemon, limited in rate by log-limit.h. */
 #ifndef SPEPROF_HEALTH_LOG_H
 #define SPEPROF_HEALTH_LOG_H
 
@@ -8,11 +8,11 @@
 
 /**
  * struct health - totals of problems
- * @source: of the machine's source
- * @unsaved: checkpoints that failed
- * @stuck: periods without a heartbeat of the worker
- * @stuck_s: seconds since its last heartbeat
- * @watchdog: the service manager's watchdog ends the process because of that
+ * @source: counters of the machine's source
+ * @unsaved: number of checkpoints that failed
+ * @stuck: number of periods without a heartbeat of the worker
+ * @stuck_s: seconds since the last heartbeat
+ * @watchdog: whether the service manager's watchdog will end the process for that
  */
 struct health {
 	struct source_health source;
@@ -22,7 +22,7 @@ struct health {
 	bool watchdog;
 };
 
-/** struct health_log - totals of the last update, and a rate limit for each kind of problem */
+/** struct health_log - the totals at the last update, and a rate limit for each kind of problem */
 struct health_log {
 	struct health last;
 	struct log_limit faults;
@@ -34,7 +34,7 @@ struct health_log {
 /**
  * health_log_update() - log new problems, and the end of old ones
  * @log: state; zeroed before the first call
- * @now: totals now
+ * @now: present totals
  * @now_ns: CLOCK_MONOTONIC
  *
  * Context: the main thread, every few seconds.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprofd: chooses a source, starts its worker, serves the bus. */
+/* The main function of speprofd: choose a source, start the worker, serve the bus. */
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -27,7 +27,7 @@
 #include "util/log.h"
 
 /*
- * Number of tries to get the SPUs, and the time between them. Together they exceed
+ * Number of attempts to get the SPUs, and the time between them. Together they exceed
  * StartLimitIntervalSec= (10 s), so that systemd does not stop restarting the service.
  */
 #define TRIES	 48
@@ -35,7 +35,7 @@
 
 /**
  * struct daemon - state of the process
- * @checkpoint: NULL if no service manager stores it for the next process
+ * @checkpoint: the checkpoint; NULL if no service manager stores it for the next process
  */
 struct daemon {
 	int argc;
@@ -45,7 +45,7 @@ struct daemon {
 	struct memory_plan plan;
 	struct checkpoint *checkpoint;
 	struct rate_control *rate_control;
-	bool adopted; /* the source has the rings of an earlier process */
+	bool adopted; /* whether the source has the rings of an earlier process */
 	struct restore_on_start restored;
 	struct worker *worker;
 	sd_event *event;
@@ -54,7 +54,7 @@ struct daemon {
 	struct reload_status reloaded;
 };
 
-/* Follow context switches, which attribute samples if records do not name their task. */
+/* Record context switches, which attribute samples if records do not contain their task. */
 static void follow_switches(struct task_events *tasks, struct task_events_status *status)
 {
 	char why[TASK_EVENTS_REASON] = "there are no task events";
@@ -67,7 +67,10 @@ static void follow_switches(struct task_events *tasks, struct task_events_status
 		 n ? "; " : "", why);
 }
 
-/* Report if a cgroup namespace hides the cgroups of tasks, which affects every source of task events. */
+/*
+ * Report it if a cgroup namespace hides the cgroups of tasks, which affects every source of task
+ * events.
+ */
 static void run_periodic_checks(struct task_events_status *status)
 {
 	size_t n = strlen(status->reason);
@@ -82,7 +85,10 @@ static void run_periodic_checks(struct task_events_status *status)
 	snprintf(status->reason + n, sizeof(status->reason) - n, "%s%s", n ? "; " : "", reason);
 }
 
-/* Open the source of task events. A failure is not fatal: it is logged, and shown by "speprof status". */
+/*
+ * Open the source of task events. A failure is not fatal: it is logged, and "speprof status" prints
+ * it.
+ */
 static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
 				      struct task_events_status *status)
 {
@@ -110,7 +116,7 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	return tasks;
 }
 
-/* Adopt the sessions of an earlier process, one for each worker: their rings still exist. */
+/* Adopt the sessions of an earlier process, one for each drain thread: their rings still exist. */
 static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {
@@ -147,12 +153,12 @@ static int plan_memory(struct daemon *d)
 	u64 least;
 	int r;
 
-	/* No more workers than CPUs. */
+	/* Use no more drain threads than CPUs. */
 	request.workers = c->workers < request.cpus ? c->workers : request.cpus;
 	if (!c->workers)
 		request.workers = budget_workers(request.cpus, c->samples_per_second);
 	r = budget_plan(&request, &d->plan, &least);
-	/* If the budget is too small for that many workers, try fewer. */
+	/* If the budget is too small for that many drain threads, try fewer. */
 	while (r < 0 && !c->workers && --request.workers)
 		r = budget_plan(&request, &d->plan, &least);
 	if (r >= 0)
@@ -166,8 +172,8 @@ static int plan_memory(struct daemon *d)
 }
 
 /*
- * Sleep after try @tries, which counts from 0. Returns 0 to try again; -ETIMEDOUT after the last try;
- * -EINTR if a signal asks the process to exit.
+ * Sleep after attempt @tries, counted from 0. Return: 0 to try again; -ETIMEDOUT after the last
+ * attempt; -EINTR if a signal asks the process to exit.
  */
 static int pause_after(u32 tries)
 {
@@ -183,8 +189,9 @@ static int pause_after(u32 tries)
 }
 
 /*
- * If another session has the SPU, or memory or descriptors are short, wait. After the last try the
- * process exits and the service manager starts another, which still finds the stored descriptors.
+ * Open the source. If another session uses the SPU, or memory or descriptors are short, retry.
+ * After the last attempt the process exits and the service manager starts another, which still gets
+ * the stored descriptors.
  */
 static int open_source(const struct config *c, const struct source_config *sampling,
 		       struct source **ret_source)
@@ -224,7 +231,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	sampling.partitions = d->plan.workers;
 	if (config_lists(c, &lists) < 0)
 		return EX_OSERR;
-	/* config_set() has checked the expression alone, not together with the lists. */
+	/* config_set() has checked the expression alone, but not together with the lists. */
 	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
 	config_lists_clear(&lists);
 	if (r < 0) {
@@ -255,7 +262,7 @@ static void log_filters(char *text, size_t size, bool does, const char *what)
 		snprintf(text + len, size - len, "%s%s", len ? " and " : "", what);
 }
 
-/* Log what the SPU filters, as no session can count it. */
+/* Log which samples the SPU drops, as no session can count them. */
 static int log_filter(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -283,7 +290,10 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	return 0;
 }
 
-/* Called once the source is open, as without a source missing task events need not be logged. */
+/*
+ * Start the worker. This is called when the source is open, as missing task events need not be
+ * logged without a source.
+ */
 static int start_worker(struct daemon *d, struct session_config *session)
 {
 	struct task_events_status task_status = { 0 };
@@ -319,8 +329,8 @@ static int rate_control_machine(struct worker_state *state, void *arg)
 }
 
 /*
- * Reload the configuration. A wrong file changes nothing; d->reloaded has the reason until a reload
- * succeeds.
+ * Reload the configuration. An invalid file changes nothing; d->reloaded has the reason until a
+ * reload succeeds.
  */
 static int reload(void *ctx)
 {
@@ -355,7 +365,7 @@ static void on_interval(void *ctx)
 	bus_sampling_changed(ctx);
 }
 
-/* Start the machine's session, unless the restore has started or stopped it. */
+/* Start the machine's session, unless restoring the checkpoint has started or stopped it. */
 static int start_machine(struct daemon *d)
 {
 	for (u32 tries = 0;; tries++) {
@@ -377,7 +387,7 @@ static int start_machine(struct daemon *d)
 	}
 }
 
-/* One more than the highest possible CPU number; numbers may have gaps. */
+/* Return the highest possible CPU number plus one; numbers may have gaps. */
 static u32 cpu_numbers(void)
 {
 	struct cpu_list possible;
@@ -406,11 +416,11 @@ static int run(struct daemon *d)
 	notify_ready(&d->notify);
 	log_write(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
 		  d->notify.status);
-	/* The exit status: 0 after a signal, BUS_GONE_STATUS after the bus closed. */
+	/* The result is the exit status: 0 after a signal, BUS_GONE_STATUS after the bus closed. */
 	r = sd_event_loop(d->event);
 	notify_stopping();
 	notify_deinit(&d->notify);
-	/* Only the service manager knows whether this is a restart, so save in any case. */
+	/* Save in any case, as only the service manager knows whether this is a restart. */
 	if (d->checkpoint) {
 		worker_call(d->worker, checkpoint_final, NULL);
 		checkpoint_file_save(d->checkpoint->slots);
@@ -418,7 +428,7 @@ static int run(struct daemon *d)
 	return r < 0 ? EX_OSERR : r;
 }
 
-/* Whether the error means that no bus answers, as while it is restarted. */
+/* Return whether the error means that no bus answers, as while the bus is restarted. */
 static bool is_bus_unavailable(int r)
 {
 	return r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN ||
@@ -426,9 +436,9 @@ static bool is_bus_unavailable(int r)
 }
 
 /*
- * Connect to the bus. After a restart retry for some seconds: the earlier process was connected, so the
- * bus exists and is probably restarting, and the module's rings buffer samples meanwhile. Returns
- * -EINTR if a signal asks the process to exit.
+ * Connect to the bus. After a restart retry for some seconds: the earlier process was connected, so
+ * the bus exists and is probably restarting, and the module's rings buffer samples meanwhile.
+ * Return: -EINTR if a signal asks the process to exit.
  */
 static int reach_bus(struct daemon *d, bool restarted)
 {
@@ -485,7 +495,7 @@ static int serve(struct daemon *d)
 	return r;
 }
 
-/* Block signals before the first thread, so that all threads leave them to the main loop. */
+/* Block signals before the first thread is created, so that only the main loop handles them. */
 static int make_event(struct daemon *d)
 {
 	sigset_t mask;
@@ -507,8 +517,9 @@ static int make_event(struct daemon *d)
 }
 
 /*
- * By default glibc raises its mmap threshold, up to 32 MiB, with each large block that is freed, and
- * retains twice as much. A view or checkpoint would stay in memory. Fixed limits return it.
+ * Fix the mmap threshold. By default glibc raises it, up to 32 MiB, with each large block that is
+ * freed, and keeps twice as much. The memory of a view or checkpoint would not be returned to the
+ * kernel.
  */
 static void fix_mmap_threshold(void)
 {

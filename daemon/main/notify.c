@@ -13,9 +13,9 @@
 #include "util/log.h"
 #include "util/time.h"
 
-/* Period of the status in microseconds, if the watchdog needs no shorter one. */
+/* period of the status in microseconds, unless the watchdog needs a shorter one */
 #define PERIOD_US 5000000ULL
-/* The worker has a heartbeat at least once a second. */
+/* minimum of that period: the worker has a heartbeat at least once a second */
 #define PERIOD_MIN_US 1500000ULL
 
 struct described {
@@ -25,7 +25,7 @@ struct described {
 	u64 interval_ns;
 };
 
-/* Append to @text, which has STATUS_SIZE bytes, and cut what does not fit. */
+/* Append to @text, which has STATUS_SIZE bytes, and truncate text that does not fit. */
 static void __attribute__((format(printf, 2, 3))) text_append(char *text, const char *format, ...)
 {
 	size_t n = strlen(text);
@@ -36,7 +36,9 @@ static void __attribute__((format(printf, 2, 3))) text_append(char *text, const 
 	va_end(ap);
 }
 
-/* Write the status line for "systemctl status": what is sampled, how, and what is wrong. */
+/*
+ * Write the status line for "systemctl status": what is sampled, how, and which problems there are.
+ */
 static int describe(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -82,7 +84,7 @@ static int describe(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* The status repeats a refused configuration until a reload succeeds. */
+/* Append the reason of a refused configuration, until a reload succeeds. */
 static void describe_reloaded(const struct notify *notify, char *text)
 {
 	if (!notify->reloaded)
@@ -96,7 +98,7 @@ static void describe_reloaded(const struct notify *notify, char *text)
 		text_append(text, " Restart speprofd to apply %s.", notify->reloaded->waiting);
 }
 
-/* Send the status only if it has changed: each message wakes the clients that watch the unit. */
+/* Send the status only if it has changed, as each message wakes all clients that watch the unit. */
 static void send_status(struct notify *notify)
 {
 	struct described now;
@@ -162,7 +164,7 @@ void notify_ready(struct notify *notify)
 
 	worker_read(notify->worker, describe, &now);
 	describe_reloaded(notify, now.text);
-	/* Trouble that an earlier process logged is not logged again. */
+	/* Problems that an earlier process logged are not logged again. */
 	if (!*notify->status)
 		notify->health_log.last.source = notify->health.source = now.health;
 	notify->interval_ns = now.interval_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Status and watchdog messages to the service manager. */
+/* Send status and watchdog messages to the service manager. */
 #ifndef SPEPROF_NOTIFY_H
 #define SPEPROF_NOTIFY_H
 
@@ -9,22 +9,22 @@
 #include "engine/worker.h"
 #include "health-log.h"
 
-/* Bytes of the status line, its NUL included. */
+/* bytes of the status line, including its NUL */
 #define STATUS_SIZE 1536
 
 /**
  * struct notify - state of the messages
- * @worker: watched; borrowed
- * @timer: calls every @period_us
+ * @worker: the worker that is watched; borrowed
+ * @timer: fires every @period_us
  * @period_us: period in microseconds
- * @heartbeat: the worker's heartbeat at the last period
- * @watchdog: the service manager wants watchdog messages
- * @stuck: the worker had no heartbeat since the last period
+ * @heartbeat: the worker's heartbeat in the last period
+ * @watchdog: whether the service manager expects watchdog messages
+ * @stuck: whether the worker had no heartbeat since the last period
  * @health: totals of problems
  * @health_log: which of them were logged
- * @interval_ns: sampling interval at the last period
+ * @interval_ns: sampling interval in the last period
  * @changed: called with @ctx when the interval has changed
- * @ctx: for @changed
+ * @ctx: argument for @changed
  * @reloaded: result of the last reload; borrowed
  * @status: the last status line
  */
@@ -46,7 +46,7 @@ struct notify {
 
 /**
  * notify_init() - start the timer for status and watchdog
- * @notify: zeroed, except @reloaded, @changed and @ctx
+ * @notify: all zero, except @reloaded, @changed and @ctx
  * @event: the main loop
  * @worker: borrowed, until notify_deinit(). While it has no heartbeat no watchdog message is sent
  *
@@ -57,7 +57,9 @@ int notify_init(struct notify *notify, sd_event *event, struct worker *worker);
 /** notify_deinit() - stop the timer */
 void notify_deinit(struct notify *notify);
 
-/** notify_ready() - report that the daemon is ready, at the start and after notify_reloading() */
+/**
+ * notify_ready() - report that the daemon is ready: after the start, and after notify_reloading()
+ */
 void notify_ready(struct notify *notify);
 
 /** notify_reloading() - report that a reload has begun */

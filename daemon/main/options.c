@@ -106,7 +106,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-/* Parse the options twice, so that --set overrides the files wherever it stands. */
+/* Parse the options twice, so that --set overrides the files wherever it is given. */
 int options_parse(int argc, char **argv, struct options *ret_options,
 		  char ret_why[static RELOAD_REASON])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options of the command line, and the configuration: files, drop-ins and credential. */
+/* Read the options of the command line, and the configuration: files, drop-ins and credential. */
 #ifndef SPEPROF_OPTIONS_H
 #define SPEPROF_OPTIONS_H
 
@@ -7,10 +7,10 @@
 #include "config/reload-status.h"
 
 /**
- * struct options - options and the configuration that they lead to
- * @config_path: the file; borrowed from the arguments
- * @bus_address: of a private bus, borrowed from the arguments; NULL: the system bus
- * @config: read from the files, then overridden by --set
+ * struct options - options, and the resulting configuration
+ * @config_path: the configuration file; points into the arguments
+ * @bus_address: address of a private bus; points into the arguments; NULL: the system bus
+ * @config: settings of the files, overridden by those of --set
  */
 struct options {
 	const char *config_path;
@@ -20,12 +20,12 @@ struct options {
 
 /**
  * options_parse() - read the options and the configuration
- * @argc: of main()
- * @argv: of main()
- * @ret_options: untouched on failure
- * @ret_why: what is wrong in the files, one line; untouched if only the options are wrong
+ * @argc: number of arguments of main()
+ * @argv: arguments of main()
+ * @ret_options: unchanged on failure
+ * @ret_why: error in the files, one line; unchanged if only the options are wrong
  *
- * Logs one line about what is wrong. It may be called again: a reload reads the same files.
+ * It logs one line about an error. It may be called again: a reload reads the same files.
  *
  * Return: 0, or an exit status of sysexits.h. With --help and --version it exits.
  */

@@ -10,7 +10,7 @@
 #include "state/checkpoint.h"
 #include "util/log.h"
 
-/* List the settings of @to that need a restart; "": none. */
+/* List the settings of @to that need a restart; "" if there are none. */
 static void name_waiting(const struct config *from, const struct config *to, char *ret, size_t size)
 {
 	const struct {
@@ -54,7 +54,7 @@ static int make_rules(const struct config *from, const struct config *to,
 	return r;
 }
 
-/* Apply all changes, or none, with the reason in @ret. */
+/* Apply all changes or none; on failure, @ret has the reason. */
 static int change_all(const struct config *from, const struct config *to,
 		      const struct source_config *sampling, struct worker *worker,
 		      struct reload_status *ret)
@@ -95,13 +95,19 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	struct source_config sampling = source_sampling(to);
 	int r;
 
-	/* With an unchanged rate the interval of the rate control, or of a call, stays in force. */
+	/*
+	 * If the configured rate is unchanged, the interval that rate control or a call has set
+	 * stays in use.
+	 */
 	if (from->samples_per_second == to->samples_per_second)
 		sampling.interval_ns = governing.nominal_ns = 0;
 	r = change_all(from, to, &sampling, worker, ret);
 	if (r < 0)
 		return r;
-	/* The interval of the new rate may be the one that the rate control has chosen already. */
+	/*
+	 * The interval of the new rate may be equal to the one that rate control has already
+	 * chosen.
+	 */
 	if (from->overhead != to->overhead || governing.nominal_ns)
 		worker_call(worker, rate_control_configure, &governing);
 	*ret->refused = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writes hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
+/* Write hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
 #include "profile-json.h"
 #include "profile/profile-internal.h"
 
@@ -35,7 +35,7 @@ static void add_address(struct json_object *to, const char *key, u64 address)
 	add_string(to, key, text);
 }
 
-/* Returns the process of @owner, or NULL if it has no entry any more. */
+/* Return the process of @owner, or NULL if its entry was evicted. */
 static const struct attribute_process *owner_process(const struct hot *hot, u64 owner)
 {
 	const struct attribute_process *process =
@@ -129,7 +129,7 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 	return o;
 }
 
-/* Skip lines that only one thread has used. */
+/* Add the cache lines, except those that only one thread has used. */
 static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
@@ -219,7 +219,7 @@ static void add_nodes(const struct hot *hot, struct json_object *root)
 	}
 }
 
-/* Values that @root has are replaced. */
+/* Add all parts; values that @root already has are replaced. */
 static int add_all(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	int r;

@@ -18,7 +18,9 @@ static_assert(sizeof(struct metrics_machine) == 96 + 8 * (11 + 8 + 13) +
 static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally) + 392,
 	      "no padding");
 
-/* Minimum sizes: those that the first daemons wrote for the machine and for a container. */
+/*
+ * The sizes that the first daemons wrote for the machine and for a container, which are the minimum
+ */
 #define MACHINE_MIN   offsetof(struct metrics_machine, mappings_lost)
 #define CONTAINER_MIN offsetof(struct metrics_container, left_ns)
 

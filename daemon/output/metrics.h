@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The result of DumpMetrics(): counters of the machine and of its containers, as bytes in a
- * sealed memfd. Documentation/reference/metrics.md describes the format for other programs.
+ * The result of DumpMetrics(): counters of the machine and of its containers, as bytes in a sealed
+ * memfd. Documentation/reference/metrics.md describes the format for other programs.
  *
- * Version 1 is little-endian. Each struct is preceded by its size, so that later daemons can
- * append members and older readers skip them. A reader sets members that are missing to zero.
+ * Version 1 is little-endian. The header has the size of each struct, so that later daemons can
+ * append members and older readers skip them. A reader sets missing members to zero.
  */
 #ifndef SPEPROF_METRICS_H
 #define SPEPROF_METRICS_H
@@ -14,14 +14,14 @@
 #define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of @magic, without the NUL */
 #define METRICS_VERSION 1
 
-/* Limits of a reader; metrics_parse() rejects larger input as hostile. */
+/* Limits of metrics_parse(), which rejects larger input as hostile */
 #define METRICS_CONTAINERS 8192
 #define METRICS_SIZE	   (32U << 20)
 #define METRICS_SECTION_MAX 65536U
 
-/* Size of arrays by &enum spe_level; it exceeds the number of levels. */
+/* Size of arrays that are indexed by &enum spe_level; it exceeds the number of levels */
 #define METRICS_LEVELS 32
-/* Size of arrays by &enum sample_unit. */
+/* Size of arrays that are indexed by &enum sample_unit */
 #define METRICS_UNITS 4
 /* Number of buckets of struct histogram; the last is always 0. */
 #define METRICS_BUCKETS 64
@@ -33,13 +33,13 @@ enum metrics_latency {
 	METRICS_LATENCIES,
 };
 
-/* Why sampling was enabled while no window was armed. */
+/* The cause of time in which sampling was enabled and no window was armed */
 enum metrics_blind {
 	METRICS_BLIND_UNKNOWN, /* the source reports no causes */
 	METRICS_BLIND_FULL, /* a ring had no free space */
-	METRICS_BLIND_HANDLING, /* an event was being handled */
+	METRICS_BLIND_HANDLING, /* the driver handled an event */
 	METRICS_BLIND_THROTTLE,
-	METRICS_BLIND_HANDOVER, /* another session had the SPU, or no task to sample ran */
+	METRICS_BLIND_HANDOVER, /* another session used the SPU, or no selected task ran */
 	METRICS_BLIND_FAULT,
 	METRICS_BLIND_RESTART, /* the daemon was restarting */
 	METRICS_BLIND_HOTPLUG,
@@ -47,7 +47,10 @@ enum metrics_blind {
 	METRICS_BLIND_SLOTS = 8,
 };
 
-/** struct metrics_head - the first bytes; the structs follow in the order of their sizes here */
+/**
+ * struct metrics_head - the first bytes of a snapshot; the other structs follow in the order of
+ * their sizes
+ */
 struct metrics_head {
 	char magic[8];
 	u32 version;
@@ -59,7 +62,9 @@ struct metrics_head {
 	u64 size;	/* of everything */
 };
 
-/** struct metrics_histogram - latencies in cycles; bucket by histogram_bucket() */
+/**
+ * struct metrics_histogram - latencies in cycles; histogram_bucket() gives the index of a bucket
+ */
 struct metrics_histogram {
 	u64 sum;
 	u64 bucket[METRICS_BUCKETS];
@@ -68,9 +73,9 @@ struct metrics_histogram {
 /**
  * struct metrics_tally - the counters of a set of samples
  * @samples: number of samples
- * @weight: operations that the samples stand for, by &enum sample_unit. Each sample adds the
- *	mean interval it was taken with, so weights of several machines may be added
- * @memory: loads and stores; the sum of @level
+ * @weight: operations that the samples stand for, by &enum sample_unit. Each sample adds the mean
+ * interval it was taken with, so weights of several machines may be added
+ * @memory: number of loads and stores, which is the sum of @level
  * @remote: loads and stores that accessed another chip
  * @branches, @mispredicted: branches, and the mispredicted ones
  * @level: loads and stores by &enum spe_level
@@ -90,22 +95,22 @@ struct metrics_tally {
 /**
  * struct metrics_machine - the ledgers and the counters of all samples
  * @epoch: identifies the start of the counters; if it changes, they restarted from 0
- * @process: the same for the counters from @threads_evicted to @events_lost and after @all,
- *	which survive a reset and not a restart of the daemon
+ * @process: does the same for the counters from @threads_evicted to @events_lost and after @all,
+ * which survive a reset and not a restart of the daemon
  * @age_ns: time of sampling in this epoch
  * @backend: &enum backend; an exporter must not export what an emulated SPU modelled
  * @interval_ns: time between samples in force, the mean of all CPUs
  * @written: records written; UINT64_MAX if the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect + @dropped; @lost is not included
  * @lost: bytes lost; UINT64_MAX if the source does not record it
- * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source
- *	does not record it, and @blind_ns is meaningless then
- * @unattributed, @evicted: number of samples
- * @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
- *	@mappings_dropped, @events_lost: statistics of the attributor
+ * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source does
+ * not record it, and @blind_ns is meaningless then
+ * @unattributed, @evicted: number of
+ * samples @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
+ * @mappings_dropped, @events_lost: statistics of the attributor
  * @cpu_ns, @memory: CPU time and resident bytes of the daemon
  * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from older daemons, in which
- *	the structure ends with @all
+ * the structure ends with @all
  */
 struct metrics_machine {
 	u64 epoch;
@@ -151,13 +156,12 @@ struct metrics_machine {
 
 /**
  * struct metrics_container - the counters of a container with samples
- * @id: identifies the container, also after it was renamed and in the next epoch; unique in the
- *	snapshot
+ * @id: unique number of the container in the snapshot; the same after a rename and in the next
+ * epoch
  * @name, @runtime, @path: as in &struct attribute_container; "" is "in no container"
- * @left_ns: time since its last process exited or moved; 0 if it has processes or that is
- *	unknown
+ * @left_ns: time since its last process exited or moved; 0 if it has processes or that is unknown
  * @name_space, @pod, @pod_container: the full Kubernetes names if @name is too short for
- *	"namespace/pod/container" and was truncated; else ""
+ * "namespace/pod/container" and was truncated; else ""
  *
  * The first version ends with @tally.
  */
@@ -175,9 +179,9 @@ struct metrics_container {
 
 /**
  * struct metrics - a parsed snapshot
- * @machine: the machine
+ * @machine: counters of the machine
  * @count: number of @containers
- * @containers: the containers
+ * @containers: counters of the containers
  */
 struct metrics {
 	struct metrics_machine machine;
@@ -195,8 +199,8 @@ int metrics_dump(const struct metrics *metrics);
 /**
  * metrics_parse() - parse untrusted bytes
  * @data, @size: the bytes
- * @ret_metrics: the result; free it with metrics_clear(). All strings are terminated. Numbers
- *	are not checked: sums need not balance
+ * @ret_metrics: the result; free it with metrics_clear(). All strings are terminated. Numbers are
+ * not checked, so sums may be inconsistent
  * @ret_why: on failure, what is wrong: a static sentence
  *
  * Return: 0; -EBADMSG; -EPROTONOSUPPORT for another version; -ENOMEM.
@@ -204,9 +208,9 @@ int metrics_dump(const struct metrics *metrics);
 int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why);
 
 /**
- * metrics_load() - metrics_parse() of a file or a memfd
+ * metrics_load() - parse a file or a memfd as metrics_parse() does
  *
- * The bytes are copied first, because their writer may still change them.
+ * The bytes are copied first, as their writer may still change them.
  */
 int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why);
 

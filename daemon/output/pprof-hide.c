@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hides the containers that a filter excludes: their samples become sums without process,
- * function or address. It runs after counting, so that the filter checks the name that would be
- * written.
+ * Replace the samples of containers that a filter excludes by sums without process, function or
+ * address. This runs after counting, so that the filter checks the name that would be written.
  */
 #include "pprof-internal.h"
 
@@ -40,7 +39,7 @@ static bool matches(char *const *patterns, const char *name)
 	return false;
 }
 
-/* Check the container's name as in metrics, which includes a name for "in no container". */
+/* Check the container's name as metrics have it, which includes a name for "in no container". */
 static bool is_admitted(const struct pprof_hide *f, u32 container)
 {
 	const struct attribute_container *c = attributor_get_container(f->attributor, container);
@@ -58,7 +57,7 @@ static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)
 {
 	const struct attribute_container *c = attributor_get_container(f->attributor, e->container);
 
-	/* The container is unknown, was evicted, or did not fit in the table. */
+	/* The container is unknown, was evicted, or did not fit into the table. */
 	if (!c || c->generation != e->container_generation || e->container >= f->containers ||
 	    e->container == attributor_get_other_container(f->attributor))
 		return false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of samples for pprof, for the files that fill, filter and write it. */
+/* The table of samples for pprof, which is filled, filtered and written by different files */
 #ifndef SPEPROF_PPROF_INTERNAL_H
 #define SPEPROF_PPROF_INTERNAL_H
 
 #include "pprof.h"
 
-/* Values of an entry. Each also exists as a weighted value. */
+/* The values of an entry; each also exists multiplied by the interval */
 enum pprof_value {
 	PPROF_SAMPLES,
 	PPROF_TOTAL,
@@ -20,19 +20,19 @@ enum pprof_value {
 #define PPROF_NO_NODE 0xff
 
 /**
- * struct pprof_entry - the counters of one combination of location, process, container, level
- * and node
+ * struct pprof_entry - the counters of one combination of location, process, container, level and
+ * node
  * @pc: virtual address
- * @process, @generation: entry of the attributor
- * @container, @container_generation: entry of the attributor
- * @level: what served the access; SPE_LEVELS for samples other than loads and stores
- * @node: NUMA node of the CPU, PPROF_NO_NODE if unknown
- * @unit: the unit of @weighted; samples of another unit have their own entry
- * @kernel: @pc is the kernel's
- * @used: the entry is in use
+ * @process, @generation: index and generation of an entry of the attributor
+ * @container, @container_generation: index and generation of an entry of the attributor
+ * @level: the level that served the access; SPE_LEVELS for samples other than loads and stores
+ * @node: NUMA node of the CPU; PPROF_NO_NODE if unknown
+ * @unit: unit of @weighted; samples of another unit have their own entry
+ * @kernel: whether @pc is an address of the kernel
+ * @used: whether the entry is in use
  * @value: sums by &enum pprof_value
- * @weighted: the same, each sample multiplied by its interval; for PPROF_SAMPLES it is the
- *	number of operations
+ * @weighted: sums in which each sample is multiplied by its interval; for PPROF_SAMPLES the number
+ * of operations
  */
 struct pprof_entry {
 	u64 pc;
@@ -60,7 +60,7 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it")
  * @no_interval: a sample had an unknown interval
  * @count: number of used @entries
  * @entries: the table, open addressing
- * @others: samples that found no free entry, without location, by unit
+ * @others: by unit, sums of samples that found no free entry; they have no location
  * @node: NUMA node by CPU
  */
 struct pprof {
@@ -78,7 +78,7 @@ struct pprof {
 /**
  * struct pprof_hide - sums of the samples that a filter hides
  * @filter: the filter
- * @attributor: knows the containers' names
+ * @attributor: has the names of containers
  * @verdict: by container index: 0 for not checked yet, FOLD_SHOWN or FOLD_HIDDEN
  * @containers: number of entries of @verdict
  * @entries: one sum for each data source, node and unit, without location
@@ -103,7 +103,11 @@ int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
 /** pprof_hide_deinit() - free the sums */
 void pprof_hide_deinit(struct pprof_hide *fold);
 
-/** pprof_hide_entry() - return whether the filter hides @entry; if so, add it to the sums */
+/**
+ * pprof_hide_entry() - add @entry to the sums if the filter hides it
+ *
+ * Return: whether the filter hides @entry.
+ */
 bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry);
 
 #endif

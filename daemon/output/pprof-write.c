@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writes pprof's format. The field numbers are those of tests/exporter/schema/profile.proto,
- * which protoc checks. Addresses are offsets in their file, which are equal on all machines.
- * Addresses of the running kernel and outside of files are written as 0: there a location stands
- * for its function.
+ * Write pprof's format. The field numbers are those of tests/exporter/schema/profile.proto, which
+ * protoc checks. Addresses are offsets in their file, which are equal on all machines. Addresses of
+ * the running kernel and outside of files are written as 0: there a location represents its
+ * function.
  */
 #include "pprof-internal.h"
 
@@ -22,10 +22,14 @@
 #include "util/hash.h"
 #include "util/protobuf.h"
 
-/* Uncompressed bytes that are collected before compression; one message may exceed it. */
+/*
+ * Number of uncompressed bytes that are collected before they are compressed; one message may
+ * exceed it
+ */
 #define PPROF_CHUNK (16U << 10)
 #define PPROF_SIZE  (2 * PPROF_CHUNK)
-#define NAMES_MS    1000 /* ms without draining; a ring of a busy CPU holds four times that */
+/* milliseconds without draining; a ring of a busy CPU has space for four times that */
+#define NAMES_MS    1000
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -84,17 +88,17 @@ static const struct {
 	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
-/* Size of a function's name: each byte may be escaped. */
+/* Size of a function's name, in which each byte may be escaped */
 #define NAME_SIZE (4 * SYMBOL_NAME_MAX + 1)
-/* Size of a mapping's key: a path of PATH_MAX bytes and the other fields. */
+/* Size of the key of a mapping: a path of PATH_MAX bytes and the other fields */
 #define MAPPING_SIZE 4400
 
-/* Maximum number of names per entry, and memory of a name without its text. */
+/* Maximum number of names for one entry, and memory of a name without its text */
 #define NAMES_MAX  16
 #define NAME_BYTES 40
 /*
- * Maximum bytes of their texts: a mapping's key and path, a function's name and path, other
- * keys, labels.
+ * Maximum bytes of the texts of one entry: a mapping's key and path, a function's name and path,
+ * other keys, labels
  */
 #define TEXTS_MAX (MAPPING_SIZE + NAME_SIZE + 3072)
 
@@ -113,7 +117,7 @@ struct names {
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
  * @texts: bytes of all names' texts
- * @others: as in @pprof, and the samples for which the name did not fit
+ * @others: sums as in @pprof, with the samples whose names did not fit
  */
 struct writer {
 	struct protobuf proto;
@@ -123,8 +127,8 @@ struct writer {
 	struct pprof_entry others[UNITS];
 	struct names strings;
 	struct names mappings; /* by mapping_key() */
-	struct names functions; /* by mapping and number of the name */
-	struct names locations; /* by mapping and address */
+	struct names functions; /* functions, by mapping and number of the name */
+	struct names locations; /* locations, by mapping and address */
 	struct pprof *pprof;
 	struct symbols *symbols;
 	struct pprof_hide fold;
@@ -167,7 +171,7 @@ static int names_grow(struct names *names)
 	return 0;
 }
 
-/* Returns the number of @text, from 1 on; 0 without memory. @ret_new: @text was added. */
+/* Return the number of @text, from 1 on; 0 without memory. @ret_new: whether @text was added. */
 static u64 names_get(struct writer *w, struct names *names, const char *text, bool *ret_new)
 {
 	struct name *slot;
@@ -191,7 +195,10 @@ static u64 names_get(struct writer *w, struct names *names, const char *text, bo
 	return slot->id;
 }
 
-/* Returns the index of @text in the table of strings, where number 1, the empty string, is at 0. */
+/*
+ * Return the index of @text in the table of strings, in which the empty string, number 1, has index
+ * 0.
+ */
 static u64 string(struct writer *w, const char *text)
 {
 	u64 id;
@@ -229,8 +236,8 @@ static void build_id_text(struct writer *w, const struct attribute_location *pla
 }
 
 /*
- * Writes a key that distinguishes binaries with equal paths, as containers have them. It is the
- * build id if known. Otherwise it is the file, by device and inode if known (recordings have
+ * Write a key that distinguishes binaries with equal paths, as containers have them. The key is the
+ * build ID if known. Otherwise it is the file, by device and inode if known (recordings have
  * neither), and its container. Code that a process generated belongs to that process.
  */
 static void mapping_key(const struct writer *w, const struct pprof_entry *e,
@@ -272,7 +279,7 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 	return id;
 }
 
-/* @text: number of the name, because names of functions may share any prefix. */
+/* @text: number of the function's name; texts are not compared, as names may share any prefix. */
 static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *binary)
 {
 	char key[64], path[1024];
@@ -294,7 +301,7 @@ static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *bin
 	return id;
 }
 
-/* Returns the bytes of a table of names, including its copy while it grows. */
+/* Return the bytes of a table of names, including its copy while it grows. */
 static u64 names_bytes(const struct names *names)
 {
 	u64 bytes = (u64)names->room * sizeof(*names->slots);
@@ -302,7 +309,7 @@ static u64 names_bytes(const struct names *names)
 	return names->count + NAMES_MAX >= names->room / 2 ? 3 * bytes : bytes;
 }
 
-/* Returns whether everything that one entry may add is within the limit. */
+/* Return whether everything that one entry may add is within the limit. */
 static bool names_fit(const struct writer *w)
 {
 	u64 bytes = w->texts + TEXTS_MAX + names_bytes(&w->strings) + names_bytes(&w->mappings) +
@@ -316,11 +323,11 @@ static bool is_overflow(const struct writer *w, const struct pprof_entry *e)
 	return e == &w->others[e->unit];
 }
 
-/* Names location, process and container of samples that did not fit in the table. */
+/* Name of the location, process and container of samples that did not fit into the table */
 #define OTHERS "[other]"
 
 /*
- * Names are those of reports: locations without a binary have the same name, and those that did
+ * Name the location as reports do: all locations without a binary have one name, and those that did
  * not fit are marked.
  */
 static void name_location(struct writer *w, const struct pprof_entry *e,
@@ -334,7 +341,10 @@ static void name_location(struct writer *w, const struct pprof_entry *e,
 		symbols_name_unmapped(e->pc, w->pprof->live, name, size);
 }
 
-/* In the running kernel, and outside of mappings, a location stands for its function. */
+/*
+ * Return whether the address may be written. In the running kernel, and outside of mappings, a
+ * location represents its function.
+ */
 static bool address_is_public(const struct writer *w, const struct attribute_location *place)
 {
 	return place ? symbols_address_is_public(place, w->pprof->live) : !w->pprof->live;
@@ -393,7 +403,10 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	return write_location(w, key, mapping, address, text, placed ? place.binary : "");
 }
 
-/* Adds to the sample that is being written. Strings are numbered, and written at the end. */
+/*
+ * Add a label to the sample that is being written. Strings are numbered now, and written at the
+ * end.
+ */
 static void add_label(struct writer *w, const char *key, const char *value)
 {
 	u64 k = string(w, key), v = string(w, value);
@@ -404,7 +417,10 @@ static void add_label(struct writer *w, const char *key, const char *value)
 	protobuf_close(&w->proto);
 }
 
-/* Returns the name as in metrics: the complete Kubernetes name. @whole: buffer for that. */
+/*
+ * Return the container's name as metrics have it: the complete Kubernetes name. @whole: buffer for
+ * that name.
+ */
 static const char *container_name(const struct writer *w, const struct pprof_entry *e,
 				  char whole[PODS_NAME_SIZE])
 {
@@ -441,7 +457,7 @@ static void add_labels(struct writer *w, const struct pprof_entry *e, const char
 	add_label(w, "numa_node", node);
 }
 
-/* The values have the order of add_types(). */
+/* Write the values of an entry in the order of add_types(). */
 static void add_values(struct writer *w, const struct pprof_entry *e)
 {
 	for (unsigned int i = 0; i < PPROF_VALUES; i++)
@@ -451,7 +467,7 @@ static void add_values(struct writer *w, const struct pprof_entry *e)
 			protobuf_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
 }
 
-/* Write no other message while this one is open. */
+/* Write a sample. No other message may be written while this one is open. */
 static void add_sample(struct writer *w, const struct pprof_entry *e, u64 location,
 		       const char *container, const char *process)
 {
@@ -483,7 +499,9 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 		}
 		return;
 	}
-	/* The entry was reused for another process, so its mappings do not apply. */
+	/*
+	 * If the entry was reused for another process, the mappings of that process do not apply.
+	 */
 	if (process && process->generation != e->generation)
 		process = NULL;
 	known = process || (e->process == ATTRIBUTE_NONE && !is_overflow(w, e));
@@ -494,7 +512,9 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 				       "[unattributed]");
 }
 
-/* Compress complete messages, so that few bytes wait at a time; at the @end compress all. */
+/*
+ * Compress complete messages as soon as possible, so that few bytes wait; at the @end compress all.
+ */
 static void flush(struct writer *w, bool end)
 {
 	u8 out[16384];
@@ -554,7 +574,7 @@ static void add_up(const struct pprof_entry *e, u64 *samples, u64 *operations)
 	operations[e->unit] += e->weighted[PPROF_SAMPLES];
 }
 
-/* Returns the mean operations per sample; 0 if there is no single number. */
+/* Return the mean number of operations per sample; 0 if there is no single number. */
 static u64 mean_interval(const struct pprof *pprof)
 {
 	u64 samples[UNITS] = { 0 }, operations[UNITS] = { 0 };
@@ -583,7 +603,10 @@ static void add_info(struct writer *w, const struct pprof_facts *facts)
 	};
 
 	add_types(w);
-	/* The same for all units: pprof does not merge profiles with different period types. */
+	/*
+	 * The type is the same for all units, as pprof does not merge profiles with different
+	 * period types.
+	 */
 	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
 	protobuf_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
 	protobuf_varint(&w->proto, PROFILE_TIME, facts->start_ns);
@@ -628,7 +651,10 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 	}
 }
 
-/* A profile is written once: locations that are unresolved by then have no name. */
+/*
+ * Request all names before writing: a profile is written once, so locations that are unresolved by
+ * then have no name.
+ */
 static void request_names(const struct writer *w)
 {
 	pprof_request_names(w->pprof, w->symbols);
@@ -664,7 +690,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	memcpy(w.others, pprof->others, sizeof(w.others));
 	request_names(&w);
 	protobuf_init(&w.proto, PPROF_SIZE);
-	/* 15: bits of the compression window; + 16: with gzip's header and trailer. */
+	/* 15: log2 of the compression window; + 16: with the header and trailer of gzip */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
 		add_all(&w, facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Counts samples for pprof. */
+/* Count samples for pprof. */
 #include "pprof-internal.h"
 
 #include <dirent.h>
@@ -38,7 +38,7 @@ static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *
 		if (!e->used)
 			break;
 	}
-	/* At most 7/8 of the table is used, so that searches stay short. */
+	/* Use at most 7/8 of the table, so that searches stay short. */
 	if (p->count >= p->room.entries / 8 * 7)
 		return &p->others[key->unit];
 	p->count++;
@@ -53,7 +53,7 @@ static void add(struct pprof_entry *e, enum pprof_value what, u64 amount, u64 in
 	e->weighted[what] += amount * interval;
 }
 
-/* Count the levels that the access missed, as far as is known. */
+/* Count the levels that the access missed, as far as that is known. */
 static void add_misses(struct pprof_entry *e, u8 level, u64 interval)
 {
 	bool l1 = level != SPE_LEVEL_L1 && level != SPE_LEVEL_UNKNOWN;
@@ -102,7 +102,7 @@ static void observe(void *ctx, const struct profile_sample *shown)
 	p->no_interval |= !interval;
 }
 
-/* The directory /sys/devices/system/cpu/cpuN has a link nodeM. */
+/* Read the NUMA node of a CPU: the directory /sys/devices/system/cpu/cpuN has a link nodeM. */
 static void read_node(struct pprof *p, unsigned int cpu)
 {
 	struct dirent *entry;

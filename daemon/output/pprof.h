@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pprof: counts the samples of a profile for some time, and writes them in pprof's format. It
- * has a table of its own, because the profile's tables lack the translation latency and the
- * latency of each level by location.
+ * pprof: counts the samples of a profile for some time, and writes them in pprof's format. It has a
+ * table of its own, because the profile's tables lack the translation latency and the latency of
+ * each level by location.
  *
- * Each sample counts as in the profile, for the same process.
+ * Each sample is counted for the same process as in the profile.
  */
 #ifndef SPEPROF_PPROF_H
 #define SPEPROF_PPROF_H
@@ -12,18 +12,18 @@
 #include "profile/profile.h"
 
 /*
- * Default number of entries, if memory is not limited. An entry is a combination of location,
- * process, container, data source and node.
+ * Default number of entries if memory is not limited; an entry is a combination of location,
+ * process, container, data source and node
  */
 #define PPROF_ENTRIES 32768
 
-/* Bytes of an entry, and bytes that writing takes in addition to the table and the names. */
+/* Bytes of an entry, and bytes that writing needs in addition to the table and the names */
 #define PPROF_ENTRY   144
 #define PPROF_WRITING (384ULL << 10)
 
 /*
- * Limits of the running daemon: seconds of one profile, profiles at a time, and those of one
- * user.
+ * Limits for the running daemon: seconds of one profile, number of profiles at a time, and of those
+ * of one user
  */
 #define PPROF_SECONDS  600
 #define PPROF_AT_ONCE  4
@@ -41,7 +41,7 @@ struct pprof_limits {
 	u64 names;
 };
 
-/** pprof_bytes() - return the maximum number of bytes that a profile takes */
+/** pprof_bytes() - return the maximum memory of a profile in bytes */
 static inline u64 pprof_bytes(const struct pprof_limits *room)
 {
 	return (u64)room->entries * PPROF_ENTRY + room->names + PPROF_WRITING;
@@ -51,7 +51,7 @@ static inline u64 pprof_bytes(const struct pprof_limits *room)
  * pprof_new() - start counting the samples of a profile
  * @profile: the profile, observed until pprof_free()
  * @attributor: the profile's attributor
- * @live: the processes and CPUs belong to this machine
+ * @live: whether the processes and CPUs belong to this machine
  * @room: the limits; NULL: PPROF_ENTRIES entries, names without limit
  * @ret_pprof: the result; free it with pprof_free()
  *
@@ -65,10 +65,10 @@ struct pprof *pprof_free(struct pprof *pprof);
 
 /**
  * struct pprof_filter - the containers that a profile may name
- * @allow, @deny: globs of container names, as Allow= and Deny= of the exporter; NULL-terminated,
- *	or NULL. Without @allow all are admitted; @deny has priority
+ * @allow, @deny: globs of container names, as Allow= and Deny= of the exporter; NULL-terminated, or
+ * NULL. Without @allow all are admitted; @deny has priority
  *
- * Samples that do not surely belong to an admitted container count as "other", without process,
+ * Samples that may belong to a container that is not admitted count as "other", without process,
  * function and address.
  */
 struct pprof_filter {
@@ -78,8 +78,8 @@ struct pprof_filter {
 
 /**
  * struct pprof_facts - facts about the whole profile
- * @start_ns: CLOCK_REALTIME; 0 if unknown
- * @duration_ns: 0 if unknown
+ * @start_ns: start time, CLOCK_REALTIME; 0 if unknown
+ * @duration_ns: duration; 0 if unknown
  * @backend: &enum backend, written as a comment
  * @filter: the containers to name; NULL: all
  */

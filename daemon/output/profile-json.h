@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parts of a profile as JSON (Documentation/reference/json.md). */
+/* Convert parts of a profile to JSON (Documentation/reference/json.md). */
 #ifndef SPEPROF_PROFILE_JSON_H
 #define SPEPROF_PROFILE_JSON_H
 
 #include "profile/profile.h"
 
 /**
- * profile_hot_json() - write cache lines that are shared, pages and nodes as JSON
- * @profile: read, and flushed before
- * @symbols: names functions
- * @live: the profiled processes may still run, as for profile_view()
- * @limit: most lines, and most pages, that are written; 0 for all
+ * profile_hot_json() - write shared cache lines, pages and nodes as JSON
+ * @profile: the profile, which is flushed first
+ * @symbols: resolver of function names
+ * @live: whether the profiled processes may still run, as for profile_view()
+ * @limit: maximum number of lines, and of pages; 0: all
  * @ret_text: the text, NUL-terminated; freed by the caller
  *
  * Return: 0 or -ENOMEM.
@@ -20,7 +20,7 @@ int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live
 
 /**
  * profile_summary_json() - write the summary of the whole profile as JSON
- * @profile: read, and flushed before
+ * @profile: the profile, which is flushed first
  * @backend: "recording", "emulated" or "hardware"
  * @processes: whether to add the processes
  * @ret_text: the text, NUL-terminated; freed by the caller

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Conversion of a profile's counters into the metrics that leave the daemon. */
+/* Convert a profile's counters into the metrics that the daemon exports. */
 #ifndef SPEPROF_PROFILE_METRICS_H
 #define SPEPROF_PROFILE_METRICS_H
 
@@ -7,12 +7,12 @@
 #include "profile/profile.h"
 
 /**
- * profile_metrics() - get the ledgers and the counters of all samples and of containers
- * @profile: the profile; the caller is its thread
- * @attributor: the profile's attributor
- * @ret_metrics: the result; free it with metrics_clear(). The fields that only the daemon knows
- *	(epochs, source, state, trouble, cost) are 0. Containers beyond METRICS_CONTAINERS
- *	count only in the machine's counters
+ * profile_metrics() - get the ledgers, and the counters of all samples and of containers
+ * @profile: the profile; the caller is on its thread
+ * @attributor: attributor of the profile
+ * @ret_metrics: the result; free it with metrics_clear(). The fields that the profile does not know
+ * (epochs, source, state, problems, cost) are 0. Containers beyond METRICS_CONTAINERS count only in
+ * the counters of the machine
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writes the summary of the JSON contract (Documentation/reference/json.md). */
+/* Write the summary as JSON (Documentation/reference/json.md). */
 #include "codec/payload.h"
 #include "profile-json.h"
 #include "profile/profile-internal.h"
@@ -73,7 +73,7 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 	}
 }
 
-/* Adds the levels that served loads and stores; only those that occurred. */
+/* Add the levels that served loads and stores, without those that did not occur. */
 static void add_levels(struct json_object *totals, const struct profile *p)
 {
 	static const char *const keys[SAMPLE_ORIGINS] = { "remote", "snooped", "peer", "modified",
@@ -128,7 +128,7 @@ static int add_contexts(struct json_object *totals, const struct profile *p)
 	struct json_object *contexts = add_object(totals, "contexts");
 	int r = 0;
 
-	/* Reserved indices are shown if a record had them (D18.2.2). */
+	/* Add reserved indices if a record had them (D18.2.2). */
 	for (unsigned int i = 0; i < CONTEXTS && r >= 0; i++) {
 		bool any = i <= SPE_CONTEXT_EL2;
 

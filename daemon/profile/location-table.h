@@ -573,8 +573,8 @@ void location_restore(struct location_table *table, struct location *entry,
 		      const struct location_image *kept);
 
 /**
- * location_restore_class() - count that @count more samples of @entry were of class
- * @sample_class
+ * location_restore_class() - count that @count more samples of @entry were of
+ * class @sample_class
  */
 void location_restore_class(struct location_table *table, struct location *entry, u16 sample_class,
 			    u64 count);

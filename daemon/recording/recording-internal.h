@@ -93,8 +93,8 @@ const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, si
  * @sink: receives the window
  * @ret_ledger: receives what the bytes were decoded as; NULL to ignore it
  *
- * A window of more than RECORDING_CHUNK bytes is passed in chunks that share one decoder. If
- * @ret_ledger is set, every window is, since its ledger comes from that decoder.
+ * A window of more than RECORDING_CHUNK bytes is passed in chunks that share one decoder.
+ * If @ret_ledger is set, every window is, since its ledger comes from that decoder.
  */
 void recording_emit_window(struct recording *recording, u64 offset, u64 size,
 			   const struct source_window *like, const struct source_sink *sink,

@@ -9,17 +9,17 @@
 #include <unistd.h>
 
 #define SLOTS 2
-#define MAGIC 0x544e494f504b4853ULL /* not a palindrome: another byte order shows */
+#define MAGIC 0x544e494f504b4853ULL /* not a palindrome, so that another byte order is detected */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Bytes beyond the last commit that a slot may occupy before its memory is freed. */
+/* Number of bytes behind the last commit that a slot may keep before its memory is freed */
 #define TRIM (1UL << 20)
 
 /**
  * struct slot - the header of a slot; its content follows
- * @sequence: number of the commit, from 1 on; the slot with the larger one is valid
+ * @sequence: number of the commit, from 1 on; the slot with the larger number is the valid one
  * @size: bytes of the content
- * @sum: of all before, and of the bytes
+ * @sum: checksum of the members before this one, and of the content
  */
 struct slot {
 	u64 magic;
@@ -34,7 +34,7 @@ struct checkpoint_slots {
 	int fd;
 	u64 version;
 	u8 *map;
-	u64 sequence; /* of the last commit */
+	u64 sequence; /* number of the last commit */
 	size_t touched[SLOTS];
 };
 
@@ -49,7 +49,10 @@ static u64 mix(u64 sum, u64 value)
 	return sum ^ sum >> 29;
 }
 
-/* Detects damage and foreign files. It need not resist forgery: only root can write here. */
+/*
+ * Return the checksum of a slot, which detects damage and foreign files. It need not resist
+ * forgery, as only root can write here.
+ */
 static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 {
 	u64 sum = mix(mix(mix(mix(MAGIC, slot->magic), slot->version), slot->sequence), slot->size);
@@ -65,7 +68,7 @@ static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 	return mix(sum, word);
 }
 
-/* Whether the commit of @shared was complete, by a process of any version. */
+/* Return whether the commit of @shared was complete, by a process of any version. */
 static bool slot_is_whole(const struct slot *shared)
 {
 	const struct slot slot = *shared;
@@ -123,7 +126,9 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 		*ret_reason = "its size is not that of a checkpoint";
 		return -EPROTO;
 	}
-	/* Without this seal another process could shrink it, and reading would raise SIGBUS. */
+	/*
+	 * Without this seal another process could shrink the file, and reading would raise SIGBUS.
+	 */
 	if ((seals & SEALS) != SEALS) {
 		*ret_reason = "it is not sealed";
 		return -EPROTO;
@@ -132,7 +137,10 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 	r = map_fd(fd, version, ret_slots);
 	if (r < 0)
 		return r;
-	/* The next commit must not overwrite the last whole slot. A torn one may have any sequence. */
+	/*
+	 * The next commit must not overwrite the last complete slot. An incomplete slot may have
+	 * any sequence number.
+	 */
 	for (u64 i = 0; i < SLOTS; i++) {
 		const struct slot *slot = slot_at(*ret_slots, i);
 		u64 sequence = slot_is_whole(slot) ? slot->sequence : 0;
@@ -170,7 +178,7 @@ void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializ
 	};
 }
 
-/* Free the memory behind @used that an earlier, longer commit occupied. */
+/* Free the memory behind @used that an earlier, longer commit used. */
 static void trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 {
 	size_t *touched = &c->touched[sequence % SLOTS];
@@ -226,7 +234,9 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 		*ret_reason = "out of memory";
 		return -ENOMEM;
 	}
-	/* Copy first, then check the copy: another holder of the descriptor may still write. */
+	/*
+	 * Copy first, then check the copy, as another process with the descriptor may still write.
+	 */
 	memcpy(copy, shared + 1, slot.size);
 	if (slot_sum(&slot, copy) != slot.sum) {
 		free(copy);
@@ -248,7 +258,7 @@ int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct dese
 		*ret_reason = "there is none yet";
 		return -ENODATA;
 	}
-	/* An empty or interrupted slot is no error; report why the other slot cannot be used. */
+	/* An empty or incomplete slot is no error; report why the other slot cannot be used. */
 	r = last->magic ? slot_read(last, checkpoint->version, ret_from, ret_reason) : -EPROTO;
 	if (r == -EPROTO && other->magic)
 		r = slot_read(other, checkpoint->version, ret_from, last->magic ? &reason : ret_reason);
@@ -277,7 +287,7 @@ int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd)
 	return 0;
 }
 
-/* Read all of @fd, at most @size bytes. Returns their number or negative errno. */
+/* Read all of @fd, at most @size bytes. Return: the number of bytes, or negative errno. */
 static ssize_t read_all(int fd, u8 *to, size_t size)
 {
 	size_t len = 0;
@@ -295,7 +305,10 @@ static ssize_t read_all(int fd, u8 *to, size_t size)
 	return (ssize_t)len;
 }
 
-/* Read the slot into the first position, then move it to the one that its sequence number selects. */
+/*
+ * Read the slot into the first position, then move it to the position that its sequence number
+ * selects.
+ */
 static int slot_import(struct checkpoint_slots *c, int fd)
 {
 	struct slot *slot = slot_at(c, 0), *other = slot_at(c, 1);

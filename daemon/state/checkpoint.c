@@ -17,11 +17,11 @@
 #include "speprof-version.h"
 #include "util/time.h"
 
-/* Least time between two checkpoints. Rings hold four seconds at the default rate. */
+/* minimum time between two checkpoints; rings have space for four seconds at the default rate */
 #define SAVE_NS 1000000000ULL
-/* Saving may take at most 1/SAVE_SHARE of one CPU. */
+/* saving may use at most 1/SAVE_SHARE of one CPU */
 #define SAVE_SHARE 100
-/* The same while a ring has reached SOURCE_RETAINED_MAX and spills. */
+/* the same limit while a ring has reached SOURCE_RETAINED_MAX and releases unsaved bytes */
 #define SAVE_SHARE_SPILLING 10
 
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
@@ -78,7 +78,7 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 	profile_save(session->profile, to);
 }
 
-/* Save all sessions, the machine's first. */
+/* Save all sessions, beginning with the machine's. */
 static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
@@ -95,17 +95,20 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 			session_save(session, session->running || session->waits, now, to);
 }
 
-/* Whether rings of the machine's source free space without a checkpoint before they are full. */
+/*
+ * Return whether a ring of the machine's source releases bytes without a checkpoint, as it is
+ * nearly full.
+ */
 static bool machine_spills(const struct worker_state *state)
 {
 	return state->plan.workers > 1;
 }
 
 /*
- * By default the space of a ring is freed only after a checkpoint, so that a crash loses nothing.
- * In three cases it is freed at once instead: with several drain threads, because their rates leave
- * no time for it; if checkpoints fail, because sampling would stop for good; and for the small
- * rings of a session's own source. A crash then loses the records since the last checkpoint.
+ * By default a ring releases bytes only after a checkpoint, so that a crash loses nothing. In three
+ * cases it releases them at once: if there are several drain threads, as their rates leave no time
+ * for checkpoints; if checkpoints fail, as sampling would stop permanently; and for the small rings
+ * of a session's own source. Then a crash loses the records since the last checkpoint.
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved)
@@ -126,7 +129,7 @@ static void defer_all(struct worker_state *state, bool unsaved)
 		checkpoint_defer_release(state, session->shared_source, unsaved);
 }
 
-/* The checkpoint is committed: free the space of the rings that it covers. */
+/* Release the bytes of rings that the committed checkpoint covers. */
 static void release(struct worker_state *state)
 {
 	struct session *session = NULL;
@@ -176,10 +179,15 @@ void checkpoint_save(struct worker_state *state)
 	checkpoint->took_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }
 
-/* What a checkpoint would free: nothing, a ring that spills meanwhile, or a ring that stops. */
+/*
+ * What waits for a checkpoint: nothing, a ring that releases unsaved bytes, or a ring that is full
+ */
 enum waits { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
 
-/* Drain threads request it, since they alone may read the state of rings. */
+/*
+ * Return what waits for a checkpoint. Drain threads set this, as only they may read the state of
+ * rings.
+ */
 static enum waits waits_for(struct worker_state *state)
 {
 	u32 requests = shards_checkpoint_requests(state->shards);
@@ -197,7 +205,10 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 
 	if (!checkpoint)
 		return false;
-	/* A ring that spills loses nothing yet, so the cost of saving stays bounded. */
+	/*
+	 * A ring that releases unsaved bytes loses nothing yet, so the cost of saving stays
+	 * limited.
+	 */
 	waits = checkpoint->error ? WAITS_NOTHING : waits_for(state);
 	if (waits == WAITS_RING ||
 	    (waits == WAITS_SPILLING &&
@@ -219,7 +230,10 @@ static void session_added(struct worker_state *state, const struct session *sess
 	checkpoint_save(state);
 }
 
-/* Saves first: a process that starts in between closes a descriptor that no checkpoint names. */
+/*
+ * Save first: otherwise the next process would close a descriptor that its checkpoint does not
+ * name.
+ */
 static void session_removed(struct worker_state *state, const char *name, bool owned_source)
 {
 	checkpoint_save(state);
@@ -227,7 +241,10 @@ static void session_removed(struct worker_state *state, const char *name, bool o
 		fd_store_remove_session(name);
 }
 
-/* The descriptor of the new source replaces that of the old one in the service manager. */
+/*
+ * Store the descriptor of the new source, which replaces that of the old one in the service
+ * manager.
+ */
 static void source_replaced(struct worker_state *state, const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
@@ -290,7 +307,7 @@ int checkpoint_final(struct worker_state *state, void *arg __attribute__((unused
 			worker_drain(state, session);
 	checkpoint_save(state);
 	/*
-	 * Do not stop the sources: rings stay with the service manager, or end with their
+	 * Do not stop the sources: the service manager keeps their rings, or they end with their
 	 * descriptor.
 	 */
 	while ((session = worker_next(state, session))) {

@@ -70,7 +70,7 @@ struct stored_session *fd_store_find_session(struct fd_store_contents *stored, c
 	return NULL;
 }
 
-/* A free entry for the session @name; NULL: there is none. */
+/* Return a free entry for the session @name; NULL if there is none. */
 static int *session_fd_slot(struct fd_store_contents *stored, const char *name)
 {
 	struct stored_session *own = fd_store_find_session(stored, name);
@@ -86,7 +86,7 @@ static int *session_fd_slot(struct fd_store_contents *stored, const char *name)
 	return &own->fd;
 }
 
-/* The member of @stored for a descriptor of that name; NULL: the name is unknown. */
+/* Return the member of @stored for a descriptor with that name; NULL if the name is unknown. */
 static int *fd_slot(struct fd_store_contents *stored, const char *name)
 {
 	char of_part[FD_STORE_NAME_SIZE];
@@ -132,8 +132,9 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 }
 
 /*
- * Close a session of the module that has no reader any more. Stop it first: the service manager
- * closes its copy later, and the module gives the SPUs to no other session until then.
+ * Close a session of the module that will have no reader. Stop it first: the service manager closes
+ * its copy of the descriptor later, and until then the module would give the SPUs to no other
+ * session.
  */
 static void end(const char *name, u32 part, int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file descriptor store of the service manager: stores descriptors for the next process, and reads
- * those that an earlier process stored.
+ * Store descriptors for the next process in the file descriptor store of the service manager, and
+ * read those that an earlier process stored.
  */
 #ifndef SPEPROF_FD_STORE_H
 #define SPEPROF_FD_STORE_H
@@ -11,25 +11,28 @@
 
 #define FD_STORE_CHECKPOINT "speprofd-checkpoint"
 
-/* Most sessions with a source of their own, beside the machine's. */
+/* maximum number of sessions with a source of their own, in addition to the machine's */
 #define FD_STORE_SESSIONS (WORKER_SESSIONS - 1)
 
-/* FileDescriptorStoreMax= of the unit: the machine's partitions, sessions, and the checkpoint. */
+/*
+ * FileDescriptorStoreMax= of the unit: partitions of the machine's source, sessions, and the
+ * checkpoint
+ */
 #define FD_STORE_MAX (SOURCE_PARTITIONS_MAX + FD_STORE_SESSIONS + 1)
 
-/* Bytes of a descriptor's name, its NUL included. */
+/* bytes of a descriptor's name, including its NUL */
 #define FD_STORE_NAME_SIZE (SESSION_NAME_SIZE + 16)
 
 /**
- * fd_store_session_name() - the name under which a session's descriptor is stored
- * @name: of the session
+ * fd_store_session_name() - write the name under which a session's descriptor is stored
+ * @name: name of the session
  * @part: partition of its source, from 0
  * @ret: "session-NAME", and "session-NAME-2" for the second partition. A session's name has no "-"
  */
 void fd_store_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE]);
 
 /**
- * fd_store_is_session() - whether a name is that of a session's first partition
+ * fd_store_is_session() - return whether a stored name is that of a session's first partition
  * @stored: name of a stored descriptor
  * @ret_name: the session's name; points into @stored
  */
@@ -48,10 +51,11 @@ void fd_store_put_session(const char *name, struct source *source);
 void fd_store_remove_session(const char *name);
 
 /**
- * struct stored_session - descriptor of a session that the bus made with a source of its own
- * @name: of the session
- * @fd: -1: a source has taken it over, or it was closed
- * @used: a session uses it, so it stays in the store
+ * struct stored_session - descriptor of a session that a bus client created with a source of its
+ * own
+ * @name: name of the session
+ * @fd: the descriptor; -1: a source owns it now, or it was closed
+ * @used: whether a session uses it, so that it stays in the store
  */
 struct stored_session {
 	char name[SESSION_NAME_SIZE];
@@ -61,9 +65,9 @@ struct stored_session {
 
 /**
  * struct fd_store_contents - all stored descriptors; -1: there is none
- * @session: of the machine's session, by partition of its source
- * @own: of sessions that the bus made
- * @own_count: entries of @own
+ * @session: descriptors of the machine's session, by partition of its source
+ * @own: descriptors of sessions of bus clients
+ * @own_count: number of entries of @own
  * @checkpoint: memfd of the checkpoint
  */
 struct fd_store_contents {
@@ -74,24 +78,29 @@ struct fd_store_contents {
 };
 
 /**
- * fd_store_read() - take over the descriptors that the service manager has kept
- * @ret_stored: all of them that are of use; others are closed, and taken out of the store. If the
- *	checkpoint is not among them, it is read from the file of checkpoint-file.h
+ * fd_store_read() - take ownership of the descriptors that the service manager has kept
+ * @ret_stored: all descriptors that are used; others are closed, and removed from the store. If the
+ * checkpoint is not among them, it is read from the file of checkpoint-file.h
  *
  * Context: once, at the start of the process.
  */
 void fd_store_read(struct fd_store_contents *ret_stored);
 
-/** fd_store_close_machine() - stop and close sessions of the machine that no source took over */
+/** fd_store_close_machine() - stop and close sessions of the machine that no source has adopted */
 void fd_store_close_machine(struct fd_store_contents *stored);
 
-/** fd_store_find_session() - find a session that the bus made, by name; NULL: there is none */
+/**
+ * fd_store_find_session() - find a session of a bus client by name; returns NULL if there is none
+ */
 struct stored_session *fd_store_find_session(struct fd_store_contents *stored, const char *name);
 
-/** fd_store_end_session() - remove it from the store; also stop and close it unless taken over */
+/**
+ * fd_store_end_session() - remove a session from the store, and stop and close it unless it was
+ * adopted
+ */
 void fd_store_end_session(struct stored_session *own);
 
-/** fd_store_close_unclaimed() - fd_store_end_session() for all that no session uses */
+/** fd_store_close_unclaimed() - call fd_store_end_session() for all sessions that are not used */
 void fd_store_close_unclaimed(struct fd_store_contents *stored);
 
 #endif

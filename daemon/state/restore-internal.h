@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the files that restore a checkpoint. */
+/* Declarations that the files for restoring a checkpoint share */
 #ifndef SPEPROF_RESTORE_INTERNAL_H
 #define SPEPROF_RESTORE_INTERNAL_H
 
@@ -7,22 +7,22 @@
 
 /**
  * struct loading - a checkpoint that is being loaded
- * @state: the worker's; NULL: only check that the checkpoint is consistent
- * @backend: of today's source of the machine's session
- * @reason: why it is refused; NULL: it is damaged
+ * @state: state of the worker; NULL: only check that the checkpoint is consistent
+ * @backend: present backend of the machine's session
+ * @reason: why the checkpoint is refused; NULL: it is damaged
  * @attributor: tables of tasks to load into
  * @scratch: profile for sessions that are not restored
  * @restore: the request
  * @source: saved state of the machine's source
  * @configured: settings of the process that saved
- * @target_ns: interval that the machine's session was set to
- * @saved_ns: when it was saved, CLOCK_MONOTONIC
+ * @target_ns: interval that was set for the machine's session
+ * @saved_ns: CLOCK_MONOTONIC of the save
  * @gap_ns: time since then
- * @version: of the program that saved
+ * @version: version of the program that saved
  * @starts: sessions that ran, the machine's first
- * @start_count: entries of @starts
- * @running: the machine's session ran
- * @offline: the note about CPUs that went offline was written
+ * @start_count: number of entries of @starts
+ * @running: whether the machine's session ran
+ * @offline: whether the note about CPUs that went offline was written
  */
 struct loading {
 	struct worker_state *state;
@@ -46,7 +46,7 @@ struct loading {
 /**
  * struct restored_session - result of restore_session_create()
  * @session: the session; NULL: it could not be restored
- * @adopted: it has its old rings
+ * @adopted: whether it has its old rings
  * @why: why it could not be restored, or not with its old rings; "": unknown
  */
 struct restored_session {
@@ -58,10 +58,16 @@ struct restored_session {
 /** checkpoint_set_settings() - copy the settings that the bus may change from @config */
 void checkpoint_set_settings(struct checkpoint *checkpoint, const struct config *config);
 
-/** restore_backend_mismatch() - why counters of @record do not fit backend @now; NULL: they do */
+/**
+ * restore_backend_mismatch() - check that counters of @record fit the backend @now
+ *
+ * Return: NULL if they do; else a sentence that says why not.
+ */
 const char *restore_backend_mismatch(u8 record, u8 now);
 
-/** restore_add_note() - add a line to log; @warning: the session differs from what it was */
+/**
+ * restore_add_note() - add a line to log; @warning: whether the session differs from the saved one
+ */
 void __attribute__((format(printf, 3, 4)))
 restore_add_note(struct restore_request *restore, bool warning, const char *format, ...);
 
@@ -72,11 +78,15 @@ void restore_log_offline(struct loading *l, const struct source *source,
 /** restore_health() - add the saved counters @record to those of @source */
 void restore_health(struct source *source, const struct source_health *record);
 
-/** restore_session_create() - make a session of the bus again; its counters follow later */
+/**
+ * restore_session_create() - create a session of a bus client again; its counters are loaded later
+ */
 void restore_session_create(struct loading *l, const struct session_record *record,
 			    struct restored_session *ret);
 
-/** restore_session_report() - add notes about the result, after its counters were loaded */
+/**
+ * restore_session_report() - add notes about the result, after the session's counters were loaded
+ */
 void restore_session_report(struct loading *l, const struct session_record *record,
 			    const struct restored_session *restored);
 

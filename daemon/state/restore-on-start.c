@@ -52,7 +52,10 @@ static void log_restored(const struct restore_request *restore)
 			  restore->notes[i].text);
 }
 
-/* restore_request.open: opens a source with the options that CreateSession had. On the worker's thread. */
+/*
+ * Implement restore_request.open: open a source with the options that CreateSession got. This runs
+ * on the worker's thread.
+ */
 static int open_own_source(void *ctx, const char *name, bool record, struct source_config *sampling,
 			   struct source **ret_source, char ret_reason[static RESTORE_REASON])
 {
@@ -81,7 +84,7 @@ static int open_own_source(void *ctx, const char *name, bool record, struct sour
 	return r;
 }
 
-/* Close descriptors of sessions that the checkpoint does not contain. */
+/* Close the descriptors of sessions that the checkpoint does not contain. */
 static void drop_left(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
@@ -93,7 +96,7 @@ static void drop_left(struct fd_store_contents *stored)
 	fd_store_close_unclaimed(stored);
 }
 
-/* Remove descriptors that no session uses from the store. @arg is the struct fd_store_contents. */
+/* Remove descriptors from the store that no session uses. @arg is the struct fd_store_contents. */
 static int leave_unused(struct worker_state *state, void *arg)
 {
 	struct fd_store_contents *stored = arg;
@@ -133,14 +136,20 @@ int restore_on_start_run(struct restore_on_start *t)
 {
 	const char *reason;
 
-	/* Without a service manager that stores descriptors there is nothing to save for. */
+	/*
+	 * Without a service manager that stores descriptors, no later process could use a
+	 * checkpoint.
+	 */
 	if (!getenv("NOTIFY_SOCKET"))
 		return 0;
 	if (checkpoint_new(t->stored->checkpoint, &t->checkpoint, &reason) < 0) {
 		log_line(LOG_WARNING,
 			 "out of memory for a checkpoint: all counters start at zero after a restart");
 		drop_left(t->stored);
-		/* Adopted rings free space only after a checkpoint, and would fill up without one. */
+		/*
+		 * Adopted rings release bytes only after a checkpoint, so without one they would
+		 * fill up.
+		 */
 		return t->adopted ? EX_OSERR : 0;
 	}
 	t->stored->checkpoint = -1;

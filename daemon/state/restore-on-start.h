@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Restores the state of an earlier process at the start, and stores it for the next process. */
+/* Restore the state of an earlier process at the start, and store it for the next process. */
 #ifndef SPEPROF_RESTORE_ON_START_H
 #define SPEPROF_RESTORE_ON_START_H
 
@@ -13,9 +13,9 @@
  * @config: borrowed
  * @stored: stored descriptors; afterwards only those of the machine's session are left; borrowed
  * @worker: has the machine's session, not started; borrowed
- * @adopted: the machine's source has its old rings
- * @checkpoint: result; owned by the caller. NULL: no service manager stores it for the next process
- * @stopped: result: the machine's session was stopped, and has to stay so
+ * @adopted: whether the machine's source has its old rings
+ * @checkpoint: result, owned by the caller; NULL: no service manager stores it for the next process
+ * @stopped: result: whether the machine's session was stopped, and has to stay stopped
  */
 struct restore_on_start {
 	const struct config *config;
@@ -35,7 +35,7 @@ struct restore_on_start {
  */
 int restore_on_start_run(struct restore_on_start *t);
 
-/** restore_on_start_store() - store the checkpoint, and descriptors that are not stored yet */
+/** restore_on_start_store() - store the checkpoint, and all descriptors that are not stored yet */
 void restore_on_start_store(struct restore_on_start *t);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Restores sessions that CreateSession made. One that fails does not affect the others. */
+/* Restore sessions that CreateSession made. If one fails the others are still restored. */
 #include "restore-internal.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "util/cgroup-mount.h"
 
 /*
- * Continue at the positions that the checkpoint has. They may lie before the oldest data of a ring,
- * if the old process freed space that it could not save, or if the ring spilled.
+ * Continue at the positions in the checkpoint. They may be older than the oldest data of a ring, if
+ * the old process released bytes that it could not save.
  */
 static int resume(struct source *source, const struct source_record *record)
 {
@@ -45,7 +45,9 @@ static int check_backend(const struct session_record *record, struct source *sou
 	return -ESTALE;
 }
 
-/* Adopt the session's old source, or open another one; then the time in between is blind. */
+/*
+ * Adopt the session's old source, or open another one; in that case the time between both is blind.
+ */
 static int open_source(struct loading *l, const struct session_record *record,
 		       struct source_config *sampling, struct source **ret_source,
 		       struct restored_session *ret)
@@ -69,7 +71,10 @@ static int open_source(struct loading *l, const struct session_record *record,
 	return r < 0 ? r : check_backend(record, *ret_source, ret);
 }
 
-/* Sampling options of the session. Filters by core follow, once the source reports its cores. */
+/*
+ * Open a source with the session's sampling options. Filters by core type are set later, when the
+ * source has reported its cores.
+ */
 static int open_shared_source(struct loading *l, const struct session_record *record,
 			      const struct session_rule *rule,
 			      struct shared_source **ret_shared_source,
@@ -158,7 +163,7 @@ static int create_with_own_source(struct loading *l, const struct session_record
 		return r;
 	}
 	ret->session = worker_session(l->state, record->name);
-	/* Finding its cores drained the rings before any session counted; read them again. */
+	/* Finding its cores drained the rings before any session counted, so read them again. */
 	if (ret->adopted) {
 		resume(source, &record->source);
 		restore_log_offline(l, source, &record->source);
@@ -193,7 +198,10 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 					strerror(-r));
 }
 
-/* The module dropped removed cgroups from its set; a new cgroup of the same name is another one. */
+/*
+ * Add a note about removed cgroups. The module dropped them from its set, and a new cgroup of the
+ * same name is another one.
+ */
 static void note_cgroups(struct loading *l, const struct session *session)
 {
 	char *const *cgroups = session->rule->cgroups;
@@ -213,7 +221,10 @@ static void note_cgroups(struct loading *l, const struct session *session)
 			session->name, first, removed_count > 1 ? " and others" : "");
 }
 
-/* Sessions that share the machine's source follow it. The content of a flight recorder is lost. */
+/*
+ * A session that shares the machine's source needs no position. The content of a flight recorder is
+ * lost.
+ */
 void restore_session_report(struct loading *l, const struct session_record *record,
 			    const struct restored_session *restored)
 {

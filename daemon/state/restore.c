@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Restores a checkpoint: all of it or nothing, except that sessions of the bus may fail alone. */
+/*
+ * Restore a checkpoint: all of it or nothing, except that single sessions of bus clients may fail.
+ */
 #include "restore-internal.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@ static struct session *machine_of(struct worker_state *state)
 	return worker_session(state, SESSION_MACHINE);
 }
 
-/* Append @text to a list, as far as it fits. */
+/* Append @text to a list, unless it does not fit. */
 static void __attribute__((format(printf, 2, 3)))
 print_text(char text[static RESTORE_TEXT], const char *format, ...)
 {
@@ -60,7 +62,7 @@ static bool same_rule(const struct session_rule *rule, const struct session_reco
 	       !strcmp(rule->expression, record->expression);
 }
 
-/* Report why a setting of the bus is not in force; -EAGAIN: the configuration is newer than it. */
+/* Report why a setting of the bus is not in use; -EAGAIN: the configuration was changed later. */
 static void overrule(struct loading *l, const char *what, int r, const char *reason)
 {
 	print_text(l->restore->overruled, "%s: %s", what,
@@ -69,7 +71,9 @@ static void overrule(struct loading *l, const char *what, int r, const char *rea
 				  strerror(-r));
 }
 
-/* The last change of what is counted wins, by a call or by the files, as at a reload. */
+/*
+ * Use the later change of what is counted, whether a call or the files made it, as a reload does.
+ */
 static void machine_rule(struct loading *l, const struct session_record *record)
 {
 	const struct checkpoint_settings *before = &l->configured,
@@ -83,7 +87,7 @@ static void machine_rule(struct loading *l, const struct session_record *record)
 	char what[RESTORE_TEXT];
 	int r = -EAGAIN;
 
-	/* It came from the configuration, so today's configuration applies. */
+	/* The filter came from the configuration, so the present configuration applies. */
 	if (!*record->cgroups && !strcmp(record->expression, before->filter))
 		return;
 	if (same_rule(machine->rule, record))
@@ -136,7 +140,7 @@ static void restore_machine(struct loading *l, const struct session_record *reco
 	};
 }
 
-/* A session that ran also ran while no daemon did. */
+/* Resume the clock of a session: if it ran, it also ran while there was no daemon. */
 static void session_resume(struct loading *l, const struct session_record *record,
 			   const struct restored_session *restored)
 {
@@ -198,7 +202,7 @@ static int sessions_load(struct loading *l, struct deserializer *from,
 	return r;
 }
 
-/* Of a partitioned source the first partition has the counters of all. */
+/* For a partitioned source the first partition has the counters of all partitions. */
 void restore_health(struct source *source, const struct source_health *record)
 {
 	struct source_health *health = &source_partition(source, 0)->health;
@@ -212,8 +216,9 @@ void restore_health(struct source *source, const struct source_health *record)
 }
 
 /*
- * A session that cannot run keeps its counters. The caller of restore_run() starts the machine's, and
- * may wait for the SPU: sessions that share its source then start with it. Others are reported.
+ * Start sessions that ran; a session that cannot run keeps its counters. The caller of
+ * restore_run() starts the machine's session, and may wait for the SPU: sessions that share its
+ * source then start with it. Others are reported.
  */
 static void restart_sessions(struct loading *l, struct session *session)
 {
@@ -227,14 +232,14 @@ static void restart_sessions(struct loading *l, struct session *session)
 }
 
 /*
- * Set the position of each ring, when all sessions exist: creating them may have drained the rings
- * before any session counted.
+ * Set the position of each ring when all sessions exist, as creating them may have drained the
+ * rings before any session counted.
  */
 static int source_resume(struct loading *l)
 {
 	struct source *source = machine_of(l->state)->shared_source->source;
 
-	/* The old process may have freed space that it could not save. */
+	/* The old process may have released bytes that it could not save. */
 	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, true);
 	if (l->restore->adopted &&
 	    source->ops->persist->resume(source, l->source.positions, l->source.count) < 0) {
@@ -244,7 +249,7 @@ static int source_resume(struct loading *l)
 	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, false);
 	if (l->restore->adopted)
 		restore_log_offline(l, source, &l->source);
-	/* Read again what was drained before any session counted. */
+	/* Read again the bytes that were drained before any session counted. */
 	machine_of(l->state)->shared_source->cpu_count = 0;
 	restore_health(source, &l->source.health);
 	for (u32 i = 0; i < l->start_count; i++)
@@ -252,7 +257,7 @@ static int source_resume(struct loading *l)
 	return 0;
 }
 
-/* Modelled counters must never be added to measured ones. */
+/* Modelled counters must never be added to measured ones, so the backends must be equal. */
 const char *restore_backend_mismatch(u8 record, u8 now)
 {
 	if (record == now || record == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
@@ -271,7 +276,7 @@ static int machine_source_load(struct loading *l, struct deserializer *from)
 	return l->reason ? -ESTALE : r;
 }
 
-/* The caller frees l->source.positions, also on failure. */
+/* Load a checkpoint. The caller frees l->source.positions, also on failure. */
 static int load_checkpoint(struct loading *l, struct deserializer from)
 {
 	struct attribute_translation translation = { 0 };
@@ -294,7 +299,7 @@ static int load_checkpoint(struct loading *l, struct deserializer from)
 	return r >= 0 && l->state ? source_resume(l) : r;
 }
 
-/* Undo a restore that failed half way: start as without a checkpoint. */
+/* Undo a restore that failed half way, so that the process starts as without a checkpoint. */
 static void forget(struct worker_state *state, struct restore_request *restore)
 {
 	struct session *machine = machine_of(state), *session = NULL;
@@ -309,11 +314,11 @@ static void forget(struct worker_state *state, struct restore_request *restore)
 				 session->name);
 		restore_session_remove(session);
 	}
-	/* Counters restart at zero; readers notice by the new epoch. */
+	/* Counters restart at zero, which readers notice by the new epoch. */
 	session_reset(machine);
 }
 
-/* Load into scratch tables first, so that a damaged checkpoint leaves nothing behind. */
+/* Load into temporary tables first, so that a damaged checkpoint changes nothing. */
 static int try_load(struct deserializer from, u8 backend, const char **ret_reason)
 {
 	const struct attributor_config attribution = { .live = true };
@@ -376,7 +381,10 @@ int restore_run(struct worker_state *state, void *arg)
 	int r;
 
 	checkpoint_set_settings(restore->checkpoint, restore->config);
-	/* First of all: space that is drained before the positions are restored must not be freed. */
+	/*
+	 * Set this first: bytes that are drained before the positions are restored must not be
+	 * released.
+	 */
 	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
 	r = checkpoint_slots_read(restore->checkpoint->slots, &from, &restore->reason);
 	restore->found = r != -ENODATA;

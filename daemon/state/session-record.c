@@ -76,7 +76,7 @@ int source_record_load(struct deserializer *from, struct source_record *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-/* Sampling options of a session's own source. Its cgroups are those of the rule. */
+/* Save the sampling options of a session's own source. Its cgroups are those of the rule. */
 static void sampling_save(const struct shared_source *shared_source, struct serializer *to)
 {
 	const struct source_config *sampling = &shared_source->sampling;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records in a checkpoint beside the tables: sources, settings and sessions. Every change here needs
- * another CHECKPOINT_VERSION.
+ * The records in a checkpoint that are not tables: sources, settings and sessions. Every change
+ * here needs a new CHECKPOINT_VERSION.
  *
  * Context: the worker's thread.
  */
@@ -13,8 +13,8 @@
 /**
  * struct source_record - saved state of a source
  * @backend: &enum backend
- * @positions: up to where each ring was drained; allocated
- * @count: entries of @positions
+ * @positions: position up to which each ring was drained; allocated
+ * @count: number of entries of @positions
  * @health: counters of all its partitions
  */
 struct source_record {
@@ -26,18 +26,19 @@ struct source_record {
 
 /**
  * struct session_record - saved state of a session, without its profile
- * @name: of the session
+ * @name: name of the session
  * @expression: its filter
- * @cgroups: of its rule; NULL-terminated, allocated
- * @running: it sampled
- * @since_ns: how long it had been running when it was saved
+ * @cgroups: cgroups of its rule; NULL-terminated, allocated
+ * @running: whether it sampled
+ * @since_ns: time for which it had been running when it was saved
  * @ran_ns: as in struct session
  * @epoch: as in struct session
  * @cost_ns: CPU time of the daemon since the last reset
  * @buffer: bytes of its flight recorder; 0: none
- * @own: it had a source of its own and is not the machine's; only then the following are valid
+ * @own: whether it has a source of its own and is not the machine's; only then the following
+ * members are valid
  * @sampling: options of that source, without filters, cgroups and models
- * @of_cgroups: the module sampled only the tasks of @cgroups
+ * @of_cgroups: whether the module sampled only the tasks of @cgroups
  * @source: that source
  */
 struct session_record {
@@ -59,29 +60,36 @@ struct session_record {
 /** source_record_save() - write the state of @source */
 void source_record_save(const struct source *source, struct serializer *to);
 
-/** source_record_load() - read it; the caller frees ret->positions, also on failure */
+/**
+ * source_record_load() - read the state of a source; the caller frees ret->positions, also on
+ * failure
+ */
 int source_record_load(struct deserializer *from, struct source_record *ret);
 
 /** settings_record_save() - write settings that the bus may change */
 void settings_record_save(const struct checkpoint_settings *configured, struct serializer *to);
 
-/** settings_record_load() - read them; errors show in @from */
+/** settings_record_load() - read settings; on failure @from has an error */
 void settings_record_load(struct deserializer *from, struct checkpoint_settings *ret);
 
 /**
- * session_record_save() - write the state of a session; its profile must follow
+ * session_record_save() - write the state of a session, which its profile must follow
  * @session: the session
- * @runs: it has to run again when it is restored
+ * @runs: whether it has to run again when it is restored
  * @now_ns: CLOCK_MONOTONIC
- * @to: writes the checkpoint
+ * @to: serializer of the checkpoint
  */
 void session_record_save(const struct session *session, bool runs, u64 now_ns,
 			 struct serializer *to);
 
-/** session_record_load() - read it; the caller calls session_record_clear(), also on failure */
+/**
+ * session_record_load() - read the state of a session
+ *
+ * The caller calls session_record_clear(), also on failure.
+ */
 int session_record_load(struct deserializer *from, struct session_record *ret);
 
-/** session_record_clear() - free what session_record_load() allocated */
+/** session_record_clear() - free the memory that session_record_load() allocated */
 void session_record_clear(struct session_record *record);
 
 #endif

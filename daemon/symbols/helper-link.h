@@ -95,8 +95,8 @@ void helper_link_deinit(struct helper_link *link);
  *
  * It waits until they have entered their sandboxes.
  *
- * Return: 0; -EAGAIN if the last start failed too short a time ago; another negative errno, with
- * @link->reason set.
+ * Return: 0; -EAGAIN if the last start failed too short a time ago; another negative errno,
+ * with @link->reason set.
  */
 int helper_link_start(struct helper_link *link);
 
