@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * chase: a pointer chase. Each load waits for the one before it, over a working set of 32 MiB that is
- * larger than most caches. All time is spent in walk().
+ * Run a pointer chase: each load depends on the previous one, in a working set of 32 MiB that is
+ * larger than most caches. The program spends all its time in walk().
  */
 #include "load.h"
 
@@ -11,16 +11,16 @@
 #define NODES (1U << 19)
 #define STEPS 4096
 
-/* A cache line. */
+/* A list node of the size of a cache line */
 struct node {
 	struct node *next;
 	char line[56];
 };
 
 static struct node *nodes;
-static struct node **cursors; /* of each thread */
+static struct node **cursors; /* the current node of each thread */
 
-/* Not static: a stripped program exports its name. */
+/* Not static, so that a stripped program still exports its name. */
 struct node *walk(struct node *node);
 
 __attribute__((noinline)) struct node *walk(struct node *node)

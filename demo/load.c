@@ -42,8 +42,8 @@ static void sleep_until(uint64_t ns)
 }
 
 /*
- * Be busy for @busy_ns of CPU time in each period, so that other programs on the CPU do not change
- * the result. CPU time that a thread does not get before the end of a period is not made up for.
+ * Run work for @busy_ns of CPU time in each period, so that other programs on the CPU do not change
+ * the result. CPU time that a thread did not get in a period is not added to later periods.
  */
 static void *thread_run(void *arg)
 {
@@ -140,7 +140,7 @@ int load_main(const struct load *what, int argc, char **argv)
 	fflush(stdout);
 	alarm(seconds);
 
-	/* Thread 0 is this one. */
+	/* Thread 0 is the main thread. */
 	while (++started < threads) {
 		if (pthread_create(&ids[started], NULL, thread_run, (void *)(uintptr_t)started)) {
 			fprintf(stderr, "%s: only %u threads could be started\n", load->name,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The common part of both loads: threads that are busy for a given share of every period. */
+/* The common part of both loads: threads that are busy for a fixed share of every period */
 #ifndef SPEPROF_DEMO_LOAD_H
 #define SPEPROF_DEMO_LOAD_H
 
 /**
  * struct load - the work of a program
- * @name: printed before messages
- * @prepare: called once before the threads start; nonzero if memory is short
- * @work: a few tenths of a millisecond of work of one thread
+ * @name: name that is printed before messages
+ * @prepare: called once before the threads start; returns nonzero if memory is short
+ * @work: does some tenths of a millisecond of work of one thread
  */
 struct load {
 	const char *name;
@@ -16,14 +16,14 @@ struct load {
 };
 
 /**
- * load_main() - the main() of a load
+ * load_main() - implement main() of a load
  * @load: the work
- * @argc: of main()
- * @argv: of main(): -b MS of CPU time in every period (50), -p MS a period (100), -t THREADS (1),
- *	-s SECONDS until it exits (0: never)
+ * @argc: number of arguments of main()
+ * @argv: arguments of main(): -b MS of CPU time in every period (50), -p MS a period (100), -t
+ * THREADS (1), -s SECONDS until it exits (0: never)
  *
- * Prints "NAME ready" when the threads start. SIGTERM, SIGINT and the end of -s end it, and it prints
- * "NAME cpu_ns=N user_ns=N system_ns=N", its CPU time by getrusage(2).
+ * It prints "NAME ready" when the threads start. It ends at SIGTERM, SIGINT or after the time of
+ * -s, and then prints "NAME cpu_ns=N user_ns=N system_ns=N", the CPU time from getrusage(2).
  *
  * Return: the exit status: 0; 1 if memory is short; 2 for a wrong option.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * stream: reads two arrays and writes a third one from end to end, as fast as memory allows. All time
- * is spent in triad().
+ * Read two arrays and write a third one from end to end, as fast as memory allows. The program
+ * spends all its time in triad().
  */
 #include "load.h"
 
@@ -10,7 +10,7 @@
 #define ELEMENTS (1U << 20)
 #define CHUNK	 (1U << 16)
 
-/* The arrays of one thread, and the position of its next chunk. */
+/* The arrays of one thread, and the position of its next chunk */
 struct lane {
 	double *a;
 	double *b;
@@ -22,7 +22,7 @@ struct lane {
 
 static struct lane *lanes;
 
-/* Not static: a stripped program exports its name. */
+/* Not static, so that a stripped program still exports its name. */
 void triad(double *a, const double *b, const double *c, double scalar, size_t n);
 
 __attribute__((noinline)) void triad(double *a, const double *b, const double *c, double scalar,

@@ -13,18 +13,18 @@
 static_assert(SPE_LEVELS + UNITS <= 32, "tally_bits() has a bit for each level and unit");
 static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for each unit");
 
-/* A weight halves in this time. */
+/* time in which the weight of a group halves, in nanoseconds */
 #define HALF_LIFE_NS 600e9
 
-/* A container takes the series of another one only if it is heavier by this factor. */
+/* A group takes the series of another one only if it is heavier by this factor. */
 #define HYSTERESIS 1.25
 
-/* The daemon's name for the sum of containers that it evicted. */
+/* the name that the daemon uses for the sum of containers that it evicted */
 #define EVICTED "(other)"
 
 /*
  * The counters of struct metrics_machine are consecutive u64s. Those from FIRST_LASTING to
- * AFTER_LASTING, and from FIRST_LATE on, are not reset with the profile but with the daemon. Those
+ * AFTER_LASTING, and from FIRST_LATE on, are reset with the daemon and not with the profile. Those
  * from AFTER_LASTING to AFTER_FAULTS belong to the source of samples, which may outlive both.
  */
 #define FIRST_COUNTER  offsetof(struct metrics_machine, records)
@@ -65,8 +65,8 @@ u32 container_series(u32 levels, u32 kinds)
 }
 
 /*
- * Within an epoch a counter goes back only if the daemon crashed and restored an older checkpoint:
- * what it counts again has been added already.
+ * Return how much a counter has grown. Within an epoch a counter decreases only if the daemon
+ * crashed and restored an older checkpoint: the samples that it counts again were already added.
  */
 static u64 counter_increase(u64 now, u64 before)
 {
@@ -78,7 +78,7 @@ static u64 sum_of(u64 a, u64 b)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* Tallies and counters are consecutive u64s. */
+/* Add up counters, which are consecutive u64s. */
 static void add_words(void *to, const void *from, size_t size)
 {
 	u64 *t = to;
@@ -97,7 +97,7 @@ static void grow_words(void *ret, const void *now, const void *before, size_t si
 		r[i] = counter_increase(n[i], b[i]);
 }
 
-/* Keep the highest value seen: the next snapshot is compared with it. */
+/* Keep the highest value of each counter, with which the next snapshot is compared. */
 static void raise_words(void *to, const void *from, size_t size)
 {
 	u64 *t = to;
@@ -107,7 +107,7 @@ static void raise_words(void *to, const void *from, size_t size)
 		t[i] = t[i] < f[i] ? f[i] : t[i];
 }
 
-/* Subtract @part from @whole. */
+/* Subtract each counter of @part from that of @whole. */
 static void subtract_words(void *whole, const void *part, size_t size)
 {
 	u64 *w = whole;
@@ -124,7 +124,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Returns the container in the last snapshot; NULL if it was not there, or in another epoch. */
+/* Return the container in the last snapshot; NULL if it was not there, or in another epoch. */
 static const struct metrics_container *container_before(const struct accumulator *acc,
 							const struct metrics *now,
 							const struct metrics_container *c)
@@ -145,7 +145,7 @@ static void container_delta(const struct accumulator *acc, const struct metrics 
 		*ret_delta = c->tally;
 }
 
-/* FNV-1a over words. */
+/* Return the FNV-1a hash of the set's words. */
 static u64 set_hash(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
@@ -200,7 +200,7 @@ static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *
 	return bits & acc->kinds;
 }
 
-/* Returns true if the container may have no series of its own, whatever its weight. */
+/* Return true if the container may have no series of its own, whatever its weight. */
 static bool is_grouped_as_other(const struct accumulator *acc, const struct metrics_container *c,
 				const struct label_set *set)
 {
@@ -209,9 +209,9 @@ static bool is_grouped_as_other(const struct accumulator *acc, const struct metr
 }
 
 /*
- * Update when the group was last alive: a container has a process, or it grew. The first snapshot does
- * not say when a dead container grew. A restarted daemon does not know how long a container has been
- * dead: that does not revive it.
+ * Update the time at which the group was last alive: a container has a process, or its counters
+ * grew. The first snapshot does not show when the counters of a dead container grew. A restarted
+ * daemon does not know how long a container has been dead: that does not make it alive.
  */
 static void group_touch(const struct accumulator *acc, struct accumulator_group *group,
 			const struct metrics_container *c, u64 grew, u64 now_ns)
@@ -223,7 +223,7 @@ static void group_touch(const struct accumulator *acc, struct accumulator_group 
 	group->seen = true;
 }
 
-/* Add what the containers grew by to the deltas of their groups. */
+/* Add the growth of the containers' counters to the deltas of their groups. */
 static int collect(struct accumulator *acc, const struct metrics *metrics, u64 now_ns)
 {
 	struct metrics_tally delta;
@@ -254,7 +254,7 @@ static int collect(struct accumulator *acc, const struct metrics *metrics, u64 n
 	return 0;
 }
 
-/* Groups that have ended come last. */
+/* Return the key for sorting groups; groups that have ended come last. */
 static double rank(const struct accumulator_group *group)
 {
 	if (group->ended)
@@ -272,7 +272,10 @@ static int compare_groups(const void *a, const void *b)
 	return memcmp(&x->set, &y->set, sizeof(x->set));
 }
 
-/* Give series to a group: they count from 0, from the last snapshot on. Returns false without memory. */
+/*
+ * Give series to a group: they count from 0, beginning with the last snapshot. Return false without
+ * memory.
+ */
 static bool show(const struct accumulator *acc, struct accumulator_group *group)
 {
 	if (group->sum)
@@ -282,7 +285,7 @@ static bool show(const struct accumulator *acc, struct accumulator_group *group)
 	return group->sum;
 }
 
-/* Give series to the heaviest groups, as many as the budget and the memory allow. */
+/* Give series to the heaviest groups, as many as the limit and the memory permit. */
 static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 {
 	u32 cost, spent = container_series(acc->other_levels, acc->kinds);
@@ -299,7 +302,10 @@ static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 		cost = container_series(g->levels, g->kinds);
 		acc->series_needed += g->ended ? 0 : cost;
 		living += !g->ended;
-		/* The first group that does not fit ends the list: no lighter one gets series instead. */
+		/*
+		 * The list ends with the first group that does not fit: no lighter one gets series
+		 * instead.
+		 */
 		if (g->ended || shown < i || spent > series || cost > series - spent ||
 		    !show(acc, g)) {
 			free(g->sum);
@@ -328,7 +334,10 @@ static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 	add_words(&acc->other, &rest, sizeof(rest));
 }
 
-/* Drop groups that have no series and are not in the last snapshot; age the weights of the others. */
+/*
+ * Drop groups that have no series and are not in the last snapshot; reduce the weights of the
+ * others by age.
+ */
 static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 {
 	u32 remaining = 0;
@@ -339,7 +348,10 @@ static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 		free(g->delta);
 		g->delta = NULL;
 		g->weight *= decay;
-		/* The clock was set back: a group that has ended stays so, another one was alive just now. */
+		/*
+		 * The clock was set back: a group that has ended stays ended, any other one counts
+		 * as alive now.
+		 */
 		if (g->alive_ns > now_ns)
 			g->alive_ns = g->ended && now_ns > ACCUMULATOR_END_NS ?
 					      now_ns - ACCUMULATOR_END_NS :
@@ -354,7 +366,7 @@ static void tidy(struct accumulator *acc, double decay, u64 now_ns)
 	acc->count = remaining;
 }
 
-/* What the counters at the offsets from @first to below @after grew by. */
+/* Compute the growth of the counters at the offsets from @first to below @after. */
 static void machine_delta(const struct metrics_machine *now, const struct metrics_machine *before,
 			  size_t first, size_t after, struct metrics_machine *delta)
 {
@@ -363,8 +375,8 @@ static void machine_delta(const struct metrics_machine *now, const struct metric
 }
 
 /*
- * What the counters of the source grew by. A reset of the profile, another epoch of the same process,
- * does not reset them. A source that was replaced begins at 0.
+ * Compute the growth of the source's counters. A reset of the profile, which starts another epoch
+ * of the same process, does not reset them. The counters of a replaced source begin at 0.
  */
 static void faults_delta(const struct metrics_machine *now, const struct metrics_machine *before,
 			 struct metrics_machine *delta)
@@ -377,7 +389,9 @@ static void faults_delta(const struct metrics_machine *now, const struct metrics
 		d[i] = n[i] < b[i] ? n[i] : n[i] - b[i];
 }
 
-/* UINT64_MAX is "not known". Once such a counter is not known, its sum stays so. */
+/*
+ * A counter of UINT64_MAX is unknown. The sum of a counter that was ever unknown is unknown, too.
+ */
 static void restore_unknown(struct metrics_machine *sum, const struct metrics_machine *now)
 {
 	if (now->written == UINT64_MAX)
@@ -413,7 +427,9 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	*ret_delta = delta.all;
 }
 
-/* Let no counter of the new snapshot be lower than in the last one, see counter_increase(). */
+/*
+ * Raise counters of the new snapshot that are lower than in the last one, see counter_increase().
+ */
 static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 {
 	struct metrics_machine *now = &metrics->machine;
@@ -435,7 +451,7 @@ static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 		    AFTER_COUNTERS - AFTER_LASTING);
 }
 
-/* Escape a text of the daemon, as it becomes a label. */
+/* Escape a text of the daemon, as it becomes the value of a label. */
 static void escape_label(char *text, size_t size)
 {
 	char raw[64];
@@ -445,8 +461,9 @@ static void escape_label(char *text, size_t size)
 }
 
 /*
- * Set the start time by the first snapshot. Returns true if its daemon began before the exporter: an
- * earlier exporter may have exported a part of its counts, so the snapshot is only a base.
+ * Set the start time by the first snapshot. Return true if its daemon began to count before the
+ * exporter: an earlier exporter may have exported a part of these counts, so the snapshot is only
+ * the base of later ones.
  */
 static bool set_start(struct accumulator *acc, const struct metrics_machine *machine, u64 now_ns)
 {
@@ -457,7 +474,7 @@ static bool set_start(struct accumulator *acc, const struct metrics_machine *mac
 	return is_base;
 }
 
-/* Reset all counters to 0: the first snapshot is only the base of the next ones. */
+/* Reset all counters to 0, as the first snapshot is only the base of the next ones. */
 static void clear_sums(struct accumulator *acc)
 {
 	struct metrics_machine *m = &acc->machine;
@@ -498,7 +515,10 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 		      compare_ids);
 	if (acc->any && acc->latest.machine.epoch == metrics->machine.epoch)
 		age = (double)counter_increase(metrics->machine.age_ns, acc->latest.machine.age_ns);
-	/* Weights of another unit cannot be compared: they become 0. */
+	/*
+	 * Weights in different units cannot be compared, so after a change of the unit they become
+	 * 0.
+	 */
 	tidy(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
 	acc->unit = unit;
 	r = collect(acc, metrics, now_ns);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Turns the daemon's counters into counters that only grow. The daemon's counters go back when it
- * restarts, containers appear and end, and only the heaviest containers have series. So each
- * exported counter grows by the difference between two snapshots. All containers and "other"
- * together grow by what the machine grows by.
+ * Convert the daemon's counters into counters that never decrease. The daemon's counters decrease
+ * when it restarts, containers appear and end, and only the heaviest containers have series. So
+ * each exported counter grows by the difference between two snapshots. All containers and "other"
+ * together grow as much as the machine.
  */
 #ifndef SPEPROF_ACCUMULATE_H
 #define SPEPROF_ACCUMULATE_H
@@ -13,22 +13,25 @@
 #include "labels.h"
 #include "output/metrics.h"
 
-/* Series of a container end when it was empty for this long: Prometheus' look-back period. */
+/*
+ * The series of a container end when it was empty for this time, which is Prometheus' look-back
+ * period.
+ */
 #define ACCUMULATOR_END_NS 300000000000ULL
 
 /**
  * struct accumulator_group - the containers that have the same labels
  * @set: these labels
- * @hash: of @set
+ * @hash: hash of @set
  * @weight: recent operations, or samples (see &accumulator.unit); halves every ten minutes
- * @levels: levels and units that it has samples of, by tally_bits()
- * @kinds: latencies that it has samples of, as bits
- * @seen: it is in the snapshot that is being added
- * @ended: for ACCUMULATOR_END_NS its containers had no process and did not grow
- * @alive_ns: when it last had a process or grew, CLOCK_REALTIME
- * @start_ns: since when @sum counts, CLOCK_REALTIME
+ * @levels: levels and units for which it has samples, by tally_bits()
+ * @kinds: latencies for which it has samples, as bits
+ * @seen: whether it is in the snapshot that is being added
+ * @ended: whether for ACCUMULATOR_END_NS its containers had no process and did not grow
+ * @alive_ns: last time at which it had a process or grew, CLOCK_REALTIME
+ * @start_ns: time from which @sum counts, CLOCK_REALTIME
  * @sum: the exported counters; NULL if it has no series
- * @delta: what it grew by in the snapshot that is being added; NULL between two calls
+ * @delta: growth in the snapshot that is being added; NULL between two calls
  */
 struct accumulator_group {
 	struct label_set set;
@@ -46,24 +49,24 @@ struct accumulator_group {
 
 /**
  * struct accumulator - the exported counters of a machine and its containers
- * @labels: the caller's
- * @kinds: latencies that containers have series of, as bits
+ * @labels: labels to export; owned by the caller
+ * @kinds: latencies for which containers have series, as bits
  * @other_set: labels of @other
  * @latest: the last snapshot, with the daemon's counters
- * @any: true after the first snapshot
- * @begun_ns: CLOCK_REALTIME at accumulator_init(): what a daemon counted before is not exported
- * @start_ns: since when @machine and @other count, CLOCK_REALTIME
+ * @any: whether there was a snapshot
+ * @begun_ns: CLOCK_REALTIME of accumulator_init(): counts of a daemon from before are not exported
+ * @start_ns: time from which @machine and @other count, CLOCK_REALTIME
  * @latest_ns: CLOCK_REALTIME of @latest
  * @unit: unit of the groups' weights, &enum sample_unit; METRICS_UNITS: weights are samples
  * @machine: the exported counters, from &metrics_machine.records on
  * @other: the exported counters of all containers without series
- * @other_levels: levels and units that the machine has samples of, by tally_bits()
- * @groups: @count of them; the first @shown have series
- * @count: of @groups
+ * @other_levels: levels and units for which the machine has samples, by tally_bits()
+ * @groups: the groups; the first @shown have series
+ * @count: number of @groups
  * @capacity: allocated length of @groups
- * @shown: how many groups have series
- * @unshown: how many groups have none, without those that have ended
- * @series_needed: how many series it would take to show all groups
+ * @shown: number of groups with series
+ * @unshown: number of groups without series that have not ended
+ * @series_needed: number of series that all groups together would need
  */
 struct accumulator {
 	const struct labels *labels;
@@ -89,8 +92,8 @@ struct accumulator {
 /**
  * accumulator_init() - begin with all counters at 0
  * @acc: to be released by accumulator_deinit()
- * @labels: must outlive @acc and must not change
- * @kinds: latencies that containers have series of, as bits
+ * @labels: labels to export; must outlive @acc and must not change
+ * @kinds: latencies for which containers have series, as bits
  * @now_ns: CLOCK_REALTIME
  *
  * A receiver that has counters of an earlier process sees a counter reset.
@@ -104,17 +107,17 @@ void accumulator_init(struct accumulator *acc, const struct labels *labels, u32 
 void accumulator_deinit(struct accumulator *acc);
 
 /**
- * accumulator_update() - add what the counters grew by since the last snapshot
+ * accumulator_update() - add the growth of the counters since the last snapshot
  * @acc: the counters
- * @metrics: the new snapshot; taken over and zeroed, also on failure
- * @series: how many series the containers may have, those of "other" included
+ * @metrics: the new snapshot; the function owns it and sets it to zero, also on failure
+ * @series: maximum number of series of containers, including those of "other"
  * @now_ns: CLOCK_REALTIME
  *
- * The first snapshot is only the base of later ones if its daemon began to count before
- * accumulator_init(). If the daemon began later, all that it counted is added. The same holds for a
- * new daemon, which has another epoch.
+ * If the daemon of the first snapshot began to count before accumulator_init(), that snapshot is
+ * only the base of later ones. If the daemon began later, all its counts are added. The same holds
+ * for a new daemon, which has another epoch.
  *
- * Return: 0, or -ENOMEM, which leaves the counters as they were.
+ * Return: 0; -ENOMEM, which leaves the counters unchanged.
  */
 int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 series, u64 now_ns);
 
@@ -123,35 +126,37 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
  * @acc: the counters
  * @now_ns: CLOCK_REALTIME of the export that follows
  *
- * Call it before each export. A start time that is not before @now_ns becomes @now_ns - 1 and stays
- * so: receivers take each change of a start time for a counter reset.
+ * Call it before each export. A start time that is not before @now_ns becomes @now_ns - 1
+ * permanently: receivers treat each change of a start time as a counter reset.
  */
 void accumulator_follow_clock(struct accumulator *acc, u64 now_ns);
 
 /**
- * tally_bits() - list the levels and units that a tally has
+ * tally_bits() - list the levels and units that a tally counts
  * @tally: the tally
  *
  * Return: a bit for each level with a counter above 0, followed by one for each such unit.
  */
 u32 tally_bits(const struct metrics_tally *tally);
 
-/* A classic histogram: its buckets, and its series, which are the buckets, a sum and a count. */
+/*
+ * The number of buckets of a classic histogram, and of its series: the buckets, a sum and a count
+ */
 #define CLASSIC_BUCKETS 12
 #define CLASSIC_SERIES	(CLASSIC_BUCKETS + 2)
 
 /*
- * Series of a container beside levels, units and latencies: samples, remote, branches,
- * mispredicted.
+ * number of series of a container besides levels, units and latencies: samples, remote, branches,
+ * mispredicted
  */
 #define CONTAINER_COUNTERS 4
 
 /**
- * container_series() - count the series of a container
+ * container_series() - return the number of series of a container
  * @levels: its levels and units, by tally_bits()
  * @kinds: its latencies, as bits
  *
- * Return: how many series it has in text.
+ * Return: the number of series in a text format.
  */
 u32 container_series(u32 levels, u32 kinds);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Text that grows. After an error all calls do nothing, so that callers check it once at the end. */
+/*
+ * Text that grows. After an error all calls do nothing, so that callers check the error once, at
+ * the end.
+ */
 #ifndef SPEPROF_BUFFER_H
 #define SPEPROF_BUFFER_H
 
 #include "codec/env.h"
 
 /**
- * struct buffer - text that grows; all zero for an empty one without a bound
+ * struct buffer - text that grows; all zero: empty and without a limit
  * @data: allocated, with a NUL behind the text; NULL while it is empty
- * @size: of the text, in bytes
+ * @size: bytes of the text
  * @capacity: allocated bytes
- * @bound: the text stays smaller than this; 0 for no bound
- * @error: 0; -E2BIG at the bound; -ENOMEM
+ * @bound: the text stays smaller than this number of bytes; 0: no limit
+ * @error: 0; -E2BIG at the limit; -ENOMEM
  */
 struct buffer {
 	char *data;
@@ -24,8 +27,8 @@ struct buffer {
 /**
  * buffer_add() - append bytes
  * @buffer: the buffer
- * @text: copied
- * @size: of @text, in bytes
+ * @text: bytes to copy
+ * @size: number of bytes
  */
 void buffer_add(struct buffer *buffer, const char *text, size_t size);
 
@@ -44,11 +47,11 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_deinit(struct buffer *buffer);
 
 /**
- * buffer_fit() - shrink an allocation to what is used
+ * buffer_fit() - shrink an allocation to the bytes that are used
  * @data: allocated
- * @size: used bytes
+ * @size: number of used bytes
  *
- * Data that waits in a queue should take no more memory than the queue counts.
+ * A queue counts a request by its size, so the request should not use more memory than that.
  *
  * Return: the allocation, which replaces @data.
  */

@@ -199,7 +199,8 @@ struct config_reader {
 	struct exporter_config *config;
 	struct exporter_config_error error;
 	char section[64];
-	bool labels; /* the file has [Labels], which replaces the default labels */
+	/* whether the file has a section [Labels], which replaces the default labels */
+	bool labels;
 };
 
 static int read_section(struct config_reader *r, const char *line)

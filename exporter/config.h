@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter's configuration: speprof-exporter.conf, drop-ins, a credential, and --set. */
+/* The exporter's configuration: speprof-exporter.conf, drop-ins, a credential, and --set */
 #ifndef SPEPROF_EXPORTER_CONFIG_H
 #define SPEPROF_EXPORTER_CONFIG_H
 
@@ -7,34 +7,34 @@
 
 #define EXPORTER_TEXT 256
 
-/* The default socket, also that of speprof-exporter.socket. */
+/* the default socket, which speprof-exporter.socket uses, too */
 #define EXPORTER_LISTEN "/run/speprof-exporter.socket"
 
-/* KiB that the queues of all receivers may have together: MemoryMax= of the unit allows for them. */
+/* maximum KiB in the queues of all receivers together; MemoryMax= of the unit includes them */
 #define EXPORTER_QUEUES 65536
 
-/* Series at most: a request of 16 MiB holds as many of 335 bytes each. */
+/* maximum number of series: a request of 16 MiB has space for this number, with 335 bytes each */
 #define EXPORTER_SERIES 50000
 
 /**
  * struct exporter_config - all settings
  * @labels: [Labels], and Allow= and Deny= of [Exporter]
- * @listen: a path or ADDRESS:PORT, used if systemd passes no socket; "" for none
+ * @listen: a path or ADDRESS:PORT, used if systemd passes no socket; "": none
  * @interval: seconds between two queries of the daemon
- * @max_series: of this machine, each bucket counted
- * @latencies: latencies that containers have histograms of, as bits
- * @native: offer native histograms to scrapers, in protobuf
- * @write_url: of remote write; "" for none
+ * @max_series: maximum number of series of this machine; each bucket counts as one
+ * @latencies: latencies for which containers have histograms, as bits
+ * @native: whether to offer native histograms to scrapers, in protobuf
+ * @write_url: URL of remote write; "": none
  * @write_interval: seconds between two requests
- * @write_native: send native histograms
- * @otlp_url: of OTLP; "" for that of the environment
- * @otlp_interval: seconds between two requests; 0 for that of the environment
- * @profile_url: where profiles go; "" for nowhere
+ * @write_native: whether to send native histograms
+ * @otlp_url: URL of OTLP; "": that of the environment
+ * @otlp_interval: seconds between two requests; 0: that of the environment
+ * @profile_url: URL for profiles; "": none
  * @profile_seconds: length of a profile
- * @queue: KiB of requests that may wait, for each receiver
- * @timeout: seconds of each request
- * @certificates: path of a file with certificate authorities; "" for the system's
- * @host: value of the label "instance" of what is pushed; "" for the host's name
+ * @queue: maximum KiB of requests that wait, for each receiver
+ * @timeout: seconds after which a request fails
+ * @certificates: path of a file with certificate authorities; "": those of the system
+ * @host: value of the label "instance" in requests to receivers; "": the host name
  */
 struct exporter_config {
 	struct labels labels;
@@ -57,7 +57,7 @@ struct exporter_config {
 };
 
 /**
- * exporter_config_default() - set all defaults
+ * exporter_config_default() - set all settings to their defaults
  * @config: overwritten
  */
 void exporter_config_default(struct exporter_config *config);
@@ -80,7 +80,7 @@ struct exporter_config_error {
  * @section: name without brackets
  * @key: name of the setting, or of a label in [Labels]
  * @value: its text
- * @ret_error: on failure, @text
+ * @ret_error: on failure, its @text is set
  *
  * Return: 0 or -EINVAL.
  */
@@ -91,7 +91,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
  * exporter_config_read() - change the settings that a file has
  * @config: the configuration; untouched on failure
  * @path: of the file
- * @ret_error: on failure, @line and @text
+ * @ret_error: on failure, its @line and @text are set
  *
  * Return: 0; -EINVAL for a wrong line; or the errno of opening and reading.
  */
@@ -102,9 +102,9 @@ int exporter_config_read(struct exporter_config *config, const char *path,
  * exporter_config_read_all() - change the settings that any file of the configuration has
  * @config: the configuration; untouched on failure
  * @path: of the main file; drop-ins are those of the folder @path.d, sorted by name; the credential
- *	speprof-exporter.conf comes last
- * @must: fail if @path does not exist
- * @ret_error: on failure, all of it
+ * speprof-exporter.conf comes last
+ * @must: whether to fail if @path does not exist
+ * @ret_error: on failure, all its members are set
  *
  * Return: as exporter_config_read().
  */

@@ -11,7 +11,10 @@
 
 #define CREDENTIAL_SIZE 65536
 
-/* @ret_path: "" where systemd passes no credentials. Returns -ENAMETOOLONG or 0. */
+/*
+ * Get the path of a credential; @ret_path is "" if systemd passes no credentials. Return: 0 or
+ * -ENAMETOOLONG.
+ */
 static int credential_path(const char *name, char *ret_path, size_t size)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");
@@ -59,7 +62,7 @@ bool credential_is_line(const char *text)
 	return true;
 }
 
-/* @ret_path: "" if there is no such credential. */
+/* Find the file of a receiver's credential; @ret_path is "" if there is no such credential. */
 static void find_file(const char *receiver, const char *name, char *ret_path, size_t size)
 {
 	char full[64];
@@ -88,7 +91,9 @@ static int read_text(const char *receiver, const char *name, char **ret, char *w
 		    r == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-r));
 }
 
-/* Headers that tell the receiver how to read a request: only the exporter sets them. */
+/*
+ * Return whether the header describes the format of the request, which only the exporter may set.
+ */
 static bool is_reserved(const char *line, size_t n)
 {
 	static const char *const reserved[] = {
@@ -108,7 +113,10 @@ static bool is_reserved(const char *line, size_t n)
 	return false;
 }
 
-/* "Name: value": a valid name, and no control character, which would begin another header. */
+/*
+ * Check that @line is "Name: value" with a valid name and no control character, which would begin
+ * another header.
+ */
 static bool is_header(const char *line)
 {
 	size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");

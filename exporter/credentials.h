@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Credentials, which systemd passes as files in $CREDENTIALS_DIRECTORY. */
+/* Read credentials, which systemd passes as files in $CREDENTIALS_DIRECTORY. */
 #ifndef SPEPROF_CREDENTIALS_H
 #define SPEPROF_CREDENTIALS_H
 
 #include "codec/env.h"
 
-/* Headers that a receiver's credential may have at most. */
+/* maximum number of headers in a receiver's credential */
 #define CREDENTIALS_HEADERS 16
 
 /**
  * credential_read() - read the credential speprof-exporter.@name
- * @name: without the prefix: "token"
+ * @name: name without the prefix, such as "token"
  * @ret_text: allocated, without white space at its end; NULL if there is no such credential
  *
  * Return: 0, also if there is none; -EBADMSG if it is empty, longer than 64 KiB or contains a NUL;
@@ -20,7 +20,7 @@ int credential_read(const char *name, char **ret_text);
 
 /**
  * credential_is_line() - check that a text has no control character
- * @text: a header's value, or a token, which becomes one
+ * @text: the value of a header, or a token, which becomes a part of a header
  *
  * A control character such as a line feed would end the header and begin another one.
  *
@@ -30,12 +30,12 @@ bool credential_is_line(const char *text);
 
 /**
  * struct receiver_credentials - what authorizes the exporter at one receiver
- * @token: sent as "Authorization: Bearer"; NULL for none
- * @text: the credential that @headers point into; NULL for none
- * @headers: "Name: value", @header_count of them
- * @header_count: 0 to CREDENTIALS_HEADERS
- * @certificate: path of the client's certificate; "" for none
- * @key: path of its key; "" for none
+ * @token: sent as "Authorization: Bearer"; NULL: none
+ * @text: text of the credential to which @headers point; NULL: none
+ * @headers: headers of the form "Name: value"
+ * @header_count: number of @headers, 0 to CREDENTIALS_HEADERS
+ * @certificate: path of the client's certificate; "": none
+ * @key: path of the certificate's key; "": none
  */
 struct receiver_credentials {
 	char *token;
@@ -47,13 +47,14 @@ struct receiver_credentials {
 };
 
 /**
- * receiver_credentials_read() - read the credentials @receiver-token, -headers, -certificate and -key
+ * receiver_credentials_read() - read the credentials @receiver-token, -headers, -certificate and
+ * -key
  * @ret_credentials: to be released by receiver_credentials_clear(), also on failure
  * @receiver: "remote-write", "otlp" or "profiles"
  * @ret_why: on failure, one line: which credential is wrong, and what it should be
- * @size: of @ret_why, in bytes
+ * @size: bytes of @ret_why
  *
- * Each of them may be missing; a certificate needs its key.
+ * Each credential is optional, but a certificate needs its key.
  *
  * Return: 0 or -EINVAL.
  */
@@ -61,8 +62,8 @@ int receiver_credentials_read(struct receiver_credentials *ret_credentials, cons
 			      char *ret_why, size_t size);
 
 /**
- * receiver_credentials_clear() - release what receiver_credentials_read() allocated
- * @credentials: zeroed
+ * receiver_credentials_clear() - free the memory that receiver_credentials_read() allocated
+ * @credentials: set to zero
  */
 void receiver_credentials_clear(struct receiver_credentials *credentials);
 

@@ -13,9 +13,10 @@
 #define DAEMON_PATH	 "/org/speprof1"
 #define DAEMON_INTERFACE "org.speprof1.Manager"
 
-/* Timeouts of queries. */
+/* microseconds after which a query fails */
 #define ANSWER_USEC  5000000
-#define PROFILE_USEC 60000000 /* from the profile's end on: the daemon reads symbols then */
+/* counted from the end of the profile, as the daemon then reads symbols */
+#define PROFILE_USEC 60000000
 
 struct daemon_client {
 	struct daemon_client_config config;
@@ -78,13 +79,16 @@ static int on_snapshot_reply(sd_bus_message *m, void *userdata,
 		report_no_metrics(client, CLIENT_FAULT_ANSWER, 0,
 				  "its reply has no file descriptor");
 	} else {
-		/* The message owns the descriptor. */
+		/* The message owns the descriptor, so it must not be closed here. */
 		load_metrics(client, fd);
 	}
 	return 0;
 }
 
-/* Returns true if no daemon runs: that is logged for the metrics, and not for the profile too. */
+/*
+ * Return true if no daemon runs. That is logged for the metrics, and need not be logged for the
+ * profile.
+ */
 static bool is_absence(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
@@ -164,7 +168,10 @@ static int append_options(sd_bus_message *m, const struct labels *labels)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-/* The daemon omits the containers that are not admitted: the exporter does not parse profiles. */
+/*
+ * Query a profile. The daemon leaves out containers that are not admitted, so that the exporter
+ * need not parse the profile.
+ */
 static int query_profile(struct daemon_client *client)
 {
 	u64 usec = client->config.profile_seconds * 1000000ULL + PROFILE_USEC;
@@ -251,14 +258,17 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 	char why[96];
 	int r;
 
-	/* From now, not from when this one was due: queries that a suspended machine missed are skipped. */
+	/*
+	 * Set the timer relative to the present time, so that queries that a suspended machine
+	 * missed are skipped.
+	 */
 	sd_event_source_set_time_relative(source, client->config.interval * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
 	if (client->config.file) {
 		read_file(client);
 		return 0;
 	}
-	/* One query at a time. */
+	/* Only one query may be pending. */
 	if (client->call)
 		return 0;
 	r = query_metrics(client);

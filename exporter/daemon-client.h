@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Queries speprofd on the bus for metrics and profiles, or reads a file with metrics instead. All
+ * Query speprofd on the bus for metrics and profiles, or read a file with metrics instead. All
  * calls are asynchronous: neither the daemon nor the exporter waits for the other.
  */
 #ifndef SPEPROF_DAEMON_CLIENT_H
@@ -14,12 +14,12 @@
 struct daemon_client;
 
 /**
- * enum daemon_client_fault - why there is no answer
+ * enum daemon_client_fault - why a query failed
  * @CLIENT_FAULT_FILE: the file cannot be opened
  * @CLIENT_FAULT_SNAPSHOT: the metrics cannot be parsed
- * @CLIENT_FAULT_REFUSED: the daemon answered with an error
- * @CLIENT_FAULT_TOO_OLD: the daemon lacks the method
- * @CLIENT_FAULT_ANSWER: the answer has another type than it should
+ * @CLIENT_FAULT_REFUSED: the daemon replied with an error
+ * @CLIENT_FAULT_TOO_OLD: the daemon does not have the method
+ * @CLIENT_FAULT_ANSWER: the reply has the wrong type
  * @CLIENT_FAULT_BUS: there is no connection to the bus
  */
 enum daemon_client_fault {
@@ -31,21 +31,24 @@ enum daemon_client_fault {
 	CLIENT_FAULT_BUS,
 };
 
-/* A number for each cause, for log_condition_changed(): the text differs in names and sizes. */
+/*
+ * A number for each cause, for log_condition_changed(); texts of one cause may differ in names and
+ * sizes
+ */
 #define DAEMON_CLIENT_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
 
 /**
- * struct daemon_client_config - what to query, and where the answers go
- * @address: of a private bus; NULL for the system's
- * @file: path of a file with metrics, which is read instead of querying; NULL for the bus
+ * struct daemon_client_config - what to query, and which functions get the replies
+ * @address: address of a private bus; NULL: the system bus
+ * @file: path of a file with metrics, which is read instead of querying; NULL: query the bus
  * @interval: seconds between two queries
- * @on_metrics: called for each query with the metrics, which it takes over, and 0; or with NULL,
- *	DAEMON_CLIENT_CAUSE() and a sentence
- * @profile_seconds: length of each profile, which follow each other; 0 for none
+ * @on_metrics: called for each query with the metrics, which it owns then, and 0; on failure with
+ * NULL, DAEMON_CLIENT_CAUSE() and a sentence
+ * @profile_seconds: length of each profile, which follow each other; 0: no profiles
  * @labels: their Allow= and Deny= select the containers that a profile names
  * @on_profile: called for each profile with a descriptor, which is closed after the call, and the
- *	backend's name; or with -1, a cause and a sentence, if a daemon that runs gave none
- * @ctx: passed to both
+ * name of the backend; if a running daemon gave none, with -1, a cause and a sentence
+ * @ctx: argument for both functions
  */
 struct daemon_client_config {
 	const char *address;
@@ -59,14 +62,14 @@ struct daemon_client_config {
 };
 
 /**
- * daemon_client_new() - query once at once, and then every interval
+ * daemon_client_new() - query immediately, then every interval
  * @config: copied; what it points to must outlive the client
- * @event: the loop that runs it
+ * @event: the event loop
  * @ret_client: to be freed by daemon_client_free()
  *
- * A bus that is not there is connected to again at the next interval.
+ * If there is no connection to the bus, the next interval tries to connect.
  *
- * Return: 0, -ENOMEM, or the negative errno of sd_event.
+ * Return: 0; -ENOMEM; or the negative errno of sd_event.
  */
 int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
 		      struct daemon_client **ret_client);

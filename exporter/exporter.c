@@ -25,8 +25,8 @@ struct exporter {
 	struct series_set set;
 	struct series_self self;
 	bool logged_emulated;
-	struct log_condition answers; /* the daemon answers queries */
-	struct log_condition profiles; /* profiles are pushed */
+	struct log_condition answers; /* whether the daemon answers queries */
+	struct log_condition profiles; /* whether profiles are pushed */
 };
 
 static void refresh_self(struct exporter *e)
@@ -45,7 +45,10 @@ static void refresh_self(struct exporter *e)
 	probe_process(&e->self.cpu_ns, &e->self.memory);
 }
 
-/* Statistics of an emulated SPU are modelled, which a receiver could not see: they are not exported. */
+/*
+ * Return whether the snapshot may be exported. Counters of an emulated SPU are modelled, which a
+ * receiver could not see.
+ */
 static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 {
 	if (metrics->machine.backend == BACKEND_HARDWARE || e->emulated)
@@ -76,13 +79,13 @@ static void add_snapshot(struct exporter *e, struct metrics *metrics)
 		exporter_log(SD_ERR, "out of memory: the metrics of this query are not counted");
 }
 
-/* Log lines of a condition; @bad is followed by the cause. */
+/* The log lines of a condition; @bad is followed by the cause */
 struct condition_lines {
 	const char *bad;
 	const char *good;
 };
 
-/* @cause: 0 if the condition is good */
+/* Log a change of @condition. @cause: 0 if the condition is good. */
 static void report_condition(struct log_condition *condition, const struct condition_lines *lines,
 			     u64 cause, const char *why)
 {
@@ -179,7 +182,10 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 struct exporter *exporter_free(struct exporter *exporter)
 {
 	if (exporter) {
-		/* Before the counters are freed: these answers contain them. */
+		/*
+		 * Answer accepted requests before the counters are freed, as the answers contain
+		 * them.
+		 */
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_finish(exporter->servers[i]);
 		for (unsigned int i = 0; i < exporter->server_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The exporter: gets metrics from the daemon, serves them to scrapers and pushes them to receivers. */
+/* Get metrics from the daemon, serve them to scrapers and push them to receivers. */
 #ifndef SPEPROF_EXPORTER_H
 #define SPEPROF_EXPORTER_H
 
@@ -8,16 +8,16 @@
 #include "config.h"
 #include "http.h"
 
-/* Sockets that one exporter serves at most. */
+/* maximum number of sockets that one exporter serves */
 #define EXPORTER_SERVERS 4
 
 struct exporter;
 
 /**
- * exporter_new() - create an exporter that does nothing yet
+ * exporter_new() - create an exporter, which does nothing yet
  * @config: must outlive the exporter
- * @emulated: also export statistics of an emulated SPU, for tests
- * @event: the loop that runs it
+ * @emulated: whether to export counters of an emulated SPU, too, for tests
+ * @event: the event loop
  * @ret_exporter: to be freed by exporter_free()
  *
  * Return: 0 or -ENOMEM.
@@ -26,7 +26,7 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 		 struct exporter **ret_exporter);
 
 /**
- * exporter_free() - answer the requests that were accepted, end all pushes, and free all memory
+ * exporter_free() - answer the accepted requests, end all pushes, and free all memory
  * @exporter: may be NULL
  *
  * Context: blocks for a few seconds if clients or receivers do not answer.
@@ -37,8 +37,8 @@ struct exporter *exporter_free(struct exporter *exporter);
 
 /**
  * exporter_serve() - serve metrics on a socket
- * @exporter: the exporter; it serves fewer than EXPORTER_SERVERS sockets
- * @config: without @render and @ctx, which are set here
+ * @exporter: an exporter that serves fewer than EXPORTER_SERVERS sockets
+ * @config: the socket; this function sets @render and @ctx
  * @ret_why: on failure, a static sentence
  *
  * Return: as http_new().
@@ -49,8 +49,8 @@ int exporter_serve(struct exporter *exporter, const struct http_config *config,
 /**
  * exporter_query() - begin to query the daemon
  * @exporter: the exporter
- * @address: of a private bus; NULL for the system's
- * @snapshot: path of a file to read instead of querying; NULL for the bus
+ * @address: address of a private bus; NULL: the system bus
+ * @snapshot: path of a file to read instead of querying; NULL: query the bus
  *
  * Return: as daemon_client_new().
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Field numbers are those of tests/exporter/schema/metrics.proto, which protoc checks. */
+/* The field numbers are those of tests/exporter/schema/metrics.proto, which protoc checks. */
 #include "expose-proto.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ enum {
 	TIMESTAMP_NANOS = 2,
 	PAIR_NAME = 1,
 	PAIR_VALUE = 2,
-	VALUE = 1, /* of a gauge, and of a counter */
+	VALUE = 1, /* value of a gauge, and of a counter */
 	HISTOGRAM_COUNT = 1,
 	HISTOGRAM_BUCKET = 3,
 	BUCKET_COUNT = 1,
@@ -51,10 +51,13 @@ static const struct native_fields scrape_fields = {
 	.deltas = 13,
 };
 
-/* A gap of three or more empty buckets is cheaper between two spans than within one. */
+/*
+ * For this number of empty buckets, starting a new span takes fewer bytes than continuing the old
+ * one.
+ */
 #define SPAN_GAP 3
 
-/* Returns the end of the span that begins at @from, where the count is not 0. */
+/* Return the end of the span that begins at @from, where the count is not 0. */
 static unsigned int span_end(const u64 *counts, unsigned int from)
 {
 	unsigned int end = from, empty = 0;
@@ -120,14 +123,17 @@ void native_add(struct protobuf *proto, const struct native_fields *fields,
 	series_native(histogram, counts, &zero);
 	protobuf_double(proto, fields->sum, (double)histogram->sum);
 	protobuf_zigzag(proto, fields->schema, SERIES_SCALE);
-	/* Not 0: without other buckets, a parser would take that for a classic histogram. */
+	/*
+	 * Write a threshold other than 0: without other buckets a parser would take 0 for a classic
+	 * histogram.
+	 */
 	protobuf_double(proto, fields->zero_threshold, 0x1p-128);
 	protobuf_varint(proto, fields->zero_count, zero);
 	add_spans(proto, fields, counts);
 	add_deltas(proto, fields, counts);
 }
 
-/* Add since when @s counts: the time of the last counter reset. */
+/* Add the time from which @s counts, which is that of the last counter reset. */
 static void add_created(struct protobuf *p, u32 field, const struct series *s)
 {
 	protobuf_open(p, field);
@@ -186,7 +192,7 @@ static void add_name(struct protobuf *p, const struct series_family *f)
 		protobuf_string(p, FAMILY_NAME, f->name);
 		return;
 	}
-	/* The names of series_families[] fit. */
+	/* The names in series_families[] are short enough. */
 	memcpy(name, f->name, n);
 	memcpy(name + n, "_total", sizeof("_total"));
 	protobuf_string(p, FAMILY_NAME, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Series in protobuf, for scrapers, and native histograms, for remote write too. */
+/* Encode series in protobuf for scrapers, and native histograms also for remote write. */
 #ifndef SPEPROF_EXPOSE_PROTO_H
 #define SPEPROF_EXPOSE_PROTO_H
 
@@ -11,7 +11,7 @@ struct protobuf;
  * expose_proto() - encode series as delimited io.prometheus.client.MetricFamily
  * @set: the series
  * @ret_data: allocated
- * @ret_size: of @ret_data, in bytes
+ * @ret_size: bytes of @ret_data
  *
  * Return: 0; -E2BIG above 16 MiB; -ENOMEM.
  */
@@ -19,9 +19,9 @@ int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size
 
 /**
  * struct native_fields - field numbers of a message with a native histogram
- * @packed: repeated numbers are packed, as proto3 has them
+ * @packed: whether repeated numbers are packed, as in proto3
  *
- * A scrape and remote write have the same fields under different numbers.
+ * A scrape and a remote write have the same fields with different numbers.
  */
 struct native_fields {
 	u32 sum;
@@ -34,7 +34,7 @@ struct native_fields {
 };
 
 /**
- * native_add() - add the fields of a native histogram
+ * native_add() - add the fields of a native histogram to a message
  * @proto: the message, which is open
  * @fields: its field numbers
  * @histogram: the daemon's buckets

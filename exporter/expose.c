@@ -16,8 +16,9 @@
 #include "expose-proto.h"
 
 /*
- * Bytes of text at most. The line of each bucket repeats all labels, so text is larger than protobuf:
- * EXPORTER_SERIES series with labels of a kilobyte fit. MemoryMax= of the unit allows for it.
+ * Maximum number of bytes in a text format. The line of each bucket repeats all labels, so text is
+ * larger than protobuf: EXPORTER_SERIES series with labels of a kilobyte fit. MemoryMax= of the
+ * unit includes it.
  */
 #define BOUND (64U << 20)
 
@@ -34,7 +35,7 @@ const char *expose_type(enum expose_format format)
 	return types[format];
 }
 
-/* Returns true if @range, @n bytes of an Accept header, contains @word. */
+/* Return true if @range, @n bytes of an Accept header, contains @word. */
 static bool media_range_has(const char *range, size_t n, const char *word)
 {
 	size_t w = strlen(word);
@@ -96,7 +97,7 @@ enum expose_format expose_negotiate(const char *accept, bool native)
 	return best;
 }
 
-/* Both formats escape backslash, double quote and line feed in a value. */
+/* Append a value, in which both formats escape backslash, double quote and line feed. */
 static void add_escaped(struct buffer *b, const char *value)
 {
 	for (; *value; value++) {
@@ -109,7 +110,7 @@ static void add_escaped(struct buffer *b, const char *value)
 	}
 }
 
-/* @le: value of the label "le"; NULL for none */
+/* Append the labels. @le: value of the label "le"; NULL: none. */
 static void add_labels(struct buffer *b, const struct series *s, const char *le)
 {
 	if (!s->labels && !le)
@@ -125,7 +126,7 @@ static void add_labels(struct buffer *b, const struct series *s, const char *le)
 	buffer_add(b, "}", 1);
 }
 
-/* Add the shortest text that parses as @value. */
+/* Append the shortest text that parses as @value. */
 static void add_value(struct buffer *b, double value)
 {
 	char text[32];
@@ -166,11 +167,14 @@ static void add_family(struct buffer *b, const struct series_family *f, enum exp
 		[SERIES_HISTOGRAM] = "histogram",
 	};
 	bool open = format == EXPOSE_OPENMETRICS;
-	/* In text 0.0.4 the suffix is a part of the family's name. */
+	/* In text format 0.0.4 the suffix is a part of the family's name. */
 	const char *suffix = !open && f->type == SERIES_COUNTER ? "_total" : "";
 
 	buffer_printf(b, "# HELP %s%s ", f->name, suffix);
-	/* In HELP, OpenMetrics escapes quotes; a parser of text 0.0.4 would keep the backslash. */
+	/*
+	 * OpenMetrics escapes quotes in HELP; a parser of text format 0.0.4 would keep the
+	 * backslash.
+	 */
 	if (open)
 		add_escaped(b, f->help);
 	else

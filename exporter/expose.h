@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a scraper gets: the series in the formats that Prometheus parses. */
+/* Encode series in the formats that Prometheus parses. */
 #ifndef SPEPROF_EXPOSE_H
 #define SPEPROF_EXPOSE_H
 
 #include "series.h"
 
 /**
- * enum expose_format - a format of the exposition
+ * enum expose_format - a format of the metrics
  * @EXPOSE_OPENMETRICS: application/openmetrics-text; version=1.0.0
  * @EXPOSE_TEXT: text/plain; version=0.0.4
- * @EXPOSE_PROTOBUF: delimited io.prometheus.client.MetricFamily, with native histograms and start times
+ * @EXPOSE_PROTOBUF: delimited io.prometheus.client.MetricFamily, with native histograms and start
+ * times
  * @EXPOSE_FORMATS: number of formats
  */
 enum expose_format {
@@ -20,16 +21,14 @@ enum expose_format {
 };
 
 /**
- * expose_type() - name a format
+ * expose_type() - return the value of Content-Type for a format
  * @format: the format
- *
- * Return: the value of Content-Type.
  */
 const char *expose_type(enum expose_format format);
 
 /**
  * expose_negotiate() - choose the format that a client prefers
- * @accept: its Accept header; NULL for none
+ * @accept: Accept header of the client; NULL: none
  * @native: whether EXPOSE_PROTOBUF may be chosen
  *
  * Return: the format; EXPOSE_TEXT if the client names none of them.
@@ -41,7 +40,7 @@ enum expose_format expose_negotiate(const char *accept, bool native);
  * @set: the series
  * @format: the format
  * @ret_data: allocated
- * @ret_size: of @ret_data, in bytes
+ * @ret_size: bytes of @ret_data
  *
  * Return: 0; -E2BIG above 16 MiB of protobuf or 64 MiB of text; -ENOMEM.
  */

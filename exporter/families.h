@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The table of metrics. Documentation/reference/metrics.md has the same, by scripts/metrics-reference. */
+/*
+ * The table of metrics. scripts/metrics-reference writes it to Documentation/reference/metrics.md.
+ */
 #ifndef SPEPROF_FAMILIES_H
 #define SPEPROF_FAMILIES_H
 
-/** enum family_id - index into series_families[], in the order of exposition */
+/** enum family_id - index into series_families[], in the order of the output */
 enum family_id {
 	FAMILY_DAEMON_UP,
 	FAMILY_SPE_AVAILABLE,
@@ -62,12 +64,12 @@ enum series_type {
 
 /**
  * struct series_family - a metric: all series with one name
- * @name: without the "_total" of counters; ends in the unit, if there is one
- * @unit: as of OpenMetrics: "seconds", "bytes" or "cycles"; "" for none
+ * @name: name without the "_total" of counters; if there is a unit the name ends with it
+ * @unit: unit as OpenMetrics names it: "seconds", "bytes" or "cycles"; "": none
  * @help: a sentence, for HELP and the reference
- * @type: of all its series
- * @labels: for the reference: labels that the metric has beside those of [Labels], as "NAME: VALUES",
- *	"; " between them; NULL for none
+ * @type: type of all its series
+ * @labels: for the reference: labels that the metric has besides those of [Labels], as "NAME:
+ * VALUES", separated by "; "; NULL: none
  */
 struct series_family {
 	const char *name;
@@ -77,7 +79,7 @@ struct series_family {
 	const char *labels;
 };
 
-/* By &enum family_id. */
+/* all metrics, by &enum family_id */
 extern const struct series_family series_families[FAMILY_COUNT];
 
 #endif

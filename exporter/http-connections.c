@@ -32,7 +32,10 @@ static unsigned int count_of_peer(const struct http_connections *connections, co
 	return n;
 }
 
-/* @peer: NULL for any. @trusted: those that are trusted and idle, else those that are not trusted. */
+/*
+ * Find the oldest connection of @peer, or of all if it is NULL. @trusted: among those that are
+ * trusted and idle, else among those that are not trusted.
+ */
 static struct http_connection *find_oldest(struct http_connections *connections, const u8 *peer,
 					   bool trusted)
 {
@@ -116,7 +119,7 @@ void *http_connections_overdue(struct http_connections *connections, u64 now_s)
 
 		if (!c->handle || now_s < c->deadline_s)
 			continue;
-		/* The library reports its end later. */
+		/* libmicrohttpd reports the end of the connection later. */
 		c->deadline_s = UINT64_MAX;
 		return c->handle;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The HTTP server's connections. Where there is no room for one more, one that has not shown that
- * it may read metrics is closed for it, or else one that is idle: the oldest first.
+ * Manage the connections of the HTTP server. If there is no free slot for one more, an existing
+ * connection is closed: the oldest that has not sent a valid token, else the oldest that is idle.
  */
 #ifndef SPEPROF_HTTP_CONNECTIONS_H
 #define SPEPROF_HTTP_CONNECTIONS_H
@@ -10,31 +10,32 @@
 
 #include "codec/env.h"
 
-/* Connections at once, and those of one client. */
+/* maximum number of connections, and of those of one client */
 #define HTTP_CONNECTIONS 64
 #define HTTP_PER_PEER	 16
 
-/* Seconds from connecting, or from the last answer, until a request must be authorized. */
+/* seconds from connecting, or from the last answer, until a request must be authorized */
 #define HTTP_SECONDS 10
 
 /*
- * Seconds in which a client reads the answer to an authorized request. The answer may have
- * megabytes, and the client's machine or network may be slow.
+ * Seconds in which a client must read the answer to an authorized request, which may have
+ * megabytes; the client's machine or network may be slow.
  */
 #define HTTP_ANSWER_SECONDS 300
 
-/* What http_peer_set() writes. */
+/* bytes that http_peer_set() writes */
 #define HTTP_PEER_SIZE 16
 
 /**
  * struct http_connection - a connection, or a free slot
- * @handle: the library's connection; NULL in a free slot
- * @peer: by http_peer_set()
- * @number: ascends in the order of connecting
- * @deadline_s: when it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX once it was
+ * @handle: libmicrohttpd's connection; NULL in a free slot
+ * @peer: key of the client, from http_peer_set()
+ * @number: ascending number, in the order of connecting
+ * @deadline_s: time at which it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX after it was
+ * closed
  * @changes: number of changes of the metrics at its last answer
- * @awaits_response: its request is not answered yet, or it has not sent one
- * @trusted: it has sent a request that was authorized
+ * @awaits_response: whether its request is not answered yet, or it has not sent one
+ * @trusted: whether it has sent a request that was authorized
  */
 struct http_connection {
 	void *handle;
@@ -49,13 +50,13 @@ struct http_connection {
 /**
  * http_peer_set() - set the key that identifies a client: its IPv4 address, or its IPv6 /64 prefix
  * @ret_peer: the key
- * @address: address of the client; all other families, and NULL, have the same key
+ * @address: address of the client; all other families, and NULL, give the same key
  *
- * IPv6 clients are identified by prefix, as a host may use any address of its /64.
+ * IPv6 clients are identified by the prefix, as a host may use any address of its /64.
  */
 void http_peer_set(u8 ret_peer[HTTP_PEER_SIZE], const struct sockaddr *address);
 
-/** struct http_connections - all zero for none */
+/** struct http_connections - the slots of all connections; all zero: no connection */
 struct http_connections {
 	struct http_connection slots[HTTP_CONNECTIONS];
 	u64 count;
@@ -63,14 +64,14 @@ struct http_connections {
 
 /**
  * http_connections_add() - add a connection
- * @peer: HTTP_PEER_SIZE bytes
+ * @peer: key of the client, HTTP_PEER_SIZE bytes
  * @now_s: CLOCK_MONOTONIC in seconds
- * @ret_closed: the handle that the caller closes; NULL for none
+ * @ret_closed: handle of a connection that the caller must close; NULL: none
  *
- * If @peer has HTTP_PER_PEER connections already, its oldest untrusted connection is closed, or else
- * its oldest trusted one that does not await a response. If all slots are in use, the same applies to
- * the connections of all peers. If every candidate is trusted and awaits a response, @handle itself
- * is closed.
+ * If @peer already has HTTP_PER_PEER connections, its oldest untrusted connection is closed, or
+ * else its oldest trusted one that does not await a response. If all slots are in use, the same
+ * applies to the connections of all peers. If every candidate is trusted and awaits a
+ * response, @handle itself is closed.
  */
 void http_connections_add(struct http_connections *connections, void *handle, const u8 *peer,
 			  u64 now_s, void **ret_closed);
@@ -91,7 +92,9 @@ void http_connections_remove(struct http_connections *connections, const void *h
  */
 void http_connection_authorize(struct http_connection *connection, u64 now_s);
 
-/** http_connections_overdue() - return a handle past its deadline, each only once; NULL for none */
+/**
+ * http_connections_overdue() - return a handle past its deadline, each handle only once; NULL: none
+ */
 void *http_connections_overdue(struct http_connections *connections, u64 now_s);
 
 /** http_connections_await_response() - return whether any request is not answered yet */

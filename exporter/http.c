@@ -13,19 +13,23 @@
 #include "http-connections.h"
 
 /*
- * Milliseconds for which http_finish() answers requests, and its least number of turns: a slow
- * machine may take longer than that for one turn.
+ * Milliseconds for which http_finish() answers requests, and its minimum number of iterations: on a
+ * slow machine one iteration may take longer than that
  */
 #define FINISH_MS    1000
 #define FINISH_TURNS 20
 
 /*
- * Bytes of answers from before the last change but one that clients may still read. MemoryMax= of the
- * unit allows for them, beside the current answers and those before the last change.
+ * Maximum bytes of answers from before the last change but one that clients may still read.
+ * MemoryMax= of the unit includes them, besides the current answers and those before the last
+ * change.
  */
 #define OUTDATED (32U << 20)
 
-/* Connections that are closed for newer ones, and that the library removes in its next turn. */
+/*
+ * number of connections that are closed for newer ones, and that libmicrohttpd removes in its next
+ * iteration
+ */
 #define CLOSING 32
 
 struct http {
@@ -35,15 +39,17 @@ struct http {
 	sd_event_source *io;
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
-	bool too_large[EXPOSE_FORMATS]; /* so that each format is tried only once */
-	size_t rendered_bytes; /* of the current answers, and of older ones that clients still read */
-	size_t current_bytes; /* of the current answers */
-	u64 changes; /* calls of http_changed() */
+	/* whether a format was too large, so that it is tried only once */
+	bool too_large[EXPOSE_FORMATS];
+	/* bytes of the current answers, and of older ones that clients still read */
+	size_t rendered_bytes;
+	size_t current_bytes; /* bytes of the current answers */
+	u64 changes; /* number of calls of http_changed() */
 	struct http_connections connections;
 	struct http_stats stats;
 };
 
-/* Answers that are not metrics, by status. */
+/* Answers that are not metrics, by status */
 static const struct http_error {
 	unsigned int status;
 	const char *text;
@@ -118,7 +124,7 @@ static void rendered_text_free(void *userdata)
 	free(text);
 }
 
-/* Takes @data over, also if it returns NULL: without memory. */
+/* Create a response, which owns @data. Return: NULL without memory; @data is then freed. */
 static struct MHD_Response *response_of(struct http *http, char *data, size_t size)
 {
 	struct rendered_text *text = malloc(sizeof(*text));
@@ -138,7 +144,7 @@ static struct MHD_Response *response_of(struct http *http, char *data, size_t si
 	return response;
 }
 
-/* Render the series once for all clients: a slow one has no copy of its own. */
+/* Render the series once for all clients, so that a slow client needs no copy of its own. */
 static struct MHD_Response *render_response(struct http *http, enum expose_format format,
 					    unsigned int *ret_status)
 {
@@ -166,7 +172,7 @@ static struct MHD_Response *render_response(struct http *http, enum expose_forma
 	return response;
 }
 
-/* Compare in constant time: the duration does not depend on where the tokens differ. */
+/* Compare in constant time, so that the duration does not depend on where the tokens differ. */
 static bool token_matches(const char *token, const char *shown)
 {
 	size_t n = strlen(token);
@@ -188,7 +194,10 @@ static enum MHD_Result count_hosts(void *cls, enum MHD_ValueKind kind __attribut
 	return MHD_YES;
 }
 
-/* RFC 9110, 7.2. With TLS the browser compares the certificate with the name. */
+/*
+ * Check the Host header (RFC 9110, 7.2). With TLS the browser compares the certificate with the
+ * name.
+ */
 static unsigned int check_host(const struct http *http, struct MHD_Connection *mhd)
 {
 	unsigned int count = 0;
@@ -203,7 +212,7 @@ static unsigned int check_host(const struct http *http, struct MHD_Connection *m
 	return listener_host_is_local(host) ? MHD_HTTP_OK : MHD_HTTP_MISDIRECTED_REQUEST;
 }
 
-/* Returns MHD_HTTP_OK, or the status by which the request is refused. */
+/* Return MHD_HTTP_OK, or the status with which the request is refused. */
 static unsigned int check_request(const struct http *http, struct MHD_Connection *mhd)
 {
 	unsigned int status = check_host(http, mhd);
@@ -246,7 +255,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 	unsigned int status;
 
-	/* The connection was closed for a newer one. */
+	/* The connection was already closed for a newer one. */
 	if (!c)
 		return MHD_NO;
 	/* The first call has only the headers. A body is refused before it is read. */
@@ -278,7 +287,7 @@ static const union MHD_ConnectionInfo *info_of(struct MHD_Connection *mhd,
 	return mhd ? MHD_get_connection_info(mhd, type) : NULL;
 }
 
-/* The library handles this as if the client had closed the connection. */
+/* Close a connection: libmicrohttpd handles this as if the client had closed it. */
 static void close_soon(struct MHD_Connection *mhd)
 {
 	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -287,7 +296,7 @@ static void close_soon(struct MHD_Connection *mhd)
 		shutdown(info->connect_fd, SHUT_RDWR);
 }
 
-/* Close the clients that still read an answer from before the last change. */
+/* Close the connections of clients that still read an answer from before the last change. */
 static void close_outdated(struct http *http)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
@@ -329,7 +338,10 @@ static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **r
 	c->awaits_response = false;
 }
 
-/* The library has only an idle timeout: single bytes could keep a connection open for ever. */
+/*
+ * Close connections after their deadline. libmicrohttpd has only an idle timeout, so a client that
+ * sends single bytes could keep a connection open.
+ */
 static void close_overdue(struct http *http)
 {
 	struct MHD_Connection *mhd;
@@ -342,9 +354,12 @@ static void run(struct http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms = 1000;
 
-	/* Handle what has arrived before deadlines: the process or the machine may have been suspended. */
+	/*
+	 * Handle bytes that arrived before deadlines first: the process or the machine may have
+	 * been suspended.
+	 */
 	MHD_run(http->daemon);
-	/* Not only by the timer: each byte that arrives restarts it. */
+	/* Do this here, too, as each byte that arrives restarts the timer. */
 	close_overdue(http);
 	if (MHD_get_timeout(http->daemon, &ms) != MHD_YES || ms > 1000)
 		ms = 1000;
@@ -464,7 +479,7 @@ struct http *http_free(struct http *http)
 
 void http_changed(struct http *http)
 {
-	/* Keep the answers from before this change: a client needs time to read a large one. */
+	/* Keep the answers from before this change, as a client needs time to read a large one. */
 	if (http->rendered_bytes - http->current_bytes > OUTDATED)
 		close_outdated(http);
 	http->current_bytes = 0;

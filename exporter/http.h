@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The HTTP server, which answers /metrics to authorized clients. It runs in the event loop. Its
- * connections, bytes and times have bounds that no client can exceed.
+ * connections, bytes and times have limits that no client can exceed.
  */
 #ifndef SPEPROF_HTTP_H
 #define SPEPROF_HTTP_H
@@ -11,7 +11,7 @@
 #include "expose.h"
 #include "listen.h"
 
-/* Bytes of a request's line and headers at most, and of a token in them. */
+/* maximum bytes of a request's line and headers, and of a token in them */
 #define HTTP_REQUEST 16384
 #define HTTP_TOKEN   8192
 
@@ -19,16 +19,16 @@ struct http;
 
 /**
  * struct http_config - a socket to serve
- * @fd: a listening socket; taken over
- * @reach: of @fd. Without @token, only clients of a LISTENER_PERMITTED socket get metrics. Without
- *	TLS, other clients must send a Host header that names the loopback
- * @certificate: PEM; NULL for no TLS
- * @key: PEM of its key; NULL for no TLS
- * @token: every client must send it, whatever the reach; NULL for none
- * @native: offer protobuf
- * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM; called
- *	for the first request of a format after http_changed()
- * @ctx: passed to @render
+ * @fd: a listening socket, which the server owns
+ * @reach: which programs can connect to @fd. Without @token, only clients of a LISTENER_PERMITTED
+ * socket get metrics. Without TLS, other clients must send a Host header that names the loopback
+ * @certificate: PEM; NULL: no TLS
+ * @key: PEM of the certificate's key; NULL: no TLS
+ * @token: token that every client must send, whatever @reach is; NULL: none
+ * @native: whether to offer protobuf
+ * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM;
+ * called for the first request of a format after http_changed()
+ * @ctx: argument for @render
  */
 struct http_config {
 	int fd;
@@ -43,8 +43,8 @@ struct http_config {
 
 /**
  * http_new() - serve a socket
- * @config: copied; the texts of @certificate and @key must outlive the call only
- * @event: the loop that runs the server
+ * @config: copied; the texts of @certificate and @key are only used during the call
+ * @event: the event loop
  * @ret_http: to be freed by http_free()
  * @ret_why: on failure, a static sentence
  *
@@ -61,7 +61,7 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
  * Connections that wait to be accepted stay in the socket: the next process answers them if systemd
  * passes it the same socket.
  *
- * Context: blocks for a second, or for 20 turns of the server on a slow machine.
+ * Context: blocks for a second, or for 20 iterations of the server on a slow machine.
  */
 void http_finish(struct http *http);
 
@@ -74,18 +74,18 @@ void http_finish(struct http *http);
 struct http *http_free(struct http *http);
 
 /**
- * http_changed() - drop the answers that were rendered, as the series have changed
+ * http_changed() - drop the rendered answers, as the series have changed
  * @http: the server
  *
- * Clients may still read answers from before the last change. Those that read even older ones are
- * closed once these take too much memory.
+ * Clients may still read answers from before the last change. Connections of clients that read even
+ * older ones are closed when these use too much memory.
  */
 void http_changed(struct http *http);
 
 /**
  * struct http_stats - counters of a server
- * @answered: requests that were answered with metrics
- * @refused: requests that were not authorized, or not for /metrics
+ * @answered: number of requests that were answered with metrics
+ * @refused: number of requests that were not authorized, or not for /metrics
  */
 struct http_stats {
 	u64 answered;

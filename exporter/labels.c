@@ -21,7 +21,7 @@ static const char *const fact_names[] = {
 	[LABEL_POD_CONTAINER] = "pod_container",
 };
 
-/* Labels of the metrics, and those that Prometheus sets. */
+/* Names of labels that the metrics or Prometheus use themselves */
 static const char *const reserved_names[] = { "le",	  "kind",	 "source", "ledger",
 					      "cause",	  "table",	 "job",	   "instance",
 					      "quantile", "destination", "state",  "version",
@@ -116,7 +116,10 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 			return 0;
 		if (*count == LABELS_PATTERNS || n >= LABEL_PATTERN_SIZE)
 			return -ENOSPC;
-		/* Only printable text: names are escaped, and the daemon refuses other patterns. */
+		/*
+		 * Permit only printable text: names are escaped, and the daemon refuses other
+		 * patterns.
+		 */
 		if (escape_text(text, sizeof(text), patterns, n) != n)
 			return -EINVAL;
 		memcpy(list[*count], patterns, n);
@@ -133,7 +136,7 @@ static bool matches(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int cou
 	return false;
 }
 
-/* The fact LABEL_CONTAINER: namespace/pod/container of a pod; "none" outside of all containers. */
+/* Write the fact LABEL_CONTAINER: namespace/pod/container for a pod; "none" for no container. */
 static void container_label(char to[LABEL_SIZE], const struct metrics_container *c)
 {
 	char text[LABEL_SIZE];
@@ -162,7 +165,7 @@ static bool ends_with(const char *text, size_t n, const char *suffix)
 	return n > s && !memcmp(text + n - s, suffix, s);
 }
 
-/* Find the innermost component of @path that is a slice, or a unit that is no slice. */
+/* Find the innermost component of @path that is a slice or, if @slice is false, another unit. */
 static void path_unit(char *to, size_t size, const char *path, bool slice)
 {
 	static const char *const kinds[] = { ".service", ".scope", ".socket", ".mount", ".swap" };
@@ -181,11 +184,14 @@ static void path_unit(char *to, size_t size, const char *path, bool slice)
 			length = n;
 		}
 	}
-	/* Not for each component: sets are compared with the bytes behind the NUL. */
+	/*
+	 * Escape only the component that was found: sets are compared including the bytes behind
+	 * the NUL.
+	 */
 	escape_text(to, size, found, length);
 }
 
-/* Older daemons have these only in the name: "namespace/pod/container". */
+/* Get a fact about a pod. Older daemons have these only in the name, "namespace/pod/container". */
 static void pod_fact(char *to, size_t size, const struct metrics_container *c, unsigned int index)
 {
 	const char *const parts[] = { c->name_space, c->pod, c->pod_container };
@@ -244,7 +250,7 @@ void labels_of(const struct labels *labels, const struct metrics_container *cont
 void labels_other(const struct labels *labels, struct label_set *ret_set)
 {
 	*ret_set = (struct label_set){ 0 };
-	/* The first label that is no constant shows which container it is. */
+	/* The first label that is not constant names the container, so it gets "other". */
 	for (unsigned int i = 0; i < labels->count; i++) {
 		if (labels->rules[i].fact == LABEL_CONSTANT)
 			continue;

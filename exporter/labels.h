@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Labels of containers: which facts become which labels, and which containers have series of their
- * own. Facts come from the cgroup's path and the name that the container runtime gives. Command lines,
- * environments, PIDs and functions are no facts.
+ * The labels of containers: which facts become which labels, and which containers have series of
+ * their own. Facts come from the path of the cgroup and the name that the container runtime gives.
+ * Command lines, environments, PIDs and functions are not available as facts.
  */
 #ifndef SPEPROF_LABELS_H
 #define SPEPROF_LABELS_H
 
 #include "output/metrics.h"
 
-/* Labels of [Labels] at most: each is on all series of containers. */
+/* maximum number of labels in [Labels]; each is on all series of containers */
 #define LABELS_MAX 8
-/* Patterns of Allow=, and of Deny=, at most. */
+/* maximum number of patterns of Allow=, and of Deny= */
 #define LABELS_PATTERNS 32
-/* Size of a value: a pod's name has up to 253 bytes, beside two of 63; a cgroup's path up to 255. */
+/*
+ * Size of a value: a pod's name has up to 253 bytes, in addition to two names of 63; a cgroup's
+ * path has up to 255.
+ */
 #define LABEL_SIZE 384
-/* Size of a pattern, as the daemon limits it. */
+/* Size of a pattern, which is also the daemon's limit */
 #define LABEL_PATTERN_SIZE 128
 
 /**
- * enum label_fact - what a label shows
+ * enum label_fact - the fact that is the value of a label
  * @LABEL_CONTAINER: name of the container
  * @LABEL_RUNTIME: container runtime
  * @LABEL_CGROUP: path of the cgroup
@@ -44,7 +47,11 @@ enum label_fact {
 	LABEL_FACTS,
 };
 
-/** struct label_rule - the label @name shows @fact, or @constant if that is LABEL_CONSTANT */
+/**
+ * struct label_rule - the value of the label @name
+ * @fact: the fact that is its value
+ * @constant: its value if @fact is LABEL_CONSTANT
+ */
 struct label_rule {
 	char name[LABEL_SIZE];
 	enum label_fact fact;
@@ -53,12 +60,12 @@ struct label_rule {
 
 /**
  * struct labels - the section [Labels], and Allow= and Deny=
- * @rules: @count of them
- * @count: of @rules
- * @allow: @allows patterns of fnmatch(3) on the fact LABEL_CONTAINER; without any, all are admitted
- * @allows: of @allow
- * @deny: @denies patterns, which have precedence
- * @denies: of @deny
+ * @rules: the labels
+ * @count: number of @rules
+ * @allow: patterns of fnmatch(3) for the fact LABEL_CONTAINER; if there are none, all are admitted
+ * @allows: number of @allow
+ * @deny: patterns that exclude containers; they have precedence
+ * @denies: number of @deny
  */
 struct labels {
 	struct label_rule rules[LABELS_MAX];
@@ -69,7 +76,7 @@ struct labels {
 	unsigned int denies;
 };
 
-/** struct label_set - values by rule; "" for a label that is absent */
+/** struct label_set - values of all rules; "": the label is absent */
 struct label_set {
 	char value[LABELS_MAX][LABEL_SIZE];
 };
@@ -85,7 +92,7 @@ void labels_set_defaults(struct labels *labels);
  * @labels: the labels
  * @name: [a-zA-Z_][a-zA-Z0-9_]*; not a label that the metrics or Prometheus use
  * @value: name of a fact, or text in double quotes
- * @ret_right: on failure, what would be right: the end of "should be ..."
+ * @ret_right: on failure, what would be right; follows "should be" in the error
  *
  * A label that is set already is replaced.
  *
@@ -96,17 +103,17 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
 /**
  * labels_pattern() - replace the patterns of Allow= or Deny=
  * @labels: the labels
- * @allow: true for Allow=, false for Deny=
- * @patterns: separated by blanks; "" for none
+ * @allow: whether to set Allow= or Deny=
+ * @patterns: patterns separated by blanks; "": none
  *
  * Return: 0; -ENOSPC for too many or a too long one; -EINVAL for one that is not printable.
  */
 int labels_pattern(struct labels *labels, bool allow, const char *patterns);
 
 /**
- * labels_admit() - check Allow= and Deny=
+ * labels_admit() - return whether Allow= and Deny= admit a container
  * @labels: the labels
- * @container: of a snapshot
+ * @container: a container of a snapshot
  *
  * Return: true if the container may have series of its own.
  */
@@ -115,8 +122,8 @@ bool labels_admit(const struct labels *labels, const struct metrics_container *c
 /**
  * labels_of() - determine the labels of a container
  * @labels: the labels
- * @container: of a snapshot; its texts may be any bytes
- * @ret_set: values of valid UTF-8 without control characters
+ * @container: a container of a snapshot; its texts may be any bytes
+ * @ret_set: values in valid UTF-8 without control characters
  */
 void labels_of(const struct labels *labels, const struct metrics_container *container,
 	       struct label_set *ret_set);
@@ -124,7 +131,7 @@ void labels_of(const struct labels *labels, const struct metrics_container *cont
 /**
  * labels_other() - determine the labels of the sum of all containers without series
  * @labels: the labels
- * @ret_set: "other" where the container's name would be
+ * @ret_set: the value is "other" for the label that names a container
  */
 void labels_other(const struct labels *labels, struct label_set *ret_set);
 

@@ -15,7 +15,7 @@
 
 #include "log.h"
 
-/* Connections that wait to be accepted, at most. */
+/* maximum number of connections that wait to be accepted */
 #define BACKLOG 64
 
 union listener_address {
@@ -30,7 +30,7 @@ static bool v6_is_local(const struct in6_addr *a)
 	return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
 }
 
-/* Connecting to a Unix socket needs the permission to write to it. */
+/* Return whether all users may write to the socket, which is the permission to connect to it. */
 static bool others_may_write(const struct sockaddr_un *a, socklen_t size)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ static int parse_port(const char *text, in_port_t *ret_port)
 	return 0;
 }
 
-/* "ADDRESS:PORT". Returns the address's size, or -EINVAL. */
+/* Parse "ADDRESS:PORT". Return: the size of the address, or -EINVAL. */
 static int parse_address(const char *text, union listener_address *ret)
 {
 	const char *colon = strrchr(text, ':');
@@ -143,7 +143,10 @@ bool listener_host_is_local(const char *host)
 		return parse_port(host + 10, &port) == 0;
 	if (n >= sizeof(text) - sizeof(":0"))
 		return false;
-	/* An address in brackets, or without a colon, has no port: parse_address() needs one. */
+	/*
+	 * Append a port, which parse_address() requires, to an address in brackets or without a
+	 * colon.
+	 */
 	snprintf(text, sizeof(text), "%s%s", host,
 		 n && (host[n - 1] == ']' || !strchr(host, ':')) ? ":0" : "");
 	if (parse_address(text, &a) < 0)
@@ -153,7 +156,7 @@ bool listener_host_is_local(const char *host)
 	return ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
 }
 
-/* Remove the socket of a process that has exited: a connection to it is refused. */
+/* Remove the socket of a process that has exited, to which a connection is refused. */
 static void remove_stale(const struct sockaddr_un *a)
 {
 	struct stat st;
@@ -169,7 +172,7 @@ static void remove_stale(const struct sockaddr_un *a)
 	close(fd);
 }
 
-/* Bind with mode 0600, and widen it to 0660 only after the group is set. */
+/* Bind with mode 0600, and change it to 0660 only after the group is set. */
 static int bind_local(int fd, const struct sockaddr_un *a)
 {
 	mode_t mask = umask(0177);
@@ -192,7 +195,7 @@ static int bind_local(int fd, const struct sockaddr_un *a)
 	return 0;
 }
 
-/* An absolute path, or "ADDRESS:PORT". Returns the address's size, or -EINVAL. */
+/* Parse an absolute path, or "ADDRESS:PORT". Return: the size of the address, or -EINVAL. */
 static int parse_text(const char *text, union listener_address *ret)
 {
 	if (*text != '/')

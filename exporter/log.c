@@ -19,7 +19,10 @@ void exporter_log(const char *level, const char *format, ...)
 	va_end(ap);
 	if (n < 0)
 		return;
-	/* A receiver's answer may be part of the text: line breaks in it must not start another line. */
+	/*
+	 * A receiver's answer may be a part of the text, and line breaks in it must not start
+	 * another line.
+	 */
 	escape_string(line, sizeof(line), text);
 	/* Only the journal interprets the prefix with the level. */
 	fprintf(stderr, "%sspeprof-exporter: %s\n", getenv("JOURNAL_STREAM") ? level : "", line);
@@ -31,7 +34,10 @@ bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_n
 		log_limit_check(&condition->limit, cause != condition->last, now_ns, ret_changes);
 
 	condition->last = cause;
-	/* After changes that were not logged, the end is logged only if it differs from the last line. */
+	/*
+	 * After changes that were not logged, the end is logged only if it differs from the last
+	 * line.
+	 */
 	if (action == LOG_LIMIT_SILENT ||
 	    (cause == condition->logged && action == LOG_LIMIT_RESOLVED))
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Log lines, and conditions that are logged when they change. */
+/* Write log lines, and log conditions when they change. */
 #ifndef SPEPROF_EXPORTER_LOG_H
 #define SPEPROF_EXPORTER_LOG_H
 
@@ -8,19 +8,20 @@
 #include "util/log-limit.h"
 
 /**
- * exporter_log() - write one line to standard error: the journal, or a terminal
+ * exporter_log() - write one line to standard error, which is the journal or a terminal
  * @level: SD_ERR, SD_WARNING, SD_NOTICE or SD_INFO
  * @format: as of printf(3); the text is cut at 511 bytes
  *
- * Bytes that are not printable UTF-8 become "\xNN": the text may contain what a receiver sent.
+ * Bytes that are not printable UTF-8 become "\xNN", as the text may contain what a receiver sent.
+ *
  * Context: any thread.
  */
 void exporter_log(const char *level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
  * struct log_condition - a condition that is good, or bad for one of several causes
- * @limit: limits how often it is logged
- * @logged: the cause when it was logged last
+ * @limit: limits the rate of log lines
+ * @logged: the cause in the last log line
  * @last: the cause at the last call of log_condition_changed()
  *
  * All zero: it is good, and was never logged.
@@ -35,7 +36,7 @@ struct log_condition {
  * log_condition_changed() - record the present state, and decide whether to log it
  * @cause: 0 if the condition is good; otherwise a number that differs for each cause
  * @now_ns: CLOCK_MONOTONIC
- * @ret_changes: how often it changed since the last line; set if the result is true
+ * @ret_changes: number of changes since the last line; set if the result is true
  *
  * A change is logged at once, and later ones at intervals that double up to an hour.
  *
@@ -48,8 +49,8 @@ bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_n
 #define LOG_CONDITION_COUNT 64
 
 /**
- * log_condition_count() - format how often a condition changed, as the end of a log line
- * @changes: from log_condition_changed()
+ * log_condition_count() - format the number of changes, as the end of a log line
+ * @changes: number from log_condition_changed()
  * @ret_text: LOG_CONDITION_COUNT bytes; "" for one change
  *
  * Return: @ret_text.

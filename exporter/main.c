@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof-exporter: exports speprofd's metrics. It uses the network and has no privileges. */
+/*
+ * The main function of speprof-exporter, which exports speprofd's metrics. It uses the network and
+ * has no privileges.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -21,14 +24,14 @@
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
 
 /*
- * The tests' own build of this file sets it to true: statistics of an emulated SPU are exported
- * then.
+ * The tests' own build of this file sets it to true, so that counters of an emulated SPU are
+ * exported.
  */
 #ifndef EXPORT_EMULATED
 #define EXPORT_EMULATED false
 #endif
 
-/* The command line, and the configuration that it selects. */
+/* The command line, and the resulting configuration */
 struct exporter_options {
 	const char *config_path;
 	const char *bus_address;
@@ -36,7 +39,7 @@ struct exporter_options {
 	struct exporter_config config;
 };
 
-/* Credentials of the HTTP server; NULL for those that are missing. */
+/* Credentials of the HTTP server; NULL: missing */
 struct server_credentials {
 	char *certificate;
 	char *key;
@@ -129,7 +132,7 @@ static int parse_option(struct exporter_options *o, int c)
 	return EX_USAGE;
 }
 
-/* Parse the options twice: --set overrides the file, also if it comes before --config. */
+/* Parse the options twice: --set overrides the file, also if it is given before --config. */
 static int parse_options(int argc, char **argv, struct exporter_options *o)
 {
 	bool named;
@@ -190,9 +193,9 @@ static int read_credentials(struct server_credentials *s)
 }
 
 /*
- * Check that a socket shows metrics only to clients that the bus shows them to: root and the group
- * speprof. A loopback socket without a token does not end the exporter: pushes must continue after
- * an upgrade from a version with such a socket. The server refuses its requests.
+ * Check that a socket serves metrics only to users who may get them on the bus: root and the group
+ * speprof. A loopback socket without a token does not end the exporter, as pushes must continue
+ * after an upgrade from a version with such a socket; the server refuses its requests.
  */
 static int check_reach(int fd, enum listener_reach reach, const struct server_credentials *s)
 {
@@ -240,8 +243,8 @@ static int serve_socket(struct exporter *exporter, const struct exporter_options
 }
 
 /*
- * systemd's file descriptors: sockets that listen. Version 0.1 also left a memfd with its counters,
- * which systemd passes at the upgrade: systemd is asked to drop it.
+ * Serve the listening sockets that systemd passed. Version 0.1 also stored a memfd with its
+ * counters, which systemd passes after the upgrade; systemd is asked to drop it.
  */
 static int serve_passed_sockets(struct exporter *exporter, const struct exporter_options *o,
 				const struct server_credentials *credentials, int *ret_count)
@@ -300,7 +303,7 @@ static int make_event(sd_event **ret_event)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	/* A connection that the peer closed fails with EPIPE instead. */
+	/* Writing to a connection that the peer closed must fail with EPIPE instead. */
 	signal(SIGPIPE, SIG_IGN);
 	r = sd_event_default(ret_event);
 	if (r >= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Parses an ExportMetricsServiceResponse. A collector may have written any byte of it. */
+/* Parse an ExportMetricsServiceResponse, of which a collector may have written any byte. */
 #include "otlp.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct answer_reader {
 	size_t left;
 };
 
-/* A field: @value of a varint, or @bytes. */
+/* A field: @value of a varint, or @bytes */
 struct answer_field {
 	u32 number;
 	enum wire wire;
@@ -61,7 +61,7 @@ static int read_bytes(struct answer_reader *r, u64 size, struct answer_reader *r
 	return 0;
 }
 
-/* Returns 1 for a field, 0 at the end, or -EBADMSG. */
+/* Read the next field. Return: 1 for a field, 0 at the end, or -EBADMSG. */
 static int read_field(struct answer_reader *r, struct answer_field *ret)
 {
 	u64 tag;
@@ -100,8 +100,8 @@ static int read_partial_success(struct answer_reader *r, u64 *ret_rejected, char
 
 	while ((e = read_field(r, &f)) > 0) {
 		/*
-		 * An int64. A negative number, or more points than any request has, is ignored: the sum
-		 * of such numbers would overflow.
+		 * This is an int64. A number that is negative, or larger than the number of points
+		 * in any request, is ignored, as the sum of such numbers would overflow.
 		 */
 		if (f.number == PARTIAL_REJECTED && f.wire == WIRE_VARINT)
 			*ret_rejected = f.value > UINT32_MAX ? 0 : f.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The environment variables of OpenTelemetry; those for metrics have precedence. */
+/* Read the environment variables of OpenTelemetry; those for metrics have precedence. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 #include "otlp.h"
 #include "util/escape.h"
 
-/* OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if both are empty. */
+/*
+ * Return OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if both are empty.
+ */
 static const char *variable(const char *name)
 {
 	char key[64];
@@ -33,7 +35,10 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode percent-encoding. Returns -EINVAL for a control character, which could begin another header. */
+/*
+ * Decode percent-encoding. Return: -EINVAL for a control character, which could begin another
+ * header.
+ */
 static int decode(char *to, size_t size, const char *from, size_t n)
 {
 	size_t done = 0;
@@ -56,7 +61,7 @@ static int decode(char *to, size_t size, const char *from, size_t n)
 	return 0;
 }
 
-/* Skip the blanks around @text, which W3C Baggage allows. */
+/* Skip the blanks around @text, which W3C Baggage permits. */
 static const char *trim(const char *text, size_t *n)
 {
 	while (*n && isblank((unsigned char)*text)) {
@@ -100,7 +105,7 @@ static int read_headers(struct otlp_config *c, const char *list)
 	return 0;
 }
 
-/* Escape a text; -EINVAL if it does not fit, where escape_string() would cut it. */
+/* Escape a text. Return: -EINVAL if it does not fit, as escape_string() would truncate it. */
 static int escape_fits(char *to, size_t size, const char *from)
 {
 	char all[4 * 256];
@@ -111,7 +116,7 @@ static int escape_fits(char *to, size_t size, const char *from)
 	return snprintf(to, size, "%s", all) >= (int)size ? -EINVAL : 0;
 }
 
-/* Returns false for a percent sign without two hexadecimal digits. */
+/* Return false for a percent sign without two hexadecimal digits. */
 static bool is_percent_encoded(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -131,7 +136,7 @@ static int read_part(char *to, size_t size, const char *from, size_t n)
 	return escape_fits(to, size, raw);
 }
 
-/* The last of two attributes with the same name counts. */
+/* Add an attribute. Of two attributes with the same name the last one counts. */
 static int add_attribute(struct otlp_config *c, const struct otlp_attribute *attribute)
 {
 	unsigned int at = 0;
@@ -179,7 +184,7 @@ static int read_number(const char *value, u32 *ret)
 	n = strtoul(value, &end, 10);
 	if (errno || end == value || *end || n > 86400000)
 		return -EINVAL;
-	/* Milliseconds to seconds, rounded up. */
+	/* Convert milliseconds to seconds, rounded up. */
 	*ret = (u32)(n + 999) / 1000;
 	return 0;
 }
@@ -216,7 +221,7 @@ static int copy(char *to, size_t size, const char *from)
 	return snprintf(to, size, "%s", from ? from : "") >= (int)size ? -EINVAL : 0;
 }
 
-/* Refuse choices that this program does not have, rather than ignore them. */
+/* Refuse settings that this program does not support, instead of ignoring them. */
 static int check_kinds(char *why, size_t size)
 {
 	const char *temporality = getenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE");
@@ -234,7 +239,7 @@ static int check_kinds(char *why, size_t size)
 	return 0;
 }
 
-/* The attributes of the resource. */
+/* Read the attributes of the resource. */
 static int read_resource(struct otlp_config *c, char *why, size_t size)
 {
 	const char *attributes = getenv("OTEL_RESOURCE_ATTRIBUTES");

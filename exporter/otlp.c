@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Field numbers are those of tests/exporter/schema/otlp.proto, which protoc checks. */
+/* The field numbers are those of tests/exporter/schema/otlp.proto, which protoc checks. */
 #include "otlp.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define BOUND (16U << 20)
 
-/* opentelemetry.proto.metrics.v1 and its like */
+/* opentelemetry.proto.metrics.v1 and related packages */
 enum {
 	REQUEST_RESOURCE = 1,
 	RESOURCE_RESOURCE = 1,
@@ -74,7 +74,7 @@ static bool has_attribute(const struct otlp_config *config, const char *name)
 	return false;
 }
 
-/* Add each key once, by precedence: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, defaults. */
+/* Add each attribute once, by precedence: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, defaults. */
 static void add_resource(struct protobuf *p, const struct otlp_config *config, const char *host)
 {
 	const struct otlp_attribute *a = config->attributes;
@@ -114,8 +114,8 @@ static void add_number(struct otlp_request *r, const struct series *s)
 }
 
 /*
- * The buckets of Prometheus' schema 2. Prometheus numbers a bucket by the exponent of its upper bound,
- * OpenTelemetry by that of its lower bound: the offset is one less.
+ * Add the buckets of Prometheus' schema 2. Prometheus numbers a bucket by the exponent of its upper
+ * bound, OpenTelemetry by that of its lower bound: the offset is one less.
  */
 static void add_buckets(struct protobuf *p, const u64 *counts)
 {
@@ -157,8 +157,8 @@ static void add_histogram(struct otlp_request *r, const struct series *s)
 }
 
 /*
- * The unit by UCUM. Metrics without a unit have "" and not "1": a collector appends "_ratio" to the
- * name of a gauge in "1" when it exports to Prometheus.
+ * Return the unit by UCUM. Metrics without a unit have "" and not "1": a collector appends "_ratio"
+ * to the name of a gauge with "1" when it exports to Prometheus.
  */
 static const char *unit_of(const struct series_family *f)
 {
@@ -169,7 +169,7 @@ static const char *unit_of(const struct series_family *f)
 	return !strcmp(f->unit, "cycles") ? "{cycle}" : "";
 }
 
-/* Add a metric: all series of the family of @s. Returns how many these are. */
+/* Add a metric: all series of the family of @s. Return: the number of these series. */
 static u32 add_metric(struct otlp_request *r, const struct series *s, u32 count)
 {
 	static const u32 kinds[] = {
@@ -208,7 +208,7 @@ static int compress_body(const struct protobuf *proto, char **ret_data, size_t *
 	char *data;
 	int r;
 
-	/* 15 bits of history; 16 more select the format of gzip. */
+	/* 15: log2 of the compression window; + 16: the format of gzip */
 	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
 	    Z_OK)
 		return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* OTLP/HTTP: the environment variables that configure it, its requests and its answers. */
+/* OTLP/HTTP: the environment variables that configure it, its requests and its answers */
 #ifndef SPEPROF_OTLP_H
 #define SPEPROF_OTLP_H
 
@@ -15,19 +15,19 @@ struct otlp_attribute {
 };
 
 /**
- * struct otlp_config - the variables of OpenTelemetry; "" and 0 for what is not set
- * @url: where metrics are sent
- * @headers: "Name: value", @header_count of them
- * @header_count: of @headers
- * @attributes: of OTEL_RESOURCE_ATTRIBUTES, each name once, @attribute_count of them
- * @attribute_count: of @attributes
+ * struct otlp_config - the variables of OpenTelemetry; "" and 0: not set
+ * @url: URL to which metrics are sent
+ * @headers: headers of the form "Name: value"
+ * @header_count: number of @headers
+ * @attributes: attributes in OTEL_RESOURCE_ATTRIBUTES, each name once
+ * @attribute_count: number of @attributes
  * @service: OTEL_SERVICE_NAME
  * @authorities: path of a file with certificate authorities
  * @certificate: path of the client's certificate
- * @key: path of its key
+ * @key: path of the certificate's key
  * @interval: seconds between two requests
- * @timeout: seconds of each request
- * @gzip: compress requests
+ * @timeout: seconds after which a request fails
+ * @gzip: whether to compress requests
  */
 struct otlp_config {
 	char url[900];
@@ -45,16 +45,14 @@ struct otlp_config {
 };
 
 /**
- * otlp_config_is_set() - check whether the environment configures OTLP
- *
- * Return: true if it has an endpoint.
+ * otlp_config_is_set() - return whether the environment configures OTLP, so that it has an endpoint
  */
 bool otlp_config_is_set(void);
 
 /**
  * otlp_config_find_variable() - find a variable of OpenTelemetry
  *
- * Return: the first one that is not empty, as NAME=VALUE of environ; NULL for none.
+ * Return: the first one that is not empty, as "NAME=VALUE" in environ; NULL if there is none.
  */
 const char *otlp_config_find_variable(void);
 
@@ -63,7 +61,7 @@ const char *otlp_config_find_variable(void);
  * @ret_config: untouched on failure
  * @url: has precedence over the environment's endpoint; "" for none
  * @ret_why: on failure, which variable is wrong, and what it should be
- * @why_size: of @ret_why, in bytes
+ * @why_size: bytes of @ret_why
  *
  * OTEL_EXPORTER_OTLP_METRICS_* have precedence over OTEL_EXPORTER_OTLP_*.
  *
@@ -79,7 +77,7 @@ int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_
  * @host: host.name and service.instance.id of the resource, unless its attributes have them
  * @time_ns: CLOCK_REALTIME, the time of all points; all start times are before it
  * @ret_data: allocated
- * @ret_size: of @ret_data, in bytes
+ * @ret_size: bytes of @ret_data
  *
  * Return: 0; -E2BIG above 16 MiB before compression; -ENOMEM.
  */
@@ -89,11 +87,11 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 /**
  * otlp_count_rejected() - parse an ExportMetricsServiceResponse
  * @data: body of an answer with status 200; any bytes
- * @data_size: of @data, in bytes
- * @ret_message: why the collector rejected data points, printable; "" for no reason
- * @size: of @ret_message, in bytes
+ * @data_size: bytes of @data
+ * @ret_message: why the collector rejected data points, printable; "": no reason
+ * @size: bytes of @ret_message
  *
- * Return: how many data points it rejected; 0 if the answer cannot be parsed.
+ * Return: number of rejected data points; 0 if the answer cannot be parsed.
  */
 u64 otlp_count_rejected(const u8 *data, size_t data_size, char *ret_message, size_t size);
 

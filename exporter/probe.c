@@ -21,7 +21,7 @@ static bool path_exists(const char *sys, const char *what)
 
 bool probe_spe(const char *sys)
 {
-	/* In the folder of a platform driver, only links to devices have a subsystem. */
+	/* In the directory of a platform driver, only links to devices have a subsystem. */
 	return path_exists(sys, "bus/event_source/devices/arm_spe_*") ||
 	       path_exists(sys, "bus/platform/drivers/speprof/*/subsystem");
 }

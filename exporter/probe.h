@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the exporter finds out about the machine and about its own process. */
+/* Find out facts about the machine and about this process. */
 #ifndef SPEPROF_PROBE_H
 #define SPEPROF_PROBE_H
 
@@ -7,17 +7,17 @@
 
 /**
  * probe_spe() - find out whether a driver of this machine has an SPU
- * @sys: where sysfs is mounted: "/sys", or a test's folder
+ * @sys: mount point of sysfs: "/sys", or a directory of a test
  *
- * The drivers are arm_spe_pmu and speprof.ko. An SPU that no driver has bound is not found. The
- * daemon is not queried, so the answer does not depend on whether it runs.
+ * The drivers are arm_spe_pmu and speprof.ko. An SPU without a driver is not found. The daemon is
+ * not queried, so the result does not depend on whether it runs.
  *
- * Return: true if one has.
+ * Return: true if a driver has one.
  */
 bool probe_spe(const char *sys);
 
 /**
- * probe_process() - read the CPU time and the resident memory of this process
+ * probe_process() - get the CPU time and the resident memory of this process
  * @ret_cpu_ns: CPU time of all threads, in nanoseconds
  * @ret_memory: bytes; unchanged if /proc/self/statm cannot be read
  */

@@ -14,7 +14,7 @@
 #include "log.h"
 #include "speprof-version.h"
 
-/* A request that waits, or is being sent. */
+/* A request that waits, or is being sent */
 struct push_item {
 	struct push_item *next;
 	char *data;
@@ -22,7 +22,7 @@ struct push_item {
 	char *query;
 };
 
-/* How an attempt ended. */
+/* The result of an attempt */
 enum outcome {
 	OUTCOME_ACCEPTED,
 	OUTCOME_RETRY,
@@ -33,7 +33,10 @@ struct push {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	/* Protected by @lock. While @sending is true, the thread uses the first item without the lock. */
+	/*
+	 * These fields are protected by @lock. While @sending is true, the thread uses the first
+	 * item without the lock.
+	 */
 	struct push_item *first;
 	struct push_item **last;
 	size_t queued;
@@ -41,24 +44,24 @@ struct push {
 	bool quit;
 	struct push_item *farewell; /* the request that is sent once before the thread exits */
 	struct push_stats stats;
-	/* Constant while the thread runs. */
+	/* These fields are constant while the thread runs. */
 	char *name;
 	char *url;
 	char *host;
 	char *texts[3]; /* authorities, certificate, key */
 	u32 timeout;
 	size_t queue;
-	bool is_local; /* the receiver is on this machine */
+	bool is_local; /* whether the receiver is on this machine */
 	bool only_gateways;
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
-	/* Of the thread that adds requests: the errno of a request that was not queued. */
+	/* Used by the thread that adds requests: the errno of a request that was not queued */
 	struct log_condition lost;
-	/* Of the thread. */
+	/* These fields are used only by the thread. */
 	bool ending;
 	size_t answered; /* bytes of the answer so far */
 	struct log_condition result; /* of attempts */
-	struct log_condition rejection; /* of data points, by answers */
+	struct log_condition rejection; /* rejection of data points, as reported in answers */
 	u8 *answer; /* PUSH_ANSWER bytes; NULL if answers are not read */
 	size_t answer_size;
 };
@@ -71,7 +74,7 @@ static size_t receive_answer(struct push *p, size_t size)
 	return size;
 }
 
-/* receive_answer() bounds what is copied to @answer. */
+/* Copy a part of the answer; receive_answer() limits the number of bytes in @answer. */
 static size_t on_data(char *data, size_t size, size_t count, void *push)
 {
 	struct push *p = push;
@@ -84,7 +87,7 @@ static size_t on_data(char *data, size_t size, size_t count, void *push)
 	return copied;
 }
 
-/* Headers are only counted, against PUSH_ANSWER. */
+/* Count the bytes of headers for the limit PUSH_ANSWER, without storing them. */
 static size_t on_header(char *data __attribute__((unused)), size_t size, size_t count, void *push)
 {
 	return receive_answer(push, size * count);
@@ -110,7 +113,7 @@ static void set_options(struct push *p, CURL *curl, const struct push_item *item
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	/* Do not wait for a name server beyond the timeout, nor at the exit. */
+	/* Do not wait for a name server beyond the timeout, or when the thread exits. */
 	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	/* A redirect must not pass data or secrets to another host. */
@@ -134,7 +137,9 @@ static void set_options(struct push *p, CURL *curl, const struct push_item *item
 	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
 	if (p->texts[0]) {
 		curl_easy_setopt(curl, CURLOPT_CAINFO, p->texts[0]);
-		/* Without this, libcurl would trust the authorities in the system's folder too. */
+		/*
+		 * Without this, libcurl would also trust the authorities in the system's directory.
+		 */
 		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
 	}
 	if (p->texts[1])
@@ -160,7 +165,7 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-/* Log how an attempt ended, if that changed. @cause: a number for each cause, below 2^32 */
+/* Log the result of an attempt, if it changed. @cause: a number for each cause, below 2^32. */
 static void report_result(struct push *p, enum outcome outcome, u64 cause, const char *why)
 {
 	u64 how = outcome == OUTCOME_ACCEPTED ? 0 : (u64)outcome << 32 | cause, changes;
@@ -180,8 +185,8 @@ static void report_result(struct push *p, enum outcome outcome, u64 cause, const
 }
 
 /*
- * Name what is wrong with a certificate: libcurl has one sentence for all faults. The bits are those of
- * the TLS library, gnutls_certificate_status_t.
+ * Name what is wrong with a certificate, for which libcurl has only one sentence. The bits are
+ * those of the TLS library, gnutls_certificate_status_t.
  */
 static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 {
@@ -205,7 +210,7 @@ static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 	return NULL;
 }
 
-/* Returns a number for each cause: sentences of the same cause differ in times and ports. */
+/* Return a number for each cause, as sentences of the same cause differ in times and ports. */
 static u64 describe(CURL *curl, CURLcode code, const char *error, char *ret_why, size_t size)
 {
 	const char *fault = NULL;
@@ -220,7 +225,7 @@ static u64 describe(CURL *curl, CURLcode code, const char *error, char *ret_why,
 	return bits << 16 | (u64)code;
 }
 
-/* @ret_wait: seconds of Retry-After, or 0 */
+/* Try to send a request. @ret_wait: seconds of Retry-After, or 0. */
 static enum outcome try_item(struct push *p, CURL *curl, const struct push_item *item,
 			     long *ret_wait)
 {
@@ -241,7 +246,7 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct push_item 
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after);
 	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
-	/* A status counts, also if the body behind it exceeds PUSH_ANSWER. */
+	/* A status counts even if the body behind it exceeds PUSH_ANSWER. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
 		cause = describe(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_RETRY;
@@ -262,7 +267,7 @@ static void item_free(struct push_item *item)
 	free(item);
 }
 
-/* Context: holds the lock. */
+/* Context: the caller holds the lock. */
 static void drop_first(struct push *p)
 {
 	struct push_item *item = p->first;
@@ -283,7 +288,7 @@ static u64 jitter_ms(long seconds)
 	return push_spread_ms(seconds, random);
 }
 
-/* Context: holds the lock, and releases it while it waits. */
+/* Context: the caller holds the lock, which is released while this function waits. */
 static void wait_ms(struct push *p, u64 ms)
 {
 	struct timespec until;
@@ -300,7 +305,7 @@ static void wait_ms(struct push *p, u64 ms)
 			return;
 }
 
-/* Log and return how many data points the receiver rejected. */
+/* Log and return the number of data points that the receiver rejected. */
 static u64 count_rejected(struct push *p, enum outcome outcome)
 {
 	char why[160] = "", often[LOG_CONDITION_COUNT];
@@ -317,7 +322,7 @@ static u64 count_rejected(struct push *p, enum outcome outcome)
 	return rejected;
 }
 
-/* Context: holds the lock, and releases it while it sends. */
+/* Context: the caller holds the lock, which is released while this function sends. */
 static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 {
 	struct push_item *item = p->first;
@@ -389,7 +394,10 @@ static bool is_loopback(const char *host)
 {
 	u8 four[sizeof(struct in_addr)];
 
-	/* libcurl has converted numbers to this form, and resolves "localhost" without a name server. */
+	/*
+	 * libcurl has converted numbers to this form, and resolves "localhost" without a name
+	 * server.
+	 */
 	if (inet_pton(AF_INET, host, four) == 1)
 		return four[0] == 127;
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]");
@@ -424,7 +432,7 @@ static int check_secrets(const struct push *p, const struct push_config *config,
 		own ? -EINVAL : -EACCES);
 }
 
-/* Check the URL, and save its host for log lines: other parts of it may be secret. */
+/* Check the URL, and copy its host for log lines, as other parts of it may be secret. */
 static int parse_url(struct push *p, const struct push_config *config, const char **ret_why)
 {
 	char *host = NULL, *scheme = NULL;
@@ -578,7 +586,10 @@ struct push *push_free(struct push *push)
 	return NULL;
 }
 
-/* The oldest request that is not being sent; NULL for none. Context: holds the lock. */
+/*
+ * Find the oldest request that is not being sent; NULL if there is none. Context: the caller holds
+ * the lock.
+ */
 static struct push_item **find_oldest_item(struct push *p)
 {
 	struct push_item **at = &p->first;
@@ -588,7 +599,7 @@ static struct push_item **find_oldest_item(struct push *p)
 	return *at ? at : NULL;
 }
 
-/* Drop the oldest requests until @size bytes fit. Context: holds the lock. */
+/* Drop the oldest requests until @size bytes fit. Context: the caller holds the lock. */
 static void evict_items(struct push *p, size_t size)
 {
 	struct push_item **at, *item;
@@ -604,7 +615,10 @@ static void evict_items(struct push *p, size_t size)
 	}
 }
 
-/* Returns 0, -ENOMEM, -EBUSY for a full queue or -EFBIG above its size. Context: holds the lock. */
+/*
+ * Add a request. Return: 0; -ENOMEM; -EBUSY for a full queue; -EFBIG if it is larger than the
+ * queue. Context: the caller holds the lock.
+ */
 static int add(struct push *p, char *data, size_t size, const char *query)
 {
 	struct push_item *item;
@@ -620,7 +634,7 @@ static int add(struct push *p, char *data, size_t size, const char *query)
 		return -ENOMEM;
 	}
 	evict_items(p, size);
-	/* The request that is being sent cannot be evicted. */
+	/* The request that is being sent cannot be dropped. */
 	if (p->queued + size > p->queue) {
 		free(item->query);
 		free(item);
@@ -633,7 +647,7 @@ static int add(struct push *p, char *data, size_t size, const char *query)
 	return 0;
 }
 
-/* Log why a request was dropped. A full queue has another cause, which report_result() logs. */
+/* Log why a request was dropped. The cause of a full queue is logged by report_result(). */
 static void report_lost(struct push *p, int error, size_t size)
 {
 	char often[LOG_CONDITION_COUNT];

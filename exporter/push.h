@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pushes requests to one receiver. A queue in memory, bounded in bytes, and a thread that sends the
- * requests in order. The thread retries a request until the receiver accepts it, refuses it for good,
- * or newer requests evict it from the queue.
+ * Push requests to one receiver, with a queue in memory, limited in bytes, and a thread that sends
+ * the requests in order. The thread retries a request until the receiver accepts it, the receiver
+ * refuses it permanently, or newer requests replace it in the queue.
  */
 #ifndef SPEPROF_PUSH_H
 #define SPEPROF_PUSH_H
 
 #include "codec/env.h"
 
-/* Maximum number of bytes that are read of a response, headers and body. */
+/* maximum number of bytes of a response that are read, headers and body */
 #define PUSH_ANSWER 65536
 
-/* Seconds: the longest delay between attempts, before jitter, and the longest Retry-After obeyed. */
+/* maximum seconds between two attempts, before jitter, and maximum Retry-After that is respected */
 #define PUSH_WAIT	 60
 #define PUSH_RETRY_AFTER 300
 
-/* Bytes of a token at most. */
+/* maximum bytes of a token */
 #define PUSH_TOKEN 8192
 
 struct push;
 
 /**
- * push_spread_ms() - add jitter to a wait, so that not all machines retry at the same moment
- * @seconds: the mean wait, 1 to PUSH_RETRY_AFTER
+ * push_spread_ms() - add jitter to a delay, so that not all machines retry at the same moment
+ * @seconds: mean delay, 1 to PUSH_RETRY_AFTER
  * @random: any number, uniformly distributed
  *
- * Return: milliseconds, from half of @seconds to below one and a half.
+ * Return: milliseconds, from half of @seconds to below one and a half times @seconds.
  */
 static inline u64 push_spread_ms(long seconds, u32 random)
 {
@@ -35,21 +35,21 @@ static inline u64 push_spread_ms(long seconds, u32 random)
 
 /**
  * struct push_config - a receiver; all texts are copied
- * @name: in log lines: "remote write"
+ * @name: name in log lines, such as "remote write"
  * @url: http or https, at most 900 bytes
- * @headers: "Name: value", @header_count of them
- * @header_count: of @headers
- * @token: sent as "Authorization: Bearer"; NULL for none
- * @secret: @headers contain a secret, as a token is
- * @authorities: path of a file with certificate authorities; NULL or "" for the system's
- * @certificate: path of the client's certificate; NULL or "" for none
- * @key: path of its key; NULL or "" for none
- * @timeout: seconds of each attempt
- * @queue: bytes of requests that may wait
- * @rejected: parses an answer: returns how many data points the receiver rejected, and a reason in
- *	@ret_why; called by the thread; NULL if answers are not read
- * @only_gateways: retry after the statuses 429, 502, 503 and 504 only; otherwise after 429 and 500
- *	to 599
+ * @headers: headers of the form "Name: value"
+ * @header_count: number of @headers
+ * @token: sent as "Authorization: Bearer"; NULL: none
+ * @secret: whether @headers contain a secret, as a token is
+ * @authorities: path of a file with certificate authorities; NULL or "": those of the system
+ * @certificate: path of the client's certificate; NULL or "": none
+ * @key: path of the certificate's key; NULL or "": none
+ * @timeout: seconds after which an attempt fails
+ * @queue: maximum bytes of requests that wait
+ * @rejected: parses an answer: returns the number of data points that the receiver rejected, and a
+ * reason in @ret_why; called by the thread; NULL: answers are not read
+ * @only_gateways: whether to retry only after the statuses 429, 502, 503 and 504; otherwise after
+ * 429 and 500 to 599
  */
 struct push_config {
 	const char *name;
@@ -78,17 +78,18 @@ struct push_config {
  */
 int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
 
-/* Seconds of the last attempt at most. */
+/* maximum seconds of the last attempt */
 #define PUSH_LAST 3
 
 /**
  * push_end() - ask the thread to exit
  * @push: the receiver
- * @data: one more request, allocated and taken over, which is tried once; NULL for none
- * @size: of @data, in bytes
+ * @data: one more request, allocated and owned by this function, which is tried once; NULL: none
+ * @size: bytes of @data
  *
- * The queue is dropped: a receiver that did not accept it so far will not within PUSH_LAST seconds.
- * With several receivers, call this for all of them before the first push_free(): they end in parallel.
+ * The queue is dropped, as a receiver that did not accept it so far will not do so within PUSH_LAST
+ * seconds. With several receivers, call this for all of them before the first push_free(), so that
+ * they end in parallel.
  */
 void push_end(struct push *push, char *data, size_t size);
 
@@ -103,12 +104,12 @@ struct push *push_free(struct push *push);
 /**
  * push_add() - queue a request
  * @push: the receiver
- * @data: allocated; taken over
- * @size: of @data, in bytes
- * @query: appended to the URL; copied; NULL for none
+ * @data: allocated; owned by this function
+ * @size: bytes of @data
+ * @query: text that is appended to the URL; copied; NULL: none
  *
- * If the queue is full, its oldest requests are dropped and counted. A request that is larger than the
- * queue is dropped, counted and logged.
+ * If the queue is full, its oldest requests are dropped and counted. A request that is larger than
+ * the queue is dropped, counted and logged.
  */
 void push_add(struct push *push, char *data, size_t size, const char *query);
 
@@ -121,10 +122,10 @@ void push_lost(struct push *push, int error);
 
 /**
  * struct push_stats - counters of a receiver
- * @sent: requests that it accepted
- * @retried: attempts that failed and are repeated
- * @dropped: requests that were dropped after a refusal, or for lack of space in the queue
- * @rejected: data points that it rejected, by &push_config.rejected
+ * @sent: number of requests that it accepted
+ * @retried: number of attempts that failed and are repeated
+ * @dropped: number of requests that were dropped after a refusal, or because the queue was full
+ * @rejected: number of data points that it rejected, as &push_config.rejected returned
  * @queued_bytes: bytes of requests that wait
  */
 struct push_stats {

@@ -17,13 +17,13 @@
 #include "remote-write.h"
 #include "util/escape.h"
 
-/* Bytes of a profile at most. */
+/* maximum bytes of a profile */
 #define PROFILE_SIZE (16 << 20)
 
-/* Seconds between two requests by OTLP, if neither file nor environment sets them. */
+/* seconds between two requests by OTLP, if neither file nor environment sets them */
 #define OTLP_INTERVAL 60
 
-/* A jump of the clock by more is logged. */
+/* A larger jump of the clock is logged. */
 #define JUMP_MS 5000
 
 static const char *const names[RECEIVERS] = {
@@ -47,8 +47,9 @@ struct receivers {
 	char why[160]; /* why a profile is not pushed */
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
-	u64 profiles_lost; /* not queued, so that push_stats() does not count them */
-	s64 offset_ms; /* of CLOCK_REALTIME to CLOCK_MONOTONIC at the last push */
+	/* number of profiles that were not queued, so that push_stats() does not count them */
+	u64 profiles_lost;
+	s64 offset_ms; /* offset from CLOCK_MONOTONIC to CLOCK_REALTIME at the last push */
 };
 
 static u64 now_ns(clockid_t clock)
@@ -64,7 +65,7 @@ static s64 clock_offset(void)
 	return (s64)(now_ns(CLOCK_REALTIME) / 1000000) - (s64)(now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Receivers sort by time: after a jump they may refuse samples. */
+/* Log a jump of the clock: receivers sort by time, and may refuse samples after a jump. */
 static void check_clock(struct receivers *r)
 {
 	s64 offset = clock_offset(), jump = offset - r->offset_ms;
@@ -128,7 +129,7 @@ static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused))
 	return on_timer(source, userdata, RECEIVER_OTLP);
 }
 
-/* Read the whole of @fd by pread(): the daemon shares its offset. */
+/* Read all of @fd by pread(), as the daemon shares its file offset. */
 static int read_profile(struct receivers *r, int fd, char **ret_data, size_t *ret_size)
 {
 	u32 queue = r->config.config->queue;
@@ -180,7 +181,7 @@ int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const ch
 		*ret_why = receivers->why;
 		return e;
 	}
-	/* Stores of pprof expect these parameters behind their own, such as the name. */
+	/* Stores of pprof expect these parameters after those of the URL, such as the name. */
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
 			 (u64)now - seconds, (u64)now);
@@ -210,7 +211,7 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 	}
 }
 
-/* Start to push, with the headers of the credentials behind those of the protocol. */
+/* Start to push, with the headers of the credentials after those of the protocol. */
 static int start_with(struct receivers *r, enum receiver which, struct push_config *config,
 		      const struct receiver_credentials *secrets)
 {
@@ -237,7 +238,9 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 	return e;
 }
 
-/* Start to push. @config lacks what all receivers share. Returns as push_new(). */
+/*
+ * Start to push, after setting what all receivers have in common in @config. Return: as push_new().
+ */
 static int start(struct receivers *r, enum receiver which, struct push_config *config)
 {
 	static const char *const credentials[RECEIVERS] = {
@@ -288,7 +291,7 @@ static int start_write(struct receivers *r, sd_event *event)
 					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0, on_write, r);
 }
 
-/* The file has precedence over the environment. */
+/* Return the interval of OTLP: the file has precedence over the environment. */
 static u32 otlp_interval(const struct receivers *r)
 {
 	if (r->config.config->otlp_interval)
@@ -314,7 +317,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 
 	if (r->otlp.gzip)
 		headers[config.header_count++] = "Content-Encoding: gzip";
-	/* OpenTelemetry's users put credentials into these headers. */
+	/* Users of OpenTelemetry put credentials into these headers. */
 	config.secret = r->otlp.header_count;
 	for (unsigned int i = 0; i < r->otlp.header_count; i++)
 		headers[config.header_count++] = r->otlp.headers[i];
@@ -339,8 +342,8 @@ static int start_profiles(struct receivers *r)
 }
 
 /*
- * The environment may be shared by all programs of the machine. So an error in it disables OTLP only,
- * and without an endpoint it has no effect.
+ * Read the environment. All programs of the machine may share it, so an error in it only disables
+ * OTLP, and without an endpoint it has no effect.
  */
 static void read_otlp(struct receivers *r)
 {
@@ -361,7 +364,10 @@ static void read_otlp(struct receivers *r)
 	r->otlp = (struct otlp_config){ 0 };
 }
 
-/* Larger queues could exceed MemoryMax= of the unit: the kernel would kill the exporter. */
+/*
+ * Check the sum of the queues: larger ones could exceed MemoryMax= of the unit, and the kernel
+ * would kill the exporter.
+ */
 static int check_queues(const struct receivers *r)
 {
 	const struct exporter_config *c = r->config.config;
@@ -388,7 +394,10 @@ static int start_all(struct receivers *r, sd_event *event)
 		e = start_write(r, event);
 	if (e >= 0 && *r->otlp.url) {
 		e = start_otlp(r, event);
-		/* The error is logged. Only a URL of the file is an error of the configuration. */
+		/*
+		 * The error is already logged. Only a URL of the file is an error of the
+		 * configuration.
+		 */
 		if (e == -EACCES || (e == -EINVAL && !*c->otlp_url))
 			e = 0;
 	}
@@ -430,7 +439,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	return 0;
 }
 
-/* Send stale markers: otherwise all series would keep their last value for five minutes. */
+/* Send stale markers; otherwise all series would keep their last value for five minutes. */
 static void end_write(struct receivers *r)
 {
 	char *data = NULL;
@@ -447,7 +456,7 @@ struct receivers *receivers_free(struct receivers *receivers)
 {
 	if (receivers) {
 		end_write(receivers);
-		/* Each may wait for its last attempt: they do so in parallel. */
+		/* Each receiver may wait for its last attempt, so end all of them in parallel. */
 		for (unsigned int i = 0; i < RECEIVERS; i++)
 			if (receivers->push[i])
 				push_end(receivers->push[i], NULL, 0);

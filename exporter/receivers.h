@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The receivers of the configuration: series by remote write and OTLP, profiles as pprof. */
+/*
+ * Push to the receivers of the configuration: series by remote write and OTLP, profiles as pprof.
+ */
 #ifndef SPEPROF_RECEIVERS_H
 #define SPEPROF_RECEIVERS_H
 
@@ -18,10 +20,10 @@ enum receiver {
 struct receivers;
 
 /**
- * struct receivers_config - what is pushed where
- * @config: must outlive the receivers
+ * struct receivers_config - the data to push, and the receivers
+ * @config: configuration of the receivers; must outlive them
  * @series: returns the series at @time_ns, CLOCK_REALTIME; NULL without memory
- * @ctx: passed to @series
+ * @ctx: argument for @series
  */
 struct receivers_config {
 	const struct exporter_config *config;
@@ -32,7 +34,7 @@ struct receivers_config {
 /**
  * receivers_new() - begin to push
  * @config: copied
- * @event: the loop that runs the timers
+ * @event: the event loop
  * @ret_receivers: to be freed by receivers_free()
  *
  * Errors are logged. An environment that configures OTLP wrongly only disables OTLP.
@@ -56,17 +58,18 @@ struct receivers *receivers_free(struct receivers *receivers);
  * receivers_profile() - push a profile
  * @receivers: the receivers
  * @fd: a sealed file, which is read from its start
- * @seconds: length of the profile, which ends now
+ * @seconds: length of the profile, which ended now
  * @ret_why: on failure, a sentence; valid until the next call
  *
  * A profile that is not pushed is counted as dropped.
  *
- * Return: 0, also without a receiver of profiles; -EBADF, -EFBIG, -ENOSPC or -EIO, one for each cause.
+ * Return: 0, also without a receiver of profiles; -EBADF, -EFBIG, -ENOSPC or -EIO, one for each
+ * cause.
  */
 int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why);
 
 /**
- * receivers_profile_lost() - count a profile that the daemon did not give as dropped
+ * receivers_profile_lost() - count a profile as dropped that the daemon could not provide
  * @receivers: the receivers
  */
 void receivers_profile_lost(struct receivers *receivers);
@@ -74,7 +77,8 @@ void receivers_profile_lost(struct receivers *receivers);
 /**
  * receivers_self() - read the counters of all receivers
  * @receivers: may be NULL
- * @ret_push: by &enum receiver; its destination is NULL for a receiver that is not configured
+ * @ret_push: counters by &enum receiver; the destination is NULL for a receiver that is not
+ * configured
  */
 void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Field numbers are those of tests/exporter/schema/remote.proto, which protoc checks. */
+/* The field numbers are those of tests/exporter/schema/remote.proto, which protoc checks. */
 #include "remote-write.h"
 
 #include <errno.h>
@@ -55,7 +55,10 @@ static int compare_labels(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Begin a series. Receivers expect labels sorted by name. The encoded labels are saved in @series. */
+/*
+ * Begin a series. Receivers expect labels sorted by name. A copy of the encoded labels stays in
+ * @series.
+ */
 static void open_series(struct write_request *r, const struct series *s, const char *suffix,
 			const char *le, bool native)
 {

@@ -15,7 +15,7 @@
 /**
  * struct remote_write - state of the requests to one receiver
  * @host: value of the label "instance"; the label "job" is "speprof"
- * @native: send native histograms instead of classic ones
+ * @native: whether to send native histograms instead of classic ones
  * @last: series of the last request; to be released by staleness_clear()
  */
 struct remote_write {
@@ -32,7 +32,7 @@ struct remote_write {
  * @ret_data: allocated
  * @ret_size: of @ret_data, in bytes
  *
- * Each series of the last request that @set lacks gets a stale marker.
+ * Each series of the last request that is missing in @set gets a stale marker.
  *
  * Return: 0; -E2BIG above 16 MiB before compression; -ENOMEM.
  */

@@ -18,7 +18,7 @@ static const char *const kinds[METRICS_LATENCIES] = {
 	[METRICS_TRANSLATION] = "translation",
 };
 
-/* Each is also a bound of the daemon's exponential buckets, so that counts are exact. */
+/* Each of these is also a bound of the daemon's exponential buckets, so that counts are exact. */
 const u32 series_bounds[CLASSIC_BUCKETS - 1] = {
 	4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096
 };
@@ -43,8 +43,8 @@ void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SER
 	memset(ret_counts, 0, SERIES_INDICES * sizeof(*ret_counts));
 	*ret_zero = histogram->bucket[0];
 	/*
-	 * Index 0 holds the value 1. Indices 1 to 3 hold no integer. From 2 on each bucket has an
-	 * index.
+	 * Index 0 contains the value 1. Indices 1 to 3 contain no integer. From 2 on each bucket
+	 * has an index.
 	 */
 	ret_counts[0] = histogram->bucket[1];
 	for (unsigned int i = 2; i < HISTOGRAM_BUCKETS; i++)
@@ -55,9 +55,10 @@ struct series_builder {
 	struct series_set *set;
 	const struct accumulator *acc;
 	const struct series_self *self;
-	const struct label_set *labels; /* of the container of the current series; NULL: none */
-	u64 start_ns; /* of the series that are added */
-	struct series scratch; /* takes the series for which there is no memory */
+	/* labels of the container of the current series; NULL: none */
+	const struct label_set *labels;
+	u64 start_ns; /* time from which the series to add count */
+	struct series scratch; /* receives the series for which there is no memory */
 	int error;
 };
 
@@ -151,7 +152,10 @@ static void add_ledgers(struct series_builder *b)
 		add_labeled(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
 	if (m->enabled_ns != UINT64_MAX)
 		add_value(b, FAMILY_ENABLED, seconds(m->enabled_ns));
-	/* Causes that have not occurred are exported as 0, so that rate() sees their first time. */
+	/*
+	 * Export causes that have not occurred as 0, so that rate() includes their first
+	 * occurrence.
+	 */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
 		add_labeled(b, FAMILY_BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
 	add_value(b, FAMILY_UNATTRIBUTED, (double)m->unattributed);
@@ -180,7 +184,7 @@ static void add_levels(struct series_builder *b, enum family_id family, const u6
 			add_labeled(b, family, "source", spe_level_name(i), (double)levels[i]);
 }
 
-/* Operations of different units must not be added: each unit has a series. */
+/* Add weights: operations of different units must not be added up, so each unit has a series. */
 static void add_weights(struct series_builder *b, enum family_id family, const u64 *weights)
 {
 	static const char *const units[UNITS] = {
@@ -262,9 +266,9 @@ static u32 shown_series(const struct accumulator *acc)
 }
 
 /*
- * The counters of a daemon that does not answer are not known. Exported with the time of the
- * export, they would claim that nothing was sampled. A single query may fail because the daemon
- * restarts.
+ * Return whether the daemon's counters are exported. After several failed queries they are unknown:
+ * exported with the present time, they would show that nothing was sampled. A single query may fail
+ * because the daemon restarts.
  */
 static bool is_exported(const struct series_self *self)
 {
@@ -324,7 +328,7 @@ static void build(struct series_builder *b)
 	add_self(b);
 }
 
-/* Sort by family, which formats rely on; the order within a family stays. */
+/* Sort by family, as formats require; the order within a family does not change. */
 static int sort(struct series_set *set)
 {
 	struct series *sorted = calloc(set->capacity, sizeof(*sorted));

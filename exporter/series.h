@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of series to export, which all formats share. */
+/* The list of series to export, which all formats use */
 #ifndef SPEPROF_SERIES_H
 #define SPEPROF_SERIES_H
 
@@ -7,23 +7,23 @@
 #include "families.h"
 #include "output/metrics.h"
 
-/* Labels of a series at most: those of [Labels], and two of the family. */
+/* maximum number of labels of a series: those of [Labels], and two of the family */
 #define SERIES_LABELS (LABELS_MAX + 2)
 
-/** struct series_label - "NAME=VALUE"; both texts belong to others */
+/** struct series_label - a label "NAME=VALUE"; it does not own the texts */
 struct series_label {
 	const char *name;
 	const char *value;
 };
 
 /**
- * struct series - a series; a histogram is one here and CLASSIC_SERIES in text
+ * struct series - a series; a histogram is one series here, and CLASSIC_SERIES in text formats
  * @family: its metric
- * @label: @labels of them; valid until the accumulator is updated
- * @labels: of @label
- * @value: of a counter or gauge
- * @start_ns: since when a counter or histogram counts, CLOCK_REALTIME
- * @histogram: of a histogram, valid until the accumulator is updated; NULL otherwise
+ * @label: its labels; valid until the accumulator is updated
+ * @labels: number of @label
+ * @value: value of a counter or gauge
+ * @start_ns: time from which a counter or histogram counts, CLOCK_REALTIME
+ * @histogram: buckets of a histogram, valid until the accumulator is updated; NULL: none
  */
 struct series {
 	const struct series_family *family;
@@ -34,25 +34,29 @@ struct series {
 	const struct metrics_histogram *histogram;
 };
 
-/** struct series_set - @count series, sorted by family; @capacity: the allocated length */
+/**
+ * struct series_set - a list of series, sorted by family
+ * @count: number of series
+ * @capacity: allocated length of the list
+ */
 struct series_set {
 	struct series *series;
 	u32 count;
 	u32 capacity;
 };
 
-/* After so many queries in a row that the daemon did not answer its series end. */
+/* number of consecutive queries without an answer after which the series of the daemon end */
 #define SERIES_MISSED 2
 
 /**
- * struct series_push - what the exporter counted for one receiver
+ * struct series_push - counters of the exporter for one receiver
  * @destination: value of the label "destination"; NULL if the receiver is not configured
- * @sent: requests that it accepted
- * @retried: attempts that failed and are repeated
- * @dropped: requests that were dropped after a refusal, or for lack of space in the queue
- * @queued_bytes: of requests that wait
- * @rejected: data points that it rejected
- * @rejects: true if the receiver reports @rejected
+ * @sent: number of requests that it accepted
+ * @retried: number of attempts that failed and are repeated
+ * @dropped: number of requests that were dropped after a refusal, or because the queue was full
+ * @queued_bytes: bytes of requests that wait
+ * @rejected: number of data points that it rejected
+ * @rejects: whether the receiver reports @rejected
  */
 struct series_push {
 	const char *destination;
@@ -65,18 +69,18 @@ struct series_push {
 };
 
 /**
- * struct series_self - what the exporter knows about itself and the machine
- * @start_ns: since when the exporter's own counters count, CLOCK_REALTIME
- * @daemon_up: the daemon answered the last query
- * @exportable: the last answer was of a hardware SPU, or EXPORT_EMULATED is set
- * @has_spe: a driver of this machine has an SPU
- * @missed: queries in a row that the daemon did not answer, up to SERIES_MISSED
- * @scrapes: HTTP requests that were answered with metrics
- * @refused: HTTP requests that were refused
- * @query_errors: queries that the daemon did not answer
+ * struct series_self - facts about the exporter itself and the machine
+ * @start_ns: time from which the exporter's own counters count, CLOCK_REALTIME
+ * @daemon_up: whether the daemon answered the last query
+ * @exportable: whether the last answer was about a hardware SPU, or EXPORT_EMULATED is set
+ * @has_spe: whether a driver of this machine has an SPU
+ * @missed: number of consecutive queries that the daemon did not answer, up to SERIES_MISSED
+ * @scrapes: number of HTTP requests that were answered with metrics
+ * @refused: number of HTTP requests that were refused
+ * @query_errors: number of queries that the daemon did not answer
  * @cpu_ns: CPU time of the exporter
  * @memory: its resident memory in bytes
- * @push: by &enum receiver
+ * @push: counters by &enum receiver
  */
 struct series_self {
 	u64 start_ns;
@@ -94,7 +98,7 @@ struct series_self {
 
 /**
  * series_build() - list all series
- * @set: zeroed, or an earlier list, to reuse its memory; to be released by series_deinit()
+ * @set: all zero, or an earlier list whose memory is reused; to be released by series_deinit()
  * @acc: counters of the daemon
  * @self: counters of the exporter
  *
@@ -109,11 +113,11 @@ int series_build(struct series_set *set, const struct accumulator *acc,
  */
 void series_deinit(struct series_set *set);
 
-/* Series of the machine and the exporter at most, without levels, units and latencies. */
+/* maximum number of series of the machine and the exporter, without levels, units and latencies */
 #define SERIES_FIXED 63
 
 /**
- * series_machine() - count the series that are not of containers
+ * series_machine() - count the series that do not belong to containers
  * @acc: counters so far
  * @next: the snapshot that will be added
  *
@@ -121,13 +125,13 @@ void series_deinit(struct series_set *set);
  */
 u32 series_machine(const struct accumulator *acc, const struct metrics *next);
 
-/* Inclusive upper bounds of the classic buckets; the last bucket has none. */
+/* inclusive upper bounds of the classic buckets; the last bucket has none */
 extern const u32 series_bounds[CLASSIC_BUCKETS - 1];
 
 /**
  * series_classic() - convert to classic buckets
  * @histogram: the daemon's buckets
- * @ret_counts: cumulative counts by series_bounds; the last one is of all
+ * @ret_counts: cumulative counts by series_bounds; the last one counts all values
  */
 void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS]);
 
@@ -138,7 +142,7 @@ void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CL
 /**
  * series_native() - convert to buckets of native and exponential histograms
  * @histogram: the daemon's buckets
- * @ret_counts: by index: values above 2^((index - 1) / 4), up to and including 2^(index / 4)
+ * @ret_counts: counts by index: values above 2^((index - 1) / 4), up to and including 2^(index / 4)
  * @ret_zero: count of the value 0
  */
 void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SERIES_INDICES],

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds series that a request had and the next one lacks: receivers get a stale marker for these. */
+/*
+ * Find series of a request that are missing in the next one, for which receivers get a stale
+ * marker.
+ */
 #ifndef SPEPROF_STALENESS_H
 #define SPEPROF_STALENESS_H
 
 #include "codec/env.h"
 
-/* Bytes of labels that are saved. Series beyond that get no marker. */
+/* maximum bytes of labels that are remembered; series beyond that get no marker */
 #define STALENESS_SIZE (4U << 20)
 
 /**
  * struct staleness_series - a series of a request
- * @hash: of @native and the labels
+ * @hash: hash of @native and the labels
  * @at: offset of its labels in &staleness.labels
- * @size: of its labels, in bytes
- * @native: it is a native histogram
+ * @size: bytes of its labels
+ * @native: whether it is a native histogram
  */
 struct staleness_series {
 	u64 hash;
@@ -23,14 +26,14 @@ struct staleness_series {
 };
 
 /**
- * struct staleness - the series of one request; all zero for none
- * @series: @count of them
- * @count: of @series
+ * struct staleness - the series of one request; all zero: none
+ * @series: the series
+ * @count: number of @series
  * @capacity: allocated length of @series
  * @labels: the encoded labels of all series
- * @size: of @labels, in bytes
+ * @size: bytes of @labels
  * @labels_capacity: allocated size of @labels
- * @incomplete: some series that were added are not saved
+ * @incomplete: whether some series that were added are not in it
  */
 struct staleness {
 	struct staleness_series *series;
@@ -49,27 +52,28 @@ struct staleness {
 void staleness_clear(struct staleness *staleness);
 
 /**
- * staleness_add() - save a series of the request
- * @staleness: the request's
- * @labels: as they are encoded; copied
- * @size: of @labels, in bytes
- * @native: it is a native histogram
+ * staleness_add() - remember a series of a request
+ * @staleness: the series of the request
+ * @labels: encoded labels; copied
+ * @size: bytes of @labels
+ * @native: whether it is a native histogram
  *
- * Without memory, or above STALENESS_SIZE, the series is not saved and @staleness is incomplete.
+ * Without memory, or above STALENESS_SIZE, the series is not remembered and @staleness is
+ * incomplete.
  */
 void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, bool native);
 
-/** staleness_fn() - called with the arguments of staleness_add() for a series that has ended */
+/** staleness_fn() - handle a series that has ended; the arguments are those of staleness_add() */
 typedef void (*staleness_fn)(void *ctx, const u8 *labels, size_t size, bool native);
 
 /**
  * staleness_report() - report each series that has ended
- * @before: series of the last request; sorted by this function
- * @now: series of this request; sorted by this function
- * @ended: called for each series of @before that @now lacks
- * @ctx: passed to @ended
+ * @before: series of the last request; this function sorts them
+ * @now: series of this request; this function sorts them
+ * @ended: called for each series of @before that is missing in @now
+ * @ctx: argument for @ended
  *
- * Reports nothing if @now is incomplete: a series that is not found there may exist.
+ * It reports nothing if @now is incomplete, as a series that is not in it may exist.
  */
 void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended,
 		      void *ctx);

@@ -108,9 +108,9 @@ struct speprof_removed_cgroups {
 /**
  * struct speprof_ring - the ring of one CPU in one session
  *
- * The fields are in three groups. Those before @state never change. Those from @state to
- * @counters belong to the CPU: they are used there with interrupts off. While the CPU is down, any
- * CPU may use them under speprof_control and cpus_read_lock(). Those from @bound on are shared.
+ * The fields are in three groups. Those before @state never change. Those from @state
+ * to @counters belong to the CPU: they are used there with interrupts off. While the CPU is down,
+ * any CPU may use them under speprof_control and cpus_read_lock(). Those from @bound on are shared.
  *
  * @config: its configuration
  * @cpu: the CPU that it belongs to

@@ -48,11 +48,11 @@ void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
  * @vma: the mapping
  * @writable: userspace may write
  *
- * The mapping is not inherited by fork(), not extended, not dumped, and never executable. Without
- * @writable, mprotect() cannot make it writable.
+ * The mapping is not inherited by fork(), not extended, not dumped, and never executable.
+ * Without @writable, mprotect() cannot make it writable.
  *
- * Return: 0; -EINVAL if it is not shared; -EPERM if it is executable, or writable without
- * @writable; -ENXIO if it is longer than the buffer.
+ * Return: 0; -EINVAL if it is not shared; -EPERM if it is executable, or writable
+ * without @writable; -ENXIO if it is longer than the buffer.
  */
 int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer,
 			      struct vm_area_struct *vma, bool writable);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Prints what a file of SPE records contains, with libspeprof.
+ * Print what a file of SPE records contains, using libspeprof.
  *
- * cc example.c $(pkg-config --cflags --libs libspeprof) -o example
- * ./example RECORDS [MIDR]
+ * cc example.c $(pkg-config --cflags --libs libspeprof) -o example ./example RECORDS [MIDR]
  */
 #include <speprof.h>
 

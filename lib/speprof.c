@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * libspeprof wraps the codec of kmod/core. Its names and types stay the same while the codec
- * changes. Constants that both define must be equal, which is checked here at compile time.
+ * Wrap the codec of kmod/core. Its names and types stay the same while the codec changes. Constants
+ * that both define must be equal, which is checked here at compile time.
  */
 #include "speprof.h"
 
@@ -11,7 +11,7 @@
 #include "codec/record.h"
 #include "speprof-version.h"
 
-/* The content of &speprof_decoder.opaque. */
+/* the content of &speprof_decoder.opaque */
 struct decoder_state {
 	struct spe_decoder decoder;
 	struct spe_layouts layouts;

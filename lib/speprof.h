@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libspeprof: reads and writes records of the Arm Statistical Profiling Extension (Arm Architecture
+ * libspeprof: read and write records of the Arm Statistical Profiling Extension (Arm Architecture
  * Reference Manual, chapter D18). See libspeprof(3).
  *
  * No function allocates memory, prints or exits. All state is in the caller's structures, so
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Which fields a record has: bits of &speprof_record.present. */
+/* Bits of &speprof_record.present: the fields that a record has */
 #define SPEPROF_HAS_ADDRESS(i)	(UINT64_C(1) << (i))		/* INDEX 0-7 */
 #define SPEPROF_HAS_COUNTER(i)	(UINT64_C(1) << (8 + (i)))	/* INDEX 0-7 */
 #define SPEPROF_HAS_CONTEXT(i)	(UINT64_C(1) << (16 + (i)))	/* INDEX 0-3 */
@@ -25,7 +25,8 @@ extern "C" {
 #define SPEPROF_HAS_OP		(UINT64_C(1) << 21)
 #define SPEPROF_HAS_SOURCE	(UINT64_C(1) << 22)
 #define SPEPROF_HAS_TIMESTAMP	(UINT64_C(1) << 23)
-#define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)	/* packets without a field: see @raw */
+/* packets for which there is no field: see @raw */
+#define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)
 
 /* INDEX of addresses, counters and contexts (D18.2.1, D18.2.3, D18.2.2). */
 #define SPEPROF_ADDRESS_PC		0
@@ -47,7 +48,7 @@ extern "C" {
  * @events: the Events payload (D18.2.6)
  * @timestamp: in ticks of the Generic Timer
  * @raw: the first byte, in the window, of the record or of a range of bytes that is no record
- * @size: how many bytes; padding inside the record counts
+ * @size: number of bytes, including padding inside the record
  * @context: Context payloads by INDEX
  * @counter: Counter payloads by INDEX, in cycles, saturating
  * @source: the Data Source payload; its values depend on the core
@@ -77,7 +78,7 @@ struct speprof_record {
 /**
  * struct speprof_window - bytes of records that an SPU wrote between two management events
  * @data: the first byte; it belongs to the caller and must not change while it is decoded
- * @size: how many bytes
+ * @size: number of bytes
  * @max_record: size of the largest record in bytes (1 << PMSIDR_EL1.MaxSize); 0: unknown
  * @align: alignment of records in bytes (1 << PMBIDR_EL1.Align); 0: unknown
  */
@@ -94,7 +95,7 @@ struct speprof_window {
  * @decoded: bytes of these records
  * @padding: zero bytes between records
  * @suspect: bytes that are no record
- * @partial: those of @suspect that begin a record which the end of the window cuts off
+ * @partial: bytes of @suspect that begin a record which the end of the window cuts off
  *
  * At the end of a window @decoded + @padding + @suspect is its size.
  */
@@ -114,12 +115,12 @@ struct speprof_decoder {
 	uint64_t opaque[1024];
 };
 
-/* What speprof_decoder_next() found. */
+/* Results of speprof_decoder_next() */
 enum speprof_result {
 	SPEPROF_END = 0,	/* the window has no more bytes */
 	SPEPROF_RECORD = 1,	/* a record */
-	SPEPROF_SHORT = 2,	/* the window ends inside the record at @raw */
-	SPEPROF_MALFORMED = 3,	/* @size bytes at @raw are no record, and were skipped */
+	SPEPROF_SHORT = 2,	/* the window ends inside the record that begins at @raw */
+	SPEPROF_MALFORMED = 3,	/* the @size bytes at @raw are no record, and were skipped */
 };
 
 /**
@@ -142,9 +143,9 @@ void speprof_decoder_window(struct speprof_decoder *decoder, const struct spepro
  * speprof_decoder_next() - decode the next record of the window
  * @decoder: the decoder
  * @ret_record: the record. With SPEPROF_SHORT and SPEPROF_MALFORMED only @raw and @size are set,
- *	and name bytes that are no record. With SPEPROF_END it is not changed
+ * and name bytes that are no record. With SPEPROF_END it is not changed
  *
- * Return: what was found. After SPEPROF_MALFORMED, decoding resumes at the next record.
+ * Return: a &enum speprof_result. After SPEPROF_MALFORMED, decoding resumes at the next record.
  */
 enum speprof_result speprof_decoder_next(struct speprof_decoder *decoder,
 					 struct speprof_record *ret_record);
@@ -163,9 +164,9 @@ void speprof_decoder_ledger(const struct speprof_decoder *decoder,
  * @buf: destination; must not overlap @record->raw
  * @len: size of @buf in bytes
  *
- * If @record->raw is set, the packets are those at @raw, in their order, with payloads from the
- * fields, which the caller may have changed. Otherwise packets are in the order in which Arm's
- * cores write them. No padding is written.
+ * If @record->raw is set, the same packets as at @raw are written in their order, with payloads
+ * from the fields, which the caller may have changed. Otherwise packets are written in the order of
+ * Arm's cores. No padding is written.
  *
  * Return: the size in bytes; -ENOSPC if @buf is too small; -EINVAL if @record is no record.
  */
@@ -308,7 +309,7 @@ enum speprof_level {
 #define SPEPROF_ORIGIN_BY_SOURCE	(1U << 4)
 
 /**
- * struct speprof_origin - where the data of a load or store came from
+ * struct speprof_origin - what served a load or store
  * @level: &enum speprof_level
  * @flags: SPEPROF_ORIGIN_*
  */
@@ -318,7 +319,7 @@ struct speprof_origin {
 };
 
 /**
- * speprof_record_origin() - determine where the data of a load or store came from
+ * speprof_record_origin() - determine what served a load or store
  * @record: the record
  * @midr: MIDR_EL1 of its CPU; 0: unknown
  *
@@ -352,7 +353,7 @@ static inline uint64_t speprof_address_va(uint64_t payload)
 }
 
 /**
- * speprof_address_el() - extract the Exception level, 0 to 3, from the payload of a PC or branch target
+ * speprof_address_el() - extract the Exception level, 0 to 3, from the payload of an address
  * @payload: as for speprof_address_va()
  */
 static inline unsigned int speprof_address_el(uint64_t payload)

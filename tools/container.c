@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof container: the list of containers, and all counters of one. A user sees the containers in
- * cgroups that were delegated to it; root and the group speprof see all.
+ * speprof container: print the list of containers, and all counters of one. A user gets the
+ * containers in cgroups that were delegated to that user; root and the group speprof get all.
  */
 #include <errno.h>
 #include <getopt.h>

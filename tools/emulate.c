@@ -98,7 +98,7 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 	return STATUS_OK;
 }
 
-/* Prints the line and column of an error, the wrong value, and what would be right. */
+/* Print the line and column of an error, the wrong value, and what would be right. */
 static int print_script_error(const char *path, const char *text, const struct replay_error *error)
 {
 	size_t shown = error->at.length < VALUE_SHOWN ? error->at.length : VALUE_SHOWN;
@@ -116,7 +116,7 @@ struct stream {
 	struct output output;
 };
 
-/* Opens a stream; "-" is standard output. */
+/* Open a stream; "-" is standard output. */
 static int stream_open(struct stream *stream)
 {
 	int r;
@@ -154,7 +154,7 @@ static int stream_close(struct stream *stream, int status)
 	return lost && status == STATUS_OK ? stream_lost(stream) : status;
 }
 
-/* Commits the file, or, if @status is an error of either file, leaves the previous one in place. */
+/* Complete the file or, if @status is an error of either file, leave the previous file in place. */
 static int stream_commit(struct stream *stream, int status)
 {
 	if (status == STATUS_OK && output_commit(&stream->output) < 0)
@@ -235,7 +235,9 @@ static int replay(const struct request *request, const char *text, size_t len)
 		if (r < 0)
 			status = message_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
 	}
-	/* The summary goes to standard error if records or truth go to standard output. */
+	/*
+	 * Print the summary to standard error if records or truth are written to standard output.
+	 */
 	out = records.file == stdout || truth.file == stdout ? stderr : stdout;
 	status = stream_close(&records, status);
 	status = stream_close(&truth, status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Kernel modules: the loaded and the installed one, and modprobe. */
+/* Query kernel modules, the loaded and the installed one, and run modprobe. */
 #ifndef SPEPROF_KERNEL_MODULE_H
 #define SPEPROF_KERNEL_MODULE_H
 
@@ -7,25 +7,25 @@
 
 #include "doctor/doctor.h"
 
-/** module_is_loaded() - whether @module is loaded; false for one that is built into the kernel */
+/** module_is_loaded() - return whether @module is loaded; false if it is built into the kernel */
 bool module_is_loaded(const struct machine *machine, const char *module);
 
 /**
  * kmod_users() - read the reference count of a module
- * @machine: the machine with the sysfs to read
- * @module: its name
+ * @machine: the machine whose sysfs is read
+ * @module: name of the module
  *
- * Return: the number of references, by open files and by other modules; a negative errno if
+ * Return: the number of references, by open files and by other modules; negative errno if it is
  * unknown.
  */
 int kmod_users(const struct machine *machine, const char *module);
 
 /**
- * kmod_holders() - processes that have the device, a session or a ring of speprof.ko open
- * @machine: the machine with the /proc to read; only root sees other users' processes
+ * kmod_holders() - find processes that have the device, a session or a ring of speprof.ko open
+ * @machine: the machine whose /proc is read; only root can see other users' processes
  * @except: PID of a process that does not count; PID 1, which keeps descriptors for speprofd, never
- *	does
- * @ret_text: "speprof (PID 71), python3 (PID 80)", cut where @size bytes are too few; "" for none
+ * counts
+ * @ret_text: for example "speprof (PID 71), python3 (PID 80)", truncated to @size bytes; "": none
  *
  * Return: whether there is one.
  */
@@ -34,7 +34,7 @@ bool kmod_holders(const struct machine *machine, int except, char *ret_text, siz
 /**
  * kmod_modprobe() - run "modprobe OPTION MODULE"
  * @option: "-a" to load, "-r" to remove
- * @module: its name
+ * @module: name of the module
  *
  * modprobe prints its own errors on standard error.
  *
@@ -45,10 +45,10 @@ int kmod_modprobe(const char *option, const char *module);
 #define KMOD_WORD 128
 
 /**
- * struct kmod - a module as modinfo or sysfs describes it; "" for what these do not have
+ * struct kmod - a module as modinfo or sysfs describes it; "" for missing values
  * @version: version of the project
  * @source: srcversion, a checksum of its source
- * @release: release of the kernel that it was built for
+ * @release: release of the kernel for which it was built
  * @signer: name of the key that signed it
  */
 struct kmod {
@@ -60,9 +60,9 @@ struct kmod {
 
 /**
  * kmod_installed() - describe the module that modprobe would load
- * @machine: &machine.release decides which one that is
- * @module: its name
- * @ret: filled by modinfo
+ * @machine: machine whose release selects the module
+ * @module: name of the module
+ * @ret: values that modinfo prints
  *
  * Return: 0; -ENOENT if none is installed for this kernel; else a negative errno.
  */
@@ -70,12 +70,12 @@ int kmod_installed(const struct machine *machine, const char *module, struct kmo
 
 /**
  * kmod_check() - check whether modprobe could load the installed module
- * @machine: &machine.release decides which one that is
- * @module: its name
- * @ret_installed: filled where STATUS_OK is returned
+ * @machine: machine whose release selects the module
+ * @module: name of the module
+ * @ret_installed: set if STATUS_OK is returned
  *
- * Kernel release and signature are compared with what this kernel requires. An error that is
- * printed ends with "nothing was changed": call this before anything is.
+ * Kernel release and signature are compared with those that this kernel requires. The error that is
+ * printed ends with "nothing was changed", so call this before any change.
  *
  * Return: &enum status.
  */
@@ -89,15 +89,17 @@ int kmod_loaded(const struct machine *machine, const char *module, struct kmod *
 
 /**
  * kmod_print_outdated() - print one line if the installed speprof.ko is not the loaded one
- * @machine: set by machine_identify() at least
- * @out: where the line goes; nothing is printed if one of the two is missing, or if both are the
- *	same
+ * @machine: initialized at least by machine_identify()
+ * @out: file for the line; nothing is printed if one of the two is missing, or if both are the same
  *
  * After an upgrade the old module stays loaded until "speprof module reload" or a reboot.
  */
 void kmod_print_outdated(const struct machine *machine, FILE *out);
 
-/** kmod_differ() - whether @a and @b have another srcversion, or, without one, another version */
+/**
+ * kmod_differ() - return whether @a and @b have different srcversions or, without srcversions,
+ * different versions
+ */
 bool kmod_differ(const struct kmod *a, const struct kmod *b);
 
 #endif

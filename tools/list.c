@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof list: the SPU of each CPU, its features and its state. */
+/* speprof list: print the SPU of each CPU, its features and its state. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static u64 blind(json_object *times)
 	return sum;
 }
 
-/* Lists by what the SPU can filter; an older daemon does not report it. */
+/* List the filters that the SPU supports; an older daemon does not report them. */
 static const char *filters_text(json_object *cpu, char *text, size_t size)
 {
 	json_object *filters = json_get(cpu, "filters");
@@ -70,8 +70,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Collects the properties of all CPUs, and the times of each. A CPU that goes offline meanwhile is
- * omitted: the daemon has no object for it any more (STATUS_STATE).
+ * Collect the properties of all CPUs, and the times of each. A CPU that goes offline meanwhile is
+ * left out, as the daemon has no object for it then (STATUS_STATE).
  */
 static int gather(struct bus *bus, json_object *objects, json_object *cpus)
 {

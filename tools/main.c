@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The command speprof: the table of verbs. */
+/* The main function of the command speprof, with the table of verbs */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +161,7 @@ const struct verb *verb_find(const char *name)
 	return NULL;
 }
 
-/* Levenshtein distance of @a and @b, which have at most 31 bytes. */
+/* Return the Levenshtein distance of @a and @b, which have at most 31 bytes. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[32];
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	/* A closed pipe, as of head, makes writing fail instead of killing the process. */
+	/* Make writing to a closed pipe, as of head, fail instead of killing the process. */
 	signal(SIGPIPE, SIG_IGN);
 	text_init();
 

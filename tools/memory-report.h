@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The options --lines and --pages of report: shared cache lines, hot pages and NUMA nodes. */
+/* The options --lines and --pages of report: shared cache lines, hot pages and NUMA nodes */
 #ifndef SPEPROF_MEMORY_REPORT_H
 #define SPEPROF_MEMORY_REPORT_H
 
@@ -7,9 +7,9 @@
 
 /**
  * memory_report() - print the report
- * @options: --lines, --pages, -i, -n and -j
+ * @options: options --lines, --pages, -i, -n and -j
  *
- * Return: &enum status; an error has been printed.
+ * Return: &enum status; an error was printed.
  */
 int memory_report(const struct options *options);
 

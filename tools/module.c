@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * speprof module reload: replace the loaded speprof.ko by the installed one. speprofd, and the
- * service manager for it, hold the module: so the daemon is stopped, and started again afterwards.
+ * service manager on its behalf, have the module open, so the daemon is stopped, and started again
+ * afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +24,11 @@
 #define EMULATED "speprof_emu"
 #define UNIT	 "speprofd.service"
 
-/* RuntimeDirectory= of the unit, and the file in it (daemon/state/checkpoint-file.h). */
+/* RuntimeDirectory= of the unit, and the file in it (daemon/state/checkpoint-file.h) */
 #define UNIT_FOLDER "/run/speprofd"
 #define COUNTERS    "checkpoint"
 
-/* The kernel releases descriptors after systemctl has returned: so long at most. */
+/* maximum milliseconds until the kernel releases descriptors, after systemctl has returned */
 #define UNUSED_MS   5000
 #define UNUSED_STEP 50
 
@@ -35,10 +36,10 @@
  * struct reload - one replacement of the module
  * @before: the module that was loaded
  * @installed: the module that modprobe loads
- * @emulated: speprof_emu is loaded, and is replaced too
- * @ran: speprofd was running, and has to run again at the end
- * @pid: main process of speprofd; 0 if it does not run
- * @stopped_ns: when speprofd began to stop, CLOCK_MONOTONIC
+ * @emulated: whether speprof_emu is loaded, and is replaced, too
+ * @ran: whether speprofd was running, so that it has to run again at the end
+ * @pid: main process of speprofd; 0: it does not run
+ * @stopped_ns: CLOCK_MONOTONIC at which speprofd began to stop
  */
 struct reload {
 	struct machine machine;
@@ -60,7 +61,10 @@ static u64 now_ns(void)
 
 /* ---- speprofd ------------------------------------------------------------------ */
 
-/* Without systemd, or where the unit is not installed, the daemon does not run by it. */
+/*
+ * Query the unit of speprofd. Without systemd, or if the unit is not installed, the daemon does not
+ * run as a unit.
+ */
 static void unit_query(struct reload *reload)
 {
 	char *argv[] = { "systemctl", "show", "-p", "ActiveState", "-p", "MainPID", UNIT, NULL };
@@ -81,8 +85,9 @@ static void unit_query(struct reload *reload)
 }
 
 /*
- * An empty file, which the daemon fills with its counters when it stops. The folder is the daemon's,
- * which is not root: nothing that is there already is followed or trusted.
+ * Create an empty file, which the daemon fills with its counters when it stops. The directory
+ * belongs to the daemon's user, which is not root, so existing files in it are neither followed nor
+ * trusted.
  */
 static void counters_request(const struct reload *reload)
 {
@@ -138,7 +143,7 @@ static int unit_stop(struct reload *reload)
 	return STATUS_OK;
 }
 
-/* After an error that left a module loaded; returns @status. */
+/* Restore the unit after an error that left a module loaded; return @status. */
 static int unit_restore(const struct reload *reload, int status)
 {
 	if (unit_start(reload) < 0)
@@ -150,7 +155,10 @@ static int unit_restore(const struct reload *reload, int status)
 
 /* ---- The module ------------------------------------------------------------------ */
 
-/* References to the module but for those of speprof_emu, which is replaced along with it. */
+/*
+ * Return the number of references to the module without those of speprof_emu, which is replaced,
+ * too.
+ */
 static int other_users(const struct reload *reload)
 {
 	int users = kmod_users(&reload->machine, SPEPROF_MODULE);
@@ -172,7 +180,7 @@ static int wait_unused(const struct reload *reload)
 	return users;
 }
 
-/* What could be named is refused before anything is stopped. */
+/* Refuse the replacement, before anything is stopped, if other processes use the module. */
 static int check_holders(const struct reload *reload)
 {
 	char holders[256];
@@ -196,7 +204,7 @@ static int unload(const struct reload *reload)
 							 "that no process has open; it was not "
 							 "replaced",
 							 users, users == 1 ? "" : "s"));
-	/* modprobe removes speprof along with speprof_emu, which depends on it. */
+	/* modprobe removes speprof together with speprof_emu, which depends on it. */
 	removed = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
 	if (removed && module_is_loaded(&reload->machine, SPEPROF_MODULE))
 		removed = kmod_modprobe("-r", SPEPROF_MODULE) == 0 &&
@@ -210,7 +218,7 @@ static int unload(const struct reload *reload)
 						 "replaced"));
 }
 
-/* The previous module is no longer on the disk, so that it cannot be loaded again. */
+/* Load the module. The previous one is no longer on the disk, so it cannot be loaded again. */
 static int load(const struct reload *reload)
 {
 	bool loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;

@@ -71,7 +71,7 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 	return STATUS_OK;
 }
 
-/* Called with the empty profile, before its first sample. */
+/* Start counting with the empty profile, before its first sample. */
 static void begin(struct input *input, void *ctx)
 {
 	struct pprof **pprof = ctx;
@@ -106,7 +106,7 @@ static int pprof_recording(const struct request *request)
 			r = pprof_write(*pprof, symbols, &facts, output.fd);
 		if (r >= 0)
 			r = output_commit(&output);
-		/* A damaged recording gives a profile, too; @status reports the damage. */
+		/* A damaged recording also gives a profile; @status reports the damage. */
 		if (r < 0)
 			status = fail(request, r);
 	}
@@ -140,7 +140,7 @@ int pprof_run(int argc, char **argv)
 
 	if (status || !request.output)
 		return status;
-	/* Report a file that cannot be written before the seconds pass. */
+	/* Report a file that cannot be written before waiting for the profile. */
 	r = output_check(request.output);
 	if (r < 0)
 		return fail(&request, r);

@@ -8,10 +8,10 @@
 #include "symbols/symbols.h"
 #include "tasks/task-event.h"
 
-/* Size of the cache of build IDs, a power of two. A machine maps some hundred files. */
+/* Size of the cache of build IDs, a power of two; a machine maps some hundred files. */
 #define KNOWN 4096
 
-/* How long reading a build id may take, in milliseconds: meanwhile no ring is drained. */
+/* Maximum milliseconds for reading a build ID, in which no ring is drained */
 #define QUERY_MS 1000
 
 /** struct known - the cached build ID of a file; @inode is 0 in an unused entry */
@@ -20,7 +20,7 @@ struct known {
 	u32 device;
 	u64 path;
 	u8 id[BUILD_ID_MAX];
-	u8 size; /* of the build id; 0 if the file has none, or cannot be read */
+	u8 size; /* bytes of the build ID; 0: the file has none, or cannot be read */
 };
 
 struct record_builds {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Build ids of mapped files, read while a recording is made: when the recording is opened, another
- * file may have the path. Events have device and inode, or a build id, but not both; so the build
- * ids are read from the files.
+ * Read build IDs of mapped files while a recording is made: when the recording is read, another
+ * file may have the path. Events have device and inode, or a build ID, but not both, so the build
+ * IDs are read from the files.
  */
 #ifndef SPEPROF_RECORD_BUILDS_H
 #define SPEPROF_RECORD_BUILDS_H
@@ -12,17 +12,17 @@
 struct record_builds;
 
 /**
- * record_builds_new() - add build ids to mapping events
+ * record_builds_new() - add build IDs to mapping events
  * @sink: receives all events; copied
  * @ret_builds: the caller frees it by record_builds_free()
  *
  * Return: 0 or -ENOMEM.
  */
 int record_builds_new(const struct source_sink *sink, struct record_builds **ret_builds);
-/** record_builds_free() - free @builds if it is not NULL; returns NULL */
+/** record_builds_free() - free @builds, or do nothing for NULL; returns NULL */
 struct record_builds *record_builds_free(struct record_builds *builds);
 
-/** record_builds_sink() - return the sink that adds build ids; valid as long as @builds */
+/** record_builds_sink() - return the sink that adds build IDs; valid as long as @builds */
 struct source_sink record_builds_sink(struct record_builds *builds);
 
 #endif

@@ -32,15 +32,15 @@
 
 /**
  * struct record - a recording that is being made
- * @seconds: how long to sample; 0 without limit
- * @command: command to run meanwhile; NULL for none
+ * @seconds: duration of sampling; 0: no limit
+ * @command: command to run meanwhile; NULL: none
  * @signals: signalfd of signals that end the recording, and of SIGCHLD
- * @child: PID of the command; 0 if there is none or it has exited
+ * @child: PID of the command; 0: there is none, or it has exited
  * @gate: pipe that is closed to start the command
  * @output: the file @path
  * @source_error: last error of the source, a negative errno; printed once
- * @cpus_stopped: number of CPUs that were not sampled when sampling ended, but should have been
- * @stopped_by: why they were not, as a sentence
+ * @cpus_stopped: number of CPUs that should have been sampled at the end, but were not
+ * @stopped_by: a sentence that says why they were not sampled
  */
 struct record {
 	enum recorder_format format;
@@ -157,7 +157,7 @@ static int record_options(int argc, char **argv, struct record *record)
 
 	opterr = 0;
 	optind = 0;
-	/* "+": options after the command are those of the command. */
+	/* "+": options after the command belong to the command. */
 	while ((letter = getopt_long(argc, argv, "+:d:F:o:", options, NULL)) != -1) {
 		status = option_one(letter, argv, record);
 		if (status)
@@ -237,7 +237,7 @@ static int open_recording(struct record *record, int argc, char **argv)
 	return 0;
 }
 
-/* In the child: waits until sampling has begun, then executes the command. */
+/* In the child, wait until sampling has begun, then execute the command. */
 static void __attribute__((noreturn)) command_exec(struct record *record, int gate, int report)
 {
 	char byte;
@@ -247,7 +247,10 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 		_exit(127);
 	sigprocmask(SIG_SETMASK, &record->old_signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	/* The recording goes to standard output: the command's output must not mix with it. */
+	/*
+	 * The recording is written to standard output, so the output of the command must not mix
+	 * with it.
+	 */
 	if (strcmp(record->path, "-") == 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(127);
 	execvp(record->command[0], record->command);
@@ -257,7 +260,7 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 	_exit(127);
 }
 
-/* Forks the command, which waits at the gate. @ret_report: pipe with the errno if exec fails. */
+/* Fork the command, which waits for the gate. @ret_report: pipe with the errno if exec fails. */
 static int command_fork(struct record *record, int *ret_report)
 {
 	int gate[2], report[2];
@@ -281,7 +284,7 @@ static int command_fork(struct record *record, int *ret_report)
 	return record->child < 0 ? -errno : 0;
 }
 
-/* Starts the command. @report is closed without a byte if exec succeeded. */
+/* Start the command. If exec succeeds @report is closed without a byte. */
 static int command_begin(struct record *record, int report)
 {
 	int error = 0;
@@ -306,7 +309,7 @@ static void drain_window(void *ctx, const struct source_window *window)
 {
 	struct record *record = ctx;
 
-	/* Task events of before the window's end precede it in the recording. */
+	/* Write task events from before the end of the window first. */
 	drain_tasks(record, window->end_ns);
 	record->sink.window(record->sink.ctx, window);
 }
@@ -382,7 +385,7 @@ static void command_terminate(struct record *record)
 	record->gate = -1;
 }
 
-/* Waits for a command that ignores SIGTERM, until a second signal ends this process. */
+/* Wait for a command that ignores SIGTERM, until a second signal ends this process. */
 static void command_wait(struct record *record)
 {
 	if (record->child <= 0)
@@ -393,7 +396,7 @@ static void command_wait(struct record *record)
 	record->child = 0;
 }
 
-/* Writes the end of the recording, and gives the file its name. */
+/* Write the end of the recording, and rename the file to its final name. */
 static int end_recording(struct record *record)
 {
 	int r = recorder_finish(record->recorder);
@@ -401,7 +404,9 @@ static int end_recording(struct record *record)
 	return r < 0 ? r : output_commit(&record->output);
 }
 
-/* Keeps an incomplete recording under its temporary name, and the previous file under its own. */
+/*
+ * Keep an incomplete recording under its temporary name, so that a previous file is not replaced.
+ */
 static int report_incomplete(struct record *record, int r)
 {
 	const char *temporary_path = record->output.temporary_path;
@@ -417,8 +422,8 @@ static int report_incomplete(struct record *record, int r)
 }
 
 /*
- * Stopping a session resets the states of its rings. So the source is drained before that, for the
- * blind time of CPUs that a fault has stopped, and these CPUs are noted.
+ * Stop the session, which resets the states of its rings. So drain the source first, for the blind
+ * time of CPUs that a fault has stopped, and remember these CPUs.
  */
 static int stop(struct record *record)
 {
@@ -445,8 +450,8 @@ static int record_run_source(struct record *record)
 	if (!status)
 		status = live_source_start("record", &config, record->emulate, &record->source);
 	/*
-	 * After starting the events: a task that starts while /proc is read is reported by an
-	 * event, too.
+	 * Read /proc after starting the events: a task that starts meanwhile is reported by an
+	 * event.
 	 */
 	if (!status && procfs_scan_tasks(&record->sink, now_ns()) < 0)
 		message_print("record: /proc cannot be read, so tasks that run already will have "
@@ -471,7 +476,7 @@ static int record_run_source(struct record *record)
 	return status;
 }
 
-/* Prints which CPUs were not sampled to the end; returns STATUS_FAILED if there are some. */
+/* Print which CPUs were not sampled until the end; return STATUS_FAILED if there are any. */
 static int report_trouble(const struct record *record)
 {
 	const struct source_health *health = &record->source->health;

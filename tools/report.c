@@ -67,7 +67,7 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 	return status;
 }
 
-/* Standard input, "-", has no name worth printing. */
+/* Return the name to print; standard input, "-", has none. */
 static const char *report_name(const struct options *options)
 {
 	const char *slash;

@@ -14,7 +14,7 @@
 #include "lib/text.h"
 #include "verb.h"
 
-/* The daemon has the same limit. */
+/* maximum bytes of a name; the daemon has the same limit */
 #define NAME_MAX_LENGTH 63
 #define CGROUPS_MAX	256
 
@@ -32,7 +32,7 @@ struct request {
 	bool stopped;
 	bool physical;
 	bool json;
-	u32 given; /* which options were given, by option_bit() */
+	u32 given; /* the options that were given, by option_bit() */
 };
 
 static void print_line(const char *label, const char *value)
@@ -83,7 +83,7 @@ static void print_session(json_object *session)
 	print_parts(json_get(session, "filter_parts"));
 }
 
-/* Turns the pairs ["op == load", "spu"] into objects with named members. */
+/* Convert the pairs ["op == load", "spu"] to objects with named members. */
 static void name_parts(json_object *session)
 {
 	json_object *parts = json_get(session, "filter_parts"), *named = json_object_new_array();
@@ -329,7 +329,7 @@ static int parse(int argc, char **argv, struct request *ret_request)
 	return status;
 }
 
-/* Rejects options that the verb would ignore. */
+/* Reject options that the verb would ignore. */
 static int check_options(const char *what, const struct request *request)
 {
 	static const struct {
@@ -384,7 +384,7 @@ static int snapshot(struct bus *bus, const char *name, const struct request *req
 		       STATUS_OK;
 }
 
-/* Rejects invalid names here: in an object path they would give a confusing error. */
+/* Reject invalid names here, as in an object path they would cause a confusing error. */
 static int check_name(const char *name)
 {
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");

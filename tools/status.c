@@ -12,7 +12,7 @@
 #include "lib/terminal.h"
 #include "verb.h"
 
-/* If only "machine" is stopped, names the sessions that still sample. */
+/* If only "machine" is stopped, print the names of the sessions that still sample. */
 static void print_running(struct bus *bus)
 {
 	char names[128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof summary: totals of a recording, or of the daemon's profile. The text is printed from the
- * same JSON that -j prints, so that both agree.
+ * speprof summary: print totals of a recording, or of the daemon's profile. The text is printed
+ * from the same JSON that -j prints, so that both agree.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void print_line(const char *name, u64 count, u64 whole)
 	       text_percent(share, count, whole));
 }
 
-/* Prints every counter of @object that is not zero, and its share of @whole. */
+/* Print every counter of @object that is not zero, and its share of @whole. */
 static void print_counters(const char *title, json_object *object, u64 whole)
 {
 	if (!object || json_object_get_type(object) != json_type_object)
@@ -66,7 +66,9 @@ static void print_latencies(json_object *latencies)
 
 #define SUMMARY_LINES 20
 
-/* Prints the first contexts, by PID, and how many more there are: a machine may have thousands. */
+/*
+ * Print the first contexts, by PID, and the number of the others, as a machine may have thousands.
+ */
 static void print_contexts(json_object *contexts, u64 whole)
 {
 	if (!contexts || json_object_get_type(contexts) != json_type_object)
@@ -110,8 +112,8 @@ static void print_processes(json_object *processes, u64 whole)
 }
 
 /*
- * Prints which levels served loads. If the core has no table of data sources, levels are derived
- * from events, which the heading says.
+ * Print which levels served loads. If there is no table of data sources for the core, levels are
+ * derived from events, which the heading says.
  */
 static void print_levels(json_object *totals, u64 whole)
 {

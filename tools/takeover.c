@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * speprof takeover and release: move the SPUs from the kernel's driver, arm_spe_pmu, to speprof.ko,
- * and back. udev loads arm_spe_pmu at boot, and that driver has no unbind in sysfs. So one module
- * is removed, and the devices that it leaves are offered to the other one.
+ * and back. udev loads arm_spe_pmu at boot, and that driver has no unbind in sysfs. So the command
+ * removes one module, and offers the devices that it leaves to the other one.
  */
 #include <errno.h>
 #include <glob.h>
@@ -31,7 +31,7 @@ static bool driver_exists(const struct machine *machine, const char *driver)
 	return machine_has(machine, path);
 }
 
-/* Describes the number of references of a module; "" if it is unknown. */
+/* Write the number of references of a module; "" if it is unknown. */
 static void module_users(const struct machine *machine, const char *module, char *ret_text,
 			 size_t size)
 {
@@ -42,7 +42,7 @@ static void module_users(const struct machine *machine, const char *module, char
 		snprintf(ret_text, size, ": it has %d user%s", users, users == 1 ? "" : "s");
 }
 
-/* Returns how many devices @driver has. */
+/* Return the number of devices of @driver. */
 static unsigned int driver_devices(const struct machine *machine, const char *driver)
 {
 	char pattern[PATH_MAX];
@@ -69,7 +69,10 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
 	return message_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
 }
 
-/* The kernel does not offer a released device to a driver that is loaded already: asks it to. */
+/*
+ * Ask the kernel to offer a released device to a driver that is already loaded, which it does not
+ * do itself.
+ */
 static void devices_offer(const struct machine *machine)
 {
 	char pattern[PATH_MAX], probe[PATH_MAX];
@@ -113,8 +116,8 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 
 /**
  * struct takeover - state that takeover_undo() restores
- * @loaded: this command has loaded speprof.ko
- * @arm_spe_was_loaded: arm_spe_pmu was loaded before
+ * @loaded: whether this command has loaded speprof.ko
+ * @arm_spe_was_loaded: whether arm_spe_pmu was loaded before
  * @devices: number of SPUs that arm_spe_pmu had
  */
 struct takeover {
@@ -124,7 +127,9 @@ struct takeover {
 	unsigned int devices;
 };
 
-/* speprof.ko got no SPU: loads arm_spe_pmu again, which gets back what it had. */
+/*
+ * Undo the takeover as speprof.ko got no SPU: load arm_spe_pmu again, which gets its devices back.
+ */
 static int takeover_undo(const struct takeover *t, const char *what)
 {
 	if (t->loaded)
@@ -140,7 +145,7 @@ static int takeover_undo(const struct takeover *t, const char *what)
 			    t->devices ? "; " ARM_SPE_MODULE " has the SPUs again" : "");
 }
 
-/* Checks the usual path of speprof.ko first, since busybox's modinfo has no option -k. */
+/* Check the usual path of speprof.ko first, as modinfo of busybox has no option -k. */
 static int check_module_file(const struct machine *machine)
 {
 	struct module_file file;
@@ -150,7 +155,7 @@ static int check_module_file(const struct machine *machine)
 	return *file.path ? STATUS_OK : kmod_check(machine, SPEPROF_MODULE, &installed);
 }
 
-/* Removes arm_spe_pmu, if speprof.ko can be loaded after that. */
+/* Remove arm_spe_pmu, if speprof.ko can be loaded after that. */
 static int takeover_begin(struct takeover *t)
 {
 	int status = STATUS_OK;

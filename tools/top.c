@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof top, and speprof without a verb: the live view. */
+/* speprof top, and speprof without a verb: show the live view. */
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,12 +17,13 @@
 
 /**
  * struct live - the live view
- * @before, @now: the profile of the last two replies, of one group
+ * @before, @now: the profile in the last two replies, of one group
  * @shown: the rows on the screen
- * @message: the last error, "" for none
+ * @message: the last error; "": none
  * @first: index of the first row on the screen
- * @left: remaining iterations; 0 without limit
- * @whole: rows are of the period of @options, or since sampling began; else of the last interval
+ * @left: remaining iterations; 0: no limit
+ * @whole: whether rows count the period of @options, or since sampling began; otherwise the last
+ * interval
  */
 struct live {
 	struct options options;
@@ -56,7 +57,7 @@ static int top_view(struct bus *bus, const struct options *options, u32 limit, s
 	return bus_get_view(bus, options->group, options->sort, limit, ret);
 }
 
-/* Computes the rows to show: the growth from @before to @now, or all of @now. */
+/* Compute the rows to show: the growth from @before to @now, or all of @now. */
 static void live_refresh(struct live *live)
 {
 	static const struct view nothing;
@@ -74,7 +75,7 @@ static void live_refresh(struct live *live)
 	live->shown = view;
 }
 
-/* Requests all rows, since one that is light since the start may be heavy in the last interval. */
+/* Request all rows, as a row that is light since the start may be heavy in the last interval. */
 static int live_fetch(struct live *live)
 {
 	struct view view;
@@ -100,7 +101,10 @@ static void live_deinit(struct live *live)
 	view_clear(&live->shown);
 }
 
-/* A period of the history can be sorted by fewer columns than the whole profile. */
+/*
+ * Choose a sort order that exists: a period of the history can be sorted by fewer columns than the
+ * whole profile.
+ */
 static void live_fit_sort(struct live *live)
 {
 	const struct options *o = &live->options;
@@ -109,7 +113,7 @@ static void live_fit_sort(struct live *live)
 		live->options.sort = (o->sort + 1) % VIEW_SORTS;
 }
 
-/* Switches to another group: an interval needs two replies of it. */
+/* Switch to another group: an interval needs two replies of that group. */
 static void live_regroup(struct live *live)
 {
 	live->options.group = (live->options.group + 1) % VIEW_GROUPS;
@@ -119,7 +123,7 @@ static void live_regroup(struct live *live)
 	view_clear(&live->now);
 }
 
-/* Goes from the last interval to the whole profile, then to each period, then back. */
+/* Switch from the last interval to the whole profile, then to each period, then back. */
 static void live_next_period(struct live *live, bool *ret_fetch)
 {
 	live->first = 0;
@@ -151,7 +155,7 @@ static void live_hints(const struct live *live, FILE *out, const struct format *
 	term_ink(out, format->colour, *live->message ? TERM_BAD : TERM_FAINT, fitted);
 }
 
-/* Renders the header, and the table from row @first on, as lines. */
+/* Render the header, and the table from row @first on, as lines. */
 static char *live_frame(const struct live *live, const struct format *format)
 {
 	struct view part = live->shown;
@@ -181,10 +185,7 @@ static void live_draw(struct live *live)
 		live->first = live->shown.count ? live->shown.count - 1 : 0;
 	term_size(&format.width, &height);
 	text = rest = live_frame(live, &format);
-	/*
-	 * Overwrite each line and erase its rest, instead of clearing the screen, which would
-	 * flicker.
-	 */
+	/* Overwrite each line and erase its rest: clearing the screen would flicker. */
 	fputs("\033[H", stdout);
 	while (rest && line + 1 < height && (next = strchr(rest, '\n'))) {
 		*next = 0;
@@ -200,9 +201,7 @@ static void live_draw(struct live *live)
 	free(text);
 }
 
-/*
- * Handles a key. Returns false to quit; sets *ret_fetch if the profile has to be requested again.
- */
+/* Handle a key. Return false to quit; set *ret_fetch if the profile has to be requested again. */
 static bool live_key(struct live *live, int key, bool *ret_fetch)
 {
 	switch (key) {
@@ -282,7 +281,7 @@ static int live_show(struct options *options, struct bus *bus)
 	int status, r;
 
 	live.options.number = 0;
-	/* An error of the first request is printed before the screen is switched. */
+	/* If the first request fails, its error is printed before the screen is switched. */
 	status = live_fetch(&live);
 	if (status)
 		return status;

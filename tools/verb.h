@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The verbs of the command, one file each. */
+/* The verbs of the command, one file each */
 #ifndef SPEPROF_VERB_H
 #define SPEPROF_VERB_H
 
@@ -7,10 +7,10 @@
 
 /**
  * struct verb - a verb of the command
- * @name: as it is typed
+ * @name: name on the command line
  * @synopsis: its arguments, for "speprof help VERB"
- * @help: what it does, in one line
- * @run: parses its arguments and does it; argv[0] is the verb. Returns &enum status
+ * @help: description in one line
+ * @run: parses its arguments and runs it; argv[0] is the verb; returns &enum status
  */
 struct verb {
 	const char *name;

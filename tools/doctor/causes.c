@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The ids of causes. Scripts rely on them: an id that is here stays. speprof(1) and
+ * The ids of causes, on which scripts rely: an id never changes. speprof(1) and
  * Documentation/howto/doctor.md list them.
  */
 #include "doctor.h"
 
 /*
- * @startable: where the cause stops sampling, the machine could sample all the same: "speprof record"
- *	can, and a daemon that is started does
+ * @startable: whether the machine could sample although the cause stops sampling: "speprof record"
+ * can, and so can a daemon that is started
  */
 static const struct {
 	const char *id;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Checks of speprofd: whether it samples, by which source, and what that lacks. */
+/*
+ * Check speprofd: whether it samples, with which source, and which abilities that source does not
+ * have.
+ */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -122,7 +125,7 @@ void check_version(const struct machine *machine, struct finding *f)
 		fine(f, "all " SPEPROF_VERSION);
 }
 
-/* Reports a reason that the daemon gives, if it gives one. */
+/* Report a reason that the daemon gives, if there is one. */
 static void report_reason(const struct machine *machine, const char *reason, const char *good,
 			  enum cause cause, const char *fix, struct finding *f)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Checks of the drivers: arm_spe_pmu, and speprof.ko from its file to its SPUs. */
+/* Check the drivers: arm_spe_pmu, and speprof.ko from its file to its SPUs. */
 #include <grp.h>
 #include <linux/speprof.h>
 #include <stdio.h>
@@ -8,12 +8,15 @@
 
 #include "doctor.h"
 
-/* Advice in a container, which has no /lib/modules. */
+/* Advice in a container, which has no /lib/modules */
 #define IN_CONTAINER                                                  \
 	"if modules may be installed: speprof-dkms on the host, and " \
 	"\"sudo speprof takeover\" there"
 
-/* Each perf event is a reference to the driver: whether speprofd's, one for each CPU, are all. */
+/*
+ * Return whether all references to the driver belong to speprofd: each perf event is one, and
+ * speprofd has one for each CPU.
+ */
 static bool is_speprofd_alone(const struct machine *machine, long users)
 {
 	const struct view_header *header = &machine->daemon.header;
@@ -22,7 +25,7 @@ static bool is_speprofd_alone(const struct machine *machine, long users)
 	       users <= (long)header->cpus;
 }
 
-/* Reports that perf events of arm_spe_pmu are open. */
+/* Report that perf events of arm_spe_pmu are open. */
 static void report_driver_in_use(const struct machine *machine, long users, struct finding *f)
 {
 	if (is_speprofd_alone(machine, users))
@@ -42,7 +45,7 @@ static void report_driver_in_use(const struct machine *machine, long users, stru
 		      users);
 }
 
-/* Reports that arm_spe_pmu is part of the kernel's image. */
+/* Report that arm_spe_pmu is built into the kernel's image. */
 static void report_driver_builtin(const struct machine *machine, struct finding *f)
 {
 	char boot[256], fix[448];
@@ -83,7 +86,7 @@ void check_driver(const struct machine *machine, struct finding *f)
 		      "features");
 }
 
-/* Whether the kernel only loads modules with a known signature: 1, 0, or -errno. */
+/* Return whether the kernel only loads modules with a known signature: 1, 0, or -errno. */
 static int signatures_required(const struct machine *machine, const char **ret_by)
 {
 	char text[128];
@@ -99,7 +102,7 @@ static int signatures_required(const struct machine *machine, const char **ret_b
 	return r;
 }
 
-/* Reports that no kernel of this machine has speprof.ko, and that DKMS has no source of it. */
+/* Report that no kernel of this machine has speprof.ko, and that DKMS does not have its source. */
 static void report_module_not_installed(const struct machine *machine, enum verdict verdict,
 					struct finding *f)
 {
@@ -119,7 +122,7 @@ static void report_module_not_installed(const struct machine *machine, enum verd
 		    machine->release);
 }
 
-/* Reports that speprof.ko is not installed for this kernel. */
+/* Report that speprof.ko is not installed for this kernel. */
 static void report_module_missing(const struct machine *machine, enum verdict verdict,
 				  struct finding *f)
 {
@@ -147,8 +150,9 @@ static void report_module_missing(const struct machine *machine, enum verdict ve
 #define ENROL "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
 
 /*
- * Makes the commands that build, sign and install the module again. DKMS signs when it builds, and
- * "dkms install" uses what is built; both need the version. @without: advice if DKMS has no module.
+ * Write the commands that build, sign and install the module again. DKMS signs the module when it
+ * builds it, and "dkms install" uses the module that was built; both need the version. @without:
+ * advice if DKMS does not have the module.
  */
 static void describe_dkms_commands(const struct machine *machine, const char *without,
 				   char *ret_text, size_t size)
@@ -168,7 +172,9 @@ static void describe_dkms_commands(const struct machine *machine, const char *wi
 		snprintf(ret_text, size, "%s", without);
 }
 
-/* The first word of a vermagic, as "6.1.0-13-amd64 SMP preempt", is the kernel's release. */
+/*
+ * The first word of a vermagic such as "6.1.0-13-amd64 SMP preempt" is the release of the kernel.
+ */
 static bool is_built_for_kernel(const struct machine *machine, const char *vermagic)
 {
 	size_t n = strlen(machine->release);
@@ -176,7 +182,7 @@ static bool is_built_for_kernel(const struct machine *machine, const char *verma
 	return strncmp(vermagic, machine->release, n) == 0 && (!vermagic[n] || vermagic[n] == ' ');
 }
 
-/* Reports why an installed module is probably not loaded. */
+/* Report why an installed module is probably not loaded. */
 static void report_module_not_loaded(const struct machine *machine, const struct module_file *file,
 				     enum verdict verdict, struct finding *f)
 {
@@ -185,7 +191,9 @@ static void report_module_not_loaded(const struct machine *machine, const struct
 		"speprof: Unknown symbol", "speprof: no symbol version",
 		"speprof: module license", NULL
 	};
-	/* Messages of kernel/module/signing.c and security/lockdown, which name no module. */
+	/*
+	 * Messages of kernel/module/signing.c and security/lockdown, which do not name the module
+	 */
 	static const char *const any[] = { "Loading of unsigned module", "Loading of module with ",
 					   "unsigned module loading is restricted", NULL };
 	char line[200], again[192], fix[448];
@@ -269,7 +277,7 @@ static void check_loaded_module(const struct machine *machine, enum verdict verd
 	}
 }
 
-/* Reports a kernel that is too old for speprof.ko, where only perf's driver can sample. */
+/* Report a kernel that is too old for speprof.ko, on which only perf's driver can sample. */
 static void report_old_kernel(const struct machine *machine, struct finding *f)
 {
 	char driver[160] = "modprobe arm_spe_pmu";
@@ -287,7 +295,7 @@ static void report_old_kernel(const struct machine *machine, struct finding *f)
 
 void check_module(const struct machine *machine, struct finding *f)
 {
-	/* Without SPE only emulation in the daemon is left, which needs no module. */
+	/* Without SPE only emulation in the daemon remains, which needs no module. */
 	enum verdict verdict = severity(machine->pmu || !machine->arm64);
 	struct module_file file;
 
@@ -333,7 +341,10 @@ void check_module(const struct machine *machine, struct finding *f)
 	}
 }
 
-/* "speprof record" and doctor open the device as this user; speprofd has capabilities. */
+/*
+ * Check permissions: "speprof record" and doctor open the device as this user; speprofd has
+ * capabilities.
+ */
 void check_rights(const struct machine *machine, struct finding *f)
 {
 	char path[PATH_MAX];

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Checks of the kernel's configuration and settings. */
+/* Check the kernel's configuration and settings. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "doctor.h"
 
-/* Debian's and Ubuntu's kernels have levels above 2, at which CAP_PERFMON is not enough. */
+/*
+ * Return whether perf requires CAP_SYS_ADMIN: kernels of Debian and Ubuntu have levels above 2, at
+ * which CAP_PERFMON does not suffice.
+ */
 static bool perf_wants_admin(const struct machine *machine)
 {
 	char text[512];
@@ -14,7 +17,10 @@ static bool perf_wants_admin(const struct machine *machine)
 	       strstr(text, "Debian") || strstr(text, "Ubuntu");
 }
 
-/* Whether no perf event is needed: records come from the module, and task events from BPF. */
+/*
+ * Return whether no perf event is needed, as records come from the module, and task events from
+ * BPF.
+ */
 static bool needs_no_perf_events(const struct machine *machine)
 {
 	const struct daemon_answer *daemon = &machine->daemon;
@@ -24,7 +30,7 @@ static bool needs_no_perf_events(const struct machine *machine)
 	       strcmp(daemon->header.tasks, "bpf") == 0 && !*daemon->header.tasks_reason;
 }
 
-/* Whether the daemon samples by perf events already, so that it has the right. */
+/* Return whether the daemon already samples by perf events, so that it has the permission. */
 static bool has_perf(const struct machine *machine)
 {
 	const struct view_header *header = &machine->daemon.header;
@@ -33,7 +39,7 @@ static bool has_perf(const struct machine *machine)
 	       (strcmp(header->source, "perf") == 0 || strcmp(header->source, "emulated") == 0);
 }
 
-/* Whether no perf event will be needed once module and daemon are installed and started. */
+/* Return whether no perf event will be needed once module and daemon are installed and started. */
 static bool will_need_no_perf_events(const struct machine *machine)
 {
 	return machine->arm64 && !machine->pmu && !machine->lacking &&
@@ -42,7 +48,7 @@ static bool will_need_no_perf_events(const struct machine *machine)
 }
 
 /*
- * Advises to make perf events unnecessary rather than to allow them: if arm_spe_pmu has the SPUs
+ * Advise to make perf events unnecessary rather than to permit them: if arm_spe_pmu has the SPUs
  * and can be removed, speprof.ko with BPF needs none.
  */
 static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
@@ -70,7 +76,7 @@ static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 
 void check_perf(const struct machine *machine, struct finding *f)
 {
-	/* With the module only the mappings of deleted files are lost. */
+	/* With the module the only loss is the mappings of deleted files. */
 	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
 	char text[32], fix[448];
 
@@ -157,7 +163,10 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 		      "switches and timestamps");
 }
 
-/* Timestamps of records are of the generic timer; everything else uses CLOCK_MONOTONIC. */
+/*
+ * Check the clock: timestamps of records are those of the generic timer; everything else uses
+ * CLOCK_MONOTONIC.
+ */
 void check_clock(const struct machine *machine, struct finding *f)
 {
 	char text[64];
@@ -249,7 +258,10 @@ void check_kernel_names(const struct machine *machine, struct finding *f)
 		      "kptr_restrict is %s: the kernel's functions have no names", text);
 }
 
-/* Default of perf_event_mlock_kb: memory that a user may lock for perf beside RLIMIT_MEMLOCK. */
+/*
+ * Default of perf_event_mlock_kb: memory that a user may lock for perf in addition to
+ * RLIMIT_MEMLOCK
+ */
 #define MLOCK_DEFAULT_KB 516
 
 void check_mlock(const struct machine *machine, struct finding *f)

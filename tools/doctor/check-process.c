@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Checks of this process: its namespaces, and system calls that a container's filter refuses. The
- * daemon of the same container has the same; a daemon outside is queried by check-daemon.c.
+ * Check this process: its namespaces, and system calls that a container's filter refuses. A daemon
+ * in the same container has the same restrictions; a daemon outside is queried by check-daemon.c.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define CAP_BIT_SYS_ADMIN (1ULL << 21)
 #define CAP_BIT_BPF	  (1ULL << 39)
 
-/* An invalid command: bpf() returns EINVAL for it, unless a filter refuses the call before. */
+/* An invalid command, for which bpf() returns EINVAL unless a filter refuses the call earlier */
 #define BPF_NO_COMMAND 9999
 
 static u64 capabilities(void)
@@ -31,7 +31,10 @@ static u64 capabilities(void)
 	return caps;
 }
 
-/* Whether a filter or an LSM refuses perf_event_open(), although perf_event_paranoid allows it. */
+/*
+ * Return whether a filter or an LSM refuses perf_event_open(), although perf_event_paranoid permits
+ * it.
+ */
 static bool perf_is_refused(const struct machine *machine)
 {
 	struct perf_event_attr attr = {
@@ -110,7 +113,7 @@ void check_pid_namespace(const struct machine *machine, struct finding *f)
 }
 
 /*
- * Whether cgroup v2 is mounted from above this namespace's root: then its root in mountinfo is
+ * Return whether cgroup v2 was mounted outside of this namespace: then its root in mountinfo is
  * "/..".
  */
 static bool cgroups_from_above(const struct machine *machine)

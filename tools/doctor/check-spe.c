@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Checks of the processor, the firmware and higher Exception levels: whether there is an SPU that a
- * driver can use. Once a driver has one, they pass.
+ * Check the processor, the firmware and higher Exception levels: whether there is an SPU that a
+ * driver can use. If a driver already has one, these checks pass.
  */
 #include <linux/speprof.h>
 #include <stdio.h>
@@ -13,13 +13,16 @@
 #define AS_ROOT	 "sudo speprof doctor"
 #define A_DRIVER "load a driver: see the checks module and driver"
 
-/* Both settings are needed, so that nothing is emulated by mistake. */
+/* Both settings are necessary, so that an SPU is never emulated by mistake. */
 #define EMULATE                                                                             \
 	"with Source=emulated and Emulate=yes below [Sampling] in speprofd.conf, speprofd " \
 	"samples an "                                                                       \
 	"emulated SPU: process, PC and time are true, the rest is modelled"
 
-/* Messages in the log by which drivers reject an SPU: those of speprof.ko, then arm_spe_pmu. */
+/*
+ * Messages in the log with which drivers reject an SPU: those of speprof.ko, then those of
+ * arm_spe_pmu
+ */
 static const char *const log_no_version[] = { "ID_AA64DFR0_EL1.PMSVer is 0 though firmware",
 					      "unsupported ID_AA64DFR0_EL1.PMSVer [0]", NULL };
 static const char *const log_owned[] = { "PMBIDR_EL1.P is 1",
@@ -33,7 +36,7 @@ static const char *const log_interrupt[] = { "the firmware must describe PMBIRQ"
 					     "failed to get PPI partition",
 					     NULL };
 
-/* Advises emulation, or @otherwise if the daemon emulates already. */
+/* Advise emulation, or @otherwise if the daemon already emulates an SPU. */
 static const char *emulation(const struct machine *machine, const char *otherwise)
 {
 	return machine->daemon.status == STATUS_OK &&
@@ -55,7 +58,8 @@ void check_architecture(const struct machine *machine, struct finding *f)
 }
 
 /*
- * Names the first core that is known to have SPE, else the first: sometimes only big cores have it.
+ * Return the name of the first core that is known to have SPE, else of the first core: sometimes
+ * only big cores have SPE.
  */
 static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
 {
@@ -76,7 +80,9 @@ static const char *core_name(const struct machine *machine, char *ret_midr, size
 	return name;
 }
 
-/* Whether an SPU is described by devicetree or ACPI, or is a platform device already. */
+/*
+ * Return whether devicetree or ACPI describes an SPU, or whether it already is a platform device.
+ */
 static bool spu_is_described(const struct machine *machine)
 {
 	char node[512];
@@ -86,7 +92,10 @@ static bool spu_is_described(const struct machine *machine)
 	       firmware_madt(machine, &interrupt) == FIRMWARE_MADT_SPE;
 }
 
-/* Whether the description is readable: ACPI's table is root's, and containers hide both. */
+/*
+ * Return whether the description is readable: only root may read the table of ACPI, and containers
+ * hide both.
+ */
 static bool firmware_is_readable(const struct machine *machine)
 {
 	u32 interrupt;
@@ -121,8 +130,8 @@ bool spe_is_impossible(const struct machine *machine, struct finding *f)
 }
 
 /*
- * The kernel hides ID_AA64DFR0_EL1.PMSVer from userspace, where it reads as zero. So this check
- * relies on a driver, or else on a table of cores.
+ * Check for SPE. The kernel hides ID_AA64DFR0_EL1.PMSVer from userspace, which reads zero. So this
+ * check relies on a driver, or else on a table of cores.
  */
 void check_spe(const struct machine *machine, struct finding *f)
 {
@@ -217,8 +226,8 @@ void check_buffer(const struct machine *machine, struct finding *f)
 }
 
 /*
- * "meltdown" in sysfs says "Not affected" if the kernel is unmapped only because of KASLR, on cores
- * without E0PD; then only the log shows it.
+ * Check KPTI. On cores without E0PD, "meltdown" in sysfs says "Not affected" if the kernel is
+ * unmapped only because of KASLR; then only the log shows it.
  */
 void check_kpti(const struct machine *machine, struct finding *f)
 {
@@ -259,7 +268,7 @@ void check_kpti(const struct machine *machine, struct finding *f)
 		fine(f, "the kernel is mapped at EL0");
 }
 
-/* Reports that neither devicetree nor the MADT describes an SPU. */
+/* Report that neither devicetree nor the MADT describes an SPU. */
 static void report_missing_in_firmware(const struct machine *machine, enum firmware_madt madt,
 				       struct finding *f)
 {

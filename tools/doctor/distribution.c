@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The distribution of the machine, and its commands for the advice of the checks. */
+/* Detect the distribution of the machine, and provide its commands for the advice of the checks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "doctor.h"
 
 /*
- * Words of ID and ID_LIKE in os-release, the more specific first: Ubuntu is also like Debian, and
- * Amazon Linux also like Fedora.
+ * Words of ID and ID_LIKE in os-release, the more specific ones first: Ubuntu is also like Debian,
+ * and Amazon Linux is also like Fedora
  */
 static const struct {
 	const char *word;
@@ -25,7 +25,7 @@ static const struct {
 	{ "centos", DISTRIBUTION_FEDORA },
 };
 
-/* Whether @list, words separated by blanks, has @word. */
+/* Return whether @list, words separated by blanks, contains @word. */
 static bool list_has(const char *list, const char *word)
 {
 	size_t n = strlen(word);
@@ -36,7 +36,7 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
-/* Reads ID and ID_LIKE of os-release, without quotes, as one list of words. */
+/* Read ID and ID_LIKE of os-release, without quotes, as one list of words. */
 static void read_ids(FILE *file, char *ret, size_t size)
 {
 	char line[512];
@@ -60,7 +60,10 @@ enum distribution distribution_detect(const struct machine *machine)
 	char path[PATH_MAX], ids[512] = "", version[512];
 	FILE *file = NULL;
 
-	/* In a container of Bottlerocket, os-release is the image's. The compiler's name remains. */
+	/*
+	 * In a container of Bottlerocket, os-release is that of the image, so only the name of the
+	 * kernel's compiler shows it.
+	 */
 	if (machine_read(machine, "/proc/version", version, sizeof(version)) >= 0 &&
 	    strstr(version, "-bottlerocket-linux-"))
 		return DISTRIBUTION_BOTTLEROCKET;
@@ -106,7 +109,7 @@ void advice_headers(const struct machine *machine, char *ret, size_t size)
 		snprintf(package, sizeof(package), "linux-headers-%.64s", machine->release);
 		break;
 	case DISTRIBUTION_FEDORA:
-		/* Packages of headers provide this name, whatever they are called. */
+		/* Packages of headers provide this name, whatever their own name is. */
 		snprintf(package, sizeof(package), "\"kernel-devel-uname-r == %.64s\"",
 			 machine->release);
 		break;
@@ -179,7 +182,10 @@ bool kernel_is_supported(const struct machine *machine)
 {
 	unsigned int major, minor;
 
-	/* An unknown release is not refused: the build of the module decides. */
+	/*
+	 * A release that cannot be parsed is not refused: building the module will show whether it
+	 * works.
+	 */
 	return sscanf(machine->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
 	       (major == 6 && minor >= 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof doctor: report why this machine cannot sample, or not as well as it could, and what to
- * do.
+ * speprof doctor: report why this machine cannot sample, or not as well as it could, and what to do
+ * about it.
  */
 #include "doctor.h"
 
@@ -15,7 +15,7 @@
 #include "lib/text.h"
 #include "verb.h"
 
-/* Columns at which the id of a cause and its description begin. */
+/* Columns at which the id of a cause and its description begin */
 #define COLUMN_ID    6
 #define COLUMN_FOUND 24
 
@@ -34,7 +34,7 @@ static const struct {
 /**
  * struct diagnosis - the results of all checks
  * @findings: one for each of doctor_checks
- * @order: indices of @findings, the most blocking first
+ * @order: indices of @findings, the most severe first
  * @count: number of findings by verdict
  * @cause: cause of the first finding, or CAUSE_UNCHECKED
  * @status: the exit status, &enum status
@@ -84,9 +84,7 @@ static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
 	d->status = finding_status(first);
 	if (first->verdict == VERDICT_UNKNOWN) {
 		d->cause = CAUSE_UNCHECKED;
-		/*
-		 * A driver that has the SPUs shows that they work, whatever could not be checked.
-		 */
+		/* If a driver has the SPUs they work, whatever could not be checked. */
 		d->status = machine->spu ? STATUS_OK : STATUS_FAILED;
 	}
 	return STATUS_OK;
@@ -137,7 +135,7 @@ static void print_json(const struct diagnosis *d)
 
 /* ---- Text -------------------------------------------------------------------------- */
 
-/* Prints words from column @at on, and wraps lines to that column; no wrapping if @width is 0. */
+/* Print words from column @at on, and wrap lines to that column; no wrapping if @width is 0. */
 static void print_words(const char *text, size_t at, size_t width)
 {
 	size_t used = at;
@@ -178,7 +176,7 @@ static void print_finding(const struct check *check, const struct finding *findi
 	print_words(finding->fix, COLUMN_FOUND, width);
 }
 
-/* Prints the names of checks with a verdict that needs no attention; -j has the details. */
+/* Print the names of checks whose verdict needs no attention; -j prints the details. */
 static void print_names(const struct diagnosis *d, enum verdict verdict, const char *heading,
 			bool colour, size_t width)
 {
@@ -228,7 +226,7 @@ static void print_text(const struct machine *machine, const struct diagnosis *d)
 	size_t width, height;
 
 	term_size(&width, &height);
-	/* A terminal that is too narrow for the margin: do not wrap. */
+	/* Do not wrap if the terminal is too narrow for the margin. */
 	if (width < COLUMN_FOUND * 2)
 		width = 0;
 	print_verdict(machine, d, colour);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What stands between this machine and its samples. A check examines one thing and reports at most
- * one cause. Causes have an id and an order: the most blocking first.
+ * Find out what prevents this machine from sampling. A check examines one thing and reports at most
+ * one cause. Causes have an id and an order: the most severe first.
  */
 #ifndef SPEPROF_DOCTOR_H
 #define SPEPROF_DOCTOR_H
@@ -12,15 +12,15 @@
 
 /** enum verdict - result of a check, the worst first */
 enum verdict {
-	VERDICT_FAIL, /* nothing is sampled with SPE until this is fixed */
-	VERDICT_NOTE, /* sampling works, and could be better */
-	VERDICT_UNKNOWN, /* this process cannot check it */
+	VERDICT_FAIL, /* no samples are taken with SPE until this is fixed */
+	VERDICT_NOTE, /* sampling works, but could be better */
+	VERDICT_UNKNOWN, /* this process does not have the permission or the files for this check */
 	VERDICT_FINE,
 	VERDICT_SKIPPED, /* the check does not apply to this machine */
 	VERDICTS,
 };
 
-/* In the order in which they block (doctor-cause.c has their ids). */
+/* causes in the order of their severity; causes.c has their ids */
 enum cause {
 	CAUSE_NONE,
 	CAUSE_NOT_ARM64,
@@ -68,21 +68,19 @@ enum cause {
 	CAUSE_MLOCK,
 	CAUSE_KERNEL_NAMES,
 	CAUSE_IO_URING,
-	CAUSE_UNCHECKED, /* no check failed, and some could not be made */
+	CAUSE_UNCHECKED, /* no check failed, but some could not be done */
 	CAUSES,
 };
 
-/**
- * cause_id() - return the name of a cause, which stays the same in all versions; "" for CAUSE_NONE
- */
+/** cause_id() - return the id of a cause, which is the same in all versions; "" for CAUSE_NONE */
 const char *cause_id(enum cause cause);
 
 /**
  * struct kernel_log - the kernel's log
  * @text: records, each followed by a newline; NULL if the log cannot be read
  * @size: bytes of @text
- * @complete: the log still has its first record, from boot
- * @error: a negative errno if @text is NULL
+ * @complete: whether the log still contains its first record, from boot
+ * @error: negative errno if @text is NULL
  */
 struct kernel_log {
 	char *text;
@@ -91,18 +89,18 @@ struct kernel_log {
 	int error;
 };
 
-/** enum module_state - speprof.ko in the kernel (module-query.c) */
+/** enum module_state - the state of speprof.ko in the kernel (module-query.c) */
 enum module_state {
 	MODULE_NOT_LOADED,
 	MODULE_NO_DEVICE, /* it is loaded, but /dev/speprof is missing */
-	MODULE_NO_RIGHT, /* this user may not open it */
+	MODULE_NO_RIGHT, /* this user does not have the permission to open it */
 	MODULE_MUTE, /* /dev/speprof does not reply to SPEPROF_DEVICE_INFO */
 	MODULE_ANSWERS,
 };
 
 /**
  * struct module - what speprof.ko reports
- * @state: whether it can be queried; the other fields are only set for MODULE_ANSWERS
+ * @state: state of the module; the other fields are only set for MODULE_ANSWERS
  * @abi: version of its ABI
  * @spus: number of SPUs
  * @backend: SPEPROF_BACKEND_* of the first SPU; all are of one kind
@@ -121,7 +119,7 @@ struct module {
  * @status: &enum status of the query; only for STATUS_OK the fields after @error are set
  * @error: the error as a sentence
  * @version: version of the daemon; "" if it does not report one
- * @sessions: names of sessions that sample while "machine" is stopped; "" for none
+ * @sessions: names of sessions that sample while "machine" is stopped; "": none
  * @header: header of the view of "machine"
  */
 struct daemon_answer {
@@ -135,14 +133,14 @@ struct daemon_answer {
 /** daemon_query() - query speprofd; @ret_answer is always set */
 void daemon_query(struct daemon_answer *ret_answer);
 
-/** enum distribution - families of distributions, by their commands (distribution.c) */
+/** enum distribution - families of distributions that have the same commands (distribution.c) */
 enum distribution {
 	DISTRIBUTION_OTHER,
 	DISTRIBUTION_DEBIAN,
 	DISTRIBUTION_UBUNTU, /* as Debian; arm_spe_pmu is in linux-modules-extra */
-	DISTRIBUTION_FEDORA, /* also RHEL, Rocky and Amazon Linux: dnf and grubby */
-	DISTRIBUTION_AZURE, /* tdnf and grub2-mkconfig */
-	DISTRIBUTION_BOTTLEROCKET, /* settings instead of commands */
+	DISTRIBUTION_FEDORA, /* also RHEL, Rocky and Amazon Linux, with dnf and grubby */
+	DISTRIBUTION_AZURE, /* uses tdnf and grub2-mkconfig */
+	DISTRIBUTION_BOTTLEROCKET, /* has settings instead of commands */
 };
 
 /**
@@ -150,10 +148,11 @@ enum distribution {
  * @root: prefix of every path; "" for the running system
  * @release: release of the kernel; "unknown" if it cannot be read
  * @arch: architecture of the kernel; "unknown" if it cannot be read
- * @distribution: the family of its distribution
- * @arm64: the architecture is aarch64
- * @pmu: arm_spe_pmu has an SPU
- * @spu: a driver has the machine's SPUs, so that firmware, Exception levels and KPTI allow it
+ * @distribution: family of its distribution
+ * @arm64: whether the architecture is aarch64
+ * @pmu: whether arm_spe_pmu has an SPU
+ * @spu: whether a driver has the machine's SPUs, so that firmware, Exception levels and KPTI permit
+ * it
  * @lacking: result of spe_is_absent()
  * @module: what speprof.ko reports
  * @log: the kernel's log
@@ -175,10 +174,10 @@ struct machine {
 
 /**
  * struct finding - result of a check
- * @verdict: the result
+ * @verdict: the verdict
  * @cause: set for VERDICT_FAIL and VERDICT_NOTE; else CAUSE_NONE
- * @found: what was found, or why it could not be checked, as a sentence
- * @fix: what to do, with a command if there is one; "" if nothing is to be done
+ * @found: a sentence about what was found, or why the check could not be done
+ * @fix: what to do, with a command if there is one; "" if nothing has to be done
  */
 struct finding {
 	enum verdict verdict;
@@ -189,18 +188,18 @@ struct finding {
 
 /**
  * finding_status() - return the exit status that results from a finding
- * @finding: is not changed
+ * @finding: not changed
  *
- * Return: STATUS_NO_SPE if nothing can be sampled because of it; STATUS_FAILED, which is 1, if
- * sampling works or has only to be started, and something could be better; else STATUS_OK.
+ * Return: STATUS_NO_SPE if the finding prevents all sampling; STATUS_FAILED, which is 1, if
+ * sampling works or only has to be started, and something could be better; else STATUS_OK.
  */
 int finding_status(const struct finding *finding);
 
 /**
  * struct check - one check
- * @name: stable, for scripts
- * @why: why it matters, one sentence
- * @run: makes the check
+ * @name: name, which never changes, for scripts
+ * @why: a sentence that says why the check matters
+ * @run: function that does the check
  */
 struct check {
 	const char *name;
@@ -208,7 +207,7 @@ struct check {
 	void (*run)(const struct machine *machine, struct finding *ret_finding);
 };
 
-/* All checks (checks.c). */
+/* all checks (checks.c) */
 extern const struct check doctor_checks[];
 extern const size_t doctor_count;
 
@@ -216,13 +215,13 @@ extern const size_t doctor_count;
 
 /**
  * finding_set() - set the result of a check
- * @finding: is overwritten
- * @verdict: the result
- * @cause: the cause, CAUSE_NONE if there is none
- * @fix: what to do, "" for nothing
- * @format: what was found, as of printf()
+ * @finding: overwritten
+ * @verdict: the verdict
+ * @cause: the cause; CAUSE_NONE if there is none
+ * @fix: what to do; "": nothing
+ * @format: what was found, as for printf()
  *
- * Control characters in what was found become "?".
+ * Control characters in the result of @format become "?".
  */
 void finding_set(struct finding *finding, enum verdict verdict, enum cause cause, const char *fix,
 		 const char *format, ...) __attribute__((__format__(__printf__, 5, 6)));
@@ -236,35 +235,37 @@ void finding_set(struct finding *finding, enum verdict verdict, enum cause cause
 		    ##__VA_ARGS__)
 
 /**
- * severity() - the verdict for a cause: it fails, or is only a note if sampling @works all the same
+ * severity() - return the verdict for a cause
+ * @works: whether sampling works although the cause exists
+ *
+ * Return: VERDICT_NOTE if it works, else VERDICT_FAIL.
  */
 #define severity(works) ((works) ? VERDICT_NOTE : VERDICT_FAIL)
 
 /* ---- The machine (machine.c) ----------------------------------------------------- */
 
 /**
- * machine_init() - collect what the checks need, from files, the module and the daemon
- * @machine: machine_deinit() has to follow
+ * machine_init() - collect the facts that the checks need, from files, the module and the daemon
+ * @machine: machine_deinit() must follow
  * @root: prefix of every path; "" for the running system; borrowed
  */
 void machine_init(struct machine *machine, const char *root);
 
-/** machine_identify() - set root, release and architecture only; needs no machine_deinit() */
+/** machine_identify() - set only root, release and architecture; machine_deinit() is not needed */
 void machine_identify(struct machine *machine, const char *root);
-/** machine_deinit() - free what machine_init() has made */
+/** machine_deinit() - free the memory that machine_init() allocated */
 void machine_deinit(struct machine *machine);
 
 /**
- * machine_path() - join the root of @machine and a path made by @format into @ret, of PATH_MAX
- * bytes
+ * machine_path() - join the root of @machine and the path from @format in @ret, of PATH_MAX bytes
  */
 void machine_path(const struct machine *machine, char *ret, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
 /**
  * machine_read() - read the first line of a file
- * @machine: its root is the prefix of @path
- * @path: the file
+ * @machine: machine whose root is the prefix of @path
+ * @path: path of the file
  * @ret: the line, without control characters
  * @size: bytes of @ret; a longer line is cut
  *
@@ -272,41 +273,46 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
  */
 int machine_read(const struct machine *machine, const char *path, char *ret, size_t size);
 
-/** machine_has() - whether @path exists below the root */
+/** machine_has() - return whether @path exists below the root */
 bool machine_has(const struct machine *machine, const char *path);
 
 /**
- * machine_glob() - whether a path matches a pattern
- * @machine: its root is the prefix of @pattern
- * @pattern: as of glob()
- * @ret_path: the first match without the root, PATH_MAX bytes; or NULL
+ * machine_glob() - return whether a path matches a pattern
+ * @machine: machine whose root is the prefix of @pattern
+ * @pattern: pattern as for glob()
+ * @ret_path: the first match without the root, PATH_MAX bytes; may be NULL
  */
 bool machine_glob(const struct machine *machine, const char *pattern, char *ret_path);
 
 /**
  * machine_config() - look up an option of the kernel's configuration
- * @machine: its root is the prefix of all paths
- * @option: its name, "CONFIG_IO_URING"
+ * @machine: machine whose root is the prefix of all paths
+ * @option: name of the option, such as "CONFIG_IO_URING"
  *
- * Return: 1 if it is "y", 0 if not; a negative errno if the configuration cannot be read.
+ * Return: 1 if it is "y", 0 if not; negative errno if the configuration cannot be read.
  */
 int machine_config(const struct machine *machine, const char *option);
 
-/** machine_cpus() - number of CPUs in a file with a list, "0-3,8"; 0 without the file */
+/**
+ * machine_cpus() - return the number of CPUs in a file with a list such as "0-3,8"; 0 without the
+ * file
+ */
 unsigned int machine_cpus(const struct machine *machine, const char *path);
 
-/** machine_cpus_end() - highest number of a CPU in such a file, plus 1; 0 without the file */
+/** machine_cpus_end() - return the highest CPU number in such a file, plus 1; 0 without the file */
 unsigned int machine_cpus_end(const struct machine *machine, const char *path);
 
 /**
- * machine_namespace() - whether this process is in the initial namespace of @kind: 1, 0, or a
- * negative errno
+ * machine_namespace() - check whether this process is in the initial namespace of @kind
+ *
+ * Return: 1 or 0; negative errno if that is unknown.
  */
 int machine_namespace(const struct machine *machine, const char *kind);
 
 /**
- * machine_guest() - whether this is a virtual machine: 1, with the hypervisor in @ret_name; 0; a
- * negative errno
+ * machine_guest() - check whether this is a virtual machine
+ *
+ * Return: 1, with the hypervisor in @ret_name; 0; negative errno if that is unknown.
  */
 int machine_guest(const struct machine *machine, char *ret_name, size_t size);
 
@@ -315,9 +321,9 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log);
 
 /**
  * log_find() - find the last record that contains one of several words
- * @log: of log_read()
+ * @log: log from log_read()
  * @words: the words; NULL-terminated
- * @ret_line: text of the record, without control characters; or NULL
+ * @ret_line: text of the record, without control characters; may be NULL
  * @size: bytes of @ret_line
  *
  * Return: 1 if there is one; 0 if there is none since boot; -ENODATA if there is none and the log's
@@ -325,7 +331,10 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log);
  */
 int log_find(const struct kernel_log *log, const char *const *words, char *ret_line, size_t size);
 
-/** log_error_text() - why the log has no answer, as part of a sentence; @r: error of log_find() */
+/**
+ * log_error_text() - return, as part of a sentence, why the log has no answer
+ * @r: error of log_find()
+ */
 const char *log_error_text(int r);
 
 /** module_query() - query the loaded speprof.ko; @ret_module is always set */
@@ -333,10 +342,10 @@ void module_query(const struct machine *machine, struct module *ret_module);
 
 /**
  * struct module_file - the installed speprof.ko of this kernel
- * @path: without the root; "" if none is installed
- * @error: why the file could not be read, a static sentence; NULL if it was
- * @is_signed: the file ends with a signature
- * @vermagic, @version, @srcversion: of its .modinfo; "" if missing
+ * @path: path without the root; "" if none is installed
+ * @error: why the file could not be read, a static sentence; NULL if it was read
+ * @is_signed: whether the file ends with a signature
+ * @vermagic, @version, @srcversion: texts of its .modinfo; "" if missing
  */
 struct module_file {
 	char path[PATH_MAX];
@@ -362,7 +371,7 @@ bool module_other_kernel(const struct machine *machine, char *ret, size_t size);
  * distribution_detect() - return the family of the machine's distribution
  * @machine: only its root is used
  *
- * It is decided by ID and ID_LIKE in os-release. In a container these are the image's; only
+ * ID and ID_LIKE in os-release decide it. In a container these are those of the image, so only
  * Bottlerocket is recognized there, by its kernel.
  */
 enum distribution distribution_detect(const struct machine *machine);
@@ -373,10 +382,10 @@ void advice_install(const struct machine *machine, const char *package, char *re
 /** advice_headers() - write the command that installs the headers of the running kernel */
 void advice_headers(const struct machine *machine, char *ret, size_t size);
 
-/** advice_boot() - write how to boot with a parameter of the kernel */
+/** advice_boot() - write how to boot with a kernel parameter */
 void advice_boot(const struct machine *machine, const char *parameter, char *ret, size_t size);
 
-/** advice_sysctl() - write how to make a sysctl permanent; @setting is "NAME=VALUE" */
+/** advice_sysctl() - write how to set a sysctl permanently; @setting is "NAME=VALUE" */
 void advice_sysctl(const struct machine *machine, const char *setting, char *ret, size_t size);
 
 /**
@@ -386,7 +395,7 @@ void advice_sysctl(const struct machine *machine, const char *setting, char *ret
  */
 bool advice_stock_driver(const struct machine *machine, char *ret, size_t size);
 
-/** kernel_is_supported() - whether speprof.ko supports the kernel: Linux 6.1 or later */
+/** kernel_is_supported() - return whether speprof.ko supports the kernel: Linux 6.1 or later */
 bool kernel_is_supported(const struct machine *machine);
 
 /* ---- Firmware tables (firmware.c) ------------------------------------------------ */
@@ -394,45 +403,45 @@ bool kernel_is_supported(const struct machine *machine);
 /** firmware_node() - find the devicetree node of the SPU, and write its path to @ret */
 bool firmware_node(const struct machine *machine, char *ret, size_t size);
 
-/** firmware_node_interrupt() - whether @node has an interrupt */
+/** firmware_node_interrupt() - return whether @node has an interrupt */
 bool firmware_node_interrupt(const struct machine *machine, const char *node);
 
-/** enum firmware_madt - what ACPI's MADT says about the SPU */
+/** enum firmware_madt - whether ACPI's MADT describes an SPU */
 enum firmware_madt {
 	FIRMWARE_NO_MADT, /* there is no ACPI table */
 	FIRMWARE_MADT_HIDDEN, /* only root may read the table */
 	FIRMWARE_MADT_WITHOUT, /* no GICC entry has an interrupt of the SPU */
-	FIRMWARE_MADT_SPE, /* a GICC entry has one */
+	FIRMWARE_MADT_SPE, /* a GICC entry has an interrupt of the SPU */
 };
 
 /** firmware_madt() - read ACPI's MADT; @ret_interrupt is set for FIRMWARE_MADT_SPE */
 enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interrupt);
 
-/** firmware_device() - whether the kernel has a platform device of an SPU */
+/** firmware_device() - return whether the kernel has a platform device of an SPU */
 bool firmware_device(const struct machine *machine);
 
 /**
- * spe_is_absent() - whether nothing indicates an SPU
- * @machine: @pmu, @spu and the root have to be set
+ * spe_is_absent() - return whether nothing indicates an SPU
+ * @machine: its members @pmu, @spu and @root must be set
  *
- * No driver has an SPU and the firmware describes none, and this is a guest, or its cores are not
- * known to have SPE. Then no change of module, kernel or firmware is worth advising.
+ * That is so if no driver has an SPU and the firmware describes none, and this is a guest, or its
+ * cores are not known to have SPE. Then no change of module, kernel or firmware is worth advising.
  */
 bool spe_is_absent(const struct machine *machine);
 
 /**
- * spe_is_impossible() - whether SPE is absent, or the architecture another; then @ret_finding is
- * set to skipped
+ * spe_is_impossible() - return whether SPE is absent, or the architecture is another one
+ * @ret_finding: if so, set to skipped
  */
 bool spe_is_impossible(const struct machine *machine, struct finding *ret_finding);
 
 /**
- * io_uring_is_refused() - whether a filter refuses io_uring to this process, although the kernel's
- * settings allow it
+ * io_uring_is_refused() - return whether a filter refuses io_uring to this process, although the
+ * kernel's settings permit it
  */
 bool io_uring_is_refused(const struct machine *machine);
 
-/** device_is_spu() - whether @device, a name on the platform bus, is an SPU */
+/** device_is_spu() - return whether @device, a name on the platform bus, is an SPU */
 bool device_is_spu(const struct machine *machine, const char *device);
 
 /** group_number() - look up a group in /etc/group below the root; -ENOENT if there is none */

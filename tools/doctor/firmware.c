@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The firmware's description of the SPU: a devicetree node, or a field of ACPI's MADT. */
+/* Read the firmware's description of the SPU: a devicetree node, or a field of ACPI's MADT. */
 #include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #define COMPATIBLE "arm,statistical-profiling-extension-v1"
 #define BASE	   "/sys/firmware/devicetree/base"
 
-/* Whether "compatible", a list of NUL-terminated strings, names an SPU. */
+/* Return whether "compatible", a list of NUL-terminated strings, names an SPU. */
 static bool node_compatible(const struct machine *machine, const char *node)
 {
 	char path[PATH_MAX], list[1024];
@@ -29,7 +29,7 @@ static bool node_compatible(const struct machine *machine, const char *node)
 	return false;
 }
 
-/* Searches for the node up to @depth levels below @parent: it is in the root or in a bus node. */
+/* Search for the node up to @depth levels below @parent, as it is in the root or in a bus node. */
 static bool node_search(const struct machine *machine, const char *parent, int depth, char *ret,
 			size_t size)
 {
@@ -83,8 +83,8 @@ bool device_is_spu(const struct machine *machine, const char *device)
 	if (machine_read(machine, path, alias, sizeof(alias)) < 0)
 		return false;
 	/*
-	 * The first alias is of a devicetree node, the second of a device that the kernel makes for
-	 * ACPI.
+	 * The first alias is that of a devicetree node, the second that of a device that the kernel
+	 * creates for ACPI.
 	 */
 	return strstr(alias, "C" COMPATIBLE) || strcmp(alias, "platform:arm,spe-v1") == 0;
 }

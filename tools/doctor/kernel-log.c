@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading and searching the kernel's log. */
+/* Read and search the kernel's log. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define LOG_RECORD 8192
 #define LOG_MAX	   (64U << 20)
 
-/* Commands of syslog(2), which only the kernel's include/linux/syslog.h defines. */
+/* commands of syslog(2), which only the kernel's include/linux/syslog.h defines */
 #define SYSLOG_READ_ALL	   3
 #define SYSLOG_SIZE_BUFFER 10
 
@@ -39,7 +39,7 @@ static int log_read_records(int fd, struct kernel_log *log)
 	while (log_grow(log, &capacity) >= 0) {
 		ssize_t n = read(fd, log->text + log->size, LOG_RECORD);
 
-		/* Records were overwritten meanwhile: continue with the next one. */
+		/* Records were overwritten meanwhile, so continue with the next one. */
 		if (n < 0 && errno == EPIPE)
 			continue;
 		if (n <= 0)
@@ -49,7 +49,9 @@ static int log_read_records(int fd, struct kernel_log *log)
 	return -ENOMEM;
 }
 
-/* Containers have no /dev/kmsg; with CAP_SYSLOG the log can be read by syslog(2). */
+/*
+ * Read the log by syslog(2), which works with CAP_SYSLOG in containers, where /dev/kmsg is missing.
+ */
 static int log_read_syslog(struct kernel_log *log)
 {
 	int size = klogctl(SYSLOG_SIZE_BUFFER, NULL, 0);
@@ -90,7 +92,7 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log)
 	*ret_log = log;
 }
 
-/* Copies the text of "6,1,0,-;text", a record, or of "<6>[    0.0] text", of syslog(2). */
+/* Copy the text of a record: of "6,1,0,-;text", or of "<6>[    0.0] text" from syslog(2). */
 static void log_line(const struct kernel_log *log, const char *at, char *ret_line, size_t size)
 {
 	const char *start = at, *end = memchr(at, '\n', log->text + log->size - at), *head;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The machine as its files in /proc, /sys and /etc describe it, below a root. */
+/* Examine the machine by its files in /proc, /sys and /etc, below a root directory. */
 #include <glob.h>
 #include <linux/speprof.h>
 #include <stdarg.h>
@@ -133,7 +133,7 @@ int machine_namespace(const struct machine *machine, const char *kind)
 
 /* ---- Guests ---------------------------------------------------------------------- */
 
-/* Vendors in SMBIOS that mean a virtual machine, as systemd-detect-virt has them. */
+/* Vendors in SMBIOS that indicate a virtual machine, as in systemd-detect-virt */
 static const struct {
 	const char *words;
 	const char *name;
@@ -167,7 +167,7 @@ static bool guest_smbios(const struct machine *machine, char *ret_name, size_t s
 			if (!strstr(text, vendors[k].words))
 				continue;
 			snprintf(ret_name, size, "%s", vendors[k].name);
-			/* A bare-metal instance has the vendor's name, too. */
+			/* A bare-metal instance also has the vendor's name. */
 			return !strstr(product, "metal");
 		}
 	}
@@ -229,8 +229,8 @@ void machine_identify(struct machine *machine, const char *root)
 		snprintf(machine->release, sizeof(machine->release), "%s",
 			 is_running_system ? name.release : "unknown");
 	/*
-	 * The file exists since Linux 6.1; uname() describes the running machine, not one below
-	 * --root.
+	 * The file exists since Linux 6.1. uname() would describe the running machine, not the one
+	 * below --root.
 	 */
 	if (machine_read(machine, "/proc/sys/kernel/arch", machine->arch, sizeof(machine->arch)) <
 	    0)
@@ -269,7 +269,7 @@ void finding_set(struct finding *f, enum verdict verdict, enum cause cause, cons
 	va_start(args, format);
 	vsnprintf(f->found, sizeof(f->found), format, args);
 	va_end(args);
-	/* The text may come from the daemon, and snprintf() may have cut a character. */
+	/* The text may come from the daemon, and snprintf() may have cut a character in two. */
 	text_clean(f->found);
 	snprintf(f->fix, sizeof(f->fix), "%s", fix);
 }

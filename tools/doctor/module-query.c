@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof.ko: the installed file, and what the loaded module reports. */
+/* Query speprof.ko: the installed file, and the loaded module. */
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/speprof.h>
@@ -12,12 +12,12 @@
 #include "doctor.h"
 #include "lib/text.h"
 
-/* Largest module file that is read; with debug information it has a few MiB. */
+/* Maximum size of a module file that is read; with debug information it has a few MiB. */
 #define MODULE_MAX (64U << 20)
 
 static const char *const folders[] = { "updates/dkms", "updates", "extra", "extra/speprof" };
 
-/* Queries the first CPU with an SPU: all SPUs have the same backend. */
+/* Query the first CPU with an SPU, as all SPUs have the same backend. */
 static void module_spu(int fd, u32 cpus, struct module *module)
 {
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
@@ -39,7 +39,10 @@ void module_query(const struct machine *machine, struct module *ret_module)
 	int fd;
 
 	machine_path(machine, path, SPEPROF_DEVICE_PATH);
-	/* Queries need no right to write, which members of the group lack. */
+	/*
+	 * Open without write permission, which queries do not need and members of the group do not
+	 * have.
+	 */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		module.state = errno == EACCES || errno == EPERM	   ? MODULE_NO_RIGHT :
@@ -60,7 +63,7 @@ void module_query(const struct machine *machine, struct module *ret_module)
 
 /* ---- The installed file ---------------------------------------------------------- */
 
-/* Finds "key=value" in .modinfo, which is a sequence of NUL-terminated strings. */
+/* Find "key=value" in .modinfo, which is a sequence of NUL-terminated strings. */
 static void modinfo(const char *data, size_t size, const char *key, char *ret, size_t ret_size)
 {
 	char wanted[32];
@@ -69,7 +72,7 @@ static void modinfo(const char *data, size_t size, const char *key, char *ret, s
 
 	*wanted = 0;
 	at = memmem(data, size, wanted, len);
-	/* The first string of the section has no NUL of another one before it. */
+	/* Before the first string of the section there is no NUL. */
 	if (!at)
 		return;
 	at += len;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The meaning of a packet in words (D18.2). */
+/* Describe a packet in words (D18.2). */
 #include "dump.h"
 
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void put(struct text *text, const char *format, ...)
 								DUMP_MEANING_MAX - 1 - text->len;
 }
 
-/* Names of event bits (D18.2.6); bits without a name are IMPLEMENTATION DEFINED or reserved. */
+/* Names of event bits (D18.2.6); bits without a name are IMPLEMENTATION DEFINED or reserved */
 static const char *const event_names[64] = {
 	[SPE_EVENT_EXCEPTION] = "EXCEPTION-GEN",
 	[SPE_EVENT_RETIRED] = "RETIRED",
@@ -65,7 +65,8 @@ static void put_events(struct text *text, u64 events)
 }
 
 /*
- * Physical address spaces that FEAT_RME adds; secure and non-secure are shown by NS, as perf does.
+ * Print physical address spaces that FEAT_RME adds; secure and non-secure are printed as NS, as
+ * perf does.
  */
 static void put_space(struct text *text, u64 payload)
 {
@@ -161,7 +162,7 @@ static void put_length(struct text *text, const char *name, const struct spe_op 
 	}
 }
 
-/* Prints flags that are not part of the operation's first word. */
+/* Print flags that are not part of the operation's first word. */
 static void put_flags(struct text *text, const struct spe_op *op)
 {
 	static const struct {

@@ -6,16 +6,17 @@
 #include "codec/data-source.h"
 #include "codec/record.h"
 
-/* Bytes in a line. The longest packet has 2 bytes of header and 8 of payload (D18.1.1). */
+/* Bytes in a line; the longest packet has 2 bytes of header and 8 of payload (D18.1.1). */
 #define LINE_BYTES 16
 
 /**
  * struct dump - state of dump_recording()
- * @midr: of windows that do not name their core
- * @offset: of the current window, in bytes of all windows
+ * @midr: MIDR_EL1 for windows that do not contain that of their core
+ * @offset: offset of the current window, in bytes of all windows
  * @done: bytes of the window that were printed
- * @tail, @held: bytes of a suspect range that are not printed yet, and how many
- * @parses: the suspect range has consisted of packets so far
+ * @tail: bytes of a suspect range that are not printed yet
+ * @held: number of bytes in @tail
+ * @parses: whether the suspect range has consisted of packets so far
  */
 struct dump {
 	FILE *out;
@@ -38,7 +39,7 @@ static void dump_line(const struct dump *dump, u64 at, const u8 *bytes, size_t n
 	fprintf(dump->out, "%*s %s\n", (int)(3 * (LINE_BYTES - i)), "", meaning);
 }
 
-/* Prints a run of zeros between or within records as one line. */
+/* Print a run of zeros between or within records as one line. */
 static void dump_padding(const struct dump *dump, u64 at, u64 n)
 {
 	static const u8 zeros[LINE_BYTES];
@@ -100,8 +101,9 @@ static void suspect_byte(struct dump *dump, u8 byte)
 }
 
 /*
- * Prints suspect bytes up to the position of @decoder: packets as long as they parse, since that is
- * how a cut or damaged record begins, and the rest as bytes. Unless @whole, the range may continue.
+ * Print suspect bytes up to the position of @decoder: packets as long as they parse, as a truncated
+ * or damaged record begins with packets, and the rest as bytes. Unless @whole is set, the range may
+ * continue.
  */
 static void dump_suspect(struct dump *dump, const struct spe_decoder *decoder, bool whole)
 {
@@ -138,8 +140,8 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 }
 
 /*
- * Prints which level served a load or store, by the core's Data Source packet (D18.2.4), else by
- * events (D18.2.6). The line has no bytes, since it is no packet; perf has no such line.
+ * Print which level served a load or store, by the core's Data Source packet (D18.2.4), else by
+ * events (D18.2.6). The line contains no bytes, as it describes no packet; perf has no such line.
  */
 static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,
 			const struct spe_sample *sample)
@@ -172,7 +174,7 @@ static void dump_served(const struct dump *dump, const struct spe_data_sources *
 	dump_line(dump, dump->done, NULL, 0, text);
 }
 
-/* The decoder reports no padding: it is what lies between two events. */
+/* Print the bytes before @start: the decoder does not report padding, so these are padding. */
 static void dump_to(struct dump *dump, u64 start)
 {
 	if (start > dump->done) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The packets of a recording as text, one line each: offset, bytes, meaning. The words are those of
- * "perf report -D" where that has any. After the packets of a load or store, a line without bytes
- * names the level that served it.
+ * Print the packets of a recording as text, one line each: offset, bytes, meaning. The words are
+ * those of "perf report -D" where it has any. After the packets of a load or store, a line without
+ * bytes names the level that served it.
  */
 #ifndef SPEPROF_DUMP_H
 #define SPEPROF_DUMP_H
@@ -15,8 +15,8 @@
 /**
  * dump_recording() - print every packet of a recording, and suspect bytes
  * @recording: opened by recording_open()
- * @midr: MIDR_EL1 of windows that do not name their core; 0 if unknown
- * @out: where to print; the caller checks it by ferror()
+ * @midr: MIDR_EL1 for windows that do not contain that of their core; 0: unknown
+ * @out: file to print to; the caller checks it by ferror()
  * @ret_error: as of recording_replay()
  *
  * Printed offsets count the record bytes of all windows from the start of the recording.
@@ -26,12 +26,12 @@
 int dump_recording(struct recording *recording, u64 midr, FILE *out,
 		   struct recording_error *ret_error);
 
-/* Bytes of the text of one packet, with its NUL. */
+/* bytes of the text of one packet, including its NUL */
 #define DUMP_MEANING_MAX 256
 
 /**
  * dump_packet_meaning() - describe a packet in words (D18.2)
- * @packet: of any type, reserved ones too
+ * @packet: packet of any type, including reserved ones
  * @ret_text: DUMP_MEANING_MAX bytes; reserved values are printed as numbers
  */
 void dump_packet_meaning(const struct spe_packet *packet, char *ret_text);

@@ -8,12 +8,12 @@
 #include "message.h"
 #include "text.h"
 
-/* Nesting of containers in a reply; no reply of speprofd is deeper. */
+/* Maximum nesting of containers in a reply; no reply of speprofd is nested deeper. */
 #define DEPTH 8
 
 static int read_any(sd_bus_message *m, u32 depth, json_object **ret);
 
-/* "IntervalUSec" becomes interval_usec, and "CPUs" cpus; lower case is unchanged. */
+/* Convert "IntervalUSec" to interval_usec, and "CPUs" to cpus; lower case does not change. */
 static void snake(const char *name, char *to, size_t size)
 {
 	size_t n = 0;
@@ -75,7 +75,7 @@ static int read_basic(sd_bus_message *m, char type, json_object **ret)
 	return 0;
 }
 
-/* Keys of a dictionary must be strings, since they become names of members. */
+/* Keys of a dictionary must be strings, as they become names of members. */
 static int read_member(sd_bus_message *m, const char *contents, u32 depth, json_object *to)
 {
 	json_object *value = NULL;
@@ -134,7 +134,7 @@ static int read_struct(sd_bus_message *m, const char *contents, u32 depth, json_
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-/* Reads the next value of any type, at most @depth deep. NOLINTNEXTLINE(misc-no-recursion) */
+/* Read the next value of any type, nested at most @depth deep. NOLINTNEXTLINE(misc-no-recursion) */
 static int read_any(sd_bus_message *m, u32 depth, json_object **ret)
 {
 	const char *contents;

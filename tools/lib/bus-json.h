@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Replies of the daemon as JSON, for verbs that print objects and statistics unchanged. */
+/* Convert replies of the daemon to JSON, for verbs that print objects and statistics unchanged. */
 #ifndef SPEPROF_BUS_JSON_H
 #define SPEPROF_BUS_JSON_H
 
@@ -16,10 +16,10 @@ struct sd_bus_message;
  * @interface: "Manager", "Session", "CPU", or a whole name
  * @method: name of the method
  * @ret_json: an array with each value of the reply, which the caller puts; NULL to discard the
- *	reply. "IntervalUSec" becomes "interval_usec"
+ * reply. "IntervalUSec" becomes "interval_usec"
  * @types: types of the arguments that follow, as for sd_bus_message_append()
  *
- * Return: &enum status; an error has been printed, or is kept for bus_error().
+ * Return: &enum status; an error was printed, or is available from bus_error().
  */
 int bus_invoke(struct bus *bus, const char *object, const char *interface, const char *method,
 	       json_object **ret_json, const char *types, ...);
@@ -30,12 +30,12 @@ int bus_invoke(struct bus *bus, const char *object, const char *interface, const
  * @message: a call of bus_message_new() with all its arguments; stays the caller's
  * @ret_json: as of bus_invoke()
  *
- * Return: &enum status; an error has been printed, or is kept for bus_error().
+ * Return: &enum status; an error was printed, or is available from bus_error().
  */
 int bus_invoke_message(struct bus *bus, struct sd_bus_message *message, json_object **ret_json);
 
 /**
- * json_text(), json_number(), json_get() - read member @key of @object; "", 0 and NULL without it
+ * json_text(), json_number(), json_get() - return member @key of @object; "", 0 or NULL if missing
  */
 const char *json_text(json_object *object, const char *key);
 u64 json_number(json_object *object, const char *key);
@@ -43,7 +43,7 @@ json_object *json_get(json_object *object, const char *key);
 
 /**
  * json_print() - print @object as one line on standard output, with "schema_version":1
- * @object: is put
+ * @object: freed by json_object_put()
  */
 void json_print(json_object *object);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Method calls below bus.h, for callers that read the reply themselves. */
+/*
+ * Method calls that return the message, for callers that read the reply themselves; bus.h uses them
+ */
 #ifndef SPEPROF_BUS_MESSAGE_H
 #define SPEPROF_BUS_MESSAGE_H
 
@@ -21,7 +23,7 @@
  * @ret_reply: the caller unreferences it
  * @types: types of @args, as for sd_bus_call_methodv()
  *
- * Return: &enum status; an error has been printed, or is kept for bus_error().
+ * Return: &enum status; an error was printed, or is available from bus_error().
  */
 int bus_call_object(struct bus *bus, const char *path, const char *interface, const char *method,
 		    sd_bus_message **ret_reply, const char *types, va_list args);
@@ -39,12 +41,13 @@ int bus_call_object(struct bus *bus, const char *path, const char *interface, co
 int bus_message_new(struct bus *bus, const char *path, const char *interface, const char *method,
 		    sd_bus_message **ret_message);
 
-/** bus_message_send() - send a call, wait for its reply and discard that; &enum status */
+/** bus_message_send() - send a call, wait for its reply and discard it; returns &enum status */
 int bus_message_send(struct bus *bus, sd_bus_message *message);
 
 /**
- * bus_message_call() - send a call and wait for its reply, which the caller unreferences; &enum
- * status
+ * bus_message_call() - send a call and wait for its reply, which the caller unreferences
+ *
+ * Return: &enum status.
  */
 int bus_message_call(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply);
 

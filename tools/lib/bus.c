@@ -14,7 +14,10 @@
 #include "password-agent.h"
 #include "view/view-bus.h"
 
-/* Largest summary that is read; one has some hundred counters, and a line for each process. */
+/*
+ * Maximum size of a summary that is read; one has some hundred counters, and a line for each
+ * process.
+ */
 #define BUS_SUMMARY_MAX (64 << 20)
 
 /* Pause between two requests of bus_view_named(). */
@@ -23,7 +26,7 @@
 struct bus {
 	sd_bus *bus;
 	bool quiet;
-	pid_t agent; /* of password-agent.h; 0 for none */
+	pid_t agent; /* PID of the agent of password-agent.h; 0: none */
 	char error[512];
 };
 
@@ -41,7 +44,8 @@ static int bus_fail(struct bus *bus, enum status status, const char *format, ...
 }
 
 /*
- * Exit status of each D-Bus error, and a sentence instead of its message; NULL keeps the message.
+ * The exit status of each D-Bus error, and a sentence that replaces its message; NULL: print its
+ * message
  */
 static const struct {
 	const char *name;
@@ -66,7 +70,7 @@ static const struct {
 	{ "org.speprof1.NoSuchFunction", STATUS_STATE, NULL },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
-	/* Sessions and CPUs are objects: this one does not exist. */
+	/* Sessions and CPUs are objects; the one that was called does not exist. */
 	{ SD_BUS_ERROR_UNKNOWN_OBJECT, STATUS_STATE, NULL },
 	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
 	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
@@ -74,7 +78,10 @@ static const struct {
 	{ "org.speprof1.WrongConfiguration", STATUS_FAILED, NULL },
 };
 
-/* The daemon's own message about rights names the right; that of the bus does not. */
+/*
+ * Return whether the message is the daemon's own: it names the missing permission, and that of the
+ * bus does not.
+ */
 static bool is_own_sentence(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) && error->message &&
@@ -119,7 +126,7 @@ static int bus_malformed(struct bus *bus, const char *method)
 			method);
 }
 
-/* Set by "speprof --bus"; NULL means the system bus, or that of DBUS_SYSTEM_BUS_ADDRESS. */
+/* Address that "speprof --bus" sets; NULL: the system bus, or that of DBUS_SYSTEM_BUS_ADDRESS. */
 static const char *bus_address;
 
 void bus_set_address(const char *address)
@@ -143,7 +150,7 @@ static int bus_connect(struct bus *bus, const char *address)
 	return r;
 }
 
-/* Connects, also after the bus was restarted under a live view. */
+/* Connect, also if the bus was restarted while a live view runs. */
 static int bus_ready(struct bus *bus)
 {
 	int r;
@@ -158,16 +165,16 @@ static int bus_ready(struct bus *bus)
 				strerror(-r));
 	}
 	/*
-	 * The daemon replies from memory. On a busy machine that takes seconds; 20 s mean that it
-	 * hangs.
+	 * The daemon replies from memory, which may take seconds on a busy machine. After 20 s it
+	 * is considered hung.
 	 */
 	sd_bus_set_method_call_timeout(bus->bus, 20000000);
-	/* polkit may ask for a password if an agent is running already. */
+	/* Permit polkit to ask for a password if an agent is already running. */
 	sd_bus_set_allow_interactive_authorization(bus->bus, 1);
 	return STATUS_OK;
 }
 
-/* Sets *ret_bus on failure too, for bus_error(), unless memory is short. */
+/* Open a connection. *ret_bus is also set on failure, for bus_error(), unless memory is short. */
 static int bus_open(bool quiet, struct bus **ret_bus)
 {
 	struct bus *bus = calloc(1, sizeof(*bus));
@@ -192,7 +199,7 @@ int bus_call_object(struct bus *bus, const char *path, const char *interface, co
 	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
 }
 
-/* Calls a method of the Manager. */
+/* Call a method of the Manager. */
 static int bus_call_manager(struct bus *bus, const char *method, sd_bus_message **ret_reply,
 			    const char *types, ...)
 {
@@ -297,7 +304,7 @@ int bus_reload(struct bus *bus, char **ret_waiting)
 	return status;
 }
 
-/* Takes over @reply, of @method. */
+/* Read a view from @reply of @method; the function owns @reply. */
 static int bus_view_read(struct bus *bus, const char *method, sd_bus_message *reply,
 			 struct view *ret_view)
 {
@@ -346,7 +353,7 @@ int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, 
 	return status;
 }
 
-/* Reads all of @fd by pread(): the file offset is shared with the daemon. */
+/* Read all of @fd by pread(), as the file offset is shared with the daemon. */
 static int fd_read(int fd, char **ret_text)
 {
 	struct stat st;
@@ -375,7 +382,7 @@ static int fd_read(int fd, char **ret_text)
 	return 0;
 }
 
-/* Takes over @reply, of @method. */
+/* Read a text from @reply of @method; the function owns @reply. */
 static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *reply,
 			 char **ret_json)
 {
@@ -438,7 +445,7 @@ int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
 
 	if (status)
 		return status;
-	/* The reply comes after @seconds, and symbols may take some seconds more. */
+	/* The reply comes after @seconds, and resolving symbols may take some seconds more. */
 	sd_bus_set_method_call_timeout(bus->bus, (seconds + 30) * 1000000ULL);
 	status = bus_call_manager(bus, "DumpProfile", &reply, "u", seconds);
 	if (status)

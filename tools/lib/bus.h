@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Calls of the daemon over D-Bus. An error is printed where it occurs, or kept for bus_error()
- * after bus_quiet(), and is returned as an exit status.
+ * Call the daemon over D-Bus. An error is printed where it occurs or, after bus_quiet(), stored for
+ * bus_error(), and is returned as an exit status.
  */
 #ifndef SPEPROF_BUS_H
 #define SPEPROF_BUS_H
 
 #include "view/view.h"
 
-/* Rows of a view that one call may request. */
+/* maximum number of rows of a view that one call may request */
 #define BUS_ROWS 10000
 
 struct bus;
 
 /**
- * bus_set_address() - use this bus instead of the system's
- * @address: as D-Bus has it, "unix:path=/run/speprof/bus"; borrowed for the rest of the process
+ * bus_set_address() - use a private bus instead of the system bus
+ * @address: address of D-Bus, such as "unix:path=/run/speprof/bus"; borrowed for the rest of the
+ * process
  *
  * Call it before bus_new().
  */
@@ -25,13 +26,13 @@ void bus_set_address(const char *address);
  * bus_new() - connect to the bus
  * @ret_bus: the caller frees it by bus_free()
  *
- * Return: &enum status; an error has been printed.
+ * Return: &enum status; an error was printed.
  */
 int bus_new(struct bus **ret_bus);
 
 /**
- * bus_new_quiet() - connect to the bus, and print no error from the start
- * @ret_bus: set on failure too, for bus_error(); the caller frees it by bus_free() in any case
+ * bus_new_quiet() - connect to the bus, and never print errors
+ * @ret_bus: also set on failure, for bus_error(); the caller frees it by bus_free() in any case
  *
  * Return: &enum status.
  */
@@ -40,41 +41,45 @@ int bus_new_quiet(struct bus **ret_bus);
 /** bus_free() - close the connection, if @bus is not NULL; returns NULL */
 struct bus *bus_free(struct bus *bus);
 
-/** bus_quiet() - keep errors for bus_error() instead of printing them */
+/** bus_quiet() - store errors for bus_error() instead of printing them */
 void bus_quiet(struct bus *bus);
 
 /**
- * bus_allow_password() - let polkit ask for a password during the following calls
- * @bus: calls wait up to two minutes from now on
+ * bus_allow_password() - permit polkit to ask for a password during the following calls
+ * @bus: connection whose calls wait up to two minutes from now on
  *
- * On a terminal an agent is started that asks there; bus_free() ends it.
+ * On a terminal this starts an agent that asks for the password; bus_free() ends the agent.
  */
 void bus_allow_password(struct bus *bus);
 
-/** bus_error() - the last error as one sentence, "" for none; valid until the next call of @bus */
+/**
+ * bus_error() - return the last error as one sentence; "": none
+ *
+ * The text is valid until the next call of @bus.
+ */
 const char *bus_error(const struct bus *bus);
 
-/** bus_call() - call a method of the Manager that has no arguments: "Start", "Stop", "Reset" */
+/** bus_call() - call a method of the Manager without arguments: "Start", "Stop", "Reset" */
 int bus_call(struct bus *bus, const char *method);
 
 /**
- * bus_reload() - have the daemon read its configuration again
+ * bus_reload() - make the daemon read its configuration again
  * @bus: a connection of bus_new()
- * @ret_waiting: settings that need a restart, "" for none; the caller frees it
+ * @ret_waiting: settings that need a restart; "": none; the caller frees it
  *
  * Return: &enum status; STATUS_FAILED if the configuration is wrong.
  */
 int bus_reload(struct bus *bus, char **ret_waiting);
 
-/* How long bus_view_named() waits for names, in milliseconds. */
+/* milliseconds that bus_view_named() waits for names */
 #define BUS_NAMES_MS 5000
 
 /**
  * bus_get_view() - request the profile since sampling began
  * @bus: a connection of bus_new()
- * @group: what a row stands for
+ * @group: what a row represents
  * @sort: order of rows
- * @limit: 1 to BUS_ROWS rows
+ * @limit: maximum number of rows, 1 to BUS_ROWS
  * @ret_view: the caller clears it by view_clear()
  *
  * Return: &enum status.
@@ -83,34 +88,38 @@ int bus_get_view(struct bus *bus, enum view_group group, enum view_sort sort, u3
 		 struct view *ret_view);
 
 /**
- * bus_view_named() - as bus_get_view(), but wait up to BUS_NAMES_MS until functions have their names
+ * bus_view_named() - get a view as bus_get_view() does, but wait up to BUS_NAMES_MS for names of
+ * functions
  */
 int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
 		   struct view *ret_view);
 
-/** bus_view_period() - as bus_get_view(), for the period @span that ends now */
+/** bus_view_period() - get a view as bus_get_view() does, for the period @span that ends now */
 int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
 		    enum view_sort sort, u32 limit, struct view *ret_view);
 
 /**
  * bus_dump_memory() - request shared cache lines, hot pages and NUMA nodes as JSON
  * @bus: a connection of bus_new()
- * @limit: 1 to BUS_ROWS entries of each kind
- * @ret_json: text of one object; the caller frees it
+ * @limit: maximum number of entries of each kind, 1 to BUS_ROWS
+ * @ret_json: text of one JSON object; the caller frees it
  *
  * Return: &enum status; STATUS_NO_RIGHT without the right to read addresses.
  */
 int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json);
 
 /**
- * bus_summary() - request the summary as JSON in @ret_json, which the caller frees; &enum status
+ * bus_summary() - request the summary as JSON
+ * @ret_json: the text; the caller frees it
+ *
+ * Return: &enum status.
  */
 int bus_summary(struct bus *bus, char **ret_json);
 
 /**
  * bus_snapshot() - request the last windows of a session that has a buffer
  * @bus: a connection of bus_new()
- * @session: its name
+ * @session: name of the session
  * @ret_fd: a sealed memfd with a recording; the caller closes it
  *
  * Return: &enum status.
@@ -118,9 +127,9 @@ int bus_summary(struct bus *bus, char **ret_json);
 int bus_snapshot(struct bus *bus, const char *session, int *ret_fd);
 
 /**
- * bus_profile() - have the daemon profile for pprof, and wait for the result
+ * bus_profile() - make the daemon collect a profile for pprof, and wait for it
  * @bus: a connection of bus_new()
- * @seconds: how long
+ * @seconds: duration of the profile
  * @ret_fd: a sealed memfd with a gzipped profile; the caller closes it
  *
  * Return: &enum status.

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /**
- * struct key - a row of the earlier view, sorted by what the row stands for
- * @found: the later view has the row too
+ * struct key - a row of the earlier view, sorted by the fields that identify a row
+ * @found: whether the later view also has the row
  */
 struct key {
 	const struct view_row *row;
@@ -49,8 +49,8 @@ static int compare_weight(const void *a, const void *b, void *ctx)
 }
 
 /*
- * A counter that decreased belongs to a row that was evicted and created again: it starts from
- * zero.
+ * Subtract a counter. A counter that decreased belongs to a row that was evicted and created again,
+ * so it counts from zero.
  */
 static u64 less(u64 now, u64 before)
 {
@@ -63,7 +63,7 @@ static u64 less(u64 now, u64 before)
 			sizeof(((struct view_row *)0)->field) / sizeof(u64) \
 	}
 
-/* The counters of a row: @count numbers at @offset of struct view_row. */
+/* The counters of a row: @count numbers at offset @offset of struct view_row */
 static const struct {
 	size_t offset;
 	size_t count;
@@ -76,7 +76,7 @@ static const struct {
 	COUNTER(translation_sum), COUNTER(weight),   COUNTER(event),
 };
 
-/* The numbers of @row that counters[@i] names. */
+/* Return the numbers of @row that counters[@i] describes. */
 static u64 *row_counter(struct view_row *row, size_t i)
 {
 	return (u64 *)((char *)row + counters[i].offset);
@@ -119,26 +119,26 @@ static void header_less(struct view_header *header, const struct view_header *be
 		less(header->unattributed_weight, before->unattributed_weight);
 	header->evicted_weight = less(header->evicted_weight, before->evicted_weight);
 	header->cost_ns = less(header->cost_ns, before->cost_ns);
-	/* Lost and suspect bytes are not subtracted: they matter for the whole profile. */
+	/* Lost and suspect bytes are not subtracted, as they matter for the whole profile. */
 }
 
 /* ---- Rows that were renamed ------------------------------------------------------ */
 
 /*
- * While a name is looked up, its location is a row of its own, "binary+0xoffset". Once the function
- * has a name, that row is removed, and its counts are in another row of the same binary: in a new
- * one, or in one that existed. Those counts are older than the interval.
+ * While a name is resolved, its location is a row of its own, "binary+0xoffset". Once the name is
+ * known, that row is removed, and its counts are in another row of the same binary, a new or an
+ * existing one. Those counts are older than the interval.
  */
 enum renaming {
 	RENAMED_REMOVED, /* only the earlier view has the row */
 	RENAMED_NEW, /* only the later view has the row */
-	RENAMED_BOTH, /* both have it: its growth */
+	RENAMED_BOTH, /* both views have the row; its growth */
 	RENAMINGS,
 };
 
 /**
  * struct renamed - a row that may have lost or gained counts by a renaming
- * @row: the row as its view has it
+ * @row: the row in its view
  * @out: the row of the result that is corrected; NULL for RENAMED_REMOVED
  */
 struct renamed {
@@ -156,10 +156,7 @@ static int compare_binary(const void *a, const void *b)
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
-/*
- * @removed of @whole is older than the interval: reduces @part, which is part of @whole, in
- * proportion.
- */
+/* Reduce @part of @whole in proportion: @removed of @whole is older than the interval. */
 static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
 {
 	if (!whole || removed >= whole)
@@ -167,9 +164,7 @@ static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
 	return (u64)((unsigned __int128)part * (whole - removed) / whole);
 }
 
-/*
- * Corrects new rows first, since most of the removed counts are there; the rest is in older rows.
- */
+/* Correct new rows first, as most of the removed counts are there; the rest is in older rows. */
 static void row_correct(struct view_row *row, enum renaming kind,
 			const struct view_row sum[static RENAMINGS])
 {
@@ -188,7 +183,7 @@ static void row_correct(struct view_row *row, enum renaming kind,
 	}
 }
 
-/* Corrects the rows of one binary in one container. */
+/* Correct the rows of one binary in one container. */
 static void binary_correct(struct renamed *rows, size_t count)
 {
 	struct view_row sum[RENAMINGS] = { 0 };
@@ -202,7 +197,7 @@ static void binary_correct(struct renamed *rows, size_t count)
 			row_correct(rows[i].out, rows[i].kind, sum);
 }
 
-/* Corrects @count rows, binary by binary. */
+/* Correct @count rows, binary by binary. */
 static void names_correct(struct renamed *rows, size_t count)
 {
 	size_t first = 0;
@@ -230,7 +225,7 @@ static struct key *keys_new(const struct view *view)
 /**
  * struct delta - state of delta_view()
  * @before: rows of the earlier view, sorted; none if the profile was reset
- * @renamed: space for all rows of both views; NULL if no name was looked up between them
+ * @renamed: memory for all rows of both views; NULL if no name was resolved between them
  */
 struct delta {
 	struct key *before;
@@ -257,10 +252,10 @@ static int compare_heaviest(const void *a, const void *b)
 }
 
 /*
- * Merges rows of one name into one, with the percentiles of the heaviest. Kernel locations with
- * hidden addresses are all named "[kernel]", and cannot be distinguished in the next view.
+ * Merge rows with the same name into one, with the percentiles of the heaviest. Kernel locations
+ * with hidden addresses are all named "[kernel]", and cannot be distinguished in the next view.
  *
- * Return: the number of rows that remain.
+ * Return: the number of remaining rows.
  */
 static u32 rows_merge(struct view_row *rows, u32 count)
 {
@@ -276,7 +271,9 @@ static u32 rows_merge(struct view_row *rows, u32 count)
 	return merged;
 }
 
-/* Adds up the earlier rows with @row's name, and marks them as found; false if there is none. */
+/*
+ * Add up the earlier rows with @row's name, and mark them as found; return false if there is none.
+ */
 static bool delta_find(struct delta *delta, const struct view_row *row, struct view_row *ret_sum)
 {
 	const struct key key = { .row = row };
@@ -293,7 +290,10 @@ static bool delta_find(struct delta *delta, const struct view_row *row, struct v
 	return old;
 }
 
-/* Replaces @count merged rows of the later view by their growth; returns how many remain. */
+/*
+ * Replace @count merged rows of the later view by their growth; return the number of remaining
+ * rows.
+ */
 static u32 delta_rows(struct delta *delta, struct view_row *rows, u32 count)
 {
 	u32 kept = 0, grown = 0;

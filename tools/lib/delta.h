@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The difference of two views of one profile. The daemon's profile grows from the start of
+ * Compute the difference of two views of one profile. The daemon's profile grows from the start of
  * sampling; the live view shows what was counted in the last seconds.
  */
 #ifndef SPEPROF_DELTA_H
@@ -12,15 +12,15 @@
  * delta_view() - subtract an earlier view from a later one, heaviest row first
  * @now: the later view
  * @before: the earlier view. Rows of another group, or of a profile that was reset since, count as
- *	none
+ * none
  * @cut: @before has only its heaviest rows. A row that is new in @now may then be an old one, with
- *	an unknown count; it is left out until the next interval
+ * an unknown count; it is left out until the next interval
  * @sort: order of the rows
  * @ret_view: rows that grew; the caller clears it. Percentiles are those of @now, since they cannot
- *	be subtracted
+ * be subtracted
  *
- * If names were looked up in between, rows of locations became rows of functions. What the
- * locations had counted is then subtracted from the rows of the same binary that grew. The sum of a
+ * If names were resolved between the views, rows of locations became rows of functions. The counts
+ * of these locations are then subtracted from the rows of the same binary that grew. The sum of a
  * binary's rows stays right; how it is divided among them is an estimate, for one interval.
  *
  * Return: 0 or -ENOMEM.

@@ -4,7 +4,7 @@
 #include "terminal.h"
 #include "text.h"
 
-/* Prints items two spaces apart, and wraps a line between two items. */
+/* Print items two spaces apart, and wrap lines between two items */
 struct flow {
 	FILE *out;
 	const struct format *format;
@@ -43,7 +43,7 @@ static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
 		flow_word(flow, ink, text, gap);
 		return;
 	}
-	/* An item that is wider than the terminal is wrapped between its words. */
+	/* Wrap an item that is wider than the terminal between its words. */
 	snprintf(words, sizeof(words), "%s", text);
 	for (; (word = strsep(&rest, " ")); gap = 1)
 		flow_word(flow, ink, word, gap);
@@ -112,7 +112,10 @@ static void header_share(struct flow *flow, const char *what, u64 part, u64 whol
 	flow_item(flow, TERM_PLAIN, text);
 }
 
-/* Samples without a process, and of evicted locations; by weight if all weights have one unit. */
+/*
+ * Print samples without a process, and of evicted locations; by weight if all weights have one
+ * unit.
+ */
 static void header_rest(struct flow *flow, const struct view_header *header)
 {
 	unsigned int unit = view_unit(header);
@@ -171,7 +174,7 @@ static void header_count(struct flow *flow, u64 count, const char *one, const ch
 	flow_item(flow, TERM_BAD, text);
 }
 
-/* Losses and faults, if there are any. */
+/* Print losses and faults, if there are any. */
 static void header_trouble(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->fault)], names[sizeof(header->names_reason) + 16];
@@ -200,7 +203,7 @@ static void header_trouble(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* The causes of blind time: no SPU was armed although sampling was enabled. */
+/* Print the causes of blind time, in which no SPU was armed although sampling was enabled. */
 static void header_blind(struct flow *flow, const struct view_header *header)
 {
 	char text[96], figure[TEXT_NUMBER];
@@ -221,7 +224,7 @@ static void header_blind(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* Settings in the configuration files that are not in force. */
+/* Print settings in the configuration files that are not in use. */
 static void header_config(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->config_refused) + 64];
@@ -243,7 +246,7 @@ static void header_config(struct flow *flow, const struct view_header *header)
 	}
 }
 
-/* The source of the daemon, and why it is not the best one. */
+/* Print the source of the daemon, and why it is not the best one. */
 static void header_source(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->source) + sizeof(header->source_reason) + 16];
@@ -274,7 +277,7 @@ static void header_tasks(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* Memory in use, its limit, and the limits of its parts. */
+/* Print the memory in use, its limit, and the limits of its parts. */
 static void header_memory(struct flow *flow, const struct view_header *header)
 {
 	char text[160], used[TEXT_NUMBER], rings[TEXT_NUMBER], budget[TEXT_NUMBER];
@@ -298,7 +301,10 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* The sampling interval, the cost of sampling, and CPUs that sample less often because of it. */
+/*
+ * Print the sampling interval, the cost of sampling, and the CPUs that sample less often because of
+ * it.
+ */
 static void header_interval(struct flow *flow, const struct view_header *header)
 {
 	char text[160];
@@ -328,7 +334,9 @@ void format_header(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
-	/* For a daemon "speprof status" prints the causes; for a recording only this header can. */
+	/*
+	 * For a daemon "speprof status" prints the causes; for a recording only this header does.
+	 */
 	if (header_recorded(header))
 		header_blind(&flow, header);
 }
@@ -365,7 +373,7 @@ enum column {
 /**
  * struct layout - the columns of a table
  * @shown: a bit for each &enum column that is printed
- * @width: of each column, in characters
+ * @width: width of each column, in characters
  */
 struct layout {
 	const struct view *view;
@@ -394,7 +402,7 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 
 	if (column == COLUMN_WEIGHT)
 		name = view_sort_heading(layout->format->sort);
-	/* Aligns the slashes of latencies, whether or not a "~" follows. */
+	/* Align the slashes of latencies, with or without a "~" behind the number. */
 	if (column >= COLUMN_WEIGHT)
 		snprintf(ret, CELL_SIZE, "%s%s",
 			 modelled		  ? "~" :
@@ -410,7 +418,10 @@ static bool truth_names(const struct format_truth *truth, const struct view_row 
 	return strcmp(truth->name, row->container) == 0 || strcmp(truth->name, row->process) == 0;
 }
 
-/* The known share is of a whole container or process: it is printed in its first row only. */
+/*
+ * Print the known share in the first row of a container or process, as it is the share of all its
+ * rows.
+ */
 static void cell_truth(const struct layout *layout, const struct view_row *row, char *ret)
 {
 	const struct format *format = layout->format;
@@ -426,7 +437,7 @@ static void cell_truth(const struct layout *layout, const struct view_row *row, 
 	}
 }
 
-/* Cuts the beginning of a long path: its end says more. */
+/* Truncate a long path at its beginning, as its end is more specific. */
 static void cell_source(const struct view_row *row, char *ret)
 {
 	const char *slash = strrchr(row->file, '/');
@@ -484,7 +495,7 @@ static bool column_right(enum column column)
 	       column == COLUMN_WEIGHT || column == COLUMN_DRAM;
 }
 
-/* SHARE and TRUTH belong together: one space between them. */
+/* SHARE and TRUTH belong together, with only one space between them. */
 static size_t column_gap(enum column column)
 {
 	return column == COLUMN_SHARE ? 0 : column == COLUMN_TRUTH ? 1 : 2;
@@ -500,7 +511,7 @@ static size_t layout_total(const struct layout *layout)
 	return total;
 }
 
-/* Shortens columns of names until the table fits, the widest first, each down to a minimum. */
+/* Shorten columns of names until the table fits, the widest first, each down to a minimum. */
 static void layout_shrink(struct layout *layout)
 {
 	static const struct {
@@ -565,7 +576,7 @@ static void layout_init(struct layout *layout)
 		layout_shrink(layout);
 }
 
-/* Prints one row, or the headings if @row is NULL. */
+/* Print one row, or the headings if @row is NULL. */
 static void layout_line(const struct layout *layout, FILE *out, const struct view_row *row)
 {
 	char line[COLUMNS * TEXT_SIZE], cell[CELL_SIZE], fitted[TEXT_SIZE];
@@ -586,7 +597,7 @@ static void layout_line(const struct layout *layout, FILE *out, const struct vie
 	}
 	while (end > line && end[-1] == ' ')
 		*--end = 0;
-	/* A terminal that is too narrow for the numbers alone: cut the line. */
+	/* Truncate the line if the terminal is too narrow even for the numbers. */
 	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
 		text_fit(line, limit, false, fitted);
 		snprintf(line, sizeof(line), "%s", fitted);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A view as text: state and ledgers in some lines, then the table. "~" marks columns with
+ * Print a view as text: state and ledgers in some lines, then the table. "~" marks columns with
  * values that an emulated SPU models.
  */
 #ifndef SPEPROF_FORMAT_H
@@ -11,8 +11,8 @@
 #include "view/view.h"
 
 /**
- * struct format_truth - the share that a container or process is known to have, for demonstrations
- * @name: of the container or the process; the value is shown in the first row with that name
+ * struct format_truth - the known share of a container or process, for demonstrations
+ * @name: name of the container or process; the value is printed in the first row with that name
  * @percent: 0 to 100
  */
 struct format_truth {
@@ -20,17 +20,18 @@ struct format_truth {
 	double percent;
 };
 
-/* How often --truth may be given. */
+/* maximum number of options --truth */
 #define FORMAT_TRUTHS 8
 
 /**
  * struct format - how a view is printed
- * @name: of the recording; NULL for the daemon's profile
- * @truth: @truths known shares
- * @width: columns of the terminal; 0 for lines as long as they need to be
- * @group: what a row stands for
- * @sort: by what rows are sorted
- * @colour: print colours by escape sequences
+ * @name: name of the recording; NULL: the daemon's profile
+ * @truth: known shares
+ * @truths: number of @truth
+ * @width: columns of the terminal; 0: lines of any length
+ * @group: what a row represents
+ * @sort: the order of rows
+ * @colour: whether to print colours by escape sequences
  */
 struct format {
 	const char *name;
@@ -45,10 +46,12 @@ struct format {
 /** format_header() - print the state and the ledgers of @header */
 void format_header(FILE *out, const struct view_header *header, const struct format *format);
 
-/** format_status() - as format_header(), and also memory, task events and configuration */
+/**
+ * format_status() - print as format_header() does, and also memory, task events and configuration
+ */
 void format_status(FILE *out, const struct view_header *header, const struct format *format);
 
-/** format_table() - print headings and all rows of @view; without rows only the headings */
+/** format_table() - print headings and all rows of @view; only the headings if it has no rows */
 void format_table(FILE *out, const struct view *view, const struct format *format);
 
 #endif

@@ -8,40 +8,41 @@
 #include "text.h"
 
 /*
- * Locations of a recording in the table: more than the daemon has, since this process exits soon
- * and an evicted location would be missing in the report.
+ * Maximum number of locations of a recording: more than in the daemon, as this process exits soon
+ * and an evicted location would be missing in the report
  */
 #define LOCATIONS (1U << 18)
 
 /*
- * Processes of a recording, and bytes of their mappings. All task events precede the samples, so
- * each process and each program that it executes needs an entry until the end. A few bytes of a
- * hostile recording can fork thousands of mappings, hence the second limit.
+ * Maximum number of processes of a recording, and bytes of their mappings. All task events precede
+ * the samples, so each process and each program that it executes needs an entry until the end. The
+ * second limit exists as a few bytes of a hostile recording can fork thousands of mappings.
  */
 #define PROCESSES (1U << 18)
 #define MAP_MIB	  256ULL
 
-/* Memory of symbols, and how long reading the symbols of one file may take. */
+/* memory of symbols, and maximum time for reading the symbols of one file */
 #define SYMBOLS_BUDGET (64ULL << 20)
 #define SYMBOLS_MS     60000
 
 /*
- * A sink before that of the profile. It drops windows of unselected CPUs, which are in no ledger.
+ * A sink in front of the profile's, which drops windows of CPUs that are not selected; no ledger
+ * includes these
  */
 struct selection {
 	struct source_sink sink;
 	const struct cpu_list *cpus;
-	u64 start_ns; /* of the first window, 0 if unknown */
-	u64 end_ns; /* of the last */
+	u64 start_ns; /* start of the first window; 0: unknown */
+	u64 end_ns; /* end of the last window */
 	u8 backend;
-	bool explained; /* a window is flagged as truncated or suspect */
+	bool explained; /* whether a window is flagged as truncated or suspect */
 };
 
 static void select_window(void *ctx, const struct source_window *window)
 {
 	struct selection *selection = ctx;
 
-	/* A window that only reports lost bytes names no backend. */
+	/* A window that only reports lost bytes does not contain its backend. */
 	if (window->backend)
 		selection->backend = window->backend;
 	selection->explained |= window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT);
@@ -62,8 +63,9 @@ static void select_task(void *ctx, const struct task_event *event)
 }
 
 /*
- * Bytes that are no record mean a damaged recording, unless a window is flagged: hardware leaves
- * such bytes at the end of a truncated window, and a suspect window has no valid byte.
+ * Decide whether suspect bytes mean a damaged recording. They do unless a window is flagged:
+ * hardware leaves such bytes at the end of a truncated window, and a suspect window has no valid
+ * byte.
  */
 static int input_suspect(struct input *input, const char *path, bool explained)
 {
@@ -85,7 +87,7 @@ static int input_suspect(struct input *input, const char *path, bool explained)
 	return r;
 }
 
-/* Reports tables of the attributor that were too small for the recording. */
+/* Report tables of the attributor that were too small for the recording. */
 static void input_check_tables(const struct input *input, const char *path)
 {
 	char count[TEXT_NUMBER], capacity[TEXT_NUMBER];
@@ -157,7 +159,7 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 	return input_replay(ret_input, path, cpus);
 }
 
-/* Look-ups are synchronous: a report is printed once, with all names. */
+/* Make a symbol table whose queries block, as a report is printed once, with all names. */
 int input_symbols(struct symbols **ret_symbols)
 {
 	const struct symbols_config config = { .budget = SYMBOLS_BUDGET, .wait_ms = SYMBOLS_MS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading a recording into a profile. */
+/* Read a recording into a profile. */
 #ifndef SPEPROF_INPUT_H
 #define SPEPROF_INPUT_H
 
@@ -11,10 +11,10 @@
 /**
  * struct input - a recording that was read
  * @attributor: the tasks and mappings of the recording
- * @profile: what was counted
- * @format: of the file
- * @duration_ns: from the start of the first window to the end of the last; 0 if not recorded
- * @backend: &enum backend, as recorded
+ * @profile: the counters
+ * @format: format of the file
+ * @duration_ns: time from the start of the first window to the end of the last; 0: not recorded
+ * @backend: &enum backend that was recorded
  */
 struct input {
 	struct attributor *attributor;
@@ -31,9 +31,9 @@ struct input {
  * @midr: MIDR_EL1 of cores that the recording does not name; 0 if unknown
  * @filter: count samples that match; NULL for all. Has to outlive @ret_input
  * @ret_input: the caller ends it by input_deinit(), whatever is returned. With STATUS_OK and
- *	STATUS_DAMAGED it has all that was readable
+ * STATUS_DAMAGED it has all that was readable
  *
- * Return: &enum status; an error has been printed.
+ * Return: &enum status; an error was printed.
  */
 int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,
 	       struct input *ret_input);
@@ -41,27 +41,27 @@ int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const st
 /**
  * struct input_watch - a callback before the first sample is counted
  * @begin: called once, with the empty profile in @input
- * @ctx: argument of @begin
+ * @ctx: argument for @begin
  */
 struct input_watch {
 	void (*begin)(struct input *input, void *ctx);
 	void *ctx;
 };
 
-/** input_load_watched() - as input_load(), and call @watch before the first sample */
+/** input_load_watched() - read as input_load() does, and call @watch before the first sample */
 int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 		       const struct filter *filter, const struct input_watch *watch,
 		       struct input *ret_input);
 
-/** input_symbols() - make a symbol table with blocking look-ups; 0 or negative errno */
+/** input_symbols() - create a symbol table whose queries block; returns 0 or negative errno */
 int input_symbols(struct symbols **ret_symbols);
 
 /**
  * input_view() - make a view of the profile
- * @input: what input_load() returned
- * @group: what a row stands for
+ * @input: result of input_load()
+ * @group: what a row represents
  * @sort: order of rows
- * @limit: number of rows at most
+ * @limit: maximum number of rows
  * @ret_view: as of profile_view(), with source and duration of the recording
  *
  * Return: 0 or -ENOMEM.
@@ -69,7 +69,7 @@ int input_symbols(struct symbols **ret_symbols);
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view);
 
-/** input_deinit() - free what input_load() made */
+/** input_deinit() - free the memory that input_load() allocated */
 void input_deinit(struct input *input);
 
 #endif

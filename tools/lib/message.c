@@ -7,7 +7,10 @@
 
 #include "text.h"
 
-/* A sentence may contain names of files and containers, which anybody can choose: clean it. */
+/*
+ * Print a sentence without control characters: it may contain names of files and containers, which
+ * any user can choose.
+ */
 static void message_vprint(const char *format, va_list args)
 {
 	char *text;

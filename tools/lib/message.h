@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Errors and warnings: one sentence on standard error, and the exit status. */
+/* Print errors and warnings: one sentence on standard error, and the exit status. */
 #ifndef SPEPROF_MESSAGE_H
 #define SPEPROF_MESSAGE_H
 
@@ -8,8 +8,8 @@
 
 /**
  * message_print() - print "speprof: " and one sentence on standard error
- * @format: as of printf(); control characters in the result become "?", since names of files and
- *	containers come from others
+ * @format: as for printf(); control characters in the result become "?", as other users choose the
+ * names of files and containers
  */
 void message_print(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
@@ -21,8 +21,8 @@ int message_fail(enum status status, const char *format, ...)
  * message_fail_recording(), message_fail_replay() - print an error of recording_open(), or of
  * recording_replay()
  * @path: file name of the recording
- * @r: the negative errno that was returned
- * @error: the details that were returned
+ * @r: the negative errno that the function returned
+ * @error: the details that the function returned
  *
  * Return: the &enum status of that error.
  */
@@ -33,7 +33,7 @@ int message_fail_replay(const char *path, int r, const struct recording_error *e
  * message_finish_output() - flush standard output at the end of a verb
  * @status: exit status of the verb
  *
- * A closed pipe is no error: its reader wants no more.
+ * A closed pipe is no error, as its reader needs no more output.
  *
  * Return: @status; STATUS_FAILED, after printing an error, if output was lost and @status is
  * STATUS_OK.

@@ -90,7 +90,7 @@ static int options_cpus(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-/* Parses a register of 32 bits, as regs/identification/midr_el1 in sysfs has it. */
+/* Parse a register of 32 bits, as regs/identification/midr_el1 in sysfs contains it. */
 static int options_midr(const char *verb, char *text, struct options *options)
 {
 	char *end;
@@ -226,7 +226,7 @@ static int options_one(const char *verb, int letter, struct options *options)
 	}
 }
 
-/* Prints what getopt rejected. */
+/* Print an error about the option that getopt rejected. */
 static int options_unknown(const char *verb, int letter, char **argv)
 {
 	const char *text = argv[optind - 1];
@@ -250,7 +250,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	int letter, index = 0, r;
 
 	opterr = 0;
-	optind = 0; /* unit tests parse more than once in a process */
+	optind = 0; /* needed as unit tests parse more than once in a process */
 	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options,
 				     &index)) != -1) {
 		if (letter == '?' || letter == ':')

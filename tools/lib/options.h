@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Options, which mean the same in every verb that accepts them. */
+/* Parse options, which mean the same in every verb that accepts them. */
 #ifndef SPEPROF_OPTIONS_H
 #define SPEPROF_OPTIONS_H
 
@@ -10,22 +10,23 @@
 
 /**
  * struct options - the options of one invocation
- * @input: -i: a recording; NULL for the daemon's profile
- * @container: -c: rows of this container only; NULL for all
- * @function, @binary: --function, --binary: statistics of these only; NULL for all
- * @root: --root: directory that doctor and others examine instead of "/"; "" if not given
- * @filter: --filter: samples of a recording that count, freed by the caller; NULL for all
- * @truth: --truth: @truths known shares
- * @group: -G: what a row stands for
+ * @input: -i: a recording; NULL: the daemon's profile
+ * @container: -c: only rows of this container; NULL: all
+ * @function, @binary: --function, --binary: only statistics of these; NULL: all
+ * @root: --root: directory that doctor and others examine instead of "/"; "": not given
+ * @filter: --filter: samples of a recording to count, freed by the caller; NULL: all
+ * @truth: --truth: known shares
+ * @truths: number of @truth
+ * @group: -G: what a row represents
  * @sort: -s: order of rows
- * @number: -n: rows of a report, iterations of top; 0 if not given
- * @pid: -p: rows of this process only; 0 for all
+ * @number: -n: rows of a report, iterations of top; 0: not given
+ * @pid: -p: only rows of this process; 0: all
  * @delay: -d: seconds between two iterations of top
- * @cpus: -C: windows of these CPUs only, if @cpus_given
- * @midr: --midr: MIDR_EL1 of cores that a recording does not name; 0 if not given
- * @json: -j: print JSON
- * @period: --last: what was counted in this period; VIEW_SPAN_START if not given
- * @lines, @pages: --lines, --pages: shared cache lines, or pages and nodes, instead of rows
+ * @cpus: -C: only windows of these CPUs, if @cpus_given is set
+ * @midr: --midr: MIDR_EL1 of cores for which a recording does not contain it; 0: not given
+ * @json: -j: whether to print JSON
+ * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
+ * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
  * @batch: -b: print the live view instead of drawing it
  */
 struct options {
@@ -56,11 +57,11 @@ struct options {
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
- *	--truth, 'W' for --last, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
- *	--function, 'Y' for --binary; 'F' if the recording may be given without -i
- * @ret_options: untouched on failure
+ * --truth, 'W' for --last, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for --function,
+ * 'Y' for --binary; 'F' if the recording may be given without -i
+ * @ret_options: unchanged on failure
  *
- * Return: 0; else an &enum status, and an error has been printed.
+ * Return: 0; else an &enum status, and an error was printed.
  */
 int options_parse(int argc, char **argv, const char *accept, struct options *ret_options);
 

@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 /*
- * Temporary files for the signal handler, which has no argument. No command writes more than two.
+ * Temporary files for the signal handler, which has no argument. No command writes more than two
+ * files.
  */
 static const char *volatile unfinished[2];
 
-/* SA_RESETHAND restored the default action, so that raising the signal again ends the process. */
+/* Raise the signal again to end the process, as SA_RESETHAND has restored the default action. */
 static void on_end(int sig)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
@@ -27,8 +28,8 @@ static void on_end(int sig)
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
 /*
- * Registers @temporary_path, so that a signal that ends the process removes the file. Signals that are
- * ignored, or handled by record, are not changed.
+ * Register @temporary_path, so that a signal that ends the process removes the file. Signals that
+ * are ignored, or that record handles, are not changed.
  */
 static void remember(const char *temporary_path)
 {
@@ -48,8 +49,8 @@ static void remember(const char *temporary_path)
 }
 
 /*
- * Creates and registers @temporary_path, and returns its descriptor. Signals are blocked meanwhile: one
- * that arrives between both steps would leave an unregistered file.
+ * Create and register @temporary_path, and return its descriptor. Signals are blocked meanwhile, as
+ * one between both steps would leave the file behind.
  */
 static int make_known(char *temporary_path)
 {
@@ -84,7 +85,7 @@ static void output_clear(struct output *output)
 	*output = OUTPUT_NONE;
 }
 
-/* mkostemp() creates files of mode 0600: sets @mode, reduced by the umask. */
+/* Set @mode, reduced by the umask, as mkostemp() creates files of mode 0600. */
 static int give_mode(int fd, mode_t mode)
 {
 	mode_t mask = umask(0);
@@ -95,7 +96,7 @@ static int give_mode(int fd, mode_t mode)
 
 static int open_temporary(const char *path, bool exists, mode_t mode, struct output *ret_output)
 {
-	/* A symbolic link stays: its target is replaced. */
+	/* A symbolic link is not replaced, but its target. */
 	char *name = exists ? realpath(path, NULL) : strdup(path), *temporary_path = NULL;
 	int fd;
 
@@ -160,8 +161,8 @@ int output_check(const char *path)
 	if (is_standard(path))
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
 	/*
-	 * A pipe is not opened for a check: that would wait for its reader, and closing would end
-	 * it.
+	 * A pipe is not opened for a check, as that would wait for its reader, and closing it would
+	 * end the reader.
 	 */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? -errno : 0;
@@ -170,7 +171,7 @@ int output_check(const char *path)
 	return r;
 }
 
-/* Copies as sendfile() does, which refuses terminals and append-only files by EINVAL. */
+/* Copy data as sendfile() does, which refuses terminals and append-only files with EINVAL. */
 static ssize_t send_by_hand(int to, int from, off_t *at)
 {
 	char bytes[4096];

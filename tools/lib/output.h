@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files that commands write with -o. An existing file stays until the new one is complete: the new
- * one is written under a temporary name in the same directory, and renamed. Devices and pipes are
- * written directly, and "-" is standard output.
+ * Write files that commands create with -o. An existing file is not changed until the new one is
+ * complete: the new one is written under a temporary name in the same directory, and renamed.
+ * Devices and pipes are written directly, and "-" is standard output.
  */
 #ifndef SPEPROF_OUTPUT_H
 #define SPEPROF_OUTPUT_H
@@ -15,7 +15,7 @@
  * struct output - a file that is being written
  * @fd: descriptor to write to; -1 if none is open
  * @temporary_path: temporary name of the file; NULL if it is written directly
- * @path: name that the complete file gets, with symbolic links resolved
+ * @path: name of the complete file, with symbolic links resolved
  */
 struct output {
 	int fd;
@@ -23,14 +23,14 @@ struct output {
 	char *path;
 };
 
-/* An output that is not open: every function but output_open() does nothing with it. */
+/* An output that is not open: all functions except output_open() do nothing with it. */
 #define OUTPUT_NONE ((struct output){ .fd = -1 })
 
 /**
  * output_open() - open a file for writing
  * @path: name of the file; "-" is standard output
  * @mode: access bits of a new file, reduced by the umask; an existing file keeps its own
- * @ret_output: the caller ends it by output_commit(), output_keep_temporary() or output_drop()
+ * @ret_output: the caller finishes it by output_commit(), output_keep_temporary() or output_drop()
  *
  * A signal that ends the process removes the temporary file.
  *
@@ -38,15 +38,19 @@ struct output {
  */
 int output_open(const char *path, mode_t mode, struct output *ret_output);
 
-/** output_check() - return what output_open() would, before work that takes long; leaves no file */
+/**
+ * output_check() - return the result that output_open() would have, without creating a file
+ *
+ * It is called before work that takes long.
+ */
 int output_check(const char *path);
 
 /**
  * output_write() - write a file with the content of another one
  * @path: name of the file; "-" is standard output
- * @mode: as of output_open()
- * @from: descriptor of the content, read from its start; its file offset is neither used nor
- *	changed
+ * @mode: as for output_open()
+ * @from: descriptor of the content, which is read from its start; its file offset is neither used
+ * nor changed
  *
  * Return: 0 or negative errno.
  */
@@ -54,9 +58,10 @@ int output_write(const char *path, mode_t mode, int from);
 
 /**
  * output_commit() - give a complete file its name
- * @output: is closed
+ * @output: closed by this function
  *
- * Return: 0; a negative errno if data could not be written: then it acts as output_drop().
+ * Return: 0; a negative errno if data could not be written, and the file is then removed as by
+ * output_drop().
  */
 int output_commit(struct output *output);
 

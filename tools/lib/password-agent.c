@@ -12,18 +12,18 @@
 
 #define AGENT "pkttyagent"
 
-/* How long the agent may take to register; after that polkit asks for no password. */
+/* maximum milliseconds in which the agent must register; after that polkit asks for no password */
 #define READY_MS 5000
 
 static _Noreturn void run_agent(pid_t parent, int notify)
 {
 	char option[32];
 
-	/* The agent ends with this process, even if this process is killed. */
+	/* The agent must end with this process, even if this process is killed. */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		_exit(1);
 	snprintf(option, sizeof(option), "--notify-fd=%d", notify);
-	/* polkit's answer is printed by the caller: the agent's own errors would repeat it. */
+	/* The caller prints polkit's answer, which the agent's own errors would repeat. */
 	if (!freopen("/dev/null", "w", stderr))
 		_exit(1);
 	execlp(AGENT, AGENT, option, "--fallback", NULL);
@@ -44,7 +44,7 @@ pid_t agent_start(void)
 		run_agent(parent, fds[1]);
 	close(fds[1]);
 	ready.fd = fds[0];
-	/* The agent writes a byte once it has registered; end of file means that it failed. */
+	/* The agent writes a byte after it has registered; end of file means that it failed. */
 	while (agent > 0 && poll(&ready, 1, READY_MS) < 0 && errno == EINTR)
 		;
 	close(fds[0]);
@@ -55,7 +55,7 @@ void agent_stop(pid_t agent)
 {
 	if (agent <= 0)
 		return;
-	/* On SIGTERM the agent restores the terminal's settings. */
+	/* After SIGTERM the agent restores the terminal's settings. */
 	kill(agent, SIGTERM);
 	kill(agent, SIGCONT);
 	while (waitpid(agent, NULL, 0) < 0 && errno == EINTR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The agent with which polkit queries a password on this terminal: pkttyagent, which systemctl
- * starts as well. Without an agent polkit refuses at once.
+ * Run pkttyagent, the agent that asks for a password on this terminal on behalf of polkit;
+ * systemctl uses it, too. Without an agent polkit refuses immediately.
  */
 #ifndef SPEPROF_PASSWORD_AGENT_H
 #define SPEPROF_PASSWORD_AGENT_H
@@ -11,16 +11,16 @@
 /**
  * agent_start() - start pkttyagent, and wait until it has registered with polkit or failed to
  *
- * The agent is not started if the caller is root, as polkit requires no authentication of root, nor
- * if standard input is no terminal.
+ * The agent is not started if the caller is root, whom polkit does not ask for a password, or if
+ * standard input is no terminal.
  *
  * Return: PID of the agent, for agent_stop(); 0 if there is none.
  */
 pid_t agent_start(void);
 
 /**
- * agent_stop() - end the agent, which restores the terminal first
- * @agent: what agent_start() returned; nothing is done for 0
+ * agent_stop() - end the agent, which first restores the terminal
+ * @agent: result of agent_start(); nothing is done for 0
  */
 void agent_stop(pid_t agent);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Running other programs: modprobe, modinfo, systemctl. */
+/* Run other programs: modprobe, modinfo, systemctl. */
 #ifndef SPEPROF_PROGRAM_H
 #define SPEPROF_PROGRAM_H
 
@@ -10,9 +10,9 @@
  * program_run() - run a program and wait until it exits
  * @argv: its name, which is searched in PATH and in /sbin, and its arguments; NULL-terminated
  *
- * Its output is the caller's: what it prints goes where this process prints.
+ * The program prints to the same files as this process.
  *
- * Return: 0 if it exits with 0; -EIO if it does not; a negative errno if it cannot be started,
+ * Return: 0 if it exits with 0; -EIO if not; another negative errno if it cannot be started,
  * -ENOENT if it is not installed.
  */
 int program_run(char **argv);
@@ -29,10 +29,10 @@ struct program {
 
 /**
  * program_start() - start a program
- * @argv: as of program_run()
- * @ret_program: where this succeeds, program_finish() has to follow
+ * @argv: as for program_run()
+ * @ret_program: on success, program_finish() must follow
  *
- * Return: 0, or a negative errno.
+ * Return: 0 or negative errno.
  */
 int program_start(char **argv, struct program *ret_program);
 

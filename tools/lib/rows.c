@@ -52,7 +52,7 @@ static void add(json_object *to, const char *key, u64 value)
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
 
-/* A value that the source does not know is null, not 0. */
+/* Add a value; if the source does not know it, it is null and not 0. */
 static void add_known(json_object *to, const char *key, u64 value, bool known)
 {
 	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
@@ -63,7 +63,7 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
-/* Weights by unit: instructions and micro-operations cannot be added. */
+/* Convert weights, by unit, as instructions and micro-operations cannot be added up. */
 static json_object *weight_json(const u64 *weight)
 {
 	json_object *json = json_object_new_object();
@@ -127,7 +127,7 @@ static json_object *shares_json(const struct view_header *h)
 	return json;
 }
 
-/* Blind time by cause; the sum is blind_ns. Causes that did not occur have no key. */
+/* Convert blind time by cause; the sum is blind_ns. Causes that did not occur have no key. */
 static json_object *blind_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
@@ -167,7 +167,7 @@ static json_object *header_json(const struct view_header *h)
 	if (live) {
 		add(json, "interval_longest_ns", h->interval_longest_ns);
 		add(json, "cpus_held", h->cpus_held);
-		/* Both are in thousandths of a percent. */
+		/* Both values are in thousandths of a percent. */
 		add(json, "overhead", h->overhead);
 		add(json, "overhead_cost", h->overhead_cost);
 		add(json, "cost_ns", h->cost_ns);
@@ -184,7 +184,7 @@ static json_object *header_json(const struct view_header *h)
 	return json;
 }
 
-/* Loads by the level that served them; levels that did not occur have no key. */
+/* Convert loads by the level that served them; levels that did not occur have no key. */
 static json_object *levels_json(const struct view_row *row)
 {
 	json_object *json = json_object_new_object();
@@ -272,7 +272,7 @@ static json_object *row_json(const struct view_row *row, enum view_group group)
 	return json;
 }
 
-/* Prints @json as one line, and puts it. */
+/* Print @json as one line, and free it by json_object_put(). */
 static void json_line(FILE *out, json_object *json)
 {
 	fputs(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |

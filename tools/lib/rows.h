@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of a view: selecting those that options ask for, and JSON. */
+/* Select the rows of a view that options ask for, and convert rows to JSON. */
 #ifndef SPEPROF_ROWS_H
 #define SPEPROF_ROWS_H
 
@@ -8,24 +8,21 @@
 #include "options.h"
 
 /**
- * rows_limit() - how many rows to request from a view
- * @options: -n, -p and -c
+ * rows_limit() - return the number of rows to request from a view
+ * @options: options -n, -p and -c
  * @all: limit if rows are selected afterwards, or no number is given
  *
- * Return: the number of rows, so that @options->number are left after rows_filter().
+ * Return: the number of rows of which @options->number remain after rows_filter().
  */
 u32 rows_limit(const struct options *options, u32 all);
 
-/**
- * rows_filter() - remove rows that -p and -c do not name, and all but the first @limit of the
- * others
- */
+/** rows_filter() - remove rows that -p and -c do not select, then all but the first @limit rows */
 void rows_filter(struct view *view, const struct options *options, u32 limit);
 
 /**
- * rows_missing() - print an error because no row is of what -p and -c name
- * @verb: for the message
- * @options: -p and -c
+ * rows_missing() - print an error because no row matches -p and -c
+ * @verb: verb, for the message
+ * @options: options -p and -c
  *
  * Without the error, a misspelt name would look like an idle container.
  *

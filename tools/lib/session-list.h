@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The daemon's sessions, as the bus shows them. */
+/* Query the sessions of the daemon. */
 #ifndef SPEPROF_SESSION_LIST_H
 #define SPEPROF_SESSION_LIST_H
 
@@ -9,9 +9,10 @@
 
 /**
  * session_list() - query all sessions
- * @ret_sessions: an array with an object of each one's properties, to be put by the caller
+ * @ret_sessions: an array with an object of each session's properties; the caller frees it by
+ * json_object_put()
  *
- * Return: &enum status; errors are printed, or kept for bus_error().
+ * Return: &enum status; errors are printed, or stored for bus_error().
  */
 int session_list(struct bus *bus, json_object **ret_sessions);
 
@@ -29,7 +30,7 @@ int session_require(struct bus *bus, const char *name, const char *advice);
  * session_list_running() - name the sessions beside "machine" that sample now
  * @ret_names: with ", " between them, cut at @size bytes; "" for none
  *
- * Return: &enum status; errors are printed, or kept for bus_error().
+ * Return: &enum status; errors are printed, or stored for bus_error().
  */
 int session_list_running(struct bus *bus, char *ret_names, size_t size);
 

@@ -8,10 +8,10 @@
 #include "codec/payload.h"
 #include "text.h"
 
-/* Columns of the longest bar. */
+/* columns of the longest bar */
 #define BAR 40
 
-/* Names in the order of &enum profile_latency. */
+/* Names in the order of &enum profile_latency */
 static const struct {
 	const char *key;
 	const char *label;
@@ -94,7 +94,9 @@ static void print_counts(const char *label, json_object *counts, u64 whole)
 	}
 }
 
-/* Returns the upper bound of the bucket with the @permille quantile of (count, sum, buckets). */
+/*
+ * Return the upper bound of the bucket with the @permille/1000 quantile of (count, sum, buckets).
+ */
 static u64 quantile(json_object *latency, u32 permille)
 {
 	json_object *buckets = json_object_array_get_idx(latency, 2);

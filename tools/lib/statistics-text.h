@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Statistics of a container, process or function, as JSON and as text. The JSON is the same for the
- * daemon and for a recording.
+ * Print statistics of a container, process or function as JSON and as text. The JSON is the same
+ * for the daemon and for a recording.
  */
 #ifndef SPEPROF_STATISTICS_TEXT_H
 #define SPEPROF_STATISTICS_TEXT_H
@@ -10,7 +10,7 @@
 
 #include "profile/counters.h"
 
-/* Printed where all values but the number of samples come from a model. */
+/* A line that is printed if all values but the number of samples come from a model */
 #define STATISTICS_MODELLED "An emulated SPU: all but the number of samples is modelled."
 
 /**
@@ -18,13 +18,14 @@
  * @counters: the counters
  * @backend: name of the backend
  *
- * Return: an object with the keys of D-Bus GetFigures, which the caller puts; NULL without memory.
+ * Return: an object with the keys of D-Bus GetFigures, which the caller frees by json_object_put();
+ * NULL without memory.
  */
 json_object *statistics_json(const struct counters *counters, const char *backend);
 
 /**
  * statistics_print() - print counts, and means and percentiles of latencies
- * @object: an object of statistics_json()
+ * @object: an object from statistics_json()
  */
 void statistics_print(json_object *object);
 

@@ -13,14 +13,14 @@
 static const char screen_enter[] = ESC "[?1049h" ESC "[?25l";
 static const char screen_leave[] = ESC "[0m" ESC "[?25h" ESC "[?1049l";
 
-/* Static, since a process has one terminal and signal handlers have no argument. */
+/* Static, as a process has one terminal and signal handlers have no argument */
 static struct termios saved;
 static volatile sig_atomic_t raw;
 static volatile sig_atomic_t resized;
 
 /*
- * The signal mask before term_raw(). That blocks SIGWINCH, which would interrupt calls of the
- * daemon and writes; only term_key() unblocks it while it waits.
+ * The signal mask before term_raw(), which blocks SIGWINCH, as that would interrupt calls of the
+ * daemon and writes. Only term_key() unblocks it, while it waits.
  */
 static sigset_t unblocked;
 
@@ -64,7 +64,7 @@ void term_size(size_t *ret_width, size_t *ret_height)
 		*ret_width = given;
 }
 
-/* Called by signal handlers: uses async-signal-safe functions only. */
+/* Restore the terminal. Signal handlers call this, so it uses only async-signal-safe functions. */
 static void raw_undo(void)
 {
 	ssize_t ignored;
@@ -78,7 +78,7 @@ static void raw_undo(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
-/* SA_RESETHAND restored the default action, so that raising the signal again ends the process. */
+/* Raise the signal again to end the process, as SA_RESETHAND has restored the default action. */
 static void raw_end(int sig)
 {
 	raw_undo();
@@ -114,7 +114,7 @@ int term_raw(void)
 	mode.c_lflag &= ~(ICANON | ECHO);
 	mode.c_cc[VMIN] = 0;
 	mode.c_cc[VTIME] = 0;
-	/* No Ctrl-Z: a stopped live view would leave the alternate screen on. */
+	/* Disable Ctrl-Z: a stopped live view would leave the alternate screen on. */
 	mode.c_cc[VSUSP] = _POSIX_VDISABLE;
 	raw = 1;
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &mode) < 0) {
@@ -130,7 +130,10 @@ void term_restore(void)
 	raw_undo();
 }
 
-/* A sequence such as ESC [ A arrives at once; after the key Escape nothing follows. */
+/*
+ * Read the rest of a sequence such as ESC [ A, which arrives at once; after the key Escape nothing
+ * follows.
+ */
 static int key_escape(void)
 {
 	u8 rest[8];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The terminal: its size, its colours, and the raw mode of the live view, which ends however the
- * process ends.
+ * The terminal: its size, its colours, and the raw mode of the live view, which ends with the
+ * process, however that ends
  */
 #ifndef SPEPROF_TERMINAL_H
 #define SPEPROF_TERMINAL_H
@@ -10,12 +10,12 @@
 
 #include "codec/env.h"
 
-/** enum term_ink - what a colour means */
+/** enum term_ink - the meaning of a colour */
 enum term_ink {
 	TERM_PLAIN,
 	TERM_STRONG, /* headings */
 	TERM_FAINT, /* hints */
-	TERM_WARN, /* attention: modelled values, stopped sampling */
+	TERM_WARN, /* something needs attention: modelled values, stopped sampling */
 	TERM_BAD, /* something was lost */
 };
 
@@ -23,13 +23,15 @@ enum term_ink {
 void term_ink(FILE *out, bool colour, enum term_ink ink, const char *text);
 
 /**
- * term_colour() - whether standard output shows colours: a terminal, without NO_COLOR or TERM=dumb
+ * term_colour() - return whether standard output shows colours
+ *
+ * It does if it is a terminal, without NO_COLOR or TERM=dumb.
  */
 bool term_colour(void);
 
 /**
  * term_size() - get the size of standard output
- * @ret_width: columns; COLUMNS if it is no terminal, 0 without that
+ * @ret_width: columns of the terminal; if it is no terminal, COLUMNS, or 0 without that
  * @ret_height: lines; 0 if it is no terminal
  */
 void term_size(size_t *ret_width, size_t *ret_height);
@@ -48,7 +50,7 @@ void term_restore(void);
 
 /**
  * term_key() - wait for a key
- * @timeout_ms: how long at most, in milliseconds
+ * @timeout_ms: maximum time to wait, in milliseconds
  *
  * Return: the byte of the key, or TERM_KEY_UP, _DOWN and _OTHER for sequences; TERM_KEY_RESIZE if
  * the size of the terminal changed; 0 after the timeout; -EIO if the terminal was closed.

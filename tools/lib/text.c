@@ -17,7 +17,10 @@ void text_init(void)
 		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 in every locale */
 }
 
-/* Bidirectional controls have no width, and would reverse the rest of the line. */
+/*
+ * Return whether @c is a bidirectional control: these have no width, and would reverse the rest of
+ * the line.
+ */
 static bool is_bidi(wchar_t c)
 {
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
@@ -25,7 +28,8 @@ static bool is_bidi(wchar_t c)
 }
 
 /*
- * Returns the columns of the character at @p and its bytes in *ret_len; -1 if it is not printable.
+ * Return the number of columns of the character at @p, and its bytes in *ret_len; -1 if it is not
+ * printable.
  */
 static int char_width(const char *p, size_t left, size_t *ret_len)
 {
@@ -74,7 +78,7 @@ size_t text_width(const char *text)
 	return width;
 }
 
-/* Returns how many bytes of @text fit into @width columns. */
+/* Return the number of bytes of @text that fit into @width columns. */
 static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
 {
 	size_t left = strlen(text), used = 0, pos = 0, len;
@@ -83,7 +87,7 @@ static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
 		int w = char_width(text + pos, left, &len);
 		size_t columns = w < 0 ? 1 : w;
 
-		/* Combining marks have no width, so that bytes are limited too. */
+		/* Combining marks have no width, so the number of bytes is limited, too. */
 		if (columns > width - used || pos + len > width * 4)
 			break;
 		used += columns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Text for terminals: the width of UTF-8, cutting, and numbers with units. */
+/* Text for terminals: the width of UTF-8, truncation, and numbers with units */
 #ifndef SPEPROF_TEXT_H
 #define SPEPROF_TEXT_H
 
@@ -10,18 +10,18 @@ void text_init(void);
 
 /**
  * text_clean() - make a text safe for a terminal
- * @text: changed in place: all that is no printable UTF-8 becomes '?'
+ * @text: changed in place: everything that is not printable UTF-8 becomes '?'
  */
 void text_clean(char *text);
 
-/** text_width() - number of columns of @text on a terminal */
+/** text_width() - return the number of columns of @text on a terminal */
 size_t text_width(const char *text);
 
 /**
- * text_fit() - pad a text, or cut it with an ellipsis
+ * text_fit() - pad a text, or truncate it with an ellipsis
  * @text: UTF-8
  * @width: columns of the result, below TEXT_MAX
- * @right: align to the right
+ * @right: whether to align it to the right
  * @ret: the result, TEXT_SIZE bytes
  */
 void text_fit(const char *text, size_t width, bool right, char *ret);
@@ -29,7 +29,7 @@ void text_fit(const char *text, size_t width, bool right, char *ret);
 #define TEXT_MAX  256
 #define TEXT_SIZE (TEXT_MAX * 5 + 4) /* characters, padding, ellipsis */
 
-/* Numbers as text. Each function writes into @buf, of TEXT_NUMBER bytes, and returns it. */
+/* Convert numbers to text. Each function writes to @buf, of TEXT_NUMBER bytes, and returns it. */
 #define TEXT_NUMBER 32
 const char *text_count(char *buf, u64 count); /* 1,234,567 */
 const char *text_bytes(char *buf, u64 bytes); /* 21 MiB */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Address of the buffer in PMBPTR_EL1. */
+/* address of the buffer in PMBPTR_EL1 */
 #define BASE	       0xffff000010000000ULL
 #define WINDOW_DEFAULT (64U << 10)
 
@@ -15,15 +15,15 @@ struct replay {
 	FILE *truth;
 	u8 *buffer;
 	size_t window;
-	u8 line_owner; /* the program on the CPU that owns the shared cache line */
+	u8 line_owner; /* number of the program on the CPU that owns the shared cache line */
 	bool each;
 	bool started;
-	bool failed; /* a file could not be written */
+	bool failed; /* whether a file could not be written */
 };
 
 /* ---- Lines -------------------------------------------------------------------- */
 
-/* Returns the length of the line at *pos, and moves *pos after its newline. */
+/* Return the length of the line at *pos, and advance *pos beyond its newline. */
 static size_t next_line(const char *text, size_t len, size_t *pos, const char **ret_line)
 {
 	const char *newline = memchr(text + *pos, '\n', len - *pos);
@@ -77,7 +77,7 @@ static void window_write(struct replay *replay, const u8 *bytes, size_t len)
 		replay->failed = true;
 }
 
-/* Ends the window, and writes a comment about it into the truth. */
+/* End the window, and write a comment about it into the truth. */
 static void window_end(struct replay *replay)
 {
 	static const u8 zeros[1 << 11];

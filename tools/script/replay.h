@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs a script of operations through an emulated SPU: its records go to one file, and the
+ * Run a script of operations through an emulated SPU: its records are written to one file, and the
  * operations that were recorded, the truth, to another.
  */
 #ifndef SPEPROF_REPLAY_H
@@ -13,11 +13,11 @@
 /**
  * struct replay_result - statistics of a run
  * @stats: the ledgers of the SPU
- * @windows: number of windows that ended, each by a management event or the end of the script
- * @events: number of management events, by PMBSR.EC; EC 0 is a full buffer, or one that is not
- *	allowed
+ * @windows: number of windows that ended, by a management event or the end of the script
+ * @events: number of management events, by PMBSR.EC; EC 0 is a full buffer, or an access that is
+ * not allowed
  * @output: bytes of all windows
- * @padding: zeros among @output, which align a window's start after a fault within a record
+ * @padding: zeros in @output, which align a window's start after a fault within a record
  */
 struct replay_result {
 	struct spe_spu_stats stats;
@@ -29,9 +29,9 @@ struct replay_result {
 
 /**
  * struct replay_error - the first line of a script that is wrong
- * @line: its number, from 1
- * @offset: of its first byte in the script
- * @at: where in the line, and what would be right
+ * @line: number of the line, from 1
+ * @offset: offset of its first byte in the script
+ * @at: the position in the line, and what would be right
  */
 struct replay_error {
 	u64 line;
@@ -42,8 +42,8 @@ struct replay_error {
 /**
  * replay_check() - parse a script without running it
  * @text: the script
- * @len: its bytes
- * @ret_error: set where -EINVAL is returned
+ * @len: bytes of the script
+ * @ret_error: set if -EINVAL is returned
  *
  * Return: 0 or -EINVAL.
  */
@@ -52,9 +52,9 @@ int replay_check(const char *text, size_t len, struct replay_error *ret_error);
 /**
  * replay_run() - run a script that replay_check() has accepted
  * @text: the script
- * @len: its bytes
- * @records: receives the records; NULL for none
- * @truth: receives each recorded operation as a line of a script, in order; NULL for none
+ * @len: bytes of the script
+ * @records: file for the records; NULL: none
+ * @truth: file for each recorded operation as a line of a script, in order; NULL: none
  * @ret_result: statistics of the run
  *
  * Return: 0; -ENOMEM; -EIO if a file cannot be written.

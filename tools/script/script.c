@@ -12,7 +12,7 @@ struct word {
 	size_t len;
 };
 
-/* Position in a line that is being parsed. */
+/* The position in a line that is being parsed */
 struct cursor {
 	const char *line;
 	size_t len;
@@ -21,14 +21,14 @@ struct cursor {
 };
 
 enum value_type {
-	VALUE_NUMBER, /* 0 to @max; K, M and G multiply by powers of 1024 */
+	VALUE_NUMBER, /* a number from 0 to @max; K, M and G multiply by powers of 1024 */
 	VALUE_NAME, /* one of @names; stored as its index */
 	VALUE_BITS, /* names separated by commas, each the bit of its index; or a number */
-	VALUE_EVENTS, /* as VALUE_BITS, with the names of payload.h */
-	VALUE_CHOICES, /* as VALUE_BITS, with the names of impdef.h */
+	VALUE_EVENTS, /* like VALUE_BITS, with the names of payload.h */
+	VALUE_CHOICES, /* like VALUE_BITS, with the names of impdef.h */
 };
 
-/* The field of a structure that a key sets, and the bit of @keys_given that it sets, if any. */
+/* A key: the field of a structure that it sets, and its bit in @keys_given, if any */
 struct key {
 	const char *name;
 	u8 type;
@@ -86,7 +86,7 @@ static const char *const not_allowed_names[SPE_SPU_NOT_ALLOWEDS] = { "reported",
 static const char *const pe_names[] = { "sve", "sme", "mte2", "mops", "gcs",
 					"nv2", "rme", "ecv",  "the",  "haft" };
 
-/* First bit of SPE_OPERATION_FP and _SIMD. */
+/* first bit of SPE_OPERATION_FP and _SIMD */
 #define FLAG_SHIFT 7
 static const char *const flag_names[] = { [FLAG_SHIFT] = "fp", [FLAG_SHIFT + 1] = "simd" };
 
@@ -134,7 +134,7 @@ static const struct key spu_keys[] = {
 	NUMBER("seed", CONFIG, seed, UINT64_MAX),
 };
 
-/* The fields of a statement "program", and its key "operations". */
+/* The fields of a statement "program", and its key "operations" */
 struct program_line {
 	struct spe_synthetic_config config;
 	u64 operations;
@@ -153,7 +153,7 @@ static const struct key program_keys[] = {
 	NUMBER("seed", PROGRAM, config.seed, UINT64_MAX),
 };
 
-/* The fields of a statement of an operation, and its key "times". */
+/* The fields of a statement of an operation, and its key "times" */
 struct operation_line {
 	struct spe_operation operation;
 	u64 times;
@@ -214,7 +214,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Returns the next word; an empty one at the end of the line or at a comment. */
+/* Return the next word; an empty one at the end of the line or at a comment. */
 static struct word next_word(struct cursor *c)
 {
 	size_t start;
@@ -243,7 +243,7 @@ static unsigned int parse_digit(char c)
 	return UINT_MAX;
 }
 
-/* Parses all of @word: a decimal or 0x number, followed by K, M or G or nothing, up to @max. */
+/* Parse all of @word: a decimal or 0x number, optionally followed by K, M or G, up to @max. */
 static bool word_number(struct word word, u64 max, u64 *ret_number)
 {
 	unsigned int base = 10, shift = 0;
@@ -275,7 +275,7 @@ static bool word_number(struct word word, u64 max, u64 *ret_number)
 
 /* ---- Keys --------------------------------------------------------------------- */
 
-/* Joins the names of a list to "a, b or c". */
+/* Join the names of a list to "a, b or c". */
 static void names_join(char *text, size_t size, const char *const *names, u32 count)
 {
 	u32 last = count - 1;
@@ -319,7 +319,7 @@ static int parse_name(struct cursor *c, const char *const *names, u32 count, str
 	return refuse(c, name, "a mask, or names separated by commas of %s", text);
 }
 
-/* Returns the number of the bit that @name stands for, below 64; an error if there is none. */
+/* Return the number of the bit that @name represents, below 64; an error if there is none. */
 static int parse_bit(struct cursor *c, const struct key *key, struct word name, u32 *ret_bit)
 {
 	const char *events[64];
@@ -429,7 +429,7 @@ static int keys_refuse(struct cursor *c, struct word word, const struct key *key
 	return refuse(c, word, "KEY=VALUE with a key of %s, each once", text);
 }
 
-/* Parses one KEY=VALUE; a key may be given once. */
+/* Parse one KEY=VALUE; a key may be given once. */
 static int parse_pair(struct cursor *c, struct word word, const struct key *keys, size_t count,
 		      u64 *given, size_t *ret_key, u64 *ret_value)
 {
@@ -449,7 +449,7 @@ static int parse_pair(struct cursor *c, struct word word, const struct key *keys
 	return parse_value(c, &keys[i], value, ret_value);
 }
 
-/* Parses the rest of the line into the structure at @base; @keys_given gets the bits of the keys. */
+/* Parse the rest of the line into the structure at @base; @keys_given gets the bits of the keys. */
 static int parse_keys(struct cursor *c, const struct key *keys, size_t count, void *base,
 		      u64 *given, u32 *keys_given)
 {
@@ -586,7 +586,7 @@ static int parse_inject(struct script *script, struct cursor *c, struct word wor
 		      error.want);
 }
 
-/* Checks a program by spe_synthetic_init(), which knows what is valid. */
+/* Check a program by spe_synthetic_init(), which decides what is valid. */
 static int program_check(struct cursor *c, struct word word, const struct program_line *line)
 {
 	struct spe_synthetic_config config = line->config;

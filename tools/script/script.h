@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scripts of operations: text with one statement a line, which defines an emulated SPU, programs
- * its registers, and lists what the PE executes. Documentation/reference/spu-script.md has the
- * format.
+ * Parse scripts of operations: text with one statement a line, which defines an emulated SPU, sets
+ * its registers, and lists the operations that the PE executes.
+ * Documentation/reference/spu-script.md describes the format.
  */
 #ifndef SPEPROF_SCRIPT_H
 #define SPEPROF_SCRIPT_H
@@ -15,20 +15,20 @@
 #include "model/spu.h"
 #include "model/synthetic.h"
 
-/* Bytes of script_error.want, with its NUL. */
+/* bytes of script_error.want, including its NUL */
 #define SCRIPT_WANT_MAX 480
 
-/* Most operations that one statement may stand for. */
+/* maximum number of operations of one statement */
 #define SCRIPT_TIMES_MAX 1000000000ULL
 
 /**
- * enum script_kind - what a line is; the comments name the fields of struct script_step that are
- * set
+ * enum script_kind - the kind of a line; the comments list the fields of struct script_step that
+ * are set
  */
 enum script_kind {
-	SCRIPT_NOTHING, /* blank, or a comment */
-	SCRIPT_SPU, /* &script.config has changed; only SPU and WINDOW precede it */
-	SCRIPT_WINDOW, /* @count: bytes of a window; only SPU and WINDOW precede it */
+	SCRIPT_NOTHING, /* a blank line, or a comment */
+	SCRIPT_SPU, /* &script.config has changed; only SPU and WINDOW may precede it */
+	SCRIPT_WINDOW, /* @count: bytes of a window; only SPU and WINDOW may precede it */
 	SCRIPT_REG, /* @regs */
 	SCRIPT_SAMPLE, /* @each */
 	SCRIPT_INJECT, /* @rule */
@@ -38,14 +38,14 @@ enum script_kind {
 
 /**
  * struct script_step - one parsed line
- * @kind: which of the other fields are set
+ * @kind: kind of the line, which decides the fields that are set
  * @count: bytes, or number of operations; above 0
- * @each: sample every operation instead of one in each interval
- * @regs_given: which registers the line names, by bits of &enum spe_reg
- * @regs: their values
- * @rule: of SCRIPT_INJECT
- * @program: of SCRIPT_PROGRAM
- * @operation: of SCRIPT_OPERATION
+ * @each: whether to sample every operation instead of one in each interval
+ * @regs_given: registers in the line, by bits of &enum spe_reg
+ * @regs: values of these registers
+ * @rule: rule of SCRIPT_INJECT
+ * @program: program of SCRIPT_PROGRAM
+ * @operation: operation of SCRIPT_OPERATION
  */
 struct script_step {
 	enum script_kind kind;
@@ -59,9 +59,9 @@ struct script_step {
 };
 
 /**
- * struct script_error - where a line is wrong
- * @column: of the value, from 1
- * @length: of the value in bytes
+ * struct script_error - the error in a line
+ * @column: position of the wrong value, from 1
+ * @length: bytes of the wrong value
  * @want: what would be right
  */
 struct script_error {
@@ -72,10 +72,10 @@ struct script_error {
 
 /**
  * struct script - state of the parser between two lines
- * @config: the SPU as defined so far; may be read by the caller
- * @next_pc: PC of the next operation that names none
- * @next_time: timestamp of the next operation that names none
- * @begun: a statement has run, so that the SPU must not change any more
+ * @config: the SPU as defined so far; the caller may read it
+ * @next_pc: PC of the next operation for which the script gives none
+ * @next_time: timestamp of the next operation for which the script gives none
+ * @begun: whether a statement has run, so that the SPU must not change any more
  */
 struct script {
 	struct spe_spu_config config;
@@ -90,10 +90,10 @@ void script_init(struct script *script);
 /**
  * script_parse() - parse the next line
  * @script: initialised by script_init()
- * @line: without the newline; any bytes
+ * @line: the line without its newline; any bytes
  * @len: bytes of @line
  * @ret_step: the statement
- * @ret_error: set where -EINVAL is returned
+ * @ret_error: set if -EINVAL is returned
  *
  * Return: 0 or -EINVAL.
  */
@@ -101,7 +101,7 @@ int script_parse(struct script *script, const char *line, size_t len, struct scr
 		 struct script_error *ret_error);
 
 /**
- * script_print() - print @operation as one line with all its fields: the inverse of script_parse()
+ * script_print() - print @operation as one line with all its fields, which script_parse() can read
  */
 void script_print(FILE *out, const struct spe_operation *operation);
 
