@@ -288,7 +288,8 @@ static int part_of_input(const struct options *options, struct input *input,
 		.function = options->function,
 		.binary = options->binary,
 		.pid = options->pid,
-		.pid_given = options->pid != 0,
+		/* For functions, the samples were selected by PID already. */
+		.pid_given = options->pid && !options->function && !options->binary,
 	};
 	struct symbols *symbols = NULL;
 	struct counters figures;

@@ -258,3 +258,33 @@ u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row,
 	cell_row_each_pair(table, row, sessions, samples_add, &samples);
 	return samples;
 }
+
+u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+{
+	const struct cell_interval *interval = &table->interval[row->cell->interval];
+	const struct cell_counters *n;
+	u64 weight = 0;
+
+	for (unsigned int i = 0; i < row->fill; i++)
+		if (row->cell->sessions[i] & sessions)
+			weight += interval->interval;
+	for (u32 line = row->cell->counters; line; line = n->next) {
+		n = counters_at(table, line);
+		for (unsigned int i = 0; i < UNITS && n->sessions & sessions; i++)
+			weight += n->weight[i];
+	}
+	return weight;
+}
+
+static void latency_add(void *ctx, const struct cell_pair *pair)
+{
+	*(u64 *)ctx += pair->latency_sum;
+}
+
+u64 cell_row_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+{
+	u64 latency = 0;
+
+	cell_row_each_pair(table, row, sessions, latency_add, &latency);
+	return latency;
+}

@@ -50,6 +50,8 @@
 #define CELL_BATCH 32
 /* Maximum of sessions that a table counts for. */
 #define CELL_SESSIONS 8
+/* A mask of all sessions. */
+#define CELL_ALL 0xff
 /* A sample replaces the lightest candidate with a probability of at least 1 in CELL_ODDS. */
 #define CELL_ODDS 8
 /* Number of distinct random numbers of a draw. */
@@ -354,6 +356,12 @@ void cell_row_add_levels(const struct cell_table *table, const struct cell_row *
 
 /** cell_row_samples() - return the number of samples of a row */
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+
+/** cell_row_weight() - return the sum of the samples' intervals, in whatever unit they are */
+u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+
+/** cell_row_latency() - return the sum of the samples' total latencies, cycles */
+u64 cell_row_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
 /**
  * cell_table_merge() - add all samples of @shard to @whole

@@ -110,14 +110,16 @@ static void flush_task_slots(struct profile *p)
 void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 {
 	/* Existing samples were counted with the previous interval, which may be unknown. */
-	if (!p->locations->interval && !p->header.records)
+	if (!p->by_program && !p->locations->interval && !p->header.records)
 		p->locations->interval = interval;
-	p->excess = (u64)interval - p->locations->interval;
+	p->excess = p->by_program ? 0 : (u64)interval - p->locations->interval;
 	if (p->interval == interval && p->unit == unit)
 		return;
 	flush_task_slots(p);
 	p->interval = interval;
 	p->unit = unit < UNITS ? unit : UNIT_UNKNOWN;
+	if (p->by_program)
+		cell_counter_set_interval(&p->cells, p->interval, p->unit);
 }
 
 /* The container that counts samples of an evicted container: "(other)". */
@@ -373,7 +375,9 @@ void profile_fill_task_slot(struct profile *p, struct task_slot *slot,
 	/* Usually the task is unchanged, and its cached counts need no flush. */
 	if (slot->key != task || slot->entry != entry || slot->sum != sum)
 		profile_flush_task_slot(p, slot);
-	if (slot->owner != owner || !slot->salt)
+	if (p->by_program)
+		cell_counter_program(&p->cells, process, (u32)(owner >> 32), &slot->program);
+	else if (slot->owner != owner || !slot->salt)
 		slot->salt = location_salt(p->locations, owner);
 	slot->key = task;
 	slot->owner = owner;
@@ -530,18 +534,42 @@ static void pipeline_flush(struct profile *p)
 	p->pipeline.count = 0;
 }
 
-void profile_gather(struct profile *p)
+/* Count as evicted what the table of cells has evicted so far. */
+static void cells_gather(struct profile *p)
 {
-	profile_retry_queued(p);
+	struct cell_table_stats stats;
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	cell_counter_flush(&p->cells);
+	cell_table_stats(p->cells.table, &stats);
+	p->header.evicted = stats.evicted;
+	p->header.evicted_weight = 0;
+	while (stats.evicted && cell_table_next(p->cells.table, &cursor, &row))
+		if (row.evicted)
+			p->header.evicted_weight += cell_row_weight(p->cells.table, &row, CELL_ALL);
+}
+
+static void locations_gather(struct profile *p)
+{
 	pipeline_flush(p);
-	for (u32 i = 0; i <= p->sample_class.used; i++)
-		if (p->sample_class.at[i].count)
-			sample_class_flush(p, &p->sample_class.at[i]);
-	flush_task_slots(p);
 	p->header.evicted += p->locations->unclassified;
 	p->locations->unclassified = 0;
 	p->header.evicted_weight += p->locations->evicted_weight;
 	p->locations->evicted_weight = 0;
+}
+
+void profile_gather(struct profile *p)
+{
+	profile_retry_queued(p);
+	if (p->by_program)
+		cells_gather(p);
+	else
+		locations_gather(p);
+	for (u32 i = 0; i <= p->sample_class.used; i++)
+		if (p->sample_class.at[i].count)
+			sample_class_flush(p, &p->sample_class.at[i]);
+	flush_task_slots(p);
 }
 
 void profile_flush(struct profile *p)

@@ -248,14 +248,24 @@ static inline u64 location_pc_key(u64 pc, bool kernel)
 	return pc ^ (u64)kernel << LOCATION_KERNEL;
 }
 
+static inline u64 location_key_pc(u64 place)
+{
+	return (u64)((s64)(place << 8) >> 8);
+}
+
+static inline bool location_key_kernel(u64 place)
+{
+	return (place ^ location_key_pc(place)) >> LOCATION_KERNEL & 1;
+}
+
 static inline u64 location_pc(const struct location *entry)
 {
-	return (u64)((s64)(entry->place << 8) >> 8);
+	return location_key_pc(entry->place);
 }
 
 static inline bool location_kernel(const struct location *entry)
 {
-	return (entry->place ^ location_pc(entry)) >> LOCATION_KERNEL & 1;
+	return location_key_kernel(entry->place);
 }
 
 static inline u64 location_owner(u32 process, u32 generation)

@@ -48,9 +48,10 @@ void mapping_cache_sync(struct mapping_cache *cache)
 
 /* Returns whether the entry is valid although other processes' mappings have changed. */
 static bool entry_revalidate(struct mapping_cache *cache, struct mapping_entry *e, u64 process,
-			     u64 pc, bool kernel, u64 time_ns)
+			     u32 program, u64 pc, bool kernel, u64 time_ns)
 {
-	if (e->process != process || pc - e->start >= e->length || time_ns < e->from_ns ||
+	if (e->process != process || e->owner >> 32 != program || pc - e->start >= e->length ||
+	    time_ns < e->from_ns ||
 	    e->version != (u32)attributor_get_map_version(cache->attributor, (u32)process, kernel))
 		return false;
 	e->epoch = cache->epoch;
@@ -100,7 +101,7 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 	struct mapping_entry *e = &cache->entry[mapping_slot(process, pc)], found;
 	struct attribute_mapping m;
 
-	if (entry_revalidate(cache, e, process, pc, kernel, time_ns)) {
+	if (entry_revalidate(cache, e, process, program, pc, kernel, time_ns)) {
 		mapping_apply(e, pc, ret_pc);
 		return true;
 	}
@@ -120,12 +121,14 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 	return true;
 }
 
-void mapping_unmapped(const struct mapping_cache *cache, u32 program, struct mapped_pc *ret_pc)
+void mapping_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,
+		      struct mapped_pc *ret_pc)
 {
 	u64 owner = cell_owner(program, CELL_UNMAPPED);
 
 	*ret_pc = (struct mapped_pc){
 		.owner = owner,
-		.hash = cell_hash(cell_salt(cache->table, owner), 0),
+		.offset = offset,
+		.hash = cell_hash(cell_salt(cache->table, owner), offset),
 	};
 }

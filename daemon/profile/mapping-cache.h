@@ -5,7 +5,7 @@
  * code that it executes, so ten thousand short-lived processes take no more memory than ten.
  *
  * An entry is found by process and PC >> MAPPING_CACHE_SHIFT. It is valid for samples from the time
- * at which the mapping appeared, as long as the process's mappings do not change. After an exec, an
+ * at which the mapping appeared, as long as the process's mappings and program do not change. After an exec, an
  * mmap, a dlopen, or new JIT code the entry is looked up again, and a sample from before that gets
  * what was mapped then.
  *
@@ -148,7 +148,7 @@ static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct m
  * mapping_cache_find() - find the cell of a PC
  * @cache: the cache, synchronized with mapping_cache_sync()
  * @process: by mapping_process(); index ATTRIBUTE_NONE for an unattributed sample
- * @program: id of the program that the process executes. One generation of a process has only one
+ * @program: id of the program that the process executes
  * @pc: virtual address
  * @kernel: the operation was executed at EL1 or EL2
  * @time_ns: time of the sample on the clock of task events; ATTRIBUTE_AT_END if it is unknown
@@ -165,7 +165,8 @@ static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, 
 	const struct mapping_entry *e = &cache->entry[mapping_slot(process, pc)];
 
 	if (__builtin_expect(e->process == process && pc - e->start < e->length &&
-				     e->epoch == cache->epoch && time_ns >= e->from_ns,
+				     e->epoch == cache->epoch && time_ns >= e->from_ns &&
+				     e->owner >> 32 == program,
 			     1)) {
 		mapping_apply(e, pc, ret_pc);
 		return true;
@@ -175,9 +176,12 @@ static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, 
 
 /**
  * mapping_unmapped() - get the cell of a PC for which mapping_cache_find() returned false
- *
- * All such PCs of a program have one cell: their addresses differ from process to process.
+ * @cache, @program: as for mapping_cache_find()
+ * @offset: offset of the cell. 0 gives all such PCs of a program one cell, since their addresses
+ *	differ from process to process. A recording uses the PC
+ * @ret_pc: the result
  */
-void mapping_unmapped(const struct mapping_cache *cache, u32 program, struct mapped_pc *ret_pc);
+void mapping_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,
+		      struct mapped_pc *ret_pc);
 
 #endif

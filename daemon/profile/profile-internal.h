@@ -5,6 +5,7 @@
 
 #include "attribution/attributor-save.h"
 #include "cache-lines.h"
+#include "cell-counter.h"
 #include "codec/data-source.h"
 #include "hot-pages.h"
 #include "location-table.h"
@@ -27,6 +28,7 @@ struct context_count {
  * @key: &task_answer.task
  * @version: that of the answer that filled the slot; another one makes it invalid; 0: invalid
  * @owner, @salt: as in struct location_key
+ * @program: program of the task, if the profile counts by program
  * @entry, @sum: counters of the process, and those that the samples below are added to
  * @ones, @latency_sum, @latency_max, @bucket, @samples: what was counted since the last flush:
  *	the classes' bytes, the latencies and the number of samples
@@ -36,6 +38,7 @@ struct task_slot {
 	u64 version;
 	u64 owner;
 	u64 salt;
+	struct cell_task program;
 	struct process_tally *entry;
 	struct counters *sum;
 	sample_class_lanes ones[SAMPLE_CLASS_LANES];
@@ -128,12 +131,14 @@ struct waiting_sample {
  * @lines, @pages: shared, because users of a line or page are recognized by the order of samples
  *	of all CPUs
  * @observers: list of observers; it changes only while no shard is counting
+ * @names: the ids of programs and binaries, if the profile counts by program
  */
 struct profile_commons {
 	pthread_mutex_t lock;
 	struct lines lines;
 	struct pages pages;
 	struct profile_observer *observers;
+	struct cell_names names;
 };
 
 /**
@@ -144,6 +149,7 @@ struct profile_commons {
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
  * @pipeline: samples that are not in @locations yet; a flush moves them there
+ * @by_program: the profile counts functions in @cells instead of @locations, which is NULL
  * @stage: decodes windows for this profile and for those that it counts them together with
  * @interval, @unit: weight of the samples of the current window
  * @excess: of a sample's facts: @interval less that of @locations
@@ -171,6 +177,8 @@ struct profile {
 	struct sample_stage stage;
 	struct sample_class_catalog sample_class;
 	const struct spe_data_sources *encodings[ENCODINGS];
+	bool by_program;
+	struct cell_counter cells;
 	struct location_table *locations;
 	struct pending pending[PENDING]; /* empty between windows */
 	struct history history;
@@ -317,6 +325,24 @@ void view_row_set_location(struct profile *profile, struct symbols *symbols, boo
  */
 bool location_is_stale(const struct profile *profile, const struct location *location);
 void rows_sort(struct view *view, enum view_sort sort, u32 limit);
+/** view_copy_string() - copy a string, truncated to @size but never within a UTF-8 sequence */
+void view_copy_string(char *to, size_t size, const char *from);
+/** view_row_set_program() - set container and program of @row; CELL_NO_PROGRAM is valid */
+void view_row_set_program(struct profile *profile, struct view_row *row, u32 program);
+/** view_set_names() - set in a header how many names are missing, and why */
+void view_set_names(struct symbols *symbols, struct view_header *ret_header);
+/** counters_key() - return the key of view_key() for all orders except samples and latency */
+u64 counters_key(const struct counters *counters, enum view_sort sort);
+/**
+ * profile_locate_cell() - find the place of a cell in its binary
+ *
+ * Return: false if its mapping was not known, or if it counts evicted samples.
+ */
+bool profile_locate_cell(const struct profile *profile, const struct cell_row *row,
+			 struct attribute_location *ret_location);
+/** profile_view_cells() - add the rows of profile_view() that are made from cells to @view */
+int profile_view_cells(struct profile *profile, struct symbols *symbols, bool live,
+		       enum view_group group, enum view_sort sort, u32 limit, struct view *view);
 
 /** profile_set_weight() - set the interval and unit of the samples that follow */
 void profile_set_weight(struct profile *profile, u32 interval, u8 unit);

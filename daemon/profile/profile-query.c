@@ -92,6 +92,35 @@ static bool is_function(const struct sum *s, const struct location *l)
 	return name_equals(s->wanted->function, row.function);
 }
 
+/* The counterpart of is_function() for a profile that counts by program. */
+static bool is_cell(const struct sum *s, const struct cell_row *cell)
+{
+	struct attribute_location place;
+	struct program_identity program;
+	struct view_row row = { 0 };
+
+	if (cell->evicted)
+		return false;
+	if (cell->program == CELL_NO_PROGRAM ||
+	    !program_table_find(s->profile->commons->names.programs, cell->program, &program))
+		program = (struct program_identity){ .container = ATTRIBUTE_NONE };
+	if (!is_container(s, program.container))
+		return false;
+	view_row_set_program(s->profile, &row, cell->program);
+	if (!name_equals(s->wanted->process, row.process))
+		return false;
+	if (!profile_locate_cell(s->profile, cell, &place)) {
+		symbols_name_unmapped(cell->offset, s->live, row.function, sizeof(row.function));
+		return name_equals(s->wanted->binary, "") &&
+		       name_equals(s->wanted->function, row.function);
+	}
+	escape_string(row.binary, sizeof(row.binary), place.binary);
+	if (!name_equals(s->wanted->binary, row.binary) || !s->wanted->function)
+		return name_equals(s->wanted->binary, row.binary);
+	symbols_function(s->symbols, 0, &place, s->live, row.function, sizeof(row.function));
+	return name_equals(s->wanted->function, row.function);
+}
+
 static void sum_add(struct sum *s, const struct counters *f)
 {
 	s->found = true;
@@ -119,12 +148,30 @@ static void sum_processes(struct sum *s)
 		sum_add(s, profile_unattributed(s->profile));
 }
 
+static void sum_cells(struct sum *s)
+{
+	const struct cell_table *table = s->profile->cells.table;
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	while (cell_table_next(table, &cursor, &row)) {
+		if (!is_cell(s, &row))
+			continue;
+		s->found = true;
+		cell_row_add(table, &row, CELL_ALL, &s->counters);
+	}
+}
+
 static void sum_functions(struct sum *s)
 {
 	struct location *l = NULL;
 
 	s->found = false;
 	s->counters = (struct counters){ 0 };
+	if (s->profile->by_program) {
+		sum_cells(s);
+		return;
+	}
 	while ((l = location_table_next(s->profile->locations, l))) {
 		if (location_is_stale(s->profile, l) || !is_function(s, l))
 			continue;

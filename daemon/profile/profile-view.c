@@ -35,8 +35,7 @@ struct function {
 	s32 pid;
 };
 
-/* Truncates to @size, never within a UTF-8 sequence. */
-static void copy_string(char *to, size_t size, const char *from)
+void view_copy_string(char *to, size_t size, const char *from)
 {
 	size_t n = from ? strlen(from) : 0;
 
@@ -83,7 +82,7 @@ void view_row_set_container(struct profile *p, struct view_row *row, u32 index)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
-	copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
+	view_copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
 }
 
 void view_row_set_process(struct profile *p, struct view_row *row, u32 index)
@@ -91,12 +90,12 @@ void view_row_set_process(struct profile *p, struct view_row *row, u32 index)
 	const struct attribute_process *process = attributor_get_process(p->attributor, index);
 
 	if (!process) {
-		copy_string(row->container, sizeof(row->container), "-");
-		copy_string(row->process, sizeof(row->process), "[unattributed]");
+		view_copy_string(row->container, sizeof(row->container), "-");
+		view_copy_string(row->process, sizeof(row->process), "[unattributed]");
 		return;
 	}
 	view_row_set_container(p, row, process->container);
-	copy_string(row->process, sizeof(row->process), process->comm);
+	view_copy_string(row->process, sizeof(row->process), process->comm);
 	row->pid = process->pid;
 }
 
@@ -216,12 +215,11 @@ static void row_function(struct profile *p, const struct naming *naming, const s
 	if (!naming->lines ||
 	    !symbols_get_source_line(naming->symbols, row->pid, &place, naming->live, &source))
 		return;
-	copy_string(row->file, sizeof(row->file), source.file);
-	copy_string(row->inlines, sizeof(row->inlines), source.inlines);
+	view_copy_string(row->file, sizeof(row->file), source.file);
+	view_copy_string(row->inlines, sizeof(row->inlines), source.inlines);
 	row->line = source.line;
 }
 
-/* The key of view_key(), computed from the counters. */
 static u64 counts_key(const struct counters *f, enum view_sort sort)
 {
 	switch (sort) {
@@ -277,6 +275,11 @@ static u64 latency_key(const struct counters *f, enum view_sort sort)
 	default:
 		return histogram_quantile(&f->latency[PROFILE_TOTAL], 990);
 	}
+}
+
+u64 counters_key(const struct counters *f, enum view_sort sort)
+{
+	return sort < VIEW_SORT_ISSUE ? counts_key(f, sort) : latency_key(f, sort);
 }
 
 static u64 location_key(const struct profile *p, const struct location *l, enum view_sort sort)
@@ -419,10 +422,19 @@ static size_t name_locations(struct profile *p, const struct naming *naming, str
 	return used;
 }
 
+void view_set_names(struct symbols *symbols, struct view_header *ret_header)
+{
+	struct symbols_stats stats = { 0 };
+
+	if (symbols)
+		symbols_stats(symbols, &stats);
+	ret_header->names_pending = stats.pending;
+	view_copy_string(ret_header->names_reason, sizeof(ret_header->names_reason), stats.reason);
+}
+
 static int view_functions(struct profile *p, const struct naming *naming, enum view_sort sort,
 			  u32 limit, struct view *view)
 {
-	struct symbols_stats stats = { 0 };
 	struct location *l = NULL;
 	struct named *named;
 	size_t count = 0;
@@ -445,10 +457,7 @@ static int view_functions(struct profile *p, const struct naming *naming, enum v
 	qsort(named, count, sizeof(*named), compare_named);
 	r = merge_named(p, naming, named, count, sort, limit, view);
 	free(named);
-	if (naming->symbols)
-		symbols_stats(naming->symbols, &stats);
-	view->header.names_pending = stats.pending;
-	copy_string(view->header.names_reason, sizeof(view->header.names_reason), stats.reason);
+	view_set_names(naming->symbols, &view->header);
 	return r;
 }
 
@@ -513,10 +522,19 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 
 	profile_flush(profile);
 	view = (struct view){ .header = profile->header };
+	view.header.by_program = profile->by_program;
 	switch (group) {
 	case VIEW_FUNCTION:
 	case VIEW_LINE:
-		r = view_functions(profile, &naming, sort, limit, &view);
+		r = profile->by_program ? profile_view_cells(profile, symbols, live, group, sort,
+							     limit, &view) :
+					  view_functions(profile, &naming, sort, limit, &view);
+		break;
+	case VIEW_PROGRAM:
+	case VIEW_BINARY:
+		r = profile->by_program ? profile_view_cells(profile, symbols, live, group, sort,
+							     limit, &view) :
+					  -EOPNOTSUPP;
 		break;
 	case VIEW_PROCESS:
 		r = view_processes(profile, &view);

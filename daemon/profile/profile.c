@@ -20,6 +20,7 @@ static struct profile_commons *commons_free(struct profile_commons *commons)
 	if (commons) {
 		lines_deinit(&commons->lines);
 		pages_deinit(&commons->pages);
+		cell_names_deinit(&commons->names);
 		pthread_mutex_destroy(&commons->lock);
 		free(commons);
 	}
@@ -44,14 +45,26 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 	r = lines_init(&commons->lines, lines);
 	if (r >= 0)
 		r = pages_init(&commons->pages, pages, config ? config->nodes : NULL);
+	if (r >= 0 && p->by_program)
+		r = cell_names_init(0, 0, &commons->names);
 	p->commons = r < 0 ? commons_free(commons) : commons;
 	return r;
+}
+
+/* Allocate the table that counts the samples of functions. */
+static int functions_new(struct profile *p, const struct profile_config *config)
+{
+	u32 locations = config && config->locations ? config->locations : DEFAULT_LOCATIONS;
+
+	if (p->by_program)
+		return cell_counter_init(0, &p->sample_class, p->attributor, &p->commons->names,
+					 &p->cells);
+	return location_table_new(locations, &p->sample_class, &p->locations);
 }
 
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
 {
-	u32 locations = config && config->locations ? config->locations : DEFAULT_LOCATIONS;
 	struct profile *p;
 	int r;
 
@@ -63,17 +76,18 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->filter = config ? config->filter : NULL;
 	p->location_bytes = config ? config->location_bytes : 0;
 	p->whole = config ? config->whole : NULL;
+	p->by_program = config && config->by_program;
 	p->room.most = config ? config->counters : 0;
 	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	stage_init(&p->stage);
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
 		p->bucket[value] = (u8)histogram_bucket(value);
-	r = location_table_new(locations, &p->sample_class, &p->locations);
-	if (r >= 0)
-		r = sample_class_init(&p->sample_class);
+	r = sample_class_init(&p->sample_class);
 	if (r >= 0)
 		r = commons_new(p, config);
+	if (r >= 0)
+		r = functions_new(p, config);
 	if (r >= 0 && config && config->history)
 		r = history_init(&p->history,
 				 config->containers ? config->containers : DEFAULT_CONTAINERS,
@@ -112,6 +126,7 @@ static void tallies_clear(struct profile *p)
 struct profile *profile_free(struct profile *profile)
 {
 	if (profile) {
+		cell_counter_deinit(&profile->cells);
 		if (!profile->whole && profile->commons) {
 			for (struct profile_observer *o = profile->commons->observers; o;
 			     o = o->next)
@@ -149,7 +164,12 @@ void profile_reset(struct profile *profile)
 
 void profile_forget(struct profile *profile)
 {
-	location_table_clear(profile->locations);
+	if (profile->by_program) {
+		cell_counter_clear(&profile->cells);
+		cell_counter_set_interval(&profile->cells, profile->interval, profile->unit);
+	} else {
+		location_table_clear(profile->locations);
+	}
 	tallies_clear(profile);
 	memset(profile->task_slot, 0, sizeof(profile->task_slot));
 	memset(&profile->unattributed, 0, sizeof(profile->unattributed));
@@ -261,21 +281,50 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 	__builtin_prefetch(&w->entry->detail, 1);
 }
 
-/* Returns the class of the sample, which is counted in @task_slot. */
-static inline __attribute__((__always_inline__)) const struct sample_class *
-key_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
-	struct task_slot *task_slot)
+static inline __attribute__((__always_inline__)) void
+facts_fill(const struct profile *p, const struct staged_sample *b, const struct sample_class *t,
+	   struct sample_facts *ret_facts)
 {
-	u64 n = p->pipeline.count++;
-	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
-	struct batched_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
-
-	w->facts.sample_class = t->id;
-	w->facts.excess = p->excess;
-	w->facts.latency =
+	ret_facts->sample_class = t->id;
+	ret_facts->excess = p->excess;
+	ret_facts->latency =
 		(latency_lanes){ staged_latency(b, 0), staged_latency(b, 1), staged_latency(b, 2) };
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		w->facts.bucket[i] = bucket_of(p, staged_latency(b, i)) | t->absent[i];
+		ret_facts->bucket[i] = bucket_of(p, staged_latency(b, i)) | t->absent[i];
+}
+
+/* Count the sample in the cell of its program and location. */
+static inline __attribute__((__always_inline__)) void
+cell_add(struct profile *p, const struct staged_sample *b, const struct sample_class *t,
+	 u64 time_ns, struct task_slot *task_slot)
+{
+	struct sample_facts facts;
+
+	facts_fill(p, b, t, &facts);
+	task_slot_add(p, task_slot, t, &facts);
+	cell_counter_add(&p->cells, &task_slot->program, location_key_pc(b->place),
+			 location_key_kernel(b->place), time_ns,
+			 cell_sample(t->id, staged_latency(b, PROFILE_TOTAL),
+				     staged_latency(b, PROFILE_ISSUE),
+				     staged_latency(b, PROFILE_TRANSLATION)));
+}
+
+/* Returns the class of the sample, which is counted in @task_slot. */
+static inline __attribute__((__always_inline__)) const struct sample_class *
+key_add(struct profile *p, const struct origin *origin, const struct staged_sample *b, u64 time_ns,
+	struct task_slot *task_slot)
+{
+	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
+	struct batched_sample *w;
+	u64 n;
+
+	if (p->by_program) {
+		cell_add(p, b, t, time_ns, task_slot);
+		return t;
+	}
+	n = p->pipeline.count++;
+	w = &p->pipeline.sample[n % PIPELINE_SLOTS];
+	facts_fill(p, b, t, &w->facts);
 	task_slot_add(p, task_slot, t, &w->facts);
 	location_prepare(p->locations, b->place, task_slot->owner, task_slot->salt, &w->key);
 	if (n >= PIPELINE_FETCH)
@@ -376,14 +425,14 @@ static void rare_add(struct profile *p, const struct origin *origin, const struc
 }
 
 static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-			 struct task_slot *task_slot)
+			 u64 time_ns, struct task_slot *task_slot)
 {
 	const struct sample_class *t;
 	struct pending pending;
 	struct staged_sample b;
 
 	staged_sample_fill(s, 0, &b);
-	t = key_add(p, origin, &b, task_slot);
+	t = key_add(p, origin, &b, time_ns, task_slot);
 	if (!(t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)))
 		return;
 	pending = pending_of(t, task_slot, NULL, 0);
@@ -519,10 +568,10 @@ staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct 
 	if (__builtin_expect(stage->unknown, 0)) {
 		/* Lines and pages get samples in the order of the records. */
 		pending_flush(p, stage, origin);
-		sample_count(p, origin, stage_sample(stage, i), task_slot);
+		sample_count(p, origin, stage_sample(stage, i), stage->time_ns[i], task_slot);
 		return;
 	}
-	t = key_add(p, origin, &stage->sample[i], task_slot);
+	t = key_add(p, origin, &stage->sample[i], stage->time_ns[i], task_slot);
 	/*
 	 * Store without a branch and check later: which samples are pending is hard to
 	 * predict.
@@ -591,13 +640,15 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 	if (spe_record_decode(w->raw, sizeof(w->raw), sizeof(w->raw), &s) < 0)
 		return;
 	profile_set_weight(p, w->interval, w->unit);
+	if (p->by_program)
+		mapping_cache_sync(p->cells.mappings);
 	p->header.records++;
 	if (w->written && p->header.written != WINDOW_WRITTEN_UNKNOWN)
 		p->header.written++;
 	if (p->filter && sample_is_rejected(p, &origin, &s, answer))
 		return;
 	task_slot = task_slot_of(p, answer);
-	sample_count(p, &origin, &s, task_slot);
+	sample_count(p, &origin, &s, w->time_ns, task_slot);
 	if (p->commons->observers)
 		sample_show(p, &origin, &s, task_slot);
 }
@@ -641,7 +692,7 @@ static void window_end(struct profile *p, const struct source_window *window,
 	if (!decoder->open)
 		window_add(&p->header, window);
 	window_waits(p, window);
-	if (p->location_bytes)
+	if (p->location_bytes && !p->by_program)
 		p->header.evicted += location_table_trim(p->locations, p->location_bytes);
 }
 
@@ -661,6 +712,9 @@ static void counting_batch(void *ctx)
 	for (u32 i = 0; i < c->count; i++) {
 		struct profile *p = c->profiles[i];
 
+		/* Before this batch, the stage may have released the reader lock. */
+		if (p->by_program)
+			mapping_cache_sync(p->cells.mappings);
 		if (p->filter || p->commons->observers)
 			batch_filter(p, stage, &c->origin[i]);
 		else

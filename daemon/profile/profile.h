@@ -20,7 +20,9 @@ struct profile;
 
 /**
  * struct profile_config - the configuration of a profile
- * @locations: capacity of the table of (process, PC); 0 for the default (32768)
+ * @by_program: count the samples of functions by program, in cells that grow by need; else by
+ *	process. It excludes a history, shards and profile_save()
+ * @locations: without @by_program: capacity of the table of (process, PC); 0 for the default (32768)
  * @location_bytes: limit of memory for locations' larger counters, bytes; 0: no limit
  * @counters: limit of counters of processes and containers, 2 KiB each; the one with the fewest
  *	samples is evicted; 0: no limit
@@ -38,6 +40,7 @@ struct profile;
  *	thread
  */
 struct profile_config {
+	bool by_program;
 	u32 locations;
 	u64 location_bytes;
 	u32 counters;

@@ -204,10 +204,9 @@ add(const struct staging *r, struct sample_stage *stage, const struct spe_sample
 		deliver(r);
 		stage_resolve_task(r->query, answer, task, time);
 	}
-	if (__builtin_expect(answer->waits, 0)) {
+	if (__builtin_expect(answer->waits, 0))
 		slot |= STAGE_WAITS;
-		stage->time_ns[stage->count] = time;
-	}
+	stage->time_ns[stage->count] = time;
 	staged = &stage->sample[stage->count++];
 	staged_sample_fill(s, slot, staged);
 	staged->version = answer->version;

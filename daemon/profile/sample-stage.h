@@ -96,7 +96,7 @@ static inline u16 staged_latency(const struct staged_sample *s, unsigned int lat
  * @first: index in @run of the first sample of the batch
  * @unknown: the batch is one record without a known layout, decoded in @whole
  * @sample: the batch, @count of them
- * @time_ns: of samples that wait, the times by which their tasks were found
+ * @time_ns: times of the samples, by which their tasks were found; 0 if task events have no times
  * @whole: the samples of the batch with all fields, as far as @decoded has their bits
  */
 struct sample_stage {

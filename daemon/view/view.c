@@ -9,6 +9,8 @@ static const char *const group_names[VIEW_GROUPS] = {
 	[VIEW_PROCESS] = "process",
 	[VIEW_CONTAINER] = "container",
 	[VIEW_LINE] = "line",
+	[VIEW_PROGRAM] = "program",
+	[VIEW_BINARY] = "binary",
 };
 
 /* @offset: offset in struct view_row of a u64, or of a u32 for percentiles */

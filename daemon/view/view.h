@@ -11,10 +11,13 @@
 #include "source/source.h"
 
 enum view_group {
-	VIEW_FUNCTION, /* container, process, function */
+	VIEW_FUNCTION, /* container, process or program, function */
 	VIEW_PROCESS, /* container, process */
 	VIEW_CONTAINER,
-	VIEW_LINE, /* container, process, function, source line */
+	VIEW_LINE, /* container, process or program, function, source line */
+	VIEW_GROUPS_LIVE,
+	VIEW_PROGRAM = VIEW_GROUPS_LIVE, /* container, program; only for recordings */
+	VIEW_BINARY, /* binary; only for recordings */
 	VIEW_GROUPS,
 };
 
@@ -67,7 +70,9 @@ enum view_span {
  * @p50, @p99: percentiles of total latency, cycles; 0 if no counter was recorded
  * @pid: process id; 0 for groups of several processes
  * @container: name; "-" for none. All strings are escaped
- * @process, @function, @binary: names
+ * @process: name of the process, or of the program if &view_header.by_program is set and rows are
+ *	by function, line or program
+ * @function, @binary: names
  * @file, @line: position in the source, for VIEW_LINE; "" and 0 if unknown
  * @inlines: functions that are inlined at its heaviest location, innermost first, separated by
  *	newlines
@@ -153,6 +158,8 @@ const char *memory_share_name(enum memory_share share);
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
  * @overhead_cost: the cost of sampling, in 1/100,000 of the machine
  * @cpus_held: number of CPUs with a longer interval because of their cost
+ * @by_program: functions and lines were counted by program, that is, by the executable and
+ *	container of their processes; else by process
  * @records: number of records
  * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them
@@ -202,6 +209,7 @@ struct view_header {
 	u64 overhead_cost;
 	u32 overhead;
 	u32 cpus_held;
+	bool by_program;
 	u64 records;
 	u64 bytes;
 	u64 decoded;
@@ -280,7 +288,8 @@ const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);
 
 /** All names, for error messages about an unknown one. */
-#define VIEW_GROUP_LIST "function, line, process or container"
+#define VIEW_GROUP_LIST_LIVE "function, line, process or container"
+#define VIEW_GROUP_LIST	     "function, line, process, container, program or binary"
 #define VIEW_SORT_WINDOW_LIST \
 	"samples, latency, dram, remote, memory, branches or mispredicted of processes and functions"
 #define VIEW_SORT_LIST                                                                             \

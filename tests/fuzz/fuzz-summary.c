@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Fuzz the path from a recording through tasks, maps, decoder and tables to the summary: each byte
- * of a window is in its ledger.
+ * Fuzz the path from a recording through tasks, maps, decoder and tables to the summary and the
+ * views: each byte of a window is in its ledger, and each sample in a row.
  */
 #include "fuzz.h"
 
@@ -32,10 +32,31 @@ static void on_task(void *ctx, const struct task_event *event)
 	counted->sink.task(counted->sink.ctx, event);
 }
 
+/*
+ * The rows of every group have all samples. Containers lack those without a process, and processes
+ * those whose entry another process reused.
+ */
+static void check_views(struct profile *profile)
+{
+	for (enum view_group group = 0; group < VIEW_GROUPS; group++) {
+		struct view view;
+		u64 samples = 0;
+
+		fuzz_assert(!profile_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, 0, &view));
+		for (u32 i = 0; i < view.count; i++)
+			samples += view.rows[i].samples;
+		if (group == VIEW_CONTAINER)
+			samples += view.header.unattributed;
+		fuzz_assert(group == VIEW_PROCESS ? samples <= view.header.records :
+						   samples == view.header.records);
+		view_clear(&view);
+	}
+}
+
 static void summarize(struct recording *recording)
 {
 	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
-	const struct profile_config config = { .locations = 64, .contexts = 64 };
+	const struct profile_config config = { .by_program = true, .contexts = 64 };
 	struct attributor *attributor = NULL;
 	struct profile *profile = NULL;
 	struct recording_error error;
@@ -51,6 +72,7 @@ static void summarize(struct recording *recording)
 	snprintf(want, sizeof(want), "\"bytes\":%llu,", (unsigned long long)counted.bytes);
 	fuzz_assert(strstr(text, want));
 	free(text);
+	check_views(profile);
 	profile_free(profile);
 	attributor_free(attributor);
 }

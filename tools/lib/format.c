@@ -363,6 +363,7 @@ enum column {
 	COLUMN_PROCESS,
 	COLUMN_PID,
 	COLUMN_FUNCTION,
+	COLUMN_BINARY,
 	COLUMN_SOURCE,
 	COLUMN_WEIGHT,
 	COLUMN_DRAM,
@@ -393,6 +394,7 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 		[COLUMN_PROCESS] = "PROCESS",
 		[COLUMN_PID] = "PID",
 		[COLUMN_FUNCTION] = "FUNCTION",
+		[COLUMN_BINARY] = "BINARY",
 		[COLUMN_SOURCE] = "SOURCE",
 		[COLUMN_DRAM] = "DRAM",
 		[COLUMN_LATENCY] = "p50/p99 cycles",
@@ -402,6 +404,9 @@ static void cell_heading(const struct layout *layout, enum column column, char *
 
 	if (column == COLUMN_WEIGHT)
 		name = view_sort_heading(layout->format->sort);
+	if (column == COLUMN_PROCESS && layout->view->header.by_program &&
+	    layout->format->group != VIEW_PROCESS)
+		name = "PROGRAM";
 	/* Align the slashes of latencies, with or without a "~" behind the number. */
 	if (column >= COLUMN_WEIGHT)
 		snprintf(ret, CELL_SIZE, "%s%s",
@@ -472,6 +477,9 @@ static void cell_value(const struct layout *layout, const struct view_row *row, 
 	case COLUMN_FUNCTION:
 		snprintf(ret, CELL_SIZE, "%s", row->function);
 		break;
+	case COLUMN_BINARY:
+		snprintf(ret, CELL_SIZE, "%s", row->binary);
+		break;
 	case COLUMN_SOURCE:
 		cell_source(row, ret);
 		break;
@@ -520,7 +528,7 @@ static void layout_shrink(struct layout *layout)
 	} steps[] = {
 		{ COLUMN_FUNCTION, 24 }, { COLUMN_CONTAINER, 16 }, { COLUMN_PROCESS, 12 },
 		{ COLUMN_SOURCE, 16 },	 { COLUMN_FUNCTION, 12 },  { COLUMN_CONTAINER, 9 },
-		{ COLUMN_PROCESS, 7 },
+		{ COLUMN_PROCESS, 7 },	 { COLUMN_BINARY, 16 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -538,11 +546,11 @@ static void layout_columns(struct layout *layout)
 {
 	const struct format *format = layout->format;
 
-	layout->shown = 1U << COLUMN_SHARE | 1U << COLUMN_CONTAINER | 1U << COLUMN_DRAM |
-			1U << COLUMN_LATENCY;
+	layout->shown = 1U << COLUMN_SHARE | 1U << COLUMN_DRAM | 1U << COLUMN_LATENCY;
+	layout->shown |= 1U << (format->group == VIEW_BINARY ? COLUMN_BINARY : COLUMN_CONTAINER);
 	if (format->truths)
 		layout->shown |= 1U << COLUMN_TRUTH;
-	if (format->group != VIEW_CONTAINER)
+	if (format->group != VIEW_CONTAINER && format->group != VIEW_BINARY)
 		layout->shown |= 1U << COLUMN_PROCESS;
 	if (format->group == VIEW_PROCESS)
 		layout->shown |= 1U << COLUMN_PID;

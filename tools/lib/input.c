@@ -8,12 +8,6 @@
 #include "text.h"
 
 /*
- * Maximum number of locations of a recording: more than in the daemon, as this process exits soon
- * and an evicted location would be missing in the report
- */
-#define LOCATIONS (1U << 18)
-
-/*
  * Maximum number of processes of a recording, and bytes of their mappings. All task events precede
  * the samples, so each process and each program that it executes needs an entry until the end. The
  * second limit exists as a few bytes of a hostile recording can fork thousands of mappings.
@@ -142,7 +136,7 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 {
 	struct attributor_config tasks = { .processes = PROCESSES, .map_bytes = MAP_MIB << 20 };
 	struct profile_config config = {
-		.locations = LOCATIONS,
+		.by_program = true,
 		.midr = midr,
 		.filter = filter,
 	};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "message.h"
@@ -113,6 +115,7 @@ static int options_filter(const char *verb, char *text, struct options *options)
 
 	options->filter = filter_free(options->filter);
 	r = filter_new(text, &options->filter, &error);
+	options->filter_text = text;
 	if (r >= 0)
 		return 0;
 	if (r != -EINVAL)
@@ -273,6 +276,59 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	if (optind < argc)
 		return message_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb,
 				    argv[optind]);
+	return 0;
+}
+
+/* Rows by program or binary exist only in recordings, and some rows lack what an option names. */
+static int options_check_group(const char *verb, const struct options *options)
+{
+	if (options->group >= VIEW_GROUPS_LIVE && !options->input)
+		return message_fail(STATUS_USAGE,
+				    "%s: -G %s needs a recording: the daemon counts by process",
+				    verb, view_group_name(options->group));
+	if (options->pid && options->group == VIEW_CONTAINER)
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -p: rows of containers have no process; group by another key", verb);
+	if (options->container && options->group == VIEW_BINARY)
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -c: rows of binaries have no container; group by another key", verb);
+	return 0;
+}
+
+/* Whether the verb prints counters that a recording has by program, and not by process. */
+static bool options_counts_functions(const char *accept, const struct options *options)
+{
+	if (strchr(accept, 'G'))
+		return options->group != VIEW_PROCESS && options->group != VIEW_CONTAINER;
+	return options->function || options->binary;
+}
+
+/* What a recording counts by program has no PID: select the samples instead of the rows. */
+static int options_filter_pid(const char *verb, struct options *options)
+{
+	const char *text = options->filter_text ? options->filter_text : "";
+	struct filter_error error = { 0 };
+	char *both = NULL;
+	int r;
+
+	if (asprintf(&both, *text ? "pid == %d && (%s)" : "pid == %d%s", options->pid, text) < 0)
+		return message_fail(STATUS_FAILED, "%s: %s", verb, strerror(ENOMEM));
+	options->filter = filter_free(options->filter);
+	r = filter_new(both, &options->filter, &error);
+	free(both);
+	if (r == -EINVAL)
+		return message_fail(STATUS_USAGE, "%s: --filter: %s", verb, error.text);
+	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", verb, strerror(-r)) : 0;
+}
+
+static int options_check(const char *verb, const char *accept, struct options *options)
+{
+	int r = strchr(accept, 'G') ? options_check_group(verb, options) : 0;
+
+	if (r)
+		return r;
 	if (options->cpus_given && !options->input)
 		return message_fail(
 			STATUS_USAGE,
@@ -282,14 +338,12 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 				    "%s: --filter needs a recording; Filter= of speprofd.conf "
 				    "filters what the daemon counts",
 				    verb);
-	if (options->pid && options->group == VIEW_CONTAINER && strchr(accept, 'G'))
-		return message_fail(
-			STATUS_USAGE,
-			"%s: -p: rows of containers have no process; group by another key", verb);
 	if (options->midr && !options->input)
 		return message_fail(STATUS_USAGE,
 				    "%s: --midr needs a recording: the daemon knows its cores",
 				    verb);
+	if (options->pid && options->input && options_counts_functions(accept, options))
+		return options_filter_pid(verb, options);
 	return 0;
 }
 
@@ -298,6 +352,8 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
 	struct options options = { .delay = 2, .root = "" };
 	int status = options_read(argc, argv, accept, &options);
 
+	if (!status)
+		status = options_check(argv[0], accept, &options);
 	if (status) {
 		filter_free(options.filter);
 		return status;

@@ -14,13 +14,14 @@
  * @container: -c: only rows of this container; NULL: all
  * @function, @binary: --function, --binary: only statistics of these; NULL: all
  * @root: --root: directory that doctor and others examine instead of "/"; "": not given
- * @filter: --filter: samples of a recording to count, freed by the caller; NULL: all
+ * @filter: samples of a recording to count, by --filter and -p; freed by the caller; NULL: all
+ * @filter_text: text of --filter; NULL: not given
  * @truth: --truth: known shares
  * @truths: number of @truth
  * @group: -G: what a row represents
  * @sort: -s: order of rows
  * @number: -n: rows of a report, iterations of top; 0: not given
- * @pid: -p: only rows of this process; 0: all
+ * @pid: -p: only rows, or for functions of a recording only samples, of this process; 0: all
  * @delay: -d: seconds between two iterations of top
  * @cpus: -C: only windows of these CPUs, if @cpus_given is set
  * @midr: --midr: MIDR_EL1 of cores for which a recording does not contain it; 0: not given
@@ -36,6 +37,7 @@ struct options {
 	const char *binary;
 	const char *root;
 	struct filter *filter;
+	const char *filter_text;
 	struct format_truth truth[FORMAT_TRUTHS];
 	u32 truths;
 	enum view_group group;

@@ -24,7 +24,9 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 	for (u32 i = 0; i < view->count && (!limit || kept < limit); i++) {
 		const struct view_row *row = &view->rows[i];
 
-		if (options->pid && row->pid != options->pid)
+		/* Other rows of a recording are of samples that were selected by PID. */
+		if (options->pid && row->pid != options->pid &&
+		    (!view->header.by_program || options->group == VIEW_PROCESS))
 			continue;
 		if (options->container && strcmp(row->container, options->container) != 0)
 			continue;
@@ -228,24 +230,36 @@ static json_object *inlines_json(const char *names)
 	return json;
 }
 
-static json_object *row_json(const struct view_row *row, enum view_group group)
+/* What the row stands for. */
+static void row_names(json_object *json, const struct view_row *row, enum view_group group,
+		      bool by_program)
 {
-	json_object *json = json_object_new_object();
+	bool functions = group == VIEW_FUNCTION || group == VIEW_LINE;
 
-	add_text(json, "container", row->container);
-	if (group != VIEW_CONTAINER) {
+	if (group != VIEW_BINARY)
+		add_text(json, "container", row->container);
+	if (group == VIEW_PROGRAM || (functions && by_program))
+		add_text(json, "program", row->process);
+	if (group == VIEW_PROCESS || functions) {
 		add_text(json, "process", row->process);
 		add(json, "pid", row->pid > 0 ? row->pid : 0);
 	}
-	if (group == VIEW_FUNCTION || group == VIEW_LINE) {
+	if (functions)
 		add_text(json, "function", row->function);
+	if (functions || group == VIEW_BINARY)
 		add_text(json, "binary", row->binary);
-	}
 	if (group == VIEW_LINE && row->line) {
 		add_text(json, "file", row->file);
 		add(json, "line", row->line);
 		json_object_object_add(json, "inlines", inlines_json(row->inlines));
 	}
+}
+
+static json_object *row_json(const struct view_row *row, enum view_group group, bool by_program)
+{
+	json_object *json = json_object_new_object();
+
+	row_names(json, row, group, by_program);
 	add(json, "samples", row->samples);
 	add(json, "memory", row->memory);
 	add(json, "dram", row->dram);
@@ -290,7 +304,8 @@ void rows_json(FILE *out, const struct view *view, const struct options *options
 	add_text(json, "group", view_group_name(options->group));
 	add_text(json, "sort", view_sort_name(options->sort));
 	for (u32 i = 0; i < view->count; i++)
-		json_object_array_add(rows, row_json(&view->rows[i], options->group));
+		json_object_array_add(rows, row_json(&view->rows[i], options->group,
+						     view->header.by_program));
 	json_object_object_add(json, "rows", rows);
 	json_line(out, json);
 }

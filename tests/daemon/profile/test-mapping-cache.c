@@ -506,9 +506,9 @@ static void test_unmapped(void **state)
 	assert_false(mapping_cache_find(m.cache, mapping_process(index, 1), 3, 0x1234, false,
 					ATTRIBUTE_AT_END, &pc));
 	assert_int_equal(m.cache->stats.unmapped, 1);
-	mapping_unmapped(m.cache, 3, &pc);
+	mapping_unmapped(m.cache, 3, 0, &pc);
 	assert_int_equal(pc.owner, cell_owner(3, CELL_UNMAPPED));
-	mapping_unmapped(m.cache, 4, &other);
+	mapping_unmapped(m.cache, 4, 0, &other);
 	assert_int_not_equal(pc.hash, other.hash);
 	/* The kernel is always mapped, also for samples without a process. */
 	assert_true(mapping_cache_find(m.cache, mapping_process(ATTRIBUTE_NONE, 0), CELL_NO_PROGRAM,

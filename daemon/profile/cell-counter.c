@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cell-counter.h"
+
+#include <errno.h>
+
+/* As many as a recording may have processes. */
+#define NAMES_DEFAULT (1U << 18)
+
+int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names)
+{
+	struct cell_names names = { 0 };
+
+	capacity = capacity ? capacity : NAMES_DEFAULT;
+	bytes = bytes ? bytes : UINT64_MAX;
+	if (program_table_new(capacity, bytes, &names.programs) < 0 ||
+	    binary_table_new(capacity, bytes, &names.binaries) < 0) {
+		cell_names_deinit(&names);
+		return -ENOMEM;
+	}
+	*ret_names = names;
+	return 0;
+}
+
+void cell_names_deinit(struct cell_names *names)
+{
+	names->programs = program_table_free(names->programs);
+	names->binaries = binary_table_free(names->binaries);
+}
+
+int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
+		      const struct attributor *attributor, const struct cell_names *names,
+		      struct cell_counter *ret_counter)
+{
+	const struct cell_table_config config = { .bytes = bytes, .sample_class = sample_class };
+	struct cell_counter counter = { .attributor = attributor,
+					.names = names,
+					.keeps_addresses = !bytes };
+	int r;
+
+	r = cell_table_new(&config, &counter.table);
+	if (r < 0)
+		return r;
+	r = mapping_cache_new(attributor, names->binaries, counter.table, &counter.mappings);
+	if (r < 0) {
+		cell_counter_deinit(&counter);
+		return r;
+	}
+	cell_counter_set_interval(&counter, 0, UNIT_UNKNOWN);
+	*ret_counter = counter;
+	return 0;
+}
+
+void cell_counter_deinit(struct cell_counter *counter)
+{
+	counter->table = cell_table_free(counter->table);
+	counter->mappings = mapping_cache_free(counter->mappings);
+}
+
+void cell_counter_clear(struct cell_counter *counter)
+{
+	cell_table_clear(counter->table);
+	counter->batch = cell_table_batch(counter->table);
+}
+
+void cell_counter_flush(struct cell_counter *counter)
+{
+	cell_table_add(counter->table);
+	cell_table_flush(counter->table);
+	counter->batch = cell_table_batch(counter->table);
+}
+
+void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 unit)
+{
+	/* An index may become that of another interval while no batch uses it. */
+	cell_table_add(counter->table);
+	counter->interval = cell_table_interval(counter->table, interval, unit);
+	counter->batch = cell_table_batch(counter->table);
+}
+
+void cell_counter_program(struct cell_counter *counter, const struct attribute_process *process,
+			  u32 index, struct cell_task *task)
+{
+	const struct attribute_container *c;
+	struct program_identity program;
+	struct cell_task now = { .known = true, .program = CELL_NO_PROGRAM };
+
+	if (!process) {
+		now.process = mapping_process(ATTRIBUTE_NONE, 0);
+		*task = now;
+		return;
+	}
+	c = attributor_get_container(counter->attributor, process->container);
+	now.process = mapping_process(index, process->generation);
+	now.version = attributor_get_map_version(counter->attributor, index, false);
+	now.container = process->container;
+	now.container_generation = c ? c->generation : 0;
+	if (task->known && task->process == now.process && task->version == now.version &&
+	    task->container == now.container &&
+	    task->container_generation == now.container_generation)
+		return;
+	program = (struct program_identity){
+		.container = now.container,
+		.container_generation = now.container_generation,
+		.executable = attributor_get_executable(counter->attributor, index),
+	};
+	now.program = program_table_get(counter->names->programs, &program);
+	*task = now;
+}

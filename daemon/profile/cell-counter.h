@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Counts the samples of a profile by program and location: connects the cells with what identifies
+ * them. The path of a sample is
+ *
+ *	task --> program		cell_counter_program(), once for each change of a task
+ *	PC   --> binary and offset	the cache of mappings
+ *	both --> cell			a batch of samples, which the table of cells counts
+ *
+ * One thread owns a counter. The counters of several threads may share the tables of ids.
+ */
+#ifndef SPEPROF_CELL_COUNTER_H
+#define SPEPROF_CELL_COUNTER_H
+
+#include "attribution/program-table.h"
+#include "cell-table.h"
+#include "mapping-cache.h"
+
+/**
+ * struct cell_names - the ids of programs and binaries; all counters of a profile share them
+ * @programs, @binaries: the tables of ids
+ */
+struct cell_names {
+	struct program_table *programs;
+	struct binary_table *binaries;
+};
+
+/**
+ * cell_names_init() - allocate empty tables of ids
+ * @capacity: maximum of programs, and of binaries; 0 for the default (262144)
+ * @bytes: limit of the memory of their paths, for each table; 0: no limit
+ * @ret_names: the tables; call cell_names_deinit()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names);
+
+/** cell_names_deinit() - free the tables; @names may be all zeros */
+void cell_names_deinit(struct cell_names *names);
+
+/**
+ * struct cell_counter - the state of one thread
+ * @attributor, @names: borrowed
+ * @table: the cells
+ * @mappings: the cache of mappings
+ * @batch: the samples that are not in the table yet
+ * @interval: by cell_table_interval(), for the samples that follow
+ * @keeps_addresses: each unmapped PC has a cell; else they share one cell for each program
+ */
+struct cell_counter {
+	const struct attributor *attributor;
+	const struct cell_names *names;
+	struct cell_table *table;
+	struct mapping_cache *mappings;
+	struct cell_batch *batch;
+	u8 interval;
+	bool keeps_addresses;
+};
+
+/**
+ * struct cell_task - the program of a task, and what it was determined from
+ * @process: by mapping_process()
+ * @version: attributor_get_map_version() of the process
+ * @container, @container_generation: its container
+ * @program: id of the program; CELL_NO_PROGRAM without a process
+ * @known: the other fields are set
+ */
+struct cell_task {
+	u64 process;
+	u64 version;
+	u32 container;
+	u32 container_generation;
+	u32 program;
+	bool known;
+};
+
+/**
+ * cell_counter_init() - allocate an empty table and cache
+ * @bytes: memory budget of the cells; 0: the table grows, evicts nothing, and counts each
+ *	unmapped PC in a cell of its own
+ * @sample_class, @attributor, @names: borrowed; must outlive the counter
+ * @ret_counter: the counter; call cell_counter_deinit()
+ *
+ * Return: 0; -EINVAL if the budget is too small; -ENOMEM.
+ */
+int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
+		      const struct attributor *attributor, const struct cell_names *names,
+		      struct cell_counter *ret_counter);
+
+/** cell_counter_deinit() - free the memory; @counter may be all zeros */
+void cell_counter_deinit(struct cell_counter *counter);
+
+/** cell_counter_clear() - remove all samples; cell_counter_set_interval() has to follow */
+void cell_counter_clear(struct cell_counter *counter);
+
+/** cell_counter_set_interval() - set interval and &enum sample_unit of the samples that follow */
+void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 unit);
+
+/** cell_counter_flush() - count all samples that were added; call it before reading the table */
+void cell_counter_flush(struct cell_counter *counter);
+
+/**
+ * cell_counter_program() - set @task to the program of a process
+ * @process: the process; NULL for samples without a process
+ * @index: index of the process in the attributor; ATTRIBUTE_NONE for none
+ * @task: the previous result, whose program is used if nothing has changed; all zeros is valid
+ *
+ * Context: the caller holds its reader lock of the attributor.
+ */
+void cell_counter_program(struct cell_counter *counter, const struct attribute_process *process,
+			  u32 index, struct cell_task *task);
+
+/**
+ * cell_counter_add() - count a sample
+ * @task: its program, from cell_counter_program()
+ * @pc, @kernel, @time_ns: as for mapping_cache_find()
+ * @sample: by cell_sample()
+ *
+ * Context: the caller holds its reader lock of the attributor, and has called
+ * mapping_cache_sync() since it took the lock.
+ */
+static inline __attribute__((__always_inline__)) void
+cell_counter_add(struct cell_counter *counter, const struct cell_task *task, u64 pc, bool kernel,
+		 u64 time_ns, u64 sample)
+{
+	struct cell_batch *b = counter->batch;
+	u32 i = b->count++;
+	struct mapped_pc at;
+
+	if (__builtin_expect(!mapping_cache_find(counter->mappings, task->process, task->program,
+						 pc, kernel, time_ns, &at),
+			     0))
+		mapping_unmapped(counter->mappings, task->program,
+				 counter->keeps_addresses ? pc : 0, &at);
+	b->hash[i] = at.hash;
+	b->offset[i] = at.offset;
+	b->owner[i] = at.owner;
+	b->sample[i] = sample;
+	b->interval[i] = counter->interval;
+	b->sessions[i] = 1;
+	if (b->count < CELL_BATCH)
+		return;
+	cell_table_add(counter->table);
+	counter->batch = cell_table_batch(counter->table);
+}
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Views of a profile that counts by program: processes of a program share their rows, and the rows
+ * of every group add up to the machine's counters.
+ */
+#include "test.h"
+
+#include "attribution/attributor.h"
+#include "profile/profile-query.h"
+#include "profile/profile-read.h"
+#include "tasks/task-event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PROGRAMS   5
+#define CONTAINERS 2
+#define PROCESSES  60
+#define FIRST_PID  100
+#define LOCATIONS  40
+#define SAMPLES	   20000
+#define UNKNOWN	   PROCESSES /* a task that no event reported */
+
+#define EXECUTABLE_AT 0x400000ULL
+#define LIBRARY_AT    0x7f0000000000ULL
+#define UNMAPPED_AT   0x10000ULL
+#define KERNEL_AT     0xffff800008000000ULL
+
+enum where { IN_EXECUTABLE, IN_LIBRARY, IN_KERNEL, IN_NOTHING, WHERES };
+
+static const u64 base[WHERES] = { EXECUTABLE_AT, LIBRARY_AT, KERNEL_AT, UNMAPPED_AT };
+
+struct fixture {
+	struct attributor *attributor;
+	struct profile *profile;
+	u64 samples[PROGRAMS][CONTAINERS][WHERES];
+	u64 unattributed;
+};
+
+static u64 random_state = 88172645463325252ULL;
+
+static u32 draw(u32 below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (u32)(random_state % below);
+}
+
+static void map_add(struct attributor *a, s32 pid, u64 start, const char *name)
+{
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+							.pid = pid,
+							.tid = pid,
+							.start = start,
+							.size = 0x10000,
+							.name = name });
+}
+
+/* Process @i executes program @i % PROGRAMS in one of the containers. */
+static void process_add(struct attributor *a, u32 i)
+{
+	s32 pid = (s32)(FIRST_PID + i);
+	char name[16], path[32], cgroup[32];
+
+	snprintf(name, sizeof(name), "worker-%u", i);
+	snprintf(path, sizeof(path), "/usr/bin/p%u", i % PROGRAMS);
+	snprintf(cgroup, sizeof(cgroup), "/lxc/c%u", i / PROGRAMS % CONTAINERS);
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
+	map_add(a, pid, EXECUTABLE_AT, path);
+	map_add(a, pid, LIBRARY_AT + i * 0x100000ULL, "/usr/lib/libshared.so");
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
+}
+
+static void sample_take(struct profile *p, u32 process, u64 pc, u32 i)
+{
+	const struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+		.address = { pc | (pc >= KERNEL_AT ? 1ULL << 61 : 0) },
+		.counter = { [SPE_COUNTER_TOTAL] = (u16)draw(3000) },
+		.op_class = SPE_OP_LOAD_STORE,
+		.op_subclass = (u8)(i & 1),
+		.events = 1 << 1 | (u64)draw(2) << 5,
+		.events_size = 2,
+	};
+	u8 record[64];
+	int n = spe_record_encode(&sample, record, sizeof(record));
+
+	assert_row(n > 0);
+	profile_window(p, &(struct source_window){ .data = record,
+						   .len = (size_t)n,
+						   .tid = (s32)(FIRST_PID + process),
+						   .interval = draw(2) ? 1000 : 3000,
+						   .unit = UNIT_INSTRUCTIONS });
+}
+
+static void samples_take(struct fixture *f)
+{
+	for (u32 i = 0; i < SAMPLES; i++) {
+		u32 process = draw(PROCESSES + 1);
+		enum where where = draw(WHERES);
+		u64 pc = base[where] + 0x40 + 4ULL * draw(LOCATIONS);
+
+		if (where == IN_LIBRARY)
+			pc += process * 0x100000ULL;
+		sample_take(f->profile, process, pc, i);
+		if (process == UNKNOWN)
+			f->unattributed++;
+		else
+			f->samples[process % PROGRAMS][process / PROGRAMS % CONTAINERS][where]++;
+	}
+}
+
+static int setup(void **state)
+{
+	const struct attributor_config attribution = { 0 };
+	const struct profile_config config = { .by_program = true };
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	for (u32 i = 0; i < PROCESSES; i++)
+		process_add(f->attributor, i);
+	samples_take(f);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	profile_free(f->profile);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+static void view_get(struct fixture *f, enum view_group group, enum view_sort sort, u32 limit,
+		     struct view *ret_view)
+{
+	assert_int_equal(profile_view(f->profile, NULL, false, group, sort, limit, ret_view), 0);
+	assert_true(ret_view->header.by_program);
+	assert_int_equal(ret_view->header.evicted, 0);
+}
+
+static void row_add(struct view_row *sum, const struct view_row *row)
+{
+	sum->samples += row->samples;
+	sum->loads += row->loads;
+	sum->stores += row->stores;
+	sum->latency_sum += row->latency_sum;
+	sum->weight[UNIT_INSTRUCTIONS] += row->weight[UNIT_INSTRUCTIONS];
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		sum->level[i] += row->level[i];
+}
+
+/* The rows by container do not have the samples without a process. */
+static void test_sums(void **state)
+{
+	const struct counters *machine, *rest;
+	struct fixture *f = *state;
+	struct view view;
+
+	for (enum view_group group = 0; group < VIEW_GROUPS; group++) {
+		bool all = group != VIEW_CONTAINER;
+		struct view_row sum = { 0 };
+
+		view_get(f, group, VIEW_SORT_SAMPLES, 0, &view);
+		for (u32 i = 0; i < view.count; i++)
+			row_add(&sum, &view.rows[i]);
+		machine = profile_machine(f->profile);
+		rest = profile_unattributed(f->profile);
+		test_row("by %s: %u rows", view_group_name(group), view.count);
+		assert_row(sum.samples == SAMPLES - (all ? 0 : rest->samples));
+		assert_row(sum.loads + sum.stores == sum.samples);
+		assert_row(sum.latency_sum == machine->latency[PROFILE_TOTAL].sum -
+						      (all ? 0 : rest->latency[PROFILE_TOTAL].sum));
+		assert_row(sum.weight[UNIT_INSTRUCTIONS] ==
+			   machine->weight[UNIT_INSTRUCTIONS] -
+				   (all ? 0 : rest->weight[UNIT_INSTRUCTIONS]));
+		for (unsigned int i = 0; i < SPE_LEVELS; i++)
+			assert_row(sum.level[i] == machine->counts.level[i] -
+							   (all ? 0 : rest->counts.level[i]));
+		view_clear(&view);
+	}
+}
+
+static u64 samples_of(const struct fixture *f, const struct view_row *row)
+{
+	u32 program, container;
+	u64 sum = 0;
+
+	if (!strcmp(row->process, "[unattributed]"))
+		return f->unattributed;
+	assert_row(sscanf(row->process, "p%u", &program) == 1 && program < PROGRAMS);
+	assert_row(sscanf(row->container, "c%u", &container) == 1 && container < CONTAINERS);
+	for (u32 i = 0; i < WHERES; i++)
+		sum += f->samples[program][container][i];
+	return sum;
+}
+
+/* All processes of a program in a container are one row, whatever their names are. */
+static void test_programs(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+
+	view_get(f, VIEW_PROGRAM, VIEW_SORT_SAMPLES, 0, &view);
+	assert_int_equal(view.count, PROGRAMS * CONTAINERS + 1);
+	for (u32 i = 0; i < view.count; i++) {
+		test_row("row %u", i);
+		assert_row(view.rows[i].samples == samples_of(f, &view.rows[i]));
+		assert_row(view.rows[i].pid == 0);
+	}
+	view_clear(&view);
+	/* A row for each location of the executable, the library, the kernel, and no mapping. */
+	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	assert_in_range(view.count, 1, (PROGRAMS * CONTAINERS + 1) * WHERES * LOCATIONS);
+	view_clear(&view);
+}
+
+static void test_binaries(void **state)
+{
+	struct fixture *f = *state;
+	u64 kernel = 0, library = 0;
+	struct view view;
+
+	for (u32 i = 0; i < PROGRAMS * CONTAINERS; i++)
+		library += f->samples[i % PROGRAMS][i / PROGRAMS][IN_LIBRARY];
+	view_get(f, VIEW_BINARY, VIEW_SORT_SAMPLES, 0, &view);
+	/* The executables, the library, the kernel, and "[unmapped]". */
+	assert_int_equal(view.count, PROGRAMS + 3);
+	for (u32 i = 0; i < view.count; i++) {
+		test_row("row %u", i);
+		if (!strcmp(view.rows[i].binary, "/usr/lib/libshared.so"))
+			assert_row(view.rows[i].samples == library);
+		kernel += !strcmp(view.rows[i].binary, "[kernel]");
+	}
+	assert_int_equal(kernel, 1);
+	view_clear(&view);
+}
+
+/* In any order, the first rows are those of the complete view. */
+static void test_orders(void **state)
+{
+	struct fixture *f = *state;
+	struct view all, few;
+
+	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++) {
+		unsigned int unit;
+
+		view_get(f, VIEW_FUNCTION, sort, 0, &all);
+		view_get(f, VIEW_FUNCTION, sort, 7, &few);
+		unit = view_unit(&all.header);
+		assert_int_equal(few.count, 7);
+		for (u32 i = 0; i < few.count; i++) {
+			test_row("%s, row %u", view_sort_name(sort), i);
+			assert_row(view_key(&few.rows[i], sort, unit) ==
+				   view_key(&all.rows[i], sort, unit));
+		}
+		view_clear(&all);
+		view_clear(&few);
+	}
+}
+
+/* A query for a function or binary has the sum of its rows. */
+static void test_query(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+
+	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 20, &view);
+	for (u32 i = 0; i < view.count; i++) {
+		const struct profile_query wanted = {
+			.container = view.rows[i].container,
+			.process = view.rows[i].process,
+			.function = view.rows[i].function,
+			.binary = view.rows[i].binary,
+		};
+		struct counters counters;
+
+		test_row("row %u", i);
+		assert_row(!profile_query_counters(f->profile, NULL, false, VIEW_SPAN_START, 0,
+						   &wanted, &counters));
+		assert_row(counters.samples == view.rows[i].samples);
+		assert_row(counters.latency[PROFILE_TOTAL].sum == view.rows[i].latency_sum);
+	}
+	view_clear(&view);
+}
+
+/* Names of a program's processes may change, and a profile can be emptied. */
+static void test_reset(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+
+	profile_reset(f->profile);
+	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	assert_int_equal(view.count, 0);
+	view_clear(&view);
+	sample_take(f->profile, 3, EXECUTABLE_AT + 0x40, 0);
+	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	assert_int_equal(view.count, 1);
+	assert_int_equal(view.rows[0].samples, 1);
+	assert_string_equal(view.rows[0].process, "p3");
+	assert_string_equal(view.rows[0].function, "p3+0x40");
+	view_clear(&view);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_binaries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_orders, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
