@@ -376,7 +376,9 @@ static void cgroups_below_and_threads(void)
 
 	/* A thread may be in another cgroup than its process. */
 	many = kwork_start(&below, 0, KWORK_THREADS, 0);
-	ksleep_ms(50);
+	/* Threads that the process creates after its move would be created in that cgroup. */
+	while (kwork_threads(many) < 3)
+		ksleep_ms(5);
 	snprintf(path, sizeof(path), "%s/cgroup.type", threads.path);
 	check(kfile_write(path, "threaded"), "%s", strerror(errno));
 	snprintf(path, sizeof(path), "%s/cgroup.threads", threads.path);
@@ -482,7 +484,7 @@ static void sets_change_while_sampling(void)
 		view_forget(&view);
 		uint64_t records = view.tally.ledger.records;
 		ksleep_ms(60);
-		check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 1000));
+		check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
 		kring_read(&view.ring, &view.tally);
 		check(view.tally.ledger.records == records);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, &a, 1));
@@ -529,7 +531,7 @@ static void removed_cgroups_are_reported(void)
 	view_read(&view, 100);
 	kcgroup_remove(&b);
 	event_is_gone(&view.ring, id_b, 0);
-	check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 1000));
+	check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
 	kcgroup_make(&a, "a");
 	kwork_start(&a, 0, KWORK_SLEEP, 1);
 	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &a, 1));
@@ -557,7 +559,7 @@ static void full_rings_are_parked_too(void)
 	view.session = ksession_of(config, &in, 1);
 	kring_open(view.session, 0, &view.ring);
 	check(!ioctl(view.session, SPEPROF_SESSION_START, 0));
-	check(kwait_state(&view.ring, SPEPROF_RING_FULL, 20000));
+	check(kwait_state(&view.ring, SPEPROF_RING_FULL));
 	before = kring_stats(&view.ring);
 	ksleep_ms(200);
 	after = kring_stats(&view.ring);
@@ -586,7 +588,7 @@ static void parked_windows_are_not_late(void)
 	kview_begin(&view, &in, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	view_read(&view, 100);
 	check(!kill(pid, SIGSTOP));
-	check(kwait_state(&view.ring, SPEPROF_RING_PARKED, 2000));
+	check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
 	/* twice the maximum latency, and more for a slow machine */
 	ksleep_ms(300);
 	uint64_t head = view.ring.control->head;
@@ -612,7 +614,7 @@ static void faults_stop_one_session(void)
 	view_read(&in_a, 20);
 	/* Inject a translation fault for the session that writes next; tasks of b run later. */
 	kinject(0, 0x24, 0x07);
-	check(kwait_state(&in_a.ring, SPEPROF_RING_FAULTED, 5000));
+	check(kwait_state(&in_a.ring, SPEPROF_RING_FAULTED));
 	kwork_start(&b, 0, KWORK_SLEEP, 2);
 	view_read(&in_b, 100);
 	check(in_a.ring.control->state == SPEPROF_RING_FAULTED);

@@ -132,7 +132,7 @@ static void case_run(const struct fault_case *c)
 					SPEPROF_ACTION_DROP_TAIL :
 					c->action), "%s: %u", c->name, event->action);
 	check(event->arg0 & SPE_PMBSR_S && SPE_FIELD_GET(SPE_PMBSR_EC, event->arg0) == c->ec);
-	check(kwait_state(&ring, c->state, 500), "%s: %u", c->name, ring.control->state);
+	check(kwait_state(&ring, c->state), "%s: %u", c->name, ring.control->state);
 	kring_read(&ring, &tally);
 	check((tally.flags & c->flags) == c->flags, "%s: flags %#x", c->name, tally.flags);
 	check((tally.flags & truncated) == truncated, "%s: flags %#x", c->name, tally.flags);
@@ -147,7 +147,7 @@ static void case_run(const struct fault_case *c)
 	/* Sampling continues after STOP and START. */
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	check(kwait_state(&ring, SPEPROF_RING_ARMED, 500), "%s", c->name);
+	check(kwait_state(&ring, SPEPROF_RING_ARMED), "%s", c->name);
 	ksleep_ms(20);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	kring_read(&ring, &tally);
@@ -232,7 +232,7 @@ static void barren_faults_stop_the_cpu(void)
 		kinject(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
 		ksleep_ms(2);
 	}
-	check(kwait_state(&ring, SPEPROF_RING_FAULTED, 500));
+	check(kwait_state(&ring, SPEPROF_RING_FAULTED));
 	ksleep_ms(5);
 	while ((event = kring_event(&ring))) {
 		if (event->type != SPEPROF_EVENT_SYNDROME)

@@ -307,7 +307,7 @@ static void snapshots_can_fill_the_ring(void)
 	wait_laps(&flight, 1);
 	snapshot = snapshot_take(flight.ring.fd, UINT64_MAX);
 	check(snapshot.end - snapshot.start > RING / 2);
-	check(kwait_state(&flight.ring, SPEPROF_RING_FULL, 5000));
+	check(kwait_state(&flight.ring, SPEPROF_RING_FULL));
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_KICK, 0));
 	before = kring_stats(&flight.ring);
 	ksleep_ms(250);
@@ -344,11 +344,11 @@ static void killed_holder_releases(void)
 		pause();
 		_exit(0);
 	}
-	check(kwait_state(&flight.ring, SPEPROF_RING_FULL, 10000));
+	check(kwait_state(&flight.ring, SPEPROF_RING_FULL));
 	check(kring_stats(&flight.ring).snapshots == 1);
 	kill(holder, SIGKILL);
 	check(waitpid(holder, NULL, 0) == holder);
-	check(kwait_state(&flight.ring, SPEPROF_RING_ARMED, 5000));
+	check(kwait_state(&flight.ring, SPEPROF_RING_ARMED));
 	check(!kring_stats(&flight.ring).snapshots);
 	wait_laps(&flight, 1);
 	snapshot_take(flight.ring.fd, 0);
@@ -430,7 +430,7 @@ static void snapshot_of_an_absent_cpu(void)
 	check(!ioctl(ring.fd, SPEPROF_RING_RELEASE, 0));
 	snapshot_take(ring.fd, 1 << 19);
 	check(kcpu_online(1, true));
-	check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
+	check(kwait_state(&ring, SPEPROF_RING_ARMED));
 	kburn_end(child);
 	kring_close(&ring);
 	close(session);

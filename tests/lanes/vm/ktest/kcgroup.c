@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Create cgroups with tasks in them, and sessions that sample them. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -195,6 +196,21 @@ pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork wha
 	close(gate[0]);
 	close(gate[1]);
 	return pid;
+}
+
+unsigned int kwork_threads(pid_t pid)
+{
+	unsigned int threads = 0;
+	char path[80];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	check(tasks, "%s: %s", path, strerror(errno));
+	for (struct dirent *task; (task = readdir(tasks));)
+		threads += task->d_name[0] != '.';
+	closedir(tasks);
+	return threads;
 }
 
 /* ---- Sessions ---------------------------------------------------------------- */

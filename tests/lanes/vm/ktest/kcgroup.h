@@ -44,6 +44,9 @@ uint8_t *kwork_groups(void);
 /** kwork_start() - start a worker on @cpu in @cgroup; its TIDs get @groups */
 pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork what, uint8_t groups);
 
+/** kwork_threads() - get the current number of threads of process @pid */
+unsigned int kwork_threads(pid_t pid);
+
 /** struct kview - a session of cgroups with a ring of one CPU */
 struct kview {
 	int session;

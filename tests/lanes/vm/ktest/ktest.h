@@ -215,7 +215,7 @@ void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
 /** kparameter() - set a parameter of speprof.ko, which ktest restores after the test */
 void kparameter(const char *name, unsigned long value);
 
-/** kwait_state() - wait at most @ms until @ring is in @state */
-bool kwait_state(const struct kring *ring, uint32_t state, unsigned int ms);
+/** kwait_state() - wait until @ring is in @state, and return false after a minute */
+bool kwait_state(const struct kring *ring, uint32_t state);
 
 #endif

@@ -90,7 +90,7 @@ static void bytes_are_bounded(void)
 	check(after.state_ns[SPEPROF_RING_THROTTLED] > before.state_ns[SPEPROF_RING_THROTTLED]);
 	/* Sampling continues when the limit is removed. */
 	kparameter("throttle_bytes", 0);
-	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
+	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED));
 	limited_end(&limited);
 	check(limited.tally.blind_ns > 0);
 	/* The time of waiting, which is more than a second, is nearly all blind. */
@@ -140,7 +140,7 @@ static void throttled_ring_can_be_stopped(void)
 	for (unsigned int i = 0; i < 10; i++) {
 		struct speprof_sampling sampling = ksampling();
 
-		check(kwait_state(&limited.ring, SPEPROF_RING_THROTTLED, 5000));
+		check(kwait_state(&limited.ring, SPEPROF_RING_THROTTLED));
 		check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
 		check(!ioctl(limited.ring.fd, SPEPROF_RING_FLUSH, 0));
 		check(!ioctl(limited.session, SPEPROF_SESSION_SAMPLE, &sampling));
@@ -236,7 +236,7 @@ static void session_has_its_own_bound(void)
 	check(kring_stats(&limited.ring).throttles);
 	tune.throttle_bytes = 0;
 	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune));
-	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED, 5000));
+	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED));
 	before = kring_stats(&limited.ring);
 	for (unsigned int i = 0;
 	     i < 50 || (i < 500 && kring_stats(&limited.ring).data_bytes == before.data_bytes); i++) {
@@ -336,7 +336,7 @@ static void unread_wait(struct limited *limited)
 		ksleep_ms(2);
 	}
 	check(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD);
-	check(kwait_state(&limited->ring, SPEPROF_RING_FULL, 1000));
+	check(kwait_state(&limited->ring, SPEPROF_RING_FULL));
 	/*
 	 * The event must be published by then. Reading it here does not make this process a reader
 	 * for the module.
@@ -353,7 +353,7 @@ static void unread_wait(struct limited *limited)
 
 static void armed_again(struct limited *limited)
 {
-	check(kwait_state(&limited->ring, SPEPROF_RING_ARMED, 5000));
+	check(kwait_state(&limited->ring, SPEPROF_RING_ARMED));
 	check(!(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD));
 }
 

@@ -62,7 +62,7 @@ static void read_for(struct scene *scene, unsigned int ms)
 	while (know_ns() < end) {
 		struct pollfd poll_fd = { .fd = scene->ring.fd, .events = POLLIN };
 
-		check(poll(&poll_fd, 1, 1000) == 1);
+		check(poll(&poll_fd, 1, -1) == 1);
 		check(poll_fd.revents & POLLIN, "%#x", poll_fd.revents);
 		kring_read(&scene->ring, &scene->tally);
 	}
@@ -165,7 +165,7 @@ static void read_is_a_stream(void)
 	while (have < 256 << 10) {
 		struct pollfd poll_fd = { .fd = scene.ring.fd, .events = POLLIN };
 
-		check(poll(&poll_fd, 1, 1000) == 1);
+		check(poll(&poll_fd, 1, -1) == 1);
 		/* a size that is not a multiple of any other size */
 		got = read(scene.ring.fd, bytes + have, 10007);
 		check(got > 0, "%s", strerror(errno));
@@ -243,7 +243,7 @@ static void full_ring_stops_and_resumes(void)
 	config.watermark = 0;
 	config.max_latency_ms = 0;
 	scene_begin(&scene, &config, 0);
-	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
 	state_event_check(&scene.ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 
 	/* Without free space KICK does nothing, and nothing is written. */
@@ -263,11 +263,11 @@ static void full_ring_stops_and_resumes(void)
 	state_event_check(&scene.ring, SPEPROF_RING_FULL, SPEPROF_RING_ARMED);
 
 	/* Without KICK the timer has the same effect. */
-	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
 	after = kring_stats(&scene.ring);
 	kring_read(&scene.ring, &scene.tally);
 	check(resumes_wait(&scene.ring, after.resumes));
-	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 5000));
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
 	kring_read(&scene.ring, &scene.tally);
 	check(scene.tally.blind_by[SPEPROF_BLIND_FULL] >= 250000000);
 	/* Any SPU may have a collision, or truncate its last record. */
@@ -309,7 +309,7 @@ static void full_event_ring_stops_too(void)
 		ksleep_ms(30);
 		kring_read(&scene.ring, &scene.tally);
 	}
-	check(kwait_state(&scene.ring, SPEPROF_RING_FULL, 100));
+	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
 	check(scene.ring.control->event_head <= 16);
 	for (i = 0; kring_event(&scene.ring); i++)
 		;
@@ -318,7 +318,7 @@ static void full_event_ring_stops_too(void)
 	 * twelfth.
 	 */
 	check(i >= 12);
-	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
+	check(kwait_state(&scene.ring, SPEPROF_RING_ARMED));
 	scene_end(&scene);
 }
 
@@ -655,7 +655,7 @@ static void closed_in_any_order(void)
 			check(scene.tally.windows);
 			munmap((void *)scene.ring.data, scene.ring.open.data_bytes);
 			munmap((void *)scene.ring.events, scene.ring.open.event_bytes);
-			check(kwait_state(&scene.ring, SPEPROF_RING_ARMED, 1000));
+			check(kwait_state(&scene.ring, SPEPROF_RING_ARMED));
 			munmap(scene.ring.control, scene.ring.open.control_bytes);
 			break;
 		case 3:	/* stopped first */

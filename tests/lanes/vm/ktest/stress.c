@@ -49,7 +49,7 @@ static void cpu_goes_offline_and_returns(void)
 		kring_read(&ring, &tally);
 		check(ring.tail == head && kring_stats(&ring).head == head);
 		check(kcpu_online(cpu, true));
-		check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
+		check(kwait_state(&ring, SPEPROF_RING_ARMED));
 	}
 	/* The session is stopped, started and reprogrammed while the CPU is offline. */
 	struct speprof_sampling sampling = ksampling();
@@ -63,7 +63,7 @@ static void cpu_goes_offline_and_returns(void)
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(ring.control->state == SPEPROF_RING_OFFLINE);
 	check(kcpu_online(cpu, true));
-	check(kwait_state(&ring, SPEPROF_RING_ARMED, 1000));
+	check(kwait_state(&ring, SPEPROF_RING_ARMED));
 	/* The child was moved off the CPU, and is not moved back automatically. */
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
