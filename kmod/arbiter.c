@@ -136,16 +136,16 @@ static void reevaluate_here(void *unused)
 }
 
 /*
- * Let the CPU of a running thread look up the cgroup again. For a thread on no runqueue, the next
- * switch to it does. Interrupts are off here (trace_cgroup_path_lock), so only an asynchronous call
- * of a single CPU is permitted.
+ * Make the CPU of a running thread look up the cgroup again. For a thread that is on no runqueue,
+ * the next switch to it does that. Interrupts are off here (trace_cgroup_path_lock), so only an
+ * asynchronous call of a single CPU is permitted.
  */
 static void arbiter_kick_cpu_of(const struct task_struct *thread)
 {
 	unsigned int cpu = task_cpu(thread);
 	struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
 
-	/* EBUSY: the CPU is about to reevaluate. ENXIO: it is offline, and so are its rings. */
+	/* EBUSY: the CPU will reevaluate soon. ENXIO: the CPU is offline, and so are its rings. */
 	if (READ_ONCE(thread->on_rq) && READ_ONCE(host->map))
 		smp_call_function_single_async(cpu, &host->reevaluate_csd);
 }
@@ -177,7 +177,9 @@ void speprof_arbiter_init(void)
 
 	for_each_possible_cpu(cpu) {
 		host = per_cpu_ptr(&speprof_cpus, cpu);
-		/* It accesses the SPU, so it needs hard interrupt context on PREEMPT_RT too. */
+		/*
+		 * The work accesses the SPU, so it needs hard interrupt context on PREEMPT_RT, too.
+		 */
 		host->handover_work = IRQ_WORK_INIT_HARD(arbiter_complete_handover);
 		INIT_CSD(&host->reevaluate_csd, reevaluate_here, NULL);
 	}
@@ -194,8 +196,8 @@ void speprof_arbiter_deinit(void)
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu(speprof_cpus, cpu).handover_work);
 	/*
-	 * These calls run after all that were queued before. The grace period ends the interrupt
-	 * handlers that run them.
+	 * Wait for the calls that were queued before: these calls run after them, and the grace
+	 * period ends the interrupt handlers that run them.
 	 */
 	on_each_cpu(do_nothing_here, NULL, true);
 	synchronize_rcu();

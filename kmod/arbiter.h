@@ -14,29 +14,31 @@ struct speprof_ring;
 struct speprof_cpu;
 struct task_struct;
 
-/** speprof_arbiter_init() - prepare every CPU; before the first session */
+/** speprof_arbiter_init() - initialize the state of every CPU; before the first session */
 void speprof_arbiter_init(void);
 
 /**
  * speprof_arbiter_deinit() - wait for everything that the arbiter has queued on CPUs
  *
- * Context: may sleep. No session is left, and the tracepoints are unregistered.
+ * Context: may sleep. No session exists, and the tracepoints are unregistered.
  */
 void speprof_arbiter_deinit(void);
 
 /**
- * speprof_arbiter_kick_cpus() - let CPUs look up the cgroup of the task that they run
- * @leader: the thread that was moved to another cgroup; with @threadgroup the leader of its process
- * @threadgroup: all threads of the process were moved
+ * speprof_arbiter_kick_cpus() - make CPUs look up the cgroup of the task that they run
+ * @leader: the thread that was moved to another cgroup; with @threadgroup, the leader of its
+ * process
+ * @threadgroup: whether all threads of the process were moved
  *
- * Context: any, after the move. Interrupts the CPUs that run the threads, and does not wait for
- * them.
+ * It interrupts the CPUs that run the threads, and does not wait for them.
+ *
+ * Context: any, after the move.
  */
 void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgroup);
 
 /*
- * The functions below run on the CPU with interrupts off. While that CPU is down, those without a
- * Context line may run on any other CPU, with interrupts off, under speprof_control and
+ * The functions below run on the CPU with interrupts off. While that CPU is offline, those without
+ * a Context line may run on any other CPU, with interrupts off, under speprof_control and
  * cpus_read_lock().
  */
 

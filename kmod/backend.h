@@ -19,18 +19,18 @@
  * @id: SPEPROF_BACKEND_*
  * @cpus: CPUs that have an SPU; speprof_backend_add_cpus() and _remove_cpus() announce changes
  * @attach: called when a CPU comes online, before any register is accessed. Returns NULL, or a
- *	static sentence that explains why the SPU cannot be used. May be NULL
+ * static sentence that explains why the SPU cannot be used. May be NULL
  * @detach: called last when a CPU goes offline, or if its SPU cannot be used. May be NULL
  * @read: reads a register, as MRS does
  * @write: writes a register, as MSR does
  * @synchronize: a Context synchronization event: earlier register writes are in effect on return
  * @drain: called after PMSCR = 0 and @synchronize: psb csync; dsb; isb. On return the records of
- *	all sampled operations are written, and memory, PMBPTR and PMBSR show it
+ * all sampled operations are written, and memory, PMBPTR and PMBSR show it
  * @ticks: reads the counter of Timestamp packets; may be called from an NMI
  * @records: reads the number of records written on this CPU since boot; NULL: not supported
  * @tick_hz: rate of @ticks
  * @interval_min: minimum interval, in operations, in addition to that of PMSIDR.Interval
- * @disables_parked_buffer: PMBLIMITR.E must be 0 while a ring is PARKED
+ * @disables_parked_buffer: whether PMBLIMITR.E must be 0 while a ring is PARKED
  *
  * Each callback runs on the CPU of the SPU, with interrupts off, also from within
  * speprof_interrupt(). No register is written before speprof_backend_register() or after

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Maps from cgroups to rings. Each context switch does one lookup.
- */
+/* Maps from cgroups to rings; each context switch does one lookup */
 #include <linux/cgroup.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -10,7 +8,7 @@
 
 #include "cgroups.h"
 
-/* log2 of the cached lookups: with a hit, a switch searches no ancestor. */
+/* log2 of the number of cached lookups; if the cache has the cgroup, no ancestor is searched */
 #define CACHE_BITS 4
 
 /*
@@ -55,7 +53,7 @@ void speprof_cgroup_map_free(struct speprof_cgroup_map *map)
 	kvfree(map);
 }
 
-/* The slot of @id, or the free slot in which it belongs. */
+/* Return the slot of @id, or the free slot in which it belongs. */
 static struct slot *map_slot(struct speprof_cgroup_map *map, u64 id)
 {
 	unsigned long mask = (1UL << map->bits) - 1, n = hash_64(id, map->bits);
@@ -78,7 +76,7 @@ void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof
 	}
 }
 
-/* The ring of @cgroup, or of its nearest ancestor that has one. */
+/* Return the ring of @cgroup, or that of its nearest ancestor that has one. */
 static struct speprof_ring *map_find_nearest(struct speprof_cgroup_map *map, struct cgroup *cgroup)
 {
 	int level;

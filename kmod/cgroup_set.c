@@ -40,8 +40,9 @@ static bool set_has(const struct speprof_cgroup_set *set, const struct cgroup *c
 }
 
 /*
- * Get the cgroup of a directory, with a reference. cgroup_get_from_fd() returns EBADF both for an
- * invalid descriptor and for a file that is no cgroup.
+ * Get the cgroup of a directory, with a reference. Check the descriptor first, as
+ * cgroup_get_from_fd() returns EBADF both for an invalid descriptor and for a file that is no
+ * cgroup.
  */
 static struct cgroup *cgroup_from_fd(s32 fd)
 {

@@ -74,7 +74,7 @@ static void hook_find(struct tracepoint *point, void *unused)
 {
 	size_t i;
 
-	/* Compile-time check of the parameters of the probes. */
+	/* Check the parameters of the probes at compile time. */
 	check_trace_callback_type_sched_switch(on_sched_switch);
 	check_trace_callback_type_cgroup_attach_task(on_attach_task);
 	check_trace_callback_type_cgroup_rmdir(on_rmdir);
@@ -108,7 +108,7 @@ static int hooks_register(void)
 }
 
 /*
- * Probes stay registered for a minute after the last session. Otherwise each short session would
+ * Probes stay registered for a minute after the last session, as otherwise each short session would
  * patch the scheduler's code on all CPUs twice. Without a map a probe does nothing.
  */
 #define UNHOOK_SECONDS 60
@@ -159,7 +159,7 @@ void speprof_cgroups_deinit(void)
 	cancel_delayed_work_sync(&unhook_work);
 	if (hooked)
 		hooks_unregister(ARRAY_SIZE(hooks));
-	/* Wait for running probes first: they may queue the work. */
+	/* Wait for running probes first, as they may queue the work. */
 	tracepoint_synchronize_unregister();
 	cancel_work_sync(&prune_work);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cgroups: sets of them, maps from them to rings, and the kernel's tracepoints that report context
- * switches and changes of cgroups. A kernel without cgroups or tracepoints refuses sessions of
- * cgroups with EOPNOTSUPP.
+ * Sets of cgroups, maps from cgroups to rings, and the kernel's tracepoints that report context
+ * switches and changes of cgroups. On a kernel without cgroups or tracepoints, sessions of cgroups
+ * are refused with EOPNOTSUPP.
  */
 #ifndef SPEPROF_CGROUPS_H
 #define SPEPROF_CGROUPS_H
@@ -15,13 +15,16 @@ struct cgroup;
 struct speprof_ring;
 struct task_struct;
 
-/* Removes dead cgroups from all sets. Called after a cgroup was removed; may sleep. */
+/*
+ * A function that removes dead cgroups from all sets. It is called after a cgroup was removed, and
+ * may sleep.
+ */
 typedef void (*speprof_cgroups_prune_fn)(void);
 
 /**
- * struct speprof_cgroup_set - distinct cgroups of the default hierarchy, with their descendants
- * @count: entries of @members
- * @members: the cgroups, with a reference on each
+ * struct speprof_cgroup_set - a set of cgroups of the default hierarchy, with their descendants
+ * @count: number of @members
+ * @members: the cgroups, each once, with a reference on each
  */
 struct speprof_cgroup_set {
 	u32 count;
@@ -41,11 +44,11 @@ struct speprof_cgroup_map;
 /**
  * speprof_cgroup_set_from_fds() - create a set from descriptors of cgroup directories
  * @fds: descriptors of the calling process
- * @count: entries of @fds; 0 creates an empty set
+ * @count: number of @fds; 0 creates an empty set
  *
- * Context: may sleep.
- * Return: the set, or an ERR_PTR: -EBADF: no descriptor; -ENOTDIR: not of a cgroup; -ENODEV: the
- * cgroup was removed; -EEXIST: one is named twice; -ENOMEM.
+ * Context: may sleep. Return: the set, or an ERR_PTR: -EBADF: an entry is no descriptor; -ENOTDIR:
+ * it is not one of a cgroup; -ENODEV: the cgroup was removed; -EEXIST: a cgroup occurs twice;
+ * -ENOMEM.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count);
 
@@ -71,7 +74,7 @@ void speprof_cgroup_set_free(struct speprof_cgroup_set *set);
 /**
  * speprof_cgroup_sets_overlap() - check whether one task could belong to both sets
  * @a: a set
- * @b: another
+ * @b: another set
  */
 bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
 				 const struct speprof_cgroup_set *b);
@@ -80,7 +83,7 @@ bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
  * speprof_cgroup_set_remove_dead() - remove one deleted cgroup from a set
  * @set: the set
  *
- * Return: its ID; 0 if there is none.
+ * Return: ID of the cgroup; 0 if the set has no deleted cgroup.
  */
 u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set);
 
@@ -123,13 +126,13 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task);
 
 /**
- * speprof_cgroup_map_remove_ring() - remove a ring from a map; its cgroups then belong to the
- * rings of their ancestors
+ * speprof_cgroup_map_remove_ring() - remove a ring from a map
  * @map: the map
  * @ring: the ring
  *
- * Context: on the CPU, interrupts off.
- * Return: true if the map has another ring.
+ * Afterwards its cgroups belong to the rings of their ancestors.
+ *
+ * Context: on the CPU, interrupts off. Return: true if the map has another ring.
  */
 bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map,
 				    const struct speprof_ring *ring);
@@ -142,21 +145,33 @@ bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map,
  */
 void speprof_cgroups_init(speprof_cgroups_prune_fn prune);
 
-/** speprof_cgroups_deinit() - unregister from the tracepoints; may sleep. No session exists */
+/**
+ * speprof_cgroups_deinit() - unregister from the tracepoints
+ *
+ * Context: may sleep. No session exists.
+ */
 void speprof_cgroups_deinit(void);
 
 /**
  * speprof_cgroups_watch_get() - let context switches call the arbiter; reference counted
  *
- * Context: may sleep; under speprof_control.
- * Return: 0; -EOPNOTSUPP if the kernel lacks a tracepoint; an error of tracepoint_probe_register().
+ * Context: may sleep; under speprof_control. Return: 0; -EOPNOTSUPP if the kernel does not have a
+ * tracepoint; an error of tracepoint_probe_register().
  */
 int speprof_cgroups_watch_get(void);
 
-/** speprof_cgroups_watch_put() - end one speprof_cgroups_watch_get(); under speprof_control */
+/**
+ * speprof_cgroups_watch_put() - drop a reference of speprof_cgroups_watch_get()
+ *
+ * Context: under speprof_control.
+ */
 void speprof_cgroups_watch_put(void);
 
-/** speprof_cgroups_schedule_prune() - queue the function of speprof_cgroups_init(); any context */
+/**
+ * speprof_cgroups_schedule_prune() - queue a call of the function of speprof_cgroups_init()
+ *
+ * Context: any.
+ */
 void speprof_cgroups_schedule_prune(void);
 
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/speprof: descriptors of the device, of sessions and of rings. All arguments from userspace
- * are checked here; the other files rely on that.
+ * Implement /dev/speprof: descriptors of the device, of sessions and of rings. All arguments from
+ * userspace are checked here; the other files rely on that.
  */
 #include <linux/anon_inodes.h>
 #include <linux/bitmap.h>
@@ -60,7 +60,7 @@ union argument {
  * struct call - an ioctl in execution
  * @object: the session or the ring handle of the descriptor; NULL for the device
  * @argument: copied from userspace before the ioctl, and back to userspace after it
- * @file: the file of a new descriptor; installed last, because that cannot be undone
+ * @file: the file of a new descriptor; installed last, as that cannot be undone
  */
 struct call {
 	void *object;
@@ -68,12 +68,12 @@ struct call {
 	struct file *file;
 };
 
-/* The kind of argument that an ioctl has. */
+/* The kind of argument that an ioctl has */
 enum shape {
 	SHAPE_NONE,	/* 0 */
-	SHAPE_FIXED,	/* a structure of exactly this size, read only */
-	SHAPE_IN,	/* a structure that begins with its size, read only */
-	SHAPE_OUT,	/* a structure that begins with its size, read and written */
+	SHAPE_FIXED,	/* a structure of exactly this size, which is only read */
+	SHAPE_IN,	/* a structure that begins with its size, and is only read */
+	SHAPE_OUT,	/* a structure that begins with its size, and is read and written */
 };
 
 /*
@@ -115,7 +115,7 @@ static int argument_copy_in(const struct command *command, void __user *from, un
 }
 
 /*
- * Copy the structure back with the size of this ABI. The end of a larger structure is zeroed.
+ * Copy the structure back with the size of this ABI. The end of a larger structure is set to zero.
  */
 static int argument_copy_out(const struct command *command, void __user *to, union argument *from,
 			     u32 size)
@@ -258,7 +258,7 @@ static long ring_ioctl(struct file *file, unsigned int number, unsigned long arg
 static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	struct ring_handle *handle = cmd->file->private_data;
-	/* Userspace may change the payload at any time: read it once. */
+	/* Userspace may change the payload at any time, so read it once. */
 	const u64 *payload = compat_uring_payload(cmd);
 	u64 first = READ_ONCE(payload[0]);
 	u64 second = READ_ONCE(payload[1]);
@@ -449,7 +449,7 @@ static long session_ioctl(struct file *file, unsigned int number, unsigned long 
 /* All commands may sleep: EAGAIN makes io_uring call again from a worker thread. */
 static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
-	/* Userspace may change the payload at any time: read it once. */
+	/* Userspace may change the payload at any time, so read it once. */
 	const u64 *payload = compat_uring_payload(cmd);
 	u64 argument = READ_ONCE(payload[0]);
 
@@ -640,7 +640,7 @@ static const struct file_operations device_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-/* cdev_add() comes last: the device may be opened at once, so nothing may fail after it. */
+/* cdev_add() comes last: the device may be opened immediately, so nothing may fail after it. */
 int speprof_chardev_init(void)
 {
 	struct device *device;

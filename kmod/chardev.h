@@ -8,13 +8,18 @@
 /**
  * speprof_chardev_init() - register the device
  *
- * Must be the last step of the module's init, because userspace may open the device at once.
+ * This must be the last step of the module's init function, as userspace may open the device
+ * immediately.
  *
  * Return: 0, or a negative errno: then the device was never visible.
  */
 int speprof_chardev_init(void);
 
-/** speprof_chardev_deinit() - unregister the device, which the use count proves to be closed */
+/**
+ * speprof_chardev_deinit() - unregister the device
+ *
+ * The use count of the module guarantees that the device is closed.
+ */
 void speprof_chardev_deinit(void);
 
 #endif

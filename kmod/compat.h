@@ -22,7 +22,7 @@
 #ifdef CONFIG_ARM64
 #include <asm/cputype.h>
 
-/* MIDR_EL1 of this CPU; 0 on other architectures. */
+/* Return MIDR_EL1 of this CPU; 0 on other architectures. */
 static inline u64 compat_midr(void)
 {
 	return read_cpuid_id();
@@ -34,7 +34,7 @@ static inline u64 compat_midr(void)
 }
 #endif
 
-/* The 16 bytes of an SQE that belong to the command. Userspace may still write to them. */
+/* Return the 16 bytes of an SQE that belong to the command. Userspace may still write to them. */
 static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
 {
 #if SPEPROF_HAVE_URING_SQE
@@ -44,7 +44,7 @@ static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
 #endif
 }
 
-/* Set up a timer on CLOCK_MONOTONIC that calls @expired; as hrtimer_setup(). */
+/* Set up a timer on CLOCK_MONOTONIC that calls @expired, as hrtimer_setup() does. */
 static inline void compat_hrtimer_setup(struct hrtimer *timer,
 					enum hrtimer_restart (*expired)(struct hrtimer *timer),
 					enum hrtimer_mode mode)

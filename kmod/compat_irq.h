@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Differences between supported kernels in interrupts that are private to each CPU. */
+/* Differences between supported kernels in interrupts that are private to each CPU */
 #ifndef SPEPROF_COMPAT_IRQ_H
 #define SPEPROF_COMPAT_IRQ_H
 
@@ -11,8 +11,9 @@
 #include "speprof-probes.h"
 
 /*
- * Get the interrupt of @pdev, which must be private to each CPU, and the CPUs that it serves. Returns
- * its number; -EINVAL if it is not private to CPUs; another negative errno if the device has none.
+ * Get the interrupt of @pdev, which must be private to each CPU, and the CPUs that it serves.
+ * Return: its number; -EINVAL if it is not private to each CPU; another negative errno if the
+ * device has none.
  */
 static inline int compat_get_percpu_irq(struct platform_device *pdev, struct cpumask *ret_cpus)
 {
@@ -35,8 +36,8 @@ static inline int compat_get_percpu_irq(struct platform_device *pdev, struct cpu
 }
 
 /*
- * Request @irq on @cpus, which must stay valid until free_percpu_irq(). Where several devices share
- * an interrupt number, each needs a @cookie of its own.
+ * Request @irq on @cpus, which must stay valid until free_percpu_irq(). If several devices share an
+ * interrupt number, each needs a @cookie of its own.
  */
 static inline int compat_request_percpu_irq(int irq, irq_handler_t handler,
 					    const struct cpumask *cpus, void __percpu *cookie)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * CPUs and their SPUs: probing, hotplug, suspend, and the one backend.
- */
+/* CPUs and their SPUs: probing, hotplug, suspend, and the only registered backend */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
@@ -20,8 +18,9 @@ DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 DEFINE_MUTEX(speprof_control);
 
 /*
- * All three change under speprof_control. The hotplug callbacks read them without it, because they
- * run only between register and unregister, and @suspending changes before cpus_read_lock(). While
+ * All three variables change under speprof_control. The hotplug callbacks read them without it, as
+ * they run only between register and unregister, and @suspending changes before cpus_read_lock().
+ * While
  * @suspending is true, no CPU uses its SPU.
  */
 static const struct speprof_backend *registered_backend;
@@ -29,7 +28,7 @@ static int hotplug_state;
 static bool suspending;
 
 /*
- * The minimum interval of PMSIDR_EL1.Interval, in operations. A reserved value counts as the
+ * Return the minimum interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the
  * largest.
  */
 static u64 interval_floor(u64 pmsidr)
@@ -42,7 +41,7 @@ static u64 interval_floor(u64 pmsidr)
 	return floors[code];
 }
 
-/* Read the features of the SPU. On the CPU, interrupts off; nothing is sampled. */
+/* Read the features of the SPU. Context: on the CPU, interrupts off; nothing is sampled. */
 static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
 {
 	u64 pmsidr = backend->read(SPE_REG_PMSIDR);
@@ -80,7 +79,7 @@ static const char *cpu_check_spu(const struct speprof_cpu_info *info)
 	return NULL;
 }
 
-/* Stop the SPU from any state. On the CPU, interrupts off. */
+/* Stop the SPU from any state. Context: on the CPU, interrupts off. */
 static void cpu_stop_spu(const struct speprof_backend *backend)
 {
 	backend->write(SPE_REG_PMSCR, 0);
@@ -91,7 +90,7 @@ static void cpu_stop_spu(const struct speprof_backend *backend)
 	backend->synchronize();
 }
 
-/* Begin to use the SPU of this CPU. Returns NULL, or why it cannot be used. */
+/* Begin to use the SPU of this CPU. Return: NULL, or the reason why it cannot be used. */
 static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_info *info)
 {
 	const char *reason = registered_backend->attach ? registered_backend->attach() : NULL;
@@ -112,7 +111,7 @@ static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_i
 	return NULL;
 }
 
-/* On the CPU, interrupts off. */
+/* Context: on the CPU, interrupts off. */
 static void cpu_up_here(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
@@ -127,7 +126,7 @@ static void cpu_up_here(void *unused)
 			info.pmsidr, info.pmbidr, reason);
 }
 
-/* On the CPU, interrupts off. */
+/* Context: on the CPU, interrupts off. */
 static void cpu_down_here(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
@@ -231,7 +230,7 @@ void speprof_cpus_deinit(void)
 
 /* ---- Backends ------------------------------------------------------------ */
 
-/* Check for a backend with online CPUs of which none can use its SPU. */
+/* Return whether the backend has online CPUs and none of them can use its SPU. */
 static bool backend_is_unusable(const struct speprof_backend *backend)
 {
 	bool unused = false;
@@ -364,7 +363,7 @@ bool speprof_interrupt(void)
 	/* The interrupt is spurious. The parked ring keeps its saved state. */
 	if (self->ring)
 		speprof_ring_save_registers(self->ring);
-	/* Clear PMBSR.S: the level interrupt would be taken again at once. */
+	/* Clear PMBSR.S, as the level-triggered interrupt would be taken again immediately. */
 	cpu_stop_spu(registered_backend);
 	return false;
 }

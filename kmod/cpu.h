@@ -24,7 +24,7 @@ struct speprof_ring;
  * @info: features of its SPU, without @info.flags; all zero if there is no SPU. The hotplug
  *	callbacks write it; read it under speprof_control and cpus_read_lock()
  * @ring: the ring that has its registers in the SPU; NULL: none. This and the next fields are used
- *	on the CPU with interrupts off, or while it is down under speprof_control and
+ *	on the CPU with interrupts off, or while it is offline under speprof_control and
  *	cpus_read_lock()
  * @rings: the rings of all started sessions on this CPU
  * @map: from cgroups to rings; NULL unless sessions of cgroups are started
@@ -63,8 +63,8 @@ void speprof_cpus_deinit(void);
 /**
  * speprof_backend_get() - get the registered backend, with a reference on its module
  *
- * Context: under speprof_control.
- * Return: the backend, or NULL if there is none or its module is being unloaded.
+ * Context: under speprof_control. Return: the backend; NULL if there is none or its module is being
+ * unloaded.
  */
 const struct speprof_backend *speprof_backend_get(void);
 

@@ -66,7 +66,7 @@ static int filters_make(const struct speprof_sampling *sampling, const struct sp
 	program->pmsevfr = sampling->events;
 	program->pmsnevfr = sampling->events_not;
 	program->pmslatfr = SPE_FIELD_PREP(SPE_PMSLATFR_MINLAT, sampling->min_latency);
-	/* A bit of PMSDSFR_EL1 lets records of that data source pass. */
+	/* In PMSDSFR_EL1 a bit of 1 lets records with that data source pass. */
 	program->pmsdsfr = ~sampling->sources_not;
 	return 0;
 }

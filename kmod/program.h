@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sampling program: the register values for a sampling configuration from userspace.
+ * Convert a sampling configuration from userspace to a sampling program: the values of the
+ * registers.
  */
 #ifndef SPEPROF_PROGRAM_H
 #define SPEPROF_PROGRAM_H

@@ -13,7 +13,7 @@
 #include "ring_internal.h"
 #include "stats.h"
 
-/* A FULL ring checks for free space at least this often. */
+/* maximum milliseconds between two checks of a FULL ring for free space */
 #define RESUME_MS 100
 
 static_assert(sizeof(struct speprof_window) == 192);
@@ -54,14 +54,17 @@ void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 	lockdep_assert_irqs_disabled();
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
 	speprof_ring_account_time(ring, now);
-	/* A reader that sees IDLE, after which nothing is published, sees all that was. */
+	/*
+	 * A reader that sees IDLE, after which nothing is published, must see everything that was
+	 * published before.
+	 */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
 }
 
 /* ---- The ring's timer ------------------------------------------------------- */
 
-/* The delay of the timer for the current state, in ns. */
+/* Return the delay of the timer for the current state, in ns. */
 static u64 ring_timer_ns(const struct speprof_ring *ring)
 {
 	u32 ms = ring->config.latency_ms ?: RESUME_MS;
@@ -80,7 +83,8 @@ void speprof_ring_start_timer(struct speprof_ring *ring)
 }
 
 /*
- * Rotate the window. The timer is set for the age of a window: restart it for FULL and THROTTLED.
+ * Rotate the window. The timer is set for the age of a window, so restart it for FULL and
+ * THROTTLED.
  */
 static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_program *next)
 {

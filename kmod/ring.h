@@ -30,8 +30,9 @@
  * @event_slots: slots of the event ring; a power of two
  * @max_window: maximum bytes of records in a window
  * @latency_ms: maximum age of a window, in milliseconds; 0: no limit
- * @flight: the ring is a flight recorder, which overwrites its oldest windows
- * @for_cgroups: the session samples cgroups: the ring is PARKED while no task of them runs
+ * @flight: whether the ring is a flight recorder, which overwrites its oldest windows
+ * @for_cgroups: whether the session samples cgroups, so that the ring is PARKED while none of their
+ * tasks runs
  */
 struct speprof_ring_config {
 	const struct speprof_backend *backend;
@@ -44,14 +45,17 @@ struct speprof_ring_config {
 	bool for_cgroups;
 };
 
-/* All states. The last, PARKED, is parked_ns in struct speprof_ring_stats and not in state_ns. */
+/*
+ * The number of states. The time in the last one, PARKED, is in parked_ns of struct
+ * speprof_ring_stats, and not in state_ns.
+ */
 #define RING_STATES (SPEPROF_RING_PARKED + 1)
 
 /**
  * struct speprof_ring_counters - counters of a ring, reported by speprof_ring_stats
  * @state_ns: nanoseconds in each state, up to the last change of state
  * @entries: number of times that a task of the session's cgroups was scheduled in
- * @handovers: those times at which the SPU had the registers of another ring
+ * @handovers: number of those times at which the SPU had the registers of another ring
  *
  * The other fields are those of struct speprof_ring_stats with the same names.
  */
@@ -72,11 +76,12 @@ struct speprof_ring_counters {
 	u64 handovers;
 };
 
-/* Where the registers of the open window are. A window is open from its arming to its closing. */
+/* The place of the registers of the open window, which is open from its arming to its closing */
 enum speprof_open_window {
 	OPEN_WINDOW_NONE,	/* no window is open */
-	OPEN_WINDOW_IN_SPU,	/* in the SPU's registers */
-	OPEN_WINDOW_SAVED,	/* in struct speprof_saved_registers: another ring may use the SPU */
+	OPEN_WINDOW_IN_SPU,	/* the registers are in the SPU */
+	/* they are in struct speprof_saved_registers: another ring may use the SPU */
+	OPEN_WINDOW_SAVED,
 };
 
 /**
@@ -84,7 +89,7 @@ enum speprof_open_window {
  * @pmsicr: the interval counters; 0: the SPU reloads them (D17.3.3)
  * @pmbptr: the write pointer; valid with OPEN_WINDOW_SAVED
  * @pmbsr: the syndrome of the open window so far; COLL is the only bit that can be set
- * @records: records of the open window so far, if the SPU can count
+ * @records: number of records in the open window so far, if the SPU counts them
  */
 struct speprof_saved_registers {
 	u64 pmsicr;
@@ -108,9 +113,9 @@ struct speprof_removed_cgroups {
 /**
  * struct speprof_ring - the ring of one CPU in one session
  *
- * The fields are in three groups. Those before @state never change. Those from @state
- * to @counters belong to the CPU: they are used there with interrupts off. While the CPU is down,
- * any CPU may use them under speprof_control and cpus_read_lock(). Those from @bound on are shared.
+ * The fields are in three groups. Those before @state never change. Those from @state to @counters
+ * belong to the CPU: they are used there with interrupts off. While the CPU is down, any CPU may
+ * use them under speprof_control and cpus_read_lock(). Those from @bound on are shared.
  *
  * @config: its configuration
  * @cpu: the CPU that it belongs to
@@ -122,12 +127,12 @@ struct speprof_removed_cgroups {
  * @data: the data ring
  *
  * @state: SPEPROF_RING_*; only speprof_ring_transition() changes it. Others may read it with
- *	READ_ONCE()
+ * READ_ONCE()
  * @loaded_generation: generation of the program that is in the SPU's registers; 0: none is
  * @state_since: when @state began, CLOCK_MONOTONIC in ns
  * @program: the program of the open window, or of the next one
  * @open_window: where the registers of the open window are; NONE unless the ring is ARMED,
- *	HANDLING, PARKED or HANDOVER
+ * HANDLING, PARKED or HANDOVER
  * @resume_state: ARMED, FULL or THROTTLED: the state that follows PARKED and HANDOVER
  * @window: the open window, unless @open_window is NONE
  * @saved: registers that are not in the SPU
@@ -162,7 +167,7 @@ struct speprof_removed_cgroups {
  * @bad_tails: number of invalid tails that were ignored
  * @reader_kicked: KICK was called since the timer's last check
  * @command_bucket: limits the rate of commands through the ring's descriptors
- * @read_lock: one read(2) at a time
+ * @read_lock: allows one read(2) at a time
  * @wake: wakes @readers from any context
  * @readers: tasks in poll(2) and read(2)
  */
@@ -246,19 +251,19 @@ void speprof_ring_free(struct speprof_ring *ring);
 /*
  * ---- On the ring's CPU ---------------------------------------------------------
  *
- * The functions down to speprof_ring_get_stats() run on the ring's CPU with interrupts off.
- * While that CPU is down they run on any CPU, with interrupts off, under speprof_control and
+ * The functions down to speprof_ring_get_stats() run on the ring's CPU with interrupts off. While
+ * that CPU is offline they run on any CPU, with interrupts off, under speprof_control and
  * cpus_read_lock().
  */
 
 /**
  * speprof_ring_start() - start sampling, from IDLE
  * @ring: the ring, which speprof_arbiter_add_ring() has added to its CPU
- * @program: what to sample; copied
- * @up: the CPU is online with the ring's backend
+ * @program: the sampling program; copied
+ * @up: whether the CPU is online with the ring's backend
  *
- * The ring becomes ARMED, FULL or THROTTLED; PARKED if it samples cgroups; OFFLINE if not @up. The
- * caller reevaluates the arbiter afterwards.
+ * The ring becomes ARMED, FULL or THROTTLED; PARKED if it samples cgroups; OFFLINE if @up is false.
+ * The caller reevaluates the arbiter afterwards.
  */
 void speprof_ring_start(struct speprof_ring *ring, const struct speprof_program *program, bool up);
 
@@ -269,23 +274,23 @@ void speprof_ring_start(struct speprof_ring *ring, const struct speprof_program 
 void speprof_ring_stop(struct speprof_ring *ring);
 
 /**
- * speprof_ring_reprogram() - close the open window and sample another program
+ * speprof_ring_reprogram() - close the open window and use another sampling program
  * @ring: the ring, in any state
- * @program: the program from now on; copied
+ * @program: the new program; copied
  */
 void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_program *program);
 
 /**
- * speprof_ring_online() - the CPU came online: start sampling if the ring is OFFLINE
+ * speprof_ring_online() - start sampling if the ring is OFFLINE, as the CPU came online
  * @ring: a ring of a started session
  */
 void speprof_ring_online(struct speprof_ring *ring);
 
 /**
- * speprof_ring_offline() - the CPU goes offline: publish the records and become OFFLINE
+ * speprof_ring_offline() - publish the records and become OFFLINE, as the CPU goes offline
  * @ring: a ring of a started session
  *
- * A ring that is FAULTED stays so.
+ * A FAULTED ring stays FAULTED.
  */
 void speprof_ring_offline(struct speprof_ring *ring);
 
@@ -299,30 +304,31 @@ void speprof_ring_offline(struct speprof_ring *ring);
 bool speprof_ring_interrupt(struct speprof_ring *ring);
 
 /*
- * The next five hand the SPU over between rings of cgroups. The arbiter calls them at context
- * switches, under the runqueue lock. They wake readers only by irq_work, as a wakeup would take the
- * runqueue lock again.
+ * The next five functions hand the SPU over between rings of cgroups. The arbiter calls them at
+ * context switches, under the runqueue lock. They wake readers only by irq_work, as a wakeup would
+ * take the runqueue lock again.
  */
 
 /**
- * speprof_ring_park() - stop sampling: the ring does not sample the next task
+ * speprof_ring_park() - stop sampling, as the ring does not sample the next task
  * @ring: the ring with its registers in the SPU, in any state
  *
- * Drains the SPU, so that no record of the previous task is written later. An open window stays
+ * It drains the SPU, so that no record of the previous task is written later. An open window stays
  * open unless its syndrome ends it. FULL and THROTTLED are remembered in @ring->resume_state.
  */
 void speprof_ring_park(struct speprof_ring *ring);
 
 /**
- * speprof_ring_save_registers() - free the SPU for another ring
+ * speprof_ring_save_registers() - save the registers of a ring, so that another ring can use the
+ * SPU
  * @ring: the ring with its registers in the SPU; not ARMED
  *
- * Saves the interval counters, and the write pointer and syndrome of an open window.
+ * The registers are the interval counters, and the write pointer and syndrome of an open window.
  */
 void speprof_ring_save_registers(struct speprof_ring *ring);
 
 /**
- * speprof_ring_begin_handover() - change from PARKED to HANDOVER: the ring samples the next task
+ * speprof_ring_begin_handover() - change from PARKED to HANDOVER, as the ring samples the next task
  * @ring: the ring; the SPU has no registers of another ring
  */
 void speprof_ring_begin_handover(struct speprof_ring *ring);
@@ -347,7 +353,7 @@ void speprof_ring_complete_handover(struct speprof_ring *ring);
 bool speprof_ring_defers_handover(const struct speprof_ring *ring);
 
 /**
- * speprof_ring_report_cgroup_removed() - add an event, as soon as a slot is free
+ * speprof_ring_report_cgroup_removed() - report a removed cgroup by an event, when a slot is free
  * @ring: the ring
  * @id: ID of the cgroup that was removed
  * @remaining: number of cgroups that the session still samples
@@ -355,7 +361,7 @@ bool speprof_ring_defers_handover(const struct speprof_ring *ring);
 void speprof_ring_report_cgroup_removed(struct speprof_ring *ring, u64 id, u32 remaining);
 
 /**
- * speprof_ring_kick() - note a reader, and leave FULL if there is free space
+ * speprof_ring_kick() - record that a reader exists, and leave FULL if there is free space
  * @ring: the ring
  *
  * Return: 0, or -ENXIO if the ring is OFFLINE.
@@ -373,8 +379,8 @@ int speprof_ring_flush(struct speprof_ring *ring);
 /**
  * speprof_ring_take_snapshot() - close the open window and claim the newest windows
  * @ring: a flight recorder
- * @owner: identifies the holder of the claim; not NULL
- * @snapshot: in: max_bytes, 0 means half of the ring. Out: start, end and time_ns
+ * @owner: identifies the owner of the claim; not NULL
+ * @snapshot: in: max_bytes, 0: half of the ring. Out: start, end and time_ns
  *
  * Return: 0; -EOPNOTSUPP if @ring is a stream; an error of spe_flight_claim().
  */
@@ -386,7 +392,7 @@ int speprof_ring_take_snapshot(struct speprof_ring *ring, const void *owner,
  * @ring: the ring
  * @owner: as for speprof_ring_take_snapshot()
  *
- * Return: 0; -EOPNOTSUPP if @ring is a stream; -ENOENT if @owner holds no claim.
+ * Return: 0; -EOPNOTSUPP if @ring is a stream; -ENOENT if @owner has no claim.
  */
 int speprof_ring_release_snapshot(struct speprof_ring *ring, const void *owner);
 
@@ -403,36 +409,37 @@ void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats
  * speprof_ring_read_tails() - copy the tails from the control page, if they are valid
  * @ring: the ring
  *
- * Userspace may write any value: a tail that goes back or is beyond its head is ignored, and
- * counted in bad_tails.
+ * Userspace may write any value: a tail that decreases or exceeds its head is ignored, and counted
+ * in bad_tails.
  */
 void speprof_ring_read_tails(struct speprof_ring *ring);
 
 /**
- * speprof_ring_set_tails() - set both tails: the reader has consumed data and events
+ * speprof_ring_set_tails() - set both tails, as the reader has consumed data and events
  * @ring: the ring
  * @tail: bytes consumed since the ring was created
  * @event_tail: events consumed since the ring was created
  *
- * Return: 0; -ERANGE if one of them goes back or is beyond its head: then neither is set.
+ * Return: 0; -ERANGE if one of them decreases or exceeds its head: then neither is set.
  */
 int speprof_ring_set_tails(struct speprof_ring *ring, u64 tail, u64 event_tail);
 
 /**
- * speprof_ring_set_tail() - set the data tail: the reader has consumed data
+ * speprof_ring_set_tail() - set the data tail, as the reader has consumed data
  * @ring: the ring
  * @tail: bytes consumed since the ring was created
  *
- * Return: 0; -ERANGE if it goes back or is beyond the head.
+ * Return: 0; -ERANGE if it decreases or exceeds the head.
  */
 int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail);
 
 /**
- * speprof_ring_note_reader() - note that a reader exists
+ * speprof_ring_note_reader() - record that a reader exists
  * @ring: the ring
  *
- * Return: true if the ring may be waiting for its reader: the caller runs speprof_ring_kick() on
- * the ring's CPU. A ring that becomes FULL at the same moment may be missed; its timer resumes it.
+ * Return: true if the ring may be waiting for its reader: then the caller runs speprof_ring_kick()
+ * on the ring's CPU. A ring that becomes FULL at the same moment may be missed; its timer resumes
+ * it.
  */
 bool speprof_ring_note_reader(struct speprof_ring *ring);
 

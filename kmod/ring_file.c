@@ -50,8 +50,8 @@ __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_ta
 }
 
 /*
- * Returns 1 if there are bytes to read, 0 at the end of a stopped session, -EAGAIN if bytes may
- * still come.
+ * Return: 1 if there are bytes to read, 0 at the end of a stopped session, -EAGAIN if more bytes
+ * may follow.
  */
 static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_view)
 {
@@ -64,7 +64,7 @@ static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_vi
 	return state == SPEPROF_RING_IDLE ? 0 : -EAGAIN;
 }
 
-/* Copy bytes at the tail, and advance the tail. Returns the bytes copied, or -EFAULT. */
+/* Copy bytes at the tail, and advance the tail. Return: the number of bytes, or -EFAULT. */
 static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view,
 			 struct iov_iter *to)
 {
@@ -84,7 +84,7 @@ static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view
 	}
 	if (!done)
 		return iov_iter_count(to) ? -EFAULT : 0;
-	/* This fails if userspace has moved the mapped tail further meanwhile. */
+	/* This fails if userspace has advanced the mapped tail further meanwhile. */
 	speprof_ring_set_tail(ring, pos);
 	return done;
 }

@@ -11,30 +11,30 @@
 struct speprof_ring;
 
 /**
- * speprof_ring_poll() - poll(2) of a ring's descriptor
+ * speprof_ring_poll() - implement poll(2) of a ring's descriptor
  * @ring: the ring
  * @file: the descriptor's file
  * @wait: the caller's poll table
  *
- * Context: may sleep.
- * Return: EPOLLIN if there are bytes, EPOLLPRI if there are events, EPOLLERR if FAULTED.
+ * Context: may sleep. Return: EPOLLIN if there are bytes, EPOLLPRI if there are events, EPOLLERR if
+ * FAULTED.
  */
 __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait);
 
 /**
- * speprof_ring_read() - read(2) of a ring's descriptor
+ * speprof_ring_read() - implement read(2) of a ring's descriptor
  * @ring: the ring
  * @kiocb: IOCB_NOWAIT and O_NONBLOCK are honoured
  * @to: destination
  *
- * Context: may sleep.
- * Return: bytes read, which may begin and end within a window; 0: the session is stopped and
- * everything is read; -EINVAL: a flight recorder; -EAGAIN: nothing yet; -EFAULT; -ERESTARTSYS.
+ * Context: may sleep. Return: number of bytes read, which may begin and end within a window; 0: the
+ * session is stopped and everything was read; -EINVAL: a flight recorder; -EAGAIN: no bytes yet;
+ * -EFAULT; -ERESTARTSYS.
  */
 ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to);
 
 /**
- * speprof_ring_mmap() - mmap(2) of a ring's descriptor
+ * speprof_ring_mmap() - implement mmap(2) of a ring's descriptor
  * @ring: the ring
  * @vma: its offset is SPEPROF_MMAP_CONTROL, SPEPROF_MMAP_EVENTS or SPEPROF_MMAP_DATA
  *

@@ -2,8 +2,8 @@
 /*
  * Functions that the files of the ring implementation share.
  *
- * Every function runs on the ring's CPU with interrupts off. While that CPU is down it runs on any
- * CPU, with interrupts off, under speprof_control and cpus_read_lock().
+ * Every function runs on the ring's CPU with interrupts off. While that CPU is offline it runs on
+ * any CPU, with interrupts off, under speprof_control and cpus_read_lock().
  */
 #ifndef SPEPROF_RING_INTERNAL_H
 #define SPEPROF_RING_INTERNAL_H
@@ -12,14 +12,10 @@
 #include "ring.h"
 
 /*
- * Event slots that must be free before a window is armed. So many events may follow before the next
- * window is armed, and none of them may be lost:
- * 1. the syndrome of the window before it, or the end of FULL;
- * 2. the syndrome of the window;
- * 3. the change to FULL, FAULTED or THROTTLED;
- * 4. the end of THROTTLED;
- * 5. the change from there to FULL;
- * 6. in FULL, the missing reader.
+ * Event slots that must be free before a window is armed. This number of events may occur before
+ * the next window is armed, and none of them may be lost: 1. the syndrome of the window before it,
+ * or the end of FULL; 2. the syndrome of the window; 3. the change to FULL, FAULTED or THROTTLED;
+ * 4. the end of THROTTLED; 5. the change from there to FULL; 6. in FULL, the missing reader.
  */
 #define EVENT_RESERVE 6
 
@@ -28,7 +24,7 @@
  * @window: its position in the ring
  * @start_ns: when it was armed, CLOCK_MONOTONIC
  * @start_ticks: the backend's ticks() at the same time
- * @end_ns: when the SPU was drained, CLOCK_MONOTONIC
+ * @end_ns: time at which the SPU was drained, CLOCK_MONOTONIC
  * @armed_ns: time in ARMED since the end of the last RECORDS window
  * @blind_ns: time since then in which the CPU should have been sampled and was not
  * @parked_ns: time in PARKED since then
@@ -71,7 +67,7 @@ struct speprof_closed_window {
  * @to: the new state, SPEPROF_RING_*
  * @now: CLOCK_MONOTONIC in ns; the time since the last change counts for the old state
  *
- * Warns if the table of transitions does not have this one.
+ * It warns if the table of transitions does not contain this one.
  */
 void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now);
 
@@ -155,7 +151,8 @@ void speprof_ring_end_throttle(struct speprof_ring *ring);
 void speprof_ring_wake_readers(struct irq_work *work);
 
 /**
- * speprof_ring_publish() - make windows and events up to the private heads visible, wake readers
+ * speprof_ring_publish() - make windows and events up to the private heads visible, and wake
+ * readers
  * @ring: the ring; everything before its heads is written
  */
 void speprof_ring_publish(struct speprof_ring *ring);
@@ -177,9 +174,9 @@ u64 speprof_ring_oldest_event(const struct speprof_ring *ring, u32 more);
 u64 speprof_ring_free_slots(struct speprof_ring *ring);
 
 /**
- * speprof_ring_has_slot() - check whether one event may be added that has no reserved slot
+ * speprof_ring_has_slot() - check whether an event without a reserved slot may be added
  * @ring: the ring
- * @reserve: free slots that must remain
+ * @reserve: number of free slots that must remain
  *
  * Return: always true for a flight recorder, after publishing which event will be overwritten.
  */
@@ -207,23 +204,22 @@ void speprof_ring_add_state_event(struct speprof_ring *ring, u32 from, u32 to);
 void speprof_ring_add_unread_event(struct speprof_ring *ring);
 
 /**
- * speprof_ring_add_cgroup_event() - write and publish the pending event in @ring->removed, if a
- * slot is free
- * @ring: the ring
+ * speprof_ring_add_cgroup_event() - write and publish the pending event in @ring->removed
+ * @ring: the ring; without a free slot the event stays pending
  */
 void speprof_ring_add_cgroup_event(struct speprof_ring *ring);
 
 /* ---- ring_reader.c --------------------------------------------------------------- */
 
 /**
- * speprof_ring_reader_seen() - note that the reader made progress
+ * speprof_ring_reader_seen() - record that the reader made progress
  * @ring: the ring
  * @now: CLOCK_MONOTONIC in ns
  */
 void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now);
 
 /**
- * speprof_ring_is_unread() - check whether the reader made progress since the last check
+ * speprof_ring_is_unread() - check whether the reader is missing
  * @ring: the ring
  *
  * Return: true if it made none for the module parameter unread_ms. Always false for a flight
@@ -232,7 +228,8 @@ void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now);
 bool speprof_ring_is_unread(struct speprof_ring *ring);
 
 /**
- * speprof_ring_stop_unread() - stop sampling without a reader, even if there is free space
+ * speprof_ring_stop_unread() - stop sampling because the reader is missing, even if there is free
+ * space
  * @ring: the ring: ARMED or FULL, and FULL afterwards; or PARKED, and FULL at the next handover
  */
 void speprof_ring_stop_unread(struct speprof_ring *ring);

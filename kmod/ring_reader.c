@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The tails of a ring, which its reader moves, and the detection of a missing reader.
- */
+/* The tails of a ring, which its reader advances, and the detection of a missing reader */
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
 
@@ -14,13 +12,13 @@ MODULE_PARM_DESC(unread_ms,
 
 /* ---- Tails ----------------------------------------------------------------- */
 
-/* Check that a tail that moves from @now to @next neither goes back nor exceeds @head. */
+/* Return whether a tail that moves from @now to @next neither decreases nor exceeds @head. */
 static bool tail_is_valid(u64 next, u64 now, u64 head)
 {
 	return next >= now && next <= head;
 }
 
-/* Userspace may write any value to the control page. */
+/* Validate both tails, as userspace may write any value to the control page. */
 void speprof_ring_read_tails(struct speprof_ring *ring)
 {
 	unsigned long flags;
@@ -147,8 +145,8 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		return;
 	}
 	/*
-	 * One slot is reserved for this event. KICKs without a reader can repeat it; without a slot
-	 * it is dropped.
+	 * One slot is reserved for this event. KICKs without a reader can repeat the event; without
+	 * a slot it is dropped.
 	 */
 	if (speprof_ring_has_slot(ring, 0))
 		speprof_ring_add_unread_event(ring);

@@ -11,18 +11,18 @@
 #include "stats.h"
 #include "throttle.h"
 
-/* A ring becomes FAULTED after this many consecutive syndromes without a byte written. */
+/* a ring becomes FAULTED after this number of consecutive syndromes without a byte written */
 #define EMPTY_SYNDROMES_MAX 8
 
 /* ---- Arming ---------------------------------------------------------------- */
 
-/* The kernel virtual address of byte @position of the data ring. */
+/* Return the kernel virtual address of byte @position of the data ring. */
 static u64 ring_va(const struct speprof_ring *ring, u64 position)
 {
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-/* Check for space for a window and, in a stream, for the events that it may cause. */
+/* Return whether there is space for a window and, in a stream, for the events that it may cause. */
 static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
@@ -56,7 +56,7 @@ static void ring_drop_overwritten(struct speprof_ring *ring)
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
 	/*
-	 * Publish both stores before the CPU or the SPU overwrites the bytes that the stores remove
+	 * Make both stores visible before the CPU or the SPU overwrites the bytes that they remove
 	 * from the readable range.
 	 */
 	mb();
@@ -323,7 +323,7 @@ static void closed_window_measure(struct speprof_closed_window *closed, u64 star
 	closed->head = ALIGN(closed->window.start + closed->bytes, SPEPROF_WINDOW_ALIGN);
 }
 
-/* End the open window. The caller fills in the rest. */
+/* End the open window. The caller sets the remaining fields. */
 static struct speprof_closed_window ring_end_window(struct speprof_ring *ring)
 {
 	ring->open_window = OPEN_WINDOW_NONE;
@@ -338,13 +338,18 @@ static struct speprof_closed_window ring_end_window(struct speprof_ring *ring)
 	};
 }
 
-/* Time in @state from the end of the last RECORDS window to the last change of state, in ns. */
+/*
+ * Return the time in @state from the end of the last RECORDS window to the last change of state, in
+ * ns.
+ */
 static u64 ring_state_time(const struct speprof_ring *ring, u32 state)
 {
 	return ring->counters.state_ns[state] - ring->state_before[state];
 }
 
-/* @ns / @total in units of 2^-32. Both are shifted so that the dividend fits into 64 bits. */
+/*
+ * Return @ns / @total in units of 2^-32. Both are shifted so that the dividend fits into 64 bits.
+ */
 static u32 blind_share(u64 ns, u64 total)
 {
 	unsigned int shift = fls64(total) > 32 ? fls64(total) - 32 : 0;
@@ -402,19 +407,22 @@ static void ring_stop_sampling(struct speprof_ring *ring)
 
 	backend->write(SPE_REG_PMSCR, 0);
 	backend->synchronize();
-	/* The SPU samples nothing from here on: the drain counts as blind time. */
+	/* The SPU samples nothing from here on, so the drain counts as blind time. */
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	backend->drain();
 }
 
-/* After ring_stop_sampling(): read the results of the window, and disable the buffer. */
+/*
+ * Read the results of the window, and disable the buffer. ring_stop_sampling() was called before.
+ */
 static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window *ret_closed)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 	struct speprof_closed_window closed = ring_end_window(ring);
 
 	/*
-	 * Read after the drain: a record may carry any time up to the end of its operation (D17.6).
+	 * Read the clock after the drain: a record may have any time up to the end of its operation
+	 * (D17.6).
 	 */
 	closed.end_ns = ktime_get_ns();
 	speprof_ring_account_time(ring, closed.end_ns);
@@ -430,7 +438,7 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 }
 
 /*
- * Set the flags of a closed window; @to is the state that should follow. Returns FAULTED instead if
+ * Set the flags of a closed window; @to is the state that should follow. Return FAULTED instead if
  * the syndrome stops the CPU, or if too many consecutive windows were empty.
  */
 static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
@@ -450,7 +458,7 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
 	if (verdict->suspect)
 		closed->flags |= SPEPROF_WINDOW_SUSPECT;
 
-	/* Detect an SPU that only raises management events, which it could do for ever. */
+	/* Detect an SPU that only causes management events, which would never end. */
 	if (closed->bytes)
 		ring->empty_syndromes = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
@@ -462,7 +470,10 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
 	return to;
 }
 
-/* The flags of a window report a plain buffer full, so that needs no event. */
+/*
+ * Return whether the window ended with a plain buffer full: its flags report that, so no event is
+ * needed.
+ */
 static bool closed_window_is_plain(const struct speprof_closed_window *closed)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
@@ -509,8 +520,8 @@ static void ring_report_window(struct speprof_ring *ring,
 }
 
 /*
- * speprof_ring_rotate_window() without ring_stop_sampling(). The next window is armed before this
- * one is written out, to keep the time without sampling short.
+ * Rotate the window after ring_stop_sampling(). The next window is armed before this one is written
+ * out, to keep the time without sampling short.
  */
 static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next)
@@ -565,7 +576,7 @@ void speprof_ring_resume(struct speprof_ring *ring)
 		return;
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	to = speprof_ring_arm(ring);
-	/* Tails never go back, so the space is still free. */
+	/* Tails never decrease, so the space is still free. */
 	WARN_ON_ONCE(to != SPEPROF_RING_ARMED);
 	speprof_ring_add_state_event(ring, SPEPROF_RING_FULL, to);
 	ring->counters.resumes++;
@@ -608,7 +619,7 @@ void speprof_ring_save_registers(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
-	/* The SPU would continue to sample with the registers of no ring. */
+	/* Otherwise the SPU would continue to sample with the registers of no ring. */
 	WARN_ON_ONCE(ring->state == SPEPROF_RING_ARMED);
 	if (ring->loaded_generation)
 		ring->saved.pmsicr = backend->read(SPE_REG_PMSICR);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Sessions. All functions that change a ring run on the CPU of the ring.
- */
+/* Implement sessions. All functions that change a ring run on the CPU of the ring. */
 #include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/ktime.h>
@@ -16,7 +14,7 @@
 #include "cpu.h"
 #include "session.h"
 
-/* All sessions; under speprof_control. */
+/* all sessions; protected by speprof_control */
 static LIST_HEAD(sessions);
 
 /* ---- Locked memory -------------------------------------------------------- */
@@ -156,7 +154,7 @@ static int bucket_draw(struct speprof_command_bucket *bucket)
 	return speprof_command_bucket_draw(bucket, ktime_get_ns());
 }
 
-/* The ring of an offline CPU may only be used under speprof_control: ENXIO instead. */
+/* The ring of an offline CPU may only be used under speprof_control, so return ENXIO instead. */
 int speprof_session_kick_ring(struct speprof_ring *ring)
 {
 	struct ring_call call = { .ring = ring };
@@ -242,7 +240,7 @@ static int session_add_ring(struct speprof_session *session, unsigned int cpu,
 	};
 	struct speprof_ring *ring;
 
-	/* Exclude the hotplug callback, which writes this field by field. */
+	/* Exclude the hotplug callback, which writes this structure field by field. */
 	cpus_read_lock();
 	ring_config.spu = per_cpu(speprof_cpus, cpu).info;
 	cpus_read_unlock();
@@ -269,7 +267,7 @@ static int session_charge_rings(struct speprof_session *session, unsigned int ri
 	return session_charge(session, rings * speprof_ring_pages(&ring_config));
 }
 
-/* Take a reference on the backend. If @cpus is empty, fill it with all CPUs that have an SPU. */
+/* Take a reference on the backend. If @cpus is empty, set it to all CPUs that have an SPU. */
 static int session_choose_cpus(struct speprof_session *session, struct cpumask *cpus)
 {
 	unsigned int cpu;
@@ -286,7 +284,7 @@ static int session_choose_cpus(struct speprof_session *session, struct cpumask *
 	return cpumask_empty(cpus) || !session->backend ? -ENODEV : 0;
 }
 
-/* Runs without speprof_control, because allocating many large rings takes long. */
+/* Add the rings. This runs without speprof_control, as allocating many large rings takes long. */
 static int session_add_rings(struct speprof_session *session, const struct cpumask *cpus,
 			     const struct speprof_session_config *config)
 {
@@ -308,7 +306,7 @@ static int session_add_rings(struct speprof_session *session, const struct cpuma
 	return 0;
 }
 
-/* The session is stopped, and not in the list. */
+/* Free a session that is stopped and not in the list. */
 static void session_free(struct speprof_session *session)
 {
 	unsigned int cpu;
@@ -538,7 +536,7 @@ static bool sessions_share_cpu(const struct speprof_session *a, const struct spe
 	return false;
 }
 
-/* Check whether @other is started and blocks @session with @cgroups (NULL: all tasks). */
+/* Return whether @other is started and blocks @session with @cgroups (NULL: all tasks). */
 static bool session_blocks(const struct speprof_session *other,
 			   const struct speprof_session *session,
 			   const struct speprof_cgroup_set *cgroups)
@@ -565,7 +563,7 @@ static void session_stop_now(struct speprof_session *session)
 	session->state = SESSION_STOPPED;
 }
 
-/* Returns -EBUSY if @session is blocked by a session that a @privileged caller may not stop. */
+/* Return -EBUSY if @session is blocked by a session that a @privileged caller may not stop. */
 static int session_check_blockers(const struct speprof_session *session,
 				  const struct speprof_cgroup_set *cgroups, bool privileged)
 {
@@ -588,7 +586,10 @@ static void session_stop_blockers(const struct speprof_session *session,
 			session_stop_now(other);
 }
 
-/* The cgroups that @other samples on @cpu after @session is started with @cgroups. NULL: none. */
+/*
+ * Return the cgroups that @other will sample on @cpu after @session is started with @cgroups. NULL:
+ * none.
+ */
 static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_session *other,
 							   unsigned int cpu,
 							   const struct speprof_session *session,
@@ -603,7 +604,7 @@ static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_
 	return other->cgroups;
 }
 
-/* Create the map of @cpu as of after the start of @session with @cgroups. NULL: no memory. */
+/* Create the map that @cpu will have after @session is started with @cgroups. NULL: no memory. */
 static struct speprof_cgroup_map *session_make_map(unsigned int cpu,
 						   const struct speprof_session *session,
 						   const struct speprof_cgroup_set *cgroups)
@@ -637,7 +638,7 @@ static void maps_free(struct speprof_cgroup_map **maps)
 	kfree(maps);
 }
 
-/* Create a map for each CPU of the session. They are NULL if @cgroups is. */
+/* Create a map for each CPU of the session. The maps are NULL if @cgroups is NULL. */
 static struct speprof_cgroup_map **session_make_maps(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups)
 {
@@ -658,7 +659,7 @@ static struct speprof_cgroup_map **session_make_maps(const struct speprof_sessio
 	return maps;
 }
 
-/* Call @fn on each CPU of the session with its map. Frees @maps, and the maps that @fn returns. */
+/* Call @fn on each CPU of the session with its map. Free @maps, and the maps that @fn returns. */
 static void session_call_with_maps(struct speprof_session *session, smp_call_func_t fn,
 			      struct speprof_cgroup_map **maps)
 {
@@ -705,7 +706,7 @@ static int session_start_now(struct speprof_session *session)
 
 	if (!session->generation)
 		return -ENODATA;
-	/* Without the backend of their creation the rings would stay OFFLINE. */
+	/* Without the backend with which they were created the rings would stay OFFLINE. */
 	if (!speprof_backend_present(session->backend))
 		return -ENODEV;
 	maps = session_prepare_start(session, session->cgroups, privileged);
@@ -738,7 +739,7 @@ void speprof_session_stop(struct speprof_session *session)
 	mutex_unlock(&speprof_control);
 }
 
-/* Let the session sample @set, which it owns on success. A failure changes nothing. */
+/* Make the session sample @set, which it owns on success. A failure changes nothing. */
 static int session_set_cgroups(struct speprof_session *session, struct speprof_cgroup_set *set)
 {
 	bool privileged = perfmon_capable();
@@ -764,7 +765,10 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 
 	if (!(session->rights & SPEPROF_RIGHT_CGROUPS))
 		return -EPERM;
-	/* No lock: a session with cgroups always has some, and one without never gets any. */
+	/*
+	 * No lock is needed: a session with cgroups always has a set, and one without never gets
+	 * one.
+	 */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;
 	ret = bucket_draw(&session->command_bucket);

@@ -31,13 +31,13 @@ enum speprof_session_state {
  * @charged: pages charged to @user
  * @rights: SPEPROF_RIGHT_*; constant
  * @cgroups: the sampled cgroups; NULL: all tasks are sampled. A session never changes between the
- *	two. The set itself is protected by speprof_control
+ * two. The set itself is protected by speprof_control
  * @link: in the list of all sessions; protected by speprof_control, like @generation to @programs
  * @command_bucket: limits the rate of commands through the session's descriptors
  * @generation: generation of the last program; 0: none was set
  * @state: whether it samples
- * @privileged: callers with CAP_PERFMON started it and set its cgroups, so no other session's START
- *	stops it
+ * @privileged: whether callers with CAP_PERFMON started it and set its cgroups, so that no other
+ * session's START stops it
  * @sampling: the last sampling configuration from userspace
  * @programs: the program of each CPU
  * @rings: the ring of each CPU; NULL if the CPU is not in the session; constant
@@ -61,14 +61,14 @@ struct speprof_session {
 
 /**
  * speprof_session_new() - create a session, stopped
- * @config: checked, except for what depends on the SPUs
+ * @config: configuration that was checked, except for values that depend on the SPUs
  * @cpus: its CPUs; if empty, it is filled with all CPUs that have an SPU
  * @cgroups: the cgroups to sample; NULL: all tasks. Owned by the session; freed on failure
  *
- * Context: may sleep; takes speprof_control, but not while it allocates memory.
- * Return: the session, with one reference, or an ERR_PTR: -ENODEV: a CPU has no SPU, or there is no
- * backend; -ENOMEM: no memory, or above RLIMIT_MEMLOCK; -EINTR: a fatal signal; -EOPNOTSUPP: this
- * kernel cannot sample @cgroups.
+ * Context: may sleep; takes speprof_control, but not while it allocates memory. Return: the
+ * session, with one reference, or an ERR_PTR: -ENODEV: a CPU has no SPU, or there is no backend;
+ * -ENOMEM: no memory, or above RLIMIT_MEMLOCK; -EINTR: a fatal signal; -EOPNOTSUPP: this kernel
+ * cannot sample @cgroups.
  */
 struct speprof_session *speprof_session_new(const struct speprof_session_config *config,
 					    struct cpumask *cpus,
@@ -77,7 +77,11 @@ struct speprof_session *speprof_session_new(const struct speprof_session_config 
 /** speprof_session_get() - take a reference */
 void speprof_session_get(struct speprof_session *session);
 
-/** speprof_session_put() - drop a reference; the last one stops and frees the session. May sleep */
+/**
+ * speprof_session_put() - drop a reference; the last one stops and frees the session
+ *
+ * Context: may sleep.
+ */
 void speprof_session_put(struct speprof_session *session);
 
 /*
@@ -93,8 +97,8 @@ void speprof_session_put(struct speprof_session *session);
  *
  * Limits and intervals of single CPUs are reset.
  *
- * Return: 0; -EPERM if it needs a right that the session lacks; -EAGAIN; -ENOMEM; an error of
- * speprof_program_make().
+ * Return: 0; -EPERM if it needs a right that the session does not have; -EAGAIN; -ENOMEM; an error
+ * of speprof_program_make().
  */
 int speprof_session_set_sampling(struct speprof_session *session,
 				 const struct speprof_sampling *sampling);
@@ -104,8 +108,8 @@ int speprof_session_set_sampling(struct speprof_session *session,
  * @session: the session
  * @tune: the CPU; its interval, 0: no change; its limits
  *
- * Return: 0; -ENOENT if the CPU is not in the session; -ENODATA if nothing is set to sample;
- * -EAGAIN; an error of speprof_program_make().
+ * Return: 0; -ENOENT if the CPU is not in the session; -ENODATA if there is no sampling
+ * configuration; -EAGAIN; an error of speprof_program_make().
  */
 int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune);
 
@@ -116,8 +120,8 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
  * If the caller has CAP_PERFMON, sessions that block this one and were started without it are
  * stopped.
  *
- * Return: 0; -ENODATA if nothing is set to sample; -ENODEV if the SPUs were removed; -EBUSY if
- * another session blocks this one; -ENOMEM; -EAGAIN.
+ * Return: 0; -ENODATA if there is no sampling configuration; -ENODEV if the SPUs were removed;
+ * -EBUSY if another session blocks this one; -ENOMEM; -EAGAIN.
  */
 int speprof_session_start(struct speprof_session *session);
 
@@ -130,7 +134,7 @@ int speprof_session_start(struct speprof_session *session);
 void speprof_session_stop(struct speprof_session *session);
 
 /**
- * speprof_session_change_cgroups() - change the sampled cgroups; at once if started
+ * speprof_session_change_cgroups() - change the sampled cgroups; immediately if started
  * @session: the session
  * @op: SPEPROF_CGROUPS_*
  * @by: the cgroups to add, to remove, or to replace the set by; owned by the caller
@@ -156,10 +160,10 @@ void speprof_sessions_prune_cgroups(void);
 struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 cpu);
 
 /**
- * speprof_session_kick_ring() - note a reader, and run speprof_ring_kick() if needed
+ * speprof_session_kick_ring() - record that a reader exists, and run speprof_ring_kick() if needed
  * @ring: a ring of a session
  *
- * Takes a token only if the ring may be waiting for its reader.
+ * It takes a token only if the ring may be waiting for its reader.
  *
  * Return: 0; -ENXIO if the CPU is offline; -EAGAIN.
  */
@@ -185,7 +189,7 @@ int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_st
 /**
  * speprof_session_take_snapshot() - run speprof_ring_take_snapshot() on the ring's CPU
  * @ring: a ring of a session
- * @owner: identifies the holder of the claim; not NULL
+ * @owner: identifies the owner of the claim; not NULL
  * @snapshot: as for speprof_ring_take_snapshot()
  *
  * Return: 0; -EAGAIN; an error of speprof_ring_take_snapshot().
@@ -194,13 +198,13 @@ int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
 				  struct speprof_snapshot *snapshot);
 
 /**
- * speprof_session_release_snapshot() - release the claim of @owner, if it holds one
+ * speprof_session_release_snapshot() - release the claim of @owner, if it has one
  * @ring: a ring of a session
  * @owner: as for speprof_session_take_snapshot()
  *
- * Takes no token: the snapshot has taken one.
+ * It takes no token, as the snapshot has taken one.
  *
- * Return: 0; -EOPNOTSUPP if @ring is a stream; -ENOENT if @owner holds no claim.
+ * Return: 0; -EOPNOTSUPP if @ring is a stream; -ENOENT if @owner has no claim.
  */
 int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owner);
 

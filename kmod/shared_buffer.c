@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory that the kernel writes and userspace maps. Its pages need not be contiguous.
- */
+/* Memory that the kernel writes and userspace maps; its pages need not be contiguous */
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -50,7 +48,7 @@ int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer,
 		return -EINVAL;
 	if (!writable)
 		forbidden |= VM_MAYWRITE;
-	/* VM_READ, VM_WRITE and VM_EXEC are VM_MAY* shifted by 4. */
+	/* VM_READ, VM_WRITE and VM_EXEC are VM_MAY* shifted right by 4. */
 	if (vma->vm_flags & (forbidden >> 4))
 		return -EPERM;
 	compat_vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, forbidden);

@@ -27,12 +27,11 @@ static inline unsigned long speprof_shared_buffer_pages(u64 bytes)
 
 /**
  * speprof_shared_buffer_init() - allocate zeroed memory, charged to the caller's memory cgroup
- * @buffer: filled in
- * @bytes: rounded up to pages
+ * @buffer: the new buffer
+ * @bytes: size, which is rounded up to pages
  * @node: NUMA node
  *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
+ * Context: may sleep. Return: 0 or -ENOMEM.
  */
 int speprof_shared_buffer_init(struct speprof_shared_buffer *buffer, u64 bytes, int node);
 
@@ -46,7 +45,7 @@ void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
  * speprof_shared_buffer_map() - map the buffer from its start
  * @buffer: the buffer
  * @vma: the mapping
- * @writable: userspace may write
+ * @writable: whether userspace may write
  *
  * The mapping is not inherited by fork(), not extended, not dumped, and never executable.
  * Without @writable, mprotect() cannot make it writable.

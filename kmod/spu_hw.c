@@ -58,7 +58,7 @@ struct spu_hw_state {
  * struct spu_hw_cpu - a possible CPU; used on the CPU with interrupts off
  * @group: the group of the CPU; NULL: it has no device. Other CPUs change this under spu_hw_lock
  * @irq: the interrupt that is enabled on this CPU; 0: none is
- * @asleep: the CPU is between CPU_PM_ENTER and CPU_PM_EXIT
+ * @asleep: whether the CPU is between CPU_PM_ENTER and CPU_PM_EXIT
  * @state: the registers that CPU_PM_EXIT restores
  */
 struct spu_hw_cpu {
@@ -70,7 +70,7 @@ struct spu_hw_cpu {
 
 static DEFINE_PER_CPU(struct spu_hw_cpu, spu_hw_cpus);
 
-/* Serialises adding and removing devices. Taken before speprof_control. */
+/* Serialises adding and removing devices; taken before speprof_control. */
 static DEFINE_MUTEX(spu_hw_lock);
 static struct cpumask spu_hw_mask;
 static bool spu_hw_registered;
@@ -130,7 +130,7 @@ static irqreturn_t spu_hw_interrupt(int irq, void *dev)
 	return IRQ_HANDLED;
 }
 
-/* Registers to save and restore, in the order of restoring. PMSCR comes after all of these. */
+/* Registers to save and restore, in the order of restoring; PMSCR follows all of these. */
 static const u8 state_registers[] = {
 	SPE_REG_PMSFCR, SPE_REG_PMSEVFR, SPE_REG_PMSNEVFR, SPE_REG_PMSLATFR, SPE_REG_PMSDSFR,
 	SPE_REG_PMSIRR, SPE_REG_PMSICR, SPE_REG_PMBPTR, SPE_REG_PMBSR, SPE_REG_PMBLIMITR,
@@ -162,8 +162,8 @@ static void spu_hw_save(struct spu_hw_state *ret_state)
 }
 
 /*
- * Restore the registers, which may have any value before. No event is lost: a write that sets
- * PMBSR.S asserts the interrupt again (IGRLRX).
+ * Restore the registers, which may have any value. No event is lost: a write that sets PMBSR.S
+ * asserts the interrupt again (IGRLRX).
  */
 static void spu_hw_restore(const struct spu_hw_state *state)
 {
@@ -232,8 +232,8 @@ static struct kprobe spu_hw_crash_probe = {
 static bool spu_hw_crash_probed;
 
 /*
- * Fails silently on kernels without kdump or kprobes. At EL2 no probe is needed: the crash kernel
- * resets the SPU.
+ * Register the kprobe, which fails silently on kernels without kdump or kprobes. At EL2 no probe is
+ * needed, as the crash kernel resets the SPU.
  */
 static void spu_hw_crash_init(void)
 {
@@ -287,7 +287,7 @@ static void group_stop(struct spu_hw_group *group)
 	speprof_backend_remove_cpus(&group->cpus);
 }
 
-/* The first device registers the backend. Later ones add their CPUs to it. */
+/* Add a group. The first device registers the backend, and later ones add their CPUs to it. */
 static int group_add(struct spu_hw_group *group)
 {
 	unsigned int cpu;
@@ -323,7 +323,7 @@ static void spu_hw_unregister(void)
 	spu_hw_registered = false;
 }
 
-/* Runs also if a device is removed while a session uses it: the session's rings go OFFLINE. */
+/* Remove a group, also while a session uses it: the session's rings go OFFLINE. */
 static void spu_hw_remove(void *data)
 {
 	struct spu_hw_group *group = data;
@@ -342,7 +342,7 @@ static int spu_hw_probe(struct platform_device *pdev)
 	struct spu_hw_group *group;
 	int ret;
 
-	/* KPTI may also be on by kpti=on, although no CPU needs it. */
+	/* KPTI may also be on because of kpti=on, although no CPU needs it. */
 	if (arm64_kernel_unmapped_at_el0())
 		return dev_err_probe(dev, -EPERM, KPTI_REFUSAL "\n");
 	group = devm_kzalloc(dev, sizeof(*group), GFP_KERNEL);
@@ -364,7 +364,7 @@ static int spu_hw_probe(struct platform_device *pdev)
 	return devm_add_action_or_reset(dev, spu_hw_remove, group);
 }
 
-/* Reboot and kexec: stop the SPUs, because the next kernel reuses the memory of their buffers. */
+/* Stop the SPUs at reboot and kexec, as the next kernel reuses the memory of their buffers. */
 static void spu_hw_shutdown(struct platform_device *pdev)
 {
 	mutex_lock(&spu_hw_lock);
@@ -390,14 +390,14 @@ static struct platform_driver spu_hw_driver = {
 	.driver = {
 		.name = "speprof",
 		.of_match_table = spu_hw_of_match,
-		/* Unbinding by sysfs would remove the device while a session uses it. */
+		/* Unbinding through sysfs would remove the device while a session uses it. */
 		.suppress_bind_attrs = true,
 	},
 };
 
 /*
- * Warn about devices that are bound to another driver: the driver core does not offer them to this
- * one.
+ * Warn about devices that are bound to another driver, as the driver core does not offer them to
+ * this one.
  */
 static int spu_hw_report_bound(struct device *dev, void *data)
 {

@@ -27,11 +27,11 @@ void speprof_spu_hw_deinit(void);
  */
 
 /**
- * spu_hw_pmscr_used() - the bits of PMSCR_EL1 that are ever set
- * @at_el2: the kernel runs at EL2
+ * spu_hw_pmscr_used() - return the bits of PMSCR_EL1 that are ever set
+ * @at_el2: whether the kernel runs at EL2
  *
  * - EE and KE are never set: management events are reported in PMBSR_EL1 and by the interrupt,
- *   whatever FEAT_SPE_EXC would allow (RTSJRP).
+ * whatever FEAT_SPE_EXC would allow (RTSJRP).
  * - CX is set only if the kernel keeps a TID in CONTEXTIDR. A missing packet is better than one
  * that names another task.
  * - PCT is set only at EL2. A kernel below EL2 may be a guest: then windows are paired with the
@@ -45,11 +45,12 @@ static inline u64 spu_hw_pmscr_used(bool at_el2)
 	       (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) ? SPE_PMSCR_CX : 0);
 }
 
-/** speprof_spu_hw_read() - read a register; 0 if the SPU lacks it */
+/** speprof_spu_hw_read() - read a register; 0 if the SPU does not have it */
 u64 speprof_spu_hw_read(enum spe_reg reg);
 
 /**
- * speprof_spu_hw_write() - write a register; nothing happens if the SPU lacks it or it is read-only
+ * speprof_spu_hw_write() - write a register; does nothing if the SPU does not have it or it is
+ * read-only
  */
 void speprof_spu_hw_write(enum spe_reg reg, u64 value);
 
@@ -63,10 +64,10 @@ void speprof_spu_hw_synchronize(void);
  */
 void speprof_spu_hw_drain(void);
 
-/** speprof_spu_hw_read_timestamp() - the count that Timestamp packets carry */
+/** speprof_spu_hw_read_timestamp() - return the count that Timestamp packets contain */
 u64 speprof_spu_hw_read_timestamp(void);
 
-/** speprof_spu_hw_tick_hz() - its rate; on any CPU */
+/** speprof_spu_hw_tick_hz() - return the rate of that count; on any CPU */
 u64 speprof_spu_hw_tick_hz(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Registers and barriers of a hardware SPU. The register encodings are defined here, because the
- * sysreg.h of supported kernels differ in the registers that they define, and in their names.
+ * Access the registers and barriers of a hardware SPU. The register encodings are defined here, as
+ * the sysreg.h of supported kernels differ in the registers that they define, and in their names.
  */
 #include <linux/moduleparam.h>
 #include <linux/timex.h>
@@ -19,7 +19,7 @@ MODULE_PARM_DESC(data_source_filter,
 
 /*
  * Name, CRm and op2; op0 is 3, op1 is 0, CRn is 9. In a VHE kernel the names with _EL1 access the
- * registers of EL2 (E2H redirection), so one set serves kernels at both levels.
+ * registers of EL2 (E2H redirection), so one set of names is correct for kernels at both levels.
  */
 #define SPU_HW_REGISTERS(X)                                                              \
 	X(PMSCR, 9, 0) X(PMSNEVFR, 9, 1) X(PMSICR, 9, 2) X(PMSIRR, 9, 3) X(PMSFCR, 9, 4) \
@@ -32,8 +32,9 @@ MODULE_PARM_DESC(data_source_filter,
 #define SPU_HW_ID_AA64DFR0_PMSVER SPE_MASK(35, 32)
 
 /*
- * Below EL2 an access to PMSDSFR traps to EL2, unless a hypervisor or boot code that knows the
- * register has disabled its fine-grained trap. At EL2 there is no such trap.
+ * Return whether PMSDSFR may be accessed. Below EL2 an access traps to EL2, unless a hypervisor or
+ * boot code that knows the register has disabled its fine-grained trap. At EL2 there is no such
+ * trap.
  */
 static bool pmsdsfr_is_usable(void)
 {
@@ -67,7 +68,9 @@ u64 speprof_spu_hw_read(enum spe_reg reg)
 	case SPE_REG_PMBIDR:
 		return read_sysreg_s(SPU_HW_PMBIDR);
 	case SPE_REG_PMSVER:
-		/* Read it on this CPU: the kernel's sanitised value is for all CPUs. */
+		/*
+		 * Read the register on this CPU, as the kernel's sanitised value combines all CPUs.
+		 */
 		return SPE_FIELD_GET(SPU_HW_ID_AA64DFR0_PMSVER, read_sysreg_s(SPU_HW_ID_AA64DFR0));
 	case SPE_REG_COUNT:
 		break;
@@ -112,7 +115,7 @@ void speprof_spu_hw_drain(void)
 	isb();
 }
 
-/* The virtual count. It differs from the physical one only in a guest. */
+/* Read the virtual count, which differs from the physical one only in a guest. */
 u64 speprof_spu_hw_read_timestamp(void)
 {
 	return get_cycles();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tracepoints, and the counters in debugfs. Only the CPU itself writes its counters, or another CPU
- * for it while it is down. Readers take no lock and may see counters of different moments.
+ * on its behalf while it is offline. Readers take no lock and may get counters of different
+ * moments.
  */
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>

@@ -3,7 +3,7 @@
  * Statistics for the administrator: tracepoints, and in debugfs (speprof/cpus) counters of each CPU
  * since the module was loaded. Neither is part of the ABI.
  *
- * All functions but the first two are called on the CPU with interrupts off, or while it is down
+ * All functions but the first two are called on the CPU with interrupts off, or while it is offline
  * under speprof_control and cpus_read_lock().
  */
 #ifndef SPEPROF_OBSERVE_H
@@ -41,7 +41,7 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event);
 /**
  * speprof_stats_handover() - count and trace that a task of a session's cgroups was scheduled in
  * @cpu: the CPU
- * @new: the SPU did not hold the registers of the session's ring
+ * @new: whether the SPU had the registers of another ring, or none
  */
 void speprof_stats_handover(unsigned int cpu, bool new);
 
@@ -50,7 +50,7 @@ void speprof_stats_handover(unsigned int cpu, bool new);
  * @cpu: the CPU
  * @oldest: position of the oldest byte in the ring
  * @start: position of the snapshot's first byte
- * @end: position behind its last one
+ * @end: position behind its last byte
  */
 void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end);
 

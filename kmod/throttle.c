@@ -32,7 +32,7 @@ MODULE_PARM_DESC(throttle_commands,
 		 "most commands in a second that interrupt CPUs, for each ring and for each session; "
 		 "0: no bound (100)");
 
-/* Usage of each CPU by all rings. Used on the CPU with interrupts off. */
+/* usage of each CPU by all rings; used on the CPU with interrupts off */
 static DEFINE_PER_CPU(struct speprof_throttle, throttles);
 
 static bool exceeds(u64 used, u64 each_second)
@@ -40,7 +40,7 @@ static bool exceeds(u64 used, u64 each_second)
 	return each_second && used > div_u64(each_second, PERIODS_PER_SECOND);
 }
 
-/* Returns SPEPROF_THROTTLE_* if a limit is exceeded, or 0. */
+/* Return SPEPROF_THROTTLE_* if a limit is exceeded, or 0. */
 static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
 		  const struct speprof_throttle_bound *bound)
 {

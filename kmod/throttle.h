@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The throttle bounds what sampling costs: interrupts and bytes of each CPU, and how often the
- * holder of a descriptor may interrupt CPUs by commands.
+ * The throttle limits the cost of sampling: interrupts and bytes of each CPU, and the rate of
+ * commands by which the user of a descriptor may interrupt CPUs.
  */
 #ifndef SPEPROF_THROTTLE_H
 #define SPEPROF_THROTTLE_H
@@ -40,8 +40,8 @@ struct speprof_throttle {
  * @own: usage of the ring; zeroed at first
  * @ret_cause: SPEPROF_THROTTLE_*, if a bound is exceeded
  *
- * Context: on the CPU, interrupts off.
- * Return: 0, or when the ring may sample again, CLOCK_MONOTONIC in ns.
+ * Context: on the CPU, interrupts off. Return: 0, or the time from which the ring may sample again,
+ * CLOCK_MONOTONIC in ns.
  */
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 			    const struct speprof_throttle_bound *bound,
@@ -49,7 +49,7 @@ u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 
 /**
  * struct speprof_command_bucket - a token bucket that limits the commands of a session or a ring
- * @full_at: when the bucket is full, CLOCK_MONOTONIC in ns; 0 at first
+ * @full_at: time at which the bucket is full, CLOCK_MONOTONIC in ns; initially 0
  */
 struct speprof_command_bucket {
 	atomic64_t full_at;

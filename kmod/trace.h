@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: /sys/kernel/tracing/events/speprof. None is part of the ABI. Each is hit on the CPU
- * that it reports, unless that CPU is down.
+ * Tracepoints in /sys/kernel/tracing/events/speprof, which are not part of the ABI. Each is hit on
+ * the CPU that it reports, unless that CPU is offline.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM speprof
@@ -136,7 +136,7 @@ TRACE_EVENT(speprof_state,
 		  show_ring_state(__entry->to))
 );
 
-/* A throttled ring samples again; ns: time in THROTTLED. */
+/* A throttled ring samples again. ns: time in THROTTLED. */
 TRACE_EVENT(speprof_throttle,
 	TP_PROTO(unsigned int cpu, u64 ns, u32 cause),
 	TP_ARGS(cpu, ns, cause),
@@ -154,7 +154,7 @@ TRACE_EVENT(speprof_throttle,
 		  show_throttle(__entry->cause))
 );
 
-/* A ring stopped without a reader for ns; bytes: unread bytes. */
+/* A ring stopped because its reader made no progress for ns. bytes: unread bytes. */
 TRACE_EVENT(speprof_unread,
 	TP_PROTO(unsigned int cpu, u64 ns, u64 bytes),
 	TP_ARGS(cpu, ns, bytes),
@@ -172,8 +172,8 @@ TRACE_EVENT(speprof_unread,
 );
 
 /*
- * A task of a session's cgroups was scheduled in; new: the SPU did not hold the registers of the
- * session's ring.
+ * A task of a session's cgroups was scheduled in. new: whether the SPU had the registers of another
+ * ring, or none.
  */
 TRACE_EVENT(speprof_handover,
 	TP_PROTO(unsigned int cpu, bool new),
@@ -211,7 +211,7 @@ TRACE_EVENT(speprof_snapshot,
 
 #endif
 
-/* Found by CFLAGS_kmod/stats.o in Kbuild. */
+/* Kbuild adds this path by CFLAGS_kmod/stats.o. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fault injection by userspace: each write to the debugfs file speprof_emu/cpuN sets one rule of
- * core/model/inject.h. A read returns the rules in force.
+ * Inject faults on behalf of userspace: each write to the debugfs file speprof_emu/cpuN sets one
+ * rule of core/model/inject.h. A read returns the rules in use.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,7 +23,7 @@ static struct dentry *root;
 /* A call on the CPU: its SPU and rules may only be used there. */
 struct inject_call {
 	struct speprof_emu_cpu *cpu;
-	const struct spe_inject_rule *rule; /* to set; NULL: only read the rules */
+	const struct spe_inject_rule *rule; /* rule to set; NULL: only read the rules */
 	struct spe_inject inject;
 	int ret;
 };

@@ -71,7 +71,7 @@ static void emu_write(enum spe_reg reg, u64 value)
 	speprof_emu_source_schedule(cpu);
 }
 
-/* The model executes every register write at once, so a barrier has nothing to wait for. */
+/* The model applies every register write immediately, so a barrier has nothing to do. */
 static void emu_barrier(void)
 {
 }
@@ -163,7 +163,7 @@ static int emu_check_parameters(enum spe_profile *ret_profile)
 	return 0;
 }
 
-/* Translate the parameter `choices`, names separated by commas, to SPE_CHOICE_* bits. */
+/* Convert the parameter `choices`, names separated by commas, to SPE_CHOICE_* bits. */
 static int emu_parse_choices(u64 *ret_bits)
 {
 	char *list = kstrdup(choices, GFP_KERNEL), *rest = list, *name;

@@ -11,7 +11,7 @@
 #include "model/opmodel.h"
 #include "model/spu.h"
 
-/* Minimum period of the timer, so that it never occupies the whole CPU. */
+/* minimum period of the timer, so that it never uses the whole CPU */
 #define EMU_TICK_MIN_US 50
 
 /**
@@ -23,7 +23,7 @@
  * @profile: what programs are assumed to do
  * @timer: expires when the next operation is to be sampled
  * @planned: operations of the sample population until @timer expires; 0: it is not set
- * @planned_at: when @timer was set, CLOCK_MONOTONIC in ns
+ * @planned_at: time at which @timer was set, CLOCK_MONOTONIC in ns
  * @ops_per_us: operations that the CPU is assumed to execute in a microsecond
  * @ticks: reads the counter of Timestamp packets
  * @interrupt: handles the interrupt request; called repeatedly while it is asserted
@@ -45,22 +45,26 @@ struct speprof_emu_cpu {
 /** speprof_emu_source_init() - prepare the timer */
 void speprof_emu_source_init(struct speprof_emu_cpu *cpu);
 
-/** speprof_emu_source_deinit() - cancel the timer; the backend is unregistered. May sleep */
+/**
+ * speprof_emu_source_deinit() - cancel the timer
+ *
+ * Context: may sleep; the backend is unregistered.
+ */
 void speprof_emu_source_deinit(struct speprof_emu_cpu *cpu);
 
 /**
  * speprof_emu_source_count_passed() - count the operations since the timer was set
- * @cpu: this CPU's
+ * @cpu: the emulated SPU of this CPU
  *
- * Called before a register changes. The caller sets the timer again afterwards.
+ * Call this before a register changes. The caller sets the timer again afterwards.
  */
 void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu);
 
 /**
- * speprof_emu_source_schedule() - set the timer to when the next operation is to be sampled
- * @cpu: this CPU's
+ * speprof_emu_source_schedule() - set the timer to the time at which the next operation is sampled
+ * @cpu: the emulated SPU of this CPU
  *
- * Called after a register changed.
+ * Call this after a register changed.
  */
 void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu);
 

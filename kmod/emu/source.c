@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations that an emulated SPU samples. A timer expires after each sample interval, and the
- * instruction that it interrupts is the sampled operation. Its PC, Exception level, TID and time
- * are real.
+ * Provide the operations that an emulated SPU samples. A timer expires after each sample interval,
+ * and the instruction that it interrupts is the sampled operation. Its PC, Exception level, TID and
+ * time are real.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -41,7 +41,7 @@ void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu)
 	cpu->planned = 0;
 }
 
-/* Set the timer to the end of the interval, but to no earlier time than @min_ns from now. */
+/* Set the timer to the end of the interval, but at least @min_ns from now. */
 static void source_schedule(struct speprof_emu_cpu *cpu, u64 min_ns)
 {
 	u64 until = spe_spu_until_sample(&cpu->spu);
@@ -67,7 +67,7 @@ void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu)
 	source_schedule(cpu, 0);
 }
 
-/* Sample the interrupted operation. Returns whether it belongs to the sample population. */
+/* Sample the interrupted operation. Return whether it belongs to the sample population. */
 static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 {
 	u32 context = (u32)task_pid_nr(current);
@@ -109,10 +109,10 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 	if (cpu->spu.irq_level)
 		cpu->interrupt();
 	/*
-	 * An operation that could not be sampled stays due, but the timer must not expire again at
-	 * once. In a guest that its host rarely runs, the callback may take as long as an interval.
-	 * The timer then waits as long as the callback took: the interval grows, and half of the
-	 * time is left to other work.
+	 * An operation that could not be sampled is still due, but the timer must not expire again
+	 * immediately. In a guest that its host rarely runs, the callback may take as long as an
+	 * interval. The timer then waits as long as the callback took: the interval grows, and half
+	 * of the time remains for other work.
 	 */
 	min_ns = passed ? 0 : EMU_TICK_MIN_US * NSEC_PER_USEC;
 	source_schedule(cpu, max(min_ns, ktime_get_ns() - start));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* class_create() takes a name alone; the older one takes the module too. */
+/* Probe for class_create() with only a name; older kernels also pass the module. */
 #include <linux/device.h>
 #include <linux/module.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* hrtimer_setup() takes the callback; with the older hrtimer_init() it is assigned. */
+/*
+ * Probe for hrtimer_setup(), which takes the callback; with the older hrtimer_init() it is
+ * assigned.
+ */
 #include <linux/hrtimer.h>
 
 void probe(struct hrtimer *timer, enum hrtimer_restart (*expired)(struct hrtimer *timer));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Firmware names the CPUs of a device's private interrupt with platform_get_irq_affinity(); older
- * kernels give each set of CPUs an interrupt number of its own.
+ * Probe for platform_get_irq_affinity(), which returns the CPUs of a private interrupt; on older
+ * kernels each set of CPUs has an interrupt number of its own.
  */
 #include <linux/cpumask.h>
 #include <linux/interrupt.h>

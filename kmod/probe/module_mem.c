@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A module's memory is an array by type; the older one has a layout of the core. */
+/* Probe for the memory of a module as an array by type; older kernels have a layout of the core. */
 #include <linux/module.h>
 
 void *probe(struct module *module);

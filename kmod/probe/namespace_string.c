@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A symbol namespace is a string; older kernels turn a bare word into one. */
+/* Probe for symbol namespaces that are strings; older kernels convert a bare word to a string. */
 #include <linux/module.h>
 
-/* What MODULE_IMPORT_NS() makes of its argument: older kernels add the quotes of a string to it. */
+/* The result of MODULE_IMPORT_NS(): older kernels add the quotes of a string to its argument. */
 #undef MODULE_INFO
 #define MODULE_INFO(tag, info) static_assert(sizeof(info) == sizeof("NAME"))
 

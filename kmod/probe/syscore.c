@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Callbacks at shutdown belong to an object with data; the older ones are operations alone. */
+/*
+ * Probe for callbacks at shutdown that belong to an object with data; older ones have only
+ * operations.
+ */
 #include <linux/syscore_ops.h>
 
 #if NEW

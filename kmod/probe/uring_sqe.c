@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A command of io_uring names its SQE, which has the payload; the older one points to the payload. */
+/*
+ * Probe for io_uring commands that point to their SQE, which contains the payload; older ones point
+ * to the payload.
+ */
 #if __has_include(<linux/io_uring/cmd.h>)
 #include <linux/io_uring/cmd.h>
 #else

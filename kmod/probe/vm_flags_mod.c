@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A mapping's flags are const and a function changes them; older kernels let drivers assign them. */
+/*
+ * Probe for constant flags of a mapping, which a function changes; older kernels let drivers assign
+ * them.
+ */
 #include <linux/mm.h>
 
 void probe(struct vm_area_struct *vma);

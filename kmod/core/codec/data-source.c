@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Data sources by core. The encodings are public facts, as of Linux 6.19:
- * tools/perf/util/arm-spe-decoder/arm-spe-decoder.h (enum arm_spe_*_data_source)
- * and the lists of cores in tools/perf/util/arm-spe.c. For other cores only the events are used.
+ * Tables of data sources by core. The encodings are public facts, as of Linux 6.19:
+ * tools/perf/util/arm-spe-decoder/arm-spe-decoder.h (enum arm_spe_*_data_source) and the lists of
+ * cores in tools/perf/util/arm-spe.c. For other cores only the events are used.
  */
 #include "data-source.h"
 
@@ -52,7 +52,7 @@ static const struct spe_origin hip_origins[] = {
 
 enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
 
-/* A core with SPE for which no public document lists the values. */
+/* a core with SPE for which no public document lists the values */
 #define ENCODING_NONE ENCODINGS
 
 static const struct spe_data_sources encodings[ENCODINGS] = {
@@ -61,11 +61,11 @@ static const struct spe_data_sources encodings[ENCODINGS] = {
 	[ENCODING_HIP] = SOURCES("hisilicon-hip", hip_origins),
 };
 
-/* Implementer and PartNum of MIDR_EL1. */
+/* Implementer and PartNum of MIDR_EL1 */
 #define MIDR_CORE		(SPE_MASK(31, 24) | SPE_MASK(15, 4))
 #define CORE(implementer, part) ((u32)(implementer) << 24 | (u32)(part) << 4)
 
-/* Cores with SPE, according to their manuals or to perf's lists. */
+/* Cores with SPE, according to their manuals or to perf's lists */
 static const struct core {
 	u32 midr;
 	u8 encoding;
@@ -118,15 +118,15 @@ SPE_EXPORT(spe_data_sources_find);
 
 #define EVENT(name) SPE_BIT(SPE_EVENT_##name)
 
-/* Check that a cache served the access: @events contain the access and no miss. */
+/* Return whether a cache served the access: @events contain the access and no miss. */
 static bool served(u64 events, u64 access, u64 miss)
 {
 	return (events & (access | miss)) == access;
 }
 
 /*
- * The innermost cache that served the access; otherwise the outermost one that did not. A line that
- * is still being fetched is an access without a miss (E[3]), so E[22] is checked first.
+ * Return the innermost cache that served the access; otherwise the outermost one that did not. A
+ * line that is still being fetched is an access without a miss (E[3]), so E[22] is checked first.
  */
 static u8 events_level(u64 events)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the data of a load came from. The values of the Data Source packet are IMPLEMENTATION
- * DEFINED (D18.2.4): a table for each core translates them to one scheme. For cores without a table
- * the architected events are used, which contain less detail.
+ * Determine what served a load or store. The values of the Data Source packet are IMPLEMENTATION
+ * DEFINED (D18.2.4): a table for each core translates them to common levels. For cores without a
+ * table the architected events are used, which contain less detail.
  */
 #ifndef SPE_CORE_DATA_SOURCE_H
 #define SPE_CORE_DATA_SOURCE_H
@@ -20,15 +20,15 @@ enum spe_level {
 	SPE_LEVEL_L1,
 	SPE_LEVEL_L2,
 	SPE_LEVEL_L3,
-	SPE_LEVEL_SYSTEM_CACHE,		/* in the interconnect, shared by the chip */
+	SPE_LEVEL_SYSTEM_CACHE,		/* a cache in the interconnect, shared by the chip */
 	SPE_LEVEL_PEER_CORE,		/* a private cache of a core nearby */
-	SPE_LEVEL_LOCAL_CLUSTER,	/* some cache of this cluster */
+	SPE_LEVEL_LOCAL_CLUSTER,	/* an unspecified cache of this cluster */
 	SPE_LEVEL_PEER_CLUSTER,		/* a cache of another cluster of this chip */
 	SPE_LEVEL_LOCAL_CHIP,		/* a cache of this chip, or a device */
 	SPE_LEVEL_REMOTE_CACHE,		/* a cache of another chip */
 	SPE_LEVEL_DRAM,
 	SPE_LEVEL_DEVICE,
-	SPE_LEVEL_RECENT,		/* a line that was being fetched (E[22]) */
+	SPE_LEVEL_RECENT,		/* a line that was being fetched already (E[22]) */
 	SPE_LEVEL_LLC,			/* the last level cache, whichever that is (E[8]) */
 	SPE_LEVEL_BEYOND_L1,
 	SPE_LEVEL_BEYOND_L2,
@@ -36,12 +36,15 @@ enum spe_level {
 	SPE_LEVELS,
 };
 
-/* Further facts, as bits of &spe_origin.flags. */
+/* More properties of the access, as bits of &spe_origin.flags */
 #define SPE_ORIGIN_REMOTE	SPE_BIT(0)	/* another chip was accessed */
-#define SPE_ORIGIN_SNOOPED	SPE_BIT(1)	/* from a cache outside this core's hierarchy */
-#define SPE_ORIGIN_PEER		SPE_BIT(2)	/* a cache of another core or cluster had the data */
-#define SPE_ORIGIN_MODIFIED	SPE_BIT(3)	/* and had modified them */
-#define SPE_ORIGIN_BY_SOURCE	SPE_BIT(4)	/* from the Data Source packet; otherwise from events */
+/* served from a cache outside this core's hierarchy */
+#define SPE_ORIGIN_SNOOPED	SPE_BIT(1)
+/* a cache of another core or cluster had the data */
+#define SPE_ORIGIN_PEER		SPE_BIT(2)
+#define SPE_ORIGIN_MODIFIED	SPE_BIT(3)	/* that cache had modified the data */
+/* determined by the Data Source packet; otherwise by events */
+#define SPE_ORIGIN_BY_SOURCE	SPE_BIT(4)
 
 /**
  * struct spe_origin - what served a load or store
@@ -56,8 +59,8 @@ struct spe_origin {
 /**
  * struct spe_data_sources - the values of the Data Source packet on some cores
  * @name: name of the encoding
- * @origins: by the value of the packet; SPE_LEVEL_UNKNOWN: the value has no meaning
- * @count: how many values are in @origins
+ * @origins: origin for each value of the packet; SPE_LEVEL_UNKNOWN: the value has no meaning
+ * @count: number of @origins
  */
 struct spe_data_sources {
 	const char *name;
@@ -69,43 +72,50 @@ struct spe_data_sources {
  * spe_data_sources_find() - find the encoding of a core
  * @midr: MIDR_EL1; variant and revision are ignored. 0: the core is unknown
  *
- * Return: the encoding, or NULL if no table has the core.
+ * Return: the encoding; NULL if no table contains the core.
  */
 const struct spe_data_sources *spe_data_sources_find(u64 midr);
 
 /**
- * spe_core_name() - the name of a core that is known to have SPE
+ * spe_core_name() - return the name of a core that is known to have SPE
  * @midr: as for spe_data_sources_find()
  *
- * Return: a static string, or NULL. A core with a name may have no encoding.
+ * A core with a name may have no encoding.
+ *
+ * Return: a static string; NULL if the core is not known.
  */
 const char *spe_core_name(u64 midr);
 
 /**
- * spe_sample_origin() - what served a load or store
+ * spe_sample_origin() - return what served a load or store
  * @sources: the encoding of the core that took @sample; NULL: unknown
  * @sample: an operation of class SPE_OP_LOAD_STORE
  *
  * The level of a load comes from the Data Source packet (D18.2.4). The events of D18.2.6 decide for
- * a store, without the packet, and if its value has no meaning. Events may set the flags for
+ * a store, if there is no packet, and if its value has no meaning. Events may set the flags for
  * remote, snooped and modified in any case.
  */
 struct spe_origin spe_sample_origin(const struct spe_data_sources *sources,
 				    const struct spe_sample *sample);
 
 /**
- * spe_level_is_dram() - check whether DRAM served an access, as far as is known
+ * spe_level_is_dram() - check whether DRAM served an access, as far as that is known
  * @level: &enum spe_level
  *
- * Events show no more than that the last level cache missed. Such an access counts as DRAM. Records
- * of stores have events only.
+ * Events only show that the last level cache missed. Such an access counts as served by DRAM.
+ * Records of stores have only events.
  */
 static inline bool spe_level_is_dram(u64 level)
 {
 	return level == SPE_LEVEL_DRAM || level == SPE_LEVEL_BEYOND_LLC;
 }
 
-/** spe_level_name() - the name of a level, in lower case with underscores: a static string */
+/**
+ * spe_level_name() - return the name of a level, in lower case with underscores
+ * @level: &enum spe_level
+ *
+ * Return: a static string.
+ */
 const char *spe_level_name(enum spe_level level);
 
 #endif

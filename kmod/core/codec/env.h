@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Types and helpers that the kernel and userspace define in different ways. The same sources of
+ * Types and helpers that the kernel and userspace define in different ways. The same sources in
  * core/ are compiled for both. They include nothing else from outside core/, and no other file
- * tests __KERNEL__. No function of core/ allocates memory, logs, reads a clock or has static
+ * tests __KERNEL__. No function in core/ allocates memory, logs, reads a clock or has static
  * variables.
  */
 #ifndef SPE_CORE_ENV_H
@@ -20,7 +20,10 @@
 
 #include "speprof-probes.h"
 
-/* SPE_NAMESPACE() - convert a word to what this kernel's macros for symbol namespaces take */
+/*
+ * SPE_NAMESPACE() - convert a word to the form in which this kernel's macros expect symbol
+ * namespaces
+ */
 #if SPEPROF_HAVE_NAMESPACE_STRING
 #define SPE_NAMESPACE(ns) #ns
 #else
@@ -28,7 +31,7 @@
 #endif
 
 /*
- * Only the KUnit suites import this namespace. A module with its own copy of core
+ * Only the KUnit suites import this namespace. A module with its own copy of core/
  * (tests/lanes/vm/trap) defines the macro as empty.
  */
 #ifndef SPE_EXPORT

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Layouts are learned from records that record.c decoded, and matched eight bytes at a time.
- */
+/* Learn layouts from records that record.c decoded, and match records eight bytes at a time. */
 #include "layout.h"
 #include "zeros.h"
 
@@ -10,7 +8,7 @@ static u64 size_mask(u8 size)
 	return size ? ~0ULL >> (64 - 8 * size) : 0;
 }
 
-/* Note the packet at @offset; returns whether a layout can hold it. */
+/* Add the packet at @offset to the layout; return whether a layout can represent it. */
 static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8 offset)
 {
 	u8 payload = (u8)(offset + packet->header_size);
@@ -39,7 +37,7 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 		l->events = payload;
 		l->events_size = packet->payload_size;
 		l->events_mask = size_mask(packet->payload_size);
-		/* A payload of any size is read as eight bytes. */
+		/* A payload of any size is read as eight bytes, which must be in the record. */
 		return payload <= SPE_LAYOUT_BYTES - sizeof(u64);
 	case SPE_PACKET_DATA_SOURCE:
 		l->source = payload;
@@ -61,8 +59,9 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 }
 
 /*
- * The distance from @sample, which @d has just decoded, to the next record. Only zeros are between,
- * and both begin alike. 0: the bytes behind the zeros are no record of this core.
+ * Return the distance from @sample, which @d has just decoded, to the next record. There are only
+ * zeros between them, and both begin with the same type of packet. 0: the bytes behind the zeros
+ * are no record of this core.
  */
 static u8 layout_stride(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -75,7 +74,10 @@ static u8 layout_stride(const struct spe_decoder *d, const struct spe_sample *sa
 	return stride == room || spe_headers_alike(raw[0], raw[stride]) ? (u8)stride : 0;
 }
 
-/* Where the next record should begin, by the offsets of earlier records in this window. */
+/*
+ * Return the distance to the offset where the next record should begin, by the offsets of earlier
+ * records in this window.
+ */
 static u8 layout_slot(const struct spe_decoder *d, u8 size)
 {
 	size_t step = d->align ? d->align : d->starts & -d->starts, slot;
@@ -93,7 +95,9 @@ static void mask_bytes(struct spe_layout *l, size_t from, size_t to, u8 mask)
 	memset((u8 *)l->mask + from, mask, to - from);
 }
 
-/* Make the layout of a record that record.c decoded. Returns false if no layout can describe it. */
+/*
+ * Create the layout of a record that record.c decoded. Return false if no layout can describe it.
+ */
 static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 {
 	struct spe_packet packet;
@@ -116,7 +120,7 @@ static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 	return true;
 }
 
-/* Compares two words at once if the CPU has vector registers. */
+/* Two words, which are compared at once if the CPU has vector registers */
 typedef u64 word_pair __attribute__((vector_size(16)));
 
 static inline word_pair pair_get(const void *p)
@@ -153,7 +157,10 @@ void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw, struct spe_
 }
 SPE_EXPORT(spe_layout_read_rare);
 
-/* The class and payload of the Operation Type packet mostly decide the layout. */
+/*
+ * Return the guess for the layout: the class and payload of the Operation Type packet mostly decide
+ * it.
+ */
 static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
 {
 	const u8 *op = raw + layouts->key;
@@ -164,7 +171,10 @@ static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
 	return &layouts->by_key[key];
 }
 
-/* Layout @l was guessed for @raw, and is wrong. Find the header that distinguishes the two. */
+/*
+ * Find the header that distinguishes two layouts, after layout @l was guessed for @raw and was
+ * wrong.
+ */
 static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
 {
 	const u8 *match = (const u8 *)l->match, *mask = (const u8 *)l->mask;
@@ -185,7 +195,7 @@ static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layou
 	layouts->hint[layouts->hints++].header = header;
 }
 
-/* Search the layout of @raw after a wrong guess. Returns -1 if there is none. */
+/* Search the layout of @raw after a wrong guess. Return -1 if there is none. */
 static __attribute__((__noinline__)) int layouts_search(struct spe_layouts *layouts, const u8 *raw)
 {
 	unsigned int guess = *layouts_guess(layouts, raw);
@@ -225,7 +235,7 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 	layout.stride = layout_stride(d, sample);
 	known = layouts_find_same(layouts, &layout);
 	if (known) {
-		/* The stride was too large, as a discarded record lay between. */
+		/* The stride was too large, as a discarded record lay between the two. */
 		if (layout.stride && layout.stride < known->stride) {
 			mask_bytes(known, layout.stride, known->stride, 0);
 			known->stride = layout.stride;
@@ -270,7 +280,7 @@ static void skip_zeros(struct spe_decoder *d)
 	d->ledger.padding += zeros;
 }
 
-/* Check whether there are enough bytes at the decoder's position to match any layout. */
+/* Return whether there are enough bytes at the decoder's position to match any layout. */
 static bool can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
 {
 	return layouts->count && d->len - d->pos >= SPE_LAYOUT_BYTES &&
@@ -287,7 +297,7 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 {
 	size_t pos = d->base + d->pos, last = d->base + d->len - SPE_LAYOUT_BYTES;
 	size_t decoded = 0, stride = 0;
-	/* Alignments are powers of two (PMBIDR_EL1.Align); others are left to the caller. */
+	/* Alignments are powers of two (PMBIDR_EL1.Align); the caller handles others. */
 	size_t misaligned = d->align ? d->align - 1 : 0;
 	const u8 *raw = d->buf + d->pos;
 	const struct spe_layout *l;
@@ -311,8 +321,8 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 		if (l->stride != stride) {
 			stride = l->stride;
 			/*
-			 * Keep this a branch, which the CPU predicts. A conditional move would wait
-			 * for the load.
+			 * This must stay a branch, which the CPU predicts: a conditional move would
+			 * wait for the load.
 			 */
 			__asm__ volatile("" : "+r"(stride));
 		}

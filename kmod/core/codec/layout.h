@@ -16,7 +16,7 @@
 #define SPE_LAYOUT_WORDS (SPE_LAYOUT_BYTES / sizeof(u64))
 #define SPE_LAYOUTS 24
 
-/* Indices that cores write. Others are IMPLEMENTATION DEFINED or reserved. */
+/* Number of indices that cores write; others are IMPLEMENTATION DEFINED or reserved. */
 #define SPE_LAYOUT_ADDRESSES 5
 #define SPE_LAYOUT_COUNTERS 3
 #define SPE_LAYOUT_CONTEXTS 2
@@ -30,15 +30,16 @@
 /*
  * struct spe_layout - where the packets of a record are
  * @match, @mask: a record has this layout if its bytes under @mask equal @match: headers, padding
- *	inside, and the padding behind it up to @stride
+ * inside, and the padding behind it up to @stride
  * @present: SPE_HAS_* of such a record
  * @address_mask, @counter_mask, @context_mask, @events_mask, @timestamp_mask, @source_mask,
- *	@subclass_mask: ones as wide as the payload; 0 if the record has none. So every field is
- *	read without a branch
+ * @subclass_mask: ones as wide as the payload; 0 if the record has none. So every field is read
+ * without a branch
  * @address, @counter, @context, @events, @source, @subclass, @timestamp: offsets of payloads; 0 if
- *	the record has none
+ * the record has none
  * @size: bytes up to the end of the End or Timestamp packet
- * @stride: bytes to the next record; those between are zero. The only field that may change later
+ * @stride: bytes to the next record, of which those behind @size are zero; the only field that may
+ * change later
  */
 struct spe_layout {
 	u64 match[SPE_LAYOUT_WORDS];
@@ -65,7 +66,7 @@ struct spe_layout {
 	u8 stride;
 };
 
-/* How many headers, beside the Operation Type packet, help to guess the layout of a record. */
+/* Number of headers that, with the Operation Type packet, help to guess the layout of a record */
 #define SPE_LAYOUT_HINTS 2
 
 /*
@@ -78,9 +79,9 @@ struct spe_layout {
 struct spe_layouts {
 	struct spe_layout layout[SPE_LAYOUTS];
 	u8 count;
-	u8 next;	/* the layout to replace if all slots are used */
+	u8 next;	/* layout to replace if all slots are used */
 	u8 key;		/* offset of the Operation Type payload */
-	u8 hints; /* how many of @hint are used */
+	u8 hints; /* number of @hint that are used */
 	struct {
 		u8 at;
 		u8 header;
@@ -88,14 +89,15 @@ struct spe_layouts {
 	u8 by_key[256 << SPE_LAYOUT_HINTS];
 };
 
-/* spe_decoder_next_run() returns at most this many records. */
+/* maximum number of records that spe_decoder_next_run() returns */
 #define SPE_RUN 32
 
 /**
  * struct spe_run - consecutive records with known layouts
- * @raw: the first byte of each, in the window
- * @layout: the index of each in &spe_layouts.layout; valid until a decoder uses it again
- * @count: how many records
+ * @raw: first byte of each record, in the window
+ * @layout: index of each record's layout in &spe_layouts.layout; valid until a decoder uses it
+ * again
+ * @count: number of records
  */
 struct spe_run {
 	const u8 *raw[SPE_RUN];
@@ -140,7 +142,11 @@ static inline void spe_layout_read(const struct spe_layout *l, const u8 *raw,
 	ret_sample->raw = raw;
 }
 
-/** spe_layout_read_rare() - decode the fields of SPE_LAYOUT_RARE; as spe_layout_read() */
+/**
+ * spe_layout_read_rare() - decode the fields of SPE_LAYOUT_RARE
+ *
+ * The parameters are those of spe_layout_read().
+ */
 void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw,
 			  struct spe_sample *ret_sample);
 
@@ -156,7 +162,8 @@ static inline void spe_run_sample(const struct spe_layouts *layouts, const struc
 }
 
 /**
- * spe_decoder_next_fast() - as spe_decoder_next(), but by @layouts if possible
+ * spe_decoder_next_fast() - decode the next record as spe_decoder_next() does, by @layouts if
+ * possible
  *
  * The results and the ledger are the same.
  */
@@ -166,7 +173,7 @@ enum spe_decode spe_decoder_next_fast(struct spe_decoder *decoder, struct spe_la
 /**
  * spe_decoder_next_run() - decode a run of records with known layouts, or one item
  * @decoder: the decoder
- * @layouts: cache of layouts; the function adds those that it meets
+ * @layouts: cache of layouts; the function adds new layouts
  * @ret_run: one record or more, if SPE_DECODE_RUN is returned
  * @ret_sample: the record, if SPE_DECODE_SAMPLE is returned
  * @ret_range: the range, if SPE_DECODE_SUSPECT is returned; may be NULL

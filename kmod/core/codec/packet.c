@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Packet codec: one table of the 8-bit headers (tables D18-1 and D18-2, section
- * D18.1.1) serves decoding and encoding.
+ * Encode and decode packets, with one table of the 8-bit headers (tables D18-1 and D18-2, section
+ * D18.1.1).
  */
 #include "packet.h"
 
-/* The second byte of an extended header is read by the same table. */
+/* The same table applies to the second byte of an extended header. */
 #define HEADER_IS_EXTENDED(h) (((h) & 0xe0) == 0x20)
-/* Byte 0 bits 7:2 of an extended Address or Counter header (D18.2.1, D18.2.3). */
+/* bits 7:2 of byte 0 of an extended Address or Counter header (D18.2.1, D18.2.3) */
 #define HEADER_EXTENDED 0x20
 
 struct header {
 	u8 type;
-	u8 size;	/* of the payload, bytes */
+	u8 size;	/* size of the payload in bytes */
 };
 
 #define UNKNOWN(size) { SPE_PACKET_UNKNOWN, size }
@@ -147,8 +147,8 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet)
 SPE_EXPORT(spe_packet_decode);
 
 /*
- * Find the header with this type, index and size in the table. Unknown packets keep the header that
- * was decoded.
+ * Find the header with this type, index and size in the table. Unknown packets keep the header from
+ * which they were decoded.
  */
 static int encode_header(const struct spe_packet *packet, u8 ret_header[2])
 {
@@ -208,14 +208,14 @@ struct op_pattern {
 	u8 format;
 };
 
-/* CLASS 0: Other, SVE vector, SME array (D18.2.7). */
+/* the formats of CLASS 0: Other, SVE vector, SME array (D18.2.7) */
 static const struct op_pattern other_patterns[] = {
 	{ 0xf8, 0x00, SPE_OP_FORMAT_OTHER },
 	{ 0x89, 0x08, SPE_OP_FORMAT_SVE },
 	{ 0x89, 0x88, SPE_OP_FORMAT_SME },
 };
 
-/* CLASS 1: the load/store formats (D18.2.7). */
+/* the formats of CLASS 1: loads and stores (D18.2.7) */
 static const struct op_pattern load_store_patterns[] = {
 	{ 0xfe, 0x00, SPE_OP_FORMAT_LS_GP },
 	{ 0xfe, 0x04, SPE_OP_FORMAT_LS_SIMD_FP },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Packets of the sample record format, version 0 (D18.2). A packet has a header of one or two
- * bytes, which gives the size of the payload that follows.
+ * bytes, which determines the size of the payload that follows.
  */
 #ifndef SPE_CORE_PACKET_H
 #define SPE_CORE_PACKET_H
@@ -157,15 +157,15 @@ struct spe_packet {
  * D18.1.1 gives no size for an extended header with a second byte of 0x20 to 0x3f.
  *
  * Return: the size of the packet in bytes; -ENODATA if it is longer than @len; -EBADMSG if its
- * header gives no size.
+ * header defines no size.
  */
 int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
 
 /**
  * spe_packet_encode() - write a packet as bytes
  * @packet: the packet. @header and @header_size are ignored: Address and Counter packets get the
- *	short format if INDEX allows it
- * @buf: where to
+ * short format if INDEX permits it
+ * @buf: destination
  * @len: size of @buf in bytes
  *
  * Return: bytes written; -ENOSPC if @buf is too small, then nothing is written; -EINVAL if the type
@@ -174,18 +174,18 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
 int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len);
 
 /**
- * spe_packet_write() - write a packet with the header that it was decoded with
- * @packet: from spe_packet_decode(); the caller may have changed the payload
- * @buf: at least @packet->header_size + @packet->payload_size bytes
+ * spe_packet_write() - write a packet with the header from which it was decoded
+ * @packet: result of spe_packet_decode(); the caller may have changed the payload
+ * @buf: destination, at least @packet->header_size + @packet->payload_size bytes
  */
 void spe_packet_write(const struct spe_packet *packet, u8 *buf);
 
 /**
- * spe_op_format() - the format of an Operation Type payload
+ * spe_op_format() - return the format of an Operation Type payload
  * @op_class: CLASS, 0-3
  * @subclass: the payload
  *
- * By section D18.2.7. If several patterns match, the most specific one decides.
+ * Section D18.2.7 defines the formats. If several patterns match, the most specific one decides.
  */
 enum spe_op_format spe_op_format(u8 op_class, u8 subclass);
 

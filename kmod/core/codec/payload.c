@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "payload.h"
 
-/* A bit of a payload, and its meaning if it is set. */
+/* A bit of a payload, and its meaning if it is set */
 struct field {
 	u8 mask;
 	u16 flag;
@@ -9,7 +9,7 @@ struct field {
 
 #define FIELDS 3
 
-/* The bits of each format. LDST, EVL, ETS and CR are handled elsewhere. */
+/* The bits of each format. LDST, EVL, ETS and CR are handled by functions. */
 static const struct field format_fields[SPE_OP_FORMATS][FIELDS] = {
 	[SPE_OP_FORMAT_OTHER] = { { SPE_OP_COND, SPE_OP_IS_CONDITIONAL },
 				  { SPE_OP_FP, SPE_OP_IS_FP },
@@ -42,7 +42,7 @@ static u16 call_flags(u8 subclass)
 	}
 }
 
-/* EVL: powers of two from 32 to 2048 bits. The last value means more than that. */
+/* Decode EVL: powers of two from 32 to 2048 bits. The last value means more than that. */
 static void vector_length(struct spe_op *op, u8 subclass)
 {
 	u32 evl = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass);
@@ -51,7 +51,10 @@ static void vector_length(struct spe_op *op, u8 subclass)
 	op->length = evl == 7 ? 2048 : 32U << evl;
 }
 
-/* ETS, bits 6:4 and 2: powers of two from 128 bits to 256 Kbit. The last value means all of ZA. */
+/*
+ * Decode ETS, bits 6:4 and 2: powers of two from 128 bits to 256 Kbit. The last value means all of
+ * ZA.
+ */
 static void tile_length(struct spe_op *op, u8 subclass)
 {
 	u32 ets = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass) << 1 | (subclass & SPE_OP_PRED ? 1 : 0);
@@ -71,7 +74,7 @@ struct spe_op spe_op_decode(u8 op_class, u8 subclass)
 	unsigned int i;
 
 	/*
-	 * Bit 0 is LDST in all formats of the class, reserved ones too, as spe_sample_kind()
+	 * Bit 0 is LDST in all formats of the class, including reserved ones, as spe_sample_kind()
 	 * assumes.
 	 */
 	if (op_class == SPE_OP_LOAD_STORE)
@@ -99,7 +102,8 @@ enum spe_event_state spe_event_state(u8 pmsver, u8 bit)
 
 	switch (bit) {
 	case SPE_EVENT_EXCEPTION ... SPE_EVENT_REMOTE_ACCESS:
-	case SPE_EVENT_TRANSACTIONAL:	/* of FEAT_TME, which was removed */
+	/* an event of FEAT_TME, which was removed from the architecture */
+	case SPE_EVENT_TRANSACTIONAL:
 		return SPE_EVENT_DEFINED;
 	case SPE_EVENT_MISALIGNED:
 	case SPE_EVENT_PARTIAL_PREDICATE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Meaning of payloads: the fields of every Operation Type format (D18.2.7), and the bits of the
- * Events payload, which depend on the version of the SPU and on the rest of the record (D18.2.6).
+ * Decode payloads: the fields of every Operation Type format (D18.2.7), and the bits of the Events
+ * payload, which depend on the version of the SPU and on the rest of the record (D18.2.6).
  */
 #ifndef SPE_CORE_PAYLOAD_H
 #define SPE_CORE_PAYLOAD_H
@@ -10,7 +10,8 @@
 #include "record.h"
 
 /*
- * Fields of an Operation Type payload, as bits of &spe_op.flags; 0 if its format lacks the field.
+ * Fields of an Operation Type payload, as bits of &spe_op.flags; 0 if its format does not have the
+ * field
  */
 #define SPE_OP_IS_LOAD		SPE_BIT(0)
 #define SPE_OP_IS_STORE		SPE_BIT(1)
@@ -22,25 +23,26 @@
 #define SPE_OP_IS_ATOMIC	SPE_BIT(7)
 #define SPE_OP_IS_EXCLUSIVE	SPE_BIT(8)
 #define SPE_OP_IS_ORDERED	SPE_BIT(9)	/* acquire or release */
-#define SPE_OP_IS_COMMON	SPE_BIT(10)	/* GCS access of neither a call nor a return */
+/* GCS access that belongs neither to a call nor to a return */
+#define SPE_OP_IS_COMMON	SPE_BIT(10)
 #define SPE_OP_IS_INDIRECT	SPE_BIT(11)
 #define SPE_OP_IS_GCS		SPE_BIT(12)	/* branch with a GCS data access */
 #define SPE_OP_IS_CALL		SPE_BIT(13)	/* branch with link */
 #define SPE_OP_IS_RETURN	SPE_BIT(14)	/* procedure return */
-#define SPE_OP_IS_NEITHER	SPE_BIT(15)	/* known to be neither of the two */
+#define SPE_OP_IS_NEITHER	SPE_BIT(15)	/* known to be neither a call nor a return */
 
-/** enum spe_op_length - how to read &spe_op.length */
+/** enum spe_op_length - how to interpret &spe_op.length */
 enum spe_op_length {
 	SPE_LENGTH_NONE,	/* the format has no length, or it is not recorded */
-	SPE_LENGTH_EXACT,	/* this many bits, rounded up to a power of two */
-	SPE_LENGTH_ABOVE,	/* more than that */
-	SPE_LENGTH_WHOLE_ZA,	/* the whole ZA array, whatever its size */
+	SPE_LENGTH_EXACT,	/* @length bits, rounded up to a power of two */
+	SPE_LENGTH_ABOVE,	/* more than @length bits */
+	SPE_LENGTH_WHOLE_ZA,	/* the whole ZA array, whatever its size is */
 	SPE_LENGTH_RESERVED,	/* a value that the architecture reserves */
 };
 
 /**
  * struct spe_op - the fields of an Operation Type packet
- * @length: EVL or ETS in bits; 0 if @length_kind gives none
+ * @length: EVL or ETS in bits; 0 if there is none, by @length_kind
  * @flags: SPE_OP_IS_*
  * @format: &enum spe_op_format
  * @length_kind: &enum spe_op_length
@@ -52,7 +54,7 @@ struct spe_op {
 	u8 length_kind;
 };
 
-/** spe_op_decode() - take a payload @subclass of CLASS @op_class (0-3) apart */
+/** spe_op_decode() - decode the fields of payload @subclass of CLASS @op_class (0-3) */
 struct spe_op spe_op_decode(u8 op_class, u8 subclass);
 
 /** enum spe_space - the Security state of an instruction, or an address space (D18.2.1) */
@@ -64,9 +66,9 @@ enum spe_space {
 };
 
 /**
- * spe_address_space() - the address space of a PC, a branch target or a physical address
- * @payload: of an Address packet with INDEX 0, 1, 3 or 4. Data virtual addresses (2) have a tag
- *	instead
+ * spe_address_space() - return the address space of a PC, a branch target or a physical address
+ * @payload: payload of an Address packet with INDEX 0, 1, 3 or 4. Data virtual addresses (2) have a
+ * tag instead
  *
  * Without FEAT_RME the bit NSE is 0.
  */
@@ -77,25 +79,26 @@ static inline enum spe_space spe_address_space(u64 payload)
 	return payload & SPE_ADDRESS_NS ? SPE_SPACE_NON_SECURE : SPE_SPACE_SECURE;
 }
 
-/** enum spe_event_state - what a bit of the Events payload is */
+/** enum spe_event_state - the kind of a bit of the Events payload */
 enum spe_event_state {
 	SPE_EVENT_DEFINED,	/* an &enum spe_event */
 	SPE_EVENT_IMPDEF,	/* IMPLEMENTATION DEFINED: its meaning depends on the core */
-	SPE_EVENT_ZERO,		/* 0 in this version; if it is set, the record is damaged or newer */
+	/* 0 in this version; if it is set, the record is damaged or from a newer version */
+	SPE_EVENT_ZERO,
 };
 
 /**
- * spe_event_state() - what a bit of the Events payload is
- * @pmsver: ID_AA64DFR0_EL1.PMSVer of the CPU; 0: unknown, counts as the newest
+ * spe_event_state() - return the kind of a bit of the Events payload
+ * @pmsver: ID_AA64DFR0_EL1.PMSVer of the CPU; 0: unknown, treated as the newest
  * @bit: 0 to 63
  */
 enum spe_event_state spe_event_state(u8 pmsver, u8 bit);
 
 /**
- * spe_event_name() - the name of an event, in lower case with underscores
- * @bit: of the Events payload
+ * spe_event_name() - return the name of an event, in lower case with underscores
+ * @bit: bit of the Events payload
  *
- * Return: a static string; NULL if the architecture has no such event.
+ * Return: a static string; NULL if the architecture does not define the event.
  */
 const char *spe_event_name(u8 bit);
 
@@ -103,18 +106,18 @@ const char *spe_event_name(u8 bit);
  * spe_sample_excepted() - check whether the operation completed with an exception
  * @sample: the record
  *
- * E[0] says so only if E[1] is 1; otherwise it is IMPLEMENTATION DEFINED (D18.2.6).
+ * E[0] has this meaning only if E[1] is 1; otherwise it is IMPLEMENTATION DEFINED (D18.2.6).
  */
 bool spe_sample_excepted(const struct spe_sample *sample);
 
-/** spe_sample_not_taken() - check whether @sample is of a branch that was not taken */
+/** spe_sample_not_taken() - check whether @sample represents a branch that was not taken */
 bool spe_sample_not_taken(const struct spe_sample *sample);
 
 /**
  * spe_sample_condition_failed() - check whether the condition of the operation was false
  * @sample: the record
  *
- * By E[6] of a branch, and of a conditional select or compare.
+ * E[6] of a branch, and of a conditional select or compare, shows this.
  */
 bool spe_sample_condition_failed(const struct spe_sample *sample);
 

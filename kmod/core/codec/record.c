@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The codec of records, and the decoder of windows (D18.1.2, D18.1.3). It is the reference for the
+ * Encode and decode records, and decode windows (D18.1.2, D18.1.3). This is the reference for the
  * fast path in layout.c, and prefers clarity to speed.
  */
 #include "record.h"
@@ -8,19 +8,19 @@
 #include "zeros.h"
 
 /*
- * Most packets in a record. D18.2 allows 32 Address, 32 Counter and 4 Context packets, and one of
- * each other type; some unknown ones are added. More mean damage. The bound keeps the cost linear
- * for hostile bytes.
+ * Maximum number of packets in a record. D18.2 permits 32 Address, 32 Counter and 4 Context
+ * packets, and one of each other type; some unknown ones are added. More packets mean damage. The
+ * limit keeps the cost linear for hostile bytes.
  */
 #define MAX_PACKETS 96
 
-/* The bit of @present for a packet with an index. Indices above 7 have no field. */
+/* Return the bit of @present for a packet with an index. Indices above 7 have no field. */
 static u64 indexed_bit(u8 index, u64 bit)
 {
 	return index < 8 ? bit << index : SPE_HAS_OTHERS;
 }
 
-/* The bit of @present that @packet sets; 0 for framing packets. */
+/* Return the bit of @present that @packet sets; 0 for framing packets. */
 static u64 packet_bit(const struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -169,7 +169,10 @@ static void writer_add_packet(struct writer *w, u8 type, u8 index, u8 size, u64 
 		w->pos += (size_t)r;
 }
 
-/* The order of Neoverse cores: PC, context, operation, events, counters, data, time. */
+/*
+ * Write the packets in the order of Neoverse cores: PC, context, operation, events, counters, data,
+ * time.
+ */
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 {
 	struct writer w = { .buf = buf, .len = len };
@@ -202,7 +205,7 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 }
 SPE_EXPORT(spe_record_encode);
 
-/* Set the payload from its field of @sample. Without a field it does not change. */
+/* Set the payload from its field of @sample. A packet without a field keeps its payload. */
 static void sample_get(const struct spe_sample *sample, struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -234,7 +237,7 @@ static void sample_get(const struct spe_sample *sample, struct spe_packet *packe
 	}
 }
 
-/* Check whether the index and sizes in @sample still are those of the header. */
+/* Return whether the index and sizes in @sample are still those of the header. */
 static bool header_agrees(const struct spe_sample *sample, const struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -300,7 +303,7 @@ void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bo
 }
 SPE_EXPORT(spe_decoder_part);
 
-/* The largest power of two that divides the offsets of all good records. */
+/* Return the largest power of two that divides the offsets of all valid records. */
 static size_t resync_step(const struct spe_decoder *d)
 {
 	if (d->align)
@@ -311,8 +314,9 @@ static size_t resync_step(const struct spe_decoder *d)
 }
 
 /*
- * Check whether @sample may be the first record after damage. It must begin with the same packet as
- * the last good record, and have no unknown packets. The tail of a damaged record mostly has some.
+ * Return whether @sample may be the first record after damage. It must begin with the same packet
+ * as the last valid record, and have no unknown packets. The tail of a damaged record mostly has
+ * some.
  */
 static bool plausible(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -324,16 +328,17 @@ static bool plausible(const struct spe_decoder *d, const struct spe_sample *samp
 }
 
 /*
- * The last run of records that ended in bytes that are no record. @at[i] is the offset of its
- * record i, and @at[n] of those bytes. A run from a nearby offset mostly joins this one, and then
- * ends at the same bytes. Without this memory, hostile bytes would make every run long.
+ * The last run of records that ended in bytes that are no record. @at[i] is the offset of record i
+ * of the run, and @at[n] that of those bytes. A run from a nearby offset mostly continues with the
+ * same records, and then ends at the same bytes. Without this cache, hostile bytes would make every
+ * search long.
  */
 struct run {
 	size_t at[SPE_RESYNC_RECORDS + 1];
 	unsigned int n;
 };
 
-/* How many records of the run follow from @pos on; -1 if no record of the run begins there. */
+/* Return the number of records of the run from @pos on; -1 if no record of the run begins there. */
 static int run_left(const struct run *run, size_t pos)
 {
 	unsigned int i;
@@ -344,7 +349,7 @@ static int run_left(const struct run *run, size_t pos)
 	return -1;
 }
 
-/* Whether bytes are records; uncertain as long as that depends on bytes of a later chunk. */
+/* Whether bytes are records; uncertain as long as that depends on bytes of a later chunk */
 enum parses {
 	PARSES_NOT,
 	PARSES,
@@ -352,7 +357,7 @@ enum parses {
 };
 
 /*
- * Check whether the bytes from @pos on are valid records, up to the end of the window or for
+ * Return whether the bytes from @pos on are valid records, up to the end of the window or for
  * SPE_RESYNC_RECORDS records. The byte at @pos is not zero.
  */
 static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool strict,
@@ -394,7 +399,7 @@ static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool str
 }
 
 /*
- * Find the nearest offset from @from to @to at which decoding can resume; otherwise @to. Returns
+ * Find the nearest offset from @from to @to at which decoding can resume; otherwise @to. Return
  * false if that depends on bytes of a later chunk.
  */
 static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
@@ -419,9 +424,9 @@ static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, b
 
 /*
  * Move to the nearest offset at which decoding can resume, or to the end of the window. A likely
- * record is preferred to a nearer offset within SPE_RESYNC_SPAN: damage mostly reaches no further
- * than the rest of one record and the next one. Returns false if that depends on bytes of a later
- * chunk. The decoder is then at the last offset before which there is certainly no record.
+ * record is preferred to a nearer offset within SPE_RESYNC_SPAN, as damage mostly affects only the
+ * rest of one record and the next one. Return false if that depends on bytes of a later chunk. The
+ * decoder is then at the last offset before which there is certainly no record.
  */
 static bool resync(struct spe_decoder *d)
 {

@@ -10,7 +10,7 @@
 #include "packet.h"
 #include "registers.h"
 
-/* Which fields a record has: bits of &spe_sample.present. */
+/* Bits of &spe_sample.present: the fields that a record has */
 #define SPE_HAS_ADDRESS(i)	SPE_BIT(i)		/* INDEX 0-7 */
 #define SPE_HAS_COUNTER(i)	SPE_BIT(8 + (i))	/* INDEX 0-7 */
 #define SPE_HAS_CONTEXT(i)	SPE_BIT(16 + (i))	/* INDEX 0-3 */
@@ -18,13 +18,16 @@
 #define SPE_HAS_OP		SPE_BIT(21)
 #define SPE_HAS_SOURCE		SPE_BIT(22)
 #define SPE_HAS_TIMESTAMP	SPE_BIT(23)
-/* The record has packets without a field, which only @raw has: unknown ones, or INDEX above 7. */
+/*
+ * The record has packets without a field, which are only in @raw: unknown ones, or those with an
+ * INDEX above 7.
+ */
 #define SPE_HAS_OTHERS		SPE_BIT(24)
 
 /**
  * struct spe_sample - one decoded record
- * @present: SPE_HAS_*: the fields that are valid; all others are zero
- * @address: Address payloads by INDEX, raw (NS, EL, tags included)
+ * @present: SPE_HAS_* bits of the fields that are valid; all other fields are zero
+ * @address: Address payloads by INDEX, including NS, EL and tags
  * @events: the Events payload
  * @timestamp: the Timestamp payload, in ticks of the Generic Timer
  * @context: Context payloads by INDEX
@@ -54,9 +57,9 @@ struct spe_sample {
 };
 
 /**
- * enum spe_op_kind - what an operation is counted as
+ * enum spe_op_kind - the kind as which an operation is counted
  *
- * SVE and SME operations are counted as loads, stores or other operations too.
+ * SVE and SME operations are also counted as loads, stores or other operations.
  */
 enum spe_op_kind {
 	SPE_KIND_LOAD,
@@ -67,13 +70,13 @@ enum spe_op_kind {
 	SPE_KINDS,
 };
 
-/** spe_sample_kind() - what the operation of @sample is counted as, by its Operation Type packet */
+/** spe_sample_kind() - return the kind as which @sample is counted, by its Operation Type packet */
 enum spe_op_kind spe_sample_kind(const struct spe_sample *sample);
 
 /** spe_sample_is_simd() - check whether @sample is an SVE or SME operation */
 bool spe_sample_is_simd(const struct spe_sample *sample);
 
-/** spe_sample_has() - check whether @sample has all of @fields, SPE_HAS_* */
+/** spe_sample_has() - check whether @sample has all of @fields, a set of SPE_HAS_* */
 static inline bool spe_sample_has(const struct spe_sample *sample, u64 fields)
 {
 	return (sample->present & fields) == fields;
@@ -86,7 +89,7 @@ static inline bool spe_sample_event(const struct spe_sample *sample, enum spe_ev
 }
 
 /**
- * spe_address_va() - the virtual address in the payload of a PC or branch target
+ * spe_address_va() - return the virtual address in the payload of a PC or branch target
  * @payload: payload of an Address packet
  *
  * Bits 55:0 are sign-extended: the top byte has the bits NS, EL and NSE instead (D18.2.1).
@@ -96,7 +99,7 @@ static inline u64 spe_address_va(u64 payload)
 	return (u64)((s64)(payload << 8) >> 8);
 }
 
-/** spe_address_el() - the Exception level (0-3) of a PC or branch target payload */
+/** spe_address_el() - return the Exception level (0-3) in the payload of a PC or branch target */
 static inline u8 spe_address_el(u64 payload)
 {
 	return (u8)SPE_FIELD_GET(SPE_ADDRESS_EL, payload);
@@ -109,8 +112,8 @@ static inline u8 spe_address_el(u64 payload)
  * @max_size: size of the largest record in bytes, at most SPE_MAX_RECORD
  * @ret_sample: the sample; undefined on failure
  *
- * A record has an Events packet (D17.6.10), and every type and index of packets at most once. A
- * second one means that the End or Timestamp packet between two records is damaged.
+ * A record has an Events packet (D17.6.10), and at most one packet of each type and index. A second
+ * one means that the End or Timestamp packet between two records is damaged.
  *
  * Return: the size of the record in bytes; -ENODATA if the window ends inside it; -EBADMSG if the
  * bytes are no record.
@@ -120,7 +123,7 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
 /**
  * spe_record_encode() - write a sample as a record without padding
  * @sample: the sample; @raw, @size and SPE_HAS_OTHERS are ignored
- * @buf: where to
+ * @buf: destination
  * @len: size of @buf in bytes
  *
  * The packets are in the order in which Arm's cores write them.
@@ -132,12 +135,12 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
  * spe_record_reencode() - write a decoded record again, with changed fields and without padding
- * @sample: from spe_record_decode(); @raw is still valid. The caller may have changed all fields
- *	but @present and the sizes
- * @buf: where to; must not overlap @sample->raw
- * @len: size of @buf in bytes; @sample->size is enough
+ * @sample: result of spe_record_decode(), whose @raw is still valid. The caller may have changed
+ * all fields but @present and the sizes
+ * @buf: destination; must not overlap @sample->raw
+ * @len: size of @buf in bytes; @sample->size suffices
  *
- * Headers and their order are those at @raw, payloads are from the fields. Packets without a field
+ * Headers and their order are those at @raw, payloads come from the fields. Packets without a field
  * (SPE_HAS_OTHERS) are copied from @raw. If no field was changed, the bytes are the same but for
  * padding.
  *
@@ -147,10 +150,10 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
- * struct spe_decoder_config - what is known about the records of a window
+ * struct spe_decoder_config - known properties of the records of a window
  * @max_size: size of the largest record in bytes (1 << PMSIDR.MaxSize); 0: unknown
  * @align: alignment of records in bytes (1 << PMBIDR.Align); 0: unknown, the decoder learns it from
- *	the records
+ * the records
  */
 struct spe_decoder_config {
 	u32 max_size;
@@ -159,14 +162,14 @@ struct spe_decoder_config {
 
 /**
  * struct spe_ledger - accounts for every byte of a window
- * @records: records that were decoded
+ * @records: number of records that were decoded
  * @decoded: bytes of these records
  * @padding: zero bytes between records
- * @suspect: bytes that are no record; a partial last record counts
- * @suspect_ranges: how many contiguous ranges these are
- * @partial: those of @suspect that begin a record which the end of the window cuts off
+ * @suspect: bytes that are no record, including a partial last record
+ * @suspect_ranges: number of contiguous ranges of @suspect
+ * @partial: bytes of @suspect that begin a record which the end of the window cuts off
  *
- * @decoded + @padding + @suspect is what was read so far.
+ * @decoded + @padding + @suspect is the number of bytes read so far.
  */
 struct spe_ledger {
 	u64 records;
@@ -185,13 +188,13 @@ struct spe_ledger {
  * @base: offset in the window at which @buf begins; 0 if @buf is the whole window
  * @suspect: offset in the window at which a suspect range began, with @broken
  * @ledger: up to @pos, without the suspect range that is open with @broken; may be read by the
- *	caller
+ * caller
  * @max_size: size of the largest record in bytes
  * @align: alignment of records in bytes; 0: not known yet
  * @starts: bitwise OR of the offsets of good records, from which @align is learned
- * @first: first byte of the last good record; -1: there was none
- * @open: more bytes follow those at @buf, see spe_decoder_part()
- * @broken: @pos is inside a suspect range
+ * @first: first byte of the last valid record; -1: there was none
+ * @open: whether more bytes follow those at @buf, see spe_decoder_part()
+ * @broken: whether @pos is inside a suspect range
  */
 struct spe_decoder {
 	const u8 *buf;
@@ -208,7 +211,7 @@ struct spe_decoder {
 	bool broken;
 };
 
-/* What a decoder found. */
+/* Results of the functions that decode */
 enum spe_decode {
 	SPE_DECODE_SAMPLE,	/* one record */
 	SPE_DECODE_SUSPECT,	/* a range of bytes that is no record, and was skipped */
@@ -220,7 +223,7 @@ enum spe_decode {
 /**
  * struct spe_range - a range of bytes in a window
  * @offset: offset of its first byte
- * @size: how many bytes
+ * @size: number of bytes
  */
 struct spe_range {
 	size_t offset;
@@ -243,7 +246,7 @@ static inline bool spe_headers_alike(u8 a, u8 b)
 /**
  * spe_decoder_init() - begin to decode a window
  * @decoder: the decoder; needs no cleanup
- * @config: what is known about the records; copied
+ * @config: known properties of the records; copied
  * @buf: the first byte of the window, at which a record or padding begins
  * @len: bytes of the window
  */
@@ -265,19 +268,19 @@ enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample 
 
 #define SPE_RESYNC_RECORDS 16
 #define SPE_RESYNC_ZEROS   4096
-/* An offset at most this far away is preferred to a nearer one if its record looks more likely. */
+/* An offset within this distance is preferred to a nearer one if its record is more likely. */
 #define SPE_RESYNC_SPAN	   (2 * SPE_MAX_RECORD)
 
-/* A decoder that returns SPE_DECODE_MORE has at most this many bytes behind its @pos. */
+/* maximum number of bytes behind the @pos of a decoder that returns SPE_DECODE_MORE */
 #define SPE_DECODER_HELD \
 	(SPE_RESYNC_SPAN + SPE_RESYNC_RECORDS * (SPE_MAX_RECORD + SPE_RESYNC_ZEROS))
 
 /**
  * spe_decoder_part() - pass the next chunk of a window that is not in memory as a whole
- * @decoder: from spe_decoder_init() with no bytes, or after it returned SPE_DECODE_MORE
- * @buf: the bytes of the chunk before from &spe_decoder.pos on, and new bytes behind them
- * @len: bytes at @buf; more than SPE_DECODER_HELD are always enough to make progress
- * @last: no chunk follows
+ * @decoder: after spe_decoder_init() without bytes, or after it returned SPE_DECODE_MORE
+ * @buf: the bytes of the previous chunk from &spe_decoder.pos on, and new bytes behind them
+ * @len: number of bytes at @buf; with more than SPE_DECODER_HELD the decoder always makes progress
+ * @last: whether this is the last chunk
  *
  * Records, suspect ranges and ledger are the same as for the whole window, wherever it is cut. A
  * suspect range is reported once its end is known; its first bytes may be in an earlier chunk.

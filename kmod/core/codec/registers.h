@@ -9,11 +9,10 @@
 #include "env.h"
 
 /**
- * enum spe_reg - the register file between a driver and an SPU
+ * enum spe_reg - the registers of an SPU
  *
- * The EL1 names; under VHE they reach the EL2 registers (E2H redirection).
- * PMSIDR and PMBIDR are read-only, SPE_REG_PMSVER stands for
- * ID_AA64DFR0_EL1.PMSVer and is read-only too.
+ * They have the EL1 names, by which VHE kernels access the EL2 registers (E2H redirection). PMSIDR
+ * and PMBIDR are read-only, and so is SPE_REG_PMSVER, which represents ID_AA64DFR0_EL1.PMSVer.
  */
 enum spe_reg {
 	SPE_REG_PMSCR,
@@ -33,7 +32,7 @@ enum spe_reg {
 	SPE_REG_COUNT,
 };
 
-/* PMSCR_EL1: which Exception levels are sampled, what is collected (D17.6.9). */
+/* PMSCR_EL1: which Exception levels are sampled, and which data is collected (D17.6.9) */
 #define SPE_PMSCR_E0SPE		SPE_BIT(0)
 #define SPE_PMSCR_E1SPE		SPE_BIT(1)
 #define SPE_PMSCR_CX		SPE_BIT(3)
@@ -52,7 +51,7 @@ enum spe_reg {
 #define SPE_PMSIRR_RND		SPE_BIT(0)
 #define SPE_PMSIRR_INTERVAL	SPE_MASK(31, 8)
 
-/* PMSFCR_EL1: which filters apply; types and, with FEAT_SPE_EFT, type masks. */
+/* PMSFCR_EL1: which filters apply; types and, with FEAT_SPE_EFT, type masks */
 #define SPE_PMSFCR_FE		SPE_BIT(0)
 #define SPE_PMSFCR_FT		SPE_BIT(1)
 #define SPE_PMSFCR_FL		SPE_BIT(2)
@@ -123,7 +122,7 @@ enum spe_reg {
 #define SPE_PMBSR_EC_IMPDEF	0x1f
 #define SPE_PMBSR_EC_STAGE1	0x24
 #define SPE_PMBSR_EC_STAGE2	0x25
-#define SPE_PMBSR_ASSURED_ONLY	SPE_BIT(39)	/* of MSS2, with FEAT_THE */
+#define SPE_PMBSR_ASSURED_ONLY	SPE_BIT(39)	/* a part of MSS2, with FEAT_THE */
 #define SPE_PMBSR_TOP_LEVEL	SPE_BIT(40)
 
 /* Fault status codes in PMBSR.FSC, the ones of data aborts (D17.8.3). */
@@ -133,7 +132,7 @@ enum spe_reg {
 #define SPE_FSC_PERMISSION	0x0c
 #define SPE_FSC_EXTERNAL_SYNC	0x10
 #define SPE_FSC_EXTERNAL_ASYNC	0x11
-#define SPE_FSC_EXTERNAL_WALK	0x12	/* at level -2; the level is in the low bits */
+#define SPE_FSC_EXTERNAL_WALK	0x12	/* at level -2; the low bits are the level */
 #define SPE_FSC_EXTERNAL_WALK_END 0x18
 #define SPE_FSC_ALIGNMENT	0x21
 #define SPE_FSC_GPF_WALK	0x22	/* Granule Protection Fault on a walk, from level -2 on */

@@ -4,7 +4,7 @@
 
 #include "env.h"
 
-/* Count the zero bytes at the beginning of @buf: the padding in and between records. */
+/* Count the zero bytes at the beginning of @buf, which are padding in or between records. */
 static inline size_t spe_count_zeros(const u8 *buf, size_t len)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Flight recorder. Only differences of positions are compared, which are correct even if a position
- * wraps at 64 bits.
+ * The flight recorder. Only differences of positions are compared, which are correct even if a
+ * position wraps at 64 bits.
  */
 #include "flight.h"
 
@@ -17,7 +17,7 @@ void spe_flight_init(struct spe_flight *flight, u64 size)
 }
 SPE_EXPORT(spe_flight_init);
 
-/* ---- What is written ------------------------------------------------------ */
+/* ---- Windows and chunks --------------------------------------------------- */
 
 static void flight_drop(struct spe_flight *flight)
 {
@@ -40,8 +40,9 @@ void spe_flight_evict(struct spe_flight *flight, u64 limit)
 SPE_EXPORT(spe_flight_evict);
 
 /*
- * A claimed chunk does not grow, so that each byte of a chunk was claimed or none. Nor does a chunk
- * grow over the memory of a snapshot: with the skipped bytes it would be too large to claim.
+ * Return whether another window may be added to the chunk. A claimed chunk does not grow, so that
+ * either all or none of its bytes are claimed. Nor does a chunk grow over the memory of a snapshot:
+ * with the skipped bytes it would be too large to claim.
  */
 static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk,
 			  u64 skip)
@@ -72,7 +73,7 @@ SPE_EXPORT(spe_flight_add);
 /* ---- Claims --------------------------------------------------------------- */
 
 /*
- * Find the claimed bytes at @from, or the next ones behind it. Returns false if there is no claim.
+ * Find the claimed bytes at @from, or the next ones behind it. Return false if there is no claim.
  */
 static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start, u64 *ret_end)
 {
@@ -97,8 +98,8 @@ static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start
 }
 
 /*
- * The position from which on nothing may be overwritten: the newest chunk, one lap later, with the
- * bytes that it skipped.
+ * Return the position from which on nothing may be overwritten: the newest chunk, one lap later,
+ * with the bytes that it skipped.
  */
 static u64 flight_bound(const struct spe_flight *flight)
 {
@@ -142,7 +143,7 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 }
 SPE_EXPORT(spe_flight_next);
 
-/* The slot of @owner's claim; SPE_FLIGHT_CLAIMS: there is none. */
+/* Return the slot of @owner's claim; SPE_FLIGHT_CLAIMS: there is none. */
 static u32 claim_index(const struct spe_flight *flight, u64 owner)
 {
 	u32 i = 0;

@@ -10,8 +10,8 @@
  * overwritten.
  *
  * A claim protects memory: the same bytes belong to other positions one or more laps later. When
- * the writer gets there it skips them. The header of the skip lies before the claimed bytes, so the
- * writer always leaves SPE_FLIGHT_GAP bytes free before them.
+ * the writer reaches these it skips them. The header of the skip lies before the claimed bytes, so
+ * the writer always leaves SPE_FLIGHT_GAP bytes free before them.
  */
 #ifndef SPE_CORE_FLIGHT_H
 #define SPE_CORE_FLIGHT_H
@@ -29,7 +29,7 @@
  * @skip: bytes that were skipped before it
  * @bytes: bytes that the SPU wrote in the chunk
  * @records: records in the chunk
- * @was_claimed: a snapshot has claimed the chunk, now or before
+ * @was_claimed: whether a snapshot has claimed the chunk, now or earlier
  */
 struct spe_flight_chunk {
 	u64 start;
@@ -41,7 +41,7 @@ struct spe_flight_chunk {
 
 /**
  * struct spe_flight_claim - the claim of a snapshot
- * @owner: identifies the holder; 0: the slot is free
+ * @owner: identifies the owner of the snapshot; 0: the slot is free
  * @start: position of its first byte
  * @end: position behind its last byte
  */
@@ -58,10 +58,10 @@ struct spe_flight_claim {
  * @head: position behind the last window
  * @overwritten_bytes: bytes of the SPU that were overwritten and never claimed
  * @overwritten_records: records that were overwritten and never claimed
- * @claimed_bytes: bytes of the SPU in chunks that a snapshot claimed; each counts once
- * @claimed_records: records in chunks that a snapshot claimed; each counts once
+ * @claimed_bytes: bytes of the SPU in chunks that a snapshot claimed; each byte counts once
+ * @claimed_records: records in chunks that a snapshot claimed; each record counts once
  * @first: index of the oldest chunk in @chunks
- * @count: how many chunks there are
+ * @count: number of chunks
  * @chunks: the chunks, as a ring buffer
  * @claims: the claims
  */
@@ -88,11 +88,11 @@ void spe_flight_init(struct spe_flight *flight, u64 size);
 
 /**
  * spe_flight_next() - place the next window
- * @flight: the state; does not change
+ * @flight: the state; not changed
  * @ring: as for spe_window_next(); head and tail are ignored
  * @ret_window: the window; undefined on failure
  *
- * The window may overwrite everything but claims and the newest chunk.
+ * The window may overwrite everything except claims and the newest chunk.
  *
  * Return: 0, or -ENOSPC if the claims leave no space for a window of two records.
  */
@@ -112,7 +112,7 @@ void spe_flight_evict(struct spe_flight *flight, u64 limit);
  * @skip: bytes that were skipped before its header
  * @head: position behind the window
  * @bytes: bytes that the SPU wrote
- * @records: records in it
+ * @records: number of records in it
  */
 void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records);
 
@@ -125,7 +125,7 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
  * @ret_start: position of the first claimed byte; the claim ends at @flight->head
  *
  * Return: 0; -EBUSY if @owner has a claim; -ENOSPC if there are SPE_FLIGHT_CLAIMS claims; -ENODATA
- * if nothing is written, or the newest chunk is larger than @want.
+ * if nothing was written, or the newest chunk is larger than @want.
  */
 int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, u64 *ret_start);
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Syndromes: a table with the meaning of every PMBSR_EL1, and with the reaction of the driver.
+ * Interpret syndromes, by a table with the meaning of every PMBSR_EL1 and the reaction of the
+ * driver.
  */
 #include "syndrome.h"
 
-/* An FSC of an External abort on a table walk ends in the walk's level. */
+/* In the FSC of an External abort on a table walk the lowest bits are the level of the walk. */
 #define FSC_EXTERNAL_WALK_M2 0x12
 #define FSC_EXTERNAL_WALK_M1 0x13
 #define FSC_EXTERNAL_WALK    0x14
 #define FSC_EXTERNAL_WALKS   0x3c
 
-/* EC of a stage 1 and of a stage 2 Data Abort differ in bit 0. */
+/* The EC of a stage 1 and of a stage 2 Data Abort differ in bit 0. */
 #define EC_ABORT  SPE_PMBSR_EC_STAGE1
 #define EC_ABORTS 0x3e
 #define EXACT	  0x3f
@@ -34,7 +35,7 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-	/* D17.8.2: PMBPTR is behind a complete record. */
+	/* D17.8.2: PMBPTR points behind a complete record. */
 	{
 		.ec = SPE_PMBSR_EC_BUFFER,
 		.ec_mask = EXACT,
@@ -52,7 +53,10 @@ static const struct rule rules[] = {
 		.class = SPE_SYNDROME_NOT_ALLOWED,
 		.action = SPE_ACTION_STOP_CPU,
 	},
-	/* D17.8.4.4, RBPFPN: asynchronous, so nothing is known to be written (IXPWQC). */
+	/*
+	 * D17.8.4.4, RBPFPN: an asynchronous abort, so it is unknown which bytes were written
+	 * (IXPWQC).
+	 */
 	{
 		.ec = EC_ABORT,
 		.ec_mask = EC_ABORTS,
@@ -64,8 +68,8 @@ static const struct rule rules[] = {
 		.aborts = true,
 	},
 	/*
-	 * D17.8.4.4, RBPFPN: synchronous: PMBPTR is the aborted address, and the bytes before it
-	 * are valid. The next window uses other memory.
+	 * D17.8.4.4, RBPFPN: a synchronous abort: PMBPTR is the aborted address, and the bytes
+	 * before it are valid. The next window uses other memory.
 	 */
 	{
 		.ec = EC_ABORT,
@@ -107,7 +111,7 @@ static const struct rule rules[] = {
 		.action = SPE_ACTION_CONTINUE,
 		.aborts = true,
 	},
-	/* D17.8.3: the buffer is not mapped correctly; the next window would fault too. */
+	/* D17.8.3: the buffer is not mapped correctly; the next window would also fault. */
 	{
 		.ec = EC_ABORT,
 		.ec_mask = EC_ABORTS,
@@ -125,7 +129,7 @@ static const struct rule rules[] = {
 		.suspect = true,
 		.aborts = true,
 	},
-	/* D17.8.3; EA may be set if it was an External abort of a GPT walk. */
+	/* D17.8.3: EA may be set if it was an External abort of a GPT walk. */
 	{
 		.ec = SPE_PMBSR_EC_GPC,
 		.ec_mask = EXACT,
@@ -141,7 +145,7 @@ static const struct rule rules[] = {
 		.action = SPE_ACTION_STOP_CPU,
 		.suspect = true,
 	},
-	/* A reserved EC or BSC, perhaps of a later version of the architecture. */
+	/* a reserved EC or BSC, perhaps of a later version of the architecture */
 	{
 		.class = SPE_SYNDROME_UNKNOWN,
 		.action = SPE_ACTION_STOP_CPU,
@@ -180,8 +184,8 @@ struct spe_verdict spe_syndrome_read(u64 pmbsr)
 		aborts = rule->aborts;
 	}
 	/*
-	 * IXPWQC: an asynchronous External abort that comes after another event
-	 * leaves that event's syndrome and only sets EA.
+	 * IXPWQC: an asynchronous External abort that arrives after another event does not change
+	 * that event's syndrome, and only sets EA.
 	 */
 	if (pmbsr & SPE_PMBSR_EA && !aborts)
 		verdict.suspect = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Syndromes: what a profiling buffer management event means, and how the driver reacts (D17.8). The
- * documentation prints the table in syndrome.c.
+ * Interpret syndromes: the meaning of a profiling buffer management event, and the reaction of the
+ * driver (D17.8). The documentation contains the table of syndrome.c.
  */
 #ifndef SPE_CORE_SYNDROME_H
 #define SPE_CORE_SYNDROME_H
@@ -23,22 +23,22 @@ enum spe_syndrome_class {
 	SPE_SYNDROMES,
 };
 
-/* How the driver reacts, from the mildest to the gravest action. */
+/* The reaction of the driver, from the mildest to the most severe action */
 enum spe_action {
-	SPE_ACTION_CONTINUE,	/* publish the window, arm the next one */
-	SPE_ACTION_DROP_TAIL,	/* publish it flagged: its last record is cut off */
-	SPE_ACTION_DROP_WINDOW,	/* publish it flagged: no byte of it is valid */
-	SPE_ACTION_STOP_CPU,	/* stop sampling on the CPU: the event would repeat */
+	SPE_ACTION_CONTINUE,	/* publish the window, and arm the next one */
+	SPE_ACTION_DROP_TAIL,	/* publish the window with a flag: its last record is incomplete */
+	SPE_ACTION_DROP_WINDOW,	/* publish the window with a flag: no byte of it is valid */
+	SPE_ACTION_STOP_CPU,	/* stop sampling on the CPU, as the event would repeat */
 	SPE_ACTION_STOP_SESSION, /* reserved */
 };
 
 /**
- * struct spe_verdict - what a syndrome means
+ * struct spe_verdict - the meaning of a syndrome
  * @class: &enum spe_syndrome_class
  * @action: &enum spe_action
- * @truncated: the last record may be incomplete (PMBSR.DL)
- * @collided: samples collided (PMBSR.COLL), whether or not S is set
- * @suspect: no byte of the window is valid (note of IPXWQC)
+ * @truncated: whether the last record may be incomplete (PMBSR.DL)
+ * @collided: whether samples collided (PMBSR.COLL), whatever S is
+ * @suspect: whether no byte of the window is valid (note of IPXWQC)
  */
 struct spe_verdict {
 	u8 class;
@@ -54,7 +54,7 @@ struct spe_verdict {
  */
 struct spe_verdict spe_syndrome_read(u64 pmbsr);
 
-/** spe_syndrome_name() - the name of a class, for traces and messages: a static string */
+/** spe_syndrome_name() - return the name of a class, for traces and messages, a static string */
 const char *spe_syndrome_name(enum spe_syndrome_class class);
 
 #endif

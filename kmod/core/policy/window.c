@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Places windows. The ring is page-aligned and its size is a power of two, so a position has the
- * alignment of its address.
+ * Place windows in a ring. The ring is page-aligned and its size is a power of two, so a position
+ * has the alignment of its address.
  */
 #include "window.h"
 
-/* Headers and records do not share cache lines. */
+/* Headers and records must not share cache lines. */
 #define WINDOW_ALIGN 64ULL
 
 static u64 align_up(u64 value, u64 align)
@@ -20,7 +20,7 @@ static u64 align_down(u64 value, u64 align)
 
 /*
  * Place a window at or behind @from, in the lap that ends at @end. It must have space for two
- * records: with less, every record would raise buffer full (D17.8.2).
+ * records: with less, every record would cause a buffer full event (D17.8.2).
  */
 static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
 			 struct spe_window *ret_window)
@@ -39,7 +39,8 @@ static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
 	if (ring->max_window && align_down(start + bound, SPE_LIMIT_GRANULE) < end) {
 		limit = align_down(start + bound, SPE_LIMIT_GRANULE);
 		/*
-		 * Rounding the limit down to a granule would leave too little: begin at a granule.
+		 * Begin at a granule if rounding the limit down to a granule would leave too little
+		 * space.
 		 */
 		if (limit - start < need) {
 			start = limit;
@@ -65,7 +66,7 @@ int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_wi
 	u64 lap = align_down(ring->head, ring->size) + ring->size;
 	u64 free_end;
 
-	/* This also catches a tail beyond the head. */
+	/* This also detects a tail beyond the head. */
 	if (ring->head - ring->tail > ring->size)
 		return -ENOSPC;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Placement of the next window in a ring: the bytes that the SPU may write. Used by the module's
- * rings and by the emulation in userspace.
+ * Place the next window in a ring, which determines the bytes that the SPU may write. The module's
+ * rings and the emulation in userspace use it.
  */
 #ifndef SPE_CORE_WINDOW_H
 #define SPE_CORE_WINDOW_H
@@ -48,7 +48,7 @@ struct spe_window {
 
 /**
  * spe_window_next() - place the next window behind @ring->head
- * @ring: the state of a stream's ring
+ * @ring: state of the ring of a stream
  * @ret_window: the window; undefined on failure
  *
  * Return: 0, or -ENOSPC if the free space is too small for a window of two records.
