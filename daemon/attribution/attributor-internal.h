@@ -29,8 +29,8 @@ enum process_state {
 	PROCESS_DEAD,
 };
 
-/* Values of &attributor.sample_flags, for live attributors. */
-#define PROCESS_SAMPLED	     1U /* since the eviction or the refresh cleared the flag */
+/* Values of &attributor.sample_flags, for live attributors */
+#define PROCESS_SAMPLED	     1U /* since its eviction, or a refresh, cleared the flag */
 #define PROCESS_EVER_SAMPLED 2U
 
 /**
@@ -43,11 +43,11 @@ enum process_state {
  * @maps: its executable mappings
  * @forked_ns: time of its fork; 0 if no event reported it
  * @read_ns: time at which /proc was read; older events are already included. 0 if only events
- *	described the process
+ * described the process
  * @start_time, @start_code, @start_stack: as in struct procfs_stat. They identify the process and
- *	its program; 0 if unknown
- * @predecessor: the entry that had the PID before, valid if that entry's generation is still
- *	@predecessor_generation
+ * its program; 0 if unknown
+ * @predecessor: the entry that had the PID before, valid if that entry's generation is
+ * still @predecessor_generation
  * @predecessor_generation: generation of @predecessor
  * @hash_next: next entry in the hash chain of PIDs; ATTRIBUTE_NONE at the end
  * @dead_next: next entry in a list of exited processes
@@ -64,9 +64,9 @@ enum process_state {
  * @exit_reported: an event reported the exit; false if only /proc showed it
  * @needs_read: events did not report everything; the next sample makes the daemon read /proc
  * @maps_stale: events about mappings may be lost. The maps are read again if
- *	&attributor.reread_budget allows
+ * &attributor.reread_budget allows
  * @maps_saved: the checkpoint includes the mappings (map-save-selection.c)
- * @query_pending: a background thread reads /proc for this entry
+ * @query_pending: whether a background thread reads /proc for this entry
  */
 struct process {
 	struct attribute_process pub;
@@ -112,8 +112,8 @@ struct process {
  * @name_retry: when to search for the Kubernetes name again
  * @in_use: the entry is not free
  * @in_empty_list: the entry is in the list of empty containers. It stays there when a process
- *	enters; the removal from the list checks @living_processes
- * @query_pending: a background thread searches for the Kubernetes name
+ * enters; the removal from the list checks @living_processes
+ * @query_pending: whether a background thread searches for the Kubernetes name
  * @uid, @id: Kubernetes pod uid and container id; "" outside of Kubernetes
  */
 struct container {
@@ -146,8 +146,8 @@ struct container {
  * struct task_wait - a thread that a background thread looks up
  * @tid: thread id; 0 if the entry is free
  * @started_ms: time of the query
- * @retries: how often an event made the answer obsolete
- * @sampled: a sample waits for the answer; false if only a forked child needs its parent
+ * @retries: number of times that an event made the answer obsolete
+ * @sampled: whether a sample waits for the answer; false if only a forked child needs its parent
  */
 struct task_wait {
 	s32 tid;
@@ -163,7 +163,7 @@ struct index_list {
 };
 
 /**
- * struct attributor
+ * struct attributor - the tables of an attributor, and its configuration
  * @threads: maps TIDs to processes
  * @stamp: for each process: generation << 1 | exited. A slot of @threads is current if it has the
  *	stamp of its process. One more element, 0, belongs to TIDs that were not found
@@ -289,12 +289,12 @@ u32 container_find_or_add(struct attributor *a, const char *path, size_t len);
 /**
  * container_find_by_cgroup_id() - return the container of the cgroup with @id
  *
- * Return: the index; ATTRIBUTE_NONE if the id is unknown, or if it is the root of version 2 while
- * the tasks may be in a cgroup of version 1.
+ * Return: the index; ATTRIBUTE_NONE if the id is unknown, or if it is the root of cgroup v2, as its
+ * tasks may be in cgroups of version 1.
  */
 u32 container_find_by_cgroup_id(struct attributor *a, u64 id);
 
-/** container_add_process() - count a living process that entered container @index */
+/** container_add_process() - count a living process that moved into container @index */
 void container_add_process(struct attributor *a, u32 index);
 
 /** container_remove_process() - count a living process of container @index that exited or moved */
@@ -306,7 +306,7 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2]);
 /** containers_init() - set up the entries for "no container" and "(other)" */
 void containers_init(struct attributor *a);
 
-/** containers_deinit() - free what the entries own */
+/** containers_deinit() - free the memory of all entries */
 void containers_deinit(struct attributor *a);
 
 /**
@@ -320,7 +320,7 @@ void container_store_names(struct attributor *a, struct container *c,
 /** containers_refresh() - search again for Kubernetes names that are due */
 void containers_refresh(struct attributor *a);
 
-/** container_apply_answer() - apply @answer, which is of a PROC_QUERY_POD */
+/** container_apply_answer() - apply @answer to a PROC_QUERY_POD */
 void container_apply_answer(struct attributor *a, const struct proc_answer *answer);
 
 /**
@@ -337,11 +337,13 @@ u32 process_find(struct attributor *a, s32 pid);
  * process_new() - create a living entry for @pid, which process_find() returns from now on
  *
  * The entry has no sample, and the former owner of @pid is its predecessor. It may evict any other
- * entry, also one whose index the caller has: check the generation.
+ * entry, even one whose index the caller uses: check the generation.
  */
 u32 process_new(struct attributor *a, s32 pid);
 
-/** process_mark_dead() - mark process @index as exited, if it lives. Late samples count to it */
+/**
+ * process_mark_dead() - mark process @index as exited, if it lives; late samples still count for it
+ */
 void process_mark_dead(struct attributor *a, u32 index);
 
 /** process_has_samples() - return whether process @index ever got a sample; true in a recording */
@@ -365,16 +367,16 @@ void process_set_name(struct process *p, const char *comm);
 
 /**
  * process_check() - compare process @index with /proc
- * @map: also read its mappings
+ * @map: whether to read its mappings, too
  */
 void process_check(struct attributor *a, u32 index, bool map);
 
 /**
  * task_lookup() - look up the process of @tid in /proc
- * @sampled: a sample needs the process; false if a forked child needs its parent
+ * @sampled: whether a sample needs the process; false if a forked child needs its parent
  *
- * Return: index of the process; ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there
- * is an answer.
+ * Return: index of the process; ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there is
+ * an answer.
  */
 u32 task_lookup(struct attributor *a, s32 tid, bool sampled);
 
@@ -389,7 +391,7 @@ bool task_is_pending(const struct attributor *a, s32 tid);
  * task_record_process() - store the result of a lookup of @tid for samples
  * @index: the process that /proc shows, or ATTRIBUTE_NONE
  *
- * Return: the process to which samples of @tid are counted; ATTRIBUTE_NONE if it is unknown.
+ * Return: the process for which samples of @tid are counted; ATTRIBUTE_NONE if it is unknown.
  */
 u32 task_record_process(struct attributor *a, s32 tid, u32 index);
 
@@ -406,11 +408,11 @@ void thread_set_process(struct attributor *a, s32 tid, u32 index, u32 failed_ms)
 /** threads_reassign() - assign all threads of process @from to process @to */
 void threads_reassign(struct attributor *a, u32 from, u32 to);
 
-/** attributor_find_process_live() - attributor_find_process_at() for a live attributor */
+/** attributor_find_process_live() - implement attributor_find_process_at() for a live attributor */
 u32 attributor_find_process_live(struct attributor *a, s32 tid, u64 time_ns,
 				 struct attribute_span *ret_span);
 
-/** attributor_apply_event_live() - attributor_apply_event() for a live attributor */
+/** attributor_apply_event_live() - implement attributor_apply_event() for a live attributor */
 void attributor_apply_event_live(struct attributor *a, const struct task_event *event);
 
 #endif

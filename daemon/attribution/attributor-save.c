@@ -173,7 +173,7 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 		b->inode = deserialize_u64(from);
 		b->device = (u32)deserialize_u64(from);
 		b->build_id_size = (u8)deserialize_bytes(from, b->build_id, sizeof(b->build_id));
-		/* A path that is too long makes only the mappings of this file unavailable. */
+		/* If a path is too long, only the mappings of this file become unavailable. */
 		if (!deserialize_name(from, path, sizeof(path)))
 			continue;
 		b->path = strdup(path);

@@ -73,7 +73,11 @@ void attribute_translation_deinit(struct attribute_translation *translation);
 u32 attribute_remap_process(const struct attribute_translation *translation, u32 index,
 			    u32 generation, u32 *ret_generation);
 
-/** attribute_remap_container() - return the new index of a saved container, likewise */
+/**
+ * attribute_remap_container() - return the new index of a saved container
+ *
+ * The parameters and the result are as for attribute_remap_process().
+ */
 u32 attribute_remap_container(const struct attribute_translation *translation, u32 index,
 			      u32 generation, u32 *ret_generation);
 

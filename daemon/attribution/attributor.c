@@ -30,13 +30,13 @@
 #define TIMELINE_ENTRIES 32 /* per thread: capacity for owners of TIDs, and for context switches */
 
 #define CLOCK_SLACK_NS	 20000 /* maximum difference of the clocks of samples and events */
-#define PREDECESSORS_MAX 8 /* earlier owners of a PID that are searched */
+#define PREDECESSORS_MAX 8 /* number of earlier owners of a PID that are searched */
 
 #define UNSAMPLED_MS   2000 /* an exited process without a sample is reused after this time */
 #define MAPS_MISS_MS   200 /* maps are read again for a PC in no mapping after this time */
 #define SAMPLE_WAIT_MS 1000 /* timeout of samples that wait for /proc */
 
-/* Maximum of maps that are read again per refresh because events were lost. */
+/* maximum number of maps that are read again per refresh because events were lost */
 #define REREADS_PER_REFRESH 64
 
 u32 now_ms(void)
@@ -184,7 +184,7 @@ u32 process_new(struct attributor *a, s32 pid)
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
 		.state = PROCESS_LIVING,
 		.hash_next = *head,
-		/* Reusing the entry of the owner forgets the owner. */
+		/* If the entry of the owner is reused, the owner is not known any more. */
 		.predecessor = owner == i ? ATTRIBUTE_NONE : owner,
 		.predecessor_generation = owner_generation,
 	};
@@ -256,8 +256,8 @@ static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
 }
 
 /*
- * Returns whether the thread has exited or was not found, so that a lookup would be in vain. Live,
- * it is repeated after LOOKUP_RETRY_MS, because the TID may be reused.
+ * Returns whether the thread has exited or was not found, so that a lookup would fail again. Live,
+ * the lookup is repeated after LOOKUP_RETRY_MS, as the TID may be reused.
  */
 static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
@@ -324,7 +324,7 @@ static bool task_find_reported(const struct attributor *a, s32 tid, u32 *ret_ind
 	return true;
 }
 
-/* Resolve a thread that is unknown, has exited, or was not found. */
+/* Find the process of a thread that is unknown, has exited, or was not found. */
 static u32 task_resolve_slow(struct attributor *a, s32 tid, struct thread_slot slot)
 {
 	u32 index, reported;
@@ -340,7 +340,7 @@ static u32 task_resolve_slow(struct attributor *a, s32 tid, struct thread_slot s
 	return index == ATTRIBUTE_PENDING ? index : task_record_process(a, tid, index);
 }
 
-/* Resolve a thread that is not known to have exited. Most samples need only this. */
+/* Find the process of a thread that is not known to have exited, as for most samples. */
 static bool task_find_living(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	u32 index = slot.bucket ? slot.bucket->process[slot.way] : a->threads.unresolved;
@@ -475,7 +475,7 @@ void attributor_refresh(struct attributor *a)
 	tasks_refresh(a);
 }
 
-/* Access to the tables */
+/* ---- Access to the tables ---- */
 
 u64 attributor_get_change_count(const struct attributor *a)
 {
@@ -692,7 +692,10 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	r = a->live ? proc_init(a, &c) : 0;
 	if (r < 0)
 		goto fail;
-	/* The idle task has no container, although interrupts of containers may run in it. */
+	/*
+	 * The idle task has no container, although interrupts may do work for containers while it
+	 * runs.
+	 */
 	process_new(a, 0);
 	process_set_name(&a->process[IDLE_PROCESS], "swapper");
 	*ret_attributor = a;

@@ -15,9 +15,12 @@
 
 #include <string.h>
 
-/* No entry, for indices of processes and containers. */
+/* the index that means that there is no entry, for processes and containers */
 #define ATTRIBUTE_NONE UINT32_MAX
-/* A background thread reads /proc; the sample has to wait (attributor_config.background). */
+/*
+ * The result while a background thread reads /proc; the sample has to wait
+ * (attributor_config.background)
+ */
 #define ATTRIBUTE_PENDING (UINT32_MAX - 1)
 
 /**
@@ -38,11 +41,10 @@ struct attribute_process {
  * struct attribute_container - a container, a systemd unit, or another cgroup
  * @name: readable name, escaped: "web-1", "nginx.service", "demo-chase"
  * @runtime: "docker", "containerd", "crio", "podman", "lxc", "nspawn", "systemd" or "cgroup"; ""
- *	for index 0
+ * for index 0
  * @path: cgroup path for display, escaped and truncated
- * @cgroup: the complete cgroup path, to be opened and compared; "" for none. The pointer is
- *	valid while the entry belongs to this container; a copy of the structure does not
- *	extend that
+ * @cgroup: the complete cgroup path, to be opened and compared; "" for none. The pointer is valid
+ * while the entry belongs to this container, also in a copy of the structure
  * @generation: changes each time the entry is reused for another container
  */
 struct attribute_container {
@@ -66,13 +68,13 @@ static inline bool attribute_container_has_path(const struct attribute_container
 /**
  * struct attribute_location - the location of a PC
  * @binary: path of the mapped file as its process sees it, or a name in brackets such as
- *	"[kernel]", "[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing them
+ * "[kernel]", "[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing them
  * @offset: file offset. For the kernel it is the address. For memory without a file it is the
- *	offset in the mapping (live) or the address (in a recording)
+ * offset in the mapping (live) or the address (in a recording)
  * @pc: the address
  * @inode, @device: of the file that was mapped, 0 if unknown; another file may have its path now
  * @process: live: a number that identifies the process even if its PID is reused; else 0
- * @build_id, @build_id_size: of the mapping; the size is 0 if it is unknown
+ * @build_id, @build_id_size: build ID of the file; the size is 0 if it is unknown
  */
 struct attribute_location {
 	const char *binary;
@@ -88,12 +90,12 @@ struct attribute_location {
 struct pods_names;
 
 /**
- * struct container_details - what a reader of several snapshots needs besides the name
+ * struct container_details - what a reader that compares several snapshots needs besides the name
  * @id: hash of the complete cgroup path; the same after a restart and after a change of the name
  * @empty_ns: time since the last process exited or moved, ns; 0 if it has processes or the time is
- *	unknown
+ * unknown
  * @pod: its Kubernetes names if the container's own name is too short for them; else empty names.
- *	Valid as long as the entry
+ * Valid as long as the entry
  */
 struct container_details {
 	u64 id;
@@ -105,14 +107,13 @@ struct container_details {
  * struct attributor_config - the configuration of an attributor
  * @live: look up tasks in /proc; otherwise only task events describe them
  * @processes, @threads, @containers: capacities; 0 for the defaults (8192, without @live 262144;
- *	32768; 2048)
+ * 32768; 2048)
  * @map_bytes: limit of mappings and the paths of mapped files, bytes; 0 for 2048 per process
- * @saved_map_bytes: limit of both in the output of attributor_save(), bytes; 0 for 768 per
- *	process
- * @cgroup_bytes: limit of cgroup paths that events reported, bytes, and the same for the paths
- *	and names of containers; 0 for 512 per container
- * @background: with @live: background threads read /proc, so that callers never wait for it;
- *	attributor_apply_answers() applies what they read
+ * @saved_map_bytes: limit of both in the output of attributor_save(), bytes; 0 for 768 per process
+ * @cgroup_bytes: limit of cgroup paths that events reported, bytes, and the same for the paths and
+ * names of containers; 0 for 512 per container
+ * @background: with @live: whether background threads read /proc, so that callers never wait for
+ * it; attributor_apply_answers() applies their answers
  * @proc, @log: the directories /proc and /var/log; NULL for these
  */
 struct attributor_config {
@@ -130,18 +131,21 @@ struct attributor_config {
 
 /** struct attributor_stats - statistics of the bounded tables */
 struct attributor_stats {
-	u64 lookups; /* lookups in /proc */
-	u64 unanswered; /* lookups that found no queue entry or memory, or took too long */
-	u64 unresolved; /* TIDs that were not found */
-	u64 threads_evicted; /* TIDs that another TID replaced in a full bucket */
-	u64 processes_evicted; /* evicted while living, or while samples might follow */
-	u64 containers_overflow; /* lookups of a container that found no free entry: "(other)" */
-	u64 containers_evicted; /* reused entries of containers without a process */
-	u64 mappings_dropped; /* mappings that did not fit, or were evicted */
-	u64 mappings_unsaved; /* mappings that did not fit in the last checkpoint */
-	u64 events; /* task events (live) */
-	u64 events_lost; /* task events lost; may include mappings */
-	u64 mappings_lost; /* events about mappings that were lost (TASK_LOST_MAPS) */
+	u64 lookups; /* number of lookups in /proc */
+	/* number of lookups that found no queue entry or memory, or took too long */
+	u64 unanswered;
+	u64 unresolved; /* number of TIDs that were not found */
+	u64 threads_evicted; /* number of TIDs that another TID replaced in a full bucket */
+	/* number of processes evicted while living, or while samples might follow */
+	u64 processes_evicted;
+	/* number of lookups of a container that found no free entry: "(other)" */
+	u64 containers_overflow;
+	u64 containers_evicted; /* number of reused entries of containers without a process */
+	u64 mappings_dropped; /* number of mappings that did not fit, or were evicted */
+	u64 mappings_unsaved; /* number of mappings that did not fit into the last checkpoint */
+	u64 events; /* number of task events (live) */
+	u64 events_lost; /* number of lost task events, which may include mappings */
+	u64 mappings_lost; /* number of lost events about mappings (TASK_LOST_MAPS) */
 	u64 memory; /* bytes in use */
 };
 
@@ -185,13 +189,13 @@ u32 attributor_find_process(struct attributor *attributor, s32 tid);
  */
 void attributor_apply_event(struct attributor *attributor, const struct task_event *event);
 
-/* A time after all events, for samples without a time. */
+/* a time after all events, for samples without a time */
 #define ATTRIBUTE_AT_END UINT64_MAX
 
 /**
  * attributor_has_times() - return whether task events had times
  *
- * Only then does attributor_find_process_at() depend on the time.
+ * If they had none, the result of attributor_find_process_at() does not depend on the time.
  */
 bool attributor_has_times(const struct attributor *attributor);
 
@@ -231,7 +235,7 @@ u32 attributor_find_process_at(struct attributor *attributor, s32 tid, u64 time_
 /**
  * attributor_find_process_cached() - find the process of a thread without changing a table
  * @tid: as for attributor_find_process_at()
- * @time_ns: likewise; it is ignored if !attributor_has_times()
+ * @time_ns: as for attributor_find_process_at(); ignored if !attributor_has_times()
  * @ret_index: the process, ATTRIBUTE_NONE or ATTRIBUTE_PENDING
  * @ret_span: as for attributor_find_process_at()
  *
@@ -272,7 +276,7 @@ void attributor_set_switch_rings(struct attributor *attributor, struct switch_ri
 void attributor_refresh(struct attributor *attributor);
 
 /**
- * attributor_apply_answers() - apply what the background threads read from /proc
+ * attributor_apply_answers() - apply the answers of the background threads
  *
  * It does not wait.
  *
@@ -281,7 +285,7 @@ void attributor_refresh(struct attributor *attributor);
 void attributor_apply_answers(struct attributor *attributor);
 
 /**
- * attributor_has_answers() - return whether attributor_apply_answers() has something to apply
+ * attributor_has_answers() - return whether there are answers for attributor_apply_answers()
  *
  * Locking: none; any thread.
  */
@@ -295,10 +299,10 @@ bool attributor_has_answers(const struct attributor *attributor);
 int attributor_get_answers_fd(const struct attributor *attributor);
 
 /**
- * attributor_get_change_count() - return how many process entries were created
+ * attributor_get_change_count() - return the number of process entries that were created
  *
- * Results of attributor_find_process() stay valid until the count changes, or until the next
- * event, refresh or answer.
+ * Results of attributor_find_process() stay valid until the count changes, or until the next event,
+ * refresh or answer.
  */
 u64 attributor_get_change_count(const struct attributor *attributor);
 
@@ -321,7 +325,7 @@ u32 attributor_get_container_limit(const struct attributor *attributor);
 /**
  * attributor_get_other_container() - return the index of "(other)"
  *
- * This entry counts samples of evicted containers, and of containers that found no free entry.
+ * It counts samples of evicted containers, and of containers for which there was no free entry.
  */
 u32 attributor_get_other_container(const struct attributor *attributor);
 
@@ -337,9 +341,9 @@ void container_details_get(const struct attributor *attributor, u32 index,
  * attributor_locate() - find what is mapped at @pc
  * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
- * @kernel: the operation was executed at EL1 or EL2; false: at EL0
- * @ret_location: its pointers are valid until the next call that needs the write lock, because
- *	that may evict mappings
+ * @kernel: whether the operation was executed at EL1 or EL2, and not at EL0
+ * @ret_location: its pointers are valid until the next call that needs the write lock, because that
+ * may evict mappings
  *
  * If no mapping contains @pc, it may read the process's mappings from /proc (live), in the
  * background if configured.
@@ -356,14 +360,14 @@ bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool 
  * struct attribute_mapping - what was mapped at an address, in a form that callers can cache
  * @start, @end: addresses of the mapping, from @start to @end - 1
  * @bias: value to subtract from a PC, modulo 2^64, to get its offset in the binary. It is 0 for the
- *	kernel and for memory without a file, whose offsets are addresses
+ * kernel and for memory without a file, whose offsets are addresses
  * @span: the times for which the result is valid
  * @version: version of the process's mappings (attributor_get_map_version())
  * @binary: as in struct attribute_location
- * @inode, @device: of the mapped file; 0 if unknown
- * @build_id, @build_id_size: of the mapped file; the size is 0 if it is unknown
+ * @inode, @device: numbers of the mapped file; 0 if unknown
+ * @build_id, @build_id_size: build ID of the mapped file; the size is 0 if it is unknown
  * @anonymous: the mapping is memory without a file, such as JIT code, and belongs to this process
- *	only
+ * only
  */
 struct attribute_mapping {
 	u64 start;
@@ -383,7 +387,7 @@ struct attribute_mapping {
  * attributor_find_mapping() - find what was mapped at @pc at a time
  * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
- * @kernel: the operation was executed at EL1 or EL2; false: at EL0
+ * @kernel: whether the operation was executed at EL1 or EL2, and not at EL0
  * @time_ns: time on the clock of the events; ATTRIBUTE_AT_END for the present mapping
  * @ret_mapping: its pointers are valid until the next call that needs the write lock
  *
@@ -395,15 +399,16 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 			     u64 time_ns, struct attribute_mapping *ret_mapping);
 
 /**
- * attributor_get_map_changes() - return how often any mapping of any process has changed
+ * attributor_get_map_changes() - return the number of changes of mappings of any process
  *
  * While it does not change, no attributor_get_map_version() changes.
  */
 u64 attributor_get_map_changes(const struct attributor *attributor);
 
 /**
- * attributor_get_map_version() - return the version of a process's mappings, new after each change
- * @process, @kernel: as in attributor_find_mapping()
+ * attributor_get_map_version() - return the version of a process's mappings, which each change
+ * increases
+ * @process, @kernel: as for attributor_find_mapping()
  */
 u64 attributor_get_map_version(const struct attributor *attributor, u32 process, bool kernel);
 

@@ -6,17 +6,17 @@
 
 #include "maps.h"
 
-/* Flag of &binary_identity.process: the memory was restored from a checkpoint. */
+/* flag of &binary_identity.process: the memory was restored from a checkpoint */
 #define PROCESS_RESTORED (1ULL << 63)
 
-/* The first byte of a key, which says what identifies the binary. */
+/* The first byte of a key, which is the kind of property that identifies the binary */
 enum binary_key_kind {
 	KEY_BUILD_ID = 1,
 	KEY_FILE,
 	KEY_MEMORY,
 };
 
-/** struct binary_value - what the table stores about a binary; the path follows, with its NUL */
+/** struct binary_value - the stored properties of a binary; the path follows, with its NUL */
 struct binary_value {
 	u64 inode;
 	u64 process;
@@ -25,7 +25,7 @@ struct binary_value {
 	u8 build_id[BUILD_ID_MAX];
 };
 
-/* Large enough for the longest key or value. */
+/* a size that is sufficient for the longest key or value */
 #define BINARY_BYTES (64 + BINARY_PATH_SIZE)
 
 int binary_table_new(u32 capacity, u64 bytes, struct binary_table **ret_table)

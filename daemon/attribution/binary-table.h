@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A table that assigns ids to binaries: files, kernel modules and memory from which code is mapped.
- * An id takes four bytes in the key of a cell. It is stable until id_table_sweep() frees it.
+ * An id needs four bytes in the key of a cell. It is stable until id_table_sweep() frees it.
  *
  * A file is identified by its build id; without one by device, inode and path. So two containers
  * with the same image share its binaries. Memory without a file, such as JIT code, belongs to one
@@ -23,14 +23,14 @@ struct binary_table {
 	struct id_table ids;
 };
 
-/* The id of all binaries that do not fit in the table. */
+/* the id of all binaries that do not fit into the table */
 #define BINARY_OTHER ID_OTHER
 
 /**
- * struct binary_identity - what a binary is
+ * struct binary_identity - the properties that identify a binary
  * @path: path as a process sees it, "[kernel]", "[anon]" ...; raw bytes
- * @inode, @device: of the file, 0 if unknown
- * @build_id: @build_id_size bytes, at most BUILD_ID_MAX (maps.h)
+ * @inode, @device: numbers of the file, 0 if unknown
+ * @build_id: build ID, @build_id_size bytes, at most BUILD_ID_MAX (maps.h)
  * @process: for memory without a file, a number of its process that is never reused; else 0
  */
 struct binary_identity {
@@ -44,7 +44,7 @@ struct binary_identity {
 
 /**
  * binary_table_new() - allocate an empty table
- * @capacity: maximum of binaries
+ * @capacity: maximum number of binaries
  * @bytes: limit of the memory of their paths
  * @ret_table: the table; free it with binary_table_free()
  *
@@ -77,7 +77,7 @@ void binary_table_save(struct binary_table *table, struct serializer *to);
 
 /**
  * binary_table_load() - add serialized binaries
- * @table: the table; binaries that it has already are merged
+ * @table: the table; binaries that it already has keep their ids
  * @from: the bytes of binary_table_save(), which may be hostile
  * @ret_ids: current ids by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries

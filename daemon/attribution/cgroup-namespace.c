@@ -12,7 +12,10 @@
 /* The initial cgroup namespace: PROC_CGROUP_INIT_INO of the kernel. */
 #define NAMESPACE_INITIAL "cgroup:[4026531835]"
 
-/* Limit of the search, which runs once at the start. A Kubernetes node has some hundred cgroups. */
+/*
+ * Limit of the number of cgroups in the search, which runs once at the start; a Kubernetes node has
+ * some hundred.
+ */
 #define CGROUPS_MAX 20000
 
 static bool cgroup_has_process(int dir, pid_t pid)
@@ -87,7 +90,10 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 
 	if (dir < 0)
 		return -ENOENT;
-	/* Only the root cgroup lacks this file. A mount of a subtree does not show whole paths. */
+	/*
+	 * Only the root cgroup does not have this file. A mount of a subtree does not contain whole
+	 * paths.
+	 */
 	if (!faccessat(dir, "cgroup.events", F_OK, 0)) {
 		close(dir);
 		return -ENOENT;
@@ -96,7 +102,9 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 	if (r < 0)
 		return r;
 	len = strlen(path);
-	/* The path must end with the path in the namespace, or the process is outside of it. */
+	/*
+	 * The path must end with the path in the namespace, otherwise the process is outside of it.
+	 */
 	if (len < tail || memcmp(path + len - tail, self, tail) != 0 || len - tail >= size)
 		return -ENOENT;
 	memcpy(ret_root, path, len - tail);
@@ -145,7 +153,7 @@ void cgroup_namespace_init(struct cgroup_namespace *ns)
 		return;
 	memcpy(self, line, len);
 	self[len] = '\0';
-	/* It must be version 2: directories of version 1 have the same files. */
+	/* The mount must be version 2: directories of version 1 have the same files. */
 	fd = cgroup_mount_open(O_PATH, &mount);
 	if (fd < 0)
 		return;

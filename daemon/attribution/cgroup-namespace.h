@@ -16,10 +16,10 @@
 
 /**
  * struct cgroup_namespace - the cgroup namespace of this process
- * @is_private: the root of the namespace is not the machine's root
- * @root_known: @root is valid
- * @root: the namespace's root as a path from the machine's root, without a trailing '/'; "" is
- *	the machine's root
+ * @is_private: whether the root of the namespace is not the machine's root
+ * @root_known: whether @root is valid
+ * @root: the namespace's root as a path from the machine's root, without a trailing '/'; "" is the
+ * machine's root
  */
 struct cgroup_namespace {
 	bool is_private;
@@ -34,7 +34,7 @@ void cgroup_namespace_init(struct cgroup_namespace *ns);
  * cgroup_namespace_find_root() - find the root of a process's cgroup namespace
  * @mount: where a hierarchy is mounted, in which the process is searched
  * @pid: the process
- * @self: its path of version 2, as reported in its namespace
+ * @self: its cgroup v2 path, as its namespace reports it
  * @ret_root: root of the namespace, @size bytes
  *
  * Return: 0; -ENOENT if the process is not found, or @mount is not the whole hierarchy; -E2BIG if
@@ -44,13 +44,13 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 			       size_t size);
 
 /**
- * cgroup_namespace_convert_path() - convert the path of version 2 to one from the machine's root
+ * cgroup_namespace_convert_path() - convert a cgroup v2 path to one from the machine's root
  * @ns: the namespace of this process
  * @text: contents of /proc/PID/cgroup
  * @ret_path: the converted path, @size bytes
  *
- * Return: false if the text has no path other than "/", or the path cannot be converted. Then use
- * the text itself.
+ * Return: false if the text has no path other than "/", or the path cannot be converted. The caller
+ * then uses the text itself.
  */
 bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char *text,
 				   char *ret_path, size_t size);

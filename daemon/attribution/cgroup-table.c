@@ -10,7 +10,7 @@
 #include "container.h"
 #include "util/cgroup-mount.h"
 
-/* Type of a file handle that consists of the cgroup id: FILEID_KERNFS of the kernel. */
+/* type of a file handle that contains the cgroup id: FILEID_KERNFS of the kernel */
 #define HANDLE_KERNFS 0xfe
 
 int cgroup_table_init(struct cgroup_table *t, u32 capacity, u64 bytes)
@@ -65,8 +65,8 @@ static struct cgroup_entry *entry_find(struct cgroup_table *t, u64 id)
 }
 
 /*
- * Choose a free entry, else a removed cgroup, else the next one. A cgroup that still exists can be
- * queried again later.
+ * Choose a free entry, else one of a removed cgroup, else the next one. A cgroup that still exists
+ * can be queried again later.
  */
 static struct cgroup_entry *entry_choose_victim(struct cgroup_table *t, struct cgroup_entry *set)
 {
@@ -117,7 +117,9 @@ struct cgroup_entry *cgroup_table_set(struct cgroup_table *t, u64 id, const char
 	if (!t->entries || !id)
 		return NULL;
 	e = entry_find(t, id);
-	/* The path may be truncated: leave it to cgroup_table_find() to query the file system. */
+	/*
+	 * The path may be truncated, so leave it to cgroup_table_find() to query the file system.
+	 */
 	if (strlen(path) >= CONTAINER_PATH_SIZE) {
 		if (e)
 			entry_clear(t, e);

@@ -15,9 +15,9 @@
  * struct cgroup_entry - a cgroup
  * @id: id of the cgroup; 0 if the entry is free
  * @path: path from the machine's root, raw; allocated
- * @container, @generation: index and generation of its container, cached by the owner of the
- *	table; initially 0
- * @removed: the cgroup was removed
+ * @container, @generation: index and generation of its container, cached by the owner of the table;
+ * initially 0
+ * @removed: whether the cgroup was removed
  */
 struct cgroup_entry {
 	u64 id;
@@ -33,7 +33,7 @@ struct cgroup_entry {
  * @evict_hand: next entry of a full set to evict, modulo CGROUP_WAYS
  * @path_evict_hand: next entry to evict if paths need memory
  * @path_bytes: bytes of all paths, at most @limit
- * @mount: descriptor of the mounted hierarchy at @mount_path; negative if there is none
+ * @mount: descriptor of the hierarchy that is mounted at @mount_path; negative: none
  */
 struct cgroup_table {
 	struct cgroup_entry *entries;

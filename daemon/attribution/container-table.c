@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 #define REFRESH_NAMES 8 /* searches for names per refresh */
-/* Memory for a path of @len bytes, including the overhead of the allocator. */
+/* The memory for a path of @len bytes, including the overhead of the allocator */
 #define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
 #define CONTAINER_NAMES_BYTES	  CONTAINER_PATH_BYTES(sizeof(struct pods_names) - 1)
-/* Containers per eviction, because each eviction visits all processes. */
+/* Number of containers to evict at a time, as each eviction visits all processes */
 #define EVICT_BATCH 64
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
@@ -193,7 +193,10 @@ static u32 empty_containers_pop(struct attributor *a)
 			continue;
 		if (c->emptied_ms == c->queued_ms)
 			return i;
-		/* It had a process since it was queued, so it belongs at the end of the queue. */
+		/*
+		 * The container had a process since it was queued, so it belongs at the end of the
+		 * queue.
+		 */
 		empty_containers_push(a, i);
 	}
 	return ATTRIBUTE_NONE;
@@ -201,7 +204,7 @@ static u32 empty_containers_pop(struct attributor *a)
 
 void container_add_process(struct attributor *a, u32 index)
 {
-	/* Processes are created in container 0, which does not count them. */
+	/* Processes are created in container 0, whose processes are not counted. */
 	if (index)
 		a->container[index].living_processes++;
 }
@@ -345,7 +348,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 		c->name_retry.next = 1;
 		container_query_name(a, i);
 	}
-	/* No process is in it yet. It must be evictable even if none ever enters. */
+	/* No process is in the container yet. It must be evictable even if none ever enters it. */
 	c->emptied_ms = now_ms();
 	empty_containers_push(a, i);
 	return i;

@@ -11,33 +11,33 @@
 #define ID_FULL	  64 /* length of the ids that engines create */
 #define DEPTH_MAX 32
 
-/** struct text - @len bytes from @start on, not terminated */
+/** struct text - @len bytes from @start on, without a terminating NUL */
 struct text {
 	const char *start;
 	size_t len;
 };
 
-/* How to derive the name from the text between prefix and suffix of a pattern. */
+/* How the name is derived from the text between prefix and suffix of a pattern */
 enum naming {
-	NAME_ID, /* hexadecimal id, shortened; in Kubernetes after the uid of the pod */
+	NAME_ID, /* a hexadecimal id, shortened; in Kubernetes after the uid of the pod */
 	NAME_UNESCAPED, /* the text, with systemd's escapes decoded */
 	NAME_PLAIN, /* the text */
 	NAME_COMPONENT, /* the whole component, with systemd's escapes decoded */
 	NAME_NESTED, /* "parent/text" */
-	NAME_BARE_ID, /* as NAME_ID, for a complete id without a prefix */
+	NAME_BARE_ID, /* like NAME_ID, for a complete id without a prefix */
 };
 
 /**
  * struct pattern - describes a path component that is the cgroup of a container
  * @parent: required components above, separated by '/'. A leading '/' means that they start the
- *	path, a trailing '*' matches any suffix. NULL for any
+ * path, a trailing '*' matches any suffix. NULL for any
  * @prefix, @suffix: required start and end of the component
  * @child: if the component below has this name, the pattern does not match; NULL for none
  * @runtime: name of the runtime
  * @naming: how to derive the container's name
- * @user: rootless engines create such cgroups. Below the slice of a user only these patterns
- *	match, because users choose the names of their cgroups
- * @below: required component below, which is then the container's cgroup; NULL for none
+ * @user: rootless engines create such cgroups. Below the slice of a user only these patterns match,
+ * because users choose the names of their cgroups
+ * @below: required component below, which is then the container's cgroup; NULL: none
  */
 struct pattern {
 	const char *parent;
@@ -225,7 +225,10 @@ static void name_set_id(struct container_match *m, struct text id, const struct 
 			size_t n)
 {
 	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.start);
-	/* Ignore it below a user's slice: the user could choose the uid of another's pod. */
+	/*
+	 * Ignore the pod's uid below a user's slice, as the user could choose the uid of another
+	 * user's pod.
+	 */
 	if (!c->uid.len)
 		pod_find_uid(c->component, n, m->uid, sizeof(m->uid));
 	if (*m->uid)
@@ -263,7 +266,7 @@ static bool parent_matches(const char *parent, const struct text *component, siz
 
 		if (!component_matches(component[--i], (struct text){ parent + from, len - from }))
 			return false;
-		/* @parent starts with '/': no component may be above. */
+		/* @parent starts with '/', so no component may be above it. */
 		if (from == 1)
 			return !i;
 		len = from ? from - 1 : 0;
@@ -392,7 +395,7 @@ static size_t container_find(const struct components *c, struct container_match 
 	return c->count;
 }
 
-/* Name a cgroup that is in no container. Returns the last component that belongs to the name. */
+/* Name a cgroup that is in no container. Return the last component that belongs to the name. */
 static size_t unit_identify(const struct components *c, struct container_match *m)
 {
 	size_t i = unit_find(c->component, c->count);
@@ -446,8 +449,8 @@ bool container_identify(const char *path, size_t len, struct container_match *re
 enum hierarchy {
 	HIERARCHY_V2,
 	HIERARCHY_SYSTEMD,
-	HIERARCHY_OTHER, /* another one of version 1 whose path matches a container */
-	HIERARCHIES, /* number of them, and "none of them" */
+	HIERARCHY_OTHER, /* another hierarchy of version 1, whose path matches a container */
+	HIERARCHIES, /* the number of hierarchies, and the value for none of them */
 };
 
 static enum hierarchy line_hierarchy(struct text number, struct text controllers, struct text path)

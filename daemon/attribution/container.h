@@ -23,7 +23,8 @@ size_t container_path_clip(const char *path, size_t len);
 
 /**
  * struct container_match - the container of a cgroup path
- * @length: bytes of the path of the container's own cgroup. Longer paths are inside the container
+ * @length: bytes of the path up to the container's own cgroup; cgroups below are inside the
+ * container
  * @uid: uid of the pod as Kubernetes writes it; "" outside of a pod
  * @id: complete id of the container, hexadecimal; "" if it has none
  * @entry: name, runtime and path, escaped; &attribute_container.cgroup is not set

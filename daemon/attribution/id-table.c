@@ -93,7 +93,10 @@ u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const vo
 	id = find(table, hash, key, key_size);
 	if (!id)
 		id = add(table, hash, key, key_size, value, value_size);
-	/* The owner may be marking ids for a sweep, and does not know of this use yet. */
+	/*
+	 * Ids that are returned while the owner marks ids for a sweep must be marked, as the owner
+	 * does not know their use yet.
+	 */
 	table->marked[id] = true;
 	table->stats.refused += id == ID_OTHER;
 	pthread_mutex_unlock(&table->lock);
@@ -183,7 +186,7 @@ void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats
 	pthread_mutex_unlock(&table->lock);
 }
 
-/* Make the map of saved ids large enough for @id. Returns false without memory. */
+/* Enlarge the map of saved ids so that it contains @id. Return false without memory. */
 static bool map_reserve(u32 **ids, u32 *capacity, u32 id)
 {
 	u32 new_capacity = *capacity ? *capacity : 64, *map;

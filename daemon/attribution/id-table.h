@@ -15,17 +15,17 @@
 
 #include <pthread.h>
 
-/* The id of all strings that do not fit in the table. */
+/* the id of all strings that do not fit into the table */
 #define ID_OTHER 0
-/* Ids are below this. */
+/* all ids are below this number */
 #define ID_LIMIT (1U << 20)
 
 /**
- * struct id_entry - a string with an id, and what the owner stores about it
+ * struct id_entry - a string with an id, and the value that the owner stores for it
  * @hash: hash of the string
- * @next: in the hash chain
+ * @next: next entry in the hash chain
  * @key_size, @value_size: bytes of the string, and of the value
- * @bytes: the string, and behind it the value
+ * @bytes: the string, followed by the value
  */
 struct id_entry {
 	u64 hash;
@@ -37,11 +37,11 @@ struct id_entry {
 
 /**
  * struct id_table_stats - statistics of a table
- * @used: ids in use
- * @capacity: maximum of them
+ * @used: number of ids in use
+ * @capacity: maximum number of ids
  * @bytes: memory in use
- * @refused: how often id_table_get() returned ID_OTHER
- * @freed: ids that id_table_sweep() has freed
+ * @refused: number of times that id_table_get() returned ID_OTHER
+ * @freed: number of ids that id_table_sweep() has freed
  */
 struct id_table_stats {
 	u32 used;
@@ -57,12 +57,12 @@ struct id_table_stats {
  * @key: key of the hash: users choose the paths of binaries
  * @limit: limit of the memory of the entries, bytes
  * @memory: memory of the entries, bytes
- * @entry: by id
+ * @entry: the entries, by id
  * @marked: by id, whether it was marked since the last sweep
  * @heads: ids by hash, @mask + 1 of them
- * @fresh: ids from here on were never used
+ * @fresh: first id that was never used
  * @free: freed ids, @free_count of them
- * @sweeps: sweeps that have freed an id
+ * @sweeps: number of sweeps that have freed an id
  */
 struct id_table {
 	pthread_mutex_t lock;
@@ -82,7 +82,7 @@ struct id_table {
 
 /**
  * id_table_init() - prepare an empty table
- * @capacity: maximum of ids, beside ID_OTHER; at least 1, below ID_LIMIT
+ * @capacity: maximum number of ids, without ID_OTHER; at least 1, below ID_LIMIT
  * @bytes: limit of the memory of strings and values
  *
  * Return: 0 or -ENOMEM.
@@ -95,7 +95,7 @@ void id_table_deinit(struct id_table *table);
 /**
  * id_table_get() - return the id of a string, a new one if it has none
  * @key, @key_size: the string
- * @value, @value_size: what to store for a new id
+ * @value, @value_size: the value to store for a new id
  *
  * Return: the id, or ID_OTHER.
  */
@@ -109,7 +109,7 @@ u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const vo
  */
 const void *id_table_value(struct id_table *table, u32 id);
 
-/** id_table_next() - return the used id after @id, or the first for 0; 0 after the last */
+/** id_table_next() - return the next id in use after @id; the first one for 0; 0 after the last */
 u32 id_table_next(struct id_table *table, u32 id);
 
 /**
@@ -125,22 +125,22 @@ void id_table_mark(struct id_table *table, u32 id);
  *
  * Caches of ids are invalid if the result is not 0: see id_table_get_sweeps().
  *
- * Return: the number of ids that are free again.
+ * Return: the number of ids that were freed.
  */
 u32 id_table_sweep(struct id_table *table);
 
-/** id_table_get_sweeps() - return how many sweeps have freed an id */
+/** id_table_get_sweeps() - return the number of sweeps that have freed an id */
 u64 id_table_get_sweeps(struct id_table *table);
 
 /** id_table_get_stats() - copy the statistics */
 void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats);
 
-/* Reads what was saved of @id. Returns its current id, or ID_OTHER if @from is bad. */
+/* Reads the saved value of @id. Returns its current id, or ID_OTHER if @from is invalid. */
 typedef u32 (*id_load_fn)(void *ctx, struct deserializer *from, u32 id);
 
 /**
  * id_table_load() - read a list of saved ids
- * @from: the bytes, which may be hostile: each id, at least 1, and what was saved of it; then 0
+ * @from: the bytes, which may be hostile: each id, at least 1, followed by its saved value; then 0
  * @load: called for each id
  * @ctx: argument of @load
  * @ret_ids: current ids by saved id; other entries are ID_OTHER. free() it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Applies task events of this machine. Events describe tasks that exit before /proc is read. /proc
+ * Apply task events of this machine. Events describe tasks that exit before /proc is read. /proc
  * describes cgroups of version 1, and tasks that started before the first event. If /proc was read
  * after an event happened, its result already includes the event, which is then ignored.
  */
@@ -25,7 +25,9 @@ static void thread_forget(struct attributor *a, s32 tid)
 		thread_set_process(a, tid, ATTRIBUTE_NONE, now_ms() - LOOKUP_RETRY_MS);
 }
 
-/* Mark @tid as exited. Late samples count to its process; after LOOKUP_RETRY_MS it is looked up. */
+/*
+ * Mark @tid as exited. Late samples count for its process; after LOOKUP_RETRY_MS it is looked up.
+ */
 static void thread_mark_exited(struct attributor *a, s32 tid, u32 index)
 {
 	struct thread_slot slot = thread_table_find(&a->threads, tid);
@@ -44,8 +46,8 @@ static bool event_is_stale(const struct attributor *a, u32 index, const struct t
 }
 
 /*
- * Returns the process of an event, or ATTRIBUTE_NONE. It may be marked dead if only /proc showed
- * that: /proc is ahead of the events, and the process may have executed another program.
+ * Returns the process of an event, or ATTRIBUTE_NONE. The entry may be marked dead if only /proc
+ * showed that: /proc is newer than the events, and the process may have executed another program.
  */
 static u32 event_find_process(struct attributor *a, s32 pid)
 {
@@ -243,7 +245,7 @@ void threads_reassign(struct attributor *a, u32 from, u32 to)
 	}
 }
 
-/* Move a process to another container. Only its later samples count to that container. */
+/* Move a process to another container. Only its later samples count for that container. */
 static void process_move(struct attributor *a, u32 old, u32 container, const struct task_event *e)
 {
 	u32 i;
@@ -281,7 +283,7 @@ static void live_attach(struct attributor *a, const struct task_event *e)
 	if (i == ATTRIBUTE_NONE || event_is_stale(a, i, e))
 		return;
 	container = container_find_by_cgroup_id(a, e->cgroup);
-	/* It moved in a hierarchy of version 1, whose paths only /proc has. */
+	/* The process moved in a hierarchy of version 1, whose paths are only in /proc. */
 	if (container == ATTRIBUTE_NONE)
 		thread_set_unverified(a, e->pid, i);
 	else if (container != a->process[i].pub.container)
@@ -372,7 +374,7 @@ static bool seed_matches(const struct attributor *a, u32 index, const struct tas
 
 	if (p->state != PROCESS_LIVING || p->start_time != event_get_start_ticks(e))
 		return false;
-	/* /proc shows these addresses only with privileges. */
+	/* /proc shows these addresses only to privileged processes. */
 	if (p->has_image && p->start_code > 1 && e->start)
 		return p->start_code == e->start && p->start_stack == e->offset;
 	escape_string(comm, sizeof(comm), e->name);
@@ -435,7 +437,7 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 		    p->forked_ns < e->time_ns && p->read_ns < e->time_ns)
 			process_mark_dead(a, i);
 	}
-	/* 0 marks entries that no report included. */
+	/* Skip 0, which marks entries that no report included. */
 	a->seed_round = a->seed_round < UINT8_MAX ? a->seed_round + 1 : 1;
 	a->reports = (u32)e->size;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Evicts mappings when they exceed their memory limit. Any user can create thousands of mappings of
+ * Evict mappings when they exceed their memory limit. Any user can create thousands of mappings of
  * files with long paths, so the processes that use the most memory lose theirs first. Of processes
- * that use a similar amount, exited ones are evicted first: the mappings of a living process can
- * be read from /proc again.
+ * that use a similar amount, exited ones are evicted first: the mappings of a living process can be
+ * read from /proc again.
  */
 #include "attributor-internal.h"
 
@@ -58,7 +58,10 @@ static bool evict_maps(void *ctx, const struct maps *requester, u64 bytes)
 	}
 	goal = a->store.limit - (share > bytes ? share : bytes);
 	a->largest_maps = NULL;
-	/* Halve the threshold in each round, but spare processes that use less than @requester. */
+	/*
+	 * Halve the threshold in each round, but do not evict mappings of processes that use less
+	 * memory than @requester.
+	 */
 	do {
 		min_bytes = min_bytes / 2 > own ? min_bytes / 2 : own + 1;
 		if (maps_drop(a, PROCESS_DEAD, min_bytes, goal) ||

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Mappings of the processes that use the least memory are selected first, as map-evict.c evicts
- * them last. Of processes in the same size class (powers of two), exited ones come first, the
- * latest exit before the others: the mappings of a living process can be read from /proc again.
- * All mappings of a process are selected or none, so that no address is resolved to a wrong file.
+ * Select mappings for the checkpoint. Those of the processes that use the least memory are selected
+ * first, as map-evict.c evicts them last. Of processes in the same size class (powers of two),
+ * exited ones come first, the latest exit before the others: the mappings of a living process can
+ * be read from /proc again. All mappings of a process are selected or none, so that no address is
+ * resolved to a wrong file.
  */
 #include "map-save-selection.h"
 
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Value of &binary.number before the file is selected. */
+/* value of &binary.number before the file is selected */
 #define UNNUMBERED UINT32_MAX
 
 /** struct candidate - a process of the checkpoint; the smallest @key is selected first */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Selects the mappings that a checkpoint with a limited size includes. */
+/* Select the mappings to save in a checkpoint with a limited size. */
 #ifndef SPEPROF_MAP_SAVE_SELECTION_H
 #define SPEPROF_MAP_SAVE_SELECTION_H
 

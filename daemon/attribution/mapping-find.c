@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finds the mapping of an address at a time. It only reads tables, under the reader lock. */
+/* Find the mapping of an address at a time. This only reads tables, under the reader lock. */
 #include "attributor-internal.h"
 
 #include <string.h>

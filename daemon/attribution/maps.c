@@ -145,7 +145,7 @@ static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 	return true;
 }
 
-/* Returns the first mapping that ends after @addr, or the number of mappings. */
+/* Returns the index of the first mapping that ends after @addr, or the number of mappings. */
 static u32 maps_lower_bound(const struct maps *maps, u64 addr)
 {
 	u32 low = 0, high = maps->count;
@@ -243,8 +243,9 @@ static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 }
 
 /*
- * Remove what is mapped at @start to @end - 1 until @now_ns. Returns the index for a new mapping
- * there. The caller has reserved one entry, because a mapping around this range is split in two.
+ * Remove the mappings from @start to @end - 1, which were valid until @now_ns. Return the index for
+ * a new mapping there. The caller has reserved one entry, as a mapping around this range is split
+ * in two.
  */
 static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end,
 			    u64 now_ns)

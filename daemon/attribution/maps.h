@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Executable mappings of processes, sorted by address. The mapped files are shared and counted. */
+/*
+ * Executable mappings of processes, sorted by address. Mappings share one reference-counted entry
+ * for each file.
+ */
 #ifndef SPEPROF_MAPS_H
 #define SPEPROF_MAPS_H
 
@@ -9,13 +12,16 @@
 #define BUILD_ID_MAX 20
 /* Maximum size of a path with its NUL, a little more than BPF reports. See maps_add(). */
 #define BINARY_PATH_SIZE 1536
-/* Replaces a path that is too long. It begins with neither "/" nor a name that the kernel uses. */
+/*
+ * The path of files whose own path is too long; it begins with neither "/" nor a name that the
+ * kernel uses
+ */
 #define BINARY_UNNAMED "[long path]"
 
 /**
  * struct binary - a mapped file, shared by all processes that map it
  * @next: next in the hash chain
- * @inode, @device: of the file, as the mapping reports them (device_number()); 0 if unknown
+ * @inode, @device: numbers of the file, as the mapping reports them (device_number()); 0 if unknown
  * @refs: number of mappings
  * @hash: hash of the key
  * @number: its number in the last output of attributor_save()
@@ -51,9 +57,10 @@ struct binary_key {
 };
 
 /**
- * struct mapping - @binary from file offset @offset on, mapped at @start to @end - 1
+ * struct mapping - a mapping of a file
+ * @binary: the file, mapped from file offset @offset on, at addresses @start to @end - 1
  * @since_ns: time at which it was mapped, on the clock of task events; 0 if it is unknown or before
- *	all samples
+ * all samples
  */
 struct mapping {
 	u64 start;
@@ -69,7 +76,7 @@ struct replaced_mapping {
 	u64 until_ns;
 };
 
-/* Maximum of replaced mappings of a process. At the limit, the earliest ones are dropped. */
+/* maximum number of replaced mappings of a process; at the limit, the earliest ones are dropped */
 #define MAPS_REPLACED_MAX 512
 
 /**
@@ -96,10 +103,10 @@ struct maps {
  * @limit: limit of @memory, bytes
  * @dropped: number of mappings that did not fit or were evicted
  * @memory: bytes of this hash table, of mappings, and of mapped files with their paths
- * @replaced_ns: time after which replaced mappings are dropped; 0 for never
+ * @replaced_ns: time after which replaced mappings are dropped; 0: never
  * @changes: number of changes to any of the maps
- * @evict: callback that clears other maps to free @bytes for @requester. It never clears
- *	@requester, but may clear maps that the caller reads. NULL: nothing is evicted
+ * @evict: callback that clears other maps to free @bytes for @requester. It never
+ * clears @requester, but may clear maps that the caller reads. NULL: nothing is evicted
  * @ctx: argument of @evict
  */
 struct map_store {
@@ -133,11 +140,11 @@ void map_store_deinit(struct map_store *store);
  * @store: the store of all maps
  * @maps: the mappings of a process
  * @map: the mapping; its binary is ignored. If its time is known, older mappings at the same
- *	addresses stay available to maps_find_at()
- * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any
- *	user can create paths of any length, and a checkpoint must be able to hold them
+ * addresses stay available to maps_find_at()
+ * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any user
+ * can create paths of any length, and a checkpoint must be able to hold them
  *
- * Without memory, the mapping counts in &map_store.dropped, and the older ones stay.
+ * Without memory, the mapping is counted in &map_store.dropped, and the older ones stay.
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const struct binary_key *file);

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ENTRIES_MAX   16384 /* kubelet's limit is some hundred pods */
+/* maximum number of directory entries; kubelet's limit is some hundred pods */
+#define ENTRIES_MAX   16384
 #define ID_SHORT      12
-#define RETRY_AGE_MAX 300 /* refreshes after which the search ends */
+#define RETRY_AGE_MAX 300 /* number of refreshes after which the search ends */
 
 /* Copy the name of the first entry of directory log/@directory for which @match returns true. */
 static bool entry_find(int log, const char *directory,

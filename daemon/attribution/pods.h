@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the names of Kubernetes containers in kubelet's directories of logs. This needs no network
- * and no credentials.
+ * Find the names of Kubernetes containers in kubelet's log directories, which needs no network and
+ * no credentials.
  */
 #ifndef SPEPROF_PODS_H
 #define SPEPROF_PODS_H
@@ -10,7 +10,7 @@
 
 /**
  * enum pods_source - where the name of a container was found
- * @PODS_NOT_FOUND: it was not found
+ * @PODS_NOT_FOUND: there is no name
  * @PODS_DIRECTORY: in the name of the pod's directory, which exists before the container
  * @PODS_LINK: in the name of the link to the container's log, which exists while it runs
  */

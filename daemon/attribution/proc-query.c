@@ -9,7 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The line of version 2 is the last one, after up to a dozen others with paths of PATH_MAX. */
+/*
+ * Size of /proc/PID/cgroup: the line of version 2 is the last one, after up to a dozen others with
+ * paths of PATH_MAX
+ */
 #define CGROUP_TEXT   (16 * PATH_MAX)
 #define MAPPINGS_STEP 64
 
@@ -29,7 +32,7 @@ char *proc_read_cgroup(const struct cgroup_namespace *cgroup_ns, int dir)
 	return ret;
 }
 
-/* Reserve memory for one more mapping and @len bytes of its path; false at the limit. */
+/* Reserve memory for one more mapping and @len bytes of its path; return false at the limit. */
 static bool answer_reserve(struct proc_answer *a, size_t len)
 {
 	u64 more =
@@ -98,8 +101,8 @@ static int maps_read(int leader, struct proc_answer *a)
 }
 
 /*
- * Read the process at @leader. If the leader exited, its cgroup may be gone, so read that of the
- * queried thread, @task.
+ * Read the process at @leader. If the leader exited, its cgroup may not be known any more, so read
+ * that of the queried thread, @task.
  */
 static int process_read(const struct cgroup_namespace *cgroup_ns, int leader, int task,
 			struct proc_answer *a)

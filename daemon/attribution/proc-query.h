@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query reads one task in /proc, or searches for the name of a container in the directories of
- * logs. It uses no table of the attributor, so any thread may run it.
+ * A query: it reads one task in /proc, or searches for the name of a container in the directories
+ * of logs. It uses no table of the attributor, so any thread may run it.
  *
  * A query can block. Before Linux 6.17 a process can delay a read of its maps, which waits for its
  * mmap lock. A file system that hangs can delay a search for names.
@@ -14,12 +14,12 @@
 #include "procfs.h"
 
 /**
- * enum proc_query_kind - what to read
+ * enum proc_query_kind - the data that a query reads
  * @PROC_QUERY_TASK: the process of thread @tid, with its stat and cgroup
  * @PROC_QUERY_PROCESS: stat and cgroup of process @pid
  * @PROC_QUERY_THREAD: whether @tid is a thread of process @pid
- * @PROC_QUERY_MAPS: stat and executable mappings of process @pid. The mappings are read through
- *	its thread @tid
+ * @PROC_QUERY_MAPS: stat and executable mappings of process @pid, which are read through its
+ * thread @tid
  * @PROC_QUERY_POD: the Kubernetes names of a container
  */
 enum proc_query_kind {
@@ -37,9 +37,9 @@ enum proc_query_kind {
  * @tid, @pid: thread and process to read
  * @index, @generation: entry of the caller's table for which the query is; copied to the answer
  * @kind: &enum proc_query_kind
- * @map: for the caller: query the mappings after this query
+ * @map: for the caller: whether to query the mappings after this query
  * @pod: PROC_QUERY_POD: input and result. It is allocated, and belongs first to the query, then to
- *	its answer
+ * its answer
  */
 struct proc_query {
 	u64 owner;
@@ -73,10 +73,10 @@ struct proc_mapping {
  * @started_ns: CLOCK_MONOTONIC before the first read. The answer may lack later events
  * @bytes: cost of the answer, in bytes read
  * @result: 0; -ENOENT or -ESRCH if the task does not exist; -ENOMEM if nothing was read without
- *	memory; another negative errno
+ * memory; another negative errno
  * @pid: thread group id
  * @uid: real user id
- * @stat: stat of the process, also if the query is about a thread
+ * @stat: contents of stat of the process, also if the query is about a thread
  * @cgroup: cgroup path from the machine's root; "" if there is none, NULL if it could not be read
  * @mapping: @mappings mappings in order of addresses
  * @paths: @path_bytes bytes of NUL-terminated paths
@@ -123,7 +123,7 @@ char *proc_read_cgroup(const struct cgroup_namespace *cgroup_ns, int dir);
 void proc_query_run(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
 		    const struct proc_query *query, struct proc_answer *ret_answer);
 
-/** proc_answer_deinit() - free what @answer owns */
+/** proc_answer_deinit() - free the memory that @answer owns */
 void proc_answer_deinit(struct proc_answer *answer);
 
 #endif

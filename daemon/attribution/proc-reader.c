@@ -13,16 +13,16 @@
 #include "util/time.h"
 
 #define STACK_BYTES (128U << 10)
-/* Threads pause while that many answers, or answers with mappings, are not applied yet. */
+/* number of answers, or of answers with mappings, that wait to be applied at which threads pause */
 #define ANSWERS_MAX	 256
 #define MAPS_ANSWERS_MAX 1
-/* Time between two attempts to allocate an answer. */
+/* time between two attempts to allocate an answer, ns */
 #define MEMORY_RETRY_NS 1000000000ULL
 
 /**
  * struct proc_queue - a queue of queries
  * @query: the queries, the oldest first; @count of them
- * @budget: limits what the threads of this queue read
+ * @budget: limits the bytes that the threads of this queue read
  */
 struct proc_queue {
 	struct proc_query query[PROC_QUERIES];
@@ -32,11 +32,11 @@ struct proc_queue {
 
 /**
  * struct proc_thread - a background thread
- * @reader: the reader that it belongs to
+ * @reader: the reader to which it belongs
  * @queue: the queue that it serves
  * @thread: its id; 0 if it was not started
- * @owner: owner of the mappings that it reads; 0 for none
- * @reading: it runs a query, and may be blocked in the kernel
+ * @owner: owner of the mappings that it reads; 0: none
+ * @reading: whether it runs a query, and may be blocked in the kernel
  * @spare: answer for a query without memory; allocated before a query is removed from the queue
  */
 struct proc_thread {
@@ -57,8 +57,8 @@ struct proc_thread {
  * @proc: descriptor of /proc
  * @fd: eventfd, readable if there may be answers
  * @users: number of running threads, plus 1 until proc_reader_free(). The last user frees the
- *	structure
- * @quit: the threads shall end
+ * structure
+ * @quit: whether the threads must end
  * @answers: number of answers in the list
  * @maps_answers: number of these with mappings
  * @first, @last: list of answers, the oldest first
@@ -171,7 +171,7 @@ static bool reader_has_capacity(const struct proc_reader *r, const struct proc_t
 	       (t->queue != &r->maps || r->maps_answers < MAPS_ANSWERS_MAX);
 }
 
-/* Wait for the next query of @t. The caller holds the lock. Returns false if @t shall end. */
+/* Wait for the next query of @t. The caller holds the lock. Returns false if @t must end. */
 static bool thread_next_query(struct proc_thread *t, struct proc_query *ret)
 {
 	struct proc_reader *r = t->reader;
@@ -380,7 +380,7 @@ struct proc_answer *proc_reader_pop(struct proc_reader *r)
 		r->maps_answers -= a->mappings > 0;
 		pthread_cond_broadcast(&r->work);
 	} else if (read(r->fd, &count, sizeof(count)) < 0) {
-		/* The eventfd was not readable. */
+		/* The eventfd was not readable, so there was nothing to clear. */
 		count = 0;
 	}
 	pthread_mutex_unlock(&r->lock);

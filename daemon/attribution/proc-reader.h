@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Background threads that run queries, so that neither a process nor a file system delays a drain
- * thread. There are three queues of fixed size: the identity of tasks, the names of containers
- * (one thread each), and mappings (PROC_MAP_READERS threads).
+ * Run queries in background threads, so that neither a process nor a file system delays a drain
+ * thread. There are three queues of fixed size: the identity of tasks, the names of containers (one
+ * thread each), and mappings (PROC_MAP_READERS threads).
  *
  * A read of mappings may block without limit, and a thread that waits in the kernel cannot be
  * cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An
@@ -17,7 +17,7 @@
 
 #include "proc-query.h"
 
-/* Number of threads that read mappings. */
+/* number of threads that read mappings */
 #define PROC_MAP_READERS 4
 /* Capacity of each queue. */
 #define PROC_QUERIES 512
@@ -27,7 +27,7 @@
 #define PROC_BYTES_BURST      (16ULL << 20)
 
 /**
- * struct proc_budget - a token bucket; all zeros is a full one
+ * struct proc_budget - a token bucket; all zeros: a full bucket
  * @bytes: available bytes; negative after a large read
  * @at_ns: time at which @bytes was computed
  */
@@ -37,10 +37,10 @@ struct proc_budget {
 };
 
 /**
- * proc_budget_wait() - return the time until @budget allows the next read
+ * proc_budget_wait() - return the time until @budget permits the next read
  * @now_ns: CLOCK_MONOTONIC
  *
- * Return: ns after @now_ns; 0 if a read may begin now.
+ * Return: nanoseconds after @now_ns; 0 if a read may begin now.
  */
 u64 proc_budget_wait(struct proc_budget *budget, u64 now_ns);
 
@@ -64,7 +64,7 @@ int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *cg
 /**
  * proc_reader_free() - stop the threads of @reader, which may be NULL; returns NULL
  *
- * It does not wait for a read that blocks: that thread ends later, and frees what it uses.
+ * It does not wait for a read that blocks: that thread ends later, and frees its memory.
  */
 struct proc_reader *proc_reader_free(struct proc_reader *reader);
 
@@ -91,7 +91,7 @@ int proc_reader_get_fd(const struct proc_reader *reader);
  */
 struct proc_answer *proc_reader_pop(struct proc_reader *reader);
 
-/** proc_reader_memory() - return the maximum size of @reader, bytes, without stacks */
+/** proc_reader_memory() - return the maximum memory of @reader in bytes, without stacks */
 u64 proc_reader_memory(const struct proc_reader *reader);
 
 #endif

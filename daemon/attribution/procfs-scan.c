@@ -104,7 +104,10 @@ static void scan_threads(struct scan *scan, int dir)
 			emit_event(scan, (struct task_event){ .type = TASK_COMM,
 							      .tid = tid,
 							      .name = stat.comm });
-		/* Only one thread needs to report them. A leader that exited first has none. */
+		/*
+		 * Only one thread needs to report the mappings. A leader that exited first has
+		 * none.
+		 */
 		if (!scan->maps)
 			procfs_read_maps(thread, 0, emit_map, scan, &cost);
 		close(thread);

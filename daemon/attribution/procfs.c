@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Maximum size of a line of maps: the kernel may write each of PATH_MAX bytes as "\012". */
+/* maximum size of a line of maps: the kernel may write each of PATH_MAX bytes as "\012" */
 #define MAPS_BUFFER (4 * PATH_MAX + 4096)
 
 int procfs_open_task(int proc, s32 tid)
@@ -78,7 +78,7 @@ int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
 
 	if (n < 0)
 		return (int)n;
-	/* Only "Name:" precedes it, in which the kernel escapes newlines. */
+	/* Only "Name:", in which the kernel escapes newlines, is before this line. */
 	field = strstr(buf, "\nTgid:");
 	if (!field)
 		return -EBADMSG;
@@ -169,8 +169,8 @@ static bool line_parse(char *line, struct procfs_map *map)
  * struct map_reader - state of procfs_read_maps()
  * @each, @ctx, @from: its parameters
  * @skipped: as in struct procfs_maps_cost
- * @overlong: the current line is longer than the buffer, and is skipped
- * @ended: @each returned false
+ * @overlong: whether the current line is longer than the buffer, so that it is skipped
+ * @ended: whether @each returned false
  */
 struct map_reader {
 	bool (*each)(void *ctx, const struct procfs_map *map);
@@ -234,7 +234,7 @@ static void maps_read_text(int fd, struct map_reader *r, struct procfs_maps_cost
 	}
 }
 
-/* struct procmap_query of Linux 6.11, which older headers lack. */
+/* struct procmap_query of Linux 6.11, which older headers do not have */
 struct map_query {
 	u64 size;
 	u64 flags;
@@ -256,10 +256,10 @@ struct map_query {
 #define MAP_QUERY	     _IOWR('f', 17, struct map_query)
 #define MAP_QUERY_EXECUTABLE 0x04
 #define MAP_QUERY_NEXT	     0x10 /* the mapping that contains the address, or the next one */
-/* A query takes as long as reading that many bytes of text. */
+/* number of bytes of text that can be read in the time of one query */
 #define MAP_QUERY_BYTES 256
 
-/* Query the first executable mapping that ends after @address; @path is "" if anonymous. */
+/* Query the first executable mapping that ends after @address; @path is "" for anonymous memory. */
 static int maps_query_one(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
 {
 	struct map_query q = {
@@ -286,7 +286,10 @@ static int maps_query_one(int fd, u64 address, char *path, u32 size, struct map_
 	return 0;
 }
 
-/* Query all executable mappings. Returns -ENOTTY, before any, if the kernel has no queries. */
+/*
+ * Query all executable mappings. Returns -ENOTTY, before the first one, if the kernel has no such
+ * queries.
+ */
 static int maps_query_all(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
 {
 	char path[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads /proc of one task, through a descriptor of the task's directory. So all results belong to
+ * Read /proc of one task, through a descriptor of the task's directory. So all results belong to
  * that task, even if it exits and its PID is reused.
  */
 #ifndef SPEPROF_PROCFS_H
@@ -12,7 +12,9 @@
 
 struct source_sink;
 
-/** PROCFS_KTHREAD - PF_KTHREAD of &procfs_stat.flags; the kernel cannot change it, as ps uses it */
+/**
+ * PROCFS_KTHREAD - PF_KTHREAD in &procfs_stat.flags, which the kernel cannot change, as ps uses it
+ */
 #define PROCFS_KTHREAD 0x00200000U
 
 /**
@@ -100,8 +102,9 @@ int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid);
 int procfs_read_stat(int dir, struct procfs_stat *ret_stat);
 
 /**
- * struct procfs_maps_cost - what reading mappings cost
- * @skipped: lines that could not be parsed, plus 1 if there was more than PROCFS_MAPS_BYTES
+ * struct procfs_maps_cost - the cost of reading mappings
+ * @skipped: number of lines that could not be parsed, plus 1 if there was more than
+ * PROCFS_MAPS_BYTES
  * @bytes: bytes read; a query of the kernel counts as MAP_QUERY_BYTES
  */
 struct procfs_maps_cost {
@@ -109,7 +112,7 @@ struct procfs_maps_cost {
 	u64 bytes;
 };
 
-/* Enough for 65530 lines, the default of vm.max_map_count, unless their paths are long. */
+/* This suffices for 65530 lines, the default of vm.max_map_count, unless their paths are long. */
 #define PROCFS_MAPS_BYTES (8U << 20)
 
 /**
@@ -117,7 +120,7 @@ struct procfs_maps_cost {
  * @dir: descriptor of the task's directory
  * @from: only mappings that end after this address
  * @each: called with @ctx; returns false to end the walk
- * @ret_cost: what was read and skipped
+ * @ret_cost: number of bytes read, and of lines skipped
  *
  * Linux 6.11 and later answer queries for executable mappings (PROCMAP_QUERY); else it parses the
  * text of maps. Before Linux 6.17 both wait for the mmap lock of the process.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A table that assigns ids to programs. A program is an executable in a container: all processes of
- * the container that execute the same file belong to it. An id takes four bytes in the key of a
+ * the container that execute the same file belong to it. An id needs four bytes in the key of a
  * cell. It is stable until id_table_sweep() frees it.
  *
  * Locking: the table has a lock, so any thread may call the functions.
@@ -21,11 +21,11 @@ struct program_table {
 	struct id_table ids;
 };
 
-/* The id of all programs that do not fit in the table. */
+/* the id of all programs that do not fit into the table */
 #define PROGRAM_OTHER ID_OTHER
 
 /**
- * struct program_identity - what a program is
+ * struct program_identity - the properties that identify a program
  * @container: index of its container in the attributor
  * @container_generation: generation of that entry
  * @executable: path as the container sees it, or a name (attributor_get_executable()); raw bytes
@@ -38,7 +38,7 @@ struct program_identity {
 
 /**
  * program_table_new() - allocate an empty table
- * @capacity: maximum of programs
+ * @capacity: maximum number of programs
  * @bytes: limit of the memory of their paths
  * @ret_table: the table; free it with program_table_free()
  *

@@ -9,16 +9,16 @@
 
 #include "util/time.h"
 
-/** struct attribute_reader - a reader slot, alone on its cache line */
+/** struct attribute_reader - the reader slot of a thread, alone on its cache line */
 struct attribute_reader {
 	pthread_mutex_t lock;
 	struct attribute_lock *parent;
 } __attribute__((aligned(64)));
 
 /**
- * struct attribute_lock
+ * struct attribute_lock - a lock with a reader slot for each thread
  * @gate: held by the writer. New readers pass through it while a writer waits, so that readers
- *	cannot starve the writer
+ * cannot starve the writer
  * @writers: number of threads that wait for the write lock or hold it
  * @readers: number of slots
  * @write_start_ns: time at which the writer got all slots
@@ -115,7 +115,7 @@ void attribute_write_end(struct attribute_reader *reader)
 	held_ns = time_now_ns() - lock->write_start_ns;
 	if (held_ns > lock->longest_write_ns)
 		__atomic_store_n(&lock->longest_write_ns, held_ns, __ATOMIC_RELAXED);
-	/* The caller's own slot stays locked: it is the reader lock from now on. */
+	/* Keep the caller's own slot locked, as its reader lock. */
 	for (u32 i = 0; i < lock->readers; i++)
 		if (&lock->reader[i] != reader)
 			pthread_mutex_unlock(&lock->reader[i].lock);

@@ -31,8 +31,8 @@ struct attribute_lock *attribute_lock_free(struct attribute_lock *lock);
 /**
  * attribute_lock_get_reader() - return slot @index of @lock; NULL if @lock is NULL
  *
- * Each slot belongs to one thread. While the thread holds it, it must not wait for anything that
- * a writer may hold.
+ * Each slot belongs to one thread. While the thread holds it, it must not wait for a lock that a
+ * writer may hold.
  */
 struct attribute_reader *attribute_lock_get_reader(struct attribute_lock *lock, u32 index);
 
@@ -63,7 +63,9 @@ void attribute_write_end(struct attribute_reader *reader);
  */
 void attribute_read_yield(struct attribute_reader *reader);
 
-/** attribute_lock_get_longest_write_ns() - return the longest time a writer held @lock, ns */
+/**
+ * attribute_lock_get_longest_write_ns() - return the longest time for which a writer held @lock, ns
+ */
 u64 attribute_lock_get_longest_write_ns(const struct attribute_lock *lock);
 
 #endif

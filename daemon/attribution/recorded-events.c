@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Applies task events of a recording. They are the only source, because /proc belongs to another
+ * Apply task events of a recording. They are the only source of data, as /proc belongs to another
  * machine. All events precede the samples, so the tables keep the history: which process had a TID
  * at which time, and which entry succeeded another one.
  */
@@ -10,13 +10,14 @@
 #include <stdio.h>
 
 /*
- * Limit of successors that a lookup follows, against hostile recordings. Only the threads of a
- * process that moves between cgroups have that many: exec ends all threads except one, and the
- * timeline has the entry of the main thread after each event.
+ * Limit of successors that a lookup follows, to bound the cost of hostile recordings. Only the
+ * threads of a process that moves between cgroups have that many: exec ends all threads except one,
+ * and the timeline has the entry of the main thread after each event.
  */
 #define SUCCESSORS_MAX 256
 
-#define NO_TASK UINT32_MAX /* value of &attributor.switch_timeline: the task is unknown */
+/* value of &attributor.switch_timeline that means that the task is unknown */
+#define NO_TASK UINT32_MAX
 
 /* Returns the process of @pid. A new one is called ":PID" until an event reports its name. */
 static u32 process_find_or_add(struct attributor *a, s32 pid)
@@ -40,7 +41,7 @@ static void tid_owner_set(struct attributor *a, s32 tid, u32 index, u64 from)
 
 /*
  * Record that an event at @time_ns shows @tid in process @index. If no earlier event mentions @tid,
- * it has belonged to the process from the beginning of the recording.
+ * the thread belonged to the process from the beginning of the recording.
  */
 static void tid_owner_confirm(struct attributor *a, s32 tid, u32 index, u64 time_ns)
 {
@@ -101,7 +102,10 @@ static void event_comm(struct attributor *a, const struct task_event *e)
 		i = process_find_or_add(a, e->pid);
 		tid_owner_confirm(a, e->tid, i, e->time_ns);
 	}
-	/* The main thread names the process. Another thread does so only until then. */
+	/*
+	 * The name of the main thread is that of the process. The name of another thread is used
+	 * until then.
+	 */
 	if (e->name && (e->tid == e->pid || a->process[i].pub.comm[0] == ':'))
 		process_set_name(&a->process[i], e->name);
 }

@@ -119,7 +119,10 @@ int attributor_export_tasks(const struct attributor *a, const struct source_sink
 		if (process_has_samples(a, i))
 			exported[count++] = (struct exported){ a->valid_from_ns[i], i };
 	qsort(exported, count, sizeof(*exported), exported_compare);
-	/* Report threads after the first program of a process: later ones apply to them, too. */
+	/*
+	 * Report threads after the first program of a process, so that later programs also apply to
+	 * them.
+	 */
 	for (u32 i = 0; i < count; i++)
 		if (process_get_sampled_predecessor(a, exported[i].index) == ATTRIBUTE_NONE)
 			export_process(a, exported[i].index, sink);

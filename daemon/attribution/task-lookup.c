@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Looks up tasks in /proc, and applies the answers to the tables. A query runs at once on the
+ * Look up tasks in /proc, and apply the answers to the tables. A query runs immediately on the
  * caller's thread, or on a background thread (proc-reader.h). In the background, events can change
  * the tables before the answer is applied.
  */
@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUERY_RETRIES 3 /* limit of queries that are repeated because of events */
+#define QUERY_RETRIES 3 /* maximum number of times that a query is repeated because of events */
 
-/* Limits of one refresh: processes (sampled, others, with mappings) and buckets of threads. */
+/* Limits for one refresh: processes (sampled, others, with mappings) and buckets of threads */
 #define REFRESH_PROCESSES 256
 #define REFRESH_IDLE	  64
 #define REFRESH_MAPS	  16
 #define REFRESH_BUCKETS	  64
 
-#define MAPS_MS 10000 /* time until mappings are read again without another reason */
+#define MAPS_MS 10000 /* time after which mappings are read again without another reason */
 
 static void answer_apply(struct attributor *a, const struct proc_answer *answer);
 
@@ -204,7 +204,7 @@ static bool birth_matches(u64 forked_ns, const struct procfs_stat *st)
 	return st->start_time <= born + 1 && born <= st->start_time + 1;
 }
 
-/* Copy the identity from /proc to a process that only events have described so far. */
+/* Copy the data from /proc to a process that only events have described so far. */
 static void process_adopt(struct process *p, const struct procfs_stat *st)
 {
 	if (!p->start_time && p->forked_ns && birth_matches(p->forked_ns, st))
@@ -216,7 +216,9 @@ static void process_adopt(struct process *p, const struct procfs_stat *st)
 	p->has_image = true;
 }
 
-/* Returns whether a new entry is needed for @container. A process without samples just moves. */
+/*
+ * Returns whether a new entry is needed for @container. A process without samples keeps its entry.
+ */
 static bool process_changed_container(struct attributor *a, u32 index, u32 container)
 {
 	struct process *p = &a->process[index];
@@ -241,7 +243,7 @@ static void process_fill(struct attributor *a, u32 index, const struct proc_answ
 	p->start_stack = answer->stat.start_stack;
 	process_set_container(a, index, container);
 	process_set_name(p, answer->stat.comm);
-	/* Through the thread: a leader that exited before its threads has no maps. */
+	/* Read through the thread, as a leader that exited before its threads has no maps. */
 	maps_query(a, index, answer->query.tid, answer);
 }
 
@@ -262,7 +264,10 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
 	if (i != ATTRIBUTE_NONE)
 		process_adopt(&a->process[i], st);
 	same = i != ATTRIBUTE_NONE && image_matches(&a->process[i], st);
-	/* The process exits: cgroup and mappings in /proc may be gone, but the entry has them. */
+	/*
+	 * The process is exiting: /proc may have neither cgroup nor mappings any more, but the
+	 * entry has them.
+	 */
 	if (same && (a->process[i].exit_reported ? !leader_exited(answer) : stat_is_zombie(st)))
 		return i;
 	container = answer_find_container(a, answer, 0);
@@ -417,7 +422,7 @@ static void task_apply_answer(struct attributor *a, const struct proc_answer *an
 		task_record_process(a, tid, index);
 }
 
-/* Query some threads. If one exited while its process lives, its TID can be reused. */
+/* Query some threads: if a thread exited while its process lives, its TID can be reused. */
 static void threads_check(struct attributor *a)
 {
 	for (u32 n = 0; n < REFRESH_BUCKETS && n < a->threads.count; n++) {
@@ -452,7 +457,10 @@ static void thread_apply_answer(struct attributor *a, const struct proc_answer *
 	slot.bucket->stamp[slot.way] |= 1;
 }
 
-/* Query up to @budget living processes: those sampled since their last check, or the others. */
+/*
+ * Query up to @budget living processes: those sampled since their last check if @sampled is set,
+ * else the others.
+ */
 static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sampled)
 {
 	u32 now = now_ms(), maps = REFRESH_MAPS;
@@ -476,7 +484,7 @@ static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sa
 
 void tasks_refresh(struct attributor *a)
 {
-	/* Unsampled ones first: the check of a sampled one clears its flag. */
+	/* Check processes without samples first, as the check of a sampled one clears its flag. */
 	processes_check(a, &a->refresh_idle_hand, REFRESH_IDLE, false);
 	processes_check(a, &a->refresh_sampled_hand, REFRESH_PROCESSES, true);
 	threads_check(a);

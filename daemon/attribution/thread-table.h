@@ -26,7 +26,7 @@ struct thread_bucket {
 } __attribute__((aligned(64)));
 
 /**
- * struct thread_table
+ * struct thread_table - the table
  * @buckets: the buckets, @count of them, a power of two
  * @shift: number of bits by which the 32-bit hash is shifted to get the bucket
  * @unresolved: index that means that the thread was not found

@@ -5,7 +5,7 @@
 
 #include "util/array.h"
 
-/* Number of cached results. Samples of a CPU are in order, so the last result is often valid. */
+/* number of cached results; samples of a CPU are in order, so the last result is often valid */
 #define RECENT 1024
 
 void timeline_deinit(struct timeline *t)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A timeline stores values with the time from which they are valid: the process of a TID, or the
- * task that ran on a CPU. A recording's events are all added before the first lookup.
+ * task that ran on a CPU. All events of a recording are added before the first lookup.
  */
 #ifndef SPEPROF_TIMELINE_H
 #define SPEPROF_TIMELINE_H
 
 #include "codec/env.h"
 
-#define TIMELINE_ALWAYS 0 /* valid from the beginning, or from an unknown time on */
-#define TIMELINE_LAST	UINT64_MAX /* look up the last value */
+#define TIMELINE_ALWAYS 0 /* valid from the beginning, or from an unknown time */
+#define TIMELINE_LAST	UINT64_MAX /* the time with which a lookup returns the last value */
 
 /**
- * struct timeline_entry - from time @from on, @key has @value and @extra
+ * struct timeline_entry - a value: from time @from on, @key has @value and @extra
  * @order: position of the entry before sorting, and after it
  */
 struct timeline_entry {
@@ -43,8 +43,8 @@ struct timeline_span {
  * @recent: results of recent lookups, by key
  * @end: if @full, the earliest time of an entry that did not fit
  * @max: maximum number of entries; set by the owner
- * @full: an entry did not fit
- * @sorted: @entries are sorted by key and time, and @recent is valid
+ * @full: whether an entry did not fit
+ * @sorted: whether @entries are sorted by key and time, and @recent is valid
  */
 struct timeline {
 	struct timeline_entry *entries;

@@ -92,7 +92,7 @@
 #define BPF_MIN	       (256U << 10)
 #define SWITCHES_MAX   (16U << 20)
 #define SWITCHES_SHARE 16 /* at most this fraction of the budget */
-/* Least bytes for each CPU that a ring for context switches needs. */
+/* bytes for each CPU that the smallest rings of context switches may need */
 #define SWITCHES_CPU (128U << 10)
 
 /* Table sizes scale in steps of 1/SCALE_ONE; at SCALE_ONE they have their nominal size. */

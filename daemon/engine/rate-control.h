@@ -81,10 +81,10 @@ static inline void rate_control_window(struct rate_control *rate_control, u32 cp
 int rate_control_configure(struct worker_state *state, void *arg);
 
 /**
- * rate_control_set_target() - set the interval from which rate control starts and that it tries to
- * restore
- * @state: the worker's
- * @arg: u64, the interval in nanoseconds that a user set; it is in force already
+ * rate_control_set_target() - restart rate control from an interval that a user has set
+ * @state: state of the worker
+ * @arg: u64, the interval in nanoseconds, which the source already uses. Rate control lengthens it
+ *	only as long as the cost requires that
  *
  * Context: by worker_call(). Return: 0.
  */

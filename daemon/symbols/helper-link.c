@@ -14,12 +14,12 @@
 #include "util/time.h"
 
 #define HELPER "speprof-symbols"
-/* Descriptors of a helper: the socket to this process, and the one to the other helper. */
+/* number of descriptors of a helper: the socket to this process, and the one to the other helper */
 #define HELPER_FDS   2
-#define HELPER_FD    3 /* the first of them */
-#define CALL_MS	     60000 /* long, since a helper with a nice value may wait for a CPU */
-#define OPEN_MS	     10000 /* shorter, since the opener reads nothing */
-#define AGE_MAX_MS   300000 /* then a helper is replaced, to free the memory that it holds */
+#define HELPER_FD    3 /* number of the first of these descriptors */
+#define CALL_MS	     60000 /* a long time, as a helper with a nice value may wait for a CPU */
+#define OPEN_MS	     10000 /* a shorter time, as the opener reads nothing */
+#define AGE_MAX_MS   300000 /* age at which a helper is replaced, to free its memory */
 #define BACKOFF_MS   100 /* delay after the first start that failed */
 #define BACKOFF_MAX  60000
 #define REAP_TRIES   20
@@ -70,7 +70,7 @@ void helper_link_init(struct helper_link *link, const char *path, bool idle)
 		helper_find(link);
 }
 
-/* Store a helper that waits in the kernel. It exits when its file system answers. */
+/* Remember a helper that is blocked in the kernel. It exits when its file system answers. */
 static void stuck_add(struct helper_link *link, pid_t pid)
 {
 	u32 oldest = 0;
@@ -110,7 +110,8 @@ static void process_kill(struct helper_process *process)
 }
 
 /*
- * Reap a killed helper. One that hangs in a file system cannot exit: stop waiting after about 3 s.
+ * Reap a killed helper. One that hangs in a file system cannot exit, so stop waiting after about 3
+ * s.
  */
 static void process_reap(struct helper_link *link, struct helper_process *process)
 {
@@ -141,8 +142,8 @@ void helper_link_deinit(struct helper_link *link)
 }
 
 /*
- * Whether a helper runs. It sends nothing unrequested: a readable socket means that it exited or
- * failed.
+ * Return whether a helper runs. It sends nothing without a request, so a readable socket means that
+ * it exited or failed.
  */
 static bool process_is_silent(const struct helper_process *process)
 {
@@ -366,7 +367,7 @@ int helper_link_call(struct helper_link *link, struct symbol_request *request, i
 		return link_fail(link, (int)n);
 	if (symbol_reply_check(request, reply, (size_t)n) < 0)
 		return link_fail(link, -EBADMSG);
-	/* A file may have an errno that would mean that the helper has failed: replace it. */
+	/* The error of a file may be one that means that the helper has failed, so replace it. */
 	if (reply->error)
 		return helper_error_is_fatal(reply->error) ? -EIO : reply->error;
 	*ret_reply = reply;

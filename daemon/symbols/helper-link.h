@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Starts two helper processes, the opener, which opens files, and the reader, which reads them, and
- * sends them requests. If one exits, misses its deadline or sends an invalid reply, both are
- * killed. A link is used by one thread; a call blocks until the reply or the deadline.
+ * Start two helper processes, the opener, which opens files, and the reader, which reads them, and
+ * send them requests. If one exits, misses its deadline or sends an invalid reply, both are killed.
+ * A link is used by one thread; a call blocks until the reply or the deadline.
  */
 #ifndef SPEPROF_HELPER_LINK_H
 #define SPEPROF_HELPER_LINK_H
@@ -47,14 +47,14 @@ struct stuck_helper {
  * @owner: owner of the files that are read now (job_owner()); set by the caller
  * @serial: number of the last request, which its reply must repeat
  * @generation: counts pairs of helpers, from 1. Files that one pair has open are unknown to the
- *	next
+ * next
  * @started_ms: when the pair was started
  * @not_before_ms: when the next pair may be started, after a start that failed
  * @backoff_ms: delay after the last start that failed; doubled by each further one; 0 after a
- *	success
+ * success
  * @failures: number of pairs that failed
  * @path: path of the helper program
- * @reason: why helpers cannot be started, for people; "" if nothing is wrong
+ * @reason: a sentence that says why helpers cannot be started; "" if nothing is wrong
  * @reply: the last reply of the reader
  */
 struct helper_link {
@@ -80,8 +80,8 @@ struct helper_link {
 /**
  * helper_link_init() - initialize a link without starting helpers
  * @path: path of the helper program. NULL for, in this order, the environment variable
- *	SPEPROF_SYMBOLS, the directory of this program, and libexecdir
- * @idle: run the helpers with a nice value of 10
+ * SPEPROF_SYMBOLS, the directory of this program, and libexecdir
+ * @idle: whether to run the helpers with a nice value of 10
  */
 void helper_link_init(struct helper_link *link, const char *path, bool idle);
 

@@ -12,7 +12,7 @@
 #define BACKOFF_MS  100
 #define BACKOFF_MAX 60000
 
-/* Flag of owners that are mount namespaces of root, and not UIDs. */
+/* flag of owners that are mount namespaces of root, and not UIDs */
 #define OWNER_MOUNTS (1ULL << 63)
 
 u64 job_owner(s32 pid)
@@ -33,8 +33,8 @@ u64 job_owner(s32 pid)
 	close(fd);
 	status[n > 0 ? n : 0] = '\0';
 	/*
-	 * The process chooses its name, which precedes "Uid:", but the kernel escapes newlines in
-	 * it.
+	 * "Uid:" follows the name, which the process chooses, but in which the kernel escapes
+	 * newlines.
 	 */
 	uid = strstr(status, "\nUid:\t");
 	if (!uid)
@@ -137,7 +137,7 @@ struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
 void job_queue_finish(struct job_queue *q, u64 now_ms, u64 took_ms, bool failed)
 {
 	q->busy = false;
-	/* Count at least 1 ms, so that owners with short jobs alternate. */
+	/* Add 1 ms, so that owners with short jobs alternate. */
 	q->used_ms += took_ms + 1;
 	if (!failed) {
 		q->backoff_ms = 0;

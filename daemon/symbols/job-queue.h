@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Schedules jobs fairly between owners. The owner of a job is the user of the process whose binary
+ * Schedule jobs fairly between owners. The owner of a job is the user of the process whose binary
  * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
  *
  * An owner becomes a suspect when a helper crashes or misses its deadline on a job of the owner. A
@@ -21,10 +21,11 @@ struct job;
  * @owner: as returned by job_owner()
  * @first, @last: the queue
  * @used_ms: virtual time: what the jobs took, and more after a time without jobs, see
- *	job_queues_push()
+ * job_queues_push()
  * @not_before_ms: time before which no job may begin, after one on which a helper failed
- * @backoff_ms: delay after the last such job; doubled by each further one; 0 if no suspect
- * @busy: a job is in progress
+ * @backoff_ms: delay after the last such job; doubled by each further one; 0 if the owner is no
+ * suspect
+ * @busy: whether a job is in progress
  */
 struct job_queue {
 	u64 owner;
@@ -68,7 +69,8 @@ void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct jo
  * @now_ms: the time
  * @suspects: whether to serve suspects, too
  * @ret_queue: the queue, for job_queue_finish(). It is busy until then
- * @ret_until_ms: if NULL is returned: when a job will be ready; 0 if that depends on other calls
+ * @ret_until_ms: if NULL is returned: the time at which a job will be ready; 0 if that depends on
+ * other calls
  *
  * Return: the job; NULL if none may begin now.
  */
@@ -80,7 +82,7 @@ struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
  * @queue: its queue
  * @now_ms: the time
  * @took_ms: duration of the job, ms
- * @failed: a helper failed on it: the owner's next job is delayed, longer each time
+ * @failed: whether a helper failed on it: then the owner's next job is delayed, longer each time
  */
 void job_queue_finish(struct job_queue *queue, u64 now_ms, u64 took_ms, bool failed);
 

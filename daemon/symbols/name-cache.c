@@ -5,7 +5,7 @@
 
 #include "util/hash.h"
 
-#define TEXT_MAX (1U << 30) /* so that offsets, with one more string, have 32 bits */
+#define TEXT_MAX (1U << 30) /* small enough that offsets, with one more string, have 32 bits */
 
 int name_cache_init(struct name_cache *c, u32 files_max, u64 budget)
 {
@@ -306,7 +306,7 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 		if (range_clip(f->range, known, address, &r))
 			f->range[f->ranges++] = r;
 	}
-	/* New ranges are sorted among themselves, and most often follow all known ones. */
+	/* New ranges are sorted, and most often follow all known ones. */
 	if (known && known < f->ranges && f->range[known - 1].start > f->range[known].start)
 		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
 	return true;
@@ -345,7 +345,7 @@ void name_cache_add(struct name_cache *c, struct name_file *f, const struct symb
 	bool fits = request->type == SYMBOL_FIND ? names_add(c, f, request, reply) :
 						   lines_add(c, f, reply);
 
-	/* The part of the reply that did fit may not be sorted yet. */
+	/* The part of the reply that fits may not be sorted yet. */
 	if (!fits) {
 		f->full = true;
 		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);

@@ -4,7 +4,7 @@
  * is reached, the least recently used file is evicted.
  *
  * A file is identified by device, inode, size and times, which its owner cannot forge. It is not
- * identified by its build id, which anybody can copy: a file of one container could then name the
+ * identified by its build ID, which any user can copy: a file of one container could then name the
  * functions of another container.
  */
 #ifndef SPEPROF_NAME_CACHE_H
@@ -25,7 +25,10 @@ struct name_key {
 	u32 kind; /* &enum symbol_kind */
 };
 
-/* The addresses from @start to @start + @size - 1 have the name at @text; 0 if they have none. */
+/*
+ * A range of addresses, from @start to @start + @size - 1, with the name at @text; 0 if they have
+ * none
+ */
 struct name_range {
 	u64 start;
 	u64 size;
@@ -33,7 +36,7 @@ struct name_range {
 	u32 reserved;
 };
 
-/* The source line of an address; @file and @inlines are offsets in the text, 0 if unknown. */
+/* The source line of an address; @file and @inlines are offsets in the text, 0 if unknown */
 struct name_line {
 	u64 address;
 	u32 file;
@@ -47,19 +50,19 @@ struct name_line {
  * @key: identity of the file
  * @known: what the reader found in the file, if @described
  * @path, @device: hash of the path, and device_number(), of its last mapping. A mapping of a
- *	process that has exited is found by them. @path is 0 if they are unknown
+ * process that has exited is found by them. @path is 0 if they are unknown
  * @range, @line: names and lines, sorted by address
  * @text: NUL-terminated strings, each stored once; text[0] is ""
  * @intern: hash table of offsets in @text, with @intern_mask + 1 entries; 0 is a free entry
  * @ranges, @lines, @text_len: lengths of the arrays
  * @texts: number of strings in @intern
  * @generation: changes whenever the entry is reused for another file
- * @rejected_ms: when a helper failed on the file, so that it is rejected; 0 if none did
- * @last_used: value of &name_cache.clock
- * @in_use: the entry is valid
- * @described: a reader has opened the file
- * @unreadable: the reader could not read the file, so nothing more is requested
- * @full: the file has reached its memory limit, so nothing more is requested
+ * @rejected_ms: time at which a helper failed on the file, so that it is rejected; 0 if none did
+ * @last_used: value of &name_cache.clock at its last use
+ * @in_use: whether the entry is valid
+ * @described: whether a reader has opened the file
+ * @unreadable: whether the reader could not read the file, so that nothing more is requested
+ * @full: whether the file has reached its memory limit, so that nothing more is requested
  */
 struct name_file {
 	struct name_key key;
@@ -87,7 +90,7 @@ struct name_file {
 	bool full;
 };
 
-/** struct name_ref - refers to a file; invalid once its entry has been reused */
+/** struct name_ref - a reference to a file; invalid once its entry is reused */
 struct name_ref {
 	u32 index;
 	u32 generation; /* 0: refers to no file */
@@ -120,8 +123,9 @@ int name_cache_init(struct name_cache *cache, u32 files_max, u64 budget);
 void name_cache_deinit(struct name_cache *cache);
 
 /**
- * name_cache_get() - find the file with @key, or add it, evicting the least recently used if need
- * be
+ * name_cache_get() - find the file with @key, or add it
+ *
+ * If there is no free entry, the least recently used file is evicted.
  */
 struct name_ref name_cache_get(struct name_cache *cache, const struct name_key *key);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Requests to the opener, the helper process that opens files, and its replies. Each is one packet;
- * each request gets one reply. A file system may block open(), read() and close() for ever, so only
+ * each request gets one reply. A file system may block open(), read() and close() forever, so only
  * the two helper processes hold descriptors of such files: the opener, and the reader, which gets
  * them from the opener.
  */
@@ -12,9 +12,11 @@
 
 enum open_request_type {
 	OPEN_FILE =
-		1, /* open a mapped file, and hold it until the next OPEN_FILE or OPEN_PERF_MAP */
-	OPEN_PERF_MAP, /* open and hold /tmp/perf-PID.map, with the symbols of JIT-compiled code */
-	OPEN_PASS, /* pass the held file to the reader */
+		/* open a mapped file, and keep it open until the next OPEN_FILE or OPEN_PERF_MAP */
+		1,
+	/* open /tmp/perf-PID.map, with the symbols of JIT-compiled code, and keep it open */
+	OPEN_PERF_MAP,
+	OPEN_PASS, /* pass the open file to the reader */
 	OPEN_DEBUG, /* open a file with separate debug information, and pass it to the reader */
 	OPEN_ALT, /* open the file that debug information shares (dwz), and pass it to the reader */
 	OPEN_TYPES,
@@ -27,7 +29,7 @@ enum open_request_type {
  * @pid, @inode, @live, @has_id, @path: the file, as in &struct file_request
  * @candidate: OPEN_DEBUG: the first candidate to try (file_open_debug())
  * @id, @id_size: OPEN_DEBUG: build id of the file; OPEN_ALT: build id of the shared file
- * @link: OPEN_DEBUG: name in the file's .gnu_debuglink; "" for none
+ * @link: OPEN_DEBUG: name in the file's .gnu_debuglink; "": none
  */
 struct open_request {
 	u32 type;

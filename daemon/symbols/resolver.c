@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The threads that resolve addresses. Each has two helper processes: the opener opens files, and
+ * The threads that resolve addresses; each has two helper processes: the opener opens files, and
  * the reader, which is sandboxed, reads them.
  */
 #include "symbols-internal.h"
@@ -14,9 +14,12 @@
 #include "attribution/procfs.h"
 #include "util/hash.h"
 
-#define IDLE_MS	      30000 /* after this time without a job, helpers are ended to free memory */
-#define QUARANTINE_MS 3600000 /* a file on which a helper failed is rejected for this time */
-#define STUCK_MAX     2 /* hanging helpers of an owner, above which its files are rejected */
+/* milliseconds without a job after which helpers are ended to free memory */
+#define IDLE_MS	      30000
+/* milliseconds for which a file on which a helper failed is rejected */
+#define QUARANTINE_MS 3600000
+/* number of hanging helpers of an owner above which its files are rejected */
+#define STUCK_MAX     2
 #define VDSO_MAX      0x10000
 
 /* Returns a hash of the loaded modules, which determine the symbols of the kernel. */
@@ -29,7 +32,7 @@ static u64 modules_hash(void)
 
 	if (fd < 0)
 		return 0;
-	/* Hash the name and the size in each line. Use counts and states change all the time. */
+	/* Hash the name and the size in each line, as use counts and states change all the time. */
 	for (u32 field = 0; (n = read(fd, buf, sizeof(buf))) > 0;)
 		for (ssize_t i = 0; i < n; i++) {
 			field = buf[i] == '\n' ? 0 : field + (buf[i] == ' ');
@@ -52,7 +55,7 @@ static struct open_request *request_prepare(struct resolver *resolver, const str
 	r->inode = job->key.inode;
 	r->live = job->key.live;
 	r->has_id = job->build_id_size > 0;
-	/* The kernel accepts no longer path. An empty path opens no file. */
+	/* The kernel accepts no longer path, and an empty path opens no file. */
 	if (strlen(job->path) < sizeof(r->path))
 		strcpy(r->path, job->path);
 	return r;
@@ -89,8 +92,8 @@ int vdso_open(void)
 }
 
 /*
- * Open the kernel's symbols or the vDSO. This thread does it without the opener, since both files
- * are the kernel's own and cannot hang.
+ * Open the kernel's symbols or the vDSO. This thread does it without the opener, as both files
+ * belong to the kernel and cannot hang.
  */
 static int kernel_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
 {
@@ -152,8 +155,8 @@ static int helpers_start(struct resolver *resolver)
 }
 
 /*
- * Send the reader a file: the descriptor @fd, or, if it is -1, the one that the opener has passed
- * on.
+ * Send a file to the reader: the descriptor @fd, or, if that is -1, the file that the opener has
+ * passed to it.
  */
 static int reader_send(struct resolver *resolver, u32 type, u32 slot, u32 subtype, int fd,
 		       const struct symbol_reply **ret_reply)
@@ -165,7 +168,7 @@ static int reader_send(struct resolver *resolver, u32 type, u32 slot, u32 subtyp
 	return helper_link_call(&resolver->link, &request, fd, ret_reply);
 }
 
-/* Attach the file that the opener has passed on to the file in a slot; @known is updated. */
+/* Attach the file that the opener has passed to the file in a slot; @known is updated. */
 static int reader_attach(struct resolver *resolver, u32 slot, u32 subtype,
 			 struct symbol_object *known)
 {
@@ -178,8 +181,8 @@ static int reader_attach(struct resolver *resolver, u32 slot, u32 subtype,
 }
 
 /*
- * Attach the next existing candidate for separate debug information. @candidate is the first to
- * try, and then the first of the next call; UINT32_MAX after the last.
+ * Attach the next existing candidate for separate debug information. @candidate: the first one to
+ * try; set to the first one of the next call, UINT32_MAX after the last.
  */
 static int attach_candidate(struct resolver *resolver, const struct job *job, u32 slot,
 			    u32 *candidate, struct symbol_object *known)

@@ -8,9 +8,12 @@
 #include "util/array.h"
 
 #define RANGES_MAX (1U << 22)
-#define LOOK_BACK  16 /* preceding ranges that are checked, since ranges may overlap */
+#define LOOK_BACK  16 /* number of preceding ranges that are checked, as ranges may overlap */
 
-/* Addresses from @low to @high - 1 belong to the unit whose first DIE is at offset @unit. */
+/*
+ * An address range: from @low to @high - 1 addresses belong to the unit whose first DIE is at
+ * offset @unit
+ */
 struct range {
 	u64 low;
 	u64 high;
@@ -169,8 +172,8 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_locat
 	}
 	n = dwarf_getscopes(&unit, vaddr, &scopes);
 	/*
-	 * Scopes after the first function are those of its definition, not those that it was
-	 * inlined in.
+	 * Scopes after the first function are those of its definition, not those into which it was
+	 * inlined.
 	 */
 	for (int i = 0; i < n; i++) {
 		int tag = dwarf_tag(&scopes[i]);

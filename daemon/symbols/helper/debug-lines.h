@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Finds source lines and inlined functions in DWARF, by libdw. Only the sandboxed reader uses it.
- */
+/* Find source lines and inlined functions in DWARF, by libdw. Only the sandboxed reader uses it. */
 #ifndef SPEPROF_DEBUG_LINES_H
 #define SPEPROF_DEBUG_LINES_H
 
@@ -31,7 +29,7 @@ struct debug_lines;
 /**
  * debug_lines_new() - read the compilation units of a file
  * @elf: the file; it must stay open until debug_lines_free()
- * @alt: the file that the debug information shares (dwz), likewise; NULL for none
+ * @alt: the file that the debug information shares (dwz); it must also stay open; NULL: none
  * @ret_lines: free it with debug_lines_free()
  *
  * Return: 0; -ENODATA if there are no units; -ENOMEM.

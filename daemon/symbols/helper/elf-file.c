@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Limits of what libelf reads into memory. A large browser with debug information is below them. */
+/*
+ * limits for the data that libelf reads into memory; a large browser with debug information is
+ * below them
+ */
 #define FILE_MAX_BYTES	 (8ULL << 30)
 #define SYMTAB_MAX_BYTES (64ULL << 20)
 #define STRTAB_MAX_BYTES (128ULL << 20)
@@ -15,7 +18,7 @@
 /*
  * Check the header before libelf reads the file. With extended numbering (e_shnum 0 with sections,
  * e_phnum PN_XNUM), fields elsewhere in the file would determine how much memory libelf allocates.
- * Linked programs do not need it: reject it.
+ * Linked programs do not need that, so reject it.
  */
 static int header_check(const unsigned char *ident, size_t len)
 {
@@ -110,7 +113,10 @@ static void symbol_add(struct symtab *t, const GElf_Sym *sym, const Elf_Data *na
 	name += sym->st_name;
 	available = names->d_size - sym->st_name;
 	len = strnlen(name, available < SYMTAB_NAME_MAX ? available : SYMTAB_NAME_MAX);
-	/* In a .symtab, "name@@VERSION" names a version of a library's function: omit it. */
+	/*
+	 * In a .symtab, "name@@VERSION" names a version of a library's function: leave out the
+	 * version.
+	 */
 	version = memchr(name, '@', len);
 	if (version)
 		len = (size_t)(version - name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads functions and build id of an ELF file, which may be hostile. Only the sandboxed reader uses
- * it.
+ * Read the functions and the build ID of an ELF file, which may be hostile. Only the sandboxed
+ * reader uses it.
  */
 #ifndef SPEPROF_ELF_FILE_H
 #define SPEPROF_ELF_FILE_H
@@ -27,7 +27,7 @@ struct elf_segment {
  * @symbols: functions by virtual address; the caller sets its limit first
  * @segment, @segments: PT_LOAD segments with bytes in the file
  * @build_id, @build_id_size: build id; 0 bytes if the file has none
- * @full: the file has a .symtab, so that a debug file has no more functions
+ * @full: whether the file has a .symtab, so that a debug file contains no more functions
  */
 struct elf_object {
 	struct symtab symbols;

@@ -14,16 +14,16 @@
 
 #include "attribution/procfs.h"
 
-#define MAP_FILES_MAX 4096 /* entries of /proc/PID/map_files that are searched */
+#define MAP_FILES_MAX 4096 /* number of entries of /proc/PID/map_files that are searched */
 #define DEBUG	      "/usr/lib/debug"
 #define STATUS_SIZE \
-	65536 /* of /proc/PID/status: NSpid follows a list of groups, which may be long */
+	65536 /* bytes of /proc/PID/status: NSpid follows a list of groups, which may be long */
 
 /*
- * Allow only file systems that programs are stored on. In its own mount namespace, any user can
- * make the path of a program lead to a file of another one, such as /proc or debugfs. Reading that
- * may block for ever, consume data that others wait for (/proc/kmsg), or return what the user must
- * not read.
+ * Permit only file systems that store programs. In its own mount namespace, any user can make the
+ * path of a program lead to a file on another one, such as /proc or debugfs. Reading that may block
+ * forever, consume data that other processes wait for (/proc/kmsg), or return data that the user
+ * must not read.
  */
 bool file_system_is_allowed(u64 kind)
 {
@@ -34,7 +34,7 @@ bool file_system_is_allowed(u64 kind)
 		ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, NFS_SUPER_MAGIC, NILFS_SUPER_MAGIC,
 		OVERLAYFS_SUPER_MAGIC, RAMFS_MAGIC, REISERFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
 		SQUASHFS_MAGIC, TMPFS_MAGIC, V9FS_MAGIC, XFS_SUPER_MAGIC,
-		/* The headers of the kernel lack these. */
+		/* file systems that the headers of the kernel do not define */
 		0x01161970, /* GFS2 */
 		0x0bd00bd0, /* Lustre */
 		0x19830326, /* BeeGFS */
@@ -62,8 +62,8 @@ static bool fd_is_allowed(int fd)
 }
 
 /*
- * Open a regular file for reading, if it has the inode. O_PATH comes first, since opening a device
- * or a FIFO has side effects. @resolve is RESOLVE_* of openat2().
+ * Open a regular file for reading, if it has the inode. Open it with O_PATH first, as opening a
+ * device or a FIFO has side effects. @resolve: RESOLVE_* of openat2().
  */
 static int regular_open(int dir, const char *path, u64 inode, u64 resolve)
 {
@@ -161,15 +161,18 @@ int file_open(const struct file_request *file)
 			fd = mapping_open(file);
 	}
 	/*
-	 * Try the same path in our root directory only if an inode or a build id can confirm the
-	 * file.
+	 * Try the same path in the daemon's root directory only if an inode or a build ID can
+	 * confirm the file.
 	 */
 	if (fd < 0 && (file->has_id || (file->live && file->inode)))
 		fd = regular_open(AT_FDCWD, file->path, file->live ? file->inode : 0, 0);
 	return fd;
 }
 
-/* Open a path in the root directory of the process if @in_process_root is set, else in ours. */
+/*
+ * Open a path in the root directory of the process if @in_process_root is set, else in that of the
+ * daemon.
+ */
 static int path_open(const struct file_request *file, const char *path, bool in_process_root)
 {
 	if (!in_process_root)
@@ -210,8 +213,8 @@ int file_open_debug(const struct file_request *file, const struct symbol_object 
 	int fd;
 
 	/*
-	 * Four paths, each in our root directory, which the administrator controls, then the
-	 * process's.
+	 * There are four paths, each first in the daemon's root directory, which the administrator
+	 * controls, then in that of the process.
 	 */
 	for (; *candidate < 8; ++*candidate) {
 		u32 which = *candidate / 2;
@@ -245,7 +248,8 @@ int file_open_alt(const struct file_request *file, const u8 *id, u8 size)
 }
 
 /*
- * Get the number after @key in /proc/PID/status: the first one of the line, or with @last the last.
+ * Get the first number of the line with @key in /proc/PID/status, or, if @last is set, the last
+ * number.
  */
 static bool status_get_number(const char *status, const char *key, bool last, long *ret_number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opens files with symbols with the privileges of this process, the opener. Paths are resolved in
- * the root directory of the process that mapped the file, and cannot leave it. Each open() may
- * block for ever, if the file system does not answer.
+ * Open files with symbols, with the privileges of this process, the opener. Paths are resolved in
+ * the root directory of the process that mapped the file, and cannot leave it. Each open() blocks
+ * forever if the file system does not answer.
  */
 #ifndef SPEPROF_FILE_OPEN_H
 #define SPEPROF_FILE_OPEN_H
@@ -14,9 +14,9 @@
  * @path: its path as the process sees it; raw bytes, NUL-terminated
  * @inode: inode that the file must have; 0 for any
  * @pid: a process that maps it; 0 if none exists
- * @has_id: its build id is known, and the caller will check it. So a file with the path may be
- *	opened even if it may be another one
- * @live: @pid and @path belong to this machine, not to a recording
+ * @has_id: whether its build ID is known, and the caller will check it. Then a file with that path
+ * may be opened although it may be another one
+ * @live: whether @pid and @path belong to this machine, and not to a recording
  */
 struct file_request {
 	const char *path;
@@ -27,8 +27,8 @@ struct file_request {
 };
 
 /**
- * file_system_is_allowed() - return whether to open files of a file system; @kind is f_type of
- * statfs()
+ * file_system_is_allowed() - return whether files of a file system may be opened; @kind is f_type
+ * of statfs()
  */
 bool file_system_is_allowed(u64 kind);
 
@@ -52,10 +52,11 @@ int file_open_debug(const struct file_request *file, const struct symbol_object 
 int file_open_alt(const struct file_request *file, const u8 *id, u8 size);
 
 /**
- * file_open_perf_map() - open /tmp/perf-PID.map, where a runtime names the code that it compiled
- * @pid: the process, in the initial PID namespace; the name of the file has its PID in its own one
+ * file_open_perf_map() - open /tmp/perf-PID.map, in which a runtime names the code that it compiled
+ * @pid: the process, in the initial PID namespace; the name of the file contains its PID in its own
+ * namespace
  *
- * The file must belong to the user of the process or to root, since any user can write to /tmp.
+ * The file must belong to the user of the process or to root, as any user can write to /tmp.
  *
  * Return: a descriptor; -EPERM if it belongs to another user; another negative errno.
  */

@@ -6,17 +6,18 @@
 #define MAGIC_1_18 0xfffffff0U
 #define MAGIC_1_20 0xfffffff1U
 
-#define HEADER	      8 /* bytes: magic, two zeros, quantum, size of a pointer */
+#define HEADER	      8 /* bytes of the header: magic, two zeros, quantum, size of a pointer */
 #define FUNCTIONS_MAX (1U << 22)
-#define STEPS_MAX     (1U << 20) /* steps of a function's table of values */
+#define STEPS_MAX     (1U << 20) /* maximum number of steps in a function's table of values */
 #define NO_FILE	      0xffffffffU
 
-/* Numbers of a function's fields: 4 bytes each, after its address. */
+/* Numbers of the fields of a function: 4 bytes each, after its address */
 enum field {
 	FIELD_NAME = 1,
-	FIELD_FILE = 5, /* offset of the table of values with file numbers; FIELD_LINE likewise */
+	/* offset of the table of values with file numbers; FIELD_LINE is that of lines */
+	FIELD_FILE = 5,
 	FIELD_LINE = 6,
-	FIELD_UNIT = 8, /* from 1.16: index of the first file of the function's unit */
+	FIELD_UNIT = 8, /* since Go 1.16: index of the first file of the function's unit */
 };
 
 static bool get32(const struct go_table *t, u64 at, u32 *ret)
@@ -67,7 +68,10 @@ static bool header_read_1_16(struct go_table *t, u64 text)
 		return false;
 	if (t->version == GO_1_18 && !get_pointer(t, HEADER + 2ULL * t->pointer, &t->text))
 		return false;
-	/* In position-independent programs the dynamic loader would set it. */
+	/*
+	 * In position-independent programs the table does not contain the address, as the dynamic
+	 * loader would have to set it.
+	 */
 	if (!t->text)
 		t->text = text;
 	return true;

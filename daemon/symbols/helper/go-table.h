@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Reads .gopclntab, the table of functions and lines of Go programs. The Go runtime needs it, so
- * stripped programs have it, too. Supports the layouts of Go 1.2, 1.16, 1.18 and 1.20,
+ * stripped programs have it, too. The supported layouts are those of Go 1.2, 1.16, 1.18 and 1.20,
  * little-endian, with pointers of 4 or 8 bytes. The table may be hostile: each offset is checked
  * when it is used.
  */
@@ -46,9 +46,9 @@ struct go_table {
  * @table: is initialized
  * @data, @size: bytes of the section
  * @text: address of the section .text, which position-independent programs do not store in the
- *	table
+ * table
  *
- * Return: 0; -EBADMSG if it is no such table.
+ * Return: 0; -EBADMSG if it is not such a table.
  */
 int go_table_init(struct go_table *table, const u8 *data, size_t size, u64 text);
 

@@ -46,7 +46,7 @@ static size_t lines_parse(char *buf, size_t len, struct symtab *table, bool *see
 	return len;
 }
 
-/* Uses read(), since the sandbox denies system calls that stdio makes. */
+/* Read with read(), as the sandbox denies system calls that stdio makes. */
 int kallsyms_load(int fd, struct symtab *table)
 {
 	static char buf[LINES_SIZE];
@@ -57,7 +57,7 @@ int kallsyms_load(int fd, struct symtab *table)
 
 	while ((n = read(fd, buf + rest, sizeof(buf) - rest)) > 0) {
 		rest = lines_parse(buf, rest + (size_t)n, table, &seen);
-		/* No line is as long as the buffer: drop it. */
+		/* No valid line is as long as the buffer, so drop it. */
 		if (rest == sizeof(buf))
 			rest = 0;
 	}

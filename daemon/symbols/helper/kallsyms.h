@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the functions of the running kernel and its modules from /proc/kallsyms. */
+/* Read the functions of the running kernel and its modules from /proc/kallsyms. */
 #ifndef SPEPROF_KALLSYMS_H
 #define SPEPROF_KALLSYMS_H
 

@@ -18,9 +18,9 @@
 
 #define LINK_FD	   3
 #define PEER_FD	   4 /* socket between opener and reader */
-#define CPU_CALL_S 10 /* CPU time of a request; then SIGPROF kills the process */
+#define CPU_CALL_S 10 /* CPU time of a request in seconds; after that SIGPROF kills the process */
 
-/* The reader: the file in each slot, and buffers for a request and its reply. */
+/* The state of the reader: the file in each slot, and buffers for a request and its reply */
 struct reader {
 	struct object object[SYMBOL_SLOTS];
 	struct reply_builder builder;
@@ -31,7 +31,10 @@ struct reader {
 	};
 };
 
-/* Receive a packet and its descriptor, or -1 without one. Returns 0 if the peer has closed. */
+/*
+ * Receive a packet and its descriptor, which is -1 if there is none. Returns 0 if the peer has
+ * closed the socket.
+ */
 static ssize_t packet_receive(int socket, void *bytes, size_t size, int flags, int *ret_fd)
 {
 	union {

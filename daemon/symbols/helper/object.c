@@ -65,7 +65,10 @@ static bool go_open(struct object *o)
 	return false;
 }
 
-/* Read .gnu_debuglink: the name of a debug file, then, aligned to 4 bytes, its checksum. */
+/*
+ * Read .gnu_debuglink: the name of a debug file, followed by its checksum at an offset aligned to 4
+ * bytes.
+ */
 static const char *debug_link_read(Elf *elf, u32 *ret_crc)
 {
 	size_t size, len;
@@ -152,7 +155,7 @@ static u32 file_crc(int fd)
 }
 
 /*
- * Whether a debug file belongs to the file: by build id, or without one by the linked
+ * Return whether a debug file belongs to the file: by build ID, or without one by the linked
  * checksum.
  */
 static bool debug_matches(const struct object *o, Elf *debug, int fd)
@@ -190,7 +193,7 @@ int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object
 			object_describe(o, ret_known);
 		return r;
 	}
-	/* Functions or lines that were read already would lack those of the attachment. */
+	/* Functions or lines that were already read would not include those of the attachment. */
 	if (!o->file || o->lines_read || o->names_read)
 		r = -EINVAL;
 	else
@@ -216,7 +219,7 @@ int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object
 	return 0;
 }
 
-/* Read MiniDebugInfo: an ELF file, compressed by xz, with functions that .dynsym lacks. */
+/* Read MiniDebugInfo: an ELF file, compressed by xz, with functions that are not in .dynsym. */
 static void mini_read(struct object *o)
 {
 	size_t size, in = 0, out = 0;
@@ -343,8 +346,8 @@ static void perf_map_names(struct object *o, const u64 *address, u32 count,
 }
 
 /*
- * Clip a range so that it begins after the previous entry: segments of a hostile file
- * may overlap.
+ * Clip a range so that it begins after the previous entry, as segments of a hostile file may
+ * overlap.
  */
 static void range_clip(const struct reply_builder *builder, struct symbol_name *range)
 {

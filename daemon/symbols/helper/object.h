@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file in a slot of the reader, with its attachments: separate debug information and the like.
- * All of it may be hostile. A crash of the libraries that parse it kills only the sandboxed reader.
+ * A file in a slot of the reader, with its attachments, such as separate debug information. All of
+ * it may be hostile. A crash of the libraries that parse it kills only the sandboxed reader.
  */
 #ifndef SPEPROF_OBJECT_H
 #define SPEPROF_OBJECT_H
@@ -23,8 +23,8 @@
  * @go: table of Go functions, if @has_go
  * @lines: source lines; NULL for none
  * @has: SYMBOL_HAS_*
- * @names_read, @lines_read: functions or lines were read, which happens at the first request for
- *	them. Nothing can be attached then
+ * @names_read, @lines_read: whether functions or lines were read, which happens at the first
+ * request for them. After that nothing can be attached
  */
 struct object {
 	u32 kind;
@@ -46,7 +46,7 @@ struct object {
 };
 
 /**
- * object_open() - open a file, and close the one before
+ * object_open() - open a file in a slot, and close the file that was in it
  * @object: the slot
  * @kind: &enum symbol_kind of the file
  * @fd: the file; it belongs to @object then, and is closed on failure
@@ -76,7 +76,7 @@ void object_find(struct object *object, const u64 *address, u32 count,
 void object_lines(struct object *object, const u64 *address, u32 count,
 		  struct reply_builder *builder);
 
-/** object_close() - close all files, and free what was read */
+/** object_close() - close all files, and free their data */
 void object_close(struct object *object);
 
 #endif

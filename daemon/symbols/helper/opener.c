@@ -12,8 +12,8 @@
 /**
  * struct opener - the state of the process
  * @reader: socket to the reader
- * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1 for none. Only the next such request
- *	closes it, since close() may block
+ * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1: none. Only the next such request
+ * closes it, as close() may block
  */
 struct opener {
 	int reader;
@@ -46,7 +46,7 @@ static int descriptor_send(int socket, int fd)
 	return fd < 0 ? -EBADF : symbol_message_send(socket, "", 1, fd, MSG_DONTWAIT);
 }
 
-/* Open and hold the file of a process, and reply what identifies it. */
+/* Open the file of a process, keep it open, and reply with the values that identify it. */
 static int file_hold(struct opener *o)
 {
 	const struct file_request file = request_file(&o->request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The opener: opens files, and passes their descriptors to the reader. */
+/* Implement the opener, which opens files and passes their descriptors to the reader. */
 #ifndef SPEPROF_OPENER_H
 #define SPEPROF_OPENER_H
 

@@ -48,7 +48,9 @@ static const char *hex_parse(const char *p, const char *end, u64 *ret_value)
 	return p + 1;
 }
 
-/* Parse a line, which begins at @offset of the file; returns how many addresses it names. */
+/*
+ * Parse a line, which begins at @offset of the file; return the number of addresses that it names.
+ */
 static u32 line_parse(const char *line, size_t size, u64 offset, const u64 *address, u32 count,
 		      struct perf_map_name *names)
 {

@@ -7,7 +7,10 @@
 
 /* Maximum size of a function whose size is unknown. */
 #define UNSIZED_MAX 0x10000U
-/* Functions that may begin between an address and the function that contains it (.cold parts). */
+/*
+ * maximum number of functions that may begin between an address and the function that contains it
+ * (.cold parts)
+ */
 #define NESTED_MAX 8
 #define NAMES_MAX  (1U << 29) /* offsets have the 29 bits of &symbol.name */
 
@@ -76,7 +79,7 @@ static u32 unsized_size(const struct symtab *t, u32 i)
 {
 	u64 gap = UNSIZED_MAX;
 
-	/* The next function may have been dropped. */
+	/* The next function may be missing, as it was dropped. */
 	if (t->dropped)
 		return 0;
 	if (i + 1 < t->count && t->entry[i + 1].start - t->entry[i].start < gap)
@@ -107,7 +110,7 @@ void symtab_finish(struct symtab *t)
 		if (t->entry[i].rank != SYMBOL_BOUNDARY)
 			t->entry[count++] = t->entry[i];
 	t->count = count;
-	/* Free what is not used. */
+	/* Free the memory that is not used. */
 
 	p = realloc(t->entry, (count ? count : 1) * sizeof(*t->entry));
 	if (p) {
@@ -152,7 +155,7 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 			size = s->size - (start - s->start);
 			name = t->names + s->name;
 		} else if (s->start + s->size > start) {
-			/* A nested function that ends before the address. */
+			/* This nested function ends before the address. */
 			start = s->start + s->size;
 		}
 	}
@@ -161,7 +164,10 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 	/* A range does not wrap around the end of the address space. */
 	if (size > UINT64_MAX - start)
 		size = UINT64_MAX - start;
-	/* The last address is in no such range: return a range of its own. */
+	/*
+	 * The last address of the address space is in no such range, so return a range that
+	 * contains only it.
+	 */
 	if (addr - start >= size) {
 		start = addr;
 		size = 1;

@@ -7,15 +7,15 @@
 
 #define SYMTAB_NAME_MAX 511
 
-/* If several functions begin at an address, the one with the highest rank is used. */
+/* The rank of a function: if several begin at an address, the one with the highest rank is used */
 enum symbol_rank {
-	SYMBOL_BOUNDARY, /* no function: an address where the previous function ends */
+	SYMBOL_BOUNDARY, /* not a function, but an address where the previous function ends */
 	SYMBOL_LOCAL,
 	SYMBOL_WEAK,
 	SYMBOL_GLOBAL,
 };
 
-/* A function; before symtab_finish() a @size of 0 means unknown. */
+/* A function; before symtab_finish() a @size of 0 means that the size is unknown */
 struct symbol {
 	u64 start;
 	u32 size;
