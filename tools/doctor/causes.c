@@ -59,6 +59,8 @@ static const struct {
 	[CAUSE_MLOCK] = { "mlock" },
 	[CAUSE_KERNEL_NAMES] = { "kernel-names" },
 	[CAUSE_IO_URING] = { "io-uring" },
+	[CAUSE_IDLE] = { "idle" },
+	[CAUSE_ERRATUM] = { "erratum" },
 	[CAUSE_UNCHECKED] = { "unchecked" },
 };
 

@@ -425,3 +425,38 @@ void check_cpus(const struct machine *machine, struct finding *f)
 		      "if the other cores should have SPE: \"sudo dmesg | grep -i spe\"",
 		      "%u of %u CPUs have an SPU: the others are not sampled", spus, online);
 }
+
+/*
+ * speprof.ko saves and restores the SPU's registers (spu_hw_pm). arm_spe_pmu of Linux 7.3 and before has
+ * no such notifier. The kernel does not publish which states lose power, so every state counts that is
+ * deeper than waiting for an interrupt.
+ */
+void check_idle(const struct machine *machine, struct finding *f)
+{
+	char path[80], name[64], text[16];
+
+	if (!machine->pmu) {
+		skipped(f, "arm_spe_pmu has no SPU");
+		return;
+	}
+	for (unsigned int state = 0; state < 16; state++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%u/name",
+			 state);
+		if (machine_read(machine, path, name, sizeof(name)) < 0)
+			break;
+		if (strstr(name, "WFI") || strcmp(name, "POLL") == 0)
+			continue;
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%u/disable",
+			 state);
+		if (machine_read(machine, path, text, sizeof(text)) >= 0 && strcmp(text, "0") != 0)
+			continue;
+		costs(f, CAUSE_IDLE,
+		      "\"sudo speprof takeover\", as speprof.ko restores the SPU; or disable the "
+		      "deeper idle states: \"sudo cpupower idle-set -D 0\"",
+		      "the idle state %s may power the SPU off, and arm_spe_pmu does not restore "
+		      "it: a CPU can stop sampling after it was idle",
+		      name);
+		return;
+	}
+	fine(f, "no idle state that may power the SPU off is enabled");
+}

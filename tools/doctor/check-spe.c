@@ -172,13 +172,15 @@ void check_spe(const struct machine *machine, struct finding *f)
 
 void check_hypervisor(const struct machine *machine, struct finding *f)
 {
-	char name[64];
+	char name[64], advice[128], fix[448];
 	int r;
 
 	if (!machine->arm64) {
 		skipped(f, "only matters with SPE");
 		return;
 	}
+	cloud_advice(machine, advice, sizeof(advice));
+	snprintf(fix, sizeof(fix), "%s; " EMULATE, advice);
 	r = machine_guest(machine, name, sizeof(name));
 	if (r < 0 && machine->spu)
 		fine(f, "if this is a guest, it has SPE");
@@ -190,9 +192,7 @@ void check_hypervisor(const struct machine *machine, struct finding *f)
 	else if (machine->spu || spu_is_described(machine))
 		fine(f, "a guest of %s, which provides an SPU", name);
 	else
-		blocks(f, CAUSE_HYPERVISOR,
-		       emulation(machine, "use bare metal (a \"metal\" instance), as few "
-					  "hypervisors provide SPE; " EMULATE),
+		blocks(f, CAUSE_HYPERVISOR, emulation(machine, fix),
 		       "a guest of %s, which provides no SPE", name);
 }
 
@@ -317,4 +317,47 @@ void check_firmware(const struct machine *machine, struct finding *f)
 		fine(f, "ACPI's MADT names interrupt %u", interrupt);
 	else
 		report_missing_in_firmware(machine, madt, f);
+}
+
+/*
+ * Public errata of cores that bias samples: up to which variant and revision the core has one. Arm's
+ * errata notices have the numbers.
+ */
+static const struct {
+	u32 part; /* MIDR_EL1.Implementer and PartNum, without variant and revision */
+	u32 last; /* (Variant << 4 | Revision) of the last core with the erratum */
+	const char *core;
+	const char *found;
+} errata[] = {
+	{ 0x410fd0c0, 0x40, "Neoverse N1",
+	  "erratum 1694299: too many samples at targets of branches, too few at some "
+	  "instructions after them" },
+};
+
+void check_errata(const struct machine *machine, struct finding *f)
+{
+	char midr[64];
+	u32 value;
+
+	if (spe_is_impossible(machine, f))
+		return;
+	core_name(machine, midr, sizeof(midr));
+	value = (u32)strtoull(midr, NULL, 16);
+	if (!value) {
+		unknown(f, "", "MIDR_EL1 is not visible here");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(errata); i++) {
+		u32 revision = (value >> 16 & 0xf0) | (value & 0xf);
+
+		if ((value & 0xff0ffff0) != errata[i].part || revision > errata[i].last)
+			continue;
+		costs(f, CAUSE_ERRATUM,
+		      "nothing: compare functions rather than single instructions; r4p1 of this "
+		      "core is corrected",
+		      "%s r%up%u has %s", errata[i].core, revision >> 4, revision & 0xf,
+		      errata[i].found);
+		return;
+	}
+	fine(f, "none is known for MIDR_EL1 %s", midr);
 }

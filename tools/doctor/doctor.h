@@ -68,6 +68,8 @@ enum cause {
 	CAUSE_MLOCK,
 	CAUSE_KERNEL_NAMES,
 	CAUSE_IO_URING,
+	CAUSE_IDLE,
+	CAUSE_ERRATUM,
 	CAUSE_UNCHECKED, /* no check failed, but some could not be done */
 	CAUSES,
 };
@@ -398,6 +400,20 @@ bool advice_stock_driver(const struct machine *machine, char *ret, size_t size);
 /** kernel_is_supported() - return whether speprof.ko supports the kernel: Linux 6.1 or later */
 bool kernel_is_supported(const struct machine *machine);
 
+/* ---- Clouds (cloud.c) ------------------------------------------------------------ */
+
+/**
+ * cloud_is_guest() - return whether SMBIOS describes a virtual machine, and write the name of its
+ * cloud or hypervisor to @ret_name
+ */
+bool cloud_is_guest(const struct machine *machine, char *ret_name, size_t size);
+
+/** cloud_has_dmi() - return whether the fields of SMBIOS are visible; containers may hide them */
+bool cloud_has_dmi(const struct machine *machine);
+
+/** cloud_advice() - write to @ret which machines of the same cloud have SPE */
+void cloud_advice(const struct machine *machine, char *ret, size_t size);
+
 /* ---- Firmware tables (firmware.c) ------------------------------------------------ */
 
 /** firmware_node() - find the devicetree node of the SPU, and write its path to @ret */
@@ -454,12 +470,14 @@ void check_hypervisor(const struct machine *machine, struct finding *ret_finding
 void check_buffer(const struct machine *machine, struct finding *ret_finding);
 void check_kpti(const struct machine *machine, struct finding *ret_finding);
 void check_firmware(const struct machine *machine, struct finding *ret_finding);
+void check_errata(const struct machine *machine, struct finding *ret_finding);
 
 void check_driver(const struct machine *machine, struct finding *ret_finding);
 void check_module(const struct machine *machine, struct finding *ret_finding);
 void check_rights(const struct machine *machine, struct finding *ret_finding);
 void check_installed(const struct machine *machine, struct finding *ret_finding);
 void check_cpus(const struct machine *machine, struct finding *ret_finding);
+void check_idle(const struct machine *machine, struct finding *ret_finding);
 
 void check_perf(const struct machine *machine, struct finding *ret_finding);
 void check_lockdown(const struct machine *machine, struct finding *ret_finding);

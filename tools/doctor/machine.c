@@ -133,50 +133,9 @@ int machine_namespace(const struct machine *machine, const char *kind)
 
 /* ---- Guests ---------------------------------------------------------------------- */
 
-/* Vendors in SMBIOS that indicate a virtual machine, as in systemd-detect-virt */
-static const struct {
-	const char *words;
-	const char *name;
-} vendors[] = {
-	{ "KVM", "KVM" },
-	{ "QEMU", "QEMU" },
-	{ "VMware", "VMware" },
-	{ "Xen", "Xen" },
-	{ "Parallels", "Parallels" },
-	{ "OpenStack", "OpenStack" },
-	{ "Virtual Machine", "Hyper-V" },
-	{ "Google Compute Engine", "Google Compute Engine" },
-	{ "Amazon EC2", "Amazon EC2" },
-	{ "Alibaba Cloud ECS", "Alibaba Cloud" },
-	{ "Apple Virtualization", "Apple" },
-};
-
-static bool guest_smbios(const struct machine *machine, char *ret_name, size_t size, bool *ret_read)
-{
-	static const char *const files[] = { "product_name", "sys_vendor", "board_vendor",
-					     "bios_vendor" };
-	char path[64], text[128], product[128] = "";
-
-	machine_read(machine, "/sys/class/dmi/id/product_name", product, sizeof(product));
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		snprintf(path, sizeof(path), "/sys/class/dmi/id/%s", files[i]);
-		if (machine_read(machine, path, text, sizeof(text)) < 0)
-			continue;
-		*ret_read = true;
-		for (size_t k = 0; k < ARRAY_SIZE(vendors); k++) {
-			if (!strstr(text, vendors[k].words))
-				continue;
-			snprintf(ret_name, size, "%s", vendors[k].name);
-			/* A bare-metal instance also has the vendor's name. */
-			return !strstr(product, "metal");
-		}
-	}
-	return false;
-}
-
 int machine_guest(const struct machine *machine, char *ret_name, size_t size)
 {
-	bool read = machine_has(machine, "/sys/firmware/devicetree/base");
+	bool read = machine_has(machine, "/sys/firmware/devicetree/base") || cloud_has_dmi(machine);
 	char text[128];
 
 	if (machine_read(machine, "/sys/hypervisor/type", text, sizeof(text)) >= 0) {
@@ -185,7 +144,7 @@ int machine_guest(const struct machine *machine, char *ret_name, size_t size)
 		return machine_read(machine, "/proc/xen/capabilities", text, sizeof(text)) < 0 ||
 		       !strstr(text, "control_d");
 	}
-	if (guest_smbios(machine, ret_name, size, &read))
+	if (cloud_is_guest(machine, ret_name, size))
 		return 1;
 	snprintf(ret_name, size, "devicetree's hypervisor");
 	if (machine_has(machine, "/sys/firmware/devicetree/base/hypervisor"))
