@@ -109,6 +109,8 @@ ALL = QUICK | {
                          needs=("packages",), guest=True),
     "packages-arm64": Lane("Debian packages for arm64", script("tests/lanes/packages/cross", "--build", "BUILD"),
                            needs=("packages",), guest=True),
+    "kubernetes": Lane("kustomize overlays, against the schemas of Kubernetes", script("tests/lanes/packages/kubernetes"),
+                       needs=("build",)),
     "rpm": Lane("RPM packages: their files, installation in an empty root, akmods",
                 script("tests/lanes/packages/rpm", "--build", "BUILD"), needs=("plain",)),
     "tutorial": Lane("the commands of tutorials and how-tos, as printed, in a guest",

@@ -3,7 +3,7 @@
 
 from parts import ROOT
 
-MANIFEST = ROOT / "packaging/kubernetes/speprof.yaml"
+MANIFEST = ROOT / "packaging/kubernetes/base/speprof.yaml"
 JOB = ROOT / "tests/lanes/vm/job-image"
 # The field, its value, and the equal option of podman; none if the job reads the field there.
 POD = (
