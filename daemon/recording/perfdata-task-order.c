@@ -58,7 +58,7 @@ static void queue_flush(struct perfdata *perf, u32 n)
 
 static void queue_sort(struct perfdata_order *order)
 {
-	if (order->count)
+	if (order->queue)
 		qsort(order->queue, order->count, sizeof(*order->queue), queued_compare);
 }
 
