@@ -13,20 +13,22 @@
 #define NO_STAGE 0
 
 /**
- * struct fault - a row of the table
+ * struct fault - a row of table D17-11
  * @name: the name in the table
- * @first: its lowest Fault Status Code
- * @last: its highest Fault Status Code
- * @stage: the only possible EC, or NO_STAGE for both
+ * @first: the lowest Fault Status Code of the row
+ * @last: the highest Fault Status Code of the row
+ * @stage: the only possible EC, or NO_STAGE where both stages are possible
  * @class: the verdict for the driver
  */
-static const struct fault {
+struct fault {
 	const char *name;
 	u8 first;
 	u8 last;
 	u8 stage;
 	u8 class;
-} d17_11[] = {
+};
+
+static const struct fault d17_11[] = {
 	{ "Translation", 0x04, 0x07, NO_STAGE, SPE_SYNDROME_FAULT },
 	{ "Address Size", 0x00, 0x03, NO_STAGE, SPE_SYNDROME_FAULT },
 	{ "Alignment", 0x21, 0x21, STAGE1, SPE_SYNDROME_FAULT },
