@@ -117,6 +117,31 @@ static void locations_merge(struct profile *to, const struct profile *from,
 	}
 }
 
+/* Merging cells needs no attributor, so writers of the attributor may proceed meanwhile. */
+static void cells_merge(struct profile *to, struct profile *from, struct attribute_reader *reader)
+{
+	cell_counter_flush(&to->cells);
+	if (reader)
+		attribute_read_end(reader);
+	cell_table_merge(to->cells.table, from->cells.table);
+	if (reader)
+		attribute_read_begin(reader);
+	/* The merge may have given the index of the interval to another one. */
+	cell_counter_set_interval(&to->cells, to->interval, to->unit);
+}
+
+static void functions_merge(struct profile *to, struct profile *from,
+			    struct attribute_reader *reader)
+{
+	if (to->by_program) {
+		cells_merge(to, from, reader);
+		return;
+	}
+	locations_merge(to, from, reader);
+	if (to->location_bytes)
+		to->header.evicted += location_table_trim(to->locations, to->location_bytes);
+}
+
 void profile_set_reader(struct profile *shard, struct attribute_reader *reader)
 {
 	shard->reader = reader;
@@ -136,7 +161,7 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 	profile_gather(shard);
 	history_note_window(&whole->history, shard->began_ns, shard->ended_ns);
 	/* The same rule as in profile_set_weight(). */
-	if (!whole->locations->interval && !whole->header.records)
+	if (!whole->by_program && !whole->locations->interval && !whole->header.records)
 		whole->locations->interval = shard->locations->interval;
 	machine_merge(whole, shard);
 	for (u32 i = 0; i < shard->exited_count; i++)
@@ -145,10 +170,7 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 		profile_merge_process(whole, i, &shard->processes[i]);
 		attribute_read_yield(reader);
 	}
-	locations_merge(whole, shard, reader);
-	if (whole->location_bytes)
-		whole->header.evicted +=
-			location_table_trim(whole->locations, whole->location_bytes);
+	functions_merge(whole, shard, reader);
 	profile_forget(shard);
 }
 

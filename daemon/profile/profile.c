@@ -57,8 +57,8 @@ static int functions_new(struct profile *p, const struct profile_config *config)
 	u32 locations = config && config->locations ? config->locations : DEFAULT_LOCATIONS;
 
 	if (p->by_program)
-		return cell_counter_init(0, &p->sample_class, p->attributor, &p->commons->names,
-					 &p->cells);
+		return cell_counter_init(config->cell_bytes, &p->sample_class, p->attributor,
+					 &p->commons->names, &p->cells);
 	return location_table_new(locations, &p->sample_class, &p->locations);
 }
 

@@ -21,7 +21,8 @@ struct profile;
 /**
  * struct profile_config - the configuration of a profile
  * @by_program: count the samples of functions by program, in cells that grow by need; else by
- *	process. It excludes a history, shards and profile_save()
+ *	process. It excludes a history and profile_save(). A shard has the same value as its whole
+ * @cell_bytes: with @by_program: memory budget of the cells; 0: they grow by need
  * @locations: without @by_program: capacity of the table of (process, PC); 0 for the default (32768)
  * @location_bytes: limit of memory for locations' larger counters, bytes; 0: no limit
  * @counters: limit of counters of processes and containers, 2 KiB each; the one with the fewest
@@ -41,6 +42,7 @@ struct profile;
  */
 struct profile_config {
 	bool by_program;
+	u64 cell_bytes;
 	u32 locations;
 	u64 location_bytes;
 	u32 counters;

@@ -8,6 +8,7 @@
 #include "attribution/attributor.h"
 #include "profile/profile-query.h"
 #include "profile/profile-read.h"
+#include "profile/profile-shard.h"
 #include "tasks/task-event.h"
 
 #include <errno.h>
@@ -74,8 +75,9 @@ static void process_add(struct attributor *a, u32 i)
 		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
 }
 
-static void sample_take(struct profile *p, u32 process, u64 pc, u32 i)
+static void sample_take(struct profile *const *profiles, u32 count, u32 process, u64 pc, u32 i)
 {
+	u32 interval = draw(2) ? 1000 : 3000;
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
 			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
@@ -90,23 +92,28 @@ static void sample_take(struct profile *p, u32 process, u64 pc, u32 i)
 	int n = spe_record_encode(&sample, record, sizeof(record));
 
 	assert_row(n > 0);
-	profile_window(p, &(struct source_window){ .data = record,
-						   .len = (size_t)n,
-						   .tid = (s32)(FIRST_PID + process),
-						   .interval = draw(2) ? 1000 : 3000,
-						   .unit = UNIT_INSTRUCTIONS });
+	while (count--)
+		profile_window(profiles[count],
+			       &(struct source_window){ .data = record,
+							.len = (size_t)n,
+							.tid = (s32)(FIRST_PID + process),
+							.interval = interval,
+							.unit = UNIT_INSTRUCTIONS });
 }
 
-static void samples_take(struct fixture *f)
+/* Count random samples in the profile of the fixture, and if @other is not NULL there, too. */
+static void samples_take(struct fixture *f, u32 count, struct profile *other)
 {
-	for (u32 i = 0; i < SAMPLES; i++) {
+	struct profile *const profiles[] = { f->profile, other };
+
+	for (u32 i = 0; i < count; i++) {
 		u32 process = draw(PROCESSES + 1);
 		enum where where = draw(WHERES);
 		u64 pc = base[where] + 0x40 + 4ULL * draw(LOCATIONS);
 
 		if (where == IN_LIBRARY)
 			pc += process * 0x100000ULL;
-		sample_take(f->profile, process, pc, i);
+		sample_take(profiles, other ? 2 : 1, process, pc, i);
 		if (process == UNKNOWN)
 			f->unattributed++;
 		else
@@ -114,10 +121,10 @@ static void samples_take(struct fixture *f)
 	}
 }
 
-static int setup(void **state)
+static struct fixture *fixture_new(u64 cell_bytes)
 {
 	const struct attributor_config attribution = { 0 };
-	const struct profile_config config = { .by_program = true };
+	const struct profile_config config = { .by_program = true, .cell_bytes = cell_bytes };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -125,7 +132,30 @@ static int setup(void **state)
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	for (u32 i = 0; i < PROCESSES; i++)
 		process_add(f->attributor, i);
-	samples_take(f);
+	return f;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = fixture_new(0);
+
+	samples_take(f, SAMPLES, NULL);
+	*state = f;
+	return 0;
+}
+
+static int setup_empty(void **state)
+{
+	*state = fixture_new(0);
+	return 0;
+}
+
+/* The budget has space for about a tenth of the cells. */
+static int setup_small(void **state)
+{
+	struct fixture *f = fixture_new(64 << 10);
+
+	samples_take(f, SAMPLES, NULL);
 	*state = f;
 	return 0;
 }
@@ -145,7 +175,6 @@ static void view_get(struct fixture *f, enum view_group group, enum view_sort so
 {
 	assert_int_equal(profile_view(f->profile, NULL, false, group, sort, limit, ret_view), 0);
 	assert_true(ret_view->header.by_program);
-	assert_int_equal(ret_view->header.evicted, 0);
 }
 
 static void row_add(struct view_row *sum, const struct view_row *row)
@@ -202,6 +231,81 @@ static u64 samples_of(const struct fixture *f, const struct view_row *row)
 	for (u32 i = 0; i < WHERES; i++)
 		sum += f->samples[program][container][i];
 	return sum;
+}
+
+/* The evicted samples are rows of their own, and equal the header's. */
+static void test_evicted(void **state)
+{
+	struct fixture *f = *state;
+	u64 samples = 0, weight = 0;
+	struct view view;
+
+	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	for (u32 i = 0; i < view.count; i++) {
+		if (strcmp(view.rows[i].function, "[evicted]"))
+			continue;
+		samples += view.rows[i].samples;
+		weight += view.rows[i].weight[UNIT_INSTRUCTIONS];
+	}
+	assert_in_range(samples, 1, SAMPLES - 1);
+	assert_int_equal(samples, view.header.evicted);
+	assert_int_equal(weight, view.header.evicted_weight);
+	view_clear(&view);
+}
+
+static const struct view_row *row_find(const struct view *view, const struct view_row *row)
+{
+	for (u32 i = 0; i < view->count; i++)
+		if (!strcmp(view->rows[i].container, row->container) &&
+		    !strcmp(view->rows[i].process, row->process) &&
+		    !strcmp(view->rows[i].function, row->function) &&
+		    !strcmp(view->rows[i].binary, row->binary) && view->rows[i].pid == row->pid)
+			return &view->rows[i];
+	return NULL;
+}
+
+static void assert_same_rows(struct profile *a, struct profile *b, enum view_group group)
+{
+	struct view x, y;
+
+	assert_int_equal(profile_view(a, NULL, false, group, VIEW_SORT_SAMPLES, 0, &x), 0);
+	assert_int_equal(profile_view(b, NULL, false, group, VIEW_SORT_SAMPLES, 0, &y), 0);
+	assert_int_equal(x.count, y.count);
+	for (u32 i = 0; i < x.count; i++) {
+		const struct view_row *row = row_find(&y, &x.rows[i]);
+
+		test_row("by %s, row %u", view_group_name(group), i);
+		assert_row(row && !memcmp(row, &x.rows[i], sizeof(*row)));
+	}
+	view_clear(&x);
+	view_clear(&y);
+}
+
+#define SHARDS 3
+
+/* Shards that are merged at random times have the same rows as a profile without shards. */
+static void test_shards(void **state)
+{
+	struct profile_config config = { .by_program = true };
+	struct profile *merged, *shard[SHARDS];
+	struct fixture *f = *state;
+
+	assert_int_equal(profile_new(&config, f->attributor, &merged), 0);
+	config.whole = merged;
+	for (u32 i = 0; i < SHARDS; i++)
+		assert_int_equal(profile_new(&config, f->attributor, &shard[i]), 0);
+	for (u32 round = 0; round < 100; round++) {
+		samples_take(f, draw(200), shard[draw(SHARDS)]);
+		if (!draw(3))
+			profile_merge(merged, shard[draw(SHARDS)], NULL);
+	}
+	for (u32 i = 0; i < SHARDS; i++)
+		profile_merge(merged, shard[i], NULL);
+	for (enum view_group group = 0; group < VIEW_GROUPS; group++)
+		assert_same_rows(f->profile, merged, group);
+	for (u32 i = 0; i < SHARDS; i++)
+		profile_free(shard[i]);
+	profile_free(merged);
 }
 
 /* All processes of a program in a container are one row, whatever their names are. */
@@ -303,7 +407,7 @@ static void test_reset(void **state)
 	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	assert_int_equal(view.count, 0);
 	view_clear(&view);
-	sample_take(f->profile, 3, EXECUTABLE_AT + 0x40, 0);
+	sample_take(&f->profile, 1, 3, EXECUTABLE_AT + 0x40, 0);
 	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].samples, 1);
@@ -316,6 +420,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sums, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_evicted, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_shards, setup_empty, teardown),
 		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_binaries, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_orders, setup, teardown),
