@@ -251,6 +251,11 @@ static void samples_add(void *ctx, const struct cell_pair *pair)
 	*(u64 *)ctx += pair->count;
 }
 
+u32 cell_row_number(const struct cell_table *table, const struct cell_row *row)
+{
+	return (u32)(row->cell - table->cells);
+}
+
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
 	u64 samples = 0;

@@ -354,6 +354,9 @@ struct cell_level {
 void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
 			 struct cell_level to[static SPE_LEVELS]);
 
+/** cell_row_number() - return the number of the cell of a row, at most &cell_table_stats.capacity */
+u32 cell_row_number(const struct cell_table *table, const struct cell_row *row);
+
 /** cell_row_samples() - return the number of samples of a row */
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 

@@ -224,6 +224,20 @@ static void row_set_function(const struct cell_naming *n, const struct cell_row 
 	row->line = source.line;
 }
 
+void view_row_set_cell(struct profile *p, struct symbols *symbols, bool live, struct view_row *row,
+		       u64 offset, u64 owner)
+{
+	const struct cell_naming n = {
+		.profile = p, .symbols = symbols, .live = live, .group = VIEW_FUNCTION
+	};
+	const struct cell_row cell = {
+		.program = (u32)(owner >> 32), .binary = (u32)owner, .offset = offset
+	};
+
+	view_row_set_program(p, row, cell.program);
+	row_set_function(&n, &cell, row);
+}
+
 static void row_set_binary(const struct cell_naming *n, const struct cell_row *cell,
 			   struct view_row *row)
 {

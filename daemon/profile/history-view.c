@@ -108,7 +108,73 @@ static void roll_locations(struct profile *p, struct history_slot *slot)
 	}
 }
 
-static void roll_ledger(struct profile *p, struct history_slot *slot)
+/**
+ * struct placed - the samples of a slot that are in its cells
+ * @samples: number of samples
+ * @weight: sum of their intervals
+ */
+struct placed {
+	u64 samples;
+	u64 weight;
+};
+
+static void roll_cell(struct profile *p, struct history_slot *slot, const struct cell_row *row,
+		      struct placed *placed)
+{
+	u32 index = cell_row_number(p->cells.table, row);
+	u64 owner = cell_owner(row->program, row->binary);
+	const struct history_row *mark = &p->history.location_mark[index];
+	struct history_row before = { 0 }, now;
+	struct counters f = { 0 };
+
+	/* Most cells are unchanged and need no further counters. */
+	if (!row->cell->restarted &&
+	    history_location_unchanged(&p->history, index, owner, row->offset,
+				       low(cell_row_samples(p->cells.table, row, CELL_ALL))))
+		return;
+	cell_row_add(p->cells.table, row, CELL_ALL, &f);
+	now = history_row_get(&f, weight_of(&f), owner, row->offset);
+	if (!row->cell->restarted && mark->owner == owner && mark->place == row->offset)
+		before = *mark;
+	placed->samples += now.samples - before.samples;
+	placed->weight += now.weight - before.weight;
+	history_location(&p->history, slot, index, row->cell->restarted, &now);
+	row->cell->restarted &= p->history.marks_frozen;
+}
+
+static struct placed roll_cells(struct profile *p, struct history_slot *slot)
+{
+	struct cell_cursor cursor = { 0 };
+	struct placed placed = { 0 };
+	struct cell_row row;
+
+	while (cell_table_next(p->cells.table, &cursor, &row))
+		if (!row.evicted)
+			roll_cell(p, slot, &row, &placed);
+	return placed;
+}
+
+/*
+ * Evicted samples of a slot are those that no cell has. A cell that was evicted in the slot may have
+ * older samples, so the totals since the start do not tell.
+ */
+static void ledger_set_evicted(const struct profile *p, const struct history_slot *slot,
+			       const struct placed *placed, struct history_ledger *now)
+{
+	u64 weight = 0;
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		weight += slot->machine.weight[i];
+	now->evicted = p->history.ledger_mark.evicted;
+	now->evicted_weight = p->history.ledger_mark.evicted_weight;
+	if (slot->machine.samples > placed->samples)
+		now->evicted += slot->machine.samples - placed->samples;
+	if (weight > placed->weight)
+		now->evicted_weight += weight - placed->weight;
+}
+
+/* @placed: NULL if the profile does not count by program */
+static void roll_ledger(struct profile *p, struct history_slot *slot, const struct placed *placed)
 {
 	const struct view_header *h = &p->header;
 	struct history_ledger now = {
@@ -122,6 +188,8 @@ static void roll_ledger(struct profile *p, struct history_slot *slot)
 	};
 
 	memcpy(now.blind_by, h->blind_by, sizeof(now.blind_by));
+	if (placed)
+		ledger_set_evicted(p, slot, placed, &now);
 	history_ledger(&p->history, slot, &now);
 }
 
@@ -145,13 +213,17 @@ static void header_ledger(const struct history_ledger *l, struct view_header *to
 static struct history_slot *fill(struct profile *p, u64 now_ns)
 {
 	struct history_slot *slot = history_begin(&p->history, now_ns);
+	struct placed placed;
 
 	profile_flush(p);
-	roll_ledger(p, slot);
 	history_machine(&p->history, slot, &p->machine);
 	roll_containers(p, slot);
 	roll_processes(p, slot);
-	roll_locations(p, slot);
+	if (p->by_program)
+		placed = roll_cells(p, slot);
+	else
+		roll_locations(p, slot);
+	roll_ledger(p, slot, p->by_program ? &placed : NULL);
 	return slot;
 }
 
@@ -245,7 +317,8 @@ static void span_processes(struct profile *p, const struct history_slot *slot, s
 static bool is_function_of(const struct view_row *a, const struct view_row *b)
 {
 	return a->pid == b->pid && !strcmp(a->function, b->function) &&
-	       !strcmp(a->binary, b->binary) && !strcmp(a->process, b->process);
+	       !strcmp(a->binary, b->binary) && !strcmp(a->process, b->process) &&
+	       !strcmp(a->container, b->container);
 }
 
 static void span_functions(struct profile *p, struct symbols *symbols, bool live,
@@ -258,10 +331,13 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 		struct view_row *row = &view->rows[view->count];
 		u32 k = 0;
 
-		if (!history_row_is_current(p, b))
+		if (!p->by_program && !history_row_is_current(p, b))
 			continue;
 		memset(row, 0, sizeof(*row));
-		view_row_set_location(p, symbols, live, row, b->place, b->owner);
+		if (p->by_program)
+			view_row_set_cell(p, symbols, live, row, b->place, b->owner);
+		else
+			view_row_set_location(p, symbols, live, row, b->place, b->owner);
 		while (k < view->count && !is_function_of(&view->rows[k], row))
 			k++;
 		row_from_history(&view->rows[k], b, unit);
@@ -280,6 +356,7 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 		return -EOPNOTSUPP;
 	profile_flush(profile);
 	view.header = profile->header;
+	view.header.by_program = profile->by_program;
 	view.header.records = slot->machine.samples;
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));

@@ -43,7 +43,7 @@ struct history_container {
 
 /**
  * struct history_row - the counters of a process (@place is 0) or of a location
- * @owner, @place: as in struct location
+ * @owner, @place: as in struct location; of a cell, its owner and offset
  * @latency_sum: sum of total latencies, cycles
  * @weight: sum of the samples' intervals, in whatever unit
  * @samples: number of samples

@@ -329,6 +329,9 @@ void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 void view_copy_string(char *to, size_t size, const char *from);
 /** view_row_set_program() - set container and program of @row; CELL_NO_PROGRAM is valid */
 void view_row_set_program(struct profile *profile, struct view_row *row, u32 program);
+/** view_row_set_cell() - set container, program, function and binary of @row */
+void view_row_set_cell(struct profile *profile, struct symbols *symbols, bool live,
+		       struct view_row *row, u64 offset, u64 owner);
 /** view_set_names() - set in a header how many names are missing, and why */
 void view_set_names(struct symbols *symbols, struct view_header *ret_header);
 /** counters_key() - return the key of view_key() for all orders except samples and latency */

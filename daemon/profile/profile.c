@@ -62,6 +62,17 @@ static int functions_new(struct profile *p, const struct profile_config *config)
 	return location_table_new(locations, &p->sample_class, &p->locations);
 }
 
+/* Return the maximum index of a location in the history, plus 1. */
+static u32 functions_limit(const struct profile *p)
+{
+	struct cell_table_stats stats;
+
+	if (!p->by_program)
+		return p->locations->sets * LOCATION_WAYS;
+	cell_table_stats(p->cells.table, &stats);
+	return (u32)stats.capacity + 1;
+}
+
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
 {
@@ -92,7 +103,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		r = history_init(&p->history,
 				 config->containers ? config->containers : DEFAULT_CONTAINERS,
 				 (config->processes ? config->processes : DEFAULT_PROCESSES) + 1,
-				 p->locations->sets * LOCATION_WAYS);
+				 functions_limit(p));
 	if (r < 0) {
 		profile_free(p);
 		return r;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define NS	   1000000000ULL
 #define PROGRAMS   5
 #define CONTAINERS 2
 #define PROCESSES  60
@@ -37,6 +38,9 @@ struct fixture {
 	u64 samples[PROGRAMS][CONTAINERS][WHERES];
 	u64 unattributed;
 };
+
+/* The start of the next window. */
+static u64 now_ns = 1;
 
 static u64 random_state = 88172645463325252ULL;
 
@@ -97,6 +101,8 @@ static void sample_take(struct profile *const *profiles, u32 count, u32 process,
 			       &(struct source_window){ .data = record,
 							.len = (size_t)n,
 							.tid = (s32)(FIRST_PID + process),
+							.start_ns = now_ns,
+							.end_ns = now_ns + NS,
 							.interval = interval,
 							.unit = UNIT_INSTRUCTIONS });
 }
@@ -124,7 +130,9 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
 static struct fixture *fixture_new(u64 cell_bytes)
 {
 	const struct attributor_config attribution = { 0 };
-	const struct profile_config config = { .by_program = true, .cell_bytes = cell_bytes };
+	const struct profile_config config = {
+		.by_program = true, .cell_bytes = cell_bytes, .history = cell_bytes
+	};
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -147,6 +155,12 @@ static int setup(void **state)
 static int setup_empty(void **state)
 {
 	*state = fixture_new(0);
+	return 0;
+}
+
+static int setup_large(void **state)
+{
+	*state = fixture_new(4 << 20);
 	return 0;
 }
 
@@ -279,6 +293,41 @@ static void assert_same_rows(struct profile *a, struct profile *b, enum view_gro
 	}
 	view_clear(&x);
 	view_clear(&y);
+}
+
+/*
+ * The rows of a period and its evicted samples add up to the samples that were taken in the period,
+ * also if older cells are evicted in it.
+ */
+static void test_period(void **state)
+{
+	struct fixture *f = *state;
+	u64 taken[40] = { 0 };
+
+	for (u32 second = 0; second < ARRAY_SIZE(taken); second++) {
+		u64 sum = 0, want = 0;
+		struct view view;
+
+		taken[second] = draw(20);
+		samples_take(f, (u32)taken[second], NULL);
+		now_ns += NS;
+		if (second < 12)
+			continue;
+		assert_int_equal(profile_span_view(f->profile, NULL, false, VIEW_SPAN_10S,
+						   VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, now_ns,
+						   &view),
+				 0);
+		for (u32 i = 0; i < view.count; i++)
+			sum += view.rows[i].samples;
+		assert_int_equal(sum + view.header.evicted, view.header.records);
+		/* The period ends with the last slot, which has an even number of seconds. */
+		for (u32 i = 0; i < view.header.duration_ns / NS; i++)
+			want += taken[second / 2 * 2 - 1 + second % 2 * 2 - i];
+		test_row("second %u: %u rows", second, view.count);
+		assert_row(view.header.records == want);
+		assert_row(view.header.by_program);
+		view_clear(&view);
+	}
 }
 
 #define SHARDS 3
@@ -422,6 +471,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(test_evicted, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_period, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_period, setup_large, teardown),
 		cmocka_unit_test_setup_teardown(test_shards, setup_empty, teardown),
 		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_binaries, setup, teardown),
