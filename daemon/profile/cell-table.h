@@ -404,6 +404,16 @@ struct cell_translation {
 	u32 binaries;
 };
 
+/** cell_translate() - return the current owner, by cell_owner(), of a saved one */
+static inline u64 cell_translate(const struct cell_translation *translation, u64 owner)
+{
+	u32 program = (u32)(owner >> 32), binary = (u32)owner;
+
+	program = program < translation->programs ? translation->program[program] : CELL_NO_PROGRAM;
+	binary = binary < translation->binaries ? translation->binary[binary] : CELL_UNMAPPED;
+	return cell_owner(program, binary);
+}
+
 /**
  * cell_table_load() - add the samples of cell_table_save()
  * @table: the table

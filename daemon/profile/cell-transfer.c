@@ -487,24 +487,18 @@ static bool counters_load(struct cell_loader *l, struct cell *c)
 	return !l->from->bad;
 }
 
-static u32 translate(const u32 *ids, u32 count, u32 id, u32 otherwise)
-{
-	return id < count ? ids[id] : otherwise;
-}
-
 static u64 owner_load(struct cell_loader *l)
 {
 	u32 program = (u32)deserialize_below(l->from, 1ULL << 32);
 	u32 binary = (u32)deserialize_below(l->from, 1ULL << 32);
-	const struct cell_translation *t = l->translation;
+	u64 owner = cell_owner(program, binary);
 
-	if (t) {
-		program = translate(t->program, t->programs, program, CELL_NO_PROGRAM);
-		binary = translate(t->binary, t->binaries, binary, CELL_UNMAPPED);
-	}
+	if (l->translation)
+		owner = cell_translate(l->translation, owner);
+	program = (u32)(owner >> 32);
 	/* Program ids are small; a hostile one must not cost memory. */
 	l->from->bad |= program != CELL_NO_PROGRAM && program >= CELL_PROGRAMS_MAX;
-	return cell_owner(program, binary);
+	return owner;
 }
 
 static void log_load(struct cell_loader *l, const struct cell_target *target, u64 fill)

@@ -66,15 +66,35 @@ static void rows_history_save(const struct history_row *rows, u32 count, struct 
 	}
 }
 
+/** struct translations - the current entries of saved ones; @cells as in profile_history_load() */
+struct translations {
+	const struct attribute_translation *tasks;
+	const struct cell_translation *cells;
+};
+
+/* Reads the owner of a row. Returns false if the owner no longer exists. */
+static bool row_owner_load(struct deserializer *from, const struct translations *t, bool locations,
+			   u64 *ret_owner)
+{
+	u32 program, binary;
+
+	if (!locations || !t->cells)
+		return profile_owner_load(from, t->tasks, ret_owner);
+	program = (u32)deserialize_below(from, 1ULL << 32);
+	binary = (u32)deserialize_below(from, 1ULL << 32);
+	*ret_owner = cell_translate(t->cells, cell_owner(program, binary));
+	return true;
+}
+
 /* A row without a current owner is skipped. Returns the number of rows. */
-static u32 rows_history_load(struct deserializer *from, const struct attribute_translation *t,
-			     struct history_row *rows)
+static u32 rows_history_load(struct deserializer *from, const struct translations *t,
+			     bool locations, struct history_row *rows)
 {
 	u32 count = (u32)deserialize_below(from, HISTORY_ROWS + 1), kept = 0;
 	u64 counts[8], owner;
 
 	while (count-- && !from->bad) {
-		bool owned = profile_owner_load(from, t, &owner);
+		bool owned = row_owner_load(from, t, locations, &owner);
 
 		rows[kept] = (struct history_row){ .owner = owner, .place = deserialize_u64(from) };
 		deserialize_array(from, counts, ARRAY_SIZE(counts));
@@ -111,7 +131,7 @@ static void slot_save(const struct history_slot *slot, struct serializer *to)
 	rows_history_save(slot->place, slot->locations, to);
 }
 
-static void slot_load(struct deserializer *from, const struct attribute_translation *t,
+static void slot_load(struct deserializer *from, const struct translations *t,
 		      struct history_slot *ret)
 {
 	u64 ledger[WINDOW_LEDGERS];
@@ -128,12 +148,12 @@ static void slot_load(struct deserializer *from, const struct attribute_translat
 		u32 index = (u32)deserialize_below(from, 1ULL << 32);
 		u32 generation = (u32)deserialize_below(from, 1ULL << 32);
 
-		row->index = attribute_remap_container(t, index, generation, &row->generation);
+		row->index = attribute_remap_container(t->tasks, index, generation, &row->generation);
 		counters_load(from, &row->counters);
 		ret->containers += row->index != ATTRIBUTE_NONE;
 	}
-	ret->processes = rows_history_load(from, t, ret->process);
-	ret->locations = rows_history_load(from, t, ret->place);
+	ret->processes = rows_history_load(from, t, false, ret->process);
+	ret->locations = rows_history_load(from, t, true, ret->place);
 }
 
 void profile_history_save(struct profile *profile, struct serializer *to)
@@ -164,7 +184,7 @@ static u64 start_load(struct deserializer *from)
 }
 
 static void rings_load(struct profile *p, struct deserializer *from,
-		       const struct attribute_translation *t, struct history_slot *spare)
+		       const struct translations *t, struct history_slot *spare)
 {
 	struct history *w = &p->history;
 	u32 next;
@@ -179,7 +199,7 @@ static void rings_load(struct profile *p, struct deserializer *from,
 }
 
 static void begun_load(struct profile *p, struct deserializer *from,
-		       const struct attribute_translation *t, struct history_slot *spare)
+		       const struct translations *t, struct history_slot *spare)
 {
 	struct history *w = &p->history;
 	u64 start = start_load(from);
@@ -195,14 +215,16 @@ static void begun_load(struct profile *p, struct deserializer *from,
 }
 
 int profile_history_load(struct profile *profile, struct deserializer *from,
-			 const struct attribute_translation *translation)
+			 const struct attribute_translation *translation,
+			 const struct cell_translation *cells)
 {
+	const struct translations t = { .tasks = translation, .cells = cells };
 	struct history_slot *spare = calloc(1, sizeof(*spare));
 
 	if (!spare)
 		return -ENOMEM;
 	if (deserialize_below(from, 2))
-		begun_load(profile, from, translation, spare);
+		begun_load(profile, from, &t, spare);
 	free(spare);
 	if (from->bad)
 		return -EBADMSG;

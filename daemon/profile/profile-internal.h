@@ -308,9 +308,37 @@ void profile_hot_save(const struct profile *profile, struct serializer *to);
 void profile_hot_load(struct profile *profile, struct deserializer *from,
 		      const struct attribute_translation *translation);
 void profile_history_save(struct profile *profile, struct serializer *to);
-/** profile_history_load() - load the history, after everything else; returns 0 or -ENOMEM */
+/**
+ * profile_history_load() - load the history, after everything else; returns 0 or -ENOMEM
+ * @cells: ids of the cells in the history; NULL if the profile does not count by program
+ */
 int profile_history_load(struct profile *profile, struct deserializer *from,
-			 const struct attribute_translation *translation);
+			 const struct attribute_translation *translation,
+			 const struct cell_translation *cells);
+
+/**
+ * struct profile_cell_ids - the current ids of saved programs and binaries
+ * @translation: the ids
+ * @program, @binary: memory of the ids
+ */
+struct profile_cell_ids {
+	struct cell_translation translation;
+	u32 *program;
+	u32 *binary;
+};
+
+/* Steps of profile_save() and profile_load() if the profile counts by program. */
+void profile_cells_save(struct profile *profile, struct serializer *to);
+/**
+ * profile_cells_load() - load programs, binaries and cells
+ * @ids: all zeros; call profile_cell_ids_deinit() also on failure
+ *
+ * Return: 0; -EBADMSG; -ENOMEM.
+ */
+int profile_cells_load(struct profile *profile, struct deserializer *from,
+		       const struct attribute_translation *translation,
+		       struct profile_cell_ids *ids);
+void profile_cell_ids_deinit(struct profile_cell_ids *ids);
 
 /* Fill parts of a view's rows. */
 void row_counters(struct view_row *row, const struct counters *counters);

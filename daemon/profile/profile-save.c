@@ -423,7 +423,10 @@ void profile_save(struct profile *profile, struct serializer *to)
 	profile_flush(profile);
 	machine_save(profile, to);
 	rows_save(profile, to);
-	locations_save(profile, to);
+	if (profile->by_program)
+		profile_cells_save(profile, to);
+	else
+		locations_save(profile, to);
 	pthread_mutex_lock(&profile->commons->lock);
 	profile_hot_save(profile, to);
 	pthread_mutex_unlock(&profile->commons->lock);
@@ -433,14 +436,19 @@ void profile_save(struct profile *profile, struct serializer *to)
 int profile_load(struct profile *profile, struct deserializer *from,
 		 const struct attribute_translation *translation)
 {
+	struct profile_cell_ids ids = { 0 };
 	int r;
 
 	machine_load(profile, from);
 	r = rows_load(profile, from, translation);
 	if (r >= 0)
-		r = locations_load(profile, from, translation);
-	if (r < 0)
-		return r;
-	profile_hot_load(profile, from, translation);
-	return profile_history_load(profile, from, translation);
+		r = profile->by_program ? profile_cells_load(profile, from, translation, &ids) :
+					  locations_load(profile, from, translation);
+	if (r >= 0) {
+		profile_hot_load(profile, from, translation);
+		r = profile_history_load(profile, from, translation,
+					 profile->by_program ? &ids.translation : NULL);
+	}
+	profile_cell_ids_deinit(&ids);
+	return r;
 }

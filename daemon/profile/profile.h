@@ -21,7 +21,7 @@ struct profile;
 /**
  * struct profile_config - the configuration of a profile
  * @by_program: count the samples of functions by program, in cells that grow by need; else by
- *	process. It excludes profile_save(). A shard has the same value as its whole
+ *	process. A shard has the same value as its whole
  * @cell_bytes: with @by_program: memory budget of the cells; 0: they grow by need, which excludes a
  *	history
  * @locations: without @by_program: capacity of the table of (process, PC); 0 for the default (32768)

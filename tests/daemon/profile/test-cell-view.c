@@ -5,9 +5,11 @@
  */
 #include "test.h"
 
+#include "attribution/attributor-save.h"
 #include "attribution/attributor.h"
 #include "profile/profile-query.h"
 #include "profile/profile-read.h"
+#include "profile/profile-save.h"
 #include "profile/profile-shard.h"
 #include "tasks/task-event.h"
 
@@ -127,7 +129,7 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
 	}
 }
 
-static struct fixture *fixture_new(u64 cell_bytes)
+static struct fixture *fixture_empty(u64 cell_bytes)
 {
 	const struct attributor_config attribution = { 0 };
 	const struct profile_config config = {
@@ -138,6 +140,13 @@ static struct fixture *fixture_new(u64 cell_bytes)
 	assert_non_null(f);
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+	return f;
+}
+
+static struct fixture *fixture_new(u64 cell_bytes)
+{
+	struct fixture *f = fixture_empty(cell_bytes);
+
 	for (u32 i = 0; i < PROCESSES; i++)
 		process_add(f->attributor, i);
 	return f;
@@ -330,6 +339,87 @@ static void test_period(void **state)
 	}
 }
 
+/* Load what was saved into @f, which is empty. Returns the result of profile_load(). */
+static int load(struct fixture *f, const u8 *at, size_t len)
+{
+	struct deserializer from = { .at = at, .len = len };
+	struct attribute_translation translation;
+	int r = attributor_load(f->attributor, &from, &translation);
+
+	if (r >= 0)
+		r = profile_load(f->profile, &from, &translation);
+	attribute_translation_deinit(&translation);
+	return r;
+}
+
+#define SAVED (4 << 20)
+
+static void period_get(struct fixture *f, struct view *ret_view)
+{
+	assert_int_equal(profile_span_view(f->profile, NULL, false, VIEW_SPAN_10S, VIEW_FUNCTION,
+					   VIEW_SORT_SAMPLES, 0, 0, ret_view),
+			 0);
+}
+
+/* A profile that was saved and loaded has the same rows, also those of a period. */
+static void test_restored(void **state)
+{
+	struct serializer to = { .at = malloc(SAVED), .capacity = SAVED };
+	struct fixture *f = *state, *restored = fixture_empty(4 << 20);
+	struct view a, b;
+
+	assert_non_null(to.at);
+	for (u32 i = 0; i < 20; i++) {
+		samples_take(f, 20, NULL);
+		now_ns += NS;
+	}
+	attributor_save(f->attributor, &to);
+	profile_save(f->profile, &to);
+	assert_false(to.full);
+	assert_int_equal(load(restored, to.at, to.len), 0);
+	for (enum view_group group = 0; group < VIEW_GROUPS; group++)
+		assert_same_rows(f->profile, restored->profile, group);
+	period_get(f, &a);
+	period_get(restored, &b);
+	assert_int_equal(a.count, b.count);
+	assert_int_not_equal(a.count, 0);
+	for (u32 i = 0; i < a.count; i++) {
+		const struct view_row *row = row_find(&b, &a.rows[i]);
+
+		test_row("row %u of the period", i);
+		assert_row(row && !memcmp(row, &a.rows[i], sizeof(*row)));
+	}
+	view_clear(&a);
+	view_clear(&b);
+	teardown((void **)&restored);
+	free(to.at);
+}
+
+/* Bytes that profile_save() did not write have an error or any result, but no other effect. */
+static void test_hostile(void **state)
+{
+	struct serializer to = { .at = malloc(SAVED), .capacity = SAVED };
+	struct fixture *f = *state;
+
+	assert_non_null(to.at);
+	samples_take(f, 300, NULL);
+	attributor_save(f->attributor, &to);
+	profile_save(f->profile, &to);
+	for (u32 round = 0; round < 300; round++) {
+		struct fixture *other = fixture_empty(64 << 10);
+		u32 at = draw((u32)to.len);
+		u8 was = to.at[at];
+
+		to.at[at] ^= (u8)(1 << draw(8));
+		if (load(other, to.at, round % 3 ? to.len : at) < 0)
+			profile_reset(other->profile);
+		to.at[at] = was;
+		samples_take(other, 3, NULL);
+		teardown((void **)&other);
+	}
+	free(to.at);
+}
+
 #define SHARDS 3
 
 /* Shards that are merged at random times have the same rows as a profile without shards. */
@@ -473,6 +563,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_evicted, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup_large, teardown),
+		cmocka_unit_test_setup_teardown(test_restored, setup_large, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile, setup_large, teardown),
 		cmocka_unit_test_setup_teardown(test_shards, setup_empty, teardown),
 		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_binaries, setup, teardown),

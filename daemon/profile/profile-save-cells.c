@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Serialization of the cells of a profile, with the programs and binaries that they refer to. Ids
+ * are those of the process that saved them, so loading translates them.
+ */
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void profile_cells_save(struct profile *p, struct serializer *to)
+{
+	program_table_save(p->commons->names.programs, to);
+	binary_table_save(p->commons->names.binaries, to);
+	cell_table_save(p->cells.table, to);
+}
+
+void profile_cell_ids_deinit(struct profile_cell_ids *ids)
+{
+	free(ids->program);
+	free(ids->binary);
+}
+
+static int ids_load(struct profile *p, struct deserializer *from,
+		    const struct attribute_translation *t, struct profile_cell_ids *ids)
+{
+	struct cell_translation *cells = &ids->translation;
+	int r;
+
+	r = program_table_load(p->commons->names.programs, from, t, &ids->program,
+			       &cells->programs);
+	if (r < 0)
+		return r;
+	cells->program = ids->program;
+	r = binary_table_load(p->commons->names.binaries, from, &ids->binary, &cells->binaries);
+	cells->binary = ids->binary;
+	return r;
+}
+
+int profile_cells_load(struct profile *p, struct deserializer *from,
+		       const struct attribute_translation *t, struct profile_cell_ids *ids)
+{
+	int r = ids_load(p, from, t, ids);
+
+	if (r < 0)
+		return r;
+	r = cell_table_load(p->cells.table, from, &ids->translation);
+	/* The table may have given the index of the interval to a saved one. */
+	cell_counter_set_interval(&p->cells, p->interval, p->unit);
+	return r;
+}
