@@ -489,6 +489,11 @@ const struct attribute_process *attributor_get_process(const struct attributor *
 	return &a->process[index].pub;
 }
 
+bool attributor_is_living(const struct attributor *a, u32 index)
+{
+	return index < a->processes_used && a->process[index].state == PROCESS_LIVING;
+}
+
 static void location_set_binary(struct attribute_location *ret, const struct mapping *m, u64 pc,
 				bool file)
 {

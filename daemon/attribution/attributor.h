@@ -315,6 +315,9 @@ u64 attributor_get_change_count(const struct attributor *attributor);
 const struct attribute_process *attributor_get_process(const struct attributor *attributor,
 						       u32 index);
 
+/** attributor_is_living() - return whether process @index has not exited, as far as is known */
+bool attributor_is_living(const struct attributor *attributor, u32 index);
+
 /** attributor_get_container() - return the container at @index; NULL if the entry is not in use */
 const struct attribute_container *attributor_get_container(const struct attributor *attributor,
 							   u32 index);

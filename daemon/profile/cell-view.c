@@ -44,32 +44,92 @@ struct cell_naming {
 	enum view_group group;
 };
 
-bool profile_locate_cell(const struct profile *p, const struct cell_row *row,
-			 struct attribute_location *ret_location)
+static void program_pid_set(struct profile *p, u32 program, s32 pid)
+{
+	u32 count = program + 64;
+	s32 *pids;
+
+	if (program >= p->program_pids) {
+		pids = realloc(p->program_pid, count * sizeof(*pids));
+		if (!pids)
+			return;
+		memset(pids + p->program_pids, 0, (count - p->program_pids) * sizeof(*pids));
+		p->program_pid = pids;
+		p->program_pids = count;
+	}
+	p->program_pid[program] = pid;
+}
+
+void profile_find_pids(struct profile *p)
+{
+	if (p->program_pid)
+		memset(p->program_pid, 0, p->program_pids * sizeof(*p->program_pid));
+	for (u32 i = 0; i < p->process_count; i++) {
+		const struct attribute_process *process = attributor_get_process(p->attributor, i);
+		struct cell_task task = { 0 };
+
+		if (!process || !tally_samples(&p->processes[i]) ||
+		    process->generation != p->processes[i].generation ||
+		    !attributor_is_living(p->attributor, i))
+			continue;
+		cell_counter_program(&p->cells, process, i, &task);
+		program_pid_set(p, task.program, process->pid);
+	}
+}
+
+/* Memory without a file belongs to one process. Use its offset in the mapping, as it is not secret. */
+static void locate_memory(const struct profile *p, u64 number, struct cell_place *place)
+{
+	u32 index = (u32)number;
+	const struct attribute_process *process = attributor_get_process(p->attributor, index);
+	struct attribute_location now;
+
+	place->pid = 0;
+	place->at.process = number;
+	if (process && mapping_process(index, process->generation) == number &&
+	    attributor_is_living(p->attributor, index))
+		place->pid = process->pid;
+	place->hidden = !place->pid || !attributor_locate(p->attributor, index, place->at.pc, false,
+							  &now) ||
+			strcmp(now.binary, place->at.binary) != 0;
+	place->at.offset = place->hidden ? 0 : now.offset;
+}
+
+bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bool live,
+			 struct cell_place *ret_place)
 {
 	struct binary_identity binary;
 
 	if (row->evicted || row->binary == CELL_UNMAPPED ||
 	    !binary_table_find(p->commons->names.binaries, row->binary, &binary))
 		return false;
-	*ret_location = (struct attribute_location){
-		.binary = binary.path,
-		.offset = row->offset,
-		.pc = row->offset,
-		.inode = binary.inode,
-		.device = binary.device,
-		.build_id = binary.build_id,
-		.build_id_size = binary.build_id_size,
+	*ret_place = (struct cell_place){
+		.at = {
+			.binary = binary.path,
+			.offset = row->offset,
+			.pc = row->offset,
+			.inode = binary.inode,
+			.device = binary.device,
+			.build_id = binary.build_id,
+			.build_id_size = binary.build_id_size,
+		},
 	};
+	if (live && row->program < p->program_pids)
+		ret_place->pid = p->program_pid[row->program];
+	if (live && binary.process)
+		locate_memory(p, binary.process, ret_place);
 	return true;
 }
 
-static void cell_name_function(const struct cell_naming *n, const struct attribute_location *at,
+static void cell_name_function(const struct cell_naming *n, const struct cell_place *place,
 			       struct named_cell *named)
 {
+	const struct attribute_location *at = &place->at;
+
 	if (n->group == VIEW_LINE)
-		symbols_line_key(n->symbols, 0, at, n->live, &named->line);
-	named->known = symbols_function_key(n->symbols, 0, at, n->live, &named->function);
+		symbols_line_key(n->symbols, place->pid, at, n->live, &named->line);
+	named->known =
+		symbols_function_key(n->symbols, place->pid, at, n->live, &named->function);
 	if (!named->known)
 		named->function = symbols_address_is_public(at, n->live) ? at->offset : 0;
 }
@@ -79,15 +139,15 @@ static void cell_name(const struct cell_naming *n, const struct cell_row *row,
 {
 	bool functions = n->group == VIEW_FUNCTION || n->group == VIEW_LINE;
 	struct named_cell named = { .row = *row, .program = CELL_NO_PROGRAM };
-	struct attribute_location at;
+	struct cell_place place;
 
 	if (n->group != VIEW_BINARY)
 		named.program = row->program;
 	named.evicted = row->evicted && n->group != VIEW_PROGRAM;
-	if (n->group != VIEW_PROGRAM && profile_locate_cell(n->profile, row, &at)) {
-		named.binary = hash_string(at.binary);
+	if (n->group != VIEW_PROGRAM && profile_locate_cell(n->profile, row, n->live, &place)) {
+		named.binary = hash_string(place.at.binary);
 		if (functions)
-			cell_name_function(n, &at, &named);
+			cell_name_function(n, &place, &named);
 	} else if (functions && !row->evicted) {
 		named.function = n->live ? 0 : row->offset;
 	}
@@ -207,17 +267,20 @@ void view_row_set_program(struct profile *p, struct view_row *row, u32 id)
 static void row_set_function(const struct cell_naming *n, const struct cell_row *cell,
 			     struct view_row *row)
 {
-	struct attribute_location at;
+	struct cell_place place;
 	struct source_line source;
 
-	if (!profile_locate_cell(n->profile, cell, &at)) {
+	if (!profile_locate_cell(n->profile, cell, n->live, &place)) {
 		symbols_name_unmapped(cell->offset, n->live, row->function, sizeof(row->function));
 		return;
 	}
-	symbols_function(n->symbols, 0, &at, n->live, row->function, sizeof(row->function));
-	escape_string(row->binary, sizeof(row->binary), at.binary);
+	escape_string(row->binary, sizeof(row->binary), place.at.binary);
+	if (!symbols_function(n->symbols, place.pid, &place.at, n->live, row->function,
+			      sizeof(row->function)) &&
+	    place.hidden)
+		view_copy_string(row->function, sizeof(row->function), row->binary);
 	if (n->group != VIEW_LINE ||
-	    !symbols_get_source_line(n->symbols, 0, &at, n->live, &source))
+	    !symbols_get_source_line(n->symbols, place.pid, &place.at, n->live, &source))
 		return;
 	view_copy_string(row->file, sizeof(row->file), source.file);
 	view_copy_string(row->inlines, sizeof(row->inlines), source.inlines);
@@ -241,11 +304,11 @@ void view_row_set_cell(struct profile *p, struct symbols *symbols, bool live, st
 static void row_set_binary(const struct cell_naming *n, const struct cell_row *cell,
 			   struct view_row *row)
 {
-	struct attribute_location at;
+	struct cell_place place;
 
 	view_copy_string(row->container, sizeof(row->container), "-");
-	if (profile_locate_cell(n->profile, cell, &at))
-		escape_string(row->binary, sizeof(row->binary), at.binary);
+	if (profile_locate_cell(n->profile, cell, n->live, &place))
+		escape_string(row->binary, sizeof(row->binary), place.at.binary);
 	else
 		view_copy_string(row->binary, sizeof(row->binary), "[unmapped]");
 }
@@ -320,6 +383,8 @@ int profile_view_cells(struct profile *p, struct symbols *symbols, bool live,
 
 	if (!named)
 		return -ENOMEM;
+	if (live)
+		profile_find_pids(p);
 	cells_name(&n, named);
 	/* If waiting resolved some names, resolve all a second time. */
 	if (symbols_wait_default(symbols))

@@ -326,6 +326,8 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 {
 	unsigned int unit = view_unit(&view->header);
 
+	if (p->by_program && live)
+		profile_find_pids(p);
 	for (u32 i = 0; i < slot->locations; i++) {
 		const struct history_row *b = &slot->place[i];
 		struct view_row *row = &view->rows[view->count];

@@ -149,6 +149,7 @@ struct profile_commons {
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
  * @pipeline: samples that are not in @locations yet; a flush moves them there
+ * @program_pid: by id of a program, the PID of a living process; @program_pids of them
  * @by_program: the profile counts functions in @cells instead of @locations, which is NULL
  * @stage: decodes windows for this profile and for those that it counts them together with
  * @interval, @unit: weight of the samples of the current window
@@ -178,6 +179,8 @@ struct profile {
 	struct sample_class_catalog sample_class;
 	const struct spe_data_sources *encodings[ENCODINGS];
 	bool by_program;
+	s32 *program_pid;
+	u32 program_pids;
 	struct cell_counter cells;
 	struct location_table *locations;
 	struct pending pending[PENDING]; /* empty between windows */
@@ -365,12 +368,30 @@ void view_set_names(struct symbols *symbols, struct view_header *ret_header);
 /** counters_key() - return the key of view_key() for all orders except samples and latency */
 u64 counters_key(const struct counters *counters, enum view_sort sort);
 /**
+ * struct cell_place - where a cell is
+ * @at: its place in the binary
+ * @pid: a living process that maps the binary; 0 if none is known, or in a recording
+ * @hidden: @at.offset is 0: it would be an address of a process that has exited
+ */
+struct cell_place {
+	struct attribute_location at;
+	s32 pid;
+	bool hidden;
+};
+
+/**
  * profile_locate_cell() - find the place of a cell in its binary
+ * @live: as in profile_view(). Addresses in memory without a file are then replaced by offsets in
+ *	the mapping, since they are confidential
+ *
+ * Call profile_find_pids() first, if @live is set.
  *
  * Return: false if its mapping was not known, or if it counts evicted samples.
  */
-bool profile_locate_cell(const struct profile *profile, const struct cell_row *row,
-			 struct attribute_location *ret_location);
+bool profile_locate_cell(const struct profile *profile, const struct cell_row *row, bool live,
+			 struct cell_place *ret_place);
+/** profile_find_pids() - find a living process of each program, for profile_locate_cell() */
+void profile_find_pids(struct profile *profile);
 /** profile_view_cells() - add the rows of profile_view() that are made from cells to @view */
 int profile_view_cells(struct profile *profile, struct symbols *symbols, bool live,
 		       enum view_group group, enum view_sort sort, u32 limit, struct view *view);

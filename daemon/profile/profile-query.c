@@ -95,7 +95,7 @@ static bool is_function(const struct sum *s, const struct location *l)
 /* The counterpart of is_function() for a profile that counts by program. */
 static bool is_cell(const struct sum *s, const struct cell_row *cell)
 {
-	struct attribute_location place;
+	struct cell_place place;
 	struct program_identity program;
 	struct view_row row = { 0 };
 
@@ -109,15 +109,18 @@ static bool is_cell(const struct sum *s, const struct cell_row *cell)
 	view_row_set_program(s->profile, &row, cell->program);
 	if (!name_equals(s->wanted->process, row.process))
 		return false;
-	if (!profile_locate_cell(s->profile, cell, &place)) {
+	if (!profile_locate_cell(s->profile, cell, s->live, &place)) {
 		symbols_name_unmapped(cell->offset, s->live, row.function, sizeof(row.function));
 		return name_equals(s->wanted->binary, "") &&
 		       name_equals(s->wanted->function, row.function);
 	}
-	escape_string(row.binary, sizeof(row.binary), place.binary);
+	escape_string(row.binary, sizeof(row.binary), place.at.binary);
 	if (!name_equals(s->wanted->binary, row.binary) || !s->wanted->function)
 		return name_equals(s->wanted->binary, row.binary);
-	symbols_function(s->symbols, 0, &place, s->live, row.function, sizeof(row.function));
+	if (!symbols_function(s->symbols, place.pid, &place.at, s->live, row.function,
+			      sizeof(row.function)) &&
+	    place.hidden)
+		memcpy(row.function, row.binary, sizeof(row.function));
 	return name_equals(s->wanted->function, row.function);
 }
 
@@ -154,6 +157,8 @@ static void sum_cells(struct sum *s)
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
 
+	if (s->live)
+		profile_find_pids(s->profile);
 	while (cell_table_next(table, &cursor, &row)) {
 		if (!is_cell(s, &row))
 			continue;

@@ -148,6 +148,7 @@ struct profile *profile_free(struct profile *profile)
 		history_deinit(&profile->history);
 		location_table_free(profile->locations);
 		tallies_clear(profile);
+		free(profile->program_pid);
 		free(profile->processes);
 		free(profile->exited);
 		for (u32 i = 0; i < profile->container_count; i++)

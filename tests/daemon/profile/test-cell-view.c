@@ -15,6 +15,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define NS	   1000000000ULL
 #define PROGRAMS   5
@@ -536,6 +538,67 @@ static void test_query(void **state)
 	view_clear(&view);
 }
 
+/* A function of this process, whose name the views find. */
+__attribute__((noinline, used)) static int walk_the_line(int n)
+{
+	for (int i = 0; i < n; i++)
+		__asm__ volatile("" : "+r"(i));
+	return n;
+}
+
+static const struct view_row *row_of_binary(const struct view *view, const char *binary)
+{
+	for (u32 i = 0; i < view->count; i++)
+		if (!strcmp(view->rows[i].binary, binary))
+			return &view->rows[i];
+	return NULL;
+}
+
+/*
+ * On this machine a program's functions have names, and addresses of memory without a file are
+ * offsets.
+ */
+static void test_live(void **state)
+{
+	const struct attributor_config attribution = { .live = true };
+	const struct profile_config config = { .by_program = true, .cell_bytes = 1 << 20 };
+	const struct symbols_config waiting = { .wait_ms = 60000 };
+	u8 *code = mmap(NULL, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fixture f = { 0 };
+	const struct view_row *row;
+	struct symbols *symbols;
+	struct view view;
+
+	(void)state;
+	assert_int_equal(walk_the_line(3), 3);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_int_equal(attributor_new(&attribution, &f.attributor), 0);
+	assert_int_equal(symbols_new(&waiting, &symbols), 0);
+	assert_int_equal(profile_new(&config, f.attributor, &f.profile), 0);
+	sample_take(&f.profile, 1, (u32)getpid() - FIRST_PID, (u64)(uintptr_t)walk_the_line + 1, 0);
+	sample_take(&f.profile, 1, (u32)getpid() - FIRST_PID, (u64)(uintptr_t)code + 0x40, 0);
+	sample_take(&f.profile, 1, (u32)getpid() - FIRST_PID, KERNEL_AT + 0x40, 0);
+	assert_int_equal(profile_view(f.profile, symbols, true, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0,
+				      &view),
+			 0);
+	assert_int_equal(view.count, 3);
+	for (u32 i = 0; i < view.count; i++)
+		assert_string_equal(view.rows[i].process, "test-cell-view");
+	row = row_of_binary(&view, "[anon]");
+	assert_non_null(row);
+	assert_string_equal(row->function, "[anon]+0x40");
+	row = row_of_binary(&view, "[kernel]");
+	assert_non_null(row);
+	assert_null(strstr(row->function, "+0x"));
+	for (u32 i = 0; i < view.count && strcmp(view.rows[i].function, "walk_the_line"); i++)
+		assert_int_not_equal(i, view.count - 1);
+	view_clear(&view);
+	profile_free(f.profile);
+	symbols_free(symbols);
+	attributor_free(f.attributor);
+	munmap(code, 1 << 16);
+}
+
 /* Names of a program's processes may change, and a profile can be emptied. */
 static void test_reset(void **state)
 {
@@ -571,6 +634,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_orders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
+		cmocka_unit_test(test_live),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
