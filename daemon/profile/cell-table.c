@@ -33,14 +33,19 @@
 
 #define CELL_ONES 0x0101010101010101ULL
 
+#define HUGE_PAGE (2U << 20)
+
 /*
  * A large table profits from huge pages, because samples access it at random. With pages of 16 KiB
- * or more, huge pages are too large for the budget.
+ * or more, huge pages are too large for the budget. A table that grows begins with small pages: most
+ * recordings are small, and the kernel clears each page at its first use.
  */
-static void advise_huge(void *at, size_t size)
+static void advise_huge(const struct cell_table *t, void *at, size_t size)
 {
-	if (sysconf(_SC_PAGESIZE) == 4096 && size >= 2U << 20)
-		(void)madvise(at, size, MADV_HUGEPAGE);
+	size_t skip = t->grows ? HUGE_PAGE : 0;
+
+	if (sysconf(_SC_PAGESIZE) == 4096 && size >= skip + HUGE_PAGE)
+		(void)madvise((u8 *)at + skip, size - skip, MADV_HUGEPAGE);
 }
 
 /* For every rank, rank of (rank + 1) random numbers yield a bound below it. */
@@ -74,8 +79,8 @@ static int cells_init(struct cell_table *t, u32 cells, u32 lines)
 		t->cells = NULL;
 		return -ENOMEM;
 	}
-	advise_huge(t->cells, cells_size(t));
-	advise_huge(t->lines.at, (size_t)lines * LINE_SIZE);
+	advise_huge(t, t->cells, cells_size(t));
+	advise_huge(t, t->lines.at, (size_t)lines * LINE_SIZE);
 	return 0;
 }
 
@@ -85,7 +90,7 @@ static int sets_init(struct cell_table *t, u32 sets)
 	t->set = zero_pages(sets_size(sets));
 	if (!t->set)
 		return -ENOMEM;
-	advise_huge(t->set, sets_size(sets));
+	advise_huge(t, t->set, sets_size(sets));
 	return 0;
 }
 

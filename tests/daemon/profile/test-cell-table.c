@@ -324,6 +324,30 @@ static void test_grows(void **state)
 	cell_table_free(t);
 }
 
+/* A table without a budget uses memory as its cells need it. */
+static void test_small_recording(void **state)
+{
+	struct fixture *f = *state;
+	struct cell_table *t = table_new(&f->catalog, 0);
+	struct cell_table_stats stats;
+
+	cell_table_stats(t, &stats);
+	assert_true(stats.bytes < 256U << 10);
+	for (u32 i = 0; i < 10000; i++) {
+		struct truth s = { .offset = random_next() % 10000,
+				   .interval = 4096,
+				   .unit = UNIT_INSTRUCTIONS,
+				   .sessions = SESSION_A };
+
+		table_count(t, &f->catalog, f->ids, &s);
+	}
+	cell_table_add(t);
+	cell_table_flush(t);
+	cell_table_stats(t, &stats);
+	assert_true(stats.bytes < 2U << 20);
+	cell_table_free(t);
+}
+
 /* Sum all rows: of the machine, and of each program. */
 static void table_sum(const struct cell_table *t, u8 sessions, struct counters *machine,
 		      struct counters *programs)
@@ -1058,6 +1082,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_overflow, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_grows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_small_recording, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_evicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
