@@ -114,12 +114,14 @@ struct merge_row {
 	const struct cell *to;
 };
 
-/** struct merge - the state of cell_table_merge(); @row: a ring, @fetched of them so far */
+/** struct merge - the state of cell_table_merge_part(); @row: a ring, @fetched of them so far; @prefetched: sets */
 struct merge {
 	struct cell_table *whole;
 	const struct cell_table *shard;
+	struct cell_part part;
 	struct cell_cursor cursor;
 	struct cell_source source;
+	u32 prefetched;
 	u64 fetched;
 	struct merge_row row[MERGE_ROWS];
 };
@@ -147,11 +149,13 @@ static void row_merge(struct merge *m, const struct merge_row *r)
 /* Sets of a shard whose cells are prefetched before they are read. */
 #define MERGE_SETS 4
 
-static void shard_prefetch(const struct cell_table *shard, u32 set)
+static void shard_prefetch(const struct cell_table *shard, u32 set, struct cell_part part)
 {
 	for (unsigned int i = 0; set < shard->sets && i < CELL_WAYS; i++) {
 		const struct cell *c = &shard->cells[shard->set[set].cell[i]];
 
+		if (!cell_set_has_part(&shard->set[set], i, part))
+			continue;
 		__builtin_prefetch(c);
 		__builtin_prefetch((const u8 *)c + LINE_SIZE);
 	}
@@ -172,9 +176,9 @@ static bool row_fetch(struct merge *m)
 {
 	struct merge_row *r = &m->row[m->fetched % MERGE_ROWS];
 
-	if (!m->cursor.way)
-		shard_prefetch(m->shard, m->cursor.set + MERGE_SETS);
-	if (!cell_table_next(m->shard, &m->cursor, &r->row))
+	for (; m->prefetched < m->cursor.set + MERGE_SETS; m->prefetched++)
+		shard_prefetch(m->shard, m->prefetched, m->part);
+	if (!cell_table_next_in_part(m->shard, &m->cursor, m->part, &r->row))
 		return false;
 	counters_prefetch(m->shard, r->row.cell);
 	r->hash = cell_hash(cell_salt(m->whole, r->row.cell->owner), r->row.cell->offset);
@@ -206,9 +210,10 @@ static void row_advance(struct merge *m, struct merge_row *r, unsigned int step)
 	}
 }
 
-void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
+void cell_table_merge_part(struct cell_table *whole, const struct cell_table *shard, u32 part,
+			   u32 parts)
 {
-	struct merge m = { .whole = whole, .shard = shard };
+	struct merge m = { .whole = whole, .shard = shard, .part = { part, parts } };
 	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
@@ -223,7 +228,13 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
 				row_advance(&m, &m.row[at % MERGE_ROWS], step);
 		}
 	}
-	whole->stats.uncounted += shard->stats.uncounted;
+	if (!part)
+		whole->stats.uncounted += shard->stats.uncounted;
+}
+
+void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
+{
+	cell_table_merge_part(whole, shard, 0, 1);
 }
 
 /* Sessions */

@@ -9,6 +9,7 @@
 #include "profile/location-table.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -583,6 +584,99 @@ static void test_merge(void **state)
 	free(want);
 }
 
+#define PARTS 5
+
+/** struct part_thread - merges one part of all shards into @table */
+struct part_thread {
+	pthread_t thread;
+	u32 part;
+	struct sample_class_catalog catalog;
+	struct cell_table *table;
+	struct cell_table **shards;
+};
+
+static void *part_merge(void *arg)
+{
+	struct part_thread *p = arg;
+
+	for (u32 i = 0; i < SHARDS; i++)
+		cell_table_merge_part(p->table, p->shards[i], p->part, PARTS);
+	return NULL;
+}
+
+/* Check that the tables have all cells of @want, each in one of them. */
+static void assert_parts(const struct part_thread *parts, const struct counters *want)
+{
+	u64 rows = 0, found = 0;
+	struct cell_row row;
+
+	for (u32 i = 0; i < CELLS; i++) {
+		u64 owner = cell_owner(i / OFFSETS / BINARIES, i / OFFSETS % BINARIES);
+		struct counters got = { 0 };
+
+		for (u32 k = 0; k < PARTS; k++) {
+			if (!cell_table_find(parts[k].table, owner, i % OFFSETS * 4, &row))
+				continue;
+			cell_row_add(parts[k].table, &row, ALL, &got);
+			found++;
+		}
+		assert_counters(&got, &want[i]);
+	}
+	for (u32 k = 0; k < PARTS; k++)
+		for (struct cell_cursor c = { 0 }; cell_table_next(parts[k].table, &c, &row);)
+			rows++;
+	assert_int_equal(rows, found);
+	assert_int_equal(rows, CELLS);
+}
+
+/* Threads that merge a part of all shards each have the samples of all of them. */
+static void test_merge_parts(void **state)
+{
+	struct sample_class_catalog catalogs[SHARDS] = { 0 };
+	struct part_thread parts[PARTS] = { 0 };
+	struct cell_table *shards[SHARDS];
+	struct counters *want = counters_new(CELLS);
+	u16 ids[SHARDS][CLASSES], part_ids[CLASSES];
+	struct fixture *f = *state;
+
+	for (u32 i = 0; i < SHARDS; i++) {
+		catalog_fill(&catalogs[i], ids[i], i & 1);
+		shards[i] = table_new(&catalogs[i], i ? 4U << 20 : 0);
+	}
+	for (u32 i = 0; i < 300000; i++) {
+		struct truth s = truth_draw();
+		u32 k = random_next() % SHARDS;
+
+		truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
+		table_count(shards[k], &catalogs[k], ids[k], &s);
+	}
+	for (u32 i = 0; i < SHARDS; i++) {
+		cell_table_add(shards[i]);
+		cell_table_flush(shards[i]);
+	}
+	for (u32 k = 0; k < PARTS; k++) {
+		struct part_thread *p = &parts[k];
+
+		p->part = k;
+		p->shards = shards;
+		catalog_fill(&p->catalog, part_ids, k & 1);
+		p->table = table_new(&p->catalog, 0);
+		assert_int_equal(pthread_create(&p->thread, NULL, part_merge, p), 0);
+	}
+	for (u32 k = 0; k < PARTS; k++)
+		assert_int_equal(pthread_join(parts[k].thread, NULL), 0);
+	assert_parts(parts, want);
+	for (u32 k = 0; k < PARTS; k++) {
+		cell_table_free(parts[k].table);
+		sample_class_deinit(&parts[k].catalog);
+	}
+	for (u32 i = 0; i < SHARDS; i++) {
+		cell_table_free(shards[i]);
+		sample_class_deinit(&catalogs[i]);
+	}
+	free(want);
+}
+
 /* Shards with any number of rows, and without any, while others wait for their memory. */
 static void test_merge_rows(void **state)
 {
@@ -1089,6 +1183,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sessions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_merge_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge_evicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_save, setup, teardown),
