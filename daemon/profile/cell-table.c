@@ -401,14 +401,15 @@ static u32 victim_compare(struct cell_slot *best, struct cell_set *set)
 
 /*
  * Find the cell that a new one may replace: the lightest of the set that it has to be in. If that
- * has a free way, and only the cells are used up, other sets are searched as well.
+ * has a free way, and only the cells are used up, other sets are searched as well. That takes time,
+ * and rarely finds a cell if only a rank below a small @limit may be replaced.
  */
-static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own)
+static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {
 	struct cell_slot best = { 0 };
 	u32 cells = victim_compare(&best, own);
 
-	if (!tag_ways(own->tags, 0))
+	if (!tag_ways(own->tags, 0) || limit < CELL_ODDS)
 		return best;
 	for (u32 n = 0; n < t->sets && cells < CANDIDATES; n++) {
 		cells += victim_compare(&best, &t->set[t->hand_insert]);
@@ -417,12 +418,12 @@ static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own)
 	return best;
 }
 
-/* Decide at random whether @count samples replace a cell of @rank. */
-static bool admits(struct cell_table *t, u16 rank, u32 count)
+/* Decide at random which cells @count samples may replace: those whose rank is below the result. */
+static u64 limit_draw(struct cell_table *t, u32 count)
 {
 	/* The highest bits of a linear congruential generator are the most random ones. */
 	t->draws = t->draws * 6364136223846793005ULL + 1442695040888963407ULL;
-	return rank < (u64)t->bound[t->draws >> 56] * count;
+	return (u64)t->bound[t->draws >> 56] * count;
 }
 
 static bool cells_exhausted(const struct cell_table *t)
@@ -448,6 +449,7 @@ static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_
 {
 	struct cell_set *set;
 	struct cell_slot victim;
+	u64 limit;
 
 	if (t->grows && t->used > t->sets * 16ULL / 5)
 		index_grow(t);
@@ -457,8 +459,9 @@ static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_
 		if (t->grows)
 			return false;
 		set = &t->set[hash_set(t, hash)];
-		victim = victim_find(t, set);
-		if (!victim.set || !admits(t, victim.set->rank[victim.way], count))
+		limit = limit_draw(t, count);
+		victim = victim_find(t, set, limit);
+		if (!victim.set || victim.set->rank[victim.way] >= limit)
 			return false;
 		/* A new cell inherits the rank of the cell that it replaces. */
 		*ret_rank = victim.set->rank[victim.way];
@@ -543,7 +546,7 @@ static bool lines_reclaim(struct cell_table *t, const struct cell *c, unsigned i
 		if (!victim.set)
 			return false;
 		rank = victim.set->rank[victim.way];
-		if (rank > slot.set->rank[slot.way] && !admits(t, rank, CELL_LOG))
+		if (rank > slot.set->rank[slot.way] && rank >= limit_draw(t, CELL_LOG))
 			return false;
 		cell_evict(t, victim.set, victim.way);
 	}
