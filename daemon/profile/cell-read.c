@@ -246,9 +246,14 @@ void cell_row_add_levels(const struct cell_table *table, const struct cell_row *
 		to[i].count += without_pair.level[i];
 }
 
-static void samples_add(void *ctx, const struct cell_pair *pair)
+/* Returns how many samples of the log any of the sessions counts. */
+static u64 log_samples(const struct cell_row *row, u8 sessions)
 {
-	*(u64 *)ctx += pair->count;
+	u64 samples = 0;
+
+	for (unsigned int i = 0; i < row->fill; i++)
+		samples += (row->cell->sessions[i] & sessions) != 0;
+	return samples;
 }
 
 u32 cell_row_number(const struct cell_table *table, const struct cell_row *row)
@@ -258,10 +263,30 @@ u32 cell_row_number(const struct cell_table *table, const struct cell_row *row)
 
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
-	u64 samples = 0;
+	u64 samples = log_samples(row, sessions);
+	const struct cell_counters *n;
 
-	cell_row_each_pair(table, row, sessions, samples_add, &samples);
+	for (u32 line = row->cell->counters; line; line = n->next) {
+		n = counters_at(table, line);
+		if (n->sessions & sessions)
+			samples += cell_counters_samples(table, n);
+	}
 	return samples;
+}
+
+bool cell_row_has_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+{
+	const struct cell_counters *n;
+
+	if (log_samples(row, sessions))
+		return true;
+	for (u32 line = row->cell->counters; line; line = n->next) {
+		n = counters_at(table, line);
+		/* A pair that moved samples to a large one keeps one of them. */
+		if (n->sessions & sessions && n->small_used)
+			return true;
+	}
+	return false;
 }
 
 u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions)
