@@ -145,6 +145,30 @@ static void print_levels(json_object *totals, u64 whole)
 		       "core\n");
 }
 
+/* Print how long the loads and stores of each level took, if the profile knows. */
+static void print_level_latency(json_object *levels)
+{
+	if (!levels || json_object_get_type(levels) != json_type_object ||
+	    json_object_object_length(levels) == 0)
+		return;
+	printf("%-26s%10s  %8s  %8s  %8s  %8s\n", "latency by level (cycles)", "count", "share",
+	       "mean", "p50", "p99");
+	json_object_object_foreach(levels, level, of)
+	{
+		char count[TEXT_NUMBER], p50[TEXT_NUMBER], p99[TEXT_NUMBER];
+		json_object *mean = json_object_object_get(of, "mean");
+
+		printf("  %-20s  %12s  %6.1f %%", level, text_count(count, number(of, "samples")),
+		       100 * json_object_get_double(json_object_object_get(of, "share")));
+		if (mean)
+			printf("  %8.1f  %8s  %8s\n", json_object_get_double(mean),
+			       text_count(p50, number(of, "p50")),
+			       text_count(p99, number(of, "p99")));
+		else
+			printf("  %8s  %8s  %8s\n", "-", "-", "-");
+	}
+}
+
 static void summary_text(json_object *json)
 {
 	json_object *totals = json_object_object_get(json, "totals");
@@ -171,6 +195,7 @@ static void summary_text(json_object *json)
 	print_latencies(json_object_object_get(totals, "latency"));
 	print_counters("data source", json_object_object_get(totals, "data_source"), whole);
 	print_levels(totals, whole);
+	print_level_latency(json_object_object_get(totals, "level_latency"));
 	print_contexts(json_object_object_get(totals, "contexts"), whole);
 	print_processes(json_object_object_get(json, "processes"), whole);
 }

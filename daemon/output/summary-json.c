@@ -2,6 +2,7 @@
 /* Write the summary as JSON (Documentation/reference/json.md). */
 #include "codec/payload.h"
 #include "profile-json.h"
+#include "profile/cell-level.h"
 #include "profile/profile-internal.h"
 
 #include <errno.h>
@@ -86,6 +87,33 @@ static void add_levels(struct json_object *totals, const struct profile *p)
 			add(levels, spe_level_name(i), p->levels[i]);
 	for (unsigned int i = 0; i < SAMPLE_ORIGINS; i++)
 		add(origin, keys[i], p->origins[i]);
+}
+
+/* Add the latencies of each level, which only the cells of a recording have. */
+static void add_level_latency(struct json_object *totals, const struct profile *p)
+{
+	struct cell_level levels[SPE_LEVELS] = { 0 };
+	struct level_table table;
+	struct json_object *by_level, *o;
+
+	if (!p->by_program)
+		return;
+	cell_table_add_levels(p->cells.table, CELL_ALL, NULL, NULL, levels);
+	level_table_fill(levels, &table);
+	by_level = add_object(totals, "level_latency");
+	for (u32 i = 0; i < table.rows; i++) {
+		const struct level_row *row = &table.row[i];
+
+		o = add_object(by_level, spe_level_name(row->level));
+		add(o, "samples", row->count);
+		json_object_object_add(o, "share", json_object_new_double(row->share));
+		json_object_object_add(o, "mean",
+				       row->timed ? json_object_new_double(row->mean) : NULL);
+		json_object_object_add(o, "p50",
+				       row->timed ? json_object_new_uint64(row->p50) : NULL);
+		json_object_object_add(o, "p99",
+				       row->timed ? json_object_new_uint64(row->p99) : NULL);
+	}
 }
 
 static int compare_contexts(const void *a, const void *b)
@@ -192,6 +220,7 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	add_latency(totals, profile);
 	add_sources(totals, profile);
 	add_levels(totals, profile);
+	add_level_latency(totals, profile);
 	r = add_contexts(totals, profile);
 	if (r >= 0 && processes)
 		r = add_processes(root, profile);
