@@ -31,6 +31,7 @@
  * @tick_hz: rate of @ticks
  * @interval_min: minimum interval, in operations, in addition to that of PMSIDR.Interval
  * @disables_parked_buffer: whether PMBLIMITR.E must be 0 while a ring is PARKED
+ * @has_context: whether Context packets have the TID of the task that runs on the CPU
  *
  * Each callback runs on the CPU of the SPU, with interrupts off, also from within
  * speprof_interrupt(). No register is written before speprof_backend_register() or after
@@ -52,6 +53,7 @@ struct speprof_backend {
 	u64 tick_hz;
 	u64 interval_min;
 	bool disables_parked_buffer;
+	bool has_context;
 };
 
 /**

@@ -65,6 +65,7 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->record_max = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, pmsidr);
 	info->tick_hz = backend->tick_hz;
 	info->backend = backend->id;
+	info->flags = backend->has_context ? SPEPROF_CPU_CONTEXT : 0;
 }
 
 /* Return why the SPU cannot be used; NULL if it can. */
@@ -318,7 +319,6 @@ void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
 	*ret_info = host->info;
 	ret_info->size = sizeof(*ret_info);
 	ret_info->cpu = cpu;
-	ret_info->flags = 0;
 	if (cpu_online(cpu))
 		ret_info->flags |= SPEPROF_CPU_ONLINE;
 	/* Sessions attach and detach under speprof_control. */

@@ -4,7 +4,7 @@
 #include "codec/registers.h"
 #include "program.h"
 
-static u64 pmscr_make(const struct speprof_sampling *sampling)
+static u64 pmscr_make(const struct speprof_sampling *sampling, const struct speprof_cpu_info *spu)
 {
 	u64 reg = 0;
 
@@ -16,7 +16,7 @@ static u64 pmscr_make(const struct speprof_sampling *sampling)
 		reg |= SPE_PMSCR_TS;
 	if (sampling->collect & SPEPROF_COLLECT_PHYSICAL_TIME)
 		reg |= SPE_FIELD_PREP(SPE_PMSCR_PCT, SPE_PMSCR_PCT_PHYS);
-	if (sampling->collect & SPEPROF_COLLECT_CONTEXT)
+	if (sampling->collect & SPEPROF_COLLECT_CONTEXT && spu->flags & SPEPROF_CPU_CONTEXT)
 		reg |= SPE_PMSCR_CX;
 	if (sampling->collect & SPEPROF_COLLECT_PHYSICAL_ADDRESS)
 		reg |= SPE_PMSCR_PA;
@@ -75,7 +75,7 @@ int speprof_program_make(const struct speprof_sampling *sampling,
 			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program)
 {
 	bool jitter = sampling->flags & SPEPROF_SAMPLE_JITTER;
-	struct speprof_program program = { .pmscr = pmscr_make(sampling) };
+	struct speprof_program program = { .pmscr = pmscr_make(sampling, spu) };
 	u64 counts;
 	int ret;
 

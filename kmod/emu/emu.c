@@ -98,6 +98,7 @@ static struct speprof_backend emu_backend = {
 	.ticks = emu_ticks,
 	.records = emu_records,
 	.tick_hz = NSEC_PER_SEC,
+	.has_context = true,
 };
 
 /* ---- Module ------------------------------------------------------------------- */

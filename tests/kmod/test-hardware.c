@@ -170,12 +170,16 @@ static void cpu_1_up(void)
 static void test_device(void **state)
 {
 	struct speprof_ring *rings[2];
+	struct speprof_cpu_info info;
 
 	(void)state;
 	devices_add();
 	rings[0] = session_start(1);
 	rings[1] = session_start(2);
 	assert_true(spu_is_on(1));
+	/* The stand-in kernel has all options, so its CONTEXTIDR has the TID. */
+	speprof_cpu_info_get(1, &info);
+	assert_true(info.flags & SPEPROF_CPU_CONTEXT);
 	device_remove(0);
 	assert_false(spu_is_on(1));
 	assert_true(spu_is_on(2));

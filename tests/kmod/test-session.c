@@ -325,6 +325,33 @@ static void test_new_without_spu(void **state)
 	assert_ptr_equal(speprof_session_new(&plain, &cpus, NULL), ERR_PTR(-ENOMEM));
 }
 
+/* ---- Programs ---------------------------------------------------------------------------- */
+
+/* Context packets are enabled only if they would have the TID. */
+static void test_program_context(void **state)
+{
+	const struct {
+		u32 collect;
+		u32 flags;
+		u64 cx;
+	} rows[] = {
+		{ SPEPROF_COLLECT_CONTEXT, SPEPROF_CPU_CONTEXT, SPE_PMSCR_CX },
+		{ SPEPROF_COLLECT_CONTEXT, 0, 0 },
+		{ 0, SPEPROF_CPU_CONTEXT, 0 },
+	};
+	struct speprof_sampling sampling = { .flags = SPEPROF_SAMPLE_USER, .interval = 4096 };
+	struct speprof_cpu_info spu = speprof_cpus[0].info;
+	struct speprof_program program;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		sampling.collect = rows[i].collect;
+		spu.flags = rows[i].flags;
+		assert_int_equal(speprof_program_make(&sampling, &spu, &program), 0);
+		assert_int_equal(program.pmscr, SPE_PMSCR_E0SPE | rows[i].cx);
+	}
+}
+
 /* ---- Yielding the SPU ------------------------------------------------------------------ */
 
 static int start_as(struct speprof_session *session, bool perfmon)
@@ -629,6 +656,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_new, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_new_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_new_without_spu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_program_context, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_all_or_none, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_cgroups, set_up, tear_down),

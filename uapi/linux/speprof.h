@@ -83,6 +83,11 @@ struct speprof_device_info {
 /* speprof_cpu_info.flags */
 #define SPEPROF_CPU_ONLINE	(1U << 0)
 #define SPEPROF_CPU_BUSY	(1U << 1)	/* a started session samples it */
+/*
+ * SPEPROF_COLLECT_CONTEXT adds the TID to each record. Without this flag it has no effect: a kernel
+ * without CONFIG_PID_IN_CONTEXTIDR does not write CONTEXTIDR. Older modules never set the flag.
+ */
+#define SPEPROF_CPU_CONTEXT	(1U << 2)
 
 /**
  * struct speprof_cpu_info - SPEPROF_CPU_INFO: describe the SPU of one CPU
@@ -207,7 +212,8 @@ struct speprof_session_config {
  * equal.
  */
 #define SPEPROF_COLLECT_PHYSICAL_TIME		(1U << 1)
-#define SPEPROF_COLLECT_CONTEXT			(1U << 2) /* CONTEXTIDR: TID in the root namespace */
+/* CONTEXTIDR: TID in the root namespace. Needs SPEPROF_CPU_CONTEXT, otherwise it has no effect. */
+#define SPEPROF_COLLECT_CONTEXT			(1U << 2)
 #define SPEPROF_COLLECT_PHYSICAL_ADDRESS	(1U << 3)
 
 /* speprof_sampling.types; an operation passes if it has any of these types. */

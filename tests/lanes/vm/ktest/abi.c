@@ -34,7 +34,7 @@ static void device_describes_itself(void)
 
 	check(!ioctl(device, SPEPROF_CPU_INFO, &cpu));
 	check(cpu.backend == SPEPROF_BACKEND_EMULATED || cpu.backend == SPEPROF_BACKEND_HARDWARE);
-	check(cpu.flags == SPEPROF_CPU_ONLINE);
+	check(cpu.flags == (SPEPROF_CPU_ONLINE | SPEPROF_CPU_CONTEXT));
 	check(cpu.pmsver >= 1);
 	check(cpu.record_align >= 1 && cpu.record_align <= SPE_MAX_RECORD);
 	check(cpu.record_max >= 16 && cpu.record_max <= SPE_MAX_RECORD);
@@ -476,7 +476,7 @@ static void order_of_commands(void)
 	check(!ioctl(first, SPEPROF_SESSION_START, 0));
 	check_errno(ioctl(second, SPEPROF_SESSION_START, 0), EBUSY);
 	check(!ioctl(device, SPEPROF_CPU_INFO, &cpu));
-	check(cpu.flags == (SPEPROF_CPU_ONLINE | SPEPROF_CPU_BUSY));
+	check(cpu.flags == (SPEPROF_CPU_ONLINE | SPEPROF_CPU_BUSY | SPEPROF_CPU_CONTEXT));
 	check(!ioctl(first, SPEPROF_SESSION_STOP, 0));
 	check(!ioctl(second, SPEPROF_SESSION_START, 0));
 	close(second);
