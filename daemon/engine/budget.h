@@ -23,7 +23,7 @@
  * @sources: set of MEMORY_*; the plan has memory for the source that needs most
  * @bpf: BPF task events are in use, or may be tried
  * @side_band: perf's side band is in use, or may be tried
- * @switches: context switches are followed (Contexts=no)
+ * @switches: context switches may be followed, see source_open_may_need_switches()
  * @workers: number of threads that count; each has its own tables
  */
 struct memory_request {

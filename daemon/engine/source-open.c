@@ -34,6 +34,18 @@ u32 source_open_kinds(const struct config *config)
 	return kinds[config->source];
 }
 
+bool source_open_may_need_switches(const struct config *config)
+{
+	u32 kinds = source_open_kinds(config);
+	bool named;
+
+	if (!config->contexts)
+		return true;
+	if (kinds & MEMORY_MODULE && source_module_names_tasks(&named) >= 0)
+		return !named;
+	return kinds & MEMORY_PERF;
+}
+
 struct source_config source_sampling(const struct config *config)
 {
 	return (struct source_config){

@@ -23,6 +23,17 @@ struct source_open_result {
 u32 source_open_kinds(const struct config *config);
 
 /**
+ * source_open_may_need_switches() - check whether context switches may have to be followed
+ * @config: the configuration
+ *
+ * Called before memory is planned, and so before a source is opened. With the module, the answer is
+ * that of its CPUs. With perf, only records show whether they name their task.
+ *
+ * Return: false if it is certain that the records of the source that will be opened name their task.
+ */
+bool source_open_may_need_switches(const struct config *config);
+
+/**
  * source_sampling() - return the sampling options of the configuration, without filters; the
  * strings of the configuration are borrowed
  */

@@ -6,6 +6,7 @@
 #include "profile/profile-shard.h"
 #include "rate-control.h"
 #include "shards.h"
+#include "task-ids.h"
 #include "tasks/task-event.h"
 #include "util/time.h"
 #include "worker-internal.h"
@@ -278,6 +279,8 @@ void worker_drain_source(struct worker_state *state, struct shared_source *share
 	attribute_read_begin(own_reader(state));
 	/* CPUs without a window must not let the rings of task events fill up. */
 	run_locked(state, take_all_tasks);
+	if (task_ids_switches_are_useless(state))
+		run_locked(state, task_ids_stop_switches);
 }
 
 void worker_drain(struct worker_state *state, struct session *session)
@@ -342,6 +345,7 @@ int worker_view(struct worker_state *state, void *arg)
 		 task_events_name(state->task_status.kind));
 	snprintf(header->tasks_reason, sizeof(header->tasks_reason), "%s",
 		 state->task_status.reason);
+	task_ids_header(state, header);
 	session_header(session, header);
 	header_memory(state, header);
 	rate_control_header(state, header);
@@ -469,6 +473,8 @@ static void run_periodic(struct worker *w)
 
 	if (now - w->refreshed >= REFRESH_NS) {
 		lock_and_run(state, refresh);
+		if (task_ids_switches_are_useless(state))
+			lock_and_run(state, task_ids_stop_switches);
 		w->refreshed = now;
 	}
 	if (gather_is_due(w, now)) {

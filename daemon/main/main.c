@@ -54,17 +54,21 @@ struct daemon {
 	struct reload_status reloaded;
 };
 
-/* Record context switches, which attribute samples if records do not contain their task. */
-static void follow_switches(struct task_events *tasks, struct task_events_status *status)
+/*
+ * Follow context switches, which attribute samples if records do not name their task. With perf,
+ * only the records show that, so a failure is logged only if it is certain that none does.
+ */
+static void follow_switches(const struct source *source, struct task_events *tasks,
+			    struct task_events_status *status)
 {
-	char why[TASK_EVENTS_REASON] = "there are no task events";
-	size_t n = strlen(status->reason);
+	char *why = status->switches_reason;
 
+	snprintf(why, sizeof(status->switches_reason), "there are no task events");
 	if (tasks && task_events_follow_switches(tasks, why) >= 0)
-		return;
-	snprintf(status->reason + n, sizeof(status->reason) - n,
-		 "%sno sample is attributed, as context switches are not reported: %s",
-		 n ? "; " : "", why);
+		*why = '\0';
+	else if (source_get_contexts(source) == SOURCE_CONTEXTS_NONE)
+		log_write(LOG_WARNING, LOG_ID_TASKS, NULL,
+			  "no sample is attributed, as context switches are not reported: %s", why);
 }
 
 /*
@@ -90,6 +94,7 @@ static void run_periodic_checks(struct task_events_status *status)
  * it.
  */
 static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
+				      const struct source *source,
 				      struct task_events_status *status)
 {
 	const struct task_events_sizes sizes = {
@@ -107,8 +112,8 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	struct task_events *tasks = NULL;
 
 	task_events_new(c->task_events, &sizes, &tasks, status);
-	if (!c->contexts)
-		follow_switches(tasks, status);
+	if (source_get_contexts(source) != SOURCE_CONTEXTS_ALL)
+		follow_switches(source, tasks, status);
 	if (*status->reason)
 		log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
 			  status->reason);
@@ -148,7 +153,7 @@ static int plan_memory(struct daemon *d)
 		.sources = source_open_kinds(c),
 		.bpf = c->task_events == TASK_EVENTS_BPF,
 		.side_band = c->task_events != TASK_EVENTS_PROC,
-		.switches = !c->contexts,
+		.switches = source_open_may_need_switches(c),
 	};
 	u64 least;
 	int r;
@@ -297,7 +302,8 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 static int start_worker(struct daemon *d, struct session_config *session)
 {
 	struct task_events_status task_status = { 0 };
-	struct task_events *tasks = open_tasks(&d->options.config, &d->plan, &task_status);
+	struct task_events *tasks = open_tasks(&d->options.config, &d->plan,
+					       session->shared_source->source, &task_status);
 	struct worker *worker = NULL;
 
 	if (worker_new(&d->plan, tasks, &task_status, &worker) < 0)

@@ -519,7 +519,7 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	r = open_poll(e, ret_reason);
 	if (r < 0)
 		return r;
-	e->source.no_context = config->no_context;
+	e->source.contexts = config->no_context ? SOURCE_CONTEXTS_NONE : SOURCE_CONTEXTS_ALL;
 	apply_config(e, config, &program);
 	return open_cpus(e, online, ret_reason);
 }

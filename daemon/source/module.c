@@ -127,6 +127,15 @@ static bool all_spus_have(const struct module_source *m, u64 features)
 	return true;
 }
 
+/* Check that the records of all CPUs name their task. An older module does not report it. */
+static bool all_cpus_have_context(const struct module_source *m)
+{
+	for (u32 i = 0; i < m->ring_count; i++)
+		if (!(m->infos[i].flags & SPEPROF_CPU_CONTEXT))
+			return false;
+	return true;
+}
+
 /*
  * Configure the session. Retry without the filters that the module or an SPU does not support, the
  * newest feature first.
@@ -166,7 +175,8 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
 		.interval = interval,
 		.collect = SPEPROF_COLLECT_TIMESTAMP |
-			   (config->no_context ? 0 : SPEPROF_COLLECT_CONTEXT) |
+			   (m->source.contexts == SOURCE_CONTEXTS_ALL ? SPEPROF_COLLECT_CONTEXT :
+									0) |
 			   (config->physical ? SPEPROF_COLLECT_PHYSICAL_ADDRESS : 0),
 		.types = types_of(config->filter_types),
 		.events = config->filter_events,
@@ -638,7 +648,9 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 	}
 	m->source.cpus = m->ring_count;
 	m->source.cpu_end = info->cpus;
-	m->source.no_context = config->no_context;
+	m->source.contexts = !config->no_context && all_cpus_have_context(m) ?
+				     SOURCE_CONTEXTS_ALL :
+				     SOURCE_CONTEXTS_NONE;
 	return module_configure(&m->source, config, ret_reason);
 }
 
@@ -698,6 +710,30 @@ int source_module_adopt(const struct source_config *config, bool uring, int sess
 	if (r >= 0)
 		module_defer(*ret_source, false);
 	return r;
+}
+
+int source_module_names_tasks(bool *ret_named)
+{
+	struct module_source m = { .device = -1 };
+	struct speprof_device_info info;
+	const char *reason;
+	bool named = true;
+	int r;
+
+	r = open_device(&m, &info, &reason);
+	for (u32 cpu = 0; r >= 0 && cpu < info.cpus; cpu++) {
+		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
+
+		if (ioctl(m.device, SPEPROF_CPU_INFO, &c) >= 0 &&
+		    c.backend != SPEPROF_BACKEND_NONE)
+			named &= !!(c.flags & SPEPROF_CPU_CONTEXT);
+	}
+	if (m.device >= 0)
+		close(m.device);
+	if (r < 0)
+		return r;
+	*ret_named = named;
+	return 0;
 }
 
 void source_module_end(int session)

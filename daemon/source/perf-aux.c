@@ -81,14 +81,15 @@ static int map_buffers(struct perf_aux *aux)
 
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
-		  const struct source_window *window, struct source_health *health)
+		  const struct source_window *window, struct source *source)
 {
 	struct perf_aux fresh = {
 		.host = host,
 		.cpu = cpu,
 		.area_size = area_size,
 		.window = *window,
-		.health = health,
+		.health = &source->health,
+		.contexts = &source->contexts,
 		.blind_ns = aux->blind_ns,
 		.lost_bytes = aux->lost_bytes,
 		.fd = -1,
@@ -191,6 +192,28 @@ static void move_losses(struct perf_aux *aux, struct source_window *window)
 	aux->lost_bytes = 0;
 }
 
+/*
+ * Read the first record of a window to learn whether records name their task. The driver enables
+ * Context packets for no event or for all: if the kernel writes CONTEXTIDR, and this process has
+ * CAP_PERFMON or perf_event_paranoid permits it. A wrong value cannot result from damage, because
+ * only a whole record is used.
+ */
+static void learn_contexts(struct perf_aux *aux, const struct source_window *window)
+{
+	const u64 contexts = SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) | SPE_HAS_CONTEXT(SPE_CONTEXT_EL2);
+	struct spe_decoder decoder;
+	struct spe_sample sample;
+
+	if (*aux->contexts != SOURCE_CONTEXTS_UNKNOWN)
+		return;
+	if (spe_decoder_next(source_window_decoder(window, &decoder), &sample, NULL) ==
+	    SPE_DECODE_SAMPLE)
+		__atomic_store_n(aux->contexts,
+				 sample.present & contexts ? SOURCE_CONTEXTS_ALL :
+							     SOURCE_CONTEXTS_NONE,
+				 __ATOMIC_RELAXED);
+}
+
 /* A window starts where the last one ended; the blind time between is not armed. */
 static void deliver_window(struct perf_aux *aux, const struct aux_record *record,
 			   const struct source_sink *sink)
@@ -218,6 +241,7 @@ static void deliver_window(struct perf_aux *aux, const struct aux_record *record
 	window.clock_skew_ns = timestamp_clock_measure_skew(&aux->anchor);
 	aux->anchor = timestamp_clock_read();
 	aux->armed_from = window.end_ns;
+	learn_contexts(aux, &window);
 	sink->window(sink->ctx, &window);
 	free(aux->scratch);
 	aux->scratch = NULL;

@@ -50,6 +50,7 @@ extern const struct perf_host perf_host_real;
  * @next_interval: interval of those windows; 0: the interval does not change
  * @anchor: conversion of Timestamp packets, set when the last window was delivered
  * @health: counters of the source
+ * @contexts: &source.contexts, set by the first record that is read
  * @window: the members that all windows have in common
  * @cpu: the CPU
  * @fd: the event; -1: closed
@@ -73,6 +74,7 @@ struct perf_aux {
 	u32 next_interval;
 	struct timestamp_clock anchor;
 	struct source_health *health;
+	u8 *contexts;
 	struct source_window window;
 	u32 cpu;
 	int fd;
@@ -99,13 +101,13 @@ static inline u32 perf_aux_ring_size(u32 area_size)
  * @cpu: the CPU
  * @area_size: bytes of the AUX area, a power of two
  * @window: the members that all windows have in common
- * @health: counters of faults, which the event updates
+ * @source: the source, of which the event updates the health and the contexts
  *
  * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf_event_open() or mmap().
  */
 int perf_aux_open(struct perf_aux *aux, const struct perf_host *host,
 		  const struct perf_event_attr *attr, u32 cpu, u32 area_size,
-		  const struct source_window *window, struct source_health *health);
+		  const struct source_window *window, struct source *source);
 
 /** perf_aux_close() - close the event; does nothing if it is closed */
 void perf_aux_close(struct perf_aux *aux);

@@ -215,7 +215,7 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	set_filters(pmu, &p->config, &attr, &p->source);
 	if (r >= 0)
 		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
-				  &window, &p->source.health);
+				  &window, &p->source);
 	if (r < 0)
 		return r;
 	r = p->host.watch(p->epoll, p->cpus[cpu].fd);

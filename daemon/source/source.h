@@ -492,6 +492,21 @@ static inline const char *source_health_text(const struct source_health *health)
 }
 
 /**
+ * enum source_contexts - whether records name their task, by a Context packet with its TID
+ * @SOURCE_CONTEXTS_UNKNOWN: no record was read yet
+ * @SOURCE_CONTEXTS_NONE: no record does
+ * @SOURCE_CONTEXTS_ALL: each record does
+ *
+ * An SPU writes that packet into the records of all operations or of none (D17.6.9, D18.2.2), so one
+ * record is enough to know.
+ */
+enum source_contexts {
+	SOURCE_CONTEXTS_UNKNOWN,
+	SOURCE_CONTEXTS_NONE,
+	SOURCE_CONTEXTS_ALL,
+};
+
+/**
  * struct source - the first member of each kind of source
  * @ops: the operations of this kind
  * @method: how records are read, for users: "io_uring", "epoll", "AUX areas"
@@ -504,7 +519,7 @@ static inline const char *source_health_text(const struct source_health *health)
  * @filters_not: the SPU applies filter_events_not
  * @filters_sources: the SPU applies filter_sources_not
  * @cgroups: tasks of other cgroups are not sampled
- * @no_context: records contain no context packets
+ * @contexts: &enum source_contexts; read it by source_get_contexts()
  * @reason: what this source cannot do, and why no better one is used, for users; "": nothing
  * @interval_ns: the interval in force
  * @locked_bytes: kernel memory of its rings and AUX areas
@@ -522,12 +537,29 @@ struct source {
 	bool filters_not;
 	bool filters_sources;
 	bool cgroups;
-	bool no_context;
+	u8 contexts;
 	char reason[256];
 	u64 interval_ns;
 	u64 locked_bytes;
 	struct source_health health;
 };
+
+/**
+ * source_get_contexts() - check whether the records of a source name their task
+ * @source: the source
+ *
+ * All partitions use the same driver, so the first one that knows the answer is enough.
+ *
+ * Context: any thread that may use the source; the threads that drain it may run.
+ */
+static inline enum source_contexts source_get_contexts(const struct source *source)
+{
+	u8 contexts = __atomic_load_n(&source->contexts, __ATOMIC_RELAXED);
+
+	for (u32 i = 0; i < source->partitions && contexts == SOURCE_CONTEXTS_UNKNOWN; i++)
+		contexts = __atomic_load_n(&source->partition[i]->contexts, __ATOMIC_RELAXED);
+	return (enum source_contexts)contexts;
+}
 
 /**
  * source_next_cpu() - describe the next CPU of a source, in order of their numbers
@@ -589,6 +621,14 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
  */
 int source_module_adopt(const struct source_config *config, bool uring, int session,
 			struct source **ret_source, const char **ret_reason);
+
+/**
+ * source_module_names_tasks() - check whether the records of the module's SPUs name their task
+ * @ret_named: &source.contexts of a source of the module would be SOURCE_CONTEXTS_ALL
+ *
+ * Return: 0; negative errno if the module cannot be used, or has no SPU.
+ */
+int source_module_names_tasks(bool *ret_named);
 
 /** source_module_end() - stop a session that no source will drain; the caller closes @session */
 void source_module_end(int session);

@@ -131,8 +131,7 @@ struct task_events *task_events_free(struct task_events *t)
 {
 	if (!t)
 		return NULL;
-	switch_bpf_free(t->switches);
-	switch_perf_free(t->switches_perf);
+	task_events_stop_switches(t);
 	task_bpf_free(t->bpf);
 	task_perf_free(t->perf);
 	if (t->epoll_fd >= 0)
@@ -267,6 +266,32 @@ struct switch_ring *task_events_switches(struct task_events *t, u32 *ret_cpus)
 	if (t->switches)
 		return switch_bpf_rings(t->switches, ret_cpus);
 	return t->switches_perf ? switch_perf_rings(t->switches_perf, ret_cpus) : NULL;
+}
+
+void task_events_stop_switches(struct task_events *t)
+{
+	t->switches = switch_bpf_free(t->switches);
+	t->switches_perf = switch_perf_free(t->switches_perf);
+}
+
+enum task_events_kind task_events_switch_kind(const struct task_events *t)
+{
+	return t->switches	? TASK_EVENTS_BPF :
+	       t->switches_perf ? TASK_EVENTS_PERF :
+				  TASK_EVENTS_PROC;
+}
+
+u64 task_events_count_switches(struct task_events *t)
+{
+	const struct switch_ring *rings;
+	u64 count = 0;
+	u32 cpus;
+
+	rings = task_events_switches(t, &cpus);
+	for (u32 i = 0; i < cpus; i++)
+		if (rings[i].count)
+			count += __atomic_load_n(rings[i].count, __ATOMIC_RELAXED);
+	return count;
 }
 
 void task_events_check(struct task_events *t)

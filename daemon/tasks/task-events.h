@@ -27,10 +27,13 @@ enum task_events_kind {
  * @kind: their origin
  * @reason: for users: why no better origin works or, with BPF, why mappings are not reported;
  *	"": nothing is missing
+ * @switches_reason: for users: why context switches cannot be followed; "": they are, or they are
+ *	not needed
  */
 struct task_events_status {
 	enum task_events_kind kind;
 	char reason[384];
+	char switches_reason[TASK_EVENTS_REASON];
 };
 
 /** task_events_name() - return "proc", "perf" or "bpf" */
@@ -101,6 +104,15 @@ int task_events_follow_switches(struct task_events *events, char *ret_reason);
  * Return: the rings, indexed by CPU; NULL if switches are not recorded.
  */
 struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);
+
+/** task_events_stop_switches() - record context switches no longer, and free their rings */
+void task_events_stop_switches(struct task_events *events);
+
+/** task_events_switch_kind() - return the origin of context switches; PROC: none are recorded */
+enum task_events_kind task_events_switch_kind(const struct task_events *events);
+
+/** task_events_count_switches() - return how many context switches were recorded on all CPUs */
+u64 task_events_count_switches(struct task_events *events);
 
 /** task_events_check() - update the rings after CPU hotplug; call about once a second */
 void task_events_check(struct task_events *events);

@@ -55,6 +55,7 @@ struct field {
 static const struct field header_fields[] = {
 	FIELD(view_header, source, 's'),       FIELD(view_header, source_reason, 's'),
 	FIELD(view_header, tasks, 's'),	       FIELD(view_header, tasks_reason, 's'),
+	FIELD(view_header, task_ids, 's'),     FIELD(view_header, switches, 't'),
 	FIELD(view_header, backend, 'y'),      FIELD(view_header, running, 'b'),
 	FIELD(view_header, cpus, 'u'),	       FIELD(view_header, duration_ns, 't'),
 	FIELD(view_header, enabled_ns, 't'),   FIELD(view_header, blind_ns, 't'),

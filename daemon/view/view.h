@@ -147,6 +147,10 @@ const char *memory_share_name(enum memory_share share);
  *	missing
  * @tasks: source of task events: "bpf", "perf" or "proc"; "" for a recording
  * @tasks_reason: why no better source of task events is in use; "" if nothing is missing
+ * @task_ids: what identifies the task of a sample: "records": the thread ID in each record; "bpf" or
+ *	"perf": context switches from there; "none": nothing can; "": no record shows it yet, or a
+ *	recording
+ * @switches: number of context switches that were recorded
  * @backend: &enum backend
  * @running: sampling is running
  * @cpus: number of sampled CPUs
@@ -195,7 +199,9 @@ struct view_header {
 	char source[16];
 	char source_reason[256];
 	char tasks[8];
-	char tasks_reason[384];
+	char tasks_reason[640];
+	char task_ids[8];
+	u64 switches;
 	u8 backend;
 	bool running;
 	u32 cpus;

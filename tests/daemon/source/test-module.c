@@ -39,6 +39,7 @@ static struct {
 	u32 stats;
 	bool limited; /* whether STATS fails with EAGAIN */
 	u32 infos;
+	bool no_context; /* the kernel does not write CONTEXTIDR */
 	u32 cgroups; /* number of cgroups in the last request */
 	u32 knows; /* supported filters: 1: by events; 2: also by events that must be 0 */
 	u64 pmsidr; /* PMSIDR of all CPUs but the last */
@@ -96,6 +97,7 @@ static int ring_open(struct speprof_ring_open *open)
 static int cpu_info(struct speprof_cpu_info *info)
 {
 	module.infos++;
+	info->flags = SPEPROF_CPU_ONLINE | (module.no_context ? 0 : SPEPROF_CPU_CONTEXT);
 	info->backend = info->cpu ? SPEPROF_BACKEND_HARDWARE : SPEPROF_BACKEND_NONE;
 	info->midr = 0x410fd0c0;
 	info->pmsidr = info->cpu == SPUS ? module.other_pmsidr : module.pmsidr;
@@ -215,16 +217,20 @@ static struct source *open_module(const struct source_config *config)
 static void test_collect(void **state)
 {
 	static const struct {
-		bool no_context;
+		bool no_contextidr; /* the kernel does not write it */
+		bool no_context; /* Contexts=no */
 		bool physical;
 		u32 collect;
 		u32 rights;
 	} rows[] = {
-		{ false, false, SPEPROF_COLLECT_CONTEXT, SPEPROF_RIGHT_CONTEXT },
-		{ true, false, 0, 0 },
-		{ false, true, SPEPROF_COLLECT_CONTEXT | SPEPROF_COLLECT_PHYSICAL_ADDRESS,
+		{ false, false, false, SPEPROF_COLLECT_CONTEXT, SPEPROF_RIGHT_CONTEXT },
+		{ false, true, false, 0, 0 },
+		{ false, false, true, SPEPROF_COLLECT_CONTEXT | SPEPROF_COLLECT_PHYSICAL_ADDRESS,
 		  SPEPROF_RIGHT_CONTEXT | SPEPROF_RIGHT_PHYSICAL_ADDRESS },
-		{ true, true, SPEPROF_COLLECT_PHYSICAL_ADDRESS, SPEPROF_RIGHT_PHYSICAL_ADDRESS },
+		{ false, true, true, SPEPROF_COLLECT_PHYSICAL_ADDRESS,
+		  SPEPROF_RIGHT_PHYSICAL_ADDRESS },
+		{ true, false, false, 0, SPEPROF_RIGHT_CONTEXT },
+		{ true, true, false, 0, 0 },
 	};
 
 	(void)state;
@@ -233,14 +239,19 @@ static void test_collect(void **state)
 		struct source *source;
 
 		test_row("row %zu", i);
+		module.no_context = rows[i].no_contextidr;
 		config.no_context = rows[i].no_context;
 		config.physical = rows[i].physical;
 		source = open_module(&config);
+		assert_row(source_get_contexts(source) ==
+			   (rows[i].collect & SPEPROF_COLLECT_CONTEXT ? SOURCE_CONTEXTS_ALL :
+									SOURCE_CONTEXTS_NONE));
 		assert_row(module.sampling.collect ==
 			   (SPEPROF_COLLECT_TIMESTAMP | rows[i].collect));
 		assert_row(module.session.rights == (SPEPROF_RIGHT_KERNEL | rows[i].rights));
 		source->ops->free(source);
 	}
+	module.no_context = false;
 }
 
 /*

@@ -359,6 +359,46 @@ static void test_windows(void **state)
 	source->ops->free(source);
 }
 
+/* The SPU writes a record in 64 bytes: PC, Context packet if @context, Events and End. */
+static void spu_write_record(struct event *e, bool context, u64 time)
+{
+	static const u8 with[] = { 0xb0, 0, 16, 64, 0, 0, 0, 0, 0, 0x64, 210, 4, 0, 0, 0x42, 2, 1 };
+	static const u8 without[] = { 0xb0, 0, 16, 64, 0, 0, 0, 0, 0, 0x42, 2, 1 };
+	u64 at = e->control->aux_head;
+
+	memset(e->area + at, 0, 64);
+	memcpy(e->area + at, context ? with : without, context ? sizeof(with) : sizeof(without));
+	e->control->aux_head = at + 64;
+	aux_record_write(e, at, 64, 0, time);
+}
+
+/*
+ * The first record shows whether the kernel writes CONTEXTIDR. Before, and from bytes that are no
+ * record, nothing is known.
+ */
+static void test_contexts(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+
+	(void)state;
+	make_pmu("arm_spe_0", "9\n", "0\n");
+	for (int context = 0; context < 2; context++) {
+		source = open_perf(&plain);
+		assert_int_equal(source->ops->start(source), 0);
+		test_row("context %d", context);
+		assert_row(source_get_contexts(source) == SOURCE_CONTEXTS_UNKNOWN);
+		spu_write(e, 0xfd, 2, 0, now_ns());
+		assert_row(!drain(source) && seen.count == 1);
+		assert_row(source_get_contexts(source) == SOURCE_CONTEXTS_UNKNOWN);
+		spu_write_record(e, context, now_ns());
+		assert_row(!drain(source) && seen.count == 1);
+		assert_row(source_get_contexts(source) ==
+			   (context ? SOURCE_CONTEXTS_ALL : SOURCE_CONTEXTS_NONE));
+		source->ops->free(source);
+	}
+}
+
 /* Ring and AUX area wrap around many times, and each byte is read once. */
 static void test_around(void **state)
 {
@@ -898,7 +938,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test(test_none),    test(test_refused),	    test(test_sysfs_damaged),
 		test(test_attr),    test(test_unsupported), test(test_windows),
-		test(test_later),   test(test_around),  test(test_truncated),   test(test_lost),
+		test(test_later),   test(test_contexts), test(test_around),  test(test_truncated),   test(test_lost),
 		test(test_damaged), test(test_reported_early),  test(test_nonsense),
 		test(test_busy),    test(test_away),	    test(test_hotplug),
 		test(test_flush),   test(test_start_refused), test(test_quiet),	    test(test_stopped),

@@ -480,7 +480,11 @@ struct storm {
 	u64 inside; /* number of these samples with the right container */
 };
 
-static struct worker *start_worker(struct task_events *events, bool no_context)
+/*
+ * @no_context: records do not name their task. @follow: context switches are followed, which needs
+ * a reason only if the source cannot know before its first record.
+ */
+static struct worker *start_worker(struct task_events *events, bool no_context, bool follow)
 {
 	const struct source_config config = {
 		.interval_ns = 250000,
@@ -499,7 +503,7 @@ static struct worker *start_worker(struct task_events *events, bool no_context)
 
 	if (source_emulated_new(&config, &source, &reason) < 0)
 		skip();
-	if (no_context)
+	if (follow)
 		assert_int_equal(task_events_follow_switches(events, reason_events), 0);
 	assert_int_equal(shared_source_new(source, &config, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
@@ -623,7 +627,8 @@ static int storm_lives(struct worker_state *state, void *arg)
  */
 static void check_storm(const struct origin *origin, struct storm_process *p)
 {
-	struct worker *worker = start_worker(open_events(origin->kind), origin->no_context);
+	struct worker *worker = start_worker(open_events(origin->kind), origin->no_context,
+					     origin->no_context);
 	const char *container = *p->cgroup ? strrchr(p->cgroup, '/') + 1 : "";
 	struct storm storm = { 0 };
 
@@ -668,6 +673,29 @@ static void test_storm_cgroup(void **state)
 		skip();
 }
 
+/* Switches are followed until a record shows that the kernel writes CONTEXTIDR. */
+static void test_task_ids(void **state)
+{
+	const struct origin *origin = *state;
+	struct worker *worker;
+
+	for (int no_context = 0; no_context < 2; no_context++) {
+		struct task_events *events = open_events(origin->kind);
+		struct worker_view view = { .group = VIEW_PROCESS, .limit = 1 };
+
+		worker = start_worker(events, no_context, true);
+		assert_int_not_equal(task_events_switch_kind(events), TASK_EVENTS_PROC);
+		assert_int_equal(worker_call(worker, worker_view, &view), 0);
+		assert_string_equal(view.view.header.task_ids,
+				    no_context ? task_events_name(origin->kind) : "records");
+		assert_int_equal(view.view.header.switches != 0, no_context);
+		assert_int_equal(task_events_switch_kind(events),
+				 no_context ? origin->kind : TASK_EVENTS_PROC);
+		view_clear(&view.view);
+		worker_free(worker);
+	}
+}
+
 /* Time limits of the attributor must not expire on a slow machine. */
 #define HELD(test) cmocka_unit_test_setup_teardown(test, held_clock_stop, held_clock_run)
 
@@ -695,6 +723,8 @@ int main(void)
 		cmocka_unit_test(test_bpf_full),
 		WITH(test_reader, perf),
 		WITH(test_reader, bpf),
+		WITH(test_task_ids, perf),
+		WITH(test_task_ids, bpf),
 		WITH(test_storm, perf),
 		WITH(test_storm, bpf),
 		WITH(test_storm, switches),

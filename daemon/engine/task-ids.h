@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How the daemon finds the task of a sample: by the thread ID in the record if the kernel writes it
+ * there, otherwise by context switches. Until the first record shows which, switches are followed.
+ */
+#ifndef SPEPROF_TASK_IDS_H
+#define SPEPROF_TASK_IDS_H
+
+#include "worker.h"
+
+/**
+ * task_ids_switches_are_useless() - check whether context switches are followed without need
+ * @state: the worker's
+ *
+ * Return: true if the records of the machine's session name their task, and switches are followed.
+ */
+bool task_ids_switches_are_useless(struct worker_state *state);
+
+/**
+ * task_ids_stop_switches() - stop following context switches
+ * @state: the worker's
+ *
+ * Context: the worker's thread, with the write lock.
+ */
+void task_ids_stop_switches(struct worker_state *state);
+
+/**
+ * task_ids_header() - describe for users how the task of a sample is found
+ * @state: the worker's
+ * @header: &view_header.task_ids and &view_header.switches are set. &view_header.tasks_reason gets
+ *	the reason if no sample can be attributed
+ */
+void task_ids_header(struct worker_state *state, struct view_header *header);
+
+#endif
