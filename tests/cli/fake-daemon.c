@@ -167,6 +167,13 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		strcpy(view.header.tasks_reason, "no BPF: CAP_BPF is missing");
 		strcpy(view.header.names_reason, "the symbol helper has ended");
 	}
+	if (is(fake, "switches")) {
+		strcpy(view.header.source, "module");
+		strcpy(view.header.tasks, "bpf");
+		strcpy(view.header.task_ids, "bpf");
+		view.header.backend = BACKEND_HARDWARE;
+		view.header.switches = 1234567;
+	}
 	if (is(fake, "lossy")) {
 		view.header.lost = 2048;
 		view.header.suspect = 64;

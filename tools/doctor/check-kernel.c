@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "doctor.h"
+#include "lib/text.h"
 
 /*
  * Return whether perf requires CAP_SYS_ADMIN: kernels of Debian and Ubuntu have levels above 2, at
@@ -142,6 +143,28 @@ void check_lockdown(const struct machine *machine, struct finding *f)
 			r == 1 ? "\"" : "");
 }
 
+#define CONTEXTIDR_FIX                                                                    \
+	"nothing: speprofd attributes samples by context switches; for exact attribution " \
+	"use a kernel with CONFIG_PID_IN_CONTEXTIDR=y"
+
+/* Whether the daemon follows context switches. If it does, report what that costs. */
+static bool follows_switches(const struct machine *machine, bool needless, struct finding *f)
+{
+	const struct view_header *header = &machine->daemon.header;
+	bool bpf = strcmp(header->task_ids, "bpf") == 0;
+	char count[TEXT_NUMBER];
+
+	if (machine->daemon.status != STATUS_OK || (!bpf && strcmp(header->task_ids, "perf") != 0))
+		return false;
+	costs(f, CAUSE_CONTEXTIDR,
+	      needless ? "set Contexts=yes in speprofd.conf, then \"sudo systemctl restart speprofd\"" :
+			 CONTEXTIDR_FIX,
+	      "records do not name their task, so %s at each context switch: %s so far",
+	      bpf ? "a BPF program runs" : "perf writes two records",
+	      text_count(count, header->switches));
+	return true;
+}
+
 void check_contextidr(const struct machine *machine, struct finding *f)
 {
 	int r;
@@ -149,6 +172,8 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 	if (spe_is_impossible(machine, f))
 		return;
 	r = machine_config(machine, "CONFIG_PID_IN_CONTEXTIDR");
+	if (follows_switches(machine, r == 1, f))
+		return;
 	if (r < 0)
 		unknown(f, "install the kernel's package, or mount /boot in the container",
 			"there is neither /proc/config.gz nor /boot/config-%.64s",
@@ -157,10 +182,9 @@ void check_contextidr(const struct machine *machine, struct finding *f)
 		fine(f, "CONFIG_PID_IN_CONTEXTIDR is set");
 	else
 		costs(f, CAUSE_CONTEXTIDR,
-		      "nothing: speprofd attributes samples by context switches; for exact "
-		      "attribution use a kernel with CONFIG_PID_IN_CONTEXTIDR=y",
-		      "CONFIG_PID_IN_CONTEXTIDR is not set: samples are attributed by context "
-		      "switches and timestamps");
+		      CONTEXTIDR_FIX,
+		      "CONFIG_PID_IN_CONTEXTIDR is not set: speprofd follows context switches, at "
+		      "each of which a BPF program runs");
 }
 
 /*

@@ -260,6 +260,21 @@ static void header_source(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+/* How the task of a sample is found, and how often that costs something. */
+static void header_task_ids(struct flow *flow, const struct view_header *header)
+{
+	char text[128], count[TEXT_NUMBER];
+
+	if (!strcmp(header->task_ids, "records"))
+		snprintf(text, sizeof(text), "records name their thread");
+	else if (!strcmp(header->task_ids, "bpf") || !strcmp(header->task_ids, "perf"))
+		snprintf(text, sizeof(text), "threads by context switches (%s), %s recorded",
+			 header->task_ids, text_count(count, header->switches));
+	else
+		return;
+	flow_item(flow, TERM_PLAIN, text);
+}
+
 static void header_tasks(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->tasks_reason) + 16];
@@ -269,6 +284,7 @@ static void header_tasks(struct flow *flow, const struct view_header *header)
 	snprintf(text, sizeof(text), "task events by %s", header->tasks);
 	text_clean(text);
 	flow_item(flow, TERM_PLAIN, text);
+	header_task_ids(flow, header);
 	if (*header->tasks_reason) {
 		snprintf(text, sizeof(text), "%s", header->tasks_reason);
 		text_clean(text);

@@ -157,6 +157,8 @@ static json_object *header_json(const struct view_header *h)
 		add_text(json, "source_reason", h->source_reason);
 		add_text(json, "task_events", h->tasks);
 		add_text(json, "task_events_reason", h->tasks_reason);
+		add_text(json, "task_ids", h->task_ids);
+		add(json, "switches", h->switches);
 		add_text(json, "configuration_refused", h->config_refused);
 		add_text(json, "configuration_waiting", h->config_waiting);
 	}
