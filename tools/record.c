@@ -39,6 +39,8 @@
  * @gate: pipe that is closed to start the command
  * @output: the file @path
  * @source_error: last error of the source, a negative errno; printed once
+ * @switches: context switches are recorded
+ * @no_switches: why they are not, as a sentence; "": they are, or nothing needs them
  * @cpus_stopped: number of CPUs that should have been sampled at the end, but were not
  * @stopped_by: a sentence that says why they were not sampled
  */
@@ -63,6 +65,8 @@ struct record {
 	int child_status;
 	int gate;
 	int source_error;
+	bool switches;
+	char no_switches[384];
 	u32 cpus_stopped;
 	char stopped_by[96];
 	bool ended;
@@ -187,6 +191,20 @@ static struct source_config source_config(const struct record *record)
 	};
 }
 
+/*
+ * Record context switches, by which a report finds the task of a sample if records do not name it.
+ * With perf, only the records show that, so a failure is reported when sampling has ended.
+ */
+static void record_switches(struct record *record, const char *reason)
+{
+	const char *why = reason;
+
+	if (record->tasks && task_events_record_switches(record->tasks, &why) >= 0)
+		record->switches = true;
+	else
+		snprintf(record->no_switches, sizeof(record->no_switches), "%s", why);
+}
+
 static int open_source(struct record *record)
 {
 	const struct source_config config = source_config(record);
@@ -199,6 +217,8 @@ static int open_source(struct record *record)
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		message_print("record: tasks that start during the recording will have no name: %s",
 			      tasks.reason);
+	if (source_get_contexts(record->source) != SOURCE_CONTEXTS_ALL)
+		record_switches(record, tasks.reason);
 	return 0;
 }
 
@@ -320,6 +340,10 @@ static int drain(struct record *record)
 	int r = record->source->ops->drain(record->source, &sink);
 
 	drain_tasks(record, 0);
+	if (record->switches && source_get_contexts(record->source) == SOURCE_CONTEXTS_ALL) {
+		task_events_stop_switches(record->tasks);
+		record->switches = false;
+	}
 	if (r < 0 && !record->source_error)
 		message_print("record: the source's data are damaged or incomplete: %s",
 			      strerror(-r));
@@ -502,6 +526,12 @@ static int report_end(const struct record *record)
 		      record->source->backend == BACKEND_EMULATED ?
 			      "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
 			      "");
+	if (source_get_contexts(record->source) == SOURCE_CONTEXTS_NONE)
+		message_print("record: records do not name their task; %s%s",
+			      *record->no_switches ? "no sample will have one, as context switches "
+						     "were not recorded: " :
+						     "context switches, which were recorded, do",
+			      record->no_switches);
 	if (recorder_omitted_bytes(record->recorder))
 		message_print("record: %s of them could not be decoded and are omitted; the "
 			      "perf.data marks them as lost AUX data",

@@ -76,7 +76,7 @@ struct native_window {
 
 /*
  * speprof_window.kind of a task event: the first 64 bytes of &struct speprof_window, then &struct
- * native_task, then the name.
+ * native_task, then the name. The window has the CPU of a TASK_SWITCH.
  */
 #define NATIVE_KIND_TASK 0x8000
 

@@ -259,7 +259,7 @@ static void task_set_damage(struct native_reader *reader, const struct chunk *ch
 		"task event of %llu bytes: type %u, build id of %u bytes, name of %u, want "
 		"at most %u, 20 and %u, and a name that ends in NUL within it",
 		(unsigned long long)size, task->type, task->build_id_size, task->name_size,
-		TASK_LOST, NATIVE_NAME_MAX);
+		TASK_SWITCH, NATIVE_NAME_MAX);
 }
 
 static void parse_task(struct native_reader *reader, const struct chunk *chunk)
@@ -278,7 +278,7 @@ static void parse_task(struct native_reader *reader, const struct chunk *chunk)
 			   &len);
 	if (len >= sizeof(task))
 		memcpy(&task, p, sizeof(task));
-	if (len < sizeof(task) || task.type > TASK_LOST || task.build_id_size > 20 ||
+	if (len < sizeof(task) || task.type > TASK_SWITCH || task.build_id_size > 20 ||
 	    !task.name_size || task.name_size > len - sizeof(task) ||
 	    p[sizeof(task) + task.name_size - 1]) {
 		task_set_damage(reader, chunk, &task, size);
@@ -295,6 +295,7 @@ static void parse_task(struct native_reader *reader, const struct chunk *chunk)
 		.pid = task.pid,
 		.tid = task.tid,
 		.parent_pid = task.parent_pid,
+		.cpu = chunk->header.cpu,
 		.type = task.type,
 		.exec = task.exec,
 		.build_id = task.build_id_size ? task.build_id : NULL,

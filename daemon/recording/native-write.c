@@ -117,6 +117,7 @@ void native_write_task(struct recorder *recorder, const struct task_event *event
 		.position = recorder->pos,
 		.data_size = sizeof(task) + len + 1,
 		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
+		.cpu = event->type == TASK_SWITCH ? event->cpu : 0,
 		.backend = backend_to_abi(recorder->config.backend),
 	};
 

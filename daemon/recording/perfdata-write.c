@@ -479,6 +479,19 @@ static void write_lost(struct recorder *recorder, const struct task_event *event
 	write_record(recorder, PERF_RECORD_LOST, 0, &body, sizeof(body));
 }
 
+/* The record of the task that is switched in or, if that is unknown, of the one that stops. */
+static void write_switch(struct recorder *recorder, const struct task_event *event)
+{
+	const struct {
+		s32 other_pid, other_tid;
+		struct trailer trailer;
+	} body = { -1, -1,
+		   make_trailer(event->tid, event->tid, event->time_ns, (s32)event->cpu) };
+
+	write_record(recorder, PERF_RECORD_SWITCH_CPU_WIDE,
+		     event->tid < 0 ? PERF_RECORD_MISC_SWITCH_OUT : 0, &body, sizeof(body));
+}
+
 void perfdata_write_task(struct recorder *recorder, const struct task_event *event)
 {
 	const u32 ids[2] = { (u32)event->pid, (u32)event->tid };
@@ -500,6 +513,9 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 	case TASK_CGROUP:
 		write_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
 			    event, event->name);
+		break;
+	case TASK_SWITCH:
+		write_switch(recorder, event);
 		break;
 	case TASK_LOST:
 	case TASK_LOST_MAPS:

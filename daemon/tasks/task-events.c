@@ -30,7 +30,8 @@ const struct task_events_sizes task_events_sizes_max = {
  * @switches: context switches from BPF; NULL: not recorded
  * @switches_perf: context switches from perf; NULL: not recorded
  * @perf: NULL: not used
- * @epoll_fd: watches @bpf and @perf
+ * @perf_switches: context switches from perf that are delivered; NULL: they are not
+ * @epoll_fd: watches @bpf, @perf and @perf_switches
  * @seeded_ns: time of the last list of all tasks; 0: none yet
  * @seed_due: events were lost since
  */
@@ -40,6 +41,7 @@ struct task_events {
 	struct switch_bpf *switches;
 	struct switch_perf *switches_perf;
 	struct task_perf *perf;
+	struct task_perf *perf_switches;
 	int epoll_fd;
 	u64 seeded_ns;
 	bool seed_due;
@@ -76,7 +78,7 @@ static void open_origins(struct task_events *t, enum task_events_kind best,
 	if (best >= TASK_EVENTS_BPF && task_bpf_new(t->sizes.bpf / 2, &t->bpf, why) < 0)
 		reason_add(status, "no BPF", why);
 	if (best >= TASK_EVENTS_PERF && !(t->bpf && task_bpf_reports_maps(t->bpf)) &&
-	    task_perf_new(t->bpf != NULL, t->sizes.side_band, &t->perf, &reason) < 0)
+	    task_perf_new(t->bpf ? TASK_PERF_MAPS : TASK_PERF_TASKS, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
 	if (t->bpf && !t->perf && !task_bpf_reports_maps(t->bpf))
 		reason_add(status, "BPF does not report mappings", task_bpf_maps_reason(t->bpf));
@@ -144,6 +146,7 @@ u64 task_events_locked(const struct task_events *events)
 {
 	return (events->bpf ? events->sizes.bpf : 0) +
 	       (events->perf ? task_perf_locked(events->perf) : 0) +
+	       (events->perf_switches ? task_perf_locked(events->perf_switches) : 0) +
 	       (events->switches || events->switches_perf ? events->sizes.switches : 0);
 }
 
@@ -195,27 +198,50 @@ static void report_losses(struct task_events *t, u64 until_ns, const struct task
 		seed_tasks(t, sink);
 }
 
+static u64 next_time(struct task_perf *perf)
+{
+	return perf ? task_perf_next(perf) : TASK_PERF_NOTHING;
+}
+
 static void deliver_until(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
-	u64 perf = t->perf ? task_perf_next(t->perf) : TASK_PERF_NOTHING;
+	u64 perf = next_time(t->perf), switches = next_time(t->perf_switches);
 
 	for (;;) {
 		u64 bpf = t->bpf ? task_bpf_next(t->bpf) : TASK_BPF_NOTHING;
 
-		if (bpf > until_ns && perf > until_ns)
+		if (bpf > until_ns && perf > until_ns && switches > until_ns)
 			return;
-		if (bpf <= perf) {
+		if (bpf <= perf && bpf <= switches) {
 			task_bpf_deliver(t->bpf, sink);
-		} else {
+		} else if (perf <= switches) {
 			task_perf_deliver(t->perf, sink);
 			perf = task_perf_next(t->perf);
+		} else {
+			task_perf_deliver(t->perf_switches, sink);
+			switches = task_perf_next(t->perf_switches);
 		}
 	}
 }
 
+static void begin_perf(struct task_perf *perf)
+{
+	if (perf)
+		task_perf_begin(perf);
+}
+
+static void end_perf(struct task_perf *perf, bool reap)
+{
+	if (!perf)
+		return;
+	task_perf_end(perf);
+	if (reap)
+		task_perf_reap(perf);
+}
+
 void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
-	struct epoll_event events[3];
+	struct epoll_event events[4];
 	bool all = !until_ns;
 
 	/* Clear the edge before the rings are read: a later event makes a new one. */
@@ -230,17 +256,15 @@ void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_
 		until_ns = time_now_ns();
 	if (t->bpf)
 		task_bpf_begin(t->bpf);
-	if (t->perf)
-		task_perf_begin(t->perf);
+	begin_perf(t->perf);
+	begin_perf(t->perf_switches);
 	deliver_until(t, until_ns, sink);
 	if (t->bpf) {
 		task_bpf_end(t->bpf);
 		report_losses(t, until_ns, sink);
 	}
-	if (t->perf)
-		task_perf_end(t->perf);
-	if (t->perf && all)
-		task_perf_reap(t->perf);
+	end_perf(t->perf, all);
+	end_perf(t->perf_switches, all);
 }
 
 int task_events_follow_switches(struct task_events *t, char *ret_reason)
@@ -260,6 +284,22 @@ int task_events_follow_switches(struct task_events *t, char *ret_reason)
 	return r;
 }
 
+int task_events_record_switches(struct task_events *t, const char **ret_reason)
+{
+	struct epoll_event level = { .events = EPOLLIN };
+	int r;
+
+	r = task_perf_new(TASK_PERF_SWITCHES, t->sizes.side_band, &t->perf_switches, ret_reason);
+	if (r < 0)
+		return r;
+	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf_switches), &level) >= 0)
+		return 0;
+	r = -errno;
+	*ret_reason = "epoll cannot watch the rings of context switches";
+	t->perf_switches = task_perf_free(t->perf_switches);
+	return r;
+}
+
 struct switch_ring *task_events_switches(struct task_events *t, u32 *ret_cpus)
 {
 	*ret_cpus = 0;
@@ -272,6 +312,7 @@ void task_events_stop_switches(struct task_events *t)
 {
 	t->switches = switch_bpf_free(t->switches);
 	t->switches_perf = switch_perf_free(t->switches_perf);
+	t->perf_switches = task_perf_free(t->perf_switches);
 }
 
 enum task_events_kind task_events_switch_kind(const struct task_events *t)
@@ -298,6 +339,8 @@ void task_events_check(struct task_events *t)
 {
 	if (t->perf)
 		task_perf_check(t->perf);
+	if (t->perf_switches)
+		task_perf_check(t->perf_switches);
 	if (t->switches_perf)
 		switch_perf_check(t->switches_perf);
 }

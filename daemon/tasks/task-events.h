@@ -97,6 +97,15 @@ void task_events_deliver(struct task_events *events, u64 until_ns, const struct 
 int task_events_follow_switches(struct task_events *events, char *ret_reason);
 
 /**
+ * task_events_record_switches() - deliver context switches too, as TASK_SWITCH, for a recording
+ * @events: the events
+ * @ret_reason: on failure, a static sentence that explains it
+ *
+ * Return: 0 or negative errno.
+ */
+int task_events_record_switches(struct task_events *events, const char **ret_reason);
+
+/**
  * task_events_switches() - get the rings of context switches
  * @events: the events, which own the rings
  * @ret_cpus: number of rings
@@ -105,7 +114,7 @@ int task_events_follow_switches(struct task_events *events, char *ret_reason);
  */
 struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);
 
-/** task_events_stop_switches() - record context switches no longer, and free their rings */
+/** task_events_stop_switches() - neither record nor deliver context switches any more */
 void task_events_stop_switches(struct task_events *events);
 
 /** task_events_switch_kind() - return the origin of context switches; PROC: none are recorded */

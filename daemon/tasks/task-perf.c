@@ -62,17 +62,28 @@ struct lost_record {
 	u64 lost;
 };
 
+/* PERF_RECORD_SWITCH_CPU_WIDE. The task in the trailer stops running; these are of the next task. */
+struct switch_record {
+	struct perf_event_header header;
+	s32 next_pid;
+	s32 next_tid;
+};
+
 /**
  * struct cpu_ring - the ring of one CPU
  * @ring: the ring of the event
  * @next_ns: time of the next record; NOTHING at the end
  * @ran_ns: for perf_event_is_dead()
+ * @switched_ns: time of the last context switch that was reported
+ * @running: the task that runs since then; -1: unknown
  * @fd: the event; -1: the CPU is offline
  */
 struct cpu_ring {
 	struct perf_ring ring;
 	u64 next_ns;
 	u64 ran_ns;
+	u64 switched_ns;
+	s32 running;
 	int fd;
 };
 
@@ -80,7 +91,7 @@ struct task_perf {
 	u32 size; /* bytes of each ring; the exec of a dynamic program writes about 1 KiB */
 	int epoll_fd;
 	u32 count; /* possible CPUs */
-	bool maps_only;
+	enum task_perf_records records;
 	struct cpu_ring *oldest;
 	/* A copy of the current record; the size of a record has 16 bits. */
 	_Alignas(u64) u8 record[1U << 16];
@@ -89,12 +100,15 @@ struct task_perf {
 
 static int ring_open(struct task_perf *t, u32 cpu)
 {
+	const bool tasks = t->records == TASK_PERF_TASKS;
+	const bool switches = t->records == TASK_PERF_SWITCHES;
 	const struct perf_event_attr records = {
-		.task = !t->maps_only,
-		.comm = !t->maps_only,
-		.comm_exec = !t->maps_only,
-		.mmap = 1,
-		.mmap2 = 1,
+		.task = tasks,
+		.comm = tasks,
+		.comm_exec = tasks,
+		.mmap = !switches,
+		.mmap2 = !switches,
+		.context_switch = switches,
 	};
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = cpu };
 	struct cpu_ring *ring = &t->rings[cpu];
@@ -111,6 +125,7 @@ static int ring_open(struct task_perf *t, u32 cpu)
 	}
 	ring->ran_ns = 0;
 	ring->next_ns = NOTHING;
+	ring->running = -1;
 	ring->fd = fd;
 	return 0;
 }
@@ -225,6 +240,51 @@ static bool read_record(const u8 *data, struct task_event *event)
 	}
 }
 
+/*
+ * Report the task that runs on the CPU of @ring from @event->time_ns on. If the task before it is not
+ * @previous, a switch was not reported, and nothing is known of the time since the last one.
+ */
+static void deliver_switch(struct task_perf *t, struct cpu_ring *ring, struct task_event *event,
+			   s32 previous, const struct task_sink *sink)
+{
+	struct task_event unknown = *event;
+
+	event->type = unknown.type = TASK_SWITCH;
+	event->cpu = unknown.cpu = (u32)(ring - t->rings);
+	event->pid = unknown.pid = unknown.tid = -1;
+	unknown.time_ns = ring->switched_ns + 1;
+	/* A task that has exited has no TID when it is switched out. */
+	if (ring->running >= 0 && previous >= 0 && previous != ring->running)
+		sink->task(sink->ctx, &unknown);
+	ring->running = event->tid;
+	ring->switched_ns = event->time_ns;
+	sink->task(sink->ctx, event);
+}
+
+static void read_switch(struct task_perf *t, struct cpu_ring *ring, struct task_event *event,
+			const struct task_sink *sink)
+{
+	const struct switch_record *record = (const void *)t->record;
+	struct trailer trailer;
+
+	/* The record of the task that is switched in has no further information. */
+	if (record->header.size != sizeof(*record) + sizeof(trailer) ||
+	    !(record->header.misc & PERF_RECORD_MISC_SWITCH_OUT))
+		return;
+	memcpy(&trailer, t->record + sizeof(*record), sizeof(trailer));
+	event->tid = record->next_tid;
+	deliver_switch(t, ring, event, trailer.tid, sink);
+}
+
+/* Switches were lost since the last one: the task that runs since then is unknown. */
+static void lose_switches(struct task_perf *t, struct cpu_ring *ring, struct task_event *event,
+			  const struct task_sink *sink)
+{
+	event->tid = -1;
+	event->time_ns = ring->switched_ns + 1;
+	deliver_switch(t, ring, event, -1, sink);
+}
+
 /* Deliver the next record, and find the one after it. */
 static void ring_deliver(struct task_perf *t, struct cpu_ring *ring, const struct task_sink *sink)
 {
@@ -235,12 +295,17 @@ static void ring_deliver(struct task_perf *t, struct cpu_ring *ring, const struc
 	perf_ring_copy(&ring->ring, 0, t->record, header.size);
 	perf_ring_skip(&ring->ring, &header);
 	ring_peek(ring);
-	if (!read_record(t->record, &event))
+	if (t->records == TASK_PERF_SWITCHES && header.type == PERF_RECORD_SWITCH_CPU_WIDE)
+		read_switch(t, ring, &event, sink);
+	else if (t->records == TASK_PERF_SWITCHES && header.type == PERF_RECORD_LOST)
+		lose_switches(t, ring, &event, sink);
+	if (t->records == TASK_PERF_SWITCHES || !read_record(t->record, &event))
 		return;
 	/* An event for mappings gets fork and exit records as well. */
-	if (t->maps_only && event.type == TASK_LOST)
+	if (t->records == TASK_PERF_MAPS && event.type == TASK_LOST)
 		event.type = TASK_LOST_MAPS;
-	if (!t->maps_only || event.type == TASK_MMAP || event.type == TASK_LOST_MAPS)
+	if (t->records == TASK_PERF_TASKS || event.type == TASK_MMAP ||
+	    event.type == TASK_LOST_MAPS)
 		sink->task(sink->ctx, &event);
 }
 
@@ -354,7 +419,7 @@ static int rings_open(struct task_perf *t, const char **ret_reason)
 	return 0;
 }
 
-int task_perf_new(bool maps_only, u32 ring_size, struct task_perf **ret_perf,
+int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_perf **ret_perf,
 		  const char **ret_reason)
 {
 	struct cpu_list possible = { 0 };
@@ -375,7 +440,7 @@ int task_perf_new(bool maps_only, u32 ring_size, struct task_perf **ret_perf,
 	}
 	t->size = ring_size;
 	t->count = count;
-	t->maps_only = maps_only;
+	t->records = records;
 	for (u32 i = 0; i < count; i++)
 		t->rings[i] = (struct cpu_ring){ .fd = -1, .next_ns = NOTHING };
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Task events from the side band of perf: fork, exec, exit, names and executable mappings. A dummy
- * event on each CPU, which never samples, writes them.
+ * Task events from the side band of perf: fork, exec, exit, names, executable mappings, context
+ * switches. A dummy event on each CPU, which never samples, writes them.
  */
 #ifndef SPEPROF_TASK_PERF_H
 #define SPEPROF_TASK_PERF_H
@@ -14,15 +14,27 @@
 struct task_perf;
 
 /**
+ * enum task_perf_records - what the side band reports
+ * @TASK_PERF_TASKS: fork, exec, exit, names and executable mappings
+ * @TASK_PERF_MAPS: executable mappings only
+ * @TASK_PERF_SWITCHES: context switches only, as TASK_SWITCH
+ */
+enum task_perf_records {
+	TASK_PERF_TASKS,
+	TASK_PERF_MAPS,
+	TASK_PERF_SWITCHES,
+};
+
+/**
  * task_perf_new() - open the side band on all online CPUs
- * @maps_only: report executable mappings only
+ * @records: what to report
  * @ring_size: bytes of the ring of each CPU, a power of two of pages
  * @ret_perf: the side band
  * @ret_reason: on failure, a static sentence that explains it
  *
  * Return: 0; the negative errno of perf_event_open() or mmap().
  */
-int task_perf_new(bool maps_only, u32 ring_size, struct task_perf **ret_perf,
+int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_perf **ret_perf,
 		  const char **ret_reason);
 
 /** task_perf_locked() - return the bytes of all open rings */

@@ -51,6 +51,8 @@ static const struct task_event tasks[] = {
 	  .cgroup = 5,
 	  .name = "/a/b" },
 	{ .type = TASK_EXIT, .pid = 9, .tid = 9, .parent_pid = 7, .time_ns = 14, .name = "" },
+	{ .type = TASK_SWITCH, .pid = -1, .tid = 8, .cpu = 3, .time_ns = 20, .name = "" },
+	{ .type = TASK_SWITCH, .pid = -1, .tid = -1, .cpu = 3, .time_ns = 21, .name = "" },
 };
 
 /* Write records at multiples of 64 bytes, the alignment of the window. */
@@ -212,6 +214,7 @@ static void check_tasks(const struct seen *seen)
 		assert_row(a->type == TASK_CGROUP || (a->pid == b->pid && a->tid == b->tid));
 		assert_row(a->start == b->start && a->size == b->size && a->offset == b->offset);
 		assert_row(a->cgroup == b->cgroup);
+		assert_row(a->type != TASK_SWITCH || a->cpu == b->cpu);
 	}
 }
 

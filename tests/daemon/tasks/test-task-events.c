@@ -468,6 +468,58 @@ static void test_bpf_full(void **state)
 	task_bpf_free(bpf);
 }
 
+/* What is seen of the context switches of one CPU. */
+struct seen_switches {
+	u32 cpu;
+	pid_t child;
+	bool ran; /* the child ran on the CPU */
+	bool stopped; /* another task ran after the child */
+	u64 count;
+};
+
+static void see_switch(void *ctx, const struct task_event *event)
+{
+	struct seen_switches *seen = ctx;
+
+	if (event->type != TASK_SWITCH)
+		return;
+	seen->count++;
+	if (event->cpu != seen->cpu)
+		return;
+	seen->ran |= event->tid == seen->child;
+	seen->stopped |= seen->ran && event->tid != seen->child;
+}
+
+/* For a recording, context switches are delivered among the other events until they are stopped. */
+static void test_record_switches(void **state)
+{
+	struct task_events *events = open_events(((const struct origin *)*state)->kind);
+	struct seen_switches seen = { .cpu = (u32)sched_getcpu() };
+	const struct task_sink sink = { .task = see_switch, .ctx = &seen };
+	const char *reason = "";
+	cpu_set_t before, one;
+
+	CPU_ZERO(&one);
+	CPU_SET(seen.cpu, &one);
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(task_events_record_switches(events, &reason), 0);
+	seen.child = fork();
+	assert_true(seen.child >= 0);
+	if (!seen.child)
+		_exit(0);
+	waitpid(seen.child, NULL, 0);
+	task_events_deliver(events, 0, &sink);
+	assert_true(seen.ran && seen.stopped);
+	task_events_stop_switches(events);
+	seen.count = 0;
+	run("/bin/true");
+	task_events_deliver(events, 0, &sink);
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	task_events_free(events);
+}
+
 /* number of short-lived processes in one round, and of their samples to wait for */
 #define STORM_LIVES   20
 #define STORM_SAMPLES 100
@@ -684,7 +736,6 @@ static void test_task_ids(void **state)
 		struct worker_view view = { .group = VIEW_PROCESS, .limit = 1 };
 
 		worker = start_worker(events, no_context, true);
-		assert_int_not_equal(task_events_switch_kind(events), TASK_EVENTS_PROC);
 		assert_int_equal(worker_call(worker, worker_view, &view), 0);
 		assert_string_equal(view.view.header.task_ids,
 				    no_context ? task_events_name(origin->kind) : "records");
@@ -723,6 +774,7 @@ int main(void)
 		cmocka_unit_test(test_bpf_full),
 		WITH(test_reader, perf),
 		WITH(test_reader, bpf),
+		WITH(test_record_switches, perf),
 		WITH(test_task_ids, perf),
 		WITH(test_task_ids, bpf),
 		WITH(test_storm, perf),
