@@ -4,6 +4,7 @@
 import io
 import os
 import shlex
+import signal
 import subprocess
 import tarfile
 import time
@@ -33,6 +34,10 @@ ACCELERATION = {"kvm": ["-accel", "kvm"],
                 "tcg": ["-accel", "tcg,thread=multi"],
                 # The guest's clock counts instructions: one is a nanosecond.
                 "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]}
+
+
+# Signals that end a program for an error of its own.
+CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
 @dataclass
@@ -233,10 +238,10 @@ def boot(machine, job, args, files, limits, out_dir):
             raise LaneError(f"{argv[0]} is not installed (make deps)") from None
         except subprocess.TimeoutExpired:
             result.timed_out = True
-    if result.exit_qemu:
+    if result.exit_qemu and result.exit_qemu not in CRASHES:
         lines = (out_dir / "qemu.log").read_text(errors="replace").splitlines()
         raise LaneError(f"QEMU exited {result.exit_qemu}: {lines[-1] if lines else 'no output'}")
-    if not result.timed_out:
+    if not result.timed_out and not result.exit_qemu:
         read_output(out_disk, out_dir, result)
     in_disk.unlink()
     out_disk.unlink()

@@ -101,6 +101,10 @@ def boot_once(machine, into):
             monitor = Monitor(process)
             wait_ready(process, into)
             save(monitor, into / STATE)
+        except LaneError:
+            if process.poll() in guest.CRASHES:
+                return f"QEMU crashed with signal {-process.returncode}", True
+            raise
         finally:
             process.kill()
     for disk in disks:
@@ -118,7 +122,7 @@ def make(machine, into):
         if not what:
             return
         if not (emulator and left):
-            raise LaneError(f"the kernel complained while it booted: {what}")
+            raise LaneError(f"the guest did not boot: {what}")
 
 
 def booted(machine):

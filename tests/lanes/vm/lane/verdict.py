@@ -20,7 +20,7 @@ CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 (PASSED, JOB_FAILED, USAGE, KERNEL_COMPLAINED, TIMED_OUT, DID_NOT_RUN, LANE_BROKEN,
  EMULATOR) = range(8)
 SKIPPED = 77
-# How often a boot is repeated if QEMU executed a removed breakpoint (testing.md).
+# The number of boots of one job while QEMU crashes, or executes a removed breakpoint (testing.md).
 BOOTS = 3
 # The exit statuses of timeout(1) in the guest, for TERM and for KILL.
 GUEST_TIMEOUT = (124, 137)
@@ -48,6 +48,8 @@ def executed_what_is_not_there(text):
 
 def judge(result, console):
     """Return (exit status, one sentence, lines that prove it)."""
+    if result.exit_qemu:
+        return EMULATOR, f"QEMU crashed with signal {-result.exit_qemu}", []
     dmesg = result.files.get("dmesg", "")
     complaining = dmesg if bad_lines(dmesg) else console
     lines = executed_what_is_not_there(complaining)
