@@ -2,9 +2,10 @@
 """
 Debian packages from the mirrors of the machine's own apt configuration; nothing is installed.
 
-Package lists are those of scripts/kernel-headers, in the cache: modules are built for the
-newest kernel that they name, which must be the one to boot. They are Debian 12's on every
-machine. A root that runs programs built here has the machine's own release instead (HOST).
+Package lists are those of scripts/kernel-headers, in the cache, so that the kernel that a guest
+boots has the headers that modules are built against. They are Debian 12's on every machine, unless
+the caller names another suite. A root that runs programs built here has the machine's own release
+instead (host_release()).
 """
 
 import fcntl
@@ -36,9 +37,14 @@ def host_release():
     return found[1] if found else SUITE
 
 
-def apt_options():
-    apt = lists_root() / "apt"
-    # An image of Debian has apt keep no cache of its lists, which it then reads anew each time.
+def lists_of(suite):
+    """The directory with the package lists of SUITE, as scripts/kernel-headers names it."""
+    return lists_root() / ("apt" if suite == SUITE else f"apt-{suite}")
+
+
+def apt_options(suite):
+    apt = lists_of(suite)
+    # Debian's container images configure apt without a cache, so that each call would parse all lists.
     return ["-q", "-o", "APT::Architectures::=amd64", "-o", "APT::Architectures::=arm64",
             "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}",
             "-o", f"Dir::Etc::SourceList={apt}/sources.list", "-o", "Dir::Etc::SourceParts=/dev/null",
@@ -47,9 +53,9 @@ def apt_options():
 
 
 @functools.cache
-def refresh_lists():
-    """Bring the lists up to date twice a day; without a network, old ones have to do."""
-    apt = lists_root() / "apt"
+def refresh_lists(suite):
+    """Update the lists of SUITE twice a day. Without a network, use the old ones."""
+    apt = lists_of(suite)
     stamp = apt / "lists.stamp"
     for part in ("lists/partial", "archives/partial"):
         (apt / part).mkdir(parents=True, exist_ok=True)
@@ -59,18 +65,18 @@ def refresh_lists():
                                time.time() - stamp.stat().st_mtime < LISTS_SECONDS):
             return
         try:
-            (apt / "sources.list").write_text(debian_sources(SUITE))
-            run_tool(["apt-get", *apt_options(), "update"], "package lists")
+            (apt / "sources.list").write_text(debian_sources(suite))
+            run_tool(["apt-get", *apt_options(suite), "update"], "package lists")
             stamp.touch()
         except LaneError:
             if not stamp.exists():
                 raise
 
 
-def apt_tool(tool, *args, **kwargs):
-    """Run an apt command on the lists of the cache."""
-    refresh_lists()
-    return run_tool([tool, *apt_options(), *args], "package lists", **kwargs)
+def apt_tool(tool, *args, suite=SUITE, **kwargs):
+    """Run an apt command on the lists of SUITE in the cache."""
+    refresh_lists(suite)
+    return run_tool([tool, *apt_options(suite), *args], "package lists", **kwargs)
 
 
 def debian_sources(suite):
@@ -89,15 +95,15 @@ def newer(a, b):
     return subprocess.run(["dpkg", "--compare-versions", a, "gt", b], check=False).returncode == 0
 
 
-def candidates(pattern):
-    """(version, package) of every package whose name matches, oldest first."""
+def candidates(pattern, suite=SUITE):
+    """(version, package) of every package in SUITE whose name matches, oldest first."""
     names = [line.split(" ", 1)[0] for line in
-             apt_tool("apt-cache", "search", "--names-only", pattern).splitlines()]
+             apt_tool("apt-cache", "search", "--names-only", pattern, suite=suite).splitlines()]
     if not names:
         return []
     found = []
     package = None
-    for line in apt_tool("apt-cache", "policy", *names).splitlines():
+    for line in apt_tool("apt-cache", "policy", *names, suite=suite).splitlines():
         if line and not line.startswith(" "):
             package = line.rstrip(":")
         elif line.startswith("  Candidate: ") and not line.endswith("(none)"):
@@ -106,11 +112,11 @@ def candidates(pattern):
     return sorted(found, key=order)
 
 
-def unpack(package, version, into, scratch):
-    """Download PACKAGE and unpack it into a directory, without installing it."""
+def unpack(package, version, into, scratch, suite=SUITE):
+    """Download PACKAGE from SUITE and unpack it into a directory, without installing it."""
     scratch.mkdir(parents=True, exist_ok=True)
     apt_tool("apt-get", "download", f"{package}={version}" if version else package,
-             cwd=scratch)
+             suite=suite, cwd=scratch)
     deb = next(scratch.glob(f"{package.partition(':')[0]}_*.deb"))
     run_tool(["dpkg-deb", "-x", deb, into], f"unpacking of {package}")
     deb.unlink()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import LaneError
-from .apt import candidates, unpack
+from .apt import SUITE, candidates, unpack
 from .cache import cached, content_key, run_tool
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
@@ -18,6 +18,19 @@ BOOT_MODULES = {"amd64": ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic"),
                 "arm64": ("virtio_pci", "virtio_blk", "arm_spe_pmu")}
 INIT = {"amd64": "init", "arm64": "init-arm64"}
 SERIES = re.compile(r"\d+\.\d+")
+# Debian 13's backports have Linux 7. They split linux-image-RELEASE into these packages, which keep
+# the kernel itself below /usr/lib/modules/RELEASE.
+BACKPORTS = "trixie-backports"
+SPLIT = ("linux-binary-unsigned", "linux-modules", "linux-base")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A kernel release in Debian, and the packages of SUITE that contain it."""
+    name: str
+    version: str
+    packages: tuple
+    suite: str
 
 
 @dataclass
@@ -87,54 +100,71 @@ def new_initrd(scratch, arch="amd64"):
     return initrd
 
 
-def build_kernel(package, version, release, arch, extra, into):
+def unpack_release(release, into, scratch):
+    """Unpack the packages of RELEASE into a directory. Return the kernel and the modules' directory."""
+    for package in release.packages:
+        unpack(package, release.version, into, scratch, release.suite)
+    if release.suite == BACKPORTS:
+        # depmod looks for modules in /lib.
+        (into / "lib").symlink_to("usr/lib")
+    modules = into / "lib" / "modules" / release.name
+    run_tool(["depmod", "-b", into, release.name], "module dependencies")
+    image = modules / "vmlinuz.unsigned" if release.suite == BACKPORTS else into / "boot" / f"vmlinuz-{release.name}"
+    return image, modules
+
+
+def build_kernel(release, arch, extra, into):
     """Fill a cache entry: vmlinuz, and initrd with the modules that a boot needs."""
     scratch = into / "scratch"
-    tree = scratch / "kernel"
-    unpack(package, version, tree, scratch)
+    image, modules = unpack_release(release, scratch / "kernel", scratch)
     unpack(f"busybox-static:{arch}", None, scratch / "busybox", scratch)
-    shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", into / "vmlinuz")
+    shutil.copyfile(image, into / "vmlinuz")
 
     initrd = new_initrd(scratch, arch)
-    modules = tree / "lib" / "modules" / release
-    run_tool(["depmod", "-b", tree, release], "module dependencies")
-    target = initrd / "lib" / "modules" / release
+    target = initrd / "lib" / "modules" / release.name
     order = load_order(modules, BOOT_MODULES[arch])
     paths = [copy_module(modules / p, target / p).relative_to(initrd) for p in order]
-    # The kernel's own driver of the SPU is for the job to load.
+    # The job loads the kernel's own driver of the SPU.
     (initrd / "load-order").write_text("".join(f"/{p}\n" for p in paths
                                                if module_name(p) != "arm_spe_pmu"))
     for path in load_order(modules, extra):
         copy_module(modules / path, target / path)
     for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
         shutil.copy(modules / name, target / name)
-    run_tool(["depmod", "-b", initrd, release], "module dependencies of the initramfs")
+    run_tool(["depmod", "-b", initrd, release.name], "module dependencies of the initramfs")
     write_initrd(initrd, into / "initrd")
     shutil.rmtree(scratch)
 
 
-def find_package(kernel, flavour, arch):
-    """(version, package) for a series such as 6.1, or for a whole kernel release."""
-    suffix = {"generic": f"{arch}-unsigned", "cloud": f"cloud-{arch}-unsigned",
-              "16k": f"{arch}-16k-unsigned"}[flavour]
+def find_release(kernel, flavour, arch, stable=SUITE):
+    """
+    The newest Release of a series such as 6.1, or the Release with exactly this name. Kernels of
+    Linux 6 are those of Debian STABLE.
+    """
+    suffix = {"generic": arch, "cloud": f"cloud-{arch}", "16k": f"{arch}-16k"}[flavour]
+    major = re.match(r"\d+", kernel)
+    suite = BACKPORTS if major and int(major[0]) >= 7 else stable
+    prefix, end = (f"{SPLIT[0]}-", "") if suite == BACKPORTS else ("linux-image-", "-unsigned")
+    name = re.escape(kernel)
     if SERIES.fullmatch(kernel):
-        pattern = rf"^linux-image-{re.escape(kernel)}\.[0-9.+a-z]*(-[0-9]+)?-{suffix}$"
-    else:
-        pattern = f"^linux-image-{re.escape(kernel)}-unsigned$"
-    found = candidates(pattern)
+        name = rf"{name}\.[0-9.+a-z]*(-[0-9]+)?-{suffix}"
+    found = candidates(f"^{prefix}{name}{end}$", suite)
     if not found:
-        raise LaneError(f"apt knows no Debian kernel {kernel} ({flavour} {arch}): "
+        raise LaneError(f"apt knows no Debian kernel {kernel} ({flavour} {arch}) in {suite}: "
                         "name another with --kernel")
-    return found[-1]
+    version, package = found[-1]
+    name, colon, architecture = package.partition(":")
+    release = name.removeprefix(prefix).removesuffix(end)
+    packages = (package,)
+    if suite == BACKPORTS:
+        packages = tuple(f"{part}-{release}{colon}{architecture}" for part in SPLIT)
+    return Release(release, version, packages, suite)
 
 
-def stock_kernel(kernel, flavour, extra, arch="amd64"):
+def stock_kernel(kernel, flavour, extra, arch="amd64", stable=SUITE):
     """The newest Debian kernel of a series, or exactly the release named, from the cache."""
-    version, package = find_package(kernel, flavour, arch)
-    release = package.removesuffix(f":{arch}").removeprefix("linux-image-")
-    release = release.removesuffix("-unsigned")
-    key = content_key(package, version, " ".join(sorted(extra)), Path(__file__),
+    release = find_release(kernel, flavour, arch, stable)
+    key = content_key(*release.packages, release.version, " ".join(sorted(extra)), Path(__file__),
                       GUEST / INIT[arch])
-    entry = cached(f"kernel-{release}", key,
-                   lambda into: build_kernel(package, version, release, arch, extra, into))
-    return Kernel(release, entry / "vmlinuz", entry / "initrd")
+    entry = cached(f"kernel-{release.name}", key, lambda into: build_kernel(release, arch, extra, into))
+    return Kernel(release.name, entry / "vmlinuz", entry / "initrd")

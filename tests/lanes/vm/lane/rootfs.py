@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The root disk: a small Debian with systemd, of the release that builds the programs it runs."""
+"""
+The root disk: a small Debian with systemd. Its release is that of this machine, which builds the
+programs that guests run, unless the caller names another.
+"""
 
 import shutil
 from pathlib import Path
@@ -71,18 +74,19 @@ def configure(root):
     (root / "usr/lib/udev/hwdb.bin").unlink(missing_ok=True)
 
 
-def build_rootfs(packages, into):
-    root = debootstrap("root image", packages, into, "--variant=minbase", *NO_DOCS, suite=host_release())
+def build_rootfs(packages, suite, into):
+    root = debootstrap("root image", packages, into, "--variant=minbase", *NO_DOCS, suite=suite)
     configure(root)
     run_tool(["mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-m", "0", "-d", root,
               into / "root.ext4", DISK_SIZE], "root disk")
     shutil.rmtree(root)
 
 
-def root_disk(extra=()):
-    """The root disk with PACKAGES and the extra ones, from the cache."""
+def root_disk(extra=(), suite=None):
+    """The root disk with PACKAGES and the extra ones, of Debian SUITE, from the cache."""
+    suite = suite or host_release()
     packages = sorted(set(PACKAGES) | set(extra))
     own = sorted(p for p in GUEST.iterdir() if not p.name.startswith("init"))
-    key = content_key(host_release(), " ".join(packages), Path(__file__), *own)
-    entry = cached("root-amd64", key, lambda into: build_rootfs(packages, into))
+    key = content_key(suite, " ".join(packages), Path(__file__), *own)
+    entry = cached("root-amd64", key, lambda into: build_rootfs(packages, suite, into))
     return entry / "root.ext4"

@@ -29,30 +29,26 @@ def write_boot(initrd, modules, release, extra):
     run_tool(["depmod", "-b", initrd, release], "module dependencies of the initramfs")
 
 
-def build_kernel(package, version, release, extra, into):
+def build_kernel(release, extra, into):
     """Fill a cache entry: vmlinuz, and initrd."""
     scratch = into / "scratch"
-    tree = scratch / "kernel"
-    unpack(package, version, tree, scratch)
+    image, modules = kernel.unpack_release(release, scratch / "kernel", scratch)
     unpack(f"busybox-static:{ARCH}", None, scratch / "busybox", scratch)
-    shutil.copyfile(tree / "boot" / f"vmlinuz-{release}", into / "vmlinuz")
-    run_tool(["depmod", "-b", tree, release], "module dependencies")
+    shutil.copyfile(image, into / "vmlinuz")
     # amd64's init, which mounts the disk and hands over.
     initrd = kernel.new_initrd(scratch, "amd64")
-    write_boot(initrd, tree / "lib" / "modules" / release, release, extra)
+    write_boot(initrd, modules, release.name, extra)
     kernel.write_initrd(initrd, into / "initrd")
     shutil.rmtree(scratch)
 
 
 def stock_kernel(name, flavour, extra):
     """The newest Debian kernel of a series, or exactly the release named, from the cache."""
-    version, package = kernel.find_package(name, flavour, ARCH)
-    release = package.removesuffix(f":{ARCH}").removeprefix("linux-image-").removesuffix("-unsigned")
-    key = content_key(package, version, " ".join(sorted(extra)), Path(__file__),
+    release = kernel.find_release(name, flavour, ARCH)
+    key = content_key(*release.packages, release.version, " ".join(sorted(extra)), Path(__file__),
                       kernel.GUEST / kernel.INIT["amd64"])
-    entry = cached(f"kernel-systemd-{release}", key,
-                   lambda into: build_kernel(package, version, release, extra, into))
-    return kernel.Kernel(release, entry / "vmlinuz", entry / "initrd")
+    entry = cached(f"kernel-systemd-{release.name}", key, lambda into: build_kernel(release, extra, into))
+    return kernel.Kernel(release.name, entry / "vmlinuz", entry / "initrd")
 
 
 def build_rootfs(packages, into):
