@@ -11,27 +11,24 @@
 #include "speprof-probes.h"
 
 /*
- * Get the interrupt of @pdev, which must be private to each CPU, and the CPUs that it serves.
- * Return: its number; -EINVAL if it is not private to each CPU; another negative errno if the
- * device has none.
+ * Get the CPUs that @irq serves, which platform_get_irq_optional() found for @pdev.
+ * Return: 0; -EINVAL
+ * if the interrupt is not private to each CPU.
  */
-static inline int compat_get_percpu_irq(struct platform_device *pdev, struct cpumask *ret_cpus)
+static inline int compat_irq_get_cpus(struct platform_device *pdev, int irq,
+				      struct cpumask *ret_cpus)
 {
 #if SPEPROF_HAVE_IRQ_AFFINITY
 	const struct cpumask *cpus = NULL;
-	int irq = platform_get_irq_affinity(pdev, 0, &cpus);
 
-	if (irq >= 0 && (!cpus || !irq_is_percpu(irq)))
+	if (!irq_is_percpu(irq) || platform_get_irq_affinity(pdev, 0, &cpus) != irq)
 		return -EINVAL;
-	if (irq >= 0)
-		cpumask_copy(ret_cpus, cpus);
-	return irq;
+	cpumask_copy(ret_cpus, cpus);
+	return 0;
 #else
-	int irq = platform_get_irq_optional(pdev, 0);
-
-	if (irq >= 0 && (!irq_is_percpu(irq) || irq_get_percpu_devid_partition(irq, ret_cpus)))
+	if (!irq_is_percpu(irq) || irq_get_percpu_devid_partition(irq, ret_cpus))
 		return -EINVAL;
-	return irq;
+	return 0;
 #endif
 }
 

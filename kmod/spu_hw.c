@@ -263,16 +263,18 @@ static void spu_hw_crash_exit(void)
 
 static int group_find_interrupt(struct spu_hw_group *group)
 {
-	int irq = compat_get_percpu_irq(to_platform_device(group->dev), &group->cpus);
+	struct platform_device *pdev = to_platform_device(group->dev);
+	int irq = platform_get_irq_optional(pdev, 0);
 
 	if (irq == -EPROBE_DEFER)
 		return irq;
-	if (irq == -EINVAL)
-		return dev_err_probe(group->dev, irq,
-				     "the interrupt is not private to a CPU: the firmware must describe a PPI\n");
 	if (irq < 0)
 		return dev_err_probe(group->dev, irq,
 				     "no interrupt: the firmware must describe PMBIRQ, a PPI\n");
+	if (compat_irq_get_cpus(pdev, irq, &group->cpus))
+		return dev_err_probe(group->dev, -EINVAL,
+				     "interrupt %d is not private to a CPU: the firmware must describe a PPI\n",
+				     irq);
 	if (cpumask_intersects(&group->cpus, &spu_hw_mask))
 		return dev_err_probe(group->dev, -EEXIST,
 				     "some of CPUs %*pbl have an SPU already: PPIs of several devices must be partitioned\n",

@@ -408,10 +408,37 @@ static void test_crash(void **state)
 	stand_in_at_el2 = false;
 }
 
+static void assert_refused(int irq, int error, const char *message)
+{
+	struct platform_device device = { .name = "spe-pmu", .irq = irq };
+
+	stand_in_printed[0] = 0;
+	assert_int_equal(stand_in_driver->probe(&device), error);
+	assert_string_equal(stand_in_printed, message);
+	stand_in_device_remove(&device);
+}
+
+/* Firmware without an interrupt and firmware with an interrupt of another kind are different errors. */
+static void test_interrupts_that_cannot_be_used(void **state)
+{
+	static const char none[] = "no interrupt: the firmware must describe PMBIRQ, a PPI\n";
+
+	(void)state;
+	devices_add();
+	assert_refused(-ENXIO, -ENXIO, none);
+	/* The kernel reports invalid resources with this error, too. */
+	assert_refused(-EINVAL, -EINVAL, none);
+	assert_refused(STAND_IN_IRQS, -EINVAL,
+		       "interrupt 4 is not private to a CPU: the firmware must describe a PPI\n");
+	assert_refused(-EPROBE_DEFER, -EPROBE_DEFER, "");
+	devices_remove();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_interrupts_that_cannot_be_used),
 		cmocka_unit_test(test_removal_beside_online),
 		cmocka_unit_test(test_shutdown_before_online),
 		cmocka_unit_test(test_other_backend),

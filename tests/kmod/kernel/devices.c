@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* CPU hotplug, interrupts and devices of the stand-in kernel */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "devices.h"
 
 bool stand_in_at_el2;
@@ -8,6 +11,8 @@ struct platform_driver *stand_in_driver;
 struct notifier_block *stand_in_cpu_pm;
 struct notifier_block *stand_in_pm;
 struct kprobe *stand_in_kprobe;
+
+char stand_in_printed[256];
 
 static stand_in_hotplug_fn hotplug_up, hotplug_down;
 
@@ -67,6 +72,11 @@ void on_each_cpu_mask(const struct cpumask *mask, smp_call_func_t fn, void *arg,
 
 /* ---- Interrupts --------------------------------------------------------------------- */
 
+int platform_get_irq_optional(struct platform_device *pdev, unsigned int index)
+{
+	return pdev->irq;
+}
+
 int platform_get_irq_affinity(struct platform_device *pdev, unsigned int index,
 			      const struct cpumask **ret_cpus)
 {
@@ -102,6 +112,15 @@ void disable_percpu_irq(unsigned int irq)
 {
 	WARN_ON(!(stand_in_irqs[irq].enabled & BIT(stand_in_cpu)));
 	stand_in_irqs[irq].enabled &= ~BIT(stand_in_cpu);
+}
+
+void stand_in_print(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(stand_in_printed, sizeof(stand_in_printed), format, args);
+	va_end(args);
 }
 
 /* ---- Devices ------------------------------------------------------------------------- */

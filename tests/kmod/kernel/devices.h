@@ -18,10 +18,10 @@
 #define dev_err(dev, ...)	 ((void)(dev), stand_in_print(__VA_ARGS__))
 #define dev_err_probe(dev, error, ...) (dev_err(dev, __VA_ARGS__), error)
 
-static inline void stand_in_print(const char *format, ...)
-{
-	(void)format;
-}
+/* The last message to the kernel's log. */
+extern char stand_in_printed[256];
+
+void stand_in_print(const char *format, ...);
 
 static inline bool try_module_get(struct module *module)
 {
@@ -144,6 +144,7 @@ struct platform_driver {
 	struct device_driver driver;
 };
 
+int platform_get_irq_optional(struct platform_device *pdev, unsigned int index);
 int platform_get_irq_affinity(struct platform_device *pdev, unsigned int index,
 			      const struct cpumask **ret_cpus);
 
