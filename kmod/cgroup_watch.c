@@ -3,14 +3,16 @@
  * Probes on the kernel's tracepoints for context switches and changes of cgroups. They are
  * registered while a session of cgroups exists.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/printk.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include <trace/events/cgroup.h>
-#include <trace/events/sched.h>
-
 #include "arbiter.h"
+#include "cgroup_tracepoints.h"
 #include "cgroups.h"
+#include "compat.h"
 #include "cpu.h"
 
 static speprof_cgroups_prune_fn prune_fn;
@@ -27,25 +29,19 @@ void speprof_cgroups_schedule_prune(void)
 	schedule_work(&prune_work);
 }
 
-/* Called under the runqueue lock with interrupts off, before CONTEXTIDR changes. */
-static void on_sched_switch(void *unused, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state)
+void speprof_on_sched_switch(void *unused, bool preempt, struct task_struct *prev,
+			     struct task_struct *next, unsigned int prev_state)
 {
 	speprof_arbiter_sched_switch(next);
 }
 
-/*
- * Called under cgroup_mutex, after the move. Without this call the arbiter would notice the new
- * cgroup of a running thread only at its next context switch.
- */
-static void on_attach_task(void *unused, struct cgroup *to, const char *path,
-			   struct task_struct *task, bool threadgroup)
+void speprof_on_cgroup_attach_task(void *unused, struct cgroup *to, const char *path,
+				   struct task_struct *task, bool threadgroup)
 {
 	speprof_arbiter_kick_cpus(task, threadgroup);
 }
 
-/* Called under cgroup_mutex. */
-static void on_rmdir(void *unused, struct cgroup *cgroup, const char *path)
+void speprof_on_cgroup_rmdir(void *unused, struct cgroup *cgroup, const char *path)
 {
 	speprof_cgroups_schedule_prune();
 }
@@ -54,7 +50,7 @@ static void on_rmdir(void *unused, struct cgroup *cgroup, const char *path)
  * struct hook - a tracepoint that the kernel does not export, so that it must be found by name
  * @name: name of the tracepoint
  * @probe: the function that it calls
- * @point: the tracepoint; NULL if the kernel does not have it
+ * @point: the tracepoint; NULL if the kernel does not have it, or passes other arguments
  */
 struct hook {
 	const char *name;
@@ -63,9 +59,9 @@ struct hook {
 };
 
 static struct hook hooks[] = {
-	{ "sched_switch", on_sched_switch },
-	{ "cgroup_attach_task", on_attach_task },
-	{ "cgroup_rmdir", on_rmdir },
+	{ "sched_switch", speprof_on_sched_switch },
+	{ "cgroup_attach_task", speprof_on_cgroup_attach_task },
+	{ "cgroup_rmdir", speprof_on_cgroup_rmdir },
 };
 
 static unsigned int watchers;
@@ -73,11 +69,6 @@ static unsigned int watchers;
 static void hook_find(struct tracepoint *point, void *unused)
 {
 	size_t i;
-
-	/* Check the parameters of the probes at compile time. */
-	check_trace_callback_type_sched_switch(on_sched_switch);
-	check_trace_callback_type_cgroup_attach_task(on_attach_task);
-	check_trace_callback_type_cgroup_rmdir(on_rmdir);
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		if (!strcmp(point->name, hooks[i].name))
@@ -150,8 +141,18 @@ void speprof_cgroups_watch_put(void)
 
 void speprof_cgroups_init(speprof_cgroups_prune_fn prune)
 {
+	size_t i;
+
 	prune_fn = prune;
+	if (!compat_tracepoints_match()) {
+		pr_warn("no sessions of cgroups: this kernel's tracepoints pass other arguments than this module expects\n");
+		return;
+	}
 	for_each_kernel_tracepoint(hook_find, NULL);
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!hooks[i].point)
+			pr_warn("no sessions of cgroups: this kernel has no tracepoint %s\n",
+				hooks[i].name);
 }
 
 void speprof_cgroups_deinit(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between supported kernels and architectures. Only this file, compat_irq.h and, for the
- * namespace of symbols, codec/env.h use the results of the compile probes (kmod/probe/).
+ * Differences between supported kernels and architectures. Only this file, its neighbours compat_*.h
+ * and those of the trap (tests/lanes/vm/trap) use the results of the compile probes (kmod/probe/).
  */
 #ifndef SPEPROF_COMPAT_H
 #define SPEPROF_COMPAT_H
@@ -65,6 +65,12 @@ static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long
 #else
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 #endif
+}
+
+/* Whether this kernel's tracepoints pass the arguments that cgroup_tracepoints.h declares. */
+static inline bool compat_tracepoints_match(void)
+{
+	return SPEPROF_HAVE_TRACEPOINTS;
 }
 
 static inline struct class *compat_class_create(const char *name)

@@ -12,8 +12,7 @@
 
 /*
  * Get the CPUs that @irq serves, which platform_get_irq_optional() found for @pdev.
- * Return: 0; -EINVAL
- * if the interrupt is not private to each CPU.
+ * Return: 0; -EINVAL if the interrupt is not private to each CPU.
  */
 static inline int compat_irq_get_cpus(struct platform_device *pdev, int irq,
 				      struct cpumask *ret_cpus)

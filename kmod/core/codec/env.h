@@ -18,17 +18,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-#include "speprof-probes.h"
-
-/*
- * SPE_NAMESPACE() - convert a word to the form in which this kernel's macros expect symbol
- * namespaces
- */
-#if SPEPROF_HAVE_NAMESPACE_STRING
-#define SPE_NAMESPACE(ns) #ns
-#else
-#define SPE_NAMESPACE(ns) ns
-#endif
+#include "kmod/compat_namespace.h"
 
 /*
  * Only the KUnit suites import this namespace. A module with its own copy of core/

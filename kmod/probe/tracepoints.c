@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tracepoints pass what cgroup_tracepoints.h declares. Where one of them passes something else,
+ * the module compiles and refuses sessions of cgroups. Kernels without tracepoints or cgroups do
+ * not use the result.
+ */
+#if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
+#include <trace/events/cgroup.h>
+#include <trace/events/sched.h>
+
+#if NEW
+#include "../cgroup_tracepoints.h"
+
+void probe(void);
+void probe(void)
+{
+	check_trace_callback_type_sched_switch(speprof_on_sched_switch);
+	check_trace_callback_type_cgroup_attach_task(speprof_on_cgroup_attach_task);
+	check_trace_callback_type_cgroup_rmdir(speprof_on_cgroup_rmdir);
+}
+#endif
+#endif
