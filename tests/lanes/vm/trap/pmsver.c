@@ -11,7 +11,7 @@
 
 #include <asm/sysreg.h>
 
-#include "speprof-probes.h"
+#include "trap-compat.h"
 #include "trap.h"
 
 #define MRS_ID_AA64DFR0 0xd5380500U
@@ -96,14 +96,7 @@ static int module_changed(struct notifier_block *block, unsigned long state, voi
 		return NOTIFY_DONE;
 	mutex_lock(&probes_lock);
 	if (state == MODULE_STATE_COMING) {
-#if SPEPROF_HAVE_MODULE_MEM
-		probes_scan(module, module->mem[MOD_TEXT].base, module->mem[MOD_TEXT].size);
-		probes_scan(module, module->mem[MOD_INIT_TEXT].base,
-			    module->mem[MOD_INIT_TEXT].size);
-#else
-		probes_scan(module, module->core_layout.base, module->core_layout.text_size);
-		probes_scan(module, module->init_layout.base, module->init_layout.text_size);
-#endif
+		compat_scan_module(module, probes_scan);
 	} else if (state == MODULE_STATE_GOING) {
 		probes_remove(module);
 	}

@@ -6,12 +6,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/printk.h>
-#include <linux/syscore_ops.h>
 
-#include "speprof-probes.h"
 #include "trap.h"
 
-static void shutdown_check(void)
+void trap_shutdown_check(void)
 {
 	unsigned int number;
 
@@ -26,39 +24,3 @@ static void shutdown_check(void)
 			pr_emerg("CPU %u: the SPU is silent at the end\n", number);
 	}
 }
-
-#if SPEPROF_HAVE_SYSCORE
-
-static void shutdown_called(void *unused)
-{
-	shutdown_check();
-}
-
-static const struct syscore_ops shutdown_ops = { .shutdown = shutdown_called };
-static struct syscore shutdown_syscore = { .ops = &shutdown_ops };
-
-void trap_shutdown_init(void)
-{
-	register_syscore(&shutdown_syscore);
-}
-
-void trap_shutdown_exit(void)
-{
-	unregister_syscore(&shutdown_syscore);
-}
-
-#else
-
-static struct syscore_ops shutdown_ops = { .shutdown = shutdown_check };
-
-void trap_shutdown_init(void)
-{
-	register_syscore_ops(&shutdown_ops);
-}
-
-void trap_shutdown_exit(void)
-{
-	unregister_syscore_ops(&shutdown_ops);
-}
-
-#endif

@@ -18,7 +18,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
-#include "speprof-probes.h"
+#include "trap-compat.h"
 #include "trap.h"
 
 static char *knobs = "";
@@ -264,11 +264,8 @@ static void trap_find_interrupts(const char *compatible)
 
 		if (!irq)
 			continue;
-#if !SPEPROF_HAVE_IRQ_AFFINITY
-		/* Newer kernels use one interrupt number for all partitions. */
-		if (irq_get_percpu_devid_partition(irq, &cpus))
+		if (compat_trim_irq_cpus(irq, &cpus))
 			continue;
-#endif
 		for_each_cpu(number, &cpus)
 			per_cpu(trap_cpus, number).irq = irq;
 	}

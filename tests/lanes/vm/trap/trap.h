@@ -84,6 +84,10 @@ void trap_acpi_exit(void);
 
 /* ---- shutdown.c: check for SPUs that run at shutdown ------------------------------- */
 
+/** trap_shutdown_check() - report for each CPU whether its SPU runs, in the kernel's log */
+void trap_shutdown_check(void);
+
+/* trap-compat.c: call trap_shutdown_check() after all devices are shut down. */
 void trap_shutdown_init(void);
 void trap_shutdown_exit(void);
 

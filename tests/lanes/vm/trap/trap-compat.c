@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registration of trap_shutdown_check(), which differs between supported kernels. */
+#include <linux/syscore_ops.h>
+
+#include "speprof-probes.h"
+#include "trap.h"
+
+#if SPEPROF_HAVE_SYSCORE
+
+static void shutdown_called(void *unused)
+{
+	trap_shutdown_check();
+}
+
+static const struct syscore_ops shutdown_ops = { .shutdown = shutdown_called };
+static struct syscore shutdown_syscore = { .ops = &shutdown_ops };
+
+void trap_shutdown_init(void)
+{
+	register_syscore(&shutdown_syscore);
+}
+
+void trap_shutdown_exit(void)
+{
+	unregister_syscore(&shutdown_syscore);
+}
+
+#else
+
+static struct syscore_ops shutdown_ops = { .shutdown = trap_shutdown_check };
+
+void trap_shutdown_init(void)
+{
+	register_syscore_ops(&shutdown_ops);
+}
+
+void trap_shutdown_exit(void)
+{
+	unregister_syscore_ops(&shutdown_ops);
+}
+
+#endif
