@@ -4,7 +4,8 @@
 import re
 import subprocess
 
-GUESTS = ("guests-6.12", "guests-6.1", "guests-arm64")
+GUESTS = ("guests-6.12", "guests-6.1", "guests-newest", "guests-arm64")
+PACKAGES = ("packages", "packages-13")
 USERSPACE = ("plain", "tidy", "arm64-tests", "guests-6.12")
 
 RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
@@ -19,9 +20,9 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"exporter/", ("plain", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),
-    (r"debian/", ("packages", "rpm", "image")),
+    (r"debian/", (*PACKAGES, "rpm", "image")),
     (r"packaging/kubernetes/", ("kubernetes", "image")),
-    (r"packaging/", ("packages", "image")),
+    (r"packaging/", (*PACKAGES, "image")),
     (r"Documentation/(tutorial|howto)/|tests/lanes/packages/tutorial$", ("tutorial",)),
     (r"tests/lanes/vm/(job-tutorial|lane/pages\.py)$", ("plain", "tutorial")),
     (r"tests/(lanes/vm|service)/", ("plain", *GUESTS)),
@@ -32,15 +33,15 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"tests/lanes/packages/(kubernetes|check-schemas\.mjs)$", ("kubernetes",)),
     (r"tests/lanes/packages/rpm$|scripts/build-rpm$", ("rpm",)),
     (r"scripts/stage-module$", ("packages", "rpm")),
-    (r"tests/lanes/packages/", ("packages", "packages-arm64", "image")),
+    (r"tests/lanes/packages/", (*PACKAGES, "packages-arm64", "image")),
     (r"tests/exporter/", ("plain", "fleet")),
     (r"tests/tidy$|\.clang-tidy$", ("tidy",)),
     (r"tests/modules$", ("sparse",)),
     (r"tests/modules-newest$", ("modules-newest",)),
-    (r"scripts/(build-modules|kernel-headers|debian-sources)$", ("sparse", "modules-newest", "targets", "fresh-12")),
+    (r"scripts/(build-modules|kernel-headers|debian-sources)$", ("sparse", "modules-newest", "guests-newest", "targets", "fresh-12")),
     (r"tests/lanes/arm64/", ("arm64-tests",)),
     (r"tests/(targets|fresh)$|Makefile$|README\.md$", ("targets", "fresh-12", "fresh-13")),
-    (r"scripts/(build-deb|deps)$", ("packages", "targets", "fresh-12", "fresh-13")),
+    (r"scripts/(build-deb|deps)$", (*PACKAGES, "targets", "fresh-12", "fresh-13")),
     (r"scripts/|(.*/)?meson(_options)?\.(build|txt)$", ("plain", "targets", "fresh-12")),
     (r"tests/", ("plain",)),
     # The quick lanes cover these.

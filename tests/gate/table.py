@@ -49,10 +49,10 @@ def script(*argv, **env):
     return run
 
 
-def guests(*jobs):
-    """Named jobs of tests/lanes/vm/check, each on the newer stock kernel."""
+def guests(kernel, *jobs):
+    """Named jobs of tests/lanes/vm/check on one kernel."""
     def run(lane):
-        lane.script("tests/lanes/vm/check", "--build", lane.build, *(word for job in jobs for word in ("--only", job)), "6.12")
+        lane.script("tests/lanes/vm/check", "--build", lane.build, *(word for job in jobs for word in ("--only", job)), kernel)
     return run
 
 
@@ -68,7 +68,7 @@ QUICK = {
                   script("tests/debian13", "BUILD"), quick=True),
     "style": Lane("what reading can check", script("tests/style", "BUILD"), needs=("build",), quick=True),
     "guest-amd64": Lane("module, emulated SPU and daemon under systemd, in a guest",
-                        guests("job-kmod", "job-record", "job-systemd"), needs=(*MESON, "modules"), guest=True, quick=True),
+                        guests("6.12", "job-kmod", "job-record", "job-systemd"), needs=(*MESON, "modules"), guest=True, quick=True),
     "kunit": Lane("the KUnit suites on User-Mode Linux 6.12",
                   script("tests/lanes/kunit/run-kunit", "--build", "BUILD", "--no-planted", "6.12-uml"), needs=("unit",), quick=True),
     "fuzz": Lane("every fuzzer: its corpus and a fixed number of inputs", script("tests/fuzz/run-fuzzers", "--fixed"),
@@ -94,6 +94,9 @@ ALL = QUICK | {
                         needs=ALL_MESON, guest=True),
     "guests-6.1": Lane("every job on stock 6.1", script("tests/lanes/vm/check", "--build", "BUILD", "6.1"),
                        needs=ALL_MESON, guest=True),
+    "guests-newest": Lane("test cases, module, emulated SPU and daemon on Linux 7.3",
+                          guests("7.3", "job-cases", "job-kmod", "job-record", "job-systemd"),
+                          needs=(*ALL_MESON, "modules-newest"), guest=True),
     "guests-arm64": Lane("every row of arm64", script("tests/lanes/vm/check-arm64", "--build", "BUILD", "--everything"),
                          needs=ALL_MESON, guest=True),
     "kasan": Lane("every job under KASAN, lockdep and kmemleak", script("tests/lanes/vm/check", "--build", "BUILD", "6.12-kasan"),
@@ -107,6 +110,8 @@ ALL = QUICK | {
     "packages-6.1": Lane("Debian packages, DKMS for 6.1",
                          script("tests/lanes/packages/check", "--build", "BUILD", "--kernel", "6.1", "--reload"),
                          needs=("packages",), guest=True),
+    "packages-13": Lane("Debian packages built on Debian 13, and the upgrade from those of Debian 12",
+                        script("tests/lanes/packages/debian13", "BUILD"), needs=("packages",), guest=True),
     "packages-arm64": Lane("Debian packages for arm64", script("tests/lanes/packages/cross", "--build", "BUILD"),
                            needs=("packages",), guest=True),
     "kubernetes": Lane("kustomize overlays, against the schemas of Kubernetes", script("tests/lanes/packages/kubernetes"),

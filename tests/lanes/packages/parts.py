@@ -13,6 +13,9 @@ sys.path.insert(0, str(ROOT / "tests" / "lanes" / "vm"))
 from lane import LaneError, apt  # noqa: E402
 from lane.cache import cached, content_key, run_tool  # noqa: E402
 
+# The packages that a machine with our packages has before: systemd, dkms with its signing tool, and a
+# compiler.
+MACHINE = ("systemd", "dbus", "kmod", "dkms", "openssl", "gcc", "libc6-dev", "make", "pkg-config")
 BUILD_DEB = ROOT / "scripts/build-deb"
 SERIES = ("6.1", "6.12")
 DEFAULT = "6.12"
@@ -37,9 +40,13 @@ def complaint_of(argv):
     return (done.stdout[-4000:] or "no output") if done.returncode else ""
 
 
+def lintian_command(out):
+    return ["lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0",
+            *map(str, out.glob("*.changes"))]
+
+
 def lintian(out):
-    return complaint_of(["lintian", "--allow-root", "--fail-on", "error,warning",
-                         "--tag-display-limit", "0", *out.glob("*.changes")])
+    return complaint_of(lintian_command(out))
 
 
 def depends(debs):
@@ -56,10 +63,10 @@ def libraries(names):
     return [f"--package={name}" for name in names if name.startswith("lib")]
 
 
-def headers(series, flavour):
-    """Return the package with the newest headers of SERIES, and its release."""
+def headers(series, flavour, suite=apt.SUITE):
+    """Return the package with the newest headers of SERIES in SUITE, and its release."""
     names = [name.partition(":")[0] for _, name in
-             apt.candidates(rf"^linux-headers-{re.escape(series)}\.[0-9][0-9.+a-z]*(-[0-9]+)?-{flavour}$")]
+             apt.candidates(rf"^linux-headers-{re.escape(series)}\.[0-9][0-9.+a-z]*(-[0-9]+)?-{flavour}$", suite)]
     if not names:
         raise LaneError(f"apt knows no headers of {series} for {flavour}")
     return names[-1], names[-1].removeprefix("linux-headers-")
@@ -69,18 +76,18 @@ def headers(series, flavour):
 NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
 
 
-def root_of(packages, architectures="amd64", options=()):
-    """Return a Debian with PACKAGES, from the cache. OPTIONS are mmdebstrap's."""
-    key = content_key(" ".join((*packages, *options)), Path(apt.__file__))
+def root_of(packages, architectures="amd64", options=(), suite=apt.SUITE):
+    """Return a Debian SUITE with PACKAGES, from the cache. OPTIONS are mmdebstrap's."""
+    key = content_key(suite, " ".join((*packages, *options)), Path(apt.__file__))
     return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
         "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase",
-        *options, emulated=apt.is_emulated(architectures))) / "root"
+        *options, emulated=apt.is_emulated(architectures), suite=suite)) / "root"
 
 
 def copy_root(root, debs, versions, own):
     run_tool(["cp", "-a", "--reflink=auto", root, own], "copy of the root")
     (own / "debs").mkdir()
-    for version in versions:
+    for version in dict.fromkeys(versions):
         target = own / "debs" / version
         target.mkdir()
         for package in (debs / version).glob("*.deb"):
