@@ -70,6 +70,9 @@ rpm: ## build the RPM packages into build/rpm; RPMFLAGS="--without exporter" lea
 	@scripts/build-rpm -o $(BUILD)/rpm $(RPMFLAGS)
 	@ls $(BUILD)/rpm/*.rpm
 
+tarball: ## build a tarball with its own loader and libraries into build/tarball, to run without an installation
+	@scripts/build-tarball -o $(BUILD)/tarball
+
 soak: all ## memory is flat over 10^9 records of 10^6 PCs, 10^5 processes, 10^4 containers; takes minutes
 	@chrt -i 0 $(BUILD)/tests/bench/soak
 
@@ -80,4 +83,4 @@ clean: ## remove what was built
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-debian13 $(BUILD)-fuzz $(BUILD)-arm64 $(BUILD)-arm64.ini
 
 .PHONY: all bench check check-all check-changed check-fresh check-lane clean deb deps help install modules \
-	modules_install rpm run soak
+	modules_install rpm run soak tarball

@@ -21,6 +21,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),
     (r"debian/", (*PACKAGES, "rpm", "image")),
+    (r"packaging/portable/|scripts/build-tarball$|tests/lanes/packages/tarball$", ("tarball",)),
     (r"packaging/kubernetes/", ("kubernetes", "image")),
     (r"packaging/", (*PACKAGES, "image")),
     (r"Documentation/(tutorial|howto)/|tests/lanes/packages/tutorial$", ("tutorial",)),

@@ -114,6 +114,8 @@ ALL = QUICK | {
                         script("tests/lanes/packages/debian13", "BUILD"), needs=("packages",), guest=True),
     "packages-arm64": Lane("Debian packages for arm64", script("tests/lanes/packages/cross", "--build", "BUILD"),
                            needs=("packages",), guest=True),
+    "tarball": Lane("the tarball with its own loader and libraries, in a root with only busybox",
+                    script("tests/lanes/packages/tarball", "--build", "BUILD"), needs=("plain",)),
     "kubernetes": Lane("kustomize overlays, against the schemas of Kubernetes", script("tests/lanes/packages/kubernetes"),
                        needs=("build",)),
     "rpm": Lane("RPM packages: their files, installation in an empty root, akmods",
