@@ -427,9 +427,9 @@ void check_cpus(const struct machine *machine, struct finding *f)
 }
 
 /*
- * speprof.ko saves and restores the SPU's registers (spu_hw_pm). arm_spe_pmu of Linux 7.3 and before has
- * no such notifier. The kernel does not publish which states lose power, so every state counts that is
- * deeper than waiting for an interrupt.
+ * Reports idle states in which the SPU may lose its registers while arm_spe_pmu has it. That driver, as
+ * of Linux 6.12, registers no CPU PM notifier, unlike arm_pmu and speprof.ko (spu_hw_pm). Since sysfs
+ * does not tell which states lose power, each state deeper than WFI counts.
  */
 void check_idle(const struct machine *machine, struct finding *f)
 {
