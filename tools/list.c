@@ -6,7 +6,10 @@
 #include <stdlib.h>
 
 #include "lib/bus-json.h"
+#include "lib/bus.h"
+#include "lib/format.h"
 #include "lib/message.h"
+#include "lib/terminal.h"
 #include "lib/text.h"
 #include "verb.h"
 
@@ -97,9 +100,43 @@ static int gather(struct bus *bus, json_object *objects, json_object *cpus)
 	return status ? message_fail(status, "%s", bus_error(bus)) : STATUS_OK;
 }
 
+static void add_known(json_object *to, const char *key, u64 value, bool known)
+{
+	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
+}
+
+/* Prints @cpus, and frees them. @header: NULL if the daemon does not report it. */
+static void show_json(json_object *cpus, const struct view_header *header)
+{
+	json_object *object = json_object_new_object();
+
+	add_known(object, "interval_ns", header ? header->interval_ns : 0, header);
+	add_known(object, "interval_longest_ns", header ? header->interval_longest_ns : 0, header);
+	add_known(object, "cpus_held", header ? header->cpus_held : 0, header);
+	json_object_object_add(object, "cpus", cpus);
+	json_print(object);
+}
+
+static void show_text(json_object *cpus, const struct view_header *header)
+{
+	struct format format = { .colour = term_colour() };
+	size_t height;
+
+	term_size(&format.width, &height);
+	if (header)
+		format_held(stdout, header, &format);
+	printf("%5s  %-9s %-8s %-10s %12s  %-10s %9s %9s %7s  %s\n", "CPU", "SPU", "VERSION",
+	       "MIDR", "INTERVAL >=", "STATE", "BLIND", "WINDOWS", "FAULTED", "FILTERS");
+	for (size_t i = 0; i < json_object_array_length(cpus); i++)
+		print_cpu(json_object_array_get_idx(cpus, i));
+	json_object_put(cpus);
+}
+
 static int show(struct bus *bus, bool json)
 {
-	json_object *answer = NULL, *cpus, *object;
+	struct view view = { 0 };
+	const struct view_header *header = &view.header;
+	json_object *answer = NULL, *cpus;
 	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
 				&answer, NULL);
 
@@ -108,22 +145,19 @@ static int show(struct bus *bus, bool json)
 	cpus = json_object_new_array();
 	status = gather(bus, json_object_array_get_idx(answer, 0), cpus);
 	json_object_put(answer);
+	if (status) {
+		json_object_put(cpus);
+		return status;
+	}
 	json_object_array_sort(cpus, compare);
-	if (!status && json) {
-		object = json_object_new_object();
-		json_object_object_add(object, "cpus", cpus);
-		json_print(object);
-		return STATUS_OK;
-	}
-	if (!status) {
-		printf("%5s  %-9s %-8s %-10s %12s  %-10s %9s %9s %7s  %s\n", "CPU", "SPU",
-		       "VERSION", "MIDR", "INTERVAL >=", "STATE", "BLIND", "WINDOWS", "FAULTED",
-		       "FILTERS");
-		for (size_t i = 0; i < json_object_array_length(cpus); i++)
-			print_cpu(json_object_array_get_idx(cpus, i));
-	}
-	json_object_put(cpus);
-	return status;
+	if (bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
+		header = NULL;
+	if (json)
+		show_json(cpus, header);
+	else
+		show_text(cpus, header);
+	view_clear(&view);
+	return STATUS_OK;
 }
 
 int list_run(int argc, char **argv)

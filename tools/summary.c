@@ -9,10 +9,12 @@
 
 #include "lib/bus-json.h"
 #include "lib/bus-message.h"
+#include "lib/format.h"
 #include "lib/input.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/statistics-text.h"
+#include "lib/terminal.h"
 #include "lib/text.h"
 #include "output/profile-json.h"
 #include "profile/profile-query.h"
@@ -244,7 +246,24 @@ static int summary_recording(const struct options *options, char **ret_text)
 	return status;
 }
 
-static int summary_daemon(char **ret_text)
+/* Prints which CPUs sample less often, unless the user may not read the profile's header. */
+static void print_held(struct bus *bus, const struct options *options)
+{
+	struct format format = { .colour = term_colour() };
+	struct view view;
+	size_t height;
+
+	if (options->json)
+		return;
+	bus_quiet(bus);
+	if (bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
+		return;
+	term_size(&format.width, &height);
+	format_held(stdout, &view.header, &format);
+	view_clear(&view);
+}
+
+static int summary_daemon(const struct options *options, char **ret_text)
 {
 	struct bus *bus;
 	int status = bus_new(&bus);
@@ -252,6 +271,8 @@ static int summary_daemon(char **ret_text)
 	if (status)
 		return status;
 	status = bus_summary(bus, ret_text);
+	if (!status)
+		print_held(bus, options);
 	bus_free(bus);
 	return status;
 }
@@ -299,6 +320,8 @@ static int part_daemon(const struct options *options, json_object **ret_counters
 		status = bus_invoke_message(bus, m, &answer);
 	if (!status)
 		*ret_counters = json_object_get(json_object_array_get_idx(answer, 0));
+	if (!status)
+		print_held(bus, options);
 	json_object_put(answer);
 	sd_bus_message_unref(m);
 	bus_free(bus);
@@ -424,7 +447,8 @@ int summary_run(int argc, char **argv)
 		filter_free(options.filter);
 		return status;
 	}
-	status = options.input ? summary_recording(&options, &text) : summary_daemon(&text);
+	status = options.input ? summary_recording(&options, &text) :
+				 summary_daemon(&options, &text);
 	if (text) {
 		int printed = summary_print(text, options.json);
 

@@ -157,11 +157,11 @@ const char *memory_share_name(enum memory_share share);
  * @duration_ns: enabled time, wall clock
  * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
  * @blind_by: @blind_ns by &enum source_blind
- * @interval_ns: time between samples of a CPU that is not throttled for its cost
+ * @interval_ns: time between samples of a CPU, except of those that sample less often for their cost
  * @interval_longest_ns, @interval_mean_ns: the same, maximum and mean of all CPUs
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
  * @overhead_cost: the cost of sampling, in 1/100,000 of the machine
- * @cpus_held: number of CPUs with a longer interval because of their cost
+ * @cpus_held: number of CPUs that sample less often than @interval_ns because of their cost
  * @by_program: functions and lines were counted by program, that is, by the executable and
  *	container of their processes; else by process
  * @records: number of records

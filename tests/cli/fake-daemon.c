@@ -180,6 +180,15 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		view.header.evicted = 1600;
 		view.header.running = false;
 	}
+	if (is(fake, "held")) {
+		view.header.cpus_held = 12;
+		view.header.interval_longest_ns = 4000000;
+	}
+	if (is(fake, "untimed")) {
+		view.header.ledgers_unknown = true;
+		view.header.written = WINDOW_WRITTEN_UNKNOWN;
+		view.header.cost_ns = 0;
+	}
 	if (is(fake, "growing")) {
 		fake->calls++;
 		view.header.duration_ns += fake->calls * 1000000000;

@@ -141,7 +141,7 @@ static void header_ledgers(struct flow *flow, const struct view_header *header)
 		 header->records == 1 ? "" : "s");
 	flow_item(flow, TERM_PLAIN, text);
 	if (header->ledgers_unknown)
-		flow_item(flow, TERM_PLAIN, "lost and blind unknown");
+		flow_item(flow, TERM_PLAIN, "lost and blind not known");
 	else
 		header_bytes(flow, "lost", header->lost + header->dropped);
 	header_bytes(flow, "suspect", header->suspect);
@@ -317,30 +317,45 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/*
- * Print the sampling interval, the cost of sampling, and the CPUs that sample less often because of
- * it.
- */
+/* Print the interval, and the CPUs that sample less often than that because of their cost. */
+static void header_held(struct flow *flow, const struct view_header *header)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "interval %.2f ms", (double)header->interval_ns / 1e6);
+	flow_item(flow, TERM_PLAIN, text);
+	if (!header->cpus_held)
+		return;
+	snprintf(text, sizeof(text), "%u CPU%s less often, every %.2f ms at most",
+		 header->cpus_held, header->cpus_held == 1 ? " samples" : "s sample",
+		 (double)header->interval_longest_ns / 1e6);
+	flow_item(flow, TERM_WARN, text);
+}
+
+/* Print the sampling interval, and the cost of sampling. */
 static void header_interval(struct flow *flow, const struct view_header *header)
 {
 	char text[160];
 
 	if (!header->interval_ns || header_recorded(header))
 		return;
-	snprintf(text, sizeof(text), "interval %.2f ms", (double)header->interval_ns / 1e6);
-	flow_item(flow, TERM_PLAIN, text);
-	if (header->cpus_held) {
-		snprintf(text, sizeof(text), "%u CPU%s throttled, to %.2f ms at most",
-			 header->cpus_held, header->cpus_held == 1 ? "" : "s",
-			 (double)header->interval_longest_ns / 1e6);
-		flow_item(flow, TERM_WARN, text);
-	}
+	header_held(flow, header);
 	if (header->overhead) {
 		snprintf(text, sizeof(text), "overhead %.3f %% of %.3f %%",
 			 (double)header->overhead_cost / 1000, (double)header->overhead / 1000);
 		flow_item(flow, TERM_PLAIN, text);
 	}
 	flow_end(flow);
+}
+
+void format_held(FILE *out, const struct view_header *header, const struct format *format)
+{
+	struct flow flow = { .out = out, .format = format };
+
+	if (!header->cpus_held || header_recorded(header))
+		return;
+	header_held(&flow, header);
+	flow_end(&flow);
 }
 
 void format_header(FILE *out, const struct view_header *header, const struct format *format)
@@ -350,6 +365,7 @@ void format_header(FILE *out, const struct view_header *header, const struct for
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
 	header_trouble(&flow, header);
+	format_held(out, header, format);
 	/*
 	 * For a daemon "speprof status" prints the causes; for a recording only this header does.
 	 */

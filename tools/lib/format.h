@@ -51,6 +51,9 @@ void format_header(FILE *out, const struct view_header *header, const struct for
  */
 void format_status(FILE *out, const struct view_header *header, const struct format *format);
 
+/** format_held() - print the interval and the CPUs that sample less often, if there are any */
+void format_held(FILE *out, const struct view_header *header, const struct format *format);
+
 /** format_table() - print headings and all rows of @view; only the headings if it has no rows */
 void format_table(FILE *out, const struct view *view, const struct format *format);
 

@@ -81,8 +81,7 @@ static json_object *totals_json(const struct view_header *h, bool live)
 	json_object *json = json_object_new_object();
 
 	add(json, "records", h->records);
-	if (h->written != WINDOW_WRITTEN_UNKNOWN)
-		add(json, "written", h->written);
+	add_known(json, "written", h->written, h->written != WINDOW_WRITTEN_UNKNOWN);
 	add(json, "bytes", h->bytes);
 	add(json, "decoded_bytes", h->decoded);
 	add(json, "padding_bytes", h->padding);
@@ -162,11 +161,11 @@ static json_object *header_json(const struct view_header *h)
 		add_text(json, "configuration_refused", h->config_refused);
 		add_text(json, "configuration_waiting", h->config_waiting);
 	}
-	add(json, "cpus", h->cpus);
+	add_known(json, "cpus", h->cpus, live);
 	add_known(json, "duration_ns", h->duration_ns, !h->ledgers_unknown);
 	add_known(json, "enabled_ns", h->enabled_ns, !h->ledgers_unknown);
 	add_known(json, "blind_ns", h->blind_ns, !h->ledgers_unknown);
-	json_object_object_add(json, "blind_by_cause", blind_json(h));
+	json_object_object_add(json, "blind_by_cause", h->ledgers_unknown ? NULL : blind_json(h));
 	add_known(json, "interval_ns", h->interval_ns, live);
 	if (live) {
 		add(json, "interval_longest_ns", h->interval_longest_ns);
@@ -174,8 +173,8 @@ static json_object *header_json(const struct view_header *h)
 		/* Both values are in thousandths of a percent. */
 		add(json, "overhead", h->overhead);
 		add(json, "overhead_cost", h->overhead_cost);
-		add(json, "cost_ns", h->cost_ns);
-		add(json, "memory_bytes", h->memory);
+		add_known(json, "cost_ns", h->cost_ns, h->cost_ns);
+		add_known(json, "memory_bytes", h->memory, h->memory);
 		add(json, "memory_locked_bytes", h->memory_locked);
 		if (h->memory_budget) {
 			add(json, "memory_budget_bytes", h->memory_budget);

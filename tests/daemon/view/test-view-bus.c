@@ -49,6 +49,7 @@ static void test_round_trip(void **state)
 	view.header.memory = 22020096;
 	view.header.faults = 3;
 	view.header.cpus_stopped = 1;
+	view.header.ledgers_unknown = true;
 	view.header.weight[UNIT_UNKNOWN] = 1;
 	view.header.weight[UNIT_MICRO_OPS] = 1ULL << 50;
 	view.header.weight[UNIT_INSTRUCTIONS] = 3;
