@@ -319,6 +319,47 @@ static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 	acc->unshown = living - shown;
 }
 
+/*
+ * Return the mean number of operations that a sample of @tally stands for; 1 if no interval is known.
+ * The units of weights are added: each is the operation that the samples' CPUs count.
+ */
+static double mean_weight(const struct metrics_tally *tally)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		sum += (double)tally->weight[i];
+	return sum > 0 && tally->samples ? sum / (double)tally->samples : 1;
+}
+
+static u64 weigh(u64 count, double weight)
+{
+	double weighed = (double)count * weight + 0.5;
+
+	return weighed < 0x1p63 ? (u64)weighed : 1ULL << 63;
+}
+
+/*
+ * Add @delta to @sum. Samples and weights stay as they are. Each other counter is multiplied by the
+ * mean weight of the samples, so that it counts operations: its rate stays the same if the daemon
+ * lengthens the sampling interval.
+ */
+static void add_weighed(struct metrics_tally *sum, const struct metrics_tally *delta)
+{
+	const size_t first = offsetof(struct metrics_tally, memory) / sizeof(u64);
+	struct metrics_tally weighed = *delta;
+	double weight = mean_weight(delta);
+	u64 *words = (u64 *)&weighed;
+
+	for (size_t i = first; i < sizeof(weighed) / sizeof(u64); i++)
+		words[i] = weigh(words[i], weight);
+	add_words(sum, &weighed, sizeof(weighed));
+}
+
+/*
+ * Add the deltas of the groups to their sums and to the machine's, and what is left of @all to
+ * "other". So all containers and "other" together grow by what the machine grows by.
+ */
 static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 {
 	struct metrics_tally rest = *all;
@@ -328,10 +369,12 @@ static void distribute(struct accumulator *acc, const struct metrics_tally *all)
 
 		if (!g->delta)
 			continue;
-		add_words(g->sum, g->delta, sizeof(*g->delta));
+		add_weighed(g->sum, g->delta);
+		add_weighed(&acc->machine.all, g->delta);
 		subtract_words(&rest, g->delta, sizeof(*g->delta));
 	}
-	add_words(&acc->other, &rest, sizeof(rest));
+	add_weighed(&acc->other, &rest);
+	add_weighed(&acc->machine.all, &rest);
 }
 
 /*
@@ -422,7 +465,6 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	add_words((u8 *)m + FIRST_COUNTER, (const u8 *)&delta + FIRST_COUNTER,
 		  AFTER_COUNTERS - FIRST_COUNTER);
 	add_words((u8 *)m + FIRST_LATE, (const u8 *)&delta + FIRST_LATE, AFTER_LATE - FIRST_LATE);
-	add_words(&m->all, &delta.all, sizeof(delta.all));
 	restore_unknown(m, now);
 	*ret_delta = delta.all;
 }

@@ -160,32 +160,33 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_ACCESSES] = {
 		.name = "speprof_accesses",
 		.unit = "",
-		.help = "Sampled loads and stores, by what served them.",
+		.help = "Loads and stores that the samples stand for, by what served them.",
 		.labels = "source: the levels of [JSON](json.md)",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_REMOTE] = {
 		.name = "speprof_accesses_remote",
 		.unit = "",
-		.help = "Sampled loads and stores that accessed another chip.",
+		.help = "Loads and stores that the samples stand for and that accessed another "
+			"chip.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_BRANCHES] = {
 		.name = "speprof_branches",
 		.unit = "",
-		.help = "Sampled branches.",
+		.help = "Branches that the samples stand for.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_MISPREDICTED] = {
 		.name = "speprof_branches_mispredicted",
 		.unit = "",
-		.help = "Sampled branches that were mispredicted.",
+		.help = "Mispredicted branches that the samples stand for.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_LATENCY] = {
 		.name = "speprof_latency_cycles",
 		.unit = "cycles",
-		.help = "Latency of sampled operations, by kind.",
+		.help = "Latency of the operations that the samples stand for, by kind.",
 		.labels = "kind: total, issue, translation",
 		.type = SERIES_HISTOGRAM,
 	},
@@ -205,32 +206,35 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_CONTAINER_ACCESSES] = {
 		.name = "speprof_container_accesses",
 		.unit = "",
-		.help = "Sampled loads and stores of a container, by what served them.",
+		.help = "Loads and stores that the samples of a container stand for, by what "
+			"served them.",
 		.labels = "source: the levels of [JSON](json.md)",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_CONTAINER_REMOTE] = {
 		.name = "speprof_container_accesses_remote",
 		.unit = "",
-		.help = "Sampled loads and stores of a container that accessed another chip.",
+		.help = "Loads and stores that the samples of a container stand for and that "
+			"accessed another chip.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_CONTAINER_BRANCHES] = {
 		.name = "speprof_container_branches",
 		.unit = "",
-		.help = "Sampled branches of a container.",
+		.help = "Branches that the samples of a container stand for.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_CONTAINER_MISPREDICTED] = {
 		.name = "speprof_container_branches_mispredicted",
 		.unit = "",
-		.help = "Sampled branches of a container that were mispredicted.",
+		.help = "Mispredicted branches that the samples of a container stand for.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_CONTAINER_LATENCY] = {
 		.name = "speprof_container_latency_cycles",
 		.unit = "cycles",
-		.help = "Latency of sampled operations of a container, by kind.",
+		.help = "Latency of the operations that the samples of a container stand for, by "
+			"kind.",
 		.labels = "kind: total, issue, translation",
 		.type = SERIES_HISTOGRAM,
 	},

@@ -384,6 +384,97 @@ static void test_sums(void **state)
 	accumulator_deinit(&acc);
 }
 
+/* A container with @samples samples, which were taken at a mean interval of @interval operations. */
+static struct metrics sampled_new(u64 samples, u64 interval)
+{
+	struct metrics m = metrics_new(1, &samples, 1, 0);
+
+	m.containers[0].tally.branches = m.machine.all.branches = samples;
+	m.containers[0].tally.weight[1] = m.machine.all.weight[1] = samples * interval;
+	return m;
+}
+
+/* Ten times the interval and a tenth of the samples: the same counters of operations. */
+static void test_interval_changes_no_rate(void **state)
+{
+	static const struct {
+		u64 samples, interval;
+	} rows[] = { { 10000, 1000 }, { 1000, 10000 }, { 100, 100000 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct metrics m = sampled_new(rows[i].samples, rows[i].interval);
+		const struct metrics_tally *all;
+		struct accumulator acc;
+
+		test_row("interval %llu", (unsigned long long)rows[i].interval);
+		accumulator_init(&acc, &labels, 7, 0);
+		assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+		all = &acc.machine.all;
+		assert_int_equal(all->samples, rows[i].samples);
+		assert_int_equal(all->weight[1], 10000000);
+		assert_int_equal(all->memory, 10000000);
+		assert_int_equal(all->branches, 10000000);
+		assert_int_equal(all->level[SPE_LEVEL_DRAM], 5000000);
+		assert_int_equal(all->latency[METRICS_TOTAL].bucket[histogram_bucket(100)],
+				 10000000);
+		assert_int_equal(all->latency[METRICS_TOTAL].sum, 1000000000);
+		assert_memory_equal(all, acc.groups[0].sum, sizeof(*all));
+		accumulator_deinit(&acc);
+	}
+}
+
+/* Each difference between two snapshots has the weight of its own samples. */
+static void test_interval_changes_between_snapshots(void **state)
+{
+	struct metrics m = sampled_new(100, 1000);
+	struct accumulator acc;
+
+	(void)state;
+	accumulator_init(&acc, &labels, 7, 0);
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	m = sampled_new(200, 1000);
+	/* The second hundred samples were taken at an interval of 5000. */
+	m.containers[0].tally.weight[1] = m.machine.all.weight[1] = 100 * 1000 + 100 * 5000;
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_int_equal(acc.machine.all.branches, 100 * 1000 + 100 * 5000);
+	assert_int_equal(acc.groups[0].sum->branches, 100 * 1000 + 100 * 5000);
+	accumulator_deinit(&acc);
+}
+
+/* Two containers with different intervals: each has its own, and the sums are the machine's. */
+static void test_intervals_of_containers(void **state)
+{
+	struct metrics m = metrics_new(1, (u64[]){ 100, 100 }, 2, 10);
+	struct accumulator acc;
+	u64 sum;
+
+	(void)state;
+	m.containers[1].tally.weight[1] = 100 * 8000;
+	m.machine.all.weight[1] = 100 * 1000 + 100 * 8000 + 10 * 1000;
+	accumulator_init(&acc, &labels, 7, 0);
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_int_equal(acc.shown, 2);
+	sum = acc.groups[0].sum->memory + acc.groups[1].sum->memory;
+	assert_int_equal(sum, 100 * 1000 + 100 * 8000);
+	assert_int_equal(acc.other.memory, 10 * 1000);
+	assert_int_equal(acc.machine.all.memory, sum + acc.other.memory);
+	accumulator_deinit(&acc);
+}
+
+/* A sample with an unknown interval counts as one operation. */
+static void test_unknown_interval(void **state)
+{
+	struct metrics m = sampled_new(100, 0);
+	struct accumulator acc;
+
+	(void)state;
+	accumulator_init(&acc, &labels, 7, 0);
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_int_equal(acc.machine.all.branches, 100);
+	accumulator_deinit(&acc);
+}
+
 static u32 count_series(const struct series_set *set)
 {
 	u32 count = 0;
@@ -689,6 +780,10 @@ int main(void)
 		cmocka_unit_test_setup(test_rename, setup),
 		cmocka_unit_test_setup(test_removed, setup),
 		cmocka_unit_test_setup(test_sums, setup),
+		cmocka_unit_test_setup(test_interval_changes_no_rate, setup),
+		cmocka_unit_test_setup(test_interval_changes_between_snapshots, setup),
+		cmocka_unit_test_setup(test_intervals_of_containers, setup),
+		cmocka_unit_test_setup(test_unknown_interval, setup),
 		cmocka_unit_test_setup(test_bound, setup),
 		cmocka_unit_test_setup(test_most, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),
