@@ -9,8 +9,6 @@
 #include "engine/source-renew.h"
 #include "util/log.h"
 
-#define ONLINE_PATH "/sys/devices/system/cpu/online"
-
 /*
  * How often the source is queried after the kernel's list of CPUs changed: sources follow within
  * two seconds.
@@ -213,7 +211,7 @@ static bool cpus_may_differ(struct bus *bus)
 {
 	struct cpu_list online = { 0 };
 
-	if (cpu_list_read(ONLINE_PATH, &online) < 0)
+	if (cpu_list_read_online(&online) < 0)
 		return false;
 	if (memcmp(&online, &bus->online, sizeof(online)) != 0)
 		bus->cpu_rescans = SOURCE_RESCANS;

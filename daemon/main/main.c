@@ -399,7 +399,7 @@ static u32 cpu_numbers(void)
 	struct cpu_list possible;
 	u32 end = 0;
 
-	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) >= 0)
+	if (cpu_list_read_possible(&possible) >= 0)
 		end = cpu_list_end(&possible);
 	return end ? end : (u32)sysconf(_SC_NPROCESSORS_CONF);
 }

@@ -21,8 +21,6 @@
 #include "util/cpu-list.h"
 #include "util/time.h"
 
-#define ONLINE_PATH "/sys/devices/system/cpu/online"
-
 /* Interval between two drains, in ns. */
 #define DRAIN_NS 250000000L
 
@@ -247,7 +245,7 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 	struct cpu_list online = { 0 };
 	const char *reason;
 
-	if (cpu_list_read(ONLINE_PATH, &online) < 0)
+	if (cpu_list_read_online(&online) < 0)
 		return;
 	for (u32 i = 0; i < e->count; i++) {
 		struct emulated_cpu *cpu = &e->cpus[i];
@@ -532,9 +530,9 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
 	u32 count;
 	int r;
 
-	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	r = cpu_list_read_possible(&possible);
 	if (!r)
-		r = cpu_list_read(ONLINE_PATH, &online);
+		r = cpu_list_read_online(&online);
 	if (r < 0) {
 		*ret_reason = "the lists of CPUs in /sys/devices/system/cpu cannot be read";
 		return r;

@@ -89,7 +89,7 @@ static void cpu_close(struct cpu *cpu)
 static int cpus_open(struct switch_perf *s)
 {
 	struct cpu_list online = { 0 };
-	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
+	int r = cpu_list_read_online(&online);
 
 	for (u32 i = 0; r >= 0 && i < s->count; i++) {
 		if (!cpu_list_has(&online, i))
@@ -109,7 +109,7 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	int r;
 
 	*ret_reason = "out of memory for the rings of context switches";
-	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	r = cpu_list_read_possible(&possible);
 	count = r < 0 ? 0 : cpu_list_end(&possible);
 	s = calloc(1, sizeof(*s) + count * sizeof(s->cpus[0]));
 	if (!s)
@@ -214,7 +214,7 @@ void switch_perf_check(struct switch_perf *s)
 {
 	struct cpu_list online = { 0 };
 
-	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
+	if (cpu_list_read_online(&online) < 0)
 		return;
 	for (u32 i = 0; i < s->count; i++) {
 		struct cpu *cpu = &s->cpus[i];

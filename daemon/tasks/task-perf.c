@@ -367,7 +367,7 @@ void task_perf_check(struct task_perf *t)
 {
 	struct cpu_list online = { 0 };
 
-	if (cpu_list_read("/sys/devices/system/cpu/online", &online) < 0)
+	if (cpu_list_read_online(&online) < 0)
 		return;
 	for (u32 i = 0; i < t->count; i++) {
 		struct cpu_ring *ring = &t->rings[i];
@@ -401,7 +401,7 @@ static const char *open_reason(int error)
 static int rings_open(struct task_perf *t, const char **ret_reason)
 {
 	struct cpu_list online = { 0 };
-	int r = cpu_list_read("/sys/devices/system/cpu/online", &online);
+	int r = cpu_list_read_online(&online);
 
 	if (r < 0) {
 		*ret_reason = "the list of online CPUs in /sys/devices/system/cpu cannot be read";
@@ -427,7 +427,7 @@ int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_per
 	u32 count;
 	int r;
 
-	r = cpu_list_read("/sys/devices/system/cpu/possible", &possible);
+	r = cpu_list_read_possible(&possible);
 	count = cpu_list_end(&possible);
 	if (r < 0 || !count) {
 		*ret_reason = "the list of possible CPUs in /sys/devices/system/cpu cannot be read";

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#define CPU_DIRECTORY "/sys/devices/system/cpu"
+
 static int parse_cpu(const char **text, u32 *ret_cpu)
 {
 	u32 cpu = 0;
@@ -64,6 +66,16 @@ int cpu_list_read(const char *path, struct cpu_list *ret_list)
 		return -EIO;
 	text[n] = '\0';
 	return cpu_list_parse(text, ret_list);
+}
+
+int cpu_list_read_online(struct cpu_list *ret_list)
+{
+	return cpu_list_read(CPU_DIRECTORY "/online", ret_list);
+}
+
+int cpu_list_read_possible(struct cpu_list *ret_list)
+{
+	return cpu_list_read(CPU_DIRECTORY "/possible", ret_list);
 }
 
 u32 cpu_list_end(const struct cpu_list *list)

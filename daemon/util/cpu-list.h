@@ -42,6 +42,12 @@ int cpu_list_parse(const char *text, struct cpu_list *ret_list);
 /** cpu_list_read() - parse a file of sysfs; returns its negative errno, or as cpu_list_parse() */
 int cpu_list_read(const char *path, struct cpu_list *ret_list);
 
+/** cpu_list_read_online() - read which CPUs are online now; returns as cpu_list_read() */
+int cpu_list_read_online(struct cpu_list *ret_list);
+
+/** cpu_list_read_possible() - read which CPUs may ever be online; returns as cpu_list_read() */
+int cpu_list_read_possible(struct cpu_list *ret_list);
+
 /** cpu_list_end() - return the highest CPU number plus one, or 0 for an empty set */
 u32 cpu_list_end(const struct cpu_list *list);
 
