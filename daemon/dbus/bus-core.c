@@ -115,7 +115,8 @@ int bus_no_container(sd_bus_error *error, const char *wanted, bool own)
 	char shown[260];
 
 	escape_string(shown, sizeof(shown), wanted);
-	return sd_bus_error_setf(error, BUS_NAME ".NoSuchContainer",
-				 "There is no container \"%s\" with samples%s.", shown,
-				 own ? " in a cgroup that is delegated to you" : "");
+	return sd_bus_error_setf(
+		error, BUS_NAME ".NoSuchContainer",
+		"There is no container \"%s\" with samples%s. \"speprof container\" lists all.",
+		shown, own ? " in a cgroup that is delegated to you" : "");
 }

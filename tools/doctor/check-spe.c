@@ -41,8 +41,8 @@ static const char *emulation(const struct machine *machine, const char *otherwis
 {
 	return machine->daemon.status == STATUS_OK &&
 			       machine->daemon.header.backend == BACKEND_EMULATED ?
-		       "nothing more: speprofd samples an emulated SPU; process, PC and time are "
-		       "true, the rest is modelled" :
+		       "use a machine with SPE. Until then speprofd samples an emulated SPU: "
+		       "process, PC and time are true, the rest is modelled" :
 		       otherwise;
 }
 

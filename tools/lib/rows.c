@@ -45,8 +45,11 @@ int rows_missing(const char *verb, const struct options *options)
 		snprintf(process, sizeof(process), "process %d", options->pid);
 	if (!options->container)
 		return message_fail(STATUS_STATE, "%s: no samples of %s", verb, process);
-	return message_fail(STATUS_STATE, "%s: no samples of container \"%s\"%s%s", verb,
-			    options->container, *process ? " and " : "", process);
+	return message_fail(
+		STATUS_STATE,
+		"%s: no samples of container \"%s\"%s%s; \"-G container\" without \"-c\" "
+		"lists all containers",
+		verb, options->container, *process ? " and " : "", process);
 }
 
 static void add(json_object *to, const char *key, u64 value)
