@@ -419,7 +419,7 @@ void attribute_translation_deinit(struct attribute_translation *translation)
 	*translation = (struct attribute_translation){ 0 };
 }
 
-static u32 remap(const struct attribute_remapped *entry, u32 generation, u32 *ret_generation)
+static u32 entry_remap(const struct attribute_remapped *entry, u32 generation, u32 *ret_generation)
 {
 	if (entry->index == ATTRIBUTE_NONE || entry->generation != generation)
 		return ATTRIBUTE_NONE;
@@ -431,7 +431,7 @@ u32 attribute_remap_process(const struct attribute_translation *translation, u32
 			    u32 generation, u32 *ret_generation)
 {
 	return index < translation->processes ?
-		       remap(&translation->process[index], generation, ret_generation) :
+		       entry_remap(&translation->process[index], generation, ret_generation) :
 		       ATTRIBUTE_NONE;
 }
 
@@ -439,6 +439,6 @@ u32 attribute_remap_container(const struct attribute_translation *translation, u
 			      u32 generation, u32 *ret_generation)
 {
 	return index < translation->containers ?
-		       remap(&translation->container[index], generation, ret_generation) :
+		       entry_remap(&translation->container[index], generation, ret_generation) :
 		       ATTRIBUTE_NONE;
 }

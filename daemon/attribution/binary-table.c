@@ -60,7 +60,7 @@ static bool has_build_id(const struct binary_identity *binary)
 	return binary->build_id && binary->build_id_size && binary->build_id_size <= BUILD_ID_MAX;
 }
 
-static u32 append(u8 *to, u32 at, const void *bytes, size_t size)
+static u32 key_append(u8 *to, u32 at, const void *bytes, size_t size)
 {
 	memcpy(to + at, bytes, size);
 	return at + (u32)size;
@@ -73,17 +73,17 @@ static u32 key_fill(const struct binary_identity *binary, u8 key[static BINARY_B
 
 	if (binary->process) {
 		key[0] = KEY_MEMORY;
-		size = append(key, size, &binary->process, sizeof(binary->process));
-		return append(key, size, path, strlen(path));
+		size = key_append(key, size, &binary->process, sizeof(binary->process));
+		return key_append(key, size, path, strlen(path));
 	}
 	if (has_build_id(binary)) {
 		key[0] = KEY_BUILD_ID;
-		return append(key, size, binary->build_id, binary->build_id_size);
+		return key_append(key, size, binary->build_id, binary->build_id_size);
 	}
 	key[0] = KEY_FILE;
-	size = append(key, size, &binary->device, sizeof(binary->device));
-	size = append(key, size, &binary->inode, sizeof(binary->inode));
-	return append(key, size, path, strlen(path));
+	size = key_append(key, size, &binary->device, sizeof(binary->device));
+	size = key_append(key, size, &binary->inode, sizeof(binary->inode));
+	return key_append(key, size, path, strlen(path));
 }
 
 u32 binary_table_get(struct binary_table *table, const struct binary_identity *binary)
@@ -101,8 +101,8 @@ u32 binary_table_get(struct binary_table *table, const struct binary_identity *b
 		value.build_id_size = binary->build_id_size;
 		memcpy(value.build_id, binary->build_id, binary->build_id_size);
 	}
-	size = append(bytes, 0, &value, sizeof(value));
-	size = append(bytes, size, path, strlen(path) + 1);
+	size = key_append(bytes, 0, &value, sizeof(value));
+	size = key_append(bytes, size, path, strlen(path) + 1);
 	return id_table_get(&table->ids, key, key_fill(binary, key), bytes, size);
 }
 

@@ -48,7 +48,7 @@ static u64 entry_bytes(u32 key_size, u32 value_size)
 	return sizeof(struct id_entry) + key_size + value_size;
 }
 
-static u32 find(const struct id_table *t, u64 hash, const void *key, u32 key_size)
+static u32 entry_find(const struct id_table *t, u64 hash, const void *key, u32 key_size)
 {
 	u32 id = t->heads[hash & t->mask];
 
@@ -58,8 +58,8 @@ static u32 find(const struct id_table *t, u64 hash, const void *key, u32 key_siz
 	return id;
 }
 
-static u32 add(struct id_table *t, u64 hash, const void *key, u32 key_size, const void *value,
-	       u32 value_size)
+static u32 entry_add(struct id_table *t, u64 hash, const void *key, u32 key_size, const void *value,
+		     u32 value_size)
 {
 	u64 bytes = entry_bytes(key_size, value_size);
 	u32 *head = &t->heads[hash & t->mask], id;
@@ -90,9 +90,9 @@ u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const vo
 	u32 id;
 
 	pthread_mutex_lock(&table->lock);
-	id = find(table, hash, key, key_size);
+	id = entry_find(table, hash, key, key_size);
 	if (!id)
-		id = add(table, hash, key, key_size, value, value_size);
+		id = entry_add(table, hash, key, key_size, value, value_size);
 	/*
 	 * Ids that are returned while the owner marks ids for a sweep must be marked, as the owner
 	 * does not know their use yet.

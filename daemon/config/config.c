@@ -196,7 +196,7 @@ static int parse_patterns(char to[static 1024], const char *value)
 	return 0;
 }
 
-static int split(const char *value, char **words, char **ret_text)
+static int words_split(const char *value, char **words, char **ret_text)
 {
 	char *save = NULL, *text = strdup(value), *word;
 	unsigned int n = 0;
@@ -216,9 +216,9 @@ int config_lists(const struct config *config, struct config_lists *ret_lists)
 	int r;
 
 	*ret_lists = (struct config_lists){ 0 };
-	r = split(config->containers, ret_lists->words[0], &ret_lists->text[0]);
+	r = words_split(config->containers, ret_lists->words[0], &ret_lists->text[0]);
 	if (r >= 0)
-		r = split(config->excluded, ret_lists->words[1], &ret_lists->text[1]);
+		r = words_split(config->excluded, ret_lists->words[1], &ret_lists->text[1]);
 	if (r < 0) {
 		config_lists_clear(ret_lists);
 		return r;

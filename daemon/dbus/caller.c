@@ -42,7 +42,7 @@ void bus_reply_failure(sd_bus_message *message, int r, sd_bus_error *error)
 }
 
 /* Set the error for a sender that could not be looked up because of @r. */
-static int unknown(int r, sd_bus_error *ret_error)
+static int set_lookup_error(int r, sd_bus_error *ret_error)
 {
 	if (r == -ETIMEDOUT || r == -ENOBUFS)
 		return sd_bus_error_set(
@@ -160,7 +160,7 @@ static int caller_store(struct bus_callers *callers, const char *name, sd_bus_me
 
 /* ---- Calls that wait for a reply ----------------------------------------- */
 
-static struct caller_waiting take(struct bus_callers *callers, u32 i)
+static struct caller_waiting waiting_call_remove(struct bus_callers *callers, u32 i)
 {
 	struct caller_waiting waiting = callers->waiting[i];
 
@@ -174,7 +174,7 @@ static void refuse_waiting_call(struct caller_waiting *waiting, int why)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
-	bus_reply_failure(waiting->message, unknown(why, &error), &error);
+	bus_reply_failure(waiting->message, set_lookup_error(why, &error), &error);
 	sd_bus_message_unref(waiting->message);
 }
 
@@ -211,7 +211,7 @@ static int on_credentials(sd_bus_message *reply, void *userdata,
 			i++;
 			continue;
 		}
-		waiting = take(callers, i);
+		waiting = waiting_call_remove(callers, i);
 		if (r < 0)
 			refuse_waiting_call(&waiting, r);
 		else
@@ -277,7 +277,7 @@ static bool refuse_newest_call(struct bus_callers *callers, u32 own)
 		return false;
 	while (callers->waiting[--i].lookup != busiest)
 		;
-	waiting = take(callers, i);
+	waiting = waiting_call_remove(callers, i);
 	busiest->count--;
 	refuse_waiting_call(&waiting, -ENOBUFS);
 	return true;
@@ -337,11 +337,11 @@ int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 	int r;
 
 	if (!name || !*name || strlen(name) >= sizeof(caller->name))
-		return unknown(-EPERM, ret_error);
+		return set_lookup_error(-EPERM, ret_error);
 	caller = find_known(callers, name);
 	if (!caller) {
 		r = wait_for(callers, name, message, handler, ctx);
-		return r < 0 ? unknown(r, ret_error) : 0;
+		return r < 0 ? set_lookup_error(r, ret_error) : 0;
 	}
 	caller->seen = ++callers->clock;
 	*ret_caller = caller;

@@ -11,7 +11,7 @@
 #include "util/escape.h"
 
 /* Return whether @path is normalized, as the kernel writes paths: other paths match no cgroup. */
-static bool is_written_so(const char *path)
+static bool is_normalized_path(const char *path)
 {
 	for (const char *at = path + 1;; at = strchr(at, '/') + 1) {
 		size_t n = strcspn(at, "/");
@@ -33,7 +33,7 @@ static bool is_slice(const char *path, size_t len)
 }
 
 /* Return the part of @path after the mount point; NULL if it is not below the mount point. */
-static const char *behind_mount(const char *path)
+static const char *path_below_mount(const char *path)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
 
@@ -56,13 +56,13 @@ static int check_path(const char *path, sd_bus_error *error)
 	if (*path != '/' || len == 1)
 		return 0;
 	escape_string(shown, sizeof(shown), path);
-	if (!is_written_so(path))
+	if (!is_normalized_path(path))
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "cgroup \"%s\": should be a path as in /proc/PID/cgroup, "
 					 "without \"//\", \".\", \"..\" and a final \"/\"",
 					 shown);
-	if (behind_mount(path)) {
-		escape_string(own, sizeof(own), behind_mount(path));
+	if (path_below_mount(path)) {
+		escape_string(own, sizeof(own), path_below_mount(path));
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "cgroup \"%s\": should be a path as in /proc/PID/cgroup, "
 					 "without the mount point: \"%s\"",

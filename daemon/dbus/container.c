@@ -89,7 +89,7 @@ static void fill_row(const struct counters *f, enum container_sort sort, struct 
 	row->p99 = histogram_quantile(total, 990);
 }
 
-static int compare(const void *a, const void *b)
+static int row_compare(const void *a, const void *b)
 {
 	const struct container_row *x = a, *y = b;
 
@@ -134,7 +134,7 @@ static int read_rows(struct worker_state *state, void *arg)
 		fill_row(f, rows->sort, row);
 		rows->count++;
 	}
-	qsort(rows->rows, rows->count, sizeof(*rows->rows), compare);
+	qsort(rows->rows, rows->count, sizeof(*rows->rows), row_compare);
 	return 0;
 }
 

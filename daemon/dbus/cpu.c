@@ -160,9 +160,9 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 }
 
 /* Find a CPU by the list that was signalled: an object exists until its removal is signalled. */
-static int find(sd_bus *b __attribute__((unused)), const char *path,
-		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
-		sd_bus_error *error __attribute__((unused)))
+static int find_cpu_object(sd_bus *b __attribute__((unused)), const char *path,
+			   const char *interface __attribute__((unused)), void *userdata,
+			   void **ret_found, sd_bus_error *error __attribute__((unused)))
 {
 	const struct bus *bus = userdata;
 	u32 cpu;
@@ -173,8 +173,9 @@ static int find(sd_bus *b __attribute__((unused)), const char *path,
 	return 1;
 }
 
-static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __attribute__((unused)),
-		     void *userdata, char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
+static int list_cpu_objects(sd_bus *b __attribute__((unused)),
+			    const char *prefix __attribute__((unused)), void *userdata,
+			    char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
 {
 	const struct bus *bus = userdata;
 	u32 end = cpu_list_end(&bus->cpus), count = 0;
@@ -294,8 +295,9 @@ int bus_add_cpus(struct bus *bus)
 	int r;
 
 	worker_call(bus->worker, list_online, &bus->cpus);
-	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_CPUS, BUS_CPU, vtable, find, bus);
+	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_CPUS, BUS_CPU, vtable, find_cpu_object,
+				       bus);
 	if (r < 0)
 		return r;
-	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_CPUS, enumerate, bus);
+	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_CPUS, list_cpu_objects, bus);
 }

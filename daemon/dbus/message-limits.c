@@ -44,7 +44,7 @@ int bus_read_strings(sd_bus_message *m, size_t max, char ***ret_list)
 	return 0;
 }
 
-static int take(size_t bytes, size_t *left)
+static int consume_budget(size_t bytes, size_t *left)
 {
 	if (bytes > *left)
 		return -E2BIG;
@@ -71,7 +71,7 @@ static int count_value(sd_bus_message *m, char type, size_t *left)
 	 */
 	if (text)
 		bytes += strlen(value.text);
-	return take(bytes, left);
+	return consume_budget(bytes, left);
 }
 
 static int count_values(sd_bus_message *m, size_t *left)
@@ -86,7 +86,7 @@ static int count_values(sd_bus_message *m, size_t *left)
 		} else {
 			r = sd_bus_message_enter_container(m, type, contents);
 			if (r >= 0)
-				r = take(8, left);
+				r = consume_budget(8, left);
 			if (r >= 0)
 				r = count_values(m, left);
 			if (r >= 0)
@@ -105,7 +105,7 @@ int bus_check_message_size(sd_bus_message *m, size_t max)
 	int r = 0, rewound;
 
 	if (path)
-		r = take(strlen(path), &left);
+		r = consume_budget(strlen(path), &left);
 	if (r >= 0)
 		r = count_values(m, &left);
 	rewound = sd_bus_message_rewind(m, true);

@@ -58,7 +58,7 @@ static int on_owner_known(sd_bus_message *reply, void *userdata,
 	return 1;
 }
 
-static int request(struct name_watch *peer, sd_bus *bus, const char *name)
+static int query_owner(struct name_watch *peer, sd_bus *bus, const char *name)
 {
 	sd_bus_message *call = NULL;
 	int r;
@@ -89,7 +89,7 @@ int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 	 * change is missed.
 	 */
 	if (r >= 0)
-		r = request(peer, bus, name);
+		r = query_owner(peer, bus, name);
 	if (r < 0)
 		name_watch_stop(peer);
 	return r < 0 ? r : 0;

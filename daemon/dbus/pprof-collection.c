@@ -45,7 +45,7 @@ struct bus_profile {
 	sd_bus_message *request;
 	sd_event_source *timer;
 	struct pprof *pprof;
-	struct pprof_facts facts;
+	struct pprof_metadata metadata;
 	struct pprof_filter filter;
 	struct profile_request options;
 	struct bus_caller caller;
@@ -73,9 +73,9 @@ static int profile_begin(struct worker_state *state, void *arg)
 	}
 	/* Drain first, as samples from before the start must not count. */
 	worker_drain(state, session);
-	profile->facts.start_ns = time_clock_ns(CLOCK_REALTIME);
+	profile->metadata.start_ns = time_clock_ns(CLOCK_REALTIME);
 	profile->began_ns = time_now_ns();
-	profile->facts.backend = session->shared_source->source->backend;
+	profile->metadata.backend = session->shared_source->source->backend;
 	r = pprof_new(session->profile, state->attributor, true,
 		      state->plan.budget ? &limits : NULL, &profile->pprof);
 	if (r >= 0 && state->plan.budget)
@@ -89,8 +89,8 @@ static int profile_finish(struct worker_state *state, void *arg)
 	struct bus_profile *profile = arg;
 
 	worker_drain(state, worker_session(state, NULL));
-	profile->facts.duration_ns = time_now_ns() - profile->began_ns;
-	return pprof_write(profile->pprof, state->symbols, &profile->facts, profile->fd);
+	profile->metadata.duration_ns = time_now_ns() - profile->began_ns;
+	return pprof_write(profile->pprof, state->symbols, &profile->metadata, profile->fd);
 }
 
 static int request_names(struct worker_state *state, void *arg)
@@ -165,10 +165,11 @@ static int half_elapsed(struct bus_profile *profile, sd_event_source *source)
 	}
 	r = profile_seal(profile);
 	if (r >= 0)
-		sd_bus_reply_method_return(profile->request, "hs", profile->fd,
-					   profile->facts.backend == BACKEND_EMULATED ? "emulated" :
-					   profile->facts.backend == BACKEND_HARDWARE ? "hardware" :
-											"unknown");
+		sd_bus_reply_method_return(
+			profile->request, "hs", profile->fd,
+			profile->metadata.backend == BACKEND_EMULATED ? "emulated" :
+			profile->metadata.backend == BACKEND_HARDWARE ? "hardware" :
+									"unknown");
 	else
 		sd_bus_reply_method_errnof(profile->request, r,
 					   "The profile could not be collected: %m.");
@@ -216,7 +217,7 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 	};
 	/* Without lists every sample counts, including those of unknown containers. */
 	if ((options->allow && *options->allow) || (options->deny && *options->deny))
-		profile->facts.filter = &profile->filter;
+		profile->metadata.filter = &profile->filter;
 	profile->request = sd_bus_message_ref(message);
 	r = name_watch_start(&profile->peer, bus->bus, sd_bus_message_get_sender(message),
 			     on_caller_lost, profile);

@@ -430,7 +430,7 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 	sampling.physical |= c->physical;
 	sampling.cgroups = session->rule->cgroups;
 	/* Compute the same sum as budget_session(). */
-	sampling.ring_size = MEMORY_RING_LEAST;
+	sampling.ring_size = MEMORY_RING_MIN;
 	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
 		return sd_bus_error_setf(error, BUS_NAME ".NoSource",

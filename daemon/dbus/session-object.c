@@ -237,8 +237,9 @@ static int list_names(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static int enumerate(sd_bus *b __attribute__((unused)), const char *prefix __attribute__((unused)),
-		     void *userdata, char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
+static int list_session_objects(sd_bus *b __attribute__((unused)),
+				const char *prefix __attribute__((unused)), void *userdata,
+				char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
 	char **paths = calloc(WORKER_SESSIONS + 1, sizeof(*paths));
@@ -324,5 +325,5 @@ int bus_add_sessions(struct bus *bus)
 					       bus_counting_vtable, find, bus);
 	if (r < 0)
 		return r;
-	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, enumerate, bus);
+	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, list_session_objects, bus);
 }

@@ -259,7 +259,7 @@ static void plan_sum(struct memory_plan *p)
 static struct memory_plan plan_least(const struct memory_request *request)
 {
 	struct memory_plan p = {
-		.ring = MEMORY_RING_LEAST,
+		.ring = MEMORY_RING_MIN,
 		.side_band = SIDE_BAND_MIN,
 		.bpf = BPF_MIN,
 		.switches = request->switches ? (u32)larger_of(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
@@ -293,12 +293,12 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 		wanted.switches = p->switches;
 	while (rings_share(request, &wanted) + tasks_share(request, &wanted) >
 	       request->budget / 5 * 2) {
-		bool side_band = wanted.side_band * 2 >= wanted.ring ||
-				 wanted.ring == MEMORY_RING_LEAST;
+		bool side_band =
+			wanted.side_band * 2 >= wanted.ring || wanted.ring == MEMORY_RING_MIN;
 
 		if (side_band && wanted.side_band > SIDE_BAND_MIN)
 			wanted.side_band /= 2;
-		else if (wanted.ring > MEMORY_RING_LEAST)
+		else if (wanted.ring > MEMORY_RING_MIN)
 			wanted.ring /= 2;
 		else if (wanted.bpf > BPF_MIN)
 			wanted.bpf /= 2;
@@ -408,7 +408,7 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 			  shards_bytes(ret_plan, SESSION_FIXED + counters_bytes(ret_plan));
 	if (!own)
 		return;
-	ret_plan->ring = MEMORY_RING_LEAST;
+	ret_plan->ring = MEMORY_RING_MIN;
 	ret_plan->bytes += rings_share(&plan->request, ret_plan);
 }
 

@@ -79,7 +79,7 @@ struct memory_plan {
 };
 
 /* Least bytes of a CPU's ring. */
-#define MEMORY_RING_LEAST (64U << 10)
+#define MEMORY_RING_MIN (64U << 10)
 
 /**
  * budget_plan() - plan the largest tables and rings that fit

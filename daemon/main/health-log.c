@@ -7,7 +7,7 @@
 
 #define FIELD 48
 
-static const char *times(u64 count)
+static const char *times_word(u64 count)
 {
 	return count == 1 ? "" : "s";
 }
@@ -74,7 +74,7 @@ static void log_faults(struct health_log *log, const struct health *now, u64 now
 		  "%llu fault%s of SPUs, the last one: %s; if a fault stopped a CPU, \"speprof "
 		  "stop\" and \"speprof start\" resume it (Documentation/reference/abi.md, Events "
 		  "and syndromes)",
-		  (unsigned long long)n, times(n), last);
+		  (unsigned long long)n, times_word(n), last);
 }
 
 static void log_throttles(struct health_log *log, const struct health *now, u64 now_ns)
@@ -90,7 +90,7 @@ static void log_throttles(struct health_log *log, const struct health *now, u64 
 			  "the module throttled SPUs %llu time%s, as they caused too many "
 			  "interrupts or bytes: lower SamplesPerSecond=, or raise the module's "
 			  "throttle_interrupts and throttle_bytes",
-			  (unsigned long long)n, times(n));
+			  (unsigned long long)n, times_word(n));
 }
 
 static void log_unsaved(struct health_log *log, const struct health *now, u64 now_ns)
@@ -105,7 +105,7 @@ static void log_unsaved(struct health_log *log, const struct health *now, u64 no
 			  "the checkpoint could not be saved %llu time%s, as the counters exceed "
 			  "its size; a restart would restore the last one that was saved: call "
 			  "Reset on the bus, or restart with a smaller MemoryBudget=",
-			  (unsigned long long)n, times(n));
+			  (unsigned long long)n, times_word(n));
 }
 
 static void log_stuck(struct health_log *log, const struct health *now, u64 now_ns)

@@ -467,7 +467,7 @@ static int reach_bus(struct daemon *d, bool restarted)
 	}
 }
 
-static int serve(struct daemon *d)
+static int serve_until_exit(struct daemon *d)
 {
 	const char *address = d->options.bus_address;
 	const bool restarted = d->adopted || d->stored.checkpoint >= 0;
@@ -555,7 +555,7 @@ int main(int argc, char **argv)
 	if (!r)
 		r = start_worker(&d, &session);
 	if (!r)
-		r = serve(&d);
+		r = serve_until_exit(&d);
 	worker_free(d.worker);
 	checkpoint_free(d.checkpoint);
 	rate_control_free(d.rate_control);

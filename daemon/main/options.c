@@ -13,7 +13,7 @@
 
 #define DEFAULT_CONFIG "/etc/speprof/speprofd.conf"
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("speprofd - profile this machine with the Arm Statistical Profiling Extension\n\n"
 	      "  --config FILE    read FILE instead of " DEFAULT_CONFIG ", and FILE.d/*.conf\n"
@@ -93,7 +93,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			puts("speprofd " SPEPROF_VERSION);
 			exit(0);
 		case OPT_HELP:
-			usage(stdout);
+			print_usage(stdout);
 			exit(0);
 		default:
 			return EX_USAGE;

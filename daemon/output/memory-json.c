@@ -17,7 +17,7 @@ struct hot {
 	bool live;
 };
 
-static void add(struct json_object *to, const char *key, u64 value)
+static void json_add_u64(struct json_object *to, const char *key, u64 value)
 {
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
@@ -53,7 +53,7 @@ static void add_process(const struct hot *hot, struct json_object *to, u64 owner
 		c = attributor_get_container(hot->profile->attributor, process->container);
 	add_string(to, "container", c && process->container && *c->name ? c->name : "-");
 	add_string(to, "process", process ? process->comm : "[unattributed]");
-	add(to, "pid", process && process->pid > 0 ? (u64)process->pid : 0);
+	json_add_u64(to, "pid", process && process->pid > 0 ? (u64)process->pid : 0);
 }
 
 static void add_function(const struct hot *hot, struct json_object *to, u64 place, u64 owner)
@@ -95,10 +95,10 @@ static struct json_object *sharers_json(const struct hot *hot, const struct hot_
 	for (unsigned int i = 0; i < LINE_SHARERS && sharers[i].samples; i++) {
 		o = json_object_new_object();
 		json_object_array_add(list, o);
-		add(o, "cpu", sharers[i].cpu);
-		add(o, "offset", sharers[i].offset);
-		add(o, "samples", sharers[i].samples);
-		add(o, "stores", sharers[i].stores);
+		json_add_u64(o, "cpu", sharers[i].cpu);
+		json_add_u64(o, "offset", sharers[i].offset);
+		json_add_u64(o, "samples", sharers[i].samples);
+		json_add_u64(o, "stores", sharers[i].stores);
 		add_process(hot, o, sharers[i].owner);
 		add_function(hot, o, sharers[i].place, sharers[i].owner);
 	}
@@ -119,12 +119,12 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 		add_process(hot, o, owner);
 	add_string(o, "sharing", line_sharing_name(line_sharing(line)));
 	json_object_object_add(o, "suspected", json_object_new_boolean(line_suspected(line)));
-	add(o, "cpus", line_cpus(line));
-	add(o, "samples", line->samples);
-	add(o, "loads", line->samples - line->stores);
-	add(o, "stores", line->stores);
-	add(o, "snooped", line->snooped);
-	add(o, "latency_sum", line->latency_sum);
+	json_add_u64(o, "cpus", line_cpus(line));
+	json_add_u64(o, "samples", line->samples);
+	json_add_u64(o, "loads", line->samples - line->stores);
+	json_add_u64(o, "stores", line->stores);
+	json_add_u64(o, "snooped", line->snooped);
+	json_add_u64(o, "latency_sum", line->latency_sum);
 	json_object_object_add(o, "sharers", sharers_json(hot, line));
 	return o;
 }
@@ -138,7 +138,7 @@ static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
 	u32 count, shown = 0;
 
 	json_object_object_add(root, "lines", list);
-	add(root, "lines_evicted", lines->table.evicted);
+	json_add_u64(root, "lines_evicted", lines->table.evicted);
 	sorted = topk_sorted(&lines->table, &count);
 	if (!sorted)
 		return -ENOMEM;
@@ -157,7 +157,7 @@ static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
 static void add_node(struct json_object *to, const char *key, u8 node)
 {
 	if (node != NODE_NONE)
-		add(to, key, node);
+		json_add_u64(to, key, node);
 }
 
 static struct json_object *page_json(const struct hot *hot, const struct hot_page *page)
@@ -166,13 +166,13 @@ static struct json_object *page_json(const struct hot *hot, const struct hot_pag
 
 	add_address(o, "address", page->head.key[0] << PAGE_SHIFT);
 	add_node(o, "node", pages_node(&hot->profile->commons->pages, page));
-	add(o, "samples", page->samples);
-	add(o, "loads", page->samples - page->stores);
-	add(o, "stores", page->stores);
-	add(o, "dram", page->dram);
-	add(o, "remote", page->remote);
-	add(o, "other_node", page->from_other_node);
-	add(o, "latency_sum", page->latency_sum);
+	json_add_u64(o, "samples", page->samples);
+	json_add_u64(o, "loads", page->samples - page->stores);
+	json_add_u64(o, "stores", page->stores);
+	json_add_u64(o, "dram", page->dram);
+	json_add_u64(o, "remote", page->remote);
+	json_add_u64(o, "other_node", page->from_other_node);
+	json_add_u64(o, "latency_sum", page->latency_sum);
 	add_process(hot, o, page->owner);
 	add_function(hot, o, page->place, page->owner);
 	return o;
@@ -186,7 +186,7 @@ static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
 	u32 count;
 
 	json_object_object_add(root, "pages", list);
-	add(root, "pages_evicted", pages->table.evicted);
+	json_add_u64(root, "pages_evicted", pages->table.evicted);
 	sorted = topk_sorted(&pages->table, &count);
 	if (!sorted)
 		return -ENOMEM;
@@ -212,9 +212,9 @@ static void add_nodes(const struct hot *hot, struct json_object *root)
 			json_object_array_add(list, o);
 			add_node(o, "cpu_node", from == NODES_MAX ? NODE_NONE : from);
 			add_node(o, "memory_node", to == NODES_MAX ? NODE_NONE : to);
-			add(o, "samples", t->samples);
-			add(o, "dram", t->dram);
-			add(o, "latency_sum", t->latency_sum);
+			json_add_u64(o, "samples", t->samples);
+			json_add_u64(o, "dram", t->dram);
+			json_add_u64(o, "latency_sum", t->latency_sum);
 		}
 	}
 }

@@ -22,7 +22,7 @@ static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_ta
  * The sizes that the first daemons wrote for the machine and for a container, which are the minimum
  */
 #define MACHINE_MIN   offsetof(struct metrics_machine, mappings_lost)
-#define CONTAINER_MIN offsetof(struct metrics_container, left_ns)
+#define CONTAINER_MIN offsetof(struct metrics_container, empty_ns)
 
 static int write_all(int fd, const void *data, size_t size)
 {
@@ -74,7 +74,7 @@ int metrics_dump(const struct metrics *metrics)
 
 #define ENDS(array) memchr(array, 0, sizeof(array))
 
-static int refuse(const char *why, const char **ret_why)
+static int set_refusal(const char *why, const char **ret_why)
 {
 	*ret_why = why;
 	return -EBADMSG;
@@ -87,10 +87,10 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	u64 rest;
 
 	if (size < sizeof(h))
-		return refuse("shorter than its header", ret_why);
+		return set_refusal("shorter than its header", ret_why);
 	memcpy(&h, data, sizeof(h));
 	if (memcmp(h.magic, METRICS_MAGIC, sizeof(h.magic)) != 0)
-		return refuse("not metrics: should begin with SPEMETR", ret_why);
+		return set_refusal("not metrics: should begin with SPEMETR", ret_why);
 	if (h.version != METRICS_VERSION) {
 		*ret_why = "its version is not 1: install daemon and exporter of the same release";
 		return -EPROTONOSUPPORT;
@@ -99,15 +99,15 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	    h.machine_size < MACHINE_MIN || h.machine_size > METRICS_SECTION_MAX ||
 	    h.machine_size % 8 || h.container_size < CONTAINER_MIN ||
 	    h.container_size > METRICS_SECTION_MAX || h.container_size % 8)
-		return refuse("a section has an impossible size", ret_why);
+		return set_refusal("a section has an impossible size", ret_why);
 	if (h.containers > METRICS_CONTAINERS)
-		return refuse("more than 8192 containers", ret_why);
+		return set_refusal("more than 8192 containers", ret_why);
 	if (h.reserved)
-		return refuse("a reserved field is not zero", ret_why);
+		return set_refusal("a reserved field is not zero", ret_why);
 	/* No sum can overflow: there are at most 8194 structs of 64 KiB. */
 	rest = (u64)h.head_size + h.machine_size + (u64)h.containers * h.container_size;
 	if (h.size != rest || size != rest)
-		return refuse("its size is not the sum of its sections", ret_why);
+		return set_refusal("its size is not the sum of its sections", ret_why);
 	*ret_head = h;
 	return 0;
 }
@@ -132,7 +132,7 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 	       h.machine_size < sizeof(m.machine) ? h.machine_size : sizeof(m.machine));
 	data += h.machine_size;
 	if (!ENDS(m.machine.version) || !ENDS(m.machine.source) || !ENDS(m.machine.tasks))
-		return refuse("a string of the machine has no terminating NUL", ret_why);
+		return set_refusal("a string of the machine has no terminating NUL", ret_why);
 	m.containers = calloc(h.containers + 1, sizeof(*m.containers));
 	if (!m.containers)
 		return -ENOMEM;
@@ -142,7 +142,8 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 		memcpy(c, data, h.container_size < sizeof(*c) ? h.container_size : sizeof(*c));
 		if (!texts_end(c)) {
 			free(m.containers);
-			return refuse("a string of a container has no terminating NUL", ret_why);
+			return set_refusal("a string of a container has no terminating NUL",
+					   ret_why);
 		}
 	}
 	*ret_metrics = m;
@@ -160,7 +161,7 @@ int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > METRICS_SIZE)
-		return refuse("not a file of 1 byte to 32 MiB", ret_why);
+		return set_refusal("not a file of 1 byte to 32 MiB", ret_why);
 	size = (size_t)st.st_size;
 	data = malloc(size);
 	if (!data)
@@ -173,7 +174,7 @@ int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
 			have += (size_t)n;
 	}
 	r = have == size ? metrics_parse(data, size, ret_metrics, ret_why) :
-			   refuse("it was truncated while it was read", ret_why);
+			   set_refusal("it was truncated while it was read", ret_why);
 	free(data);
 	return r;
 }

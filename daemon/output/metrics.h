@@ -159,7 +159,7 @@ struct metrics_machine {
  * @id: unique number of the container in the snapshot; the same after a rename and in the next
  * epoch
  * @name, @runtime, @path: as in &struct attribute_container; "" is "in no container"
- * @left_ns: time since its last process exited or moved; 0 if it has processes or that is unknown
+ * @empty_ns: time since its last process exited or moved; 0 if it has processes or that is unknown
  * @name_space, @pod, @pod_container: the full Kubernetes names if @name is too short for
  * "namespace/pod/container" and was truncated; else ""
  *
@@ -171,7 +171,7 @@ struct metrics_container {
 	char runtime[16];
 	char path[256];
 	struct metrics_tally tally;
-	u64 left_ns;
+	u64 empty_ns;
 	char name_space[64];
 	char pod[256];
 	char pod_container[64];

@@ -31,7 +31,7 @@ void pprof_hide_deinit(struct pprof_hide *fold)
 	free(fold->entries);
 }
 
-static bool matches(char *const *patterns, const char *name)
+static bool matches_any_pattern(char *const *patterns, const char *name)
 {
 	for (; patterns && *patterns; patterns++)
 		if (!fnmatch(*patterns, name, 0))
@@ -49,8 +49,8 @@ static bool is_admitted(const struct pprof_hide *f, u32 container)
 
 	container_details_get(f->attributor, container, &details);
 	pods_format_name(details.pod, *c->name ? c->name : "none", name);
-	return !matches(filter->deny, name) &&
-	       (!filter->allow || !*filter->allow || matches(filter->allow, name));
+	return !matches_any_pattern(filter->deny, name) &&
+	       (!filter->allow || !*filter->allow || matches_any_pattern(filter->allow, name));
 }
 
 static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)

@@ -199,7 +199,7 @@ static u64 names_get(struct writer *w, struct names *names, const char *text, bo
  * Return the index of @text in the table of strings, in which the empty string, number 1, has index
  * 0.
  */
-static u64 string(struct writer *w, const char *text)
+static u64 string_index(struct writer *w, const char *text)
 {
 	u64 id;
 	bool new;
@@ -210,7 +210,7 @@ static u64 string(struct writer *w, const char *text)
 
 static void add_type(struct writer *w, u32 field, const char *name, const char *unit)
 {
-	u64 n = string(w, name), u = string(w, unit);
+	u64 n = string_index(w, name), u = string_index(w, unit);
 
 	protobuf_open(&w->proto, field);
 	protobuf_varint(&w->proto, TYPE_NAME, n);
@@ -268,8 +268,8 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 	if (!new)
 		return id;
 	escape_string(path, sizeof(path), place->binary);
-	name = string(w, *path ? path : "[anonymous]");
-	build_id = string(w, build);
+	name = string_index(w, *path ? path : "[anonymous]");
+	build_id = string_index(w, build);
 	protobuf_open(&w->proto, PROFILE_MAPPING);
 	protobuf_varint(&w->proto, MAPPING_ID, id);
 	protobuf_varint(&w->proto, MAPPING_FILENAME, name);
@@ -291,7 +291,7 @@ static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *bin
 	if (!new)
 		return id;
 	escape_string(path, sizeof(path), binary);
-	file = string(w, path);
+	file = string_index(w, path);
 	protobuf_open(&w->proto, PROFILE_FUNCTION);
 	protobuf_varint(&w->proto, FUNCTION_ID, id);
 	protobuf_varint(&w->proto, FUNCTION_NAME, text);
@@ -391,14 +391,14 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	told = address_is_public(w, placed ? &place : NULL);
 	if (!told) {
 		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-		text = string(w, name);
+		text = string_index(w, name);
 		address = 0;
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
 		 is_overflow(w, e), text);
 	if (told && !names_contain(&w->locations, key)) {
 		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-		text = string(w, name);
+		text = string_index(w, name);
 	}
 	return write_location(w, key, mapping, address, text, placed ? place.binary : "");
 }
@@ -409,7 +409,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
  */
 static void add_label(struct writer *w, const char *key, const char *value)
 {
-	u64 k = string(w, key), v = string(w, value);
+	u64 k = string_index(w, key), v = string_index(w, value);
 
 	protobuf_open(&w->proto, SAMPLE_LABEL);
 	protobuf_varint(&w->proto, LABEL_KEY, k);
@@ -515,7 +515,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 /*
  * Compress complete messages as soon as possible, so that few bytes wait; at the @end compress all.
  */
-static void flush(struct writer *w, bool end)
+static void writer_flush(struct writer *w, bool end)
 {
 	u8 out[16384];
 	size_t done, have;
@@ -544,10 +544,10 @@ static void add_folded(struct writer *w)
 	u64 location = 0;
 
 	if (w->fold.count)
-		location = write_location(w, "other", 0, 0, string(w, "[other]"), "");
+		location = write_location(w, "other", 0, 0, string_index(w, "[other]"), "");
 	for (u32 i = 0; i < w->fold.count; i++) {
 		add_sample(w, &w->fold.entries[i], location, "other", NULL);
-		flush(w, false);
+		writer_flush(w, false);
 	}
 	if (w->fold.error)
 		w->error = w->fold.error;
@@ -593,7 +593,7 @@ static u64 mean_interval(const struct pprof *pprof)
 	return units == 1 && !pprof->no_interval ? mean : 0;
 }
 
-static void add_info(struct writer *w, const struct pprof_facts *facts)
+static void add_info(struct writer *w, const struct pprof_metadata *metadata)
 {
 	static const char *const backends[] = {
 		[BACKEND_UNKNOWN] = "SPU: unknown",
@@ -609,10 +609,12 @@ static void add_info(struct writer *w, const struct pprof_facts *facts)
 	 */
 	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
 	protobuf_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
-	protobuf_varint(&w->proto, PROFILE_TIME, facts->start_ns);
-	protobuf_varint(&w->proto, PROFILE_DURATION, facts->duration_ns);
-	protobuf_varint(&w->proto, PROFILE_COMMENT, string(w, backends[facts->backend % 3]));
-	protobuf_varint(&w->proto, PROFILE_DEFAULT_TYPE, string(w, value_names[PPROF_SAMPLES][0]));
+	protobuf_varint(&w->proto, PROFILE_TIME, metadata->start_ns);
+	protobuf_varint(&w->proto, PROFILE_DURATION, metadata->duration_ns);
+	protobuf_varint(&w->proto, PROFILE_COMMENT,
+			string_index(w, backends[metadata->backend % 3]));
+	protobuf_varint(&w->proto, PROFILE_DEFAULT_TYPE,
+			string_index(w, value_names[PPROF_SAMPLES][0]));
 }
 
 /* Write the strings in the order of their numbers. */
@@ -629,7 +631,7 @@ static void add_strings(struct writer *w)
 			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
 	for (u32 i = 0; i < w->strings.count; i++) {
 		protobuf_string(&w->proto, PROFILE_STRING, texts[i]);
-		flush(w, false);
+		writer_flush(w, false);
 	}
 	free(texts);
 }
@@ -662,28 +664,28 @@ static void request_names(const struct writer *w)
 		symbols_wait(w->symbols, NAMES_MS);
 }
 
-static void add_all(struct writer *w, const struct pprof_facts *facts)
+static void add_all(struct writer *w, const struct pprof_metadata *metadata)
 {
-	string(w, "");
-	add_info(w, facts);
+	string_index(w, "");
+	add_info(w, metadata);
 	for (u32 i = 0; i < w->pprof->room.entries; i++) {
 		add_entry(w, &w->pprof->entries[i]);
-		flush(w, false);
+		writer_flush(w, false);
 	}
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		add_entry(w, &w->others[unit]);
-		flush(w, false);
+		writer_flush(w, false);
 	}
 	add_folded(w);
 	add_strings(w);
-	flush(w, true);
+	writer_flush(w, true);
 }
 
-int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
+int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_metadata *metadata,
 		int fd)
 {
 	struct writer w = { .pprof = pprof, .symbols = symbols, .fd = fd };
-	int r = pprof_hide_init(&w.fold, facts->filter, pprof->attributor);
+	int r = pprof_hide_init(&w.fold, metadata->filter, pprof->attributor);
 
 	if (r < 0)
 		return r;
@@ -693,7 +695,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	/* 15: log2 of the compression window; + 16: with the header and trailer of gzip */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
-		add_all(&w, facts);
+		add_all(&w, metadata);
 		deflateEnd(&w.z);
 	} else {
 		w.error = -ENOMEM;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static u64 mix(u64 x)
+static u64 hash_mix(u64 x)
 {
 	x ^= x >> 32;
 	x *= 0xd6e8feb86659fd93ULL;
@@ -16,7 +16,7 @@ static u64 mix(u64 x)
 	return x ^ x >> 32;
 }
 
-static bool same(const struct pprof_entry *a, const struct pprof_entry *b)
+static bool entry_has_same_key(const struct pprof_entry *a, const struct pprof_entry *b)
 {
 	return a->pc == b->pc && a->process == b->process && a->generation == b->generation &&
 	       a->container == b->container && a->level == b->level && a->node == b->node &&
@@ -26,14 +26,14 @@ static bool same(const struct pprof_entry *a, const struct pprof_entry *b)
 
 static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
 {
-	u64 hash = mix(key->pc ^ mix((u64)key->process << 32 | key->generation) ^
-		       mix((u64)key->container << 32 | (u32)key->unit << 16 | (u32)key->level << 8 |
-			   key->node));
+	u64 hash = hash_mix(key->pc ^ hash_mix((u64)key->process << 32 | key->generation) ^
+			    hash_mix((u64)key->container << 32 | (u32)key->unit << 16 |
+				     (u32)key->level << 8 | key->node));
 	struct pprof_entry *e;
 
 	for (u32 i = (u32)hash % p->room.entries;; i = (i + 1) % p->room.entries) {
 		e = &p->entries[i];
-		if (e->used && same(e, key))
+		if (e->used && entry_has_same_key(e, key))
 			return e;
 		if (!e->used)
 			break;
@@ -47,7 +47,7 @@ static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *
 	return e;
 }
 
-static void add(struct pprof_entry *e, enum pprof_value what, u64 amount, u64 interval)
+static void entry_add(struct pprof_entry *e, enum pprof_value what, u64 amount, u64 interval)
 {
 	e->value[what] += amount;
 	e->weighted[what] += amount * interval;
@@ -60,13 +60,13 @@ static void add_misses(struct pprof_entry *e, u8 level, u64 interval)
 	bool l2 = l1 && level != SPE_LEVEL_L2 && level != SPE_LEVEL_RECENT &&
 		  level != SPE_LEVEL_BEYOND_L1;
 
-	add(e, PPROF_L1_MISSES, l1, interval);
-	add(e, PPROF_L2_MISSES, l2, interval);
-	add(e, PPROF_LLC_MISSES, spe_level_is_dram(level) || level == SPE_LEVEL_REMOTE_CACHE,
-	    interval);
+	entry_add(e, PPROF_L1_MISSES, l1, interval);
+	entry_add(e, PPROF_L2_MISSES, l2, interval);
+	entry_add(e, PPROF_LLC_MISSES, spe_level_is_dram(level) || level == SPE_LEVEL_REMOTE_CACHE,
+		  interval);
 }
 
-static void observe(void *ctx, const struct profile_sample *shown)
+static void sample_count(void *ctx, const struct profile_sample *shown)
 {
 	const struct attribute_process *process;
 	const struct attribute_container *container = NULL;
@@ -93,10 +93,10 @@ static void observe(void *ctx, const struct profile_sample *shown)
 	if (container)
 		key.container_generation = container->generation;
 	e = entry_get(p, &key);
-	add(e, PPROF_SAMPLES, 1, interval);
-	add(e, PPROF_TOTAL, s->counter[SPE_COUNTER_TOTAL], interval);
-	add(e, PPROF_ISSUE, s->counter[SPE_COUNTER_ISSUE], interval);
-	add(e, PPROF_TRANSLATION, s->counter[SPE_COUNTER_TRANSLATION], interval);
+	entry_add(e, PPROF_SAMPLES, 1, interval);
+	entry_add(e, PPROF_TOTAL, s->counter[SPE_COUNTER_TOTAL], interval);
+	entry_add(e, PPROF_ISSUE, s->counter[SPE_COUNTER_ISSUE], interval);
+	entry_add(e, PPROF_TRANSLATION, s->counter[SPE_COUNTER_TRANSLATION], interval);
 	if (shown->memory)
 		add_misses(e, shown->origin.level, interval);
 	p->no_interval |= !interval;
@@ -162,7 +162,7 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	memset(p->node, PPROF_NO_NODE, sizeof(p->node));
 	if (live)
 		read_nodes(p);
-	p->observer = (struct profile_observer){ .sample = observe, .ctx = p };
+	p->observer = (struct profile_observer){ .sample = sample_count, .ctx = p };
 	profile_observe(profile, &p->observer);
 	*ret_pprof = p;
 	return 0;

@@ -77,13 +77,13 @@ struct pprof_filter {
 };
 
 /**
- * struct pprof_facts - facts about the whole profile
+ * struct pprof_metadata - properties of the whole profile
  * @start_ns: start time, CLOCK_REALTIME; 0 if unknown
  * @duration_ns: duration; 0 if unknown
  * @backend: &enum backend, written as a comment
  * @filter: the containers to name; NULL: all
  */
-struct pprof_facts {
+struct pprof_metadata {
 	u64 start_ns;
 	u64 duration_ns;
 	u8 backend;
@@ -94,12 +94,12 @@ struct pprof_facts {
  * pprof_write() - write all samples, compressed by gzip
  * @pprof: the samples
  * @symbols: resolver of function names
- * @facts: facts about the whole profile
+ * @metadata: properties of the whole profile
  * @fd: file to write to
  *
  * Return: 0 or negative errno.
  */
-int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_facts *facts,
+int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_metadata *metadata,
 		int fd);
 
 /** pprof_request_names() - request the names of all samples so far, without waiting for them */

@@ -63,7 +63,7 @@ static void fill_container(const struct attributor *attributor, u32 index,
 
 	container_details_get(attributor, index, &details);
 	to->id = details.id;
-	to->left_ns = details.empty_ns;
+	to->empty_ns = details.empty_ns;
 	snprintf(to->name, sizeof(to->name), "%s", c->name);
 	snprintf(to->runtime, sizeof(to->runtime), "%s", c->runtime);
 	snprintf(to->path, sizeof(to->path), "%s", c->path);

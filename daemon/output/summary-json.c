@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void add(struct json_object *to, const char *key, u64 value)
+static void json_add_u64(struct json_object *to, const char *key, u64 value)
 {
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
@@ -28,11 +28,11 @@ static void add_ops(struct json_object *totals, const struct profile *p)
 {
 	struct json_object *ops = add_object(totals, "ops");
 
-	add(ops, "load", p->kinds[SPE_KIND_LOAD]);
-	add(ops, "store", p->kinds[SPE_KIND_STORE]);
-	add(ops, "branch", p->kinds[SPE_KIND_BRANCH]);
-	add(ops, "other", p->kinds[SPE_KIND_OTHER]);
-	add(totals, "simd", p->simd);
+	json_add_u64(ops, "load", p->kinds[SPE_KIND_LOAD]);
+	json_add_u64(ops, "store", p->kinds[SPE_KIND_STORE]);
+	json_add_u64(ops, "branch", p->kinds[SPE_KIND_BRANCH]);
+	json_add_u64(ops, "other", p->kinds[SPE_KIND_OTHER]);
+	json_add_u64(totals, "simd", p->simd);
 }
 
 static void add_events(struct json_object *totals, const struct profile *p)
@@ -41,7 +41,7 @@ static void add_events(struct json_object *totals, const struct profile *p)
 
 	for (u8 bit = 0; bit < 64; bit++)
 		if (spe_event_name(bit))
-			add(events, spe_event_name(bit), p->events[bit]);
+			json_add_u64(events, spe_event_name(bit), p->events[bit]);
 }
 
 static void add_latency(struct json_object *totals, const struct profile *p)
@@ -55,9 +55,9 @@ static void add_latency(struct json_object *totals, const struct profile *p)
 
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		o = add_object(latency, keys[i]);
-		add(o, "count", p->machine.latency[i].count);
-		add(o, "sum", p->machine.latency[i].sum);
-		add(o, "max", p->machine.latency[i].max);
+		json_add_u64(o, "count", p->machine.latency[i].count);
+		json_add_u64(o, "sum", p->machine.latency[i].sum);
+		json_add_u64(o, "max", p->machine.latency[i].max);
 	}
 }
 
@@ -70,7 +70,7 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 		if (!p->sources[i])
 			continue;
 		snprintf(key, sizeof(key), "0x%" PRIx32, i);
-		add(sources, key, p->sources[i]);
+		json_add_u64(sources, key, p->sources[i]);
 	}
 }
 
@@ -84,9 +84,9 @@ static void add_levels(struct json_object *totals, const struct profile *p)
 
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (p->levels[i])
-			add(levels, spe_level_name(i), p->levels[i]);
+			json_add_u64(levels, spe_level_name(i), p->levels[i]);
 	for (unsigned int i = 0; i < SAMPLE_ORIGINS; i++)
-		add(origin, keys[i], p->origins[i]);
+		json_add_u64(origin, keys[i], p->origins[i]);
 }
 
 /* Add the latencies of each level, which only the cells of a recording have. */
@@ -141,7 +141,7 @@ static int add_context(struct json_object *contexts, const struct profile *p, un
 	qsort(sorted, n, sizeof(*sorted), compare_contexts);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(key, sizeof(key), "%" PRIu32, sorted[i].value);
-		add(o, key, sorted[i].count);
+		json_add_u64(o, key, sorted[i].count);
 	}
 	free(sorted);
 	return 0;
@@ -166,7 +166,7 @@ static int add_contexts(struct json_object *totals, const struct profile *p)
 			r = add_context(contexts, p, i, names[i]);
 	}
 	if (p->context_overflow)
-		add(contexts, "others", p->context_overflow);
+		json_add_u64(contexts, "others", p->context_overflow);
 	return r;
 }
 
@@ -187,7 +187,7 @@ static int add_processes(struct json_object *root, struct profile *p)
 		json_object_array_add(list, o);
 		json_object_object_add(o, "pid", json_object_new_int(view.rows[i].pid));
 		json_object_object_add(o, "comm", json_object_new_string(view.rows[i].process));
-		add(o, "records", view.rows[i].samples);
+		json_add_u64(o, "records", view.rows[i].samples);
 	}
 	view_clear(&view);
 	return 0;
@@ -204,17 +204,17 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	json_object_object_add(root, "schema_version", json_object_new_int(1));
 	json_object_object_add(root, "backend", json_object_new_string(backend));
 	totals = add_object(root, "totals");
-	add(totals, "records", h->records);
+	json_add_u64(totals, "records", h->records);
 	if (profile->filter)
-		add(totals, "filtered", h->filtered);
-	add(totals, "bytes", h->bytes);
-	add(totals, "suspect_bytes", h->suspect);
+		json_add_u64(totals, "filtered", h->filtered);
+	json_add_u64(totals, "bytes", h->bytes);
+	json_add_u64(totals, "suspect_bytes", h->suspect);
 	if (h->ledgers_unknown)
 		json_object_object_add(totals, "lost_bytes", NULL);
 	else
-		add(totals, "lost_bytes", h->lost);
-	add(totals, "truncated_windows", h->truncated);
-	add(totals, "windows_with_gaps", h->gaps);
+		json_add_u64(totals, "lost_bytes", h->lost);
+	json_add_u64(totals, "truncated_windows", h->truncated);
+	json_add_u64(totals, "windows_with_gaps", h->gaps);
 	add_ops(totals, profile);
 	add_events(totals, profile);
 	add_latency(totals, profile);

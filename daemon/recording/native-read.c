@@ -96,8 +96,8 @@ static const char *header_check(const struct speprof_window *h, u64 offset, u64 
 }
 
 /* Read the header of a chunk; fields that a short header lacks are 0. */
-static bool read_chunk(struct native_reader *reader, u64 offset, struct speprof_window *ret_header,
-		       const char **ret_fault, u64 *ret_value)
+static bool header_read(struct native_reader *reader, u64 offset, struct speprof_window *ret_header,
+			const char **ret_fault, u64 *ret_value)
 {
 	size_t len;
 	const u8 *p = recording_peek(reader->recording, offset, sizeof(*ret_header), &len);
@@ -132,7 +132,7 @@ static u64 find_next_valid(struct native_reader *reader, u64 offset)
 
 	while (size - offset > SPEPROF_WINDOW_ALIGN) {
 		offset += SPEPROF_WINDOW_ALIGN;
-		if (read_chunk(reader, offset, &header, &fault, &value))
+		if (header_read(reader, offset, &header, &fault, &value))
 			return offset;
 	}
 	return size;
@@ -328,7 +328,7 @@ static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 				     (unsigned long long)(recording->size - offset));
 		return find_next_valid(reader, offset);
 	}
-	if (read_chunk(reader, offset + span, &header, &fault, &value) &&
+	if (header_read(reader, offset + span, &header, &fault, &value) &&
 	    header.seq == this->seq + 1)
 		return offset + span;
 	next = find_next_valid(reader, offset);
@@ -347,7 +347,7 @@ static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 	u64 value, seq = 0;
 
 	for (; offset < recording->size; offset = chunk.end) {
-		if (!read_chunk(reader, offset, &chunk.header, &fault, &value)) {
+		if (!header_read(reader, offset, &chunk.header, &fault, &value)) {
 			recording_set_damage(recording, offset, "header of a window: %#llx as %s",
 					     (unsigned long long)value, fault);
 			chunk.end = find_next_valid(reader, offset);

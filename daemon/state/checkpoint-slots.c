@@ -43,7 +43,7 @@ static struct slot *slot_at(const struct checkpoint_slots *c, u64 sequence)
 	return (struct slot *)(c->map + sequence % SLOTS * CHECKPOINT_SLOT);
 }
 
-static u64 mix(u64 sum, u64 value)
+static u64 sum_add(u64 sum, u64 value)
 {
 	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
 	return sum ^ sum >> 29;
@@ -55,17 +55,19 @@ static u64 mix(u64 sum, u64 value)
  */
 static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 {
-	u64 sum = mix(mix(mix(mix(MAGIC, slot->magic), slot->version), slot->sequence), slot->size);
+	u64 sum = sum_add(
+		sum_add(sum_add(sum_add(MAGIC, slot->magic), slot->version), slot->sequence),
+		slot->size);
 	u64 word, i;
 
 	for (i = 0; i + sizeof(word) <= slot->size; i += sizeof(word)) {
 		memcpy(&word, bytes + i, sizeof(word));
-		sum = mix(sum, word);
+		sum = sum_add(sum, word);
 	}
 	word = 0;
 	if (slot->size > i)
 		memcpy(&word, bytes + i, slot->size - i);
-	return mix(sum, word);
+	return sum_add(sum, word);
 }
 
 /* Return whether the commit of @shared was complete, by a process of any version. */
@@ -179,7 +181,7 @@ void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializ
 }
 
 /* Free the memory behind @used that an earlier, longer commit used. */
-static void trim(struct checkpoint_slots *c, u64 sequence, size_t used)
+static void slot_trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 {
 	size_t *touched = &c->touched[sequence % SLOTS];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (used + page - 1) & ~(page - 1);
@@ -207,13 +209,13 @@ int checkpoint_slots_commit(struct checkpoint_slots *checkpoint, const struct se
 
 	if (from->full) {
 		checkpoint->touched[sequence % SLOTS] = CHECKPOINT_SLOT;
-		trim(checkpoint, sequence, sizeof(*slot));
+		slot_trim(checkpoint, sequence, sizeof(*slot));
 		return -ENOSPC;
 	}
 	done.sum = slot_sum(&done, from->at);
 	*slot = done;
 	checkpoint->sequence = sequence;
-	trim(checkpoint, sequence, sizeof(*slot) + from->len);
+	slot_trim(checkpoint, sequence, sizeof(*slot) + from->len);
 	return 0;
 }
 

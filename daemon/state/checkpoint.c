@@ -142,7 +142,7 @@ static void release(struct worker_state *state)
 	}
 }
 
-static void commit(struct worker_state *state, const struct serializer *from)
+static void slot_commit(struct worker_state *state, const struct serializer *from)
 {
 	struct checkpoint *checkpoint = checkpoint_of(state);
 	int r = checkpoint_slots_commit(checkpoint->slots, from);
@@ -174,7 +174,7 @@ void checkpoint_save(struct worker_state *state)
 	settings_record_save(&checkpoint->configured, &to);
 	serialize_u64(&to, rate_control_target(state));
 	sessions_save(state, now, &to);
-	commit(state, &to);
+	slot_commit(state, &to);
 	checkpoint->saved_ns = now;
 	checkpoint->took_ns = time_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }

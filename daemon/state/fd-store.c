@@ -136,7 +136,7 @@ void fd_store_read(struct fd_store_contents *ret_stored)
  * its copy of the descriptor later, and until then the module would give the SPUs to no other
  * session.
  */
-static void end(const char *name, u32 part, int fd)
+static void session_close(const char *name, u32 part, int fd)
 {
 	char of_part[FD_STORE_NAME_SIZE];
 
@@ -151,7 +151,7 @@ void fd_store_close_machine(struct fd_store_contents *stored)
 	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
 		if (stored->session[i] < 0)
 			continue;
-		end(SESSION_MACHINE, i, stored->session[i]);
+		session_close(SESSION_MACHINE, i, stored->session[i]);
 		stored->session[i] = -1;
 	}
 }
@@ -159,7 +159,7 @@ void fd_store_close_machine(struct fd_store_contents *stored)
 void fd_store_end_session(struct stored_session *own)
 {
 	if (own->fd >= 0)
-		end(own->name, 0, own->fd);
+		session_close(own->name, 0, own->fd);
 	else
 		fd_store_remove_session(own->name);
 	own->fd = -1;

@@ -65,7 +65,7 @@ static int open_own_source(void *ctx, const char *name, bool record, struct sour
 	int sessions[SOURCE_PARTITIONS_MAX], r;
 
 	sampling->models = t->config->models;
-	sampling->ring_size = MEMORY_RING_LEAST;
+	sampling->ring_size = MEMORY_RING_MIN;
 	if (record) {
 		if (!own || own->fd < 0)
 			return -ENOENT;

@@ -14,7 +14,7 @@
  * Continue at the positions in the checkpoint. They may be older than the oldest data of a ring, if
  * the old process released bytes that it could not save.
  */
-static int resume(struct source *source, const struct source_record *record)
+static int source_resume_positions(struct source *source, const struct source_record *record)
 {
 	const struct source_persist_ops *persist = source->ops->persist;
 	int r;
@@ -57,7 +57,7 @@ static int open_source(struct loading *l, const struct session_record *record,
 	int r;
 
 	r = restore->open(restore->ctx, record->name, true, sampling, ret_source, ret->why);
-	if (r >= 0 && resume(*ret_source, &record->source) < 0) {
+	if (r >= 0 && source_resume_positions(*ret_source, &record->source) < 0) {
 		snprintf(ret->why, sizeof(ret->why), "its rings are not those of the checkpoint");
 		end_source(*ret_source);
 		r = -ESTALE;
@@ -165,7 +165,7 @@ static int create_with_own_source(struct loading *l, const struct session_record
 	ret->session = worker_session(l->state, record->name);
 	/* Finding its cores drained the rings before any session counted, so read them again. */
 	if (ret->adopted) {
-		resume(source, &record->source);
+		source_resume_positions(source, &record->source);
 		restore_log_offline(l, source, &record->source);
 	}
 	config->shared_source->cpu_count = 0;

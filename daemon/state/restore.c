@@ -63,7 +63,7 @@ static bool same_rule(const struct session_rule *rule, const struct session_reco
 }
 
 /* Report why a setting of the bus is not in use; -EAGAIN: the configuration was changed later. */
-static void overrule(struct loading *l, const char *what, int r, const char *reason)
+static void report_overruled(struct loading *l, const char *what, int r, const char *reason)
 {
 	print_text(l->restore->overruled, "%s: %s", what,
 		   r == -EAGAIN ? "the configuration has changed" :
@@ -106,7 +106,7 @@ static void machine_rule(struct loading *l, const struct session_record *record)
 			session_rule_free(change.rule);
 	}
 	if (r < 0)
-		overrule(l, what, r, change.reason);
+		report_overruled(l, what, r, change.reason);
 	else
 		print_text(l->restore->settings, "%s", what);
 }
@@ -124,7 +124,7 @@ static void machine_interval(struct loading *l)
 	if (l->configured.interval_ns == l->restore->checkpoint->configured.interval_ns)
 		r = worker_change(l->state, &change);
 	if (r < 0)
-		overrule(l, what, r, change.reason);
+		report_overruled(l, what, r, change.reason);
 	else
 		print_text(l->restore->settings, "%s", what);
 }
@@ -300,7 +300,7 @@ static int load_checkpoint(struct loading *l, struct deserializer from)
 }
 
 /* Undo a restore that failed half way, so that the process starts as without a checkpoint. */
-static void forget(struct worker_state *state, struct restore_request *restore)
+static void undo_restore(struct worker_state *state, struct restore_request *restore)
 {
 	struct session *machine = machine_of(state), *session = NULL;
 
@@ -362,7 +362,7 @@ static int restore_from(struct worker_state *state, struct deserializer from,
 	if (r >= 0)
 		r = load_checkpoint(&l, from);
 	if (r < 0) {
-		forget(state, restore);
+		undo_restore(state, restore);
 		restore->reason = r == -ENOMEM ? "out of memory" :
 				  l.reason     ? l.reason :
 						 "its content is inconsistent";

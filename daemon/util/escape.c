@@ -40,7 +40,7 @@ static bool code_printable(u32 code)
 }
 
 /* Return the number of bytes of the character at @p, or 0 if it is invalid. */
-static size_t decode(const u8 *p, size_t len, u32 *ret_code)
+static size_t char_decode(const u8 *p, size_t len, u32 *ret_code)
 {
 	static const u32 smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -66,7 +66,7 @@ bool escape_is_utf8(const char *text)
 	u32 code;
 
 	for (; left; left -= n, p += n) {
-		n = decode(p, left, &code);
+		n = char_decode(p, left, &code);
 		if (!n)
 			return false;
 	}
@@ -77,7 +77,7 @@ bool escape_is_utf8(const char *text)
 static size_t char_length(const u8 *p, size_t len)
 {
 	u32 code;
-	size_t n = decode(p, len, &code);
+	size_t n = char_decode(p, len, &code);
 
 	return n && code_printable(code) ? n : 0;
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "hash.h"
 
-static u64 rotate(u64 x, unsigned int by)
+static u64 rotate_left(u64 x, unsigned int by)
 {
 	return x << by | x >> (64 - by);
 }
 
-static void rounds(u64 v[4], unsigned int n)
+static void sip_rounds(u64 v[4], unsigned int n)
 {
 	while (n--) {
 		v[0] += v[1];
 		v[2] += v[3];
-		v[1] = rotate(v[1], 13) ^ v[0];
-		v[3] = rotate(v[3], 16) ^ v[2];
-		v[0] = rotate(v[0], 32);
+		v[1] = rotate_left(v[1], 13) ^ v[0];
+		v[3] = rotate_left(v[3], 16) ^ v[2];
+		v[0] = rotate_left(v[0], 32);
 		v[2] += v[1];
 		v[0] += v[3];
-		v[1] = rotate(v[1], 17) ^ v[2];
-		v[3] = rotate(v[3], 21) ^ v[0];
-		v[2] = rotate(v[2], 32);
+		v[1] = rotate_left(v[1], 17) ^ v[2];
+		v[3] = rotate_left(v[3], 21) ^ v[0];
+		v[2] = rotate_left(v[2], 32);
 	}
 }
 
-static void absorb(u64 v[4], u64 word)
+static void sip_add_word(u64 v[4], u64 word)
 {
 	v[3] ^= word;
-	rounds(v, 2);
+	sip_rounds(v, 2);
 	v[0] ^= word;
 }
 
@@ -40,11 +40,11 @@ u64 siphash(const u64 key[static 2], const void *data, size_t len)
 		word |= (u64)at[i] << 8 * (i % 8);
 		if (i % 8 != 7)
 			continue;
-		absorb(v, word);
+		sip_add_word(v, word);
 		word = 0;
 	}
-	absorb(v, word | (u64)len << 56);
+	sip_add_word(v, word | (u64)len << 56);
 	v[2] ^= 0xff;
-	rounds(v, 4);
+	sip_rounds(v, 4);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

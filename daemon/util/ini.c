@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *strip(char *s)
+static char *strip_whitespace(char *s)
 {
 	char *end = s + strlen(s);
 
@@ -26,8 +26,8 @@ char *ini_split(char *line)
 	if (!value)
 		return NULL;
 	*value = '\0';
-	strip(line);
-	return strip(value + 1);
+	strip_whitespace(line);
+	return strip_whitespace(value + 1);
 }
 
 int ini_read(const char *path, ini_line_fn parse, void *ctx, unsigned int *ret_line)
@@ -45,7 +45,7 @@ int ini_read(const char *path, ini_line_fn parse, void *ctx, unsigned int *ret_l
 	errno = 0;
 	while (!r && getline(&buffer, &size, f) >= 0) {
 		number++;
-		line = strip(buffer);
+		line = strip_whitespace(buffer);
 		if (*line && *line != '#' && *line != ';')
 			r = parse(ctx, line);
 	}

@@ -77,7 +77,7 @@ static bool is_journal(void)
 	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
 }
 
-static void add(struct iovec *to, int *n, char *text)
+static void iovec_add(struct iovec *to, int *n, char *text)
 {
 	if (*n < FIELDS_MAX)
 		to[(*n)++] = (struct iovec){ .iov_base = text, .iov_len = strlen(text) };
@@ -90,15 +90,15 @@ static bool send_journal(int level, const char *id, const char *const *fields, c
 	int n = 0;
 
 	snprintf(priority, sizeof(priority), "PRIORITY=%d", level);
-	add(iov, &n, message);
-	add(iov, &n, priority);
-	add(iov, &n, name);
+	iovec_add(iov, &n, message);
+	iovec_add(iov, &n, priority);
+	iovec_add(iov, &n, name);
 	if (id) {
 		snprintf(message_id, sizeof(message_id), "MESSAGE_ID=%s", id);
-		add(iov, &n, message_id);
+		iovec_add(iov, &n, message_id);
 	}
 	for (; fields && *fields; fields++)
-		add(iov, &n, (char *)*fields);
+		iovec_add(iov, &n, (char *)*fields);
 	return sd_journal_sendv(iov, n) >= 0;
 }
 

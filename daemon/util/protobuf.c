@@ -25,7 +25,7 @@ void protobuf_deinit(struct protobuf *proto)
 }
 
 /* Append @size uninitialized bytes, and return their address; NULL on failure. */
-static u8 *grow(struct protobuf *p, size_t size)
+static u8 *bytes_reserve(struct protobuf *p, size_t size)
 {
 	size_t capacity;
 	u8 *data;
@@ -52,7 +52,7 @@ static u8 *grow(struct protobuf *p, size_t size)
 	return p->data + p->size - size;
 }
 
-static size_t varint(u8 *to, u64 value)
+static size_t varint_encode(u8 *to, u64 value)
 {
 	size_t n = 0;
 
@@ -62,9 +62,9 @@ static size_t varint(u8 *to, u64 value)
 	return n;
 }
 
-static void append(struct protobuf *p, const void *data, size_t size)
+static void bytes_append(struct protobuf *p, const void *data, size_t size)
 {
-	u8 *to = grow(p, size);
+	u8 *to = bytes_reserve(p, size);
 
 	if (to && size)
 		memcpy(to, data, size);
@@ -74,33 +74,33 @@ void protobuf_packed(struct protobuf *proto, u64 value)
 {
 	u8 bytes[VARINT_SIZE];
 
-	append(proto, bytes, varint(bytes, value));
+	bytes_append(proto, bytes, varint_encode(bytes, value));
 }
 
-static u64 zigzag(s64 value)
+static u64 zigzag_encode(s64 value)
 {
 	return (u64)value << 1 ^ (u64)(value >> 63);
 }
 
 void protobuf_packed_zigzag(struct protobuf *proto, s64 value)
 {
-	protobuf_packed(proto, zigzag(value));
+	protobuf_packed(proto, zigzag_encode(value));
 }
 
-static void tag(struct protobuf *p, u32 field, enum wire wire)
+static void tag_write(struct protobuf *p, u32 field, enum wire wire)
 {
 	protobuf_packed(p, (u64)field << 3 | wire);
 }
 
 void protobuf_varint(struct protobuf *proto, u32 field, u64 value)
 {
-	tag(proto, field, WIRE_VARINT);
+	tag_write(proto, field, WIRE_VARINT);
 	protobuf_packed(proto, value);
 }
 
 void protobuf_zigzag(struct protobuf *proto, u32 field, s64 value)
 {
-	protobuf_varint(proto, field, zigzag(value));
+	protobuf_varint(proto, field, zigzag_encode(value));
 }
 
 void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value)
@@ -109,8 +109,8 @@ void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value)
 
 	for (unsigned int i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (u8)(value >> 8 * i);
-	tag(proto, field, WIRE_FIXED64);
-	append(proto, bytes, sizeof(bytes));
+	tag_write(proto, field, WIRE_FIXED64);
+	bytes_append(proto, bytes, sizeof(bytes));
 }
 
 void protobuf_double(struct protobuf *proto, u32 field, double value)
@@ -123,14 +123,14 @@ void protobuf_double(struct protobuf *proto, u32 field, double value)
 
 void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size)
 {
-	tag(proto, field, WIRE_BYTES);
+	tag_write(proto, field, WIRE_BYTES);
 	protobuf_packed(proto, size);
-	append(proto, data, size);
+	bytes_append(proto, data, size);
 }
 
 void protobuf_copy(struct protobuf *proto, const void *data, size_t size)
 {
-	append(proto, data, size);
+	bytes_append(proto, data, size);
 }
 
 void protobuf_string(struct protobuf *proto, u32 field, const char *text)
@@ -148,7 +148,7 @@ void protobuf_open_delimited(struct protobuf *proto)
 
 void protobuf_open(struct protobuf *proto, u32 field)
 {
-	tag(proto, field, WIRE_BYTES);
+	tag_write(proto, field, WIRE_BYTES);
 	protobuf_open_delimited(proto);
 }
 
@@ -162,8 +162,8 @@ void protobuf_close(struct protobuf *proto)
 		return;
 	start = proto->open[--proto->depth];
 	size = proto->size - start;
-	n = varint(bytes, size);
-	if (!grow(proto, n))
+	n = varint_encode(bytes, size);
+	if (!bytes_reserve(proto, n))
 		return;
 	memmove(proto->data + start + n, proto->data + start, size);
 	memcpy(proto->data + start, bytes, n);

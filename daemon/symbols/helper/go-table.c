@@ -20,7 +20,7 @@ enum field {
 	FIELD_UNIT = 8, /* since Go 1.16: index of the first file of the function's unit */
 };
 
-static bool get32(const struct go_table *t, u64 at, u32 *ret)
+static bool read_u32(const struct go_table *t, u64 at, u32 *ret)
 {
 	if (at >= t->size || t->size - at < sizeof(u32))
 		return false;
@@ -51,7 +51,7 @@ static bool header_read_1_2(struct go_table *t)
 	if (!get_pointer(t, HEADER, &t->count) || t->count > FUNCTIONS_MAX)
 		return false;
 	end = t->functions + (2 * t->count + 1) * t->pointer;
-	if (!get32(t, end, &files) || files >= t->size)
+	if (!read_u32(t, end, &files) || files >= t->size)
 		return false;
 	t->files = files;
 	return true;
@@ -105,12 +105,12 @@ static bool function_get(const struct go_table *t, u64 n, u64 *ret_entry, u64 *r
 	u32 entry, offset;
 
 	if (t->version == GO_1_18) {
-		if (!get32(t, t->functions + n * 8, &entry))
+		if (!read_u32(t, t->functions + n * 8, &entry))
 			return false;
 		*ret_entry = t->text + entry;
 		if (n == t->count)
 			return true;
-		if (!get32(t, t->functions + n * 8 + 4, &offset))
+		if (!read_u32(t, t->functions + n * 8 + 4, &offset))
 			return false;
 		*ret_fields = t->functions + offset;
 		return true;
@@ -131,7 +131,7 @@ static bool function_field(const struct go_table *t, u64 function, enum field fi
 {
 	u32 entry = t->version == GO_1_18 ? 4 : t->pointer;
 
-	return function < t->size && get32(t, function + entry + (field - 1U) * 4U, ret);
+	return function < t->size && read_u32(t, function + entry + (field - 1U) * 4U, ret);
 }
 
 static const char *string_get(const struct go_table *t, u64 at, size_t *ret_len)
@@ -228,11 +228,11 @@ static const char *file_name(const struct go_table *t, u64 function, u32 number,
 	u32 unit, offset;
 
 	if (t->version == GO_1_2)
-		return get32(t, t->files + 4ULL * number, &offset) ?
+		return read_u32(t, t->files + 4ULL * number, &offset) ?
 			       string_get(t, offset, ret_len) :
 			       NULL;
 	if (!function_field(t, function, FIELD_UNIT, &unit) ||
-	    !get32(t, t->units + 4ULL * ((u64)unit + number), &offset) || offset == NO_FILE)
+	    !read_u32(t, t->units + 4ULL * ((u64)unit + number), &offset) || offset == NO_FILE)
 		return NULL;
 	return string_get(t, t->files + offset, ret_len);
 }

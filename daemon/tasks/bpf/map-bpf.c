@@ -42,13 +42,13 @@ struct map_bpf {
 	u64 counts[LOST_MAPS_MAX];
 };
 
-static int attach(struct bpf_program *program, struct bpf_link **ret_link)
+static int program_attach(struct bpf_program *program, struct bpf_link **ret_link)
 {
 	*ret_link = bpf_program__attach(program);
 	return *ret_link ? 0 : -errno;
 }
 
-static int programs_load(struct map_bpf *m, size_t size, u64 rate)
+static int programs_load_and_attach(struct map_bpf *m, size_t size, u64 rate)
 {
 	struct maps_bpf *p = m->programs;
 	int r;
@@ -68,9 +68,9 @@ static int programs_load(struct map_bpf *m, size_t size, u64 rate)
 	if (r < 0)
 		return r;
 	if (!m->functions)
-		return attach(p->progs.on_store, &p->links.on_store);
-	r = attach(p->progs.on_file, &p->links.on_file);
-	return r < 0 ? r : attach(p->progs.on_special, &p->links.on_special);
+		return program_attach(p->progs.on_store, &p->links.on_store);
+	r = program_attach(p->progs.on_file, &p->links.on_file);
+	return r < 0 ? r : program_attach(p->progs.on_special, &p->links.on_special);
 }
 
 /*
@@ -95,7 +95,7 @@ int map_bpf_new(size_t size, u64 rate, bool functions, struct map_bpf **ret_bpf)
 	m->functions = functions;
 	m->programs = programs_open();
 	if (m->programs)
-		r = programs_load(m, size, rate);
+		r = programs_load_and_attach(m, size, rate);
 	if (r < 0) {
 		map_bpf_free(m);
 		return r;

@@ -76,7 +76,7 @@ static void record_running_tasks(struct switch_bpf *b)
 	}
 }
 
-static int programs_load(struct switch_bpf *b, u32 entries, char *ret_reason)
+static int program_load_and_map(struct switch_bpf *b, u32 entries, char *ret_reason)
 {
 	struct switches_bpf *p;
 	int r;
@@ -120,7 +120,7 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 	}
 	b->cpus = (u32)cpus;
 	entries = ring_entries(memory, b->cpus);
-	r = programs_load(b, entries, ret_reason);
+	r = program_load_and_map(b, entries, ret_reason);
 	if (!r) {
 		r = rings_map(b, entries);
 		if (r < 0)

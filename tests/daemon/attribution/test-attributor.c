@@ -97,7 +97,7 @@ static void wait_for_go(int ready, int go)
 		_exit(1);
 }
 
-static void named(int ready, int go)
+static void run_named_child(int ready, int go)
 {
 	prctl(PR_SET_NAME, "evil\033[2J) R 1");
 	wait_for_go(ready, go);
@@ -184,7 +184,7 @@ static void test_unknown_tid(void **state)
 static void test_hostile_name(void **state)
 {
 	struct attributor *a = attributor(true, 0, 0, 0);
-	struct child c = child_start(named);
+	struct child c = child_start(run_named_child);
 	u32 index = attributor_find_process(a, c.pid);
 	char byte = 0;
 
@@ -383,7 +383,7 @@ static bool child_with_pid(pid_t pid, struct child *ret_child)
 		written = fprintf(f, "%d", pid - 1) > 0;
 		if (fclose(f) || !written)
 			return false;
-		*ret_child = child_start(named);
+		*ret_child = child_start(run_named_child);
 		if (ret_child->pid == pid)
 			return true;
 		child_end(ret_child);

@@ -23,7 +23,7 @@ static struct binary_table *binaries_new(u32 capacity, u64 bytes)
 	return t;
 }
 
-static u32 file(struct binary_table *t, const char *path, u64 inode, const char *build_id)
+static u32 get_file_id(struct binary_table *t, const char *path, u64 inode, const char *build_id)
 {
 	const struct binary_identity b = { .path = path,
 					   .inode = inode,
@@ -34,7 +34,7 @@ static u32 file(struct binary_table *t, const char *path, u64 inode, const char 
 	return binary_table_get(t, &b);
 }
 
-static u32 memory(struct binary_table *t, u64 process)
+static u32 get_memory_id(struct binary_table *t, u64 process)
 {
 	return binary_table_get(t,
 				&(struct binary_identity){ .path = "[anon]", .process = process });
@@ -50,17 +50,17 @@ static void test_identity(void **state)
 	/*
 	 * If there is a build ID it alone identifies a binary; otherwise device, inode and path do.
 	 */
-	id = file(t, "/usr/bin/a", 1, "0123456789");
+	id = get_file_id(t, "/usr/bin/a", 1, "0123456789");
 	assert_int_equal(id, 1);
-	assert_int_equal(file(t, "/merged/usr/bin/a", 2, "0123456789"), id);
-	assert_int_not_equal(file(t, "/usr/bin/a", 1, "abcdefghij"), id);
-	id = file(t, "/usr/bin/b", 3, NULL);
-	assert_int_equal(file(t, "/usr/bin/b", 3, NULL), id);
-	assert_int_not_equal(file(t, "/usr/bin/b", 4, NULL), id);
-	assert_int_not_equal(file(t, "/usr/bin/c", 3, NULL), id);
+	assert_int_equal(get_file_id(t, "/merged/usr/bin/a", 2, "0123456789"), id);
+	assert_int_not_equal(get_file_id(t, "/usr/bin/a", 1, "abcdefghij"), id);
+	id = get_file_id(t, "/usr/bin/b", 3, NULL);
+	assert_int_equal(get_file_id(t, "/usr/bin/b", 3, NULL), id);
+	assert_int_not_equal(get_file_id(t, "/usr/bin/b", 4, NULL), id);
+	assert_int_not_equal(get_file_id(t, "/usr/bin/c", 3, NULL), id);
 	/* Anonymous memory of each process is a binary of its own. */
-	assert_int_equal(memory(t, 7), memory(t, 7));
-	assert_int_not_equal(memory(t, 7), memory(t, 8));
+	assert_int_equal(get_memory_id(t, 7), get_memory_id(t, 7));
+	assert_int_not_equal(get_memory_id(t, 7), get_memory_id(t, 8));
 	assert_true(binary_table_find(t, 1, &b));
 	assert_string_equal(b.path, "/usr/bin/a");
 	assert_int_equal(b.inode, 1);
@@ -86,11 +86,11 @@ static void test_long_path(void **state)
 	(void)state;
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = 0;
-	id = file(t, path, 1, NULL);
+	id = get_file_id(t, path, 1, NULL);
 	assert_true(binary_table_find(t, id, &b));
 	assert_string_equal(b.path, BINARY_UNNAMED);
 	path[BINARY_PATH_SIZE - 1] = 0;
-	id = file(t, path, 1, NULL);
+	id = get_file_id(t, path, 1, NULL);
 	assert_true(binary_table_find(t, id, &b));
 	assert_string_equal(b.path, path);
 	binary_table_free(t);
@@ -107,8 +107,8 @@ static void test_bounds(void **state)
 	(void)state;
 	for (u32 i = 0; i < 150; i++) {
 		snprintf(path, sizeof(path), "/bin/%u", i);
-		assert_int_equal(file(t, path, i, NULL), i < 100 ? i + 1 : BINARY_OTHER);
-		(void)file(small, path, i, NULL);
+		assert_int_equal(get_file_id(t, path, i, NULL), i < 100 ? i + 1 : BINARY_OTHER);
+		(void)get_file_id(small, path, i, NULL);
 	}
 	id_table_get_stats(&t->ids, &stats);
 	assert_int_equal(stats.used, 100);
@@ -122,7 +122,7 @@ static void test_bounds(void **state)
 	assert_int_equal(id_table_get_sweeps(&t->ids), 0);
 	id_table_mark(&t->ids, 17);
 	id_table_mark(&t->ids, 500);
-	assert_int_equal(file(t, "/bin/3", 3, NULL), 4);
+	assert_int_equal(get_file_id(t, "/bin/3", 3, NULL), 4);
 	assert_int_equal(id_table_sweep(&t->ids), 98);
 	assert_int_equal(id_table_get_sweeps(&t->ids), 1);
 	assert_true(binary_table_find(t, 17, &b));
@@ -131,9 +131,9 @@ static void test_bounds(void **state)
 	assert_false(binary_table_find(t, 5, &b));
 	for (u32 i = 1000; i < 1098; i++) {
 		snprintf(path, sizeof(path), "/bin/%u", i);
-		assert_int_not_equal(file(t, path, i, NULL), BINARY_OTHER);
+		assert_int_not_equal(get_file_id(t, path, i, NULL), BINARY_OTHER);
 	}
-	assert_int_equal(file(t, "/bin/x", 1, NULL), BINARY_OTHER);
+	assert_int_equal(get_file_id(t, "/bin/x", 1, NULL), BINARY_OTHER);
 	id_table_get_stats(&t->ids, &stats);
 	assert_int_equal(stats.freed, 98);
 	binary_table_free(t);
@@ -193,23 +193,23 @@ static void test_save(void **state)
 	(void)state;
 	assert_int_equal(program_table_new(10, BYTES, &programs), 0);
 	assert_int_equal(program_table_new(10, BYTES, &next_programs), 0);
-	a = file(binaries, "/usr/bin/a", 1, "0123456789");
-	b = file(binaries, "/usr/bin/b", 2, NULL);
-	m = memory(binaries, 77);
+	a = get_file_id(binaries, "/usr/bin/a", 1, "0123456789");
+	b = get_file_id(binaries, "/usr/bin/b", 2, NULL);
+	m = get_memory_id(binaries, 77);
 	c = program(programs, 1, 4, "/usr/bin/a");
 	lost = program(programs, 1, 5, "/usr/bin/a");
 	binary_table_save(binaries, &to);
 	program_table_save(programs, &to);
 	from.len = to.len;
-	assert_int_equal(file(next, "/usr/bin/b", 2, NULL), 1);
+	assert_int_equal(get_file_id(next, "/usr/bin/b", 2, NULL), 1);
 	assert_int_equal(binary_table_load(next, &from, &ids, &count), 0);
 	assert_true(m < count);
 	assert_int_equal(ids[b], 1);
-	assert_int_equal(ids[a], file(next, "/elsewhere", 9, "0123456789"));
+	assert_int_equal(ids[a], get_file_id(next, "/elsewhere", 9, "0123456789"));
 	assert_true(binary_table_find(next, ids[m], &binary));
 	assert_string_equal(binary.path, "[anon]");
 	assert_true(binary.process >> 63);
-	assert_int_not_equal(memory(next, 77), ids[m]);
+	assert_int_not_equal(get_memory_id(next, 77), ids[m]);
 	free(ids);
 	assert_int_equal(program_table_load(next_programs, &from, &translation, &ids, &count), 0);
 	assert_int_equal(from.pos, from.len);
@@ -248,7 +248,7 @@ static void *thread_get(void *arg)
 		u32 id;
 
 		snprintf(path, sizeof(path), "/bin/%u", i % 500);
-		id = file(t, path, i % 500, NULL);
+		id = get_file_id(t, path, i % 500, NULL);
 		if (!binary_table_find(t, id, &b) || strcmp(b.path, path) != 0)
 			return t;
 	}

@@ -117,7 +117,7 @@ static void add_process(struct fixture *f, s32 pid, u32 uid)
 }
 
 /* Make the open of @file of @pid block until release(). */
-static void block(const struct fixture *f, s32 pid, const char *file)
+static void block_file(const struct fixture *f, s32 pid, const char *file)
 {
 	char path[96], held[96];
 
@@ -142,7 +142,7 @@ static void release(const struct fixture *f, s32 pid, const char *text)
 }
 
 /* Replace the blocking file by a regular file, which the next open() finds. */
-static void unblock(const struct fixture *f, s32 pid, const char *file, const char *text)
+static void unblock_file(const struct fixture *f, s32 pid, const char *file, const char *text)
 {
 	char path[96];
 
@@ -253,7 +253,7 @@ static void test_hung_maps(void **state)
 
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		add_process(f, FIRST + (s32)i, USER);
-		block(f, FIRST + (s32)i, "maps");
+		block_file(f, FIRST + (s32)i, "maps");
 		index[i] = wait_for_process(f, FIRST + (s32)i);
 		assert_int_not_equal(index[i], ATTRIBUTE_NONE);
 	}
@@ -292,7 +292,7 @@ static void sample_in(struct profile *const *profiles, u32 profile_count, s32 ti
 		profile_count_window(profiles, profile_count, &window);
 }
 
-static void sample(struct fixture *f, s32 tid, u32 count)
+static void count_samples(struct fixture *f, s32 tid, u32 count)
 {
 	sample_in(&f->profile, 1, tid, count);
 }
@@ -314,13 +314,13 @@ static void test_samples_wait(void **state)
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	block(f, FIRST, "status");
-	sample(f, FIRST, 3);
+	block_file(f, FIRST, "status");
+	count_samples(f, FIRST, 3);
 	assert_int_equal(attributed_view(f)->records, 0);
 	assert_int_equal(attributed_view(f)->written, 0);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
 	/* A sample of a known process does not wait behind that sample. */
-	sample(f, 0, 1);
+	count_samples(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
 	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
 	index = wait_for_process(f, FIRST);
@@ -361,7 +361,7 @@ static void test_filters_of_arrival(void **state)
 	assert_int_equal(profile_new(&config, f->attributor, &profiles[1]), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &profiles[2]), 0);
 	add_process(f, FIRST, USER);
-	block(f, FIRST, "status");
+	block_file(f, FIRST, "status");
 	sample_in(profiles, 3, FIRST, 3);
 	for (u32 i = 0; i < 3; i++)
 		assert_counted(profiles[i], 0, 0, 0);
@@ -394,8 +394,8 @@ static void test_no_answer(void **state)
 	struct attributor_stats stats;
 
 	add_process(f, FIRST, USER);
-	block(f, FIRST, "status");
-	sample(f, FIRST, WAITING + 5);
+	block_file(f, FIRST, "status");
+	count_samples(f, FIRST, WAITING + 5);
 	/* The remaining samples fit into the queue. */
 	assert_int_equal(attributed_view(f)->records, 5);
 	assert_int_equal(attributed_view(f)->unattributed, 5);
@@ -408,7 +408,7 @@ static void test_no_answer(void **state)
 	/* Waiting samples are also counted as unattributed when a session ends or is saved. */
 	f->attributor->sample_wait_ms = UINT32_MAX;
 	add_process(f, FIRST + 1, USER);
-	sample(f, FIRST + 1, 2);
+	count_samples(f, FIRST + 1, 2);
 	profile_finish_queued(f->profile);
 	assert_int_equal(attributed_view(f)->records, WAITING + 7);
 }
@@ -426,7 +426,7 @@ static void test_reported(void **state)
 	struct counters sum;
 
 	add_process(f, FIRST, USER);
-	block(f, FIRST, "cgroup");
+	block_file(f, FIRST, "cgroup");
 	event(f, (struct task_event){ .type = TASK_SEEDED,
 				      .name = "",
 				      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
@@ -438,7 +438,7 @@ static void test_reported(void **state)
 				      .cgroup = 1ULL << 62,
 				      .start_ns = 7770000000,
 				      .name = "reported" });
-	sample(f, FIRST, 3);
+	count_samples(f, FIRST, 3);
 	assert_int_equal(attributed_view(f)->records, 3);
 	assert_true(
 		profile_process(f->profile, attributor_find_process(f->attributor, FIRST), &sum));
@@ -462,7 +462,7 @@ static void test_meanwhile(void **state)
 
 	add_process(f, FIRST, USER);
 	add_process(f, FIRST + 1, USER);
-	block(f, FIRST + 1, "status");
+	block_file(f, FIRST + 1, "status");
 	parent = wait_for_process(f, FIRST);
 	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
@@ -471,7 +471,7 @@ static void test_meanwhile(void **state)
 								    .tid = FIRST + 1,
 								    .parent_pid = FIRST,
 								    .name = "child" });
-	sample(f, FIRST + 1, WAITING + 5);
+	count_samples(f, FIRST + 1, WAITING + 5);
 	assert_int_equal(attributed_view(f)->records, 5);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
 	assert_int_not_equal(attributor_guess_process(f->attributor, FIRST + 1), parent);
@@ -495,12 +495,12 @@ static void test_stale(void **state)
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	block(f, FIRST, "cgroup");
+	block_file(f, FIRST, "cgroup");
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
 	release(f, FIRST, "0::/lxc/before\n");
 	attributor_apply_event(f->attributor, &exec);
 	write_stat(f, FIRST, "after");
-	unblock(f, FIRST, "cgroup", "0::/lxc/after\n");
+	unblock_file(f, FIRST, "cgroup", "0::/lxc/after\n");
 	index = wait_for_process(f, FIRST);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "after");
 	assert_true(f->attributor->stats.lookups == 1);
@@ -520,7 +520,7 @@ static void test_mapped_meanwhile(void **state)
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	block(f, FIRST, "maps");
+	block_file(f, FIRST, "maps");
 	index = wait_for_process(f, FIRST);
 	attributor_apply_event(f->attributor, &map);
 	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
@@ -609,7 +609,7 @@ static void test_refresh(void **state)
 	index = wait_for_process(f, FIRST);
 	wait_for_maps(f, index);
 	write_stat(f, FIRST, "renamed");
-	block(f, FIRST, "cgroup");
+	block_file(f, FIRST, "cgroup");
 	attributor_refresh(f->attributor);
 	attributor_refresh(f->attributor);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "before");

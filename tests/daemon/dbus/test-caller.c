@@ -145,13 +145,13 @@ static void call_at(u32 sender, const char *object)
 	call_as(name, object);
 }
 
-static void call(u32 sender)
+static void send_call(u32 sender)
 {
 	call_at(sender, OBJECT);
 }
 
 /* Take the oldest unanswered query, which must call @member. */
-static sd_bus_message *question(const char *member)
+static sd_bus_message *pop_query(const char *member)
 {
 	sd_bus_message *m = fake.questions[0];
 
@@ -164,7 +164,7 @@ static sd_bus_message *question(const char *member)
 
 static void reply_error(const char *member, const char *name)
 {
-	sd_bus_message *m = question(member);
+	sd_bus_message *m = pop_query(member);
 
 	assert_true(sd_bus_reply_method_errorf(m, name, "as the test has it") >= 0);
 	sd_bus_message_unref(m);
@@ -174,7 +174,7 @@ static void reply_error(const char *member, const char *name)
 /* @group: 0: in no group */
 static void reply_user(u32 uid, u32 group)
 {
-	sd_bus_message *m = question("GetConnectionCredentials");
+	sd_bus_message *m = pop_query("GetConnectionCredentials");
 
 	if (group)
 		assert_true(sd_bus_reply_method_return(m, "a{sv}", 3, "ProcessID", "u", 7,
@@ -231,10 +231,10 @@ static int teardown(void **state)
 static void test_one_question(void **state)
 {
 	(void)state;
-	call(1);
-	call(1);
-	call(2);
-	call(1);
+	send_call(1);
+	send_call(1);
+	send_call(2);
+	send_call(1);
 	assert_int_equal(fake.question_count, 2);
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, 0);
@@ -246,19 +246,19 @@ static void test_one_question(void **state)
 	reply_user(geteuid(), 0);
 	assert_int_equal(fake.runs, 4);
 	assert_true(fake.caller.owner && !fake.caller.reads);
-	call(1);
-	call(2);
+	send_call(1);
+	send_call(2);
 	assert_int_equal(fake.question_count, 0);
 	assert_int_equal(fake.runs, 6);
 	/* not in the group; in no group; and on a machine without that group */
-	call(3);
+	send_call(3);
 	reply_user(OTHER, GROUP + 1);
 	assert_false(fake.caller.reads || fake.caller.owner);
-	call(4);
+	send_call(4);
 	reply_user(OTHER, 0);
 	assert_false(fake.caller.reads || fake.caller.owner);
 	fake.callers.group = (gid_t)-1;
-	call(5);
+	send_call(5);
 	reply_user(OTHER, (u32)-1);
 	assert_false(fake.caller.reads || fake.caller.owner);
 	assert_int_equal(fake.runs, 9);
@@ -280,25 +280,25 @@ static void test_no_user_id(void **state)
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].error);
-		call(1);
+		send_call(1);
 		reply_error("GetConnectionCredentials", rows[i].error);
 		assert_row(strstr(fake.answer, rows[i].name));
 		assert_row(fake.answers == i + 1);
 	}
-	call(1);
-	m = question("GetConnectionCredentials");
+	send_call(1);
+	m = pop_query("GetConnectionCredentials");
 	assert_true(sd_bus_reply_method_return(m, "a{sv}", 1, "UnixGroupIDs", "au", 1, GROUP) >= 0);
 	sd_bus_message_unref(m);
 	process_all();
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
-	call(1);
-	m = question("GetConnectionCredentials");
+	send_call(1);
+	m = pop_query("GetConnectionCredentials");
 	assert_true(sd_bus_reply_method_return(m, "a{sv}", 1, "UnixUserID", "s", "0") >= 0);
 	sd_bus_message_unref(m);
 	process_all();
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
-	call(1);
-	m = question("GetConnectionCredentials");
+	send_call(1);
+	m = pop_query("GetConnectionCredentials");
 	assert_true(sd_bus_reply_method_return(m, "u", 0) >= 0);
 	sd_bus_message_unref(m);
 	process_all();
@@ -315,17 +315,17 @@ static void test_oldest_is_forgotten(void **state)
 {
 	(void)state;
 	for (u32 i = 1; i <= BUS_CALLERS; i++) {
-		call(i);
+		send_call(i);
 		reply_user(OTHER, GROUP);
 	}
 	/* The first caller was used last, so the second one is the oldest. */
-	call(1);
-	call(BUS_CALLERS + 1);
+	send_call(1);
+	send_call(BUS_CALLERS + 1);
 	reply_user(OTHER, GROUP);
 	assert_int_equal(fake.runs, BUS_CALLERS + 2);
-	call(1);
+	send_call(1);
 	assert_int_equal(fake.question_count, 0);
-	call(2);
+	send_call(2);
 	assert_int_equal(fake.question_count, 1);
 }
 
@@ -333,9 +333,9 @@ static void test_oldest_is_forgotten(void **state)
 static void test_deinit_while_pending(void **state)
 {
 	(void)state;
-	call(1);
-	call(2);
-	call(2);
+	send_call(1);
+	send_call(2);
+	send_call(2);
 	bus_callers_deinit(&fake.callers);
 	reply_user(0, 0);
 	reply_user(0, 0);
@@ -352,7 +352,7 @@ static void on_disconnect(void *ctx)
 
 static void reply_value(const char *member, const char *type, int value)
 {
-	sd_bus_message *m = question(member);
+	sd_bus_message *m = pop_query(member);
 
 	assert_true(sd_bus_reply_method_return(m, type, value) >= 0);
 	sd_bus_message_unref(m);
@@ -372,7 +372,7 @@ static void owner_changed(const char *name, const char *old, const char *new)
 	process_all();
 }
 
-static void follow(struct name_watch *peer)
+static void watch_peer(struct name_watch *peer)
 {
 	assert_int_equal(name_watch_start(peer, fake.bus, ":1.7", on_disconnect, &fake), 0);
 	process_all();
@@ -386,7 +386,7 @@ static void test_peer_leaves(void **state)
 	struct name_watch peer;
 
 	(void)state;
-	follow(&peer);
+	watch_peer(&peer);
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
 	owner_changed(":1.8", ":1.8", "");
@@ -395,7 +395,7 @@ static void test_peer_leaves(void **state)
 	assert_int_equal(fake.lost_count, 1);
 	assert_null(peer.match);
 	/* The peer disconnected before the match was added, so its signal was missed. */
-	follow(&peer);
+	watch_peer(&peer);
 	reply_value("AddMatch", NULL, 0);
 	assert_int_equal(fake.lost_count, 1);
 	reply_value("NameHasOwner", "b", 0);
@@ -408,14 +408,14 @@ static void test_peer_is_not_told(void **state)
 	struct name_watch peer;
 
 	(void)state;
-	follow(&peer);
+	watch_peer(&peer);
 	reply_error("AddMatch", "org.freedesktop.DBus.Error.LimitsExceeded");
 	assert_int_equal(fake.lost_count, 1);
 	assert_null(peer.match);
 	/* The query was cancelled. */
 	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
 	assert_int_equal(fake.lost_count, 1);
-	follow(&peer);
+	watch_peer(&peer);
 	/* After a time-out a slow bus driver may still add the match. */
 	reply_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
 	assert_int_equal(fake.lost_count, 1);
@@ -430,7 +430,7 @@ static void test_peer_is_forgotten(void **state)
 	struct name_watch peer;
 
 	(void)state;
-	follow(&peer);
+	watch_peer(&peer);
 	name_watch_stop(&peer);
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 0);
@@ -444,7 +444,7 @@ static void test_peer_is_forgotten(void **state)
 /* Answer the oldest query, which must be for @sender and @action, with @authorized. */
 static void reply_polkit(const char *sender, const char *action, bool authorized)
 {
-	sd_bus_message *m = question("CheckAuthorization");
+	sd_bus_message *m = pop_query("CheckAuthorization");
 	const char *kind, *key, *name, *asked;
 
 	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
@@ -552,7 +552,7 @@ static void test_disconnect_while_pending(void **state)
 	reply_user(OTHER, 0);
 	call_at(1, GUARDED);
 	assert_int_equal(fake.access.query_count, 2);
-	m = question("CheckAuthorization");
+	m = pop_query("CheckAuthorization");
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
 	owner_changed(":1.1", ":1.1", "");
@@ -562,7 +562,7 @@ static void test_disconnect_while_pending(void **state)
 	process_all();
 	assert_int_equal(fake.runs, 0);
 	/* The other caller had disconnected before the daemon followed it. */
-	sd_bus_message_unref(question("CheckAuthorization"));
+	sd_bus_message_unref(pop_query("CheckAuthorization"));
 	reply_value("AddMatch", NULL, 0);
 	assert_int_equal(fake.access.query_count, 1);
 	reply_value("NameHasOwner", "b", 0);

@@ -7,7 +7,7 @@
 #include "codec/env.h"
 #include "dbus/cgroup-paths.h"
 
-static void check(const char *path, const char *wrong)
+static void check_path(const char *path, const char *wrong)
 {
 	char *const cgroups[] = { (char *)"/system.slice", (char *)path, NULL };
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -42,18 +42,18 @@ static void test_may_be(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		check(paths[i], NULL);
+		check_path(paths[i], NULL);
 }
 
 static void test_inside(void **state)
 {
 	(void)state;
-	check("/system.slice/web.service/worker", "inside \"/system.slice/web.service\"");
-	check("/system.slice/docker-0123456789abcdef.scope/init.scope",
-	      "inside \"/system.slice/docker-0123456789abcdef.scope\"");
+	check_path("/system.slice/web.service/worker", "inside \"/system.slice/web.service\"");
+	check_path("/system.slice/docker-0123456789abcdef.scope/init.scope",
+		   "inside \"/system.slice/docker-0123456789abcdef.scope\"");
 	/* If a container contains another runtime, samples belong to the outermost container. */
-	check("/docker/0123456789abcdef0123456789abcdef/docker/fedcba9876543210/a.service",
-	      "inside \"/docker/0123456789abcdef0123456789abcdef\"");
+	check_path("/docker/0123456789abcdef0123456789abcdef/docker/fedcba9876543210/a.service",
+		   "inside \"/docker/0123456789abcdef0123456789abcdef\"");
 }
 
 static void test_written_otherwise(void **state)
@@ -64,18 +64,19 @@ static void test_written_otherwise(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		check(paths[i], "as in /proc/PID/cgroup");
+		check_path(paths[i], "as in /proc/PID/cgroup");
 }
 
 /* Samples never have a path of the file system, below the mount point. */
 static void test_below_mount(void **state)
 {
 	(void)state;
-	check("/sys/fs/cgroup/system.slice/web.service", "mount point: \"/system.slice/web.service\"");
-	check("/sys/fs/cgroup/unified/a", "mount point: \"/a\"");
-	check("/sys/fs/cgroup", "mount point: \"/\"");
-	check("/sys/fs/cgroups/a", NULL);
-	check("/sys/fs", NULL);
+	check_path("/sys/fs/cgroup/system.slice/web.service",
+		   "mount point: \"/system.slice/web.service\"");
+	check_path("/sys/fs/cgroup/unified/a", "mount point: \"/a\"");
+	check_path("/sys/fs/cgroup", "mount point: \"/\"");
+	check_path("/sys/fs/cgroups/a", NULL);
+	check_path("/sys/fs", NULL);
 }
 
 int main(void)

@@ -158,7 +158,7 @@ static int store_reply(sd_bus_message *reply, void *userdata, sd_bus_error *erro
 }
 
 /* Return the reply to @method of the object at @path; NULL for the error UnknownObject. */
-static sd_bus_message *request(const char *path, const char *interface, const char *method)
+static sd_bus_message *get_reply(const char *path, const char *interface, const char *method)
 {
 	const sd_bus_error *error;
 
@@ -181,8 +181,8 @@ static sd_bus_message *request(const char *path, const char *interface, const ch
 /* Check that GetManagedObjects lists CPU 1, in state @state. */
 static void check_listed(const char *state)
 {
-	sd_bus_message *reply =
-		request("/org/speprof1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects");
+	sd_bus_message *reply = get_reply("/org/speprof1", "org.freedesktop.DBus.ObjectManager",
+					  "GetManagedObjects");
 	const char *path, *name, *text;
 	unsigned int states = 0;
 
@@ -219,7 +219,7 @@ static void check_listed(const char *state)
 /* A CPU that was removed from the source is listed as offline until its removal is signalled. */
 static void test_leaves(void **state)
 {
-	sd_bus_message *reply = request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");
+	sd_bus_message *reply = get_reply("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");
 
 	(void)state;
 	assert_non_null(reply);
@@ -228,7 +228,7 @@ static void test_leaves(void **state)
 	left = true;
 	property_cache_invalidate(&fake.bus.property_cache);
 	check_listed("offline");
-	assert_null(request("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
+	assert_null(get_reply("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
 }
 
 int main(void)

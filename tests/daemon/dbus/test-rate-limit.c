@@ -28,38 +28,38 @@ static int setup(void **state)
 	return 0;
 }
 
-static int take(uid_t uid, bool member, u32 tokens)
+static int take_tokens(uid_t uid, bool member, u32 tokens)
 {
 	retry_s = 0;
 	return rate_limit_take(&limit, uid, member, tokens, now, &retry_s);
 }
 
 /* Take @tokens one by one, which must all succeed. */
-static void drain(uid_t uid, bool member, u32 tokens)
+static void drain_bucket(uid_t uid, bool member, u32 tokens)
 {
 	for (u32 i = 0; i < tokens; i++)
-		assert_int_equal(take(uid, member, 1), 0);
+		assert_int_equal(take_tokens(uid, member, 1), 0);
 }
 
 static void test_size_and_refill(void **state)
 {
 	(void)state;
-	drain(1, true, MEMBER_SIZE);
-	assert_int_equal(take(1, true, 1), -EBUSY);
+	drain_bucket(1, true, MEMBER_SIZE);
+	assert_int_equal(take_tokens(1, true, 1), -EBUSY);
 	assert_int_equal(retry_s, 1);
 	now += SECOND;
-	drain(1, true, MEMBER_REFILL);
-	assert_int_equal(take(1, true, 1), -EBUSY);
+	drain_bucket(1, true, MEMBER_REFILL);
+	assert_int_equal(take_tokens(1, true, 1), -EBUSY);
 	/* Another user has a bucket of its own. */
-	drain(2, false, USER_SIZE);
-	assert_int_equal(take(2, false, 1), -EBUSY);
+	drain_bucket(2, false, USER_SIZE);
+	assert_int_equal(take_tokens(2, false, 1), -EBUSY);
 	now += SECOND;
-	drain(2, false, USER_REFILL);
-	assert_int_equal(take(2, false, 1), -EBUSY);
+	drain_bucket(2, false, USER_REFILL);
+	assert_int_equal(take_tokens(2, false, 1), -EBUSY);
 	/* A bucket never holds more than its size. */
 	now += 1000000 * SECOND;
-	drain(2, false, USER_SIZE);
-	assert_int_equal(take(2, false, 1), -EBUSY);
+	drain_bucket(2, false, USER_SIZE);
+	assert_int_equal(take_tokens(2, false, 1), -EBUSY);
 }
 
 /*
@@ -69,14 +69,14 @@ static void test_size_and_refill(void **state)
 static void test_fractions(void **state)
 {
 	(void)state;
-	drain(1, true, MEMBER_SIZE);
+	drain_bucket(1, true, MEMBER_SIZE);
 	for (u32 i = 0; i < 9999; i++) {
 		now += 1000;
-		assert_int_equal(take(1, true, 1), -EBUSY);
+		assert_int_equal(take_tokens(1, true, 1), -EBUSY);
 	}
 	now += 1000;
-	assert_int_equal(take(1, true, 1), 0);
-	assert_int_equal(take(1, true, 1), -EBUSY);
+	assert_int_equal(take_tokens(1, true, 1), 0);
+	assert_int_equal(take_tokens(1, true, 1), -EBUSY);
 }
 
 /* A call succeeds after the time that the error contains, and not a second earlier. */
@@ -88,14 +88,14 @@ static void test_retry(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(costs); i++) {
 		test_row("%u tokens", costs[i]);
 		setup(NULL);
-		drain(1, false, USER_SIZE);
-		assert_row(take(1, false, costs[i]) == -EBUSY);
+		drain_bucket(1, false, USER_SIZE);
+		assert_row(take_tokens(1, false, costs[i]) == -EBUSY);
 		assert_row(retry_s == (costs[i] + USER_REFILL - 1) / USER_REFILL);
 		now += (retry_s - 1) * SECOND;
-		assert_row(take(1, false, costs[i]) == -EBUSY);
+		assert_row(take_tokens(1, false, costs[i]) == -EBUSY);
 		assert_row(retry_s == 1);
 		now += SECOND;
-		assert_row(take(1, false, costs[i]) == 0);
+		assert_row(take_tokens(1, false, costs[i]) == 0);
 	}
 }
 
@@ -103,27 +103,27 @@ static void test_retry(void **state)
 static void test_refused_is_free(void **state)
 {
 	(void)state;
-	drain(1, false, USER_SIZE);
+	drain_bucket(1, false, USER_SIZE);
 	for (u32 i = 0; i < 1000; i++)
-		assert_int_equal(take(1, false, 1), -EBUSY);
+		assert_int_equal(take_tokens(1, false, 1), -EBUSY);
 	now += SECOND;
-	drain(1, false, USER_REFILL);
+	drain_bucket(1, false, USER_REFILL);
 }
 
 /* The cost of a large reply delays the next call of the user. */
 static void test_charge(void **state)
 {
 	(void)state;
-	assert_int_equal(take(1, true, 16), 0);
+	assert_int_equal(take_tokens(1, true, 16), 0);
 	rate_limit_charge(&limit, 1, true, MEMBER_SIZE + 4 * MEMBER_REFILL, now);
-	assert_int_equal(take(1, true, 16), -EBUSY);
+	assert_int_equal(take_tokens(1, true, 16), -EBUSY);
 	assert_int_equal(retry_s, 5);
 	now += 4 * SECOND;
-	assert_int_equal(take(1, true, 16), -EBUSY);
+	assert_int_equal(take_tokens(1, true, 16), -EBUSY);
 	now += SECOND;
-	assert_int_equal(take(1, true, 16), 0);
+	assert_int_equal(take_tokens(1, true, 16), 0);
 	rate_limit_charge(&limit, 3, false, 2 * OTHERS_SIZE, now);
-	assert_int_equal(take(4, false, 1), -EUSERS);
+	assert_int_equal(take_tokens(4, false, 1), -EUSERS);
 }
 
 /* Users outside of the group share one bucket, which limits them together. */
@@ -133,15 +133,15 @@ static void test_many_users(void **state)
 
 	(void)state;
 	for (uid_t uid = 0; uid < 1000; uid++)
-		taken += !take(100000 + uid, false, 1);
+		taken += !take_tokens(100000 + uid, false, 1);
 	assert_int_equal(taken, OTHERS_SIZE);
-	assert_int_equal(take(7, false, 1), -EUSERS);
+	assert_int_equal(take_tokens(7, false, 1), -EUSERS);
 	assert_int_equal(retry_s, 1);
 	now += SECOND;
-	drain(7, false, OTHERS_REFILL);
-	assert_int_equal(take(8, false, 1), -EUSERS);
+	drain_bucket(7, false, OTHERS_REFILL);
+	assert_int_equal(take_tokens(8, false, 1), -EUSERS);
 	/* Members of the group do not use the shared bucket. */
-	assert_int_equal(take(1, true, 1), 0);
+	assert_int_equal(take_tokens(1, true, 1), 0);
 }
 
 /* A new user replaces the user with the fullest bucket, and gets the tokens in it. */
@@ -149,28 +149,28 @@ static void test_evict(void **state)
 {
 	(void)state;
 	for (uid_t uid = 1; uid <= RATE_LIMIT_USERS; uid++)
-		drain(uid, true, uid == 5 ? MEMBER_SIZE - 1 : MEMBER_SIZE);
-	assert_int_equal(take(1000, true, 2), -EBUSY);
-	assert_int_equal(take(1000, true, 1), 0);
+		drain_bucket(uid, true, uid == 5 ? MEMBER_SIZE - 1 : MEMBER_SIZE);
+	assert_int_equal(take_tokens(1000, true, 2), -EBUSY);
+	assert_int_equal(take_tokens(1000, true, 1), 0);
 	/*
 	 * The emptiest buckets are not replaced: a user with many calls does not get a new bucket.
 	 */
 	setup(NULL);
-	drain(1, true, MEMBER_SIZE);
+	drain_bucket(1, true, MEMBER_SIZE);
 	for (uid_t uid = 2; uid < 1000; uid++)
-		assert_int_equal(take(uid, true, 1), 0);
-	assert_int_equal(take(1, true, 1), -EBUSY);
-	assert_int_equal(take(2000, true, MEMBER_SIZE / 10), 0);
+		assert_int_equal(take_tokens(uid, true, 1), 0);
+	assert_int_equal(take_tokens(1, true, 1), -EBUSY);
+	assert_int_equal(take_tokens(2000, true, MEMBER_SIZE / 10), 0);
 }
 
 /* After a user left the group, the limits of other users apply from the next call on. */
 static void test_leaves_group(void **state)
 {
 	(void)state;
-	drain(1, true, USER_SIZE + 1);
-	assert_int_equal(take(1, false, 1), -EBUSY);
+	drain_bucket(1, true, USER_SIZE + 1);
+	assert_int_equal(take_tokens(1, false, 1), -EBUSY);
 	assert_int_equal(retry_s, 1);
-	assert_int_equal(take(1, true, 1), 0);
+	assert_int_equal(take_tokens(1, true, 1), 0);
 }
 
 int main(void)

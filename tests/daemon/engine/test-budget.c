@@ -32,7 +32,7 @@ static u64 round_to_page(u64 bytes, u32 page)
  * Return the memory that the kernel locks for @cpus, computed from what each source maps,
  * independently of the plan.
  */
-static u64 locked(const struct memory_request *a, const struct memory_plan *p)
+static u64 locked_bytes(const struct memory_request *a, const struct memory_plan *p)
 {
 	u64 cpu = 0, module, perf, emulated;
 
@@ -57,7 +57,7 @@ static u64 locked(const struct memory_request *a, const struct memory_plan *p)
  * Return the bytes of tables from the number of entries and the sizes of structures; a structure
  * that exists only for a fraction of the entries counts with that fraction.
  */
-static u64 tables(const struct memory_plan *p)
+static u64 table_bytes(const struct memory_plan *p)
 {
 	const struct attributor *a = NULL;
 	u64 counters = sizeof(struct counters) + OWN, place, process, container;
@@ -83,8 +83,9 @@ static void check_plan(const struct memory_request *request, const struct memory
 		sum += plan->share[i];
 	}
 	assert_row(sum == plan->bytes && sum <= request->budget && plan->budget == request->budget);
-	assert_row(locked(request, plan) <= plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
-	assert_row(tables(plan) <= plan->share[MEMORY_TABLES]);
+	assert_row(locked_bytes(request, plan) <=
+		   plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
+	assert_row(table_bytes(plan) <= plan->share[MEMORY_TABLES]);
 	assert_row(plan->location_bytes >= plan->locations * 96ULL);
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
 	assert_row(plan->locations >= 4096 && plan->processes >= 1024);
@@ -147,7 +148,7 @@ static void test_plan(void **state)
 	}
 }
 
-static struct memory_request usual(u64 budget, u32 cpus)
+static struct memory_request make_request(u64 budget, u32 cpus)
 {
 	struct memory_request request = asks[0];
 
@@ -183,14 +184,14 @@ static void test_documented(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%llu MiB, %u CPUs", (unsigned long long)(rows[i].budget / MIB),
 			 rows[i].cpus);
-		request = usual(rows[i].budget, rows[i].cpus);
+		request = make_request(rows[i].budget, rows[i].cpus);
 		assert_row(budget_plan(&request, &plan, &least) == 0);
 		assert_row(plan.ring == rows[i].ring && plan.side_band == rows[i].side_band);
 		assert_row(plan.locations == rows[i].locations);
 		assert_row(plan.processes == rows[i].processes);
 		assert_row(plan.containers == rows[i].containers);
 	}
-	request = usual(32 * MIB, 192);
+	request = make_request(32 * MIB, 192);
 	assert_int_equal(budget_plan(&request, &plan, &least), -ENOSPC);
 	assert_int_equal((least + MIB - 1) / MIB, 47);
 }
@@ -201,7 +202,7 @@ static void test_documented(void **state)
  */
 static void test_sessions(void **state)
 {
-	struct memory_request request = usual(64 * MIB, 2);
+	struct memory_request request = make_request(64 * MIB, 2);
 	struct memory_plan plan, session, larger, own;
 	u64 least;
 
@@ -215,8 +216,9 @@ static void test_sessions(void **state)
 	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
-	assert_true(own.bytes - session.bytes >=
-		    locked(&request, &own) - locked(&request, &plan) + plan.ring * request.cpus);
+	assert_true(own.bytes - session.bytes >= locked_bytes(&request, &own) -
+							 locked_bytes(&request, &plan) +
+							 plan.ring * request.cpus);
 	budget_session(&plan, 64 * MIB, false, &larger);
 	assert_int_equal(larger.bytes, session.bytes + 64 * MIB);
 	request.budget = budget_needed(&plan, 3 * MIB, 64 * MIB, false);
@@ -249,7 +251,7 @@ static void assert_pprof(u64 *left, u32 entries)
  */
 static void test_pprof(void **state)
 {
-	struct memory_request request = usual(64 * MIB, 2);
+	struct memory_request request = make_request(64 * MIB, 2);
 	struct memory_plan plan, session;
 	struct pprof_limits limits;
 	u64 least, left;

@@ -33,7 +33,7 @@ struct machine {
 
 static u64 seed = 1;
 
-static u64 noisy(u64 value, u32 percent)
+static u64 add_noise(u64 value, u32 percent)
 {
 	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 	return value * (100 - percent + (seed >> 33) % (2 * percent + 1)) / 100;
@@ -44,9 +44,9 @@ static u64 cost;
 static u64 rate;
 static struct rate_controller_scale scales[CPUS];
 
-static enum rate_change play(struct rate_controller *g, const struct machine *m)
+static enum rate_change simulate_period(struct rate_controller *g, const struct machine *m)
 {
-	struct rate_controller_drain drain = { .ns = noisy(m->fixed_ns, m->noise) };
+	struct rate_controller_drain drain = { .ns = add_noise(m->fixed_ns, m->noise) };
 	u64 daemon = drain.ns, sum = 0;
 	struct rate_controller_cpu cpu[CPUS] = { 0 };
 
@@ -56,9 +56,9 @@ static enum rate_change play(struct rate_controller *g, const struct machine *m)
 		if (m->hot >= 0 && i != (u32)m->hot)
 			continue;
 		cpu[i].busy_ns = PERIOD * m->busy / 100;
-		cpu[i].samples = noisy(cpu[i].busy_ns * m->operations / 100 /
-					       rate_controller_interval_of(g, i),
-				       m->noise);
+		cpu[i].samples = add_noise(cpu[i].busy_ns * m->operations / 100 /
+						   rate_controller_interval_of(g, i),
+					   m->noise);
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 100;
 		cpu[i].handling_ns += cpu[i].samples * m->drain_ns;
@@ -72,7 +72,7 @@ static enum rate_change play(struct rate_controller *g, const struct machine *m)
 	return rate_controller_step(g, cpu, &drain, PERIOD);
 }
 
-static u64 longest(const struct rate_controller *g)
+static u64 longest_interval(const struct rate_controller *g)
 {
 	u64 most = 0;
 
@@ -90,7 +90,7 @@ static u32 run_periods(struct rate_controller *g, const struct machine *m, u32 p
 	u32 changes = 0;
 
 	for (u32 i = 0; i < periods; i++)
-		changes += play(g, m) != RATE_CONTROLLER_STAYS && i >= periods - of;
+		changes += simulate_period(g, m) != RATE_CONTROLLER_STAYS && i >= periods - of;
 	return changes;
 }
 
@@ -170,11 +170,11 @@ static void test_cost(void **state __attribute__((unused)))
 		rate_controller_init(&g, &config, scales, CPUS);
 		assert_row(run_periods(&g, &rows[i].machine, 60, 30) <= 1);
 		for (u32 k = 0; k < 20; k++) {
-			play(&g, &rows[i].machine);
+			simulate_period(&g, &rows[i].machine);
 			most = cost > most ? cost : most;
 		}
 		assert_row(most * 100 <= rows[i].overhead * 112ULL);
-		assert_row((longest(&g) > 1000000) == rows[i].limited);
+		assert_row((longest_interval(&g) > 1000000) == rows[i].limited);
 		/*
 		 * The interval is not longer than necessary: at least half of the budget is used.
 		 */
@@ -312,10 +312,10 @@ static void test_release(void **state __attribute__((unused)))
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &dear, 40, 0);
-	longest_ns = longest(&g);
+	longest_ns = longest_interval(&g);
 	assert_true(longest_ns > 4000000);
 	run_periods(&g, &cheap, 80, 0);
-	assert_int_equal(longest(&g), 1000000);
+	assert_int_equal(longest_interval(&g), 1000000);
 	assert_int_equal(run_periods(&g, &dear, 40, 20), 0);
 }
 
@@ -348,10 +348,10 @@ static void test_fixed(void **state __attribute__((unused)))
 		rate_controller_init(&g, &config, scales, CPUS);
 		tried = 0;
 		for (u32 k = 0; k < 400; k++) {
-			play(&g, &rows[i].machine);
-			assert_row(longest(&g) <= 2 * config.nominal_ns);
-			tried += longest(&g) > config.nominal_ns;
-			assert_row(k < 10 || longest(&g) > config.nominal_ns ||
+			simulate_period(&g, &rows[i].machine);
+			assert_row(longest_interval(&g) <= 2 * config.nominal_ns);
+			tried += longest_interval(&g) > config.nominal_ns;
+			assert_row(k < 10 || longest_interval(&g) > config.nominal_ns ||
 				   g.exhausted == (g.cost > config.overhead));
 		}
 		/* In an hour: a try takes some seconds every five minutes. */
@@ -389,7 +389,7 @@ static void test_parts(void **state __attribute__((unused)))
 			rate_controller_init(&g, &config, scales, CPUS);
 			run_periods(&g, &machine, 59, 0);
 			assert_row(cost >= rows[i].least && cost <= rows[i].most);
-			assert_row(longest(&g) > config.nominal_ns);
+			assert_row(longest_interval(&g) > config.nominal_ns);
 		}
 	}
 }
@@ -407,14 +407,14 @@ static void test_recovery(void **state __attribute__((unused)))
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &fixed, 40, 0);
-	assert_int_equal(longest(&g), 1000000);
+	assert_int_equal(longest_interval(&g), 1000000);
 	/* Only the composition of the cost differs, which the next try detects. */
 	run_periods(&g, &dear, 100, 0);
 	assert_true(cost <= 1000 && cost >= 500);
 	run_periods(&g, &fixed, 100, 0);
-	assert_true(longest(&g) <= 2000000);
+	assert_true(longest_interval(&g) <= 2000000);
 	run_periods(&g, &cheap, 40, 0);
-	assert_int_equal(longest(&g), 1000000);
+	assert_int_equal(longest_interval(&g), 1000000);
 	assert_false(g.exhausted);
 	assert_true(run_periods(&g, &dear, 40, 20) <= 2);
 	assert_true(cost <= 1000 && cost >= 500);

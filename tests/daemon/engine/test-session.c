@@ -152,7 +152,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int add(struct fixture *f, const char *name, const char *expression)
+static int add_session(struct fixture *f, const char *name, const char *expression)
 {
 	struct session_config config = {
 		.name = name,
@@ -175,7 +175,7 @@ static int add(struct fixture *f, const char *name, const char *expression)
  * Get the number of records of a session, and the number that its filter dropped. The query drains
  * once.
  */
-static void counted(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
+static void get_counts(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
 {
 	struct worker_view view = { .session = session, .group = VIEW_PROCESS, .limit = 10 };
 
@@ -215,13 +215,13 @@ static void test_filters(void **state)
 	struct fixture *f = *state;
 	u64 all, slow, left, none;
 
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
 	assert_int_equal(f->script.starts, 1);
-	counted(f, NULL, &all, &none);
-	counted(f, "slow", &slow, &left);
+	get_counts(f, NULL, &all, &none);
+	get_counts(f, "slow", &slow, &left);
 	/* the drains of the second session's start and of both views */
 	assert_int_equal(all, 4);
 	assert_int_equal(none, 0);
@@ -235,23 +235,23 @@ static void test_states(void **state)
 	struct fixture *f = *state;
 	u64 records, after, filtered;
 
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(add(f, "other", NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, "other", NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, "other"), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, "other"), -EALREADY);
 	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_stop, NULL), -EALREADY);
 	assert_true(f->script.enabled);
-	counted(f, NULL, &records, &filtered);
-	counted(f, "other", &after, &filtered);
-	counted(f, NULL, &after, &filtered);
+	get_counts(f, NULL, &records, &filtered);
+	get_counts(f, "other", &after, &filtered);
+	get_counts(f, NULL, &after, &filtered);
 	assert_int_equal(records, after);
 	assert_int_equal(worker_call(f->worker, worker_remove, "other"), 0);
 	assert_false(f->script.enabled);
 	assert_int_equal(worker_call(f->worker, worker_stop, "other"), -ENOENT);
 	assert_int_equal(worker_call(f->worker, worker_reset, NULL), 0);
-	counted(f, NULL, &records, &filtered);
+	get_counts(f, NULL, &records, &filtered);
 	assert_int_equal(records, 0);
 }
 
@@ -261,16 +261,16 @@ static void test_refused(void **state)
 	struct fixture *f = *state;
 	char name[16];
 
-	assert_int_equal(add(f, "a b", NULL), -EINVAL);
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(add(f, SESSION_MACHINE, "op == load"), -EEXIST);
+	assert_int_equal(add_session(f, "a b", NULL), -EINVAL);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, "op == load"), -EEXIST);
 	for (u32 i = 1; i < WORKER_SESSIONS; i++) {
 		snprintf(name, sizeof(name), "s%u", i);
-		assert_int_equal(add(f, name, NULL), 0);
+		assert_int_equal(add_session(f, name, NULL), 0);
 	}
-	assert_int_equal(add(f, "more", "op == load"), -ENOSPC);
+	assert_int_equal(add_session(f, "more", "op == load"), -ENOSPC);
 	assert_int_equal(worker_call(f->worker, worker_remove, "s3"), 0);
-	assert_int_equal(add(f, "more", "op == load"), 0);
+	assert_int_equal(add_session(f, "more", "op == load"), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, "s3"), -ENOENT);
 	f->script.error = -EBUSY;
 	assert_int_equal(worker_call(f->worker, worker_start, "more"), -EBUSY);
@@ -300,10 +300,10 @@ static void test_hardware(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(add(f, SESSION_MACHINE, "latency.total > 200"), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, "latency.total > 200"), 0);
 	assert_int_equal(f->script.configured, 1);
 	assert_int_equal(f->script.config.filter_latency, 201);
-	assert_int_equal(add(f, "all", NULL), 0);
+	assert_int_equal(add_session(f, "all", NULL), 0);
 	assert_int_equal(f->script.config.filter_latency, 0);
 	assert_int_equal(worker_call(f->worker, worker_remove, "all"), 0);
 	assert_int_equal(f->script.config.filter_latency, 201);
@@ -334,7 +334,7 @@ static void test_hardware_fixed(void **state)
 	struct seen machine = { .session = SESSION_MACHINE };
 	struct fixture *f = *state;
 
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	f->script.fixed = true;
 	/* The daemon's filter may be stricter than the SPU's. */
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
@@ -345,10 +345,10 @@ static void test_hardware_fixed(void **state)
 	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 100", 0), -EIO);
 	assert_int_equal(worker_call(f->worker, read_state, &machine), 0);
 	assert_string_equal(machine.text, "latency.total > 300");
-	assert_int_equal(add(f, "all", NULL), -EIO);
+	assert_int_equal(add_session(f, "all", NULL), -EIO);
 	assert_int_equal(worker_call(f->worker, worker_start, "all"), -ENOENT);
 	f->script.fixed = false;
-	assert_int_equal(add(f, "all", NULL), 0);
+	assert_int_equal(add_session(f, "all", NULL), 0);
 	assert_int_equal(f->script.config.filter_latency, 0);
 }
 
@@ -360,13 +360,13 @@ static void test_change(void **state)
 	struct fixture *f = *state;
 	u64 records, filtered;
 
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
-	counted(f, "slow", &records, &filtered);
+	get_counts(f, "slow", &records, &filtered);
 	assert_int_equal(records, 1);
 	assert_int_equal(change(f, "slow", "latency.total > 400", 0), 0);
-	counted(f, "slow", &records, &filtered);
+	get_counts(f, "slow", &records, &filtered);
 	/* That drain used the former filter, and the drain of the view the new one. */
 	assert_int_equal(records, 2);
 	assert_int_equal(filtered, 4);
@@ -423,8 +423,8 @@ static void test_relist(void **state)
 	struct script own;
 	u64 records, filtered;
 
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
 	add_own(f, &own, "own");
 	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
 	make_relist(&excluding, NULL, &request);
@@ -438,7 +438,7 @@ static void test_relist(void **state)
 	assert_int_equal(worker_call(f->worker, read_state, &own_seen), 0);
 	assert_true(own_seen.kept);
 	/* The session counts with the new filter. Samples without a container are not excluded. */
-	counted(f, "slow", &records, &filtered);
+	get_counts(f, "slow", &records, &filtered);
 	assert_true(records > 0 && records == filtered);
 	/* Without lists the filter is the one of the configuration. */
 	make_relist(NULL, "op == load", &request);
@@ -462,9 +462,9 @@ static void test_relist_refused(void **state)
 
 	for (u32 i = 1; i < 64; i++)
 		strcat(longest, " || remote");
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(add(f, "slow", "latency.total > 200"), 0);
-	assert_int_equal(add(f, "longest", longest), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
+	assert_int_equal(add_session(f, "longest", longest), 0);
 	make_relist(&excluding, NULL, &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), -EINVAL);
 	assert_string_equal(
@@ -528,10 +528,10 @@ static void test_facts(void **state)
 	static struct property_cache facts;
 
 	facts = (struct property_cache){ 0 };
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_true(property_cache_session(&facts, f->worker, SESSION_MACHINE));
 	assert_false(property_cache_session(&facts, f->worker, "other"));
-	assert_int_equal(add(f, "other", NULL), 0);
+	assert_int_equal(add_session(f, "other", NULL), 0);
 	/* the oldest possible time */
 	facts.names_ns = 1;
 	assert_false(property_cache_session(&facts, f->worker, "other"));
@@ -579,7 +579,7 @@ static void test_govern_filtered(void **state)
 	struct governing g = { .now = 0 };
 
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, tick, &g), 0);
 	assert_false(g.rate_control->rate_controller.config.filtered);
@@ -599,7 +599,7 @@ static void test_govern_follows(void **state)
 	struct governing g = { .now = 0 };
 
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	g.rate_control->rate_controller.rate_scale = 2 * RATE_CONTROLLER_ONE;
 	assert_int_equal(change(f, SESSION_MACHINE, NULL, 2000000), 0);
 	assert_int_equal(worker_call(f->worker, follow, &g), 0);
@@ -637,12 +637,12 @@ static void test_govern_calls(void **state)
 
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	rate_controller_change(&g.rate_control->rate_controller, &config);
-	assert_int_equal(add(f, SESSION_MACHINE, NULL), 0);
+	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, tick, &g), 0);
 	for (u32 i = 0; i < 8; i++) {
 		assert_int_equal(worker_call(f->worker, burn, NULL), 0);
-		counted(f, NULL, &records, &filtered);
+		get_counts(f, NULL, &records, &filtered);
 		assert_int_equal(worker_call(f->worker, tick, &g), 0);
 	}
 	assert_true(records > 0);

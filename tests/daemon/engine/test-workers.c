@@ -62,7 +62,7 @@ static int played_fd(struct source *source)
 	return played_of(source)->fd;
 }
 
-static size_t fill(u8 *bytes, size_t size)
+static size_t fill_records(u8 *bytes, size_t size)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
@@ -135,7 +135,7 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 	u8 bytes[64 * RECORDS];
 	struct source_window window = {
 		.data = bytes,
-		.len = fill(bytes, sizeof(bytes)),
+		.len = fill_records(bytes, sizeof(bytes)),
 		.cpu = played->cpu,
 		.tid = -1,
 		.start_ns = 1,
@@ -224,7 +224,7 @@ static int add_filtered(struct fixture *f, const char *name, const char *filter)
 	return worker_call(f->worker, worker_add, &config);
 }
 
-static int add(struct fixture *f, const char *name)
+static int add_session(struct fixture *f, const char *name)
 {
 	return add_filtered(f, name, NULL);
 }
@@ -264,7 +264,7 @@ static void fixture_free(struct fixture *f)
 }
 
 /* Add a window to partition @part. @tell: whether to wake its drain thread. */
-static void play(struct fixture *f, u32 part, bool tell)
+static void add_window(struct fixture *f, u32 part, bool tell)
 {
 	struct played *played = played_of(f->part[part % f->parts]);
 	const u64 one = 1;
@@ -307,10 +307,10 @@ static void check_late_windows(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
 
-	assert_int_equal(add(f, "late"), 0);
+	assert_int_equal(add_session(f, "late"), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	for (u32 i = 0; i < 4 * PARTS; i++)
-		play(f, i, false);
+		add_window(f, i, false);
 	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
 	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
 	assert_int_equal(records_of(f, "late"), 0);
@@ -318,7 +318,7 @@ static void check_late_windows(u32 parts)
 	/* Windows that arrive while the session runs belong to it. */
 	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
 	for (u32 i = 0; i < PARTS; i++)
-		play(f, i, false);
+		add_window(f, i, false);
 	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
 	assert_int_equal(records_of(f, "late"), RECORDS * PARTS);
 	fixture_free(f);
@@ -343,7 +343,7 @@ static void call_all(struct fixture *f, u32 round)
 	free(hot.text);
 	assert_int_equal(worker_call(f->worker, worker_change, &change), 0);
 	if (round % 4 == 1)
-		assert_int_equal(add(f, "other"), 0);
+		assert_int_equal(add_session(f, "other"), 0);
 	if (round % 4 == 2)
 		assert_int_equal(worker_call(f->worker, worker_start, (void *)"other"), 0);
 	if (round % 8 == 3)
@@ -358,7 +358,7 @@ static void *player_run(void *arg)
 	struct fixture *f = arg;
 
 	for (u32 i = 0; i < 50 * ROUNDS; i++)
-		play(f, i, true);
+		add_window(f, i, true);
 	return NULL;
 }
 
@@ -402,7 +402,7 @@ static void *flooder_run(void *arg)
 		struct played *played = played_of(f->part[i % PARTS]);
 
 		if (__atomic_load_n(&played->waiting, __ATOMIC_ACQUIRE) < BACKLOG)
-			play(f, i, true);
+			add_window(f, i, true);
 		else
 			sched_yield();
 	}
@@ -446,7 +446,7 @@ static void test_end(void **state __attribute__((unused)))
 
 		assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 		for (u32 k = 0; k < 10; k++)
-			play(f, k, true);
+			add_window(f, k, true);
 		if (i % 2)
 			assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
 		fixture_free(f);
@@ -476,7 +476,7 @@ static struct drain_meter meter_of(struct fixture *f)
 }
 
 /* Work of the drain threads is metered. Work in a call is not, as it is no cost of sampling. */
-static void metered(u32 parts)
+static void check_metered(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
 	struct drain_meter before = { 0 }, after;
@@ -484,14 +484,14 @@ static void metered(u32 parts)
 
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	for (u32 i = 0; i < PARTS; i++)
-		play(f, i, true);
+		add_window(f, i, true);
 	before = meter_of(f);
-	assert_int_equal(before.bytes, PARTS * fill(bytes, sizeof(bytes)));
+	assert_int_equal(before.bytes, PARTS * fill_records(bytes, sizeof(bytes)));
 	assert_true(before.ns > 0);
 	for (u32 i = 0; i < ROUNDS; i++) {
 		struct worker_view view = { .group = VIEW_PROCESS };
 
-		play(f, i, false);
+		add_window(f, i, false);
 		assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
 		assert_int_equal(view.view.header.records, RECORDS * f->played);
 		view_clear(&view.view);
@@ -504,8 +504,8 @@ static void metered(u32 parts)
 
 static void test_metered(void **state __attribute__((unused)))
 {
-	metered(1);
-	metered(PARTS);
+	check_metered(1);
+	check_metered(PARTS);
 }
 
 /* The sums of a view, which do not depend on the order of its rows */
@@ -572,7 +572,7 @@ static struct fixture *play_mixed(u32 parts, const char *filter, bool loads)
 	}
 	for (u32 round = 0; round < 4 * ROUNDS; round++) {
 		for (u32 i = 0; i < parts; i++)
-			play(f, i, round % 3);
+			add_window(f, i, round % 3);
 		/* Merge the shards from time to time. */
 		if (round % 16 == 5)
 			sums_of(f, NULL, VIEW_PROCESS);

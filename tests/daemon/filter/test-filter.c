@@ -47,7 +47,7 @@ static const struct filter_subject subjects[] = {
 	{ &branch, { 0 }, 0, NULL, NULL },
 };
 
-static struct filter *parsed(const char *text)
+static struct filter *parse_filter(const char *text)
 {
 	struct filter_error error = { 0 };
 	struct filter *filter = NULL;
@@ -119,7 +119,7 @@ static void test_match(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct filter *filter = parsed(rows[i].text);
+		struct filter *filter = parse_filter(rows[i].text);
 		struct filter *negated;
 		char text[128];
 
@@ -128,7 +128,7 @@ static void test_match(void **state)
 		assert_row(filter_match(filter, &subjects[1]) == rows[i].branch);
 		assert_string_equal(filter->text, rows[i].text);
 		snprintf(text, sizeof(text), "!(%s)", rows[i].text);
-		negated = parsed(text);
+		negated = parse_filter(text);
 		assert_row(filter_match(negated, &subjects[0]) != rows[i].load);
 		assert_row(filter_match(negated, &subjects[1]) != rows[i].branch);
 		filter_free(negated);
@@ -264,7 +264,7 @@ static void test_hardware(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct filter *filter = parsed(rows[i].text);
+		struct filter *filter = parse_filter(rows[i].text);
 		struct source_config config = { 0 };
 
 		test_row("%s", rows[i].text);
@@ -362,7 +362,7 @@ static void test_sources(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct filter_cores cores = cores_of(rows[i].midrs, ARRAY_SIZE(rows[i].midrs));
-		struct filter *filter = parsed(rows[i].text);
+		struct filter *filter = parse_filter(rows[i].text);
 		struct source_config config = { 0 };
 
 		filter_offload(filter, &cores, &config);
@@ -421,7 +421,7 @@ static void test_sources_sound(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(texts) * ARRAY_SIZE(midrs); i++) {
 		u32 midr = midrs[i % ARRAY_SIZE(midrs)];
 		struct filter_cores cores = cores_of(&midr, 1);
-		struct filter *filter = parsed(texts[i / ARRAY_SIZE(midrs)]);
+		struct filter *filter = parse_filter(texts[i / ARRAY_SIZE(midrs)]);
 		struct source_config config = { 0 };
 
 		filter_offload(filter, &cores, &config);
@@ -449,7 +449,7 @@ static void test_sources_parts(void **state)
 	const u32 n1 = N1;
 	struct filter_cores cores = cores_of(&n1, 1);
 	struct filter *filter =
-		parsed("op == load && level == l2 && source != 3 && simd && remote");
+		parse_filter("op == load && level == l2 && source != 3 && simd && remote");
 	struct filter_part parts[FILTER_NODES];
 
 	(void)state;
@@ -480,7 +480,7 @@ static void test_sources_many(void **state)
 	(void)state;
 	for (u32 i = 0; i < 64; i++)
 		sprintf(text + strlen(text), "%ssource != %u", i ? " && " : "", 1000 + i * 1000);
-	filter = parsed(text);
+	filter = parse_filter(text);
 	filter_offload(filter, NULL, &config);
 	assert_int_equal(config.filter_sources_not, 0);
 	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), 64);
@@ -507,7 +507,7 @@ static void test_parts(void **state)
 		{ "el == 0", false },
 	};
 	struct filter_part parts[FILTER_NODES];
-	struct filter *filter = parsed(text);
+	struct filter *filter = parse_filter(text);
 
 	(void)state;
 	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
@@ -535,7 +535,7 @@ static void test_part_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct filter *filter = parsed(rows[i][0]);
+		struct filter *filter = parse_filter(rows[i][0]);
 		struct filter_part part;
 
 		test_row("%s", rows[i][0]);
@@ -575,7 +575,7 @@ static void test_compose(void **state)
 		struct filter *filter;
 
 		assert_int_equal(filter_compose(&rows[i].lists, rows[i].expression, &text), 0);
-		filter = parsed(text);
+		filter = parse_filter(text);
 		test_row("%s", text);
 		assert_row(filter_match(filter, &subjects[0]) == rows[i].load);
 		assert_row(filter_match(filter, &subjects[1]) == rows[i].branch);
@@ -605,7 +605,7 @@ static void test_addresses(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct filter *filter = parsed(rows[i].text);
+		struct filter *filter = parse_filter(rows[i].text);
 
 		if (filter_compares_addresses(filter) != rows[i].compares)
 			fail_msg("%s", rows[i].text);
@@ -633,7 +633,7 @@ static void test_whole_path(void **state)
 
 		subject.container = &c;
 		assert_int_equal(filter_compose(&lists, NULL, &text), 0);
-		filter = parsed(text);
+		filter = parse_filter(text);
 		test_row("path %zu", i);
 		assert_row(filter_match(filter, &subject));
 		assert_row(!filter_match(filter, &subjects[0]));

@@ -44,7 +44,7 @@ struct part {
 	struct bytes bytes;
 };
 
-static u64 varint(struct bytes *b)
+static u64 read_varint(struct bytes *b)
 {
 	u64 value = 0;
 
@@ -58,20 +58,20 @@ static u64 varint(struct bytes *b)
 	return 0;
 }
 
-static bool next(struct bytes *b, struct part *ret_part)
+static bool next_field(struct bytes *b, struct part *ret_part)
 {
 	u64 key, size;
 
 	if (b->at == b->end)
 		return false;
-	key = varint(b);
+	key = read_varint(b);
 	*ret_part = (struct part){ .number = (u32)(key >> 3) };
 	if ((key & 7) == 0) {
-		ret_part->value = varint(b);
+		ret_part->value = read_varint(b);
 		return true;
 	}
 	assert_int_equal(key & 7, 2);
-	size = varint(b);
+	size = read_varint(b);
 	assert_true(size <= (u64)(b->end - b->at));
 	ret_part->bytes = (struct bytes){ b->at, b->at + size };
 	b->at += size;
@@ -111,20 +111,20 @@ struct read {
 	u64 period;
 };
 
-static u64 field(struct bytes message, u32 number)
+static u64 find_number(struct bytes message, u32 number)
 {
 	struct part part;
 	u64 value = 0;
 
-	while (next(&message, &part))
+	while (next_field(&message, &part))
 		if (part.number == number)
 			value = part.value;
 	return value;
 }
 
-static const char *text(const struct read *r, struct bytes message, u32 number)
+static const char *find_text(const struct read *r, struct bytes message, u32 number)
 {
-	u64 index = field(message, number);
+	u64 index = find_number(message, number);
 
 	assert_true(index < r->strings);
 	return r->string[index];
@@ -138,20 +138,21 @@ static void read_sample(struct read *r, struct bytes message)
 	u32 values = 0;
 
 	assert_true(r->samples < THINGS_MAX);
-	while (next(&message, &part)) {
+	while (next_field(&message, &part)) {
 		if (part.number == 1)
-			s->location = varint(&part.bytes);
+			s->location = read_varint(&part.bytes);
 		while (part.number == 2 && part.bytes.at < part.bytes.end) {
 			assert_true(values < VALUES_MAX);
-			s->value[values++] = varint(&part.bytes);
+			s->value[values++] = read_varint(&part.bytes);
 		}
 		if (part.number != 3)
 			continue;
-		key = text(r, part.bytes, 1);
+		key = find_text(r, part.bytes, 1);
 		if (!strcmp(key, "container"))
-			snprintf(s->container, sizeof(s->container), "%s", text(r, part.bytes, 2));
+			snprintf(s->container, sizeof(s->container), "%s",
+				 find_text(r, part.bytes, 2));
 		if (!strcmp(key, "process"))
-			snprintf(s->process, sizeof(s->process), "%s", text(r, part.bytes, 2));
+			snprintf(s->process, sizeof(s->process), "%s", find_text(r, part.bytes, 2));
 	}
 	assert_int_equal(values, r->types);
 }
@@ -163,31 +164,31 @@ static void read_part(struct read *r, const struct part *part)
 	switch (part->number) {
 	case 1:
 		assert_true(r->types < VALUES_MAX);
-		r->type[r->types] = text(r, part->bytes, 1);
-		r->type_unit[r->types++] = text(r, part->bytes, 2);
+		r->type[r->types] = find_text(r, part->bytes, 1);
+		r->type_unit[r->types++] = find_text(r, part->bytes, 2);
 		break;
 	case 2:
 		read_sample(r, part->bytes);
 		break;
 	case 3:
-		id = field(part->bytes, 1);
+		id = find_number(part->bytes, 1);
 		assert_true(id == ++r->mappings && id < THINGS_MAX);
-		r->mapping[id].path = text(r, part->bytes, 5);
-		r->mapping[id].build_id = text(r, part->bytes, 6);
+		r->mapping[id].path = find_text(r, part->bytes, 5);
+		r->mapping[id].build_id = find_text(r, part->bytes, 6);
 		break;
 	case 4:
-		id = field(part->bytes, 1);
+		id = find_number(part->bytes, 1);
 		assert_true(id < THINGS_MAX);
-		r->location[id].mapping = field(part->bytes, 2);
-		r->location[id].address = field(part->bytes, 3);
+		r->location[id].mapping = find_number(part->bytes, 2);
+		r->location[id].address = find_number(part->bytes, 3);
 		break;
 	case 5:
-		id = field(part->bytes, 1);
+		id = find_number(part->bytes, 1);
 		assert_true(id == ++r->functions && id < THINGS_MAX);
-		r->function[id] = text(r, part->bytes, 2);
+		r->function[id] = find_text(r, part->bytes, 2);
 		break;
 	case 11:
-		r->period_type = text(r, part->bytes, 1);
+		r->period_type = find_text(r, part->bytes, 1);
 		break;
 	case 12:
 		r->period = part->value;
@@ -212,7 +213,7 @@ static void inflate_all(struct read *r, int fd)
 static struct read *written_with(struct fixture *f, struct symbols *symbols,
 				 const struct pprof_filter *filter)
 {
-	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE, .filter = filter };
+	const struct pprof_metadata facts = { .backend = BACKEND_HARDWARE, .filter = filter };
 	struct read *r = calloc(1, sizeof(*r));
 	int fd = memfd_create("pprof", MFD_CLOEXEC);
 	struct bytes all;
@@ -225,7 +226,7 @@ static struct read *written_with(struct fixture *f, struct symbols *symbols,
 	close(fd);
 	/* The strings are the last field of the message. */
 	all = (struct bytes){ r->data, r->data + r->size };
-	while (next(&all, &part)) {
+	while (next_field(&all, &part)) {
 		if (part.number != 6)
 			continue;
 		assert_true(r->strings < STRINGS_MAX);
@@ -234,7 +235,7 @@ static struct read *written_with(struct fixture *f, struct symbols *symbols,
 		assert_non_null(r->string[r->strings++]);
 	}
 	all = (struct bytes){ r->data, r->data + r->size };
-	while (next(&all, &part))
+	while (next_field(&all, &part))
 		read_part(r, &part);
 	return r;
 }
@@ -244,7 +245,7 @@ static struct read *written_for(struct fixture *f, const struct pprof_filter *fi
 	return written_with(f, NULL, filter);
 }
 
-static struct read *written(struct fixture *f)
+static struct read *write_profile(struct fixture *f)
 {
 	return written_for(f, NULL);
 }
@@ -350,7 +351,7 @@ static void test_builds(void **state)
 	process(f, 30, "/system.slice/c.service", "/app/server", 2);
 	for (s32 pid = 10; pid <= 30; pid += 10)
 		sample(f, pid, 1025, UNIT_INSTRUCTIONS);
-	r = written(f);
+	r = write_profile(f);
 	assert_int_equal(r->samples, 3);
 	assert_int_equal(r->mappings, 2);
 	for (u32 i = 0; i < 3; i++) {
@@ -377,7 +378,7 @@ static void test_no_builds(void **state)
 	sample(f, 10, 1025, UNIT_INSTRUCTIONS);
 	sample(f, 11, 1025, UNIT_INSTRUCTIONS);
 	sample(f, 20, 1025, UNIT_INSTRUCTIONS);
-	r = written(f);
+	r = write_profile(f);
 	assert_int_equal(r->samples, 3);
 	assert_int_equal(r->mappings, 2);
 	assert_string_equal(r->mapping[1].build_id, "");
@@ -432,7 +433,7 @@ static void test_units(void **state)
 	for (int i = 0; i < 3; i++)
 		sample(f, 10, 200, UNIT_MICRO_OPS);
 	sample(f, 10, 1000, UNIT_UNKNOWN);
-	r = written(f);
+	r = write_profile(f);
 	assert_int_equal(r->types, ARRAY_SIZE(wanted));
 	assert_int_equal(r->samples, UNITS);
 	for (u32 i = 0; i < r->samples; i++) {
@@ -467,12 +468,12 @@ static void test_period(void **state)
 	process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	sample(f, 10, 1000, UNIT_MICRO_OPS);
 	sample(f, 10, 2000, UNIT_MICRO_OPS);
-	r = written(f);
+	r = write_profile(f);
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 1500);
 	read_free(r);
 	sample(f, 10, 0, UNIT_MICRO_OPS);
-	r = written(f);
+	r = write_profile(f);
 	assert_int_equal(r->period, 0);
 	read_free(r);
 }
@@ -607,7 +608,7 @@ static void test_pods(void **state)
 		f->attributor->container[container].pod = names[i];
 		pods_format_name(names[i], "", wanted[i]);
 	}
-	r = written(f);
+	r = write_profile(f);
 	assert_int_equal(r->samples, 2);
 	for (u32 i = 0; i < 2; i++)
 		assert_true(!strcmp(r->sample[i].container, wanted[0]) ||
@@ -746,7 +747,7 @@ static u32 distinct_names(const struct read *r)
  */
 static u64 written_peak(struct fixture *f)
 {
-	const struct pprof_facts facts = { .backend = BACKEND_HARDWARE };
+	const struct pprof_metadata facts = { .backend = BACKEND_HARDWARE };
 	u64 least = ~0ull;
 
 	for (int i = 0; i < 5; i++) {
@@ -799,7 +800,7 @@ static void test_capacity(void **state)
 		while (cases[k].room.names && !is_sanitized() &&
 		       written_peak(f) > cases[k].room.names + PPROF_WRITING)
 			;
-		r = written(f);
+		r = write_profile(f);
 		told = distinct_names(r);
 		assert_row(told >= cases[k].least && told <= cases[k].most);
 		assert_row(has_string(r, "[other]") == (told < PLACES));

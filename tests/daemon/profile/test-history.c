@@ -52,17 +52,17 @@ static int teardown(void **state)
 }
 
 /* Return the number of samples of task @task in the second that ends at @second. */
-static u32 rate(u32 task, u32 second)
+static u32 sample_rate(u32 task, u32 second)
 {
 	return second * (task + 1) % 7 + task;
 }
 
-static u64 truth(u32 task, u32 first, u32 last)
+static u64 expected_samples(u32 task, u32 first, u32 last)
 {
 	u64 sum = 0;
 
 	for (u32 s = first; s <= last; s++)
-		sum += rate(task, s);
+		sum += sample_rate(task, s);
 	return sum;
 }
 
@@ -73,7 +73,7 @@ static u32 interval_of(u32 task)
 }
 
 /* Add a window of one second with @count loads of a task at @pc, each with a latency of @cycles. */
-static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16 cycles)
+static void add_window(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16 cycles)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
@@ -104,8 +104,8 @@ static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count, u16
 				   });
 }
 
-static void see(struct fixture *f, enum view_span span, enum view_group group, u32 second,
-		struct view *ret)
+static void get_view(struct fixture *f, enum view_span span, enum view_group group, u32 second,
+		     struct view *ret)
 {
 	assert_int_equal(profile_span_view(f->profile, f->symbols, false, span, group,
 					   VIEW_SORT_SAMPLES, 0, second * NS, ret),
@@ -121,10 +121,10 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		u64 records = 0, samples = 0, weight = 0;
 		struct view view;
 
-		see(f, span, group, second, &view);
+		get_view(f, span, group, second, &view);
 		for (u32 i = 0; i < TASKS; i++) {
-			records += truth(i, first, second);
-			weight += truth(i, first, second) * interval_of(i);
+			records += expected_samples(i, first, second);
+			weight += expected_samples(i, first, second) * interval_of(i);
 		}
 		test_row("%s by %s at %u", view_span_name(span), view_group_name(group), second);
 		assert_row(view.header.records == records);
@@ -138,7 +138,8 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
 			u32 task = group == VIEW_CONTAINER ? 0 : (u32)row->pid - 10;
-			u64 want = group == VIEW_CONTAINER ? records : truth(task, first, second);
+			u64 want = group == VIEW_CONTAINER ? records :
+							     expected_samples(task, first, second);
 
 			assert_row(task < TASKS && row->samples == want);
 			assert_row(row->weight[UNIT_INSTRUCTIONS] ==
@@ -163,8 +164,8 @@ static void test_spans(void **state)
 	/* Slots of the history end at 2, 4, 6 ... seconds. */
 	for (u32 second = 1; second <= SECONDS; second++) {
 		for (u32 task = 0; task < TASKS; task++)
-			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
-			     (u16)(100 + task));
+			add_window(f, task, 0x1000 * (task + 1), second, sample_rate(task, second),
+				   (u16)(100 + task));
 		if (second < 700 || second % 74)
 			continue;
 		assert_span(f, VIEW_SPAN_10S, second, 10);
@@ -175,8 +176,8 @@ static void test_spans(void **state)
 	profile_reset(f->profile);
 	for (u32 second = 1; second <= 20; second++)
 		for (u32 task = 0; task < TASKS; task++)
-			take(f, task, 0x1000 * (task + 1), second, rate(task, second),
-			     (u16)(100 + task));
+			add_window(f, task, 0x1000 * (task + 1), second, sample_rate(task, second),
+				   (u16)(100 + task));
 	assert_span(f, VIEW_SPAN_10S, 20, 10);
 }
 
@@ -184,24 +185,24 @@ static void test_spans(void **state)
  * Return the samples without a known task in that second, which is also the number of blind
  * nanoseconds.
  */
-static u32 strangers(u32 second)
+static u32 unknown_samples(u32 second)
 {
 	return second % 5;
 }
 
-static u32 blind(u32 second)
+static u32 expected_blind(u32 second)
 {
 	return 1000 + second % 11;
 }
 
 static void take_rest(struct fixture *f, u32 second)
 {
-	take(f, NOBODY, 0x9000, second, strangers(second), 50);
+	add_window(f, NOBODY, 0x9000, second, unknown_samples(second), 50);
 	profile_window(f->profile, &(struct source_window){
 					   .start_ns = second * NS,
 					   .end_ns = second * NS,
-					   .blind_ns = blind(second),
-					   .blind_by[SOURCE_BLIND_FULL] = blind(second),
+					   .blind_ns = expected_blind(second),
+					   .blind_by[SOURCE_BLIND_FULL] = expected_blind(second),
 				   });
 }
 
@@ -212,10 +213,10 @@ static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u
 	struct view view;
 
 	for (u32 s = second - seconds + 1; s <= second; s++) {
-		unattributed += strangers(s);
-		dark += blind(s);
+		unattributed += unknown_samples(s);
+		dark += expected_blind(s);
 	}
-	see(f, span, VIEW_PROCESS, second, &view);
+	get_view(f, span, VIEW_PROCESS, second, &view);
 	test_row("%s at %u", view_span_name(span), second);
 	assert_row(view.header.duration_ns == seconds * NS);
 	assert_row(view.header.unattributed == unattributed);
@@ -233,7 +234,7 @@ static void test_ledgers(void **state)
 	for (unsigned int round = 0; round < 2; round++) {
 		for (u32 second = 1; second <= 700; second++) {
 			take_rest(f, second);
-			take(f, 1, 0x1000, second, rate(1, second), 100);
+			add_window(f, 1, 0x1000, second, sample_rate(1, second), 100);
 		}
 		assert_ledgers(f, VIEW_SPAN_10S, 700, 10);
 		assert_ledgers(f, VIEW_SPAN_1M, 700, 60);
@@ -248,21 +249,21 @@ static void test_idle(void **state)
 	struct fixture *f = *state;
 	struct view view;
 
-	take(f, 0, 0x1000, 1, 5, 100);
-	take(f, 0, 0x1000, 3, 5, 100);
-	see(f, VIEW_SPAN_10S, VIEW_PROCESS, 4, &view);
+	add_window(f, 0, 0x1000, 1, 5, 100);
+	add_window(f, 0, 0x1000, 3, 5, 100);
+	get_view(f, VIEW_SPAN_10S, VIEW_PROCESS, 4, &view);
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].samples, 10);
 	view_clear(&view);
 	for (u32 second = 5; second <= 20; second += 5) {
-		see(f, VIEW_SPAN_10S, VIEW_PROCESS, second, &view);
+		get_view(f, VIEW_SPAN_10S, VIEW_PROCESS, second, &view);
 		view_clear(&view);
 	}
-	see(f, VIEW_SPAN_10S, VIEW_PROCESS, 30, &view);
+	get_view(f, VIEW_SPAN_10S, VIEW_PROCESS, 30, &view);
 	assert_int_equal(view.count, 0);
 	assert_int_equal(view.header.records, 0);
 	view_clear(&view);
-	see(f, VIEW_SPAN_1M, VIEW_PROCESS, 31, &view);
+	get_view(f, VIEW_SPAN_1M, VIEW_PROCESS, 31, &view);
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].samples, 10);
 	view_clear(&view);
@@ -278,18 +279,18 @@ static void test_stopped(void **state)
 	profile_skip_time(f->profile, 1000 * NS);
 	for (second = 1; second <= 99; second++)
 		for (u32 i = 0; i < TASKS; i++)
-			take(f, i, 0x1000, second, rate(i, second), 100);
+			add_window(f, i, 0x1000, second, sample_rate(i, second), 100);
 	profile_skip_time(f->profile, 3600 * NS);
 	for (; second <= 103; second++)
 		for (u32 i = 0; i < TASKS; i++)
-			take(f, i, 0x1000, second + 3600, rate(i, second), 100);
+			add_window(f, i, 0x1000, second + 3600, sample_rate(i, second), 100);
 	for (unsigned int group = 0; group < VIEW_GROUPS_LIVE; group++) {
 		u64 records = 0;
 		struct view view;
 
-		see(f, VIEW_SPAN_10S, group, 3702, &view);
+		get_view(f, VIEW_SPAN_10S, group, 3702, &view);
 		for (u32 i = 0; i < TASKS; i++)
-			records += truth(i, 93, 102);
+			records += expected_samples(i, 93, 102);
 		assert_int_equal(view.header.duration_ns, 10 * NS);
 		assert_int_equal(view.header.records, records);
 		view_clear(&view);
@@ -306,13 +307,13 @@ static void test_heaviest(void **state)
 	struct view view;
 	u64 all = 0;
 
-	take(f, 0, 0x1000, 1, 0, 1);
+	add_window(f, 0, 0x1000, 1, 0, 1);
 	for (u32 i = 0; i < PLACES; i++) {
-		take(f, 1, 0x1000 + 0x10 * i, 2, 1 + i % 20, 100);
+		add_window(f, 1, 0x1000 + 0x10 * i, 2, 1 + i % 20, 100);
 		all += 1 + i % 20;
 	}
-	take(f, 0, 0x1000, 3, 0, 1);
-	see(f, VIEW_SPAN_10S, VIEW_FUNCTION, 3, &view);
+	add_window(f, 0, 0x1000, 3, 0, 1);
+	get_view(f, VIEW_SPAN_10S, VIEW_FUNCTION, 3, &view);
 	assert_int_equal(view.header.records, all);
 	assert_int_equal(view.count, HISTORY_ROWS);
 	assert_int_equal(view.rows[0].samples, 20);
@@ -337,8 +338,8 @@ static void test_unknown_task(void **state)
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	for (u32 second = 1; second <= 40; second++)
 		for (u32 i = 0; i <= NOBODY; i++)
-			take(f, i, 0x1000, second, 2 + i, 100);
-	see(f, VIEW_SPAN_10S, VIEW_PROCESS, 40, &view);
+			add_window(f, i, 0x1000, second, 2 + i, 100);
+	get_view(f, VIEW_SPAN_10S, VIEW_PROCESS, 40, &view);
 	assert_int_equal(view.count, TASKS + 1);
 	for (u32 i = 0; i < view.count; i++) {
 		u32 task = view.rows[i].pid ? (u32)view.rows[i].pid - 10 : NOBODY;
@@ -350,7 +351,8 @@ static void test_unknown_task(void **state)
 }
 
 /* Let the unknown process enter a cgroup at that time. */
-static void enter(struct fixture *f, enum task_event_type type, u32 second, const char *name)
+static void move_to_cgroup(struct fixture *f, enum task_event_type type, u32 second,
+			   const char *name)
 {
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = type,
 								    .pid = NEVER + 10,
@@ -376,7 +378,7 @@ static void test_containers_evicted(void **state)
 	attributor_free(f->attributor);
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
-	enter(f, TASK_SEED, 1, "task");
+	move_to_cgroup(f, TASK_SEED, 1, "task");
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_SEEDED,
 								    .name = "",
 								    .size = TASK_REPORTS_MAPS |
@@ -388,9 +390,9 @@ static void test_containers_evicted(void **state)
 							     .cgroup = 100 + second / 13,
 							     .time_ns = second * NS,
 							     .name = path });
-		enter(f, TASK_ATTACH, second, path);
-		take(f, NEVER, 0x1000, second, 20, 100);
-		see(f, VIEW_SPAN_10S, VIEW_CONTAINER, second, &view);
+		move_to_cgroup(f, TASK_ATTACH, second, path);
+		add_window(f, NEVER, 0x1000, second, 20, 100);
+		get_view(f, VIEW_SPAN_10S, VIEW_CONTAINER, second, &view);
 		samples = 0;
 		test_row("%u", second);
 		for (u32 i = 0; i < view.count; i++) {
@@ -413,7 +415,7 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
 	u64 samples = 0, sum = 0;
 	struct view view;
 
-	see(f, span, group, second, &view);
+	get_view(f, span, group, second, &view);
 	test_row("%s at %u", view_group_name(group), second);
 	assert_row(view.count);
 	for (u32 i = 0; i < view.count; i++) {
@@ -442,8 +444,8 @@ static void test_evicted(void **state)
 		u64 cycles = 0;
 
 		for (u32 i = 0; i < 12; i++)
-			take(f, i % TASKS, 0x1000 + 0x10 * (i * second % 16), second,
-			     slow ? 2 : 4 + second % 3, slow ? 4000 : 1);
+			add_window(f, i % TASKS, 0x1000 + 0x10 * (i * second % 16), second,
+				   slow ? 2 : 4 + second % 3, slow ? 4000 : 1);
 		for (u32 s = second; s && s + 10 > second; s--)
 			cycles += (u64)12 * (s / 2 % 2 ? 2 * 4000 : 4 + s % 3);
 		/* A slot of the history has ended. */

@@ -25,7 +25,7 @@ struct fixture {
 	struct profile *profile;
 };
 
-static void put(const char *sys, const char *name, const char *text)
+static void write_sys_file(const char *sys, const char *name, const char *text)
 {
 	char path[256], *slash;
 	FILE *f;
@@ -48,16 +48,16 @@ static void put(const char *sys, const char *name, const char *text)
  */
 static void make_sys(const char *sys)
 {
-	put(sys, "devices/system/memory/block_size_bytes", "10000000\n");
-	put(sys, "devices/system/node/node0/cpu0/online", "1\n");
-	put(sys, "devices/system/node/node0/memory4/phys_index", "00000004\n");
-	put(sys, "devices/system/node/node0/memory5/phys_index", "00000005\n");
-	put(sys, "devices/system/node/node1/cpu1/online", "1\n");
-	put(sys, "devices/system/node/node1/cpumap", "2\n");
-	put(sys, "devices/system/node/node1/memory3/phys_index", "00000003\n");
-	put(sys, "devices/system/node/node1/memory6/phys_index", "00000006\n");
-	put(sys, "devices/system/node/node99/memory7/phys_index", "00000007\n");
-	put(sys, "devices/system/node/possible", "0-1\n");
+	write_sys_file(sys, "devices/system/memory/block_size_bytes", "10000000\n");
+	write_sys_file(sys, "devices/system/node/node0/cpu0/online", "1\n");
+	write_sys_file(sys, "devices/system/node/node0/memory4/phys_index", "00000004\n");
+	write_sys_file(sys, "devices/system/node/node0/memory5/phys_index", "00000005\n");
+	write_sys_file(sys, "devices/system/node/node1/cpu1/online", "1\n");
+	write_sys_file(sys, "devices/system/node/node1/cpumap", "2\n");
+	write_sys_file(sys, "devices/system/node/node1/memory3/phys_index", "00000003\n");
+	write_sys_file(sys, "devices/system/node/node1/memory6/phys_index", "00000006\n");
+	write_sys_file(sys, "devices/system/node/node99/memory7/phys_index", "00000007\n");
+	write_sys_file(sys, "devices/system/node/possible", "0-1\n");
 }
 
 static int setup(void **state)
@@ -97,7 +97,7 @@ static int teardown(void **state)
 }
 
 /* Add the record of an operation as a window of its CPU. */
-static void take(struct profile *profile, const struct spe_operation *op, u32 cpu, u64 midr)
+static void add_record(struct profile *profile, const struct spe_operation *op, u32 cpu, u64 midr)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
@@ -131,8 +131,8 @@ static void take(struct profile *profile, const struct spe_operation *op, u32 cp
  * Let two CPUs run @program alternately. @physical: whether records have physical addresses, as
  * with PMSCR.PA.
  */
-static void share(struct profile *profile, enum spe_program program, u64 midr, bool physical,
-		  u32 operations)
+static void run_alternately(struct profile *profile, enum spe_program program, u64 midr,
+			    bool physical, u32 operations)
 {
 	struct spe_synthetic cpus[2];
 	struct spe_operation op;
@@ -158,7 +158,7 @@ static void share(struct profile *profile, enum spe_program program, u64 midr, b
 			op.valid &= ~(u32)SPE_OPERATION_PA;
 		if (!midr)
 			op.valid &= ~(u32)SPE_OPERATION_SOURCE;
-		take(profile, &op, i & 1, midr);
+		add_record(profile, &op, i & 1, midr);
 	}
 }
 
@@ -217,7 +217,7 @@ static void test_lines(void **state)
 
 		test_row("%s", rows[i].name);
 		profile_reset(f->profile);
-		share(f->profile, rows[i].program, rows[i].midr, rows[i].physical, 8000);
+		run_alternately(f->profile, rows[i].program, rows[i].midr, rows[i].physical, 8000);
 		line = only_line(f, rows[i].physical ? (VA & SPE_MASK(35, 0)) | SPE_BIT(39) : VA);
 		assert_row(line_sharing(line) == rows[i].want);
 		assert_row(line_suspected(line) == !rows[i].midr);
@@ -342,7 +342,7 @@ static void test_nodes(void **state)
 }
 
 /* Add a load on @cpu that DRAM served. */
-static void load(struct profile *profile, u64 pa, u32 cpu)
+static void add_load(struct profile *profile, u64 pa, u32 cpu)
 {
 	const struct spe_operation op = {
 		.pc = PC,
@@ -356,10 +356,10 @@ static void load(struct profile *profile, u64 pa, u32 cpu)
 		.valid = SPE_OPERATION_VA | SPE_OPERATION_PA | SPE_OPERATION_SOURCE,
 	};
 
-	take(profile, &op, cpu, NEOVERSE_N1);
+	add_record(profile, &op, cpu, NEOVERSE_N1);
 }
 
-static u64 number(json_object *o, const char *key)
+static u64 json_number_of(json_object *o, const char *key)
 {
 	return json_object_get_uint64(json_object_object_get(o, key));
 }
@@ -372,10 +372,10 @@ static void test_pages(void **state)
 	char *text;
 
 	for (u32 i = 0; i < 300; i++)
-		load(f->profile, 0x40000000 + (i & 0xff8), i % 3);
+		add_load(f->profile, 0x40000000 + (i & 0xff8), i % 3);
 	for (u32 i = 0; i < 100; i++)
-		load(f->profile, 0x60001000 + 4096 * (i & 1), 0);
-	load(f->profile, 0x90000000, 1);
+		add_load(f->profile, 0x60001000 + 4096 * (i & 1), 0);
+	add_load(f->profile, 0x90000000, 1);
 	assert_int_equal(symbols_new(0, &symbols), 0);
 	assert_int_equal(profile_hot_json(f->profile, symbols, false, 2, &text), 0);
 	root = json_tokener_parse(text);
@@ -385,25 +385,25 @@ static void test_pages(void **state)
 	page = json_object_array_get_idx(list, 0);
 	assert_string_equal(json_object_get_string(json_object_object_get(page, "address")),
 			    "0x40000000");
-	assert_int_equal(number(page, "node"), 0);
-	assert_int_equal(number(page, "samples"), 300);
-	assert_int_equal(number(page, "dram"), 300);
+	assert_int_equal(json_number_of(page, "node"), 0);
+	assert_int_equal(json_number_of(page, "samples"), 300);
+	assert_int_equal(json_number_of(page, "dram"), 300);
 	/* The NUMA node of CPU 2 is unknown. */
-	assert_int_equal(number(page, "other_node"), 100);
-	assert_int_equal(number(page, "latency_sum"), 60000);
-	assert_int_equal(number(page, "pid"), 10);
+	assert_int_equal(json_number_of(page, "other_node"), 100);
+	assert_int_equal(json_number_of(page, "latency_sum"), 60000);
+	assert_int_equal(json_number_of(page, "pid"), 10);
 	assert_string_equal(json_object_get_string(json_object_object_get(page, "function")),
 			    "0x400000");
 	page = json_object_array_get_idx(list, 1);
-	assert_int_equal(number(page, "node"), 1);
-	assert_int_equal(number(page, "samples"), 50);
-	assert_int_equal(number(page, "other_node"), 50);
+	assert_int_equal(json_number_of(page, "node"), 1);
+	assert_int_equal(json_number_of(page, "samples"), 50);
+	assert_int_equal(json_number_of(page, "other_node"), 50);
 	/* pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, and an unknown node to 0 */
 	list = json_object_object_get(root, "nodes");
 	assert_int_equal(json_object_array_length(list), 5);
-	assert_int_equal(number(json_object_array_get_idx(list, 0), "samples"), 100);
-	assert_int_equal(number(json_object_array_get_idx(list, 1), "samples"), 100);
-	assert_int_equal(number(json_object_array_get_idx(list, 1), "memory_node"), 1);
+	assert_int_equal(json_number_of(json_object_array_get_idx(list, 0), "samples"), 100);
+	assert_int_equal(json_number_of(json_object_array_get_idx(list, 1), "samples"), 100);
+	assert_int_equal(json_number_of(json_object_array_get_idx(list, 1), "memory_node"), 1);
 	assert_null(json_object_object_get(json_object_array_get_idx(list, 3), "memory_node"));
 	assert_null(json_object_object_get(json_object_array_get_idx(list, 4), "cpu_node"));
 	json_object_put(root);

@@ -18,7 +18,7 @@
 
 static u64 seed = 1;
 
-static u64 draw(u64 below)
+static u64 draw_below(u64 below)
 {
 	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (seed >> 33) % below;
@@ -102,7 +102,7 @@ static void commit(struct checkpoint_slots *c, u64 value)
 }
 
 /* Read the value that the next process would find. */
-static int found(const struct checkpoint_slots *c, u64 *ret_value)
+static int read_as_next_process(const struct checkpoint_slots *c, u64 *ret_value)
 {
 	const char *reason = "";
 	struct checkpoint_slots *next;
@@ -120,7 +120,7 @@ static int found(const struct checkpoint_slots *c, u64 *ret_value)
 }
 
 /* Flip a bit in each byte that equals @value. */
-static void damage(const struct checkpoint_slots *c, u8 value)
+static void flip_bits(const struct checkpoint_slots *c, u8 value)
 {
 	u8 byte;
 
@@ -142,15 +142,15 @@ static void test_slots(void **state __attribute__((unused)))
 	u64 value = 0;
 
 	assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
-	assert_int_equal(found(c, &value), -ENODATA);
+	assert_int_equal(read_as_next_process(c, &value), -ENODATA);
 	for (u64 i = 1; i < 8; i++) {
 		/* Simulate a process that is killed while it writes. */
 		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 99);
-		assert_int_equal(found(c, &value), i == 1 ? -ENODATA : 0);
+		assert_int_equal(read_as_next_process(c, &value), i == 1 ? -ENODATA : 0);
 		assert_int_equal(value, i - 1);
 		commit(c, i);
-		assert_int_equal(found(c, &value), 0);
+		assert_int_equal(read_as_next_process(c, &value), 0);
 		assert_int_equal(value, i);
 	}
 	/* The checkpoint does not fit into a slot, so the former one remains valid. */
@@ -158,14 +158,14 @@ static void test_slots(void **state __attribute__((unused)))
 	to.len = to.capacity;
 	serialize_u64(&to, 1);
 	assert_int_equal(checkpoint_slots_commit(c, &to), -ENOSPC);
-	assert_int_equal(found(c, &value), 0);
+	assert_int_equal(read_as_next_process(c, &value), 0);
 	assert_int_equal(value, 7);
 	commit(c, 8);
-	damage(c, 8);
-	assert_int_equal(found(c, &value), 0);
+	flip_bits(c, 8);
+	assert_int_equal(read_as_next_process(c, &value), 0);
 	assert_int_equal(value, 7);
-	damage(c, 7);
-	assert_int_equal(found(c, &value), -EPROTO);
+	flip_bits(c, 7);
+	assert_int_equal(read_as_next_process(c, &value), -EPROTO);
 	checkpoint_slots_free(c);
 }
 
@@ -211,15 +211,15 @@ static void test_torn(void **state __attribute__((unused)))
 			torn[i] = words & 1U << i ? after[i] : before[i];
 		assert_int_equal(pwrite(checkpoint_slots_fd(c), torn, sizeof(torn), at),
 				 sizeof(torn));
-		assert_row(!found(c, &first) && (first == 2 || first == 3));
+		assert_row(!read_as_next_process(c, &first) && (first == 2 || first == 3));
 		adopt_and_begin(c);
-		assert_row(!found(c, &second) && second == first);
+		assert_row(!read_as_next_process(c, &second) && second == first);
 		checkpoint_slots_free(c);
 	}
 }
 
 /* Add @flip to the byte at @at of @file, and import the file as the next process would. */
-static int imported(int file, off_t at, u8 flip, u64 *ret_value)
+static int import_changed(int file, off_t at, u8 flip, u64 *ret_value)
 {
 	struct checkpoint_slots *c;
 	const char *reason;
@@ -236,7 +236,7 @@ static int imported(int file, off_t at, u8 flip, u64 *ret_value)
 	if (r < 0)
 		return r;
 	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), 0);
-	r = found(c, ret_value);
+	r = read_as_next_process(c, ret_value);
 	checkpoint_slots_free(c);
 	return r;
 }
@@ -251,24 +251,24 @@ static void test_file(void **state __attribute__((unused)))
 	assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
 	file = memfd_create("file", MFD_CLOEXEC);
 	assert_int_equal(checkpoint_slots_export(c, file), -ENODATA);
-	assert_int_equal(imported(file, 0, 0, &value), -ENODATA);
+	assert_int_equal(import_changed(file, 0, 0, &value), -ENODATA);
 	for (u64 i = 1; i <= 2; i++) {
 		commit(c, i);
 		assert_int_equal(ftruncate(file, 0), 0);
 		assert_int_equal(lseek(file, 0, SEEK_SET), 0);
 		assert_int_equal(checkpoint_slots_export(c, file), 0);
-		assert_int_equal(imported(file, 0, 0, &value), 0);
+		assert_int_equal(import_changed(file, 0, 0, &value), 0);
 		assert_int_equal(value, i);
 	}
 	/* The bytes cover the used words of the header, and the value. */
 	for (off_t at = 0; at < 40; at++) {
-		assert_int_equal(imported(file, at, 1, &value), -EPROTO);
-		assert_int_equal(imported(file, at, 255, &value), 0);
+		assert_int_equal(import_changed(file, at, 1, &value), -EPROTO);
+		assert_int_equal(import_changed(file, at, 255, &value), 0);
 	}
-	assert_int_equal(imported(file, 64, 1, &value), -EPROTO);
-	assert_int_equal(imported(file, 64, 255, &value), 0);
+	assert_int_equal(import_changed(file, 64, 1, &value), -EPROTO);
+	assert_int_equal(import_changed(file, 64, 255, &value), 0);
 	assert_int_equal(ftruncate(file, 64), 0);
-	assert_int_equal(imported(file, 0, 0, &value), -EPROTO);
+	assert_int_equal(import_changed(file, 0, 0, &value), -EPROTO);
 	close(file);
 	checkpoint_slots_free(c);
 }
@@ -325,7 +325,7 @@ static void report_event(struct pair *pair, struct task_event event)
 }
 
 /* Add processes in containers, with one mapping each. One process has exited. */
-static void populate(struct pair *pair)
+static void add_processes(struct pair *pair)
 {
 	static const char *const cgroups[] = { "/system.slice/nginx.service",
 					       "/system.slice/a\\x2db.service",
@@ -366,30 +366,30 @@ static void populate(struct pair *pair)
 
 static u64 clock_ns = 1;
 
-static void take(struct pair *pair, u32 records)
+static void add_windows(struct pair *pair, u32 records)
 {
 	static const u8 sources[] = { 0, 0xe, 0xd, 8 };
 
 	for (u32 i = 0; i < records; i++) {
 		const struct spe_sample sample = {
 			.present = SPE_HAS_ADDRESS(0) | SPE_HAS_ADDRESS(SPE_ADDRESS_VA) |
-				   (draw(4) ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
+				   (draw_below(4) ? SPE_HAS_ADDRESS(SPE_ADDRESS_PA) : 0) |
 				   SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_SOURCE |
 				   SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) |
 				   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
-			.address = { [0] = 0x400000 + 4 * draw(5),
-				     [SPE_ADDRESS_VA] = 0x10000 + 8 * draw(16),
-				     [SPE_ADDRESS_PA] = 0x7000000 + 512 * draw(100) },
-			.op_subclass = (u8)draw(2), /* store or load */
-			.context = { (u32)(draw(10) ? 100 + draw(40) : 7) },
-			.counter = { [SPE_COUNTER_TOTAL] = (u16)draw(4000) },
+			.address = { [0] = 0x400000 + 4 * draw_below(5),
+				     [SPE_ADDRESS_VA] = 0x10000 + 8 * draw_below(16),
+				     [SPE_ADDRESS_PA] = 0x7000000 + 512 * draw_below(100) },
+			.op_subclass = (u8)draw_below(2), /* store or load */
+			.context = { (u32)(draw_below(10) ? 100 + draw_below(40) : 7) },
+			.counter = { [SPE_COUNTER_TOTAL] = (u16)draw_below(4000) },
 			.op_class = SPE_OP_LOAD_STORE,
-			.events = draw(2) ? 1 << 2 | 1 << 3 : 0,
+			.events = draw_below(2) ? 1 << 2 | 1 << 3 : 0,
 			.events_size = 4,
-			.source = sources[draw(4)],
+			.source = sources[draw_below(4)],
 			.source_size = 1,
 		};
-		u32 cpu = (u32)draw(4);
+		u32 cpu = (u32)draw_below(4);
 		struct source_window window = { .midr = 0x413fd0c1,
 						.tid = -1,
 						.interval = 1000 * (1 + cpu),
@@ -517,17 +517,17 @@ static void test_profile(void **state __attribute__((unused)))
 	pair_init(&whole, false);
 	pair_init(&kept, false);
 	pair_init(&again, false);
-	populate(&whole);
-	take(&whole, 40000);
+	add_processes(&whole);
+	add_windows(&whole, 40000);
 	save(&whole, bytes, &len);
 	assert_int_equal(load(&kept, bytes, len), 0);
 	assert_same(&whole, &kept);
 	then = seed;
 	then_ns = clock_ns;
-	take(&whole, 40000);
+	add_windows(&whole, 40000);
 	seed = then;
 	clock_ns = then_ns;
-	take(&kept, 40000);
+	add_windows(&kept, 40000);
 	assert_same(&whole, &kept);
 	save(&kept, bytes, &len);
 	assert_int_equal(load(&again, bytes, len), 0);
@@ -539,7 +539,7 @@ static void test_profile(void **state __attribute__((unused)))
 	free(bytes);
 }
 
-static u64 shown(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
+static u64 sum_of_view(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
 {
 	u64 samples = 0;
 	struct view view;
@@ -585,12 +585,12 @@ static void test_smaller(void **state __attribute__((unused)))
 	assert_non_null(bytes);
 	pair_init(&whole, false);
 	pair_init(&little, true);
-	populate(&whole);
-	take(&whole, 20000);
+	add_processes(&whole);
+	add_windows(&whole, 20000);
 	save(&whole, bytes, &len);
 	assert_int_equal(load(&little, bytes, len), 0);
-	samples = shown(whole.profile, &records, &evicted);
-	assert_int_equal(shown(little.profile, &records_now, &evicted_now), samples);
+	samples = sum_of_view(whole.profile, &records, &evicted);
+	assert_int_equal(sum_of_view(little.profile, &records_now, &evicted_now), samples);
 	assert_int_equal(records_now, records);
 	assert_true(evicted_now > evicted);
 	assert_weights(whole.profile);
@@ -626,20 +626,20 @@ static void test_hostile(void **state __attribute__((unused)))
 
 	assert_true(bytes && changed);
 	pair_init(&whole, false);
-	populate(&whole);
-	take(&whole, 6000);
+	add_processes(&whole);
+	add_windows(&whole, 6000);
 	save(&whole, bytes, &len);
 	for (u32 i = 0; i < rounds; i++) {
 		memcpy(changed, bytes, len);
-		cut = draw(4) ? len : draw(len);
-		for (u64 n = draw(4); n; n--)
-			changed[draw(len)] = (u8)draw(256);
-		pair_init(&pair, draw(2));
+		cut = draw_below(4) ? len : draw_below(len);
+		for (u64 n = draw_below(4); n; n--)
+			changed[draw_below(len)] = (u8)draw_below(256);
+		pair_init(&pair, draw_below(2));
 		refused += load(&pair, changed, cut) < 0;
 		/* Printing the views reads everything that was restored. */
 		u64 records, evicted;
 
-		shown(pair.profile, &records, &evicted);
+		sum_of_view(pair.profile, &records, &evicted);
 		show_hot(&pair);
 		pair_deinit(&pair);
 	}

@@ -89,7 +89,7 @@ static void shared_source(struct profile *p, u32 rounds)
 	}
 }
 
-static u64 resident(void)
+static u64 resident_bytes(void)
 {
 	unsigned long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -215,7 +215,7 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 {
 	struct filter_error error;
 	struct filter *filter = NULL;
-	u64 before = resident();
+	u64 before = resident_bytes();
 	struct profile *p;
 	u64 grown;
 
@@ -224,7 +224,7 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 	p = profile_by(plan, a, filter);
 	shared_source(p, 8);
 	profile_flush(p);
-	grown = resident() - before;
+	grown = resident_bytes() - before;
 	*ret_processes = processes_of(p);
 	profile_free(p);
 	filter_free(filter);

@@ -136,12 +136,12 @@ static size_t record(enum recorder_format format)
 	return (size_t)lseek(temp_fd, 0, SEEK_END);
 }
 
-static void load(u8 *buf, size_t size)
+static void read_file(u8 *buf, size_t size)
 {
 	assert_int_equal(pread(temp_fd, buf, size, 0), size);
 }
 
-static void store(const u8 *buf, size_t size)
+static void write_file(const u8 *buf, size_t size)
 {
 	assert_int_equal(ftruncate(temp_fd, 0), 0);
 	assert_int_equal(pwrite(temp_fd, buf, size, 0), size);
@@ -186,7 +186,7 @@ static void see_task(void *ctx, const struct task_event *event)
 	seen->tasks[seen->task_count++] = *event;
 }
 
-static int replay(struct seen *ret_seen, struct recording_error *ret_error)
+static int replay_file(struct seen *ret_seen, struct recording_error *ret_error)
 {
 	const struct source_sink sink = { .window = see_window, .task = see_task, .ctx = ret_seen };
 	struct recording *recording;
@@ -232,7 +232,7 @@ static void test_own(void **state)
 	(void)state;
 	shared_source(&sink);
 	assert_int_equal(record(RECORDER_NATIVE) % 64, 0);
-	assert_int_equal(replay(&seen, &error), 0);
+	assert_int_equal(replay_file(&seen, &error), 0);
 	check_tasks(&seen);
 	assert_int_equal(seen.tasks[1].inode, 99);
 	assert_int_equal(seen.count, WINDOWS);
@@ -257,9 +257,9 @@ static void test_perf(void **state)
 	(void)state;
 	size = record(RECORDER_PERF);
 	assert_true(size <= sizeof(bytes));
-	load(bytes, size);
+	read_file(bytes, size);
 	assert_non_null(memmem(bytes, size, file, sizeof(file)));
-	assert_int_equal(replay(&seen, &error), 0);
+	assert_int_equal(replay_file(&seen, &error), 0);
 	check_tasks(&seen);
 	assert_int_equal(seen.count, WINDOWS);
 	assert_int_equal(seen.records, WINDOWS * RECORDS);
@@ -286,7 +286,7 @@ static const struct source_window empty_windows[] = {
 	{ .cpu = 0, .tid = -1, .start_ns = 10, .end_ns = 30, .flags = WINDOW_PARTIAL },
 };
 
-static struct recorder *begin(enum recorder_format format, u8 backend)
+static struct recorder *recorder_begin(enum recorder_format format, u8 backend)
 {
 	const struct recorder_config config = {
 		.format = format, .backend = backend, .cpus = 2, .command = ""
@@ -299,7 +299,7 @@ static struct recorder *begin(enum recorder_format format, u8 backend)
 	return recorder;
 }
 
-static void finish(struct recorder *recorder)
+static void recorder_finish_file(struct recorder *recorder)
 {
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
@@ -322,15 +322,15 @@ static void feed_empty(struct recorder *recorder)
 static void test_own_empty_windows(void **state)
 {
 	static const u8 expected[] = { 0, 2, 3 };
-	struct recorder *recorder = begin(RECORDER_NATIVE, BACKEND_EMULATED);
+	struct recorder *recorder = recorder_begin(RECORDER_NATIVE, BACKEND_EMULATED);
 	struct recording_error error;
 	struct seen seen;
 
 	(void)state;
 	feed_empty(recorder);
 	assert_int_equal(recorder_bytes(recorder), 0);
-	finish(recorder);
-	assert_int_equal(replay(&seen, &error), 0);
+	recorder_finish_file(recorder);
+	assert_int_equal(replay_file(&seen, &error), 0);
 	assert_int_equal(seen.count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		const struct source_window *w = &empty_windows[expected[i]];
@@ -348,7 +348,7 @@ static void test_own_empty_windows(void **state)
 
 static void finish_one_window(void)
 {
-	struct recorder *recorder = begin(RECORDER_NATIVE, BACKEND_EMULATED);
+	struct recorder *recorder = recorder_begin(RECORDER_NATIVE, BACKEND_EMULATED);
 	struct source_sink sink = recorder_sink(recorder);
 	u8 buf[1024];
 
@@ -360,7 +360,7 @@ static void finish_one_window(void)
 						       .end_ns = 900,
 						       .blind_ns = 77,
 						       .blind_by = { [SOURCE_BLIND_FULL] = 77 } });
-	finish(recorder);
+	recorder_finish_file(recorder);
 }
 
 /* A file from a version that did not record causes has 64 bytes less in each window's header. */
@@ -376,15 +376,15 @@ static void test_own_without_causes(void **state)
 	(void)state;
 	finish_one_window();
 	size = (size_t)lseek(temp_fd, 0, SEEK_END);
-	load(file, size);
+	read_file(file, size);
 	memcpy(&header, file, sizeof(header));
 	w = (void *)(file + header.header_size);
 	memmove((u8 *)w + w->header_size + NATIVE_WINDOW_MIN, (u8 *)w + w->data_offset,
 		size - header.header_size - w->data_offset);
 	w->data_offset = w->header_size + NATIVE_WINDOW_MIN;
 	w->span -= sizeof(struct native_window) - NATIVE_WINDOW_MIN;
-	store(file, header.header_size + w->span);
-	assert_int_equal(replay(&seen, &error), 0);
+	write_file(file, header.header_size + w->span);
+	assert_int_equal(replay_file(&seen, &error), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.records, RECORDS);
 	assert_int_equal(seen.windows[0].blind_ns, 77);
@@ -515,7 +515,7 @@ static void test_perf_unknown_clock(void **state)
 		assert_int_equal(written.type, 79);
 		assert_int_equal(written.mult, known ? 7 : 1);
 		assert_int_equal(written.cap_zero, known);
-		assert_int_equal(replay(&seen, &error), 0);
+		assert_int_equal(replay_file(&seen, &error), 0);
 		assert_int_equal(seen.count, 1);
 		assert_int_equal(seen.windows[0].clock.mult, 7 * known);
 		assert_true(perf_reads_it());
@@ -543,7 +543,7 @@ static void test_perf_suspect(void **state)
 	assert_int_equal(recorder_omitted_bytes(recorder), 64);
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
-	assert_int_equal(replay(&seen, &error), 0);
+	assert_int_equal(replay_file(&seen, &error), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.windows[0].len, 0);
 	assert_int_equal(seen.windows[0].flags, WINDOW_TRUNCATED);
@@ -559,7 +559,7 @@ static u32 count_losses(void)
 	u16 len;
 
 	assert_true(size <= sizeof(file));
-	load(file, size);
+	read_file(file, size);
 	memcpy(data, file + 40, sizeof(data));
 	for (u64 at = data[0]; at < data[0] + data[1]; at += len) {
 		memcpy(&type, file + at, sizeof(type));
@@ -597,7 +597,7 @@ static void test_perf_losses(void **state)
 
 	(void)state;
 	for (size_t n = 0; n <= ARRAY_SIZE(rows); n++) {
-		struct recorder *recorder = begin(RECORDER_PERF, BACKEND_HARDWARE);
+		struct recorder *recorder = recorder_begin(RECORDER_PERF, BACKEND_HARDWARE);
 		struct source_sink sink = recorder_sink(recorder);
 
 		test_row("%zu windows", n);
@@ -607,13 +607,13 @@ static void test_perf_losses(void **state)
 			window.data = zeros;
 			sink.window(sink.ctx, &window);
 		}
-		finish(recorder);
+		recorder_finish_file(recorder);
 		losses += n ? rows[n - 1].losses : 0;
 		assert_row(count_losses() == losses);
 	}
 }
 
-static char *summary(void)
+static char *summary_of_file(void)
 {
 	const struct attributor_config attribution = { .live = false };
 	struct attributor *attributor;
@@ -642,9 +642,9 @@ static void test_summaries_agree(void **state)
 
 	(void)state;
 	record(RECORDER_NATIVE);
-	own = summary();
+	own = summary_of_file();
 	record(RECORDER_PERF);
-	perf = summary();
+	perf = summary_of_file();
 	assert_non_null(strstr(own, "worker"));
 	assert_non_null(strstr(own, "\"lost_bytes\":128,"));
 	lost = strstr(perf, "\"lost_bytes\":null,");
@@ -671,15 +671,15 @@ static void test_truncated(void **state)
 		u64 said = 0;
 
 		assert_true(size <= sizeof(buf));
-		load(buf, size);
+		read_file(buf, size);
 		for (size_t len = 1; len < size; len++) {
 			struct recording_error error;
 			struct seen seen;
 			int r;
 
 			test_row("format %d, %zu of %zu bytes", format, len, size);
-			store(buf, len);
-			r = replay(&seen, &error);
+			write_file(buf, len);
+			r = replay_file(&seen, &error);
 			assert_row(r == 0 || r == -EBADMSG);
 			assert_row(!r == !error.text[0]);
 			assert_row(seen.records <= WINDOWS * RECORDS);
@@ -703,7 +703,7 @@ static void test_bit_flipped(void **state)
 		size_t size = record(format);
 		u64 said = 0;
 
-		load(buf, size);
+		read_file(buf, size);
 		for (size_t bit = 0; bit < 8 * size; bit += 5) {
 			struct recording_error error;
 			struct seen seen;
@@ -711,8 +711,8 @@ static void test_bit_flipped(void **state)
 
 			test_row("format %d, byte %zu bit %zu", format, bit / 8, bit % 8);
 			buf[bit / 8] ^= (u8)(1U << bit % 8);
-			store(buf, size);
-			r = replay(&seen, &error);
+			write_file(buf, size);
+			r = replay_file(&seen, &error);
 			/* A flipped bit may make the trace one of another kind. */
 			assert_row(r == 0 || r == -EBADMSG ||
 				   (r == -ENOMSG && format == RECORDER_PERF));
@@ -768,7 +768,7 @@ static void test_hostile(void **state)
 	struct native_header header;
 
 	(void)state;
-	load(good, size);
+	read_file(good, size);
 	memcpy(&header, good, sizeof(header));
 	for (size_t i = 0; i < ARRAY_SIZE(hostile_rows); i++) {
 		const struct hostile_row *row = &hostile_rows[i];
@@ -779,8 +779,8 @@ static void test_hostile(void **state)
 		memcpy(buf, good, size);
 		memcpy(buf + row->at + (row->chunk ? header.header_size : 0), &row->value,
 		       row->size);
-		store(buf, size);
-		assert_row(replay(&seen, &error) == -EBADMSG);
+		write_file(buf, size);
+		assert_row(replay_file(&seen, &error) == -EBADMSG);
 		if (!strstr(error.text, row->word))
 			fail_msg("row %zu: \"%s\" lacks \"%s\"", i, error.text, row->word);
 		assert_row(!row->chunk || seen.records == WINDOWS * RECORDS);
@@ -831,12 +831,12 @@ static void test_cores(void **state)
 		other_midr = midrs[m];
 		len = record(RECORDER_PERF);
 		other_midr = MIDR;
-		assert_row(replay(&seen, &error) == 0);
+		assert_row(replay_file(&seen, &error) == 0);
 		assert_row(seen.count == WINDOWS);
 		for (u32 i = 0; i < WINDOWS; i++)
 			assert_row(seen.windows[i].midr == (i % 2 ? midrs[m] : MIDR));
 
-		load(file, len);
+		read_file(file, len);
 		for (; kind != 70 && at < len; at += kind == 70 ? 0 : size) {
 			memcpy(&kind, file + at, sizeof(kind));
 			size = (u32)file[at + 6] | (u32)file[at + 7] << 8;

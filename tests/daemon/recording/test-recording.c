@@ -78,7 +78,7 @@ static void on_task(void *ctx, const struct task_event *event)
 		seen->hash += event->build_id[i];
 }
 
-static int replay(const char *path, struct seen *ret_seen, struct recording_error *ret_error)
+static int replay_file(const char *path, struct seen *ret_seen, struct recording_error *ret_error)
 {
 	const struct source_sink sink = { .window = on_window, .task = on_task, .ctx = ret_seen };
 	struct recording *recording;
@@ -108,14 +108,14 @@ static int replay_bytes(const void *buf, size_t len, struct seen *ret_seen,
 			struct recording_error *ret_error)
 {
 	write_temp(buf, len);
-	return replay(temp_path, ret_seen, ret_error);
+	return replay_file(temp_path, ret_seen, ret_error);
 }
 
 /*
  * Return the directory of perf.data files of this project, each with its expected values in a JSON
  * file.
  */
-static const char *golden(void)
+static const char *golden_directory(void)
 {
 	const char *dir = getenv("SPEPROF_GOLDEN");
 
@@ -185,8 +185,8 @@ static void test_perf(void **state)
 		const struct perf_row *row = &perf_rows[i];
 
 		test_row("%s", row->file);
-		snprintf(path, sizeof(path), "%s/%s", golden(), row->file);
-		if (replay(path, &seen, &error) < 0)
+		snprintf(path, sizeof(path), "%s/%s", golden_directory(), row->file);
+		if (replay_file(path, &seen, &error) < 0)
 			fail_msg("%s: offset %#llx: %s", row->file,
 				 (unsigned long long)error.offset, error.text);
 		assert_row(seen.records == row->records);
@@ -234,10 +234,10 @@ static void test_no_recording(void **state)
 		assert_row(strstr(error.text, rows[i].word));
 		assert_row(!seen.records);
 	}
-	assert_int_equal(replay("/nonexistent/recording", &seen, &error), -ENOENT);
+	assert_int_equal(replay_file("/nonexistent/recording", &seen, &error), -ENOENT);
 	assert_true(strlen(error.text) > 0);
-	assert_int_equal(replay("/", &seen, &error), -EISDIR);
-	assert_int_equal(replay("/dev/zero", &seen, &error), -EBADMSG);
+	assert_int_equal(replay_file("/", &seen, &error), -EISDIR);
+	assert_int_equal(replay_file("/dev/zero", &seen, &error), -EBADMSG);
 }
 
 /* Write @n records of different sizes without padding, so that no alignment helps the decoder. */

@@ -30,7 +30,7 @@ static struct {
 	struct source_window last;
 } seen;
 
-static void see(void *ctx, const struct source_window *window)
+static void record_window(void *ctx, const struct source_window *window)
 {
 	(void)ctx;
 	seen.windows += !window->lost_bytes;
@@ -50,9 +50,9 @@ static int setup(void **state)
 	return 0;
 }
 
-static int drain(void)
+static int drain_ring(void)
 {
-	const struct source_sink sink = { .window = see };
+	const struct source_sink sink = { .window = record_window };
 
 	memset(&seen, 0, sizeof(seen));
 	return module_ring_drain(&k.ring, &sink, &k.health);
@@ -80,7 +80,7 @@ static struct speprof_window *window_at(u64 at, u32 bytes)
 	return w;
 }
 
-static void publish(u32 bytes)
+static void publish_window(u32 bytes)
 {
 	k.control.head += window_at(k.control.head, bytes)->span;
 }
@@ -88,16 +88,16 @@ static void publish(u32 bytes)
 static void test_windows(void **state)
 {
 	(void)state;
-	publish(64);
-	publish(640);
-	assert_int_equal(drain(), 0);
+	publish_window(64);
+	publish_window(640);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 2);
 	assert_int_equal(seen.bytes, 704);
 	assert_int_equal(seen.last.cpu, 3);
 	assert_int_equal(seen.last.backend, BACKEND_EMULATED);
 	assert_int_equal(seen.last.written, WINDOW_WRITTEN_UNKNOWN);
 	assert_int_equal(k.control.tail, k.control.head);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
 }
 
@@ -114,7 +114,7 @@ static void test_clock(void **state)
 	w->clock = SPEPROF_CLOCK_MONOTONIC;
 	w->start_ticks = w->start_ns + 40000;
 	k.control.head += w->span;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.last.clock.zero, 0);
 	assert_int_equal((u64)seen.last.clock.mult >> seen.last.clock.shift, 1);
 	w = window_at(k.control.head, 64);
@@ -122,7 +122,7 @@ static void test_clock(void **state)
 	w->clock = SPEPROF_CLOCK_MONOTONIC;
 	w->start_ticks = w->start_ns + 40000;
 	k.control.head += w->span;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.last.clock.zero, -40000);
 }
 
@@ -138,7 +138,7 @@ static void test_unsound(void **state)
 
 		setup(NULL);
 		test_row("field %d", field);
-		publish(64);
+		publish_window(64);
 		w = window_at(k.control.head, 128);
 		k.control.head += w->span;
 		switch (field) {
@@ -170,12 +170,12 @@ static void test_unsound(void **state)
 			w->data_size = w->span;
 			break;
 		}
-		assert_row(drain() == -EBADMSG);
+		assert_row(drain_ring() == -EBADMSG);
 		assert_row(seen.windows == 1 && seen.bytes == 64);
 		assert_row(seen.lost == sizeof(*w) + 128 && k.ring.damaged_bytes == seen.lost);
 		assert_row(k.control.tail == k.control.head);
-		publish(64);
-		assert_row(drain() == 0 && seen.windows == 1 && seen.lost == 0);
+		publish_window(64);
+		assert_row(drain_ring() == 0 && seen.windows == 1 && seen.lost == 0);
 	}
 }
 
@@ -189,19 +189,19 @@ static void event_add(u32 type, u32 syndrome, u32 action)
 static void test_events(void **state)
 {
 	(void)state;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_string_equal(k.health.last, "");
 	event_add(SPEPROF_EVENT_STATE, 0, 0);
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW);
 	event_add(12345, 0, 0);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.health.faults, 1);
 	assert_string_equal(k.health.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
 	/* Events wrap around the end of the event ring. */
 	event_add(SPEPROF_EVENT_THROTTLE, 0, 0);
 	event_add(SPEPROF_EVENT_UNREAD, 0, 0);
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.health.faults, 2);
 	assert_int_equal(k.health.throttles, 1);
 	assert_int_equal(k.health.unread, 1);
@@ -224,7 +224,7 @@ static void test_stopped(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %zu", i);
 		k.control.state = rows[i].ring;
-		assert_row(drain() == 0 && k.health.cpus_stopped == rows[i].stopped);
+		assert_row(drain_ring() == 0 && k.health.cpus_stopped == rows[i].stopped);
 	}
 }
 
@@ -265,7 +265,7 @@ static void test_blind_causes(void **state)
 		}
 		w->flags = SPEPROF_WINDOW_CAUSES;
 		k.control.head += w->span;
-		assert_row(drain() == 0 && seen.last.blind_ns == w->blind_ns);
+		assert_row(drain_ring() == 0 && seen.last.blind_ns == w->blind_ns);
 		assert_row(seen.last.blind_by[SOURCE_BLIND_FULL] == rows[i].full);
 		assert_row(seen.last.blind_by[SOURCE_BLIND_FAULT] == rows[i].fault);
 		assert_row(seen.last.blind_by[SOURCE_BLIND_THROTTLE] == rows[i].throttle);
@@ -274,7 +274,7 @@ static void test_blind_causes(void **state)
 	}
 	window_at(k.control.head, 64)->blind_ns = 99;
 	k.control.head += sizeof(struct speprof_window) + 64;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.last.blind_ns, 99);
 	for (u32 c = 0; c < SOURCE_BLINDS; c++)
 		assert_int_equal(seen.last.blind_by[c], 0);
@@ -291,7 +291,7 @@ static void test_blind_hostile(void **state)
 	w->blind_ns = UINT64_MAX - 7;
 	memset(w->blind_share, 0xff, sizeof(w->blind_share));
 	k.control.head = w->span;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	for (u32 c = 0; c < SOURCE_BLINDS; c++)
 		sum += seen.last.blind_by[c];
 	assert_int_equal(sum, w->blind_ns);
@@ -305,18 +305,18 @@ static void test_stopped_is_blind(void **state)
 	u64 ahead, more;
 
 	(void)state;
-	publish(64);
+	publish_window(64);
 	k.control.state = SPEPROF_RING_FAULTED;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 1);
 	usleep(2000);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	ahead = seen.last.blind_ns;
 	assert_true(ahead >= 2000000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], ahead);
 	assert_int_equal(seen.last.backend, BACKEND_EMULATED);
 	usleep(1000);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	more = seen.last.blind_ns;
 	assert_int_equal(k.ring.reported_early_ns, ahead + more);
 	/* After STOP and START the next window reports the whole time. */
@@ -327,7 +327,7 @@ static void test_stopped_is_blind(void **state)
 	w->blind_share[SPEPROF_BLIND_FAULTED] =
 		(u32)(((ahead + more + 1000) << 32) / w->blind_ns);
 	k.control.head += w->span;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.last.blind_ns, 5000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], 1000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_HANDLING], 4000);
@@ -349,7 +349,7 @@ static void test_blind_from_the_event(void **state)
 	k.control.state = SPEPROF_RING_FAULTED;
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[0].time_ns = now - 5000000;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.health.cpus_stopped, 1);
 	assert_true(seen.last.blind_ns >= 5000000);
 	assert_int_equal(seen.last.blind_by[SOURCE_BLIND_FAULT], seen.last.blind_ns);
@@ -358,13 +358,13 @@ static void test_blind_from_the_event(void **state)
 	k.control.state = SPEPROF_RING_ARMED;
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[1].time_ns = now - 5000000;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
 
 	k.control.state = SPEPROF_RING_FAULTED;
 	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[2].time_ns = UINT64_MAX;
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
 }
 
@@ -375,23 +375,23 @@ static void test_deferred(void **state)
 
 	(void)state;
 	k.ring.deferred = true;
-	publish(64);
-	publish(640);
-	assert_int_equal(drain(), 0);
+	publish_window(64);
+	publish_window(640);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.bytes, 704);
 	assert_int_equal(k.control.tail, 0);
 	assert_int_equal(module_ring_retained(&k.ring), k.control.head * 1000 / DATA_SIZE);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
 	at = (struct source_position){ .cpu = 3, .tail = k.ring.tail };
 	/*
 	 * The process is killed before it releases bytes: only bytes read since the checkpoint are
 	 * read a second time.
 	 */
-	publish(128);
+	publish_window(128);
 	k.ring.tail = k.control.tail;
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.bytes, 128);
 	module_ring_release(&k.ring);
 	assert_int_equal(k.control.tail, k.control.head);
@@ -412,30 +412,30 @@ static void test_spills(void **state)
 	(void)state;
 	k.ring.deferred = true;
 	k.ring.spills = true;
-	publish(64);
-	assert_int_equal(drain(), 0);
+	publish_window(64);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.control.tail, 0);
 	at.tail = k.ring.tail;
 	/* If more bytes wait than the limit, the ring releases them at once. */
 	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_MAX)
-		publish(640);
-	assert_int_equal(drain(), 0);
+		publish_window(640);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.control.tail, 0);
 	assert_true(module_ring_retained(&k.ring) >= SOURCE_RETAINED_MAX);
 	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_SPILL)
-		publish(640);
-	assert_int_equal(drain(), 0);
+		publish_window(640);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.control.tail, k.control.head);
 	assert_int_equal(module_ring_retained(&k.ring), 0);
 	behind = k.control.tail - at.tail;
-	publish(128);
+	publish_window(128);
 	/* Another process resumes with an older checkpoint. */
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
-	assert_int_equal(drain(), 0);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.lost, behind);
 	assert_int_equal(seen.bytes, 128);
-	publish(64);
-	assert_int_equal(drain(), 0);
+	publish_window(64);
+	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.lost, 0);
 	/* positions of another ring, of which more events were read */
 	at.event_tail = k.control.event_tail + 1;
@@ -448,9 +448,9 @@ static void test_resume_refused(void **state)
 	u64 first, second;
 
 	(void)state;
-	publish(64);
+	publish_window(64);
 	first = k.control.head;
-	publish(640);
+	publish_window(640);
 	second = k.control.head;
 	k.control.event_head = 2;
 	k.control.tail = first;

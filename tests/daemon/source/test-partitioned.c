@@ -120,7 +120,7 @@ static const struct source_ops play_ops = {
 	.persist = &play_lasting,
 };
 
-static struct source *make(void)
+static struct source *make_source(void)
 {
 	const struct source_config config = { .interval_ns = 1000 };
 	struct source *parts[PARTS], *whole;
@@ -137,7 +137,7 @@ static struct source *make(void)
 
 static void test_cpus(void **state __attribute__((unused)))
 {
-	struct source *whole = make();
+	struct source *whole = make_source();
 	struct source_cpu cpu;
 
 	assert_int_equal(whole->cpus, 1 + 2 + 3);
@@ -161,7 +161,7 @@ static void test_cpus(void **state __attribute__((unused)))
 /* Another process resumes all partitions or none. */
 static void test_lasting(void **state __attribute__((unused)))
 {
-	struct source *whole = make();
+	struct source *whole = make_source();
 	const struct source_persist_ops *persist = whole->ops->persist;
 	struct source_position at[CPUS];
 
@@ -186,7 +186,7 @@ static void test_lasting(void **state __attribute__((unused)))
 static void test_refused(void **state __attribute__((unused)))
 {
 	const struct source_config other = { .interval_ns = 77 }, third = { .interval_ns = 99 };
-	struct source *whole = make();
+	struct source *whole = make_source();
 	const char *reason = NULL;
 
 	played[1].refuses = true;
@@ -213,7 +213,7 @@ static void test_refused(void **state __attribute__((unused)))
 
 static void test_health(void **state __attribute__((unused)))
 {
-	struct source *whole = make();
+	struct source *whole = make_source();
 
 	played[0].source.health = (struct source_health){ .faults = 2, .last = "first" };
 	played[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };

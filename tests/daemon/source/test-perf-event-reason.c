@@ -41,7 +41,7 @@ static void assert_advice(const char *words)
 		fail_msg("\"%s\", should have \"%s\"", reason, words);
 }
 
-static int level(void)
+static int paranoid_level(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
 	int is = -1;
@@ -58,7 +58,8 @@ static void test_reasons(void **state)
 {
 	static const char policy[] = "although this process has the capability for it";
 	static const char always[] = "which needs CAP_SYS_ADMIN";
-	bool low = level() == 1 || level() == 2, high = level() == 3 || level() == 4;
+	bool low = paranoid_level() == 1 || paranoid_level() == 2,
+	     high = paranoid_level() == 3 || paranoid_level() == 4;
 
 	(void)state;
 	have(0);

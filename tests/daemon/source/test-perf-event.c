@@ -48,7 +48,7 @@ static void start_at(struct perf_ring *ring, u64 at)
 	ring->control->data_tail = at;
 }
 
-static void put(struct perf_ring *ring, const void *bytes, size_t size)
+static void ring_append(struct perf_ring *ring, const void *bytes, size_t size)
 {
 	u8 *data = (u8 *)ring->control + sysconf(_SC_PAGESIZE);
 
@@ -64,8 +64,8 @@ static void put_record(struct perf_ring *ring, u32 type, u16 size)
 
 	for (u32 i = 0; i < sizeof(body); i++)
 		body[i] = (u8)(type + i);
-	put(ring, &header, sizeof(header));
-	put(ring, body, size - sizeof(header));
+	ring_append(ring, &header, sizeof(header));
+	ring_append(ring, body, size - sizeof(header));
 }
 
 /* Records are read correctly if they wrap around the end of the ring at any byte, also at 2^64. */
@@ -124,8 +124,8 @@ static void test_torn(void **state)
 
 		test_row("%s", rows[i].name);
 		start_at(ring, SIZE - 20);
-		put(ring, &torn, sizeof(torn));
-		put(ring, "sixteen bytes..", 16);
+		ring_append(ring, &torn, sizeof(torn));
+		ring_append(ring, "sixteen bytes..", 16);
 		perf_ring_begin(ring);
 		header = sentinel;
 		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == -EBADMSG);
@@ -147,11 +147,11 @@ static void test_partial_header(void **state)
 	struct perf_event_header header = { 0 };
 
 	start_at(ring, 4092);
-	put(ring, &whole, 4);
+	ring_append(ring, &whole, 4);
 	perf_ring_begin(ring);
 	assert_int_equal(perf_ring_next(ring, 8, &header), 0);
 	assert_int_equal(ring->tail, 4092);
-	put(ring, (const u8 *)&whole + 4, 4);
+	ring_append(ring, (const u8 *)&whole + 4, 4);
 	perf_ring_begin(ring);
 	assert_int_equal(perf_ring_next(ring, 8, &header), 1);
 	assert_int_equal(header.type, 5);

@@ -87,7 +87,7 @@ static bool blind_is(const struct source_window *window, enum source_blind cause
 	return window->blind_ns && by[cause] == window->blind_ns;
 }
 
-static void see(void *ctx, const struct source_window *window)
+static void record_window(void *ctx, const struct source_window *window)
 {
 	(void)ctx;
 	if (!window->len) {
@@ -104,7 +104,7 @@ static void see(void *ctx, const struct source_window *window)
 
 static int drain(struct source *source)
 {
-	const struct source_sink sink = { .window = see };
+	const struct source_sink sink = { .window = record_window };
 
 	memset(&seen, 0, sizeof(seen));
 	seen.counts_up = true;

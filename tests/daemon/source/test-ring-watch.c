@@ -29,7 +29,7 @@ static int teardown(void **state __attribute__((unused)))
 	return 0;
 }
 
-static void wake(u32 ring)
+static void make_readable(u32 ring)
 {
 	u64 one = 1;
 
@@ -56,14 +56,14 @@ static void check_wakes(bool uring, unsigned int times)
 	for (unsigned int round = 0; round < 3; round++) {
 		for (unsigned int i = 0; i < times; i++)
 			for (u32 ring = 0; ring < RINGS; ring++)
-				wake(ring);
+				make_readable(ring);
 		assert_true(is_readable(&watch));
 		assert_int_equal(ring_watch_clear(&watch), 0);
 		/* A poll that is armed again finds the data that is already there. */
 		assert_int_equal(ring_watch_clear(&watch), 0);
 		assert_false(is_readable(&watch));
 		for (u32 ring = 0; ring < RINGS; ring++) {
-			wake(ring);
+			make_readable(ring);
 			assert_true(is_readable(&watch));
 			assert_int_equal(ring_watch_clear(&watch), 0);
 			assert_false(is_readable(&watch));

@@ -361,7 +361,7 @@ static int set_up_own(struct worker_state *state, void *arg __attribute__((unuse
 }
 
 /* Write a checkpoint of two sessions, one of which was running. Return: its descriptor. */
-static int leave(u64 *ret_lost, bool with_own)
+static int write_checkpoint(u64 *ret_lost, bool with_own)
 {
 	struct ledgers l = { .session = SESSION_MACHINE };
 	struct restore_request restore;
@@ -394,7 +394,7 @@ static void test_going_on(void **state __attribute__((unused)))
 	struct checkpoint *checkpoint;
 	u64 lost;
 
-	worker = process_new(leave(&lost, false), &checkpoint, &restore);
+	worker = process_new(write_checkpoint(&lost, false), &checkpoint, &restore);
 	assert_true(restore.found && restore.restored && !restore.stopped && !restore.note_count);
 	assert_string_equal(restore.version, SPEPROF_VERSION);
 	assert_true(restore.gap_ns > 0);
@@ -534,7 +534,7 @@ static void test_backend(void **state __attribute__((unused)))
 		int fd;
 
 		backend = rows[i].before;
-		fd = leave(&lost, false);
+		fd = write_checkpoint(&lost, false);
 		backend = rows[i].after;
 		worker = process_new(fd, &checkpoint, &restore);
 		worker_call(worker, read_state, &machine);
@@ -726,7 +726,7 @@ static void test_forgotten(void **state __attribute__((unused)))
 	u64 lost, epoch[2];
 	struct worker *worker;
 	struct checkpoint *checkpoint;
-	int fd = leave(&lost, false);
+	int fd = write_checkpoint(&lost, false);
 
 	for (u32 i = 0; i < 2; i++) {
 		foreign = adopted = i;
@@ -752,7 +752,7 @@ static void test_busy(void **state __attribute__((unused)))
 	struct worker *worker;
 	struct checkpoint *checkpoint;
 	u64 lost;
-	int fd = leave(&lost, true), next;
+	int fd = write_checkpoint(&lost, true), next;
 
 	for (u32 i = 0; i < 3; i++) {
 		busy = i < 2;
@@ -830,7 +830,7 @@ static void test_busy_shared(void **state __attribute__((unused)))
 }
 
 /* Change bytes in the checkpoint, and correct its checksum. */
-static void forge(int fd, unsigned int seed)
+static void checkpoint_forge(int fd, unsigned int seed)
 {
 	struct checkpoint_slots *slots;
 	struct deserializer from;
@@ -861,9 +861,9 @@ static void test_forged(void **state __attribute__((unused)))
 		struct worker *worker;
 		struct checkpoint *checkpoint;
 		u64 lost;
-		int fd = leave(&lost, true);
+		int fd = write_checkpoint(&lost, true);
 
-		forge(fd, i);
+		checkpoint_forge(fd, i);
 		worker = process_new(fd, &checkpoint, &restore);
 		assert_true(restore.found);
 		worker_call(worker, read_state, &machine);

@@ -26,7 +26,7 @@ static struct {
 	};
 } out;
 
-static void answer(size_t size)
+static void send_reply(size_t size)
 {
 	if (send(LINK, &out, size, MSG_NOSIGNAL) < 0)
 		exit(1);
@@ -45,7 +45,7 @@ static size_t find(void)
 	return sizeof(out.reply) + sizeof(out.name[0]) + 6;
 }
 
-static void serve(const char *mode)
+static void serve_requests(const char *mode)
 {
 	size_t size = sizeof(out.reply) + sizeof(out.object);
 
@@ -72,7 +72,7 @@ static void serve(const char *mode)
 		out.name[0].text = 6;
 	if (!strcmp(mode, "find-crash") && in.request.type == SYMBOL_FIND)
 		abort();
-	answer(size);
+	send_reply(size);
 }
 
 static bool is_mode(const char *mode, const char *what)
@@ -133,6 +133,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	while (recv(LINK, &in, sizeof(in), 0) > 0)
-		serve(mode);
+		serve_requests(mode);
 	return 0;
 }

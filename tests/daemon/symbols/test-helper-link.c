@@ -48,8 +48,8 @@ static struct attributor *self_attributor(const void *function, u32 *ret_index,
 	return a;
 }
 
-static bool named(struct symbols *s, s32 pid, const struct attribute_location *location, char *name,
-		  size_t size)
+static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_location *location,
+			 char *name, size_t size)
 {
 	if (symbols_function(s, pid, location, true, name, size))
 		return true;
@@ -114,7 +114,7 @@ static void test_sandboxed(void **state)
 	assert_int_equal(look_here(1) + look_there(1), 3);
 	a = self_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_true(named(s, getpid(), &location, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	assert_string_equal(name, "look_here");
 	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
@@ -161,7 +161,7 @@ static void test_kernel(void **state)
 	a = self_attributor(look_here, &index, &location);
 	assert_true(attributor_locate(a, index, address, true, &location));
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_true(named(s, getpid(), &location, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	assert_true(*name && *name != '[');
 	symbols_free(s);
 	attributor_free(a);
@@ -184,13 +184,13 @@ static void test_killed(void **state)
 	a = self_attributor(look_here, &index, &here);
 	b = self_attributor(look_there, &index, &there);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_true(named(s, getpid(), &here, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &here, name, sizeof(name)));
 	pid = helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
 	kill(pid, SIGKILL);
 	/* The helper is dead and not reaped: the caller reaps it. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
-	assert_true(named(s, getpid(), &there, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &there, name, sizeof(name)));
 	assert_string_equal(name, "look_there");
 	symbols_stats(s, &stats);
 	assert_int_equal(stats.failures, 1);
@@ -433,7 +433,7 @@ static void test_quarantined(void **state)
 	a = self_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	for (int i = 0; i < 3; i++) {
-		assert_false(named(s, getpid(), &location, name, sizeof(name)));
+		assert_false(resolve_name(s, getpid(), &location, name, sizeof(name)));
 		assert_non_null(strstr(name, "test-helper-link+0x"));
 		symbols_stats(s, &stats);
 		assert_int_equal(stats.failures, 1);
@@ -458,7 +458,7 @@ static void test_no_helper(void **state)
 	(void)state;
 	a = self_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_false(named(s, getpid(), &location, name, sizeof(name)));
+	assert_false(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-helper-link+0x"));
 	symbols_stats(s, &stats);
 	assert_string_equal(stats.reason,
@@ -521,11 +521,12 @@ static void test_perf_map(void **state)
 		};
 
 		test_row("0x%llx", (unsigned long long)rows[i].pc);
-		assert_row(named(s, getpid(), &location, name, sizeof(name)) == !!rows[i].name);
+		assert_row(resolve_name(s, getpid(), &location, name, sizeof(name)) ==
+			   !!rows[i].name);
 		if (rows[i].name)
 			assert_string_equal(name, rows[i].name);
 		/* Exited processes and recordings have no perf map. */
-		assert_row(!named(s, 0, &location, name, sizeof(name)));
+		assert_row(!resolve_name(s, 0, &location, name, sizeof(name)));
 	}
 	symbols_free(s);
 	/* A link could lead to a file that the user must not read. */
@@ -536,7 +537,7 @@ static void test_perf_map(void **state)
 	{
 		const struct attribute_location location = { .binary = "[anon]", .pc = 0x10000 };
 
-		assert_false(named(s, getpid(), &location, name, sizeof(name)));
+		assert_false(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	}
 	symbols_free(s);
 	unlink(path);
@@ -565,7 +566,7 @@ static void test_perf_map_owner(void **state)
 	fclose(f);
 	assert_int_equal(chown(path, 12345, 12345), 0);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_false(named(s, getpid(), &location, name, sizeof(name)));
+	assert_false(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	symbols_free(s);
 	unlink(path);
 }
@@ -625,7 +626,7 @@ static void test_other_root(void **state)
 					      .inode = st.st_ino,
 					      .offset = location.offset };
 	assert_int_equal(symbols_new(&config, &s), 0);
-	found = named(s, child, &within, name, sizeof(name));
+	found = resolve_name(s, child, &within, name, sizeof(name));
 	if (!found)
 		kill(child, SIGKILL);
 	assert_true(found);
@@ -633,7 +634,7 @@ static void test_other_root(void **state)
 	/* Another file has that path now. */
 	other = within;
 	other.inode++;
-	found = named(s, child, &other, name, sizeof(name));
+	found = resolve_name(s, child, &other, name, sizeof(name));
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_false(found);
@@ -641,7 +642,7 @@ static void test_other_root(void **state)
 	 * The process has exited, so its root directory does not exist. Names that were read stay
 	 * known.
 	 */
-	assert_true(named(s, 0, &within, name, sizeof(name)));
+	assert_true(resolve_name(s, 0, &within, name, sizeof(name)));
 	symbols_free(s);
 	attributor_free(a);
 	unlink(path);

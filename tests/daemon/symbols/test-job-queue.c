@@ -18,14 +18,15 @@ static struct job *job_of(u64 owner)
 	return job;
 }
 
-static void push(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
+static void push_jobs(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
 {
 	for (u32 i = 0; i < count; i++)
 		job_queues_push(queues, owner, now_ms, job_of(owner));
 }
 
 /* Pick the next job. Return: its owner, or 0 if there is no job to run. */
-static u64 pick(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue, u64 *ret_until)
+static u64 pick_job(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue,
+		    u64 *ret_until)
 {
 	struct job *job = job_queues_pop(queues, now_ms, true, ret_queue, ret_until);
 	u64 owner = job ? job->key.build_id : 0;
@@ -50,10 +51,10 @@ static void test_share(void **state)
 	u64 now = 1000, until, slow = 0, quick = 0;
 
 	(void)state;
-	push(&queues, 1, now, 100);
-	push(&queues, 2, now, 1000);
+	push_jobs(&queues, 1, now, 100);
+	push_jobs(&queues, 2, now, 1000);
 	for (u32 i = 0; i < 500; i++) {
-		u64 owner = pick(&queues, now, &queue, &until), took = owner == 1 ? 999 : 9;
+		u64 owner = pick_job(&queues, now, &queue, &until), took = owner == 1 ? 999 : 9;
 
 		now += took;
 		job_queue_finish(queue, now, took, false);
@@ -61,10 +62,10 @@ static void test_share(void **state)
 	}
 	assert_true(slow > 0 && slow <= quick + 1000 && quick <= slow + 10);
 	/* An owner that starts later gets no credit for the time before. */
-	push(&queues, 3, now, 1000);
+	push_jobs(&queues, 3, now, 1000);
 	quick = 0;
 	for (u32 i = 0; i < 100; i++) {
-		quick += pick(&queues, now, &queue, &until) == 3;
+		quick += pick_job(&queues, now, &queue, &until) == 3;
 		job_queue_finish(queue, now, 9, false);
 	}
 	assert_true(quick <= 52);
@@ -81,16 +82,16 @@ static void test_once(void **state)
 	u64 until;
 
 	(void)state;
-	push(&queues, 1, 0, 3);
-	assert_int_equal(pick(&queues, 0, &first, &until), 1);
-	assert_int_equal(pick(&queues, 0, &none, &until), 0);
+	push_jobs(&queues, 1, 0, 3);
+	assert_int_equal(pick_job(&queues, 0, &first, &until), 1);
+	assert_int_equal(pick_job(&queues, 0, &none, &until), 0);
 	/*
 	 * No time limit helps: the resolver has to wait for a job of another owner, or for the end
 	 * of this one.
 	 */
 	assert_int_equal(until, 0);
-	push(&queues, 2, 0, 1);
-	assert_int_equal(pick(&queues, 0, &second, &until), 2);
+	push_jobs(&queues, 2, 0, 1);
+	assert_int_equal(pick_job(&queues, 0, &second, &until), 2);
 	job_queue_finish(first, 60000, 60000, true);
 	job_queue_finish(second, 60000, 60000, false);
 	drop_all(&queues);
@@ -104,29 +105,29 @@ static void test_backoff(void **state)
 	u64 now = 5000, until, wait = 100;
 
 	(void)state;
-	push(&queues, 1, now, 20);
-	push(&queues, 2, now, 20);
+	push_jobs(&queues, 1, now, 20);
+	push_jobs(&queues, 2, now, 20);
 	for (u32 i = 0; i < 12; i++) {
-		while (pick(&queues, now, &queue, &until) == 2)
+		while (pick_job(&queues, now, &queue, &until) == 2)
 			job_queue_finish(queue, now, 0, false);
 		assert_true(queue->owner == 1 && queue->busy);
 		job_queue_finish(queue, now, 0, true);
-		push(&queues, 2, now, 1);
-		assert_int_equal(pick(&queues, now, &queue, &until), 2);
+		push_jobs(&queues, 2, now, 1);
+		assert_int_equal(pick_job(&queues, now, &queue, &until), 2);
 		job_queue_finish(queue, now, 100000, false);
-		while (pick(&queues, now, &queue, &until) == 2)
+		while (pick_job(&queues, now, &queue, &until) == 2)
 			job_queue_finish(queue, now, 0, false);
 		assert_int_equal(until, now + wait);
-		assert_int_equal(pick(&queues, until - 1, &queue, &until), 0);
+		assert_int_equal(pick_job(&queues, until - 1, &queue, &until), 0);
 		now = until;
 		wait = wait * 2 < 60000 ? wait * 2 : 60000;
 	}
 	/* One successful job resets the delay. */
-	assert_int_equal(pick(&queues, now, &queue, &until), 1);
+	assert_int_equal(pick_job(&queues, now, &queue, &until), 1);
 	job_queue_finish(queue, now, 0, false);
-	assert_int_equal(pick(&queues, now, &queue, &until), 1);
+	assert_int_equal(pick_job(&queues, now, &queue, &until), 1);
 	job_queue_finish(queue, now, 0, true);
-	assert_int_equal(pick(&queues, now, &queue, &until), 0);
+	assert_int_equal(pick_job(&queues, now, &queue, &until), 0);
 	assert_int_equal(until, now + 100);
 	drop_all(&queues);
 }
@@ -143,11 +144,11 @@ static void test_suspects(void **state)
 
 	(void)state;
 	for (u64 owner = 1; owner <= 2; owner++) {
-		push(&queues, owner, 0, 3);
-		assert_int_equal(pick(&queues, 0, &queue, &until), owner);
+		push_jobs(&queues, owner, 0, 3);
+		assert_int_equal(pick_job(&queues, 0, &queue, &until), owner);
 		job_queue_finish(queue, 10000, 10000, true);
 	}
-	push(&queues, 3, 20000, 1);
+	push_jobs(&queues, 3, 20000, 1);
 	/* The resolver that serves no suspects runs the job of the third owner, then none. */
 	job = job_queues_pop(&queues, 20000, false, &queue, &until);
 	assert_int_equal(job->key.build_id, 3);
@@ -155,7 +156,7 @@ static void test_suspects(void **state)
 	assert_null(job_queues_pop(&queues, 20000, false, &none, &until));
 	assert_int_equal(until, 0);
 	/* After a successful job the owner is no longer suspect. */
-	assert_int_equal(pick(&queues, 20000, &none, &until), 1);
+	assert_int_equal(pick_job(&queues, 20000, &none, &until), 1);
 	job_queue_finish(none, 20000, 0, false);
 	job = job_queues_pop(&queues, 20000, false, &none, &until);
 	assert_int_equal(job->key.build_id, 1);
@@ -173,8 +174,8 @@ static void test_many(void **state)
 
 	(void)state;
 	for (u64 owner = 1; owner <= 10 * JOB_QUEUES; owner++)
-		push(&queues, owner, 0, 2);
-	while (pick(&queues, 0, &queue, &until)) {
+		push_jobs(&queues, owner, 0, 2);
+	while (pick_job(&queues, 0, &queue, &until)) {
 		job_queue_finish(queue, 0, 1, false);
 		seen++;
 	}

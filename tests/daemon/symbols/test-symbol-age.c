@@ -44,7 +44,7 @@ static void map_write(const char *path, const char *how, const char *lines)
 }
 
 /* Return a location at @pc, in the process with number @process that has this PID. */
-static struct attribute_location code(u64 process, u64 pc)
+static struct attribute_location make_location(u64 process, u64 pc)
 {
 	return (struct attribute_location){
 		.binary = "[anon]", .offset = 5, .pc = pc, .process = process
@@ -54,7 +54,7 @@ static struct attribute_location code(u64 process, u64 pc)
 /* Return the name that is known without waiting; "" if there is none. */
 static const char *name_now(struct symbols *s, u64 process, u64 pc)
 {
-	const struct attribute_location location = code(process, pc);
+	const struct attribute_location location = make_location(process, pc);
 	static char name[64];
 
 	return symbols_function(s, getpid(), &location, true, name, sizeof(name)) ? name : "";

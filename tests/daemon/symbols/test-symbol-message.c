@@ -39,7 +39,7 @@ static void make_request(u32 type)
 	request.request.address[2] = 0x200;
 }
 
-static struct symbol_name *names(void)
+static struct symbol_name *make_names_reply(void)
 {
 	return (void *)(&reply_packet.reply + 1);
 }
@@ -49,7 +49,7 @@ static struct symbol_line *lines(void)
 	return (void *)(&reply_packet.reply + 1);
 }
 
-static struct symbol_object *object(void)
+static struct symbol_object *make_object_reply(void)
 {
 	return (void *)(&reply_packet.reply + 1);
 }
@@ -67,8 +67,9 @@ static size_t make_reply(u32 type)
 	reply_packet.reply.text = sizeof(texts);
 	if (type == SYMBOL_FIND) {
 		reply_packet.reply.count = 2;
-		names()[0] = (struct symbol_name){ .start = 0x100, .size = 0x10, .text = 1 };
-		names()[1] = (struct symbol_name){ .start = 0x200, .size = 1 };
+		make_names_reply()[0] =
+			(struct symbol_name){ .start = 0x100, .size = 0x10, .text = 1 };
+		make_names_reply()[1] = (struct symbol_name){ .start = 0x200, .size = 1 };
 		size += 2 * sizeof(struct symbol_name);
 	} else {
 		reply_packet.reply.count = 3;
@@ -147,24 +148,25 @@ static void test_replies(void **state)
 		WRONG(type, size++);
 		WRONG(type, size = 3);
 	}
-	WRONG(SYMBOL_OPEN, object()->build_id_size = BUILD_ID_MAX + 1);
-	WRONG(SYMBOL_OPEN, object()->alt_size = BUILD_ID_MAX + 1);
-	WRONG(SYMBOL_OPEN, object()->has = 4);
-	WRONG(SYMBOL_OPEN, object()->reserved[1] = 1);
-	WRONG(SYMBOL_OPEN, strcpy(object()->link, "a/b"));
-	WRONG(SYMBOL_OPEN, strcpy(object()->link, ".."));
-	WRONG(SYMBOL_OPEN, memset(object()->link, 'x', sizeof(object()->link)));
+	WRONG(SYMBOL_OPEN, make_object_reply()->build_id_size = BUILD_ID_MAX + 1);
+	WRONG(SYMBOL_OPEN, make_object_reply()->alt_size = BUILD_ID_MAX + 1);
+	WRONG(SYMBOL_OPEN, make_object_reply()->has = 4);
+	WRONG(SYMBOL_OPEN, make_object_reply()->reserved[1] = 1);
+	WRONG(SYMBOL_OPEN, strcpy(make_object_reply()->link, "a/b"));
+	WRONG(SYMBOL_OPEN, strcpy(make_object_reply()->link, ".."));
+	WRONG(SYMBOL_OPEN,
+	      memset(make_object_reply()->link, 'x', sizeof(make_object_reply()->link)));
 	WRONG(SYMBOL_FIND, reply_packet.reply.done = 0);
 	WRONG(SYMBOL_FIND, reply_packet.reply.done = 2);
-	WRONG(SYMBOL_FIND, names()[0].size = 0);
-	WRONG(SYMBOL_FIND, names()[0].size = 8);
-	WRONG(SYMBOL_FIND, names()[0].size = UINT64_MAX);
-	WRONG(SYMBOL_FIND, names()[0].start = 0x101);
-	WRONG(SYMBOL_FIND, names()[0].reserved = 1);
-	WRONG(SYMBOL_FIND, names()[0].text = sizeof(texts));
-	WRONG(SYMBOL_FIND, names()[1].start = 0x10f);
-	WRONG(SYMBOL_FIND, names()[1].start = 0x201);
-	WRONG(SYMBOL_FIND, names()[1].size = UINT64_MAX);
+	WRONG(SYMBOL_FIND, make_names_reply()[0].size = 0);
+	WRONG(SYMBOL_FIND, make_names_reply()[0].size = 8);
+	WRONG(SYMBOL_FIND, make_names_reply()[0].size = UINT64_MAX);
+	WRONG(SYMBOL_FIND, make_names_reply()[0].start = 0x101);
+	WRONG(SYMBOL_FIND, make_names_reply()[0].reserved = 1);
+	WRONG(SYMBOL_FIND, make_names_reply()[0].text = sizeof(texts));
+	WRONG(SYMBOL_FIND, make_names_reply()[1].start = 0x10f);
+	WRONG(SYMBOL_FIND, make_names_reply()[1].start = 0x201);
+	WRONG(SYMBOL_FIND, make_names_reply()[1].size = UINT64_MAX);
 	WRONG(SYMBOL_FIND, ((char *)&reply_packet)[size - 1] = 'x');
 	WRONG(SYMBOL_FIND, ((char *)&reply_packet)[size - sizeof(texts)] = 'x');
 	WRONG(SYMBOL_LINES, reply_packet.reply.done = 2);

@@ -45,8 +45,8 @@ __attribute__((noinline, used)) static int versioned_1(void)
 static const struct symbols_config waiting = { .wait_ms = WAIT };
 
 /* Return the name of @location after it was resolved. */
-static bool named(struct symbols *s, s32 pid, const struct attribute_location *location, bool live,
-		  char *name, size_t size)
+static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_location *location,
+			 bool live, char *name, size_t size)
 {
 	if (symbols_function(s, pid, location, live, name, size))
 		return true;
@@ -78,24 +78,24 @@ static void test_own_function(void **state)
 	assert_int_equal(walk_the_line(3), 3);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
 	assert_true(attributor_locate(a, index, pc + 1, false, &location));
-	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* Without a living process the path still leads to the same file. */
-	assert_true(named(s, 0, &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* A file with another inode number is another file. */
 	location.inode++;
-	assert_false(named(s, getpid(), &location, true, name, sizeof(name)));
+	assert_false(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-symbols+0x"));
 	/* The build ID decides whether the file of a recording is the one on this machine. */
 	location.inode--;
-	assert_false(named(s, 0, &location, false, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, false, name, sizeof(name)));
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &location));
-	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "versioned");
 	/* a function of a library, which has a dynamic symbol */
 	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &location));
-	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "strtoul"));
 	symbols_free(s);
 	attributor_free(a);
@@ -132,21 +132,21 @@ static void test_removed(void **state)
 			break;
 		}
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(named(s, getpid(), &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	unlink(gone);
 	close(fd);
-	assert_true(named(s, 0, &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	location.binary = "/tmp/test-symbols-other";
-	assert_false(named(s, 0, &location, true, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	location.binary = gone;
 	/* The same inode number on another device is another file. */
 	location.device++;
-	assert_false(named(s, 0, &location, true, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	location.device--;
 	location.inode++;
-	assert_false(named(s, 0, &location, true, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	symtab_clear(&o.symbols);
 	symbols_free(s);
 	free(image.bytes);
@@ -184,7 +184,7 @@ static void test_deleted(void **state)
 		 (unsigned long)map + ((image.size + page - 1) / page * page));
 	fd = open(link, O_RDONLY | O_CLOEXEC);
 	/* This needs CAP_CHECKPOINT_RESTORE. Without it only the name of the file is shown. */
-	assert_int_equal(named(s, getpid(), &location, true, name, sizeof(name)), fd >= 0);
+	assert_int_equal(resolve_name(s, getpid(), &location, true, name, sizeof(name)), fd >= 0);
 	if (fd >= 0)
 		assert_string_equal(name, "walk_the_line");
 	else
@@ -325,11 +325,11 @@ static void test_vdso(void **state)
 	sym = &o.symbols.entry[0];
 	location.offset = sym->start - o.segment[0].vaddr + o.segment[0].offset;
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(named(s, 0, &location, true, name, sizeof(name)));
+	assert_true(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, o.symbols.names + sym->name);
-	assert_false(named(s, 0, &location, false, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, false, name, sizeof(name)));
 	location.offset = 1 << 20;
-	assert_false(named(s, 0, &location, true, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "[vdso]+0x100000");
 	symtab_clear(&o.symbols);
 	symbols_free(s);
@@ -358,10 +358,10 @@ static void test_build_id(void **state)
 	location.inode = 0;
 	location.build_id = o.build_id;
 	location.build_id_size = o.build_id_size;
-	assert_true(named(s, 0, &location, false, name, sizeof(name)));
+	assert_true(resolve_name(s, 0, &location, false, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	o.build_id[0] ^= 1;
-	assert_false(named(s, 0, &location, false, name, sizeof(name)));
+	assert_false(resolve_name(s, 0, &location, false, name, sizeof(name)));
 	symtab_clear(&o.symbols);
 	symbols_free(s);
 	attributor_free(a);
@@ -390,9 +390,9 @@ static void test_no_name(void **state)
 
 	(void)state;
 	/* Without a recording kernel addresses have no names. A recording has its own symbols. */
-	named(NULL, 0, &kernel, true, name, sizeof(name));
+	resolve_name(NULL, 0, &kernel, true, name, sizeof(name));
 	assert_string_equal(name, "[kernel]");
-	named(NULL, 0, &kernel, false, name, sizeof(name));
+	resolve_name(NULL, 0, &kernel, false, name, sizeof(name));
 	assert_string_equal(name, "[kernel]+0xffffffff81000000");
 	symbols_name_unmapped(0x7f0000001000, true, name, sizeof(name));
 	assert_string_equal(name, "[unknown]");
@@ -404,12 +404,13 @@ static void test_no_name(void **state)
 							     .offset = rows[i].offset };
 
 		for (int live = 0; live < 2; live++) {
-			assert_false(named(s, getpid(), &location, live, name, sizeof(name)));
+			assert_false(
+				resolve_name(s, getpid(), &location, live, name, sizeof(name)));
 			assert_string_equal(name, rows[i].name);
 		}
 		for (size_t n = 0; n < 30; n++) {
 			memset(name, '#', sizeof(name));
-			named(s, 0, &location, true, name, n);
+			resolve_name(s, 0, &location, true, name, n);
 			assert_int_equal(name[n], '#');
 			assert_true(!n || memchr(name, '\0', n));
 		}
@@ -432,10 +433,10 @@ static void test_small_budget(void **state)
 	for (int i = 0; i < 4; i++) {
 		assert_true(
 			attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &own));
-		named(s, getpid(), &own, true, name, sizeof(name));
+		resolve_name(s, getpid(), &own, true, name, sizeof(name));
 		assert_string_equal(name, "walk_the_line");
 		assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &library));
-		named(s, getpid(), &library, true, name, sizeof(name));
+		resolve_name(s, getpid(), &library, true, name, sizeof(name));
 	}
 	symbols_free(s);
 	attributor_free(a);

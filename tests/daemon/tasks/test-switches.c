@@ -202,7 +202,7 @@ static void ignore_task(void *ctx, const struct task_event *event)
 
 static const struct task_sink ignore = { .task = ignore_task };
 
-static void judge(void *ctx, const struct source_window *window)
+static void count_agreement(void *ctx, const struct source_window *window)
 {
 	const struct spe_decoder_config config = { .max_size = window->max_record,
 						   .align = window->align };
@@ -283,7 +283,7 @@ static void ping_pong(pid_t pids[2])
 /* Drain @source, and count the switches since the last drain began, which the ring has to hold. */
 static void drain(struct source *source, struct verdict *v)
 {
-	const struct source_sink sink = { .window = judge, .ctx = v };
+	const struct source_sink sink = { .window = count_agreement, .ctx = v };
 	u64 begin = *v->rings[0].count, passed;
 
 	source->ops->drain(source, &sink);

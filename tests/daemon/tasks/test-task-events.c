@@ -253,7 +253,7 @@ struct seen {
 	char name[16];
 };
 
-static void see(void *ctx, const struct task_event *event)
+static void record_event(void *ctx, const struct task_event *event)
 {
 	static const char letters[] = {
 		[TASK_COMM] = 'e', [TASK_FORK] = 'f', [TASK_EXIT] = 'x', [TASK_MMAP] = 'm'
@@ -302,7 +302,7 @@ static struct task_events *open_events(enum task_events_kind kind)
 	return open_sized(kind, NULL);
 }
 
-static void run(const char *path)
+static void run_program(const char *path)
 {
 	pid_t pid = fork();
 	int status = -1;
@@ -347,7 +347,7 @@ static void alias_free(const struct alias *alias)
 static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 {
 	struct task_events *events = open_events(kind);
-	const struct task_sink sink = { .task = see, .ctx = ret_seen };
+	const struct task_sink sink = { .task = record_event, .ctx = ret_seen };
 	u64 before = clock_ns(CLOCK_MONOTONIC);
 
 	*ret_seen = (struct seen){ .child = fork() };
@@ -393,7 +393,7 @@ static void run_everywhere(const char *program)
 		CPU_SET(cpu, &one);
 		assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 		for (int i = 0; i < 10; i++)
-			run(program);
+			run_program(program);
 	}
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
@@ -403,7 +403,7 @@ static void test_overflow(void **state)
 	const struct task_events_sizes sizes = { .side_band = (u32)sysconf(_SC_PAGESIZE) };
 	struct task_events *events = open_sized(TASK_EVENTS_PERF, &sizes);
 	struct seen seen = { 0 };
-	const struct task_sink sink = { .task = see, .ctx = &seen };
+	const struct task_sink sink = { .task = record_event, .ctx = &seen };
 
 	(void)state;
 	/*
@@ -440,7 +440,7 @@ static void test_bpf_full(void **state)
 		skip();
 	}
 	for (int i = 0; i < 50; i++)
-		run("/bin/true");
+		run_program("/bin/true");
 	assert_true(task_bpf_lost(bpf) > 50);
 	/* The events that fit are complete and in order. */
 	for (int i = 0; i < 2; i++) {
@@ -460,7 +460,7 @@ static void test_bpf_full(void **state)
 		/* The ring has free space now. */
 		taken = 0;
 		task_bpf_lost(bpf);
-		run("/bin/true");
+		run_program("/bin/true");
 	}
 	assert_int_equal(seen.lost, 0);
 	assert_int_equal(task_bpf_seed(bpf, &sink), 0);
@@ -620,7 +620,7 @@ static int storm_run(const struct storm_process *p, int begin, int end)
 		return 1;
 	while (write(end, &byte, 1) == 1 && read(begin, &byte, 1) == 1)
 		for (int i = 0; i < STORM_LIVES; i++)
-			run(p->alias.path);
+			run_program(p->alias.path);
 	return 0;
 }
 

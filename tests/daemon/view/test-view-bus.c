@@ -22,7 +22,7 @@ static sd_bus_message *message_new(sd_bus **ret_bus)
 	return m;
 }
 
-static sd_bus_message *sealed(sd_bus_message *m)
+static sd_bus_message *seal_message(sd_bus_message *m)
 {
 	assert_return_code(sd_bus_message_seal(m, 1, 0), 0);
 	assert_return_code(sd_bus_message_rewind(m, 1), 0);
@@ -67,7 +67,7 @@ static void test_round_trip(void **state)
 		snprintf(rows[i].function, sizeof(rows[i].function), "walk%u", i);
 	}
 	assert_return_code(view_append(m, &view), 0);
-	assert_return_code(view_read(sealed(m), &back), 0);
+	assert_return_code(view_read(seal_message(m), &back), 0);
 	assert_memory_equal(&back.header, &view.header, sizeof(back.header));
 	assert_int_equal(back.count, 100);
 	assert_memory_equal(back.rows, rows, sizeof(rows));
@@ -94,7 +94,7 @@ static void test_other_versions(void **state)
 	assert_return_code(sd_bus_message_append(m, "a{sv}", 2, "novel", "as", 1, "x", "cpus", "u",
 						 16), 0);
 	assert_return_code(sd_bus_message_append(m, "aa{sv}", 0), 0);
-	assert_return_code(view_read(sealed(m), &back), 0);
+	assert_return_code(view_read(seal_message(m), &back), 0);
 	assert_int_equal(back.header.cpus, 16);
 	assert_int_equal(view_unit(&back.header), UNITS);
 	assert_int_equal(back.count, 0);
@@ -104,7 +104,7 @@ static void test_other_versions(void **state)
 	assert_return_code(sd_bus_message_new(bus, &m, SD_BUS_MESSAGE_METHOD_CALL), 0);
 	assert_return_code(sd_bus_message_append(m, "a{sv}", 1, "cpus", "s", "16"), 0);
 	assert_return_code(sd_bus_message_append(m, "aa{sv}", 0), 0);
-	assert_int_equal(view_read(sealed(m), &back), -EBADMSG);
+	assert_int_equal(view_read(seal_message(m), &back), -EBADMSG);
 	sd_bus_message_unref(m);
 	sd_bus_unref(bus);
 }

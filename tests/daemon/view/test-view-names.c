@@ -26,7 +26,7 @@ static char *read_file(const char *path)
 }
 
 /* Return the text between @begin and @end, after the first @after. */
-static char *section(const char *text, const char *after, const char *begin, const char *end)
+static char *find_section(const char *text, const char *after, const char *begin, const char *end)
 {
 	const char *from = strstr(text, after), *to;
 
@@ -97,9 +97,10 @@ static void test_xml(void **state)
 	char *xml = read_file(files[0]);
 
 	(void)state;
-	assert_names(section(xml, GET_VIEW, "group: ", "sort: "), "\", \n", group_name,
+	assert_names(find_section(xml, GET_VIEW, "group: ", "sort: "), "\", \n", group_name,
 		     VIEW_GROUPS_LIVE);
-	assert_names(section(xml, GET_VIEW, "sort: ", "limit: "), "\", \n", sort_name, VIEW_SORTS);
+	assert_names(find_section(xml, GET_VIEW, "sort: ", "limit: "), "\", \n", sort_name,
+		     VIEW_SORTS);
 	free(xml);
 }
 
@@ -108,8 +109,9 @@ static void test_completion(void **state)
 	char *script = read_file(files[1]);
 
 	(void)state;
-	assert_names(section(script, "-s | --sort)", "sorts=\"", "\""), " ", sort_name, VIEW_SORTS);
-	assert_names(section(script, "-G | --group)", "compgen -W \"", "\""), " ", group_name,
+	assert_names(find_section(script, "-s | --sort)", "sorts=\"", "\""), " ", sort_name,
+		     VIEW_SORTS);
+	assert_names(find_section(script, "-G | --group)", "compgen -W \"", "\""), " ", group_name,
 		     VIEW_GROUPS);
 	free(script);
 }
@@ -118,7 +120,7 @@ static void test_completion(void **state)
 static void test_manual(void **state)
 {
 	char *manual = read_file(files[2]);
-	char *text = section(manual, ".It Fl s , -sort Ar sort", "sort\n", ".It Fl c ,");
+	char *text = find_section(manual, ".It Fl s , -sort Ar sort", "sort\n", ".It Fl c ,");
 
 	(void)state;
 	for (enum view_sort i = 0; i < VIEW_SORTS; i++) {

@@ -27,7 +27,7 @@ struct maker {
 	enum layout layout;
 };
 
-static void put(struct maker *m, u32 at, u64 value, u32 size)
+static void write_value(struct maker *m, u32 at, u64 value, u32 size)
 {
 	for (u32 i = 0; i < size; i++)
 		m->data[at + i] = (u8)(i < 8 ? value >> 8 * i : 0);
@@ -47,8 +47,8 @@ static u32 put_string(struct maker *m, const char *text)
 static void put_varint(struct maker *m, u32 value)
 {
 	for (; value > 0x7f; value >>= 7)
-		put(m, m->len, (value & 0x7f) | 0x80, 1);
-	put(m, m->len, value, 1);
+		write_value(m, m->len, (value & 0x7f) | 0x80, 1);
+	write_value(m, m->len, value, 1);
 }
 
 static void put_step(struct maker *m, s32 value, u32 bytes)
@@ -79,10 +79,10 @@ static u32 put_files(struct maker *m, u32 quantum)
 	return at;
 }
 
-static void align(struct maker *m, u32 to)
+static void align_table(struct maker *m, u32 to)
 {
 	while (m->len % to)
-		put(m, m->len, 0, 1);
+		write_value(m, m->len, 0, 1);
 }
 
 /*
@@ -93,10 +93,10 @@ static void put_function(struct maker *m, u32 at, u32 name, u32 files, u32 lines
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer;
 
-	put(m, at + entry, name, 4);
-	put(m, at + entry + 16, files, 4);
-	put(m, at + entry + 20, lines, 4);
-	put(m, at + entry + 28, 3, 4); /* index of its compilation unit */
+	write_value(m, at + entry, name, 4);
+	write_value(m, at + entry + 16, files, 4);
+	write_value(m, at + entry + 20, lines, 4);
+	write_value(m, at + entry + 28, 3, 4); /* index of its compilation unit */
 }
 
 static void name_of(u32 i, char *name)
@@ -109,11 +109,11 @@ static void put_parts(struct maker *m, const u32 *parts)
 {
 	u32 first = m->layout >= LAYOUT_1_18 ? 3 : 2;
 
-	put(m, 8 + m->pointer, 2, m->pointer);
+	write_value(m, 8 + m->pointer, 2, m->pointer);
 	if (m->layout >= LAYOUT_1_18)
-		put(m, 8 + 2 * m->pointer, TEXT, m->pointer);
+		write_value(m, 8 + 2 * m->pointer, TEXT, m->pointer);
 	for (u32 i = 0; i < 5; i++)
-		put(m, 8 + (first + i) * m->pointer, parts[i], m->pointer);
+		write_value(m, 8 + (first + i) * m->pointer, parts[i], m->pointer);
 }
 
 /* Write the table of functions at @at, followed by the description of each function. */
@@ -122,23 +122,23 @@ static void put_table(struct maker *m, u32 at, const u32 *names, u32 files, cons
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer, old = m->layout == LAYOUT_1_2;
 
 	if (!old)
-		put(m, at + (2 * FUNCTIONS + 1) * entry - 1, 0, 1);
-	align(m, 8);
+		write_value(m, at + (2 * FUNCTIONS + 1) * entry - 1, 0, 1);
+	align_table(m, 8);
 	for (u32 i = 0; i <= FUNCTIONS; i++) {
 		u64 pc = (m->layout >= LAYOUT_1_18 ? 0 : TEXT) + i * STEP;
 
-		put(m, at + 2 * i * entry, pc, entry);
+		write_value(m, at + 2 * i * entry, pc, entry);
 		if (i == FUNCTIONS)
 			break;
-		align(m, 8);
-		put(m, at + (2 * i + 1) * entry, m->len - (old ? 0 : at), entry);
-		put(m, m->len, pc, entry);
+		align_table(m, 8);
+		write_value(m, at + (2 * i + 1) * entry, m->len - (old ? 0 : at), entry);
+		write_value(m, m->len, pc, entry);
 		put_function(m, m->len - entry, names[i], files, lines[i]);
-		align(m, 8);
+		align_table(m, 8);
 	}
 }
 
-static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
+static void make_table(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 {
 	static const u32 magic[] = { 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1 };
 	u32 words = layout == LAYOUT_1_2 ? 1 : layout == LAYOUT_1_16 ? 7 : 8;
@@ -148,10 +148,10 @@ static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 	char name[64];
 
 	*m = (struct maker){ .layout = layout, .pointer = pointer };
-	put(m, 0, magic[layout], 4);
-	put(m, 6, quantum, 1);
-	put(m, 7, pointer, 1);
-	put(m, 8, FUNCTIONS, pointer);
+	write_value(m, 0, magic[layout], 4);
+	write_value(m, 6, quantum, 1);
+	write_value(m, 7, pointer, 1);
+	write_value(m, 8, FUNCTIONS, pointer);
 	/*
 	 * In layout 1.2 the table of functions follows the header. Other layouts have offsets of
 	 * sections.
@@ -163,28 +163,28 @@ static void make(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
 		name_of(i, name);
 		names[i] = put_string(m, name) - (old ? 0 : at);
 	}
-	align(m, 8);
+	align_table(m, 8);
 	unit = m->len;
-	put(m, unit, 0, 4 * 5);
+	write_value(m, unit, 0, 4 * 5);
 	files = m->len;
 	put_string(m, "x");
 	file = put_string(m, "/src/main.go") - files;
 	/* the second file of the unit; the files of the unit begin at 3 */
-	put(m, unit + 4 * 4, file, 4);
-	align(m, 8);
+	write_value(m, unit + 4 * 4, file, 4);
+	align_table(m, 8);
 	values = m->len;
-	put(m, m->len, 0, 1);
+	write_value(m, m->len, 0, 1);
 	for (u32 i = 0; i < FUNCTIONS; i++)
 		lines[i] = put_lines(m, 100 + i, quantum) - (old ? 0 : values);
 	table = put_files(m, quantum) - (old ? 0 : values);
-	align(m, 8);
+	align_table(m, 8);
 	if (old) {
 		u32 list = m->len;
 
-		put(m, list, 2, 4);
-		put(m, list + 4, files + file, 4);
-		put(m, head + (2 * FUNCTIONS + 1) * pointer, list, 4);
-		align(m, 8);
+		write_value(m, list, 2, 4);
+		write_value(m, list + 4, files + file, 4);
+		write_value(m, head + (2 * FUNCTIONS + 1) * pointer, list, 4);
+		align_table(m, 8);
 	}
 	if (!old)
 		put_parts(m, (const u32[]){ at, unit, files, values, m->len });
@@ -203,7 +203,7 @@ static void test_layouts(void **state)
 
 		test_row("%s, %u bytes a pointer, quantum %u", layout_names[i / 4], pointer,
 			 quantum);
-		make(&m, i / 4, pointer, quantum);
+		make_table(&m, i / 4, pointer, quantum);
 		assert_row(!go_table_init(&table, m.data, m.len, 0));
 		go_table_symbols(&table, &t);
 		symtab_finish(&t);
@@ -233,8 +233,8 @@ static void test_text_elsewhere(void **state)
 	struct go_table table;
 
 	(void)state;
-	make(&m, LAYOUT_1_20, 8, 1);
-	put(&m, 8 + 2 * 8, 0, 8);
+	make_table(&m, LAYOUT_1_20, 8, 1);
+	write_value(&m, 8 + 2 * 8, 0, 8);
 	assert_int_equal(go_table_init(&table, m.data, m.len, 0x5000), 0);
 	go_table_symbols(&table, &t);
 	symtab_finish(&t);
@@ -242,7 +242,7 @@ static void test_text_elsewhere(void **state)
 	symtab_clear(&t);
 }
 
-static void walk(const u8 *data, size_t size)
+static void read_table(const u8 *data, size_t size)
 {
 	struct symtab t = { .limit = LIMIT };
 	struct go_table table;
@@ -271,11 +271,11 @@ static void test_damaged(void **state)
 	for (u32 i = 0; i < LAYOUTS; i++) {
 		u8 *copy;
 
-		make(&m, i, 8, 1);
+		make_table(&m, i, 8, 1);
 		for (u32 len = 0; len < m.len; len += 1 + len / 64) {
 			copy = malloc(len ? len : 1);
 			memcpy(copy, m.data, len);
-			walk(copy, len);
+			read_table(copy, len);
 			free(copy);
 		}
 		copy = malloc(m.len);
@@ -283,7 +283,7 @@ static void test_damaged(void **state)
 			memcpy(copy, m.data, m.len);
 			for (int k = 0; k < 3; k++)
 				copy[8 + (u32)rand_r(&seed) % (m.len - 8)] ^= (u8)rand_r(&seed);
-			walk(copy, m.len);
+			read_table(copy, m.len);
 		}
 		free(copy);
 	}

@@ -34,7 +34,7 @@ struct seen {
 	char names[64][2048];
 };
 
-static void see(void *ctx, const struct task_event *e)
+static void record_event(void *ctx, const struct task_event *e)
 {
 	struct seen *s = ctx;
 
@@ -44,9 +44,9 @@ static void see(void *ctx, const struct task_event *e)
 	snprintf(s->names[s->count++], sizeof(s->names[0]), "%s", e->name);
 }
 
-static void take(struct seen *s)
+static void read_events(struct seen *s)
 {
-	const struct task_sink sink = { .task = see, .ctx = s };
+	const struct task_sink sink = { .task = record_event, .ctx = s };
 
 	task_bpf_begin(s->bpf);
 	while (task_bpf_next(s->bpf) != TASK_BPF_NOTHING)
@@ -150,7 +150,7 @@ static void child_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static const char *below(const char *name)
+static const char *path_below(const char *name)
 {
 	static char path[PATH_MAX];
 
@@ -159,9 +159,9 @@ static const char *below(const char *name)
 }
 
 /* Create a file of some pages with @name in the directory. */
-static int make(const char *name)
+static int make_file(const char *name)
 {
-	int fd = open(below(name), O_RDWR | O_CREAT | O_CLOEXEC, 0755);
+	int fd = open(path_below(name), O_RDWR | O_CREAT | O_CLOEXEC, 0755);
 
 	if (fd >= 0 && ftruncate(fd, (PAGES + 2) * sysconf(_SC_PAGESIZE)) < 0)
 		return -1;
@@ -170,14 +170,14 @@ static int make(const char *name)
 
 static int open_plain(void)
 {
-	return make("with\nbreak and \\ \xff");
+	return make_file("with\nbreak and \\ \xff");
 }
 
 static int open_deleted(void)
 {
-	int fd = make("deleted");
+	int fd = make_file("deleted");
 
-	unlink(below("deleted"));
+	unlink(path_below("deleted"));
 	return fd;
 }
 
@@ -199,18 +199,18 @@ static int open_mounted(void)
 	char lower[64];
 	int fd;
 
-	mkdir(below("lower"), 0755);
-	fd = make("lower/file");
+	mkdir(path_below("lower"), 0755);
+	fd = make_file("lower/file");
 	if (fd < 0 || close(fd) || !mounts_alone())
 		return -1;
-	mkdir(below("bound"), 0755);
-	if (mount("none", below("bound"), "tmpfs", 0, NULL) < 0 ||
-	    mkdir(below("bound/in"), 0755) < 0)
+	mkdir(path_below("bound"), 0755);
+	if (mount("none", path_below("bound"), "tmpfs", 0, NULL) < 0 ||
+	    mkdir(path_below("bound/in"), 0755) < 0)
 		return -1;
 	snprintf(lower, sizeof(lower), "%s/lower", folder);
-	if (mount(lower, below("bound/in"), NULL, MS_BIND, NULL) < 0)
+	if (mount(lower, path_below("bound/in"), NULL, MS_BIND, NULL) < 0)
 		return -1;
-	return open(below("bound/in/file"), O_RDONLY | O_CLOEXEC);
+	return open(path_below("bound/in/file"), O_RDONLY | O_CLOEXEC);
 }
 
 static int open_stacked(void)
@@ -218,22 +218,22 @@ static int open_stacked(void)
 	char options[PATH_MAX * 3];
 	int fd;
 
-	mkdir(below("lower"), 0755);
-	fd = make("lower/file");
+	mkdir(path_below("lower"), 0755);
+	fd = make_file("lower/file");
 	if (fd < 0 || close(fd) || !mounts_alone())
 		return -1;
-	mkdir(below("stack"), 0755);
-	if (mount("none", below("stack"), "tmpfs", 0, NULL) < 0)
+	mkdir(path_below("stack"), 0755);
+	if (mount("none", path_below("stack"), "tmpfs", 0, NULL) < 0)
 		return -1;
-	mkdir(below("stack/upper"), 0755);
-	mkdir(below("stack/work"), 0755);
-	mkdir(below("stack/seen"), 0755);
+	mkdir(path_below("stack/upper"), 0755);
+	mkdir(path_below("stack/work"), 0755);
+	mkdir(path_below("stack/seen"), 0755);
 	snprintf(options, sizeof(options),
 		 "lowerdir=%s/lower,upperdir=%s/stack/upper,workdir=%s/stack/work", folder, folder,
 		 folder);
-	if (mount("none", below("stack/seen"), "overlay", 0, options) < 0)
+	if (mount("none", path_below("stack/seen"), "overlay", 0, options) < 0)
 		return -1;
-	return open(below("stack/seen/file"), O_RDONLY | O_CLOEXEC);
+	return open(path_below("stack/seen/file"), O_RDONLY | O_CLOEXEC);
 }
 
 static int open_deep(void)
@@ -251,7 +251,7 @@ static int open_deep(void)
 }
 
 /* Return the index of the event of the mapping at @start; the number of events if there is none. */
-static u32 find(const struct seen *s, u64 start)
+static u32 find_mapping(const struct seen *s, u64 start)
 {
 	u32 i;
 
@@ -261,9 +261,9 @@ static u32 find(const struct seen *s, u64 start)
 }
 
 /* Check that the event of the mapping at @start agrees with its line in /proc. */
-static void same(struct seen *s, u64 start, const struct line *line)
+static void check_mapping(struct seen *s, u64 start, const struct line *line)
 {
-	u32 i = find(s, start);
+	u32 i = find_mapping(s, start);
 
 	assert_true(i < s->count);
 	assert_int_equal(s->events[i].start + s->events[i].size, line->map.end);
@@ -284,8 +284,8 @@ static u64 child_seen(struct seen *s, int (*open_it)(void))
 		u64 start = child_map(&s->pid, open_it);
 
 		s->count = 0;
-		take(s);
-		if (!start || find(s, start) < s->count)
+		read_events(s);
+		if (!start || find_mapping(s, start) < s->count)
 			return start;
 		child_end(s->pid);
 	}
@@ -306,7 +306,7 @@ static void test_files(void **state)
 		if (start) {
 			assert_true(line_read(s->pid, start, &line));
 			print_message("%s: %s\n", names[i], line.path);
-			same(s, start, &line);
+			check_mapping(s, start, &line);
 		} else {
 			print_message("%s: not here\n", names[i]);
 		}
@@ -321,9 +321,9 @@ static int open_rooted(void)
 {
 	int fd;
 
-	mkdir(below("root"), 0755);
-	fd = make("root/file");
-	if (fd < 0 || close(fd) || chroot(below("root")) < 0 || chdir("/") < 0)
+	mkdir(path_below("root"), 0755);
+	fd = make_file("root/file");
+	if (fd < 0 || close(fd) || chroot(path_below("root")) < 0 || chdir("/") < 0)
 		return -1;
 	return open("/file", O_RDONLY | O_CLOEXEC);
 }
@@ -337,7 +337,7 @@ static void test_root(void **state)
 	(void)state;
 	child_end(s->pid);
 	if (start)
-		assert_string_equal(s->names[find(s, start)], "/file");
+		assert_string_equal(s->names[find_mapping(s, start)], "/file");
 	close_seen(s);
 	if (!start)
 		skip();
@@ -354,9 +354,9 @@ static void test_deep(void **state)
 
 		start = child_map(&s->pid, open_deep);
 		assert_true(start);
-		take(s);
+		read_events(s);
 		child_end(s->pid);
-		assert_int_equal(find(s, start), s->count);
+		assert_int_equal(find_mapping(s, start), s->count);
 		lost = task_bpf_lost(s->bpf);
 		close_seen(s);
 		/* Repeat if task events of other processes overflowed the ring. */
@@ -397,11 +397,11 @@ static void test_exec(void **state)
 		vdso = false;
 		s->count = 0;
 		s->pid = child_exec();
-		take(s);
+		read_events(s);
 		for (u32 i = 0; i < s->count; i++) {
 			if (!line_read(s->pid, s->events[i].start, &line))
 				continue;
-			same(s, s->events[i].start, &line);
+			check_mapping(s, s->events[i].start, &line);
 			vdso |= !strcmp(line.path, "[vdso]");
 		}
 		child_end(s->pid);
@@ -542,7 +542,7 @@ static void test_bucket(void **state)
 }
 
 /* Map more than a ring holds. Return: the number of lost task events. */
-static u64 flood(struct lost *ret_lost)
+static u64 flood_ring(struct lost *ret_lost)
 {
 	const struct task_sink sink = { .task = see_lost, .ctx = ret_lost };
 	char reason[TASK_BPF_REASON] = "";
@@ -575,7 +575,7 @@ static void test_flood(void **state)
 	(void)state;
 	close_seen(open_seen());
 	/* Repeat if task events of other processes overflowed their ring. */
-	while (flood(&lost))
+	while (flood_ring(&lost))
 		;
 	assert_int_equal(lost.tasks[0], 2);
 	assert_true(lost.count[0] > 0 || lost.anyone > 0);
