@@ -576,8 +576,8 @@ static int session_check_blockers(const struct speprof_session *session,
 	return 0;
 }
 
-static void session_stop_blockers(const struct speprof_session *session,
-				  const struct speprof_cgroup_set *cgroups)
+static void session_stop_conflicting(const struct speprof_session *session,
+				     const struct speprof_cgroup_set *cgroups)
 {
 	struct speprof_session *other;
 
@@ -695,7 +695,7 @@ static struct speprof_cgroup_map **session_prepare_start(const struct speprof_se
 		return ERR_PTR(ret);
 	maps = session_make_maps(session, cgroups);
 	if (!IS_ERR(maps))
-		session_stop_blockers(session, cgroups);
+		session_stop_conflicting(session, cgroups);
 	return maps;
 }
 

@@ -35,14 +35,14 @@ MODULE_PARM_DESC(throttle_commands,
 /* usage of each CPU by all rings; used on the CPU with interrupts off */
 static DEFINE_PER_CPU(struct speprof_throttle, throttles);
 
-static bool exceeds(u64 used, u64 each_second)
+static bool exceeds_limit(u64 used, u64 each_second)
 {
 	return each_second && used > div_u64(each_second, PERIODS_PER_SECOND);
 }
 
 /* Return SPEPROF_THROTTLE_* if a limit is exceeded, or 0. */
-static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
-		  const struct speprof_throttle_bound *bound)
+static u32 throttle_charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
+			   const struct speprof_throttle_bound *bound)
 {
 	/*
 	 * The difference can be negative: a window of a parked ring may end before the period
@@ -52,9 +52,9 @@ static u32 charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u6
 		*throttle = (struct speprof_throttle){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;
-	if (exceeds(throttle->interrupts, READ_ONCE(bound->interrupts)))
+	if (exceeds_limit(throttle->interrupts, READ_ONCE(bound->interrupts)))
 		return SPEPROF_THROTTLE_INTERRUPTS;
-	return exceeds(throttle->bytes, READ_ONCE(bound->bytes)) ? SPEPROF_THROTTLE_BYTES : 0;
+	return exceeds_limit(throttle->bytes, READ_ONCE(bound->bytes)) ? SPEPROF_THROTTLE_BYTES : 0;
 }
 
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
@@ -64,9 +64,9 @@ u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 	const struct speprof_throttle_bound cpu_bound = { READ_ONCE(throttle_interrupts),
 						      READ_ONCE(throttle_bytes) };
 	struct speprof_throttle *throttle = this_cpu_ptr(&throttles);
-	u32 cause = charge(own, now, interrupts, bytes, bound);
+	u32 cause = throttle_charge(own, now, interrupts, bytes, bound);
 	u64 until = cause ? own->start + PERIOD_NS : 0;
-	u32 cpu_cause = charge(throttle, now, interrupts, bytes, &cpu_bound);
+	u32 cpu_cause = throttle_charge(throttle, now, interrupts, bytes, &cpu_bound);
 
 	if (cpu_cause) {
 		cause = cpu_cause;

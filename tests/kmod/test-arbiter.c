@@ -98,7 +98,7 @@ static struct speprof_backend backend = {
 	.tick_hz = 1000000000,
 };
 
-static u32 draw(u32 below)
+static u32 draw_below(u32 below)
 {
 	randomness = randomness * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)(randomness >> 33) % below;
@@ -109,7 +109,7 @@ static void spu_samples(void)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	unsigned int session = stand_in_current->group;
-	u64 records = draw(12);
+	u64 records = draw_below(12);
 
 	if (!spu[SPE_REG_PMSCR] || spu[SPE_REG_PMBSR] & SPE_PMBSR_S)
 		return;
@@ -123,7 +123,7 @@ static void spu_samples(void)
 		written[session] += 64;
 	}
 	/* The value of the interval counter also identifies the session. */
-	spu[SPE_REG_PMSICR] = programs[session].pmsirr + draw(256);
+	spu[SPE_REG_PMSICR] = programs[session].pmsirr + draw_below(256);
 	if (limit - spu[SPE_REG_PMBPTR] < 64)
 		spu[SPE_REG_PMBSR] |=
 			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL);
@@ -166,7 +166,8 @@ static void session_program(unsigned int n)
 	programs[n].pmsfcr = (n + 1ULL) << 40 | programs[n].generation;
 	programs[n].pmsirr = (n + 1ULL) << 28;
 	programs[n].interval = n + 1;
-	programs[n].pmscr = SPE_PMSCR_E0SPE | (draw(2) ? SPE_PMSCR_E1SPE : 0) | (n + 1ULL) << 32;
+	programs[n].pmscr =
+		SPE_PMSCR_E0SPE | (draw_below(2) ? SPE_PMSCR_E1SPE : 0) | (n + 1ULL) << 32;
 	if (started[n])
 		speprof_ring_reprogram(rings[n], &programs[n]);
 	speprof_arbiter_reevaluate(&speprof_cpus[0]);
@@ -191,7 +192,7 @@ static void session_read(unsigned int n)
 	ring->control->event_tail = ring->event_published;
 }
 
-static void hotplug(void)
+static void switch_cpu(void)
 {
 	/* Let the idle task run last. */
 	if (speprof_cpus[0].backend) {
@@ -207,7 +208,7 @@ static void hotplug(void)
 
 /* ---- What happens ------------------------------------------------------------------ */
 
-static void seat(void)
+static void sched_switch(void)
 {
 	if (speprof_cpus[0].handover_work.queued)
 		speprof_cpus[0].handover_work.run(&speprof_cpus[0].handover_work);
@@ -223,17 +224,17 @@ static void check_parked_buffer(void)
 		assert_false(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E);
 }
 
-static void step(void)
+static void do_random_action(void)
 {
-	unsigned int n = draw(SESSIONS);
+	unsigned int n = draw_below(SESSIONS);
 
-	stand_in_now += draw(8) ? draw(100000) : draw(30000000);
-	switch (draw(24)) {
+	stand_in_now += draw_below(8) ? draw_below(100000) : draw_below(30000000);
+	switch (draw_below(24)) {
 	case 0:
 		session_toggle(n);
 		break;
 	case 1:
-		hotplug();
+		switch_cpu();
 		break;
 	case 2:
 		session_program(n);
@@ -247,7 +248,7 @@ static void step(void)
 		break;
 	case 5:
 		/* Move a task to another cgroup. */
-		tasks[draw(TASKS)].group = draw(SESSIONS + 1);
+		tasks[draw_below(TASKS)].group = draw_below(SESSIONS + 1);
 		speprof_arbiter_reevaluate(&speprof_cpus[0]);
 		break;
 	case 6:
@@ -257,7 +258,7 @@ static void step(void)
 			rings[n]->timer.after = 0;
 		break;
 	case 8:
-		WRITE_ONCE(rings[n]->bound.bytes, draw(2) ? 0 : 20000);
+		WRITE_ONCE(rings[n]->bound.bytes, draw_below(2) ? 0 : 20000);
 		break;
 	case 9:
 	case 10:
@@ -265,10 +266,10 @@ static void step(void)
 		break;
 	case 11:
 	case 12:
-		seat();
+		sched_switch();
 		break;
 	default: {
-		struct task_struct *next = &tasks[draw(TASKS)];
+		struct task_struct *next = &tasks[draw_below(TASKS)];
 
 		speprof_arbiter_sched_switch(next);
 		stand_in_current = next;
@@ -276,17 +277,17 @@ static void step(void)
 		 * Usually deliver the interrupt right after the switch, unless another interrupt
 		 * comes first.
 		 */
-		if (draw(5))
-			seat();
+		if (draw_below(5))
+			sched_switch();
 	}
 	}
 	spu_samples();
-	if (draw(3))
+	if (draw_below(3))
 		spu_interrupts();
 	check_parked_buffer();
 }
 
-static void play(u64 seed)
+static void run_random_actions(u64 seed)
 {
 	randomness = seed;
 	backend.disables_parked_buffer = seed % 2;
@@ -316,7 +317,7 @@ static void play(u64 seed)
 		session_toggle(n);
 	}
 	for (unsigned int i = 0; i < STEPS; i++)
-		step();
+		do_random_action();
 	for (unsigned int n = 0; n < SESSIONS; n++) {
 		if (started[n])
 			session_toggle(n);
@@ -332,7 +333,7 @@ static void test_sessions(void **state)
 {
 	(void)state;
 	for (u64 seed = 1; seed <= 300; seed++)
-		play(seed);
+		run_random_actions(seed);
 }
 
 /* ---- Moves --------------------------------------------------------------------------- */
@@ -341,7 +342,7 @@ static void test_sessions(void **state)
  * Return a mask of the CPUs for which speprof_arbiter_kick_cpus() was called since the last call of
  * this function.
  */
-static u64 called(void)
+static u64 take_kicked_cpus(void)
 {
 	u64 mask = 0;
 	unsigned int cpu;
@@ -374,19 +375,19 @@ static void test_moves(void **state)
 	stand_in_cpus = STAND_IN_CPUS_MAX;
 	speprof_arbiter_init();
 	speprof_arbiter_kick_cpus(&threads[0], true);
-	assert_int_equal(called(), 0);
+	assert_int_equal(take_kicked_cpus(), 0);
 
 	for_each_possible_cpu(cpu)
 		speprof_cpus[cpu].map = cpu == 6 ? NULL : &the_map;
 	speprof_arbiter_kick_cpus(&threads[0], true);
-	assert_int_equal(called(), 1 << 1 | 1 << 3);
+	assert_int_equal(take_kicked_cpus(), 1 << 1 | 1 << 3);
 	speprof_arbiter_kick_cpus(&threads[0], false);
-	assert_int_equal(called(), 1 << 1);
+	assert_int_equal(take_kicked_cpus(), 1 << 1);
 	speprof_arbiter_kick_cpus(&threads[2], false);
-	assert_int_equal(called(), 0);
+	assert_int_equal(take_kicked_cpus(), 0);
 	threads[2].on_rq = 1;
 	speprof_arbiter_kick_cpus(&threads[2], false);
-	assert_int_equal(called(), 1 << 4);
+	assert_int_equal(take_kicked_cpus(), 1 << 4);
 	stand_in_cpus = 1;
 }
 

@@ -285,7 +285,7 @@ static void test_other_backend(void **state)
 
 /* ---- Tests: CPU PM, suspend and crash ----------------------------------------------------- */
 
-static void power(unsigned int cpu, unsigned long action)
+static void notify_cpu_pm(unsigned int cpu, unsigned long action)
 {
 	stand_in_cpu = cpu;
 	assert_int_equal(stand_in_cpu_pm->notifier_call(stand_in_cpu_pm, action, NULL), NOTIFY_OK);
@@ -307,12 +307,12 @@ static void test_sleep(void **state)
 	memcpy(before, spus[1], sizeof(before));
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		drains = 0;
-		power(cpu, CPU_PM_ENTER);
+		notify_cpu_pm(cpu, CPU_PM_ENTER);
 		assert_false(spu_is_on(cpu));
 		assert_int_equal(drains, cpu);
 		memset(spus[cpu], 0xa5, sizeof(spus[cpu]));
 		spus[cpu][SPE_REG_PMSCR] = 0;
-		power(cpu, CPU_PM_EXIT);
+		notify_cpu_pm(cpu, CPU_PM_EXIT);
 	}
 	assert_false(spu_is_on(0));
 	for (unsigned int reg = 0; reg < SPE_REG_PMSIDR; reg++)

@@ -36,7 +36,7 @@ struct play {
 	u64 parked_ns;
 };
 
-static u32 draw(struct play *play, u32 below)
+static u32 draw_below(struct play *play, u32 below)
 {
 	play->random = play->random * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)(play->random >> 33) % below;
@@ -46,7 +46,7 @@ static u32 draw(struct play *play, u32 below)
  * Arm or park the ring as arbiter.c does, as the only ring of the CPU. The interrupt may come
  * later.
  */
-static void settle(struct play *play)
+static void reevaluate(struct play *play)
 {
 	if (!play->ring->config.for_cgroups || !play->up || !play->started)
 		return;
@@ -55,7 +55,7 @@ static void settle(struct play *play)
 		return;
 	}
 	speprof_ring_begin_handover(play->ring);
-	if (draw(play, 4))
+	if (draw_below(play, 4))
 		speprof_ring_complete_handover(play->ring);
 }
 
@@ -67,7 +67,7 @@ static void play_writes(struct play *play)
 	if (play->ring->state != SPEPROF_RING_ARMED || spu[SPE_REG_PMBSR] || free_bytes < 128 ||
 	    spu[SPE_REG_PMBPTR] == STRAY)
 		return;
-	bytes = draw(play, (u32)(free_bytes / 64)) * 64ULL;
+	bytes = draw_below(play, (u32)(free_bytes / 64)) * 64ULL;
 	spu_writes(bytes);
 	play->written += bytes;
 }
@@ -110,7 +110,7 @@ static void play_stops(struct play *play)
 		SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
 			SPE_FSC_PERMISSION,
 	};
-	u32 n = draw(play, 80);
+	u32 n = draw_below(play, 80);
 
 	play_writes(play);
 	if (play->ring->state == SPEPROF_RING_ARMED && !spu[SPE_REG_PMBSR])
@@ -118,7 +118,7 @@ static void play_stops(struct play *play)
 	if (n == ARRAY_SIZE(syndromes))
 		play_stray(play);
 	/* The interrupt may be delayed by other actions. */
-	if (draw(play, 4))
+	if (draw_below(play, 4))
 		play_interrupt(play);
 }
 
@@ -173,7 +173,7 @@ static void play_snapshot(struct play *play)
 		play->held = false;
 		return;
 	}
-	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw(play, RING / 2) };
+	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw_below(play, RING / 2) };
 	play->held = !speprof_ring_take_snapshot(ring, play, &play->snapshot);
 	if (play->held)
 		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
@@ -182,10 +182,10 @@ static void play_snapshot(struct play *play)
 /* Let userspace write random values into the control page, of which the module must read none. */
 static void play_scribble(struct play *play)
 {
-	memset(play->ring->control, (int)draw(play, 256), sizeof(*play->ring->control));
+	memset(play->ring->control, (int)draw_below(play, 256), sizeof(*play->ring->control));
 	/* Set the tail back, or so far ahead that no head reaches it. */
-	play->ring->control->tail = draw(play, 2) ? 0 : ~0ULL;
-	play->ring->control->event_tail = draw(play, 2) ? 0 : ~0ULL;
+	play->ring->control->tail = draw_below(play, 2) ? 0 : ~0ULL;
+	play->ring->control->event_tail = draw_below(play, 2) ? 0 : ~0ULL;
 }
 
 static void play_reprogram(struct play *play)
@@ -197,9 +197,9 @@ static void play_reprogram(struct play *play)
 
 static void play_time(struct play *play)
 {
-	stand_in_now += draw(play, 4) ? draw(play, 20000) : draw(play, 150) * MS;
+	stand_in_now += draw_below(play, 4) ? draw_below(play, 20000) : draw_below(play, 150) * MS;
 	/* Advance the clock until the module considers the reader missing. */
-	if (!draw(play, 100))
+	if (!draw_below(play, 100))
 		stand_in_now += 61 * NSEC_PER_SEC;
 }
 
@@ -208,13 +208,13 @@ static void play_one(struct play *play)
 	struct speprof_ring *ring = play->ring;
 
 	play_time(play);
-	switch (draw(play, 20)) {
+	switch (draw_below(play, 20)) {
 	case 0:
-		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw(play, 5))
+		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw_below(play, 5))
 			play_session(play);
 		break;
 	case 1:
-		if (!play->up || !draw(play, 5))
+		if (!play->up || !draw_below(play, 5))
 			play_hotplug(play);
 		break;
 	case 2:
@@ -240,11 +240,11 @@ static void play_one(struct play *play)
 		break;
 	case 8:
 		/* Keep the snapshot for several laps of the ring. */
-		if (!play->held || !draw(play, 5))
+		if (!play->held || !draw_below(play, 5))
 			play_snapshot(play);
 		break;
 	case 9:
-		WRITE_ONCE(ring->bound.bytes, draw(play, 3) ? 0 : 100000);
+		WRITE_ONCE(ring->bound.bytes, draw_below(play, 3) ? 0 : 100000);
 		break;
 	case 10:
 	case 11:
@@ -263,7 +263,7 @@ static void play_one(struct play *play)
 	default:
 		play_stops(play);
 	}
-	settle(play);
+	reevaluate(play);
 }
 
 static void walk_one(struct play *play, const struct speprof_window *window)
@@ -285,7 +285,7 @@ static void walk_one(struct play *play, const struct speprof_window *window)
  * Read a stream as its reader does, and check that the headers of its windows account for all time
  * and bytes up to the end of the last window.
  */
-static void walk(struct play *play)
+static void read_stream(struct play *play)
 {
 	const struct speprof_ring *ring = play->ring;
 	const u64 *spent = ring->state_before;
@@ -380,13 +380,13 @@ static void play_seed(u64 seed, bool for_cgroups, bool flight)
 	for (unsigned int i = 0; i < 400; i++) {
 		play_one(&play);
 		check_ledgers(&play, began);
-		if (!flight && !draw(&play, 4))
-			walk(&play);
+		if (!flight && !draw_below(&play, 4))
+			read_stream(&play);
 	}
 	if (play.started)
 		speprof_ring_stop(play.ring);
 	if (!flight)
-		walk(&play);
+		read_stream(&play);
 	check_ledgers(&play, began);
 	assert_int_equal(play.written, play.ring->counters.data_bytes);
 	assert_int_equal(spu_enabled_ns, play.ring->counters.state_ns[SPEPROF_RING_ARMED]);

@@ -200,7 +200,7 @@ static struct speprof_session *session_play(u32 mode, struct speprof_cgroup_set 
 }
 
 /* Return the number of interrupts of all CPUs since the last call. */
-static u64 calls(void)
+static u64 take_interrupt_count(void)
 {
 	u64 count = 0;
 
@@ -234,7 +234,7 @@ static int set_up(void **state)
 			.record_max = 64,
 		};
 	}
-	calls();
+	take_interrupt_count();
 	return 0;
 }
 
@@ -563,7 +563,7 @@ static void command_is_limited(enum command command)
 
 	assert_int_equal(speprof_session_start(session), 0);
 	stand_in_now += 2 * NSEC_PER_SEC;
-	calls();
+	take_interrupt_count();
 	for (done = 0; !command_run(session, command, done); done++)
 		assert_in_range(done, 0, RATE);
 	assert_int_equal(done, RATE);
@@ -573,7 +573,7 @@ static void command_is_limited(enum command command)
 	 * A START interrupts all CPUs twice: to stop and to start. The START that is refused only
 	 * stops them.
 	 */
-	assert_int_equal(calls(),
+	assert_int_equal(take_interrupt_count(),
 			 command == COMMAND_START ? 2 * RATE * CPUS + CPUS : RATE * per_call);
 	stand_in_now += 10 * MS;
 	assert_int_equal(command_run(session, command, RATE), 0);
@@ -602,15 +602,15 @@ static void test_ends_are_not_limited(void **state)
 		;
 	while (!speprof_session_ring_stats(ring, &stats))
 		;
-	calls();
+	take_interrupt_count();
 	for (i = 0; i < 1000; i++)
 		assert_int_equal(speprof_session_release_snapshot(ring, ring), -ENOENT);
-	assert_int_equal(calls(), 0);
+	assert_int_equal(take_interrupt_count(), 0);
 	speprof_session_stop(session);
-	assert_int_equal(calls(), CPUS);
+	assert_int_equal(take_interrupt_count(), CPUS);
 	for (i = 0; i < 1000; i++)
 		speprof_session_stop(session);
-	assert_int_equal(calls(), 0);
+	assert_int_equal(take_interrupt_count(), 0);
 	speprof_session_put(session);
 }
 
@@ -626,24 +626,24 @@ static void test_kick(void **state)
 
 	(void)state;
 	assert_int_equal(speprof_session_start(session), 0);
-	calls();
+	take_interrupt_count();
 	for (unsigned int i = 0; i < 1000; i++)
 		assert_int_equal(speprof_session_kick_ring(ring), 0);
-	assert_int_equal(calls(), 0);
+	assert_int_equal(take_interrupt_count(), 0);
 	assert_false(speprof_ring_is_unread(ring));
 
 	stand_in_cpu = 1;
 	speprof_ring_rotate_window(ring, SPEPROF_RING_FULL, NULL);
 	stand_in_cpu = 0;
 	assert_int_equal(speprof_session_kick_ring(ring), 0);
-	assert_int_equal(calls(), 1);
+	assert_int_equal(take_interrupt_count(), 1);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	while (!speprof_session_kick_ring(ring) && kicks++ < 2 * RATE) {
 		stand_in_cpu = 1;
 		speprof_ring_rotate_window(ring, SPEPROF_RING_FULL, NULL);
 		stand_in_cpu = 0;
 	}
-	assert_in_range(calls(), 1, RATE);
+	assert_in_range(take_interrupt_count(), 1, RATE);
 	stand_in_online &= ~2ULL;
 	assert_int_equal(speprof_session_kick_ring(ring), -ENXIO);
 	stand_in_online |= 2;

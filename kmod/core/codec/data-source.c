@@ -119,7 +119,7 @@ SPE_EXPORT(spe_data_sources_find);
 #define EVENT(name) SPE_BIT(SPE_EVENT_##name)
 
 /* Return whether a cache served the access: @events contain the access and no miss. */
-static bool served(u64 events, u64 access, u64 miss)
+static bool cache_served(u64 events, u64 access, u64 miss)
 {
 	return (events & (access | miss)) == access;
 }
@@ -132,11 +132,11 @@ static u8 events_level(u64 events)
 {
 	if (events & EVENT(RECENTLY_FETCHED))
 		return SPE_LEVEL_RECENT;
-	if (served(events, EVENT(L1D_ACCESS), EVENT(L1D_REFILL)))
+	if (cache_served(events, EVENT(L1D_ACCESS), EVENT(L1D_REFILL)))
 		return SPE_LEVEL_L1;
-	if (served(events, EVENT(L2D_ACCESS), EVENT(L2D_MISS)))
+	if (cache_served(events, EVENT(L2D_ACCESS), EVENT(L2D_MISS)))
 		return SPE_LEVEL_L2;
-	if (served(events, EVENT(LLC_ACCESS), EVENT(LLC_MISS)))
+	if (cache_served(events, EVENT(LLC_ACCESS), EVENT(LLC_MISS)))
 		return SPE_LEVEL_LLC;
 	if (events & EVENT(LLC_MISS))
 		return SPE_LEVEL_BEYOND_LLC;

@@ -318,7 +318,7 @@ static size_t resync_step(const struct spe_decoder *d)
  * as the last valid record, and have no unknown packets. The tail of a damaged record mostly has
  * some.
  */
-static bool plausible(const struct spe_decoder *d, const struct spe_sample *sample)
+static bool may_follow_damage(const struct spe_decoder *d, const struct spe_sample *sample)
 {
 	u8 first = sample->raw[0];
 
@@ -391,7 +391,7 @@ static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool str
 				*failed = run;
 			return PARSES_NOT;
 		}
-		if (strict && !run.n && !plausible(d, &sample))
+		if (strict && !run.n && !may_follow_damage(d, &sample))
 			return PARSES_NOT;
 		pos += (size_t)r;
 	}
@@ -428,7 +428,7 @@ static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, b
  * rest of one record and the next one. Return false if that depends on bytes of a later chunk. The
  * decoder is then at the last offset before which there is certainly no record.
  */
-static bool resync(struct spe_decoder *d)
+static bool find_resync(struct spe_decoder *d)
 {
 	size_t to, next;
 
@@ -453,7 +453,7 @@ static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct s
 
 	if (!d->broken)
 		d->suspect = d->base + d->pos;
-	d->broken = !resync(d);
+	d->broken = !find_resync(d);
 	if (d->broken)
 		return SPE_DECODE_MORE;
 	size = d->base + d->pos - d->suspect;

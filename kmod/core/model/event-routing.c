@@ -104,7 +104,7 @@ unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_ro
 }
 SPE_EXPORT(spe_routing_target);
 
-static struct spe_exception exception(enum spe_exception_state state, unsigned int target)
+static struct spe_exception make_exception(enum spe_exception_state state, unsigned int target)
 {
 	return (struct spe_exception){ .state = (u8)state, .target = (u8)target };
 }
@@ -113,27 +113,28 @@ static struct spe_exception exception(enum spe_exception_state state, unsigned i
 static struct spe_exception at_target(bool ke, bool pm, unsigned int target)
 {
 	if (!ke)
-		return exception(SPE_EXCEPTION_MASKED, target);
-	return exception(pm ? SPE_EXCEPTION_MASKED_PM : SPE_EXCEPTION_TAKEN, target);
+		return make_exception(SPE_EXCEPTION_MASKED, target);
+	return make_exception(pm ? SPE_EXCEPTION_MASKED_PM : SPE_EXCEPTION_TAKEN, target);
 }
 
 static struct spe_exception exception_el3(const struct spe_controls *controls,
 					  const struct spe_pe_state *pe)
 {
 	if (!controls->el3 || controls->pmsee < 2)
-		return exception(SPE_EXCEPTION_DISABLED, 0);
-	return exception(pe->el < 3 && !pe->debug ? SPE_EXCEPTION_TAKEN : SPE_EXCEPTION_MASKED, 3);
+		return make_exception(SPE_EXCEPTION_DISABLED, 0);
+	return make_exception(pe->el < 3 && !pe->debug ? SPE_EXCEPTION_TAKEN : SPE_EXCEPTION_MASKED,
+			      3);
 }
 
 static struct spe_exception exception_el2(const struct spe_controls *controls,
 					  const struct spe_pe_state *pe)
 {
 	if (!el3_permits(controls) || !spe_routing_el2_enabled(controls) || controls->el2_ee < 2)
-		return exception(SPE_EXCEPTION_DISABLED, 0);
+		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	if (!pe->owning || pe->debug || pe->el > 2)
-		return exception(SPE_EXCEPTION_MASKED, 2);
+		return make_exception(SPE_EXCEPTION_MASKED, 2);
 	if (pe->el < 2)
-		return exception(SPE_EXCEPTION_TAKEN, 2);
+		return make_exception(SPE_EXCEPTION_TAKEN, 2);
 	return at_target(controls->el2_ee == 3 && controls->el2_ke, pe->pm, 2);
 }
 
@@ -150,11 +151,11 @@ static struct spe_exception exception_el1(const struct spe_controls *controls,
 
 	if (!el3_permits(controls) || (el2 && controls->el2_ee == 0) ||
 	    !el1_exception_enabled(controls))
-		return exception(SPE_EXCEPTION_DISABLED, 0);
+		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	if (!pe->owning || pe->debug || pe->el > 1)
-		return exception(SPE_EXCEPTION_MASKED, target);
+		return make_exception(SPE_EXCEPTION_MASKED, target);
 	if (pe->el == 0)
-		return exception(SPE_EXCEPTION_TAKEN, target);
+		return make_exception(SPE_EXCEPTION_TAKEN, target);
 	return at_target(controls->el1_ke, pe->pm, target);
 }
 
@@ -162,7 +163,7 @@ struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 					   const struct spe_pe_state *pe, unsigned int x)
 {
 	if (!controls->exc)
-		return exception(SPE_EXCEPTION_DISABLED, 0);
+		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	switch (x) {
 	case 3:
 		return exception_el3(controls, pe);

@@ -166,8 +166,8 @@ static bool parse_share(struct word word, u32 *ret_ppm)
 	return digits && ppm;
 }
 
-static int refuse(const char *text, struct word word, const char *want,
-		  struct spe_inject_error *ret_error)
+static int set_error(const char *text, struct word word, const char *want,
+		     struct spe_inject_error *ret_error)
 {
 	if (ret_error)
 		*ret_error =
@@ -184,16 +184,16 @@ int spe_inject_parse(const char *text, size_t len, struct spe_inject_rule *ret_r
 
 	word = word_next(text, len, &pos);
 	if (!parse_kind(word, &rule.fault))
-		return refuse(text, word, WANT_KIND, ret_error);
+		return set_error(text, word, WANT_KIND, ret_error);
 	word = word_next(text, len, &pos);
 	if (rule.fault && word.len && !word_is(word, "next")) {
 		if (!parse_share(word, &rule.ppm))
-			return refuse(text, word, WANT_SHARE, ret_error);
+			return set_error(text, word, WANT_SHARE, ret_error);
 	}
 	if (rule.fault)
 		word = word_next(text, len, &pos);
 	if (word.len)
-		return refuse(text, word, "the end of the line", ret_error);
+		return set_error(text, word, "the end of the line", ret_error);
 	*ret_rule = rule;
 	return 0;
 }
@@ -249,7 +249,7 @@ int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
 }
 SPE_EXPORT(spe_inject_apply);
 
-static u64 draw(struct spe_inject *inject)
+static u64 draw_random(struct spe_inject *inject)
 {
 	u64 z = inject->random += 0x9e3779b97f4a7c15ULL;
 
@@ -266,7 +266,7 @@ static u32 shares_draw(struct spe_inject *inject)
 	for (u32 i = 0; i < inject->count; i++) {
 		const struct spe_inject_rule *rule = &inject->rules[i];
 
-		if ((u32)((draw(inject) >> 32) * MILLION >> 32) >= rule->ppm)
+		if ((u32)((draw_random(inject) >> 32) * MILLION >> 32) >= rule->ppm)
 			continue;
 		if (rule->fault == SPE_INJECT_COLLIDE)
 			inject_fault(inject, NULL, SPE_INJECT_COLLIDE);

@@ -17,7 +17,7 @@ static bool is_sve(const struct spe_instruction *instruction)
 	       instruction->kind == SPE_INSTRUCTION_SME_MEMORY;
 }
 
-static bool stores(const struct spe_access *access)
+static bool access_is_store(const struct spe_access *access)
 {
 	return access->flags & SPE_ACCESS_STORE;
 }
@@ -28,7 +28,7 @@ static const struct spe_access *choose_any(struct spe_spu *spu,
 	return &instruction->accesses[spe_spu_chance(spu) % instruction->access_count];
 }
 
-static const struct spe_access *lowest(const struct spe_instruction *instruction)
+static const struct spe_access *lowest_access(const struct spe_instruction *instruction)
 {
 	const struct spe_access *found = instruction->accesses;
 
@@ -59,12 +59,12 @@ choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction,
 	unsigned int count = 0, n;
 
 	for (unsigned int i = 0; i < instruction->access_count; i++)
-		count += stores(&instruction->accesses[i]) == store;
+		count += access_is_store(&instruction->accesses[i]) == store;
 	if (!count)
 		return choose_any(spu, instruction);
 	n = (unsigned int)(spe_spu_chance(spu) % count);
 	for (unsigned int i = 0;; i++)
-		if (stores(&instruction->accesses[i]) == store && !n--)
+		if (access_is_store(&instruction->accesses[i]) == store && !n--)
 			return &instruction->accesses[i];
 }
 
@@ -97,7 +97,7 @@ const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 		return choose_element(spu, instruction);
 	if (spe_spu_chooses(spu, SPE_CHOICE_PART))
 		return choose_any(spu, instruction);
-	return lowest(instruction);
+	return lowest_access(instruction);
 }
 
 /*
@@ -121,12 +121,12 @@ static bool address_output(const struct spe_spu *spu, const struct spe_instructi
 	       spe_spu_chooses(spu, SPE_CHOICE_INACTIVE_VA);
 }
 
-static bool performed(const struct spe_access *access)
+static bool access_is_performed(const struct spe_access *access)
 {
 	return !(access->flags & (SPE_ACCESS_NOT_PERFORMED | SPE_ACCESS_INACTIVE));
 }
 
-static bool translated(const struct spe_access *access)
+static bool access_is_translated(const struct spe_access *access)
 {
 	return !(access->flags & (SPE_ACCESS_NO_PA | SPE_ACCESS_INACTIVE));
 }
@@ -134,9 +134,9 @@ static bool translated(const struct spe_access *access)
 static bool physical_output(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			    const struct spe_access *access)
 {
-	if (!translated(access))
+	if (!access_is_translated(access))
 		return false;
-	if (performed(access))
+	if (access_is_performed(access))
 		return true;
 	return spe_instruction_is(instruction, SPE_INSTRUCTION_EXCLUSIVE) &&
 	       spe_spu_chooses(spu, SPE_CHOICE_EXCLUSIVE_PA);
@@ -159,8 +159,9 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
 		     spe_spu_chooses(spu, SPE_CHOICE_PART_LOWEST_VA);
 	bool contiguous = spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS);
 
-	operation->va =
-		contiguous && whole && !is_sve(instruction) ? lowest(instruction)->va : access->va;
+	operation->va = contiguous && whole && !is_sve(instruction) ?
+				lowest_access(instruction)->va :
+				access->va;
 	operation->pa = access->pa;
 	if (tags && spe_spu_chooses(spu, SPE_CHOICE_TAG_GRANULE_VA))
 		operation->va &= ~(u64)(GRANULE - 1);
@@ -211,11 +212,11 @@ static void collect_translation(const struct spe_spu *spu,
 {
 	bool zero = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_ZERO);
 
-	if (operation->valid & SPE_OPERATION_VA && performed(access)) {
+	if (operation->valid & SPE_OPERATION_VA && access_is_performed(access)) {
 		operation->translation = translation_of(spu, instruction, access);
 		return;
 	}
-	if (!performed(access) && !translated(access))
+	if (!access_is_performed(access) && !access_is_translated(access))
 		zero = false;
 	operation->valid |= zero ? SPE_OPERATION_TRANSLATION : SPE_OPERATION_NO_TRANSLATION;
 }
@@ -226,9 +227,9 @@ static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *in
 	u64 events = 0;
 
 	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
-		return performed(access) ? access->events : 0;
+		return access_is_performed(access) ? access->events : 0;
 	for (unsigned int i = 0; i < instruction->access_count; i++)
-		if (performed(&instruction->accesses[i]))
+		if (access_is_performed(&instruction->accesses[i]))
 			events |= instruction->accesses[i].events;
 	return events;
 }
@@ -253,7 +254,7 @@ static void collect_events(const struct spe_spu *spu, const struct spe_instructi
 	operation->events |= events;
 }
 
-static const struct spe_access *farthest(const struct spe_instruction *instruction)
+static const struct spe_access *farthest_access(const struct spe_instruction *instruction)
 {
 	const struct spe_access *found = instruction->accesses;
 
@@ -269,8 +270,8 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
 	bool any = false;
 
 	if (spe_spu_chooses(spu, SPE_CHOICE_SOURCE_COMBINED))
-		access = farthest(instruction);
-	if (!(access->flags & SPE_ACCESS_SOURCE) || !performed(access))
+		access = farthest_access(instruction);
+	if (!(access->flags & SPE_ACCESS_SOURCE) || !access_is_performed(access))
 		return;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ABORTED) &&
 	    !spe_spu_chooses(spu, SPE_CHOICE_ABORT_SOURCE))
@@ -280,7 +281,7 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
 	else if (spe_instruction_is(instruction, SPE_INSTRUCTION_STATUS))
 		any = spe_spu_chooses(spu, SPE_CHOICE_ST64BV_SOURCE);
 	else if (instruction->kind == SPE_INSTRUCTION_BRANCH)
-		any = !stores(access);
+		any = !access_is_store(access);
 	operation->source = access->source;
 	operation->valid |= SPE_OPERATION_SOURCE | (any ? SPE_OPERATION_ANY_SOURCE : 0);
 }

@@ -24,7 +24,7 @@ static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction 
 }
 
 /* The number of times that @min must be doubled to reach @size: the encoding of a length. */
-static u8 doublings(u64 size, u64 min)
+static u8 log2_of_ratio(u64 size, u64 min)
 {
 	u8 n = 0;
 
@@ -39,7 +39,7 @@ static u8 doublings(u64 size, u64 min)
 static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	u64 size = sampled_size(spu, instruction);
-	u8 evl = doublings(has_sme(spu) ? size * instruction->vectors : size, 32);
+	u8 evl = log2_of_ratio(has_sme(spu) ? size * instruction->vectors : size, 32);
 	u8 most = has_sme(spu) ? 7 : 6;
 
 	return (u8)SPE_FIELD_PREP(SPE_OP_EVL, evl < most ? evl : most);
@@ -48,7 +48,7 @@ static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instru
 /* RCYBGV, RLQXZR: 0b1111 means all of ZA, 0b1011 is the largest part. */
 static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	u8 ets = doublings(sampled_size(spu, instruction) * instruction->vectors, 128);
+	u8 ets = log2_of_ratio(sampled_size(spu, instruction) * instruction->vectors, 128);
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_WHOLE_ZA) || ets > 11)
 		ets = 15;
@@ -124,7 +124,7 @@ static void type_branch(const struct spe_spu *spu, const struct spe_instruction 
 	}
 }
 
-static u8 unspecified(const struct spe_spu *spu)
+static u8 unspecified_type(const struct spe_spu *spu)
 {
 	return spu->config.pmsver >= SPE_PMSVER_V1P1 ? SPE_SUBCLASS_UNSPECIFIED : SPE_SUBCLASS_GP;
 }
@@ -134,7 +134,7 @@ static u8 subclass_memory(const struct spe_spu *spu, const struct spe_instructio
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
 		return SPE_SUBCLASS_SIMD_FP;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_UNSPECIFIED))
-		return unspecified(spu);
+		return unspecified_type(spu);
 	return SPE_SUBCLASS_GP;
 }
 
@@ -178,7 +178,7 @@ static u8 subclass_sme(const struct spe_spu *spu, const struct spe_instruction *
 		       bool store)
 {
 	if (!has_sve(spu) || (!has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_SME_LS_UNSPECIFIED)))
-		return unspecified(spu);
+		return unspecified_type(spu);
 	return subclass_vector(spu, instruction, store);
 }
 
@@ -197,24 +197,24 @@ static u8 subclass_of(const struct spe_spu *spu, const struct spe_instruction *i
 			return SPE_SUBCLASS_TAG;
 		return subclass_memory(spu, instruction);
 	case SPE_INSTRUCTION_SYSREG:
-		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG : unspecified(spu);
+		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG : unspecified_type(spu);
 	case SPE_INSTRUCTION_COPY:
 		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
 			       SPE_SUBCLASS_COPY :
-			       unspecified(spu);
+			       unspecified_type(spu);
 	case SPE_INSTRUCTION_SET:
 		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
 			       SPE_SUBCLASS_SET :
-			       unspecified(spu);
+			       unspecified_type(spu);
 	case SPE_INSTRUCTION_GCS:
 		if (!spu->gcs)
-			return unspecified(spu);
+			return unspecified_type(spu);
 		return spe_instruction_is(instruction,
 					  SPE_INSTRUCTION_LINK | SPE_INSTRUCTION_RETURN) ?
 			       SPE_SUBCLASS_GCS :
 			       SPE_SUBCLASS_GCS | SPE_OP_GCS_COMM;
 	case SPE_INSTRUCTION_ZERO:
-		return unspecified(spu);
+		return unspecified_type(spu);
 	case SPE_INSTRUCTION_SVE_MEMORY:
 		return subclass_sve(spu, instruction, store);
 	case SPE_INSTRUCTION_SME_MEMORY:

@@ -24,7 +24,7 @@ static bool in_population(const struct spe_spu *spu, const struct spe_instructio
 	}
 }
 
-static bool captured(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static bool is_captured(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	switch (instruction->fate) {
 	case SPE_FATE_MISSPECULATED:
@@ -214,7 +214,7 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 		       spe_instruction_is(instruction, SPE_INSTRUCTION_ADDRESS_OP);
 	const struct spe_access *access;
 
-	if (!captured(spu, instruction))
+	if (!is_captured(spu, instruction))
 		return false;
 	describe_base(spu, instruction, ret_operation);
 	access = address ? NULL : spe_instruction_choose(spu, instruction);
@@ -251,8 +251,8 @@ static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *
 			SPE_FIELD_PREP(SPE_ADDRESS_TAG, instruction->target_top);
 }
 
-static void sample(struct spe_spu *spu, const struct spe_instruction *instruction,
-		   unsigned int member)
+static void sample_member(struct spe_spu *spu, const struct spe_instruction *instruction,
+			  unsigned int member)
 {
 	struct spe_operation operation;
 
@@ -276,7 +276,7 @@ void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruct
 
 		member += piece;
 		if (spe_spu_pass(spu, piece))
-			sample(spu, instruction, member - 1);
+			sample_member(spu, instruction, member - 1);
 	}
 	note_last_branch(spu, instruction);
 }

@@ -105,16 +105,16 @@ static const struct profile profiles[SPE_PROFILES] = {
 };
 
 /* The finaliser of SplitMix64. */
-static u64 mix(u64 z)
+static u64 hash_mix(u64 z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
 	return z ^ z >> 31;
 }
 
-static u64 draw(struct spe_opmodel *model)
+static u64 draw_random(struct spe_opmodel *model)
 {
-	return mix(model->random += 0x9e3779b97f4a7c15ULL);
+	return hash_mix(model->random += 0x9e3779b97f4a7c15ULL);
 }
 
 /*
@@ -123,11 +123,11 @@ static u64 draw(struct spe_opmodel *model)
  */
 static u64 character(const struct spe_operation *operation)
 {
-	return mix((operation->pc & 0xfff) + 0x5bd1e995);
+	return hash_mix((operation->pc & 0xfff) + 0x5bd1e995);
 }
 
 /* The byte @n of a hash or draw, 0-255. */
-static u32 byte(u64 value, unsigned int n)
+static u32 get_byte(u64 value, unsigned int n)
 {
 	return (u32)(value >> 8 * n & 0xff);
 }
@@ -182,15 +182,15 @@ static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 }
 
 /* A page is always mapped to the same frame. */
-static u64 translate(u64 va)
+static u64 translate_address(u64 va)
 {
-	return (mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
+	return (hash_mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
 }
 
 static u8 memory_subclass(u64 kind, bool store)
 {
 	u8 subclass = store ? SPE_OP_LDST : 0;
-	u32 roll = byte(kind, 2);
+	u32 roll = get_byte(kind, 2);
 
 	if (roll < 64)
 		return subclass | SUBCLASS_SIMD_FP;
@@ -207,30 +207,31 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 			 struct spe_operation *operation)
 {
 	const struct profile *p = &profiles[profile];
-	u64 roll = draw(model);
-	const struct tier *tier = tier_draw(p, byte(roll, 0));
-	bool walk = byte(roll, 1) < p->walk;
+	u64 roll = draw_random(model);
+	const struct tier *tier = tier_draw(p, get_byte(roll, 0));
+	bool walk = get_byte(roll, 1) < p->walk;
 
 	operation->op_class = SPE_OP_LOAD_STORE;
 	operation->op_subclass = memory_subclass(kind, store);
 	operation->events |= tier->events;
 	operation->total = tier->min + latency_draw(tier->spread, tier->tail, roll >> 16 & 0xffff);
-	operation->issue = 1 + (byte(roll, 4) & 1);
-	operation->translation = byte(roll, 4) >> 7;
+	operation->issue = 1 + (get_byte(roll, 4) & 1);
+	operation->translation = get_byte(roll, 4) >> 7;
 	if (walk) {
 		/* A table walk is part of a long access; to a short one its time is added. */
 		operation->events |= EVENT(TLB_WALK);
-		operation->translation = 12 + (byte(roll, 5) & 31);
+		operation->translation = 12 + (get_byte(roll, 5) & 31);
 		if (operation->total < operation->translation + 4)
 			operation->total += operation->translation;
 	}
 	operation->va = data_address(model, profile, operation, kind, roll >> 8);
 	/* Few instructions cross the end of a cache line, but those do so often. */
-	if (profile != SPE_PROFILE_SHARED_LINE && byte(kind, 4) < 4 && byte(roll, 6) < 128) {
+	if (profile != SPE_PROFILE_SHARED_LINE && get_byte(kind, 4) < 4 &&
+	    get_byte(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);
 		operation->va |= 0x3c;
 	}
-	operation->pa = translate(operation->va);
+	operation->pa = translate_address(operation->va);
 	operation->valid |= SPE_OPERATION_VA | SPE_OPERATION_PA;
 	/* D18.2.4: only loads have a data source. */
 	if (!store) {
@@ -242,20 +243,20 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 static void model_branch(struct spe_opmodel *model, const struct profile *profile, u64 kind,
 			 struct spe_operation *operation)
 {
-	bool conditional = byte(kind, 2) < 154;
-	bool indirect = !conditional && byte(kind, 2) < 192;
-	u64 roll = draw(model);
-	bool taken = !conditional || byte(roll, 0) >= byte(kind, 4);
-	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? byte(roll, 1) & 0x30 : 0);
+	bool conditional = get_byte(kind, 2) < 154;
+	bool indirect = !conditional && get_byte(kind, 2) < 192;
+	u64 roll = draw_random(model);
+	bool taken = !conditional || get_byte(roll, 0) >= get_byte(kind, 4);
+	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? get_byte(roll, 1) & 0x30 : 0);
 
 	operation->op_class = SPE_OP_BRANCH;
 	operation->op_subclass =
 		(u8)((conditional ? SPE_OP_COND : 0) | (indirect ? SPE_OP_BR_IND : 0));
-	operation->issue = 1 + (byte(roll, 2) & 3);
-	operation->total = operation->issue + 1 + (byte(roll, 3) & 3);
-	if (byte(roll, 4) < profile->mispredicted) {
+	operation->issue = 1 + (get_byte(roll, 2) & 3);
+	operation->total = operation->issue + 1 + (get_byte(roll, 3) & 3);
+	if (get_byte(roll, 4) < profile->mispredicted) {
 		operation->events |= EVENT(MISPREDICTED);
-		operation->total += 8 + (byte(roll, 5) & 15);
+		operation->total += 8 + (get_byte(roll, 5) & 15);
 	}
 	if (taken) {
 		operation->target = operation->pc + distance - 0x2000;
@@ -267,18 +268,18 @@ static void model_branch(struct spe_opmodel *model, const struct profile *profil
 
 static void model_other(struct spe_opmodel *model, u64 kind, struct spe_operation *operation)
 {
-	u64 roll = draw(model);
+	u64 roll = draw_random(model);
 	u32 cycles = 1;
 
 	operation->op_class = SPE_OP_OTHER;
-	if (byte(kind, 2) < 16)
+	if (get_byte(kind, 2) < 16)
 		operation->op_subclass = SPE_OP_COND;
 	/* Divisions take longest, then multiplications and floating point. */
-	if (byte(kind, 4) < 12)
-		cycles = 12 + (byte(roll, 0) & 15);
-	else if (byte(kind, 4) < 60)
-		cycles = 3 + (byte(roll, 0) & 3);
-	operation->issue = 1 + (byte(roll, 1) & 3);
+	if (get_byte(kind, 4) < 12)
+		cycles = 12 + (get_byte(roll, 0) & 15);
+	else if (get_byte(kind, 4) < 60)
+		cycles = 3 + (get_byte(roll, 0) & 3);
+	operation->issue = 1 + (get_byte(roll, 1) & 3);
 	operation->total = operation->issue + cycles;
 }
 
@@ -293,7 +294,7 @@ void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 {
 	const struct profile *p;
 	u64 kind = character(operation);
-	u32 roll = byte(kind, 0);
+	u32 roll = get_byte(kind, 0);
 
 	if ((unsigned int)profile >= SPE_PROFILES)
 		profile = SPE_PROFILE_MIXED;
@@ -309,7 +310,7 @@ void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 	operation->op_subclass = 0;
 
 	if (profile == SPE_PROFILE_SHARED_LINE)
-		model_memory(model, profile, kind, draw(model) & 1, operation);
+		model_memory(model, profile, kind, draw_random(model) & 1, operation);
 	else if (roll < p->loads)
 		model_memory(model, profile, kind, false, operation);
 	else if (roll < (u32)p->loads + p->stores)

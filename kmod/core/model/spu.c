@@ -26,14 +26,14 @@ u64 spe_spu_chance(struct spe_spu *spu)
 	return random_next(&spu->chance);
 }
 
-static bool jitters(const struct spe_spu *spu)
+static bool has_jitter(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_RND;
 }
 
 static bool jitters_late(const struct spe_spu *spu)
 {
-	return jitters(spu) && spu->config.features & SPE_PMSIDR_ERND;
+	return has_jitter(spu) && spu->config.features & SPE_PMSIDR_ERND;
 }
 
 static u64 count_get(const struct spe_spu *spu)
@@ -53,11 +53,11 @@ static void counters_set(struct spe_spu *spu, u64 count, u64 ecount)
 }
 
 /* The value that is loaded into the primary counter (D17.3.3, D17.3.4). */
-static u64 reload(struct spe_spu *spu)
+static u64 counters_reload(struct spe_spu *spu)
 {
 	u64 count = spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_INTERVAL;
 
-	if (jitters(spu) && !jitters_late(spu))
+	if (has_jitter(spu) && !jitters_late(spu))
 		count |= random_draw(spu);
 	return count;
 }
@@ -88,7 +88,7 @@ void spe_spu_update(struct spe_spu *spu)
 
 	/* D17.3.3: counters that are not zero continue from their value. */
 	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
-		counters_set(spu, reload(spu), 0);
+		counters_set(spu, counters_reload(spu), 0);
 	spu->enabled = enabled;
 	/* Operations in flight are discarded. */
 	if (!spe_spu_selects(spu)) {
@@ -178,7 +178,7 @@ static bool count_plain(struct spe_spu *spu, u64 members)
 		return false;
 	}
 	/* The counter was zero when the last of them came. */
-	counters_set(spu, reload(spu), ecount_get(spu));
+	counters_set(spu, counters_reload(spu), ecount_get(spu));
 	return true;
 }
 
@@ -193,7 +193,7 @@ static bool count_late(struct spe_spu *spu, u64 members)
 			return false;
 		}
 		members -= count + 1;
-		count = reload(spu);
+		count = counters_reload(spu);
 		ecount = draw_ahead(spu);
 		spu->drawn = false;
 	}
@@ -203,7 +203,7 @@ static bool count_late(struct spe_spu *spu, u64 members)
 }
 
 /* D17.3.7: not sampled, and nothing but COLL changes. */
-static void collide(struct spe_spu *spu)
+static void report_collision(struct spe_spu *spu)
 {
 	unsigned int x = spe_routing_target(&spu->controls, SPE_ROUTING_OTHER_EVENT);
 
@@ -225,7 +225,7 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 		return false;
 
 	if (spu->in_flight >= spu->config.in_flight) {
-		collide(spu);
+		report_collision(spu);
 		return false;
 	}
 	spu->in_flight++;
@@ -240,7 +240,7 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 SPE_EXPORT(spe_spu_pass);
 
 /* Check whether the record would be written. It passed the filters, and the PMU counts it. */
-static bool complete(struct spe_spu *spu, const struct spe_operation *operation)
+static bool complete_sample(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
 	if (!spe_spu_filter(spu, operation)) {
@@ -263,7 +263,7 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
 	if (!spu->in_flight)
 		return;
 	spu->in_flight--;
-	if (!complete(spu, operation))
+	if (!complete_sample(spu, operation))
 		return;
 	spe_spu_buffer_write(spu, operation);
 	spe_spu_update(spu);

@@ -85,7 +85,7 @@ static const struct tier tiers[] = {
 	[TIER_PEER] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS), SPE_SOURCE_PEER_CORE, 70, 64 },
 };
 
-static u64 draw(struct spe_synthetic *s)
+static u64 draw_random(struct spe_synthetic *s)
 {
 	u64 z = s->random += 0x9e3779b97f4a7c15ULL;
 
@@ -95,7 +95,7 @@ static u64 draw(struct spe_synthetic *s)
 }
 
 /* An odd factor permutes the lines of a power of two: each cache holds its exact share. */
-static enum tier_name residence(const struct spe_synthetic *s, u64 offset)
+static enum tier_name cache_level(const struct spe_synthetic *s, u64 offset)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 slot = (offset / SPE_SYNTHETIC_LINE * 0x9e3779b1ULL) & (lines - 1);
@@ -110,7 +110,7 @@ static enum tier_name residence(const struct spe_synthetic *s, u64 offset)
 }
 
 /* In sequence: a page begins in DRAM, its other lines were prefetched. */
-static enum tier_name prefetched(u64 offset)
+static enum tier_name is_prefetched(u64 offset)
 {
 	if (offset % SPE_SYNTHETIC_LINE)
 		return TIER_L1;
@@ -121,7 +121,7 @@ static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name na
 			  bool walk, struct spe_operation *op)
 {
 	const struct tier *tier = &tiers[name];
-	u64 r = draw(s);
+	u64 r = draw_random(s);
 
 	op->op_class = SPE_OP_LOAD_STORE;
 	op->op_subclass = subclass;
@@ -144,7 +144,7 @@ static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name na
 
 static u64 random_address(struct spe_synthetic *s)
 {
-	return draw(s) & (s->config.working_set - 1) & ~7ULL;
+	return draw_random(s) & (s->config.working_set - 1) & ~7ULL;
 }
 
 static u64 in_sequence(struct spe_synthetic *s)
@@ -158,7 +158,7 @@ static bool misses_tlb(struct spe_synthetic *s)
 {
 	u64 pages = s->config.working_set / PAGE;
 
-	return pages > TLB_PAGES && (draw(s) & (pages - 1)) >= TLB_PAGES;
+	return pages > TLB_PAGES && (draw_random(s) & (pages - 1)) >= TLB_PAGES;
 }
 
 static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *op)
@@ -169,7 +169,7 @@ static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *o
 	/* Full period for any power of two: factor 1 modulo 4, odd increment. */
 	s->line = (s->line * 0x5851f42d4c957f2dULL + 0x14057b7ef767814fULL) & (lines - 1);
 	offset = s->line * SPE_SYNTHETIC_LINE;
-	memory_access(s, offset, residence(s, offset), LOAD, misses_tlb(s), op);
+	memory_access(s, offset, cache_level(s, offset), LOAD, misses_tlb(s), op);
 }
 
 static void model_shared_line(struct spe_synthetic *s, u8 subclass, struct spe_operation *op)
@@ -186,23 +186,23 @@ static void gather_load(struct spe_synthetic *s, struct spe_operation *op)
 {
 	u64 offset = random_address(s);
 
-	memory_access(s, offset, residence(s, offset), GATHER, misses_tlb(s), op);
-	if (!(draw(s) & 3))
+	memory_access(s, offset, cache_level(s, offset), GATHER, misses_tlb(s), op);
+	if (!(draw_random(s) & 3))
 		op->events |= EVENT(PARTIAL_PREDICATE);
 }
 
 /* Source and destination are in the two halves of the data (D17.6.4.3). */
 static void model_copy(struct spe_synthetic *s, struct spe_operation *op)
 {
-	bool store = draw(s) & 1;
+	bool store = draw_random(s) & 1;
 	u64 half = s->config.working_set / 2;
 	u64 offset = in_sequence(s) & (half - 1);
 
-	memory_access(s, store ? half + offset : offset, prefetched(offset),
+	memory_access(s, store ? half + offset : offset, is_prefetched(offset),
 		      (u8)(MEMCPY_LOAD | (store ? SPE_OP_LDST : 0)), false, op);
 }
 
-static void branch(struct spe_operation *op, u8 subclass, u32 cycles)
+static void make_branch(struct spe_operation *op, u8 subclass, u32 cycles)
 {
 	op->op_class = SPE_OP_BRANCH;
 	op->op_subclass = subclass;
@@ -211,12 +211,12 @@ static void branch(struct spe_operation *op, u8 subclass, u32 cycles)
 }
 
 /* Returns the step that follows. */
-static u32 decide(struct spe_synthetic *s, struct spe_operation *op)
+static u32 make_random_branch(struct spe_synthetic *s, struct spe_operation *op)
 {
-	u64 r = draw(s);
+	u64 r = draw_random(s);
 	bool taken = r & 1;
 
-	branch(op, SPE_OP_COND, 2);
+	make_branch(op, SPE_OP_COND, 2);
 	if ((r >> 8 & 0xff) < s->config.mispredicted) {
 		op->events |= EVENT(MISPREDICTED);
 		op->total += 12;
@@ -231,7 +231,7 @@ static u32 decide(struct spe_synthetic *s, struct spe_operation *op)
 }
 
 /* Returns the step that follows. */
-static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *op)
+static u32 make_operation(struct spe_synthetic *s, enum act act, struct spe_operation *op)
 {
 	u64 offset;
 
@@ -247,15 +247,15 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 	case ACT_READ:
 	case ACT_WRITE:
 		offset = in_sequence(s);
-		memory_access(s, offset, prefetched(offset), act == ACT_READ ? LOAD : STORE, false,
-			      op);
+		memory_access(s, offset, is_prefetched(offset), act == ACT_READ ? LOAD : STORE,
+			      false, op);
 		break;
 	case ACT_RANDOM:
 		offset = random_address(s);
-		memory_access(s, offset, residence(s, offset), LOAD, misses_tlb(s), op);
+		memory_access(s, offset, cache_level(s, offset), LOAD, misses_tlb(s), op);
 		break;
 	case ACT_DECIDE:
-		return decide(s, op);
+		return make_random_branch(s, op);
 	case ACT_SHARED_READ:
 		model_shared_line(s, LOAD, op);
 		break;
@@ -269,7 +269,7 @@ static u32 execute(struct spe_synthetic *s, enum act act, struct spe_operation *
 		model_copy(s, op);
 		break;
 	case ACT_LOOP:
-		branch(op, SPE_OP_COND, 1);
+		make_branch(op, SPE_OP_COND, 1);
 		op->target = s->config.pc;
 		op->valid |= SPE_OPERATION_TARGET;
 		return 0;
@@ -301,7 +301,7 @@ static void truth_add(struct spe_truth *truth, const struct spe_operation *op)
 		truth->source[op->source & 15]++;
 }
 
-static const char *refuse(const struct spe_synthetic_config *config)
+static const char *find_config_error(const struct spe_synthetic_config *config)
 {
 	u64 size = config->working_set;
 
@@ -324,7 +324,7 @@ static const char *refuse(const struct spe_synthetic_config *config)
 int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthetic_config *config,
 		       const char **ret_reason)
 {
-	const char *reason = refuse(config);
+	const char *reason = find_config_error(config);
 
 	if (reason) {
 		if (ret_reason)
@@ -351,7 +351,7 @@ void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *r
 		.ns = true,
 	};
 
-	s->step = execute(s, program->steps[s->step], &op);
+	s->step = make_operation(s, program->steps[s->step], &op);
 	s->now += op.total;
 	truth_add(&s->truth, &op);
 	*ret_operation = op;

@@ -2,7 +2,7 @@
 #include "collection.h"
 #include "sysreg-access.h"
 
-static struct spe_sysreg_result reach(enum spe_sysreg_outcome how)
+static struct spe_sysreg_result make_access(enum spe_sysreg_outcome how)
 {
 	return (struct spe_sysreg_result){ .how = (u8)how };
 }
@@ -39,8 +39,9 @@ static bool name_exists(const struct spe_controls *controls, const struct spe_sy
 	}
 }
 
-static bool exists(const struct spe_controls *controls, const struct spe_sysreg_features *spu,
-		   const struct spe_sysreg_access *access)
+static bool register_exists(const struct spe_controls *controls,
+			    const struct spe_sysreg_features *spu,
+			    const struct spe_sysreg_access *access)
 {
 	if (access->reg >= SPE_REG_COUNT || access->el < 1 || access->el > 3)
 		return false;
@@ -148,10 +149,10 @@ static struct spe_sysreg_result from_el1_above(const struct spe_traps *traps,
 					       const struct spe_sysreg_access *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3)
-		return reach(SPE_SYSREG_UNDEFINED);
+		return make_access(SPE_SYSREG_UNDEFINED);
 	if (access->suffix == SPE_SUFFIX_EL12 && traps->nv == 5)
 		return reach_memory(access->reg);
-	return reach(traps->nv & 1 ? SPE_SYSREG_TRAP_EL2 : SPE_SYSREG_UNDEFINED);
+	return make_access(traps->nv & 1 ? SPE_SYSREG_TRAP_EL2 : SPE_SYSREG_UNDEFINED);
 }
 
 static struct spe_sysreg_result from_el1(const struct spe_controls *controls,
@@ -164,11 +165,11 @@ static struct spe_sysreg_result from_el1(const struct spe_controls *controls,
 	if (access->suffix != SPE_SUFFIX_EL1)
 		return from_el1_above(traps, access);
 	if (el3 && traps->sdd && traps->sdd_first)
-		return reach(SPE_SYSREG_UNDEFINED);
+		return make_access(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el2(controls, traps, access))
-		return reach(SPE_SYSREG_TRAP_EL2);
+		return make_access(SPE_SYSREG_TRAP_EL2);
 	if (el3)
-		return reach(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
+		return make_access(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
 	if (is_memory(controls, traps, access->reg))
 		return reach_memory(access->reg);
 	return reach_register(1);
@@ -180,7 +181,7 @@ static bool in_host(const struct spe_controls *controls)
 }
 
 /* Under E2H, names with _EL1 access the registers of EL2 that exist. */
-static unsigned int redirected(const struct spe_controls *controls, unsigned int reg)
+static unsigned int register_is_redirected(const struct spe_controls *controls, unsigned int reg)
 {
 	if (!in_host(controls))
 		return 1;
@@ -196,13 +197,14 @@ static struct spe_sysreg_result from_el2(const struct spe_controls *controls,
 {
 	if (access->suffix == SPE_SUFFIX_EL3 ||
 	    (access->suffix == SPE_SUFFIX_EL12 && !in_host(controls)))
-		return reach(SPE_SYSREG_UNDEFINED);
+		return make_access(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el3(controls, traps, spu, access))
-		return reach(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
+		return make_access(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
 	if (access->suffix == SPE_SUFFIX_EL2)
 		return reach_register(2);
-	return reach_register(
-		access->suffix == SPE_SUFFIX_EL12 ? 1 : redirected(controls, access->reg));
+	return reach_register(access->suffix == SPE_SUFFIX_EL12 ?
+				      1 :
+				      register_is_redirected(controls, access->reg));
 }
 
 static struct spe_sysreg_result from_el3(const struct spe_controls *controls,
@@ -214,7 +216,7 @@ static struct spe_sysreg_result from_el3(const struct spe_controls *controls,
 	case SPE_SUFFIX_EL2:
 		return reach_register(2);
 	case SPE_SUFFIX_EL12:
-		return in_host(controls) ? reach_register(1) : reach(SPE_SYSREG_UNDEFINED);
+		return in_host(controls) ? reach_register(1) : make_access(SPE_SYSREG_UNDEFINED);
 	default:
 		return reach_register(1);
 	}
@@ -225,8 +227,8 @@ struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *co
 						   const struct spe_sysreg_features *spu,
 						   const struct spe_sysreg_access *access)
 {
-	if (!exists(controls, spu, access))
-		return reach(SPE_SYSREG_UNDEFINED);
+	if (!register_exists(controls, spu, access))
+		return make_access(SPE_SYSREG_UNDEFINED);
 	switch (access->el) {
 	case 3:
 		return from_el3(controls, access);

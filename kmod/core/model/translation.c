@@ -8,8 +8,8 @@ static u32 fault_at(unsigned int stage, u32 fsc)
 }
 
 /* Table D17-11, Permission: DBM is ignored without hardware management, PSTATE.PAN always. */
-static u32 permission(const struct spe_translation *translation, unsigned int stage,
-		      const struct spe_descriptor *descriptor, bool dirties)
+static u32 has_permission(const struct spe_translation *translation, unsigned int stage,
+			  const struct spe_descriptor *descriptor, bool dirties)
 {
 	u32 fault = fault_at(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
 
@@ -40,7 +40,7 @@ u32 spe_translation_write(const struct spe_translation *translation, const struc
 		return fault_at(stage, SPE_FSC_ADDRESS_SIZE | level);
 	if (!descriptor->af && !ha)
 		return fault_at(stage, SPE_FSC_ACCESS_FLAG | level);
-	fault = permission(translation, stage, descriptor, dirties);
+	fault = has_permission(translation, stage, descriptor, dirties);
 	if (fault)
 		return fault;
 	if (descriptor->no_atomic && (!descriptor->af || dirties))

@@ -59,14 +59,14 @@ static unsigned int sessions_of(int pid, int sessions[static SESSIONS])
 	return copies;
 }
 
-static unsigned long long enabled(const struct speprof_ring_stats *s)
+static unsigned long long enabled_ns(const struct speprof_ring_stats *s)
 {
 	return s->state_ns[SPEPROF_RING_ARMED] + s->state_ns[SPEPROF_RING_HANDLING] +
 	       s->state_ns[SPEPROF_RING_FULL] + s->state_ns[SPEPROF_RING_FAULTED] +
 	       s->state_ns[SPEPROF_RING_THROTTLED] + s->state_ns[SPEPROF_RING_HANDOVER];
 }
 
-static void add(struct speprof_ring_stats *sum, const struct speprof_ring_stats *s)
+static void stats_add(struct speprof_ring_stats *sum, const struct speprof_ring_stats *s)
 {
 	sum->head += s->head;
 	sum->tail += s->tail;
@@ -92,15 +92,16 @@ static unsigned int rings_open(int session, int rings[static CPUS], unsigned int
 	return n;
 }
 
-static void print(const struct speprof_ring_stats *sum)
+static void stats_print(const struct speprof_ring_stats *sum)
 {
 	printf("head %llu\ntail %llu\nbytes %llu\nwindows %llu\nrecords %llu\n",
 	       (unsigned long long)sum->head, (unsigned long long)sum->tail,
 	       (unsigned long long)sum->data_bytes, (unsigned long long)sum->windows,
 	       (unsigned long long)sum->records);
 	printf("full %llu\nbad_tails %llu\nenabled_ns %llu\nblind_ns %llu\n",
-	       (unsigned long long)sum->resumes, (unsigned long long)sum->bad_tails, enabled(sum),
-	       enabled(sum) - (unsigned long long)sum->state_ns[SPEPROF_RING_ARMED]);
+	       (unsigned long long)sum->resumes, (unsigned long long)sum->bad_tails,
+	       enabled_ns(sum),
+	       enabled_ns(sum) - (unsigned long long)sum->state_ns[SPEPROF_RING_ARMED]);
 	printf("blind_full_ns %llu\nblind_fault_ns %llu\nblind_throttle_ns %llu\n"
 	       "blind_handling_ns %llu\n",
 	       (unsigned long long)sum->state_ns[SPEPROF_RING_FULL],
@@ -120,7 +121,7 @@ static bool read_rings(const int *rings, unsigned int n, struct speprof_ring_sta
 			fprintf(stderr, "ledger: ring %u: %s\n", i, strerror(errno));
 			return false;
 		}
-		add(ret_sum, &s);
+		stats_add(ret_sum, &s);
 	}
 	return true;
 }
@@ -135,8 +136,8 @@ static int print_each(const int *sessions, unsigned int count)
 		if (!read_rings(rings, n, &sum))
 			return 1;
 		printf("%llu %llu %llu %llu\n", (unsigned long long)sum.data_bytes,
-		       (unsigned long long)sum.records, enabled(&sum),
-		       enabled(&sum) - (unsigned long long)sum.state_ns[SPEPROF_RING_ARMED]);
+		       (unsigned long long)sum.records, enabled_ns(&sum),
+		       enabled_ns(&sum) - (unsigned long long)sum.state_ns[SPEPROF_RING_ARMED]);
 	}
 	return 0;
 }
@@ -160,6 +161,6 @@ int main(int argc, char **argv)
 	printf("sessions %u\nrings %u\n", count, n);
 	if (!read_rings(rings, n, &sum))
 		return 1;
-	print(&sum);
+	stats_print(&sum);
 	return 0;
 }

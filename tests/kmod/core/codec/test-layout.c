@@ -17,7 +17,7 @@ static u64 random_next(void)
 	return random_state;
 }
 
-static void agree(const char *difference)
+static void check_agreement(const char *difference)
 {
 	if (difference)
 		fail_msg("%s", difference);
@@ -28,13 +28,13 @@ static u64 walk_both(const u8 *buf, size_t len, u32 align, struct spe_layouts *l
 {
 	u64 records = 0;
 
-	agree(twin_walk(buf, len, align, layouts, &records));
+	check_agreement(twin_walk(buf, len, align, layouts, &records));
 	return records;
 }
 
 static void walk_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
-	agree(twin_runs(buf, len, align, layouts));
+	check_agreement(twin_runs(buf, len, align, layouts));
 }
 
 /* Return a record with a random set of fields, with random sizes. */

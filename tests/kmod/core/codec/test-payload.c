@@ -46,7 +46,7 @@ static const u32 evl[] = { 32, 64, 128, 256, 512, 1024, 2048 };
 static const u32 ets[] = { 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072,
 			   262144 };
 
-static bool matches(const struct pattern *p, u8 subclass)
+static bool pattern_matches(const struct pattern *p, u8 subclass)
 {
 	for (unsigned int i = 0; i < 8; i++)
 		if ((p->bits[i] == '0' || p->bits[i] == '1') &&
@@ -56,7 +56,7 @@ static bool matches(const struct pattern *p, u8 subclass)
 }
 
 /* Return the value of the field @letter. */
-static unsigned int field(const struct pattern *p, u8 subclass, char letter)
+static unsigned int pattern_field(const struct pattern *p, u8 subclass, char letter)
 {
 	unsigned int value = 0;
 
@@ -69,17 +69,17 @@ static unsigned int field(const struct pattern *p, u8 subclass, char letter)
 static u16 expected_flags(const struct pattern *p, u8 subclass)
 {
 	static const u16 cr[] = { 0, SPE_OP_IS_CALL, SPE_OP_IS_RETURN, SPE_OP_IS_NEITHER };
-	u16 flags = cr[field(p, subclass, 'k')];
+	u16 flags = cr[pattern_field(p, subclass, 'k')];
 
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
-		if (field(p, subclass, letters[i].letter))
+		if (pattern_field(p, subclass, letters[i].letter))
 			flags |= letters[i].flag;
 	return flags;
 }
 
 static void check_length(const struct pattern *p, u8 subclass, const struct spe_op *op)
 {
-	unsigned int e = field(p, subclass, 'e'), t = field(p, subclass, 't');
+	unsigned int e = pattern_field(p, subclass, 'e'), t = pattern_field(p, subclass, 't');
 
 	if (strchr(p->bits, 'e')) {
 		assert_row(op->length_kind == (e == 7 ? SPE_LENGTH_ABOVE : SPE_LENGTH_EXACT));
@@ -107,7 +107,8 @@ static void test_operations(void **state)
 		const struct pattern *found = NULL;
 
 		for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
-			if (patterns[i].op_class != op_class || !matches(&patterns[i], subclass))
+			if (patterns[i].op_class != op_class ||
+			    !pattern_matches(&patterns[i], subclass))
 				continue;
 			test_row("%s, subclass 0x%02x", patterns[i].name, subclass);
 			assert_row(!found);

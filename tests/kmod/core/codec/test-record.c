@@ -46,7 +46,7 @@ static size_t window_make(u8 *buf, size_t n)
 }
 
 /* Decode a window, and check that each sample is a complete one of window_make(). */
-static struct spe_ledger walk(const u8 *buf, size_t len, u32 align)
+static struct spe_ledger decode_window(const u8 *buf, size_t len, u32 align)
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_decoder d;
@@ -106,7 +106,7 @@ static void test_no_record(void **state)
 static void test_zeros_are_padding(void **state)
 {
 	u8 buf[1000] = { 0 };
-	struct spe_ledger l = walk(buf, sizeof(buf), 0);
+	struct spe_ledger l = decode_window(buf, sizeof(buf), 0);
 
 	(void)state;
 	assert_int_equal(l.records, 0);
@@ -152,7 +152,7 @@ static void test_truncated(void **state)
 
 	(void)state;
 	for (size_t cut = 1; cut <= STRIDE; cut++) {
-		struct spe_ledger l = walk(buf, len - cut, 64);
+		struct spe_ledger l = decode_window(buf, len - cut, 64);
 
 		test_row("cut %zu", cut);
 		assert_row(l.records == 15 || (l.records == 16 && !l.suspect));

@@ -10,7 +10,7 @@
 
 static u64 random_state = 0x9e3779b97f4a7c15ULL;
 
-static u64 draw(void)
+static u64 draw_random(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -63,19 +63,19 @@ static size_t record_make(u8 *buf)
 				   0x99, 0x9a, 0x9c, 0x9e, 0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb7 };
 	static const u8 unknown[] = { 0x02, 0x1f, 0x44, 0x50, 0x63, 0x70, 0x80, 0xc0, 0xf8 };
 	bool source = false, op = false;
-	size_t n = 0, at = draw() % ARRAY_SIZE(once);
+	size_t n = 0, at = draw_random() % ARRAY_SIZE(once);
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++, at = (at + 8) % ARRAY_SIZE(once)) {
 		u8 h = once[at];
 		bool *had = (h & 0xcf) == 0x43 ? &source : (h & 0xfc) == 0x48 ? &op : NULL;
 
-		for (u64 zeros = draw() % 8; zeros > 5; zeros--)
+		for (u64 zeros = draw_random() % 8; zeros > 5; zeros--)
 			buf[n++] = 0;
 		if (i == ARRAY_SIZE(once) / 2)
-			buf[n++] = (u8)(0x42 | draw() % 4 << 4);
-		else if (draw() % 4 == 0)
-			buf[n++] = unknown[draw() % ARRAY_SIZE(unknown)];
-		else if (draw() % 3 == 0 || (had && *had))
+			buf[n++] = (u8)(0x42 | draw_random() % 4 << 4);
+		else if (draw_random() % 4 == 0)
+			buf[n++] = unknown[draw_random() % ARRAY_SIZE(unknown)];
+		else if (draw_random() % 3 == 0 || (had && *had))
 			continue;
 		else {
 			if (had)
@@ -83,17 +83,17 @@ static size_t record_make(u8 *buf)
 			/*
 			 * Use the extended format for INDEX 8 and above, and sometimes for 0 to 7.
 			 */
-			if (h >= 0x80 && draw() % 2)
-				buf[n++] = (u8)(0x20 | (draw() % 4 ? 0 : draw() % 4));
+			if (h >= 0x80 && draw_random() % 2)
+				buf[n++] = (u8)(0x20 | (draw_random() % 4 ? 0 : draw_random() % 4));
 			buf[n++] = h;
 		}
 		for (size_t size = packet_size(buf + n - 1) - 1; size; size--)
-			buf[n++] = (u8)draw();
+			buf[n++] = (u8)draw_random();
 	}
-	buf[n++] = draw() % 2 ? 0x01 : 0x71;
+	buf[n++] = draw_random() % 2 ? 0x01 : 0x71;
 	if (buf[n - 1] == 0x71)
 		for (unsigned int i = 0; i < 8; i++)
-			buf[n++] = (u8)draw();
+			buf[n++] = (u8)draw_random();
 	return n;
 }
 

@@ -36,7 +36,7 @@ struct met {
 	size_t held; /* the largest number of bytes for which a decoder waited */
 };
 
-static void meet(struct met *met, u64 value)
+static void hash_add(struct met *met, u64 value)
 {
 	met->hash = (met->hash ^ value) * 0x100000001b3ULL;
 	met->hash ^= met->hash >> 29;
@@ -44,10 +44,10 @@ static void meet(struct met *met, u64 value)
 
 static void meet_sample(struct met *met, const struct spe_decoder *d, const struct spe_sample *s)
 {
-	meet(met, d->base + (size_t)(s->raw - d->buf));
+	hash_add(met, d->base + (size_t)(s->raw - d->buf));
 	for (u32 i = 0; i < s->size; i++)
-		meet(met, s->raw[i]);
-	meet(met, s->present ^ s->timestamp ^ s->events);
+		hash_add(met, s->raw[i]);
+	hash_add(met, s->present ^ s->timestamp ^ s->events);
 }
 
 /* Decode until the decoder reaches the end, or needs more bytes. */
@@ -70,8 +70,8 @@ static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe
 		if (r == SPE_DECODE_SAMPLE)
 			meet_sample(met, d, &sample);
 		if (r == SPE_DECODE_SUSPECT) {
-			meet(met, range.offset);
-			meet(met, range.size);
+			hash_add(met, range.offset);
+			hash_add(met, range.size);
 		}
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 	return r;
@@ -82,8 +82,8 @@ static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe
  * are passed a second time are in memory of exactly their size, so that ASan reports reads behind
  * it.
  */
-static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_t cut,
-		       size_t (*next)(void))
+static struct met decode_in_chunks(const u8 *buf, size_t len, u32 align, enum way way, size_t cut,
+				   size_t (*next)(void))
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_layouts layouts = { .count = 0 };
@@ -120,7 +120,7 @@ static struct met walk(const u8 *buf, size_t len, u32 align, enum way way, size_
 }
 
 /* Return whether the results are equal, apart from those that depend on the cuts. */
-static bool same(const struct met *a, const struct met *b)
+static bool results_are_equal(const struct met *a, const struct met *b)
 {
 	return a->hash == b->hash && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
 	       a->starts == b->starts && a->first == b->first;
@@ -128,7 +128,7 @@ static bool same(const struct met *a, const struct met *b)
 
 static struct met walk_whole(const u8 *buf, size_t len, u32 align, enum way way)
 {
-	return walk(buf, len, align, way, len, NULL);
+	return decode_in_chunks(buf, len, align, way, len, NULL);
 }
 
 static size_t next_byte(void)
@@ -231,8 +231,8 @@ static void test_every_cut(void **state)
 
 			for (size_t at = 0; at <= len; at++) {
 				test_row("kind %zu, way %d, cut at %zu", i / 2, (int)way, at);
-				cut = walk(buf, len, align, way, at, NULL);
-				assert_row(same(&whole, &cut));
+				cut = decode_in_chunks(buf, len, align, way, at, NULL);
+				assert_row(results_are_equal(&whole, &cut));
 			}
 		}
 	}
@@ -250,10 +250,11 @@ static void test_byte_by_byte(void **state)
 		make_window(kind, buf, sizeof(buf));
 		for (enum way way = 0; way < WAYS; way++) {
 			struct met whole = walk_whole(buf, sizeof(buf), kind->align, way);
-			struct met cut = walk(buf, sizeof(buf), kind->align, way, 0, next_byte);
+			struct met cut =
+				decode_in_chunks(buf, sizeof(buf), kind->align, way, 0, next_byte);
 
 			test_row("kind %zu, way %d", i / 2, (int)way);
-			assert_row(same(&whole, &cut));
+			assert_row(results_are_equal(&whole, &cut));
 		}
 	}
 }
@@ -276,9 +277,9 @@ static void test_random_cuts(void **state)
 		for (enum way way = 0; way < WAYS; way++) {
 			struct met whole = walk_whole(buf, len, kind->align, way), cut;
 
-			cut = walk(buf, len, kind->align, way, next_any(), next_any);
+			cut = decode_in_chunks(buf, len, kind->align, way, next_any(), next_any);
 			test_row("kind %zu, round %zu, way %d", i / 6, i % 6, (int)way);
-			assert_row(same(&whole, &cut));
+			assert_row(results_are_equal(&whole, &cut));
 			assert_row(cut.held <= SPE_DECODER_HELD);
 			held = cut.held > held ? cut.held : held;
 			records += whole.ledger.records;

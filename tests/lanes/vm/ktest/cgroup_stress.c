@@ -37,7 +37,7 @@ struct stress {
 	uint64_t end;
 };
 
-static bool going(const struct stress *stress)
+static bool is_running(const struct stress *stress)
 {
 	return know_ns() < stress->end;
 }
@@ -49,7 +49,7 @@ static void *stress_move(void *arg)
 	const struct kcgroup *const ways[] = { &stress->a, &stress->b, &stress->out };
 	unsigned int n;
 
-	for (n = 0; going(stress); n++) {
+	for (n = 0; is_running(stress); n++) {
 		check(kcgroup_move(ways[n / 3 % 3], stress->movers[n % 3]), "%s", strerror(errno));
 		ksleep_ms(2);
 	}
@@ -61,7 +61,7 @@ static void *stress_make(void *arg)
 {
 	struct stress *stress = arg;
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		struct kcgroup below;
 		pid_t pid;
 
@@ -81,7 +81,7 @@ static void *stress_sets(void *arg)
 	struct stress *stress = arg;
 	const struct kcgroup both[] = { stress->b, stress->c };
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		/* A cgroup of a is refused, without any effect. */
 		check_errno(ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->a, 1),
 			    EBUSY);
@@ -103,7 +103,7 @@ static void *stress_sample(void *arg)
 	struct stress *stress = arg;
 	struct speprof_sampling sampling = ksampling();
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		sampling.flags ^= SPEPROF_SAMPLE_KERNEL;
 		sampling.interval = KTEST_INTERVAL + (sampling.interval + 256) % 2048;
 		check(!ioctl(stress->in_a.session, SPEPROF_SESSION_SAMPLE, &sampling));
@@ -117,7 +117,7 @@ static void *stress_hotplug(void *arg)
 	struct stress *stress = arg;
 	bool on = false;
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		kcpu_online(stress->cpus - 1, on);
 		on = !on;
 		ksleep_ms(60);
@@ -131,7 +131,7 @@ static void *stress_kill(void *arg)
 {
 	struct stress *stress = arg;
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		pid_t owner = fork();
 
 		if (!owner) {
@@ -233,7 +233,7 @@ static void cgroups_under_stress(void)
 	stress.end = know_ns() + STRESS_MS * 1000000ULL;
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		check(!pthread_create(&threads[i], NULL, parts[i], &stress));
-	while (going(&stress)) {
+	while (is_running(&stress)) {
 		side_read(&stress, &stress.in_a);
 		side_read(&stress, &stress.in_b);
 		ksleep_ms(5);

@@ -76,8 +76,8 @@ static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
  * Check that the bytes from @from to @to, in a copy that starts at @base, are complete consecutive
  * windows.
  */
-static void walk(const struct flight *flight, uint64_t base, uint64_t from, uint64_t to,
-		 struct ktally *tally)
+static void check_windows(const struct flight *flight, uint64_t base, uint64_t from, uint64_t to,
+			  struct ktally *tally)
 {
 	struct speprof_window window;
 
@@ -124,7 +124,7 @@ static void books_close(struct flight *flight)
 	check(stats.oldest == flight->ring.control->oldest);
 	check(stats.head - stats.oldest <= RING);
 	copy_out(flight, stats.oldest, stats.head);
-	walk(flight, stats.oldest, stats.oldest, stats.head, &tally);
+	check_windows(flight, stats.oldest, stats.oldest, stats.head, &tally);
 	check(tally.ledger.records == tally.counted && !tally.ledger.suspect);
 	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
 	check(stats.data_bytes ==
@@ -177,7 +177,7 @@ static void racing_reader_is_notified(void)
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = load(&flight.ring.control->oldest);
 		check(after >= oldest);
-		walk(&flight, oldest, after, head, &tally);
+		check_windows(&flight, oldest, after, head, &tally);
 		check(!tally.ledger.suspect && tally.ledger.records == tally.counted);
 		raced += after != oldest;
 		whole += tally.windows > 0;
@@ -228,7 +228,7 @@ static void snapshot_does_not_change(void)
 		check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EBUSY);
 		copy_out(&flight, snapshot.start, snapshot.end);
 		memcpy(before, flight.bytes, snapshot.end - snapshot.start);
-		walk(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
+		check_windows(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
 		check(tally.windows && !tally.ledger.suspect);
 		wait_laps(&flight, 3);
 		copy_out(&flight, snapshot.start, snapshot.end);
@@ -273,7 +273,7 @@ static void two_snapshots_are_independent(void)
 	stats = kring_stats(&flight.ring);
 	check(stats.snapshots == 2);
 	copy_out(&flight, second.start, second.end);
-	walk(&flight, second.start, second.start, second.end, &tallies[0]);
+	check_windows(&flight, second.start, second.start, second.end, &tallies[0]);
 	/* Bytes in both snapshots count once. */
 	check(stats.claimed_bytes == tallies[0].data_bytes);
 	check(!kcounts() || stats.claimed_records == tallies[0].counted);
@@ -281,7 +281,7 @@ static void two_snapshots_are_independent(void)
 	check(kring_stats(&flight.ring).snapshots == 1);
 	wait_laps(&flight, 2);
 	copy_out(&flight, first.start, first.end);
-	walk(&flight, first.start, first.start, first.end, &tallies[1]);
+	check_windows(&flight, first.start, first.start, first.end, &tallies[1]);
 	check(tallies[1].windows && !tallies[1].ledger.suspect);
 	/* A snapshot belongs to the open file, so a duplicated descriptor shares it. */
 	other = dup(flight.ring.fd);
@@ -315,7 +315,7 @@ static void snapshots_can_fill_the_ring(void)
 	event = kring_event(&flight.ring);
 	check(event && event->type == SPEPROF_EVENT_STATE && event->arg1 == SPEPROF_RING_FULL);
 	copy_out(&flight, snapshot.start, snapshot.end);
-	walk(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
+	check_windows(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
 	check(tally.windows && !tally.ledger.suspect);
 	/* A second snapshot can only contain the same bytes as the first. */
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));

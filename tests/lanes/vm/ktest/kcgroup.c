@@ -151,7 +151,7 @@ static void work_threads(uint8_t groups)
 	work_burn_and_sleep();
 }
 
-static void work(enum kwork what, uint8_t groups)
+static void run_worker(enum kwork what, uint8_t groups)
 {
 	switch (what) {
 	case KWORK_BURN:
@@ -187,7 +187,7 @@ pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork wha
 		if (sched_setaffinity(0, sizeof(set), &set) || read(gate[0], &go, 1) != 1)
 			_exit(1);
 		close_range(3, ~0U, 0);
-		work(what, groups);
+		run_worker(what, groups);
 		_exit(0);
 	}
 	groups_by_tid[pid] |= groups;

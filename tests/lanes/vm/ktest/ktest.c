@@ -528,7 +528,7 @@ static bool test_run(const struct ktest *test)
 	return !status;
 }
 
-static bool wanted(const struct ktest *test, int argc, char **argv)
+static bool is_selected(const struct ktest *test, int argc, char **argv)
 {
 	int i;
 
@@ -552,7 +552,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(groups); i++) {
 		for (test = groups[i]; test->name; test++) {
 			/* Determine this once for all tests, while the device can be opened. */
-			if (!wanted(test, argc, argv))
+			if (!is_selected(test, argc, argv))
 				continue;
 			check(test->peer || kbackend() != SPEPROF_BACKEND_NONE);
 			ran++;

@@ -143,7 +143,7 @@ struct stress {
 	uint64_t end;
 };
 
-static bool going(const struct stress *stress)
+static bool is_running(const struct stress *stress)
 {
 	return know_ns() < stress->end;
 }
@@ -152,7 +152,7 @@ static void *stress_start_stop(void *arg)
 {
 	struct stress *stress = arg;
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		ioctl(stress->session, SPEPROF_SESSION_STOP, 0);
 		ioctl(stress->session, SPEPROF_SESSION_START, 0);
 		ksleep_ms(7);
@@ -165,7 +165,7 @@ static void *stress_sample(void *arg)
 	struct stress *stress = arg;
 	struct speprof_sampling sampling = ksampling();
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
 		sampling.interval = KTEST_INTERVAL + sampling.interval % 7 * 256;
 		ioctl(stress->session, SPEPROF_SESSION_SAMPLE, &sampling);
@@ -179,7 +179,7 @@ static void *stress_ring(void *arg)
 	struct stress *stress = arg;
 	uint8_t *bytes = malloc(1 << 16);
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		struct speprof_ring_stats stats = kring_stats(&stress->ring);
 		struct speprof_advance advance = { stats.head, stats.event_head };
 
@@ -198,7 +198,7 @@ static void *stress_scribble(void *arg)
 	struct stress *stress = arg;
 	uint64_t random = 88172645463325252ULL;
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		volatile uint64_t *word = (volatile uint64_t *)stress->ring.control;
 
 		random ^= random << 13;
@@ -214,7 +214,7 @@ static void *stress_hotplug(void *arg)
 	struct stress *stress = arg;
 	bool on = false;
 
-	while (going(stress)) {
+	while (is_running(stress)) {
 		kcpu_online(1, on);
 		on = !on;
 		ksleep_ms(40);

@@ -26,7 +26,7 @@ struct run {
 	double windows;
 };
 
-static void consume(const struct cost_source *source)
+static void read_windows(const struct cost_source *source)
 {
 	__atomic_store_n(source->tail, __atomic_load_n(source->head, __ATOMIC_ACQUIRE),
 			 __ATOMIC_RELEASE);
@@ -43,18 +43,18 @@ static void *reader_run(void *arg)
 
 	for (;;) {
 		poll(&poll_fd, 1, -1);
-		consume(source);
+		read_windows(source);
 	}
 	return NULL;
 }
 
-static void work(const struct cost_source *source)
+static void do_work(const struct cost_source *source)
 {
 	for (unsigned int turn = 0; turn < TURNS; turn++) {
 		for (volatile unsigned int n = 0; n < TURN_SPINS; n++)
 			;
 		if (source)
-			consume(source);
+			read_windows(source);
 	}
 }
 
@@ -68,7 +68,7 @@ static void run_do(const struct cost_driver *driver, struct run *run)
 
 	if (!run->watermark) {
 		start = cost_begin();
-		work(NULL);
+		do_work(NULL);
 		run->cost = cost_end(&start, 1);
 		return;
 	}
@@ -77,7 +77,7 @@ static void run_do(const struct cost_driver *driver, struct run *run)
 		check(!pthread_create(&reader, NULL, reader_run, &source));
 	windows = source.windows(&source);
 	start = cost_begin();
-	work(run->is_read ? NULL : &source);
+	do_work(run->is_read ? NULL : &source);
 	run->cost = cost_end(&start, 1);
 	run->windows = (double)(source.windows(&source) - windows);
 	if (run->is_read)

@@ -114,7 +114,7 @@ static uint64_t now_ms(void)
 }
 
 /* SplitMix64. */
-static uint64_t draw(struct actor *actor)
+static uint64_t draw_random(struct actor *actor)
 {
 	uint64_t z = actor->random += 0x9e3779b97f4a7c15ULL;
 
@@ -123,28 +123,28 @@ static uint64_t draw(struct actor *actor)
 	return z ^ z >> 31;
 }
 
-static uint64_t below(struct actor *actor, uint64_t bound)
+static uint64_t draw_below(struct actor *actor, uint64_t bound)
 {
-	return draw(actor) % bound;
+	return draw_random(actor) % bound;
 }
 
 static bool once_in(struct actor *actor, uint64_t n)
 {
-	return !below(actor, n);
+	return !draw_below(actor, n);
 }
 
 /* Return @sane, or sometimes an extreme number. */
-static uint64_t number(struct actor *actor, uint64_t sane)
+static uint64_t draw_number(struct actor *actor, uint64_t sane)
 {
-	switch (below(actor, 32)) {
+	switch (draw_below(actor, 32)) {
 	case 0:
-		return draw(actor);
+		return draw_random(actor);
 	case 1:
-		return 1ULL << below(actor, 64);
+		return 1ULL << draw_below(actor, 64);
 	case 2:
-		return UINT64_MAX - below(actor, 3);
+		return UINT64_MAX - draw_below(actor, 3);
 	case 3:
-		return below(actor, 3);
+		return draw_below(actor, 3);
 	default:
 		return sane;
 	}
@@ -253,14 +253,14 @@ static int some_fd(struct actor *actor, enum kind kind)
 	int fd = -1;
 
 	for (unsigned int i = 0; i < 4 && fd < 0; i++)
-		fd = atomic_load(&slots[kind][below(actor, SLOTS)]);
+		fd = atomic_load(&slots[kind][draw_below(actor, SLOTS)]);
 	return fd;
 }
 
 /* Share @fd with the other threads. The former descriptor of the slot is closed. */
 static void keep_fd(struct actor *actor, enum kind kind, int fd)
 {
-	int old = atomic_exchange(&slots[kind][below(actor, SLOTS)], fd);
+	int old = atomic_exchange(&slots[kind][draw_below(actor, SLOTS)], fd);
 
 	if (old >= 0)
 		close(old);
@@ -280,40 +280,41 @@ static void act_device(struct actor *actor)
  */
 static uint32_t some_cgroups(struct actor *actor, int32_t *ret_fds)
 {
-	uint32_t count = (uint32_t)below(actor, CGROUPS);
+	uint32_t count = (uint32_t)draw_below(actor, CGROUPS);
 
 	for (uint32_t i = 0; i < count; i++)
-		ret_fds[i] = once_in(actor, 16) ? (int32_t)number(actor, 1) :
-						  cgroups[below(actor, CGROUPS)];
+		ret_fds[i] = once_in(actor, 16) ? (int32_t)draw_number(actor, 1) :
+						  cgroups[draw_below(actor, CGROUPS)];
 	return count;
 }
 
 static void act_session(struct actor *actor)
 {
 	int32_t fds[CGROUPS];
-	uint8_t cpus[8] = { (uint8_t)below(actor, 4) };
+	uint8_t cpus[8] = { (uint8_t)draw_below(actor, 4) };
 	struct speprof_session_config config = {
-		.size = (uint32_t)number(actor, sizeof(config)),
-		.mode = (uint32_t)number(actor, below(actor, 2)),
-		.rights = (uint32_t)number(actor, 31),
-		.ring_size = 65536ULL << below(actor, 4),
-		.event_slots = 16U << below(actor, 4),
-		.max_latency_ms = (uint32_t)number(actor, below(actor, 20)),
-		.watermark = number(actor, below(actor, 32768)),
+		.size = (uint32_t)draw_number(actor, sizeof(config)),
+		.mode = (uint32_t)draw_number(actor, draw_below(actor, 2)),
+		.rights = (uint32_t)draw_number(actor, 31),
+		.ring_size = 65536ULL << draw_below(actor, 4),
+		.event_slots = 16U << draw_below(actor, 4),
+		.max_latency_ms = (uint32_t)draw_number(actor, draw_below(actor, 20)),
+		.watermark = draw_number(actor, draw_below(actor, 32768)),
 	};
 	long fd;
 
 	if (once_in(actor, 8))
-		config.ring_size = number(actor, 65536) & ~(1ULL << 24 | 1ULL << 25 | 1ULL << 26 |
-							    1ULL << 27 | 1ULL << 28);
+		config.ring_size =
+			draw_number(actor, 65536) &
+			~(1ULL << 24 | 1ULL << 25 | 1ULL << 26 | 1ULL << 27 | 1ULL << 28);
 	if (cpus[0] || once_in(actor, 4)) {
-		config.cpus = number(actor, (uintptr_t)cpus);
-		config.cpus_size = (uint32_t)number(actor, below(actor, 9));
+		config.cpus = draw_number(actor, (uintptr_t)cpus);
+		config.cpus_size = (uint32_t)draw_number(actor, draw_below(actor, 9));
 	}
-	if (below(actor, 3)) {
-		config.flags = (uint32_t)number(actor, SPEPROF_SESSION_OF_CGROUPS);
-		config.cgroups_count = (uint32_t)number(actor, some_cgroups(actor, fds));
-		config.cgroups = number(actor, config.cgroups_count ? (uintptr_t)fds : 0);
+	if (draw_below(actor, 3)) {
+		config.flags = (uint32_t)draw_number(actor, SPEPROF_SESSION_OF_CGROUPS);
+		config.cgroups_count = (uint32_t)draw_number(actor, some_cgroups(actor, fds));
+		config.cgroups = draw_number(actor, config.cgroups_count ? (uintptr_t)fds : 0);
 	}
 	fd = call(some_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
 	if (fd > 0)
@@ -322,10 +323,11 @@ static void act_session(struct actor *actor)
 
 static void act_info(struct actor *actor)
 {
-	struct speprof_device_info device = { .size = (uint32_t)number(actor, sizeof(device)) };
+	struct speprof_device_info device = { .size = (uint32_t)draw_number(actor,
+									    sizeof(device)) };
 	struct speprof_cpu_info cpu = {
-		.size = (uint32_t)number(actor, sizeof(cpu)),
-		.cpu = (uint32_t)number(actor, below(actor, 2)),
+		.size = (uint32_t)draw_number(actor, sizeof(cpu)),
+		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 2)),
 	};
 
 	call(some_fd(actor, DEVICE), SPEPROF_DEVICE_INFO, &device);
@@ -335,15 +337,15 @@ static void act_info(struct actor *actor)
 static void draw_sampling(struct actor *actor)
 {
 	actor->sampling = (struct speprof_sampling){
-		.size = (uint32_t)number(actor, sizeof(actor->sampling)),
-		.flags = (uint32_t)number(actor, 1 + below(actor, 7)),
-		.interval = number(actor, 50000 + below(actor, 500000)),
-		.collect = (uint32_t)number(actor, below(actor, 16)),
-		.types = once_in(actor, 4) ? (uint32_t)below(actor, 8) : 0,
-		.events = once_in(actor, 8) ? draw(actor) : 0,
-		.events_not = once_in(actor, 8) ? draw(actor) : 0,
-		.min_latency = once_in(actor, 8) ? (uint32_t)number(actor, 3) : 0,
-		.sources_not = once_in(actor, 8) ? draw(actor) : 0,
+		.size = (uint32_t)draw_number(actor, sizeof(actor->sampling)),
+		.flags = (uint32_t)draw_number(actor, 1 + draw_below(actor, 7)),
+		.interval = draw_number(actor, 50000 + draw_below(actor, 500000)),
+		.collect = (uint32_t)draw_number(actor, draw_below(actor, 16)),
+		.types = once_in(actor, 4) ? (uint32_t)draw_below(actor, 8) : 0,
+		.events = once_in(actor, 8) ? draw_random(actor) : 0,
+		.events_not = once_in(actor, 8) ? draw_random(actor) : 0,
+		.min_latency = once_in(actor, 8) ? (uint32_t)draw_number(actor, 3) : 0,
+		.sources_not = once_in(actor, 8) ? draw_random(actor) : 0,
 	};
 }
 
@@ -356,11 +358,15 @@ static void act_sample(struct actor *actor)
 static void draw_tune(struct actor *actor)
 {
 	actor->tune = (struct speprof_tune){
-		.size = (uint32_t)number(actor, sizeof(actor->tune)),
-		.cpu = (uint32_t)number(actor, below(actor, 3)),
-		.interval = once_in(actor, 2) ? 0 : number(actor, 50000 + below(actor, 500000)),
-		.throttle_interrupts = once_in(actor, 2) ? 0 : number(actor, below(actor, 10000)),
-		.throttle_bytes = once_in(actor, 2) ? 0 : number(actor, below(actor, 1000000)),
+		.size = (uint32_t)draw_number(actor, sizeof(actor->tune)),
+		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 3)),
+		.interval = once_in(actor, 2) ?
+				    0 :
+				    draw_number(actor, 50000 + draw_below(actor, 500000)),
+		.throttle_interrupts =
+			once_in(actor, 2) ? 0 : draw_number(actor, draw_below(actor, 10000)),
+		.throttle_bytes =
+			once_in(actor, 2) ? 0 : draw_number(actor, draw_below(actor, 1000000)),
 	};
 }
 
@@ -373,12 +379,13 @@ static void act_tune(struct actor *actor)
 static void draw_change(struct actor *actor)
 {
 	actor->change = (struct speprof_cgroups){
-		.size = (uint32_t)number(actor, sizeof(actor->change)),
-		.op = (uint32_t)number(actor, 1 + below(actor, 3)),
-		.count = (uint32_t)number(actor, some_cgroups(actor, actor->change_fds)),
+		.size = (uint32_t)draw_number(actor, sizeof(actor->change)),
+		.op = (uint32_t)draw_number(actor, 1 + draw_below(actor, 3)),
+		.count = (uint32_t)draw_number(actor, some_cgroups(actor, actor->change_fds)),
 		.reserved = once_in(actor, 32),
 	};
-	actor->change.fds = number(actor, actor->change.count ? (uintptr_t)actor->change_fds : 0);
+	actor->change.fds =
+		draw_number(actor, actor->change.count ? (uintptr_t)actor->change_fds : 0);
 }
 
 static void act_cgroups(struct actor *actor)
@@ -390,16 +397,17 @@ static void act_cgroups(struct actor *actor)
 static void act_run(struct actor *actor)
 {
 	call(some_fd(actor, SESSION),
-	     below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
+	     draw_below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
 	     (void *)(uintptr_t)once_in(actor, 16));
 }
 
 static void act_ring(struct actor *actor)
 {
 	struct speprof_ring_open open = {
-		.size = (uint32_t)number(actor, sizeof(open)),
-		.cpu = (uint32_t)number(actor, below(actor, 3)),
-		.flags = SPEPROF_RING_NONBLOCK | (once_in(actor, 16) ? (uint32_t)draw(actor) : 0),
+		.size = (uint32_t)draw_number(actor, sizeof(open)),
+		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 3)),
+		.flags = SPEPROF_RING_NONBLOCK |
+			 (once_in(actor, 16) ? (uint32_t)draw_random(actor) : 0),
 	};
 	long fd = call(some_fd(actor, SESSION), SPEPROF_RING_OPEN, &open);
 
@@ -409,7 +417,7 @@ static void act_ring(struct actor *actor)
 
 static void act_close(struct actor *actor)
 {
-	int fd = atomic_exchange(&slots[below(actor, KINDS)][below(actor, SLOTS)], -1);
+	int fd = atomic_exchange(&slots[draw_below(actor, KINDS)][draw_below(actor, SLOTS)], -1);
 
 	if (fd >= 0)
 		close(fd);
@@ -417,7 +425,7 @@ static void act_close(struct actor *actor)
 
 static void act_dup(struct actor *actor)
 {
-	enum kind kind = (enum kind)below(actor, KINDS);
+	enum kind kind = (enum kind)draw_below(actor, KINDS);
 	int fd = dup(some_fd(actor, kind));
 
 	if (fd >= 0)
@@ -443,7 +451,7 @@ static void ledger_check(const struct speprof_ring_stats *stats)
 
 static void act_stats(struct actor *actor)
 {
-	struct speprof_ring_stats stats = { .size = (uint32_t)number(actor, sizeof(stats)) };
+	struct speprof_ring_stats stats = { .size = (uint32_t)draw_number(actor, sizeof(stats)) };
 	bool is_whole = stats.size == sizeof(stats);
 
 	if (!call(some_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
@@ -453,9 +461,9 @@ static void act_stats(struct actor *actor)
 static void act_snapshot(struct actor *actor)
 {
 	struct speprof_snapshot snapshot = {
-		.size = (uint32_t)number(actor, sizeof(snapshot)),
+		.size = (uint32_t)draw_number(actor, sizeof(snapshot)),
 		.reserved = once_in(actor, 16),
-		.max_bytes = number(actor, below(actor, 1 << 20)),
+		.max_bytes = draw_number(actor, draw_below(actor, 1 << 20)),
 	};
 	int fd = some_fd(actor, RING);
 
@@ -473,8 +481,8 @@ static void act_tails(struct actor *actor)
 
 	if (call(fd, SPEPROF_RING_STATS, &stats))
 		return;
-	advance.tail = number(actor, stats.head);
-	advance.event_tail = number(actor, stats.event_head);
+	advance.tail = draw_number(actor, stats.head);
+	advance.event_tail = draw_number(actor, stats.event_head);
 	call(fd, SPEPROF_RING_ADVANCE, &advance);
 	call(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH,
 	     (void *)(uintptr_t)once_in(actor, 16));
@@ -484,7 +492,7 @@ static void act_read(struct actor *actor)
 {
 	struct iovec vec = {
 		.iov_base = once_in(actor, 16) ? (void *)4096 : actor->buffer,
-		.iov_len = number(actor, below(actor, 65536)) & 0xffff,
+		.iov_len = draw_number(actor, draw_below(actor, 65536)) & 0xffff,
 	};
 	ssize_t got = preadv2(some_fd(actor, RING), &vec, 1, -1, RWF_NOWAIT);
 
@@ -504,27 +512,27 @@ static void act_poll(struct actor *actor)
 
 	for (unsigned int i = 0; i < 4; i++)
 		fds[i] = (struct pollfd){
-			.fd = some_fd(actor, (enum kind)below(actor, KINDS)),
-			.events = (short)draw(actor),
+			.fd = some_fd(actor, (enum kind)draw_below(actor, KINDS)),
+			.events = (short)draw_random(actor),
 		};
-	poll(fds, 4, (int)below(actor, 3));
+	poll(fds, 4, (int)draw_below(actor, 3));
 }
 
 static void act_map(struct actor *actor)
 {
 	static const uint64_t offsets[] = { SPEPROF_MMAP_CONTROL, SPEPROF_MMAP_EVENTS,
 					    SPEPROF_MMAP_DATA };
-	unsigned int area = (unsigned int)below(actor, 3);
+	unsigned int area = (unsigned int)draw_below(actor, 3);
 	uint64_t offset = offsets[area];
-	size_t size = 4096ULL << below(actor, 8);
-	int prot = (int)below(actor, 8);
+	size_t size = 4096ULL << draw_below(actor, 8);
+	int prot = (int)draw_below(actor, 8);
 	uint8_t *map;
 
 	if (once_in(actor, 4))
-		offset = once_in(actor, 2) ? draw(actor) & ~4095ULL & INT64_MAX :
-					     offset + 4096 * (1 + below(actor, 16));
+		offset = once_in(actor, 2) ? draw_random(actor) & ~4095ULL & INT64_MAX :
+					     offset + 4096 * (1 + draw_below(actor, 16));
 	map = mmap(NULL, size, prot, once_in(actor, 16) ? MAP_PRIVATE : MAP_SHARED,
-		   some_fd(actor, (enum kind)(once_in(actor, 8) ? below(actor, KINDS) : RING)),
+		   some_fd(actor, (enum kind)(once_in(actor, 8) ? draw_below(actor, KINDS) : RING)),
 		   (off_t)offset);
 	if (map != MAP_FAILED || errno != EBADF)
 		act_count((enum act_kind)(MMAP_CONTROL + area), map != MAP_FAILED);
@@ -540,25 +548,25 @@ static void act_map(struct actor *actor)
 		for (size_t at = 0; at < size; at += 4096)
 			actor->buffer[0] ^= ((volatile uint8_t *)map)[at];
 	if (once_in(actor, 2))
-		madvise(map, size, (int)below(actor, 26));
+		madvise(map, size, (int)draw_below(actor, 26));
 	munmap(map, size);
 }
 
 /* Call any command on any descriptor. */
 static void act_wild(struct actor *actor)
 {
-	unsigned int command = _IOC((unsigned int)below(actor, 4), SPEPROF_IOC_MAGIC,
-				    (unsigned int)below(actor, 64), 0);
+	unsigned int command = _IOC((unsigned int)draw_below(actor, 4), SPEPROF_IOC_MAGIC,
+				    (unsigned int)draw_below(actor, 64), 0);
 	uint64_t words[64];
 
 	for (unsigned int i = 0; i < 64; i++)
-		words[i] = number(actor, i);
-	words[0] = number(actor, 8 * below(actor, 40));
+		words[i] = draw_number(actor, i);
+	words[0] = draw_number(actor, 8 * draw_below(actor, 40));
 	/* Avoid rings of gigabytes, which do not fit into memory. */
 	if (command == SPEPROF_SESSION_NEW)
 		return;
-	call(some_fd(actor, (enum kind)below(actor, KINDS)), command,
-	     once_in(actor, 8) ? (void *)(uintptr_t)number(actor, 0) : words);
+	call(some_fd(actor, (enum kind)draw_below(actor, KINDS)), command,
+	     once_in(actor, 8) ? (void *)(uintptr_t)draw_number(actor, 0) : words);
 }
 
 /* ---- io_uring ------------------------------------------------------------------------ */
@@ -595,24 +603,24 @@ static void act_reap(struct actor *actor)
 static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 {
 	bool is_session = once_in(actor, 3);
-	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)below(actor, 6) :
-					SPEPROF_RING_ADVANCE + (uint32_t)below(actor, 7);
-	uint64_t payload[2] = { number(actor, 0), number(actor, 0) };
+	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)draw_below(actor, 6) :
+					SPEPROF_RING_ADVANCE + (uint32_t)draw_below(actor, 7);
+	uint64_t payload[2] = { draw_number(actor, 0), draw_number(actor, 0) };
 
 	if (once_in(actor, 8)) {
 		is_session = !is_session;
 	} else if (command == SPEPROF_SESSION_SAMPLE) {
 		draw_sampling(actor);
-		payload[0] = number(actor, (uintptr_t)&actor->sampling);
+		payload[0] = draw_number(actor, (uintptr_t)&actor->sampling);
 	} else if (command == SPEPROF_SESSION_TUNE) {
 		draw_tune(actor);
-		payload[0] = number(actor, (uintptr_t)&actor->tune);
+		payload[0] = draw_number(actor, (uintptr_t)&actor->tune);
 	} else if (command == SPEPROF_SESSION_CGROUPS) {
 		draw_change(actor);
-		payload[0] = number(actor, (uintptr_t)&actor->change);
+		payload[0] = draw_number(actor, (uintptr_t)&actor->change);
 	} else if (command == SPEPROF_RING_SNAPSHOT) {
 		actor->snapshot = (struct speprof_snapshot){ .size = sizeof(actor->snapshot) };
-		payload[0] = number(actor, (uintptr_t)&actor->snapshot);
+		payload[0] = draw_number(actor, (uintptr_t)&actor->snapshot);
 	}
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, some_fd(actor, is_session ? SESSION : RING), NULL,
 			 0, 0);
@@ -624,7 +632,7 @@ static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 static void uring_request(struct actor *actor, struct io_uring_sqe *sqe)
 {
 	int fd = some_fd(actor, RING);
-	uint64_t which = below(actor, 8);
+	uint64_t which = draw_below(actor, 8);
 
 	if (which >= 4) {
 		uring_command(actor, sqe);
@@ -634,7 +642,7 @@ static void uring_request(struct actor *actor, struct io_uring_sqe *sqe)
 		io_uring_prep_read(sqe, fd, once_in(actor, 16) ? (void *)4096 : actor->buffer, 4096, 0);
 	else if (which == 1)
 		io_uring_prep_read_fixed(sqe, fd, actor->fixed.iov_base,
-					 (unsigned int)number(actor, 8192), 0,
+					 (unsigned int)draw_number(actor, 8192), 0,
 					 once_in(actor, 16) ? 1 : 0);
 	else if (which == 2)
 		io_uring_prep_poll_add(sqe, fd, POLLIN | POLLPRI);
@@ -647,7 +655,7 @@ static void uring_request(struct actor *actor, struct io_uring_sqe *sqe)
 
 static void act_uring(struct actor *actor)
 {
-	for (uint64_t n = below(actor, 6); n; n--) {
+	for (uint64_t n = draw_below(actor, 6); n; n--) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&actor->uring);
 
 		if (!sqe)
@@ -678,9 +686,10 @@ static void act_inject(struct actor *actor)
 	static const unsigned int classes[] = { 0x00, 0x1e, 0x1f, 0x24, 0x25 };
 	char text[64];
 
-	snprintf(text, sizeof(text), "%u %u %u", (unsigned int)below(actor, 2),
-		 once_in(actor, 4) ? (unsigned int)below(actor, 64) : classes[below(actor, 5)],
-		 (unsigned int)below(actor, once_in(actor, 4) ? 65536 : 64));
+	snprintf(text, sizeof(text), "%u %u %u", (unsigned int)draw_below(actor, 2),
+		 once_in(actor, 4) ? (unsigned int)draw_below(actor, 64) :
+				     classes[draw_below(actor, 5)],
+		 (unsigned int)draw_below(actor, once_in(actor, 4) ? 65536 : 64));
 	parameter_write("/sys/module/speprof_emu/parameters/inject", text);
 }
 
@@ -695,8 +704,8 @@ static void act_limit(struct actor *actor)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%u",
-		 once_in(actor, 2) ? 0 : (unsigned int)below(actor, 200000));
-	parameter_write(paths[below(actor, 4)], text);
+		 once_in(actor, 2) ? 0 : (unsigned int)draw_below(actor, 200000));
+	parameter_write(paths[draw_below(actor, 4)], text);
 }
 
 /* ---- A round --------------------------------------------------------------------------------- */
@@ -718,7 +727,7 @@ static void *actor_run(void *arg)
 		fail("io_uring_queue_init", 0);
 	io_uring_register_buffers(&actor->uring, &actor->fixed, 1);
 	while (!atomic_load(&over))
-		acts[below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
+		acts[draw_below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
 	/* Commands are often still in flight here. */
 	io_uring_queue_exit(&actor->uring);
 	return NULL;
@@ -738,7 +747,8 @@ static void *scribbler_run(void *arg)
 			continue;
 		}
 		for (unsigned int i = 0; i < 2000; i++)
-			page[below(actor, 512)] = number(actor, page[16 + 2 * below(actor, 2)]);
+			page[draw_below(actor, 512)] =
+				draw_number(actor, page[16 + 2 * draw_below(actor, 2)]);
 		atomic_fetch_add(&totals->scribbles, 2000);
 		munmap((void *)page, 4096);
 	}

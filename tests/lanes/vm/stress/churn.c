@@ -46,7 +46,7 @@ static struct totals {
 	unsigned long long unloads;
 } * totals;
 
-static void add(unsigned long long *total, unsigned long long more)
+static void total_add(unsigned long long *total, unsigned long long more)
 {
 	__atomic_fetch_add(total, more, __ATOMIC_RELAXED);
 }
@@ -65,7 +65,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static uint64_t draw(uint64_t *random)
+static uint64_t draw_random(uint64_t *random)
 {
 	uint64_t z = *random += 0x9e3779b97f4a7c15ULL;
 
@@ -107,13 +107,13 @@ static void cpus_come_and_go(uint64_t *random)
 	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
 
 	for (;;) {
-		unsigned int cpu = 1 + (unsigned int)(draw(random) % (cpus - 1));
+		unsigned int cpu = 1 + (unsigned int)(draw_random(random) % (cpus - 1));
 
 		if (cpu_switch(cpu, false))
-			add(&totals->offline, 1);
-		pause_ms(20 + draw(random) % 200);
+			total_add(&totals->offline, 1);
+		pause_ms(20 + draw_random(random) % 200);
 		cpu_switch(cpu, true);
-		pause_ms(20 + draw(random) % 200);
+		pause_ms(20 + draw_random(random) % 200);
 	}
 }
 
@@ -146,16 +146,17 @@ static void groups_come_and_go(uint64_t *random)
 	for (unsigned int i = 0; i < MOVED; i++)
 		tasks[i] = task_start(i);
 	for (;;) {
-		unsigned int group = (unsigned int)(draw(random) % GROUPS);
+		unsigned int group = (unsigned int)(draw_random(random) % GROUPS);
 
 		snprintf(path, sizeof(path), GROUP_PATH, group);
 		snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
 		if (!mkdir(path, 0755))
-			add(&totals->groups, 1);
-		snprintf(text, sizeof(text), "%d", tasks[draw(random) % MOVED]);
+			total_add(&totals->groups, 1);
+		snprintf(text, sizeof(text), "%d", tasks[draw_random(random) % MOVED]);
 		file_write(procs, text);
-		pause_ms(draw(random) % 30);
-		snprintf(path, sizeof(path), GROUP_PATH, (unsigned int)(draw(random) % GROUPS));
+		pause_ms(draw_random(random) % 30);
+		snprintf(path, sizeof(path), GROUP_PATH,
+			 (unsigned int)(draw_random(random) % GROUPS));
 		rmdir(path);
 	}
 }
@@ -171,12 +172,13 @@ static void limits_change(uint64_t *random)
 
 	for (;;) {
 		snprintf(text, sizeof(text), "%u",
-			 draw(random) % 2 ? 0 : (unsigned int)(draw(random) % 500000));
-		file_write(paths[draw(random) % 3], text);
-		snprintf(text, sizeof(text), "%u 36 %u", (unsigned int)(draw(random) % 2),
-			 (unsigned int)(draw(random) % 64));
+			 draw_random(random) % 2 ? 0 :
+						   (unsigned int)(draw_random(random) % 500000));
+		file_write(paths[draw_random(random) % 3], text);
+		snprintf(text, sizeof(text), "%u 36 %u", (unsigned int)(draw_random(random) % 2),
+			 (unsigned int)(draw_random(random) % 64));
 		file_write("/sys/module/speprof_emu/parameters/inject", text);
-		pause_ms(draw(random) % 50);
+		pause_ms(draw_random(random) % 50);
 	}
 }
 
@@ -195,10 +197,11 @@ static struct speprof_sampling sampling_draw(uint64_t *random)
 {
 	return (struct speprof_sampling){
 		.size = sizeof(struct speprof_sampling),
-		.flags = SPEPROF_SAMPLE_USER | (draw(random) % 2 ? SPEPROF_SAMPLE_KERNEL : 0),
-		.interval = 50000 + draw(random) % 200000,
+		.flags =
+			SPEPROF_SAMPLE_USER | (draw_random(random) % 2 ? SPEPROF_SAMPLE_KERNEL : 0),
+		.interval = 50000 + draw_random(random) % 200000,
 		.collect = SPEPROF_COLLECT_TIMESTAMP,
-		.min_latency = draw(random) % 4 ? 0 : (uint32_t)(draw(random) % 100),
+		.min_latency = draw_random(random) % 4 ? 0 : (uint32_t)(draw_random(random) % 100),
 	};
 }
 
@@ -208,7 +211,7 @@ static uint32_t groups_open(uint64_t *random, int32_t *ret_fds)
 	uint32_t count = 0;
 	char path[64];
 
-	for (uint64_t first = draw(random), n = draw(random) % 3; n; n--) {
+	for (uint64_t first = draw_random(random), n = draw_random(random) % 3; n; n--) {
 		snprintf(path, sizeof(path), GROUP_PATH, (unsigned int)((first + n) % GROUPS));
 		ret_fds[count] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		count += ret_fds[count] >= 0;
@@ -228,7 +231,7 @@ static void worker_set(struct worker *worker)
 	int32_t fds[2];
 	struct speprof_cgroups change = {
 		.size = sizeof(change),
-		.op = SPEPROF_CGROUPS_ADD + (uint32_t)(draw(&worker->random) % 3),
+		.op = SPEPROF_CGROUPS_ADD + (uint32_t)(draw_random(&worker->random) % 3),
 		.fds = (uintptr_t)fds,
 		.count = groups_open(&worker->random, fds),
 	};
@@ -236,7 +239,7 @@ static void worker_set(struct worker *worker)
 	if (!change.count)
 		change.fds = 0;
 	if (!ioctl(worker->session, SPEPROF_SESSION_CGROUPS, &change))
-		add(&totals->sets, 1);
+		total_add(&totals->sets, 1);
 	groups_close(fds, change.count);
 }
 
@@ -246,12 +249,12 @@ static void session_open(struct worker *worker, struct speprof_session_config *c
 	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	int32_t fds[2];
 
-	if (draw(&worker->random) % 2) {
+	if (draw_random(&worker->random) % 2) {
 		config->flags = SPEPROF_SESSION_OF_CGROUPS;
 		config->rights |= SPEPROF_RIGHT_CGROUPS;
 		config->cgroups_count = groups_open(&worker->random, fds);
 		config->cgroups = config->cgroups_count ? (uintptr_t)fds : 0;
-		add(&totals->of_cgroups, 1);
+		total_add(&totals->of_cgroups, 1);
 	}
 	worker->session = ioctl(device, SPEPROF_SESSION_NEW, config);
 	groups_close(fds, config->cgroups_count);
@@ -270,19 +273,19 @@ static void worker_open(struct worker *worker)
 	struct speprof_session_config config = {
 		.size = sizeof(config),
 		.rights = SPEPROF_RIGHT_KERNEL,
-		.ring_size = 65536ULL << draw(&worker->random) % 3,
+		.ring_size = 65536ULL << draw_random(&worker->random) % 3,
 		.event_slots = 64,
-		.max_latency_ms = (uint32_t)(draw(&worker->random) % 30),
-		.watermark = 4096 << draw(&worker->random) % 3,
+		.max_latency_ms = (uint32_t)(draw_random(&worker->random) % 30),
+		.watermark = 4096 << draw_random(&worker->random) % 3,
 	};
 	struct speprof_ring_open open_ring = {
 		.size = sizeof(open_ring),
-		.cpu = (uint32_t)(draw(&worker->random) % 2),
+		.cpu = (uint32_t)(draw_random(&worker->random) % 2),
 		.flags = SPEPROF_RING_NONBLOCK,
 	};
 	struct speprof_sampling sampling = sampling_draw(&worker->random);
 
-	worker->flight = draw(&worker->random) % 2;
+	worker->flight = draw_random(&worker->random) % 2;
 	config.mode = worker->flight ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
 	session_open(worker, &config);
 	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
@@ -299,7 +302,7 @@ static void worker_open(struct worker *worker)
 			       worker->ring, SPEPROF_MMAP_CONTROL);
 	if (worker->control == MAP_FAILED)
 		die("mmap");
-	add(&totals->sessions, 1);
+	total_add(&totals->sessions, 1);
 }
 
 static void worker_close(struct worker *worker)
@@ -313,7 +316,7 @@ static void worker_close(struct worker *worker)
 	    stats.overwritten_bytes + stats.claimed_bytes > stats.data_bytes ||
 	    stats.state != SPEPROF_RING_IDLE)
 		die("the ledgers do not close");
-	add(&totals->records, stats.records);
+	total_add(&totals->records, stats.records);
 	munmap(worker->control, sizeof(*worker->control));
 	close(worker->session);
 	close(worker->ring);
@@ -338,7 +341,7 @@ static void worker_submit(struct worker *worker)
 			io_uring_prep_read(sqe, worker->ring, bytes, sizeof(bytes), 0);
 		} else {
 			io_uring_prep_rw(IORING_OP_URING_CMD, sqe, worker->ring, NULL, 0, 0);
-			sqe->cmd_op = commands[draw(&worker->random) % 3];
+			sqe->cmd_op = commands[draw_random(&worker->random) % 3];
 			memset(sqe->cmd, 0, 16);
 		}
 	}
@@ -353,7 +356,7 @@ static void worker_step(struct worker *worker)
 	struct speprof_sampling sampling = sampling_draw(&worker->random);
 	uint64_t head = __atomic_load_n(&worker->control->head, __ATOMIC_ACQUIRE);
 
-	switch (draw(&worker->random) % 9) {
+	switch (draw_random(&worker->random) % 9) {
 	case 0:
 		ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling);
 		break;
@@ -371,7 +374,7 @@ static void worker_step(struct worker *worker)
 		break;
 	case 5:
 		/* Simulate a reader that stalls. */
-		pause_ms(draw(&worker->random) % 100);
+		pause_ms(draw_random(&worker->random) % 100);
 		break;
 	case 6:
 		/* A session of all tasks refuses this command. */
@@ -382,7 +385,7 @@ static void worker_step(struct worker *worker)
 		__atomic_store_n(&worker->control->tail, head, __ATOMIC_RELEASE);
 		__atomic_store_n(&worker->control->event_tail, worker->control->event_head,
 				 __ATOMIC_RELEASE);
-		pause_ms(draw(&worker->random) % 10);
+		pause_ms(draw_random(&worker->random) % 10);
 		break;
 	}
 }
@@ -395,7 +398,7 @@ static void worker_run(uint64_t *random)
 		die("io_uring_queue_init");
 	for (;;) {
 		worker_open(&worker);
-		for (uint64_t n = draw(&worker.random) % 60; n; n--)
+		for (uint64_t n = draw_random(&worker.random) % 60; n; n--)
 			worker_step(&worker);
 		worker_close(&worker);
 	}
@@ -425,7 +428,7 @@ static void part_end(pid_t pid)
 		kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		die("a part ended by itself");
-	add(&totals->kills, 1);
+	total_add(&totals->kills, 1);
 }
 
 static void module_load(const char *directory, const char *name)
@@ -458,7 +461,7 @@ static void modules_renew(const char *directory)
 	module_unload("speprof");
 	module_load(directory, "speprof");
 	module_load(directory, "speprof_emu");
-	add(&totals->unloads, 1);
+	total_add(&totals->unloads, 1);
 }
 
 static bool is_busy(void)
@@ -498,7 +501,7 @@ static void churn(uint64_t random, uint64_t end, const char *modules)
 	for (uint64_t n = 100; now_ms() < end; n++) {
 		bool is_renewed = modules && n % 8 == 7;
 
-		pause_ms(200 + draw(&random) % 800);
+		pause_ms(200 + draw_random(&random) % 800);
 		for (unsigned int i = 0; i < WORKERS; i++)
 			if (is_renewed || i == n % WORKERS)
 				part_end(workers[i]);
