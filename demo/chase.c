@@ -31,7 +31,7 @@ __attribute__((noinline)) struct node *walk(struct node *node)
 }
 
 /* Link all nodes in one random cycle, by Sattolo's shuffle. */
-static void shuffle(void)
+static void link_randomly(void)
 {
 	uint64_t random = 88172645463325252ULL;
 
@@ -56,7 +56,7 @@ static int chase_prepare(unsigned int threads)
 	cursors = calloc(threads, sizeof(*cursors));
 	if (!nodes || !cursors)
 		return -1;
-	shuffle();
+	link_randomly();
 	for (unsigned int i = 0; i < threads; i++)
 		cursors[i] = &nodes[(uint64_t)i * NODES / threads];
 	return 0;

@@ -145,7 +145,7 @@ static void container_delta(const struct accumulator *acc, const struct metrics 
 		*ret_delta = c->tally;
 }
 
-/* Return the FNV-1a hash of the set's words. */
+/* Return the FNV-1a hash of the set's words, which is faster than that of its bytes. */
 static u64 set_hash(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
@@ -216,15 +216,15 @@ static bool is_grouped_as_other(const struct accumulator *acc, const struct metr
 static void group_touch(const struct accumulator *acc, struct accumulator_group *group,
 			const struct metrics_container *c, u64 grew, u64 now_ns)
 {
-	if (!c->left_ns || (acc->any && grew))
+	if (!c->empty_ns || (acc->any && grew))
 		group->alive_ns = now_ns;
 	else if (!group->alive_ns)
-		group->alive_ns = c->left_ns < now_ns ? now_ns - c->left_ns : 1;
+		group->alive_ns = c->empty_ns < now_ns ? now_ns - c->empty_ns : 1;
 	group->seen = true;
 }
 
 /* Add the growth of the containers' counters to the deltas of their groups. */
-static int collect(struct accumulator *acc, const struct metrics *metrics, u64 now_ns)
+static int groups_collect_deltas(struct accumulator *acc, const struct metrics *metrics, u64 now_ns)
 {
 	struct metrics_tally delta;
 	struct accumulator_group *group;
@@ -255,7 +255,7 @@ static int collect(struct accumulator *acc, const struct metrics *metrics, u64 n
 }
 
 /* Return the key for sorting groups; groups that have ended come last. */
-static double rank(const struct accumulator_group *group)
+static double group_rank(const struct accumulator_group *group)
 {
 	if (group->ended)
 		return -1;
@@ -265,7 +265,7 @@ static double rank(const struct accumulator_group *group)
 static int compare_groups(const void *a, const void *b)
 {
 	const struct accumulator_group *x = a, *y = b;
-	double rx = rank(x), ry = rank(y);
+	double rx = group_rank(x), ry = group_rank(y);
 
 	if (rx != ry)
 		return rx < ry ? 1 : -1;
@@ -276,7 +276,7 @@ static int compare_groups(const void *a, const void *b)
  * Give series to a group: they count from 0, beginning with the last snapshot. Return false without
  * memory.
  */
-static bool show(const struct accumulator *acc, struct accumulator_group *group)
+static bool group_give_series(const struct accumulator *acc, struct accumulator_group *group)
 {
 	if (group->sum)
 		return true;
@@ -286,7 +286,7 @@ static bool show(const struct accumulator *acc, struct accumulator_group *group)
 }
 
 /* Give series to the heaviest groups, as many as the limit and the memory permit. */
-static void choose(struct accumulator *acc, u32 series, u64 now_ns)
+static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
 {
 	u32 cost, spent = container_series(acc->other_levels, acc->kinds);
 	u32 shown = 0, living = 0;
@@ -307,7 +307,7 @@ static void choose(struct accumulator *acc, u32 series, u64 now_ns)
 		 * instead.
 		 */
 		if (g->ended || shown < i || spent > series || cost > series - spent ||
-		    !show(acc, g)) {
+		    !group_give_series(acc, g)) {
 			free(g->sum);
 			g->sum = NULL;
 			continue;
@@ -360,7 +360,7 @@ static void add_weighed(struct metrics_tally *sum, const struct metrics_tally *d
  * Add the deltas of the groups to their sums and to the machine's, and what is left of @all to
  * "other". So all containers and "other" together grow by what the machine grows by.
  */
-static void distribute(struct accumulator *acc, const struct metrics_tally *all)
+static void groups_add_deltas(struct accumulator *acc, const struct metrics_tally *all)
 {
 	struct metrics_tally rest = *all;
 
@@ -381,7 +381,7 @@ static void distribute(struct accumulator *acc, const struct metrics_tally *all)
  * Drop groups that have no series and are not in the last snapshot; reduce the weights of the
  * others by age.
  */
-static void tidy(struct accumulator *acc, double decay, u64 now_ns)
+static void groups_drop_unused(struct accumulator *acc, double decay, u64 now_ns)
 {
 	u32 remaining = 0;
 
@@ -561,14 +561,14 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 	 * Weights in different units cannot be compared, so after a change of the unit they become
 	 * 0.
 	 */
-	tidy(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
+	groups_drop_unused(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
 	acc->unit = unit;
-	r = collect(acc, metrics, now_ns);
+	r = groups_collect_deltas(acc, metrics, now_ns);
 	acc->other_levels |= tally_bits(&metrics->machine.all);
 	if (r >= 0) {
-		choose(acc, series, now_ns);
+		groups_choose_shown(acc, series, now_ns);
 		machine_update(acc, metrics, &delta);
-		distribute(acc, &delta);
+		groups_add_deltas(acc, &delta);
 		if (is_base)
 			clear_sums(acc);
 		raise_latest(acc, metrics);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Allocate memory for @size more bytes and a NUL. */
-static bool reserve(struct buffer *b, size_t size)
+static bool buffer_reserve(struct buffer *b, size_t size)
 {
 	size_t capacity = b->capacity ? b->capacity : 4096;
 	char *data;
@@ -34,7 +34,7 @@ static bool reserve(struct buffer *b, size_t size)
 
 void buffer_add(struct buffer *buffer, const char *text, size_t size)
 {
-	if (!reserve(buffer, size))
+	if (!buffer_reserve(buffer, size))
 		return;
 	memcpy(buffer->data + buffer->size, text, size);
 	buffer->size += size;

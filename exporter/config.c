@@ -164,8 +164,8 @@ static int setting_parse(const struct exporter_setting *s, struct exporter_confi
 	return -EINVAL;
 }
 
-static int fail(struct exporter_config_error *error, const char *key, const char *value,
-		const char *right)
+static int set_error(struct exporter_config_error *error, const char *key, const char *value,
+		     const char *right)
 {
 	snprintf(error->text, sizeof(error->text), "%.60s=%.60s: should be %s", key, value, right);
 	return -EINVAL;
@@ -178,7 +178,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
 
 	if (!strcmp(section, "Labels")) {
 		if (labels_add(&config->labels, key, value, &right) < 0)
-			return fail(ret_error, key, value, right);
+			return set_error(ret_error, key, value, right);
 		return 0;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
@@ -187,7 +187,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
 		if (strcmp(s->section, section) || strcmp(s->key, key))
 			continue;
 		if (setting_parse(s, config, value) < 0)
-			return fail(ret_error, key, value, s->right);
+			return set_error(ret_error, key, value, s->right);
 		return 0;
 	}
 	snprintf(ret_error->text, sizeof(ret_error->text),

@@ -72,7 +72,8 @@ static void find_file(const char *receiver, const char *name, char *ret_path, si
 		*ret_path = 0;
 }
 
-static int fail(char *why, size_t size, const char *receiver, const char *name, const char *text)
+static int set_error(char *why, size_t size, const char *receiver, const char *name,
+		     const char *text)
 {
 	snprintf(why, size, "credential %s-%s: %s", receiver, name, text);
 	return -EINVAL;
@@ -87,8 +88,8 @@ static int read_text(const char *receiver, const char *name, char **ret, char *w
 	r = credential_read(full, ret);
 	if (r >= 0)
 		return 0;
-	return fail(why, size, receiver, name,
-		    r == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-r));
+	return set_error(why, size, receiver, name,
+			 r == -EBADMSG ? "should be 1 byte to 64 KiB of text" : strerror(-r));
 }
 
 /*
@@ -142,12 +143,13 @@ static int read_headers(struct receiver_credentials *s, const char *receiver, ch
 		if (!*line)
 			continue;
 		if (!is_header(line) || s->header_count == CREDENTIALS_HEADERS)
-			return fail(why, size, receiver, "headers",
-				    "should be at most 16 lines of \"Name: value\", without Host, "
-				    "Content-Type and others that the exporter sets");
+			return set_error(
+				why, size, receiver, "headers",
+				"should be at most 16 lines of \"Name: value\", without Host, "
+				"Content-Type and others that the exporter sets");
 		if (s->token && !strncasecmp(line, "Authorization:", 14))
-			return fail(why, size, receiver, "headers",
-				    "should have no Authorization, as there is a token");
+			return set_error(why, size, receiver, "headers",
+					 "should have no Authorization, as there is a token");
 		s->headers[s->header_count++] = line;
 	}
 	return 0;
@@ -162,7 +164,7 @@ int receiver_credentials_read(struct receiver_credentials *ret_credentials, cons
 	*s = (struct receiver_credentials){ 0 };
 	r = read_text(receiver, "token", &s->token, ret_why, size);
 	if (r >= 0 && s->token && !credential_is_line(s->token))
-		r = fail(ret_why, size, receiver, "token", "should be one line");
+		r = set_error(ret_why, size, receiver, "token", "should be one line");
 	if (r >= 0)
 		r = read_headers(s, receiver, ret_why, size);
 	if (r < 0)
@@ -170,8 +172,8 @@ int receiver_credentials_read(struct receiver_credentials *ret_credentials, cons
 	find_file(receiver, "certificate", s->certificate, sizeof(s->certificate));
 	find_file(receiver, "key", s->key, sizeof(s->key));
 	if (!*s->certificate != !*s->key)
-		return fail(ret_why, size, receiver, "certificate",
-			    "should come with its key: both are needed, or neither");
+		return set_error(ret_why, size, receiver, "certificate",
+				 "should come with its key: both are needed, or neither");
 	return 0;
 }
 

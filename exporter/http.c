@@ -350,7 +350,7 @@ static void close_overdue(struct http *http)
 		close_soon(mhd);
 }
 
-static void run(struct http *http)
+static void server_run_once(struct http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms = 1000;
 
@@ -370,14 +370,14 @@ static void run(struct http *http)
 static int on_io(sd_event_source *source __attribute__((unused)), int fd __attribute__((unused)),
 		 uint32_t events __attribute__((unused)), void *userdata)
 {
-	run(userdata);
+	server_run_once(userdata);
 	return 0;
 }
 
 static int on_timer(sd_event_source *source __attribute__((unused)),
 		    uint64_t now __attribute__((unused)), void *userdata)
 {
-	run(userdata);
+	server_run_once(userdata);
 	return 0;
 }
 

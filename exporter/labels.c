@@ -127,8 +127,8 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 	}
 }
 
-static bool matches(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int count,
-		    const char *name)
+static bool matches_any_pattern(const char (*patterns)[LABEL_PATTERN_SIZE], unsigned int count,
+				const char *name)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (!fnmatch(patterns[i], name, 0))
@@ -153,9 +153,9 @@ bool labels_admit(const struct labels *labels, const struct metrics_container *c
 	char name[LABEL_SIZE];
 
 	container_label(name, container);
-	if (matches(labels->deny, labels->denies, name))
+	if (matches_any_pattern(labels->deny, labels->denies, name))
 		return false;
-	return !labels->allows || matches(labels->allow, labels->allows, name);
+	return !labels->allows || matches_any_pattern(labels->allow, labels->allows, name);
 }
 
 static bool ends_with(const char *text, size_t n, const char *suffix)

@@ -46,7 +46,7 @@ struct server_credentials {
 	char *token;
 };
 
-static void usage(FILE *to)
+static void print_usage(FILE *to)
 {
 	fputs("speprof-exporter - export what speprofd samples to a fleet's monitoring\n\n"
 	      "  --config FILE            read FILE instead of " DEFAULT_CONFIG "\n"
@@ -126,7 +126,7 @@ static int parse_option(struct exporter_options *o, int c)
 		puts("speprof-exporter " SPEPROF_VERSION);
 		exit(0);
 	case OPT_HELP:
-		usage(stdout);
+		print_usage(stdout);
 		exit(0);
 	}
 	return EX_USAGE;

@@ -13,7 +13,7 @@
 /*
  * Return OTEL_EXPORTER_OTLP_METRICS_@name, else OTEL_EXPORTER_OTLP_@name; NULL if both are empty.
  */
-static const char *variable(const char *name)
+static const char *find_variable(const char *name)
 {
 	char key[64];
 	const char *value;
@@ -27,7 +27,7 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static int hex(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -39,7 +39,7 @@ static int hex(char c)
  * Decode percent-encoding. Return: -EINVAL for a control character, which could begin another
  * header.
  */
-static int decode(char *to, size_t size, const char *from, size_t n)
+static int percent_decode(char *to, size_t size, const char *from, size_t n)
 {
 	size_t done = 0;
 	int high, low;
@@ -47,8 +47,8 @@ static int decode(char *to, size_t size, const char *from, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		c = from[i];
-		high = c == '%' && n - i > 2 ? hex(from[i + 1]) : -1;
-		low = high >= 0 ? hex(from[i + 2]) : -1;
+		high = c == '%' && n - i > 2 ? hex_digit(from[i + 1]) : -1;
+		low = high >= 0 ? hex_digit(from[i + 2]) : -1;
 		if (high >= 0 && low >= 0) {
 			c = (char)(high * 16 + low);
 			i += 2;
@@ -62,7 +62,7 @@ static int decode(char *to, size_t size, const char *from, size_t n)
 }
 
 /* Skip the blanks around @text, which W3C Baggage permits. */
-static const char *trim(const char *text, size_t *n)
+static const char *trim_blanks(const char *text, size_t *n)
 {
 	while (*n && isblank((unsigned char)*text)) {
 		text++;
@@ -75,8 +75,8 @@ static const char *trim(const char *text, size_t *n)
 
 static int read_header(char *to, size_t size, const char *from, size_t n)
 {
-	from = trim(from, &n);
-	return decode(to, size, from, n);
+	from = trim_blanks(from, &n);
+	return percent_decode(to, size, from, n);
 }
 
 /* name=value,name=value */
@@ -120,7 +120,8 @@ static int escape_fits(char *to, size_t size, const char *from)
 static bool is_percent_encoded(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (text[i] == '%' && (n - i <= 2 || hex(text[i + 1]) < 0 || hex(text[i + 2]) < 0))
+		if (text[i] == '%' &&
+		    (n - i <= 2 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0))
 			return false;
 	return true;
 }
@@ -130,8 +131,8 @@ static int read_part(char *to, size_t size, const char *from, size_t n)
 {
 	char raw[256];
 
-	from = trim(from, &n);
-	if (!is_percent_encoded(from, n) || decode(raw, sizeof(raw), from, n) < 0)
+	from = trim_blanks(from, &n);
+	if (!is_percent_encoded(from, n) || percent_decode(raw, sizeof(raw), from, n) < 0)
 		return -EINVAL;
 	return escape_fits(to, size, raw);
 }
@@ -210,13 +211,13 @@ static int read_url(struct otlp_config *c)
 		       -EINVAL;
 }
 
-static int fail(char *why, size_t size, const char *text)
+static int set_error(char *why, size_t size, const char *text)
 {
 	snprintf(why, size, "%s", text);
 	return -EINVAL;
 }
 
-static int copy(char *to, size_t size, const char *from)
+static int copy_text(char *to, size_t size, const char *from)
 {
 	return snprintf(to, size, "%s", from ? from : "") >= (int)size ? -EINVAL : 0;
 }
@@ -228,14 +229,15 @@ static int check_kinds(char *why, size_t size)
 	const char *histogram = getenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION");
 
 	if (temporality && *temporality && strcasecmp(temporality, "cumulative"))
-		return fail(
+		return set_error(
 			why, size,
 			"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: should be cumulative, "
 			"the only one that is supported");
 	if (histogram && *histogram && strcasecmp(histogram, "base2_exponential_bucket_histogram"))
-		return fail(why, size,
-			    "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: should be "
-			    "base2_exponential_bucket_histogram, the only one that is supported");
+		return set_error(
+			why, size,
+			"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: should be "
+			"base2_exponential_bucket_histogram, the only one that is supported");
 	return 0;
 }
 
@@ -246,30 +248,32 @@ static int read_resource(struct otlp_config *c, char *why, size_t size)
 	const char *service = getenv("OTEL_SERVICE_NAME");
 
 	if (attributes && read_attributes(c, attributes) < 0)
-		return fail(why, size,
-			    "OTEL_RESOURCE_ATTRIBUTES: should be at most 32 of NAME=VALUE, "
-			    "separated by "
-			    "commas, of at most 127 and 255 bytes, with % as %25");
+		return set_error(why, size,
+				 "OTEL_RESOURCE_ATTRIBUTES: should be at most 32 of NAME=VALUE, "
+				 "separated by "
+				 "commas, of at most 127 and 255 bytes, with % as %25");
 	if (service && escape_fits(c->service, sizeof(c->service), service) < 0)
-		return fail(why, size, "OTEL_SERVICE_NAME: should have at most 127 bytes");
+		return set_error(why, size, "OTEL_SERVICE_NAME: should have at most 127 bytes");
 	return 0;
 }
 
 static int read_files(struct otlp_config *c, char *why, size_t size)
 {
-	if (copy(c->authorities, sizeof(c->authorities), variable("CERTIFICATE")) < 0 ||
-	    copy(c->certificate, sizeof(c->certificate), variable("CLIENT_CERTIFICATE")) < 0 ||
-	    copy(c->key, sizeof(c->key), variable("CLIENT_KEY")) < 0)
-		return fail(why, size,
-			    "OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY: "
-			    "should "
-			    "be paths of at most 255 bytes");
+	if (copy_text(c->authorities, sizeof(c->authorities), find_variable("CERTIFICATE")) < 0 ||
+	    copy_text(c->certificate, sizeof(c->certificate), find_variable("CLIENT_CERTIFICATE")) <
+		    0 ||
+	    copy_text(c->key, sizeof(c->key), find_variable("CLIENT_KEY")) < 0)
+		return set_error(
+			why, size,
+			"OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY: "
+			"should "
+			"be paths of at most 255 bytes");
 	return 0;
 }
 
 bool otlp_config_is_set(void)
 {
-	return variable("ENDPOINT");
+	return find_variable("ENDPOINT");
 }
 
 const char *otlp_config_find_variable(void)
@@ -283,36 +287,38 @@ const char *otlp_config_find_variable(void)
 int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_why,
 		     size_t why_size)
 {
-	const char *protocol = variable("PROTOCOL"), *compression = variable("COMPRESSION");
-	const char *headers = variable("HEADERS"), *timeout = variable("TIMEOUT");
+	const char *protocol = find_variable("PROTOCOL"),
+		   *compression = find_variable("COMPRESSION");
+	const char *headers = find_variable("HEADERS"), *timeout = find_variable("TIMEOUT");
 	const char *interval = getenv("OTEL_METRIC_EXPORT_INTERVAL");
 	struct otlp_config c = { 0 };
 	int r;
 
 	if (protocol && strcmp(protocol, "http/protobuf"))
-		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_PROTOCOL: should be http/protobuf, the only one "
-			    "that is supported");
+		return set_error(
+			ret_why, why_size,
+			"OTEL_EXPORTER_OTLP_PROTOCOL: should be http/protobuf, the only one "
+			"that is supported");
 	if (compression && strcmp(compression, "gzip") && strcmp(compression, "none"))
-		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_COMPRESSION: should be gzip or none");
+		return set_error(ret_why, why_size,
+				 "OTEL_EXPORTER_OTLP_COMPRESSION: should be gzip or none");
 	c.gzip = compression && !strcmp(compression, "gzip");
 	if (*url)
 		snprintf(c.url, sizeof(c.url), "%s", url);
 	else if (read_url(&c) < 0)
-		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_ENDPOINT: should be http://HOST:PORT or "
-			    "https://HOST:PORT");
+		return set_error(ret_why, why_size,
+				 "OTEL_EXPORTER_OTLP_ENDPOINT: should be http://HOST:PORT or "
+				 "https://HOST:PORT");
 	if (headers && read_headers(&c, headers) < 0)
-		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_HEADERS: should be at most 16 of NAME=VALUE, "
-			    "separated by commas");
+		return set_error(ret_why, why_size,
+				 "OTEL_EXPORTER_OTLP_HEADERS: should be at most 16 of NAME=VALUE, "
+				 "separated by commas");
 	if (timeout && (read_number(timeout, &c.timeout) < 0 || !c.timeout || c.timeout > 300))
-		return fail(ret_why, why_size,
-			    "OTEL_EXPORTER_OTLP_TIMEOUT: should be milliseconds, 1 to 300000");
+		return set_error(ret_why, why_size,
+				 "OTEL_EXPORTER_OTLP_TIMEOUT: should be milliseconds, 1 to 300000");
 	if (interval && *interval && (read_number(interval, &c.interval) < 0 || !c.interval))
-		return fail(ret_why, why_size,
-			    "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
+		return set_error(ret_why, why_size,
+				 "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
 	r = check_kinds(ret_why, why_size);
 	if (r >= 0)
 		r = read_resource(&c, ret_why, why_size);

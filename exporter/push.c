@@ -13,6 +13,7 @@
 
 #include "log.h"
 #include "speprof-version.h"
+#include "util/time.h"
 
 /* A request that waits, or is being sent */
 struct push_item {
@@ -148,7 +149,7 @@ static void set_options(struct push *p, CURL *curl, const struct push_item *item
 		curl_easy_setopt(curl, CURLOPT_SSLKEY, p->texts[2]);
 }
 
-static enum outcome judge(const struct push *p, long status)
+static enum outcome outcome_of_status(const struct push *p, long status)
 {
 	if (status >= 200 && status < 300)
 		return OUTCOME_ACCEPTED;
@@ -157,21 +158,13 @@ static enum outcome judge(const struct push *p, long status)
 	return OUTCOME_REFUSED;
 }
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
-
 /* Log the result of an attempt, if it changed. @cause: a number for each cause, below 2^32. */
 static void report_result(struct push *p, enum outcome outcome, u64 cause, const char *why)
 {
 	u64 how = outcome == OUTCOME_ACCEPTED ? 0 : (u64)outcome << 32 | cause, changes;
 	char often[LOG_CONDITION_COUNT];
 
-	if (!log_condition_changed(&p->result, how, now_ns(), &changes))
+	if (!log_condition_changed(&p->result, how, time_now_ns(), &changes))
 		return;
 	log_condition_count(changes, often);
 	if (outcome == OUTCOME_ACCEPTED)
@@ -211,7 +204,8 @@ static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 }
 
 /* Return a number for each cause, as sentences of the same cause differ in times and ports. */
-static u64 describe(CURL *curl, CURLcode code, const char *error, char *ret_why, size_t size)
+static u64 describe_failure(CURL *curl, CURLcode code, const char *error, char *ret_why,
+			    size_t size)
 {
 	const char *fault = NULL;
 	u64 bits = 0;
@@ -248,10 +242,10 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct push_item 
 	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
 	/* A status counts even if the body behind it exceeds PUSH_ANSWER. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
-		cause = describe(curl, code, error, why, sizeof(why));
+		cause = describe_failure(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_RETRY;
 	} else {
-		outcome = judge(p, status);
+		outcome = outcome_of_status(p, status);
 		cause = 1U << 15 | (u64)status;
 		snprintf(why, sizeof(why), "status %ld", status);
 	}
@@ -314,7 +308,7 @@ static u64 count_rejected(struct push *p, enum outcome outcome)
 	if (!p->answer || outcome != OUTCOME_ACCEPTED)
 		return 0;
 	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
-	if (log_condition_changed(&p->rejection, rejected || *why, now_ns(), &changes) &&
+	if (log_condition_changed(&p->rejection, rejected || *why, time_now_ns(), &changes) &&
 	    (rejected || *why))
 		exporter_log(SD_WARNING, "%s: %s rejects %" PRIu64 " data points: %s%s", p->name,
 			     p->host, rejected, *why ? why : "it gives no reason",
@@ -403,7 +397,7 @@ static bool is_loopback(const char *host)
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]");
 }
 
-static int refuse(const char **ret_why, const char *why, int error)
+static int set_refusal(const char **ret_why, const char *why, int error)
 {
 	*ret_why = why;
 	return error;
@@ -425,7 +419,7 @@ static int check_secrets(const struct push *p, const struct push_config *config,
 
 	if (p->is_local || !strcmp(scheme, "https") || (!own && !config->token && !config->secret))
 		return 0;
-	return refuse(
+	return set_refusal(
 		ret_why,
 		"a token, a URL's password, or a header that is a credential, is sent by https "
 		"only, or to this machine: the URL should begin with https",
@@ -448,10 +442,11 @@ static int parse_url(struct push *p, const struct push_config *config, const cha
 		p->is_local = is_loopback(host);
 		r = check_secrets(p, config, url, scheme, ret_why);
 	} else {
-		r = refuse(ret_why,
-			   "the URL should be http://HOST/PATH or https://HOST/PATH, of at most "
-			   "900 bytes",
-			   -EINVAL);
+		r = set_refusal(
+			ret_why,
+			"the URL should be http://HOST/PATH or https://HOST/PATH, of at most "
+			"900 bytes",
+			-EINVAL);
 	}
 	if (!r) {
 		p->host = strdup(host);
@@ -495,7 +490,7 @@ static int copy_texts(struct push *p, const struct push_config *config, const ch
 	if (r >= 0 && config->token) {
 		if (snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s", config->token) >=
 		    (int)sizeof(bearer))
-			return refuse(ret_why, "a token should be at most 8 KiB", -EACCES);
+			return set_refusal(ret_why, "a token should be at most 8 KiB", -EACCES);
 		r = add_header(p, bearer);
 	}
 	p->name = strdup(config->name);
@@ -619,7 +614,7 @@ static void evict_items(struct push *p, size_t size)
  * Add a request. Return: 0; -ENOMEM; -EBUSY for a full queue; -EFBIG if it is larger than the
  * queue. Context: the caller holds the lock.
  */
-static int add(struct push *p, char *data, size_t size, const char *query)
+static int item_add(struct push *p, char *data, size_t size, const char *query)
 {
 	struct push_item *item;
 
@@ -653,8 +648,8 @@ static void report_lost(struct push *p, int error, size_t size)
 	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (error == -EBUSY || !log_condition_changed(&p->lost, (u64)-error, now_ns(), &changes) ||
-	    !error)
+	if (error == -EBUSY ||
+	    !log_condition_changed(&p->lost, (u64)-error, time_now_ns(), &changes) || !error)
 		return;
 	log_condition_count(changes, often);
 	if (error == -EFBIG && size)
@@ -679,7 +674,7 @@ void push_add(struct push *push, char *data, size_t size, const char *query)
 	int r;
 
 	pthread_mutex_lock(&push->lock);
-	r = add(push, data, size, query);
+	r = item_add(push, data, size, query);
 	push->stats.dropped += r < 0;
 	pthread_mutex_unlock(&push->lock);
 	if (r < 0)

@@ -241,7 +241,7 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 /*
  * Start to push, after setting what all receivers have in common in @config. Return: as push_new().
  */
-static int start(struct receivers *r, enum receiver which, struct push_config *config)
+static int receiver_start(struct receivers *r, enum receiver which, struct push_config *config)
 {
 	static const char *const credentials[RECEIVERS] = {
 		[RECEIVER_WRITE] = "remote-write",
@@ -278,7 +278,7 @@ static int start_write(struct receivers *r, sd_event *event)
 		.headers = headers,
 		.header_count = ARRAY_SIZE(headers),
 	};
-	int e = start(r, RECEIVER_WRITE, &config);
+	int e = receiver_start(r, RECEIVER_WRITE, &config);
 
 	if (e < 0)
 		return e;
@@ -321,7 +321,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 	config.secret = r->otlp.header_count;
 	for (unsigned int i = 0; i < r->otlp.header_count; i++)
 		headers[config.header_count++] = r->otlp.headers[i];
-	e = start(r, RECEIVER_OTLP, &config);
+	e = receiver_start(r, RECEIVER_OTLP, &config);
 	if (e < 0)
 		return e;
 	r->interval[RECEIVER_OTLP] = otlp_interval(r);
@@ -338,7 +338,7 @@ static int start_profiles(struct receivers *r)
 		.header_count = ARRAY_SIZE(headers),
 	};
 
-	return start(r, RECEIVER_PROFILES, &config);
+	return receiver_start(r, RECEIVER_PROFILES, &config);
 }
 
 /*

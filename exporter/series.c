@@ -62,7 +62,7 @@ struct series_builder {
 	int error;
 };
 
-static struct series *add(struct series_builder *b, enum family_id family)
+static struct series *series_add(struct series_builder *b, enum family_id family)
 {
 	struct series_set *set = b->set;
 	const struct labels *labels = b->acc->labels;
@@ -96,7 +96,7 @@ static struct series *add(struct series_builder *b, enum family_id family)
 
 static struct series *add_value(struct series_builder *b, enum family_id family, double value)
 {
-	struct series *s = add(b, family);
+	struct series *s = series_add(b, family);
 
 	s->value = value;
 	return s;
@@ -110,7 +110,7 @@ static void add_labeled(struct series_builder *b, enum family_id family, const c
 	s->label[s->labels++] = (struct series_label){ name, value };
 }
 
-static double seconds(u64 ns)
+static double to_seconds(u64 ns)
 {
 	return (double)ns / 1e9;
 }
@@ -129,7 +129,7 @@ static void add_state(struct series_builder *b)
 	s->label[s->labels++] = (struct series_label){ "source", m->source };
 	add_value(b, FAMILY_CPUS, m->cpus);
 	add_value(b, FAMILY_CPUS_STOPPED, m->cpus_stopped);
-	add_value(b, FAMILY_INTERVAL, seconds(m->interval_ns));
+	add_value(b, FAMILY_INTERVAL, to_seconds(m->interval_ns));
 }
 
 static void add_ledgers(struct series_builder *b)
@@ -151,13 +151,13 @@ static void add_ledgers(struct series_builder *b)
 	if (m->lost != UINT64_MAX)
 		add_labeled(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
 	if (m->enabled_ns != UINT64_MAX)
-		add_value(b, FAMILY_ENABLED, seconds(m->enabled_ns));
+		add_value(b, FAMILY_ENABLED, to_seconds(m->enabled_ns));
 	/*
 	 * Export causes that have not occurred as 0, so that rate() includes their first
 	 * occurrence.
 	 */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
-		add_labeled(b, FAMILY_BLIND, "cause", causes[i], seconds(m->blind_ns[i]));
+		add_labeled(b, FAMILY_BLIND, "cause", causes[i], to_seconds(m->blind_ns[i]));
 	add_value(b, FAMILY_UNATTRIBUTED, (double)m->unattributed);
 	add_value(b, FAMILY_EVICTED, (double)m->evicted);
 	add_labeled(b, FAMILY_EVICTIONS, "table", "threads", (double)m->threads_evicted);
@@ -172,7 +172,7 @@ static void add_ledgers(struct series_builder *b)
 	add_value(b, FAMILY_FAULTS, (double)m->faults);
 	add_labeled(b, FAMILY_HELD_BACK, "cause", "rate", (double)m->throttles);
 	add_labeled(b, FAMILY_HELD_BACK, "cause", "unread", (double)m->unread);
-	add_value(b, FAMILY_DAEMON_CPU, seconds(m->cpu_ns));
+	add_value(b, FAMILY_DAEMON_CPU, to_seconds(m->cpu_ns));
 	if (b->self->daemon_up)
 		add_value(b, FAMILY_DAEMON_MEMORY, (double)b->acc->latest.machine.memory);
 }
@@ -214,7 +214,7 @@ static void add_latencies(struct series_builder *b, enum family_id family,
 	for (unsigned int i = 0; i < METRICS_LATENCIES; i++) {
 		if (!(wanted & 1U << i) || is_empty(&tally->latency[i]))
 			continue;
-		s = add(b, family);
+		s = series_add(b, family);
 		s->histogram = &tally->latency[i];
 		s->label[s->labels++] = (struct series_label){ "kind", kinds[i] };
 	}
@@ -280,7 +280,7 @@ static void add_self(struct series_builder *b)
 	const struct series_self *self = b->self;
 	u32 shown = shown_series(b->acc);
 
-	add_value(b, FAMILY_SELF_CPU, seconds(self->cpu_ns));
+	add_value(b, FAMILY_SELF_CPU, to_seconds(self->cpu_ns));
 	add_value(b, FAMILY_SELF_MEMORY, (double)self->memory);
 	if (is_exported(self)) {
 		add_labeled(b, FAMILY_SELF_SERIES, "state", "exported", shown);
@@ -313,7 +313,7 @@ static void add_self(struct series_builder *b)
 	}
 }
 
-static void build(struct series_builder *b)
+static void add_all_series(struct series_builder *b)
 {
 	b->set->count = 0;
 	b->start_ns = b->self->start_ns;
@@ -329,7 +329,7 @@ static void build(struct series_builder *b)
 }
 
 /* Sort by family, as formats require; the order within a family does not change. */
-static int sort(struct series_set *set)
+static int sort_by_family(struct series_set *set)
 {
 	struct series *sorted = calloc(set->capacity, sizeof(*sorted));
 	u32 n = 0;
@@ -350,8 +350,8 @@ int series_build(struct series_set *set, const struct accumulator *acc,
 {
 	struct series_builder b = { .set = set, .acc = acc, .self = self };
 
-	build(&b);
-	return b.error < 0 ? b.error : sort(set);
+	add_all_series(&b);
+	return b.error < 0 ? b.error : sort_by_family(set);
 }
 
 void series_deinit(struct series_set *set)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/hash.h"
+
 void staleness_clear(struct staleness *staleness)
 {
 	free(staleness->series);
@@ -10,18 +12,13 @@ void staleness_clear(struct staleness *staleness)
 	*staleness = (struct staleness){ 0 };
 }
 
-/* FNV-1a. */
-static u64 hash_of(const u8 *labels, size_t size, bool native)
+static u64 series_hash(const u8 *labels, size_t size, bool native)
 {
-	u64 hash = 0xcbf29ce484222325ULL + native;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ labels[i]) * 0x100000001b3ULL;
-	return hash;
+	return hash_add_byte(hash_bytes(labels, size), native);
 }
 
 /* Allocate memory for one more series with @size bytes of labels. */
-static bool reserve(struct staleness *w, size_t size)
+static bool series_reserve(struct staleness *w, size_t size)
 {
 	struct staleness_series *series;
 	size_t capacity;
@@ -52,13 +49,13 @@ void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, b
 {
 	if (!size)
 		return;
-	if (!reserve(staleness, size)) {
+	if (!series_reserve(staleness, size)) {
 		staleness->incomplete = true;
 		return;
 	}
 	memcpy(staleness->labels + staleness->size, labels, size);
 	staleness->series[staleness->count++] = (struct staleness_series){
-		.hash = hash_of(labels, size, native),
+		.hash = series_hash(labels, size, native),
 		.at = (u32)staleness->size,
 		.size = (u32)size,
 		.native = native,
@@ -66,17 +63,17 @@ void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, b
 	staleness->size += size;
 }
 
-static int compare(const void *a, const void *b)
+static int series_compare(const void *a, const void *b)
 {
 	const struct staleness_series *x = a, *y = b;
 
 	return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static void sort(struct staleness *w)
+static void series_sort(struct staleness *w)
 {
 	if (w->count)
-		qsort(w->series, w->count, sizeof(*w->series), compare);
+		qsort(w->series, w->count, sizeof(*w->series), series_compare);
 }
 
 void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended,
@@ -86,8 +83,8 @@ void staleness_report(struct staleness *before, struct staleness *now, staleness
 
 	if (now->incomplete)
 		return;
-	sort(before);
-	sort(now);
+	series_sort(before);
+	series_sort(now);
 	for (u32 i = 0; i < before->count; i++) {
 		const struct staleness_series *s = &before->series[i];
 

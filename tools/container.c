@@ -96,7 +96,7 @@ static void print_one(json_object *one)
 	statistics_print(one);
 }
 
-static int show(struct bus *bus, const char *name, bool json)
+static int print_container(struct bus *bus, const char *name, bool json)
 {
 	json_object *answer = NULL, *one, *object;
 	int status = bus_invoke(bus, "", "Manager", "GetContainer", &answer, "s", name);
@@ -164,7 +164,8 @@ int container_run(int argc, char **argv)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	status = argc > optind ? show(bus, argv[optind], json) : list(bus, sort, number, json);
+	status = argc > optind ? print_container(bus, argv[optind], json) :
+				 list(bus, sort, number, json);
 	bus_free(bus);
 	return status;
 }

@@ -100,7 +100,7 @@ int kmod_modprobe(const char *option, const char *module)
 	return program_run(argv);
 }
 
-static void take(const char *line, const char *key, char ret[static KMOD_WORD])
+static void parse_field(const char *line, const char *key, char ret[static KMOD_WORD])
 {
 	size_t n = strlen(key);
 
@@ -118,10 +118,10 @@ static void read_info(FILE *info, struct kmod *ret)
 	char line[4096];
 
 	while (fgets(line, sizeof(line), info)) {
-		take(line, "version", ret->version);
-		take(line, "srcversion", ret->source);
-		take(line, "vermagic", ret->release);
-		take(line, "signer", ret->signer);
+		parse_field(line, "version", ret->version);
+		parse_field(line, "srcversion", ret->source);
+		parse_field(line, "vermagic", ret->release);
+		parse_field(line, "signer", ret->signer);
 	}
 	ret->release[strcspn(ret->release, " ")] = '\0';
 }

@@ -19,7 +19,7 @@ static const char *const versions[] = {
 	"-", "SPE", "SPEv1p1", "SPEv1p2", "SPEv1p3", "SPEv1p4", "SPEv1p5", "SPEv1p6",
 };
 
-static u64 blind(json_object *times)
+static u64 sum_blind_times(json_object *times)
 {
 	json_object *causes = json_get(times, "blind_ns");
 	u64 sum = 0;
@@ -51,7 +51,7 @@ static const char *filters_text(json_object *cpu, char *text, size_t size)
 static void print_cpu(json_object *cpu)
 {
 	json_object *times = json_get(cpu, "times");
-	u64 armed = json_number(times, "armed_ns"), dark = blind(times);
+	u64 armed = json_number(times, "armed_ns"), dark = sum_blind_times(times);
 	u64 version = json_number(cpu, "pmsver");
 	char percent[32], filters[128];
 
@@ -64,7 +64,7 @@ static void print_cpu(json_object *cpu)
 	       json_number(times, "faulted"), filters_text(cpu, filters, sizeof(filters)));
 }
 
-static int compare(const void *a, const void *b)
+static int cpu_compare(const void *a, const void *b)
 {
 	u64 x = json_number(*(json_object *const *)a, "number");
 	u64 y = json_number(*(json_object *const *)b, "number");
@@ -76,7 +76,7 @@ static int compare(const void *a, const void *b)
  * Collect the properties of all CPUs, and the times of each. A CPU that goes offline meanwhile is
  * left out, as the daemon has no object for it then (STATUS_STATE).
  */
-static int gather(struct bus *bus, json_object *objects, json_object *cpus)
+static int collect_cpus(struct bus *bus, json_object *objects, json_object *cpus)
 {
 	int status = STATUS_OK;
 
@@ -132,7 +132,7 @@ static void show_text(json_object *cpus, const struct view_header *header)
 	json_object_put(cpus);
 }
 
-static int show(struct bus *bus, bool json)
+static int print_cpus(struct bus *bus, bool json)
 {
 	struct view view = { 0 };
 	const struct view_header *header = &view.header;
@@ -143,13 +143,13 @@ static int show(struct bus *bus, bool json)
 	if (status)
 		return status;
 	cpus = json_object_new_array();
-	status = gather(bus, json_object_array_get_idx(answer, 0), cpus);
+	status = collect_cpus(bus, json_object_array_get_idx(answer, 0), cpus);
 	json_object_put(answer);
 	if (status) {
 		json_object_put(cpus);
 		return status;
 	}
-	json_object_array_sort(cpus, compare);
+	json_object_array_sort(cpus, cpu_compare);
 	if (bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
 		header = NULL;
 	if (json)
@@ -181,7 +181,7 @@ int list_run(int argc, char **argv)
 		status = bus_new(&bus);
 	if (status)
 		return status;
-	status = show(bus, json);
+	status = print_cpus(bus, json);
 	bus_free(bus);
 	return status;
 }

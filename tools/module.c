@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kernel-module.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/program.h"
+#include "util/time.h"
 #include "verb.h"
 
 #define SPEPROF_MODULE "speprof"
@@ -50,14 +50,6 @@ struct reload {
 	int pid;
 	u64 stopped_ns;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
-}
 
 /* ---- speprofd ------------------------------------------------------------------ */
 
@@ -131,7 +123,7 @@ static int unit_stop(struct reload *reload)
 	if (!reload->ran)
 		return STATUS_OK;
 	counters_request(reload);
-	reload->stopped_ns = now_ns();
+	reload->stopped_ns = time_now_ns();
 	if (program_run(argv) < 0) {
 		unit_start(reload);
 		return message_fail(STATUS_FAILED,
@@ -192,7 +184,7 @@ static int check_holders(const struct reload *reload)
 			    holders);
 }
 
-static int unload(const struct reload *reload)
+static int modules_remove(const struct reload *reload)
 {
 	int users = wait_unused(reload);
 	bool removed;
@@ -240,7 +232,7 @@ static int load(const struct reload *reload)
 			    reload->emulated ? " " EMULATED : "");
 }
 
-static int finish(const struct reload *reload)
+static int reload_finish(const struct reload *reload)
 {
 	if (unit_start(reload) < 0)
 		return message_fail(STATUS_FAILED,
@@ -252,7 +244,7 @@ static int finish(const struct reload *reload)
 	       *reload->before.version ? reload->before.version : "one without a version");
 	if (reload->ran)
 		printf("; speprofd was stopped for %llu ms",
-		       (unsigned long long)(now_ns() - reload->stopped_ns) / 1000000);
+		       (unsigned long long)(time_now_ns() - reload->stopped_ns) / 1000000);
 	puts(".");
 	return STATUS_OK;
 }
@@ -281,10 +273,10 @@ static int reload_module(struct reload *reload)
 	if (status == STATUS_OK)
 		status = unit_stop(reload);
 	if (status == STATUS_OK)
-		status = unload(reload);
+		status = modules_remove(reload);
 	if (status == STATUS_OK)
 		status = load(reload);
-	return status ? status : finish(reload);
+	return status ? status : reload_finish(reload);
 }
 
 int module_run(int argc, char **argv)

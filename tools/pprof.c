@@ -81,7 +81,7 @@ static void begin(struct input *input, void *ctx)
 		*pprof = NULL;
 }
 
-static int fail(const struct request *request, int r)
+static int report_failure(const struct request *request, int r)
 {
 	return message_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
 }
@@ -97,7 +97,7 @@ static int pprof_recording(const struct request *request)
 
 	status = input_load_watched(request->input, NULL, 0, NULL, &watch, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		const struct pprof_facts facts = { .backend = input.backend };
+		const struct pprof_metadata facts = { .backend = input.backend };
 
 		r = *pprof ? input_symbols(&symbols) : -ENOMEM;
 		if (r >= 0)
@@ -108,7 +108,7 @@ static int pprof_recording(const struct request *request)
 			r = output_commit(&output);
 		/* A damaged recording also gives a profile; @status reports the damage. */
 		if (r < 0)
-			status = fail(request, r);
+			status = report_failure(request, r);
 	}
 	output_drop(&output);
 	symbols_free(symbols);
@@ -130,7 +130,7 @@ static int pprof_daemon(const struct request *request)
 		return status;
 	r = output_write(request->output, 0644, profile);
 	close(profile);
-	return r < 0 ? fail(request, r) : STATUS_OK;
+	return r < 0 ? report_failure(request, r) : STATUS_OK;
 }
 
 int pprof_run(int argc, char **argv)
@@ -143,6 +143,6 @@ int pprof_run(int argc, char **argv)
 	/* Report a file that cannot be written before waiting for the profile. */
 	r = output_check(request.output);
 	if (r < 0)
-		return fail(&request, r);
+		return report_failure(&request, r);
 	return request.input ? pprof_recording(&request) : pprof_daemon(&request);
 }

@@ -13,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attribution/procfs.h"
@@ -24,6 +23,7 @@
 #include "record-builds.h"
 #include "recording/recorder.h"
 #include "tasks/task-events.h"
+#include "util/time.h"
 #include "verb.h"
 
 #define SECOND_NS      1000000000ULL
@@ -71,14 +71,6 @@ struct record {
 	char stopped_by[96];
 	bool ended;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * SECOND_NS + (u64)ts.tv_nsec;
-}
 
 static int option_seconds(const char *text, double *ret)
 {
@@ -369,14 +361,14 @@ static void take_signal(struct record *record)
 	}
 }
 
-static int sample(struct record *record)
+static int sample_until_end(struct record *record)
 {
 	struct pollfd fds[] = {
 		{ .fd = record->signals, .events = POLLIN },
 		{ .fd = record->source->ops->fd(record->source), .events = POLLIN },
 		{ .fd = record->tasks ? task_events_fd(record->tasks) : -1, .events = POLLIN },
 	};
-	u64 begin = now_ns(), now = begin, checked = begin;
+	u64 begin = time_now_ns(), now = begin, checked = begin;
 	u64 end = record->seconds ? begin + (u64)(record->seconds * 1e9) : UINT64_MAX;
 	u64 left;
 	int r = 0;
@@ -390,7 +382,7 @@ static int sample(struct record *record)
 			take_signal(record);
 		if (fds[1].revents || fds[2].revents)
 			r = drain(record);
-		now = now_ns();
+		now = time_now_ns();
 		if (record->tasks && now - checked >= SECOND_NS) {
 			task_events_check(record->tasks);
 			checked = now;
@@ -477,7 +469,7 @@ static int record_run_source(struct record *record)
 	 * Read /proc after starting the events: a task that starts meanwhile is reported by an
 	 * event.
 	 */
-	if (!status && procfs_scan_tasks(&record->sink, now_ns()) < 0)
+	if (!status && procfs_scan_tasks(&record->sink, time_now_ns()) < 0)
 		message_print("record: /proc cannot be read, so tasks that run already will have "
 			      "no name");
 	if (!status && record->command)
@@ -485,7 +477,7 @@ static int record_run_source(struct record *record)
 	if (report >= 0)
 		close(report);
 	if (!status) {
-		r = sample(record);
+		r = sample_until_end(record);
 		if (r == 0)
 			r = stop(record);
 		else

@@ -202,7 +202,7 @@ static int set(struct bus *bus, const char *name, const struct request *request)
 	return status;
 }
 
-static int act(struct bus *bus, const char *name, const char *method)
+static int call_method(struct bus *bus, const char *name, const char *method)
 {
 	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
 	int status = session_require(bus, name, "");
@@ -315,7 +315,7 @@ static u32 option_bit(int option)
 	return option == 'j' ? 1U << 0 : option == 'o' ? 1U << 1 : 1U << (option - OPT_FILTER + 2);
 }
 
-static int parse(int argc, char **argv, struct request *ret_request)
+static int parse_request(int argc, char **argv, struct request *ret_request)
 {
 	int c, status = STATUS_OK;
 
@@ -397,7 +397,7 @@ static int check_name(const char *name)
 		name);
 }
 
-static int dispatch(struct bus *bus, const char *what, const char *name,
+static int run_verb(struct bus *bus, const char *what, const char *name,
 		    const struct request *request)
 {
 	static const struct {
@@ -418,7 +418,7 @@ static int dispatch(struct bus *bus, const char *what, const char *name,
 		return snapshot(bus, name, request);
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
 		if (!strcmp(what, acts[i].word))
-			return act(bus, name, acts[i].method);
+			return call_method(bus, name, acts[i].method);
 	return message_fail(
 		STATUS_USAGE,
 		"session \"%.40s\": should be list, create, set, snapshot, start, stop, "
@@ -434,7 +434,7 @@ int snapshot_run(int argc, char **argv)
 	struct request request = { 0 };
 	struct bus *bus = NULL;
 	const char *name;
-	int status = parse(argc, argv, &request);
+	int status = parse_request(argc, argv, &request);
 
 	if (status)
 		return status;
@@ -458,7 +458,7 @@ int session_run(int argc, char **argv)
 	struct request request = { 0 };
 	struct bus *bus = NULL;
 	const char *what;
-	int status = parse(argc, argv, &request);
+	int status = parse_request(argc, argv, &request);
 	int words = argc - optind;
 
 	if (status)
@@ -478,7 +478,7 @@ int session_run(int argc, char **argv)
 	if (status)
 		return status;
 	bus_allow_password(bus);
-	status = words == 2 ? dispatch(bus, what, argv[optind + 1], &request) : list(bus, &request);
+	status = words == 2 ? run_verb(bus, what, argv[optind + 1], &request) : list(bus, &request);
 	bus_free(bus);
 	return status;
 }

@@ -100,12 +100,13 @@ static void add_level_latency(struct json_object *totals, const struct profile *
 		return;
 	cell_table_add_levels(p->cells.table, CELL_ALL, NULL, NULL, levels);
 	level_table_fill(levels, &table);
-	by_level = add_object(totals, "level_latency");
+	by_level = json_object_new_object();
+	json_object_object_add(totals, "level_latency", by_level);
 	for (u32 i = 0; i < table.rows; i++) {
 		const struct level_row *row = &table.row[i];
 
 		o = add_object(by_level, spe_level_name(row->level));
-		add(o, "samples", row->count);
+		json_add_u64(o, "samples", row->count);
 		json_object_object_add(o, "share", json_object_new_double(row->share));
 		json_object_object_add(o, "mean",
 				       row->timed ? json_object_new_double(row->mean) : NULL);

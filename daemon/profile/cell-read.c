@@ -274,21 +274,6 @@ u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row,
 	return samples;
 }
 
-bool cell_row_has_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
-{
-	const struct cell_counters *n;
-
-	if (log_samples(row, sessions))
-		return true;
-	for (u32 line = row->cell->counters; line; line = n->next) {
-		n = counters_at(table, line);
-		/* A pair that moved samples to a large one keeps one of them. */
-		if (n->sessions & sessions && n->small_used)
-			return true;
-	}
-	return false;
-}
-
 u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
 	const struct cell_interval *interval = &table->interval[row->cell->interval];

@@ -360,9 +360,6 @@ u32 cell_row_number(const struct cell_table *table, const struct cell_row *row);
 /** cell_row_samples() - return the number of samples of a row */
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
-/** cell_row_has_samples() - return whether a row has any samples, without counting them */
-bool cell_row_has_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
-
 /** cell_row_weight() - return the sum of the samples' intervals, in whatever unit they are */
 u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 

@@ -42,7 +42,7 @@ static double cpu(void)
  * Create a machine whose processes have PROCESS_THREADS threads each, with consecutive TIDs, as a
  * kernel allocates them.
  */
-static struct attributor *machine(u32 threads)
+static struct attributor *make_machine(u32 threads)
 {
 	const struct attributor_config config = { .processes = threads };
 	struct attributor *a;
@@ -135,7 +135,7 @@ static void live(void)
 	attributor_free(a);
 }
 
-static void tell(struct attributor *a, u8 type, s32 pid, u64 start)
+static void report_event(struct attributor *a, u8 type, s32 pid, u64 start)
 {
 	const struct task_event event = {
 		.type = type,
@@ -156,7 +156,7 @@ static void tell(struct attributor *a, u8 type, s32 pid, u64 start)
  * Measure the cost of many forks: processes with LIFE_MAPPINGS mappings start and exit without a
  * sample.
  */
-static void lives(void)
+static void measure_forks(void)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
@@ -169,11 +169,11 @@ static void lives(void)
 	for (s32 i = 0; i < LIVES; i++) {
 		s32 pid = INT32_MAX - 1 - i % 100000;
 
-		tell(a, TASK_FORK, pid, 0);
-		tell(a, TASK_COMM, pid, 0);
+		report_event(a, TASK_FORK, pid, 0);
+		report_event(a, TASK_COMM, pid, 0);
 		for (u64 k = 0; k < LIFE_MAPPINGS; k++)
-			tell(a, TASK_MMAP, pid, 0x7f0000000000 + k * 0x200000);
-		tell(a, TASK_EXIT, pid, 0);
+			report_event(a, TASK_MMAP, pid, 0x7f0000000000 + k * 0x200000);
+		report_event(a, TASK_EXIT, pid, 0);
 	}
 	start = cpu() - start;
 	printf("lives: %.2f us each, %.0f ns an event\n", start / LIVES * 1e6,
@@ -187,7 +187,7 @@ int main(void)
 	u64 sum = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct attributor *a = machine(sizes[i]);
+		struct attributor *a = make_machine(sizes[i]);
 		struct attributor_stats st;
 		double tasks = best_tasks(a, sizes[i], &sum);
 		double places = best_places(a, sizes[i], &sum);
@@ -199,6 +199,6 @@ int main(void)
 		attributor_free(a);
 	}
 	live();
-	lives();
+	measure_forks();
 	return sum == 1;
 }

@@ -55,7 +55,7 @@ static void plain_sum(struct state *state, const u8 *buf)
 	state->sum += sum;
 }
 
-static void use(struct state *state, const struct spe_sample *sample)
+static void use_sample(struct state *state, const struct spe_sample *sample)
 {
 	/* Force the compiler to compute fields that are not read. */
 	__asm__ volatile("" : : "r"(sample) : "memory");
@@ -69,7 +69,7 @@ static void general(struct state *state, const u8 *buf)
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while (spe_decoder_next(&decoder, &sample, NULL) == SPE_DECODE_SAMPLE)
-		use(state, &sample);
+		use_sample(state, &sample);
 }
 
 static void fast(struct state *state, const u8 *buf)
@@ -79,7 +79,7 @@ static void fast(struct state *state, const u8 *buf)
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while (spe_decoder_next_fast(&decoder, &state->layouts, &sample, NULL) == SPE_DECODE_SAMPLE)
-		use(state, &sample);
+		use_sample(state, &sample);
 }
 
 /* Decode many records at a time, and read every field of each. */
@@ -94,15 +94,15 @@ static void runs(struct state *state, const u8 *buf)
 	while ((r = spe_decoder_next_run(&decoder, &state->layouts, &run, &sample, NULL)) !=
 	       SPE_DECODE_END) {
 		if (r == SPE_DECODE_SAMPLE)
-			use(state, &sample);
+			use_sample(state, &sample);
 		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
 			spe_run_sample(&state->layouts, &run, i, &sample);
-			use(state, &sample);
+			use_sample(state, &sample);
 		}
 	}
 }
 
-static void take(struct profile *profile, const u8 *buf)
+static void count_window(struct profile *profile, const u8 *buf)
 {
 	const struct source_window window = {
 		.data = buf,
@@ -117,12 +117,12 @@ static void take(struct profile *profile, const u8 *buf)
 
 static void aggregate(struct state *state, const u8 *buf)
 {
-	take(state->profile, buf);
+	count_window(state->profile, buf);
 }
 
 static void crowd(struct state *state, const u8 *buf)
 {
-	take(state->crowded, buf);
+	count_window(state->crowded, buf);
 }
 
 enum { PLAIN_SUM, GENERAL, FAST, RUNS, AGGREGATE, CROWD, PATHS };

@@ -67,7 +67,7 @@ static double cpu_seconds(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void *array(size_t count, size_t size)
+static void *allocate_array(size_t count, size_t size)
 {
 	void *at = calloc(count, size);
 
@@ -83,8 +83,8 @@ static void zipf_init(struct zipf *z, u32 places, double exponent)
 
 	*z = (struct zipf){
 		.places = places,
-		.upto = array(places, sizeof(*z->upto)),
-		.cell = array(CELLS, sizeof(*z->cell)),
+		.upto = allocate_array(places, sizeof(*z->upto)),
+		.cell = allocate_array(CELLS, sizeof(*z->cell)),
 	};
 	for (u32 i = 0; i < places; i++)
 		z->upto[i] = sum += pow(i + 1, -exponent);
@@ -164,7 +164,7 @@ static void run(struct contest *c, u32 program, u64 samples)
 	}
 }
 
-static u64 shown(const struct contest *c, u32 table, u32 program, u32 rank)
+static u64 count_of_rank(const struct contest *c, u32 table, u32 program, u32 rank)
 {
 	const struct location *entry;
 	struct location_key key;
@@ -182,12 +182,12 @@ static int most_first(const void *a, const void *b)
 }
 
 /* Return the hundredth largest count among @program's locations in a table. */
-static u64 hundredth(const struct contest *c, u32 table, u32 program)
+static u64 find_hundredth_count(const struct contest *c, u32 table, u32 program)
 {
-	u64 *all = array(c->zipf.places, sizeof(*all)), least;
+	u64 *all = allocate_array(c->zipf.places, sizeof(*all)), least;
 
 	for (u32 i = 0; i < c->zipf.places; i++)
-		all[i] = shown(c, table, program, i);
+		all[i] = count_of_rank(c, table, program, i);
 	qsort(all, c->zipf.places, sizeof(*all), most_first);
 	least = all[TOP - 1];
 	free(all);
@@ -202,12 +202,12 @@ static void report(const struct contest *c, u32 program, const char *when)
 {
 	printf("  %-28s", when);
 	for (u32 t = 0; t < TABLES; t++) {
-		u64 least = hundredth(c, t, program), all = 0, have = 0;
+		u64 least = find_hundredth_count(c, t, program), all = 0, have = 0;
 		double worst = 1;
 		u32 found = 0;
 
 		for (u32 i = 0; i < TOP; i++) {
-			u64 n = shown(c, t, program, i);
+			u64 n = count_of_rank(c, t, program, i);
 
 			found += n && n >= least;
 			have += n;
@@ -229,7 +229,7 @@ static void contest(double exponent, u64 samples, u32 places, u32 capacity)
 
 	zipf_init(&c.zipf, places, exponent);
 	for (u32 i = 0; i < PROGRAMS; i++)
-		c.counted[i] = array(places, sizeof(*c.counted[i]));
+		c.counted[i] = allocate_array(places, sizeof(*c.counted[i]));
 	if (sample_class_init(&c.catalog) < 0)
 		exit(EXIT_FAILURE);
 	c.facts = (struct sample_facts){

@@ -50,7 +50,7 @@ static void make_tasks(struct attributor *attributor)
 }
 
 /* Count @len bytes, and return the seconds of CPU time that this takes. */
-static double count(struct profile *profile, const u8 *buf, size_t len)
+static double count_window(struct profile *profile, const u8 *buf, size_t len)
 {
 	double began = cpu_seconds();
 
@@ -77,7 +77,7 @@ static double count_streams(struct profile *whole, struct profile *shard, const 
 	double slowest = 0;
 
 	for (u32 i = 0; i < STREAMS; i++) {
-		double took = count(shard, buf + i * each, each);
+		double took = count_window(shard, buf + i * each, each);
 
 		slowest = took > slowest ? took : slowest;
 		profile_merge(whole, shard, NULL);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	make_tasks(attributor);
 	records_init(&records, 42);
 	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
-	one = count(straight, buf, len);
+	one = count_window(straight, buf, len);
 	slowest = count_streams(whole, shard, buf, len);
 	printf("%u streams: the slowest takes %.2f ms of CPU time, one thread %.0f ms for all\n",
 	       STREAMS, 1e3 * slowest, 1e3 * one);

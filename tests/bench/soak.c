@@ -33,7 +33,7 @@
 
 static u64 random_state = 0x9e3779b97f4a7c15ULL;
 
-static u32 draw(u32 below)
+static u32 draw_below(u32 below)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -90,7 +90,7 @@ static void task(struct attributor *a, u8 type, u32 n, u64 time_ns)
 	attributor_apply_event(a, &event);
 }
 
-static void birth(struct attributor *a, u32 n, u64 time_ns)
+static void report_birth(struct attributor *a, u32 n, u64 time_ns)
 {
 	task(a, TASK_FORK, n, time_ns);
 	task(a, TASK_COMM, n, time_ns);
@@ -138,9 +138,9 @@ static void plain_sum(struct soak *s)
  */
 static u32 pc_of(const struct soak *s, u32 n)
 {
-	u32 size = (u32)(s->pcs / PROGRAMS), at = draw(size);
+	u32 size = (u32)(s->pcs / PROGRAMS), at = draw_below(size);
 
-	return 0x400000 + 4 * (n % PROGRAMS * size + draw(draw(at + 1) + 1));
+	return 0x400000 + 4 * (n % PROGRAMS * size + draw_below(draw_below(at + 1) + 1));
 }
 
 /* Make a window: a CPU runs a few tasks in it, each at any of its instructions. */
@@ -157,7 +157,7 @@ static struct source_window make_window(struct soak *s, u64 number)
 		.start_ns = s->now,
 		.end_ns = s->now + TICK_NS,
 	};
-	u32 first = s->born - 1 - draw(ALIVE - 8);
+	u32 first = s->born - 1 - draw_below(ALIVE - 8);
 
 	memcpy(s->window, s->pool + (number % (POOL / WINDOW)) * window.len, window.len);
 	for (u32 i = 0; i < WINDOW; i++) {
@@ -179,7 +179,7 @@ static void run_window(struct soak *s, u64 number)
 	profile_window(s->profile, &window);
 	if (number % LIFE == 0) {
 		task(s->attributor, TASK_EXIT, s->born - ALIVE, s->now);
-		birth(s->attributor, s->born++, s->now);
+		report_birth(s->attributor, s->born++, s->now);
 	}
 	if (number % 4096 == 0)
 		attributor_refresh(s->attributor);
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	records_init(&maker, 42);
 	records_fill(&maker, s.pool, POOL);
 	while (s.born < ALIVE)
-		birth(s.attributor, s.born++, s.now);
+		report_birth(s.attributor, s.born++, s.now);
 	for (u64 n = 0; n < windows; n++) {
 		run_window(&s, n);
 		if (n && n % (windows / REPORTS + 1) == 0)

@@ -103,7 +103,7 @@ static bool is_stopped(const struct fake *fake)
 	return is(fake, "stopped") || is(fake, "stopped-beside");
 }
 
-static int refuse(const struct fake *fake, sd_bus_error *error)
+static int set_refusal(const struct fake *fake, sd_bus_error *error)
 {
 	if (is(fake, "denied"))
 		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
@@ -134,7 +134,7 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	const char *group, *sort;
 	sd_bus_message *reply;
 	u32 limit;
-	int r = refuse(fake, error);
+	int r = set_refusal(fake, error);
 
 	if (r < 0)
 		return r;
@@ -210,7 +210,7 @@ static int dump_summary(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
 	const char *text = is(fake, "malformed") ? "{\"totals\":" : summary;
-	int fd, r = refuse(fake, error);
+	int fd, r = set_refusal(fake, error);
 
 	if (r < 0)
 		return r;
@@ -225,7 +225,7 @@ static int dump_summary(sd_bus_message *m, void *userdata, sd_bus_error *error)
 static int control(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
-	int r = refuse(fake, error);
+	int r = set_refusal(fake, error);
 
 	if (r < 0)
 		return r;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* Append a byte to the file $SPEPROF_HANG for each name that is looked up. */
-static void mark(void)
+static void mark_lookup(void)
 {
 	const char *path = getenv("SPEPROF_HANG");
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
@@ -23,7 +23,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 	(void)service;
 	(void)hints;
 	(void)ret;
-	mark();
+	mark_lookup();
 	for (;;)
 		pause();
 }

@@ -79,7 +79,8 @@ static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 
 	return m;
 }
 
-static void update(struct accumulator *acc, u64 epoch, const u64 *samples, u32 count, u64 unattributed, u32 series)
+static void add_snapshot(struct accumulator *acc, u64 epoch, const u64 *samples, u32 count,
+			 u64 unattributed, u32 series)
 {
 	struct metrics m = metrics_new(epoch, samples, count, unattributed);
 
@@ -109,17 +110,17 @@ static void test_counters_grow(void **state)
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
-	update(&acc, 1, (u64[]){ 100, 50 }, 2, 7, 1000);
+	add_snapshot(&acc, 1, (u64[]){ 100, 50 }, 2, 7, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 100);
 	assert_int_equal(acc.other.samples, 7);
-	update(&acc, 1, (u64[]){ 110, 80 }, 2, 9, 1000);
+	add_snapshot(&acc, 1, (u64[]){ 110, 80 }, 2, 9, 1000);
 	assert_int_equal(shown_samples(&acc, "c1"), 80);
 	assert_int_equal(all_samples(&acc), 199);
 	/*
 	 * A new process of the daemon counts from 0: its counters are added to those of the former
 	 * process.
 	 */
-	update(&acc, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
+	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 115);
 	assert_int_equal(shown_samples(&acc, "c1"), 86);
 	assert_int_equal(acc.other.samples, 10);
@@ -128,9 +129,9 @@ static void test_counters_grow(void **state)
 	 * The daemon restored an earlier checkpoint: samples that it counts again are not exported
 	 * again.
 	 */
-	update(&acc, 2, (u64[]){ 2, 6 }, 2, 1, 1000);
+	add_snapshot(&acc, 2, (u64[]){ 2, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 115);
-	update(&acc, 2, (u64[]){ 7, 6 }, 2, 1, 1000);
+	add_snapshot(&acc, 2, (u64[]){ 7, 6 }, 2, 1, 1000);
 	assert_int_equal(shown_samples(&acc, "c0"), 117);
 	assert_int_equal(all_samples(&acc), 213);
 	accumulator_deinit(&acc);
@@ -142,7 +143,7 @@ static const struct series_self self = {
 };
 
 /* Return the number of containers without series of their own. */
-static u32 others(const struct accumulator *acc)
+static u32 containers_without_series(const struct accumulator *acc)
 {
 	struct series_set set = { 0 };
 	u32 count = UINT32_MAX;
@@ -169,9 +170,9 @@ static void test_budget(void **state)
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	for (unsigned int round = 0; round < 50; round++) {
-		update(&acc, 1, samples, 5, unattributed, room);
+		add_snapshot(&acc, 1, samples, 5, unattributed, room);
 		assert_int_equal(acc.shown, 2);
-		assert_int_equal(others(&acc), 3);
+		assert_int_equal(containers_without_series(&acc), 3);
 		assert_true(acc.other.samples >= before);
 		assert_true(acc.series_needed > room);
 		before = acc.other.samples;
@@ -206,13 +207,13 @@ static void test_restart(void **state)
 	assert_int_equal(acc.start_ns, NOW);
 	assert_int_equal(acc.groups[0].start_ns, NOW);
 	/* From then on each sample that the daemon counts is exported once. */
-	update(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
+	add_snapshot(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
 	assert_int_equal(shown_samples(&acc, "c1"), 4900);
 	assert_int_equal(acc.other.samples, 5);
 	assert_int_equal(acc.machine.records, 4905);
 	assert_int_equal(acc.machine.all.samples, 4905);
 	/* Samples of a daemon that starts later are exported from its start. */
-	update(&acc, 2, (u64[]){ 5, 6 }, 2, 1, room);
+	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, room);
 	assert_int_equal(shown_samples(&acc, "c1"), 4906);
 	assert_int_equal(acc.machine.records, 4917);
 	accumulator_deinit(&acc);
@@ -220,7 +221,7 @@ static void test_restart(void **state)
 	 * So are those of a daemon that started between the exporter's start and its first query.
 	 */
 	accumulator_init(&acc, &labels, 7, NOW - SECOND);
-	update(&acc, 1, (u64[]){ 1000, 100 }, 2, 7, room);
+	add_snapshot(&acc, 1, (u64[]){ 1000, 100 }, 2, 7, room);
 	assert_int_equal(acc.machine.records, 1107);
 	assert_int_equal(acc.start_ns, NOW - SECOND);
 	assert_int_equal(acc.groups[0].start_ns, NOW - SECOND);
@@ -291,10 +292,10 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 	m = metrics_new(1, samples, 10, 1);
 	for (u32 i = 1; i < 10; i++)
 		if (round > 20 * i + 20)
-			m.containers[i].left_ns = (round - 20 * i - 20) * 10 * SECOND;
+			m.containers[i].empty_ns = (round - 20 * i - 20) * 10 * SECOND;
 	/* Omit containers that have no samples yet and, unless @listed, those that were removed. */
 	for (u32 i = 1; i < m.count;) {
-		if (samples[m.containers[i].id - 1] && (listed || !m.containers[i].left_ns)) {
+		if (samples[m.containers[i].id - 1] && (listed || !m.containers[i].empty_ns)) {
 			i++;
 			continue;
 		}
@@ -331,7 +332,7 @@ static void test_removed(void **state)
 		assert_int_equal(acc.shown, 1);
 		assert_int_equal(acc.count, listed ? 10 : 1);
 		/* Removed containers do not count as containers without series either. */
-		assert_int_equal(others(&acc), 0);
+		assert_int_equal(containers_without_series(&acc), 0);
 		assert_int_equal(acc.series_needed, 2 * container_series(0x7, 7));
 		assert_int_equal(other, 1);
 		/*
@@ -340,7 +341,7 @@ static void test_removed(void **state)
 		 */
 		m = metrics_jobs(260, listed);
 		if (listed) {
-			m.containers[3].left_ns = 0;
+			m.containers[3].empty_ns = 0;
 			tally_add(&m.containers[3].tally, 5);
 			tally_add(&m.machine.all, 5);
 		}
@@ -377,7 +378,7 @@ static void test_sums(void **state)
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
-	update(&acc, 1, samples, 5, 3, room);
+	add_snapshot(&acc, 1, samples, 5, 3, room);
 	assert_int_equal(all_samples(&acc), 153);
 	assert_int_equal(shown_samples(&acc, "c4"), 50);
 	assert_int_equal(acc.other.samples, 63);
@@ -701,7 +702,7 @@ static void test_snapshots(void **state)
 /* Older daemons send fewer fields of each container, later ones more fields: both can be read. */
 static void test_snapshots_of_others(void **state)
 {
-	static const size_t sizes[] = { offsetof(struct metrics_container, left_ns),
+	static const size_t sizes[] = { offsetof(struct metrics_container, empty_ns),
 					sizeof(struct metrics_container) + 8 };
 	struct metrics m = metrics_new(9, (u64[]){ 4, 5 }, 2, 1), back = { 0 };
 	struct metrics_head head = {

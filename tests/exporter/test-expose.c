@@ -8,7 +8,7 @@
 #include "expose.h"
 
 /* Fill @set with all possible labels at their maximum length: 3 KiB a line. */
-static void fill(struct series_set *set, const char *value)
+static void add_long_labels(struct series_set *set, const char *value)
 {
 	static const struct series_family family = { "test", "", "Of a test.", SERIES_COUNTER };
 	static char names[LABELS_MAX][8];
@@ -46,12 +46,12 @@ static void test_bounds(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("format %u", rows[i].format);
 		set.count = rows[i].fits;
-		fill(&set, value);
+		add_long_labels(&set, value);
 		assert_row(expose_series(&set, rows[i].format, &data, &size) == 0);
 		assert_row(size > 5000 * 3000);
 		free(data);
 		set.count = rows[i].too_many;
-		fill(&set, value);
+		add_long_labels(&set, value);
 		data = &none;
 		size = 1;
 		assert_row(expose_series(&set, rows[i].format, &data, &size) == -E2BIG);

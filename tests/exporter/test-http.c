@@ -66,7 +66,7 @@ static int render(void *ctx, enum expose_format format, char **ret_data, size_t 
 	return 0;
 }
 
-static struct http *serve(int fd, const char *token)
+static struct http *start_server(int fd, const char *token)
 {
 	struct http_config config = {
 		.fd = fd,
@@ -156,7 +156,7 @@ static int status_of(int fd)
 }
 
 /* Send a request. @headers: complete lines. Return: the status; 0 without an answer. */
-static int request(int fd, const char *headers)
+static int send_request(int fd, const char *headers)
 {
 	/*
 	 * HTTP/1.1 requires a Host header. libmicrohttpd 1.0 enforces this before it calls the
@@ -173,7 +173,7 @@ static int request(int fd, const char *headers)
 
 static int request_once(in_port_t port, const char *headers)
 {
-	int fd = connect_tcp(port), status = request(fd, headers);
+	int fd = connect_tcp(port), status = send_request(fd, headers);
 
 	close(fd);
 	return status;
@@ -183,25 +183,25 @@ static int request_once(in_port_t port, const char *headers)
 static void test_idle(void **state)
 {
 	int idle[3 * HTTP_CONNECTIONS], scraper, listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, TOKEN);
+	struct http *http = start_server(listening, TOKEN);
 	in_port_t port = port_of(listening);
 
 	(void)state;
 	scraper = connect_tcp(port);
-	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
+	assert_int_equal(send_request(scraper, LOCAL AUTHORIZE), 200);
 	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
 		idle[i] = connect_tcp(port);
 	/* A request without the right token does not protect connections from being closed. */
 	for (unsigned int i = ARRAY_SIZE(idle) - HTTP_PER_PEER + 1; i < ARRAY_SIZE(idle); i++)
-		assert_int_equal(request(idle[i], LOCAL), 401);
+		assert_int_equal(send_request(idle[i], LOCAL), 401);
 	assert_int_equal(request_once(port, LOCAL AUTHORIZE), 200);
 	/*
 	 * The connection of a scraper with a token stays open. The oldest idle connections are
 	 * closed.
 	 */
-	assert_int_equal(request(scraper, LOCAL AUTHORIZE), 200);
-	assert_int_equal(request(idle[0], LOCAL AUTHORIZE), 0);
-	assert_int_equal(request(idle[ARRAY_SIZE(idle) - 1], LOCAL AUTHORIZE), 200);
+	assert_int_equal(send_request(scraper, LOCAL AUTHORIZE), 200);
+	assert_int_equal(send_request(idle[0], LOCAL AUTHORIZE), 0);
+	assert_int_equal(send_request(idle[ARRAY_SIZE(idle) - 1], LOCAL AUTHORIZE), 200);
 	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
 		close(idle[i]);
 	close(scraper);
@@ -216,7 +216,7 @@ static void test_idle(void **state)
 static void test_deadline(void **state)
 {
 	int slow, late, listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, TOKEN);
+	struct http *http = start_server(listening, TOKEN);
 	in_port_t port = port_of(listening);
 
 	(void)state;
@@ -229,7 +229,7 @@ static void test_deadline(void **state)
 	assert_int_equal(status_of(slow), 0);
 	late = connect_tcp(port);
 	played_s += 100;
-	assert_int_equal(request(late, LOCAL AUTHORIZE), 200);
+	assert_int_equal(send_request(late, LOCAL AUTHORIZE), 200);
 	close(slow);
 	close(late);
 	run();
@@ -241,7 +241,7 @@ static void test_slow_reader(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int reader, listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, TOKEN);
+	struct http *http = start_server(listening, TOKEN);
 	static char answer[65536];
 	size_t size = 0;
 	ssize_t n;
@@ -287,7 +287,7 @@ static void test_versions(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int readers[12], listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, TOKEN);
+	struct http *http = start_server(listening, TOKEN);
 	in_port_t port = port_of(listening);
 	static char answer[65536];
 	unsigned int open = 0;
@@ -324,7 +324,7 @@ static void test_change_meanwhile(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int reader, listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, TOKEN);
+	struct http *http = start_server(listening, TOKEN);
 	static char answer[65536];
 	size_t size = 0;
 	ssize_t n;
@@ -381,7 +381,7 @@ static void test_hosts(void **state)
 		{ LOCAL "Host: attacker.example\r\n" AUTHORIZE, 400 },
 	};
 	int listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, TOKEN);
+	struct http *http = start_server(listening, TOKEN);
 	struct http_stats stats;
 	in_port_t port = port_of(listening);
 
@@ -404,7 +404,7 @@ static void test_hosts(void **state)
 static void test_without_token(void **state)
 {
 	int listening = listener_open("127.0.0.1:0");
-	struct http *http = serve(listening, NULL);
+	struct http *http = start_server(listening, NULL);
 
 	(void)state;
 	assert_int_equal(request_once(port_of(listening), LOCAL), 403);
@@ -445,10 +445,10 @@ static void test_unix(void **state)
 
 		assert_return_code(listening, -listening);
 		assert_return_code(chmod(path, rows[i].mode), errno);
-		http = serve(listening, rows[i].token);
+		http = start_server(listening, rows[i].token);
 		client = connect_unix(path);
 		test_row("row %u", i);
-		assert_row(request(client, rows[i].headers) == rows[i].status);
+		assert_row(send_request(client, rows[i].headers) == rows[i].status);
 		close(client);
 		run();
 		http_free(http);

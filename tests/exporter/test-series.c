@@ -34,7 +34,7 @@ static void test_histograms(void **state)
 }
 
 /* Make a snapshot in which every counter is @n, and update @acc with it. */
-static void update(struct accumulator *acc, u64 n)
+static void add_snapshot(struct accumulator *acc, u64 n)
 {
 	struct metrics m = { .count = 1 };
 	u64 *words = &m.machine.records;
@@ -91,7 +91,7 @@ static void test_families(void **state)
 	(void)state;
 	labels_set_defaults(&labels);
 	accumulator_init(&acc, &labels, 7, 0);
-	update(&acc, 5);
+	add_snapshot(&acc, 5);
 	assert_return_code(series_build(&set, &acc, &self), 0);
 	for (u32 i = 0; i < set.count; i++) {
 		const struct series *s = &set.series[i];

@@ -23,7 +23,7 @@
 static struct labels labels;
 static struct series_set set;
 
-static void update(struct accumulator *acc, u64 samples, u64 now_ns)
+static void add_snapshot(struct accumulator *acc, u64 samples, u64 now_ns)
 {
 	struct metrics m = { .count = 1 };
 
@@ -47,7 +47,7 @@ static int setup(void **state)
 
 	labels_set_defaults(&labels);
 	accumulator_init(&acc, &labels, 7, 0);
-	update(&acc, 100, NOW);
+	add_snapshot(&acc, 100, NOW);
 	*state = &acc;
 	return 0;
 }
@@ -59,14 +59,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void build(const struct accumulator *acc, u32 missed)
+static void build_series(const struct accumulator *acc, u32 missed)
 {
 	const struct series_self self = { .start_ns = 1, .daemon_up = !missed, .exportable = true, .missed = missed };
 
 	assert_return_code(series_build(&set, acc, &self), 0);
 }
 
-static bool has(const char *data, size_t size, const char *text)
+static bool bytes_contain(const char *data, size_t size, const char *text)
 {
 	return memmem(data, size, text, strlen(text));
 }
@@ -82,13 +82,13 @@ static void test_exposition(void **state)
 	char *text;
 
 	for (u32 missed = 0; missed < 5; missed++) {
-		build(*state, missed);
+		build_series(*state, missed);
 		assert_return_code(expose_series(&set, EXPOSE_TEXT, &text, &size), 0);
 		for (unsigned int i = 0; i < ARRAY_SIZE(ended); i++) {
 			test_row("%u missed: %s", missed, ended[i]);
-			assert_row(has(text, size, ended[i]) == (missed < 2));
+			assert_row(bytes_contain(text, size, ended[i]) == (missed < 2));
 		}
-		assert_true(has(text, size, "\nspeprof_exporter_feed_errors_total "));
+		assert_true(bytes_contain(text, size, "\nspeprof_exporter_feed_errors_total "));
 		free(text);
 	}
 }
@@ -126,20 +126,20 @@ static void test_remote_write(void **state)
 	struct remote_write write = { .host = "host" };
 	u32 before, gauges;
 
-	build(*state, 0);
+	build_series(*state, 0);
 	before = set.count;
 	assert_int_equal(write_markers(&write, 1000), 0);
-	build(*state, 1);
+	build_series(*state, 1);
 	gauges = before - set.count;
 	assert_int_equal(write_markers(&write, 2000), gauges);
-	build(*state, 2);
+	build_series(*state, 2);
 	assert_true(before - gauges - set.count > 30);
 	assert_int_equal(write_markers(&write, 3000), before - gauges - set.count);
-	build(*state, 3);
+	build_series(*state, 3);
 	assert_int_equal(write_markers(&write, 4000), 0);
 	/* The daemon answers again, and its counters continue. */
-	update(*state, 107, NOW + 30 * SECOND);
-	build(*state, 0);
+	add_snapshot(*state, 107, NOW + 30 * SECOND);
+	build_series(*state, 0);
 	assert_int_equal(set.count, before);
 	assert_int_equal(write_markers(&write, 5000), 0);
 	staleness_clear(&write.last);
@@ -167,7 +167,7 @@ static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 	put_fixed64(span, 0x11, start_ns);
 	put_fixed64(span + 9, 0x19, time_ns);
 	assert_return_code(otlp_encode(&set, &otlp, "host", time_ns, &data, &size), 0);
-	assert_true(has(data, size, "speprof_records") == (start_ns != 0));
+	assert_true(bytes_contain(data, size, "speprof_records") == (start_ns != 0));
 	n = count((const u8 *)data, size, span, sizeof(span));
 	free(data);
 	return n;
@@ -177,9 +177,9 @@ static void test_otlp(void **state)
 {
 	const struct accumulator *acc = *state;
 
-	build(acc, 1);
+	build_series(acc, 1);
 	assert_true(otlp_points(acc->start_ns, NOW + SECOND) > 30);
-	build(acc, 2);
+	build_series(acc, 2);
 	assert_int_equal(otlp_points(0, NOW + SECOND), 0);
 }
 
@@ -192,7 +192,7 @@ static void test_created(void **state)
 	size_t size, n = 3;
 	char *data;
 
-	build(*state, 0);
+	build_series(*state, 0);
 	assert_return_code(expose_series(&set, EXPOSE_PROTOBUF, &data, &size), 0);
 	for (; seconds; seconds >>= 7)
 		daemon[n++] = (u8)(seconds & 0x7f) | (seconds >> 7 ? 0x80 : 0);
@@ -216,16 +216,16 @@ static void test_clock(void **state)
 	unsigned int points;
 
 	accumulator_follow_clock(acc, NOW + SECOND);
-	build(acc, 0);
+	build_series(acc, 0);
 	points = otlp_points(NOW - SECOND, NOW + SECOND);
 	assert_true(points > 30);
 	for (unsigned int i = 0; i < 4; i++) {
 		u64 now = back + i * 1200 * SECOND;
 
 		accumulator_follow_clock(acc, now);
-		build(acc, 0);
+		build_series(acc, 0);
 		assert_int_equal(otlp_points(back - 1, now), points);
-		update(acc, 100 + i, now + SECOND);
+		add_snapshot(acc, 100 + i, now + SECOND);
 	}
 	assert_int_equal(acc->groups[0].start_ns, back - 1);
 }

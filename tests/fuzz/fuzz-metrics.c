@@ -59,7 +59,7 @@ static void check_set(const struct series_set *set)
 }
 
 /* Make a snapshot with the values of @data in machine and containers. */
-static struct metrics grow(const uint8_t *data, size_t size)
+static struct metrics make_snapshot(const uint8_t *data, size_t size)
 {
 	struct metrics m = { 0 };
 	size_t n = sizeof(m.machine);
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	accumulator_init(&acc, &labels, 7, size % 2);
 	if (metrics_parse(data, size, &m, &why) < 0) {
 		fuzz_assert(why);
-		m = grow(data, size);
+		m = make_snapshot(data, size);
 	}
 	for (unsigned int round = 0; round < 2; round++) {
 		u32 machine = series_machine(&acc, &m);
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_assert(accumulator_update(&acc, &m, SERIES - machine, 1 + round) >= 0);
 		fuzz_assert(series_build(&set, &acc, &self) >= 0);
 		check_set(&set);
-		m = grow(data, size / 2);
+		m = make_snapshot(data, size / 2);
 	}
 	metrics_clear(&m);
 	series_deinit(&set);

@@ -50,7 +50,7 @@ static void on_task(void *ctx, const struct task_event *event)
 		seen->sum += event->build_id[i];
 }
 
-static int replay(struct recording *recording, struct seen *ret_seen)
+static int replay_recording(struct recording *recording, struct seen *ret_seen)
 {
 	const struct source_sink sink = { .window = on_window, .task = on_task, .ctx = ret_seen };
 	struct recording_error error = { .text = "" };
@@ -84,8 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_assert(error.text[0]);
 		return 0;
 	}
-	r = replay(recording, &first);
-	fuzz_assert(replay(recording, &second) == r);
+	r = replay_recording(recording, &first);
+	fuzz_assert(replay_recording(recording, &second) == r);
 	fuzz_assert(!memcmp(&first, &second, sizeof(first)));
 	fuzz_assert(first.bytes <= size);
 	fuzz_assert(recording_format(recording) != RECORDING_RAW || first.bytes == size);

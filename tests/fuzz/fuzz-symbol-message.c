@@ -14,7 +14,7 @@ static union {
 
 static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
 
-static void keep(const struct symbol_request *request, const struct symbol_reply *told)
+static void cache_reply(const struct symbol_request *request, const struct symbol_reply *told)
 {
 	const struct name_key key = { .ino = 1 };
 	struct name_cache cache;
@@ -61,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(reply, data, size);
 	if (!symbol_reply_check(&ask.request, (void *)reply, size) &&
 	    !((const struct symbol_reply *)reply)->error && asked > sizeof(ask.request))
-		keep(&ask.request, (void *)reply);
+		cache_reply(&ask.request, (void *)reply);
 	return 0;
 }

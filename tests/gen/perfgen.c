@@ -13,7 +13,7 @@
 
 #define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-static void put(struct perfgen *gen, u64 v, unsigned int size)
+static void write_le(struct perfgen *gen, u64 v, unsigned int size)
 {
 	if (size > sizeof(gen->buf) - gen->len)
 		abort();
@@ -21,28 +21,28 @@ static void put(struct perfgen *gen, u64 v, unsigned int size)
 		gen->buf[gen->len++] = (u8)(v >> 8 * (gen->big ? size - 1 - i : i));
 }
 
-static void patch(struct perfgen *gen, size_t at, u64 v, unsigned int size)
+static void overwrite(struct perfgen *gen, size_t at, u64 v, unsigned int size)
 {
 	size_t len = gen->len;
 
 	gen->len = at;
-	put(gen, v, size);
+	write_le(gen, v, size);
 	gen->len = len;
 }
 
 void perfgen_u16(struct perfgen *gen, u16 v)
 {
-	put(gen, v, 2);
+	write_le(gen, v, 2);
 }
 
 void perfgen_u32(struct perfgen *gen, u32 v)
 {
-	put(gen, v, 4);
+	write_le(gen, v, 4);
 }
 
 void perfgen_u64(struct perfgen *gen, u64 v)
 {
-	put(gen, v, 8);
+	write_le(gen, v, 8);
 }
 
 void perfgen_bytes(struct perfgen *gen, const void *bytes, size_t len)
@@ -59,7 +59,7 @@ void perfgen_string(struct perfgen *gen, const char *s)
 
 	perfgen_bytes(gen, s, len);
 	while (len++ % 8)
-		put(gen, 0, 1);
+		write_le(gen, 0, 1);
 }
 
 static void put_attr(struct perfgen *gen, u64 period, u64 sample_type)
@@ -119,7 +119,7 @@ void perfgen_open(struct perfgen *gen, u32 type, u16 misc)
 
 void perfgen_close(struct perfgen *gen)
 {
-	patch(gen, gen->record + 6, gen->len - gen->record, 2);
+	overwrite(gen, gen->record + 6, gen->len - gen->record, 2);
 }
 
 void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu)
@@ -158,7 +158,7 @@ void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t
 	perfgen_close(gen);
 	perfgen_bytes(gen, bytes, len);
 	while (len++ < padded)
-		put(gen, 0, 1);
+		write_le(gen, 0, 1);
 }
 
 void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus)
@@ -229,13 +229,13 @@ void perfgen_end(struct perfgen *gen)
 
 	if (gen->pipe)
 		return;
-	patch(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
+	overwrite(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
 	if (!gen->n_build_ids)
 		return;
-	patch(gen, 72, 1U << FEATURE_BUILD_ID, 8);
+	overwrite(gen, 72, 1U << FEATURE_BUILD_ID, 8);
 	perfgen_u64(gen, start + 16);
 	perfgen_u64(gen, 0);
 	for (unsigned int i = 0; i < gen->n_build_ids; i++)
 		put_build_id(gen, gen->build_ids[i].name, gen->build_ids[i].id);
-	patch(gen, start + 8, gen->len - start - 16, 8);
+	overwrite(gen, start + 8, gen->len - start - 16, 8);
 }

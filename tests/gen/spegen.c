@@ -186,7 +186,7 @@ struct record {
 
 static uint64_t state;
 
-static uint64_t draw(void)
+static uint64_t draw_random(void)
 {
 	uint64_t z = state += 0x9e3779b97f4a7c15ULL;
 
@@ -195,12 +195,12 @@ static uint64_t draw(void)
 	return z ^ z >> 31;
 }
 
-static bool chance(unsigned int percent)
+static bool is_drawn(unsigned int percent)
 {
-	return draw() % 100 < percent;
+	return draw_random() % 100 < percent;
 }
 
-static void put(struct record *r, uint64_t v, unsigned int size)
+static void write_bytes(struct record *r, uint64_t v, unsigned int size)
 {
 	while (size--) {
 		r->bytes[r->len++] = (uint8_t)v;
@@ -211,19 +211,19 @@ static void put(struct record *r, uint64_t v, unsigned int size)
 static void put_zeros(struct record *r, size_t to)
 {
 	while (r->len < to)
-		put(r, 0, 1);
+		write_bytes(r, 0, 1);
 }
 
 static void put_address(struct record *r, unsigned int index, uint64_t payload)
 {
-	put(r, 0xb0 | index, 1);
-	put(r, payload, 8);
+	write_bytes(r, 0xb0 | index, 1);
+	write_bytes(r, payload, 8);
 }
 
 static void put_latency(struct record *r, struct truth *t, unsigned int index, unsigned int cycles)
 {
-	put(r, 0x98 | index, 1);
-	put(r, cycles, 2);
+	write_bytes(r, 0x98 | index, 1);
+	write_bytes(r, cycles, 2);
 	t->latency[index].count++;
 	t->latency[index].sum += cycles;
 	if (cycles > t->latency[index].max)
@@ -232,18 +232,18 @@ static void put_latency(struct record *r, struct truth *t, unsigned int index, u
 
 static uint64_t put_events(struct record *r, const struct layout *l, struct truth *t)
 {
-	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw() % 4;
+	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw_random() % 4;
 	uint64_t known = 2; /* the Events bit of retired; other bits are added at random */
 
 	for (size_t i = 0; i < EVENTS; i++)
-		if (events[i].bit < 8U << log && chance(15))
+		if (events[i].bit < 8U << log && is_drawn(15))
 			known |= 1ULL << events[i].bit;
 	for (size_t i = 0; i < EVENTS; i++)
 		t->events[i] += known >> events[i].bit & 1;
-	if (log && chance(10))
+	if (log && is_drawn(10))
 		known |= 1ULL << 12; /* IMPLEMENTATION DEFINED: no counter includes it */
-	put(r, 0x42 | log << 4, 1);
-	put(r, known, 1U << log);
+	write_bytes(r, 0x42 | log << 4, 1);
+	write_bytes(r, known, 1U << log);
 	return known;
 }
 
@@ -282,31 +282,32 @@ static void add_origin(struct truth *t, const struct core *core, uint64_t e, uns
 
 static void put_op(struct record *r, const struct op *op, struct truth *t)
 {
-	put(r, 0x48 | op->class, 1);
-	put(r, op->subclass, 1);
+	write_bytes(r, 0x48 | op->class, 1);
+	write_bytes(r, op->subclass, 1);
 	t->kinds[op->kind]++;
 	t->simd += op->simd;
 }
 
 static void put_contexts(struct record *r, const struct layout *l, struct truth *t)
 {
-	unsigned int el = (unsigned int)draw() % 2, which = (unsigned int)draw() % CONTEXTS;
+	unsigned int el = (unsigned int)draw_random() % 2,
+		     which = (unsigned int)draw_random() % CONTEXTS;
 
 	if (!l->contexts)
 		return;
-	put(r, 0x64 | el, 1);
-	put(r, 1000 + which, 4);
+	write_bytes(r, 0x64 | el, 1);
+	write_bytes(r, 1000 + which, 4);
 	t->contexts[el][which]++;
 }
 
 static unsigned int put_source(struct record *r, const struct layout *l, struct truth *t)
 {
-	unsigned int wide = chance(20), which = (unsigned int)draw() % SOURCES;
+	unsigned int wide = is_drawn(20), which = (unsigned int)draw_random() % SOURCES;
 
 	if (l->inner)
 		put_zeros(r, (r->len + 7) & ~(size_t)7);
-	put(r, 0x43 | wide << 4, 1);
-	put(r, wide ? 0x100 | which : which, wide ? 2 : 1);
+	write_bytes(r, 0x43 | wide << 4, 1);
+	write_bytes(r, wide ? 0x100 | which : which, wide ? 2 : 1);
 	t->sources[wide][which]++;
 	return wide ? 0x100 | which : which;
 }
@@ -314,33 +315,34 @@ static unsigned int put_source(struct record *r, const struct layout *l, struct 
 /* Write packets that a reader skips by their size. The truth does not contain them. */
 static void put_extras(struct record *r)
 {
-	put(r, 0x9c, 1); /* alternate clock issue latency */
-	put(r, draw() & 0xfff, 2);
-	put(r, 0xb121 + draw() % 3, 2); /* extended Address, INDEX 9, 17 or 25 */
-	put(r, draw(), 8);
-	put(r, 0xc0 | draw() % 16, 1);
-	put(r, draw(), 1);
-	put(r, 0xe3, 1);
-	put(r, draw(), 4);
+	write_bytes(r, 0x9c, 1); /* alternate clock issue latency */
+	write_bytes(r, draw_random() & 0xfff, 2);
+	write_bytes(r, 0xb121 + draw_random() % 3, 2); /* extended Address, INDEX 9, 17 or 25 */
+	write_bytes(r, draw_random(), 8);
+	write_bytes(r, 0xc0 | draw_random() % 16, 1);
+	write_bytes(r, draw_random(), 1);
+	write_bytes(r, 0xe3, 1);
+	write_bytes(r, draw_random(), 4);
 }
 
 static void put_end(struct record *r, const struct layout *l, uint64_t n)
 {
 	if (!l->timestamps) {
-		put(r, 0x01, 1);
+		write_bytes(r, 0x01, 1);
 		return;
 	}
-	if (l->inner && r->len + 9 < l->stride && chance(70))
+	if (l->inner && r->len + 9 < l->stride && is_drawn(70))
 		put_zeros(r, l->stride - 9);
-	put(r, 0x71, 1);
-	put(r, 1000000 + 7 * n, 8);
+	write_bytes(r, 0x71, 1);
+	write_bytes(r, 1000000 + 7 * n, 8);
 }
 
 static struct record make_record(const struct layout *l, const struct core *core, struct truth *t,
 				 uint64_t n)
 {
-	const struct op *op = &ops[draw() % (sizeof(ops) / sizeof(ops[0]))];
-	uint64_t pc = (draw() % 3) << 61 | 1ULL << 63 | (0x400000 + (draw() % 4096) * 4);
+	const struct op *op = &ops[draw_random() % (sizeof(ops) / sizeof(ops[0]))];
+	uint64_t pc =
+		(draw_random() % 3) << 61 | 1ULL << 63 | (0x400000 + (draw_random() % 4096) * 4);
 	struct record r = { .len = 0 };
 	bool memory = op->kind == LOAD || op->kind == STORE;
 	unsigned int source = NO_SOURCE;
@@ -353,15 +355,15 @@ static struct record make_record(const struct layout *l, const struct core *core
 	if (!l->op_first)
 		put_op(&r, op, t);
 	known = put_events(&r, l, t);
-	put_latency(&r, t, 1, (unsigned int)draw() % 100);
-	put_latency(&r, t, 0, chance(1) ? 0xfff : (unsigned int)draw() % 800);
+	put_latency(&r, t, 1, (unsigned int)draw_random() % 100);
+	put_latency(&r, t, 0, is_drawn(1) ? 0xfff : (unsigned int)draw_random() % 800);
 	if (op->kind == BRANCH && l->stride != 44)
 		put_address(&r, 1, pc + 64);
 	if (memory && l->stride != 44)
-		put_address(&r, 2, 0xffff80000000ULL + draw() % (1 << 20));
+		put_address(&r, 2, 0xffff80000000ULL + draw_random() % (1 << 20));
 	if (memory)
-		put_latency(&r, t, 2, (unsigned int)draw() % 50);
-	if (l->extras && chance(30))
+		put_latency(&r, t, 2, (unsigned int)draw_random() % 50);
+	if (l->extras && is_drawn(30))
 		put_extras(&r);
 	if (op->kind == LOAD && l->stride != 44)
 		source = put_source(&r, l, t);

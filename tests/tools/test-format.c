@@ -8,7 +8,7 @@
 
 static u32 seed = 1;
 
-static u32 any(u32 below)
+static u32 draw_below(u32 below)
 {
 	seed = seed * 1664525 + 1013904223;
 	return (seed >> 8) % below;
@@ -17,9 +17,10 @@ static u32 any(u32 below)
 /* Return a number of random magnitude. */
 static u64 any_number(void)
 {
-	u64 bits = (u64)any(1U << 24) << 40 | (u64)any(1U << 20) << 20 | any(1U << 20);
+	u64 bits = (u64)draw_below(1U << 24) << 40 | (u64)draw_below(1U << 20) << 20 |
+		   draw_below(1U << 20);
 
-	return bits >> any(64);
+	return bits >> draw_below(64);
 }
 
 /*
@@ -32,8 +33,8 @@ static void any_text(char *text, size_t size)
 					     "std::", "\xe5\xae", "\u03bb", " ", "\x7f", "\u202e" };
 	size_t len = 0;
 
-	for (u32 n = any(40); n; n--) {
-		const char *part = parts[any(ARRAY_SIZE(parts))];
+	for (u32 n = draw_below(40); n; n--) {
+		const char *part = parts[draw_below(ARRAY_SIZE(parts))];
 
 		if (strlen(part) >= size - len)
 			break;
@@ -44,9 +45,14 @@ static void any_text(char *text, size_t size)
 static void any_row(struct view_row *row)
 {
 	*row = (struct view_row){
-		.samples = any_number(), .memory = any_number(), .dram = any_number(),
-		.latency_sum = any_number(), .p50 = any_number(), .p99 = any_number(),
-		.pid = (s32)any_number(), .weight = { 0, any(2) * any_number(), any_number() },
+		.samples = any_number(),
+		.memory = any_number(),
+		.dram = any_number(),
+		.latency_sum = any_number(),
+		.p50 = any_number(),
+		.p99 = any_number(),
+		.pid = (s32)any_number(),
+		.weight = { 0, draw_below(2) * any_number(), any_number() },
 	};
 	any_text(row->container, sizeof(row->container));
 	any_text(row->process, sizeof(row->process));
@@ -58,22 +64,33 @@ static void any_view(struct view *view)
 	struct view_header *h = &view->header;
 
 	*h = (struct view_header){
-		.backend = any(5), .running = any(2), .cpus = any_number(),
-		.duration_ns = any_number(), .enabled_ns = any_number(), .blind_ns = any_number(),
-		.records = any_number(), .suspect = any_number(), .lost = any_number(),
-		.unattributed = any_number(), .evicted = any_number(), .cost_ns = any_number(),
-		.memory = any_number(), .faults = any(2) * any_number(),
-		.throttles = any(2) * any_number(), .cpus_stopped = any(2),
-		.weight = { 0, any(2) * any_number(), any(2) * any_number() },
-		.unweighed = any(2), .unattributed_weight = any_number(),
+		.backend = draw_below(5),
+		.running = draw_below(2),
+		.cpus = any_number(),
+		.duration_ns = any_number(),
+		.enabled_ns = any_number(),
+		.blind_ns = any_number(),
+		.records = any_number(),
+		.suspect = any_number(),
+		.lost = any_number(),
+		.unattributed = any_number(),
+		.evicted = any_number(),
+		.cost_ns = any_number(),
+		.memory = any_number(),
+		.faults = draw_below(2) * any_number(),
+		.throttles = draw_below(2) * any_number(),
+		.cpus_stopped = draw_below(2),
+		.weight = { 0, draw_below(2) * any_number(), draw_below(2) * any_number() },
+		.unweighed = draw_below(2),
+		.unattributed_weight = any_number(),
 		.evicted_weight = any_number(),
 	};
 	any_text(h->fault, sizeof(h->fault));
-	if (any(2))
+	if (draw_below(2))
 		snprintf(h->source, sizeof(h->source), "recording");
 	else
 		any_text(h->source, sizeof(h->source));
-	view->count = any(8);
+	view->count = draw_below(8);
 	for (u32 i = 0; i < view->count; i++)
 		any_row(&view->rows[i]);
 }
@@ -100,9 +117,12 @@ static void any_view_fits(void **state)
 	(void)state;
 	for (u32 round = 0; round < 5000; round++) {
 		struct format format = {
-			.truth = &truth, .truths = any(2), .group = any(VIEW_GROUPS),
-			.sort = any(VIEW_SORTS), .width = any(4) ? 1 + any(220) : 0,
-			.name = any(2) ? "a\x1b[31m\nb" : NULL,
+			.truth = &truth,
+			.truths = draw_below(2),
+			.group = draw_below(VIEW_GROUPS),
+			.sort = draw_below(VIEW_SORTS),
+			.width = draw_below(4) ? 1 + draw_below(220) : 0,
+			.name = draw_below(2) ? "a\x1b[31m\nb" : NULL,
 		};
 		char *text = NULL;
 		size_t size;

@@ -17,7 +17,7 @@
 /* An invalid command, for which bpf() returns EINVAL unless a filter refuses the call earlier */
 #define BPF_NO_COMMAND 9999
 
-static u64 capabilities(void)
+static u64 read_capabilities(void)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	char line[256];
@@ -59,7 +59,7 @@ static bool perf_is_refused(const struct machine *machine)
 
 static bool bpf_is_refused(void)
 {
-	if (!(capabilities() & (CAP_BIT_SYS_ADMIN | CAP_BIT_BPF)))
+	if (!(read_capabilities() & (CAP_BIT_SYS_ADMIN | CAP_BIT_BPF)))
 		return false;
 	return syscall(SYS_bpf, BPF_NO_COMMAND, NULL, 0) < 0 && errno != EINVAL;
 }

@@ -37,7 +37,7 @@ static const char *const log_interrupt[] = { "the firmware must describe PMBIRQ"
 					     NULL };
 
 /* Advise emulation, or @otherwise if the daemon already emulates an SPU. */
-static const char *emulation(const struct machine *machine, const char *otherwise)
+static const char *advise_emulation(const struct machine *machine, const char *otherwise)
 {
 	return machine->daemon.status == STATUS_OK &&
 			       machine->daemon.header.backend == BACKEND_EMULATED ?
@@ -53,8 +53,8 @@ void check_architecture(const struct machine *machine, struct finding *f)
 	else if (strcmp(machine->arch, "unknown") == 0)
 		unknown(f, "", "/proc/sys/kernel/arch is missing");
 	else
-		blocks(f, CAUSE_NOT_ARM64, emulation(machine, EMULATE), "%s: only aarch64 has SPE",
-		       machine->arch);
+		blocks(f, CAUSE_NOT_ARM64, advise_emulation(machine, EMULATE),
+		       "%s: only aarch64 has SPE", machine->arch);
 }
 
 /*
@@ -163,8 +163,8 @@ void check_spe(const struct machine *machine, struct finding *f)
 			midr);
 	else
 		blocks(f, CAUSE_NO_SPE,
-		       emulation(machine,
-				 "use a machine with SPE (Neoverse N1 or later); " EMULATE),
+		       advise_emulation(machine,
+					"use a machine with SPE (Neoverse N1 or later); " EMULATE),
 		       "the core of MIDR_EL1 %s is not known to have SPE, and the firmware "
 		       "describes no SPU",
 		       midr);
@@ -192,7 +192,7 @@ void check_hypervisor(const struct machine *machine, struct finding *f)
 	else if (machine->spu || spu_is_described(machine))
 		fine(f, "a guest of %s, which provides an SPU", name);
 	else
-		blocks(f, CAUSE_HYPERVISOR, emulation(machine, fix),
+		blocks(f, CAUSE_HYPERVISOR, advise_emulation(machine, fix),
 		       "a guest of %s, which provides no SPE", name);
 }
 

@@ -64,7 +64,7 @@ void module_query(const struct machine *machine, struct module *ret_module)
 /* ---- The installed file ---------------------------------------------------------- */
 
 /* Find "key=value" in .modinfo, which is a sequence of NUL-terminated strings. */
-static void modinfo(const char *data, size_t size, const char *key, char *ret, size_t ret_size)
+static void find_modinfo(const char *data, size_t size, const char *key, char *ret, size_t ret_size)
 {
 	char wanted[32];
 	const char *at;
@@ -90,9 +90,9 @@ static void module_file_parse(const char *data, size_t size, struct module_file 
 		return;
 	}
 	file->is_signed = size > len && memcmp(data + size - len, trailer, len) == 0;
-	modinfo(data, size, "vermagic", file->vermagic, sizeof(file->vermagic));
-	modinfo(data, size, "version", file->version, sizeof(file->version));
-	modinfo(data, size, "srcversion", file->srcversion, sizeof(file->srcversion));
+	find_modinfo(data, size, "vermagic", file->vermagic, sizeof(file->vermagic));
+	find_modinfo(data, size, "version", file->version, sizeof(file->version));
+	find_modinfo(data, size, "srcversion", file->srcversion, sizeof(file->srcversion));
 }
 
 static void module_file_load(const struct machine *machine, struct module_file *file)

@@ -11,9 +11,10 @@ struct text {
 	size_t len;
 };
 
-static void put(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void text_append(struct text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void put(struct text *text, const char *format, ...)
+static void text_append(struct text *text, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -53,14 +54,14 @@ static const char *const event_names[64] = {
 
 static void put_events(struct text *text, u64 events)
 {
-	put(text, "EV");
+	text_append(text, "EV");
 	for (unsigned int i = 0; i < 64; i++) {
 		if (!(events >> i & 1))
 			continue;
 		if (event_names[i])
-			put(text, " %s", event_names[i]);
+			text_append(text, " %s", event_names[i]);
 		else
-			put(text, " E%u", i);
+			text_append(text, " E%u", i);
 	}
 }
 
@@ -73,15 +74,15 @@ static void put_space(struct text *text, u64 payload)
 	enum spe_space space = spe_address_space(payload);
 
 	if (space >= SPE_SPACE_REALM)
-		put(text, " nse=1 %s", space == SPE_SPACE_REALM ? "realm" : "reserved");
+		text_append(text, " nse=1 %s", space == SPE_SPACE_REALM ? "realm" : "reserved");
 }
 
 static void put_instruction_address(struct text *text, const char *name, u64 payload)
 {
-	put(text, "%s 0x%llx el%llu ns=%llu", name,
-	    (unsigned long long)(payload & SPE_ADDRESS_BITS),
-	    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_EL, payload),
-	    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload));
+	text_append(text, "%s 0x%llx el%llu ns=%llu", name,
+		    (unsigned long long)(payload & SPE_ADDRESS_BITS),
+		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_EL, payload),
+		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload));
 	put_space(text, payload);
 }
 
@@ -98,20 +99,20 @@ static void put_address(struct text *text, u8 index, u64 payload)
 		put_instruction_address(text, "PBT", payload);
 		break;
 	case SPE_ADDRESS_VA:
-		put(text, "VA 0x%llx", (unsigned long long)payload);
+		text_append(text, "VA 0x%llx", (unsigned long long)payload);
 		break;
 	case SPE_ADDRESS_PA:
-		put(text, "PA 0x%llx ns=%llu ch=%llu pat=%llx",
-		    (unsigned long long)(payload & SPE_ADDRESS_BITS),
-		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload),
-		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_CH, payload),
-		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_PAT, payload));
+		text_append(text, "PA 0x%llx ns=%llu ch=%llu pat=%llx",
+			    (unsigned long long)(payload & SPE_ADDRESS_BITS),
+			    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload),
+			    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_CH, payload),
+			    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_PAT, payload));
 		put_space(text, payload);
 		break;
 	default:
-		put(text, "ADDRESS-%u 0x%llx %s", index, (unsigned long long)payload,
-		    index == 6 || index == 7 || index >= 16 ? "implementation defined" :
-							      "reserved");
+		text_append(text, "ADDRESS-%u 0x%llx %s", index, (unsigned long long)payload,
+			    index == 6 || index == 7 || index >= 16 ? "implementation defined" :
+								      "reserved");
 		break;
 	}
 }
@@ -125,21 +126,22 @@ static void put_counter(struct text *text, u8 index, u64 payload)
 		[SPE_COUNTER_ALT_ISSUE] = "ALT-ISSUE",
 	};
 
-	put(text, "LAT %llu ", (unsigned long long)payload);
+	text_append(text, "LAT %llu ", (unsigned long long)payload);
 	if (index < ARRAY_SIZE(names) && names[index])
-		put(text, "%s", names[index]);
+		text_append(text, "%s", names[index]);
 	else
-		put(text, "COUNTER-%u %s", index,
-		    index == 6 || index == 7 || index >= 16 ? "implementation defined" :
-							      "reserved");
+		text_append(text, "COUNTER-%u %s", index,
+			    index == 6 || index == 7 || index >= 16 ? "implementation defined" :
+								      "reserved");
 }
 
 static void put_context(struct text *text, u8 index, u64 payload)
 {
 	if (index <= SPE_CONTEXT_EL2)
-		put(text, "CONTEXT 0x%llx el%u", (unsigned long long)payload, index + 1);
+		text_append(text, "CONTEXT 0x%llx el%u", (unsigned long long)payload, index + 1);
 	else
-		put(text, "CONTEXT 0x%llx index %u reserved", (unsigned long long)payload, index);
+		text_append(text, "CONTEXT 0x%llx index %u reserved", (unsigned long long)payload,
+			    index);
 }
 
 static void put_length(struct text *text, const char *name, const struct spe_op *op)
@@ -148,16 +150,16 @@ static void put_length(struct text *text, const char *name, const struct spe_op 
 	case SPE_LENGTH_NONE:
 		break;
 	case SPE_LENGTH_EXACT:
-		put(text, " %s %u", name, op->length);
+		text_append(text, " %s %u", name, op->length);
 		break;
 	case SPE_LENGTH_ABOVE:
-		put(text, " %s >%u", name, op->length);
+		text_append(text, " %s >%u", name, op->length);
 		break;
 	case SPE_LENGTH_WHOLE_ZA:
-		put(text, " %s ZA", name);
+		text_append(text, " %s ZA", name);
 		break;
 	case SPE_LENGTH_RESERVED:
-		put(text, " %s reserved", name);
+		text_append(text, " %s reserved", name);
 		break;
 	}
 }
@@ -180,7 +182,7 @@ static void put_flags(struct text *text, const struct spe_op *op)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (op->flags & names[i].flag)
-			put(text, " %s", names[i].name);
+			text_append(text, " %s", names[i].name);
 }
 
 static void put_load_store(struct text *text, const struct spe_op *op)
@@ -196,8 +198,8 @@ static void put_load_store(struct text *text, const struct spe_op *op)
 		[SPE_OP_FORMAT_LS_GCS] = " GCS",
 	};
 
-	put(text, "%s%s", op->flags & SPE_OP_IS_STORE ? "ST" : "LD",
-	    targets[op->format] ? targets[op->format] : "");
+	text_append(text, "%s%s", op->flags & SPE_OP_IS_STORE ? "ST" : "LD",
+		    targets[op->format] ? targets[op->format] : "");
 	put_length(text, "EVLEN", op);
 }
 
@@ -208,21 +210,21 @@ static void put_op(struct text *text, u8 op_class, u8 subclass)
 
 	switch ((enum spe_op_format)op.format) {
 	case SPE_OP_FORMAT_RESERVED:
-		put(text, "OP class %u subclass 0x%x reserved", op_class, subclass);
+		text_append(text, "OP class %u subclass 0x%x reserved", op_class, subclass);
 		return;
 	case SPE_OP_FORMAT_OTHER:
-		put(text, conditional ? "OTHER COND-SELECT" : "OTHER INSN-OTHER");
+		text_append(text, conditional ? "OTHER COND-SELECT" : "OTHER INSN-OTHER");
 		break;
 	case SPE_OP_FORMAT_SVE:
-		put(text, "SVE-OTHER");
+		text_append(text, "SVE-OTHER");
 		put_length(text, "EVLEN", &op);
 		break;
 	case SPE_OP_FORMAT_SME:
-		put(text, "SME-OTHER");
+		text_append(text, "SME-OTHER");
 		put_length(text, "ETS", &op);
 		break;
 	case SPE_OP_FORMAT_BRANCH:
-		put(text, conditional ? "B COND" : "B");
+		text_append(text, conditional ? "B COND" : "B");
 		break;
 	default:
 		put_load_store(text, &op);
@@ -238,19 +240,19 @@ void dump_packet_meaning(const struct spe_packet *packet, char *ret_text)
 
 	switch ((enum spe_packet_type)packet->type) {
 	case SPE_PACKET_PADDING:
-		put(&text, "PAD");
+		text_append(&text, "PAD");
 		break;
 	case SPE_PACKET_END:
-		put(&text, "END");
+		text_append(&text, "END");
 		break;
 	case SPE_PACKET_TIMESTAMP:
-		put(&text, "TS %llu", payload);
+		text_append(&text, "TS %llu", payload);
 		break;
 	case SPE_PACKET_EVENTS:
 		put_events(&text, packet->payload);
 		break;
 	case SPE_PACKET_DATA_SOURCE:
-		put(&text, "DATA-SOURCE %llu", payload);
+		text_append(&text, "DATA-SOURCE %llu", payload);
 		break;
 	case SPE_PACKET_CONTEXT:
 		put_context(&text, packet->index, packet->payload);
@@ -265,7 +267,7 @@ void dump_packet_meaning(const struct spe_packet *packet, char *ret_text)
 		put_counter(&text, packet->index, packet->payload);
 		break;
 	default:
-		put(&text, "UNKNOWN header 0x%x payload 0x%llx", packet->header, payload);
+		text_append(&text, "UNKNOWN header 0x%x payload 0x%llx", packet->header, payload);
 		break;
 	}
 }

@@ -14,7 +14,7 @@
 static int read_any(sd_bus_message *m, u32 depth, json_object **ret);
 
 /* Convert "IntervalUSec" to interval_usec, and "CPUs" to cpus; lower case does not change. */
-static void snake(const char *name, char *to, size_t size)
+static void to_snake_case(const char *name, char *to, size_t size)
 {
 	size_t n = 0;
 
@@ -90,7 +90,7 @@ static int read_member(sd_bus_message *m, const char *contents, u32 depth, json_
 		r = read_any(m, depth, &value);
 	if (r < 0)
 		return r;
-	snake(key, name, sizeof(name));
+	to_snake_case(key, name, sizeof(name));
 	json_object_object_add(to, *key == '/' ? key : name, value);
 	return sd_bus_message_exit_container(m);
 }

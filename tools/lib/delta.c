@@ -52,7 +52,7 @@ static int compare_weight(const void *a, const void *b, void *ctx)
  * Subtract a counter. A counter that decreased belongs to a row that was evicted and created again,
  * so it counts from zero.
  */
-static u64 less(u64 now, u64 before)
+static u64 subtract_counter(u64 now, u64 before)
 {
 	return now < before ? now : now - before;
 }
@@ -92,7 +92,7 @@ static void row_less(struct view_row *row, const struct view_row *before)
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		for (size_t k = 0; k < counters[i].count; k++)
 			row_counter(row, i)[k] =
-				less(row_counted(row, i)[k], row_counted(before, i)[k]);
+				subtract_counter(row_counted(row, i)[k], row_counted(before, i)[k]);
 }
 
 static void row_add(struct view_row *sum, const struct view_row *row)
@@ -105,20 +105,20 @@ static void row_add(struct view_row *sum, const struct view_row *row)
 static void header_less(struct view_header *header, const struct view_header *before)
 {
 	header->duration_ns -= before->duration_ns;
-	header->enabled_ns = less(header->enabled_ns, before->enabled_ns);
-	header->blind_ns = less(header->blind_ns, before->blind_ns);
+	header->enabled_ns = subtract_counter(header->enabled_ns, before->enabled_ns);
+	header->blind_ns = subtract_counter(header->blind_ns, before->blind_ns);
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
-		header->blind_by[i] = less(header->blind_by[i], before->blind_by[i]);
+		header->blind_by[i] = subtract_counter(header->blind_by[i], before->blind_by[i]);
 	header->records -= before->records;
-	header->unattributed = less(header->unattributed, before->unattributed);
-	header->evicted = less(header->evicted, before->evicted);
+	header->unattributed = subtract_counter(header->unattributed, before->unattributed);
+	header->evicted = subtract_counter(header->evicted, before->evicted);
 	for (unsigned int i = 0; i < UNITS; i++)
-		header->weight[i] = less(header->weight[i], before->weight[i]);
-	header->unweighed = less(header->unweighed, before->unweighed);
+		header->weight[i] = subtract_counter(header->weight[i], before->weight[i]);
+	header->unweighed = subtract_counter(header->unweighed, before->unweighed);
 	header->unattributed_weight =
-		less(header->unattributed_weight, before->unattributed_weight);
-	header->evicted_weight = less(header->evicted_weight, before->evicted_weight);
-	header->cost_ns = less(header->cost_ns, before->cost_ns);
+		subtract_counter(header->unattributed_weight, before->unattributed_weight);
+	header->evicted_weight = subtract_counter(header->evicted_weight, before->evicted_weight);
+	header->cost_ns = subtract_counter(header->cost_ns, before->cost_ns);
 	/* Lost and suspect bytes are not subtracted, as they matter for the whole profile. */
 }
 

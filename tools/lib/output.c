@@ -31,7 +31,7 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
  * Register @temporary_path, so that a signal that ends the process removes the file. Signals that
  * are ignored, or that record handles, are not changed.
  */
-static void remember(const char *temporary_path)
+static void register_unfinished(const char *temporary_path)
 {
 	const struct sigaction action = { .sa_handler = on_end,
 					  .sa_flags = SA_RESETHAND | SA_NODEFER };
@@ -64,12 +64,12 @@ static int make_known(char *temporary_path)
 	fd = mkostemp(temporary_path, O_CLOEXEC);
 	error = errno;
 	if (fd >= 0)
-		remember(temporary_path);
+		register_unfinished(temporary_path);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return fd < 0 ? -error : fd;
 }
 
-static void forget(const char *temporary_path)
+static void unregister_unfinished(const char *temporary_path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
 		if (unfinished[i] == temporary_path)
@@ -79,7 +79,7 @@ static void forget(const char *temporary_path)
 static void output_clear(struct output *output)
 {
 	if (output->temporary_path)
-		forget(output->temporary_path);
+		unregister_unfinished(output->temporary_path);
 	free(output->temporary_path);
 	free(output->path);
 	*output = OUTPUT_NONE;
@@ -184,7 +184,7 @@ static ssize_t send_by_hand(int to, int from, off_t *at)
 	return n;
 }
 
-static int copy(int to, int from)
+static int copy_file(int to, int from)
 {
 	bool by_hand = false;
 	ssize_t n = 1;
@@ -238,7 +238,7 @@ int output_write(const char *path, mode_t mode, int from)
 	int r = output_open(path, mode, &output);
 
 	if (r >= 0)
-		r = copy(output.fd, from);
+		r = copy_file(output.fd, from);
 	if (r >= 0)
 		r = output_commit(&output);
 	output_drop(&output);

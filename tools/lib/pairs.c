@@ -6,7 +6,7 @@
 
 #define CONFIDENCE 0.95
 
-static int compare(const void *a, const void *b)
+static int ratio_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -16,7 +16,7 @@ static int compare(const void *a, const void *b)
 /* Sort @values and return their median. */
 static double sort_median(double *values, u32 count)
 {
-	qsort(values, count, sizeof(*values), compare);
+	qsort(values, count, sizeof(*values), ratio_compare);
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 

@@ -52,7 +52,7 @@ int rows_missing(const char *verb, const struct options *options)
 		verb, options->container, *process ? " and " : "", process);
 }
 
-static void add(json_object *to, const char *key, u64 value)
+static void json_add_u64(json_object *to, const char *key, u64 value)
 {
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
@@ -75,7 +75,7 @@ static json_object *weight_json(const u64 *weight)
 
 	for (unsigned int i = 0; i < UNITS; i++)
 		if (weight[i])
-			add(json, view_unit_name(i), weight[i]);
+			json_add_u64(json, view_unit_name(i), weight[i]);
 	return json;
 }
 
@@ -83,28 +83,28 @@ static json_object *totals_json(const struct view_header *h, bool live)
 {
 	json_object *json = json_object_new_object();
 
-	add(json, "records", h->records);
+	json_add_u64(json, "records", h->records);
 	add_known(json, "written", h->written, h->written != WINDOW_WRITTEN_UNKNOWN);
-	add(json, "bytes", h->bytes);
-	add(json, "decoded_bytes", h->decoded);
-	add(json, "padding_bytes", h->padding);
-	add(json, "suspect_bytes", h->suspect);
+	json_add_u64(json, "bytes", h->bytes);
+	json_add_u64(json, "decoded_bytes", h->decoded);
+	json_add_u64(json, "padding_bytes", h->padding);
+	json_add_u64(json, "suspect_bytes", h->suspect);
 	add_known(json, "lost_bytes", h->lost, !h->ledgers_unknown);
-	add(json, "truncated_windows", h->truncated);
-	add(json, "windows_with_gaps", h->gaps);
-	add(json, "dropped_bytes", h->dropped);
-	add(json, "filtered", h->filtered);
-	add(json, "unattributed", h->unattributed);
-	add(json, "names_pending", h->names_pending);
-	add(json, "evicted", h->evicted);
+	json_add_u64(json, "truncated_windows", h->truncated);
+	json_add_u64(json, "windows_with_gaps", h->gaps);
+	json_add_u64(json, "dropped_bytes", h->dropped);
+	json_add_u64(json, "filtered", h->filtered);
+	json_add_u64(json, "unattributed", h->unattributed);
+	json_add_u64(json, "names_pending", h->names_pending);
+	json_add_u64(json, "evicted", h->evicted);
 	if (!live) {
-		add(json, "processes_evicted", h->processes_evicted);
-		add(json, "mappings_dropped", h->mappings_dropped);
+		json_add_u64(json, "processes_evicted", h->processes_evicted);
+		json_add_u64(json, "mappings_dropped", h->mappings_dropped);
 	}
 	json_object_object_add(json, "weight", weight_json(h->weight));
-	add(json, "unweighed", h->unweighed);
-	add(json, "unattributed_weight", h->unattributed_weight);
-	add(json, "evicted_weight", h->evicted_weight);
+	json_add_u64(json, "unweighed", h->unweighed);
+	json_add_u64(json, "unattributed_weight", h->unattributed_weight);
+	json_add_u64(json, "evicted_weight", h->evicted_weight);
 	return json;
 }
 
@@ -112,12 +112,12 @@ static json_object *trouble_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
-	add(json, "cpus_stopped", h->cpus_stopped);
-	add(json, "faults", h->faults);
-	add(json, "throttles", h->throttles);
-	add(json, "unread", h->unread);
-	add(json, "task_events_lost", h->task_events_lost);
-	add(json, "mappings_lost", h->mappings_lost);
+	json_add_u64(json, "cpus_stopped", h->cpus_stopped);
+	json_add_u64(json, "faults", h->faults);
+	json_add_u64(json, "throttles", h->throttles);
+	json_add_u64(json, "unread", h->unread);
+	json_add_u64(json, "task_events_lost", h->task_events_lost);
+	json_add_u64(json, "mappings_lost", h->mappings_lost);
 	add_text(json, "last", h->fault);
 	return json;
 }
@@ -127,7 +127,7 @@ static json_object *shares_json(const struct view_header *h)
 	json_object *json = json_object_new_object();
 
 	for (enum memory_share i = 0; i < MEMORY_SHARES; i++)
-		add(json, memory_share_name(i), h->memory_share[i]);
+		json_add_u64(json, memory_share_name(i), h->memory_share[i]);
 	return json;
 }
 
@@ -138,7 +138,7 @@ static json_object *blind_json(const struct view_header *h)
 
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
 		if (h->blind_by[i])
-			add(json, view_blind_name(i), h->blind_by[i]);
+			json_add_u64(json, view_blind_name(i), h->blind_by[i]);
 	return json;
 }
 
@@ -160,7 +160,7 @@ static json_object *header_json(const struct view_header *h)
 		add_text(json, "task_events", h->tasks);
 		add_text(json, "task_events_reason", h->tasks_reason);
 		add_text(json, "task_ids", h->task_ids);
-		add(json, "switches", h->switches);
+		json_add_u64(json, "switches", h->switches);
 		add_text(json, "configuration_refused", h->config_refused);
 		add_text(json, "configuration_waiting", h->config_waiting);
 	}
@@ -171,16 +171,16 @@ static json_object *header_json(const struct view_header *h)
 	json_object_object_add(json, "blind_by_cause", h->ledgers_unknown ? NULL : blind_json(h));
 	add_known(json, "interval_ns", h->interval_ns, live);
 	if (live) {
-		add(json, "interval_longest_ns", h->interval_longest_ns);
-		add(json, "cpus_held", h->cpus_held);
+		json_add_u64(json, "interval_longest_ns", h->interval_longest_ns);
+		json_add_u64(json, "cpus_held", h->cpus_held);
 		/* Both values are in thousandths of a percent. */
-		add(json, "overhead", h->overhead);
-		add(json, "overhead_cost", h->overhead_cost);
+		json_add_u64(json, "overhead", h->overhead);
+		json_add_u64(json, "overhead_cost", h->overhead_cost);
 		add_known(json, "cost_ns", h->cost_ns, h->cost_ns);
 		add_known(json, "memory_bytes", h->memory, h->memory);
-		add(json, "memory_locked_bytes", h->memory_locked);
+		json_add_u64(json, "memory_locked_bytes", h->memory_locked);
 		if (h->memory_budget) {
-			add(json, "memory_budget_bytes", h->memory_budget);
+			json_add_u64(json, "memory_budget_bytes", h->memory_budget);
 			json_object_object_add(json, "memory_shares", shares_json(h));
 		}
 		json_object_object_add(json, "trouble", trouble_json(h));
@@ -197,7 +197,7 @@ static json_object *levels_json(const struct view_row *row)
 
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (row->level[i])
-			add(json, spe_level_name(i), row->level[i]);
+			json_add_u64(json, spe_level_name(i), row->level[i]);
 	return json;
 }
 
@@ -205,9 +205,9 @@ static json_object *latency_json(u64 sum, u32 p50, u32 p99)
 {
 	json_object *json = json_object_new_object();
 
-	add(json, "sum", sum);
-	add(json, "p50", p50);
-	add(json, "p99", p99);
+	json_add_u64(json, "sum", sum);
+	json_add_u64(json, "p50", p50);
+	json_add_u64(json, "p99", p99);
 	return json;
 }
 
@@ -217,7 +217,7 @@ static json_object *events_json(const struct view_row *row)
 
 	for (u8 i = 0; i < VIEW_EVENTS; i++)
 		if (row->event[i] && spe_event_name(i))
-			add(json, spe_event_name(i), row->event[i]);
+			json_add_u64(json, spe_event_name(i), row->event[i]);
 	return json;
 }
 
@@ -246,7 +246,7 @@ static void row_names(json_object *json, const struct view_row *row, enum view_g
 		add_text(json, "program", row->process);
 	if (group == VIEW_PROCESS || functions) {
 		add_text(json, "process", row->process);
-		add(json, "pid", row->pid > 0 ? row->pid : 0);
+		json_add_u64(json, "pid", row->pid > 0 ? row->pid : 0);
 	}
 	if (functions)
 		add_text(json, "function", row->function);
@@ -254,7 +254,7 @@ static void row_names(json_object *json, const struct view_row *row, enum view_g
 		add_text(json, "binary", row->binary);
 	if (group == VIEW_LINE && row->line) {
 		add_text(json, "file", row->file);
-		add(json, "line", row->line);
+		json_add_u64(json, "line", row->line);
 		json_object_object_add(json, "inlines", inlines_json(row->inlines));
 	}
 }
@@ -264,22 +264,22 @@ static json_object *row_json(const struct view_row *row, enum view_group group, 
 	json_object *json = json_object_new_object();
 
 	row_names(json, row, group, by_program);
-	add(json, "samples", row->samples);
-	add(json, "memory", row->memory);
-	add(json, "dram", row->dram);
-	add(json, "branches", row->branches);
-	add(json, "mispredicted", row->mispredicted);
-	add(json, "latency_sum", row->latency_sum);
-	add(json, "p50", row->p50);
-	add(json, "p99", row->p99);
-	add(json, "remote", row->remote);
+	json_add_u64(json, "samples", row->samples);
+	json_add_u64(json, "memory", row->memory);
+	json_add_u64(json, "dram", row->dram);
+	json_add_u64(json, "branches", row->branches);
+	json_add_u64(json, "mispredicted", row->mispredicted);
+	json_add_u64(json, "latency_sum", row->latency_sum);
+	json_add_u64(json, "p50", row->p50);
+	json_add_u64(json, "p99", row->p99);
+	json_add_u64(json, "remote", row->remote);
 	json_object_object_add(json, "levels", levels_json(row));
-	add(json, "loads", row->loads);
-	add(json, "stores", row->stores);
-	add(json, "simd", row->simd);
-	add(json, "snooped", row->snooped);
-	add(json, "peer", row->peer);
-	add(json, "modified", row->modified);
+	json_add_u64(json, "loads", row->loads);
+	json_add_u64(json, "stores", row->stores);
+	json_add_u64(json, "simd", row->simd);
+	json_add_u64(json, "snooped", row->snooped);
+	json_add_u64(json, "peer", row->peer);
+	json_add_u64(json, "modified", row->modified);
 	json_object_object_add(json, "issue",
 			       latency_json(row->issue_sum, row->issue_p50, row->issue_p99));
 	json_object_object_add(

@@ -100,7 +100,7 @@ static void window_end(struct replay *replay)
 			(unsigned long long)pmbsr);
 }
 
-static void sample(struct replay *replay, const struct spe_operation *operation)
+static void sample_operation(struct replay *replay, const struct spe_operation *operation)
 {
 	u64 before = replay->spu.stats.written;
 
@@ -113,18 +113,18 @@ static void sample(struct replay *replay, const struct spe_operation *operation)
 	window_arm(replay);
 }
 
-static void execute(struct replay *replay, const struct spe_operation *operation)
+static void execute_operation(struct replay *replay, const struct spe_operation *operation)
 {
 	u64 members = replay->each ? spe_spu_until_sample(&replay->spu) : 1;
 
 	if (spe_spu_enabled(&replay->spu, operation->el) && members &&
 	    spe_spu_pass(&replay->spu, members))
-		sample(replay, operation);
+		sample_operation(replay, operation);
 }
 
 /* ---- Statements --------------------------------------------------------------- */
 
-static int start(struct replay *replay, const struct spe_spu_config *config)
+static int spu_start(struct replay *replay, const struct spe_spu_config *config)
 {
 	const struct spe_spu_io io = { .write = buffer_write, .ctx = replay };
 
@@ -163,7 +163,7 @@ static void run_program(struct replay *replay, const struct script_step *step)
 		return;
 	for (u64 i = 0; i < step->count && !replay->failed; i++) {
 		spe_synthetic_next(&synthetic, &operation);
-		execute(replay, &operation);
+		execute_operation(replay, &operation);
 	}
 }
 
@@ -172,7 +172,7 @@ static void run_operation(struct replay *replay, const struct script_step *step)
 	struct spe_operation operation = step->operation;
 
 	for (u64 i = 0; i < step->count && !replay->failed; i++) {
-		execute(replay, &operation);
+		execute_operation(replay, &operation);
 		operation.timestamp += operation.total;
 	}
 }
@@ -223,7 +223,7 @@ int replay_run(const char *text, size_t len, FILE *records, FILE *truth,
 		else if (step.kind == SCRIPT_WINDOW)
 			replay.window = (size_t)step.count;
 		else if (step.kind > SCRIPT_WINDOW)
-			r = start(&replay, &script.config);
+			r = spu_start(&replay, &script.config);
 		if (!r)
 			run_step(&replay, &step);
 	}

@@ -513,7 +513,7 @@ static void test_record_switches(void **state)
 	assert_true(seen.ran && seen.stopped);
 	task_events_stop_switches(events);
 	seen.count = 0;
-	run("/bin/true");
+	run_program("/bin/true");
 	task_events_deliver(events, 0, &sink);
 	assert_int_equal(seen.count, 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
