@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds the data sources that an expression never accepts, for PMSDSFR_EL1 (FEAT_SPE_FDS).
+ * Find the data sources that an expression never accepts, for PMSDSFR_EL1 (FEAT_SPE_FDS).
  *
- * The register filters loads by bits 5:0 of their Data Source packet. Each value that the packet
- * can have is therefore tried on the whole expression in three-valued logic, where everything else
- * about the record is unknown. A value for which the expression is definitely false is rejected.
- * Cores with a table of data sources are assumed to use values below 64 only; other cores may use
- * all 16 bits (D18.2.4).
+ * The register filters loads by bits 5:0 of their Data Source packet. The code evaluates the whole
+ * expression for each value that the packet can have, in three-valued logic, in which all other
+ * properties of the record are unknown. A value for which the expression is definitely false is
+ * rejected. Cores with a table of data sources are assumed to use only values below 64; other cores
+ * may use all 16 bits (D18.2.4).
  */
 #include "filter-internal.h"
 
@@ -27,8 +27,8 @@ enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG }
  * @topic: &enum node_topic of each node
  * @encoding: data sources of the core; NULL if their meaning is unknown
  * @source: value of the Data Source packet
- * @kind: &enum spe_op_kind, by the Operation Type packet. An SPU filters as loads also atomics
- *	whose packet says store, and branches that load, so all kinds have to be tried
+ * @kind: &enum spe_op_kind, by the Operation Type packet. An SPU also treats atomics whose packet
+ * says store, and branches that load, as loads, so all kinds have to be tried
  */
 struct query {
 	const struct filter *filter;
@@ -67,8 +67,8 @@ static enum truth truth_negate(enum truth truth)
 }
 
 /*
- * Returns what the core's table says about the load's Data Source packet; NULL if the origin of the
- * access depends on events instead (spe_sample_origin()).
+ * Return the origin that the core's table has for the load's Data Source packet; NULL if the origin
+ * depends on events instead (spe_sample_origin()).
  */
 static const struct spe_origin *packet_origin(const struct query *q)
 {
@@ -80,7 +80,10 @@ static const struct spe_origin *packet_origin(const struct query *q)
 	return &encoding->origins[q->source];
 }
 
-/* Whether spe_sample_origin() can derive this level from events, without a Data Source packet. */
+/*
+ * Return whether spe_sample_origin() can derive this level from events, without a Data Source
+ * packet.
+ */
 static bool events_show_level(u64 level)
 {
 	return level == SPE_LEVEL_UNKNOWN || level == SPE_LEVEL_L1 || level == SPE_LEVEL_L2 ||
@@ -213,7 +216,7 @@ static u64 query_rejected(struct query *q, const struct filter_cores *cores, u8 
 	u8 *marks = calloc(PAYLOADS, 1);
 	u64 accepted = 0;
 
-	/* To reject nothing is always correct. */
+	/* Rejecting nothing is always correct. */
 	if (!marks)
 		return 0;
 	query_mark_values(q, cores, marks);
@@ -225,7 +228,7 @@ static u64 query_rejected(struct query *q, const struct filter_cores *cores, u8 
 	return ~accepted;
 }
 
-/* Whether the node depends on the source. NOLINTNEXTLINE(misc-no-recursion) */
+/* Return whether the node depends on the source. NOLINTNEXTLINE(misc-no-recursion) */
 static bool query_uses_source(const struct query *q, u8 index)
 {
 	const struct filter_node *node = &q->filter->nodes[index];
@@ -263,7 +266,7 @@ bool filter_node_rejects_sources(const struct filter *filter, const struct filte
 	if (query_rejected(&q, cores, index))
 		return true;
 	/*
-	 * A node may reject sources only in combination, such as a level together with "op ==
+	 * Reject sources only by the combination of nodes, such as a level together with "op ==
 	 * load".
 	 */
 	all = query_rejected(&q, cores, filter->root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The parsed expression: a tree of nodes, and the table of fields that nodes compare. */
+/* A parsed expression: a tree of nodes, and the table of fields that nodes compare */
 #ifndef SPEPROF_FILTER_INTERNAL_H
 #define SPEPROF_FILTER_INTERNAL_H
 
@@ -69,11 +69,11 @@ enum filter_node_type {
  * @op, @field, @number, @string, @parameter: FILTER_COMPARE only
  * @number: the number that the field is compared with
  * @string: the same for FILTER_STRING: offset in &filter.strings
- * @begin, @end: offsets of the node in the text, including its parentheses. An operator without
- *	parentheses has none: both are 0
+ * @begin, @end: offsets of the node in the text, including its parentheses. For an operator without
+ * parentheses both are 0
  * @parameter: argument of @field->number()
  * @left, @right: indices of the operands; FILTER_NOT has only @left. Operands precede their
- *	operator, so indices decrease on each path from the root
+ * operator, so indices decrease on each path from the root
  */
 struct filter_node {
 	enum filter_node_type type;
@@ -110,7 +110,7 @@ static_assert(FILTER_NODES <= UINT8_MAX, "the index of a node has 8 bits");
 /**
  * filter_level_equals() - return whether a level has the name of @wanted in an expression
  *
- * "dram" is what the column DRAM counts, also where events alone show the level.
+ * "dram" includes all levels that the column DRAM counts, even if only events show the level.
  */
 bool filter_level_equals(u64 level, u64 wanted);
 

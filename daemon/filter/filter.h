@@ -22,7 +22,7 @@
 struct filter;
 
 /**
- * struct filter_error - what is wrong with an expression
+ * struct filter_error - an error in an expression
  * @column: column of the first wrong character, from 1
  * @text: what is wrong, and what would be right
  */
@@ -102,9 +102,10 @@ void filter_cores_add(struct filter_cores *cores, u64 midr);
  * struct filter_part - an operand of the expression's top-level "&&"
  * @text: its first character, in a copy of the text that is valid until filter_free()
  * @len: its length, bytes
- * @hardware: every SPU can evaluate it
- * @inverted: an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware is true
- * @sources: an SPU with FEAT_SPE_FDS can evaluate it for loads, by PMSDSFR_EL1
+ * @hardware: whether every SPU can evaluate it
+ * @inverted: whether an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware
+ * is true
+ * @sources: whether an SPU with FEAT_SPE_FDS can evaluate it for loads, by PMSDSFR_EL1
  */
 struct filter_part {
 	const char *text;
@@ -143,8 +144,8 @@ struct filter_lists {
 /**
  * filter_compose() - build one expression from lists and an expression
  * @lists: the containers to count
- * @expression: a valid expression; NULL or "" for everything
- * @ret_text: the expression, which the caller frees; "" for everything
+ * @expression: a valid expression; NULL or "": everything
+ * @ret_text: the expression, which the caller frees; "": everything
  *
  * Return: 0; -ENOMEM.
  */

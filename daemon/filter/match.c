@@ -90,7 +90,7 @@ bool filter_match(const struct filter *filter, const struct filter_subject *subj
 
 /* ---- Filters of the SPU ------------------------------------------------------- */
 
-/* The SPU's filters that evaluate a node, as a bit mask. */
+/* Return a bit mask of the SPU's filters that evaluate a node. */
 enum spu_filter { SPU_TYPES = 1, SPU_LATENCY = 2, SPU_EVENTS = 4, SPU_EVENTS_NOT = 8 };
 
 /* Returns PMSFCR_EL1's bits for "op == X", and for "||" of such nodes; 0 for every other node. */
@@ -138,14 +138,14 @@ static u64 node_latency(const struct filter_node *node)
 
 /*
  * Returns the bit of the event that the node compares, if every SPU can filter by it, else 0.
- * @ret_present is whether the node requires the event, or its absence.
+ * @ret_present: whether the node requires the event, or its absence.
  */
 static u64 node_event(const struct filter_node *node, bool *ret_present)
 {
 	const u64 filterable = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 			       SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
 
-	/* Only the field that stands for all events has no name. */
+	/* Only the field for all events has no name. */
 	if (node->type != FILTER_COMPARE || node->field->name)
 		return 0;
 	*ret_present = node->number == (node->op == FILTER_EQ);
@@ -176,7 +176,7 @@ static u32 offload_event(const struct filter *filter, u8 index, struct source_co
 		config->filter_events |= event;
 		/*
 		 * An event in both registers is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE). An
-		 * expression that requires both matches nothing, so either register will do.
+		 * expression that requires both matches nothing, so one of the registers suffices.
 		 */
 		config->filter_events_not &= ~event;
 		return SPU_EVENTS;
@@ -198,8 +198,8 @@ static u32 offload_node(const struct filter *filter, u8 index, struct source_con
 	latency = node_latency(node);
 	if (types) {
 		/*
-		 * Both operands of "&&" must hold: intersect their types. An empty intersection
-		 * would disable the filter, so use the types of this operand then.
+		 * Both operands of "&&" must be true, so intersect their types. An empty
+		 * intersection would disable the filter, so use the types of this operand then.
 		 */
 		config->filter_types = config->filter_types && (config->filter_types & types) ?
 					       config->filter_types & types :

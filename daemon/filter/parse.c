@@ -154,7 +154,7 @@ static int parse_number(struct parser *p, u64 *ret_number)
 	int n;
 
 	errno = 0;
-	/* A leading 0 does not mean octal. */
+	/* A leading 0 does not make the number octal. */
 	*ret_number = strtoull(start, &end, *start == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (!len || *start < '0' || *start > '9' || end != start + len || errno) {
 		n = text_describe(start, &text);
@@ -301,7 +301,7 @@ static int parse_compare(struct parser *p, u8 *ret_index)
 	}
 	p->at += len;
 	skip_space(p);
-	/* A flag without an operator means "flag != 0", the initial value of @node. */
+	/* A flag without an operator means "flag != 0", which is the initial value of @node. */
 	if (node.field->type != FILTER_FLAG || *p->at == '=' ||
 	    (*p->at == '!' && p->at[1] == '=')) {
 		r = parse_operator(p, node.field, &node.op);
@@ -421,7 +421,10 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 	if (!p.filter)
 		return -ENOMEM;
 	p.filter->text = strdup(text);
-	/* Each string needs a NUL, but an operator or a quote of the text is not copied. */
+	/*
+	 * The size suffices: each string needs a NUL, but an operator or a quote of the text is not
+	 * copied.
+	 */
 	p.filter->strings = calloc(1, strlen(text) + 1);
 	if (p.filter->text && p.filter->strings) {
 		p.at = p.filter->text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * speprof's own recording format: a file header, then windows as the module's ABI defines them
+ * The recording format of speprof: a file header, then windows as the module's ABI defines them
  * (uapi/linux/speprof.h), and task events as windows of another kind, which readers of the ABI
  * skip. All fields are little-endian; headers begin at multiples of 64 bytes.
  */
@@ -11,7 +11,7 @@
 
 #include "source/source.h"
 
-/* The first byte is not ASCII, and begins none of the packets that usually begin an SPE record. */
+/* The first byte is not ASCII, and is no header of a packet that usually begins an SPE record. */
 #define NATIVE_MAGIC   "\x89SPEPROF"
 #define NATIVE_VERSION 1
 /* A number in the writer's byte order, so that the reader can detect another one. */
@@ -38,7 +38,7 @@ struct native_header {
 	u64 reserved[4];
 };
 
-/* A longer command line is truncated. Includes the NUL. */
+/* Size of a command line with its NUL; a longer one is truncated. */
 #define NATIVE_COMMAND_MAX 4096
 #define NATIVE_HEADER_MAX  (sizeof(struct native_header) + NATIVE_COMMAND_MAX)
 
@@ -57,7 +57,7 @@ struct native_header {
  * @align: alignment of records, bytes; 0 if unknown
  * @max_record: maximum size of a record, bytes; 0 if unknown
  * @unit: &enum sample_unit of @interval
- * @blind_by: blind time by &enum source_blind, ns; the first version of the format lacks it
+ * @blind_by: blind time by &enum source_blind, ns; the first version of the format does not have it
  */
 struct native_window {
 	u64 clock_zero;

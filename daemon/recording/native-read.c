@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads speprof's own recording format in two passes, one for task events and one for windows.
+ * Read the recording format of speprof in two passes, one for task events and one for windows.
  * After damage, reading resumes at the next header that is valid and whose position field equals
  * its offset in the file.
  */
@@ -8,7 +8,7 @@
 #include "recording-internal.h"
 #include "tasks/task-event.h"
 
-/* A window or a task event: the bytes from @offset to @end - 1 of the file. */
+/* A window or a task event: the bytes from @offset to @end - 1 of the file */
 struct chunk {
 	u64 offset;
 	u64 end;
@@ -139,8 +139,8 @@ static u64 find_next_valid(struct native_reader *reader, u64 offset)
 }
 
 /*
- * Check that the data of a chunk lies within its span. @ret_size is the number of bytes that the
- * file holds, less than data_size if it is truncated.
+ * Check that the data of a chunk lies within its span. @ret_size: number of bytes that are in the
+ * file, which is less than data_size if the file is truncated.
  */
 static bool chunk_check_data(struct native_reader *reader, const struct chunk *chunk, u64 *ret_size)
 {
@@ -235,8 +235,8 @@ static void parse_window(struct native_reader *reader, const struct chunk *chunk
 	};
 	memcpy(window.blind_by, extension.blind_by, sizeof(window.blind_by));
 	/*
-	 * The count includes records that a truncated file lacks, so use it only for a complete
-	 * window.
+	 * The count includes records that are missing in a truncated file, so use it only for a
+	 * complete window.
 	 */
 	if (h->flags & SPEPROF_WINDOW_COUNTED && size == h->data_size)
 		window.written = h->records;
@@ -305,9 +305,9 @@ static void parse_task(struct native_reader *reader, const struct chunk *chunk)
 }
 
 /*
- * Find the end of a chunk: that of its span, if the next header or the end of the file is there.
- * Otherwise the span itself may be damaged: end at the next valid header, so that a wrong span does
- * not hide the windows behind it.
+ * Find the end of a chunk. It is the end of its span, if the next header or the end of the file is
+ * there. Otherwise the span itself may be damaged: then the chunk ends at the next valid header, so
+ * that a wrong span does not hide the windows behind it.
  */
 static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 			  const struct speprof_window *this)

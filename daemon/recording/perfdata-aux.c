@@ -18,7 +18,7 @@ static u32 aux_to_window_flags(u64 flags)
 	       (flags & PERF_AUX_FLAG_COLLISION ? WINDOW_COLLIDED : 0);
 }
 
-/* Returns &perfdata_aux.buffer. @cpu is -1 for a buffer that follows the thread @tid. */
+/* Returns &perfdata_aux.buffer. @cpu is -1 for a buffer that belongs to the thread @tid. */
 static s32 buffer_key(s32 cpu, s32 tid)
 {
 	return cpu >= 0 ? cpu : ~(tid & INT32_MAX);
@@ -67,7 +67,8 @@ void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *recor
 	if (perf->aux_full || (!aux.size && !(aux.flags & (WINDOW_TRUNCATED | WINDOW_GAPS))))
 		return;
 	/*
-	 * Only the AUXTRACE record tells whether the buffer is a CPU's or a thread's: store both.
+	 * Only the AUXTRACE record shows whether the buffer belongs to a CPU or to a thread, so
+	 * store both.
 	 */
 	if (trailer.cpu >= 0) {
 		aux.buffer = buffer_key(trailer.cpu, trailer.tid);
@@ -110,7 +111,9 @@ static void emit_loss(const struct perfdata *perf, const struct perfdata_aux *au
 		.backend = perf->backend,
 	};
 
-	/* The record is stored once for its CPU and once for its thread: emit one of them. */
+	/*
+	 * The record was stored once for its CPU and once for its thread: pass on only one of them.
+	 */
 	if (perf->is_spe && (aux->buffer < 0) == perf->per_thread)
 		perf->sink->window(perf->sink->ctx, &window);
 }
@@ -213,7 +216,7 @@ void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *reco
 
 	if (!perfdata_check_size(perf, record, PERFDATA_AUXTRACE_SIZE, "AUXTRACE"))
 		return;
-	/* Without an AUXTRACE_INFO record the bytes could come from any PMU. */
+	/* Without an AUXTRACE_INFO record the bytes could be those of any PMU. */
 	if (!perf->is_spe)
 		return;
 	size = record->end - at;

@@ -38,7 +38,9 @@ static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int 
 	return perfdata_get64(perf, attr + ATTR_FLAGS) >> (big ? 63 - bit : bit) & 1;
 }
 
-/* Returns the mean interval (D17.3.4); arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL. */
+/*
+ * Returns the mean interval (D17.3.4), as arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL.
+ */
 static u32 attr_mean_interval(const struct perfdata *perf, const u8 *attr)
 {
 	u64 period = perfdata_get64(perf, attr + ATTR_SAMPLE_PERIOD) & ~0xffULL;
@@ -157,7 +159,7 @@ static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len,
 	return true;
 }
 
-/* The feature is "0x00000000410fd0c0", MIDR_EL1, on arm64 and has another form elsewhere. */
+/* On arm64 the feature is MIDR_EL1, such as "0x00000000410fd0c0"; elsewhere it has another form. */
 static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1], *end;

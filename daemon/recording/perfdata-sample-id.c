@@ -11,7 +11,7 @@
 
 #include "util/array.h"
 
-/* The fields in the order in which the kernel writes them, 8 bytes each. */
+/* The fields of a trailer, in the order in which the kernel writes them, 8 bytes each */
 static const u64 trailer_order[] = {
 	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
 	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,

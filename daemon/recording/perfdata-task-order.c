@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sorts the task records of a perf.data by time. perf empties one CPU's ring after another's, so
- * the file is not in order of time. Records with equal times, or without a time, stay in the order
- * of the file.
+ * Sort the task records of a perf.data by time. perf reads the ring of one CPU after that of
+ * another, so the file is not in order of time. Records with equal times, or without a time, stay
+ * in the order of the file.
  */
 #include "perfdata.h"
 
@@ -32,7 +32,7 @@ static void record_emit(struct perfdata *perf, const struct perfdata_queued *que
 		.size = size,
 	};
 
-	/* The record existed when it was queued: the file was truncated since. Skip the record. */
+	/* Skip the record: it existed when it was queued, and the file was truncated since. */
 	if (recording_read(perf->recording, record.offset, perf->order.record, size) < size)
 		return;
 	record.type = perfdata_get32(perf, record.data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Converts the task records of a perf.data (linux/perf_event.h) to &struct task_event. */
+/* Convert the task records of a perf.data (linux/perf_event.h) to &struct task_event. */
 #include "perfdata.h"
 #include "tasks/task-event.h"
 
@@ -113,7 +113,8 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
 
 	event.cgroup = perfdata_get64(perf, record->data + 8);
 	/*
-	 * The trailer has the task that created the cgroup. speprof record writes a member there.
+	 * The trailer contains the task that created the cgroup. speprof record writes a member of
+	 * the cgroup there.
 	 */
 	if (perf->backend != BACKEND_UNKNOWN) {
 		event.tid = perfdata_read_trailer(perf, record).tid;
@@ -126,8 +127,8 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
 }
 
 /*
- * Report the task that runs on the CPU from this time on. The trailer has the CPU and, except in a
- * SWITCH_OUT record, that task.
+ * Report the task that runs on the CPU from this time on. The trailer contains the CPU and, except
+ * in a SWITCH_OUT record, that task.
  */
 static void parse_switch(struct perfdata *perf, const struct perfdata_record *record)
 {
@@ -161,11 +162,11 @@ static void parse_itrace_start(struct perfdata *perf, const struct perfdata_reco
 }
 
 /**
- * struct task_record - a type of record that is about tasks
+ * struct task_record - a type of record about tasks
  * @parse: converts the record and passes it to the sink
  * @name: name of the type
  * @size: minimum size, bytes: header and fixed fields, and the first byte of a name
- * @has_time: the record has a time at offset 24, also without a trailer
+ * @has_time: whether the record has a time at offset 24, also without a trailer
  */
 static const struct task_record {
 	void (*parse)(struct perfdata *perf, const struct perfdata_record *record);

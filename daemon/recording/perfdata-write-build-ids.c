@@ -16,7 +16,7 @@
 #define NAME_ALIGN	64
 #define NAME_MAX_SIZE	4096
 
-/* An entry of the feature; the path follows, padded with zeros to NAME_ALIGN bytes. */
+/* An entry of the feature, which the path follows, padded with zeros to NAME_ALIGN bytes */
 struct build_id_entry {
 	u32 type;
 	u16 misc;

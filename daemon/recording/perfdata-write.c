@@ -27,12 +27,14 @@
 #define CONFIG_TS     SPE_BIT(0) /* ts_enable of arm_spe_pmu */
 #define CONFIG_JITTER SPE_BIT(16)
 
-/* What perf record sets for arm_spe events; perf mem and perf c2c require DATA_SRC. */
+/*
+ * The sample_type that perf record sets for arm_spe events; perf mem and perf c2c require DATA_SRC.
+ */
 #define SAMPLE_TYPE                                                              \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR)
 
-/* The features that are written, by their bit in the header. */
+/* The features that are written, by their bit in the header */
 enum feature {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
@@ -161,7 +163,7 @@ static void write_metadata_v1(struct recorder *recorder)
 	write_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
 }
 
-/* Returns the number of CPUs that had a window; @ret_differ is whether their MIDR_EL1 differ. */
+/* Returns the number of CPUs that had a window; @ret_differ: whether their MIDR_EL1 differ. */
 static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 {
 	u32 n = 0;
@@ -180,7 +182,10 @@ static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 #define V2_MAGIC  0x1010101010101010ULL
 #define V2_CPU	  6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
-/* Returns how many CPUs the metadata record has space for; a record has less than 64 KiB. */
+/*
+ * Returns the number of CPUs for which the metadata record has space, as a record has less than 64
+ * KiB.
+ */
 static u32 metadata_cpus(const struct recorder *recorder)
 {
 	const u32 max = (UINT16_MAX - 16 - 8 * V2_HEADER) / (8 * V2_CPU);
@@ -390,8 +395,8 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
 }
 
 /*
- * A string as records contain it: NUL-terminated, padded to a multiple of 8 bytes, truncated if
- * long.
+ * A string in the form that records contain: NUL-terminated, padded to a multiple of 8 bytes,
+ * truncated if too long
  */
 struct field {
 	char text[PATH_MAX + 8];

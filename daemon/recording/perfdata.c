@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads the header of a perf.data, and walks the stream of records in two passes: the first reads
- * tasks, clock and metadata, the second emits windows. So no AUX bytes have to be stored.
+ * Read the header of a perf.data, and process its records in two passes: the first reads tasks,
+ * clock and metadata, the second delivers windows. So no AUX bytes have to be stored.
  */
 #include "perfdata.h"
 
@@ -237,8 +237,8 @@ static u32 record_unit(const struct perfdata *perf)
 }
 
 /*
- * Whether a chain of valid records begins at @pos; an AUXTRACE record, with its fixed size,
- * suffices.
+ * Return whether a chain of valid records begins at @pos; a single AUXTRACE record suffices, as its
+ * size is fixed.
  */
 static bool is_valid_chain(struct perfdata *perf, u64 pos)
 {
@@ -258,9 +258,9 @@ static bool is_valid_chain(struct perfdata *perf, u64 pos)
 }
 
 /*
- * Find the offset after damage at @pos where valid records resume; the end of the stream if there
- * is none. No record begins with zeros, so skip them quickly: a truncated file may have gigabytes
- * of zeros.
+ * Find the offset behind damage at @pos where valid records resume; the end of the stream if there
+ * is none. No record begins with zeros, so skip them quickly, as a truncated file may have
+ * gigabytes of zeros.
  */
 static u64 find_next_valid(struct perfdata *perf, u64 pos)
 {

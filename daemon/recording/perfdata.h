@@ -31,9 +31,9 @@ enum perfdata_type {
 
 /**
  * struct perfdata_record - one record of the stream
- * @offset: where the record begins in the file
- * @end: where the next record begins, after the AUX bytes if the record has some
- * @data: the bytes of the record, header first; valid until the next recording_peek()
+ * @offset: offset of the record in the file
+ * @end: offset of the next record, which follows the AUX bytes if the record has some
+ * @data: the bytes of the record, beginning with its header; valid until the next recording_peek()
  * @size: length of @data, bytes
  * @type: PERF_RECORD_* or &enum perfdata_type
  * @misc: PERF_RECORD_MISC_*
@@ -91,7 +91,7 @@ struct perfdata_queued {
 #define PERFDATA_MAX_QUEUED (1U << 18)
 
 /**
- * struct perfdata_order - sorts the task records of several CPUs by time
+ * struct perfdata_order - state of sorting the task records of several CPUs by time
  * @queue: @count records that wait, with memory for @capacity
  * @record: buffer for one record, which is read from the file again when its turn comes
  * @latest: latest time of all records so far, ns
@@ -159,8 +159,8 @@ struct perfdata_cpu {
  * @midr: MIDR_EL1 of every CPU without an entry in @cpus
  * @cpus: CPUs with metadata of their own
  * @aux: AUX records, with memory for @aux_capacity; sorted by perfdata_aux_sort()
- * @aux_full: AUX records were dropped
- * @per_thread: each AUX buffer follows one thread, on whichever CPU it runs
+ * @aux_full: whether AUX records were dropped
+ * @per_thread: whether each AUX buffer belongs to one thread, on whichever CPU it runs
  * @order: task records that wait
  * @build_ids: build ids of mapped files
  */
@@ -247,15 +247,16 @@ void perfdata_free_build_ids(struct perfdata *perf);
 
 /* perfdata-task.c: records about tasks (fork, exec, exit, mappings, cgroups, context switches) */
 
-/** perfdata_is_task() - return whether the record is about tasks */
+/** perfdata_is_task() - return whether the record describes an event of tasks */
 bool perfdata_is_task(const struct perfdata_record *record);
 
 /** perfdata_task_check() - return whether a task record has all fields; report damage if not */
 bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *record);
 
 /**
- * perfdata_task_time() - return the time of a task record that perfdata_task_check() accepted, ns;
- * 0 if it has no time, or that of another clock than the samples
+ * perfdata_task_time() - return the time of a task record that perfdata_task_check() accepted
+ *
+ * Return: nanoseconds; 0 if it has no time, or one of another clock than that of the samples.
  */
 u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record);
 

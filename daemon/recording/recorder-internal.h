@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the writers of both formats share. One thread uses a recorder. */
+/* Functions that the writers of both formats share. One thread uses a recorder. */
 #ifndef SPEPROF_RECORDER_INTERNAL_H
 #define SPEPROF_RECORDER_INTERNAL_H
 
@@ -19,8 +19,8 @@ struct recorder_index {
  * struct recorder_core - a CPU of a perf.data
  * @aux_size: AUX bytes written so far
  * @midr: MIDR_EL1, from the CPU's first window
- * @has_window: the CPU had a window with bytes
- * @stopped: an AUX record reports that a fault ended the last window
+ * @has_window: whether the CPU had a window with bytes
+ * @stopped: whether an AUX record reports that a fault ended the last window
  */
 struct recorder_core {
 	u64 aux_size;
@@ -32,7 +32,10 @@ struct recorder_core {
 /* Maximum number of files with a build id; a machine maps some hundreds. */
 #define RECORDER_BUILD_IDS 4096
 
-/* The build id of a mapped file; @ambiguous if two files with different build ids had the path. */
+/*
+ * The build ID of a mapped file; @ambiguous: whether two files with different build IDs had the
+ * path
+ */
 struct recorder_build_id {
 	char *path;
 	u8 id[BUILD_ID_MAX_BYTES];
@@ -51,7 +54,7 @@ struct recorder_build_id {
  * @error: negative errno of the first failure, else 0
  * @seq: RECORDER_NATIVE: number of windows and task events written
  * @first: RECORDER_PERF: fields of the first window, from which the header is written
- * @has_first: @first is valid
+ * @has_first: whether @first is valid
  * @index, @index_count, @index_capacity: RECORDER_PERF: AUXTRACE records
  * @cores, @core_count: RECORDER_PERF: CPUs by number
  * @build_ids, @build_id_count: RECORDER_PERF: build ids of mapped files

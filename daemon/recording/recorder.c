@@ -30,7 +30,7 @@ void recorder_pad(struct recorder *recorder, u32 align)
 	recorder_write(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
 }
 
-/* Whether a ledger would change without @window; empty windows are not recorded. */
+/* Return whether @window would change a ledger; empty windows are not recorded. */
 static bool has_content(const struct source_window *window)
 {
 	return window->len || window->blind_ns || window->lost_bytes || window->armed_ns ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes recordings: the windows and task events of a source, in a file that recording_open() or
+ * Write recordings: the windows and task events of a source, in a file that recording_open() or
  * perf reads.
  */
 #ifndef SPEPROF_RECORDER_H
@@ -42,8 +42,8 @@ int recorder_new(int fd, const struct recorder_config *config, struct recorder *
 /**
  * recorder_sink() - return a sink that writes windows and task events to the recording
  *
- * It is valid until recorder_finish(), and used by one thread at a time. Write errors are reported
- * by recorder_error() and recorder_finish().
+ * The sink is valid until recorder_finish(). One thread uses it at a time. recorder_error() and
+ * recorder_finish() report write errors.
  */
 struct source_sink recorder_sink(struct recorder *recorder);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the readers of the formats share: access to the file by offset, the first damage found, and
- * delivery of ranges of the file as windows. One thread uses a recording.
+ * Functions that the readers of all formats share: access to the file by offset, the first damage,
+ * and delivery of ranges of the file as windows. One thread uses a recording.
  */
 #ifndef SPEPROF_RECORDING_INTERNAL_H
 #define SPEPROF_RECORDING_INTERNAL_H
 
 #include "recording.h"
 
-/* A larger window is delivered in chunks of this many bytes. */
+/* number of bytes of the chunks in which a larger window is delivered */
 #define RECORDING_CHUNK (1U << 20)
 
 /**
@@ -22,7 +22,7 @@
  * @window: buffer for windows, which the sink reads
  * @window_size: size of @window, bytes: that of the file, at most RECORDING_CHUNK
  * @peek: buffer of recording_peek(), RECORDING_PEEK bytes
- * @peek_offset, @peek_len: the range of the file that @peek holds
+ * @peek_offset, @peek_len: the range of the file that is in @peek
  */
 struct recording {
 	int fd;
@@ -63,7 +63,7 @@ void recording_set_damage(struct recording *recording, u64 offset, const char *f
 
 /**
  * recording_read() - read bytes of the file
- * @offset: where to begin
+ * @offset: offset of the first byte
  * @buf: receives the bytes
  * @len: number of bytes to read
  *
@@ -78,7 +78,7 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 
 /**
  * recording_peek() - get a pointer to bytes of the file in a buffer
- * @offset: where to begin
+ * @offset: offset of the first byte
  * @len: number of bytes to get, at most RECORDING_PEEK
  * @ret_len: receives the number of bytes that the file has there, at most @len
  *
@@ -103,7 +103,7 @@ void recording_emit_window(struct recording *recording, u64 offset, u64 size,
 /** perfdata_replay() - pass the tasks and windows of a perf.data to @sink */
 void perfdata_replay(struct recording *recording, const struct source_sink *sink);
 
-/** native_replay() - pass the tasks and windows of speprof's own format to @sink */
+/** native_replay() - pass the tasks and windows of a recording in speprof's format to @sink */
 void native_replay(struct recording *recording, const struct source_sink *sink);
 
 /** native_is_magic() - return whether @buf, 8 bytes, begins a recording in speprof's own format */

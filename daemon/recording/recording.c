@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Opens a recording, detects its format, and reads it by offset. The file is read and not mapped: a
- * file that another process truncates then ends early, whereas a mapping would raise SIGBUS.
+ * Open a recording, detect its format, and read it by offset. The file is read and not mapped: if
+ * another process truncates it, it ends early, whereas a mapping would raise SIGBUS.
  */
 #include "recording-internal.h"
 
@@ -101,7 +101,7 @@ static int write_all(int fd, const u8 *buf, size_t len)
 }
 
 /*
- * Copy a pipe to an unnamed temporary file: a replay reads the recording twice (tasks, then
+ * Copy a pipe to an unnamed temporary file, as a replay reads the recording twice (tasks, then
  * windows), and it may be larger than memory.
  */
 static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
@@ -169,7 +169,7 @@ static int open_path(const char *path, int *ret_fd, struct recording_error *ret_
 {
 	int fd;
 
-	/* Without O_NONBLOCK: it would make a FIFO that has no writer yet look empty. */
+	/* Do not set O_NONBLOCK: a FIFO that has no writer yet would seem empty. */
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) :
 				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
@@ -267,7 +267,8 @@ enum recording_format recording_format(const struct recording *recording)
 }
 
 /*
- * A raw recording has no magic and no length: only its records distinguish it from any other file.
+ * A raw recording has no magic and no length, so only its records distinguish it from any other
+ * file.
  */
 static void raw_replay(struct recording *recording, const struct source_sink *sink)
 {
@@ -304,7 +305,7 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 		native_replay(recording, sink);
 	else
 		raw_replay(recording, sink);
-	/* A damaged file may lack SPE data because of the damage: report that. */
+	/* The SPE data may be missing because the file is damaged, so report the damage. */
 	if (!recording->damaged && !recording->without_spe)
 		return 0;
 	if (ret_error)

@@ -11,12 +11,12 @@
 enum recording_format {
 	RECORDING_RAW, /* only records */
 	RECORDING_PERF, /* perf.data */
-	RECORDING_NATIVE, /* speprof's own: windows with headers, and task events */
+	RECORDING_NATIVE, /* the format of speprof: windows with headers, and task events */
 };
 
 /**
- * struct recording_error - what is wrong with a recording, and where
- * @offset: byte offset in the file, RECORDING_NO_OFFSET if it has none
+ * struct recording_error - an error in a recording, and its position
+ * @offset: byte offset in the file; RECORDING_NO_OFFSET: none
  * @text: one sentence that names the field, its value and what would be right
  */
 struct recording_error {
@@ -47,8 +47,8 @@ enum recording_format recording_format(const struct recording *recording);
  * recording_replay() - pass all task events and then all windows to a sink
  * @recording: an open recording
  * @sink: receives events and windows, in this thread
- * @ret_error: set unless 0 is returned; NULL to ignore it. If the recording is damaged, it is the
- *	first damage, and everything undamaged is passed to @sink nevertheless
+ * @ret_error: set unless 0 is returned; may be NULL. If the recording is damaged, it describes the
+ * first damage; the other records are still passed to @sink
  *
  * Memory use does not grow with the file. The function may be called repeatedly.
  *

@@ -7,7 +7,7 @@
 
 static_assert(RECORDING_CHUNK > SPE_DECODER_HELD, "the decoder consumes bytes of every chunk");
 
-/* Decode the records that the sink skipped: the next chunk begins where the decoder stopped. */
+/* Decode the records that the sink skipped, as the next chunk begins where the decoder stopped. */
 static void decode_rest(struct spe_decoder *decoder)
 {
 	struct spe_sample sample;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * What may be collected, by owner and Exception level (D17.6.9).
- */
+/* Which data is collected, by owner and Exception level (D17.6.9) */
 #include "collection.h"
 
 unsigned int spe_collection_owner(const struct spe_controls *controls)
@@ -81,7 +79,7 @@ static u64 offset_of(const struct spe_controls *controls, const struct spe_timer
 	bool e2h = spe_routing_el2_enabled(controls) && controls->e2h;
 
 	if (time == SPE_COLLECTION_TIME_VIRTUAL) {
-		/* The same count as CNTVCT_EL0 at that Exception level. */
+		/* the count that CNTVCT_EL0 has at that Exception level */
 		if (!controls->el2 || (e2h && (el == 2 || (el == 0 && controls->tge))))
 			return 0;
 		return timers->cntvoff;

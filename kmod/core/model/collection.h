@@ -10,7 +10,7 @@
 #include "codec/registers.h"
 #include "event-routing.h"
 
-/* The value in the Timestamp packet (table D17-3). */
+/* Return the value in the Timestamp packet (table D17-3). */
 enum spe_collection_time {
 	SPE_COLLECTION_TIME_NONE,
 	SPE_COLLECTION_TIME_VIRTUAL, /* the physical count minus the virtual offset */
@@ -59,11 +59,11 @@ struct spe_collection {
 	bool pa;
 };
 
-/** spe_collection_owner() - the Exception level that owns the buffer, 1 or 2 */
+/** spe_collection_owner() - return the Exception level that owns the buffer, 1 or 2 */
 unsigned int spe_collection_owner(const struct spe_controls *controls);
 
 /**
- * spe_collection_at() - what is collected of operations at one Exception level
+ * spe_collection_at() - return which data is collected for operations at one Exception level
  * @controls: controls of the PE
  * @timers: controls of the Generic Timer
  * @pmscr_el1: PMSCR_EL1

@@ -109,7 +109,7 @@ static struct spe_exception make_exception(enum spe_exception_state state, unsig
 	return (struct spe_exception){ .state = (u8)state, .target = (u8)target };
 }
 
-/* At the target itself KE allows the exception and PSTATE.PM holds it back. */
+/* At the target Exception level itself, KE permits the exception and PSTATE.PM masks it. */
 static struct spe_exception at_target(bool ke, bool pm, unsigned int target)
 {
 	if (!ke)

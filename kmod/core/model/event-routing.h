@@ -9,7 +9,7 @@
 
 #include "codec/env.h"
 
-/* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}). */
+/* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}) */
 enum spe_state {
 	SPE_STATE_CURRENT, /* the state of @ns and @nse, whichever it is */
 	SPE_STATE_SECURE,
@@ -40,8 +40,8 @@ enum spe_state {
  * @el2_ke: PMSCR_EL2.KE
  * @el1_ee: PMSCR_EL1.EE, 0-3; 1 and 2 are reserved
  * @el1_ke: PMSCR_EL1.KE
- * @strict_ee: how reserved values of @el1_ee behave. False: by their upper bit, as in table D17-8.
- *	True: they enable neither exception nor interrupt, as in RMYXZK and RTSJRP
+ * @strict_ee: behaviour of reserved values of @el1_ee. False: as their upper bit, as in table
+ * D17-8. True: they enable neither exception nor interrupt, as in RMYXZK and RTSJRP
  */
 struct spe_controls {
 	bool exc;
@@ -70,8 +70,8 @@ struct spe_controls {
 /**
  * struct spe_pe_state - the state of the PE that decides whether an exception is taken
  * @el: the current Exception level, 0-3
- * @owning: it executes in the Security state that owns the buffer
- * @debug: it is in Debug state
+ * @owning: whether it executes in the Security state that owns the buffer
+ * @debug: whether it is in Debug state
  * @pm: PSTATE.PM
  */
 struct spe_pe_state {
@@ -81,7 +81,7 @@ struct spe_pe_state {
 	bool pm;
 };
 
-/* The columns of tables D17-5 to D17-7. */
+/* The columns of tables D17-5 to D17-7 */
 enum spe_routing_event {
 	SPE_ROUTING_OTHER_EVENT, /* EC 0x00, and the IMPLEMENTATION DEFINED reason 0x1f */
 	SPE_ROUTING_GPF_STAGE1,
@@ -96,8 +96,8 @@ enum spe_routing_event {
 
 enum spe_exception_state {
 	SPE_EXCEPTION_DISABLED, /* "None" in the tables: not pending */
-	SPE_EXCEPTION_MASKED_PM, /* "B": pending, masked by PSTATE.PM */
-	SPE_EXCEPTION_MASKED, /* "C": pending, masked with any PSTATE.PM */
+	SPE_EXCEPTION_MASKED_PM, /* "B" in the tables: pending, masked by PSTATE.PM */
+	SPE_EXCEPTION_MASKED, /* "C" in the tables: pending, masked whatever PSTATE.PM is */
 	SPE_EXCEPTION_TAKEN,
 };
 
@@ -112,8 +112,8 @@ struct spe_exception {
 };
 
 /**
- * spe_routing_classify() - the column of an event in tables D17-5 to D17-7
- * @fault: from spe_fault()
+ * spe_routing_classify() - return the column of an event in tables D17-5 to D17-7
+ * @fault: result of spe_fault()
  */
 enum spe_routing_event spe_routing_classify(u32 fault);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "impdef.h"
 
-/* In the order of SPE_CHOICE_*. */
+/* Names in the order of SPE_CHOICE_* */
 static const struct spe_impdef choices[] = {
 	{ "time_at_end", "D17.6",
 	  "the timestamp is the time at which the operation finished, not at which it was "

@@ -12,14 +12,14 @@
 
 #define SPE_INJECT_RULES 8
 
-/* Not a syndrome: the next operation is selected while this one is in flight (D17.3.7). */
+/* This is no syndrome: the next operation is selected while this one is in flight (D17.3.7). */
 #define SPE_INJECT_COLLIDE 1U
 
 /**
- * struct spe_inject_rule - what is injected, and how often
- * @fault: from spe_fault(), where EC_BUFFER with BSC_FULL fills the buffer after the write;
- *	or SPE_INJECT_COLLIDE; 0: remove all rules
- * @ppm: into how many of a million writes, at random; 0: into the next write
+ * struct spe_inject_rule - a rule for injecting faults
+ * @fault: result of spe_fault(), where EC_BUFFER with BSC_FULL fills the buffer after the write; or
+ * SPE_INJECT_COLLIDE; 0: remove all rules
+ * @ppm: number of writes that get the fault, out of a million, at random; 0: the next write
  */
 struct spe_inject_rule {
 	u32 fault;
@@ -27,7 +27,7 @@ struct spe_inject_rule {
 };
 
 /**
- * struct spe_inject_error - why the text of a rule is wrong
+ * struct spe_inject_error - the error in the text of a rule
  * @column: column of the wrong value, from 1
  * @length: length of the value in bytes
  * @want: what would be right; a static string
@@ -64,7 +64,9 @@ void spe_inject_init(struct spe_inject *inject, u64 seed);
 int spe_inject_parse(const char *text, size_t len, struct spe_inject_rule *ret_rule,
 		     struct spe_inject_error *ret_error);
 
-/** spe_inject_name() - the name of a fault, a static string; NULL if it is written as EC:MSS */
+/**
+ * spe_inject_name() - return the name of a fault, a static string; NULL if it is written as EC:MSS
+ */
 const char *spe_inject_name(u32 fault);
 
 /**
@@ -81,7 +83,9 @@ const char *spe_inject_name(u32 fault);
 int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
 		     const struct spe_inject_rule *rule);
 
-/** spe_inject_sample() - as spe_spu_sample(), with the faults that the rules inject */
+/**
+ * spe_inject_sample() - sample an operation as spe_spu_sample() does, with the faults of the rules
+ */
 void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
 		       const struct spe_operation *operation);
 

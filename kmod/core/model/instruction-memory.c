@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * What is collected of memory accesses (D17.6.4, D17.6.6, D17.6.8).
- */
+/* Determine the data that is collected about memory accesses (D17.6.4, D17.6.6, D17.6.8). */
 #include "instruction-internal.h"
 
-/* A Tag Granule (FEAT_MTE). */
+/* size of a Tag Granule (FEAT_MTE) */
 #define GRANULE 16
 
 /* Events that only loads have (D18.2.6), and those that a store may finish before. */
@@ -101,8 +99,8 @@ const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 }
 
 /*
- * Whether @instruction accesses a system register through memory of EL2 (FEAT_NV2), while sampling
- * at EL2 is not permitted. Samples have no address of such an access (D17.6.4.2).
+ * Return whether @instruction accesses a system register through memory of EL2 (FEAT_NV2), while
+ * sampling at EL2 is not permitted. Samples have no address of such an access (D17.6.4.2).
  */
 static bool hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
@@ -186,8 +184,8 @@ static bool tag_checked(const struct spe_spu *spu, const struct spe_access *acce
 }
 
 /*
- * The latency of a chosen part is its own. That of the whole is the time in which no other part
- * used memory.
+ * The latency of a chosen access is its own. For the whole operation it is the time in which no
+ * other access is in progress.
  */
 static u32 translation_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			  const struct spe_access *access)

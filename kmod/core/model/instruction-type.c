@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The Operation Type packet of an instruction (D17.6.3 to D17.6.8, D18.2.7).
- */
+/* Build the Operation Type packet of an instruction (D17.6.3 to D17.6.8, D18.2.7). */
 #include "instruction-internal.h"
 
 static bool has_sme(const struct spe_spu *spu)
@@ -15,7 +13,10 @@ static bool has_sve(const struct spe_spu *spu)
 	return spu->config.pmsver >= SPE_PMSVER_V1P1 && spu->config.pe & (SPE_PE_SVE | SPE_PE_SME);
 }
 
-/* A part of the vector, where the instruction is split into micro-ops (Example D17-4). */
+/*
+ * Return the bits of the vector that a micro-op processes, if the instruction is split (Example
+ * D17-4).
+ */
 static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (spu->config.features & SPE_PMSIDR_ARCHINST || instruction->micro_ops < 2)
@@ -23,7 +24,7 @@ static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction 
 	return instruction->size / instruction->micro_ops;
 }
 
-/* The number of times that @min must be doubled to reach @size: the encoding of a length. */
+/* Return how often @min must be doubled to reach @size, which is the encoding of a length. */
 static u8 log2_of_ratio(u64 size, u64 min)
 {
 	u8 n = 0;
@@ -76,14 +77,14 @@ bool spe_instruction_conditional(const struct spe_spu *spu,
 	case SPE_INSTRUCTION_OTHER:
 		return !(spu->config.unconditional >> instruction->condition & 1);
 	default:
-		/* A predicate does not count as a condition. */
+		/* A predicate does not make an operation conditional. */
 		return false;
 	}
 }
 
 /*
- * An operation without a format of its own. @simd is for the filters, as the packet has no bit for
- * it.
+ * Return the type of an operation without a format of its own. @simd: for the filters, as the
+ * packet has no bit for it.
  */
 static void type_other(const struct spe_spu *spu, const struct spe_instruction *instruction,
 		       bool simd, struct spe_operation *operation)
@@ -108,7 +109,10 @@ static u8 branch_cr(const struct spe_instruction *instruction)
 	return SPE_FIELD_PREP(SPE_OP_BR_CR, 3);
 }
 
-/* A branch with a GCS access is a branch. For the filters it is a load or store too (D17.6.3). */
+/*
+ * A branch with a GCS access has the format of a branch. For the filters it is also a load or store
+ * (D17.6.3).
+ */
 static void type_branch(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			bool store, struct spe_operation *operation)
 {
@@ -159,7 +163,7 @@ static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instructio
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_GATHER))
 		subclass |= (u8)SPE_OP_SG;
-	/* The packet marks loads from FEAT_SPEv1p2 on. */
+	/* The packet has this mark for loads from FEAT_SPEv1p2 on. */
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
 	    (store || spu->config.pmsver >= SPE_PMSVER_V1P2))
 		subclass |= SPE_OP_PRED;

@@ -97,7 +97,7 @@ static bool is_predicable(const struct spe_instruction *instruction)
 	}
 }
 
-/* All events but those of accesses (D18.2.6). */
+/* Return all events except those of accesses (D18.2.6). */
 static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	const u64 impdef = SPE_MASK(15, 12) | SPE_MASK(31, 24) | SPE_MASK(63, 48);
@@ -165,7 +165,7 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 		operation->valid |= SPE_OPERATION_TARGET_TOP;
 }
 
-/* D17.6.7: collect nothing that the operation could not use, nor anything that reveals it. */
+/* D17.6.7: collect no data that the operation could not use, and none that reveals such data. */
 static void hide_unused(const struct spe_instruction *instruction, struct spe_operation *operation)
 {
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_TARGET))

@@ -20,11 +20,11 @@ enum spe_instruction_kind {
 	SPE_INSTRUCTION_MEMORY, /* load or store of registers: SIMD_FP, UNSPECIFIED */
 	SPE_INSTRUCTION_EXTENDED, /* ATOMIC, EXCLUSIVE, acquire or release: ORDERED */
 	SPE_INSTRUCTION_LS64, /* LD64B, ST64B; with STATUS ST64BV, ST64BV0 */
-	SPE_INSTRUCTION_TAG, /* of Allocation Tags, with DATA also of data (FEAT_MTE) */
+	SPE_INSTRUCTION_TAG, /* access to Allocation Tags, with DATA also to data (FEAT_MTE) */
 	SPE_INSTRUCTION_SYSREG, /* MRS, MSR made a memory access (FEAT_NV2) */
 	SPE_INSTRUCTION_COPY, /* CPY, CPYF (FEAT_MOPS): reads and writes */
 	SPE_INSTRUCTION_SET, /* SET, SETG */
-	SPE_INSTRUCTION_GCS, /* of the Guarded Control Stack; GCSSS2 reads and writes */
+	SPE_INSTRUCTION_GCS, /* access to the Guarded Control Stack; GCSSS2 reads and writes */
 	SPE_INSTRUCTION_ZERO, /* DC ZVA, GVA, GZVA */
 	SPE_INSTRUCTION_SVE, /* Sampled SVE SIMD operation */
 	SPE_INSTRUCTION_SVE_MEMORY,
@@ -38,7 +38,7 @@ enum spe_instruction_kind {
 	SPE_INSTRUCTION_KINDS,
 };
 
-/* How the instruction ended (D17.6.7, D17.6.10). */
+/* How the instruction ended (D17.6.7, D17.6.10) */
 enum spe_fate {
 	SPE_FATE_RETIRED,
 	SPE_FATE_EXCEPTION, /* a synchronous architectural exception */
@@ -91,14 +91,14 @@ enum spe_condition {
 #define SPE_INSTRUCTION_EQUIVALENT   SPE_BIT(28) /* has an Advanced SIMD equivalent */
 #define SPE_INSTRUCTION_ABORTED	     SPE_BIT(29) /* an External abort */
 #define SPE_INSTRUCTION_ADDRESS_OP   SPE_BIT(30) /* its first micro-op generates the address */
-/* What the operation could not access or use (D17.6.7). */
+/* Data that the operation could not access or use (D17.6.7) */
 #define SPE_INSTRUCTION_SECRET_ADDRESS	 SPE_BIT(31)
 #define SPE_INSTRUCTION_SECRET_CONDITION SPE_BIT(32)
 #define SPE_INSTRUCTION_SECRET_TARGET	 SPE_BIT(33)
 
 /* &spe_access.flags */
 #define SPE_ACCESS_STORE	 SPE_BIT(0)
-#define SPE_ACCESS_INACTIVE	 SPE_BIT(1) /* of an Inactive element */
+#define SPE_ACCESS_INACTIVE	 SPE_BIT(1) /* the access of an Inactive element */
 #define SPE_ACCESS_NOT_PERFORMED SPE_BIT(2) /* ExclusiveMonitorsPass() was FALSE, say */
 #define SPE_ACCESS_NO_PA	 SPE_BIT(3) /* not translated */
 #define SPE_ACCESS_SOURCE	 SPE_BIT(4) /* @source */
@@ -106,7 +106,7 @@ enum spe_condition {
 #define SPE_ACCESS_TCF_IGNORED	 SPE_BIT(6) /* and Tag Check Faults are ignored */
 #define SPE_ACCESS_CANONICAL	 SPE_BIT(7) /* Canonically Tagged (FEAT_MTE_CANONICAL_TAGS) */
 #define SPE_ACCESS_TBI		 SPE_BIT(8) /* the applicable TBI bit is 1 */
-#define SPE_ACCESS_NO_TBI	 SPE_BIT(9) /* it is 0 */
+#define SPE_ACCESS_NO_TBI	 SPE_BIT(9) /* TBI is 0 for the address */
 #define SPE_ACCESS_TAGGED	 SPE_BIT(10) /* Memory Tagging with address tagging disabled */
 #define SPE_ACCESS_PA_NS	 SPE_BIT(11) /* the Non-secure physical address space */
 
@@ -156,7 +156,7 @@ struct spe_access {
  * @condition: &enum spe_condition, if it is no branch
  * @el: Exception level, 0-2
  * @target_top: NS, EL and NSE at the target, as an Address packet's top byte
- * @spsr_top: the same as SPSR describes it, for an illegal exception return
+ * @spsr_top: the same bits as SPSR describes them, for an illegal exception return
  */
 struct spe_instruction {
 	const struct spe_access *accesses;
@@ -189,7 +189,8 @@ struct spe_instruction {
 };
 
 /**
- * spe_spu_members() - how many operations of the sample population an instruction is (D17.2)
+ * spe_spu_members() - return the number of operations in the sample population that an instruction
+ * causes (D17.2)
  * @spu: the SPU
  * @instruction: the instruction
  *
@@ -202,10 +203,10 @@ unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruc
  * spe_spu_describe() - what the profiling operation collects about an instruction
  * @spu: the SPU
  * @instruction: the instruction
- * @member: which of its spe_spu_members() was sampled, from 0
- * @ret_operation: for spe_spu_sample(); unchanged if nothing is captured
+ * @member: index of the sampled operation, below spe_spu_members()
+ * @ret_operation: argument for spe_spu_sample(); unchanged if nothing is captured
  *
- * Uses the SPU's random numbers if the architecture demands an unbiased choice.
+ * It uses the SPU's random numbers if the architecture demands an unbiased choice.
  *
  * Return: whether a record is captured.
  */
@@ -213,10 +214,10 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 		      unsigned int member, struct spe_operation *ret_operation);
 
 /**
- * spe_spu_execute() - the PE executes an instruction
+ * spe_spu_execute() - execute an instruction, and sample its operations that are selected
  *
- * Its members pass, and each that is selected is sampled when it finishes, which is at once:
- * nothing is in flight between calls. Security state is that of spe_spu_control().
+ * Each operation finishes immediately: nothing is in flight between calls. The Security state is
+ * that of spe_spu_control().
  */
 void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruction);
 

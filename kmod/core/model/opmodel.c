@@ -19,11 +19,11 @@
 
 /*
  * struct tier - a level of the memory hierarchy that serves accesses
- * @share: of 256 accesses
- * @source: Data Source
- * @min: least total latency, cycles
+ * @share: number of accesses that it serves, out of 256
+ * @source: value of the Data Source packet
+ * @min: minimum total latency, cycles
  * @spread: maximum of a random addition to @min
- * @tail: power of the draw: 1 uniform, 3 most at the low end and few far out
+ * @tail: power of the random number: 1: uniform; 3: most additions are small and few are large
  */
 struct tier {
 	u8 share;
@@ -104,7 +104,7 @@ static const struct profile profiles[SPE_PROFILES] = {
 	},
 };
 
-/* The finaliser of SplitMix64. */
+/* Mix bits as the last step of SplitMix64 does. */
 static u64 hash_mix(u64 z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
@@ -118,15 +118,15 @@ static u64 draw_random(struct spe_opmodel *model)
 }
 
 /*
- * The kind of the instruction depends on its page offset, which address randomisation does not
- * change.
+ * Hash the page offset, which decides the kind of the instruction and which address randomisation
+ * does not change.
  */
 static u64 character(const struct spe_operation *operation)
 {
 	return hash_mix((operation->pc & 0xfff) + 0x5bd1e995);
 }
 
-/* The byte @n of a hash or draw, 0-255. */
+/* Return byte @n of a hash or random number, 0-255. */
 static u32 get_byte(u64 value, unsigned int n)
 {
 	return (u32)(value >> 8 * n & 0xff);
@@ -152,7 +152,10 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
 	return spread * fraction >> 16;
 }
 
-/* The word of the thread in the line that all threads use: eight threads have different words. */
+/*
+ * Return the address of the thread's word in the line that all threads use: eight threads have
+ * different words.
+ */
 static u64 shared_word(const struct spe_operation *operation)
 {
 	u32 thread = operation->valid & SPE_OPERATION_CONTEXT2 ? operation->contextidr_el2 :
@@ -181,7 +184,7 @@ static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 	}
 }
 
-/* A page is always mapped to the same frame. */
+/* Return the physical address: a page is always mapped to the same frame. */
 static u64 translate_address(u64 va)
 {
 	return (hash_mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
@@ -218,7 +221,10 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	operation->issue = 1 + (get_byte(roll, 4) & 1);
 	operation->translation = get_byte(roll, 4) >> 7;
 	if (walk) {
-		/* A table walk is part of a long access; to a short one its time is added. */
+		/*
+		 * If the access takes long the table walk is a part of it; to a short access its
+		 * time is added.
+		 */
 		operation->events |= EVENT(TLB_WALK);
 		operation->translation = 12 + (get_byte(roll, 5) & 31);
 		if (operation->total < operation->translation + 4)

@@ -20,7 +20,7 @@
 #define SPE_SOURCE_REMOTE	0xd
 #define SPE_SOURCE_DRAM		0xe
 
-/* How a program uses memory and branches. */
+/* How a program uses memory and branches */
 enum spe_profile {
 	SPE_PROFILE_MIXED, /* 25 % loads, 12 % stores, 18 % branches; caches hit */
 	SPE_PROFILE_POINTER_CHASE, /* mostly dependent loads, 80 % from DRAM, 150-700 cycles */
@@ -44,22 +44,20 @@ void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
  * @model: the model
  * @profile: what the program does
  * @operation: in: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of has. All other fields
- *	are written
+ * are written
  *
- * Class and subclass follow from @profile and bits 11:0 of the PC alone: an
- * instruction is always of the same kind, wherever its program is loaded. A
- * profile's share of each class so holds over many instructions, not over the
- * few of a tight loop. Instructions of SPE_PROFILE_SHARED_LINE are the exception:
- * each loads and stores, and which of both is sampled is random.
- * What D18.2.6 demands of events holds: a refill is an access, a Last Level
- * miss is a Last Level access, a TLB walk is a TLB access; only conditional
- * branches are not taken; taken branches and only they have a target. All
- * operations retire.
+ * Class and subclass follow from @profile and bits 11:0 of the PC alone: an instruction is always
+ * of the same kind, wherever its program is loaded. A profile's share of each class so holds over
+ * many instructions, not over the few of a tight loop. Instructions of SPE_PROFILE_SHARED_LINE are
+ * the exception: each is a load or a store at random. Events meet the demands of D18.2.6: a refill
+ * is an access, a Last Level miss is a Last Level access, a TLB walk is a TLB access; only
+ * conditional branches are not taken; taken branches and only they have a target. All operations
+ * retire.
  */
 void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 			   struct spe_operation *operation);
 
-/** spe_profile_name() - the name of a profile, a static string */
+/** spe_profile_name() - return the name of a profile, a static string */
 const char *spe_profile_name(enum spe_profile profile);
 
 /**

@@ -4,16 +4,16 @@
  */
 #include "spu-internal.h"
 
-/* How far the write of a record got. */
+/* The result of writing a record */
 struct outcome {
-	u32 fault; /* from spe_fault(), 0 if all was written */
+	u32 fault; /* result of spe_fault(); 0: everything was written */
 	size_t done; /* bytes before the address that faulted */
 	bool fill; /* buffer full is injected */
 };
 
 #define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS | SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY)
 
-/* The PMBSR_ELx that an event is recorded in (RHJXHT). */
+/* Return the PMBSR_ELx in which an event is recorded (RHJXHT). */
 static u64 *pmbsr_of(struct spe_spu *spu, u32 fault)
 {
 	return spe_spu_pmbsr(spu, spe_routing_target(&spu->controls, spe_routing_classify(fault)));
@@ -92,7 +92,7 @@ static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 	return true;
 }
 
-/* One page's translation, stage by stage (table D17-11). */
+/* Translate an address in one page, stage by stage (table D17-11). */
 static u32 walk_page(struct spe_spu *spu, u64 addr)
 {
 	const struct spe_translation walk = {
@@ -142,12 +142,12 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 	return abort_unreported(spu, fault) ? 0 : fault;
 }
 
-/* The access granule (D18.1.2): up to 2 KiB, and it may vary. 0: the whole record. */
+/* Return the access granule (D18.1.2): up to 2 KiB, and it may vary. 0: the whole record. */
 static u64 granule_next(struct spe_spu *spu)
 {
 	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))
 		return 2ULL << spe_spu_chance(spu) % 11;
-	/* A write is translated page by page. */
+	/* Write a part of a record, which is translated page by page. */
 	if (!spu->config.write_granule)
 		return spu->io.walk ? 4096 : 0;
 	return 1ULL << spu->config.write_granule;

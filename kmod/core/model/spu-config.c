@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What an SPU implements: which configurations the architecture allows, and the
- * identification registers and RES0 bits that follow from one.
+ * Determine which configurations the architecture permits, and the identification registers and
+ * RES0 bits that follow from a configuration.
  */
 #include "spu-internal.h"
 
@@ -13,18 +13,21 @@
 /* Events that implementations may leave out (D18.2.6). */
 #define OPTIONAL_EVENTS (SPE_MASK(11, 8) | SPE_MASK(23, 19))
 
-/* All packets that one operation can have (D18.2); a memory access has the most. */
+/*
+ * Return the maximum size of all packets that one operation can have (D18.2); a memory access has
+ * the most.
+ */
 static size_t largest_record(const struct spe_spu_config *config)
 {
 	/* PC, VA, PA; Timestamp; Operation Type; the counters. */
 	size_t addresses = 3, counters = 3, size = 9 + 2;
 
-	/* The layout with fixed offsets takes 64 bytes for every operation. */
+	/* The layout with fixed offsets needs 64 bytes for every operation. */
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS)
 		return 64;
 	size += config->el2 ? 2 * 5 : 5;
 	size += 1 + (size_t)config->events_size + 1 + config->source_size;
-	/* A branch with a GCS access is both. */
+	/* A branch with a GCS access has the packets of both. */
 	addresses += config->pe & SPE_PE_GCS && config->pmsver >= SPE_PMSVER_V1P4;
 	addresses += config->pbt_always || (config->features & SPE_PMSIDR_PBT && addresses > 3);
 	size += addresses * 9 + counters * 3;
@@ -34,7 +37,7 @@ static size_t largest_record(const struct spe_spu_config *config)
 	return size + (config->impdef_counter ? 4 : 0);
 }
 
-/* The events that an Events packet can hold (D18.2.6); E[16] reads as zero. */
+/* Return the events that an Events packet can contain (D18.2.6); E[16] reads as zero. */
 static u64 events_defined(const struct spe_spu_config *config)
 {
 	u64 events = SPE_MASK(10, 0) | SPE_MASK(15, 12) | SPE_MASK(63, 48);
@@ -265,7 +268,7 @@ static void writable_apply(struct spe_spu *spu)
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
 	mask[SPE_REG_PMSFCR] = pmsfcr_writable(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
-	/* All sampled operations retire: E[1] is RAZ/WI. */
+	/* All sampled operations retire, so E[1] is RAZ/WI. */
 	if (config->choices & SPE_CHOICE_NO_MISSPECULATED)
 		mask[SPE_REG_PMSEVFR] &= ~SPE_BIT(SPE_EVENT_RETIRED);
 	if (config->features & SPE_PMSIDR_FNE)

@@ -107,7 +107,7 @@ static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x
 	return x == (spu->config.e2h && reg == SPE_REG_PMSCR ? 2 : 1);
 }
 
-/* PMSCR_EL1 beside a host's: nothing follows from it while HCR_EL2.TGE is 1. */
+/* PMSCR_EL1 beside the register of a host; it has no effect while HCR_EL2.TGE is 1 */
 static bool is_guest(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == 1 && reg == SPE_REG_PMSCR && spu->config.e2h;

@@ -4,7 +4,7 @@
  */
 #include "spu-internal.h"
 
-/* PMSFCR's type bits, and the distance from each to its mask bit. */
+/* The type bits of PMSFCR, and the distance from each to its mask bit */
 #define TYPES	   (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST | SPE_PMSFCR_FP | SPE_PMSFCR_SIMD)
 #define MASK_SHIFT 32
 static_assert(SPE_PMSFCR_B << MASK_SHIFT == SPE_PMSFCR_BM &&
@@ -16,7 +16,10 @@ static bool is_atomic(enum spe_op_format format, const struct spe_operation *ope
 	return format == SPE_OP_FORMAT_LS_EXTENDED && operation->op_subclass & SPE_OP_AT;
 }
 
-/* The type by the packet; by the operation's flags if the packet has no bit for it. */
+/*
+ * Return whether the operation has the type: by the packet, or by its flags if the packet has no
+ * bit for it.
+ */
 static u64 types_of_packet(enum spe_op_format format, const struct spe_operation *operation)
 {
 	u64 types = 0;
@@ -50,7 +53,7 @@ static u64 types_of_packet(enum spe_op_format format, const struct spe_operation
 	return types;
 }
 
-/* All types that an operation is of. */
+/* Return all types of an operation. */
 static u64 types_of(const struct spe_operation *operation)
 {
 	enum spe_op_format format = spe_op_format(operation->op_class, operation->op_subclass);
@@ -70,8 +73,8 @@ static u64 types_of(const struct spe_operation *operation)
 
 /*
  * Types without their mask bit are alternatives: the operation must have one of them. A type with
- * its mask bit must be as its own bit says (FEAT_SPE_EFT). Without alternatives only these are
- * checked.
+ * its mask bit must have the value of its own bit (FEAT_SPE_EFT). Without alternatives only these
+ * are checked.
  */
 static bool filter_type(const struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -79,7 +82,10 @@ static bool filter_type(const struct spe_spu *spu, const struct spe_operation *o
 	u64 wanted = spu->reg[SPE_REG_PMSFCR] & TYPES;
 	u64 types = types_of(operation);
 
-	/* With FEAT_SPE_EFT every operation passes; without, this is CONSTRAINED UNPREDICTABLE. */
+	/*
+	 * With FEAT_SPE_EFT every operation passes; without it, the behaviour is CONSTRAINED
+	 * UNPREDICTABLE.
+	 */
 	if (!wanted && !(spu->config.features & SPE_PMSIDR_EFT))
 		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
 	if ((types ^ wanted) & masked)
@@ -122,7 +128,7 @@ static bool filter_source(const struct spe_spu *spu, const struct spe_operation 
 	return spu->reg[SPE_REG_PMSDSFR] >> (operation->source & 0x3f) & 1;
 }
 
-/* One event in both registers: CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE). */
+/* One event in both registers is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE). */
 static bool filters_overlap(const struct spe_spu *spu, u64 on)
 {
 	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;
@@ -139,7 +145,7 @@ bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *opera
 		return true;
 	if (filters_overlap(spu, on))
 		on &= ~(SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
-	/* An operation must pass all enabled filters (PMSFCR_EL1). */
+	/* Return whether an operation passes all enabled filters (PMSFCR_EL1). */
 	return (!(on & SPE_PMSFCR_FT) || filter_type(spu, operation)) &&
 	       (!(on & SPE_PMSFCR_FE) || filter_events(spu, operation->events)) &&
 	       (!(on & SPE_PMSFCR_FNE) || filter_no_events(spu, operation->events)) &&

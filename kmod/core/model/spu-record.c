@@ -33,7 +33,7 @@ static const struct kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_TRANSLATION] = { SPE_PACKET_COUNTER, SPE_COUNTER_TRANSLATION, 2, 39 },
 	[SPE_SPU_KIND_PA] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_PA, 8, 42 },
 	[SPE_SPU_KIND_SOURCE] = { SPE_PACKET_DATA_SOURCE, 0, 0, 51 },
-	/* At the offset of the Issue latency, which it replaces. */
+	/* Write the packet at the offset of the Issue latency, which it replaces. */
 	[SPE_SPU_KIND_ALT_ISSUE] = { SPE_PACKET_COUNTER, SPE_COUNTER_ALT_ISSUE, 2, 24 },
 	/* Packed only. */
 	[SPE_SPU_KIND_IMPDEF_ADDRESS] = { SPE_PACKET_ADDRESS, 0, 8, 0 },
@@ -73,7 +73,7 @@ static bool has_index(enum spe_spu_kind kind)
 	return kinds[kind].type == SPE_PACKET_ADDRESS || kinds[kind].type == SPE_PACKET_COUNTER;
 }
 
-/* The kinds of packets that this SPU ever outputs. */
+/* Return the kinds of packets that this SPU ever writes. */
 static u32 output_kinds(const struct spe_spu_config *config)
 {
 	u32 output = (1U << SPE_SPU_KINDS) - 1;
@@ -102,7 +102,7 @@ void spe_spu_record_prepare(struct spe_spu *spu)
 		bool extended = has_index(kind) &&
 				(packet.index > 7 || spu->config.choices & SPE_CHOICE_EXTENDED);
 
-		/* The extended format is a byte with INDEX[4:3] before the short one. */
+		/* In the extended format, a byte with INDEX[4:3] is in front of the short one. */
 		spu->extended[kind] = extended ? (u8)(0x20 | packet.index >> 3) : 0;
 		packet.index &= has_index(kind) ? 7 : 0x1f;
 		/* Cannot fail: spu-config.c refuses sizes that packets cannot have. */
@@ -197,7 +197,10 @@ static u64 state_bits(const struct spe_operation *operation)
 	return (operation->ns ? SPE_ADDRESS_NS : 0) | (operation->nse ? SPE_ADDRESS_NSE : 0);
 }
 
-/* A PC or branch target (D18.2.1); @top is its context if @has_top. */
+/*
+ * Return a PC or branch target (D18.2.1); @top has its Exception level and Security state if
+ * @has_top is set.
+ */
 static u64 code_address(const struct spe_operation *operation, u64 address, bool has_top, u8 top)
 {
 	if (has_top)
@@ -207,8 +210,9 @@ static u64 code_address(const struct spe_operation *operation, u64 address, bool
 }
 
 /*
- * The top byte is recorded if tagging applies. If not, the configuration decides. Unless the
- * operation defines it, tagging applies in the lower half of the address space, as under Linux.
+ * Decide whether the top byte is recorded. It is if tagging applies; if not, the configuration
+ * decides. Unless the operation defines it, tagging applies in the lower half of the address space,
+ * as on Linux.
  */
 static u64 data_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -233,7 +237,7 @@ static u64 physical_address(const struct spe_spu *spu, const struct spe_operatio
 	return address | SPE_FIELD_PREP(SPE_ADDRESS_PA_PAT, operation->tag);
 }
 
-/* No operation above EL2 is sampled. If a caller passes one, the rules of EL2 apply. */
+/* Operations above EL2 are never sampled. If a caller passes one, the rules of EL2 apply. */
 static const struct spe_collection *collect_of(const struct spe_spu *spu,
 					       const struct spe_operation *operation)
 {
@@ -299,7 +303,7 @@ static void add_previous_target(struct writer *w, const struct spe_spu *spu,
 					operation->prev_top));
 }
 
-/* The Issue latency, or its count in another clock domain (D17.6.1). */
+/* Write the Issue latency, or its count in another clock domain (D17.6.1). */
 static void add_issue(struct writer *w, const struct spe_spu *spu,
 		      const struct spe_operation *operation)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The SPU model: its registers, its interval counters (D17.3), and the path of a sample from
- * selection to the buffer.
+ * The SPU model: its registers, its interval counters (D17.3), and the steps of a sample from
+ * selection to the buffer
  */
 #include "spu-internal.h"
 
@@ -20,7 +20,10 @@ static u8 random_draw(struct spe_spu *spu)
 	return (u8)(random_next(&spu->random) >> 56);
 }
 
-/* A separate random state, so that recording does not change which operations are selected. */
+/*
+ * Draw from a separate random state, so that recording does not change which operations are
+ * selected.
+ */
 u64 spe_spu_chance(struct spe_spu *spu)
 {
 	return random_next(&spu->chance);
@@ -52,7 +55,7 @@ static void counters_set(struct spe_spu *spu, u64 count, u64 ecount)
 		SPE_FIELD_PREP(SPE_PMSICR_COUNT, count) | SPE_FIELD_PREP(SPE_PMSICR_ECOUNT, ecount);
 }
 
-/* The value that is loaded into the primary counter (D17.3.3, D17.3.4). */
+/* Return the value that is loaded into the primary counter (D17.3.3, D17.3.4). */
 static u64 counters_reload(struct spe_spu *spu)
 {
 	u64 count = spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_INTERVAL;
@@ -62,7 +65,7 @@ static u64 counters_reload(struct spe_spu *spu)
 	return count;
 }
 
-/* The value that ECOUNT will take, drawn once for each time it does. */
+/* Return the next value of ECOUNT, which is drawn once. */
 static u64 draw_ahead(struct spe_spu *spu)
 {
 	if (!spu->drawn) {
@@ -177,7 +180,7 @@ static bool count_plain(struct spe_spu *spu, u64 members)
 		counters_set(spu, count - members, ecount_get(spu));
 		return false;
 	}
-	/* The counter was zero when the last of them came. */
+	/* The counter was zero before the last operation. */
 	counters_set(spu, counters_reload(spu), ecount_get(spu));
 	return true;
 }
@@ -197,12 +200,14 @@ static bool count_late(struct spe_spu *spu, u64 members)
 		ecount = draw_ahead(spu);
 		spu->drawn = false;
 	}
-	/* Both count; the primary cannot pass zero before the secondary is done. */
+	/*
+	 * Both counters count; the primary one cannot pass zero before the secondary one is done.
+	 */
 	counters_set(spu, count > members ? count - members : 0, ecount - members);
 	return ecount == members;
 }
 
-/* D17.3.7: not sampled, and nothing but COLL changes. */
+/* D17.3.7: the operation is not sampled, and only COLL changes. */
 static void report_collision(struct spe_spu *spu)
 {
 	unsigned int x = spe_routing_target(&spu->controls, SPE_ROUTING_OTHER_EVENT);
@@ -249,7 +254,7 @@ static bool complete_sample(struct spe_spu *spu, const struct spe_operation *ope
 	}
 	spu->stats.passed++;
 	spe_spu_signal(spu, SPE_SPU_EVENT_FILTRATE);
-	/* The trigger event stays, even if the record is discarded (D17.8). */
+	/* The trigger event remains, even if the record is discarded (D17.8). */
 	spe_spu_signal(spu, SPE_SPU_EVENT_TRIGGER);
 	if (!spe_spu_discards(spu) && spe_spu_buffer_enabled(spu))
 		return true;
@@ -259,7 +264,10 @@ static bool complete_sample(struct spe_spu *spu, const struct spe_operation *ope
 
 void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
 {
-	/* The buffer was disabled since it was selected: already discarded. */
+	/*
+	 * The buffer was disabled after the operation was selected, so the sample is already
+	 * discarded.
+	 */
 	if (!spu->in_flight)
 		return;
 	spu->in_flight--;

@@ -33,7 +33,7 @@
 #define SPE_OPERATION_CHECKED	SPE_BIT(11)	/* checked against an Allocation Tag */
 #define SPE_OPERATION_TAGGED	SPE_BIT(12)	/* Memory Tagging with address tagging off (D17.6.4.1) */
 #define SPE_OPERATION_TBI	SPE_BIT(13)	/* the TBI bit that applies is 1 */
-#define SPE_OPERATION_NO_TBI	SPE_BIT(14)	/* it is 0 */
+#define SPE_OPERATION_NO_TBI	SPE_BIT(14)	/* TBI is 0 for the address */
 #define SPE_OPERATION_PA_NS	SPE_BIT(15)	/* @pa is Non-secure, whatever @ns is */
 #define SPE_OPERATION_ALT_CLOCK	SPE_BIT(16)	/* @alt_issue, in another clock domain */
 #define SPE_OPERATION_IMPDEF_ADDRESS SPE_BIT(17) /* @impdef_address */
@@ -51,8 +51,8 @@
  * @prev_target: target of the last taken and retired branch before it (D17.6.3.1)
  * @va: data virtual address
  * @pa: data physical address
- * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT
- *	selects (table D17-3), which is 0 unless spe_spu_control() set one
+ * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT selects
+ * (table D17-3), which is 0 unless spe_spu_control() set one
  * @events: Events payload as the operation caused it (D18.2.6)
  * @valid: SPE_OPERATION_*
  * @contextidr_el1: CONTEXTIDR_EL1 as the operation saw it
@@ -70,8 +70,8 @@
  * @target_top: NS, EL and NSE of @target, as the Address packet's top byte (D18.2.1)
  * @prev_top: those of @prev_target
  * @tag: Physical Address Tag of the access, 0-15
- * @ns: Non-secure state, or with @nse Realm state
- * @nse: Realm state
+ * @ns: whether it was executed in Non-secure state or, if @nse is set, in Realm state
+ * @nse: whether it was executed in Realm state
  */
 struct spe_operation {
 	u64 pc;
@@ -101,11 +101,11 @@ struct spe_operation {
 	bool nse;
 };
 
-/* The order of packets in a record, which D18.1.2 leaves open. */
+/* The order of packets in a record, which D18.1.2 does not specify */
 enum spe_spu_layout {
 	/*
-	 * As on Neoverse cores: every packet has a fixed offset in 64 bytes, which are zero if it
-	 * is absent. The Timestamp packet ends the record.
+	 * the layout of Neoverse cores: every packet has a fixed offset in 64 bytes, which are zero
+	 * if it is absent; the Timestamp packet ends the record
 	 */
 	SPE_SPU_LAYOUT_SLOTS,
 	/* Packets without gaps; zeros only at the end. */
@@ -113,9 +113,12 @@ enum spe_spu_layout {
 	SPE_SPU_LAYOUTS,
 };
 
-/* A filter that is on and selects nothing: CONSTRAINED UNPREDICTABLE (PMSFCR_EL1). */
+/*
+ * Behaviour of a filter that is enabled and selects nothing, which is CONSTRAINED UNPREDICTABLE
+ * (PMSFCR_EL1)
+ */
 enum spe_spu_zero_filter {
-	SPE_SPU_ZERO_FILTER_OFF,	/* as if it were off */
+	SPE_SPU_ZERO_FILTER_OFF,	/* the filter has no effect */
 	SPE_SPU_ZERO_FILTER_ALL,	/* no sample is recorded */
 	SPE_SPU_ZERO_FILTERS,
 };
@@ -135,24 +138,24 @@ enum spe_spu_fault_dl {
 	SPE_SPU_FAULT_DLS,
 };
 
-/* An External abort of a buffer write, other than on a walk (RJFYNW). */
+/* Behaviour at an External abort of a buffer write, other than on a walk (RJFYNW) */
 enum spe_spu_abort {
 	SPE_SPU_ABORT_REPORTED,		/* to the SPU; from SPEv1p3 on, which forbids it, ignored */
-	SPE_SPU_ABORT_IGNORED,		/* as if the write had been made */
+	SPE_SPU_ABORT_IGNORED,		/* the SPU continues as if the write had been made */
 	SPE_SPU_ABORT_SERROR,		/* an SError exception, not reported in PMBSR */
 	SPE_SPU_ABORTS,
 };
 
-/* An External abort of a table walk, a table update or a GPT walk (RJFYNW). */
+/* Behaviour at an External abort of a table walk, a table update or a GPT walk (RJFYNW) */
 enum spe_spu_walk_abort {
 	SPE_SPU_WALK_ABORT_FAULT,	/* an MMU fault (D17.8.4.3) */
-	SPE_SPU_WALK_ABORT_IGNORED,	/* as if the write had been made */
+	SPE_SPU_WALK_ABORT_IGNORED,	/* the SPU continues as if the write had been made */
 	SPE_SPU_WALK_ABORT_SERROR,	/* an SError exception */
 	SPE_SPU_WALK_ABORT_REPORTED,	/* to the SPU as an External abort; before SPEv1p3 */
 	SPE_SPU_WALK_ABORTS,
 };
 
-/* The record of an operation that excepted or did not retire (D17.6.10). */
+/* The record of an operation that caused an exception or did not retire (D17.6.10) */
 enum spe_spu_incomplete {
 	SPE_SPU_INCOMPLETE_ALL,		/* all packets of the operation but the branch target */
 	SPE_SPU_INCOMPLETE_EVENTS,	/* the Events packet, and End or Timestamp */
@@ -168,7 +171,7 @@ enum spe_spu_not_allowed {
 	SPE_SPU_NOT_ALLOWEDS,
 };
 
-/* What &spe_spu_config.altclk may be (PMSIDR_EL1.ALTCLK). */
+/* Possible values of &spe_spu_config.altclk (PMSIDR_EL1.ALTCLK) */
 #define SPE_ALTCLK_NONE	  0
 #define SPE_ALTCLK_SMCU	  1
 #define SPE_ALTCLK_IMPDEF 15
@@ -189,8 +192,8 @@ enum spe_spu_not_allowed {
 /**
  * struct spe_spu_config - what the SPU implements, and which permitted behaviour it has
  *
- * Documentation/reference/spu-choices.md lists every choice of the architecture with the
- * knob that makes it. Begin with spe_spu_config_default().
+ * Documentation/reference/spu-choices.md lists every choice of the architecture with the knob that
+ * makes it. Begin with spe_spu_config_default().
  *
  * @pmsver: 1 (FEAT_SPE) to 6; restricts the features below
  * @interval: PMSIDR.Interval, the recommended minimum's encoding
@@ -207,37 +210,37 @@ enum spe_spu_not_allowed {
  * @abort: &enum spe_spu_abort; PMBIDR.EA follows
  * @walk_abort: &enum spe_spu_walk_abort
  * @not_allowed: &enum spe_spu_not_allowed
- * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11;
- *	0 writes each record in one call, so that a fault never cuts one
+ * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11; 0
+ * writes each record in one call, so that a fault never cuts one
  * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
  * @fault_lag: how many operations are selected and discarded after one with a faulting record
- *	(RWVKFM); from SPEv1p5 on, 0 before
+ * (RWVKFM); from SPEv1p5 on, 0 before
  * @altclk: PMSIDR.ALTCLK, SPE_ALTCLK_*
  * @impdef_address: INDEX of an IMPLEMENTATION DEFINED Address packet: 6, 7, 16-31; 0 for none
  * @impdef_counter: INDEX of an IMPLEMENTATION DEFINED Counter packet; 0 for none
- * @omit_counters: Counter packets that are not output as their value is fixed (D17.6), a
- *	bit for each INDEX 0-2
- * @unconditional: conditional operations that are not treated as such (D17.6.5), a bit for
- *	each &enum spe_condition
- * @other_info: what is recorded of cache maintenance, prefetch and address translation
- *	(D17.6.8): SPE_OPERATION_VA, _PA, _SOURCE, _TRANSLATION and SPE_OTHER_INFO_EVENTS
+ * @omit_counters: Counter packets that are not output as their value is fixed (D17.6), a bit for
+ * each INDEX 0-2
+ * @unconditional: conditional operations that are not treated as such (D17.6.5), a bit for each
+ * &enum spe_condition
+ * @other_info: what is recorded of cache maintenance, prefetch and address translation (D17.6.8):
+ * SPE_OPERATION_VA, _PA, _SOURCE, _TRANSLATION and SPE_OTHER_INFO_EVENTS
  * @pe: SPE_PE_*
- * @va_tag: whether the top byte of a data virtual address is output where address
- *	tagging is off (D18.2.1), taken to be the upper half of the address space
- * @e2h: the registers are those of EL2, as a host under VHE reaches them: operations at EL2
- *	and EL0 are sampled, never at EL1, and CX stands for CONTEXTIDR_EL2 (D17.6.9). If
- *	false: at EL1 and EL0, never at EL2, and CONTEXTIDR_EL1
- * @el2: EL2 is implemented, with PMSCR_EL2 beside PMSCR_EL1; not with @e2h
- * @el3: EL3 is implemented; not with @e2h
+ * @va_tag: whether the top byte of a data virtual address is output where address tagging is off
+ * (D18.2.1), taken to be the upper half of the address space
+ * @e2h: the registers are those of EL2, as a host under VHE reaches them: operations at EL2 and EL0
+ * are sampled, never at EL1, and CX stands for CONTEXTIDR_EL2 (D17.6.9). If false: at EL1 and EL0,
+ * never at EL2, and CONTEXTIDR_EL1
+ * @el2: whether EL2 is implemented, with PMSCR_EL2 beside PMSCR_EL1; not with @e2h
+ * @el3: whether EL3 is implemented; not with @e2h
  * @exc: FEAT_SPE_EXC: PMSCR.EE and KE, PMBSR_EL2 and PMBSR_EL3; not with @e2h
  * @strict_ee: see &spe_controls.strict_ee
- * @pbt_always: with PBT, other operations than taken branches have the previous branch
- *	target too (D17.6.3.1); packed layout only
- * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR,
- *	EFT, FPF, SME; the first three are always there
+ * @pbt_always: with PBT, other operations than taken branches have the previous branch target too
+ * (D17.6.3.1); packed layout only
+ * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR, EFT, FPF,
+ * SME; the first three are always there
  * @choices: SPE_CHOICE_* (impdef.h): a set bit selects the alternative behaviour
- * @optional_events: those of the optional events (D18.2.6: 8-11, 19-23) that are
- *	implemented, as a mask
+ * @optional_events: those of the optional events (D18.2.6: 8-11, 19-23) that are implemented, as a
+ * mask
  * @sampled_events: events that PMSEVFR can filter on, as a mask
  * @seed: seed of the random number generator (D17.3.2); any value
  */
@@ -298,19 +301,19 @@ enum spe_spu_event {
 
 /**
  * struct spe_spu_io - callbacks of an SPU
- * @write: write @len bytes at buffer address @addr; returns 0, or a syndrome
- *	built with spe_fault(): then nothing has been written. With @addr and
- *	@len it may check a whole record, as a record is written in one call (unless
- *	&spe_spu_config.write_granule says otherwise). It must not call the SPU
- * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP); may be NULL,
- *	may call the SPU
- * @serror: the PE takes an SError exception (&enum spe_spu_abort); may be NULL, must not
- *	call the SPU
+ * @write: write @len bytes at buffer address @addr; returns 0, or a syndrome built with
+ * spe_fault(): then nothing has been written. With @addr and @len it may check a whole record, as a
+ * record is written in one call (unless &spe_spu_config.write_granule says otherwise). It must not
+ * call the SPU
+ * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP); may be NULL, may call the
+ * SPU
+ * @serror: the PE takes an SError exception (&enum spe_spu_abort); may be NULL, must not call the
+ * SPU
  * @event: an &enum spe_spu_event occurred; may be NULL, must not call the SPU. SAMPLE_POP is
- *	&spe_spu_stats.operations
- * @walk: the descriptor that translates buffer address @addr at @stage (1 or 2); the SPU
- *	updates it (D17.8.3.1). NULL where that stage does not translate; may be NULL itself
- * @ctx: passed to all
+ * &spe_spu_stats.operations
+ * @walk: the descriptor that translates buffer address @addr at @stage (1 or 2); the SPU updates it
+ * (D17.8.3.1). NULL where that stage does not translate; may be NULL itself
+ * @ctx: argument for all callbacks
  */
 struct spe_spu_io {
 	u32 (*write)(void *ctx, u64 addr, const u8 *data, size_t len);
@@ -357,7 +360,7 @@ struct spe_spu_stats {
 	u64 cut;		/* bytes that PMBPTR went beyond them, into a record that faulted */
 };
 
-/* The packets that an SPU outputs. */
+/* The packets that an SPU writes */
 enum spe_spu_kind {
 	SPE_SPU_KIND_PC,
 	SPE_SPU_KIND_CONTEXT1,
@@ -387,7 +390,7 @@ struct spe_spu {
 	struct spe_spu_config config;
 	struct spe_spu_io io;
 	struct spe_spu_stats stats;
-	struct spe_controls controls; /* of the PE, from @config, and from PMSCR_ELx */
+	struct spe_controls controls; /* controls of the PE, from @config, and from PMSCR_ELx */
 	struct spe_timers timers;
 	struct spe_collection collect[3]; /* by Exception level */
 	u64 pmscr_el2;
@@ -399,7 +402,7 @@ struct spe_spu {
 	u64 chance;	/* random state of all choices but the interval */
 	u64 previous;	/* target of the last taken branch, an Address payload (D17.6.3.1) */
 	u64 events;	/* events that are output */
-	u32 output;	/* kinds of packets that are output, as a mask */
+	u32 output;	/* mask of the kinds of packets that are written */
 	u32 inject;	/* fault for the next write, 0 for none */
 	u8 in_flight;	/* selected, not yet finished */
 	u8 draw;	/* the next ECOUNT, if @drawn */
@@ -428,7 +431,7 @@ int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 		 const struct spe_spu_io *io, const char **ret_reason);
 
 /**
- * spe_spu_config_default() - the configuration of an SPU like that of Neoverse cores
+ * spe_spu_config_default() - get the configuration of an SPU like that of Neoverse cores
  * @ret_config: SPEv1p1, records of 64 bytes, counters of 12 bits
  */
 void spe_spu_config_default(struct spe_spu_config *ret_config);
@@ -450,20 +453,20 @@ void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value);
 bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
 
 /**
- * spe_spu_until_sample() - how many operations pass until one is selected
+ * spe_spu_until_sample() - return the number of operations until one is selected
  * @spu: the SPU
  *
  * A source that measures time sets its timer by this. With FEAT_SPE_ERnd the random number is drawn
  * here, earlier than by the SPU, which draws it when the primary counter reaches zero.
  *
- * Return: the count, with the selected one; 0 while profiling is disabled.
+ * Return: the number, including the selected operation; 0 while profiling is disabled.
  */
 u64 spe_spu_until_sample(struct spe_spu *spu);
 
 /**
- * spe_spu_pass() - operations of the sample population pass (D17.3.4)
+ * spe_spu_pass() - count operations of the sample population that were executed (D17.3.4)
  * @spu: the SPU
- * @count: how many, at most what spe_spu_until_sample() returned
+ * @count: number of operations, at most the result of spe_spu_until_sample()
  *
  * Return: true if the last one is selected. The caller then passes it to spe_spu_sample() or
  * spe_spu_drop(), before or after further operations pass. If &spe_spu_config.in_flight selected
@@ -473,17 +476,17 @@ u64 spe_spu_until_sample(struct spe_spu *spu);
 bool spe_spu_pass(struct spe_spu *spu, u64 count);
 
 /**
- * spe_spu_sample() - the selected operation finished: write its record
+ * spe_spu_sample() - write the record of the selected operation, which has finished
  * @spu: the SPU
  * @operation: the operation
  *
- * Applies the controls of what is collected (D17.6.9) and the filters, writes the record, advances
- * PMBPTR, and raises management events (D17.8).
+ * It applies the controls of the collected data (D17.6.9) and the filters, writes the record,
+ * advances PMBPTR, and raises management events (D17.8).
  */
 void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
 
 /**
- * spe_spu_drop() - the selected operation finished, and is never recorded (D17.6.7, D17.6.10.1)
+ * spe_spu_drop() - end the selected operation without a record (D17.6.7, D17.6.10.1)
  * @spu: the SPU
  *
  * SAMPLE_FEED counts it, SAMPLE_FILTRATE does not.
@@ -506,11 +509,12 @@ void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime);
 void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation);
 
 /**
- * spe_spu_inject() - let the next buffer write end in a fault
+ * spe_spu_inject() - make the next buffer write end in a fault
  * @spu: the SPU
- * @fault: from spe_fault(); EC_BUFFER with BSC_FULL fills the buffer after the write
+ * @fault: result of spe_fault(); EC_BUFFER with BSC_FULL fills the buffer after the write
  *
- * An asynchronous External abort while PMBSR.S is 1 arrives at once, as a second event (RBPFPN).
+ * An asynchronous External abort while PMBSR.S is 1 arrives immediately, as a second event
+ * (RBPFPN).
  */
 void spe_spu_inject(struct spe_spu *spu, u32 fault);
 
@@ -541,7 +545,7 @@ int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
  */
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x);
 
-/** spe_spu_write_at() - write it; nothing happens if there is no such register */
+/** spe_spu_write_at() - write a register; does nothing if there is no such register */
 void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value);
 
 /**

@@ -18,7 +18,7 @@
 #define PAGE	  4096
 #define TLB_PAGES 1024
 
-/* What an instruction does. */
+/* The kind of operation that an instruction is */
 enum act {
 	ACT_COMPUTE,
 	ACT_CHASE,
@@ -94,7 +94,7 @@ static u64 draw_random(struct spe_synthetic *s)
 	return z ^ z >> 31;
 }
 
-/* An odd factor permutes the lines of a power of two: each cache holds its exact share. */
+/* An odd factor permutes the lines of a power of two, so that each cache has exactly its share. */
 static enum tier_name cache_level(const struct spe_synthetic *s, u64 offset)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
@@ -109,7 +109,9 @@ static enum tier_name cache_level(const struct spe_synthetic *s, u64 offset)
 	return TIER_DRAM;
 }
 
-/* In sequence: a page begins in DRAM, its other lines were prefetched. */
+/*
+ * Access in sequence: the first access of a page comes from DRAM, its other lines were prefetched.
+ */
 static enum tier_name is_prefetched(u64 offset)
 {
 	if (offset % SPE_SYNTHETIC_LINE)
@@ -177,7 +179,7 @@ static void model_shared_line(struct spe_synthetic *s, u8 subclass, struct spe_o
 	bool away = *s->config.line_owner != s->config.cpu;
 
 	*s->config.line_owner = s->config.cpu;
-	/* Each CPU has its own word of the line; or all CPUs use one word. */
+	/* Access the CPU's own word of the line, or the word that all CPUs use. */
 	memory_access(s, s->config.program == SPE_PROGRAM_SHARED_WORD ? 0 : 8ULL * s->config.cpu,
 		      away ? TIER_PEER : TIER_L1, subclass, false, op);
 }
@@ -210,7 +212,7 @@ static void make_branch(struct spe_operation *op, u8 subclass, u32 cycles)
 	op->total = 1 + cycles;
 }
 
-/* Returns the step that follows. */
+/* Return the next step. */
 static u32 make_random_branch(struct spe_synthetic *s, struct spe_operation *op)
 {
 	u64 r = draw_random(s);
@@ -230,7 +232,7 @@ static u32 make_random_branch(struct spe_synthetic *s, struct spe_operation *op)
 	return s->step + 2;
 }
 
-/* Returns the step that follows. */
+/* Return the next step. */
 static u32 make_operation(struct spe_synthetic *s, enum act act, struct spe_operation *op)
 {
 	u64 offset;

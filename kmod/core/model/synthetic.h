@@ -41,8 +41,8 @@ enum spe_program {
  * @va: virtual address of its data, a multiple of the page size
  * @working_set: bytes of data, a power of two, 4 KiB to 1 GiB
  * @line_owner: for the programs with two CPUs, the CPU that has the shared cache line; the
- *	configurations of both CPUs point to one variable. NULL for other programs
- * @seed: any value
+ * configurations of both CPUs point to one variable. NULL: other programs
+ * @seed: seed of random numbers; any value
  */
 struct spe_synthetic_config {
 	u8 program;
@@ -100,10 +100,13 @@ int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthet
 /** spe_synthetic_next() - execute the next operation, and count it in @synthetic->truth */
 void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *ret_operation);
 
-/** spe_synthetic_length() - how many instructions the loop of @program has, each of 4 bytes */
+/**
+ * spe_synthetic_length() - return the number of instructions in the loop of @program, each of 4
+ * bytes
+ */
 u32 spe_synthetic_length(enum spe_program program);
 
-/** spe_program_name() - the name of a program, a static string */
+/** spe_program_name() - return the name of a program, a static string */
 const char *spe_program_name(enum spe_program program);
 
 /** spe_program_from_name() - find a program by its name; returns 0 or -ENOENT */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an MRS or MSR of an SPE register accesses: that register, another one (E2H redirection,
- * names with _EL12), memory (nested virtualization), or none: it traps to EL2 or EL3, or is
- * UNDEFINED. From the descriptions of the registers (DDI 0487, D24.7). Results depend on the
- * arguments alone.
+ * Determine what an MRS or MSR of an SPE register accesses: that register, another one (E2H
+ * redirection, names with _EL12), memory (nested virtualization), or nothing, as it traps to EL2 or
+ * EL3, or is UNDEFINED. The rules are those of the register descriptions (DDI 0487, D24.7). Results
+ * depend only on the arguments.
  */
 #ifndef SPE_CORE_SYSREG_ACCESS_H
 #define SPE_CORE_SYSREG_ACCESS_H
@@ -12,7 +12,7 @@
 #include "codec/registers.h"
 #include "event-routing.h"
 
-/* The end of the register's name in the instruction. */
+/* The end of the register's name in the instruction */
 enum spe_suffix {
 	SPE_SUFFIX_EL1,
 	SPE_SUFFIX_EL2,
@@ -61,7 +61,7 @@ struct spe_sysreg_access {
 	bool write;
 };
 
-/* What an access does. */
+/* The result of an access */
 enum spe_sysreg_outcome {
 	SPE_SYSREG_REGISTER,
 	SPE_SYSREG_UNDEFINED,
@@ -107,8 +107,8 @@ struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *co
 						   const struct spe_sysreg_access *access);
 
 /**
- * spe_sysreg_buffer_owner() - the owner of the buffer, &enum spe_state, by MDCR_EL3.{NSPBE, NSPB}
- * (RBWRVP)
+ * spe_sysreg_buffer_owner() - return the owner of the buffer, &enum spe_state, by MDCR_EL3.{NSPBE,
+ * NSPB} (RBWRVP)
  */
 u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb);
 

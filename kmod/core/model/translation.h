@@ -18,8 +18,8 @@
  * @tables_af: the Access flags of all Table descriptors of the walk are 1
  * @writable: the access permissions allow a privileged write
  * @dbm: the Dirty Bit Modifier
- * @no_atomic: updates of this descriptor are not guaranteed to be atomic
- * @conflict: more than one TLB entry matches
+ * @no_atomic: whether updates of this descriptor are not guaranteed to be atomic
+ * @conflict: whether more than one TLB entry matches
  * @assured_only: stage 2: the AssuredOnly attribute forbids the write (FEAT_THE)
  * @top_level: stage 2: the TopLevel check forbids the write (FEAT_THE)
  */
@@ -52,10 +52,10 @@ struct spe_regime {
 };
 
 /**
- * struct spe_translation - how this SPU translates
- * @manages: it manages the Access flag and the dirty state (PMBIDR.F)
- * @haft: FEAT_HAFT is implemented
- * @the: FEAT_THE is implemented
+ * struct spe_translation - properties of the translation by this SPU
+ * @manages: whether it manages the Access flag and the dirty state (PMBIDR.F)
+ * @haft: whether FEAT_HAFT is implemented
+ * @the: whether FEAT_THE is implemented
  */
 struct spe_translation {
 	bool manages;
@@ -65,7 +65,7 @@ struct spe_translation {
 
 /**
  * spe_translation_write() - translate a privileged write at one stage
- * @translation: what the SPU implements
+ * @translation: properties of the SPU
  * @regime: controls of the translation regime
  * @stage: 1 or 2
  * @descriptor: the descriptor; if the write is permitted, the SPU updates it
