@@ -3,6 +3,7 @@
 
 import io
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -32,6 +33,8 @@ COMMAND_LINE = ("oops=panic panic=-1 quiet loglevel=4 log_buf_len=4M printk.devk
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
 ACCELERATION = {"kvm": ["-accel", "kvm"],
                 "tcg": ["-accel", "tcg,thread=multi"],
+                # Linux 7 finds corrupted lists of its scheduler if QEMU 7.2 emulates CPUs in parallel.
+                "serial": ["-accel", "tcg,thread=single"],
                 # The guest's clock counts instructions: one is a nanosecond.
                 "icount": ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"]}
 
@@ -126,15 +129,16 @@ def write_input(path, job, args, files, limit, kept):
     os.truncate(path, IN_DISK_BYTES)
 
 
-def accelerator(arch):
-    """What QEMU runs under: TCG everywhere, unless SPEPROF_VM_ACCEL asks for another.
+def accelerator(arch, release=""):
+    """
+    The name in ACCELERATION for a guest that boots kernel RELEASE: TCG, unless SPEPROF_VM_ACCEL names another.
 
-    KVM is not taken because it is there: one that starts may not boot a guest (Documentation/internal/testing.md).
+    KVM is used only on request: /dev/kvm may exist and still not boot a guest (Documentation/internal/testing.md).
     """
     asked = os.environ.get("SPEPROF_VM_ACCEL")
     if arch != "amd64":
         return "icount" if asked == "icount" else "tcg"
-    return asked or "tcg"
+    return asked or ("serial" if re.match(r"[7-9]\.", release) else "tcg")
 
 
 def memory_nodes(machine):
@@ -154,7 +158,7 @@ def amd64_clock(accel):
     A guest that was stopped for long finds its counter unstable, and patches sched_clock() while all
     CPUs run it: QEMU may then execute a breakpoint that the kernel has removed (testing.md).
     """
-    return f"tsc=reliable tsc_early_khz={counter_khz()}" if accel == "tcg" else "tsc=reliable"
+    return f"tsc=reliable tsc_early_khz={counter_khz()}" if accel in ("tcg", "serial") else "tsc=reliable"
 
 
 def amd64_cpu(accel):
