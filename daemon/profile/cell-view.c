@@ -362,7 +362,8 @@ static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
 	size_t count = 0;
 
 	while (cell_table_next(n->profile->cells.table, &cursor, &row)) {
-		if (!cell_row_samples(n->profile->cells.table, &row, CELL_ALL))
+		/* The row of the evicted samples without a program always exists. */
+		if (row.evicted && !cell_row_samples(n->profile->cells.table, &row, CELL_ALL))
 			continue;
 		if (named)
 			cell_name(n, &row, &named[count]);
