@@ -23,6 +23,7 @@
 #define TICK_NS	     10000000ULL
 #define WINDOW	     1024 /* number of records of a window */
 #define POOL	     (512 * WINDOW)
+#define BURST	     (32 * WINDOW) /* most records at once, so that a slow build can stop, too */
 #define MILLISECONDS 5000
 #define SUMS	     8 /* number of plain sums; the fastest one counts */
 
@@ -64,8 +65,10 @@ static int feed_drain(struct source *source, const struct source_sink *sink)
 
 	if (read(shared_source->timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return 0;
-	for (shared_source->due += ticks * TICK_NS * RATE / 1000000000;
-	     shared_source->due >= WINDOW; shared_source->due -= WINDOW) {
+	shared_source->due += ticks * TICK_NS * RATE / 1000000000;
+	if (shared_source->due > BURST)
+		shared_source->due = BURST;
+	for (; shared_source->due >= WINDOW; shared_source->due -= WINDOW) {
 		window.data = shared_source->pool + (size_t)shared_source->next * RECORDS_STRIDE;
 		shared_source->next = (shared_source->next + WINDOW) % POOL;
 		__atomic_fetch_add(&shared_source->records, WINDOW, __ATOMIC_RELAXED);
