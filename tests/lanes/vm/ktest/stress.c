@@ -44,7 +44,8 @@ static void cpu_goes_offline_and_returns(void)
 		check_errno(ioctl(ring.fd, SPEPROF_RING_KICK, 0), ENXIO);
 		check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 0), ENXIO);
 		check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
-		check(info.flags == SPEPROF_CPU_BUSY && info.backend == kbackend());
+		check(info.flags == (SPEPROF_CPU_BUSY | SPEPROF_CPU_CONTEXT) &&
+		      info.backend == kbackend());
 		head = ring.control->head;
 		kring_read(&ring, &tally);
 		check(ring.tail == head && kring_stats(&ring).head == head);
@@ -231,7 +232,8 @@ static void everything_at_once(void)
 	struct stress stress = { .end = know_ns() + STRESS_MS * 1000000ULL };
 	const struct speprof_cpu_info info = kcpu_info(1);
 	/* maximum size of a record with its alignment */
-	uint64_t max_size = info.record_max > info.record_align ? info.record_max : info.record_align;
+	uint64_t max_size =
+		info.record_max > info.record_align ? info.record_max : info.record_align;
 	pthread_t threads[ARRAY_SIZE(parts)];
 	struct speprof_ring_stats stats;
 	size_t i;
