@@ -124,7 +124,8 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 		else if (ring->config.latency_ms)
 			speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
 		/*
-		 * The next handover restarts the timer. Without a reader the timer must continue.
+		 * The next handover restarts the timer. A ring that stopped without a reader keeps its
+		 * timer, which detects that a reader is back.
 		 */
 		if (ring->unread)
 			break;

@@ -154,7 +154,10 @@ TRACE_EVENT(speprof_throttle,
 		  show_throttle(__entry->cause))
 );
 
-/* A ring stopped because its reader made no progress for ns. bytes: unread bytes. */
+/*
+ * A ring stopped because its reader made no progress. ns: time without progress. bytes: unread
+ * bytes.
+ */
 TRACE_EVENT(speprof_unread,
 	TP_PROTO(unsigned int cpu, u64 ns, u64 bytes),
 	TP_ARGS(cpu, ns, bytes),

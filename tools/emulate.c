@@ -154,7 +154,10 @@ static int stream_close(struct stream *stream, int status)
 	return lost && status == STATUS_OK ? stream_lost(stream) : status;
 }
 
-/* Complete the file or, if @status is an error of either file, leave the previous file in place. */
+/*
+ * Complete the file if @status is STATUS_OK; otherwise leave the previous file in place. @status
+ * also covers errors of the other output file.
+ */
 static int stream_commit(struct stream *stream, int status)
 {
 	if (status == STATUS_OK && output_commit(&stream->output) < 0)

@@ -515,7 +515,10 @@ static void locate_kernel(struct attributor *a, u64 pc, struct attribute_locatio
 	*ret = (struct attribute_location){ .binary = "[kernel]", .offset = pc, .pc = pc };
 	if (!m)
 		return;
-	/* "[kernel.kallsyms]_text" is the kernel itself; other names are those of modules. */
+	/*
+	 * perf names the kernel itself "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text"
+	 * for a guest. Other names are those of modules.
+	 */
 	location_set_binary(ret, m, pc, false);
 	if (!strncmp(m->binary->path, "[kernel", 7) || !strncmp(m->binary->path, "[guest", 6))
 		ret->binary = "[kernel]";

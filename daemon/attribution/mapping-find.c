@@ -17,7 +17,10 @@ static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
 	ret->build_id_size = b->build_id_size;
 }
 
-/* "[kernel.kallsyms]_text" is the kernel itself; other names are those of modules. */
+/*
+ * perf names the kernel itself "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text" for a
+ * guest. Other names are those of modules.
+ */
 static bool is_kernel_itself(const char *path)
 {
 	return !strncmp(path, "[kernel", 7) || !strncmp(path, "[guest", 6);

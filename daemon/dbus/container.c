@@ -109,7 +109,7 @@ static int read_rows(struct worker_state *state, void *arg)
 
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
-	capacity = profile_container_end(machine->profile);
+	capacity = profile_get_container_bound(machine->profile);
 	rows->backend = machine->shared_source->source->backend;
 	rows->rows = calloc(capacity + 1, sizeof(*rows->rows));
 	if (!rows->rows)
@@ -283,7 +283,7 @@ static int read_one(struct worker_state *state, void *arg)
 
 	worker_drain(state, machine);
 	profile_flush(machine->profile);
-	capacity = profile_container_end(machine->profile);
+	capacity = profile_get_container_bound(machine->profile);
 	one->backend = machine->shared_source->source->backend;
 	for (u32 i = 1; i < capacity; i++) {
 		const struct attribute_container *c =

@@ -130,7 +130,7 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 }
 
 /* Add the cache lines, except those that only one thread has used. */
-static int add_lines(const struct hot *hot, u32 limit, struct json_object *root)
+static int add_cache_lines(const struct hot *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
 	const struct lines *lines = &hot->profile->commons->lines;
@@ -228,7 +228,7 @@ static int add_all(const struct hot *hot, u32 limit, struct json_object *root)
 	json_object_object_add(
 		root, "modelled",
 		json_object_new_boolean(hot->profile->header.backend == BACKEND_EMULATED));
-	r = add_lines(hot, limit, root);
+	r = add_cache_lines(hot, limit, root);
 	if (r >= 0)
 		r = add_pages(hot, limit, root);
 	if (r >= 0)

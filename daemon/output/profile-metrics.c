@@ -80,7 +80,7 @@ int profile_metrics(struct profile *profile, struct attributor *attributor,
 	u32 room, used = 0;
 
 	profile_flush(profile);
-	room = profile_container_end(profile);
+	room = profile_get_container_bound(profile);
 	for (u32 i = 0; i < room; i++)
 		used += profile_container(profile, i) != NULL;
 	m.containers = calloc(used + 1, sizeof(*m.containers));

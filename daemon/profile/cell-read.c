@@ -76,7 +76,8 @@ void cell_row_each_pair(const struct cell_table *table, const struct cell_row *r
 	}
 }
 
-struct pair_sums {
+/* The argument of pair_sum(), which adds the pairs of a cell to @to. */
+struct cell_pair_sums {
 	const struct cell_table *table;
 	struct counters *to;
 	u64 counts[SAMPLE_COUNTS];
@@ -84,7 +85,7 @@ struct pair_sums {
 
 static void pair_sum(void *ctx, const struct cell_pair *pair)
 {
-	struct pair_sums *sums = ctx;
+	struct cell_pair_sums *sums = ctx;
 	const struct sample_class *sample_class =
 		sample_class_of(sums->table->sample_class, pair->sample_class);
 	struct histogram *h = &sums->to->latency[PROFILE_TOTAL];
@@ -186,7 +187,7 @@ static void log_sum(const struct cell_table *t, const struct cell_row *row, u8 s
 void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8 sessions,
 		  struct counters *to)
 {
-	struct pair_sums sums = { .table = table, .to = to };
+	struct cell_pair_sums sums = { .table = table, .to = to };
 	const struct cell_counters *n;
 
 	memcpy(sums.counts, &to->counts, sizeof(sums.counts));

@@ -208,7 +208,7 @@ static inline u32 hash_set(const struct cell_table *t, u64 hash)
 }
 
 /* A bit for each way that may have @tag. The first one surely has it; 0 means that none has it. */
-static inline u64 tag_ways(u64 tags, u8 tag)
+static inline u64 match_tag_ways(u64 tags, u8 tag)
 {
 	u64 differ = tags ^ tag * CELL_ONES;
 
@@ -223,7 +223,7 @@ static inline unsigned int first_way(u64 ways)
 static struct cell *set_find(const struct cell_table *t, const struct cell_set *set, u8 tag,
 			     u64 owner, u64 offset, unsigned int *ret_way)
 {
-	u64 ways = tag_ways(set->tags, tag);
+	u64 ways = match_tag_ways(set->tags, tag);
 	struct cell *c;
 
 	for (; ways; ways &= ways - 1) {
@@ -249,7 +249,7 @@ static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u
 		ret_slot->set = set;
 		if (c)
 			return c;
-		if (!t->grows || tag_ways(set->tags, 0))
+		if (!t->grows || match_tag_ways(set->tags, 0))
 			return NULL;
 	}
 	return NULL;
@@ -270,7 +270,7 @@ static struct cell_set *set_with_free_way(const struct cell_table *t, u64 hash)
 	u32 at = hash_set(t, hash);
 
 	for (u32 n = 0; n < (t->grows ? t->sets : 1); n++, at = (at + 1) & (t->sets - 1))
-		if (tag_ways(t->set[at].tags, 0))
+		if (match_tag_ways(t->set[at].tags, 0))
 			return &t->set[at];
 	return NULL;
 }
@@ -296,7 +296,7 @@ static void index_grow(struct cell_table *t)
 				continue;
 			hash = cell_hash(cell_salt(t, c->owner), c->offset);
 			to = set_with_free_way(t, hash);
-			set_put(to, first_way(tag_ways(to->tags, 0)), hash_tag(hash),
+			set_put(to, first_way(match_tag_ways(to->tags, 0)), hash_tag(hash),
 				old[i].cell[k], old[i].rank[k], old[i].fill[k]);
 		}
 	}
@@ -409,7 +409,7 @@ static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, 
 	struct cell_slot best = { 0 };
 	u32 cells = victim_compare(&best, own);
 
-	if (!tag_ways(own->tags, 0) || limit < CELL_ODDS)
+	if (!match_tag_ways(own->tags, 0) || limit < CELL_ODDS)
 		return best;
 	for (u32 n = 0; n < t->sets && cells < CANDIDATES; n++) {
 		cells += victim_compare(&best, &t->set[t->hand_insert]);
@@ -467,7 +467,8 @@ static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_
 		*ret_rank = victim.set->rank[victim.way];
 		cell_evict(t, victim.set, victim.way);
 	}
-	*ret_slot = (struct cell_slot){ .set = set, .way = first_way(tag_ways(set->tags, 0)) };
+	*ret_slot =
+		(struct cell_slot){ .set = set, .way = first_way(match_tag_ways(set->tags, 0)) };
 	return true;
 }
 
@@ -680,7 +681,7 @@ static inline void sample_count(struct cell_table *t, const struct cell_batch *b
 static inline void sample_locate(struct cell_table *t, struct cell_batch *b, u32 i)
 {
 	const struct cell_set *set = &t->set[hash_set(t, b->hash[i])];
-	u64 ways = tag_ways(set->tags, hash_tag(b->hash[i]));
+	u64 ways = match_tag_ways(set->tags, hash_tag(b->hash[i]));
 	/* Without a match the way is unused, as the cell is 0. */
 	unsigned int way = ways ? first_way(ways) : 0;
 	const struct cell *c = &t->cells[set->cell[way]];
@@ -748,7 +749,7 @@ void cell_index_prefetch(const struct cell_table *t, u64 hash)
 const struct cell *cell_prefetch(const struct cell_table *t, u64 hash)
 {
 	const struct cell_set *set = &t->set[hash_set(t, hash)];
-	u64 ways = tag_ways(set->tags, hash_tag(hash));
+	u64 ways = match_tag_ways(set->tags, hash_tag(hash));
 	const struct cell *c = &t->cells[ways ? set->cell[first_way(ways)] : 0];
 
 	__builtin_prefetch(c, 1);

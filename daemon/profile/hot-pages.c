@@ -58,8 +58,8 @@ static void vote(struct hot_page *page, const struct page_sample *s)
 
 void pages_add(struct pages *pages, const struct page_sample *s)
 {
-	u8 from = pages->nodes ? nodes_of_cpu(pages->nodes, s->cpu) : NODE_NONE;
-	u8 to = pages->nodes ? nodes_of_address(pages->nodes, s->address) : NODE_NONE;
+	u8 from = pages->nodes ? nodes_find_by_cpu(pages->nodes, s->cpu) : NODE_NONE;
+	u8 to = pages->nodes ? nodes_find_by_address(pages->nodes, s->address) : NODE_NONE;
 	struct node_traffic *traffic = &pages->traffic[traffic_index(from)][traffic_index(to)];
 	struct hot_page *page =
 		(struct hot_page *)topk_add(&pages->table, s->address >> PAGE_SHIFT, 0, 1);
@@ -78,6 +78,6 @@ void pages_add(struct pages *pages, const struct page_sample *s)
 
 u8 pages_node(const struct pages *pages, const struct hot_page *page)
 {
-	return pages->nodes ? nodes_of_address(pages->nodes, page->head.key[0] << PAGE_SHIFT) :
+	return pages->nodes ? nodes_find_by_address(pages->nodes, page->head.key[0] << PAGE_SHIFT) :
 			      NODE_NONE;
 }

@@ -172,7 +172,10 @@ static void restore_counts(struct location_table *table, struct location_more *m
 	}
 }
 
-/* Returns whether all counters fit in the small ones, as usual: then nothing is carried over. */
+/*
+ * Return whether all counters fit in the small counters of struct location, as they usually do.
+ * Then they need no struct location_more.
+ */
 static bool is_small(const struct location_image *image)
 {
 	u64 counts = 0, sums = 0;

@@ -171,7 +171,7 @@ void nodes_deinit(struct nodes *nodes)
 	*nodes = (struct nodes){ 0 };
 }
 
-u8 nodes_of_address(const struct nodes *nodes, u64 physical)
+u8 nodes_find_by_address(const struct nodes *nodes, u64 physical)
 {
 	u32 low = 0, high = nodes->count;
 
@@ -187,7 +187,7 @@ u8 nodes_of_address(const struct nodes *nodes, u64 physical)
 									    NODE_NONE;
 }
 
-u8 nodes_of_cpu(const struct nodes *nodes, u32 cpu)
+u8 nodes_find_by_cpu(const struct nodes *nodes, u32 cpu)
 {
 	return cpu < nodes->cpus ? nodes->cpu_node[cpu] : NODE_NONE;
 }

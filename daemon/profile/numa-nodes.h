@@ -47,10 +47,10 @@ int nodes_read(const char *sys, struct nodes *ret_nodes);
 /** nodes_deinit() - free the memory; @nodes may be all zeros */
 void nodes_deinit(struct nodes *nodes);
 
-/** nodes_of_address() - return the node of a physical address, NODE_NONE if unknown */
-u8 nodes_of_address(const struct nodes *nodes, u64 physical);
+/** nodes_find_by_address() - return the node of a physical address, NODE_NONE if unknown */
+u8 nodes_find_by_address(const struct nodes *nodes, u64 physical);
 
-/** nodes_of_cpu() - return the node of a CPU, NODE_NONE if unknown */
-u8 nodes_of_cpu(const struct nodes *nodes, u32 cpu);
+/** nodes_find_by_cpu() - return the node of a CPU, NODE_NONE if unknown */
+u8 nodes_find_by_cpu(const struct nodes *nodes, u32 cpu);
 
 #endif

@@ -132,7 +132,7 @@ static void sum_add(struct sum *s, const struct counters *f)
 
 static void sum_containers(struct sum *s)
 {
-	for (u32 i = 0; i < profile_container_end(s->profile); i++) {
+	for (u32 i = 0; i < profile_get_container_bound(s->profile); i++) {
 		const struct counters *f = profile_container(s->profile, i);
 
 		if (f && is_container(s, i))
@@ -144,7 +144,7 @@ static void sum_processes(struct sum *s)
 {
 	struct counters f;
 
-	for (u32 i = 0; i < profile_process_end(s->profile); i++)
+	for (u32 i = 0; i < profile_get_process_bound(s->profile); i++)
 		if (is_process(s, i) && profile_process(s->profile, i, &f))
 			sum_add(s, &f);
 	if (s->profile->header.unattributed && is_process(s, ATTRIBUTE_NONE))

@@ -6,7 +6,7 @@
  *
  *	profile_flush(profile);
  *	machine = profile_machine(profile);
- *	for (u32 i = 0; i < profile_container_end(profile); i++)
+ *	for (u32 i = 0; i < profile_get_container_bound(profile); i++)
  *		counters = profile_container(profile, i);
  */
 #ifndef SPEPROF_PROFILE_READ_H
@@ -31,12 +31,12 @@ const struct view_header *profile_header(const struct profile *profile);
 /** profile_machine() - return the counters of all samples */
 const struct counters *profile_machine(const struct profile *profile);
 
-/** profile_container_end() - return the upper bound (exclusive) of container indices */
-u32 profile_container_end(const struct profile *profile);
+/** profile_get_container_bound() - return the upper bound (exclusive) of container indices */
+u32 profile_get_container_bound(const struct profile *profile);
 
 /**
  * profile_container() - return the counters since the start of one container
- * @index: index of attributor_get_container(), below profile_container_end(). Index 0 is "in no
+ * @index: index of attributor_get_container(), below profile_get_container_bound(). 0 is "in no
  *	container"; samples without a process count in profile_unattributed() instead
  *
  * Return: the counters, or NULL if the container does not exist or has no sample.
@@ -48,15 +48,15 @@ const struct counters *profile_unattributed(const struct profile *profile);
 
 /**
  * profile_process() - get the counters of one process
- * @index: index of attributor_get_process(), below profile_process_end()
+ * @index: index of attributor_get_process(), below profile_get_process_bound()
  * @ret_counters: counters of all its samples, in whichever containers it ran
  *
  * Return: whether the process has samples.
  */
 bool profile_process(const struct profile *profile, u32 index, struct counters *ret_counters);
 
-/** profile_process_end() - return the upper bound (exclusive) of process indices */
-u32 profile_process_end(const struct profile *profile);
+/** profile_get_process_bound() - return the upper bound (exclusive) of process indices */
+u32 profile_get_process_bound(const struct profile *profile);
 
 /**
  * profile_history() - return the counters of a period, by index and generation of the attributor

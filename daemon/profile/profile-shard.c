@@ -3,7 +3,7 @@
 
 #include "profile-internal.h"
 
-/* Members of the header that windows add to. */
+/* Merge into @to the members of @from that counting a window changes. */
 static void header_merge(struct view_header *to, const struct view_header *from)
 {
 	to->records += from->records;

@@ -574,7 +574,7 @@ const struct pages *profile_pages(const struct profile *profile)
 	return &profile->commons->pages;
 }
 
-u32 profile_container_end(const struct profile *profile)
+u32 profile_get_container_bound(const struct profile *profile)
 {
 	return profile->container_count;
 }
@@ -589,7 +589,7 @@ const struct counters *profile_unattributed(const struct profile *profile)
 	return &profile->unattributed;
 }
 
-u32 profile_process_end(const struct profile *profile)
+u32 profile_get_process_bound(const struct profile *profile)
 {
 	return profile->process_count;
 }

@@ -708,7 +708,10 @@ static void window_end(struct profile *p, const struct source_window *window,
 		p->header.evicted += location_table_trim(p->locations, p->location_bytes);
 }
 
-/* A window and the profiles that count it; the first one's stage decodes it. */
+/*
+ * A window and the profiles that count it. The sample stage of the first profile decodes the
+ * window for all of them.
+ */
 struct counting {
 	struct profile *const *profiles;
 	const struct source_window *window;

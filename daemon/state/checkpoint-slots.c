@@ -70,7 +70,10 @@ static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 	return sum_add(sum, word);
 }
 
-/* Return whether the commit of @shared was complete, by a process of any version. */
+/*
+ * Return whether the commit of @shared is complete and undamaged. The version of its content is
+ * not checked.
+ */
 static bool slot_is_whole(const struct slot *shared)
 {
 	const struct slot slot = *shared;

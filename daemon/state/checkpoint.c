@@ -96,8 +96,8 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 }
 
 /*
- * Return whether a ring of the machine's source releases bytes without a checkpoint, as it is
- * nearly full.
+ * Return whether a ring of the machine's source releases bytes without a checkpoint when it is
+ * nearly full. It does if there are several drain threads.
  */
 static bool machine_spills(const struct worker_state *state)
 {

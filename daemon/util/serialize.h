@@ -58,7 +58,10 @@ u64 deserialize_u64(struct deserializer *from);
 /** deserialize_below() - read a number less than @limit; a larger one sets @from->bad, and is 0 */
 u64 deserialize_below(struct deserializer *from, u64 limit);
 
-/** deserialize_bytes() - read at most @size bytes, and return their number; more set @from->bad */
+/**
+ * deserialize_bytes() - read at most @size bytes, and return their number. If the value is longer,
+ * set @from->bad and return 0.
+ */
 size_t deserialize_bytes(struct deserializer *from, void *to, size_t size);
 
 /**

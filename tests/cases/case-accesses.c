@@ -615,7 +615,7 @@ static void contiguous(struct spe_check *check)
  * D17.6.8, D17.6.6: cache maintenance, prefetch and AT record some data of loads. Filters never
  * treat them as loads.
  */
-static void aside(struct spe_check *check)
+static void check_maintenance_and_prefetch(struct spe_check *check)
 {
 	static const struct {
 		u32 info;
@@ -684,7 +684,7 @@ static const struct spe_case cases[] = {
 	{ "branch with GCS", branch_with_gcs },
 	{ "gather", gather },
 	{ "contiguous", contiguous },
-	{ "aside", aside },
+	{ "maintenance and prefetch", check_maintenance_and_prefetch },
 };
 
 const struct spe_suite spe_suite_accesses = { "accesses", cases, ARRAY_SIZE(cases) };

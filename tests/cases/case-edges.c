@@ -223,7 +223,7 @@ static void names(struct spe_check *check)
 }
 
 /* RJFYNW: test which fault codes are External aborts on a walk, which an SPU may ignore. */
-static void walk_aborts(struct spe_check *check)
+static void check_aborts_on_walks(struct spe_check *check)
 {
 	static const struct {
 		u8 fsc;
@@ -275,7 +275,7 @@ static const struct spe_case cases[] = {
 	{ "filters that overlap", filters_overlap },
 	{ "out of range", out_of_range },
 	{ "names of registers", names },
-	{ "aborts of walks", walk_aborts },
+	{ "aborts of walks", check_aborts_on_walks },
 	{ "an abort that comes late", late_abort },
 };
 

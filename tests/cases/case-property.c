@@ -43,12 +43,12 @@ static u64 draw_below(u64 bound)
 	return draw() % bound;
 }
 
-static void holds(bool cond, int line, const char *what)
+static void check_holds(bool cond, int line, const char *what)
 {
 	spe_check_that(run.check, cond, __FILE__, line, what, run.number, run.config.seed);
 }
 
-#define HOLDS(cond) holds(cond, __LINE__, #cond)
+#define HOLDS(cond) check_holds(cond, __LINE__, #cond)
 
 /* ---- The SPU and its controls ---------------------------------------------------- */
 

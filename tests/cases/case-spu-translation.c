@@ -407,7 +407,10 @@ static void lag(struct spe_check *check)
 	}
 }
 
-/* When software clears S, such samples are not written later. */
+/*
+ * Samples of operations that were selected after a faulting record (RWVKFM) stay discarded when
+ * software clears PMBSR_EL1.S.
+ */
 static void lag_ends(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(6, 0);

@@ -49,7 +49,10 @@ static bool field_has(const struct machine *machine, const char *field, const ch
 	return machine_read(machine, path, value, sizeof(value)) >= 0 && strstr(value, text);
 }
 
-/* Whether SMBIOS declares a virtual machine: 1, 0, or -ENOENT if it cannot be read; root may. */
+/*
+ * Return whether SMBIOS declares a virtual machine: 1 or 0; -ENOENT if its table cannot be read or
+ * lacks the field. Only root may read the table.
+ */
 static int smbios_is_virtual(const struct machine *machine)
 {
 	unsigned char table[BIOS_EXTENSION + 1];

@@ -417,7 +417,7 @@ struct layout {
 
 #define CELL_SIZE 160
 
-static void cell_heading(const struct layout *layout, enum column column, char *ret)
+static void print_heading(const struct layout *layout, enum column column, char *ret)
 {
 	static const char *const names[COLUMNS] = {
 		[COLUMN_SHARE] = "SHARE",
@@ -459,7 +459,7 @@ static bool truth_names(const struct format_truth *truth, const struct view_row 
  * Print the known share in the first row of a container or process, as it is the share of all its
  * rows.
  */
-static void cell_truth(const struct layout *layout, const struct view_row *row, char *ret)
+static void print_known_share(const struct layout *layout, const struct view_row *row, char *ret)
 {
 	const struct format *format = layout->format;
 
@@ -475,7 +475,7 @@ static void cell_truth(const struct layout *layout, const struct view_row *row, 
 }
 
 /* Truncate a long path at its beginning, as its end is more specific. */
-static void cell_source(const struct view_row *row, char *ret)
+static void print_source(const struct view_row *row, char *ret)
 {
 	const char *slash = strrchr(row->file, '/');
 
@@ -485,8 +485,8 @@ static void cell_source(const struct view_row *row, char *ret)
 		snprintf(ret, CELL_SIZE, "-");
 }
 
-static void cell_value(const struct layout *layout, const struct view_row *row, enum column column,
-		       char *ret)
+static void print_value(const struct layout *layout, const struct view_row *row, enum column column,
+			char *ret)
 {
 	unsigned int unit = view_unit(&layout->view->header);
 
@@ -495,7 +495,7 @@ static void cell_value(const struct layout *layout, const struct view_row *row, 
 		text_percent(ret, view_part(row, unit), view_whole(&layout->view->header, unit));
 		break;
 	case COLUMN_TRUTH:
-		cell_truth(layout, row, ret);
+		print_known_share(layout, row, ret);
 		break;
 	case COLUMN_CONTAINER:
 		snprintf(ret, CELL_SIZE, "%s", row->container);
@@ -513,7 +513,7 @@ static void cell_value(const struct layout *layout, const struct view_row *row, 
 		snprintf(ret, CELL_SIZE, "%s", row->binary);
 		break;
 	case COLUMN_SOURCE:
-		cell_source(row, ret);
+		print_source(row, ret);
 		break;
 	case COLUMN_WEIGHT:
 		text_count(ret, view_key(row, layout->format->sort, UNITS));
@@ -600,12 +600,12 @@ static void layout_init(struct layout *layout)
 
 	layout_columns(layout);
 	for (enum column c = 0; c < COLUMNS; c++) {
-		cell_heading(layout, c, cell);
+		print_heading(layout, c, cell);
 		layout->width[c] = text_width(cell);
 		for (u32 i = 0; i < layout->view->count; i++) {
 			size_t width;
 
-			cell_value(layout, &layout->view->rows[i], c, cell);
+			print_value(layout, &layout->view->rows[i], c, cell);
 			width = text_width(cell);
 			if (width > layout->width[c])
 				layout->width[c] = width;
@@ -629,9 +629,9 @@ static void layout_line(const struct layout *layout, FILE *out, const struct vie
 		if (!(layout->shown & 1U << c))
 			continue;
 		if (row)
-			cell_value(layout, row, c, cell);
+			print_value(layout, row, c, cell);
 		else
-			cell_heading(layout, c, cell);
+			print_heading(layout, c, cell);
 		text_fit(cell, layout->width[c], right, fitted);
 		end += sprintf(end, "%*s%s", (int)column_gap(c), "", fitted);
 	}

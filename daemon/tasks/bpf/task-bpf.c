@@ -68,7 +68,7 @@ static int programs_attach(struct tasks_bpf *p)
 	return 0;
 }
 
-static int programs_load_and_map(struct task_bpf *b, char *ret_reason)
+static int programs_open_and_load(struct task_bpf *b, char *ret_reason)
 {
 	int r;
 
@@ -202,7 +202,7 @@ int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason)
 		return -ENOMEM;
 	}
 	b->size = ring_size ? ring_size : RING_SIZE;
-	r = programs_load_and_map(b, ret_reason);
+	r = programs_open_and_load(b, ret_reason);
 	if (!r) {
 		r = event_ring_init(&b->ring, task_bpf_fd(b), b->size,
 				    offsetof(struct task_record, name));

@@ -135,7 +135,10 @@ static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, con
 	__builtin_memset(&record->head, 0, sizeof(record->head));
 	record->head.type = type;
 	record->head.time_ns = bpf_ktime_get_ns();
-	/* ID 0 is the default hierarchy. Every task is in it, besides those of version 1. */
+	/*
+	 * Hierarchy 0 is the default hierarchy (version 2), which contains every task. For a cgroup
+	 * of version 1 the record has ID 0.
+	 */
 	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
 		record->head.cgroup = BPF_CORE_READ(cgroup, kn, id);
 	if (task) {

@@ -156,12 +156,12 @@ const char *spe_event_name(u8 bit)
 }
 SPE_EXPORT(spe_event_name);
 
-bool spe_sample_excepted(const struct spe_sample *sample)
+bool spe_sample_has_exception(const struct spe_sample *sample)
 {
 	return spe_sample_event(sample, SPE_EVENT_RETIRED) &&
 	       spe_sample_event(sample, SPE_EVENT_EXCEPTION);
 }
-SPE_EXPORT(spe_sample_excepted);
+SPE_EXPORT(spe_sample_has_exception);
 
 bool spe_sample_not_taken(const struct spe_sample *sample)
 {

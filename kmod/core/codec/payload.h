@@ -103,12 +103,12 @@ enum spe_event_state spe_event_state(u8 pmsver, u8 bit);
 const char *spe_event_name(u8 bit);
 
 /**
- * spe_sample_excepted() - check whether the operation completed with an exception
+ * spe_sample_has_exception() - check whether the operation completed with an exception
  * @sample: the record
  *
  * E[0] has this meaning only if E[1] is 1; otherwise it is IMPLEMENTATION DEFINED (D18.2.6).
  */
-bool spe_sample_excepted(const struct spe_sample *sample);
+bool spe_sample_has_exception(const struct spe_sample *sample);
 
 /** spe_sample_not_taken() - check whether @sample represents a branch that was not taken */
 bool spe_sample_not_taken(const struct spe_sample *sample);

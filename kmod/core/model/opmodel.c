@@ -37,9 +37,9 @@ struct tier {
 #define TIERS 6
 
 /*
- * struct profile - a kind of program; shares are of 256
- * @walk: accesses that walk the translation tables
- * @mispredicted: branches
+ * struct profile - a kind of program; shares are in units of 1/256
+ * @walk: share of loads and stores that walk the translation tables
+ * @mispredicted: share of branches that are mispredicted
  */
 struct profile {
 	const char *name;

@@ -142,7 +142,10 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 	return abort_unreported(spu, fault) ? 0 : fault;
 }
 
-/* Return the access granule (D18.1.2): up to 2 KiB, and it may vary. 0: the whole record. */
+/*
+ * Return the granule in bytes at whose boundaries the record is split, or 0 to write it whole. An
+ * access granule is at most 2 KiB and may vary (D18.1.2).
+ */
 static u64 granule_next(struct spe_spu *spu)
 {
 	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))

@@ -23,7 +23,7 @@ const char *spe_spu_config_refuse(const struct spe_spu_config *config);
 void spe_spu_config_apply(struct spe_spu *spu);
 
 /* spu-record.c: prepare the packet headers by spu->config. */
-void spe_spu_record_prepare(struct spe_spu *spu);
+void spe_spu_prepare_headers(struct spe_spu *spu);
 
 /* spu-filter.c: whether @operation passes the filters. */
 bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation);

@@ -91,7 +91,7 @@ static u32 output_kinds(const struct spe_spu_config *config)
 	return output;
 }
 
-void spe_spu_record_prepare(struct spe_spu *spu)
+void spe_spu_prepare_headers(struct spe_spu *spu)
 {
 	for (unsigned int kind = 0; kind < SPE_SPU_KINDS; kind++) {
 		struct spe_packet packet = {

@@ -124,7 +124,7 @@ int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 	spu->random = config->seed;
 	spu->chance = ~config->seed;
 	spe_spu_config_apply(spu);
-	spe_spu_record_prepare(spu);
+	spe_spu_prepare_headers(spu);
 	spu->controls.ns = true;
 	spu->controls.e2pb = 3;
 	spe_spu_timers_set(spu, &(const struct spe_timers){ 0 });

@@ -130,7 +130,10 @@ enum spe_spu_misaligned {
 	SPE_SPU_MISALIGNEDS,
 };
 
-/* PMBSR.DL at a fault on a record's first byte: RYZJQX and D17.8.3 differ. */
+/*
+ * PMBSR.DL at a fault on a record's first byte: unchanged by D17.8.3, IMPLEMENTATION DEFINED by
+ * RYZJQX.
+ */
 enum spe_spu_fault_dl {
 	SPE_SPU_FAULT_DL_UNCHANGED,	/* D17.8.3 */
 	SPE_SPU_FAULT_DL_CLEAR,		/* RYZJQX */

@@ -523,7 +523,10 @@ static void test_restored_seeded(void **state)
 	}
 	before = s.now;
 	restored.now = s.now + 1000000;
-	/* the same process, another process, another program, and another container */
+	/*
+	 * Compared with the checkpoint, the four PIDs are now the same process, another process,
+	 * another program, and another container.
+	 */
 	report_seed(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_thread(&restored, FAKE_PID, FAKE_PID + 10);
 	report_seed(&restored, FAKE_PID + 1, CGROUP + 1, 6000, "sh");

@@ -100,7 +100,7 @@ static void test_long_path(void **state)
 	(void)state;
 	report_mapping(a, 7, 0x1000, path);
 	report_mapping(a, 7, 0x2000, "/bin/sh");
-	/* The longest path that BPF reports is used. */
+	/* A path of the maximum length that BPF reports is not too long, and is used as the name. */
 	path[1290] = '\0';
 	report_mapping(a, 7, 0x3000, path);
 	len = save(a, bytes);

@@ -573,7 +573,7 @@ static int follow(struct worker_state *state, void *arg)
 }
 
 /* A filter explains a low rate, whether it was set at the start or later. */
-static void test_govern_filtered(void **state)
+static void test_rate_control_knows_filter(void **state)
 {
 	struct fixture *f = *state;
 	struct governing g = { .now = 0 };
@@ -665,7 +665,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_relist, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relist_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_facts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_govern_filtered, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rate_control_knows_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_govern_follows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_govern_calls, setup, teardown),
 		cmocka_unit_test(test_rules),

@@ -517,7 +517,10 @@ static void test_sessions(void **state)
 		free(want[k]);
 }
 
-/* Weights are exact with more intervals than have numbers. */
+/*
+ * Weights stay exact with more than CELL_INTERVALS different intervals, so that the table reuses
+ * their numbers.
+ */
 static void test_intervals(void **state)
 {
 	struct fixture *f = *state;

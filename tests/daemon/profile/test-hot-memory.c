@@ -326,18 +326,18 @@ static void test_nodes(void **state)
 	struct nodes none;
 
 	assert_int_equal(f->nodes.count, 3);
-	assert_int_equal(nodes_of_address(&f->nodes, 0x2fffffff), NODE_NONE);
-	assert_int_equal(nodes_of_address(&f->nodes, 0x30000000), 1);
-	assert_int_equal(nodes_of_address(&f->nodes, 0x40000000), 0);
-	assert_int_equal(nodes_of_address(&f->nodes, 0x5fffffff), 0);
-	assert_int_equal(nodes_of_address(&f->nodes, 0x60000000), 1);
-	assert_int_equal(nodes_of_address(&f->nodes, 0x70000000), NODE_NONE);
-	assert_int_equal(nodes_of_cpu(&f->nodes, 0), 0);
-	assert_int_equal(nodes_of_cpu(&f->nodes, 1), 1);
-	assert_int_equal(nodes_of_cpu(&f->nodes, 2), NODE_NONE);
-	assert_int_equal(nodes_of_cpu(&f->nodes, 70000), NODE_NONE);
+	assert_int_equal(nodes_find_by_address(&f->nodes, 0x2fffffff), NODE_NONE);
+	assert_int_equal(nodes_find_by_address(&f->nodes, 0x30000000), 1);
+	assert_int_equal(nodes_find_by_address(&f->nodes, 0x40000000), 0);
+	assert_int_equal(nodes_find_by_address(&f->nodes, 0x5fffffff), 0);
+	assert_int_equal(nodes_find_by_address(&f->nodes, 0x60000000), 1);
+	assert_int_equal(nodes_find_by_address(&f->nodes, 0x70000000), NODE_NONE);
+	assert_int_equal(nodes_find_by_cpu(&f->nodes, 0), 0);
+	assert_int_equal(nodes_find_by_cpu(&f->nodes, 1), 1);
+	assert_int_equal(nodes_find_by_cpu(&f->nodes, 2), NODE_NONE);
+	assert_int_equal(nodes_find_by_cpu(&f->nodes, 70000), NODE_NONE);
 	assert_int_equal(nodes_read("/nonexistent", &none), 0);
-	assert_int_equal(nodes_of_address(&none, 0), NODE_NONE);
+	assert_int_equal(nodes_find_by_address(&none, 0), NODE_NONE);
 	nodes_deinit(&none);
 }
 

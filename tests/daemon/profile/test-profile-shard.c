@@ -198,7 +198,7 @@ static void assert_processes(struct fixture *f)
 	struct counters a, b;
 	u32 there = 0;
 
-	for (u32 i = 0; i < profile_process_end(f->whole); i++) {
+	for (u32 i = 0; i < profile_get_process_bound(f->whole); i++) {
 		test_row("process %u", i);
 		assert_row(profile_process(f->whole, i, &a) == profile_process(f->merged, i, &b));
 		if (!profile_process(f->whole, i, &a))
@@ -451,7 +451,7 @@ static void test_generations(void **state)
 	profile_merge_process(f->merged, 1, &before);
 	profile_merge_process(f->merged, 1, &now);
 	profile_flush(f->merged);
-	assert_true(profile_process_end(f->merged) > 1);
+	assert_true(profile_get_process_bound(f->merged) > 1);
 	assert_int_equal(f->merged->processes[1].sum->samples, 10);
 	assert_int_equal(profile_machine(f->merged)->samples, 13);
 	now.generation = 8;

@@ -287,7 +287,7 @@ static void test_statistics(void **state)
 	assert_kinds(profile_machine(f->profile), WINDOWS + 1);
 	assert_kinds(profile_unattributed(f->profile), 1);
 	assert_int_equal(profile_machine(f->profile)->weight[UNIT_UNKNOWN], 0);
-	for (u32 i = 0; i < profile_process_end(f->profile); i++) {
+	for (u32 i = 0; i < profile_get_process_bound(f->profile); i++) {
 		unsigned int other;
 
 		if (!profile_process(f->profile, i, &process))
@@ -300,7 +300,7 @@ static void test_statistics(void **state)
 		by_process += process.samples;
 	}
 	assert_int_equal(by_process, 4 * WINDOWS);
-	for (u32 i = 0; i < profile_container_end(f->profile); i++)
+	for (u32 i = 0; i < profile_get_container_bound(f->profile); i++)
 		if (profile_container(f->profile, i))
 			by_container += profile_container(f->profile, i)->samples;
 	assert_int_equal(by_container, 4 * WINDOWS);
@@ -349,7 +349,7 @@ static void test_intervals(void **state)
 	assert_int_equal(profile_machine(f->profile)->samples, 5 * WINDOWS);
 	assert_int_equal(profile_machine(f->profile)->weight[UNIT_INSTRUCTIONS],
 			 2 * 4096 * WINDOWS);
-	for (u32 i = 0; i < profile_process_end(f->profile); i++) {
+	for (u32 i = 0; i < profile_get_process_bound(f->profile); i++) {
 		if (!profile_process(f->profile, i, &process) || !process.samples)
 			continue;
 		assert_int_equal(process.weight[UNIT_INSTRUCTIONS], 4096 * WINDOWS);

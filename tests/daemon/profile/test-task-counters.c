@@ -132,7 +132,7 @@ static u32 processes_of(const struct profile *p)
 	struct counters counters;
 	u32 n = 0;
 
-	for (u32 i = 0; i < profile_process_end(p); i++)
+	for (u32 i = 0; i < profile_get_process_bound(p); i++)
 		n += profile_process(p, i, &counters);
 	return n;
 }
@@ -141,7 +141,7 @@ static u64 containers_sum(const struct profile *p)
 {
 	u64 sum = 0;
 
-	for (u32 i = 0; i < profile_container_end(p); i++)
+	for (u32 i = 0; i < profile_get_container_bound(p); i++)
 		sum += profile_container_samples(p, i);
 	return sum;
 }

@@ -522,7 +522,7 @@ static void test_nonsense(void **state)
 	source->ops->free(source);
 }
 
-static void test_damaged(void **state)
+static void test_damaged_aux_records(void **state)
 {
 	static const struct {
 		const char *name;
@@ -936,14 +936,15 @@ int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		test(test_none),    test(test_refused),	    test(test_sysfs_damaged),
-		test(test_attr),    test(test_unsupported), test(test_windows),
-		test(test_later),   test(test_contexts), test(test_around),  test(test_truncated),   test(test_lost),
-		test(test_damaged), test(test_reported_early),  test(test_nonsense),
-		test(test_busy),    test(test_away),	    test(test_hotplug),
-		test(test_flush),   test(test_start_refused), test(test_quiet),	    test(test_stopped),
-		test(test_dead),    test(test_interval),    test(test_configure),
-		test(test_tune),    test(test_clock),
+		test(test_none),	   test(test_refused),	   test(test_sysfs_damaged),
+		test(test_attr),	   test(test_unsupported), test(test_windows),
+		test(test_later),	   test(test_contexts),	   test(test_around),
+		test(test_truncated),	   test(test_lost),	   test(test_damaged_aux_records),
+		test(test_reported_early), test(test_nonsense),	   test(test_busy),
+		test(test_away),	   test(test_hotplug),	   test(test_flush),
+		test(test_start_refused),  test(test_quiet),	   test(test_stopped),
+		test(test_dead),	   test(test_interval),	   test(test_configure),
+		test(test_tune),	   test(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

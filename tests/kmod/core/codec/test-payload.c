@@ -203,7 +203,7 @@ static void test_samples(void **state)
 		};
 
 		test_row("%s", row->name);
-		assert_row(spe_sample_excepted(&s) == row->excepted);
+		assert_row(spe_sample_has_exception(&s) == row->excepted);
 		assert_row(spe_sample_not_taken(&s) == row->not_taken);
 		assert_row(spe_sample_condition_failed(&s) == row->failed);
 		s.present &= ~SPE_HAS_OP;

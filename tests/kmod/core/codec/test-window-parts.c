@@ -294,7 +294,10 @@ static void test_random_cuts(void **state)
 	free(buf);
 }
 
-/* The search ends at zeros: what follows them is another suspect range. */
+/*
+ * After damage, a record is accepted if SPE_RESYNC_ZEROS zeros follow it. Damage behind these
+ * zeros is another suspect range.
+ */
 static void test_zeros_after_damage(void **state)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };

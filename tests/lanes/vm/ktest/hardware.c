@@ -112,7 +112,8 @@ static void ledgers_agree_with_the_spu(void)
 }
 
 /*
- * After a loss of power registers have arbitrary values: the window continues, and nothing is lost.
+ * After an SPU loses power, its registers have arbitrary values. The driver restores them, so the
+ * window continues and nothing is lost.
  */
 static void power_is_lost_and_restored(void)
 {
