@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/source-renew.h"
+#include "engine/source-hotplug.h"
 #include "util/log.h"
 
 /*
@@ -224,23 +224,23 @@ static bool cpus_may_differ(struct bus *bus)
 }
 
 /* Start sampling on new CPUs with a new source, if the source cannot add CPUs itself. */
-static void renew_source(struct bus *bus)
+static void sample_new_cpus(struct bus *bus)
 {
-	struct source_renewal renewal = { .config = bus->config };
-	int r = worker_call(bus->worker, source_renew, &renewal);
-	const char *plural = renewal.ret_cpus == 1 ? "" : "s";
-	const char *verb = renewal.ret_cpus == 1 ? "is" : "are";
+	struct source_new_cpus new_cpus = { .config = bus->config };
+	int r = worker_call(bus->worker, source_sample_new_cpus, &new_cpus);
+	const char *plural = new_cpus.ret_cpus == 1 ? "" : "s";
+	const char *verb = new_cpus.ret_cpus == 1 ? "is" : "are";
 
-	if (renewal.ret_replaced)
+	if (new_cpus.ret_replaced)
 		log_write(LOG_NOTICE, LOG_ID_SOURCE, NULL,
 			  "%u more CPU%s with an SPU %s sampled by a new session of the module; no "
 			  "CPU was sampled for %llu ms during the change",
-			  renewal.ret_cpus, plural, verb,
-			  (unsigned long long)renewal.ret_blind_ns / 1000000);
+			  new_cpus.ret_cpus, plural, verb,
+			  (unsigned long long)new_cpus.ret_blind_ns / 1000000);
 	else if (r < 0 && !bus->unsampled_logged)
 		log_write(LOG_WARNING, LOG_ID_SOURCE, NULL,
-			  "%u more CPU%s with an SPU %s not sampled: %s", renewal.ret_cpus, plural,
-			  verb, renewal.ret_reason);
+			  "%u more CPU%s with an SPU %s not sampled: %s", new_cpus.ret_cpus, plural,
+			  verb, new_cpus.ret_reason);
 	bus->unsampled_logged = r < 0;
 }
 
@@ -251,7 +251,7 @@ void bus_follow_cpus(struct bus *bus)
 
 	if (!cpus_may_differ(bus))
 		return;
-	renew_source(bus);
+	sample_new_cpus(bus);
 	worker_call(bus->worker, list_online, &online);
 	bus_invalidate_properties(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {

@@ -8,7 +8,7 @@
 
 #include "dbus/bus-core.h"
 #include "dbus/objects.h"
-#include "engine/source-renew.h"
+#include "engine/source-hotplug.h"
 
 #define CPUS 2
 
@@ -26,7 +26,7 @@ const char *bus_backend_name(u8 backend)
 	return "";
 }
 
-int source_renew(struct worker_state *state, void *arg)
+int source_sample_new_cpus(struct worker_state *state, void *arg)
 {
 	(void)state;
 	(void)arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "source-renew.h"
+#include "source-hotplug.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include "util/time.h"
 #include "worker-internal.h"
 
-/* Opens a source that samples as @shared_source's does, for the CPUs that exist now. */
-static int open_source(struct source_renewal *renewal, const struct shared_source *shared_source,
+/* Open a source with the same sampling as @shared_source, which includes the CPUs added since. */
+static int open_source(struct source_new_cpus *new_cpus, const struct shared_source *shared_source,
 		       struct source **ret_source)
 {
 	struct source_config sampling = shared_source->sampling;
-	struct config config = *renewal->config;
+	struct config config = *new_cpus->config;
 	struct source_open_result result;
 	int r;
 
@@ -29,12 +29,12 @@ static int open_source(struct source_renewal *renewal, const struct shared_sourc
 	source_filter_copy(&sampling, &shared_source->filter);
 	r = source_open(&config, &sampling, ret_source, &result);
 	if (r < 0) {
-		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason), "%s", result.text);
+		snprintf(new_cpus->ret_reason, sizeof(new_cpus->ret_reason), "%s", result.text);
 		return r;
 	}
 	if ((*ret_source)->backend == shared_source->source->backend)
 		return 0;
-	snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
+	snprintf(new_cpus->ret_reason, sizeof(new_cpus->ret_reason),
 		 "the module's SPUs are %s now, and were not when the session started",
 		 shared_source->source->backend == BACKEND_EMULATED ? "hardware" : "emulated");
 	(*ret_source)->ops->free(*ret_source);
@@ -51,8 +51,11 @@ static void book_blind(struct worker_state *state, const struct shared_source *s
 			session_book_blind(session, blind_ns, time_now_ns());
 }
 
-/* Stops the source of @shared_source, counts what is in its rings, and starts @source instead. */
-static int switch_to(struct worker_state *state, struct source_renewal *renewal,
+/*
+ * Stop the source of @shared_source, count the samples in its rings, and start @source instead. If
+ * @source cannot be started, restart the previous source.
+ */
+static int switch_source(struct worker_state *state, struct source_new_cpus *new_cpus,
 		     struct shared_source *shared_source, struct source *source)
 {
 	struct source *old = shared_source->source;
@@ -61,26 +64,29 @@ static int switch_to(struct worker_state *state, struct source_renewal *renewal,
 
 	old->ops->stop(old);
 	worker_drain_source(state, shared_source);
-	/* Closing a source frees its rings: save before what was read from them. */
+	/*
+	 * Closing a source frees its rings, so a restart of the daemon can no longer read them. Update
+	 * the checkpoint now, to which the last drain has just added their samples.
+	 */
 	worker_session_changed(state);
 	r = source->ops->start(source);
 	if (r < 0) {
-		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
+		snprintf(new_cpus->ret_reason, sizeof(new_cpus->ret_reason),
 			 "sampling could not be enabled: %s", strerror(-r));
 		shared_source->error = old->ops->start(old);
 	}
 	blind_ns = time_now_ns() - stopped_ns;
 	book_blind(state, shared_source, blind_ns);
-	renewal->ret_blind_ns += blind_ns;
+	new_cpus->ret_blind_ns += blind_ns;
 	return r;
 }
 
-/* Takes over @source. */
-static int replace(struct worker_state *state, struct source_renewal *renewal,
+/* Make @source the source of @shared_source. Frees @source on failure, else the previous source. */
+static int replace_source(struct worker_state *state, struct source_new_cpus *new_cpus,
 		   struct shared_source *shared_source, struct source *source)
 {
 	struct source *old = shared_source->source;
-	int r = shared_source->running ? switch_to(state, renewal, shared_source, source) : 0;
+	int r = shared_source->running ? switch_source(state, new_cpus, shared_source, source) : 0;
 
 	if (r < 0) {
 		source->ops->free(source);
@@ -92,32 +98,35 @@ static int replace(struct worker_state *state, struct source_renewal *renewal,
 	if (state->hooks)
 		state->hooks->source_replaced(state, shared_source);
 	old->ops->free(old);
-	/* The new CPU may be of another kind, whose data sources have other numbers. */
+	/*
+	 * The new CPU may be another model of core, which encodes data sources differently. So derive
+	 * the registers of the SPUs from the filter again.
+	 */
 	worker_program(state, shared_source);
-	renewal->ret_replaced++;
+	new_cpus->ret_replaced++;
 	return 0;
 }
 
-static int renew(struct worker_state *state, struct source_renewal *renewal,
+static int reopen_source(struct worker_state *state, struct source_new_cpus *new_cpus,
 		 struct shared_source *shared_source)
 {
 	struct source *source;
 	int r;
 
 	if (shared_source->source->partitions) {
-		snprintf(renewal->ret_reason, sizeof(renewal->ret_reason),
+		snprintf(new_cpus->ret_reason, sizeof(new_cpus->ret_reason),
 			 "with several workers (Workers=) they are sampled only after \"systemctl "
 			 "stop speprofd\" and \"systemctl start speprofd\", and counting begins at "
 			 "zero");
 		return -EBUSY;
 	}
-	r = open_source(renewal, shared_source, &source);
-	return r < 0 ? r : replace(state, renewal, shared_source, source);
+	r = open_source(new_cpus, shared_source, &source);
+	return r < 0 ? r : replace_source(state, new_cpus, shared_source, source);
 }
 
-int source_renew(struct worker_state *state, void *arg)
+int source_sample_new_cpus(struct worker_state *state, void *arg)
 {
-	struct source_renewal *renewal = arg;
+	struct source_new_cpus *new_cpus = arg;
 	struct session *session = NULL;
 	int r = 0;
 
@@ -125,11 +134,11 @@ int source_renew(struct worker_state *state, void *arg)
 		struct source *source = session->shared_source->source;
 		u32 cpus = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 
-		renewal->ret_cpus += cpus;
+		new_cpus->ret_cpus += cpus;
 		if (cpus)
-			r = renew(state, renewal, session->shared_source);
+			r = reopen_source(state, new_cpus, session->shared_source);
 	}
-	if (renewal->ret_replaced) {
+	if (new_cpus->ret_replaced) {
 		rate_control_reset(state);
 		worker_session_changed(state);
 	}

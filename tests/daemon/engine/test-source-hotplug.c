@@ -7,8 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "engine/source-hotplug.h"
 #include "engine/source-open.h"
-#include "engine/source-renew.h"
 #include "profile/profile-read.h"
 
 /* A source without windows, and with CPUs that it does not sample */
@@ -123,13 +123,13 @@ static struct worker *begin(void)
 	return worker;
 }
 
-static int renew(struct worker *worker, struct source_renewal *ret)
+static int sample_new_cpus(struct worker *worker, struct source_new_cpus *ret)
 {
 	static const struct config config = CONFIG_DEFAULT;
 	int r;
 
-	*ret = (struct source_renewal){ .config = &config };
-	r = worker_call(worker, source_renew, ret);
+	*ret = (struct source_new_cpus){ .config = &config };
+	r = worker_call(worker, source_sample_new_cpus, ret);
 	worker_call(worker, read_state, NULL);
 	return r;
 }
@@ -137,18 +137,18 @@ static int renew(struct worker *worker, struct source_renewal *ret)
 static void test_replaced(void **state __attribute__((unused)))
 {
 	struct worker *worker = begin();
-	struct source_renewal renewal;
+	struct source_new_cpus new_cpus;
 
-	assert_int_equal(renew(worker, &renewal), 0);
-	assert_int_equal(renewal.ret_cpus, 1);
-	assert_int_equal(renewal.ret_replaced, 1);
+	assert_int_equal(sample_new_cpus(worker, &new_cpus), 0);
+	assert_int_equal(new_cpus.ret_cpus, 1);
+	assert_int_equal(new_cpus.ret_replaced, 1);
 	assert_true(first.freed && second.enabled);
 	assert_ptr_equal(source_now, &second.source);
 	/* Between the two sources the session was blind, on the only CPU of the first source. */
-	assert_int_equal(blind_now, renewal.ret_blind_ns);
+	assert_int_equal(blind_now, new_cpus.ret_blind_ns);
 	/* All CPUs are sampled now. */
-	assert_int_equal(renew(worker, &renewal), 0);
-	assert_int_equal(renewal.ret_replaced, 0);
+	assert_int_equal(sample_new_cpus(worker, &new_cpus), 0);
+	assert_int_equal(new_cpus.ret_replaced, 0);
 	worker_free(worker);
 	assert_true(second.freed);
 	close(fd);
@@ -157,17 +157,17 @@ static void test_replaced(void **state __attribute__((unused)))
 static void test_old_one_samples_on(void **state __attribute__((unused)))
 {
 	struct worker *worker = begin();
-	struct source_renewal renewal;
+	struct source_new_cpus new_cpus;
 
 	second.error = -EBUSY;
-	assert_int_equal(renew(worker, &renewal), -EBUSY);
-	assert_non_null(strstr(renewal.ret_reason, "could not be enabled"));
+	assert_int_equal(sample_new_cpus(worker, &new_cpus), -EBUSY);
+	assert_non_null(strstr(new_cpus.ret_reason, "could not be enabled"));
 	assert_true(second.freed && first.enabled && !first.freed);
 	assert_ptr_equal(source_now, &first.source);
-	assert_int_equal(blind_now, renewal.ret_blind_ns);
+	assert_int_equal(blind_now, new_cpus.ret_blind_ns);
 	second.error = 0;
-	assert_int_equal(renew(worker, &renewal), 0);
-	assert_int_equal(renewal.ret_cpus, 1);
+	assert_int_equal(sample_new_cpus(worker, &new_cpus), 0);
+	assert_int_equal(new_cpus.ret_cpus, 1);
 	assert_ptr_equal(source_now, &second.source);
 	assert_true(second.enabled);
 	worker_free(worker);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Replaces sources of the module that lack rings for new SPUs. The module gives a session rings for
- * the SPUs that exist when the session is made. A CPU whose SPU appears later is sampled only by a
- * session that is made after that.
+ * Samples CPUs that were added after the daemon opened its sources. The module creates the rings of
+ * a session together with the session, one for each SPU that exists then. To sample an SPU that
+ * was added later, the daemon opens a new session of the module and closes the old one.
  */
-#ifndef SPEPROF_SOURCE_RENEW_H
-#define SPEPROF_SOURCE_RENEW_H
+#ifndef SPEPROF_SOURCE_HOTPLUG_H
+#define SPEPROF_SOURCE_HOTPLUG_H
 
 #include "config/config.h"
 #include "worker.h"
 
 /**
- * struct source_renewal - argument of source_renew()
+ * struct source_new_cpus - argument of source_sample_new_cpus()
  * @config: configuration by which sources are opened; borrowed
  * @ret_cpus: number of CPUs that have an SPU and that the old sources did not sample
  * @ret_replaced: number of sources that were replaced
  * @ret_blind_ns: how long no CPU of a replaced source was sampled, in nanoseconds
  * @ret_reason: after a failure, one sentence for the journal that says why
  */
-struct source_renewal {
+struct source_new_cpus {
 	const struct config *config;
 	u32 ret_cpus;
 	u32 ret_replaced;
@@ -27,9 +27,9 @@ struct source_renewal {
 };
 
 /**
- * source_renew() - replace each module source that has no ring for a CPU with an SPU
+ * source_sample_new_cpus() - replace each module source that has no ring for a CPU with an SPU
  * @state: the worker's state
- * @arg: struct source_renewal
+ * @arg: struct source_new_cpus
  *
  * The new source is opened before the old one is stopped. The time between the last sample of the
  * old source and the first of the new one is booked as blind, by the cause "restart". If the new
@@ -39,6 +39,6 @@ struct source_renewal {
  * Return: 0, also where nothing had to be replaced; -EBUSY for a source of several workers, which
  * only a restart of the daemon replaces; else a negative errno of opening or starting.
  */
-int source_renew(struct worker_state *state, void *arg);
+int source_sample_new_cpus(struct worker_state *state, void *arg);
 
 #endif
