@@ -37,10 +37,10 @@ static const struct verb verbs[] = {
 	{
 		.name = "report",
 		.synopsis =
-			"[-j] [[-i] FILE] [-G GROUP] [--srcline] [-s SORT] [-n N] [-c CONTAINER] "
-			"[-p PID] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--last PERIOD] "
-			"[--lines] [--pages]",
-		.help = "list the heaviest functions, processes or containers",
+			"[-j] [[-i] FILE] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] "
+			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
+			"[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [--lines] [--pages]",
+		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},
 	{

@@ -4,6 +4,7 @@
 #include "lib/input.h"
 #include "lib/message.h"
 #include "lib/options.h"
+#include "lib/query-table.h"
 #include "lib/rows.h"
 #include "lib/terminal.h"
 #include "memory-report.h"
@@ -11,11 +12,22 @@
 
 #define REPORT_ROWS 40
 
-static void report_print(struct view *view, const struct options *options, const char *name)
+/* Returns the name to print; standard input, "-", has none. */
+static const char *report_name(const struct options *options)
+{
+	const char *slash;
+
+	if (!options->input || strcmp(options->input, "-") == 0)
+		return NULL;
+	slash = strrchr(options->input, '/');
+	return slash ? slash + 1 : options->input;
+}
+
+static void report_print_view(struct view *view, const struct options *options)
 {
 	size_t height;
 	struct format format = {
-		.name = name,
+		.name = report_name(options),
 		.truth = options->truth,
 		.truths = options->truths,
 		.group = options->group,
@@ -32,26 +44,103 @@ static void report_print(struct view *view, const struct options *options, const
 	format_table(stdout, view, &format);
 }
 
-static int report_recording(const struct options *options, struct view *ret_view)
+static void report_print_query(const struct options *options, const struct view_header *header,
+			       const struct query_result *result)
+{
+	struct format format = {
+		.name = report_name(options),
+		.truth = options->truth,
+		.truths = options->truths,
+		.colour = term_colour(),
+	};
+	size_t height;
+
+	if (options->json) {
+		rows_query_json(stdout, header, &options->query, result);
+		return;
+	}
+	term_size(&format.width, &height);
+	format_header(stdout, header, &format);
+	if (result)
+		query_table_print(stdout, &options->query, result, header, &format);
+}
+
+static int report_query(struct input *input, const struct options *options)
+{
+	struct query_source source = { .profile = input->profile };
+	struct query_result *result = NULL;
+	struct query_error error;
+	struct view_header header;
+	int status = STATUS_OK, r;
+
+	r = input_symbols(&source.symbols);
+	if (r == 0)
+		r = query_run(&source, &options->query, &result, &error);
+	if (r == 0 || r == -ENOENT) {
+		input_header(input, source.symbols, &header);
+		report_print_query(options, &header, result);
+	}
+	if ((r == 0 || r == -ENOENT) && options->pid && !header.records)
+		status = message_fail(STATUS_STATE,
+				      "report: no samples of process %d; \"-G process\" without "
+				      "\"-p\" lists all processes",
+				      options->pid);
+	else if (r == -ENOENT)
+		status = message_fail(STATUS_STATE, "report: %s", error.text);
+	else if (r < 0)
+		status = message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+	query_result_free(result);
+	symbols_free(source.symbols);
+	return status;
+}
+
+/* Rows of processes are not made from cells. */
+static bool shows_processes(const struct options *options)
+{
+	return options->group_text && strcmp(options->group_text, "process") == 0;
+}
+
+static int report_processes(struct input *input, struct options *options)
+{
+	struct view view;
+	int r;
+
+	options->group = VIEW_PROCESS;
+	if (options->sort_text && view_sort_parse(options->sort_text, &options->sort) < 0)
+		return message_fail(
+			STATUS_USAGE,
+			"report: -G process has no measure \"%s\"; it should be " VIEW_SORT_LIST,
+			options->sort_text);
+	r = input_view(input, options->group, options->sort, rows_limit(options, 0), &view);
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+	rows_filter(&view, options, options->number);
+	report_print_view(&view, options);
+	r = !view.count && (options->container || options->pid) ? rows_missing("report", options) :
+								  STATUS_OK;
+	view_clear(&view);
+	return r;
+}
+
+static int report_recording(struct options *options)
 {
 	struct input input;
-	int status, r;
+	int status, shown;
 
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = input_view(&input, options->group, options->sort, rows_limit(options, 0),
-			       ret_view);
-		if (r < 0)
-			status =
-				message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+		shown = shows_processes(options) ? report_processes(&input, options) :
+						   report_query(&input, options);
+		status = shown ? shown : status;
 	}
 	input_deinit(&input);
 	return status;
 }
 
-static int report_daemon(const struct options *options, struct view *ret_view)
+static int report_daemon(const struct options *options)
 {
+	struct view view = { 0 };
 	struct bus *bus;
 	int status = bus_new(&bus);
 
@@ -59,64 +148,49 @@ static int report_daemon(const struct options *options, struct view *ret_view)
 		return status;
 	if (options->period != VIEW_SPAN_START)
 		status = bus_view_period(bus, options->period, options->group, options->sort,
-					 rows_limit(options, BUS_ROWS), ret_view);
+					 rows_limit(options, BUS_ROWS), &view);
 	else
 		status = bus_view_named(bus, options->group, options->sort,
-					rows_limit(options, BUS_ROWS), ret_view);
+					rows_limit(options, BUS_ROWS), &view);
 	bus_free(bus);
+	if (status == STATUS_OK) {
+		rows_filter(&view, options, options->number);
+		report_print_view(&view, options);
+		if (!view.count && (options->container || options->pid))
+			status = rows_missing("report", options);
+	}
+	view_clear(&view);
 	return status;
-}
-
-/* Return the name to print; standard input, "-", has none. */
-static const char *report_name(const struct options *options)
-{
-	const char *slash;
-
-	if (!options->input || strcmp(options->input, "-") == 0)
-		return NULL;
-	slash = strrchr(options->input, '/');
-	return slash ? slash + 1 : options->input;
 }
 
 static int report_check(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
 
-	if (hot && (options->container || options->pid || options->period != VIEW_SPAN_START))
-		return message_fail(STATUS_USAGE, "report: --lines and --pages cover all samples "
-						  "and cannot be combined with -c, -p or --last");
-	if (options->input && options->period != VIEW_SPAN_START)
-		return message_fail(
-			STATUS_USAGE,
-			"report: --last applies to the daemon's profile, not to a recording");
+	if (hot && (options->container || options->pid || options->program || options->binary ||
+		    options->function || options->period != VIEW_SPAN_START))
+		return message_fail(STATUS_USAGE,
+				    "report: --lines and --pages cover all samples and cannot be "
+				    "combined with -c, -p, --program, --binary, --function or "
+				    "--last");
 	return STATUS_OK;
 }
 
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	struct view view = { 0 };
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIP", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQ", &options);
 
 	if (status)
 		return status;
 	if (!options.number)
 		options.number = REPORT_ROWS;
+	options.query.limit = options.number;
 	status = report_check(&options);
-	if (status || options.lines || options.pages) {
-		if (!status)
-			status = memory_report(&options);
-		filter_free(options.filter);
-		return status;
-	}
-	status = options.input ? report_recording(&options, &view) : report_daemon(&options, &view);
-	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		rows_filter(&view, &options, options.number);
-		report_print(&view, &options, report_name(&options));
-		if (!view.count && (options.container || options.pid))
-			status = rows_missing("report", &options);
-	}
-	view_clear(&view);
+	if (!status && (options.lines || options.pages))
+		status = memory_report(&options);
+	else if (!status)
+		status = options.input ? report_recording(&options) : report_daemon(&options);
 	filter_free(options.filter);
 	return status;
 }

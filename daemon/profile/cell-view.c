@@ -77,6 +77,21 @@ void profile_find_pids(struct profile *p)
 	}
 }
 
+int profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
+{
+	if (!p->by_program)
+		return -EOPNOTSUPP;
+	profile_flush(p);
+	*ret_cells = (struct profile_cells){
+		.table = p->cells.table,
+		.sample_class = &p->sample_class,
+		.programs = p->commons->names.programs,
+		.binaries = p->commons->names.binaries,
+		.attributor = p->attributor,
+	};
+	return 0;
+}
+
 /* Memory without a file belongs to one process. Use its offset in the mapping, as it is not secret. */
 static void locate_memory(const struct profile *p, u64 number, struct cell_place *place)
 {

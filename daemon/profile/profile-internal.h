@@ -9,6 +9,7 @@
 #include "codec/data-source.h"
 #include "hot-pages.h"
 #include "location-table.h"
+#include "profile-cells.h"
 #include "profile-read.h"
 #include "sample-class.h"
 #include "sample-stage.h"
@@ -344,7 +345,6 @@ int profile_cells_load(struct profile *profile, struct deserializer *from,
 void profile_cell_ids_deinit(struct profile_cell_ids *ids);
 
 /* Fill parts of a view's rows. */
-void row_counters(struct view_row *row, const struct counters *counters);
 void view_row_set_container(struct profile *profile, struct view_row *row, u32 index);
 void view_row_set_process(struct profile *profile, struct view_row *row, u32 index);
 /** view_row_set_location() - set process, function and binary of @row */
@@ -367,31 +367,6 @@ void view_row_set_cell(struct profile *profile, struct symbols *symbols, bool li
 void view_set_names(struct symbols *symbols, struct view_header *ret_header);
 /** counters_key() - return the key of view_key() for all orders except samples and latency */
 u64 counters_key(const struct counters *counters, enum view_sort sort);
-/**
- * struct cell_place - where a cell is
- * @at: its place in the binary
- * @pid: a living process that maps the binary; 0 if none is known, or in a recording
- * @hidden: @at.offset is 0: it would be an address of a process that has exited
- */
-struct cell_place {
-	struct attribute_location at;
-	s32 pid;
-	bool hidden;
-};
-
-/**
- * profile_locate_cell() - find the place of a cell in its binary
- * @live: as in profile_view(). Addresses in memory without a file are then replaced by offsets in
- *	the mapping, since they are confidential
- *
- * Call profile_find_pids() first, if @live is set.
- *
- * Return: false if its mapping was not known, or if it counts evicted samples.
- */
-bool profile_locate_cell(const struct profile *profile, const struct cell_row *row, bool live,
-			 struct cell_place *ret_place);
-/** profile_find_pids() - find a living process of each program, for profile_locate_cell() */
-void profile_find_pids(struct profile *profile);
 /** profile_view_cells() - add the rows of profile_view() that are made from cells to @view */
 int profile_view_cells(struct profile *profile, struct symbols *symbols, bool live,
 		       enum view_group group, enum view_sort sort, u32 limit, struct view *view);

@@ -25,6 +25,9 @@
  */
 void profile_flush(struct profile *profile);
 
+/** row_counters() - set the counters of a row of a view */
+void row_counters(struct view_row *row, const struct counters *counters);
+
 /** profile_header() - return the ledgers, as in &struct view_header */
 const struct view_header *profile_header(const struct profile *profile);
 

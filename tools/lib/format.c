@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "format.h"
 
+#include "table.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -404,18 +405,16 @@ enum column {
 };
 
 /**
- * struct layout - the columns of a table
+ * struct layout - a table of the rows of a view
  * @shown: a bit for each &enum column that is printed
- * @width: width of each column, in characters
  */
 struct layout {
 	const struct view *view;
 	const struct format *format;
 	u32 shown;
-	size_t width[COLUMNS];
 };
 
-#define CELL_SIZE 160
+#define CELL_SIZE TABLE_CELL
 
 static void print_heading(const struct layout *layout, enum column column, char *ret)
 {
@@ -535,123 +534,73 @@ static bool column_right(enum column column)
 	       column == COLUMN_WEIGHT || column == COLUMN_DRAM;
 }
 
-/* SHARE and TRUTH belong together, with only one space between them. */
-static size_t column_gap(enum column column)
+static u32 shown_columns(const struct format *format)
 {
-	return column == COLUMN_SHARE ? 0 : column == COLUMN_TRUTH ? 1 : 2;
-}
+	u32 shown = 1U << COLUMN_SHARE | 1U << COLUMN_DRAM | 1U << COLUMN_LATENCY;
 
-static size_t layout_total(const struct layout *layout)
-{
-	size_t total = 0;
-
-	for (enum column c = 0; c < COLUMNS; c++)
-		if (layout->shown & 1U << c)
-			total += column_gap(c) + layout->width[c];
-	return total;
-}
-
-/* Shorten columns of names until the table fits, the widest first, each down to a minimum. */
-static void layout_shrink(struct layout *layout)
-{
-	static const struct {
-		enum column column;
-		size_t floor;
-	} steps[] = {
-		{ COLUMN_FUNCTION, 24 }, { COLUMN_CONTAINER, 16 }, { COLUMN_PROCESS, 12 },
-		{ COLUMN_SOURCE, 16 },	 { COLUMN_FUNCTION, 12 },  { COLUMN_CONTAINER, 9 },
-		{ COLUMN_PROCESS, 7 },	 { COLUMN_BINARY, 16 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		size_t total = layout_total(layout), *width = &layout->width[steps[i].column];
-		size_t spare = *width > steps[i].floor ? *width - steps[i].floor : 0;
-
-		if (total <= layout->format->width)
-			return;
-		*width -= total - layout->format->width < spare ? total - layout->format->width :
-								  spare;
-	}
-}
-
-static void layout_columns(struct layout *layout)
-{
-	const struct format *format = layout->format;
-
-	layout->shown = 1U << COLUMN_SHARE | 1U << COLUMN_DRAM | 1U << COLUMN_LATENCY;
-	layout->shown |= 1U << (format->group == VIEW_BINARY ? COLUMN_BINARY : COLUMN_CONTAINER);
+	shown |= 1U << (format->group == VIEW_BINARY ? COLUMN_BINARY : COLUMN_CONTAINER);
 	if (format->truths)
-		layout->shown |= 1U << COLUMN_TRUTH;
+		shown |= 1U << COLUMN_TRUTH;
 	if (format->group != VIEW_CONTAINER && format->group != VIEW_BINARY)
-		layout->shown |= 1U << COLUMN_PROCESS;
+		shown |= 1U << COLUMN_PROCESS;
 	if (format->group == VIEW_PROCESS)
-		layout->shown |= 1U << COLUMN_PID;
+		shown |= 1U << COLUMN_PID;
 	if (format->group == VIEW_FUNCTION || format->group == VIEW_LINE)
-		layout->shown |= 1U << COLUMN_FUNCTION;
+		shown |= 1U << COLUMN_FUNCTION;
 	if (format->group == VIEW_LINE)
-		layout->shown |= 1U << COLUMN_SOURCE;
+		shown |= 1U << COLUMN_SOURCE;
 	if (format->sort != VIEW_SORT_SAMPLES)
-		layout->shown |= 1U << COLUMN_WEIGHT;
+		shown |= 1U << COLUMN_WEIGHT;
+	return shown;
 }
 
-static void layout_init(struct layout *layout)
+static void add_column(const struct layout *layout, enum column c, struct table *table)
 {
-	char cell[CELL_SIZE];
+	/* The order in which columns of names are shortened, and the widths to shorten them to. */
+	static const struct {
+		unsigned int order;
+		size_t floor[2];
+	} shrink[COLUMNS] = {
+		[COLUMN_FUNCTION] = { 1, { 24, 12 } }, [COLUMN_CONTAINER] = { 2, { 16, 9 } },
+		[COLUMN_PROCESS] = { 3, { 12, 7 } },   [COLUMN_SOURCE] = { 4, { 16, 0 } },
+		[COLUMN_BINARY] = { 5, { 0, 16 } },
+	};
+	char heading[CELL_SIZE];
+	struct table_column *column;
 
-	layout_columns(layout);
-	for (enum column c = 0; c < COLUMNS; c++) {
-		print_heading(layout, c, cell);
-		layout->width[c] = text_width(cell);
-		for (u32 i = 0; i < layout->view->count; i++) {
-			size_t width;
-
-			print_value(layout, &layout->view->rows[i], c, cell);
-			width = text_width(cell);
-			if (width > layout->width[c])
-				layout->width[c] = width;
-		}
+	print_heading(layout, c, heading);
+	column = table_add_column(table, heading);
+	column->right = column_right(c);
+	column->order = shrink[c].order;
+	memcpy(column->floor, shrink[c].floor, sizeof(column->floor));
+	/* SHARE and TRUTH belong together, with only one space between them. */
+	if (c == COLUMN_TRUTH)
+		column->gap = 1;
+	if (c == COLUMN_SHARE) {
+		column->heading_left = true;
+		column->width = 6;
 	}
-	layout->width[COLUMN_SHARE] = 6;
-	if (layout->format->width)
-		layout_shrink(layout);
-}
-
-/* Print one row, or the headings if @row is NULL. */
-static void layout_line(const struct layout *layout, FILE *out, const struct view_row *row)
-{
-	char line[COLUMNS * TEXT_SIZE], cell[CELL_SIZE], fitted[TEXT_SIZE];
-	size_t limit = layout->format->width;
-	char *end = line;
-
-	for (enum column c = 0; c < COLUMNS; c++) {
-		bool right = column_right(c) && (row || c != COLUMN_SHARE);
-
-		if (!(layout->shown & 1U << c))
-			continue;
-		if (row)
-			print_value(layout, row, c, cell);
-		else
-			print_heading(layout, c, cell);
-		text_fit(cell, layout->width[c], right, fitted);
-		end += sprintf(end, "%*s%s", (int)column_gap(c), "", fitted);
-	}
-	while (end > line && end[-1] == ' ')
-		*--end = 0;
-	/* Truncate the line if the terminal is too narrow even for the numbers. */
-	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
-		text_fit(line, limit, false, fitted);
-		snprintf(line, sizeof(line), "%s", fitted);
-	}
-	term_ink(out, layout->format->colour, row ? TERM_PLAIN : TERM_STRONG, line);
-	fputc('\n', out);
 }
 
 void format_table(FILE *out, const struct view *view, const struct format *format)
 {
-	struct layout layout = { .view = view, .format = format };
+	struct layout layout = { .view = view, .format = format, .shown = shown_columns(format) };
+	struct table table = { 0 };
+	char cell[CELL_SIZE];
 
-	layout_init(&layout);
-	layout_line(&layout, out, NULL);
-	for (u32 i = 0; i < view->count; i++)
-		layout_line(&layout, out, &view->rows[i]);
+	for (enum column c = 0; c < COLUMNS; c++)
+		if (layout.shown & 1U << c)
+			add_column(&layout, c, &table);
+	for (u32 i = 0; i < view->count; i++) {
+		u32 row = table_add_row(&table), at = 0;
+
+		for (enum column c = 0; c < COLUMNS; c++) {
+			if (!(layout.shown & 1U << c))
+				continue;
+			print_value(&layout, &view->rows[i], c, cell);
+			table_set(&table, row, at++, cell);
+		}
+	}
+	table_print(&table, out, format->width, format->colour);
+	table_deinit(&table);
 }

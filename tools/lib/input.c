@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "message.h"
+#include "profile/profile-read.h"
 #include "tasks/task-event.h"
 #include "text.h"
 
@@ -89,10 +90,11 @@ static void input_check_tables(const struct input *input, const char *path)
 
 	attributor_get_stats(input->attributor, &stats);
 	if (stats.processes_evicted)
-		message_print("%s: %s processes were evicted from the full process table (%s entries); "
-			      "their samples are unattributed",
-			      path, text_count(count, stats.processes_evicted),
-			      text_count(capacity, PROCESSES));
+		message_print(
+			"%s: %s processes were evicted from the full process table (%s entries); "
+			"their samples are unattributed",
+			path, text_count(count, stats.processes_evicted),
+			text_count(capacity, PROCESSES));
 	if (stats.mappings_dropped)
 		message_print("%s: %s mappings were dropped because all mappings exceed %llu MiB; "
 			      "samples in them have no binary",
@@ -161,11 +163,36 @@ int input_symbols(struct symbols **ret_symbols)
 	return symbols_new(&config, ret_symbols);
 }
 
+/* Set what the profile does not know. */
+static void header_complete(const struct input *input, struct view_header *header)
+{
+	struct attributor_stats stats;
+
+	if (!header->ledgers_unknown)
+		header->duration_ns = input->duration_ns;
+	snprintf(header->source, sizeof(header->source), "recording");
+	attributor_get_stats(input->attributor, &stats);
+	header->processes_evicted = stats.processes_evicted;
+	header->mappings_dropped = stats.mappings_dropped;
+}
+
+void input_header(const struct input *input, struct symbols *symbols,
+		  struct view_header *ret_header)
+{
+	struct symbols_stats stats;
+
+	*ret_header = *profile_header(input->profile);
+	ret_header->by_program = true;
+	symbols_stats(symbols, &stats);
+	ret_header->names_pending = stats.pending;
+	snprintf(ret_header->names_reason, sizeof(ret_header->names_reason), "%s", stats.reason);
+	header_complete(input, ret_header);
+}
+
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view)
 {
 	struct symbols *symbols = NULL;
-	struct attributor_stats stats;
 	struct view view = { 0 };
 	int r = input_symbols(&symbols);
 
@@ -175,12 +202,7 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 	symbols_free(symbols);
 	if (r < 0)
 		return r;
-	if (!view.header.ledgers_unknown)
-		view.header.duration_ns = input->duration_ns;
-	snprintf(view.header.source, sizeof(view.header.source), "recording");
-	attributor_get_stats(input->attributor, &stats);
-	view.header.processes_evicted = stats.processes_evicted;
-	view.header.mappings_dropped = stats.mappings_dropped;
+	header_complete(input, &view.header);
 	*ret_view = view;
 	return 0;
 }

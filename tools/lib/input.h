@@ -57,6 +57,14 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 int input_symbols(struct symbols **ret_symbols);
 
 /**
+ * input_header() - get the ledgers of the recording
+ * @symbols: resolver of the names that were looked up
+ * @ret_header: as in &struct view, with source and duration of the recording
+ */
+void input_header(const struct input *input, struct symbols *symbols,
+		  struct view_header *ret_header);
+
+/**
  * input_view() - make a view of the profile
  * @input: result of input_load()
  * @group: what a row represents

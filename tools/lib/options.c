@@ -24,6 +24,7 @@ static const struct option long_options[] = {
 	{ "midr", required_argument, NULL, 'M' },
 	{ "number", required_argument, NULL, 'n' },
 	{ "pid", required_argument, NULL, 'p' },
+	{ "program", required_argument, NULL, 'A' },
 	{ "root", required_argument, NULL, 'R' },
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
@@ -124,22 +125,6 @@ static int options_filter(const char *verb, char *text, struct options *options)
 			    error.text);
 }
 
-static int options_group(const char *verb, char *text, struct options *options)
-{
-	if (view_group_parse(text, &options->group) < 0)
-		return message_fail(STATUS_USAGE, "%s: -G \"%s\": should be " VIEW_GROUP_LIST, verb,
-				    text);
-	return 0;
-}
-
-static int options_sort(const char *verb, char *text, struct options *options)
-{
-	if (view_sort_parse(text, &options->sort) < 0)
-		return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " VIEW_SORT_LIST, verb,
-				    text);
-	return 0;
-}
-
 static int options_last(const char *verb, char *text, struct options *options)
 {
 	if (view_span_parse(text, &options->period) < 0)
@@ -168,7 +153,7 @@ static int options_srcline(const char *verb, char *text, struct options *options
 {
 	(void)verb;
 	(void)text;
-	options->group = VIEW_LINE;
+	options->group_text = "line";
 	return 0;
 }
 
@@ -197,16 +182,13 @@ static const struct {
 	size_t field;
 	int (*read)(const char *verb, char *text, struct options *options);
 } takers[] = {
-	FLAG('b', batch),	   FLAG('I', lines),
-	FLAG('j', json),	   FLAG('P', pages),
-	TEXT('c', container),	   TEXT('i', input),
-	TEXT('U', function),	   TEXT('Y', binary),
-	TEXT('R', root),	   READ('C', options_cpus),
-	READ('d', options_delay),  READ('G', options_group),
-	READ('L', options_filter), READ('M', options_midr),
-	READ('n', options_rows),   READ('p', options_pid),
-	READ('s', options_sort),   READ('S', options_srcline),
-	READ('T', options_truth),  READ('W', options_last),
+	FLAG('b', batch),	    FLAG('I', lines),	      FLAG('j', json),
+	FLAG('P', pages),	    TEXT('c', container),     TEXT('i', input),
+	TEXT('U', function),	    TEXT('Y', binary),	      TEXT('A', program),
+	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
+	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
+	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
+	READ('S', options_srcline), READ('T', options_truth), READ('W', options_last),
 };
 
 static int options_one(const char *verb, int letter, struct options *options)
@@ -254,8 +236,8 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 
 	opterr = 0;
 	optind = 0; /* needed as unit tests parse more than once in a process */
-	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options,
-				     &index)) != -1) {
+	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options, &index)) !=
+	       -1) {
 		if (letter == '?' || letter == ':')
 			return options_unknown(verb, letter, argv);
 		if (!strchr(accept, letter))
@@ -279,30 +261,88 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	return 0;
 }
 
-/* Rows by program or binary exist only in recordings, and some rows lack what an option names. */
-static int options_check_group(const char *verb, const struct options *options)
+static int options_group(const char *verb, const char *text, struct options *options)
 {
-	if (options->group >= VIEW_GROUPS_LIVE && !options->input)
-		return message_fail(STATUS_USAGE,
-				    "%s: -G %s needs a recording: the daemon counts by process",
-				    verb, view_group_name(options->group));
+	struct query_error error;
+	struct query query;
+
+	if (view_group_parse(text, &options->group) == 0 && options->group < VIEW_GROUPS_LIVE)
+		return 0;
+	if (query_parse_group(text, &query, &error) == 0)
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -G %s needs a recording: the daemon counts by process; its "
+			"rows are by " VIEW_GROUP_LIST_LIVE,
+			verb, text);
+	return message_fail(STATUS_USAGE, "%s: -G %s", verb, error.text);
+}
+
+static int options_sort(const char *verb, const char *text, struct options *options)
+{
+	enum measure measure;
+
+	if (view_sort_parse(text, &options->sort) == 0)
+		return 0;
+	if (measure_parse(text, &measure) == 0)
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -s %s needs a recording; rows of the daemon have " VIEW_SORT_LIST,
+			verb, text);
+	return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " VIEW_SORT_LIST, verb, text);
+}
+
+/* Some rows of the daemon lack what an option names. */
+static int options_check_live(const char *verb, struct options *options)
+{
+	int r = options->group_text ? options_group(verb, options->group_text, options) : 0;
+
+	if (r == 0 && options->sort_text)
+		r = options_sort(verb, options->sort_text, options);
+	if (r)
+		return r;
 	if (options->pid && options->group == VIEW_CONTAINER)
 		return message_fail(
 			STATUS_USAGE,
 			"%s: -p: rows of containers have no process; group by another key", verb);
-	if (options->container && options->group == VIEW_BINARY)
-		return message_fail(
-			STATUS_USAGE,
-			"%s: -c: rows of binaries have no container; group by another key", verb);
+	if (options->function || options->binary || options->program)
+		return message_fail(STATUS_USAGE,
+				    "%s: %s needs a recording; \"speprof summary\" has it for the "
+				    "daemon's profile",
+				    verb,
+				    options->function ? "--function" :
+				    options->binary   ? "--binary" :
+							"--program");
+	return 0;
+}
+
+/* Options of a query over a recording. */
+static int options_check_query(const char *verb, struct options *options)
+{
+	struct query *query = &options->query;
+	struct query_error error;
+
+	query->recording = options->input;
+	query->period = options->period;
+	query->select = (struct query_select){
+		.container = options->container,
+		.program = options->program,
+		.binary = options->binary,
+		.function = options->function,
+	};
+	if (query_parse_group(options->group_text ?: "function", query, &error) < 0)
+		return message_fail(STATUS_USAGE, "%s: -G %s", verb, error.text);
+	if (options->sort_text && measure_parse(options->sort_text, &query->sort) < 0)
+		return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " MEASURE_LIST, verb,
+				    options->sort_text);
+	if (query_check(query, &error) < 0)
+		return message_fail(STATUS_USAGE, "%s: %s", verb, error.text);
 	return 0;
 }
 
 /* Whether the verb prints counters that a recording has by program, and not by process. */
 static bool options_counts_functions(const char *accept, const struct options *options)
 {
-	if (strchr(accept, 'G'))
-		return options->group != VIEW_PROCESS && options->group != VIEW_CONTAINER;
-	return options->function || options->binary;
+	return strchr(accept, 'G') || options->function || options->binary;
 }
 
 /* What a recording counts by program has no PID: select the samples instead of the rows. */
@@ -325,8 +365,12 @@ static int options_filter_pid(const char *verb, struct options *options)
 
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
-	int r = strchr(accept, 'G') ? options_check_group(verb, options) : 0;
+	int r = 0;
 
+	if (strchr(accept, 'Q') && options->input && !options->lines && !options->pages)
+		r = options_check_query(verb, options);
+	else if (strchr(accept, 'G'))
+		r = options_check_live(verb, options);
 	if (r)
 		return r;
 	if (options->cpus_given && !options->input)

@@ -5,6 +5,7 @@
 
 #include "filter/filter.h"
 #include "format.h"
+#include "query/query.h"
 #include "util/cpu-list.h"
 #include "view/view.h"
 
@@ -12,14 +13,17 @@
  * struct options - the options of one invocation
  * @input: -i: a recording; NULL: the daemon's profile
  * @container: -c: only rows of this container; NULL: all
- * @function, @binary: --function, --binary: only statistics of these; NULL: all
+ * @function, @binary, @program: --function, --binary, --program: only rows or statistics of these;
+ * NULL: all
  * @root: --root: directory that doctor and others examine instead of "/"; "": not given
  * @filter: samples of a recording to count, by --filter and -p; freed by the caller; NULL: all
  * @filter_text: text of --filter; NULL: not given
  * @truth: --truth: known shares
  * @truths: number of @truth
- * @group: -G: what a row represents
- * @sort: -s: order of rows
+ * @group_text: -G: what a row represents; NULL: not given
+ * @sort_text: -s: order of rows; NULL: not given
+ * @group, @sort: the same, for rows of the daemon
+ * @query: the same and more, for rows of a recording
  * @number: -n: rows of a report, iterations of top; 0: not given
  * @pid: -p: only rows, or for functions of a recording only samples, of this process; 0: all
  * @delay: -d: seconds between two iterations of top
@@ -35,13 +39,17 @@ struct options {
 	const char *container;
 	const char *function;
 	const char *binary;
+	const char *program;
 	const char *root;
 	struct filter *filter;
 	const char *filter_text;
 	struct format_truth truth[FORMAT_TRUTHS];
 	u32 truths;
+	const char *group_text;
+	const char *sort_text;
 	enum view_group group;
 	enum view_sort sort;
+	struct query query;
 	u32 number;
 	s32 pid;
 	double delay;
@@ -60,7 +68,8 @@ struct options {
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
  * --truth, 'W' for --last, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for --function,
- * 'Y' for --binary; 'F' if the recording may be given without -i
+ * 'Y' for --binary, 'A' for --program; 'F' if the recording may be given without -i; 'Q' if the rows
+ * of a recording are those of a query
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.

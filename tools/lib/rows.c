@@ -2,9 +2,11 @@
 #include "rows.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
 
 #include "codec/payload.h"
 #include "message.h"
+#include "profile/profile-read.h"
 
 static const char *const backend_names[] = {
 	[BACKEND_UNKNOWN] = "unknown",
@@ -259,11 +261,8 @@ static void row_names(json_object *json, const struct view_row *row, enum view_g
 	}
 }
 
-static json_object *row_json(const struct view_row *row, enum view_group group, bool by_program)
+static void row_measures(json_object *json, const struct view_row *row)
 {
-	json_object *json = json_object_new_object();
-
-	row_names(json, row, group, by_program);
 	json_add_u64(json, "samples", row->samples);
 	json_add_u64(json, "memory", row->memory);
 	json_add_u64(json, "dram", row->dram);
@@ -287,6 +286,14 @@ static json_object *row_json(const struct view_row *row, enum view_group group, 
 		latency_json(row->translation_sum, row->translation_p50, row->translation_p99));
 	json_object_object_add(json, "weight", weight_json(row->weight));
 	json_object_object_add(json, "events", events_json(row));
+}
+
+static json_object *row_json(const struct view_row *row, enum view_group group, bool by_program)
+{
+	json_object *json = json_object_new_object();
+
+	row_names(json, row, group, by_program);
+	row_measures(json, row);
 	return json;
 }
 
@@ -308,10 +315,146 @@ void rows_json(FILE *out, const struct view *view, const struct options *options
 	add_text(json, "group", view_group_name(options->group));
 	add_text(json, "sort", view_sort_name(options->sort));
 	for (u32 i = 0; i < view->count; i++)
-		json_object_array_add(rows, row_json(&view->rows[i], options->group,
-						     view->header.by_program));
+		json_object_array_add(
+			rows, row_json(&view->rows[i], options->group, view->header.by_program));
 	json_object_object_add(json, "rows", rows);
 	json_line(out, json);
+}
+
+/* Returns a text; null for @none. */
+static json_object *text_or_null(const char *text, bool none)
+{
+	return none ? NULL : json_object_new_string(text);
+}
+
+static void add_key(json_object *json, const struct query_row *row, enum query_key key)
+{
+	char instruction[24];
+
+	switch (key) {
+	case QUERY_CONTAINER:
+		add_text(json, "container", row->container);
+		break;
+	case QUERY_PROGRAM:
+		add_text(json, "program", row->program);
+		break;
+	case QUERY_BINARY:
+		add_text(json, "binary", row->binary);
+		break;
+	case QUERY_BUILD_ID:
+		json_object_object_add(json, "build_id",
+				       text_or_null(row->build_id, !*row->build_id));
+		break;
+	case QUERY_FUNCTION:
+		add_text(json, "function", row->function);
+		break;
+	case QUERY_LINE:
+		json_object_object_add(json, "file", text_or_null(row->file, !row->line));
+		add_known(json, "line", row->line, row->line);
+		json_object_object_add(json, "inlines", inlines_json(row->inlines));
+		break;
+	case QUERY_INSTRUCTION:
+		snprintf(instruction, sizeof(instruction), "0x%llx",
+			 (unsigned long long)row->instruction);
+		add_text(json, "instruction", instruction);
+		break;
+	case QUERY_MODE:
+		add_text(json, "mode", row->kernel ? "kernel" : "user");
+		break;
+	case QUERY_OP:
+		json_object_object_add(
+			json, "op",
+			text_or_null(sample_kind_name(row->op), !sample_kind_name(row->op)));
+		break;
+	case QUERY_EVENT:
+		json_object_object_add(
+			json, "event",
+			text_or_null(query_event_name(row), row->event == QUERY_NONE));
+		break;
+	case QUERY_LEVEL:
+		json_object_object_add(
+			json, "level",
+			text_or_null(query_level_name(row), row->level == QUERY_NONE));
+		break;
+	default:
+		break;
+	}
+}
+
+/* Rows of functions have had these keys before they had others. */
+static void add_old_keys(json_object *json, const struct query_row *row, const struct query *query)
+{
+	if (!query_groups_by(query, QUERY_PROGRAM) || !query_groups_by(query, QUERY_FUNCTION))
+		return;
+	add_text(json, "process", row->program);
+	json_add_u64(json, "pid", 0);
+}
+
+static json_object *share_json(u64 part, u64 whole)
+{
+	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
+}
+
+static json_object *query_row_json(const struct query_row *row, const struct query *query)
+{
+	const struct histogram *total = &row->counters.latency[PROFILE_TOTAL];
+	json_object *json = json_object_new_object();
+	struct view_row measures = { 0 };
+
+	for (u32 i = 0; i < query->groups; i++)
+		add_key(json, row, query->group[i]);
+	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
+		add_text(json, "binary", row->binary);
+	add_old_keys(json, row, query);
+	json_object_object_add(json, "share", share_json(row->part, row->whole));
+	json_object_object_add(json, "mean", share_json(total->sum, total->count));
+	row_counters(&measures, &row->counters);
+	row_measures(json, &measures);
+	if (query_has_parts(query)) {
+		json_object_object_add(json, "issue", NULL);
+		json_object_object_add(json, "translation", NULL);
+	}
+	return json;
+}
+
+static json_object *rest_json(const struct query_result *result)
+{
+	json_object *json = json_object_new_object();
+	struct query_rest rest;
+
+	query_result_rest(result, &rest);
+	json_object_object_add(json, "share",
+			       rest.overlaps ? NULL : share_json(rest.part, rest.whole));
+	add_known(json, "samples", rest.samples, !rest.overlaps);
+	json_add_u64(json, "rows", rest.rows);
+	return json;
+}
+
+void rows_query_json(FILE *out, const struct view_header *header, const struct query *query,
+		     const struct query_result *result)
+{
+	json_object *json = header_json(header), *keys = json_object_new_array(),
+		    *rows = json_object_new_array();
+	struct query_row *row = malloc(sizeof(*row));
+	char text[256];
+
+	add_text(json, "window", view_span_name(query->period));
+	query_group_name(query, text, sizeof(text));
+	add_text(json, "group", text);
+	for (u32 i = 0; i < query->groups; i++)
+		json_object_array_add(keys,
+				      json_object_new_string(query_key_name(query->group[i])));
+	json_object_object_add(json, "keys", keys);
+	measure_name(query->sort, text);
+	add_text(json, "sort", text);
+	for (u32 i = 0; row && result && i < query_result_shown(result); i++) {
+		query_result_row(result, i, row);
+		json_object_array_add(rows, query_row_json(row, query));
+	}
+	json_object_object_add(json, "rows", rows);
+	json_object_object_add(json, "other", result ? rest_json(result) : NULL);
+	json_line(out, json);
+	free(row);
 }
 
 void rows_header_json(FILE *out, const struct view_header *header)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "query/query-result.h"
 
 /**
  * rows_limit() - return the number of rows to request from a view
@@ -32,6 +33,15 @@ int rows_missing(const char *verb, const struct options *options);
 
 /** rows_json() - print @view as one line of JSON, with "schema_version":1 */
 void rows_json(FILE *out, const struct view *view, const struct options *options);
+
+/**
+ * rows_query_json() - print the rows of a query as one line of JSON
+ * @result: NULL: no row
+ *
+ * Documentation/reference/report.schema.json describes it.
+ */
+void rows_query_json(FILE *out, const struct view_header *header, const struct query *query,
+		     const struct query_result *result);
 
 /** rows_header_json() - print a header without rows, in the same schema */
 void rows_header_json(FILE *out, const struct view_header *header);

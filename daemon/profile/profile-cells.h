@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cells of a profile that counts by program, and what their ids stand for. Call all functions
+ * from the profile's own thread.
+ */
+#ifndef SPEPROF_PROFILE_CELLS_H
+#define SPEPROF_PROFILE_CELLS_H
+
+#include "attribution/binary-table.h"
+#include "attribution/program-table.h"
+#include "cell-table.h"
+#include "profile.h"
+
+/**
+ * struct profile_cells - the tables of a profile, borrowed
+ * @table: the cells, flushed
+ * @sample_class: the classes of their samples
+ * @programs, @binaries: what the ids of the cells stand for
+ * @attributor: knows the containers of the programs
+ */
+struct profile_cells {
+	const struct cell_table *table;
+	const struct sample_class_catalog *sample_class;
+	struct program_table *programs;
+	struct binary_table *binaries;
+	struct attributor *attributor;
+};
+
+/**
+ * profile_get_cells() - flush the counters of a profile, and get its tables
+ * @profile: the profile
+ * @ret_cells: the tables, valid until the next window
+ *
+ * Return: 0; -EOPNOTSUPP if the profile counts by process.
+ */
+int profile_get_cells(struct profile *profile, struct profile_cells *ret_cells);
+
+/**
+ * struct cell_place - where a cell is
+ * @at: its place in the binary
+ * @pid: a living process that maps the binary; 0 if none is known, or in a recording
+ * @hidden: @at.offset is 0: it would be an address of a process that has exited
+ */
+struct cell_place {
+	struct attribute_location at;
+	s32 pid;
+	bool hidden;
+};
+
+/**
+ * profile_locate_cell() - find the place of a cell in its binary
+ * @live: as in profile_view(). Addresses in memory without a file are then replaced by offsets in
+ *	the mapping, since they are confidential
+ *
+ * Call profile_find_pids() first, if @live is set.
+ *
+ * Return: false if its mapping was not known, or if it counts evicted samples.
+ */
+bool profile_locate_cell(const struct profile *profile, const struct cell_row *row, bool live,
+			 struct cell_place *ret_place);
+
+/** profile_find_pids() - find a living process of each program, for profile_locate_cell() */
+void profile_find_pids(struct profile *profile);
+
+#endif

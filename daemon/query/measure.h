@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The measures of a row: what rows are sorted by and what their shares are of. A measure has the
+ * same name on the command line and in JSON.
+ */
+#ifndef SPEPROF_MEASURE_H
+#define SPEPROF_MEASURE_H
+
+#include "profile/counters.h"
+
+/**
+ * enum measure - a number that is computed from &struct counters
+ *
+ * MEASURE_LEVEL + &enum spe_level is the number of loads and stores that one level served, and
+ * MEASURE_EVENT + a bit of the Events packet the number of samples with that event.
+ */
+enum measure {
+	MEASURE_OPERATIONS, /* operations that the samples stand for; samples if that is not known */
+	MEASURE_SAMPLES,
+	MEASURE_LATENCY, /* sum of total latencies */
+	MEASURE_MEAN,
+	MEASURE_P50,
+	MEASURE_P99,
+	MEASURE_ISSUE,
+	MEASURE_ISSUE_P99,
+	MEASURE_TRANSLATION,
+	MEASURE_TRANSLATION_P99,
+	MEASURE_MEMORY,
+	MEASURE_LOADS,
+	MEASURE_STORES,
+	MEASURE_BRANCHES,
+	MEASURE_MISPREDICTED,
+	MEASURE_SIMD,
+	MEASURE_DRAM,
+	MEASURE_REMOTE,
+	MEASURE_SNOOPED,
+	MEASURE_PEER,
+	MEASURE_MODIFIED,
+	MEASURES_NAMED,
+	MEASURE_LEVEL = MEASURES_NAMED,
+	MEASURE_EVENT = MEASURE_LEVEL + SPE_LEVELS,
+	MEASURES = MEASURE_EVENT + SAMPLE_EVENTS,
+};
+
+/* All names, for error messages about an unknown one. */
+#define MEASURE_LIST                                                                           \
+	"operations, samples, latency, mean, p50, p99, issue, issue_p99, translation, "        \
+	"translation_p99, memory, loads, stores, branches, mispredicted, simd, dram, remote, " \
+	"snooped, peer, modified, or the name of a level or event"
+
+/* Bytes of a name or heading, with the NUL. */
+#define MEASURE_NAME 40
+
+/**
+ * measure_parse() - find a measure by its name
+ * @name: the name. "level.NAME" and "event.NAME" name levels and events whose plain names mean
+ *	something else, such as "event.mispredicted"
+ * @ret_measure: the measure
+ *
+ * Return: 0, or -EINVAL for an unknown name.
+ */
+int measure_parse(const char *name, enum measure *ret_measure);
+
+/**
+ * measure_name() - write the name of a measure, which measure_parse() accepts
+ * @to: receives the name; MEASURE_NAME bytes
+ */
+void measure_name(enum measure measure, char *to);
+
+/** measure_heading() - write the heading of a column with the measure, MEASURE_NAME bytes */
+void measure_heading(enum measure measure, char *to);
+
+/**
+ * measure_is_sum() - return whether the values of two sets of samples add up
+ *
+ * They do not for means and percentiles, which have no share.
+ */
+bool measure_is_sum(enum measure measure);
+
+/** measure_is_front_latency() - return whether it is of issue or translation latency */
+bool measure_is_front_latency(enum measure measure);
+
+/**
+ * measure_value() - compute a measure
+ * @counters: the samples, finished (counters_finish())
+ * @unit: &enum sample_unit of MEASURE_OPERATIONS; UNITS: number of samples
+ *
+ * Return: a count, or cycles.
+ */
+double measure_value(enum measure measure, const struct counters *counters, unsigned int unit);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "query-names.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+/** struct name - a name of @size bytes, which belongs to an id */
+struct name {
+	const void *at;
+	size_t size;
+	u32 id;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	size_t size = x->size < y->size ? x->size : y->size;
+	int r = size ? memcmp(x->at, y->at, size) : 0;
+
+	return r ? r : (x->size > y->size) - (x->size < y->size);
+}
+
+const struct attribute_container *query_container(const struct profile_cells *cells, u32 program)
+{
+	const struct attribute_container *c;
+	struct program_identity identity;
+
+	if (program == CELL_NO_PROGRAM ||
+	    !program_table_find(cells->programs, program, &identity) || !identity.container)
+		return NULL;
+	c = attributor_get_container(cells->attributor, identity.container);
+	if (c && c->generation == identity.container_generation)
+		return c;
+	return attributor_get_container(cells->attributor,
+					attributor_get_other_container(cells->attributor));
+}
+
+const char *query_container_name(const struct profile_cells *cells, u32 program)
+{
+	const struct attribute_container *c = query_container(cells, program);
+
+	return c && *c->name ? c->name : "-";
+}
+
+const char *query_executable(const struct profile_cells *cells, u32 program)
+{
+	struct program_identity identity;
+
+	if (program == CELL_NO_PROGRAM || !program_table_find(cells->programs, program, &identity))
+		return "[unattributed]";
+	return identity.executable;
+}
+
+const char *query_base_name(const char *path)
+{
+	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool query_name_matches(const char *glob, const char *name)
+{
+	return strcmp(glob, name) == 0 || fnmatch(glob, name, 0) == 0;
+}
+
+/* Sort @names, and set the rank of the id of each. */
+static void ranks_fill(struct name *names, u32 count, struct query_ranks *ranks)
+{
+	u32 rank = 0;
+
+	qsort(names, count, sizeof(*names), compare_names);
+	for (u32 i = 0; i < count; i++) {
+		if (!i || compare_names(&names[i - 1], &names[i]))
+			rank++;
+		ranks->at[names[i].id] = rank;
+	}
+}
+
+static struct name name_of(u32 id, const char *text)
+{
+	return (struct name){ .at = text, .size = strlen(text), .id = id };
+}
+
+static u32 used_count(const bool *used, u32 count)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < count; i++)
+		n += used[i];
+	return n;
+}
+
+static int programs_rank(struct query_names *n, const bool *used)
+{
+	u32 capacity = used_count(used, n->container.count), count = 0;
+	struct name *names = calloc(capacity ? capacity : 1, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	for (u32 id = 0; id < n->container.count; id++)
+		if (used[id])
+			names[count++] = name_of(id, query_container_name(n->cells, id));
+	ranks_fill(names, count, &n->container);
+	for (u32 i = 0; i < count; i++)
+		names[i] = name_of(names[i].id, query_executable(n->cells, names[i].id));
+	ranks_fill(names, count, &n->executable);
+	free(names);
+	return 0;
+}
+
+static int binaries_rank(struct query_names *n, const bool *used)
+{
+	u32 capacity = used_count(used, n->path.count), count = 0;
+	struct name *names = calloc(capacity ? capacity : 1, sizeof(*names));
+	struct binary_identity binary;
+
+	if (!names)
+		return -ENOMEM;
+	for (u32 id = 0; id < n->path.count; id++)
+		if (used[id] && binary_table_find(n->cells->binaries, id, &binary))
+			names[count++] = name_of(id, binary.path);
+	ranks_fill(names, count, &n->path);
+	for (u32 i = 0; i < count; i++) {
+		binary_table_find(n->cells->binaries, names[i].id, &binary);
+		names[i].at = binary.build_id;
+		names[i].size = binary.build_id_size;
+	}
+	ranks_fill(names, count, &n->build_id);
+	free(names);
+	return 0;
+}
+
+/* Find the largest ids of the cells. */
+static void ids_count(const struct profile_cells *cells, u32 *ret_programs, u32 *ret_binaries)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	*ret_programs = *ret_binaries = 1;
+	while (cell_table_next(cells->table, &cursor, &row)) {
+		if (row.program != CELL_NO_PROGRAM && row.program >= *ret_programs)
+			*ret_programs = row.program + 1;
+		if (!row.evicted && row.binary != CELL_UNMAPPED && row.binary >= *ret_binaries)
+			*ret_binaries = row.binary + 1;
+	}
+}
+
+static void ids_mark(const struct profile_cells *cells, bool *program, bool *binary)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	while (cell_table_next(cells->table, &cursor, &row)) {
+		if (row.program != CELL_NO_PROGRAM)
+			program[row.program] = true;
+		if (!row.evicted && row.binary != CELL_UNMAPPED)
+			binary[row.binary] = true;
+	}
+}
+
+static int ranks_new(u32 count, struct query_ranks *ret_ranks)
+{
+	ret_ranks->at = calloc(count, sizeof(*ret_ranks->at));
+	ret_ranks->count = ret_ranks->at ? count : 0;
+	return ret_ranks->at ? 0 : -ENOMEM;
+}
+
+int query_names_init(const struct profile_cells *cells, struct query_names *ret_names)
+{
+	struct query_names n = { .cells = cells };
+	bool *program, *binary;
+	u32 programs, binaries;
+	int r = -ENOMEM;
+
+	ids_count(cells, &programs, &binaries);
+	program = calloc(programs, sizeof(*program));
+	binary = calloc(binaries, sizeof(*binary));
+	if (program && binary && !ranks_new(programs, &n.container) &&
+	    !ranks_new(programs, &n.executable) && !ranks_new(binaries, &n.path) &&
+	    !ranks_new(binaries, &n.build_id)) {
+		ids_mark(cells, program, binary);
+		r = programs_rank(&n, program);
+		if (r == 0)
+			r = binaries_rank(&n, binary);
+	}
+	free(program);
+	free(binary);
+	if (r < 0)
+		query_names_deinit(&n);
+	else
+		*ret_names = n;
+	return r;
+}
+
+void query_names_deinit(struct query_names *n)
+{
+	free(n->container.at);
+	free(n->executable.at);
+	free(n->path.at);
+	free(n->build_id.at);
+	*n = (struct query_names){ 0 };
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Ranks of the names of programs and binaries: the position of a name in alphabetical order. Ids
+ * with equal names have equal ranks, and the order of ranks does not depend on that of ids.
+ */
+#ifndef SPEPROF_QUERY_NAMES_H
+#define SPEPROF_QUERY_NAMES_H
+
+#include "profile/profile-cells.h"
+#include "query.h"
+
+/**
+ * struct query_ranks - by id, the rank of a name, from 1 on
+ * @at: the ranks, @count of them; 0 for ids without a cell
+ */
+struct query_ranks {
+	u32 *at;
+	u32 count;
+};
+
+/**
+ * struct query_names - the names of all programs and binaries with cells
+ * @cells: the tables
+ * @container, @executable: by id of a program. Executables of equal paths have one rank
+ * @path, @build_id: by id of a binary
+ */
+struct query_names {
+	const struct profile_cells *cells;
+	struct query_ranks container;
+	struct query_ranks executable;
+	struct query_ranks path;
+	struct query_ranks build_id;
+};
+
+/**
+ * query_names_init() - compute the ranks
+ * @cells: borrowed
+ * @ret_names: the ranks; call query_names_deinit()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int query_names_init(const struct profile_cells *cells, struct query_names *ret_names);
+
+/** query_names_deinit() - free the memory; @names may be all zeros */
+void query_names_deinit(struct query_names *names);
+
+/** query_rank() - return the rank of an id; 0 for an id without a cell */
+static inline u32 query_rank(const struct query_ranks *ranks, u32 id)
+{
+	return id < ranks->count ? ranks->at[id] : 0;
+}
+
+/**
+ * query_container() - return the container of a program
+ * @program: id of the program; CELL_NO_PROGRAM is valid
+ *
+ * Return: NULL for no container.
+ */
+const struct attribute_container *query_container(const struct profile_cells *cells, u32 program);
+
+/** query_container_name() - return the name of the container of a program; "-" for none */
+const char *query_container_name(const struct profile_cells *cells, u32 program);
+
+/** query_executable() - return the path of a program, raw; "[unattributed]" for CELL_NO_PROGRAM */
+const char *query_executable(const struct profile_cells *cells, u32 program);
+
+/** query_base_name() - return the last part of a path, or @path if it has none */
+const char *query_base_name(const char *path);
+
+/** query_name_matches() - return whether @name is equal to @glob, or matches it */
+bool query_name_matches(const char *glob, const char *name);
+
+#endif

@@ -1,0 +1,862 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "query-names.h"
+#include "query-result.h"
+
+#include "codec/payload.h"
+#include "profile/profile-read.h"
+#include "util/array.h"
+#include "util/escape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Numbers that identify the row of a cell: at most two for each key, and whether it is evicted. */
+#define IDS 12
+
+/**
+ * struct named_cell - a cell, and what it has in common with the other cells of its row
+ * @row: the cell
+ * @id: numbers by which the cells are sorted, &query_result.ids of them
+ */
+struct named_cell {
+	struct cell_row row;
+	u64 id[IDS];
+};
+
+/* A kind of operation, a level, and an event make up the part of a cell's samples. */
+#define PART_OPS    SPE_KINDS
+#define PART_LEVELS (SPE_LEVELS + 1)
+#define PART_EVENTS (SAMPLE_EVENTS + 1)
+#define PARTS	    (PART_OPS * PART_LEVELS * PART_EVENTS)
+
+/* In place of a level or event: the samples have none. */
+#define PART_NO_LEVEL SPE_LEVELS
+#define PART_NO_EVENT SAMPLE_EVENTS
+
+/**
+ * struct group - a row
+ * @first, @count: its cells
+ * @part: the part of their samples
+ * @value: the sort measure
+ * @weight, @samples: what breaks ties
+ */
+struct group {
+	u32 first;
+	u32 count;
+	u32 part;
+	double value;
+	u64 weight;
+	u64 samples;
+};
+
+/**
+ * struct query_result - the rows, in their order
+ * @unit: view_unit() of the profile
+ * @has_parts: rows have a part of the samples of their cells
+ * @named: the selected cells, @cells of them
+ * @ids: numbers of &named_cell.id that are in use
+ * @group: the rows, @groups of them
+ * @whole: what shares are of
+ * @samples: number of all samples
+ */
+struct query_result {
+	struct query_source source;
+	struct query query;
+	struct profile_cells cells;
+	struct query_names names;
+	unsigned int unit;
+	bool has_parts;
+	struct named_cell *named;
+	u32 named_count;
+	u32 ids;
+	struct group *group;
+	u32 groups;
+	u32 group_capacity;
+	u64 whole;
+	u64 samples;
+};
+
+/* The measure that shares are of. */
+static enum measure share_measure(const struct query_result *r)
+{
+	return measure_is_sum(r->query.sort) ? r->query.sort : MEASURE_OPERATIONS;
+}
+
+/* Kernel code is identified by its address, user code by an offset. */
+static bool is_kernel(const struct cell_row *row)
+{
+	return row->offset >> 63;
+}
+
+/* Selection */
+
+static bool selects_container(const struct query_result *r, u32 program)
+{
+	const struct attribute_container *c;
+	const char *glob = r->query.select.container;
+
+	if (!glob)
+		return true;
+	if (*glob != '/')
+		return query_name_matches(glob, query_container_name(&r->cells, program));
+	c = query_container(&r->cells, program);
+	return c && (query_name_matches(glob, c->cgroup) || query_name_matches(glob, c->path));
+}
+
+static bool selects_path(const char *glob, const char *path)
+{
+	char text[256];
+
+	if (!glob)
+		return true;
+	escape_string(text, sizeof(text), path);
+	return query_name_matches(glob, text) || query_name_matches(glob, query_base_name(text));
+}
+
+static void name_function(const struct query_result *r, const struct cell_row *row, char *to,
+			  size_t size, bool *ret_named)
+{
+	struct cell_place place;
+
+	*ret_named = false;
+	if (row->evicted)
+		snprintf(to, size, "[evicted]");
+	else if (profile_locate_cell(r->source.profile, row, r->source.live, &place))
+		*ret_named = symbols_function(r->source.symbols, place.pid, &place.at,
+					      r->source.live, to, size);
+	else
+		symbols_name_unmapped(row->offset, r->source.live, to, size);
+}
+
+static bool selects_code(const struct query_result *r, const struct cell_row *row)
+{
+	const struct query_select *select = &r->query.select;
+	const char *path = "[unmapped]";
+	struct cell_place place;
+	char name[128];
+	bool named;
+
+	if (!select->binary && !select->function)
+		return true;
+	if (row->evicted)
+		path = "[evicted]";
+	else if (profile_locate_cell(r->source.profile, row, r->source.live, &place))
+		path = place.at.binary;
+	if (!selects_path(select->binary, path))
+		return false;
+	if (!select->function)
+		return true;
+	name_function(r, row, name, sizeof(name), &named);
+	return query_name_matches(select->function, name);
+}
+
+static bool selects(const struct query_result *r, const struct cell_row *row)
+{
+	return selects_container(r, row->program) &&
+	       selects_path(r->query.select.program, query_executable(&r->cells, row->program)) &&
+	       selects_code(r, row);
+}
+
+static bool selects_all(const struct query_select *select)
+{
+	return !select->container && !select->program && !select->binary && !select->function;
+}
+
+/* Naming */
+
+/* Ranks of what is not in a table: before and after all others. */
+#define RANK_NONE 0
+#define RANK_LAST UINT32_MAX
+
+static u64 container_id(const struct query_result *r, const struct cell_row *row)
+{
+	if (row->program == CELL_NO_PROGRAM)
+		return query_groups_by(&r->query, QUERY_PROGRAM) ? RANK_NONE : RANK_LAST;
+	return query_rank(&r->names.container, row->program);
+}
+
+static u64 program_id(const struct query_result *r, const struct cell_row *row)
+{
+	return row->program == CELL_NO_PROGRAM ? RANK_NONE :
+						 query_rank(&r->names.executable, row->program);
+}
+
+static bool has_binary(const struct cell_row *row)
+{
+	return !row->evicted && row->binary != CELL_UNMAPPED;
+}
+
+static u64 binary_id(const struct query_ranks *ranks, const struct cell_row *row)
+{
+	return has_binary(row) ? query_rank(ranks, row->binary) : RANK_LAST;
+}
+
+/* Set the numbers of the source line, and of the function. Returns how many. */
+static u32 code_ids(const struct query_result *r, const struct cell_row *row, u64 *ret_id)
+{
+	bool lines = query_groups_by(&r->query, QUERY_LINE);
+	const struct query_source *s = &r->source;
+	u64 line = 0, function = s->live ? 0 : row->offset;
+	struct cell_place place;
+	bool known = false;
+	u32 n = 0;
+
+	if (row->evicted) {
+		function = 0;
+	} else if (profile_locate_cell(s->profile, row, s->live, &place)) {
+		if (lines)
+			symbols_line_key(s->symbols, place.pid, &place.at, s->live, &line);
+		known = symbols_function_key(s->symbols, place.pid, &place.at, s->live, &function);
+		if (!known)
+			function =
+				symbols_address_is_public(&place.at, s->live) ? place.at.offset : 0;
+	}
+	if (lines)
+		ret_id[n++] = line;
+	ret_id[n++] = !known;
+	/* Locations of a line without a name form one row. */
+	ret_id[n++] = line && !known ? 0 : function;
+	return n;
+}
+
+static u64 instruction_id(const struct query_result *r, const struct cell_row *row)
+{
+	struct cell_place place;
+
+	if (!profile_locate_cell(r->source.profile, row, r->source.live, &place))
+		return r->source.live ? 0 : row->offset;
+	return symbols_address_is_public(&place.at, r->source.live) ? place.at.offset : 0;
+}
+
+static void cell_name(struct query_result *r, const struct cell_row *row,
+		      struct named_cell *ret_named)
+{
+	const struct query *q = &r->query;
+	bool binary = query_has_binary(q);
+	u64 *id = ret_named->id;
+	u32 n = 0;
+
+	ret_named->row = *row;
+	if (query_groups_by(q, QUERY_CONTAINER))
+		id[n++] = container_id(r, row);
+	if (query_groups_by(q, QUERY_PROGRAM))
+		id[n++] = program_id(r, row);
+	if (binary || query_groups_by(q, QUERY_MODE))
+		id[n++] = row->evicted;
+	if (binary)
+		id[n++] = binary_id(&r->names.path, row);
+	if (query_groups_by(q, QUERY_BUILD_ID))
+		id[n++] = binary_id(&r->names.build_id, row);
+	if (query_groups_by(q, QUERY_MODE))
+		id[n++] = is_kernel(row);
+	if (query_groups_by(q, QUERY_FUNCTION) || query_groups_by(q, QUERY_LINE))
+		n += code_ids(r, row, id + n);
+	if (query_groups_by(q, QUERY_INSTRUCTION))
+		id[n++] = instruction_id(r, row);
+	r->ids = n;
+}
+
+/* Name all cells with samples, or count them if @named is NULL. */
+static u32 cells_name(struct query_result *r, struct named_cell *named)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+	u32 count = 0;
+
+	while (cell_table_next(r->cells.table, &cursor, &row)) {
+		/* The row of the evicted samples without a program always exists. */
+		if (row.evicted && !cell_row_samples(r->cells.table, &row, CELL_ALL))
+			continue;
+		if (named)
+			cell_name(r, &row, &named[count]);
+		count++;
+	}
+	return count;
+}
+
+/* Remove the cells that are not selected. */
+static void cells_select(struct query_result *r)
+{
+	u32 kept = 0;
+
+	for (u32 i = 0; i < r->named_count; i++)
+		if (selects(r, &r->named[i].row))
+			r->named[kept++] = r->named[i];
+	r->named_count = kept;
+}
+
+static int compare_cells(const void *a, const void *b, void *ctx)
+{
+	const struct named_cell *x = a, *y = b;
+	const struct query_result *r = ctx;
+
+	for (u32 i = 0; i < r->ids; i++)
+		if (x->id[i] != y->id[i])
+			return x->id[i] < y->id[i] ? -1 : 1;
+	return 0;
+}
+
+static int cells_load(struct query_result *r)
+{
+	u32 count = cells_name(r, NULL);
+
+	r->named = calloc(count ? count : 1, sizeof(*r->named));
+	if (!r->named)
+		return -ENOMEM;
+	if (r->source.live)
+		profile_find_pids(r->source.profile);
+	r->named_count = cells_name(r, r->named);
+	if (r->query.select.function) {
+		char name[128];
+		bool named;
+
+		for (u32 i = 0; i < r->named_count; i++)
+			name_function(r, &r->named[i].row, name, sizeof(name), &named);
+	}
+	/* If waiting resolved some names, resolve all a second time. */
+	if (r->source.symbols && symbols_wait_default(r->source.symbols))
+		cells_name(r, r->named);
+	if (!selects_all(&r->query.select))
+		cells_select(r);
+	qsort_r(r->named, r->named_count, sizeof(*r->named), compare_cells, r);
+	return 0;
+}
+
+/* Counters of parts */
+
+static u32 part_number(u32 op, u32 level, u32 event)
+{
+	return (op * PART_LEVELS + level) * PART_EVENTS + event;
+}
+
+static u32 part_op(u32 part)
+{
+	return part / PART_EVENTS / PART_LEVELS;
+}
+
+static u32 part_level(u32 part)
+{
+	return part / PART_EVENTS % PART_LEVELS;
+}
+
+static u32 part_event(u32 part)
+{
+	return part % PART_EVENTS;
+}
+
+/** struct part_sums - the argument of callbacks that add pairs */
+struct part_sums {
+	const struct query_result *result;
+	u32 part;
+	u64 samples;
+	u64 *each; /* samples by part; NULL: only those of @part */
+	struct counters *to;
+};
+
+/* Number of the part of a class, with the lowest event that is at least @event. */
+static u32 class_part(const struct query_result *r, const struct sample_class *class, u32 event)
+{
+	u32 kind = class ? class->flags & SAMPLE_CLASS_KIND : SPE_KIND_NONE;
+	bool memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE;
+	u32 level = memory ? class->origin.level : PART_NO_LEVEL;
+
+	return part_number(query_groups_by(&r->query, QUERY_OP) ? kind : 0,
+			   query_groups_by(&r->query, QUERY_LEVEL) ? level : 0, event);
+}
+
+static bool class_has_event(const struct sample_class *class, u32 event)
+{
+	u64 events = class ? class->events & ((1ULL << SAMPLE_EVENTS) - 1) : 0;
+
+	return event == PART_NO_EVENT ? !events : events >> event & 1;
+}
+
+static const struct sample_class *pair_class(const struct query_result *r,
+					     const struct cell_pair *pair)
+{
+	return sample_class_of(r->cells.sample_class, pair->sample_class);
+}
+
+static void part_count(void *ctx, const struct cell_pair *pair)
+{
+	struct part_sums *sums = ctx;
+	const struct query_result *r = sums->result;
+	const struct sample_class *class = pair_class(r, pair);
+
+	if (!query_groups_by(&r->query, QUERY_EVENT)) {
+		sums->each[class_part(r, class, 0)] += pair->count;
+		return;
+	}
+	for (u32 event = 0; event < PART_EVENTS; event++)
+		if (class_has_event(class, event))
+			sums->each[class_part(r, class, event)] += pair->count;
+}
+
+static void part_sum(void *ctx, const struct cell_pair *pair)
+{
+	struct part_sums *sums = ctx;
+	const struct query_result *r = sums->result;
+	const struct sample_class *class = pair_class(r, pair);
+	struct histogram *h = &sums->to->latency[PROFILE_TOTAL];
+	u32 event = part_event(sums->part);
+	u64 counts[SAMPLE_COUNTS];
+	u8 ones[SAMPLE_COUNTS];
+
+	if (class_part(r, class, event) != sums->part ||
+	    (query_groups_by(&r->query, QUERY_EVENT) && !class_has_event(class, event)))
+		return;
+	sums->samples += pair->count;
+	h->bucket[pair->bucket] += pair->count;
+	h->sum += pair->latency_sum;
+	if (pair->bucket != HISTOGRAM_NONE && histogram_upper(pair->bucket) > h->max)
+		h->max = histogram_upper(pair->bucket);
+	if (!class)
+		return;
+	memcpy(ones, class->ones, sizeof(ones));
+	memcpy(counts, &sums->to->counts, sizeof(counts));
+	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
+		counts[i] += ones[i] * pair->count;
+	memcpy(&sums->to->counts, counts, sizeof(counts));
+}
+
+/*
+ * A cell has the weight of all of its samples together. Each part gets the same share of it as of
+ * the samples, which is exact if their interval is constant.
+ */
+static void part_add_weight(const struct query_result *r, const struct cell_row *row, u64 samples,
+			    struct counters *to)
+{
+	u64 all = cell_row_samples(r->cells.table, row, CELL_ALL);
+	struct counters cell = { 0 };
+
+	if (!samples)
+		return;
+	if (r->unit < UNITS)
+		cell.weight[r->unit] = cell_row_weight(r->cells.table, row, CELL_ALL);
+	else
+		cell_row_add(r->cells.table, row, CELL_ALL, &cell);
+	for (unsigned int i = 0; i < UNITS; i++)
+		to->weight[i] +=
+			(u64)((double)cell.weight[i] * (double)samples / (double)all + 0.5);
+}
+
+static void row_add(const struct query_result *r, const struct cell_row *row, u32 part,
+		    struct counters *to)
+{
+	struct part_sums sums = { .result = r, .part = part, .to = to };
+
+	if (!r->has_parts) {
+		cell_row_add(r->cells.table, row, CELL_ALL, to);
+		return;
+	}
+	cell_row_each_pair(r->cells.table, row, CELL_ALL, part_sum, &sums);
+	to->samples += sums.samples;
+	part_add_weight(r, row, sums.samples, to);
+}
+
+static void group_counters(const struct query_result *r, const struct group *g,
+			   struct counters *ret_counters)
+{
+	struct counters sum = { 0 };
+
+	for (u32 i = 0; i < g->count; i++)
+		row_add(r, &r->named[g->first + i].row, g->part, &sum);
+	counters_finish(&sum);
+	*ret_counters = sum;
+}
+
+/* The value of a measure that needs not all counters of a cell; returns false for others. */
+static bool cell_value(const struct query_result *r, const struct cell_row *row,
+		       enum measure measure, u64 *ret_value)
+{
+	if (measure == MEASURE_OPERATIONS && r->unit < UNITS)
+		*ret_value = cell_row_weight(r->cells.table, row, CELL_ALL);
+	else if (measure == MEASURE_OPERATIONS || measure == MEASURE_SAMPLES)
+		*ret_value = cell_row_samples(r->cells.table, row, CELL_ALL);
+	else if (measure == MEASURE_LATENCY)
+		*ret_value = cell_row_latency(r->cells.table, row, CELL_ALL);
+	else
+		return false;
+	return true;
+}
+
+/* The same for any measure that is a sum. */
+static u64 cell_sum(const struct query_result *r, const struct cell_row *row, enum measure measure)
+{
+	struct counters counters = { 0 };
+	u64 value;
+
+	if (cell_value(r, row, measure, &value))
+		return value;
+	cell_row_add(r->cells.table, row, CELL_ALL, &counters);
+	return (u64)measure_value(measure, &counters, r->unit);
+}
+
+/* Rows */
+
+static void group_measure(const struct query_result *r, struct group *g)
+{
+	enum measure sort = r->query.sort;
+	struct counters counters;
+	u64 value, sum = 0;
+	bool simple = !r->has_parts;
+
+	g->weight = g->samples = 0;
+	for (u32 i = 0; i < g->count && simple; i++) {
+		const struct cell_row *row = &r->named[g->first + i].row;
+
+		g->weight += cell_row_weight(r->cells.table, row, CELL_ALL);
+		g->samples += cell_row_samples(r->cells.table, row, CELL_ALL);
+		simple = cell_value(r, row, sort, &value);
+		sum += simple ? value : 0;
+	}
+	if (simple) {
+		g->value = (double)sum;
+		return;
+	}
+	group_counters(r, g, &counters);
+	g->value = measure_value(sort, &counters, r->unit);
+	g->samples = counters.samples;
+	g->weight = 0;
+	for (unsigned int i = 0; i < UNITS; i++)
+		g->weight += counters.weight[i];
+}
+
+static int group_append(struct query_result *r, u32 first, u32 count, u32 part)
+{
+	struct group *grown = array_reserve(r->group, &r->group_capacity, r->groups + 1,
+					    sizeof(*r->group), UINT32_MAX);
+
+	if (!grown)
+		return -ENOMEM;
+	r->group = grown;
+	r->group[r->groups] = (struct group){ .first = first, .count = count, .part = part };
+	group_measure(r, &r->group[r->groups++]);
+	return 0;
+}
+
+/* Append a row for each part that has samples. */
+static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 *each)
+{
+	struct part_sums sums = { .result = r, .each = each };
+	int status = 0;
+
+	memset(each, 0, PARTS * sizeof(*each));
+	for (u32 i = first; i < first + count; i++)
+		cell_row_each_pair(r->cells.table, &r->named[i].row, CELL_ALL, part_count, &sums);
+	for (u32 part = 0; part < PARTS && !status; part++)
+		if (each[part])
+			status = group_append(r, first, count, part);
+	return status;
+}
+
+/* Sorts by the measure, then by the next ones, then by name. */
+static int compare_groups(const void *a, const void *b, void *ctx)
+{
+	const struct group *x = a, *y = b;
+	struct query_result *r = ctx;
+	int order;
+
+	if (x->value < y->value || x->value > y->value)
+		return x->value < y->value ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	order = compare_cells(&r->named[x->first], &r->named[y->first], r);
+	return order ? order : (x->part > y->part) - (x->part < y->part);
+}
+
+static int cells_group(struct query_result *r)
+{
+	u64 *each = r->has_parts ? calloc(PARTS, sizeof(*each)) : NULL;
+	int status = r->has_parts && !each ? -ENOMEM : 0;
+
+	for (u32 i, first = 0; first < r->named_count && !status; first = i) {
+		for (i = first + 1; i < r->named_count; i++)
+			if (compare_cells(&r->named[first], &r->named[i], r))
+				break;
+		status = r->has_parts ? group_append_parts(r, first, i - first, each) :
+					group_append(r, first, i - first, 0);
+	}
+	free(each);
+	if (!status)
+		qsort_r(r->group, r->groups, sizeof(*r->group), compare_groups, r);
+	return status;
+}
+
+/* Returns the part of the whole that a row is. */
+static u64 group_part(const struct query_result *r, const struct group *g)
+{
+	if (measure_is_sum(r->query.sort))
+		return (u64)g->value;
+	return r->unit < UNITS ? g->weight : g->samples;
+}
+
+/* Compute what shares are of: also the samples that are not selected. */
+static void whole_compute(struct query_result *r)
+{
+	enum measure measure = share_measure(r);
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	if (!r->has_parts && selects_all(&r->query.select)) {
+		for (u32 i = 0; i < r->groups; i++) {
+			r->whole += group_part(r, &r->group[i]);
+			r->samples += r->group[i].samples;
+		}
+		return;
+	}
+	while (cell_table_next(r->cells.table, &cursor, &row)) {
+		r->whole += cell_sum(r, &row, measure);
+		r->samples += cell_row_samples(r->cells.table, &row, CELL_ALL);
+	}
+}
+
+static const struct cell_row *heaviest_cell(const struct query_result *r, const struct group *g)
+{
+	const struct cell_row *heaviest = NULL;
+	u64 most = 0;
+
+	for (u32 i = 0; i < g->count; i++) {
+		const struct cell_row *row = &r->named[g->first + i].row;
+		u64 samples = cell_row_samples(r->cells.table, row, CELL_ALL);
+
+		if (heaviest &&
+		    (samples < most || (samples == most && row->offset >= heaviest->offset)))
+			continue;
+		heaviest = row;
+		most = samples;
+	}
+	return heaviest;
+}
+
+static void row_set_program(const struct query_result *r, const struct cell_row *cell,
+			    struct query_row *row)
+{
+	const char *container = query_container_name(&r->cells, cell->program);
+
+	if (cell->program == CELL_NO_PROGRAM && !query_groups_by(&r->query, QUERY_PROGRAM))
+		container = "[unattributed]";
+	snprintf(row->container, sizeof(row->container), "%s", container);
+	escape_string(row->program, sizeof(row->program),
+		      query_base_name(query_executable(&r->cells, cell->program)));
+}
+
+static void row_set_line(const struct query_result *r, const struct cell_place *place,
+			 struct query_row *row)
+{
+	struct source_line line;
+
+	if (!symbols_get_source_line(r->source.symbols, place->pid, &place->at, r->source.live,
+				     &line))
+		return;
+	snprintf(row->file, sizeof(row->file), "%s", line.file);
+	snprintf(row->inlines, sizeof(row->inlines), "%s", line.inlines);
+	row->line = line.line;
+}
+
+static void row_set_code(const struct query_result *r, const struct cell_row *cell,
+			 struct query_row *row)
+{
+	struct cell_place place;
+
+	row->kernel = is_kernel(cell);
+	row->evicted = cell->evicted;
+	if (!profile_locate_cell(r->source.profile, cell, r->source.live, &place)) {
+		snprintf(row->binary, sizeof(row->binary), "%s",
+			 cell->evicted ? "[evicted]" : "[unmapped]");
+		row->instruction = r->source.live ? 0 : cell->offset;
+	} else {
+		escape_string(row->binary, sizeof(row->binary), place.at.binary);
+		for (u8 i = 0; i < place.at.build_id_size && i < sizeof(row->build_id) / 2 - 1; i++)
+			snprintf(row->build_id + 2 * i, 3, "%02x", place.at.build_id[i]);
+		if (symbols_address_is_public(&place.at, r->source.live))
+			row->instruction = place.at.offset;
+		if (query_groups_by(&r->query, QUERY_LINE) && r->source.symbols)
+			row_set_line(r, &place, row);
+	}
+	if (query_groups_by(&r->query, QUERY_FUNCTION) || query_groups_by(&r->query, QUERY_LINE))
+		name_function(r, cell, row->function, sizeof(row->function), &row->named);
+}
+
+static void row_set_part(u32 part, struct query_row *row)
+{
+	row->op = (u8)part_op(part);
+	row->level = part_level(part) == PART_NO_LEVEL ? QUERY_NONE : (u8)part_level(part);
+	row->event = part_event(part) == PART_NO_EVENT ? QUERY_NONE : (u8)part_event(part);
+}
+
+u32 query_result_shown(const struct query_result *r)
+{
+	return r->query.limit && r->query.limit < r->groups ? r->query.limit : r->groups;
+}
+
+void query_result_row(const struct query_result *r, u32 index, struct query_row *ret_row)
+{
+	const struct group *g = &r->group[index];
+	const struct cell_row *cell = heaviest_cell(r, g);
+
+	memset(ret_row, 0, sizeof(*ret_row));
+	ret_row->part = group_part(r, g);
+	ret_row->whole = r->whole;
+	ret_row->value = g->value;
+	row_set_program(r, cell, ret_row);
+	row_set_code(r, cell, ret_row);
+	row_set_part(g->part, ret_row);
+	group_counters(r, g, &ret_row->counters);
+}
+
+void query_result_rest(const struct query_result *r, struct query_rest *ret_rest)
+{
+	struct query_rest rest = {
+		.whole = r->whole,
+		.part = r->whole,
+		.samples = r->samples,
+		.rows = r->groups - query_result_shown(r),
+		.overlaps = query_groups_by(&r->query, QUERY_EVENT),
+	};
+
+	for (u32 i = 0; i < query_result_shown(r); i++) {
+		u64 part = group_part(r, &r->group[i]);
+
+		/* Weights of parts are rounded. */
+		rest.part -= part < rest.part ? part : rest.part;
+		rest.samples -=
+			r->group[i].samples < rest.samples ? r->group[i].samples : rest.samples;
+	}
+	if (rest.overlaps)
+		rest.part = rest.samples = 0;
+	*ret_rest = rest;
+}
+
+const char *query_event_name(const struct query_row *row)
+{
+	return row->event == QUERY_NONE ? "-" : spe_event_name(row->event) ?: "unnamed";
+}
+
+const char *query_level_name(const struct query_row *row)
+{
+	return row->level == QUERY_NONE ? "-" : spe_level_name(row->level);
+}
+
+/* Errors */
+
+/* Maximum of names in an error message. */
+#define NAMES_SHOWN 8
+
+/* Append the names of the heaviest rows of a key to an error. */
+static void error_add_names(const struct query_source *source, enum query_key key,
+			    struct query_error *error)
+{
+	const struct query query = { .group = { key }, .groups = 1, .limit = NAMES_SHOWN };
+	size_t length = strlen(error->text);
+	struct query_result *all = NULL;
+	struct query_row *row = malloc(sizeof(*row));
+
+	if (!row || query_run(source, &query, &all, NULL) < 0) {
+		free(row);
+		return;
+	}
+	for (u32 i = 0; i < query_result_shown(all) && length < sizeof(error->text); i++) {
+		query_result_row(all, i, row);
+		length += (size_t)snprintf(error->text + length, sizeof(error->text) - length,
+					   "%s%s", i ? ", " : "",
+					   key == QUERY_CONTAINER ? row->container :
+					   key == QUERY_PROGRAM	  ? row->program :
+					   key == QUERY_BINARY	  ? row->binary :
+								    row->function);
+	}
+	if (all->groups > NAMES_SHOWN && length < sizeof(error->text))
+		snprintf(error->text + length, sizeof(error->text) - length, " and %u more",
+			 all->groups - NAMES_SHOWN);
+	query_result_free(all);
+	free(row);
+}
+
+/* Find the option that matches nothing by itself, and report which names exist. */
+static void error_explain(const struct query_result *r, struct query_error *ret_error)
+{
+	const struct query_select *select = &r->query.select;
+	const struct {
+		const char *what;
+		const char *glob;
+		enum query_key key;
+		struct query_select select;
+	} options[] = {
+		{ "container",
+		  select->container,
+		  QUERY_CONTAINER,
+		  { .container = select->container } },
+		{ "program", select->program, QUERY_PROGRAM, { .program = select->program } },
+		{ "binary", select->binary, QUERY_BINARY, { .binary = select->binary } },
+		{ "function", select->function, QUERY_FUNCTION, { .function = select->function } },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		struct query query = { .group = { options[i].key },
+				       .groups = 1,
+				       .select = options[i].select,
+				       .limit = 1 };
+		struct query_result *found = NULL;
+		int status;
+
+		if (!options[i].glob)
+			continue;
+		status = query_run(&r->source, &query, &found, NULL);
+		query_result_free(found);
+		if (status != -ENOENT)
+			continue;
+		snprintf(ret_error->text, sizeof(ret_error->text),
+			 "no samples of %s \"%s\"; there are: ", options[i].what, options[i].glob);
+		error_add_names(&r->source, options[i].key, ret_error);
+		return;
+	}
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		 "no samples match all of the given names, each of which has some");
+}
+
+int query_run(const struct query_source *source, const struct query *query,
+	      struct query_result **ret_result, struct query_error *ret_error)
+{
+	struct query_result *r = calloc(1, sizeof(*r));
+	int status;
+
+	if (!r)
+		return -ENOMEM;
+	r->source = *source;
+	r->query = *query;
+	r->has_parts = query_has_parts(query);
+	status = profile_get_cells(source->profile, &r->cells);
+	if (status == 0)
+		status = query_names_init(&r->cells, &r->names);
+	if (status == 0) {
+		r->unit = view_unit(profile_header(source->profile));
+		status = cells_load(r);
+	}
+	if (status == 0)
+		status = cells_group(r);
+	if (status == 0 && !r->groups && !selects_all(&query->select))
+		status = -ENOENT;
+	if (status == -ENOENT && ret_error)
+		error_explain(r, ret_error);
+	if (status < 0) {
+		query_result_free(r);
+		return status;
+	}
+	whole_compute(r);
+	*ret_result = r;
+	return 0;
+}
+
+struct query_result *query_result_free(struct query_result *result)
+{
+	if (!result)
+		return NULL;
+	query_names_deinit(&result->names);
+	free(result->named);
+	free(result->group);
+	free(result);
+	return NULL;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The rows of a query over a profile that counts by program. A row is computed when it is read:
+ *
+ *	r = query_run(&source, &query, &result, &error);
+ *	for (u32 i = 0; i < query_result_shown(result); i++)
+ *		query_result_row(result, i, &row);
+ *	query_result_free(result);
+ *
+ * Rows and their order depend on the samples alone: neither on the order of samples nor on the
+ * number of threads that counted them. Rows by event overlap: a sample is in the row of each of its
+ * events.
+ */
+#ifndef SPEPROF_QUERY_RESULT_H
+#define SPEPROF_QUERY_RESULT_H
+
+#include "profile/profile-cells.h"
+#include "query.h"
+
+struct query_result;
+
+/**
+ * struct query_source - what a query reads; all borrowed
+ * @profile: a profile that counts by program; the caller is its thread
+ * @symbols: resolver of names; NULL: no name is known
+ * @live: as in profile_view()
+ */
+struct query_source {
+	struct profile *profile;
+	struct symbols *symbols;
+	bool live;
+};
+
+/* In &query_row.op, .event and .level: the samples have none. */
+#define QUERY_NONE UINT8_MAX
+
+/**
+ * struct query_row - a row; of the names, those of the query's keys are set
+ * @part, @whole: the share of the row, of the sort measure; of operations if the measure is no sum
+ * @value: the sort measure
+ * @container: "-" for none, "[unattributed]" for samples without a process, if rows have no program
+ * @program: last part of the path of the executable
+ * @binary: path; "[unmapped]", and "[evicted]" for evicted samples
+ * @build_id: hexadecimal; "" if unknown
+ * @function: name
+ * @file, @inlines, @line: as in &struct source_line
+ * @instruction: offset in the binary, for the kernel the address
+ * @named: @function is the name of a symbol
+ * @kernel: the code is the kernel's
+ * @evicted: the row has evicted samples
+ * @op: &enum spe_op_kind
+ * @event: bit of the Events packet
+ * @level: &enum spe_level
+ * @counters: the samples. Issue and translation latency have one bucket per octave, and are 0 in
+ *	rows by op, event or level
+ *
+ * Rows by function, line or instruction have the binary as well. All strings are escaped.
+ */
+struct query_row {
+	u64 part;
+	u64 whole;
+	double value;
+	char container[128];
+	char program[64];
+	char binary[256];
+	char build_id[48];
+	char function[128];
+	char file[256];
+	char inlines[512];
+	u32 line;
+	u64 instruction;
+	bool named;
+	bool kernel;
+	bool evicted;
+	u8 op;
+	u8 event;
+	u8 level;
+	struct counters counters;
+};
+
+/**
+ * struct query_rest - what the shown rows do not have
+ * @part, @whole: its share, as in &struct query_row
+ * @samples: number of its samples
+ * @rows: number of rows that were cut off by the limit
+ * @overlaps: rows by event share samples, so nothing completes them, and @part is 0
+ */
+struct query_rest {
+	u64 part;
+	u64 whole;
+	u64 samples;
+	u32 rows;
+	bool overlaps;
+};
+
+/**
+ * query_run() - find the rows of a query
+ * @source: copied
+ * @query: copied; query_check() has accepted it
+ * @ret_result: the rows; free them with query_result_free()
+ * @ret_error: set if the result is -ENOENT; NULL: no explanation is wanted
+ *
+ * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP if the profile counts by process;
+ * -ENOMEM.
+ */
+int query_run(const struct query_source *source, const struct query *query,
+	      struct query_result **ret_result, struct query_error *ret_error);
+
+/** query_result_free() - free a result, which may be NULL; returns NULL */
+struct query_result *query_result_free(struct query_result *result);
+
+/** query_result_shown() - return the number of rows within the limit */
+u32 query_result_shown(const struct query_result *result);
+
+/**
+ * query_result_row() - compute a row
+ * @index: number of the row, below query_result_shown()
+ */
+void query_result_row(const struct query_result *result, u32 index, struct query_row *ret_row);
+
+/** query_event_name(), query_level_name() - name the event or level of a row; "-" for none */
+const char *query_event_name(const struct query_row *row);
+const char *query_level_name(const struct query_row *row);
+
+/** query_result_rest() - compute what the shown rows do not have */
+void query_result_rest(const struct query_result *result, struct query_rest *ret_rest);
+
+#endif

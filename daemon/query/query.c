@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "query.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *const key_names[QUERY_KEYS] = {
+	[QUERY_CONTAINER] = "container",
+	[QUERY_PROGRAM] = "program",
+	[QUERY_COMM] = "comm",
+	[QUERY_PID] = "pid",
+	[QUERY_BINARY] = "binary",
+	[QUERY_BUILD_ID] = "build_id",
+	[QUERY_FUNCTION] = "function",
+	[QUERY_LINE] = "line",
+	[QUERY_INSTRUCTION] = "instruction",
+	[QUERY_MODE] = "mode",
+	[QUERY_OP] = "op",
+	[QUERY_EVENT] = "event",
+	[QUERY_LEVEL] = "level",
+	[QUERY_CPU] = "cpu",
+	[QUERY_NODE] = "node",
+};
+
+static const struct {
+	const char *name;
+	enum query_key group[4];
+	u32 groups;
+} short_words[] = {
+	{ "function", { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_FUNCTION }, 3 },
+	{ "line", { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_FUNCTION, QUERY_LINE }, 4 },
+	{ "program", { QUERY_CONTAINER, QUERY_PROGRAM }, 2 },
+	{ "process", { QUERY_CONTAINER, QUERY_COMM, QUERY_PID }, 3 },
+};
+
+static int fail(int r, struct query_error *ret_error, const char *format, ...)
+	__attribute__((__format__(__printf__, 3, 4)));
+
+static int fail(int r, struct query_error *ret_error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ret_error->text, sizeof(ret_error->text), format, args);
+	va_end(args);
+	return r;
+}
+
+const char *query_key_name(enum query_key key)
+{
+	return key_names[key];
+}
+
+bool query_groups_by(const struct query *query, enum query_key key)
+{
+	for (u32 i = 0; i < query->groups; i++)
+		if (query->group[i] == key)
+			return true;
+	return false;
+}
+
+static bool key_find(const char *name, size_t size, enum query_key *ret_key)
+{
+	for (enum query_key key = 0; key < QUERY_KEYS; key++) {
+		if (strlen(key_names[key]) == size && memcmp(name, key_names[key], size) == 0) {
+			*ret_key = key;
+			return true;
+		}
+	}
+	return false;
+}
+
+int query_parse_group(const char *text, struct query *query, struct query_error *ret_error)
+{
+	struct query parsed = { .groups = 0 };
+	const char *at = text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(short_words); i++) {
+		if (strcmp(text, short_words[i].name) != 0)
+			continue;
+		memcpy(query->group, short_words[i].group, sizeof(short_words[i].group));
+		query->groups = short_words[i].groups;
+		return 0;
+	}
+	for (;; at++) {
+		size_t size = strcspn(at, ",");
+		enum query_key key;
+
+		if (!key_find(at, size, &key))
+			return fail(-EINVAL, ret_error,
+				    "\"%.*s\": should be " QUERY_KEY_LIST
+				    ", or several of them with commas",
+				    (int)size, at);
+		if (query_groups_by(&parsed, key))
+			return fail(-EINVAL, ret_error, "\"%s\": has the key %s twice", text,
+				    key_names[key]);
+		if (parsed.groups == QUERY_GROUP_MAX)
+			return fail(-EINVAL, ret_error, "\"%s\": should have at most %d keys", text,
+				    QUERY_GROUP_MAX);
+		parsed.group[parsed.groups++] = key;
+		at += size;
+		if (!*at)
+			break;
+	}
+	memcpy(query->group, parsed.group, sizeof(query->group));
+	query->groups = parsed.groups;
+	return 0;
+}
+
+void query_group_name(const struct query *query, char *to, size_t size)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(short_words); i++) {
+		if (query->groups == short_words[i].groups &&
+		    !memcmp(query->group, short_words[i].group,
+			    query->groups * sizeof(query->group[0]))) {
+			snprintf(to, size, "%s", short_words[i].name);
+			return;
+		}
+	}
+	*to = 0;
+	for (u32 i = 0; i < query->groups && length < size; i++)
+		length += (size_t)snprintf(to + length, size - length, "%s%s", i ? "," : "",
+					   key_names[query->group[i]]);
+}
+
+bool query_has_binary(const struct query *query)
+{
+	return query_groups_by(query, QUERY_BINARY) || query_groups_by(query, QUERY_FUNCTION) ||
+	       query_groups_by(query, QUERY_LINE) || query_groups_by(query, QUERY_INSTRUCTION);
+}
+
+bool query_has_parts(const struct query *query)
+{
+	return query_groups_by(query, QUERY_OP) || query_groups_by(query, QUERY_EVENT) ||
+	       query_groups_by(query, QUERY_LEVEL);
+}
+
+int query_check(const struct query *query, struct query_error *ret_error)
+{
+	char name[MEASURE_NAME];
+
+	if (query->recording && query->period != VIEW_SPAN_START)
+		return fail(-EOPNOTSUPP, ret_error,
+			    "--last applies to the daemon's profile, not to a recording");
+	if (query_groups_by(query, QUERY_NODE))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "no recording has the node of a CPU; -G cpu has the CPUs, and "
+			    "\"speprof report --pages\" the nodes of this machine");
+	measure_name(query->sort, name);
+	if (query_has_parts(query) && measure_is_front_latency(query->sort))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "-s %s: rows by op, event or level have the total latency alone; "
+			    "\"--filter\" selects operations, events and levels for other rows",
+			    name);
+	return 0;
+}

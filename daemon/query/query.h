@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A query describes rows: which samples they count, by what they are grouped, and how they are
+ * sorted. query-result.h computes the rows.
+ */
+#ifndef SPEPROF_QUERY_H
+#define SPEPROF_QUERY_H
+
+#include "measure.h"
+#include "view/view.h"
+
+/** enum query_key - what rows can be grouped by */
+enum query_key {
+	QUERY_CONTAINER,
+	QUERY_PROGRAM, /* an executable */
+	QUERY_COMM, /* name of a process */
+	QUERY_PID,
+	QUERY_BINARY, /* the file that has the code: the executable, a library, "[kernel]" */
+	QUERY_BUILD_ID,
+	QUERY_FUNCTION,
+	QUERY_LINE, /* file and line of the source */
+	QUERY_INSTRUCTION, /* offset in the binary */
+	QUERY_MODE, /* user or kernel */
+	QUERY_OP,
+	QUERY_EVENT,
+	QUERY_LEVEL, /* the cache or memory that served a load or store */
+	QUERY_CPU,
+	QUERY_NODE,
+	QUERY_KEYS,
+};
+
+/* Maximum of keys of a query. */
+#define QUERY_GROUP_MAX 8
+
+/* All keys, for error messages about an unknown one. */
+#define QUERY_KEY_LIST                                                                             \
+	"container, program, comm, pid, binary, build_id, function, line, instruction, mode, op, " \
+	"event, level, cpu or node"
+
+/**
+ * struct query_select - the samples that are wanted; NULL selects all
+ * @container: glob for the name of the container; if it begins with "/", for its cgroup path
+ * @program: glob for the name or path of the executable
+ * @binary: glob for the path of the binary, or the last part of it
+ * @function: glob for the name of the function
+ */
+struct query_select {
+	const char *container;
+	const char *program;
+	const char *binary;
+	const char *function;
+};
+
+/**
+ * struct query - a query
+ * @recording: file name of a recording; NULL: the daemon
+ * @period: the period; VIEW_SPAN_START for all samples
+ * @select: the samples that are wanted
+ * @group: the keys, in the order of columns; @groups of them, at least 1
+ * @sort: the measure that rows are sorted by, the largest first
+ * @limit: maximum number of rows; 0: all
+ */
+struct query {
+	const char *recording;
+	enum view_span period;
+	struct query_select select;
+	enum query_key group[QUERY_GROUP_MAX];
+	u32 groups;
+	enum measure sort;
+	u32 limit;
+};
+
+/* Bytes of an error message. */
+#define QUERY_ERROR 512
+
+/** struct query_error - one sentence that says what is wrong, and what would be right */
+struct query_error {
+	char text[QUERY_ERROR];
+};
+
+/** query_key_name() - return the name of a key, the same on the command line and in JSON */
+const char *query_key_name(enum query_key key);
+
+/**
+ * query_parse_group() - set the keys of a query
+ * @text: keys separated by commas, as in "binary,function". Some words alone are short for a list:
+ *	"function" for container,program,function; "line" for container,program,function,line;
+ *	"program" for container,program; "process" for container,comm,pid
+ * @query: its @group and @groups are set; they are unchanged on failure
+ * @ret_error: set on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int query_parse_group(const char *text, struct query *query, struct query_error *ret_error);
+
+/**
+ * query_group_name() - write the keys of a query as query_parse_group() accepts them
+ * @to: receives the text, the short word where one exists
+ * @size: bytes of @to
+ */
+void query_group_name(const struct query *query, char *to, size_t size);
+
+/** query_groups_by() - return whether the rows of a query have a key */
+bool query_groups_by(const struct query *query, enum query_key key);
+
+/** query_has_binary() - return whether the rows of a query have a binary */
+bool query_has_binary(const struct query *query);
+
+/** query_has_parts() - return whether rows have a part of the samples of a location */
+bool query_has_parts(const struct query *query);
+
+/**
+ * query_check() - check whether the source of a query can answer it
+ * @ret_error: set on failure
+ *
+ * Return: 0; -EOPNOTSUPP if it cannot.
+ */
+int query_check(const struct query *query, struct query_error *ret_error);
+
+#endif

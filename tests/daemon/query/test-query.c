@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rows of a query: they add up to all samples, whatever they are grouped by, and equal what was
+ * counted when the samples were taken.
+ */
+#include "test.h"
+
+#include "codec/payload.h"
+#include "profile/profile-read.h"
+#include "query/query-result.h"
+#include "tasks/task-event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PROGRAMS   4
+#define CONTAINERS 3
+#define PROCESSES  24
+#define FIRST_PID  100
+#define UNKNOWN	   PROCESSES /* a task that no event reported */
+#define LOCATIONS  8
+#define SAMPLES	   6000
+
+#define EXECUTABLE_AT 0x400000ULL
+#define LIBRARY_AT    0x7f0000000000ULL
+#define UNMAPPED_AT   0x10000ULL
+#define KERNEL_AT     0xffff800008000000ULL
+
+enum where { IN_EXECUTABLE, IN_LIBRARY, IN_KERNEL, IN_NOTHING, WHERES };
+
+static const u64 base[WHERES] = { EXECUTABLE_AT, LIBRARY_AT, KERNEL_AT, UNMAPPED_AT };
+
+/** struct taken - a sample, as it was taken */
+struct taken {
+	u32 process;
+	enum where where;
+	u32 location;
+	bool store;
+	bool walk; /* has the event tlb_walk */
+	bool miss; /* has the event l1d_refill, so the level is beyond_l1 instead of l1 */
+	u16 latency;
+	u32 interval;
+};
+
+struct fixture {
+	struct attributor *attributor;
+	struct profile *profile;
+	struct taken taken[SAMPLES];
+	struct query_row row;
+};
+
+static u64 random_state;
+
+static u32 draw(u32 below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (u32)(random_state % below);
+}
+
+static u32 program_of(u32 process)
+{
+	return process % PROGRAMS;
+}
+
+static u32 container_of(u32 process)
+{
+	return process / PROGRAMS % CONTAINERS;
+}
+
+static void map_add(struct attributor *a, s32 pid, u64 start, const char *name)
+{
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+							.pid = pid,
+							.tid = pid,
+							.start = start,
+							.size = 0x10000,
+							.name = name });
+}
+
+static void process_add(struct attributor *a, u32 i)
+{
+	s32 pid = (s32)(FIRST_PID + i);
+	char name[16], path[32], cgroup[32];
+
+	snprintf(name, sizeof(name), "worker-%u", i);
+	snprintf(path, sizeof(path), "/usr/bin/p%u", program_of(i));
+	snprintf(cgroup, sizeof(cgroup), "/lxc/c%u", container_of(i));
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
+	map_add(a, pid, EXECUTABLE_AT, path);
+	map_add(a, pid, LIBRARY_AT + i * 0x100000ULL, "/usr/lib/libshared.so");
+	attributor_apply_event(
+		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
+}
+
+static void sample_take(struct profile *profile, const struct taken *t)
+{
+	u64 pc = base[t->where] + 0x40 + 4ULL * t->location;
+	u64 events = 1ULL << SPE_EVENT_RETIRED | 1ULL << SPE_EVENT_L1D_ACCESS;
+	struct spe_sample sample = {
+		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+		.counter = { [SPE_COUNTER_TOTAL] = t->latency },
+		.op_class = SPE_OP_LOAD_STORE,
+		.op_subclass = t->store,
+		.events_size = 2,
+	};
+	u8 record[64];
+	int n;
+
+	if (t->where == IN_LIBRARY)
+		pc += t->process * 0x100000ULL;
+	sample.address[0] = pc | (pc >= KERNEL_AT ? 1ULL << 61 : 0);
+	sample.events =
+		events | (u64)t->walk << SPE_EVENT_TLB_WALK | (u64)t->miss << SPE_EVENT_L1D_REFILL;
+	n = spe_record_encode(&sample, record, sizeof(record));
+	assert_true(n > 0);
+	profile_window(profile, &(struct source_window){ .data = record,
+							 .len = (size_t)n,
+							 .tid = (s32)(FIRST_PID + t->process),
+							 .start_ns = 1,
+							 .end_ns = 2,
+							 .interval = t->interval,
+							 .unit = UNIT_INSTRUCTIONS });
+}
+
+static void profile_make(struct attributor **ret_attributor, struct profile **ret_profile)
+{
+	const struct attributor_config attribution = { 0 };
+	const struct profile_config config = { .by_program = true };
+
+	assert_int_equal(attributor_new(&attribution, ret_attributor), 0);
+	assert_int_equal(profile_new(&config, *ret_attributor, ret_profile), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	random_state = 88172645463325252ULL;
+	profile_make(&f->attributor, &f->profile);
+	for (u32 i = 0; i < PROCESSES; i++)
+		process_add(f->attributor, i);
+	for (u32 i = 0; i < SAMPLES; i++) {
+		f->taken[i] = (struct taken){
+			.process = draw(PROCESSES + 1),
+			.where = draw(WHERES),
+			.location = draw(LOCATIONS),
+			.store = draw(4) == 0,
+			.walk = draw(5) == 0,
+			.miss = draw(3) == 0,
+			.latency = (u16)(1 + draw(900)),
+			.interval = 1000,
+		};
+		sample_take(f->profile, &f->taken[i]);
+	}
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	profile_free(f->profile);
+	attributor_free(f->attributor);
+	free(f);
+	return 0;
+}
+
+static struct query query_of(const char *group)
+{
+	struct query query = { .recording = "x" };
+	struct query_error error = { "" };
+
+	test_row("-G %s", group);
+	assert_row(query_parse_group(group, &query, &error) == 0);
+	assert_row(query_check(&query, &error) == 0);
+	return query;
+}
+
+static struct query_result *run(const struct fixture *f, const struct query *query)
+{
+	const struct query_source source = { .profile = f->profile };
+	struct query_result *result = NULL;
+
+	assert_row(query_run(&source, query, &result, NULL) == 0);
+	return result;
+}
+
+/* The rows of every list of keys add up to the machine's counters. */
+static void test_sums(void **state)
+{
+	static const char *const groups[] = {
+		"function",
+		"line",
+		"program",
+		"container",
+		"binary",
+		"binary,function",
+		"mode",
+		"mode,container",
+		"instruction",
+		"build_id",
+		"container,level",
+		"op",
+		"op,level",
+		"program,op,binary",
+		"level,mode",
+		"program,mode,op",
+		"container,op,level",
+	};
+	struct fixture *f = *state;
+	const struct counters *machine = profile_machine(f->profile);
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = query_of(groups[i]);
+		struct query_result *result = run(f, &query);
+		u64 part = 0, samples = 0, weight = 0, latency = 0, walks = 0, misses = 0;
+		struct query_rest rest;
+
+		for (u32 k = 0; k < query_result_shown(result); k++) {
+			query_result_row(result, k, &f->row);
+			part += f->row.part;
+			samples += f->row.counters.samples;
+			weight += f->row.counters.weight[UNIT_INSTRUCTIONS];
+			latency += f->row.counters.latency[PROFILE_TOTAL].sum;
+			walks += f->row.counters.counts.event[SPE_EVENT_TLB_WALK];
+			misses += f->row.counters.counts.level[SPE_LEVEL_BEYOND_L1];
+		}
+		profile_flush(f->profile);
+		assert_row(samples == SAMPLES && samples == machine->samples);
+		assert_row(weight == SAMPLES * 1000ULL && part == weight);
+		assert_row(latency == machine->latency[PROFILE_TOTAL].sum);
+		assert_row(walks == machine->counts.event[SPE_EVENT_TLB_WALK] && walks);
+		assert_row(misses == machine->counts.level[SPE_LEVEL_BEYOND_L1] && misses);
+		query_result_rest(result, &rest);
+		assert_row(!rest.part && !rest.samples && !rest.rows);
+		query_result_free(result);
+	}
+}
+
+/* Returns whether a sample belongs to a row that is grouped by the keys of the test below. */
+static bool row_has(const struct query *q, const struct query_row *row, const struct taken *t)
+{
+	static const char *const binaries[WHERES] = { NULL, "/usr/lib/libshared.so", "[kernel]",
+						      "[unmapped]" };
+	bool known = t->process != UNKNOWN;
+	char container[16] = "-", program[32] = "[unattributed]", binary[32];
+
+	if (known) {
+		snprintf(container, sizeof(container), "c%u", container_of(t->process));
+		snprintf(program, sizeof(program), "p%u", program_of(t->process));
+	} else if (!query_groups_by(q, QUERY_PROGRAM)) {
+		snprintf(container, sizeof(container), "[unattributed]");
+	}
+	snprintf(binary, sizeof(binary), "/usr/bin/%s", program);
+	if (t->where != IN_EXECUTABLE)
+		snprintf(binary, sizeof(binary), "%s", binaries[t->where]);
+	if (!known && t->where != IN_KERNEL)
+		snprintf(binary, sizeof(binary), "[unmapped]");
+	if (query_groups_by(q, QUERY_CONTAINER) && strcmp(container, row->container))
+		return false;
+	if (query_groups_by(q, QUERY_PROGRAM) && strcmp(program, row->program))
+		return false;
+	if (query_groups_by(q, QUERY_BINARY) && strcmp(binary, row->binary))
+		return false;
+	if (query_groups_by(q, QUERY_MODE) && row->kernel != (t->where == IN_KERNEL))
+		return false;
+	if (query_groups_by(q, QUERY_OP) && row->op != (t->store ? SPE_KIND_STORE : SPE_KIND_LOAD))
+		return false;
+	if (query_groups_by(q, QUERY_LEVEL) &&
+	    row->level != (t->miss ? SPE_LEVEL_BEYOND_L1 : SPE_LEVEL_L1))
+		return false;
+	if (query_groups_by(q, QUERY_EVENT))
+		return row->event == SPE_EVENT_RETIRED || row->event == SPE_EVENT_L1D_ACCESS ||
+		       (row->event == SPE_EVENT_TLB_WALK && t->walk) ||
+		       (row->event == SPE_EVENT_L1D_REFILL && t->miss);
+	return true;
+}
+
+/* Each row has exactly the samples that its keys name. */
+static void test_truth(void **state)
+{
+	static const char *const groups[] = {
+		"container",
+		"program",
+		"binary,container",
+		"mode,binary",
+		"op,container",
+		"level",
+		"level,mode",
+		"event",
+		"event,container",
+		"program,op,event",
+		"container,program,binary,mode,op,level",
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = query_of(groups[i]);
+		struct query_result *result = run(f, &query);
+		double previous = 1e300;
+
+		assert_row(query_result_shown(result) > 1);
+		for (u32 k = 0; k < query_result_shown(result); k++) {
+			const struct histogram *total = &f->row.counters.latency[PROFILE_TOTAL];
+			u64 samples = 0, latency = 0, weight = 0;
+
+			query_result_row(result, k, &f->row);
+			for (u32 n = 0; n < SAMPLES; n++) {
+				if (!row_has(&query, &f->row, &f->taken[n]))
+					continue;
+				samples++;
+				latency += f->taken[n].latency;
+				weight += f->taken[n].interval;
+			}
+			test_row("-G %s, row %u", groups[i], k);
+			assert_row(samples && f->row.counters.samples == samples);
+			assert_row(total->sum == latency && total->count == samples);
+			assert_row(f->row.part == weight && f->row.whole == SAMPLES * 1000ULL);
+			assert_row(f->row.value <= previous);
+			previous = f->row.value;
+		}
+		query_result_free(result);
+	}
+}
+
+/* What is not shown completes the shares, whatever they are of; with a selection as well. */
+static void test_rest(void **state)
+{
+	static const char *const sorts[] = { "operations", "samples", "latency",
+					     "l1",	   "dram",    "tlb_walk",
+					     "p99",	   "mean",    "event.retired" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(sorts); i++) {
+		struct query query = query_of(i % 2 ? "program,level" : "function");
+		struct query_result *all, *result;
+		struct query_rest rest;
+		u64 sum = 0;
+
+		assert_int_equal(measure_parse(sorts[i / 2], &query.sort), 0);
+		all = run(f, &query);
+		query.limit = 3;
+		query.select.container = i % 2 ? "c[12]" : NULL;
+		result = run(f, &query);
+		query_result_rest(result, &rest);
+		test_row("-s %s, %zu", sorts[i / 2], i);
+		assert_row(query_result_shown(result) == 3);
+		for (u32 k = 0; k < 3; k++) {
+			query_result_row(result, k, &f->row);
+			sum += f->row.part;
+			assert_row(f->row.whole == rest.whole);
+		}
+		assert_row(sum + rest.part == rest.whole);
+		assert_row(i % 2 || query_result_shown(all) == 3 + rest.rows);
+		query_result_free(all);
+		query_result_free(result);
+	}
+}
+
+static void assert_row_names(const struct query_row *a, const struct query_row *b)
+{
+	assert_row(!strcmp(a->container, b->container) && !strcmp(a->program, b->program));
+	assert_row(!strcmp(a->binary, b->binary) && !strcmp(a->function, b->function));
+	assert_row(a->op == b->op && a->level == b->level && a->part == b->part);
+	assert_row(!memcmp(&a->counters, &b->counters, sizeof(a->counters)));
+}
+
+/* Rows have one order, although many are equally heavy: that of the samples does not matter. */
+static void test_order(void **state)
+{
+	struct fixture *f = *state, *other = calloc(1, sizeof(*other));
+	struct query query = query_of("container,program,function,op");
+
+	assert_non_null(other);
+	profile_make(&other->attributor, &other->profile);
+	for (u32 i = PROCESSES; i-- > 0;)
+		process_add(other->attributor, i);
+	for (u32 i = SAMPLES; i-- > 0;)
+		sample_take(other->profile, &f->taken[i]);
+	for (enum measure sort = 0; sort < MEASURES; sort++) {
+		struct query_result *a, *b;
+
+		query.sort = sort;
+		if (measure_is_front_latency(sort))
+			continue;
+		a = run(f, &query);
+		b = run(other, &query);
+		test_row("sort %d", sort);
+		assert_row(query_result_shown(a) == query_result_shown(b));
+		for (u32 k = 0; k < query_result_shown(a); k++) {
+			query_result_row(a, k, &f->row);
+			query_result_row(b, k, &other->row);
+			assert_row_names(&f->row, &other->row);
+		}
+		query_result_free(a);
+		query_result_free(b);
+	}
+	teardown((void **)&other);
+}
+
+/* Names select by globs; names that match nothing are reported with those that exist. */
+static void test_select(void **state)
+{
+	static const struct {
+		struct query_select select;
+		const char *group;
+		const char *names[3];
+	} rows[] = {
+		{ { .container = "c1" }, "container", { "c1" } },
+		{ { .container = "c[02]" }, "container", { "c0", "c2" } },
+		{ { .container = "/lxc/c2" }, "container", { "c2" } },
+		{ { .container = "/lxc/c[01]" }, "container", { "c0", "c1" } },
+		{ { .program = "p3" }, "program", { "p3" } },
+		{ { .program = "/usr/bin/p[!12]" }, "program", { "p0", "p3" } },
+		{ { .binary = "libshared*" }, "binary", { "/usr/lib/libshared.so" } },
+		{ { .binary = "/usr/bin/*", .container = "c0" }, "container", { "c0" } },
+		{ { .function = "p2+0x4*" }, "program", { "p2" } },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct query query = query_of(rows[i].group);
+		struct query_result *result;
+		bool found[3] = { false };
+
+		query.select = rows[i].select;
+		test_row("selection %zu", i);
+		result = run(f, &query);
+		assert_row(query_result_shown(result));
+		for (u32 k = 0; k < query_result_shown(result); k++) {
+			bool known = false;
+
+			query_result_row(result, k, &f->row);
+			for (u32 n = 0; n < 3 && rows[i].names[n]; n++) {
+				const char *name = rows[i].names[n];
+
+				if (strcmp(f->row.container, name) &&
+				    strcmp(f->row.program, name) && strcmp(f->row.binary, name))
+					continue;
+				known = found[n] = true;
+			}
+			assert_row(known);
+		}
+		for (u32 n = 0; n < 3; n++)
+			assert_row(found[n] == (rows[i].names[n] != NULL));
+		query_result_free(result);
+	}
+}
+
+static void test_select_nothing(void **state)
+{
+	static const struct {
+		struct query_select select;
+		const char *words[3];
+	} rows[] = {
+		{ { .container = "c9" }, { "container \"c9\"", "c0", "c2" } },
+		{ { .program = "q*" }, { "program \"q*\"", "p0", "[unattributed]" } },
+		{ { .binary = "libc.so" },
+		  { "binary \"libc.so\"", "/usr/lib/libshared.so", "p3" } },
+		{ { .function = "main" }, { "function \"main\"", "more", "0x" } },
+		{ { .container = "c0", .program = "main" }, { "program \"main\"", "p1", "" } },
+		{ { .program = "p1", .binary = "p2" }, { "match all", "", "" } },
+	};
+	const struct fixture *f = *state;
+	const struct query_source source = { .profile = f->profile };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct query query = query_of("function");
+		struct query_result *result = NULL;
+		struct query_error error = { "" };
+
+		query.select = rows[i].select;
+		assert_int_equal(query_run(&source, &query, &result, &error), -ENOENT);
+		test_row("selection %zu: %.90s", i, error.text);
+		for (size_t k = 0; k < ARRAY_SIZE(rows[i].words); k++)
+			assert_row(strstr(error.text, rows[i].words[k]));
+	}
+}
+
+/* Wrong keys have one sentence that names what is right, and change nothing. */
+static void test_parse(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *word;
+	} wrong[] = {
+		{ "pod", "container, program" },
+		{ "", "container, program" },
+		{ "binary,", "container, program" },
+		{ "binary,,op", "container, program" },
+		{ "process,op", "\"process\": should be" },
+		{ "op,binary,op", "op twice" },
+		{ "container,program,comm,pid,binary,build_id,function,line,mode", "at most 8" },
+	};
+	char name[256];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct query query = { .group = { QUERY_CPU }, .groups = 1 };
+		struct query_error error = { "" };
+
+		test_row("\"%s\"", wrong[i].text);
+		assert_row(query_parse_group(wrong[i].text, &query, &error) == -EINVAL);
+		assert_row(strstr(error.text, wrong[i].word));
+		assert_row(query.groups == 1 && query.group[0] == QUERY_CPU);
+	}
+	for (enum query_key key = 0; key < QUERY_KEYS; key++) {
+		struct query query = { .groups = 0 };
+		struct query_error error;
+
+		test_row("%s", query_key_name(key));
+		assert_row(query_parse_group(query_key_name(key), &query, &error) == 0);
+		query_group_name(&query, name, sizeof(name));
+		assert_row(!strcmp(name, query_key_name(key)));
+	}
+	for (enum measure i = 0; i < MEASURES; i++) {
+		enum measure same;
+
+		measure_name(i, name);
+		test_row("measure %d, %.60s", i, name);
+		if (i >= MEASURE_EVENT && !spe_event_name((u8)(i - MEASURE_EVENT)))
+			continue;
+		assert_row(measure_parse(name, &same) == 0 && same == i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_truth, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_select, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_select_nothing, setup, teardown),
+		cmocka_unit_test(test_parse),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "query-table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "query/query-names.h"
+#include "table.h"
+#include "text.h"
+
+/**
+ * struct query_columns - the columns of a table
+ * @key: the keys of columns @first_key and following, @keys of them
+ * @truth, @value: numbers of columns; 0: not shown
+ * @dram, @latency: numbers of columns
+ */
+struct query_columns {
+	enum query_key key[QUERY_GROUP_MAX + 1];
+	u32 keys;
+	u32 first_key;
+	u32 truth;
+	u32 value;
+	u32 dram;
+	u32 latency;
+};
+
+static const struct {
+	const char *heading;
+	unsigned int order;
+	size_t floor[2];
+} key_columns[QUERY_KEYS] = {
+	[QUERY_CONTAINER] = { "CONTAINER", 3, { 16, 9 } },
+	[QUERY_PROGRAM] = { "PROGRAM", 4, { 12, 7 } },
+	[QUERY_BINARY] = { "BINARY", 1, { 16, 8 } },
+	[QUERY_BUILD_ID] = { "BUILD ID", 2, { 12, 8 } },
+	[QUERY_FUNCTION] = { "FUNCTION", 5, { 24, 12 } },
+	[QUERY_LINE] = { "SOURCE", 6, { 16, 12 } },
+	[QUERY_INSTRUCTION] = { "INSTRUCTION", 0, { 0, 0 } },
+	[QUERY_MODE] = { "MODE", 0, { 0, 0 } },
+	[QUERY_OP] = { "OP", 0, { 0, 0 } },
+	[QUERY_EVENT] = { "EVENT", 0, { 0, 0 } },
+	[QUERY_LEVEL] = { "LEVEL", 0, { 0, 0 } },
+};
+
+/* Show the end of a path, which is more specific. */
+static void key_line(const struct query_row *row, char *to)
+{
+	if (row->line)
+		snprintf(to, TABLE_CELL, "%.128s:%u", query_base_name(row->file), row->line);
+	else
+		snprintf(to, TABLE_CELL, "-");
+}
+
+static void key_text(const struct query_row *row, enum query_key key, char *to)
+{
+	const char *text = "";
+
+	switch (key) {
+	case QUERY_CONTAINER:
+		text = row->container;
+		break;
+	case QUERY_PROGRAM:
+		text = row->program;
+		break;
+	case QUERY_BINARY:
+		text = query_base_name(row->binary);
+		break;
+	case QUERY_BUILD_ID:
+		text = *row->build_id ? row->build_id : "-";
+		break;
+	case QUERY_FUNCTION:
+		text = row->function;
+		break;
+	case QUERY_LINE:
+		key_line(row, to);
+		return;
+	case QUERY_INSTRUCTION:
+		snprintf(to, TABLE_CELL, "0x%" PRIx64, row->instruction);
+		return;
+	case QUERY_MODE:
+		text = row->kernel ? "kernel" : "user";
+		break;
+	case QUERY_OP:
+		text = sample_kind_name(row->op) ?: "unknown";
+		break;
+	case QUERY_EVENT:
+		text = query_event_name(row);
+		break;
+	case QUERY_LEVEL:
+		text = query_level_name(row);
+		break;
+	default:
+		break;
+	}
+	snprintf(to, TABLE_CELL, "%s", text);
+}
+
+static void add_key_column(struct table *table, enum query_key key)
+{
+	struct table_column *column = table_add_column(table, key_columns[key].heading);
+
+	column->order = key_columns[key].order;
+	memcpy(column->floor, key_columns[key].floor, sizeof(column->floor));
+	column->right = key == QUERY_INSTRUCTION;
+}
+
+/* Values that an emulated SPU models have a "~". */
+static u32 add_measure_column(struct table *table, bool modelled, const char *heading, bool right)
+{
+	char text[TABLE_CELL];
+
+	/* Align the slashes of latencies, with or without a "~" behind the number. */
+	snprintf(text, sizeof(text), "%s%s", modelled ? "~" : right ? "" : " ", heading);
+	table_add_column(table, text)->right = right;
+	return table->columns - 1;
+}
+
+static void add_columns(struct table *table, const struct query *query, bool modelled,
+			const struct format *format, struct query_columns *ret_columns)
+{
+	struct query_columns c = { .keys = query->groups };
+	struct table_column *share = table_add_column(table, "SHARE");
+	char heading[MEASURE_NAME];
+
+	share->right = share->heading_left = true;
+	share->width = 6;
+	memcpy(c.key, query->group, query->groups * sizeof(c.key[0]));
+	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
+		c.key[c.keys++] = QUERY_BINARY;
+	if (format->truths) {
+		c.truth = table->columns;
+		share = table_add_column(table, "TRUTH");
+		share->right = true;
+		share->gap = 1;
+	}
+	c.first_key = table->columns;
+	for (u32 i = 0; i < c.keys; i++)
+		add_key_column(table, c.key[i]);
+	measure_heading(query->sort, heading);
+	if (query->sort != MEASURE_OPERATIONS)
+		c.value = add_measure_column(table, modelled, heading, true);
+	c.dram = add_measure_column(table, modelled, "DRAM", true);
+	c.latency = add_measure_column(table, modelled, "p50/p99 cycles", false);
+	*ret_columns = c;
+}
+
+static bool truth_names(const struct format_truth *truth, const struct query *query,
+			const struct query_row *row)
+{
+	return (query_groups_by(query, QUERY_CONTAINER) && !strcmp(truth->name, row->container)) ||
+	       (query_groups_by(query, QUERY_PROGRAM) && !strcmp(truth->name, row->program));
+}
+
+/* Print a known share in the first row of its container or program, as all its rows have it. */
+static void set_truth(struct table *table, u32 at, u32 column, const struct query *query,
+		      const struct query_row *row, const struct format *format, bool *shown)
+{
+	char text[TABLE_CELL];
+
+	table_set(table, at, column, "-");
+	for (u32 i = 0; i < format->truths; i++) {
+		if (shown[i] || !truth_names(&format->truth[i], query, row))
+			continue;
+		snprintf(text, sizeof(text), "%.0f %%", format->truth[i].percent);
+		table_set(table, at, column, text);
+		shown[i] = true;
+	}
+}
+
+static void set_measures(struct table *table, u32 at, const struct query_columns *c,
+			 const struct query *query, const struct query_row *row)
+{
+	const struct histogram *total = &row->counters.latency[PROFILE_TOTAL];
+	u32 p99 = histogram_quantile(total, 990);
+	char text[TABLE_CELL];
+
+	if (query->sort == MEASURE_MEAN)
+		snprintf(text, sizeof(text), "%.1f", row->value);
+	else
+		text_count(text, (u64)row->value);
+	if (c->value)
+		table_set(table, at, c->value, text);
+	table_set(table, at, c->dram,
+		  text_percent_whole(text, counters_dram(&row->counters),
+				     counters_memory(&row->counters)));
+	if (p99)
+		snprintf(text, sizeof(text), "%4u/%u", histogram_quantile(total, 500), p99);
+	table_set(table, at, c->latency, p99 ? text : "   -");
+}
+
+static void add_rest(struct table *table, const struct query_columns *c,
+		     const struct query_result *result)
+{
+	char text[TABLE_CELL];
+	struct query_rest rest;
+	u32 at;
+
+	query_result_rest(result, &rest);
+	if (!rest.part)
+		return;
+	at = table_add_row(table);
+	table_set(table, at, 0, text_percent(text, rest.part, rest.whole));
+	table_set(table, at, c->first_key, "[other]");
+}
+
+void query_table_print(FILE *out, const struct query *query, const struct query_result *result,
+		       const struct view_header *header, const struct format *format)
+{
+	struct query_row *row = malloc(sizeof(*row));
+	bool shown[FORMAT_TRUTHS] = { false };
+	struct query_columns columns;
+	struct table table = { 0 };
+	char text[TABLE_CELL];
+
+	if (!row)
+		return;
+	add_columns(&table, query, header->backend == BACKEND_EMULATED, format, &columns);
+	for (u32 i = 0; i < query_result_shown(result); i++) {
+		u32 at = table_add_row(&table);
+
+		query_result_row(result, i, row);
+		table_set(&table, at, 0, text_percent(text, row->part, row->whole));
+		if (columns.truth)
+			set_truth(&table, at, columns.truth, query, row, format, shown);
+		for (u32 k = 0; k < columns.keys; k++) {
+			key_text(row, columns.key[k], text);
+			table_set(&table, at, columns.first_key + k, text);
+		}
+		set_measures(&table, at, &columns, query, row);
+	}
+	add_rest(&table, &columns, result);
+	table_print(&table, out, format->width, format->colour);
+	if (query_groups_by(query, QUERY_EVENT))
+		fprintf(out, "Rows overlap: a sample is in the row of each of its events.\n");
+	table_deinit(&table);
+	free(row);
+}

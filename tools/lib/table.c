@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "table.h"
+
+#include <stdlib.h>
+
+#include "terminal.h"
+#include "text.h"
+#include "util/array.h"
+
+struct table_column *table_add_column(struct table *table, const char *heading)
+{
+	struct table_column *column = &table->column[table->columns++];
+
+	*column = (struct table_column){ .gap = table->columns > 1 ? 2 : 0 };
+	snprintf(column->heading, sizeof(column->heading), "%s", heading);
+	return column;
+}
+
+u32 table_add_row(struct table *table)
+{
+	u32 size = table->columns * sizeof(char *);
+	char **grown = array_reserve(table->cell, &table->capacity, table->rows + 1, size,
+				     UINT32_MAX / size);
+
+	if (!grown)
+		return UINT32_MAX;
+	table->cell = grown;
+	memset(&grown[table->rows * table->columns], 0, size);
+	return table->rows++;
+}
+
+void table_set(struct table *table, u32 row, u32 column, const char *text)
+{
+	char **cell;
+
+	if (row == UINT32_MAX)
+		return;
+	cell = &table->cell[row * table->columns + column];
+	free(*cell);
+	*cell = strndup(text, TABLE_CELL - 1);
+}
+
+static const char *cell_at(const struct table *table, u32 row, u32 column)
+{
+	return table->cell[row * table->columns + column] ?: "";
+}
+
+static size_t widths_sum(const struct table *table, const size_t *width)
+{
+	size_t total = 0;
+
+	for (u32 c = 0; c < table->columns; c++)
+		total += table->column[c].gap + width[c];
+	return total;
+}
+
+/* Returns the column with the next higher order than @after; NULL after the last. */
+static u32 column_next(const struct table *table, unsigned int after)
+{
+	u32 next = table->columns;
+
+	for (u32 c = 0; c < table->columns; c++) {
+		unsigned int order = table->column[c].order;
+
+		if (order > after && (next == table->columns || order < table->column[next].order))
+			next = c;
+	}
+	return next;
+}
+
+/* Shorten columns until the table fits into @limit, each down to its minimum. */
+static void widths_shrink(const struct table *table, size_t limit, size_t *width)
+{
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		u32 c = column_next(table, 0);
+
+		for (; c < table->columns; c = column_next(table, table->column[c].order)) {
+			size_t total = widths_sum(table, width);
+			size_t floor = table->column[c].floor[pass];
+			size_t spare = floor && width[c] > floor ? width[c] - floor : 0;
+
+			if (total <= limit)
+				return;
+			width[c] -= total - limit < spare ? total - limit : spare;
+		}
+	}
+}
+
+static void widths_find(const struct table *table, size_t limit, size_t *width)
+{
+	for (u32 c = 0; c < table->columns; c++) {
+		width[c] = table->column[c].width ?: text_width(table->column[c].heading);
+		for (u32 row = 0; row < table->rows; row++) {
+			size_t cell = text_width(cell_at(table, row, c));
+
+			if (cell > width[c])
+				width[c] = cell;
+		}
+	}
+	if (limit)
+		widths_shrink(table, limit, width);
+}
+
+/* Print one row, or the headings if @row is UINT32_MAX. */
+static void print_line(const struct table *table, FILE *out, size_t limit, bool colour,
+		       const size_t *width, u32 row)
+{
+	char line[TABLE_COLUMNS * TEXT_SIZE], fitted[TEXT_SIZE];
+	bool headings = row == UINT32_MAX;
+	char *end = line;
+
+	*end = 0;
+	for (u32 c = 0; c < table->columns; c++) {
+		const struct table_column *column = &table->column[c];
+		bool right = column->right && !(headings && column->heading_left);
+
+		text_fit(headings ? column->heading : cell_at(table, row, c), width[c], right,
+			 fitted);
+		end += sprintf(end, "%*s%s", (int)column->gap, "", fitted);
+	}
+	while (end > line && end[-1] == ' ')
+		*--end = 0;
+	/* Truncate the line if the terminal is too narrow even for the numbers. */
+	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
+		text_fit(line, limit, false, fitted);
+		snprintf(line, sizeof(line), "%s", fitted);
+	}
+	term_ink(out, colour, headings ? TERM_STRONG : TERM_PLAIN, line);
+	fputc('\n', out);
+}
+
+void table_print(const struct table *table, FILE *out, size_t width, bool colour)
+{
+	size_t widths[TABLE_COLUMNS];
+
+	widths_find(table, width, widths);
+	print_line(table, out, width, colour, widths, UINT32_MAX);
+	for (u32 row = 0; row < table->rows; row++)
+		print_line(table, out, width, colour, widths, row);
+}
+
+void table_deinit(struct table *table)
+{
+	for (u32 i = 0; i < table->rows * table->columns; i++)
+		free(table->cell[i]);
+	free(table->cell);
+	*table = (struct table){ 0 };
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A table of text for terminals: columns are as wide as their longest cell. Columns of names are
+ * shortened if the terminal is narrower.
+ *
+ *	table_add_column(&table, "SHARE")->right = true;
+ *	row = table_add_row(&table);
+ *	table_set(&table, row, 0, "69.8 %");
+ *	table_print(&table, stdout, width, colour);
+ *	table_deinit(&table);
+ */
+#ifndef SPEPROF_TABLE_H
+#define SPEPROF_TABLE_H
+
+#include <stdio.h>
+
+#include "codec/env.h"
+
+/* Bytes of a cell; a longer text is truncated. */
+#define TABLE_CELL 160
+/* Maximum of columns. */
+#define TABLE_COLUMNS 20
+
+/**
+ * struct table_column - a column
+ * @heading: its heading
+ * @right: whether cells are aligned to the right
+ * @heading_left: whether the heading is not
+ * @gap: number of spaces in front of it
+ * @width: minimum width; 0 for the heading's
+ * @floor: minimum widths to shorten it to. All columns are first shortened to the first one, then
+ *	to the second one; 0: never
+ * @order: columns with a smaller number are shortened first; numbers differ. 0: never shortened
+ */
+struct table_column {
+	char heading[TABLE_CELL];
+	bool right;
+	bool heading_left;
+	size_t gap;
+	size_t width;
+	size_t floor[2];
+	unsigned int order;
+};
+
+/**
+ * struct table - the table
+ * @column: the columns, @columns of them
+ * @cell: the texts, row by row; NULL is empty
+ */
+struct table {
+	struct table_column column[TABLE_COLUMNS];
+	u32 columns;
+	char **cell;
+	u32 rows;
+	u32 capacity;
+};
+
+/** table_add_column() - append a column; returns it. Add all columns before the first row */
+struct table_column *table_add_column(struct table *table, const char *heading);
+
+/** table_add_row() - append an empty row; returns its number, or UINT32_MAX without memory */
+u32 table_add_row(struct table *table);
+
+/** table_set() - set the text of a cell; does nothing if @row is UINT32_MAX */
+void table_set(struct table *table, u32 row, u32 column, const char *text);
+
+/**
+ * table_print() - print headings and rows
+ * @width: columns of the terminal; 0: lines of any length
+ * @colour: whether to print colours by escape sequences
+ */
+void table_print(const struct table *table, FILE *out, size_t width, bool colour);
+
+/** table_deinit() - free the memory */
+void table_deinit(struct table *table);
+
+#endif
