@@ -28,8 +28,8 @@ static void report_print_view(struct view *view, const struct options *options)
 	size_t height;
 	struct format format = {
 		.name = report_name(options),
-		.truth = options->truth,
-		.truths = options->truths,
+		.known_share = options->known_share,
+		.known_shares = options->known_shares,
 		.group = options->group,
 		.sort = options->sort,
 		.colour = term_colour(),
@@ -49,8 +49,8 @@ static void report_print_query(const struct options *options, const struct view_
 {
 	struct format format = {
 		.name = report_name(options),
-		.truth = options->truth,
-		.truths = options->truths,
+		.known_share = options->known_share,
+		.known_shares = options->known_shares,
 		.colour = term_colour(),
 	};
 	size_t height;

@@ -41,8 +41,8 @@ struct live {
 static struct format live_format(const struct options *options)
 {
 	return (struct format){
-		.truth = options->truth,
-		.truths = options->truths,
+		.known_share = options->known_share,
+		.known_shares = options->known_shares,
 		.group = options->group,
 		.sort = options->sort,
 		.colour = term_colour(),

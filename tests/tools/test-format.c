@@ -111,14 +111,14 @@ static void check_lines(char *text, size_t width)
 static void any_view_fits(void **state)
 {
 	struct view_row *rows = calloc(8, sizeof(*rows));
-	struct format_truth truth = { .name = "walk", .percent = 70 };
+	struct known_share share = { .name = "walk", .percent = 70 };
 	struct view view = { .rows = rows };
 
 	(void)state;
 	for (u32 round = 0; round < 5000; round++) {
 		struct format format = {
-			.truth = &truth,
-			.truths = draw_below(2),
+			.known_share = &share,
+			.known_shares = draw_below(2),
 			.group = draw_below(VIEW_GROUPS),
 			.sort = draw_below(VIEW_SORTS),
 			.width = draw_below(4) ? 1 + draw_below(220) : 0,

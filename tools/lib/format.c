@@ -449,9 +449,9 @@ static void print_heading(const struct layout *layout, enum column column, char 
 		snprintf(ret, CELL_SIZE, "%s", name);
 }
 
-static bool truth_names(const struct format_truth *truth, const struct view_row *row)
+static bool known_share_matches(const struct known_share *share, const struct view_row *row)
 {
-	return strcmp(truth->name, row->container) == 0 || strcmp(truth->name, row->process) == 0;
+	return strcmp(share->name, row->container) == 0 || strcmp(share->name, row->process) == 0;
 }
 
 /*
@@ -463,13 +463,13 @@ static void print_known_share(const struct layout *layout, const struct view_row
 	const struct format *format = layout->format;
 
 	snprintf(ret, CELL_SIZE, "-");
-	for (u32 i = 0; i < format->truths; i++) {
+	for (u32 i = 0; i < format->known_shares; i++) {
 		const struct view_row *first = layout->view->rows;
 
-		while (first < row && !truth_names(&format->truth[i], first))
+		while (first < row && !known_share_matches(&format->known_share[i], first))
 			first++;
-		if (first == row && truth_names(&format->truth[i], row))
-			snprintf(ret, CELL_SIZE, "%.0f %%", format->truth[i].percent);
+		if (first == row && known_share_matches(&format->known_share[i], row))
+			snprintf(ret, CELL_SIZE, "%.0f %%", format->known_share[i].percent);
 	}
 }
 
@@ -539,7 +539,7 @@ static u32 shown_columns(const struct format *format)
 	u32 shown = 1U << COLUMN_SHARE | 1U << COLUMN_DRAM | 1U << COLUMN_LATENCY;
 
 	shown |= 1U << (format->group == VIEW_BINARY ? COLUMN_BINARY : COLUMN_CONTAINER);
-	if (format->truths)
+	if (format->known_shares)
 		shown |= 1U << COLUMN_TRUTH;
 	if (format->group != VIEW_CONTAINER && format->group != VIEW_BINARY)
 		shown |= 1U << COLUMN_PROCESS;

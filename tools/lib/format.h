@@ -11,23 +11,23 @@
 #include "view/view.h"
 
 /**
- * struct format_truth - the known share of a container or process, for demonstrations
+ * struct known_share - the share that a demonstration expects of a container or process
  * @name: name of the container or process; the value is printed in the first row with that name
  * @percent: 0 to 100
  */
-struct format_truth {
+struct known_share {
 	const char *name;
 	double percent;
 };
 
 /* maximum number of options --truth */
-#define FORMAT_TRUTHS 8
+#define KNOWN_SHARES_MAX 8
 
 /**
  * struct format - how a view is printed
  * @name: name of the recording; NULL: the daemon's profile
- * @truth: known shares
- * @truths: number of @truth
+ * @known_share: known shares, from options --truth
+ * @known_shares: number of @known_share
  * @width: columns of the terminal; 0: lines of any length
  * @group: what a row represents
  * @sort: the order of rows
@@ -35,8 +35,8 @@ struct format_truth {
  */
 struct format {
 	const char *name;
-	const struct format_truth *truth;
-	u32 truths;
+	const struct known_share *known_share;
+	u32 known_shares;
 	size_t width;
 	enum view_group group;
 	enum view_sort sort;

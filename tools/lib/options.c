@@ -63,24 +63,24 @@ static int options_delay(const char *verb, char *text, struct options *options)
 }
 
 /* Parses NAME=PERCENT. */
-static int options_truth(const char *verb, char *text, struct options *options)
+static int options_known_share(const char *verb, char *text, struct options *options)
 {
-	struct format_truth *truth = &options->truth[options->truths];
+	struct known_share *share = &options->known_share[options->known_shares];
 	char *equals = strrchr(text, '='), *end = NULL;
 	double percent;
 
-	if (options->truths == FORMAT_TRUTHS)
+	if (options->known_shares == KNOWN_SHARES_MAX)
 		return message_fail(STATUS_USAGE, "%s: --truth may be given %d times", verb,
-				    FORMAT_TRUTHS);
+				    KNOWN_SHARES_MAX);
 	percent = equals ? strtod(equals + 1, &end) : -1;
 	if (!equals || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
 		return message_fail(STATUS_USAGE,
 				    "%s: --truth \"%s\": should be NAME=PERCENT, 0 to 100", verb,
 				    text);
 	*equals = 0;
-	truth->name = text;
-	truth->percent = percent;
-	options->truths++;
+	share->name = text;
+	share->percent = percent;
+	options->known_shares++;
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static const struct {
 	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
 	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
 	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
-	READ('S', options_srcline), READ('T', options_truth), READ('W', options_last),
+	READ('S', options_srcline), READ('T', options_known_share), READ('W', options_last),
 };
 
 static int options_one(const char *verb, int letter, struct options *options)

@@ -18,8 +18,8 @@
  * @root: --root: directory that doctor and others examine instead of "/"; "": not given
  * @filter: samples of a recording to count, by --filter and -p; freed by the caller; NULL: all
  * @filter_text: text of --filter; NULL: not given
- * @truth: --truth: known shares
- * @truths: number of @truth
+ * @known_share: --truth: known shares
+ * @known_shares: number of @known_share
  * @group_text: -G: what a row represents; NULL: not given
  * @sort_text: -s: order of rows; NULL: not given
  * @group, @sort: the same, for rows of the daemon
@@ -43,8 +43,8 @@ struct options {
 	const char *root;
 	struct filter *filter;
 	const char *filter_text;
-	struct format_truth truth[FORMAT_TRUTHS];
-	u32 truths;
+	struct known_share known_share[KNOWN_SHARES_MAX];
+	u32 known_shares;
 	const char *group_text;
 	const char *sort_text;
 	enum view_group group;

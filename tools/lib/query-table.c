@@ -11,14 +11,14 @@
 /**
  * struct query_columns - the columns of a table
  * @key: the keys of columns @first_key and following, @keys of them
- * @truth, @value: numbers of columns; 0: not shown
+ * @known_share, @value: numbers of columns; 0: not shown
  * @dram, @latency: numbers of columns
  */
 struct query_columns {
 	enum query_key key[QUERY_GROUP_MAX + 1];
 	u32 keys;
 	u32 first_key;
-	u32 truth;
+	u32 known_share;
 	u32 value;
 	u32 dram;
 	u32 latency;
@@ -127,8 +127,8 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 	memcpy(c.key, query->group, query->groups * sizeof(c.key[0]));
 	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
 		c.key[c.keys++] = QUERY_BINARY;
-	if (format->truths) {
-		c.truth = table->columns;
+	if (format->known_shares) {
+		c.known_share = table->columns;
 		share = table_add_column(table, "TRUTH");
 		share->right = true;
 		share->gap = 1;
@@ -144,24 +144,24 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 	*ret_columns = c;
 }
 
-static bool truth_names(const struct format_truth *truth, const struct query *query,
-			const struct query_row *row)
+static bool known_share_matches(const struct known_share *share, const struct query *query,
+				const struct query_row *row)
 {
-	return (query_groups_by(query, QUERY_CONTAINER) && !strcmp(truth->name, row->container)) ||
-	       (query_groups_by(query, QUERY_PROGRAM) && !strcmp(truth->name, row->program));
+	return (query_groups_by(query, QUERY_CONTAINER) && !strcmp(share->name, row->container)) ||
+	       (query_groups_by(query, QUERY_PROGRAM) && !strcmp(share->name, row->program));
 }
 
 /* Print a known share in the first row of its container or program, as all its rows have it. */
-static void set_truth(struct table *table, u32 at, u32 column, const struct query *query,
-		      const struct query_row *row, const struct format *format, bool *shown)
+static void set_known_share(struct table *table, u32 at, u32 column, const struct query *query,
+			    const struct query_row *row, const struct format *format, bool *shown)
 {
 	char text[TABLE_CELL];
 
 	table_set(table, at, column, "-");
-	for (u32 i = 0; i < format->truths; i++) {
-		if (shown[i] || !truth_names(&format->truth[i], query, row))
+	for (u32 i = 0; i < format->known_shares; i++) {
+		if (shown[i] || !known_share_matches(&format->known_share[i], query, row))
 			continue;
-		snprintf(text, sizeof(text), "%.0f %%", format->truth[i].percent);
+		snprintf(text, sizeof(text), "%.0f %%", format->known_share[i].percent);
 		table_set(table, at, column, text);
 		shown[i] = true;
 	}
@@ -207,7 +207,7 @@ void query_table_print(FILE *out, const struct query *query, const struct query_
 		       const struct view_header *header, const struct format *format)
 {
 	struct query_row *row = malloc(sizeof(*row));
-	bool shown[FORMAT_TRUTHS] = { false };
+	bool shown[KNOWN_SHARES_MAX] = { false };
 	struct query_columns columns;
 	struct table table = { 0 };
 	char text[TABLE_CELL];
@@ -220,8 +220,8 @@ void query_table_print(FILE *out, const struct query *query, const struct query_
 
 		query_result_row(result, i, row);
 		table_set(&table, at, 0, text_percent(text, row->part, row->whole));
-		if (columns.truth)
-			set_truth(&table, at, columns.truth, query, row, format, shown);
+		if (columns.known_share)
+			set_known_share(&table, at, columns.known_share, query, row, format, shown);
 		for (u32 k = 0; k < columns.keys; k++) {
 			key_text(row, columns.key[k], text);
 			table_set(&table, at, columns.first_key + k, text);
