@@ -320,8 +320,8 @@ static int push_exit(int r)
 	return r == -EINVAL ? EX_CONFIG : r < 0 ? EX_OSERR : 0;
 }
 
-static int run(const struct exporter_options *o, const struct server_credentials *credentials,
-	       sd_event *event)
+static int exporter_run(const struct exporter_options *o,
+			const struct server_credentials *credentials, sd_event *event)
 {
 	const struct exporter_config *config = &o->config;
 	struct exporter *exporter = NULL;
@@ -364,7 +364,7 @@ int main(int argc, char **argv)
 		r = EX_OSERR;
 	}
 	if (!r)
-		r = run(&o, &credentials, event);
+		r = exporter_run(&o, &credentials, event);
 	free(credentials.certificate);
 	free(credentials.key);
 	free(credentials.token);

@@ -60,7 +60,7 @@ static void print_list(json_object *rows, u64 total)
 		       total);
 }
 
-static int list(struct bus *bus, const char *sort, u32 number, bool json)
+static int containers_list(struct bus *bus, const char *sort, u32 number, bool json)
 {
 	json_object *answer = NULL, *object;
 	u64 total;
@@ -165,7 +165,7 @@ int container_run(int argc, char **argv)
 	if (status)
 		return status;
 	status = argc > optind ? print_container(bus, argv[optind], json) :
-				 list(bus, sort, number, json);
+				 containers_list(bus, sort, number, json);
 	bus_free(bus);
 	return status;
 }

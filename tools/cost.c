@@ -105,7 +105,7 @@ static int parse_option(int letter, char **argv, struct cost *cost)
 	}
 }
 
-static int parse(int argc, char **argv, struct cost *cost)
+static int cost_parse(int argc, char **argv, struct cost *cost)
 {
 	static const struct option options[] = {
 		{ "emulate", no_argument, NULL, 'e' },
@@ -299,7 +299,7 @@ static void clear_progress(void)
 }
 
 /* A run of the command, of pairs_measure(). Opening and closing the source is not timed. */
-static int run(void *ctx, bool sampled, u64 *ret_ns)
+static int command_run(void *ctx, bool sampled, u64 *ret_ns)
 {
 	struct cost *cost = ctx;
 	int status = STATUS_OK, r;
@@ -356,7 +356,7 @@ static void print_json(const struct cost *cost, const struct pairs_result *resul
 	       result->confidence, pairs_include_one(result) ? "true" : "false");
 }
 
-static double percent(double ratio)
+static double change_percent(double ratio)
 {
 	return 100 * (ratio - 1);
 }
@@ -372,8 +372,8 @@ static void print_text(const struct cost *cost, const struct pairs_result *resul
 	printf("  with sampling     %10.4f s\n", result->second_ns * 1e-9);
 	printf("  slowdown          %+10.2f %%, between %+.2f %% and %+.2f %% with a confidence of "
 	       "%.1f %%\n",
-	       percent(result->ratio), percent(result->low), percent(result->high),
-	       100 * result->confidence);
+	       change_percent(result->ratio), change_percent(result->low),
+	       change_percent(result->high), 100 * result->confidence);
 	if (pairs_include_one(result))
 		printf("The noise is larger than the slowdown: measure more pairs (-n), a longer "
 		       "command, or an idle machine\n");
@@ -393,7 +393,7 @@ static int open_signals(struct cost *cost)
 	return cost->signals < 0 ? -errno : 0;
 }
 
-static int measure(struct cost *cost, struct pairs_result *ret_result)
+static int cost_measure(struct cost *cost, struct pairs_result *ret_result)
 {
 	const struct attributor_config attribution = { .live = true };
 	const struct profile_config config = { 0 };
@@ -404,7 +404,7 @@ static int measure(struct cost *cost, struct pairs_result *ret_result)
 	if (r >= 0)
 		r = profile_new(&config, cost->attributor, &cost->profile);
 	if (r >= 0)
-		r = pairs_measure(cost->pairs, run, cost, ret_result);
+		r = pairs_measure(cost->pairs, command_run, cost, ret_result);
 	clear_progress();
 	/* Positive values are statuses, of which an error was printed. */
 	return r < 0 ? message_fail(STATUS_FAILED, "cost: %s", strerror(-r)) : r;
@@ -414,10 +414,10 @@ int cost_run(int argc, char **argv)
 {
 	struct cost cost = { .interval_us = INTERVAL_US, .pairs = PAIRS, .signals = -1 };
 	struct pairs_result result;
-	int status = parse(argc, argv, &cost);
+	int status = cost_parse(argc, argv, &cost);
 
 	if (!status)
-		status = measure(&cost, &result);
+		status = cost_measure(&cost, &result);
 	if (!status && cost.json)
 		print_json(&cost, &result);
 	else if (!status)

@@ -222,7 +222,7 @@ static void print_text(FILE *out, const struct replay_result *result)
 				(unsigned long long)result->events[ec], ec);
 }
 
-static int replay(const struct request *request, const char *text, size_t len)
+static int script_replay(const struct request *request, const char *text, size_t len)
 {
 	struct stream records = { .path = request->records, .output = OUTPUT_NONE };
 	struct stream truth = { .path = request->truth, .output = OUTPUT_NONE };
@@ -267,7 +267,7 @@ int emulate_run(int argc, char **argv)
 	if (replay_check(text, len, &error) < 0)
 		status = print_script_error(request.script, text, &error);
 	else
-		status = replay(&request, text, len);
+		status = script_replay(&request, text, len);
 	free(text);
 	return status;
 }

@@ -211,7 +211,7 @@ static int modules_remove(const struct reload *reload)
 }
 
 /* Load the module. The previous one is no longer on the disk, so it cannot be loaded again. */
-static int load(const struct reload *reload)
+static int module_load(const struct reload *reload)
 {
 	bool loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;
 	const char *daemon = "";
@@ -275,7 +275,7 @@ static int reload_module(struct reload *reload)
 	if (status == STATUS_OK)
 		status = modules_remove(reload);
 	if (status == STATUS_OK)
-		status = load(reload);
+		status = module_load(reload);
 	return status ? status : reload_finish(reload);
 }
 

@@ -72,7 +72,7 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 }
 
 /* Start counting with the empty profile, before its first sample. */
-static void begin(struct input *input, void *ctx)
+static void pprof_begin(struct input *input, void *ctx)
 {
 	struct pprof **pprof = ctx;
 
@@ -88,7 +88,7 @@ static int report_failure(const struct request *request, int r)
 
 static int pprof_recording(const struct request *request)
 {
-	const struct input_watch watch = { .begin = begin, .ctx = &(struct pprof *){ NULL } };
+	const struct input_watch watch = { .begin = pprof_begin, .ctx = &(struct pprof *){ NULL } };
 	struct output output = OUTPUT_NONE;
 	struct pprof **pprof = watch.ctx;
 	struct symbols *symbols = NULL;

@@ -326,7 +326,7 @@ static void drain_window(void *ctx, const struct source_window *window)
 	record->sink.window(record->sink.ctx, window);
 }
 
-static int drain(struct record *record)
+static int record_drain(struct record *record)
 {
 	const struct source_sink sink = { .window = drain_window, .ctx = record };
 	int r = record->source->ops->drain(record->source, &sink);
@@ -381,7 +381,7 @@ static int sample_until_end(struct record *record)
 		if (fds[0].revents)
 			take_signal(record);
 		if (fds[1].revents || fds[2].revents)
-			r = drain(record);
+			r = record_drain(record);
 		now = time_now_ns();
 		if (record->tasks && now - checked >= SECOND_NS) {
 			task_events_check(record->tasks);
@@ -441,16 +441,16 @@ static int report_incomplete(struct record *record, int r)
  * Stop the session, which resets the states of its rings. So drain the source first, for the blind
  * time of CPUs that a fault has stopped, and remember these CPUs.
  */
-static int stop(struct record *record)
+static int record_stop(struct record *record)
 {
 	struct source *source = record->source;
-	int r = drain(record);
+	int r = record_drain(record);
 
 	record->cpus_stopped = source->health.cpus_stopped;
 	snprintf(record->stopped_by, sizeof(record->stopped_by), "%s",
 		 source_health_text(&source->health));
 	source->ops->stop(source);
-	return r < 0 ? r : drain(record);
+	return r < 0 ? r : record_drain(record);
 }
 
 static int record_run_source(struct record *record)
@@ -479,7 +479,7 @@ static int record_run_source(struct record *record)
 	if (!status) {
 		r = sample_until_end(record);
 		if (r == 0)
-			r = stop(record);
+			r = record_stop(record);
 		else
 			record->source->ops->stop(record->source);
 	}

@@ -101,7 +101,7 @@ static void name_parts(json_object *session)
 	json_object_object_add(session, "filter_parts", named);
 }
 
-static int list(struct bus *bus, const struct request *request)
+static int sessions_list(struct bus *bus, const struct request *request)
 {
 	json_object *sessions, *object;
 	int status = session_list(bus, &sessions);
@@ -153,7 +153,7 @@ static int append_options(sd_bus_message *m, const struct request *request)
 	return r;
 }
 
-static int create(struct bus *bus, const char *name, const struct request *request)
+static int session_create(struct bus *bus, const char *name, const struct request *request)
 {
 	sd_bus_message *m = NULL;
 	int status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "CreateSession", &m);
@@ -179,7 +179,7 @@ static int set_cgroups(struct bus *bus, const char *object, const struct request
 	return status;
 }
 
-static int set(struct bus *bus, const char *name, const struct request *request)
+static int session_set(struct bus *bus, const char *name, const struct request *request)
 {
 	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
 	int status;
@@ -364,7 +364,7 @@ static int check_options(const char *what, const struct request *request)
 	return STATUS_OK;
 }
 
-static int snapshot(struct bus *bus, const char *name, const struct request *request)
+static int session_snapshot(struct bus *bus, const char *name, const struct request *request)
 {
 	int fd = -1, status, r;
 	char advice[200];
@@ -411,11 +411,11 @@ static int run_verb(struct bus *bus, const char *what, const char *name,
 	};
 
 	if (!strcmp(what, "create"))
-		return create(bus, name, request);
+		return session_create(bus, name, request);
 	if (!strcmp(what, "set"))
-		return set(bus, name, request);
+		return session_set(bus, name, request);
 	if (!strcmp(what, "snapshot"))
-		return snapshot(bus, name, request);
+		return session_snapshot(bus, name, request);
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
 		if (!strcmp(what, acts[i].word))
 			return call_method(bus, name, acts[i].method);
@@ -448,7 +448,7 @@ int snapshot_run(int argc, char **argv)
 	if (status)
 		return status;
 	bus_allow_password(bus);
-	status = snapshot(bus, name, &request);
+	status = session_snapshot(bus, name, &request);
 	bus_free(bus);
 	return status;
 }
@@ -478,7 +478,8 @@ int session_run(int argc, char **argv)
 	if (status)
 		return status;
 	bus_allow_password(bus);
-	status = words == 2 ? run_verb(bus, what, argv[optind + 1], &request) : list(bus, &request);
+	status = words == 2 ? run_verb(bus, what, argv[optind + 1], &request) :
+			      sessions_list(bus, &request);
 	bus_free(bus);
 	return status;
 }

@@ -99,10 +99,13 @@ int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 		     sd_bus_error *ret_error);
 
 /**
- * bus_reply_failure() - answer a call whose handler was not run by sd-bus and failed
+ * bus_reply_failure() - send the error reply of a call, if its handler failed
  * @message: the call
- * @r: return value of the handler; if it is not negative, no answer is sent
- * @error: the error that the handler set; freed. If it is null the answer is derived from @r
+ * @r: return value of the handler, negative errno if it failed; otherwise no reply is sent
+ * @error: error that the handler set; freed. If none is set, the reply is derived from @r
+ *
+ * sd-bus sends this reply itself for the handlers that it calls. The daemon calls the handler of a
+ * call that waited for the bus driver, so the daemon has to send the reply with this function.
  */
 void bus_reply_failure(sd_bus_message *message, int r, sd_bus_error *error);
 

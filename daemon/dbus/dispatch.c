@@ -20,8 +20,8 @@ void bus_invalidate_properties(struct bus *bus)
 	bus->session_ns = 0;
 }
 
-static int run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,
-	       sd_bus_error *error)
+static int method_run(struct bus *bus, const struct bus_method *method, sd_bus_message *message,
+		      sd_bus_error *error)
 {
 	int r;
 
@@ -52,7 +52,7 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	r = access_check(&bus->access, message, &need, bus_method, bus, &bus->caller, error);
 	if (r < 0)
 		return r;
-	return r ? run(bus, method, message, error) : 1;
+	return r ? method_run(bus, method, message, error) : 1;
 }
 
 /* ---- Calls that sd-bus itself answers -------------------------------------- */

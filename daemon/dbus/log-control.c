@@ -24,10 +24,11 @@ static int find_target(const char *word)
 	return -EINVAL;
 }
 
-static int get(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
-	       const char *interface __attribute__((unused)), const char *property,
-	       sd_bus_message *reply, void *userdata __attribute__((unused)),
-	       sd_bus_error *error __attribute__((unused)))
+static int log_property_get(sd_bus *bus __attribute__((unused)),
+			    const char *path __attribute__((unused)),
+			    const char *interface __attribute__((unused)), const char *property,
+			    sd_bus_message *reply, void *userdata __attribute__((unused)),
+			    sd_bus_error *error __attribute__((unused)))
 {
 	const char *value = "speprofd";
 
@@ -38,9 +39,11 @@ static int get(sd_bus *bus __attribute__((unused)), const char *path __attribute
 	return sd_bus_message_append(reply, "s", value);
 }
 
-static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute__((unused)),
-	       const char *interface __attribute__((unused)), const char *property,
-	       sd_bus_message *value, void *userdata __attribute__((unused)), sd_bus_error *error)
+static int log_property_set(sd_bus *bus __attribute__((unused)),
+			    const char *path __attribute__((unused)),
+			    const char *interface __attribute__((unused)), const char *property,
+			    sd_bus_message *value, void *userdata __attribute__((unused)),
+			    sd_bus_error *error)
 {
 	const char *word;
 	int r;
@@ -70,9 +73,11 @@ static int set(sd_bus *bus __attribute__((unused)), const char *path __attribute
  */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get, set, 0, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_WRITABLE_PROPERTY("LogTarget", "s", get, set, 0, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_PROPERTY("SyslogIdentifier", "s", get, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", log_property_get, log_property_set, 0,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_WRITABLE_PROPERTY("LogTarget", "s", log_property_get, log_property_set, 0,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_PROPERTY("SyslogIdentifier", "s", log_property_get, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_VTABLE_END,
 };
 

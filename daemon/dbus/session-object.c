@@ -212,9 +212,9 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 		       append_property(reply, property, properties);
 }
 
-static int find(sd_bus *b __attribute__((unused)), const char *path,
-		const char *interface __attribute__((unused)), void *userdata, void **ret_found,
-		sd_bus_error *error __attribute__((unused)))
+static int session_object_find(sd_bus *b __attribute__((unused)), const char *path,
+			       const char *interface __attribute__((unused)), void *userdata,
+			       void **ret_found, sd_bus_error *error __attribute__((unused)))
 {
 	struct bus *bus = userdata;
 	char name[SESSION_NAME_SIZE];
@@ -318,11 +318,11 @@ int bus_add_sessions(struct bus *bus)
 {
 	int r;
 
-	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION, vtable, find,
-				       bus);
+	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION, vtable,
+				       session_object_find, bus);
 	if (r >= 0)
 		r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_SESSIONS, BUS_SESSION,
-					       bus_counting_vtable, find, bus);
+					       bus_counting_vtable, session_object_find, bus);
 	if (r < 0)
 		return r;
 	return sd_bus_add_node_enumerator(bus->bus, NULL, BUS_SESSIONS, list_session_objects, bus);

@@ -190,7 +190,7 @@ static void scan_container(struct signal_watch *w, struct known *known,
 /*
  * Find changes. This runs on the worker's thread, while the main thread, which owns @watch, waits.
  */
-static int scan(struct worker_state *state, void *arg)
+static int containers_scan(struct worker_state *state, void *arg)
 {
 	u32 count = attributor_get_container_limit(state->attributor);
 	struct scan *scan = arg;
@@ -239,7 +239,7 @@ static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused
 	struct scan request = { .watch = w };
 
 	memset(w->sent, 0, sizeof(w->sent));
-	if (worker_read(w->bus->worker, scan, &request) >= 0)
+	if (worker_read(w->bus->worker, containers_scan, &request) >= 0)
 		signal_health(w, &request.health);
 	if (w->periods++ % RESCAN_PERIODS == 0)
 		scan_cgroups(w);

@@ -338,7 +338,7 @@ static int rate_control_machine(struct worker_state *state, void *arg)
  * Reload the configuration. An invalid file changes nothing; d->reloaded has the reason until a
  * reload succeeds.
  */
-static int reload(void *ctx)
+static int config_reload(void *ctx)
 {
 	struct daemon *d = ctx;
 	struct options fresh = { 0 };
@@ -362,7 +362,7 @@ static int reload(void *ctx)
 static int on_reload(sd_event_source *source __attribute__((unused)),
 		     const struct signalfd_siginfo *info __attribute__((unused)), void *userdata)
 {
-	reload(userdata);
+	config_reload(userdata);
 	return 0;
 }
 
@@ -404,7 +404,7 @@ static u32 cpu_numbers(void)
 	return end ? end : (u32)sysconf(_SC_NPROCESSORS_CONF);
 }
 
-static int run(struct daemon *d)
+static int daemon_run(struct daemon *d)
 {
 	int r = d->restored.stopped ? 0 : start_machine(d);
 
@@ -484,7 +484,7 @@ static int serve_until_exit(struct daemon *d)
 			 address ? address : "the system bus");
 		return restarted && is_bus_unavailable(r) ? BUS_LOST_STATUS : EX_UNAVAILABLE;
 	}
-	d->bus.reload = reload;
+	d->bus.reload = config_reload;
 	d->bus.ctx = d;
 	d->bus.reloaded = &d->reloaded;
 	d->restored = (struct restore_on_start){
@@ -496,7 +496,7 @@ static int serve_until_exit(struct daemon *d)
 	r = restore_on_start_run(&d->restored);
 	d->checkpoint = d->restored.checkpoint;
 	if (!r)
-		r = run(d);
+		r = daemon_run(d);
 	bus_deinit(&d->bus);
 	return r;
 }

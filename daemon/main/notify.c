@@ -39,7 +39,7 @@ static void __attribute__((format(printf, 2, 3))) text_append(char *text, const 
 /*
  * Write the status line for "systemctl status": what is sampled, how, and which problems there are.
  */
-static int describe(struct worker_state *state, void *arg)
+static int status_describe(struct worker_state *state, void *arg)
 {
 	const struct session *machine = worker_session(state, NULL);
 	const struct source *source = machine->shared_source->source;
@@ -103,7 +103,7 @@ static void send_status(struct notify *notify)
 {
 	struct described now;
 
-	worker_read(notify->worker, describe, &now);
+	worker_read(notify->worker, status_describe, &now);
 	describe_reloaded(notify, now.text);
 	notify->health.source = now.health;
 	notify->health.unsaved = now.unsaved;
@@ -162,7 +162,7 @@ void notify_ready(struct notify *notify)
 {
 	struct described now;
 
-	worker_read(notify->worker, describe, &now);
+	worker_read(notify->worker, status_describe, &now);
 	describe_reloaded(notify, now.text);
 	/* Problems that an earlier process logged are not logged again. */
 	if (!*notify->status)

@@ -30,7 +30,7 @@ static void roll_containers(struct profile *p, struct history_slot *slot)
 	}
 }
 
-static u32 low(u64 count)
+static u32 count_low(u64 count)
 {
 	return (u32)count;
 }
@@ -44,12 +44,12 @@ static struct history_row history_row_get(const struct counters *f, u64 weight, 
 		.place = place,
 		.latency_sum = f->latency[PROFILE_TOTAL].sum,
 		.weight = weight,
-		.samples = low(f->samples),
-		.memory = low(counters_memory(f)),
-		.dram = low(counters_dram(f)),
-		.remote = low(counters_origin(f, SPE_ORIGIN_REMOTE)),
-		.branches = low(f->counts.kind[SPE_KIND_BRANCH]),
-		.mispredicted = low(f->counts.mispredicted),
+		.samples = count_low(f->samples),
+		.memory = count_low(counters_memory(f)),
+		.dram = count_low(counters_dram(f)),
+		.remote = count_low(counters_origin(f, SPE_ORIGIN_REMOTE)),
+		.branches = count_low(f->counts.kind[SPE_KIND_BRANCH]),
+		.mispredicted = count_low(f->counts.mispredicted),
 	};
 }
 
@@ -98,7 +98,7 @@ static void roll_locations(struct profile *p, struct history_slot *slot)
 		/* Most locations are unchanged and need no further counters. */
 		f.samples = location_samples(p->locations, l);
 		if (!l->restarted && history_location_unchanged(&p->history, index, l->owner,
-								l->place, low(f.samples)))
+								l->place, count_low(f.samples)))
 			continue;
 		f.latency[PROFILE_TOTAL].sum = location_latency(p->locations, l);
 		location_counts(p->locations, l, &f.counts);
@@ -130,7 +130,7 @@ static void roll_cell(struct profile *p, struct history_slot *slot, const struct
 	/* Most cells are unchanged and need no further counters. */
 	if (!row->cell->restarted &&
 	    history_location_unchanged(&p->history, index, owner, row->offset,
-				       low(cell_row_samples(p->cells.table, row, CELL_ALL))))
+				       count_low(cell_row_samples(p->cells.table, row, CELL_ALL))))
 		return;
 	cell_row_add(p->cells.table, row, CELL_ALL, &f);
 	now = history_row_get(&f, weight_of(&f), owner, row->offset);
@@ -210,7 +210,7 @@ static void header_ledger(const struct history_ledger *l, struct view_header *to
 	}
 }
 
-static struct history_slot *fill(struct profile *p, u64 now_ns)
+static struct history_slot *history_fill(struct profile *p, u64 now_ns)
 {
 	struct history_slot *slot = history_begin(&p->history, now_ns);
 	struct placed placed;
@@ -229,7 +229,7 @@ static struct history_slot *fill(struct profile *p, u64 now_ns)
 
 void profile_close_slot(struct profile *p, u64 now_ns)
 {
-	history_end(&p->history, fill(p, now_ns));
+	history_end(&p->history, history_fill(p, now_ns));
 }
 
 const struct history_slot *profile_open_slot(struct profile *p)
@@ -237,14 +237,14 @@ const struct history_slot *profile_open_slot(struct profile *p)
 	const struct history_slot *slot;
 
 	p->history.marks_frozen = true;
-	slot = fill(p, p->history.start_ns);
+	slot = history_fill(p, p->history.start_ns);
 	p->history.marks_frozen = false;
 	return slot;
 }
 
 void profile_mark_slot(struct profile *p)
 {
-	fill(p, p->history.start_ns);
+	history_fill(p, p->history.start_ns);
 }
 
 const struct history_slot *profile_history(struct profile *profile, enum view_span span, u64 now_ns)

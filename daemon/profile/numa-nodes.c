@@ -107,20 +107,20 @@ static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int ranges_compare(const void *a, const void *b)
 {
 	const struct node_range *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void join(struct nodes *nodes)
+static void ranges_join(struct nodes *nodes)
 {
 	u32 kept = 0;
 
 	if (!nodes->count)
 		return;
-	qsort(nodes->ranges, nodes->count, sizeof(*nodes->ranges), compare);
+	qsort(nodes->ranges, nodes->count, sizeof(*nodes->ranges), ranges_compare);
 	for (u32 i = 1; i < nodes->count; i++) {
 		struct node_range *last = &nodes->ranges[kept], *next = &nodes->ranges[i];
 
@@ -159,7 +159,7 @@ int nodes_read(const char *sys, struct nodes *ret_nodes)
 		nodes_deinit(&nodes);
 		return r;
 	}
-	join(&nodes);
+	ranges_join(&nodes);
 	*ret_nodes = nodes;
 	return 0;
 }

@@ -179,7 +179,7 @@ const struct spe_sample *stage_sample(struct sample_stage *stage, u32 i)
 	return &stage->whole[i];
 }
 
-static void deliver(const struct staging *r)
+static void batch_deliver(const struct staging *r)
 {
 	struct sample_stage *stage = r->query->stage;
 
@@ -191,7 +191,7 @@ static void deliver(const struct staging *r)
 
 /* Add a sample to the batch. */
 static inline __attribute__((__always_inline__)) void
-add(const struct staging *r, struct sample_stage *stage, const struct spe_sample *s)
+batch_add(const struct staging *r, struct sample_stage *stage, const struct spe_sample *s)
 {
 	u64 time = r->timed ? key_time(s, r->clock) : 0;
 	u64 task = task_key(r, s, time);
@@ -201,7 +201,7 @@ add(const struct staging *r, struct sample_stage *stage, const struct spe_sample
 
 	if (__builtin_expect(!answer_is_valid(stage, answer, task, time), 0)) {
 		/* The query may change tables, and replaces the answer of earlier samples. */
-		deliver(r);
+		batch_deliver(r);
 		stage_resolve_task(r->query, answer, task, time);
 	}
 	if (__builtin_expect(answer->waits, 0))
@@ -226,9 +226,9 @@ static void add_run(const struct staging *window)
 		/* The records of the run after the next one. */
 		__builtin_prefetch(run->raw[i] + 2 * SPE_RUN * SPE_LAYOUT_BYTES);
 		spe_layout_read(&stage->layouts.layout[run->layout[i]], run->raw[i], &s);
-		add(r, stage, &s);
+		batch_add(r, stage, &s);
 	}
-	deliver(r);
+	batch_deliver(r);
 }
 
 /* A record without a known layout is a batch by itself. */
@@ -236,11 +236,11 @@ static void add_record(const struct staging *r, const struct spe_sample *s)
 {
 	struct sample_stage *stage = r->query->stage;
 
-	add(r, stage, s);
+	batch_add(r, stage, s);
 	stage->whole[0] = *s;
 	stage->decoded = 1;
 	stage->unknown = true;
-	deliver(r);
+	batch_deliver(r);
 	stage->unknown = false;
 }
 

@@ -130,7 +130,7 @@ static void defer_all(struct worker_state *state, bool unsaved)
 }
 
 /* Release the bytes of rings that the committed checkpoint covers. */
-static void release(struct worker_state *state)
+static void rings_release(struct worker_state *state)
 {
 	struct session *session = NULL;
 
@@ -152,7 +152,7 @@ static void slot_commit(struct worker_state *state, const struct serializer *fro
 		defer_all(state, r < 0);
 	checkpoint->error = r;
 	if (r >= 0)
-		release(state);
+		rings_release(state);
 }
 
 void checkpoint_save(struct worker_state *state)

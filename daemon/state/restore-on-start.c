@@ -110,7 +110,7 @@ static int leave_unused(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static void restore(struct restore_on_start *t)
+static void checkpoint_restore(struct restore_on_start *t)
 {
 	struct restore_request restore = {
 		.checkpoint = t->checkpoint,
@@ -159,7 +159,7 @@ int restore_on_start_run(struct restore_on_start *t)
 			  reason);
 		fd_store_remove(FD_STORE_CHECKPOINT);
 	}
-	restore(t);
+	checkpoint_restore(t);
 	drop_left(t->stored);
 	return 0;
 }

@@ -28,12 +28,12 @@ static double clock_read(clockid_t clock)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static double now(void)
+static double time_now(void)
 {
 	return clock_read(CLOCK_MONOTONIC);
 }
 
-static double cpu(void)
+static double cpu_time(void)
 {
 	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
@@ -76,14 +76,14 @@ static double best_tasks(struct attributor *a, u32 threads, u64 *sum)
 	double best = 1e9;
 
 	for (int run = 0; run < RUNS; run++) {
-		double start = now();
+		double start = time_now();
 		u32 x = 1;
 
 		for (u32 i = 0; i < LOOKUPS; i++) {
 			x = x * 1664525 + 1013904223;
 			*sum += attributor_find_process(a, (s32)(1000 + (x >> 8) % threads));
 		}
-		start = now() - start;
+		start = time_now() - start;
 		best = start < best ? start : best;
 	}
 	return LOOKUPS / best / 1e6;
@@ -92,7 +92,7 @@ static double best_tasks(struct attributor *a, u32 threads, u64 *sum)
 static double best_places(struct attributor *a, u32 threads, u64 *sum)
 {
 	u32 n = LOOKUPS / 8, x = 1;
-	double start = now();
+	double start = time_now();
 
 	for (u32 i = 0; i < n; i++) {
 		struct attribute_location place;
@@ -104,16 +104,16 @@ static double best_places(struct attributor *a, u32 threads, u64 *sum)
 				      &place))
 			*sum += place.offset;
 	}
-	return n / (now() - start) / 1e6;
+	return n / (time_now() - start) / 1e6;
 }
 
 /* Measure the cost of reading /proc on this machine: look each process up once, then refresh it. */
-static void live(void)
+static void measure_live(void)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
 	struct dirent *entry;
-	double first = cpu(), refresh;
+	double first = cpu_time(), refresh;
 	DIR *proc = opendir("/proc");
 	u32 found = 0;
 
@@ -126,10 +126,10 @@ static void live(void)
 			found += attributor_find_process(a, pid) != ATTRIBUTE_NONE;
 	}
 	closedir(proc);
-	first = cpu() - first;
-	refresh = cpu();
+	first = cpu_time() - first;
+	refresh = cpu_time();
 	attributor_refresh(a);
-	refresh = cpu() - refresh;
+	refresh = cpu_time() - refresh;
 	printf("live: %u processes, %.0f us of CPU each at first sight, %.1f ms a refresh of all\n",
 	       found, first / found * 1e6, refresh * 1e3);
 	attributor_free(a);
@@ -165,7 +165,7 @@ static void measure_forks(void)
 	if (attributor_new(&config, &a) < 0)
 		exit(1);
 	attributor_find_process(a, getpid());
-	start = cpu();
+	start = cpu_time();
 	for (s32 i = 0; i < LIVES; i++) {
 		s32 pid = INT32_MAX - 1 - i % 100000;
 
@@ -175,7 +175,7 @@ static void measure_forks(void)
 			report_event(a, TASK_MMAP, pid, 0x7f0000000000 + k * 0x200000);
 		report_event(a, TASK_EXIT, pid, 0);
 	}
-	start = cpu() - start;
+	start = cpu_time() - start;
 	printf("lives: %.2f us each, %.0f ns an event\n", start / LIVES * 1e6,
 	       start / LIVES / (LIFE_MAPPINGS + 3) * 1e9);
 	attributor_free(a);
@@ -198,7 +198,7 @@ int main(void)
 		       sizes[i], tasks, places, st.memory >> 10, st.threads_evicted);
 		attributor_free(a);
 	}
-	live();
+	measure_live();
 	measure_forks();
 	return sum == 1;
 }

@@ -81,7 +81,7 @@ struct state {
 	u64 sum;
 };
 
-static double now(void)
+static double time_now(void)
 {
 	struct timespec ts;
 
@@ -209,18 +209,18 @@ static const struct path {
  * Measure the parts of @buf. The best time of all rounds counts for each part, so that other
  * programs on the machine have little influence.
  */
-static void measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds, double *best,
-		    double *ret_seconds)
+static void rounds_measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds,
+			   double *best, double *ret_seconds)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(paths) * stretches; i++)
 		best[i] = 1e9;
 	for (u32 round = 0; round < rounds; round++) {
 		for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
 			for (u32 i = 0; i < stretches; i++) {
-				double began = now(), took;
+				double began = time_now(), took;
 
 				paths[p].run(state, buf + (size_t)i * STRETCH);
-				took = now() - began;
+				took = time_now() - began;
 				if (took < best[p * stretches + i])
 					best[p * stretches + i] = took;
 			}
@@ -301,10 +301,10 @@ static void merge_measure(struct state *state, double ret_seconds[static 2])
 	if (cell_table_new(&config, &whole) < 0)
 		exit(EXIT_FAILURE);
 	for (u32 i = 0; i < 2; i++) {
-		double began = now();
+		double began = time_now();
 
 		cell_table_merge(whole, state->stage.table);
-		ret_seconds[i] = now() - began;
+		ret_seconds[i] = time_now() - began;
 	}
 	cell_table_free(whole);
 }
@@ -322,8 +322,8 @@ static u64 sum_cells(const struct cell_table *table)
 }
 
 /* Return whether the profile and the table of cells counted all @samples. */
-static bool report(struct state *state, const struct load *load, const double *seconds, size_t len,
-		   u64 samples)
+static bool rates_report(struct state *state, const struct load *load, const double *seconds,
+			 size_t len, u64 samples)
 {
 	bool all;
 	struct cell_table_stats stats;
@@ -378,8 +378,8 @@ int main(int argc, char **argv)
 		set_tasks(&loads[i], buf, count);
 		if (state_init(&state, &loads[i], &attributor) < 0)
 			return EXIT_FAILURE;
-		measure(&state, buf, stretches, rounds, best, seconds);
-		if (!report(&state, &loads[i], seconds, len, (u64)rounds * count))
+		rounds_measure(&state, buf, stretches, rounds, best, seconds);
+		if (!rates_report(&state, &loads[i], seconds, len, (u64)rounds * count))
 			status = EXIT_FAILURE;
 		cell_table_free(state.stage.table);
 		sample_class_deinit(&state.stage.catalog);

@@ -36,7 +36,7 @@ struct state {
 	u64 sum;
 };
 
-static double now(void)
+static double time_now(void)
 {
 	struct timespec ts;
 
@@ -62,7 +62,7 @@ static void use_sample(struct state *state, const struct spe_sample *sample)
 	state->sum += sample->address[0] + sample->counter[0];
 }
 
-static void general(struct state *state, const u8 *buf)
+static void decode_general(struct state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
@@ -72,7 +72,7 @@ static void general(struct state *state, const u8 *buf)
 		use_sample(state, &sample);
 }
 
-static void fast(struct state *state, const u8 *buf)
+static void decode_fast(struct state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
@@ -83,7 +83,7 @@ static void fast(struct state *state, const u8 *buf)
 }
 
 /* Decode many records at a time, and read every field of each. */
-static void runs(struct state *state, const u8 *buf)
+static void decode_runs(struct state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
@@ -115,12 +115,12 @@ static void count_window(struct profile *profile, const u8 *buf)
 	profile_window(profile, &window);
 }
 
-static void aggregate(struct state *state, const u8 *buf)
+static void count_few(struct state *state, const u8 *buf)
 {
 	count_window(state->profile, buf);
 }
 
-static void crowd(struct state *state, const u8 *buf)
+static void count_many(struct state *state, const u8 *buf)
 {
 	count_window(state->crowded, buf);
 }
@@ -133,11 +133,11 @@ static const struct path {
 	bool scattered; /* whether its records are of SCATTERED instructions */
 } paths[PATHS] = {
 	[PLAIN_SUM] = { "plain sum", plain_sum },
-	[GENERAL] = { "general path", general },
-	[FAST] = { "fast path, one by one", fast },
-	[RUNS] = { "fast path, in runs", runs },
-	[AGGREGATE] = { "decode, attribute, aggregate", aggregate },
-	[CROWD] = { "the same, most samples evicted", crowd, true },
+	[GENERAL] = { "general path", decode_general },
+	[FAST] = { "fast path, one by one", decode_fast },
+	[RUNS] = { "fast path, in runs", decode_runs },
+	[AGGREGATE] = { "decode, attribute, aggregate", count_few },
+	[CROWD] = { "the same, most samples evicted", count_many, true },
 };
 
 static void make_tasks(struct attributor *attributor)
@@ -153,8 +153,8 @@ static void make_tasks(struct attributor *attributor)
  * Measure the seconds that each path takes for all of @buf, or of @scattered, and return the sum of
  * the values that each path read.
  */
-static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
-		    u32 rounds, double *best, double *ret_seconds, u64 *ret_sums)
+static void paths_measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
+			  u32 rounds, double *best, double *ret_seconds, u64 *ret_sums)
 {
 	double began, took;
 
@@ -166,9 +166,9 @@ static void measure(struct state *state, const u8 *buf, const u8 *scattered, u32
 
 			state->sum = 0;
 			for (u32 i = 0; i < stretches; i++) {
-				began = now();
+				began = time_now();
 				paths[p].run(state, at + (size_t)i * STRETCH);
-				took = now() - began;
+				took = time_now() - began;
 				if (took < best[p * stretches + i])
 					best[p * stretches + i] = took;
 			}
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
 	memcpy(scattered, buf, len);
 	records_scatter(&records, scattered, (u32)(len / RECORDS_STRIDE), SCATTERED);
-	measure(&state, buf, scattered, stretches, rounds, best, seconds, sums);
+	paths_measure(&state, buf, scattered, stretches, rounds, best, seconds, sums);
 	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
 		printf("%-30s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
 		       paths[p].name, (double)len / seconds[p] / 1e9,

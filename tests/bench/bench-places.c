@@ -118,7 +118,7 @@ static u64 place_of(const struct contest *c, u32 program, u32 rank)
 	return 0x400000 + 4 * ((u64)program * c->zipf.places + rank);
 }
 
-static void prepare(const struct contest *c, u32 table, u64 place, struct location_key *ret_key)
+static void key_prepare(const struct contest *c, u32 table, u64 place, struct location_key *ret_key)
 {
 	const u64 owner = location_owner(1, 1);
 
@@ -133,7 +133,7 @@ static void shared_source(struct contest *c, u32 table, const u64 *places)
 	struct location *entry;
 
 	for (u32 i = 0; i < BLOCK; i++)
-		prepare(c, table, places[i], &c->key[i]);
+		key_prepare(c, table, places[i], &c->key[i]);
 	for (u32 i = 0; i < BLOCK; i++) {
 		if (table)
 			entry = location_get_admitted(c->table[table], &c->key[i], 1,
@@ -148,7 +148,7 @@ static void shared_source(struct contest *c, u32 table, const u64 *places)
 	c->seconds[table] += cpu_seconds() - began;
 }
 
-static void run(struct contest *c, u32 program, u64 samples)
+static void program_run(struct contest *c, u32 program, u64 samples)
 {
 	u64 places[BLOCK];
 
@@ -169,7 +169,7 @@ static u64 count_of_rank(const struct contest *c, u32 table, u32 program, u32 ra
 	const struct location *entry;
 	struct location_key key;
 
-	prepare(c, table, place_of(c, program, rank), &key);
+	key_prepare(c, table, place_of(c, program, rank), &key);
 	entry = location_find(c->table[table], &key);
 	return entry ? location_samples(c->table[table], entry) : 0;
 }
@@ -198,7 +198,7 @@ static u64 find_hundredth_count(const struct contest *c, u32 table, u32 program)
  * Print how many of the most frequent locations a table has, and which part of their samples it
  * counted.
  */
-static void report(const struct contest *c, u32 program, const char *when)
+static void program_report(const struct contest *c, u32 program, const char *when)
 {
 	printf("  %-28s", when);
 	for (u32 t = 0; t < TABLES; t++) {
@@ -221,7 +221,7 @@ static void report(const struct contest *c, u32 program, const char *when)
 	printf("\n");
 }
 
-static void contest(double exponent, u64 samples, u32 places, u32 capacity)
+static void contest_run(double exponent, u64 samples, u32 places, u32 capacity)
 {
 	u64 key = sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_LOAD_STORE, 0, 0, 0);
 	struct contest c = { 0 };
@@ -241,16 +241,16 @@ static void contest(double exponent, u64 samples, u32 places, u32 capacity)
 			exit(EXIT_FAILURE);
 	printf("Zipf(%.1f) of %u places, %u entries; each place let in | by a draw\n", exponent,
 	       places, capacity);
-	run(&c, 0, samples);
-	report(&c, 0, "its heaviest");
+	program_run(&c, 0, samples);
+	program_report(&c, 0, "its heaviest");
 	for (u32 i = 0; i < 3; i++) {
 		static const char *const when[] = { "another, after a 20th", "after a 5th",
 						    "after as many" };
 		static const u32 parts[] = { 20, 5, 1 };
 
-		run(&c, 1, samples / parts[i] - total);
+		program_run(&c, 1, samples / parts[i] - total);
 		total = samples / parts[i];
-		report(&c, 1, when[i]);
+		program_report(&c, 1, when[i]);
 	}
 	for (u32 t = 0; t < TABLES; t++) {
 		printf("  %s: %.1f M samples/s, %.1f %% evicted\n", t ? "by a draw" : "each let in",
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 
 	if (samples < 1000 || places < TOP || !capacity)
 		return EXIT_FAILURE;
-	contest(1.0, samples, places, capacity);
-	contest(0.8, samples, places, capacity);
+	contest_run(1.0, samples, places, capacity);
+	contest_run(0.8, samples, places, capacity);
 	return EXIT_SUCCESS;
 }

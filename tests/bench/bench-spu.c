@@ -24,7 +24,7 @@ static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static double now(void)
+static double time_now(void)
 {
 	struct timespec t;
 
@@ -32,7 +32,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void rearm(struct spe_spu *spu)
+static void buffer_rearm(struct spe_spu *spu)
 {
 	spe_spu_write(spu, SPE_REG_PMBPTR, BASE);
 	spe_spu_write(spu, SPE_REG_PMBLIMITR, (BASE + BUFFER) | SPE_PMBLIMITR_E);
@@ -43,7 +43,7 @@ static void rearm(struct spe_spu *spu)
  * Return the samples per second of CPU time. @model: whether to model each operation, or to use one
  * operation for all samples.
  */
-static double run(const struct spe_spu_config *config, bool model)
+static double spu_run(const struct spe_spu_config *config, bool model)
 {
 	struct spe_spu_io io = { .write = buffer_write };
 	struct spe_opmodel opmodel;
@@ -61,11 +61,11 @@ static double run(const struct spe_spu_config *config, bool model)
 	spe_spu_write(&spu, SPE_REG_PMSCR,
 		      SPE_PMSCR_E0SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS);
 	spe_spu_write(&spu, SPE_REG_PMSIRR, 1024 << 8 | SPE_PMSIRR_RND);
-	rearm(&spu);
-	start = now();
+	buffer_rearm(&spu);
+	start = time_now();
 	while (spu.stats.written < SAMPLES) {
 		if (!spe_spu_enabled(&spu, 0))
-			rearm(&spu);
+			buffer_rearm(&spu);
 		if (!spe_spu_pass(&spu, spe_spu_until_sample(&spu)))
 			continue;
 		if (model) {
@@ -75,7 +75,7 @@ static double run(const struct spe_spu_config *config, bool model)
 		op.timestamp++;
 		spe_spu_sample(&spu, &op);
 	}
-	return (double)SAMPLES / (now() - start);
+	return (double)SAMPLES / (time_now() - start);
 }
 
 int main(void)
@@ -84,10 +84,10 @@ int main(void)
 	double slots, packed, modelled;
 
 	spe_spu_config_default(&config);
-	slots = run(&config, false);
-	modelled = run(&config, true);
+	slots = spu_run(&config, false);
+	modelled = spu_run(&config, true);
 	config.layout = SPE_SPU_LAYOUT_PACKED;
-	packed = run(&config, false);
+	packed = spu_run(&config, false);
 	printf("SPU model, slots layout             %6.1f million samples/s\n", slots / 1e6);
 	printf("SPU model, packed layout            %6.1f million samples/s\n", packed / 1e6);
 	printf("SPU model with modelled operations  %6.1f million samples/s\n", modelled / 1e6);

@@ -17,7 +17,7 @@ static u32 write_record(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static void rearm(struct spe_spu *spu)
+static void buffer_rearm(struct spe_spu *spu)
 {
 	spe_spu_write(spu, SPE_REG_PMBPTR, BASE);
 	spe_spu_write(spu, SPE_REG_PMBLIMITR, (BASE + ROOM) | SPE_PMBLIMITR_E);
@@ -40,7 +40,7 @@ void records_init(struct records *records, u64 seed)
 	records->time = 1000000;
 	spe_spu_write(&records->spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE | SPE_PMSCR_CX | SPE_PMSCR_TS);
 	spe_spu_write(&records->spu, SPE_REG_PMSIRR, 1024 << 8);
-	rearm(&records->spu);
+	buffer_rearm(&records->spu);
 }
 
 static u64 next_random(u64 *state)
@@ -74,7 +74,7 @@ void records_fill(struct records *records, u8 *buf, u32 count)
 	records->at = buf;
 	while (records->at < end) {
 		if (!spe_spu_enabled(&records->spu, 0))
-			rearm(&records->spu);
+			buffer_rearm(&records->spu);
 		if (!spe_spu_pass(&records->spu, spe_spu_until_sample(&records->spu)))
 			continue;
 		make_operation(records, &op);

@@ -41,7 +41,7 @@ static u32 draw_below(u32 below)
 	return (u32)((random_state >> 32) * below >> 32);
 }
 
-static u64 resident(void)
+static u64 resident_bytes(void)
 {
 	unsigned long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -67,7 +67,7 @@ static s32 pid_of(u32 n)
 	return (s32)(FIRST_PID + n % PIDS);
 }
 
-static void task(struct attributor *a, u8 type, u32 n, u64 time_ns)
+static void add_task(struct attributor *a, u8 type, u32 n, u64 time_ns)
 {
 	char name[64];
 	struct task_event event = {
@@ -92,9 +92,9 @@ static void task(struct attributor *a, u8 type, u32 n, u64 time_ns)
 
 static void report_birth(struct attributor *a, u32 n, u64 time_ns)
 {
-	task(a, TASK_FORK, n, time_ns);
-	task(a, TASK_COMM, n, time_ns);
-	task(a, TASK_ATTACH, n, time_ns);
+	add_task(a, TASK_FORK, n, time_ns);
+	add_task(a, TASK_COMM, n, time_ns);
+	add_task(a, TASK_ATTACH, n, time_ns);
 }
 
 /**
@@ -178,7 +178,7 @@ static void run_window(struct soak *s, u64 number)
 
 	profile_window(s->profile, &window);
 	if (number % LIFE == 0) {
-		task(s->attributor, TASK_EXIT, s->born - ALIVE, s->now);
+		add_task(s->attributor, TASK_EXIT, s->born - ALIVE, s->now);
 		report_birth(s->attributor, s->born++, s->now);
 	}
 	if (number % 4096 == 0)
@@ -186,7 +186,7 @@ static void run_window(struct soak *s, u64 number)
 	s->busy += cpu_seconds() - began;
 }
 
-static void report(struct soak *s, u64 records)
+static void report_soak(struct soak *s, u64 records)
 {
 	struct attributor_stats stats;
 	double per_sum;
@@ -203,7 +203,7 @@ static void report(struct soak *s, u64 records)
 	       " KiB resident; %u processes started, %" PRIu64
 	       " containers evicted, %.1f %% of samples evicted, %" PRIu64 " unattributed\n",
 	       (double)records / 1e6, (double)records / s->busy / 1e6, 100 * per_sum,
-	       resident() >> 10, s->born, stats.containers_evicted,
+	       resident_bytes() >> 10, s->born, stats.containers_evicted,
 	       100.0 * (double)view.header.evicted / (double)records, view.header.unattributed);
 	fflush(stdout);
 	view_clear(&view);
@@ -231,12 +231,12 @@ int main(int argc, char **argv)
 	for (u64 n = 0; n < windows; n++) {
 		run_window(&s, n);
 		if (n && n % (windows / REPORTS + 1) == 0)
-			report(&s, n * WINDOW);
+			report_soak(&s, n * WINDOW);
 		if (n == windows / 10)
-			early = resident();
+			early = resident_bytes();
 	}
-	report(&s, windows * WINDOW);
+	report_soak(&s, windows * WINDOW);
 	printf("resident: %" PRIu64 " KiB after a tenth, %" PRIu64 " at the end\n", early >> 10,
-	       resident() >> 10);
-	return resident() > early + MARGIN ? EXIT_FAILURE : EXIT_SUCCESS;
+	       resident_bytes() >> 10);
+	return resident_bytes() > early + MARGIN ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -36,7 +36,7 @@ static const struct spe_instruction multiple = {
  * D17.6.4: if a sample represents all accesses, it has the lowest address, the events of any
  * access, and the latencies of the whole operation.
  */
-static void whole(struct spe_check *check)
+static void test_whole(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
 
@@ -71,7 +71,7 @@ static unsigned int part_of(const struct spe_sample *s)
  * of the three accesses gets 1000, with a standard deviation of 25.8: a count is off by 180 (7
  * deviations) for one seed in 10^11.
  */
-static void part(struct spe_check *check)
+static void test_part(struct spe_check *check)
 {
 	unsigned int seen[ARRAY_SIZE(parts)] = { 0 };
 	struct spe_spu_config config = instruction_config();
@@ -121,7 +121,7 @@ static void part_choices(struct spe_check *check)
 }
 
 /* D17.6.4: test when addresses, translation latency and events are not recorded. */
-static void missing(struct spe_check *check)
+static void test_missing(struct spe_check *check)
 {
 	static const struct {
 		u32 flags; /* of the access */
@@ -224,7 +224,7 @@ static void optional_events(struct spe_check *check)
  * D17.6.4.1, D18.2.1: test the fields TAG, CH and PAT, and the address of an access to an
  * Allocation Tag.
  */
-static void tags(struct spe_check *check)
+static void test_tags(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -427,7 +427,7 @@ static void copy_filters(struct spe_check *check)
 }
 
 /* D18.2.4, D17.6.4.4: test which operations have a data source. */
-static void sources(struct spe_check *check)
+static void test_sources(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -535,7 +535,7 @@ static const struct spe_access elements[] = {
  * draws each of the four elements gets 1000, with a standard deviation of 27.4: a count is off by
  * 190 for one seed in 10^11.
  */
-static void gather(struct spe_check *check)
+static void test_gather(struct spe_check *check)
 {
 	const struct spe_instruction load = {
 		.accesses = elements,
@@ -571,7 +571,7 @@ static void gather(struct spe_check *check)
 }
 
 /* RNHSYR: the record of a contiguous access has the lowest element, or the lowest Active one. */
-static void contiguous(struct spe_check *check)
+static void test_contiguous(struct spe_check *check)
 {
 	static const struct {
 		u64 choices;
@@ -669,21 +669,21 @@ static void check_maintenance_and_prefetch(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "whole", whole },
-	{ "part", part },
+	{ "whole", test_whole },
+	{ "part", test_part },
 	{ "choices about parts", part_choices },
-	{ "what is missing", missing },
+	{ "what is missing", test_missing },
 	{ "events of stores", store_events },
 	{ "optional events", optional_events },
-	{ "tags", tags },
+	{ "tags", test_tags },
 	{ "tags in the upper half", tags_above },
 	{ "nested sysreg", nested_sysreg },
 	{ "two addresses", two_addresses },
 	{ "filters of copies", copy_filters },
-	{ "data sources", sources },
+	{ "data sources", test_sources },
 	{ "branch with GCS", branch_with_gcs },
-	{ "gather", gather },
-	{ "contiguous", contiguous },
+	{ "gather", test_gather },
+	{ "contiguous", test_contiguous },
 	{ "maintenance and prefetch", check_maintenance_and_prefetch },
 };
 

@@ -16,7 +16,7 @@
  * D17.6.3: test a branch's target and its Exception level, taken or not taken, predicted or
  * mispredicted.
  */
-static void branches(struct spe_check *check)
+static void test_branches(struct spe_check *check)
 {
 	static const struct {
 		u64 flags;
@@ -80,7 +80,7 @@ static void isb_as_branch(struct spe_check *check)
 }
 
 /* D17.6.3.1: test which previous branch a record has, and whether its target is recorded. */
-static void previous(struct spe_check *check)
+static void test_previous(struct spe_check *check)
 {
 	enum { BRANCH = 1, NOT_TAKEN, ERET, ISB, EXCEPTION, UNSAMPLED, SPECULATIVE, OTHER };
 	static const struct {
@@ -149,7 +149,7 @@ static void previous(struct spe_check *check)
  * D17.6.7, D17.6.10.1: for each way in which an operation can end, test whether it is in the sample
  * population, whether it is recorded, and E[1:0].
  */
-static void fates(struct spe_check *check)
+static void test_fates(struct spe_check *check)
 {
 #define POP	 1
 #define CAPTURED 2
@@ -217,7 +217,7 @@ static void fates(struct spe_check *check)
  * D17.6.7: values that software could not access are not recorded, and cannot be inferred from a
  * record.
  */
-static void secrets(struct spe_check *check)
+static void test_secrets(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
 	static const u8 kinds[] = { I(BRANCH), I(MEMORY), I(SVE) };
@@ -289,7 +289,7 @@ static void incomplete_some(struct spe_check *check)
  * D18.2.3: test the counters of WFI and WFE, and whether the PE wakes up because such an operation
  * is sampled.
  */
-static void waits(struct spe_check *check)
+static void test_waits(struct spe_check *check)
 {
 	static const struct {
 		u64 choices;
@@ -376,7 +376,7 @@ static void clock_domains(struct spe_check *check)
  * D17.6, D18.2.9: the timestamp is the time at which the operation was selected or completed. Test
  * also a counter that is stopped.
  */
-static void timestamps(struct spe_check *check)
+static void test_timestamps(struct spe_check *check)
 {
 	const struct spe_instruction instruction = { .kind = I(OTHER),
 						     .timestamp = 1000,
@@ -507,7 +507,7 @@ static void address_space(struct spe_check *check)
  * D17.6, D18.1.4.2: test IMPLEMENTATION DEFINED packets with short and extended headers, and fixed
  * counters.
  */
-static void packets(struct spe_check *check)
+static void test_packets(struct spe_check *check)
 {
 	const struct spe_instruction instruction = {
 		.kind = I(OTHER),
@@ -587,7 +587,7 @@ static void packets(struct spe_check *check)
 }
 
 /* Each choice has a unique name, by which it is found. */
-static void choices(struct spe_check *check)
+static void test_choices(struct spe_check *check)
 {
 	for (unsigned int bit = 0; bit < SPE_CHOICES; bit++) {
 		const struct spe_impdef *choice = spe_impdef_get(bit);
@@ -602,19 +602,19 @@ static void choices(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "branches", branches },
+	{ "branches", test_branches },
 	{ "ISB as a branch", isb_as_branch },
-	{ "previous branch", previous },
-	{ "fates", fates },
-	{ "secrets", secrets },
+	{ "previous branch", test_previous },
+	{ "fates", test_fates },
+	{ "secrets", test_secrets },
 	{ "incomplete, some", incomplete_some },
-	{ "WFI and WFE", waits },
+	{ "WFI and WFE", test_waits },
 	{ "clock domains", clock_domains },
-	{ "timestamps", timestamps },
+	{ "timestamps", test_timestamps },
 	{ "Security states", security_states },
 	{ "physical address space", address_space },
-	{ "packets", packets },
-	{ "choices", choices },
+	{ "packets", test_packets },
+	{ "choices", test_choices },
 };
 
 const struct spe_suite spe_suite_collected = { "collected", cases, ARRAY_SIZE(cases) };

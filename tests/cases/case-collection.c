@@ -120,7 +120,7 @@ static void time_prose(struct spe_check *check)
 }
 
 /* Test when the offsets of table D17-3 are zero. */
-static void offsets(struct spe_check *check)
+static void test_offsets(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -222,7 +222,7 @@ static void contexts_and_addresses(struct spe_check *check)
 }
 
 /* Test StatisticalProfilingEnabled(): by owner, TGE, and the enable bit of the Exception level. */
-static void sampled(struct spe_check *check)
+static void test_sampled(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -263,9 +263,9 @@ static void sampled(struct spe_check *check)
 static const struct spe_case cases[] = {
 	{ "table D17-3", table_d17_3 },
 	{ "timestamps beyond table D17-3", time_prose },
-	{ "offsets", offsets },
+	{ "offsets", test_offsets },
 	{ "contexts and physical addresses", contexts_and_addresses },
-	{ "sampled Exception levels", sampled },
+	{ "sampled Exception levels", test_sampled },
 };
 
 const struct spe_suite spe_suite_collection = { "collection", cases, ARRAY_SIZE(cases) };

@@ -73,7 +73,7 @@ static u8 time_of(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 }
 
 /* D17.6: test timestamps while the system counter is disabled, and with a reserved PMSCR.PCT. */
-static void timestamps(struct spe_check *check)
+static void test_timestamps(struct spe_check *check)
 {
 	for (u32 i = 0; i < 4; i++) {
 		SPE_CHECK_EQ(check, time_of(false, 1, i & 1, i & 2, false),
@@ -184,7 +184,7 @@ static void out_of_range(struct spe_check *check)
 }
 
 /* Test register names in each Security state that owns the buffer, and invalid names. */
-static void names(struct spe_check *check)
+static void test_names(struct spe_check *check)
 {
 	static const struct spe_timers timers;
 	struct spe_spu_config config;
@@ -269,12 +269,12 @@ static void late_abort(struct spe_check *check)
 static const struct spe_case cases[] = {
 	{ "a window of exactly two records", window_exact },
 	{ "the owning Security state", owning_state },
-	{ "timestamps", timestamps },
+	{ "timestamps", test_timestamps },
 	{ "effective EE", effective_ee },
 	{ "no such Security state", no_such_state },
 	{ "filters that overlap", filters_overlap },
 	{ "out of range", out_of_range },
-	{ "names of registers", names },
+	{ "names of registers", test_names },
 	{ "aborts of walks", check_aborts_on_walks },
 	{ "an abort that comes late", late_abort },
 };

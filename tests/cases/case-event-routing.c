@@ -439,7 +439,7 @@ static void exception_prose(struct spe_check *check)
 }
 
 /* Test the columns that D17.8 defines, by EC and FSC. */
-static void classify(struct spe_check *check)
+static void test_classify(struct spe_check *check)
 {
 	static const struct {
 		u8 ec;
@@ -482,7 +482,7 @@ static const struct spe_case cases[] = {
 	{ "table D17-10", table_d17_10 },
 	{ "RHJXHT beyond the tables", target_prose },
 	{ "RMYXZK and RTSJRP beyond the tables", exception_prose },
-	{ "events by EC and FSC", classify },
+	{ "events by EC and FSC", test_classify },
 };
 
 const struct spe_suite spe_suite_event_routing = { "event-routing", cases, ARRAY_SIZE(cases) };

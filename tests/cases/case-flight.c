@@ -34,7 +34,7 @@ static u64 fill_to(struct spe_check *check, struct spe_flight *flight, u64 end)
 	return window.header;
 }
 
-static u64 fill(struct spe_check *check, struct spe_flight *flight)
+static u64 fill_all(struct spe_check *check, struct spe_flight *flight)
 {
 	return fill_to(check, flight, ~0ULL);
 }
@@ -46,7 +46,7 @@ static void claim_half(struct spe_check *check, struct spe_flight *flight, u64 o
 
 	spe_flight_init(flight, RING);
 	for (unsigned int i = 0; i < 4; i++)
-		fill(check, flight);
+		fill_all(check, flight);
 	SPE_CHECK_EQ(check, spe_flight_claim(flight, owner, RING / 2, flight->head, &start), 0);
 	SPE_CHECK_EQ(check, start, RING / 2);
 }
@@ -57,10 +57,10 @@ static void flight_overwrites_oldest(struct spe_check *check)
 
 	spe_flight_init(&flight, RING);
 	for (unsigned int i = 0; i < 4; i++)
-		SPE_CHECK_EQ(check, fill(check, &flight), i * 16384);
+		SPE_CHECK_EQ(check, fill_all(check, &flight), i * 16384);
 	SPE_CHECK_EQ(check, flight.oldest, 0);
 	SPE_CHECK_EQ(check, flight.overwritten_bytes, 0);
-	SPE_CHECK_EQ(check, fill(check, &flight), RING);
+	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
 	SPE_CHECK_EQ(check, flight.oldest, 16384);
 	SPE_CHECK_EQ(check, flight.overwritten_records, 1);
 	SPE_CHECK_EQ(check, flight.overwritten_bytes, 16384 - 64);
@@ -75,16 +75,16 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING, flight.head, &start), -EBUSY);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 	/* The first half has space for one window, and for a header at its end. */
-	SPE_CHECK_EQ(check, fill(check, &flight), RING);
-	SPE_CHECK_EQ(check, fill(check, &flight), RING + 16384);
+	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
+	SPE_CHECK_EQ(check, fill_all(check, &flight), RING + 16384);
 	SPE_CHECK_EQ(check, flight.head, RING + 28672);
 	/* Later windows skip the snapshot, and do not overwrite it. */
-	SPE_CHECK_EQ(check, fill(check, &flight), 2 * RING);
+	SPE_CHECK_EQ(check, fill_all(check, &flight), 2 * RING);
 	SPE_CHECK(check, flight.oldest >= RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), -ENOENT);
 	for (unsigned int i = 0; i < 3; i++)
-		fill(check, &flight);
+		fill_all(check, &flight);
 	SPE_CHECK_EQ(check, flight.overwritten_records, 4);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 }
@@ -96,10 +96,10 @@ static void flight_runs_end_before_a_skip(struct spe_check *check)
 	u64 start = 0;
 
 	claim_half(check, &flight, 7);
-	SPE_CHECK_EQ(check, fill(check, &flight), RING);
+	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
 	/* A small window before the snapshot starts a run that later windows could extend. */
 	SPE_CHECK_EQ(check, fill_to(check, &flight, RING + 28672 - 256), RING + 16384);
-	SPE_CHECK_EQ(check, fill(check, &flight), RING + 28672 - 256);
+	SPE_CHECK_EQ(check, fill_all(check, &flight), RING + 28672 - 256);
 	SPE_CHECK_EQ(check, fill_to(check, &flight, 2 * RING + 256), 2 * RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 8, RING / 4, flight.head, &start), 0);
@@ -115,7 +115,7 @@ static void flight_claims_have_an_end(struct spe_check *check)
 	spe_flight_init(&flight, RING);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, RING, 0, &start), -ENODATA);
 	for (unsigned int i = 0; i < 4; i++)
-		fill(check, &flight);
+		fill_all(check, &flight);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, 64, flight.head, &start), -ENODATA);
 	/*
 	 * A snapshot of all windows is empty now: only the chunk that describes the skipped part
@@ -127,11 +127,11 @@ static void flight_claims_have_an_end(struct spe_check *check)
 		SPE_CHECK_EQ(check, spe_flight_claim(&flight, owner, RING, flight.head, &start), 0);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 99, RING, flight.head, &start), -ENOSPC);
 	SPE_CHECK_EQ(check, flight.claimed_records, 3);
-	fill(check, &flight);
+	fill_all(check, &flight);
 	SPE_CHECK_EQ(check, spe_flight_next(&flight, &plain, &window), -ENOSPC);
 	for (u64 owner = 1; owner <= SPE_FLIGHT_CLAIMS; owner++)
 		SPE_CHECK_EQ(check, spe_flight_release(&flight, owner), 0);
-	fill(check, &flight);
+	fill_all(check, &flight);
 }
 
 /* ---- A ring's memory ------------------------------------------------------ */

@@ -11,8 +11,8 @@
 
 static struct spe_inject inject;
 
-static int parse(const char *text, struct spe_inject_rule *ret_rule,
-		 struct spe_inject_error *ret_error)
+static int rule_parse(const char *text, struct spe_inject_rule *ret_rule,
+		      struct spe_inject_error *ret_error)
 {
 	size_t len = 0;
 
@@ -22,22 +22,22 @@ static int parse(const char *text, struct spe_inject_rule *ret_rule,
 }
 
 /* Apply the rule @text to all later samples. */
-static void apply(struct spe_check *check, const char *text)
+static void rule_apply(struct spe_check *check, const char *text)
 {
 	struct spe_inject_rule rule;
 
-	if (SPE_CHECK(check, !parse(text, &rule, NULL)))
+	if (SPE_CHECK(check, !rule_parse(text, &rule, NULL)))
 		SPE_CHECK(check, !spe_inject_apply(&inject, &fixture.spu, &rule));
 }
 
 /* Take one sample on an SPU with fault injection. */
-static void sample(void)
+static void take_sample(void)
 {
 	if (spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
 		spe_inject_sample(&inject, &fixture.spu, &op_load);
 }
 
-static void begin(struct spe_check *check, u64 seed)
+static void fixture_begin(struct spe_check *check, u64 seed)
 {
 	fixture_init(check, NULL);
 	fixture_arm(FIXTURE_SIZE);
@@ -66,12 +66,12 @@ static void inject_text(struct spe_check *check)
 	struct spe_inject_rule rule;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		SPE_CHECK_EQ(check, parse(rows[i].text, &rule, NULL), 0);
+		SPE_CHECK_EQ(check, rule_parse(rows[i].text, &rule, NULL), 0);
 		SPE_CHECK_EQ(check, rule.fault, spe_fault(rows[i].ec, rows[i].mss));
 		SPE_CHECK_EQ(check, rule.ppm, rows[i].ppm);
 	}
-	SPE_CHECK(check, !parse("off", &rule, NULL) && !rule.fault && !rule.ppm);
-	SPE_CHECK(check, !parse("collide 3%", &rule, NULL));
+	SPE_CHECK(check, !rule_parse("off", &rule, NULL) && !rule.fault && !rule.ppm);
+	SPE_CHECK(check, !rule_parse("collide 3%", &rule, NULL));
 	SPE_CHECK(check, rule.fault == SPE_INJECT_COLLIDE && rule.ppm == 30000);
 	SPE_CHECK(check,
 		  !strcmp(spe_inject_name(spe_fault(SPE_PMBSR_EC_GPC, 0)), "granule-protection"));
@@ -122,7 +122,7 @@ static void inject_text_errors(struct spe_check *check)
 		struct spe_inject_rule rule = { 7, 7 };
 		struct spe_inject_error error = { 0 };
 
-		SPE_CHECK_EQ(check, parse(rows[i].text, &rule, &error), -EINVAL);
+		SPE_CHECK_EQ(check, rule_parse(rows[i].text, &rule, &error), -EINVAL);
 		SPE_CHECK_EQ(check, error.column, rows[i].column);
 		SPE_CHECK_EQ(check, error.length, rows[i].length);
 		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
@@ -153,32 +153,32 @@ static void inject_next(struct spe_check *check)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		begin(check, 1);
-		sample();
+		fixture_begin(check, 1);
+		take_sample();
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-		apply(check, rows[i].text);
-		sample();
+		rule_apply(check, rows[i].text);
+		take_sample();
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), rows[i].pmbsr);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].written);
 		SPE_CHECK_EQ(check, inject.injected, 1);
 	}
 	/* Once only. */
-	sample();
+	take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
 	/* An empty value cancels a rule. */
-	apply(check, "translation");
-	apply(check, "off");
-	sample();
+	rule_apply(check, "translation");
+	rule_apply(check, "off");
+	take_sample();
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 }
 
 /* An asynchronous abort is reported as a second event (RBPFPN). */
 static void inject_second_event(struct spe_check *check)
 {
-	begin(check, 1);
-	apply(check, "fill");
-	sample();
-	apply(check, "abort-async");
+	fixture_begin(check, 1);
+	rule_apply(check, "fill");
+	take_sample();
+	rule_apply(check, "abort-async");
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
 		     S | SPE_PMBSR_EA | SPE_PMBSR_DL | SPE_PMBSR_BSC_FULL);
 }
@@ -190,7 +190,7 @@ static u64 run_shares(u64 seed)
 
 	inject.random = seed;
 	for (u32 i = 0; i < 20000; i++) {
-		sample();
+		take_sample();
 		if (!(fixture_reg(SPE_REG_PMBSR) & S))
 			continue;
 		events++;
@@ -204,10 +204,10 @@ static void inject_shares(struct spe_check *check)
 {
 	u64 collisions, discarded;
 
-	begin(check, 1);
-	apply(check, "translation 10%");
-	apply(check, "collide 5%");
-	apply(check, "translation 2%");
+	fixture_begin(check, 1);
+	rule_apply(check, "translation 10%");
+	rule_apply(check, "collide 5%");
+	rule_apply(check, "translation 2%");
 	run_shares(7);
 	collisions = fixture.spu.stats.collisions;
 	discarded = fixture.spu.stats.discarded;
@@ -218,9 +218,9 @@ static void inject_shares(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture.strays, 0);
 
 	/* The same seed gives the same faults. */
-	begin(check, 1);
-	apply(check, "translation 2%");
-	apply(check, "collide 5%");
+	fixture_begin(check, 1);
+	rule_apply(check, "translation 2%");
+	rule_apply(check, "collide 5%");
 	run_shares(7);
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, collisions);
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, discarded);
@@ -229,16 +229,16 @@ static void inject_shares(struct spe_check *check)
 /* A sample that a filter drops causes no write, and no later write gets its fault. */
 static void inject_filtered(struct spe_check *check)
 {
-	begin(check, 1);
+	fixture_begin(check, 1);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_B);
-	apply(check, "translation 100%");
+	rule_apply(check, "translation 100%");
 	for (u32 i = 0; i < 100; i++)
-		sample();
+		take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.filtered, 100);
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	apply(check, "off");
+	rule_apply(check, "off");
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
-	sample();
+	take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 }
 
@@ -248,15 +248,15 @@ static void inject_filtered(struct spe_check *check)
  */
 static void inject_next_waits(struct spe_check *check)
 {
-	begin(check, 1);
+	fixture_begin(check, 1);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_B);
-	apply(check, "translation");
+	rule_apply(check, "translation");
 	for (u32 i = 0; i < 10; i++)
-		sample();
+		take_sample();
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	apply(check, "fill 100%");
+	rule_apply(check, "fill 100%");
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
-	sample();
+	take_sample();
 	SPE_CHECK_EQ(check, SPE_FIELD_GET(SPE_PMBSR_EC, fixture_reg(SPE_REG_PMBSR)),
 		     SPE_PMBSR_EC_STAGE1);
 }
@@ -269,10 +269,10 @@ static void inject_share_edge(struct spe_check *check)
 
 	rule.ppm = (u32)((spe_check_random(&random) >> 32) * 1000000 >> 32);
 	for (u32 above = 0; above < 2; above++) {
-		begin(check, 99);
+		fixture_begin(check, 99);
 		rule.ppm += above;
 		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
-		sample();
+		take_sample();
 		SPE_CHECK_EQ(check, fixture.spu.stats.collisions, above);
 	}
 }
@@ -281,7 +281,7 @@ static void inject_limits(struct spe_check *check)
 {
 	struct spe_inject_rule rule = { spe_fault(1, 0), 1000001 };
 
-	begin(check, 1);
+	fixture_begin(check, 1);
 	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), -EINVAL);
 	for (u32 i = 0; i < SPE_INJECT_RULES; i++) {
 		rule = (struct spe_inject_rule){ spe_fault(i, 0), 1 };
@@ -290,7 +290,7 @@ static void inject_limits(struct spe_check *check)
 	}
 	rule.fault = spe_fault(SPE_INJECT_RULES, 0);
 	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), -ENOSPC);
-	apply(check, "off");
+	rule_apply(check, "off");
 	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
 }
 

@@ -20,17 +20,17 @@ struct run {
 
 static struct run run;
 
-static u64 draw(void)
+static u64 draw_random(void)
 {
 	return spe_check_random(&run.random);
 }
 
-static void holds(bool cond, int line, const char *what)
+static void check_holds(bool cond, int line, const char *what)
 {
 	spe_check_that(run.check, cond, __FILE__, line, what, run.number, run.instruction.kind);
 }
 
-#define HOLDS(cond) holds(cond, __LINE__, #cond)
+#define HOLDS(cond) check_holds(cond, __LINE__, #cond)
 
 static void draw_config(void)
 {
@@ -39,23 +39,23 @@ static void draw_config(void)
 					SPE_PMSIDR_FPF, SPE_PMSIDR_ARCHINST, SPE_PMSIDR_EFT };
 
 	*config = instruction_config();
-	config->pmsver = (u8)(1 + draw() % 6);
+	config->pmsver = (u8)(1 + draw_random() % 6);
 	config->features &= ~(SPE_PMSIDR_FDS | SPE_PMSIDR_FNE);
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
-		config->features ^= draw() & 1 ? optional[i] : 0;
-	config->pe &= (u32)draw() | (u32)draw();
+		config->features ^= draw_random() & 1 ? optional[i] : 0;
+	config->pe &= (u32)draw_random() | (u32)draw_random();
 	if (!(config->pe & SPE_PE_SME))
 		config->features &= ~SPE_PMSIDR_SME;
-	config->altclk = config->features & SPE_PMSIDR_SME ? draw() & 1 : 0;
-	config->pbt_always = config->features & SPE_PMSIDR_PBT && draw() & 1;
-	config->choices = draw() & draw() & SPE_CHOICE_ALL;
-	config->incomplete = (u8)(draw() % SPE_SPU_INCOMPLETES);
-	config->other_info &= (u32)draw();
-	config->omit_counters = draw() & 1 ? 0 : draw() & 7;
-	config->unconditional = draw() & 63;
-	config->impdef_address = draw() & 1 ? 17 : 0;
+	config->altclk = config->features & SPE_PMSIDR_SME ? draw_random() & 1 : 0;
+	config->pbt_always = config->features & SPE_PMSIDR_PBT && draw_random() & 1;
+	config->choices = draw_random() & draw_random() & SPE_CHOICE_ALL;
+	config->incomplete = (u8)(draw_random() % SPE_SPU_INCOMPLETES);
+	config->other_info &= (u32)draw_random();
+	config->omit_counters = draw_random() & 1 ? 0 : draw_random() & 7;
+	config->unconditional = draw_random() & 63;
+	config->impdef_address = draw_random() & 1 ? 17 : 0;
 	config->sampled_events = 0;
-	config->seed = draw();
+	config->seed = draw_random();
 }
 
 static void draw_instruction(void)
@@ -64,43 +64,43 @@ static void draw_instruction(void)
 
 	*instruction = (struct spe_instruction){
 		.accesses = run.accesses,
-		.pc = draw(),
-		.target = draw(),
-		.timestamp = draw(),
-		.finished = draw(),
-		.events = draw(),
-		.impdef_address = draw(),
-		.flags = draw() & draw() & SPE_MASK(33, 0),
-		.valid = (u32)draw(),
-		.contextidr_el1 = (u32)draw(),
-		.contextidr_el2 = (u32)draw(),
-		.total = (u32)draw(),
-		.issue = (u32)draw() & 0xfff,
-		.alt_issue = (u32)draw() & 0xfff,
-		.size = (u32)(1 + draw() % 300000),
-		.access_count = (u16)(draw() % (MOST_ACCESSES + 1)),
-		.vectors = (u8)(1 + draw() % 4),
-		.micro_ops = draw() & 7,
-		.kind = (u8)(draw() % SPE_INSTRUCTION_KINDS),
-		.fate = (u8)(draw() & 1 ? SPE_FATE_RETIRED : draw() % SPE_FATES),
-		.condition = (u8)(draw() % SPE_CONDITIONS),
-		.el = (u8)(draw() % 3),
+		.pc = draw_random(),
+		.target = draw_random(),
+		.timestamp = draw_random(),
+		.finished = draw_random(),
+		.events = draw_random(),
+		.impdef_address = draw_random(),
+		.flags = draw_random() & draw_random() & SPE_MASK(33, 0),
+		.valid = (u32)draw_random(),
+		.contextidr_el1 = (u32)draw_random(),
+		.contextidr_el2 = (u32)draw_random(),
+		.total = (u32)draw_random(),
+		.issue = (u32)draw_random() & 0xfff,
+		.alt_issue = (u32)draw_random() & 0xfff,
+		.size = (u32)(1 + draw_random() % 300000),
+		.access_count = (u16)(draw_random() % (MOST_ACCESSES + 1)),
+		.vectors = (u8)(1 + draw_random() % 4),
+		.micro_ops = draw_random() & 7,
+		.kind = (u8)(draw_random() % SPE_INSTRUCTION_KINDS),
+		.fate = (u8)(draw_random() & 1 ? SPE_FATE_RETIRED : draw_random() % SPE_FATES),
+		.condition = (u8)(draw_random() % SPE_CONDITIONS),
+		.el = (u8)(draw_random() % 3),
 		.target_top = 0x80,
 	};
 	for (size_t i = 0; i < instruction->access_count; i++)
 		run.accesses[i] = (struct spe_access){
-			.va = draw(),
-			.pa = draw(),
-			.events = draw(),
-			.total = (u32)draw(),
-			.translation = (u32)draw() & 0xff,
-			.flags = (u32)(draw() & draw() & SPE_MASK(11, 0)),
-			.source = (u16)draw(),
-			.tag = (u8)draw(),
+			.va = draw_random(),
+			.pa = draw_random(),
+			.events = draw_random(),
+			.total = (u32)draw_random(),
+			.translation = (u32)draw_random() & 0xff,
+			.flags = (u32)(draw_random() & draw_random() & SPE_MASK(11, 0)),
+			.source = (u16)draw_random(),
+			.tag = (u8)draw_random(),
 		};
 }
 
-static bool has(u64 flag)
+static bool has_flag(u64 flag)
 {
 	return run.instruction.flags & flag;
 }
@@ -167,8 +167,8 @@ static void check_addresses(const struct spe_sample *s)
 	HOLDS(!pa || run.pmscr & SPE_PMSCR_PA);
 	HOLDS(!(top & 0x20) && (run.config.pe & SPE_PE_MTE2 || !(top & 0x4f)));
 	HOLDS(!(s->address[0] >> 60 & 1));
-	HOLDS(!(va || pa) || !has(SPE_INSTRUCTION_SECRET_ADDRESS));
-	HOLDS(!(s->present & SPE_HAS_ADDRESS(1)) || !has(SPE_INSTRUCTION_SECRET_TARGET));
+	HOLDS(!(va || pa) || !has_flag(SPE_INSTRUCTION_SECRET_ADDRESS));
+	HOLDS(!(s->present & SPE_HAS_ADDRESS(1)) || !has_flag(SPE_INSTRUCTION_SECRET_TARGET));
 	HOLDS(!(s->present & SPE_HAS_ADDRESS(4)) || run.config.features & SPE_PMSIDR_PBT);
 	/*
 	 * D17.6.4.2: EL1 owns the buffer, so EL2 is not sampled, and its addresses are not
@@ -183,7 +183,7 @@ static void check_events(const struct spe_sample *s)
 	const u64 memory = SPE_MASK(5, 2) | SPE_MASK(11, 8) | SPE_MASK(23, 19);
 
 	HOLDS(!(s->events & ~fixture.spu.events));
-	HOLDS(!has(SPE_INSTRUCTION_SECRET_CONDITION) || !(s->events & conditions));
+	HOLDS(!has_flag(SPE_INSTRUCTION_SECRET_CONDITION) || !(s->events & conditions));
 	if (run.instruction.fate == SPE_FATE_MISSPECULATED ||
 	    run.instruction.fate == SPE_FATE_NONARCH)
 		HOLDS(!(s->events & 3));
@@ -228,7 +228,7 @@ static void check_records(u64 records)
 	HOLDS(at == end);
 }
 
-static void execute(void)
+static void execute_instruction(void)
 {
 	const struct spe_spu_stats *stats = &fixture.spu.stats;
 	u64 written = stats->written;
@@ -244,7 +244,7 @@ static void execute(void)
 	check_records(stats->written - written);
 }
 
-static void properties(struct spe_check *check)
+static void test_properties(struct spe_check *check)
 {
 	u64 kinds = 0, written = 0;
 
@@ -254,14 +254,14 @@ static void properties(struct spe_check *check)
 		if (!instruction_start(check, &run.config))
 			return;
 		run.pmscr = SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE |
-			    (draw() & (SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS));
+			    (draw_random() & (SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS));
 		spe_spu_write(&fixture.spu, SPE_REG_PMSCR, run.pmscr);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2,
 				 run.pmscr & (SPE_PMSCR_CX | SPE_PMSCR_PA));
 		for (unsigned int i = 0; i < 60 && !check->failures; i++) {
 			run.number++;
 			draw_instruction();
-			execute();
+			execute_instruction();
 			kinds |= SPE_BIT(run.instruction.kind);
 		}
 		written += fixture.spu.stats.written;
@@ -271,7 +271,7 @@ static void properties(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "random instructions", properties },
+	{ "random instructions", test_properties },
 };
 
 const struct spe_suite spe_suite_instruction_property = { "instruction-property", cases,

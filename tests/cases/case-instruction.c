@@ -381,7 +381,7 @@ static void other_formats(struct spe_check *check)
  * D17.6.5: test each kind of conditional operation, with the choice to treat it as conditional or
  * not.
  */
-static void conditions(struct spe_check *check)
+static void test_conditions(struct spe_check *check)
 {
 	for (unsigned int condition = 0; condition < SPE_CONDITIONS; condition++)
 		for (unsigned int i = 0; i < 4; i++) {
@@ -408,7 +408,7 @@ static void conditions(struct spe_check *check)
 /*
  * D17.6.5: E[17] and E[18] are only set for operations with a predicate, and only for SVE and SME.
  */
-static void predicates(struct spe_check *check)
+static void test_predicates(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -449,7 +449,7 @@ static void predicates(struct spe_check *check)
  * D17.6.2, D17.2, RLMHHC: the population consists of instructions or of micro-ops. Its size does
  * not depend on sampling.
  */
-static void population(struct spe_check *check)
+static void test_population(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 2; i++)
 		for (u8 micro_ops = 0; micro_ops < 5; micro_ops++) {
@@ -483,7 +483,7 @@ static void population(struct spe_check *check)
 }
 
 /* Test types of PMSFCR_EL1 (D17.5.1) that are not visible in the Operation Type packet. */
-static void types(struct spe_check *check)
+static void test_types(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -602,10 +602,10 @@ static const struct spe_case cases[] = {
 	{ "SVE and SME loads and stores", vector_memory },
 	{ "load and store formats", memory_formats },
 	{ "branch and other formats", other_formats },
-	{ "conditional operations", conditions },
-	{ "predicates", predicates },
-	{ "types", types },
-	{ "population", population },
+	{ "conditional operations", test_conditions },
+	{ "predicates", test_predicates },
+	{ "types", test_types },
+	{ "population", test_population },
 	{ "micro-ops", micro_ops },
 };
 

@@ -17,7 +17,7 @@ struct totals {
 	u64 below_300;
 };
 
-static bool event(const struct spe_operation *op, enum spe_event event)
+static bool has_event(const struct spe_operation *op, enum spe_event event)
 {
 	return op->events >> event & 1;
 }
@@ -31,23 +31,28 @@ static void check_memory(struct spe_check *check, const struct spe_operation *op
 {
 	bool load = !(op->op_subclass & SPE_OP_LDST);
 
-	SPE_CHECK(check, event(op, SPE_EVENT_L1D_ACCESS) && event(op, SPE_EVENT_TLB_ACCESS));
-	SPE_CHECK(check, implies(event(op, SPE_EVENT_LLC_MISS), event(op, SPE_EVENT_LLC_ACCESS)));
-	SPE_CHECK(check, implies(event(op, SPE_EVENT_LLC_ACCESS), event(op, SPE_EVENT_L1D_REFILL)));
 	SPE_CHECK(check,
-		  implies(event(op, SPE_EVENT_REMOTE_ACCESS), event(op, SPE_EVENT_LLC_MISS)));
-	SPE_CHECK(check, !event(op, SPE_EVENT_NOT_TAKEN) && !event(op, SPE_EVENT_MISPREDICTED));
+		  has_event(op, SPE_EVENT_L1D_ACCESS) && has_event(op, SPE_EVENT_TLB_ACCESS));
+	SPE_CHECK(check,
+		  implies(has_event(op, SPE_EVENT_LLC_MISS), has_event(op, SPE_EVENT_LLC_ACCESS)));
+	SPE_CHECK(check, implies(has_event(op, SPE_EVENT_LLC_ACCESS),
+				 has_event(op, SPE_EVENT_L1D_REFILL)));
+	SPE_CHECK(check, implies(has_event(op, SPE_EVENT_REMOTE_ACCESS),
+				 has_event(op, SPE_EVENT_LLC_MISS)));
+	SPE_CHECK(check,
+		  !has_event(op, SPE_EVENT_NOT_TAKEN) && !has_event(op, SPE_EVENT_MISPREDICTED));
 	SPE_CHECK_EQ(check, op->valid & ~(u64)SPE_OPERATION_SOURCE,
 		     SPE_OPERATION_VA | SPE_OPERATION_PA);
 	SPE_CHECK_EQ(check, !!(op->valid & SPE_OPERATION_SOURCE), load);
 	if (load) {
-		SPE_CHECK_EQ(check, op->source == SPE_SOURCE_L1D, !event(op, SPE_EVENT_L1D_REFILL));
+		SPE_CHECK_EQ(check, op->source == SPE_SOURCE_L1D,
+			     !has_event(op, SPE_EVENT_L1D_REFILL));
 		SPE_CHECK_EQ(check,
 			     op->source == SPE_SOURCE_DRAM || op->source == SPE_SOURCE_REMOTE,
-			     event(op, SPE_EVENT_LLC_MISS));
+			     has_event(op, SPE_EVENT_LLC_MISS));
 	}
 	SPE_CHECK_EQ(check, op->va & 0xfff, op->pa & 0xfff);
-	SPE_CHECK_EQ(check, (op->va & 7) != 0, event(op, SPE_EVENT_MISALIGNED));
+	SPE_CHECK_EQ(check, (op->va & 7) != 0, has_event(op, SPE_EVENT_MISALIGNED));
 	SPE_CHECK(check, op->translation < op->total);
 	/* Formats must be defined by the architecture; others would decode as reserved. */
 	SPE_CHECK(check, spe_op_format(op->op_class, op->op_subclass) != SPE_OP_FORMAT_RESERVED);
@@ -58,7 +63,7 @@ static void check_operation(struct spe_check *check, const struct spe_operation 
 	bool memory = op->op_class == SPE_OP_LOAD_STORE;
 	bool branch = op->op_class == SPE_OP_BRANCH;
 
-	SPE_CHECK(check, event(op, SPE_EVENT_RETIRED) && !event(op, SPE_EVENT_EXCEPTION));
+	SPE_CHECK(check, has_event(op, SPE_EVENT_RETIRED) && !has_event(op, SPE_EVENT_EXCEPTION));
 	SPE_CHECK(check, op->op_class <= SPE_OP_BRANCH);
 	SPE_CHECK(check, op->issue && op->issue < op->total);
 	if (memory) {
@@ -75,14 +80,17 @@ static void check_operation(struct spe_check *check, const struct spe_operation 
 		SPE_CHECK_EQ(check, op->valid, 0);
 		return;
 	}
-	SPE_CHECK(check, implies(event(op, SPE_EVENT_NOT_TAKEN), op->op_subclass & SPE_OP_COND));
-	SPE_CHECK_EQ(check, !(op->valid & SPE_OPERATION_TARGET), event(op, SPE_EVENT_NOT_TAKEN));
+	SPE_CHECK(check,
+		  implies(has_event(op, SPE_EVENT_NOT_TAKEN), op->op_subclass & SPE_OP_COND));
+	SPE_CHECK_EQ(check, !(op->valid & SPE_OPERATION_TARGET),
+		     has_event(op, SPE_EVENT_NOT_TAKEN));
 	SPE_CHECK(check, !(op->op_subclass & SPE_OP_COND && op->op_subclass & SPE_OP_BR_IND));
 }
 
 static void count_memory(struct totals *totals, const struct spe_operation *op)
 {
-	totals->dram += event(op, SPE_EVENT_LLC_MISS) && !event(op, SPE_EVENT_REMOTE_ACCESS);
+	totals->dram +=
+		has_event(op, SPE_EVENT_LLC_MISS) && !has_event(op, SPE_EVENT_REMOTE_ACCESS);
 	if (op->op_subclass & SPE_OP_LDST)
 		totals->stores++;
 	else
@@ -98,7 +106,7 @@ static void count_memory(struct totals *totals, const struct spe_operation *op)
  * Run instructions at all offsets in a page, so that the hash of the offset distributes the
  * classes.
  */
-static struct totals run(struct spe_check *check, enum spe_profile profile)
+static struct totals run_profile(struct spe_check *check, enum spe_profile profile)
 {
 	struct totals totals = { .least = ~0ULL };
 	struct spe_opmodel model;
@@ -114,13 +122,13 @@ static struct totals run(struct spe_check *check, enum spe_profile profile)
 			count_memory(&totals, &op);
 		} else if (op.op_class == SPE_OP_BRANCH) {
 			totals.branches++;
-			totals.mispredicted += event(&op, SPE_EVENT_MISPREDICTED);
+			totals.mispredicted += has_event(&op, SPE_EVENT_MISPREDICTED);
 		}
 	}
 	return totals;
 }
 
-static u64 permille(u64 part, u64 whole)
+static u64 in_permille(u64 part, u64 whole)
 {
 	return part * 1000 / whole;
 }
@@ -139,53 +147,53 @@ static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tol
  */
 static void opmodel_mixed(struct spe_check *check)
 {
-	struct totals totals = run(check, SPE_PROFILE_MIXED);
+	struct totals totals = run_profile(check, SPE_PROFILE_MIXED);
 
-	check_near(check, permille(totals.loads, totals.operations), 250, 30);
-	check_near(check, permille(totals.stores, totals.operations), 120, 30);
-	check_near(check, permille(totals.branches, totals.operations), 180, 30);
-	check_near(check, permille(totals.dram, totals.loads + totals.stores), 23, 10);
-	check_near(check, permille(totals.mispredicted, totals.branches), 31, 10);
+	check_near(check, in_permille(totals.loads, totals.operations), 250, 30);
+	check_near(check, in_permille(totals.stores, totals.operations), 120, 30);
+	check_near(check, in_permille(totals.branches, totals.operations), 180, 30);
+	check_near(check, in_permille(totals.dram, totals.loads + totals.stores), 23, 10);
+	check_near(check, in_permille(totals.mispredicted, totals.branches), 31, 10);
 }
 
 static void opmodel_pointer_chase(struct spe_check *check)
 {
-	struct totals totals = run(check, SPE_PROFILE_POINTER_CHASE);
+	struct totals totals = run_profile(check, SPE_PROFILE_POINTER_CHASE);
 	u64 memory = totals.loads + totals.stores;
 
-	check_near(check, permille(memory, totals.operations), 781, 30);
-	check_near(check, permille(totals.dram, memory), 797, 10);
+	check_near(check, in_permille(memory, totals.operations), 781, 30);
+	check_near(check, in_permille(totals.dram, memory), 797, 10);
 	/* Latencies from DRAM are 150 to 700. Half of them are below 219, so most are below 300. */
 	SPE_CHECK(check, totals.most > 600 && totals.most <= 700);
-	SPE_CHECK(check, permille(totals.below_300, memory) > 650);
+	SPE_CHECK(check, in_permille(totals.below_300, memory) > 650);
 }
 
 static void opmodel_stream(struct spe_check *check)
 {
-	struct totals totals = run(check, SPE_PROFILE_STREAM);
+	struct totals totals = run_profile(check, SPE_PROFILE_STREAM);
 
-	check_near(check, permille(totals.dram, totals.loads + totals.stores), 121, 10);
+	check_near(check, in_permille(totals.dram, totals.loads + totals.stores), 121, 10);
 	SPE_CHECK_EQ(check, totals.least, 4);
 	SPE_CHECK(check, totals.most > 90 && totals.most <= 100);
 }
 
 static void opmodel_branchy(struct spe_check *check)
 {
-	struct totals totals = run(check, SPE_PROFILE_BRANCHY);
+	struct totals totals = run_profile(check, SPE_PROFILE_BRANCHY);
 
-	check_near(check, permille(totals.branches, totals.operations), 400, 30);
-	check_near(check, permille(totals.mispredicted, totals.branches), 250, 10);
+	check_near(check, in_permille(totals.branches, totals.operations), 400, 30);
+	check_near(check, in_permille(totals.mispredicted, totals.branches), 250, 10);
 }
 
 /* Test loads and stores of one cache line, in which each of eight threads has a word of its own. */
 static void opmodel_shared_line(struct spe_check *check)
 {
-	struct totals totals = run(check, SPE_PROFILE_SHARED_LINE);
+	struct totals totals = run_profile(check, SPE_PROFILE_SHARED_LINE);
 	struct spe_opmodel model;
 	u64 words[8] = { 0 };
 
-	check_near(check, permille(totals.loads, totals.operations), 500, 10);
-	check_near(check, permille(totals.stores, totals.operations), 500, 10);
+	check_near(check, in_permille(totals.loads, totals.operations), 500, 10);
+	check_near(check, in_permille(totals.stores, totals.operations), 500, 10);
 	spe_opmodel_init(&model, 5);
 	for (u32 i = 0; i < 8000; i++) {
 		bool el2 = i & 8;

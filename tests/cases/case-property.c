@@ -33,14 +33,14 @@ struct run {
 /* One variable suffices, as cases run one at a time. */
 static struct run run;
 
-static u64 draw(void)
+static u64 draw_random(void)
 {
 	return spe_check_random(&run.random);
 }
 
 static u64 draw_below(u64 bound)
 {
-	return draw() % bound;
+	return draw_random() % bound;
 }
 
 static void check_holds(bool cond, int line, const char *what)
@@ -62,18 +62,18 @@ static void draw_config(struct spe_spu_config *config)
 	config->pmsver = (u8)(1 + draw_below(6));
 	config->max_size = (u8)(6 + draw_below(6));
 	config->align = (u8)draw_below(config->max_size + 1U);
-	config->count_size = draw() & 1 ? SPE_PMSIDR_COUNTSIZE_12 : SPE_PMSIDR_COUNTSIZE_16;
+	config->count_size = draw_random() & 1 ? SPE_PMSIDR_COUNTSIZE_12 : SPE_PMSIDR_COUNTSIZE_16;
 	config->events_size = (u8)(1U << draw_below(4));
 	config->source_size = (u8)(1 + draw_below(2));
 	config->layout = (u8)draw_below(SPE_SPU_LAYOUTS);
 	config->write_granule = (u8)draw_below(12);
-	config->e2h = draw() & 1;
-	config->pbt_always = !(draw() & 3);
+	config->e2h = draw_random() & 1;
+	config->pbt_always = !(draw_random() & 3);
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
-		config->features ^= draw() & 1 ? optional[i] : 0;
+		config->features ^= draw_random() & 1 ? optional[i] : 0;
 	config->sampled_events = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 				 SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
-	config->seed = draw();
+	config->seed = draw_random();
 }
 
 static void write_reg(enum spe_reg reg, u64 value)
@@ -83,23 +83,24 @@ static void write_reg(enum spe_reg reg, u64 value)
 
 static void draw_controls(void)
 {
-	u64 filters = draw() & 3 ? 0 : SPE_PMSFCR_FT;
+	u64 filters = draw_random() & 3 ? 0 : SPE_PMSFCR_FT;
 
-	write_reg(SPE_REG_PMSIRR, SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, 1) | (draw() & 1));
-	if (!(draw() & 3))
+	write_reg(SPE_REG_PMSIRR, SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, 1) | (draw_random() & 1));
+	if (!(draw_random() & 3))
 		filters |= SPE_PMSFCR_FE;
-	if (!(draw() & 3))
+	if (!(draw_random() & 3))
 		filters |= SPE_PMSFCR_FL;
-	if (!(draw() & 3))
+	if (!(draw_random() & 3))
 		filters |= SPE_PMSFCR_FNE | SPE_PMSFCR_FDS;
-	write_reg(SPE_REG_PMSFCR, filters | (draw() & (SPE_MASK(20, 16) | SPE_MASK(52, 48))));
-	write_reg(SPE_REG_PMSEVFR, draw() & draw() & draw());
-	write_reg(SPE_REG_PMSNEVFR, draw() & draw() & draw());
+	write_reg(SPE_REG_PMSFCR,
+		  filters | (draw_random() & (SPE_MASK(20, 16) | SPE_MASK(52, 48))));
+	write_reg(SPE_REG_PMSEVFR, draw_random() & draw_random() & draw_random());
+	write_reg(SPE_REG_PMSNEVFR, draw_random() & draw_random() & draw_random());
 	write_reg(SPE_REG_PMSLATFR, draw_below(80));
-	write_reg(SPE_REG_PMSDSFR, draw());
+	write_reg(SPE_REG_PMSDSFR, draw_random());
 	fixture_arm(4096 * (1 + draw_below(FIXTURE_SIZE / 4096)));
-	write_reg(SPE_REG_PMSCR, draw() & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX |
-					   SPE_PMSCR_PA | SPE_PMSCR_TS));
+	write_reg(SPE_REG_PMSCR, draw_random() & (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX |
+						  SPE_PMSCR_PA | SPE_PMSCR_TS));
 }
 
 /* ---- The operations -------------------------------------------------------------- */
@@ -116,35 +117,35 @@ static void draw_free(struct spe_operation *op)
 	u64 kind = draw_below(4);
 
 	*op = (struct spe_operation){
-		.pc = draw(),
-		.target = draw(),
-		.prev_target = draw(),
-		.va = draw(),
-		.pa = draw() & SPE_MASK(51, 0),
-		.timestamp = draw(),
-		.events = (draw() & SPE_MASK(10, 1)) | SPE_BIT(SPE_EVENT_RETIRED),
-		.contextidr_el1 = (u32)draw(),
-		.contextidr_el2 = (u32)draw(),
-		.total = (u32)(draw() >> (32 + draw_below(32))),
-		.issue = (u32)(draw() >> (32 + draw_below(32))),
-		.translation = (u32)(draw() >> (32 + draw_below(32))),
+		.pc = draw_random(),
+		.target = draw_random(),
+		.prev_target = draw_random(),
+		.va = draw_random(),
+		.pa = draw_random() & SPE_MASK(51, 0),
+		.timestamp = draw_random(),
+		.events = (draw_random() & SPE_MASK(10, 1)) | SPE_BIT(SPE_EVENT_RETIRED),
+		.contextidr_el1 = (u32)draw_random(),
+		.contextidr_el2 = (u32)draw_random(),
+		.total = (u32)(draw_random() >> (32 + draw_below(32))),
+		.issue = (u32)(draw_random() >> (32 + draw_below(32))),
+		.translation = (u32)(draw_random() >> (32 + draw_below(32))),
 		.source = (u16)draw_below(256),
 		.op_class = kind < 2  ? LOAD_STORE :
 			    kind == 2 ? BRANCH :
 					SPE_OP_OTHER,
-		.op_subclass = subclasses[2 * kind + (draw() & 1)],
+		.op_subclass = subclasses[2 * kind + (draw_random() & 1)],
 		.el = (u8)draw_below(3),
-		.ns = draw() & 1,
+		.ns = draw_random() & 1,
 		.valid = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
 	};
 	op->events &= ~SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	if (op->op_class == LOAD_STORE)
-		op->valid |= SPE_OPERATION_VA | (draw() & 1 ? SPE_OPERATION_PA : 0) |
-			   (draw() & 1 ? SPE_OPERATION_SOURCE : 0);
+		op->valid |= SPE_OPERATION_VA | (draw_random() & 1 ? SPE_OPERATION_PA : 0) |
+			     (draw_random() & 1 ? SPE_OPERATION_SOURCE : 0);
 	if (op->op_class != BRANCH)
 		return;
 	op->valid |= SPE_OPERATION_PREV_TARGET;
-	if (draw() & 1)
+	if (draw_random() & 1)
 		op->valid |= SPE_OPERATION_TARGET;
 	else
 		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
@@ -197,7 +198,7 @@ static bool type_passes(const struct spe_operation *op, u64 pmsfcr)
 	return !alternatives || types & alternatives;
 }
 
-static u64 saturated(u64 cycles)
+static u64 latency_saturated(u64 cycles)
 {
 	u64 max = run.config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
 
@@ -216,7 +217,7 @@ static bool filters_pass(const struct spe_operation *op)
 		return false;
 	if (on & SPE_PMSFCR_FNE && op->events & not_want)
 		return false;
-	if (on & SPE_PMSFCR_FL && saturated(op->total) < fixture_reg(SPE_REG_PMSLATFR))
+	if (on & SPE_PMSFCR_FL && latency_saturated(op->total) < fixture_reg(SPE_REG_PMSLATFR))
 		return false;
 	return !(on & SPE_PMSFCR_FDS && is_load(op) && op->valid & SPE_OPERATION_SOURCE) ||
 	       fixture_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
@@ -278,10 +279,11 @@ static void check_record(const struct spe_operation *op, const struct spe_sample
 	HOLDS(!((sample->op_subclass ^ op->op_subclass) & ~(branch_bits | simd_bits) & 0xff));
 	HOLDS(!(sample->events & ~op->events));
 	HOLDS((sample->events & always) == (op->events & always));
-	HOLDS(sample->counter[0] == saturated(op->total));
-	HOLDS(sample->counter[1] == saturated(op->issue));
+	HOLDS(sample->counter[0] == latency_saturated(op->total));
+	HOLDS(sample->counter[1] == latency_saturated(op->issue));
 	HOLDS(!!(sample->present & SPE_HAS_COUNTER(2)) == (op->op_class == LOAD_STORE));
-	HOLDS(op->op_class != LOAD_STORE || sample->counter[2] == saturated(op->translation));
+	HOLDS(op->op_class != LOAD_STORE ||
+	      sample->counter[2] == latency_saturated(op->translation));
 	HOLDS(!!(sample->present & SPE_HAS_SOURCE) == source);
 	HOLDS(!source || sample->source == op->source);
 	HOLDS(!(sample->present & SPE_HAS_OTHERS));
@@ -318,7 +320,7 @@ static void handle_event(void)
 	write_reg(SPE_REG_PMBSR, 0);
 }
 
-static void execute(const struct spe_operation *op)
+static void execute_operation(const struct spe_operation *op)
 {
 	const struct spe_spu_stats before = fixture.spu.stats;
 	u64 start = fixture_reg(SPE_REG_PMBPTR), limit, written, lost;
@@ -368,18 +370,18 @@ static void begin_injection(void)
 	 */
 	size_t count = ARRAY_SIZE(rules) - (run.config.pmsver >= 4);
 
-	spe_inject_init(&run.inject, draw());
+	spe_inject_init(&run.inject, draw_random());
 	for (size_t i = 0; i < count; i++) {
 		size_t len = 0;
 
 		while (rules[i][len])
 			len++;
-		if (draw() & 1 && !spe_inject_parse(rules[i], len, &rule, NULL))
+		if (draw_random() & 1 && !spe_inject_parse(rules[i], len, &rule, NULL))
 			spe_inject_apply(&run.inject, &fixture.spu, &rule);
 	}
 }
 
-static bool begin(struct spe_check *check, u64 seed)
+static bool begin_run(struct spe_check *check, u64 seed)
 {
 	struct spe_synthetic_config program = { .pc = 0x400000, .working_set = 1 << 16 };
 	const struct spe_spu_io none = { 0 };
@@ -397,7 +399,7 @@ static bool begin(struct spe_check *check, u64 seed)
 	if (!fixture_init(check, &run.config))
 		return false;
 	program.program = (u8)draw_below(SPE_PROGRAMS);
-	program.seed = draw();
+	program.seed = draw_random();
 	program.line_owner = &run.line_owner;
 	begin_injection();
 	draw_controls();
@@ -408,14 +410,14 @@ void property_run(struct spe_check *check, u64 seed, struct property_sum *sum)
 {
 	struct spe_operation op;
 
-	if (!begin(check, seed))
+	if (!begin_run(check, seed))
 		return;
 	for (run.number = 0; run.number < OPERATIONS; run.number++) {
-		if (draw() & 1)
+		if (draw_random() & 1)
 			draw_synthetic(&op);
 		else
 			draw_free(&op);
-		execute(&op);
+		execute_operation(&op);
 	}
 	check_ledgers();
 	sum->operations += OPERATIONS;

@@ -25,7 +25,7 @@ static void check_ledgers(struct spe_check *check, u64 advanced)
 	SPE_CHECK_EQ(check, fixture.strays, 0);
 }
 
-static u64 advanced(void)
+static u64 bytes_written(void)
 {
 	return fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 }
@@ -52,13 +52,13 @@ static void buffer_full(struct spe_check *check)
 			SPE_CHECK(check, fixture_sample(&op_load));
 		}
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-		SPE_CHECK_EQ(check, advanced(), rows[i].records * 64);
+		SPE_CHECK_EQ(check, bytes_written(), rows[i].records * 64);
 		SPE_CHECK(check, fixture.irq);
 		SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 0));
 		SPE_CHECK(check, !fixture_sample(&op_load));
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].records);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 0);
-		check_ledgers(check, advanced());
+		check_ledgers(check, bytes_written());
 	}
 }
 
@@ -130,7 +130,7 @@ static void buffer_interrupt_reenters(struct spe_check *check)
 		SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture.irq_changes, 20);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 640);
-	SPE_CHECK_EQ(check, advanced(), 0);
+	SPE_CHECK_EQ(check, bytes_written(), 0);
 	/* A callback for the interrupt is optional. */
 	io.irq = NULL;
 	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, NULL), 0);
@@ -160,7 +160,7 @@ static void buffer_not_allowed(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + rows[i].ptr);
 		SPE_CHECK(check, fixture_sample(&op_load));
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), NOT_ALLOWED);
-		SPE_CHECK_EQ(check, advanced(), rows[i].ptr);
+		SPE_CHECK_EQ(check, bytes_written(), rows[i].ptr);
 		SPE_CHECK_EQ(check, fixture.writes, 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1);
 		SPE_CHECK(check, fixture.irq);
@@ -178,7 +178,7 @@ static void buffer_misaligned(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 65);
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, SPE_FSC_ALIGNMENT));
-	SPE_CHECK_EQ(check, advanced(), 65);
+	SPE_CHECK_EQ(check, bytes_written(), 65);
 	SPE_CHECK_EQ(check, fixture.writes, 0);
 
 	spe_spu_config_default(&config);
@@ -187,10 +187,10 @@ static void buffer_misaligned(struct spe_check *check)
 		return;
 	fixture_arm(4096);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 65);
-	SPE_CHECK_EQ(check, advanced(), 64);
+	SPE_CHECK_EQ(check, bytes_written(), 64);
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	SPE_CHECK_EQ(check, advanced(), 128);
+	SPE_CHECK_EQ(check, bytes_written(), 128);
 }
 
 /**
@@ -298,7 +298,7 @@ static void check_fault(struct spe_check *check, const struct fault_row *row, u6
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, recorded ? 3 : 2);
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, !recorded);
 	SPE_CHECK_EQ(check, fixture.irq, !recorded);
-	check_ledgers(check, advanced());
+	check_ledgers(check, bytes_written());
 }
 
 static void buffer_faults(struct spe_check *check)
@@ -344,9 +344,9 @@ static void buffer_injected(struct spe_check *check)
 	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-	SPE_CHECK_EQ(check, advanced(), 128);
+	SPE_CHECK_EQ(check, bytes_written(), 128);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
-	check_ledgers(check, advanced());
+	check_ledgers(check, bytes_written());
 
 	/*
 	 * An address size fault at level 1 has the same status code as buffer full, and must not be
@@ -442,7 +442,7 @@ static void buffer_external_aborts(struct spe_check *check)
 				continue;
 			/* The record is written as usual, and PMBSR shows nothing. */
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-			SPE_CHECK_EQ(check, advanced(), 64);
+			SPE_CHECK_EQ(check, bytes_written(), 64);
 			while (fixture_sample(&op_load))
 				;
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
@@ -476,7 +476,7 @@ static void buffer_discard_mode(struct spe_check *check)
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 10);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, pmsver == 2 ? 10 : 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, pmsver == 2 ? 0 : 10);
-		SPE_CHECK_EQ(check, advanced(), pmsver == 2 ? 640 : 0);
+		SPE_CHECK_EQ(check, bytes_written(), pmsver == 2 ? 640 : 0);
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 	}
 }
@@ -537,12 +537,12 @@ static void buffer_properties(struct spe_check *check)
 		full += fixture_reg(SPE_REG_PMBSR) == FULL;
 		faulted +=
 			(fixture_reg(SPE_REG_PMBSR) & ~DL) == EC(SPE_PMBSR_EC_STAGE1, TRANSLATION);
-		SPE_CHECK(check,
-			  advanced() <= (fixture_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT) -
-						FIXTURE_BASE);
+		SPE_CHECK(check, bytes_written() <=
+					 (fixture_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT) -
+						 FIXTURE_BASE);
 		SPE_CHECK_EQ(check, !!(fixture_reg(SPE_REG_PMBSR) & DL),
 			     fixture.spu.stats.cut != 0);
-		check_ledgers(check, advanced());
+		check_ledgers(check, bytes_written());
 		check_window(check, &config);
 	}
 	SPE_CHECK(check, full > 1000 && faulted > 500 && full + faulted == 3000);

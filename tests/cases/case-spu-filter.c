@@ -39,7 +39,7 @@ static const struct {
 	{ 2, 0x03, 0, B },
 };
 
-static bool records(const struct spe_operation *op)
+static bool is_recorded(const struct spe_operation *op)
 {
 	u64 before = fixture.spu.stats.written;
 
@@ -81,7 +81,7 @@ static void filter_masks(struct spe_check *check)
 					any = any || is;
 				}
 			}
-			SPE_CHECK_EQ(check, set << 16 | i << 8 | records(&op),
+			SPE_CHECK_EQ(check, set << 16 | i << 8 | is_recorded(&op),
 				     set << 16 | i << 8 | (all && (any || !alternatives)));
 		}
 	}
@@ -127,7 +127,7 @@ static void filter_masks_by_hand(struct spe_check *check)
 		op.op_subclass = rows[i].op_subclass;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
 			      SPE_PMSFCR_FT | (u64)rows[i].bits << 16 | (u64)rows[i].masks << 48);
-		SPE_CHECK_EQ(check, i << 8 | records(&op), i << 8 | rows[i].records);
+		SPE_CHECK_EQ(check, i << 8 | is_recorded(&op), i << 8 | rows[i].records);
 	}
 }
 
@@ -150,24 +150,24 @@ static void filter_data_source(struct spe_check *check)
 			struct spe_operation op = op_load;
 
 			op.source = (u16)source;
-			SPE_CHECK_EQ(check, bit << 8 | records(&op),
+			SPE_CHECK_EQ(check, bit << 8 | is_recorded(&op),
 				     bit << 8 | ((source & 63) == bit));
 		}
 	}
 	/* A load without a data source, a store with one, and a branch are not filtered. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSDSFR, 0);
-	SPE_CHECK(check, !records(&op_load));
-	SPE_CHECK(check, records(&op_store));
-	SPE_CHECK(check, records(&op_branch));
+	SPE_CHECK(check, !is_recorded(&op_load));
+	SPE_CHECK(check, is_recorded(&op_store));
+	SPE_CHECK(check, is_recorded(&op_branch));
 	{
 		struct spe_operation op = op_load;
 
 		op.valid &= ~SPE_OPERATION_SOURCE;
-		SPE_CHECK(check, records(&op));
+		SPE_CHECK(check, is_recorded(&op));
 	}
 	/* If the filter is disabled PMSDSFR has no effect. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
-	SPE_CHECK(check, records(&op_load));
+	SPE_CHECK(check, is_recorded(&op_load));
 }
 
 static const struct spe_case cases[] = {

@@ -16,12 +16,12 @@
 
 static const struct spe_timers no_timers;
 
-static u64 at(enum spe_reg reg, unsigned int x)
+static u64 read_at(enum spe_reg reg, unsigned int x)
 {
 	return spe_spu_read_at(&fixture.spu, reg, x);
 }
 
-static bool start(struct spe_check *check, u8 pmsver, bool el2, bool el3, bool exc)
+static bool start_spu(struct spe_check *check, u8 pmsver, bool el2, bool el3, bool exc)
 {
 	struct spe_spu_config config;
 
@@ -34,47 +34,47 @@ static bool start(struct spe_check *check, u8 pmsver, bool el2, bool el3, bool e
 }
 
 /* Enable sampling for both owners. */
-static void arm(u64 el1, u64 el2)
+static void arm_owners(u64 el1, u64 el2)
 {
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | el2);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, el1);
 	fixture_arm(4096);
 }
 
-static void registers(struct spe_check *check)
+static void test_registers(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 8; i++) {
 		bool el2 = i & 1, el3 = i & 2, exc = i & 4;
 		const struct spe_controls owner = { .ns = true };
 
-		if (!start(check, 2, el2, el3, exc))
+		if (!start_spu(check, 2, el2, el3, exc))
 			return;
 		for (unsigned int x = 0; x < 5; x++)
 			for (unsigned int reg = 0; reg < SPE_REG_COUNT; reg++)
 				if (x != 1)
 					spe_spu_write_at(&fixture.spu, reg, x, ~0ULL);
-		SPE_CHECK_EQ(check, i << 16 | at(SPE_REG_PMSCR, 2),
+		SPE_CHECK_EQ(check, i << 16 | read_at(SPE_REG_PMSCR, 2),
 			     i << 16 | (el2 ? exc ? 0x7f8 : 0xf8 : 0));
-		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), el2 && exc ? 0xfc0fffff : 0);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 3), el3 && exc ? 0xfc0fffff : 0);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 3), 0);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMSIRR, 2), 0);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 0), 0);
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), el2 && exc ? 0xfc0fffff : 0);
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 3), el3 && exc ? 0xfc0fffff : 0);
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, 3), 0);
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSIRR, 2), 0);
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 0), 0);
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), el2 ? 0 : 0x40);
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 1, ~0ULL);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 1),
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, 1),
 			     (exc ? 0x77bU : 0x7bU) | (el2 ? 0x80U : 0U));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), at(SPE_REG_PMSCR, 1));
+		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), read_at(SPE_REG_PMSCR, 1));
 		/* E2SPE and E0HSPE exist while EL2 owns the buffer. */
 		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &owner, &no_timers), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3);
-		SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, 2), el2 ? 3 : 0);
+		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, 2), el2 ? 3 : 0);
 	}
 }
 
 /* Test the redirection of E2H, and the _EL12 names. */
-static void names(struct spe_check *check)
+static void test_names(struct spe_check *check)
 {
 	static const struct {
 		bool exc;
@@ -113,7 +113,7 @@ static void names(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct spe_controls c = { .ns = rows[i].ns, .e2h = rows[i].e2h, .pmsee = 1 };
 
-		if (!start(check, 2, true, true, rows[i].exc))
+		if (!start_spu(check, 2, true, true, rows[i].exc))
 			return;
 		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, EE(1));
@@ -156,7 +156,7 @@ static void names_of_a_host(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, x, SPE_PMSCR_E1SPE | SPE_PMSCR_TS);
-		SPE_CHECK_EQ(check, x << 8 | at(SPE_REG_PMSCR, x),
+		SPE_CHECK_EQ(check, x << 8 | read_at(SPE_REG_PMSCR, x),
 			     x << 8 | (x == own || x == guest ? 0x22U : 0));
 		SPE_CHECK_EQ(check, x << 8 | fixture_reg(SPE_REG_PMSCR),
 			     x << 8 | (x == own ? 0x22U : 0));
@@ -165,11 +165,11 @@ static void names_of_a_host(struct spe_check *check)
 	/* Both registers keep their values, in either order of writes. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, SPE_PMSCR_PA);
-	SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
-	SPE_CHECK_EQ(check, at(SPE_REG_PMSCR, guest), SPE_PMSCR_PA);
+	SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
+	SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, guest), SPE_PMSCR_PA);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, S);
-	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), 0);
-	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), 0);
+	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 1), 0);
+	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), 0);
 }
 
 static void controls_refused(struct spe_check *check)
@@ -177,7 +177,7 @@ static void controls_refused(struct spe_check *check)
 	struct spe_controls c = { .ns = true, .pmsee = 4 };
 	struct spe_spu_config config;
 
-	if (!start(check, 2, true, true, true))
+	if (!start_spu(check, 2, true, true, true))
 		return;
 	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
 	c = (struct spe_controls){ .ns = true, .e2pb = 4 };
@@ -191,7 +191,7 @@ static void controls_refused(struct spe_check *check)
 }
 
 /* RHJXHT: one PMBSR_ELx gets the syndrome and the others do not change. RTSJRP: PMBIRQ. */
-static void events(struct spe_check *check)
+static void test_events(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -293,10 +293,10 @@ static void events(struct spe_check *check)
 		struct spe_pe_state pe = { .owning = true };
 		u8 taken = 0;
 
-		if (!start(check, 2, true, true, true))
+		if (!start_spu(check, 2, true, true, true))
 			return;
 		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &rows[i].c, &no_timers), 0);
-		arm(rows[i].el1, rows[i].el2);
+		arm_owners(rows[i].el1, rows[i].el2);
 		if (rows[i].fault)
 			spe_spu_inject(&fixture.spu, rows[i].fault);
 		for (unsigned int n = 0; n < 64 && fixture_sample(&op_load); n++)
@@ -306,7 +306,7 @@ static void events(struct spe_check *check)
 		for (unsigned int x = 1; x < 4; x++) {
 			struct spe_exception exception = spe_spu_exception(&fixture.spu, &pe, x);
 
-			SPE_CHECK_EQ(check, i << 48 | (u64)x << 40 | at(SPE_REG_PMBSR, x),
+			SPE_CHECK_EQ(check, i << 48 | (u64)x << 40 | read_at(SPE_REG_PMBSR, x),
 				     i << 48 | (u64)x << 40 | (x == rows[i].x ? rows[i].pmbsr : 0));
 			if (exception.state == SPE_EXCEPTION_TAKEN)
 				taken = exception.target;
@@ -328,10 +328,10 @@ static void irq_follows(struct spe_check *check)
 {
 	struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1 };
 
-	if (!start(check, 2, true, true, true))
+	if (!start_spu(check, 2, true, true, true))
 		return;
 	spe_spu_control(&fixture.spu, &c, &no_timers);
-	arm(0, EE(2));
+	arm_owners(0, EE(2));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
 	SPE_CHECK(check, fixture.irq);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 3 | EE(3));
@@ -373,10 +373,10 @@ static void exception_is_not_late(struct spe_check *check)
 	for (unsigned int i = 0; i < 4; i++) {
 		unsigned int x = 1 + (i & 1);
 
-		if (!start(check, 2, true, true, true))
+		if (!start_spu(check, 2, true, true, true))
 			return;
 		spe_spu_control(&fixture.spu, &c, &no_timers);
-		arm(EE(3), EE(x == 2 ? 3 : 1));
+		arm_owners(EE(3), EE(x == 2 ? 3 : 1));
 		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
 			     SPE_EXCEPTION_DISABLED);
 		/*
@@ -389,7 +389,7 @@ static void exception_is_not_late(struct spe_check *check)
 			spe_spu_inject(&fixture.spu, spe_fault(0, SPE_PMBSR_BSC_FULL));
 		if (!(i & 2))
 			SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK(check, at(SPE_REG_PMBSR, x) & S);
+		SPE_CHECK(check, read_at(SPE_REG_PMBSR, x) & S);
 		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
 			     SPE_EXCEPTION_TAKEN);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, x, 0);
@@ -412,22 +412,22 @@ static void second_event(struct spe_check *check)
 			struct spe_pe_state pe = { .owning = true, .el = 1 };
 			u64 el1 = EC(0, 1), el2 = 0;
 
-			if (!start(check, pmsver, true, true, true))
+			if (!start_spu(check, pmsver, true, true, true))
 				return;
 			spe_spu_control(&fixture.spu, &c, &no_timers);
-			arm(EE(3), EE(2));
+			arm_owners(EE(3), EE(2));
 			while (fixture_sample(&op_load))
 				;
-			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), EC(0, 1));
+			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 1), EC(0, 1));
 			spe_spu_inject(&fixture.spu, abort);
 			/* ITCPLL: from SPEv1p3 on the abort is not reported. */
 			if (pmsver < 4 && tea)
 				el2 = EC(0x24, 0x11) | EA | DL;
 			else if (pmsver < 4)
 				el1 |= EA | DL;
-			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 1), el1);
-			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 2), el2);
-			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, 3), 0);
+			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 1), el1);
+			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), el2);
+			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 3), 0);
 			/*
 			 * Both exceptions are pending: EL1's is masked because KE is 0, EL2's is
 			 * not.
@@ -440,19 +440,19 @@ static void second_event(struct spe_check *check)
 }
 
 /* D17.3.7: COLL is reported at the same Exception level as any other event. */
-static void collision(struct spe_check *check)
+static void test_collision(struct spe_check *check)
 {
 	for (unsigned int x = 1; x < 4; x++) {
 		struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = x == 3 ? 3 : 1 };
 
-		if (!start(check, 2, true, true, true))
+		if (!start_spu(check, 2, true, true, true))
 			return;
 		spe_spu_control(&fixture.spu, &c, &no_timers);
-		arm(EE(3), EE(x == 2 ? 3 : 2));
+		arm_owners(EE(3), EE(x == 2 ? 3 : 2));
 		SPE_CHECK(check, spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
 		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
 		for (unsigned int y = 1; y < 4; y++)
-			SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, y), y == x ? SPE_PMBSR_COLL : 0);
+			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, y), y == x ? SPE_PMBSR_COLL : 0);
 		/* COLL alone does not stop profiling. */
 		spe_spu_sample(&fixture.spu, &op_load);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
@@ -463,7 +463,7 @@ static void collision(struct spe_check *check)
  * Test a record under each of two owners: contexts, physical address, and the timestamp less its
  * offset.
  */
-static void record(struct spe_check *check)
+static void test_record(struct spe_check *check)
 {
 	static const struct {
 		u8 e2pb;
@@ -492,10 +492,10 @@ static void record(struct spe_check *check)
 		struct spe_controls c = { .ns = true, .e2pb = rows[i].e2pb };
 		struct spe_sample s = { 0 };
 
-		if (!start(check, 2, true, true, false))
+		if (!start_spu(check, 2, true, true, false))
 			return;
 		spe_spu_control(&fixture.spu, &c, &timers);
-		arm(rows[i].el1, rows[i].el2);
+		arm_owners(rows[i].el1, rows[i].el2);
 		if (!SPE_CHECK(check, fixture_sample(&op_load)) ||
 		    !SPE_CHECK(check, spe_record_decode(fixture.mem, 64, 64, &s) > 0))
 			return;
@@ -536,7 +536,7 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 	unsigned int pending = 0;
 
 	for (unsigned int y = 1; y < 4; y++) {
-		u64 pmbsr = at(SPE_REG_PMBSR, y);
+		u64 pmbsr = read_at(SPE_REG_PMBSR, y);
 
 		SPE_CHECK_EQ(check, (u64)y << 40 | ((pmbsr & S) ? 1U : 0U),
 			     (u64)y << 40 | (y == x ? 1U : 0U));
@@ -545,7 +545,7 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 		if (spe_spu_exception(&fixture.spu, &pe, y).state != SPE_EXCEPTION_DISABLED)
 			pending++;
 	}
-	SPE_CHECK_EQ(check, at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
+	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
 		     fault & (fault >> 26 == 0x1e ? 0x3fULL << 26 : 0x3fULL << 26 | 0xffff));
 	SPE_CHECK_EQ(check, fixture.irq, irq);
 	/* Never both; and never none while EE is valid: no event goes unnoticed. */
@@ -553,7 +553,7 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 }
 
 /* Test random PEs, owners and events: RHJXHT's register changes, and no other. */
-static void properties(struct spe_check *check)
+static void test_properties(struct spe_check *check)
 {
 	static const u32 faults[] = { EC(0x24, 7), EC(0x25, 7),	   EC(0x24, 0x28), EC(0x25, 0x24),
 				      EC(0x1e, 4), EC(0x24, 0x10), EC(0x25, 0x14), EC(0x1f, 3) };
@@ -568,11 +568,11 @@ static void properties(struct spe_check *check)
 		bool el2;
 
 		/* Use only valid values of EE: 0b00 and 0b11 for EL1; for EL2 0b01 is reserved. */
-		if (!start(check, 2, r >> 12 & 1, r >> 13 & 1, true) ||
+		if (!start_spu(check, 2, r >> 12 & 1, r >> 13 & 1, true) ||
 		    !SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0))
 			return;
-		arm((r >> 24 & 0xf8) | EE(r >> 14 & 1 ? 3 : 0),
-		    (r >> 32 & 0xf8) | EE(r >> 16 & 3 ? r >> 16 & 3 : 0));
+		arm_owners((r >> 24 & 0xf8) | EE(r >> 14 & 1 ? 3 : 0),
+			   (r >> 32 & 0xf8) | EE(r >> 16 & 3 ? r >> 16 & 3 : 0));
 		c = fixture.spu.controls;
 		el2 = c.el2 && (c.ns || c.eel2);
 		op.el = r >> 40 & 1;
@@ -590,7 +590,7 @@ static void properties(struct spe_check *check)
 		SPE_CHECK(check, !(s.present & SPE_HAS_CONTEXT(0)) || !(el2 && c.tge));
 		/* EL2, if it is enabled, must permit physical addresses. */
 		SPE_CHECK(check, !(s.present & SPE_HAS_ADDRESS(3)) || !el2 ||
-					 at(SPE_REG_PMSCR, 2) & SPE_PMSCR_PA);
+					 read_at(SPE_REG_PMSCR, 2) & SPE_PMSCR_PA);
 		spe_spu_inject(&fixture.spu, fault & ~(u32)S);
 		SPE_CHECK(check, fixture_sample(&op));
 		SPE_CHECK(check, !fixture_sample(&op));
@@ -601,17 +601,17 @@ static void properties(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "registers", registers },
-	{ "names", names },
+	{ "registers", test_registers },
+	{ "names", test_names },
 	{ "names of a host", names_of_a_host },
 	{ "controls refused", controls_refused },
-	{ "events", events },
+	{ "events", test_events },
 	{ "interrupt follows", irq_follows },
 	{ "exception is not late", exception_is_not_late },
 	{ "second event", second_event },
-	{ "collision", collision },
-	{ "record by owner", record },
-	{ "properties", properties },
+	{ "collision", test_collision },
+	{ "record by owner", test_record },
+	{ "properties", test_properties },
 };
 
 const struct spe_suite spe_suite_spu_levels = { "spu-levels", cases, ARRAY_SIZE(cases) };

@@ -5,7 +5,7 @@
 
 #define PMSCR_ALL (SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS)
 
-static bool start(struct spe_check *check, const struct spe_spu_config *config, u64 pmscr)
+static bool start_spu(struct spe_check *check, const struct spe_spu_config *config, u64 pmscr)
 {
 	if (!fixture_init(check, config))
 		return false;
@@ -175,7 +175,7 @@ static void record_slots(struct spe_check *check)
 		0x52,	    0x02, 0x00, 0x99, 0x01, 0x00, 0x98, 0x03, 0x00, [55] = 0x01,
 	};
 
-	if (!start(check, NULL, PMSCR_ALL))
+	if (!start_spu(check, NULL, PMSCR_ALL))
 		return;
 	check_bytes(check, &op_load, load, sizeof(load));
 	check_bytes(check, &op_branch, branch, sizeof(branch));
@@ -238,13 +238,13 @@ static void record_packed(struct spe_check *check)
 	config.events_size = 4;
 	config.align = 3;
 	config.e2h = true;
-	if (!start(check, &config, PMSCR_ALL & ~(SPE_PMSCR_TS | SPE_PMSCR_PA)))
+	if (!start_spu(check, &config, PMSCR_ALL & ~(SPE_PMSCR_TS | SPE_PMSCR_PA)))
 		return;
 	check_bytes(check, &op_store, store, 40);
 }
 
 /* Decode the record that was just written to the start of the buffer. */
-static bool decode(struct spe_check *check, struct spe_sample *ret_sample)
+static bool decode_record(struct spe_check *check, struct spe_sample *ret_sample)
 {
 	size_t size = (size_t)fixture.spu.stats.bytes, at = 0;
 
@@ -255,12 +255,12 @@ static bool decode(struct spe_check *check, struct spe_sample *ret_sample)
 					   1U << fixture.spu.config.max_size, ret_sample) > 0);
 }
 
-static u64 extend(u64 address)
+static u64 address_low(u64 address)
 {
 	return address & SPE_MASK(55, 0);
 }
 
-static u64 clipped(const struct spe_spu_config *config, u64 cycles)
+static u64 latency_clipped(const struct spe_spu_config *config, u64 cycles)
 {
 	u64 max = config->count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
 
@@ -294,8 +294,8 @@ static u8 op_payload(const struct spe_spu_config *config, const struct spe_opera
  * Return the sample that the record of @op must contain, derived from the architecture's text and
  * not from the model's code.
  */
-static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
-				const struct spe_operation *op)
+static struct spe_sample expected_sample(const struct spe_spu_config *config, u64 pmscr,
+					 const struct spe_operation *op)
 {
 	bool excepted = op->events & 1;
 	bool incomplete = excepted || !(op->events & 2);
@@ -312,11 +312,11 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 		return e;
 
 	e.present |= SPE_HAS_ADDRESS(0) | SPE_HAS_OP | SPE_HAS_COUNTER(0) | SPE_HAS_COUNTER(1);
-	e.address[0] = extend(op->pc) | top;
+	e.address[0] = address_low(op->pc) | top;
 	e.op_class = op->op_class;
 	e.op_subclass = op_payload(config, op);
-	e.counter[0] = (u16)clipped(config, op->total);
-	e.counter[1] = (u16)clipped(config, op->issue);
+	e.counter[0] = (u16)latency_clipped(config, op->total);
+	e.counter[1] = (u16)latency_clipped(config, op->issue);
 	if (pmscr & SPE_PMSCR_CX && !config->e2h && op->valid & SPE_OPERATION_CONTEXT1 &&
 	    op->el != 2) {
 		e.present |= SPE_HAS_CONTEXT(0);
@@ -334,12 +334,12 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 	    (config->pbt_always || (op->op_class == 2 && op->valid & SPE_OPERATION_TARGET &&
 				    !(op->events >> 6 & 1)))) {
 		e.present |= SPE_HAS_ADDRESS(4);
-		e.address[4] = extend(op->prev_target) | top;
+		e.address[4] = address_low(op->prev_target) | top;
 	}
 	if (op->op_class == SPE_OP_BRANCH) {
 		if (op->valid & SPE_OPERATION_TARGET && !excepted) {
 			e.present |= SPE_HAS_ADDRESS(1);
-			e.address[1] = extend(op->target) | top;
+			e.address[1] = address_low(op->target) | top;
 		}
 		return e;
 	}
@@ -347,12 +347,12 @@ static struct spe_sample expect(const struct spe_spu_config *config, u64 pmscr,
 		bool tag = config->va_tag || !(op->va >> 55 & 1);
 
 		e.present |= SPE_HAS_ADDRESS(2) | SPE_HAS_COUNTER(2);
-		e.address[2] = tag ? op->va : extend(op->va);
-		e.counter[2] = (u16)clipped(config, op->translation);
+		e.address[2] = tag ? op->va : address_low(op->va);
+		e.counter[2] = (u16)latency_clipped(config, op->translation);
 	}
 	if (op->valid & SPE_OPERATION_VA && op->valid & SPE_OPERATION_PA && pmscr & SPE_PMSCR_PA) {
 		e.present |= SPE_HAS_ADDRESS(3);
-		e.address[3] = extend(op->pa) | (u64)op->ns << 63;
+		e.address[3] = address_low(op->pa) | (u64)op->ns << 63;
 	}
 	if (op_loads(op) && op->valid & SPE_OPERATION_SOURCE && config->features & SPE_PMSIDR_LDS) {
 		e.present |= SPE_HAS_SOURCE;
@@ -386,10 +386,10 @@ static bool check_one(struct spe_check *check, const struct spe_spu_config *conf
 {
 	struct spe_sample sample = { 0 }, expected;
 
-	if (!start(check, config, pmscr) || !SPE_CHECK(check, fixture_sample(op)) ||
-	    !SPE_CHECK_EQ(check, fixture.spu.stats.written, 1) || !decode(check, &sample))
+	if (!start_spu(check, config, pmscr) || !SPE_CHECK(check, fixture_sample(op)) ||
+	    !SPE_CHECK_EQ(check, fixture.spu.stats.written, 1) || !decode_record(check, &sample))
 		return false;
-	expected = expect(config, pmscr, op);
+	expected = expected_sample(config, pmscr, op);
 	check_sample(check, &sample, &expected);
 	return true;
 }
@@ -423,7 +423,8 @@ static void record_context_of_el2(struct spe_check *check)
 	struct spe_sample sample;
 
 	op.el = 2;
-	if (!start(check, NULL, PMSCR_ALL) || !fixture_sample(&op) || !decode(check, &sample))
+	if (!start_spu(check, NULL, PMSCR_ALL) || !fixture_sample(&op) ||
+	    !decode_record(check, &sample))
 		return;
 	SPE_CHECK(check, !(sample.present & (SPE_HAS_CONTEXT(0) | SPE_HAS_CONTEXT(1))));
 }
@@ -439,7 +440,8 @@ static void record_no_access(struct spe_check *check)
 
 	spe_spu_config_default(&config);
 	op.valid &= ~(u32)SPE_OPERATION_VA;
-	if (!start(check, &config, PMSCR_ALL) || !fixture_sample(&op) || !decode(check, &sample))
+	if (!start_spu(check, &config, PMSCR_ALL) || !fixture_sample(&op) ||
+	    !decode_record(check, &sample))
 		return;
 	SPE_CHECK(check, !(sample.present &
 			   (SPE_HAS_ADDRESS(2) | SPE_HAS_ADDRESS(3) | SPE_HAS_COUNTER(2))));
@@ -462,8 +464,8 @@ static void record_saturation(struct spe_check *check)
 			spe_spu_config_default(&config);
 			config.count_size = count_size;
 			op.total = op.issue = op.translation = values[i];
-			if (!start(check, &config, PMSCR_ALL) || !fixture_sample(&op) ||
-			    !decode(check, &sample))
+			if (!start_spu(check, &config, PMSCR_ALL) || !fixture_sample(&op) ||
+			    !decode_record(check, &sample))
 				return;
 			SPE_CHECK_EQ(check, sample.counter[SPE_COUNTER_TOTAL], saturated);
 			SPE_CHECK_EQ(check, sample.counter[SPE_COUNTER_ISSUE], saturated);

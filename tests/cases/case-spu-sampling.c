@@ -4,7 +4,7 @@
 #include "suites.h"
 
 /* The positions of records do not matter here, so use a full buffer once more. */
-static void rearm(void)
+static void rearm_buffer(void)
 {
 	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
@@ -12,7 +12,7 @@ static void rearm(void)
 	}
 }
 
-static bool start(struct spe_check *check, bool ernd, u64 pmsirr)
+static bool start_spu(struct spe_check *check, bool ernd, u64 pmsirr)
 {
 	struct spe_spu_config config;
 
@@ -35,7 +35,7 @@ static u64 interval_next(void)
 	while (!spe_spu_pass(&fixture.spu, 1))
 		members++;
 	spe_spu_sample(&fixture.spu, &op_other);
-	rearm();
+	rearm_buffer();
 	return members;
 }
 
@@ -43,7 +43,7 @@ static u64 interval_next(void)
 static void interval_fixed(struct spe_check *check)
 {
 	for (u64 interval = 0; interval < 5; interval++) {
-		if (!start(check, interval & 1, interval << 8))
+		if (!start_spu(check, interval & 1, interval << 8))
 			return;
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), interval << 8);
 		for (unsigned int i = 0; i < 20; i++) {
@@ -66,7 +66,7 @@ static void interval_jitter(struct spe_check *check)
 	u64 sum = 0, chi = 0;
 
 	memset(bins, 0, sizeof(bins));
-	if (!start(check, false, 1 << 8 | SPE_PMSIRR_RND))
+	if (!start_spu(check, false, 1 << 8 | SPE_PMSIRR_RND))
 		return;
 	for (u64 i = 0; i < draws; i++) {
 		u64 members = interval_next();
@@ -95,7 +95,7 @@ static void interval_jitter_late(struct spe_check *check)
 {
 	u64 at = 0, least = ~0ULL, most = 0;
 
-	if (!start(check, true, 2 << 8 | SPE_PMSIRR_RND))
+	if (!start_spu(check, true, 2 << 8 | SPE_PMSIRR_RND))
 		return;
 	/* D17.3.3: without jitter the initial value has no random part. */
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 2 << 8);
@@ -123,7 +123,7 @@ static void interval_late_registers(struct spe_check *check)
 {
 	u64 ecount;
 
-	if (!start(check, true, 1 << 8 | SPE_PMSIRR_RND))
+	if (!start_spu(check, true, 1 << 8 | SPE_PMSIRR_RND))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSICR, 3);
 	for (u64 count = 3; count; count--) {
@@ -162,11 +162,11 @@ static void interval_in_pieces(struct spe_check *check)
 	u64 seed = 0x5eed0004;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (!start(check, cases[i].ernd, cases[i].pmsirr))
+		if (!start_spu(check, cases[i].ernd, cases[i].pmsirr))
 			return;
 		for (size_t j = 0; j < ARRAY_SIZE(expected); j++)
 			expected[j] = interval_next();
-		if (!start(check, cases[i].ernd, cases[i].pmsirr))
+		if (!start_spu(check, cases[i].ernd, cases[i].pmsirr))
 			return;
 		for (size_t j = 0; j < ARRAY_SIZE(expected); j++) {
 			u64 members = 0, until, piece;
@@ -180,7 +180,7 @@ static void interval_in_pieces(struct spe_check *check)
 				SPE_CHECK_EQ(check, selected, piece == until);
 			} while (!selected);
 			spe_spu_sample(&fixture.spu, &op_other);
-			rearm();
+			rearm_buffer();
 			if (!SPE_CHECK_EQ(check, members, expected[j]))
 				return;
 		}
@@ -194,7 +194,7 @@ static void interval_in_pieces(struct spe_check *check)
  */
 static void interval_saved(struct spe_check *check)
 {
-	if (!start(check, true, 1 << 8 | SPE_PMSIRR_RND))
+	if (!start_spu(check, true, 1 << 8 | SPE_PMSIRR_RND))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 0);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSICR, 5ULL << 56 | 100);
@@ -399,7 +399,7 @@ static bool filter_lets(const struct spe_operation *op)
 	u64 written = fixture.spu.stats.written, filtered = fixture.spu.stats.filtered;
 
 	spe_spu_operate(&fixture.spu, op);
-	rearm();
+	rearm_buffer();
 	return fixture.spu.stats.written > written && fixture.spu.stats.filtered == filtered;
 }
 

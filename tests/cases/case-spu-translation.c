@@ -20,7 +20,7 @@ static const struct spe_descriptor good = {
 };
 
 /* Start an SPU whose buffer is mapped page by page, at both stages. */
-static bool start(struct spe_check *check, const struct spe_spu_config *config)
+static bool start_spu(struct spe_check *check, const struct spe_spu_config *config)
 {
 	if (!fixture_init(check, config))
 		return false;
@@ -44,7 +44,7 @@ static struct spe_spu_config config_of(u8 pmsver, u64 choices)
 #define GOOD .valid = true, .af = true, .writable = true
 
 /* Test table D17-11 row by row: the descriptor, and the value of PMBSR for each stage. */
-static void faults(struct spe_check *check)
+static void test_faults(struct spe_check *check)
 {
 	static const struct {
 		struct spe_descriptor descriptor;
@@ -74,7 +74,7 @@ static void faults(struct spe_check *check)
 		unsigned int stage = 1 + (i & 1);
 		struct spe_spu_config config = config_of(3, 0);
 
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		fixture.pages[stage - 1][0] = rows[i >> 1].descriptor;
 		SPE_CHECK(check, fixture_sample(&op_load));
@@ -89,7 +89,7 @@ static void faults(struct spe_check *check)
  * D17.8.3.1: whether the SPU updates descriptors, by version or choice, by TCR_ELx.HA and HD, by
  * stage
  */
-static void managed(struct spe_check *check)
+static void test_managed(struct spe_check *check)
 {
 	static const struct {
 		u8 pmsver;
@@ -110,7 +110,7 @@ static void managed(struct spe_check *check)
 
 		if (config.pmsver < 2)
 			config.sampled_events = 2;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		page = &fixture.pages[stage - 1][0];
 		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR) >> 5 & 1, manages);
@@ -137,7 +137,7 @@ static void managed(struct spe_check *check)
  * Table D17-11: an update that is not atomic; a descriptor with DBM clear; a write that needs no
  * update.
  */
-static void updates(struct spe_check *check)
+static void test_updates(struct spe_check *check)
 {
 	static const struct {
 		struct spe_descriptor descriptor;
@@ -155,7 +155,7 @@ static void updates(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct spe_spu_config config = config_of(4, 0);
 
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		spe_spu_translate(&fixture.spu, &regime);
 		fixture.pages[0][0] = rows[i].descriptor;
@@ -172,7 +172,7 @@ static void table_access_flags(struct spe_check *check)
 		const struct spe_regime regime = { .haft = { i & 4 } };
 
 		config.pe |= i & 2 ? SPE_PE_HAFT : 0;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		spe_spu_translate(&fixture.spu, &regime);
 		fixture.pages[0][0].tables_af = false;
@@ -192,7 +192,7 @@ static void early_updates(struct spe_check *check)
 		struct spe_spu_config config = config_of(4, early ? SPE_CHOICE_DIRTY_EARLY : 0);
 		const struct spe_regime regime = { .ha = { true, true }, .hd = { true, true } };
 
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		spe_spu_translate(&fixture.spu, &regime);
 		for (size_t page = 0; page < ARRAY_SIZE(fixture.pages[0]); page++) {
@@ -219,7 +219,7 @@ static void second_page(struct spe_check *check)
 
 	config.layout = SPE_SPU_LAYOUT_PACKED;
 	config.align = 0;
-	if (!start(check, &config))
+	if (!start_spu(check, &config))
 		return;
 	fixture.pages[0][1].valid = false;
 	while (fixture_sample(&op_load))
@@ -231,7 +231,7 @@ static void second_page(struct spe_check *check)
 }
 
 /* D17.8.3, FEAT_THE: only stage 2 Permission faults set TopLevel and AssuredOnly. */
-static void hardening(struct spe_check *check)
+static void test_hardening(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 16; i++) {
 		const bool the = i & 1, top = i & 2, assured = i & 4;
@@ -240,7 +240,7 @@ static void hardening(struct spe_check *check)
 		u64 expected = 0;
 
 		config.pe |= the ? SPE_PE_THE : 0;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		fixture.pages[stage - 1][0].top_level = top;
 		fixture.pages[stage - 1][0].assured_only = assured;
@@ -287,7 +287,7 @@ static void walk_aborts(struct spe_check *check)
 		struct spe_spu_config config = config_of(rows[i].pmsver, rows[i].choices);
 
 		config.walk_abort = rows[i].way;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		fixture.pages[0][0].walk_abort = 0x16;
 		SPE_CHECK(check, fixture_sample(&op_load));
@@ -307,7 +307,7 @@ static void walk_abort_codes(struct spe_check *check)
 
 		config.walk_abort = SPE_SPU_WALK_ABORT_IGNORED;
 		config.abort = SPE_SPU_ABORT_SERROR;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, fsc));
 		SPE_CHECK(check, fixture_sample(&op_load));
@@ -323,7 +323,7 @@ static void late_serror(struct spe_check *check)
 	struct spe_spu_config config = config_of(3, 0);
 
 	config.abort = SPE_SPU_ABORT_SERROR;
-	if (!start(check, &config))
+	if (!start_spu(check, &config))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, FULL);
 	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
@@ -347,7 +347,7 @@ static void not_allowed(struct spe_check *check)
 			u64 ptr = high ? FIXTURE_BASE ^ 1ULL << 63 : FIXTURE_BASE + 8192;
 
 			config.not_allowed = (u8)way;
-			if (!start(check, &config))
+			if (!start_spu(check, &config))
 				return;
 			fixture_arm(8192);
 			spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, ptr);
@@ -366,7 +366,7 @@ static void not_allowed(struct spe_check *check)
  * RWVKFM: from SPEv1p5 on, sampling may continue for some operations after the one whose record
  * faulted.
  */
-static void lag(struct spe_check *check)
+static void test_lag(struct spe_check *check)
 {
 	for (u8 lag = 0; lag < 4; lag++) {
 		struct spe_spu_config config = config_of(6, 0);
@@ -374,7 +374,7 @@ static void lag(struct spe_check *check)
 
 		config.fault_lag = lag;
 		config.in_flight = 8;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		fixture.pages[0][0].valid = false;
 		SPE_CHECK(check, fixture_sample(&op_load));
@@ -417,7 +417,7 @@ static void lag_ends(struct spe_check *check)
 
 	config.fault_lag = 200;
 	config.in_flight = 8;
-	if (!start(check, &config))
+	if (!start_spu(check, &config))
 		return;
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));
@@ -440,12 +440,12 @@ static void lag_ends(struct spe_check *check)
  * D17.3.7, D17.8, D17.8.2: test SAMPLE_POP, SAMPLE_FEED, SAMPLE_FILTRATE, SAMPLE_COLLISION,
  * SAMPLE_BUFFER_FULL, and the trigger of the CTI.
  */
-static void signals(struct spe_check *check)
+static void test_signals(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(2, 0);
 	const u64 *events = fixture.events;
 
-	if (!start(check, &config))
+	if (!start_spu(check, &config))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
 	fixture_arm(4096);
@@ -485,7 +485,7 @@ static void told_in_discard_mode(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);
 
-	if (!start(check, &config))
+	if (!start_spu(check, &config))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
 	/* PMBPTR may have any value. */
@@ -501,13 +501,13 @@ static void told_in_discard_mode(struct spe_check *check)
 }
 
 /* PMBLIMITR_EL1.PMFZ, FEAT_SPEv1p2: the PMU's counters stop while profiling is stopped. */
-static void freezes(struct spe_check *check)
+static void test_freezes(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 16; i++) {
 		struct spe_spu_config config = config_of(i & 8 ? 3 : 2, 0);
 		u64 limit = FIXTURE_BASE + 4096;
 
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		limit |= (i & 1 ? SPE_PMBLIMITR_E : 0) | (i & 2 ? SPE_PMBLIMITR_PMFZ : 0);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, limit);
@@ -526,7 +526,7 @@ static void granule_varies(struct spe_check *check)
 		u64 cut;
 
 		config.seed = i;
-		if (!start(check, &config))
+		if (!start_spu(check, &config))
 			return;
 		fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, 7);
 		fixture.fault_from = FIXTURE_BASE + 40;
@@ -541,22 +541,22 @@ static void granule_varies(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "table D17-11", faults },
-	{ "managed descriptors", managed },
-	{ "updates", updates },
+	{ "table D17-11", test_faults },
+	{ "managed descriptors", test_managed },
+	{ "updates", test_updates },
 	{ "Table descriptors", table_access_flags },
 	{ "early updates", early_updates },
 	{ "second page", second_page },
-	{ "TopLevel and AssuredOnly", hardening },
+	{ "TopLevel and AssuredOnly", test_hardening },
 	{ "aborts of walks", walk_aborts },
 	{ "codes of aborts of walks", walk_abort_codes },
 	{ "late SError", late_serror },
 	{ "access not allowed", not_allowed },
-	{ "lag after a fault", lag },
+	{ "lag after a fault", test_lag },
 	{ "lag ends", lag_ends },
-	{ "PMU and CTI", signals },
+	{ "PMU and CTI", test_signals },
 	{ "PMU in discard mode", told_in_discard_mode },
-	{ "PMU freezes", freezes },
+	{ "PMU freezes", test_freezes },
 	{ "granule varies", granule_varies },
 };
 

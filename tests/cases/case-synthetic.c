@@ -27,7 +27,7 @@ static struct spe_synthetic_config config_of(enum spe_program program, u64 worki
 	};
 }
 
-static bool start(struct spe_check *check, enum spe_program program, u64 working_set)
+static bool start_program(struct spe_check *check, enum spe_program program, u64 working_set)
 {
 	struct spe_synthetic_config config = config_of(program, working_set);
 
@@ -35,7 +35,7 @@ static bool start(struct spe_check *check, enum spe_program program, u64 working
 	return SPE_CHECK_EQ(check, spe_synthetic_init(&one, &config, NULL), 0);
 }
 
-static void run(u64 operations)
+static void run_operations(u64 operations)
 {
 	struct spe_operation op;
 
@@ -48,9 +48,9 @@ static void synthetic_chase(struct spe_check *check)
 {
 	const u64 lines = 64 * MIB / SPE_SYNTHETIC_LINE;
 
-	if (!start(check, SPE_PROGRAM_CHASE, 64 * MIB))
+	if (!start_program(check, SPE_PROGRAM_CHASE, 64 * MIB))
 		return;
-	run(3 * lines);
+	run_operations(3 * lines);
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], lines);
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_OTHER], lines);
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_BRANCH], lines);
@@ -68,9 +68,9 @@ static void synthetic_chase(struct spe_check *check)
  */
 static void synthetic_stream(struct spe_check *check)
 {
-	if (!start(check, SPE_PROGRAM_STREAM, MIB))
+	if (!start_program(check, SPE_PROGRAM_STREAM, MIB))
 		return;
-	run(MIB / 8 * 5);
+	run_operations(MIB / 8 * 5);
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], MIB / 8 * 2);
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_STORE], MIB / 8);
 	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_LLC_MISS], 3 * MIB / 4096);
@@ -84,13 +84,13 @@ static void synthetic_shared_line(struct spe_check *check)
 	struct spe_synthetic_config config = config_of(SPE_PROGRAM_SHARED_LINE, 4096);
 	struct spe_operation op;
 
-	if (!start(check, SPE_PROGRAM_SHARED_LINE, 4096))
+	if (!start_program(check, SPE_PROGRAM_SHARED_LINE, 4096))
 		return;
-	run(4000);
+	run_operations(4000);
 	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], 1);
 
 	config.cpu = 1;
-	if (!start(check, SPE_PROGRAM_SHARED_LINE, 4096) ||
+	if (!start_program(check, SPE_PROGRAM_SHARED_LINE, 4096) ||
 	    !SPE_CHECK_EQ(check, spe_synthetic_init(&other, &config, NULL), 0))
 		return;
 	for (unsigned int i = 0; i < 4000; i++) {
@@ -115,7 +115,7 @@ static void synthetic_shared_word(struct spe_check *check)
 		struct spe_operation a, b;
 
 		config.cpu = 1;
-		if (!start(check, rows[i].program, 4096) ||
+		if (!start_program(check, rows[i].program, 4096) ||
 		    !SPE_CHECK_EQ(check, spe_synthetic_init(&other, &config, NULL), 0))
 			return;
 		spe_synthetic_next(&one, &a);
@@ -136,9 +136,9 @@ static void synthetic_branchy(struct spe_check *check)
 {
 	u64 decisions;
 
-	if (!start(check, SPE_PROGRAM_BRANCHY, 4096))
+	if (!start_program(check, SPE_PROGRAM_BRANCHY, 4096))
 		return;
-	run(1000000);
+	run_operations(1000000);
 	/* Each iteration has two branches: a random decision, and the one that closes the loop. */
 	decisions = one.truth.kind[SPE_KIND_BRANCH] / 2;
 	check_share(check, one.truth.event[SPE_EVENT_MISPREDICTED], decisions, 250);
@@ -147,9 +147,9 @@ static void synthetic_branchy(struct spe_check *check)
 
 static void synthetic_gather(struct spe_check *check)
 {
-	if (!start(check, SPE_PROGRAM_GATHER, 64 * MIB))
+	if (!start_program(check, SPE_PROGRAM_GATHER, 64 * MIB))
 		return;
-	run(400000);
+	run_operations(400000);
 	SPE_CHECK_EQ(check, one.truth.simd, 100000);
 	SPE_CHECK_EQ(check, one.truth.kind[SPE_KIND_LOAD], 100000);
 	check_share(check, one.truth.event[SPE_EVENT_PARTIAL_PREDICATE], 100000, 250);
@@ -160,7 +160,7 @@ static void synthetic_gather(struct spe_check *check)
 
 static void synthetic_memcpy(struct spe_check *check)
 {
-	if (!start(check, SPE_PROGRAM_MEMCPY, MIB))
+	if (!start_program(check, SPE_PROGRAM_MEMCPY, MIB))
 		return;
 	for (unsigned int i = 0; i < 300000; i++) {
 		struct spe_operation op;
@@ -201,7 +201,7 @@ static void synthetic_every_program(struct spe_check *check)
 	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
 		u64 cycles = 0, retired = 0, loads = 0, expected_pc = 0x0000aaaab0000000ULL;
 
-		if (!start(check, program, 4 * MIB))
+		if (!start_program(check, program, 4 * MIB))
 			return;
 		for (unsigned int i = 0; i < 50000; i++) {
 			struct spe_operation op;
@@ -249,7 +249,7 @@ static void synthetic_reproducible(struct spe_check *check)
 }
 
 /* Add up the records in the fixture's buffer. */
-static void collect(struct spe_truth *seen, size_t bytes)
+static void collect_records(struct spe_truth *seen, size_t bytes)
 {
 	struct spe_decoder_config config = { .max_size = 64, .align = 64 };
 	struct spe_decoder decoder;
@@ -291,7 +291,7 @@ static void synthetic_sampled(struct spe_check *check)
 
 	spe_spu_config_default(&config);
 	config.features |= SPE_PMSIDR_ERND;
-	if (!start(check, SPE_PROGRAM_MIX, 64 * MIB) || !fixture_init(check, &config))
+	if (!start_program(check, SPE_PROGRAM_MIX, 64 * MIB) || !fixture_init(check, &config))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 1 << 8 | SPE_PMSIRR_RND);
 	fixture_arm(FIXTURE_SIZE);
@@ -302,11 +302,11 @@ static void synthetic_sampled(struct spe_check *check)
 		spe_spu_operate(&fixture.spu, &op);
 		if (!fixture.irq)
 			continue;
-		collect(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
+		collect_records(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	}
-	collect(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
+	collect_records(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
 
 	SPE_CHECK_EQ(check, seen.operations, fixture.spu.stats.written);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, members);

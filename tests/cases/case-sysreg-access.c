@@ -122,7 +122,7 @@ static int at_el2(const struct world *w)
 	return REG + 1;
 }
 
-static int expected(const struct world *w)
+static int expected_outcome(const struct world *w)
 {
 	bool two = w->a.suffix == SPE_SUFFIX_EL2 || w->a.suffix == SPE_SUFFIX_EL12;
 	bool id = w->a.reg == SPE_REG_PMSIDR || w->a.reg == SPE_REG_PMBIDR ||
@@ -154,7 +154,7 @@ static int expected(const struct world *w)
 	}
 }
 
-static int found(const struct world *w)
+static int found_outcome(const struct world *w)
 {
 	struct spe_sysreg_result reach = spe_sysreg_access_resolve(&w->c, &w->t, &w->s, &w->a);
 
@@ -210,7 +210,7 @@ static struct world random_world(u64 *seed)
 }
 
 /* Test 100,000 accesses, each in a random state: the outcome is that of the printed conditions. */
-static void accessors(struct spe_check *check)
+static void test_accessors(struct spe_check *check)
 {
 	unsigned int seen[REG + 4] = { 0 };
 	u64 seed = 0x5eed0011;
@@ -218,15 +218,16 @@ static void accessors(struct spe_check *check)
 	for (u64 i = 0; i < 100000 && !check->failures; i++) {
 		const struct world w = random_world(&seed);
 
-		SPE_CHECK_EQ(check, i << 8 | (u64)found(&w), i << 8 | (u64)expected(&w));
-		seen[expected(&w)]++;
+		SPE_CHECK_EQ(check, i << 8 | (u64)found_outcome(&w),
+			     i << 8 | (u64)expected_outcome(&w));
+		seen[expected_outcome(&w)]++;
 	}
 	for (int how = 0; how < REG + 4; how++)
 		SPE_CHECK(check, how == REG || seen[how] > 20);
 }
 
 /* Test a register, a name, and an Exception level that do not exist. */
-static void nowhere(struct spe_check *check)
+static void test_nowhere(struct spe_check *check)
 {
 	static const struct spe_sysreg_access none[] = {
 		{ .reg = SPE_REG_COUNT, .el = 3 },
@@ -247,7 +248,7 @@ static void nowhere(struct spe_check *check)
 }
 
 /* Test the offsets in the memory of VNCR_EL2, and registers that have none. */
-static void memory(struct spe_check *check)
+static void test_memory(struct spe_check *check)
 {
 	static const u16 offsets[SPE_REG_COUNT] = {
 		[SPE_REG_PMBLIMITR] = 0x800, [SPE_REG_PMBPTR] = 0x810,	 [SPE_REG_PMBSR] = 0x820,
@@ -270,7 +271,7 @@ static void memory(struct spe_check *check)
 }
 
 /* PMBIDR_EL1.P is 1 if a higher Exception level or another Security state owns the buffer. */
-static void programming(struct spe_check *check)
+static void test_programming(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -303,7 +304,7 @@ static void programming(struct spe_check *check)
 }
 
 /* Test the owning Security state by MDCR_EL3.{NSPBE, NSPB} (D17.7.5). */
-static void owners(struct spe_check *check)
+static void test_owners(struct spe_check *check)
 {
 	static const u8 states[] = { SPE_STATE_SECURE,	  SPE_STATE_SECURE, SPE_STATE_NONSECURE,
 				     SPE_STATE_NONSECURE, SPE_STATE_SECURE, SPE_STATE_SECURE,
@@ -334,7 +335,7 @@ static const struct {
 	{ "11R1x1", "D-D" }, { "11R0x0", "210" }, { "11R0x1", "2-H" },
 };
 
-static bool fits(const char *cells, const char *values)
+static bool row_matches(const char *cells, const char *values)
 {
 	for (; *cells; cells++, values++)
 		if (*cells != 'x' && *cells != *values)
@@ -402,7 +403,7 @@ static void enables_by_state(struct spe_check *check)
 		unsigned int rows = 0;
 
 		for (size_t row = 0; row < ARRAY_SIZE(by_state); row++) {
-			if (!fits(by_state[row].in, values))
+			if (!row_matches(by_state[row].in, values))
 				continue;
 			rows++;
 			for (u64 enables = 0; enables < 16; enables++)
@@ -449,7 +450,7 @@ static void profiling_stopped(struct spe_check *check)
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, i & 1 ? SPE_PMBSR_S : 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 3, i >> 3 & 1 ? SPE_PMBSR_S : 0);
 		for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
-			if (!fits(rows[row].in, values))
+			if (!row_matches(rows[row].in, values))
 				continue;
 			met++;
 			SPE_CHECK_EQ(check, i << 8 | (spe_spu_enabled(&fixture.spu, 0) ? 0U : 1U),
@@ -502,11 +503,11 @@ static void through_the_spu(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "accessors", accessors },
-	{ "nowhere", nowhere },
-	{ "memory", memory },
-	{ "PMBIDR.P", programming },
-	{ "owning Security state", owners },
+	{ "accessors", test_accessors },
+	{ "nowhere", test_nowhere },
+	{ "memory", test_memory },
+	{ "PMBIDR.P", test_programming },
+	{ "owning Security state", test_owners },
 	{ "enables by state", enables_by_state },
 	{ "profiling stopped", profiling_stopped },
 	{ "through the SPU", through_the_spu },

@@ -90,7 +90,7 @@ struct fake {
 	u64 calls;
 };
 
-static bool is(const struct fake *fake, const char *mode)
+static bool mode_is(const struct fake *fake, const char *mode)
 {
 	return strcmp(fake->mode, mode) == 0;
 }
@@ -100,17 +100,17 @@ static bool is(const struct fake *fake, const char *mode)
  */
 static bool is_stopped(const struct fake *fake)
 {
-	return is(fake, "stopped") || is(fake, "stopped-beside");
+	return mode_is(fake, "stopped") || mode_is(fake, "stopped-beside");
 }
 
 static int set_refusal(const struct fake *fake, sd_bus_error *error)
 {
-	if (is(fake, "denied"))
+	if (mode_is(fake, "denied"))
 		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
-	if (is(fake, "no-module"))
+	if (mode_is(fake, "no-module"))
 		return sd_bus_error_set(error, "org.speprof1.NoModule",
 					"speprof.ko is not loaded; \"modprobe speprof\"");
-	if (is(fake, "no-spe"))
+	if (mode_is(fake, "no-spe"))
 		return sd_bus_error_set(error, "org.speprof1.NoSPE", "there is no SPE here");
 	return 0;
 }
@@ -141,55 +141,55 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	r = sd_bus_message_read(m, "ssu", &group, &sort, &limit);
 	if (r < 0)
 		return r;
-	if (is(fake, "resizing"))
+	if (mode_is(fake, "resizing"))
 		resize_caller(m);
-	if (is(fake, "malformed"))
+	if (mode_is(fake, "malformed"))
 		return sd_bus_reply_method_return(m, "a{sv}aa{sv}", 1, "records", "s", "many", 0);
-	if (is(fake, "module"))
+	if (mode_is(fake, "module"))
 		snprintf(view.header.source, sizeof(view.header.source), "module");
-	if (is(fake, "empty"))
+	if (mode_is(fake, "empty"))
 		view.count = 0;
-	if (is(fake, "hardware") || is(fake, "old") || is(fake, "lacking") ||
+	if (mode_is(fake, "hardware") || mode_is(fake, "old") || mode_is(fake, "lacking") ||
 	    is_stopped(fake)) {
 		view.header.backend = BACKEND_HARDWARE;
 		strcpy(view.header.source, "module");
 		strcpy(view.header.tasks, "bpf");
 	}
-	if (is(fake, "perf")) {
+	if (mode_is(fake, "perf")) {
 		view.header.backend = BACKEND_HARDWARE;
 		strcpy(view.header.source, "perf");
 	}
 	if (is_stopped(fake))
 		view.header.running = false;
-	if (is(fake, "lacking")) {
+	if (mode_is(fake, "lacking")) {
 		strcpy(view.header.source_reason,
 		       "the module speprof is not loaded (no /dev/speprof)");
 		strcpy(view.header.tasks_reason, "no BPF: CAP_BPF is missing");
 		strcpy(view.header.names_reason, "the symbol helper has ended");
 	}
-	if (is(fake, "switches")) {
+	if (mode_is(fake, "switches")) {
 		strcpy(view.header.source, "module");
 		strcpy(view.header.tasks, "bpf");
 		strcpy(view.header.task_ids, "bpf");
 		view.header.backend = BACKEND_HARDWARE;
 		view.header.switches = 1234567;
 	}
-	if (is(fake, "lossy")) {
+	if (mode_is(fake, "lossy")) {
 		view.header.lost = 2048;
 		view.header.suspect = 64;
 		view.header.evicted = 1600;
 		view.header.running = false;
 	}
-	if (is(fake, "held")) {
+	if (mode_is(fake, "held")) {
 		view.header.cpus_held = 12;
 		view.header.interval_longest_ns = 4000000;
 	}
-	if (is(fake, "untimed")) {
+	if (mode_is(fake, "untimed")) {
 		view.header.ledgers_unknown = true;
 		view.header.written = WINDOW_WRITTEN_UNKNOWN;
 		view.header.cost_ns = 0;
 	}
-	if (is(fake, "growing")) {
+	if (mode_is(fake, "growing")) {
 		fake->calls++;
 		view.header.duration_ns += fake->calls * 1000000000;
 		view.header.records += fake->calls * 1000;
@@ -209,7 +209,7 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 static int dump_summary(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
-	const char *text = is(fake, "malformed") ? "{\"totals\":" : summary;
+	const char *text = mode_is(fake, "malformed") ? "{\"totals\":" : summary;
 	int fd, r = set_refusal(fake, error);
 
 	if (r < 0)
@@ -222,7 +222,7 @@ static int dump_summary(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return r;
 }
 
-static int control(sd_bus_message *m, void *userdata, sd_bus_error *error)
+static int control_fake(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
 	int r = set_refusal(fake, error);
@@ -243,7 +243,8 @@ static int get_version(sd_bus *bus, const char *path, const char *interface, con
 	(void)interface;
 	(void)property;
 	(void)error;
-	return sd_bus_message_append(reply, "s", is(userdata, "old") ? "0.0.9" : SPEPROF_VERSION);
+	return sd_bus_message_append(reply, "s",
+				     mode_is(userdata, "old") ? "0.0.9" : SPEPROF_VERSION);
 }
 
 static int get_session(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -276,7 +277,7 @@ static int add_sessions(sd_bus *bus, struct fake *fake)
 	static const char *const paths[] = { "/org/speprof1/session/machine",
 					     "/org/speprof1/session/idle",
 					     "/org/speprof1/session/beside" };
-	size_t count = is(fake, "stopped-beside") ? ARRAY_SIZE(paths) : 2;
+	size_t count = mode_is(fake, "stopped-beside") ? ARRAY_SIZE(paths) : 2;
 	int r = sd_bus_add_object_manager(bus, NULL, "/org/speprof1");
 
 	for (size_t i = 0; i < count && r >= 0; i++)
@@ -294,9 +295,9 @@ static int get_times(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	const struct fake *fake = userdata;
 	bool is_second = !strcmp(sd_bus_message_get_path(m), "/org/speprof1/cpu/1");
 
-	if (is(fake, "cpu-leaves") && is_second)
+	if (mode_is(fake, "cpu-leaves") && is_second)
 		return sd_bus_error_set(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU.");
-	if (is(fake, "cpu-fails") && is_second)
+	if (mode_is(fake, "cpu-fails") && is_second)
 		return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "no memory for times");
 	return sd_bus_reply_method_return(m, "a{sv}", 2, "armed_ns", "t", (uint64_t)3, "windows",
 					  "t", (uint64_t)7);
@@ -334,8 +335,8 @@ static int add_cpus(sd_bus *bus, struct fake *fake)
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_METHOD("Start", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Stop", NULL, NULL, control, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Start", NULL, NULL, control_fake, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", NULL, NULL, control_fake, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("DumpSummary", NULL, "h", dump_summary, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,

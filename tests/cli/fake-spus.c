@@ -120,7 +120,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 	return 0;
 }
 
-static int command(unsigned long request, void *argument)
+static int handle_ioctl(unsigned long request, void *argument)
 {
 	switch (request) {
 	case SPEPROF_DEVICE_INFO:
@@ -156,7 +156,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 	if (_IOC_TYPE(request) == SPEPROF_IOC_MAGIC &&
 	    (fd == device || fd == session || spu_of(fd)))
-		return command(request, argument);
+		return handle_ioctl(request, argument);
 	return (int)syscall(SYS_ioctl, fd, request, argument);
 }
 

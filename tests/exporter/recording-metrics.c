@@ -17,7 +17,7 @@
 #include "output/profile-metrics.h"
 #include "speprof-version.h"
 
-static int dump(struct input *input, const char *path)
+static int dump_metrics(struct input *input, const char *path)
 {
 	struct metrics metrics = { 0 };
 	int fd, r;
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	}
 	status = input_load(argv[1], NULL, 0, NULL, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = dump(&input, argv[2]);
+		r = dump_metrics(&input, argv[2]);
 		if (r < 0)
 			status = message_fail(STATUS_FAILED, "%s: %s", argv[2], strerror(-r));
 	}

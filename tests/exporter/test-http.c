@@ -54,7 +54,7 @@ static int teardown(void **state)
 /* number of bytes of the rendered answer */
 static size_t rendered_size = 8;
 
-static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
+static int render_metrics(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
 {
 	(void)ctx;
 	(void)format;
@@ -72,7 +72,7 @@ static struct http *start_server(int fd, const char *token)
 		.fd = fd,
 		.reach = listener_reach(fd),
 		.token = token,
-		.render = render,
+		.render = render_metrics,
 	};
 	struct http *http;
 	const char *why;
@@ -92,7 +92,7 @@ static in_port_t port_of(int fd)
 }
 
 /* Handle all pending events. */
-static void run(void)
+static void run_loop(void)
 {
 	while (sd_event_run(event, 0) > 0)
 		;
@@ -110,7 +110,7 @@ static int connect_tcp(in_port_t port)
 	assert_return_code(fd, errno);
 	assert_return_code(connect(fd, (struct sockaddr *)&a, sizeof(a)), errno);
 	assert_return_code(fcntl(fd, F_SETFL, O_NONBLOCK), errno);
-	run();
+	run_loop();
 	return fd;
 }
 
@@ -124,7 +124,7 @@ static int connect_unix(const char *path)
 	strcpy(a.sun_path, path);
 	assert_return_code(connect(fd, (struct sockaddr *)&a, sizeof(a)), errno);
 	assert_return_code(fcntl(fd, F_SETFL, O_NONBLOCK), errno);
-	run();
+	run_loop();
 	return fd;
 }
 
@@ -205,7 +205,7 @@ static void test_idle(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
 		close(idle[i]);
 	close(scraper);
-	run();
+	run_loop();
 	http_free(http);
 }
 
@@ -223,7 +223,7 @@ static void test_deadline(void **state)
 	slow = connect_tcp(port);
 	for (unsigned int i = 0; i < HTTP_SECONDS; i++) {
 		assert_int_equal(send(slow, "G", 1, MSG_NOSIGNAL), 1);
-		run();
+		run_loop();
 		played_s++;
 	}
 	assert_int_equal(status_of(slow), 0);
@@ -232,7 +232,7 @@ static void test_deadline(void **state)
 	assert_int_equal(send_request(late, LOCAL AUTHORIZE), 200);
 	close(slow);
 	close(late);
-	run();
+	run_loop();
 	http_free(http);
 }
 
@@ -250,14 +250,14 @@ static void test_slow_reader(void **state)
 	rendered_size = 64 << 20;
 	reader = connect_tcp(port_of(listening));
 	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-	run();
+	run_loop();
 	/*
 	 * Until the deadline the client can read the answer, also the part that the kernel had not
 	 * buffered.
 	 */
 	played_s += HTTP_ANSWER_SECONDS - 1;
 	while (size < rendered_size / 2) {
-		run();
+		run_loop();
 		n = recv(reader, answer, sizeof(answer), 0);
 		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
 		size += n > 0 ? (size_t)n : 0;
@@ -268,13 +268,13 @@ static void test_slow_reader(void **state)
 	 * next libmicrohttpd notices it.
 	 */
 	sd_event_run(event, UINT64_MAX);
-	run();
+	run_loop();
 	while ((n = recv(reader, answer, sizeof(answer), 0)) > 0)
 		size += (size_t)n;
 	assert_true(n == 0 || errno == ECONNRESET);
 	assert_in_range(size, 1, rendered_size - 1);
 	close(reader);
-	run();
+	run_loop();
 	http_free(http);
 	rendered_size = 8;
 }
@@ -298,9 +298,9 @@ static void test_versions(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
 		readers[i] = connect_tcp(port);
 		assert_int_equal(send(readers[i], text, strlen(text), MSG_NOSIGNAL), strlen(text));
-		run();
+		run_loop();
 		http_changed(http);
-		run();
+		run_loop();
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
 		while ((n = recv(readers[i], answer, sizeof(answer), 0)) > 0)
@@ -311,7 +311,7 @@ static void test_versions(void **state)
 	assert_in_range(open, 1, 6);
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++)
 		close(readers[i]);
-	run();
+	run_loop();
 	http_free(http);
 	rendered_size = 8;
 }
@@ -333,16 +333,16 @@ static void test_change_meanwhile(void **state)
 	rendered_size = 64 << 20;
 	reader = connect_tcp(port_of(listening));
 	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-	run();
+	run_loop();
 	http_changed(http);
 	while (size < rendered_size) {
-		run();
+		run_loop();
 		n = recv(reader, answer, sizeof(answer), 0);
 		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
 		size += n > 0 ? (size_t)n : 0;
 	}
 	close(reader);
-	run();
+	run_loop();
 	http_free(http);
 	rendered_size = 8;
 }
@@ -393,7 +393,7 @@ static void test_hosts(void **state)
 	http_stats(http, &stats);
 	assert_int_equal(stats.answered, 6);
 	assert_int_equal(stats.refused, ARRAY_SIZE(rows) - 6);
-	run();
+	run_loop();
 	http_free(http);
 }
 
@@ -410,7 +410,7 @@ static void test_without_token(void **state)
 	assert_int_equal(request_once(port_of(listening), LOCAL), 403);
 	assert_int_equal(request_once(port_of(listening), LOCAL AUTHORIZE), 403);
 	assert_int_equal(request_once(port_of(listening), "Host: attacker.example\r\n"), 421);
-	run();
+	run_loop();
 	http_free(http);
 }
 
@@ -450,7 +450,7 @@ static void test_unix(void **state)
 		test_row("row %u", i);
 		assert_row(send_request(client, rows[i].headers) == rows[i].status);
 		close(client);
-		run();
+		run_loop();
 		http_free(http);
 		/* The next server replaces the file of the socket. */
 	}
@@ -550,7 +550,7 @@ static void test_peers(void **state)
 	assert_memory_not_equal(one, other, HTTP_PEER_SIZE);
 }
 
-static void *handle(unsigned int i)
+static void *handle_request(unsigned int i)
 {
 	return (void *)(uintptr_t)(i + 1);
 }
@@ -566,36 +566,40 @@ static void test_connections(void **state)
 	void *closed;
 
 	(void)state;
-	http_connections_add(&c, handle(0), other, 100, &closed);
+	http_connections_add(&c, handle_request(0), other, 100, &closed);
 	assert_null(closed);
 	for (unsigned int i = 0; i < 100; i++) {
-		http_connections_add(&c, handle(1000 + i), one, 101, &closed);
-		assert_ptr_equal(closed, i < HTTP_PER_PEER ? NULL : handle(1000 + i - HTTP_PER_PEER));
+		http_connections_add(&c, handle_request(1000 + i), one, 101, &closed);
+		assert_ptr_equal(closed, i < HTTP_PER_PEER ?
+						 NULL :
+						 handle_request(1000 + i - HTTP_PER_PEER));
 	}
 	/*
 	 * If a connection has sent the token, the other connections of its address are trusted,
 	 * too.
 	 */
-	http_connections_find(&c, handle(1099))->trusted = true;
-	http_connections_add(&c, handle(1), one, 101, &closed);
-	assert_ptr_equal(closed, handle(1084));
+	http_connections_find(&c, handle_request(1099))->trusted = true;
+	http_connections_add(&c, handle_request(1), one, 101, &closed);
+	assert_ptr_equal(closed, handle_request(1084));
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
 		c.slots[i].trusted |= c.slots[i].handle && !memcmp(c.slots[i].peer, one, sizeof(one));
-	http_connections_add(&c, handle(2), one, 101, &closed);
-	assert_ptr_equal(closed, handle(2));
-	assert_null(http_connections_find(&c, handle(2)));
+	http_connections_add(&c, handle_request(2), one, 101, &closed);
+	assert_ptr_equal(closed, handle_request(2));
+	assert_null(http_connections_find(&c, handle_request(2)));
 	/* A connection stays open after its request only if slots are free. */
-	http_connections_find(&c, handle(1090))->awaits_response = false;
-	http_connections_find(&c, handle(1088))->awaits_response = false;
-	http_connections_add(&c, handle(3), one, 101, &closed);
-	assert_ptr_equal(closed, handle(1088));
-	http_connections_find(&c, handle(3))->trusted = true;
-	http_connections_find(&c, handle(1090))->awaits_response = true;
+	http_connections_find(&c, handle_request(1090))->awaits_response = false;
+	http_connections_find(&c, handle_request(1088))->awaits_response = false;
+	http_connections_add(&c, handle_request(3), one, 101, &closed);
+	assert_ptr_equal(closed, handle_request(1088));
+	http_connections_find(&c, handle_request(3))->trusted = true;
+	http_connections_find(&c, handle_request(1090))->awaits_response = true;
 	/* All slots are in use, by connections of different addresses: the oldest one is closed. */
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS - HTTP_PER_PEER; i++) {
 		peer[1] = (u8)i;
-		http_connections_add(&c, handle(2000 + i), peer, 102, &closed);
-		assert_ptr_equal(closed, i < HTTP_CONNECTIONS - HTTP_PER_PEER - 1 ? NULL : handle(0));
+		http_connections_add(&c, handle_request(2000 + i), peer, 102, &closed);
+		assert_ptr_equal(closed, i < HTTP_CONNECTIONS - HTTP_PER_PEER - 1 ?
+						 NULL :
+						 handle_request(0));
 	}
 	/* Each connection is reported as overdue once. */
 	assert_null(http_connections_overdue(&c, 100 + HTTP_SECONDS));
@@ -607,7 +611,7 @@ static void test_connections(void **state)
 		if (c.slots[i].handle)
 			http_connections_remove(&c, c.slots[i].handle);
 	assert_false(http_connections_await_response(&c));
-	http_connections_remove(&c, handle(5));
+	http_connections_remove(&c, handle_request(5));
 }
 
 int main(void)

@@ -93,7 +93,7 @@ static void test_exposition(void **state)
 	}
 }
 
-static unsigned int count(const u8 *data, size_t size, const u8 *what, size_t what_size)
+static unsigned int count_matches(const u8 *data, size_t size, const u8 *what, size_t what_size)
 {
 	unsigned int n = 0;
 
@@ -115,7 +115,7 @@ static unsigned int write_markers(struct remote_write *write, s64 time_ms)
 	plain = malloc(plain_size + 1);
 	assert_non_null(plain);
 	assert_int_equal(snappy_uncompress(data, size, plain, &plain_size), SNAPPY_OK);
-	n = count((const u8 *)plain, plain_size, stale, sizeof(stale));
+	n = count_matches((const u8 *)plain, plain_size, stale, sizeof(stale));
 	free(plain);
 	free(data);
 	return n;
@@ -168,7 +168,7 @@ static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 	put_fixed64(span + 9, 0x19, time_ns);
 	assert_return_code(otlp_encode(&set, &otlp, "host", time_ns, &data, &size), 0);
 	assert_true(bytes_contain(data, size, "speprof_records") == (start_ns != 0));
-	n = count((const u8 *)data, size, span, sizeof(span));
+	n = count_matches((const u8 *)data, size, span, sizeof(span));
 	free(data);
 	return n;
 }
@@ -199,8 +199,8 @@ static void test_created(void **state)
 	daemon[1] = (u8)n; /* the number of the field and the two bytes of nanoseconds */
 	daemon[n++] = 0x10;
 	daemon[n++] = 0;
-	assert_true(count((const u8 *)data, size, daemon, n) > 30);
-	assert_true(count((const u8 *)data, size, own, sizeof(own)) >= 3);
+	assert_true(count_matches((const u8 *)data, size, daemon, n) > 30);
+	assert_true(count_matches((const u8 *)data, size, own, sizeof(own)) >= 3);
 	free(data);
 }
 

@@ -99,7 +99,7 @@ static u64 rows_samples(const struct cell_table *t)
 	return samples;
 }
 
-static void check(const struct fuzz_tables *f, u32 i)
+static void check_table(const struct fuzz_tables *f, u32 i)
 {
 	struct cell_table_stats stats;
 
@@ -108,7 +108,7 @@ static void check(const struct fuzz_tables *f, u32 i)
 }
 
 /* Save a table and load it into another one. */
-static void transfer(struct fuzz_tables *f, u32 to, u32 from)
+static void transfer_cells(struct fuzz_tables *f, u32 to, u32 from)
 {
 	static u8 bytes[ROOM];
 	struct serializer s = { .at = bytes, .capacity = sizeof(bytes) };
@@ -205,7 +205,8 @@ static int checkpoint_load(struct cell_table *t, struct deserializer *from)
 }
 
 /* Save a table with ids, and load both. */
-static void checkpoint(struct fuzz_tables *f, u32 to, u32 from, const uint8_t *data, size_t size)
+static void checkpoint_cells(struct fuzz_tables *f, u32 to, u32 from, const uint8_t *data,
+			     size_t size)
 {
 	static u8 bytes[ROOM];
 	struct serializer s = { .at = bytes, .capacity = sizeof(bytes) };
@@ -259,7 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		case 3:
 			if (data[1] & 1) {
-				transfer(&f, i, other);
+				transfer_cells(&f, i, other);
 			} else {
 				cell_table_forget_session(f.table[i], data[1] % 3);
 				f.count[i] = rows_samples(f.table[i]);
@@ -269,10 +270,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			load_any(&f, i, data[1] & 1, data + 2, len);
 			break;
 		case 5:
-			checkpoint(&f, i, other, data + 2, len);
+			checkpoint_cells(&f, i, other, data + 2, len);
 			break;
 		}
-		check(&f, i);
+		check_table(&f, i);
 		data += 2 + len;
 		size -= 2 + len;
 	}

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "kmod/core/codec/layout-twin.h"
 
-static void agree(const char *difference)
+static void report_difference(const char *difference)
 {
 	if (!difference)
 		return;
@@ -40,12 +40,12 @@ static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts 
 		fuzz_assert(spe_decoder_next(&whole, &want, &range_want) == r);
 		fuzz_assert(parts.base + parts.pos == whole.pos);
 		if (r == SPE_DECODE_SAMPLE)
-			agree(twin_sample(&want, &got));
+			report_difference(twin_sample(&want, &got));
 		else if (r == SPE_DECODE_SUSPECT)
 			fuzz_assert(range_want.offset == range_got.offset &&
 				    range_want.size == range_got.size);
 	} while (r != SPE_DECODE_END);
-	agree(twin_ends(&whole, &parts));
+	report_difference(twin_ends(&whole, &parts));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -57,11 +57,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 1)
 		return 0;
 	align = alignments[data[0] % ARRAY_SIZE(alignments)];
-	agree(twin_walk(data + 1, (size - 1) / 2, align, &layouts, NULL));
-	agree(twin_walk(data + 1, size - 1, align, &layouts, NULL));
-	agree(twin_runs(data + 1, (size - 1) / 2, align, &by_run));
-	agree(twin_runs(data + 1, size - 1, align, &by_run));
-	agree(twin_runs(data + 1, size - 1, align, &layouts));
+	report_difference(twin_walk(data + 1, (size - 1) / 2, align, &layouts, NULL));
+	report_difference(twin_walk(data + 1, size - 1, align, &layouts, NULL));
+	report_difference(twin_runs(data + 1, (size - 1) / 2, align, &by_run));
+	report_difference(twin_runs(data + 1, size - 1, align, &by_run));
+	report_difference(twin_runs(data + 1, size - 1, align, &layouts));
 	walk_parts(data + 1, size - 1, align, &layouts);
 	return 0;
 }

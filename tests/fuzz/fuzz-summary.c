@@ -53,7 +53,7 @@ static void check_views(struct profile *profile)
 	}
 }
 
-static void summarize(struct recording *recording)
+static void summarize_recording(struct recording *recording)
 {
 	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
 	const struct profile_config config = { .by_program = true, .contexts = 64 };
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_assert(!ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
 	if (recording_open(path, &recording, &error) < 0)
 		return 0;
-	summarize(recording);
+	summarize_recording(recording);
 	recording_free(recording);
 	return 0;
 }

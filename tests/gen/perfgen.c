@@ -21,7 +21,7 @@ static void write_le(struct perfgen *gen, u64 v, unsigned int size)
 		gen->buf[gen->len++] = (u8)(v >> 8 * (gen->big ? size - 1 - i : i));
 }
 
-static void overwrite(struct perfgen *gen, size_t at, u64 v, unsigned int size)
+static void overwrite_value(struct perfgen *gen, size_t at, u64 v, unsigned int size)
 {
 	size_t len = gen->len;
 
@@ -119,7 +119,7 @@ void perfgen_open(struct perfgen *gen, u32 type, u16 misc)
 
 void perfgen_close(struct perfgen *gen)
 {
-	overwrite(gen, gen->record + 6, gen->len - gen->record, 2);
+	overwrite_value(gen, gen->record + 6, gen->len - gen->record, 2);
 }
 
 void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu)
@@ -229,13 +229,13 @@ void perfgen_end(struct perfgen *gen)
 
 	if (gen->pipe)
 		return;
-	overwrite(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
+	overwrite_value(gen, 48, gen->len - (FILE_HEADER + ATTR_SIZE + 16), 8);
 	if (!gen->n_build_ids)
 		return;
-	overwrite(gen, 72, 1U << FEATURE_BUILD_ID, 8);
+	overwrite_value(gen, 72, 1U << FEATURE_BUILD_ID, 8);
 	perfgen_u64(gen, start + 16);
 	perfgen_u64(gen, 0);
 	for (unsigned int i = 0; i < gen->n_build_ids; i++)
 		put_build_id(gen, gen->build_ids[i].name, gen->build_ids[i].id);
-	overwrite(gen, start + 8, gen->len - start - 16, 8);
+	overwrite_value(gen, start + 8, gen->len - start - 16, 8);
 }

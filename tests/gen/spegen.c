@@ -452,8 +452,8 @@ static const struct core *find_core(const char *name)
 }
 
 /* Write the records. @truncate: append CUT_RECORD bytes of another record, which are suspect. */
-static int generate(FILE *out, const struct layout *layout, const struct core *core, uint64_t n,
-		    bool truncate)
+static int generate_records(FILE *out, const struct layout *layout, const struct core *core,
+			    uint64_t n, bool truncate)
 {
 	struct truth truth = { 0 };
 	struct record record;
@@ -474,7 +474,7 @@ static int generate(FILE *out, const struct layout *layout, const struct core *c
 	return fflush(out) || fflush(stdout) ? 1 : 0;
 }
 
-static int usage(void)
+static int print_usage(void)
 {
 	fprintf(stderr, "usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o "
 			"FILE\nlayouts:");
@@ -518,16 +518,16 @@ int main(int argc, char **argv)
 			path = optarg;
 			break;
 		default:
-			return usage();
+			return print_usage();
 		}
 	}
 	if (!layout || !core || !path || optind < argc)
-		return usage();
+		return print_usage();
 	out = fopen(path, "wb");
 	if (!out) {
 		perror(path);
 		return 1;
 	}
-	r = generate(out, layout, core, n, truncate);
+	r = generate_records(out, layout, core, n, truncate);
 	return fclose(out) ? 1 : r;
 }

@@ -46,7 +46,7 @@ static u32 draw_below(struct play *play, u32 below)
  * Arm or park the ring as arbiter.c does, as the only ring of the CPU. The interrupt may come
  * later.
  */
-static void reevaluate(struct play *play)
+static void reevaluate_ring(struct play *play)
 {
 	if (!play->ring->config.for_cgroups || !play->up || !play->started)
 		return;
@@ -263,7 +263,7 @@ static void play_one(struct play *play)
 	default:
 		play_stops(play);
 	}
-	reevaluate(play);
+	reevaluate_ring(play);
 }
 
 static void walk_one(struct play *play, const struct speprof_window *window)

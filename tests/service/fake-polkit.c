@@ -8,7 +8,7 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
-static int check(sd_bus_message *m, void *userdata, sd_bus_error *error)
+static int check_authorization(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	const char *mode = userdata, *kind, *key, *name, *action;
 	unsigned int flags;
@@ -34,14 +34,14 @@ static int check(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD("CheckAuthorization", "(sa{sv})sa{ss}us", "(bba{ss})", check,
+	SD_BUS_METHOD("CheckAuthorization", "(sa{sv})sa{ss}us", "(bba{ss})", check_authorization,
 		      SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };
 
 static const sd_bus_vtable nonsense[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD("CheckAuthorization", "(sa{sv})sa{ss}us", "s", check,
+	SD_BUS_METHOD("CheckAuthorization", "(sa{sv})sa{ss}us", "s", check_authorization,
 		      SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };

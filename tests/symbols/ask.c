@@ -10,7 +10,7 @@
 
 #include "symbols/symbols.h"
 
-static void tell(struct symbols *symbols, const struct attribute_location *location)
+static void print_location(struct symbols *symbols, const struct attribute_location *location)
 {
 	struct source_line source;
 	char name[600];
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 			};
 
 			if (round)
-				tell(symbols, &location);
+				print_location(symbols, &location);
 			else if (!symbols_function_key(symbols, 0, &location, true, &key))
 				symbols_get_source_line(symbols, 0, &location, true, &source);
 		}

@@ -5,7 +5,7 @@
 
 #include "lib/delta.h"
 
-static struct view_row row(const char *function, u64 samples, u64 latency)
+static struct view_row make_row(const char *function, u64 samples, u64 latency)
 {
 	struct view_row row = { .samples = samples, .latency_sum = latency, .pid = 1, .p99 = 9 };
 
@@ -13,11 +13,13 @@ static struct view_row row(const char *function, u64 samples, u64 latency)
 	return row;
 }
 
-static void difference(void **state)
+static void test_difference(void **state)
 {
-	struct view_row old[] = { row("b", 50, 500), row("a", 10, 100), row("gone", 7, 7) };
-	struct view_row new[] = { row("b", 55, 505), row("a", 30, 110), row("same", 0, 0),
-				  row("c", 1, 900), row("gone", 3, 3) };
+	struct view_row old[] = { make_row("b", 50, 500), make_row("a", 10, 100),
+				  make_row("gone", 7, 7) };
+	struct view_row new[] = { make_row("b", 55, 505), make_row("a", 30, 110),
+				  make_row("same", 0, 0), make_row("c", 1, 900),
+				  make_row("gone", 3, 3) };
 	struct view before = { .count = 3, .rows = old, .header = { .records = 67, .lost = 5 } };
 	struct view now = { .count = 5, .rows = new, .header = { .records = 96, .lost = 5 } };
 	struct view got;
@@ -55,9 +57,10 @@ static void difference(void **state)
  */
 static void same_name(void **state)
 {
-	struct view_row old[] = { row("[kernel]", 10, 100), row("a", 5, 50), row("[kernel]", 1000, 10000) };
-	struct view_row new[] = { row("[kernel]", 1010, 10100), row("[kernel]", 15, 150), row("a", 6, 60),
-				  row("[kernel]", 5, 50) };
+	struct view_row old[] = { make_row("[kernel]", 10, 100), make_row("a", 5, 50),
+				  make_row("[kernel]", 1000, 10000) };
+	struct view_row new[] = { make_row("[kernel]", 1010, 10100), make_row("[kernel]", 15, 150),
+				  make_row("a", 6, 60), make_row("[kernel]", 5, 50) };
 	struct view before = { .count = 3, .rows = old, .header.records = 1015 };
 	struct view now = { .count = 4, .rows = new, .header.records = 1036 };
 	struct view got;
@@ -76,7 +79,7 @@ static void same_name(void **state)
  * If a name is resolved between two views, samples of the unnamed row are not counted for the
  * interval.
  */
-static void renamed(void **state)
+static void test_renamed(void **state)
 {
 	static const struct {
 		const char *name;
@@ -91,11 +94,12 @@ static void renamed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct view_row old[] = { row("w+0x10", 100, 1000), row("w+0x20", 50, 500),
-					  row("old", 40, 400), row("other", 7, 70) };
-		struct view_row new[] = { row("walk", rows[i].walk, 10 * rows[i].walk),
-					  row("old", rows[i].old, 10 * rows[i].old),
-					  row("other", 9, 90) };
+		struct view_row old[] = { make_row("w+0x10", 100, 1000),
+					  make_row("w+0x20", 50, 500), make_row("old", 40, 400),
+					  make_row("other", 7, 70) };
+		struct view_row new[] = { make_row("walk", rows[i].walk, 10 * rows[i].walk),
+					  make_row("old", rows[i].old, 10 * rows[i].old),
+					  make_row("other", 9, 90) };
 		struct view before = { .count = 4, .rows = old,
 				       .header = { .records = 197, .names_pending = 2 } };
 		struct view now = { .count = 3, .rows = new, .header.records = 199 };
@@ -123,10 +127,10 @@ static void renamed(void **state)
 }
 
 /* Rows are sorted by new samples, and by weight if all weights have one unit. */
-static void weights(void **state)
+static void test_weights(void **state)
 {
-	struct view_row old[] = { row("a", 10, 0), row("b", 10, 0) };
-	struct view_row new[] = { row("a", 14, 0), row("b", 12, 0) };
+	struct view_row old[] = { make_row("a", 10, 0), make_row("b", 10, 0) };
+	struct view_row new[] = { make_row("a", 14, 0), make_row("b", 12, 0) };
 	struct view before = { .count = 2, .rows = old, .header.records = 20 };
 	struct view now = { .count = 2, .rows = new, .header.records = 26 };
 	struct view got;
@@ -157,7 +161,7 @@ static void weights(void **state)
 
 static void reset_profile(void **state)
 {
-	struct view_row old[] = { row("a", 100, 0) }, new[] = { row("a", 120, 0) };
+	struct view_row old[] = { make_row("a", 100, 0) }, new[] = { make_row("a", 120, 0) };
 	struct view before = { .count = 1, .rows = old, .header.records = 900 };
 	struct view now = { .count = 1, .rows = new, .header.records = 120 };
 	struct view got;
@@ -169,7 +173,7 @@ static void reset_profile(void **state)
 	view_clear(&got);
 }
 
-static void empty(void **state)
+static void test_empty(void **state)
 {
 	struct view nothing = { 0 }, got;
 
@@ -182,12 +186,9 @@ static void empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(difference),
-		cmocka_unit_test(weights),
-		cmocka_unit_test(same_name),
-		cmocka_unit_test(renamed),
-		cmocka_unit_test(reset_profile),
-		cmocka_unit_test(empty),
+		cmocka_unit_test(test_difference), cmocka_unit_test(test_weights),
+		cmocka_unit_test(same_name),	   cmocka_unit_test(test_renamed),
+		cmocka_unit_test(reset_profile),   cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct plan {
 	u32 fails_at;
 };
 
-static int run(void *ctx, bool second, u64 *ret_ns)
+static int run_once(void *ctx, bool second, u64 *ret_ns)
 {
 	struct plan *plan = ctx;
 
@@ -51,7 +51,7 @@ static void pairs_alternate(void **state)
 	struct pairs_result result;
 
 	(void)state;
-	assert_int_equal(pairs_measure(6, run, &plan, &result), 0);
+	assert_int_equal(pairs_measure(6, run_once, &plan, &result), 0);
 	assert_string_equal(plan.order, "1122112211221");
 }
 
@@ -74,7 +74,7 @@ static void interval_is_that_of_the_sign_test(void **state)
 		struct pairs_result result;
 
 		test_row("%u pairs", rows[i].pairs);
-		assert_int_equal(pairs_measure(rows[i].pairs, run, &plan, &result), 0);
+		assert_int_equal(pairs_measure(rows[i].pairs, run_once, &plan, &result), 0);
 		check_ratio(result.ratio, rows[i].median);
 		check_ratio(result.low, rows[i].low);
 		check_ratio(result.high, rows[i].high);
@@ -94,7 +94,7 @@ static void one_extreme_run_does_not_count(void **state)
 
 	(void)state;
 	plan.ns[1][3] = 1000000000;
-	assert_int_equal(pairs_measure(20, run, &plan, &result), 0);
+	assert_int_equal(pairs_measure(20, run_once, &plan, &result), 0);
 	assert_true(result.ratio < 1.12);
 	assert_true(result.high < 1.17);
 }
@@ -109,7 +109,7 @@ static void noise_includes_one(void **state)
 		plan.ns[0][i] = 1000;
 		plan.ns[1][i] = i % 2 ? 1100 : 910;
 	}
-	assert_int_equal(pairs_measure(20, run, &plan, &result), 0);
+	assert_int_equal(pairs_measure(20, run_once, &plan, &result), 0);
 	assert_true(pairs_include_one(&result));
 }
 
@@ -120,7 +120,7 @@ static void error_ends_it(void **state)
 
 	(void)state;
 	plan.fails_at = 4;
-	assert_int_equal(pairs_measure(6, run, &plan, &result), 3);
+	assert_int_equal(pairs_measure(6, run_once, &plan, &result), 3);
 	assert_int_equal(plan.runs, 4);
 	check_ratio(result.ratio, 42);
 }

@@ -92,7 +92,7 @@ static void clean_keeps_what_prints(void **state)
 	assert_string_equal(text, "caf\u00e9 ?]0;x? ? \u5bb9 ??x");
 }
 
-static void numbers(void **state)
+static void test_numbers(void **state)
 {
 	char b[TEXT_NUMBER];
 
@@ -124,11 +124,9 @@ static void numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fit_is_exact),
-		cmocka_unit_test(fit_takes_any_bytes),
-		cmocka_unit_test(fit_bounds_marks),
-		cmocka_unit_test(clean_keeps_what_prints),
-		cmocka_unit_test(numbers),
+		cmocka_unit_test(fit_is_exact),	    cmocka_unit_test(fit_takes_any_bytes),
+		cmocka_unit_test(fit_bounds_marks), cmocka_unit_test(clean_keeps_what_prints),
+		cmocka_unit_test(test_numbers),
 	};
 
 	setenv("LC_ALL", "C.UTF-8", 1);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Start a program, also in /sbin, where modprobe is, and which is not in the PATH of every user. */
-static int spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
+static int program_spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
 {
 	char path[64];
 	int error = posix_spawnp(ret_pid, argv[0], actions, NULL, argv, environ);
@@ -32,7 +32,7 @@ static int wait_for(pid_t pid)
 int program_run(char **argv)
 {
 	pid_t pid;
-	int r = spawn(&pid, NULL, argv);
+	int r = program_spawn(&pid, NULL, argv);
 
 	return r < 0 ? r : wait_for(pid);
 }
@@ -50,7 +50,7 @@ static int spawn_into(pid_t *ret_pid, int output, char **argv)
 		r = -posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 						      O_WRONLY, 0);
 	if (!r)
-		r = spawn(ret_pid, &actions, argv);
+		r = program_spawn(ret_pid, &actions, argv);
 	posix_spawn_file_actions_destroy(&actions);
 	return r;
 }

@@ -19,8 +19,8 @@ static bool state_permits(const struct spe_controls *controls)
  * Levels above the owner are never sampled. With HCR_EL2.TGE there is no EL1, and EL0 belongs to
  * EL2.
  */
-static bool sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmscr_el2,
-		    unsigned int el)
+static bool level_is_sampled(const struct spe_controls *controls, u64 pmscr_el1, u64 pmscr_el2,
+			     unsigned int el)
 {
 	unsigned int owner = spe_collection_owner(controls);
 	bool tge = spe_routing_el2_enabled(controls) && controls->tge;
@@ -108,7 +108,7 @@ struct spe_collection spe_collection_at(const struct spe_controls *controls,
 	return (struct spe_collection){
 		.offset = offset_of(controls, timers, time, el),
 		.time = (u8)time,
-		.sampled = sampled(controls, pmscr_el1, pmscr_el2, el),
+		.sampled = level_is_sampled(controls, pmscr_el1, pmscr_el2, el),
 		.context1 = pmscr_el1 & SPE_PMSCR_CX && el < 2 && !(el2 && controls->tge),
 		.context2 = el2 && pmscr_el2 & SPE_PMSCR_CX,
 		.pa = pa && (spe_collection_owner(controls) == 2 || pmscr_el1 & SPE_PMSCR_PA),

@@ -121,7 +121,7 @@ static u64 draw_random(struct spe_opmodel *model)
  * Hash the page offset, which decides the kind of the instruction and which address randomisation
  * does not change.
  */
-static u64 character(const struct spe_operation *operation)
+static u64 instruction_hash(const struct spe_operation *operation)
 {
 	return hash_mix((operation->pc & 0xfff) + 0x5bd1e995);
 }
@@ -299,7 +299,7 @@ void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 			   struct spe_operation *operation)
 {
 	const struct profile *p;
-	u64 kind = character(operation);
+	u64 kind = instruction_hash(operation);
 	u32 roll = get_byte(kind, 0);
 
 	if ((unsigned int)profile >= SPE_PROFILES)

@@ -75,7 +75,7 @@ static u64 draw_ahead(struct spe_spu *spu)
 	return spu->draw;
 }
 
-static bool profiles(const struct spe_spu *spu)
+static bool spu_is_profiling(const struct spe_spu *spu)
 {
 	return spe_spu_selects(spu) &&
 	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
@@ -84,7 +84,7 @@ static bool profiles(const struct spe_spu *spu)
 /* Signal the interrupt last, as its handler may call the SPU. */
 void spe_spu_update(struct spe_spu *spu)
 {
-	bool enabled = profiles(spu);
+	bool enabled = spu_is_profiling(spu);
 	/* RTSJRP */
 	bool level =
 		spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spe_routing_irq_enabled(&spu->controls);
@@ -161,7 +161,7 @@ SPE_EXPORT(spe_spu_enabled);
 
 u64 spe_spu_until_sample(struct spe_spu *spu)
 {
-	if (!profiles(spu))
+	if (!spu_is_profiling(spu))
 		return 0;
 	if (!jitters_late(spu))
 		return count_get(spu) + 1;

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct attributor *attributor(bool live, u32 processes, u32 threads, u32 containers)
+static struct attributor *make_attributor(bool live, u32 processes, u32 threads, u32 containers)
 {
 	const struct attributor_config config = { live, processes, threads, containers };
 	struct attributor *a;
@@ -107,7 +107,7 @@ static void run_named_child(int ready, int go)
 
 static void test_self(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	u32 index = attributor_find_process(a, getpid());
 	struct attribute_location location;
 	const struct attribute_process *p = attributor_get_process(a, index);
@@ -130,7 +130,7 @@ static void test_self(void **state)
 
 static void test_idle(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct attribute_location location;
 	u32 index = attributor_find_process(a, 0);
 
@@ -150,7 +150,7 @@ static void test_idle(void **state)
 /* On a whole machine kthreadd is PID 2; a container does not show it. */
 static void test_kernel_thread(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	const struct attribute_process *p = get_process(a, 2);
 
 	(void)state;
@@ -166,7 +166,7 @@ static void test_kernel_thread(void **state)
 
 static void test_unknown_tid(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 
 	(void)state;
 	/* Above every possible pid_max. */
@@ -183,7 +183,7 @@ static void test_unknown_tid(void **state)
 
 static void test_hostile_name(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct child c = child_start(run_named_child);
 	u32 index = attributor_find_process(a, c.pid);
 	char byte = 0;
@@ -202,7 +202,7 @@ static void test_hostile_name(void **state)
 
 static void test_exit(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
 	u32 index = attributor_find_process(a, c.pid);
 	u32 generation = attributor_get_process(a, index)->generation;
@@ -225,7 +225,7 @@ static void test_exit(void **state)
 /* For a zombie, what was known of the process remains valid. */
 static void test_zombie(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
 	u32 index = attributor_find_process(a, c.pid);
 	struct attribute_location location;
@@ -301,8 +301,8 @@ static void wait_for_zombie(pid_t pid)
 
 static void test_leader_exit(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
-	struct attributor *second = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
+	struct attributor *second = make_attributor(true, 0, 0, 0);
 	struct child c = child_start(exit_leader_first);
 	struct map_count count = { .pid = c.pid };
 	const struct source_sink sink = { .task = count_map, .ctx = &count };
@@ -342,7 +342,7 @@ static void exec_shell(int ready, int go)
 
 static void test_exec(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct child c = child_start(exec_shell);
 	u32 before = attributor_find_process(a, c.pid), after = before;
 	struct attribute_location location;
@@ -396,7 +396,7 @@ static bool child_with_pid(pid_t pid, struct child *ret_child)
  */
 static void test_pid_reuse(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 
 	(void)state;
 	for (int refresh = 0; refresh < 2; refresh++) {
@@ -455,7 +455,7 @@ static bool cgroup_move(const char *cgroup, pid_t pid)
 
 static void test_cgroup_move(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct child c = child_start(wait_for_go);
 	u32 before = attributor_find_process(a, c.pid), after;
 	char mount[256], cgroup[320];
@@ -503,7 +503,7 @@ static void *worker_run(void *arg)
 
 static void test_threads(void **state)
 {
-	struct attributor *a = attributor(true, 0, 0, 0);
+	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct worker w[64];
 	pthread_barrier_t barrier;
 	u32 index, found;
@@ -541,7 +541,7 @@ static void test_threads(void **state)
 /* Tables have only a few entries: evictions are counted, and the remaining entries stay correct. */
 static void test_overflow(void **state)
 {
-	struct attributor *a = attributor(true, 4, 8, 2);
+	struct attributor *a = make_attributor(true, 4, 8, 2);
 	struct child c[12];
 
 	(void)state;
@@ -576,7 +576,7 @@ static u32 open_files(void)
  */
 static void test_storm(void **state)
 {
-	struct attributor *a = attributor(true, 64, 64, 4);
+	struct attributor *a = make_attributor(true, 64, 64, 4);
 	u32 files = open_files();
 	pid_t pids[800];
 
@@ -606,7 +606,7 @@ static void test_storm(void **state)
 /* The oldest entry of an exited process is evicted first. Entries of living processes stay. */
 static void test_dead_first(void **state)
 {
-	struct attributor *a = attributor(true, 5, 0, 0);
+	struct attributor *a = make_attributor(true, 5, 0, 0);
 	struct child c[4], more;
 	u32 index[4];
 
@@ -631,50 +631,52 @@ static void test_dead_first(void **state)
 	attributor_free(a);
 }
 
-static void event(struct attributor *a, struct task_event e)
+static void send_event(struct attributor *a, struct task_event e)
 {
 	attributor_apply_event(a, &e);
 }
 
 static void test_events(void **state)
 {
-	struct attributor *a = attributor(false, 0, 0, 0);
+	struct attributor *a = make_attributor(false, 0, 0, 0);
 	static const u8 id[20] = { 1, 2, 3 };
 	struct attribute_location location;
 	u32 parent, child;
 
 	(void)state;
-	event(a, (struct task_event){ .type = TASK_COMM, .pid = 10, .tid = 10, .name = "sh" });
-	event(a, (struct task_event){ .type = TASK_MMAP,
-				      .pid = 10,
-				      .tid = 10,
-				      .start = 0x1000,
-				      .size = 0x3000,
-				      .name = "/bin/sh",
-				      .build_id = id,
-				      .build_id_size = 20 });
-	event(a, (struct task_event){ .type = TASK_FORK, .pid = 11, .tid = 11, .parent_pid = 10 });
-	event(a, (struct task_event){ .type = TASK_FORK, .pid = 11, .tid = 12, .parent_pid = 11 });
-	event(a, (struct task_event){ .type = TASK_MMAP,
-				      .pid = 11,
-				      .tid = 12,
-				      .start = 0x2000,
-				      .size = 0x1000,
-				      .offset = 0x500,
-				      .name = "/lib/x\033" });
-	event(a, (struct task_event){ .type = TASK_EXIT, .pid = 11, .tid = 11 });
-	event(a, (struct task_event){ .type = TASK_MMAP,
-				      .pid = -1,
-				      .tid = -1,
-				      .start = 0xffff800000000000,
-				      .size = 0x100000,
-				      .name = "[kernel.kallsyms]_text" });
-	event(a, (struct task_event){ .type = TASK_MMAP,
-				      .pid = -1,
-				      .tid = -1,
-				      .start = 0xffff700000000000,
-				      .size = 0x1000,
-				      .name = "[nf_tables]" });
+	send_event(a, (struct task_event){ .type = TASK_COMM, .pid = 10, .tid = 10, .name = "sh" });
+	send_event(a, (struct task_event){ .type = TASK_MMAP,
+					   .pid = 10,
+					   .tid = 10,
+					   .start = 0x1000,
+					   .size = 0x3000,
+					   .name = "/bin/sh",
+					   .build_id = id,
+					   .build_id_size = 20 });
+	send_event(a, (struct task_event){
+			      .type = TASK_FORK, .pid = 11, .tid = 11, .parent_pid = 10 });
+	send_event(a, (struct task_event){
+			      .type = TASK_FORK, .pid = 11, .tid = 12, .parent_pid = 11 });
+	send_event(a, (struct task_event){ .type = TASK_MMAP,
+					   .pid = 11,
+					   .tid = 12,
+					   .start = 0x2000,
+					   .size = 0x1000,
+					   .offset = 0x500,
+					   .name = "/lib/x\033" });
+	send_event(a, (struct task_event){ .type = TASK_EXIT, .pid = 11, .tid = 11 });
+	send_event(a, (struct task_event){ .type = TASK_MMAP,
+					   .pid = -1,
+					   .tid = -1,
+					   .start = 0xffff800000000000,
+					   .size = 0x100000,
+					   .name = "[kernel.kallsyms]_text" });
+	send_event(a, (struct task_event){ .type = TASK_MMAP,
+					   .pid = -1,
+					   .tid = -1,
+					   .start = 0xffff700000000000,
+					   .size = 0x1000,
+					   .name = "[nf_tables]" });
 	parent = attributor_find_process(a, 10);
 	child = attributor_find_process(a, 12);
 	assert_int_equal(attributor_find_process(a, 11), child);
@@ -706,24 +708,24 @@ static void test_events(void **state)
 
 static void test_events_exec(void **state)
 {
-	struct attributor *a = attributor(false, 0, 0, 0);
+	struct attributor *a = make_attributor(false, 0, 0, 0);
 	struct attribute_location location;
 	u32 index;
 
 	(void)state;
-	event(a, (struct task_event){ .type = TASK_MMAP,
-				      .pid = 7,
-				      .tid = 7,
-				      .start = 0x1000,
-				      .size = 0x1000,
-				      .name = "/old" });
+	send_event(a, (struct task_event){ .type = TASK_MMAP,
+					   .pid = 7,
+					   .tid = 7,
+					   .start = 0x1000,
+					   .size = 0x1000,
+					   .name = "/old" });
 	assert_string_equal(get_process(a, 7)->comm, ":7");
-	event(a, (struct task_event){
-			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
+	send_event(a, (struct task_event){
+			      .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
 	index = attributor_find_process(a, 7);
 	assert_string_equal(attributor_get_process(a, index)->comm, "new");
 	assert_false(attributor_locate(a, index, 0x1000, false, &location));
-	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
+	send_event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
 	assert_string_equal(attributor_get_container(a, get_process(a, 7)->container)->name, "web");
 	attributor_free(a);
 }
@@ -734,7 +736,7 @@ static void test_events_hostile(void **state)
 	static const char *const names[] = {
 		"", "a", "/x", "[kernel]", "\xff\033", "/lxc/y", NULL
 	};
-	struct attributor *a = attributor(false, 16, 16, 3);
+	struct attributor *a = make_attributor(false, 16, 16, 3);
 	unsigned int seed = 7;
 
 	(void)state;
@@ -774,14 +776,15 @@ static void test_events_hostile(void **state)
  */
 static void test_containers_overflow(void **state)
 {
-	struct attributor *a = attributor(false, 0, 0, 4);
+	struct attributor *a = make_attributor(false, 0, 0, 4);
 	char name[32];
 
 	(void)state;
 	for (s32 i = 1; i <= 10; i++) {
 		snprintf(name, sizeof(name), "/lxc/c%d", i);
-		event(a, (struct task_event){ .type = TASK_COMM, .pid = i, .tid = i, .name = "x" });
-		event(a, (struct task_event){ .type = TASK_CGROUP, .pid = i, .name = name });
+		send_event(a, (struct task_event){
+				      .type = TASK_COMM, .pid = i, .tid = i, .name = "x" });
+		send_event(a, (struct task_event){ .type = TASK_CGROUP, .pid = i, .name = name });
 		assert_string_equal(attributor_get_container(a, get_process(a, i)->container)->name,
 				    i <= 2 ? name + 5 : "(other)");
 	}
@@ -794,8 +797,9 @@ static u64 get_container_id(struct attributor *a, s32 pid, const char *path)
 {
 	struct container_details details;
 
-	event(a, (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
-	event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
+	send_event(a,
+		   (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
+	send_event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
 	container_details_get(a, get_process(a, pid)->container, &details);
 	assert_int_equal(details.empty_ns, 0);
 	assert_string_equal(details.pod->pod, "");
@@ -813,7 +817,7 @@ static void test_container_ids(void **state)
 
 	(void)state;
 	for (unsigned int round = 0; round < 2; round++) {
-		struct attributor *a = attributor(false, 0, 0, 0);
+		struct attributor *a = make_attributor(false, 0, 0, 0);
 		struct container_details details;
 
 		/* The id does not depend on the index in the table. */

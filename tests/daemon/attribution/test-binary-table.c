@@ -140,7 +140,8 @@ static void test_bounds(void **state)
 	binary_table_free(small);
 }
 
-static u32 program(struct program_table *t, u32 container, u32 generation, const char *executable)
+static u32 find_program(struct program_table *t, u32 container, u32 generation,
+			const char *executable)
 {
 	return program_table_get(t, &(struct program_identity){ .container = container,
 								.container_generation = generation,
@@ -155,11 +156,11 @@ static void test_programs(void **state)
 
 	(void)state;
 	assert_int_equal(program_table_new(3, BYTES, &t), 0);
-	id = program(t, 1, 2, "/usr/bin/make");
-	assert_int_equal(program(t, 1, 2, "/usr/bin/make"), id);
-	assert_int_not_equal(program(t, 1, 3, "/usr/bin/make"), id);
-	assert_int_not_equal(program(t, 2, 2, "/usr/bin/make"), id);
-	assert_int_equal(program(t, 1, 2, "/usr/bin/cc"), PROGRAM_OTHER);
+	id = find_program(t, 1, 2, "/usr/bin/make");
+	assert_int_equal(find_program(t, 1, 2, "/usr/bin/make"), id);
+	assert_int_not_equal(find_program(t, 1, 3, "/usr/bin/make"), id);
+	assert_int_not_equal(find_program(t, 2, 2, "/usr/bin/make"), id);
+	assert_int_equal(find_program(t, 1, 2, "/usr/bin/cc"), PROGRAM_OTHER);
 	assert_true(program_table_find(t, id, &p));
 	assert_int_equal(p.container, 1);
 	assert_int_equal(p.container_generation, 2);
@@ -170,7 +171,7 @@ static void test_programs(void **state)
 	id_table_mark(&t->ids, id);
 	assert_int_equal(id_table_sweep(&t->ids), 2);
 	assert_int_equal(id_table_get_sweeps(&t->ids), 1);
-	assert_int_not_equal(program(t, 1, 2, "/usr/bin/cc"), PROGRAM_OTHER);
+	assert_int_not_equal(find_program(t, 1, 2, "/usr/bin/cc"), PROGRAM_OTHER);
 	program_table_free(t);
 	assert_null(program_table_free(NULL));
 }
@@ -196,8 +197,8 @@ static void test_save(void **state)
 	a = get_file_id(binaries, "/usr/bin/a", 1, "0123456789");
 	b = get_file_id(binaries, "/usr/bin/b", 2, NULL);
 	m = get_memory_id(binaries, 77);
-	c = program(programs, 1, 4, "/usr/bin/a");
-	lost = program(programs, 1, 5, "/usr/bin/a");
+	c = find_program(programs, 1, 4, "/usr/bin/a");
+	lost = find_program(programs, 1, 5, "/usr/bin/a");
 	binary_table_save(binaries, &to);
 	program_table_save(programs, &to);
 	from.len = to.len;

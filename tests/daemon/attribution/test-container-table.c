@@ -20,7 +20,7 @@
 #define USER  "/user.slice/user-1000.slice/user@1000.service"
 #define ROOM  (1U << 20)
 
-static struct attributor *attributor(u32 containers)
+static struct attributor *make_attributor(u32 containers)
 {
 	const struct attributor_config config = { .processes = 1024,
 						  .threads = 1024,
@@ -94,7 +94,7 @@ static void save_and_load(struct attributor *a, struct attributor *next,
  */
 static void test_restart(void **state)
 {
-	struct attributor *a = attributor(64), *next = attributor(64);
+	struct attributor *a = make_attributor(64), *next = make_attributor(64);
 	struct attribute_translation translation;
 	u32 index[ARRAY_SIZE(paths)], now, generation, containers;
 
@@ -149,7 +149,7 @@ static struct attributor *live_attributor(u32 containers)
  */
 static void test_smaller(void **state)
 {
-	struct attributor *a = attributor(1024), *next = live_attributor(256);
+	struct attributor *a = make_attributor(1024), *next = live_attributor(256);
 	struct attribute_translation translation;
 	u32 generation, found = 0;
 	char path[32];
@@ -183,7 +183,7 @@ static void test_smaller(void **state)
 static void test_too_long(void **state)
 {
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
-	struct attributor *a = attributor(64);
+	struct attributor *a = make_attributor(64);
 	u32 index = add_process(a, 1, deep);
 	const char *cgroup = attributor_get_container(a, index)->cgroup;
 	size_t len = strlen(cgroup);
@@ -203,7 +203,7 @@ static void test_too_long(void **state)
 /* The paths together have a limit of bytes: later containers are "(other)", and are counted. */
 static void test_bytes(void **state)
 {
-	struct attributor *a = attributor(512);
+	struct attributor *a = make_attributor(512);
 	struct attributor_stats before, after;
 	char path[1001];
 	u32 other = 0;
@@ -229,7 +229,7 @@ static void test_bytes(void **state)
 	attributor_free(a);
 }
 
-static void event(struct attributor *a, struct task_event e)
+static void send_event(struct attributor *a, struct task_event e)
 {
 	static u64 now_ns = 1000000000;
 
@@ -258,13 +258,13 @@ static void test_truncated_event(void **state)
 		for (u32 n = 0; n < sizeof(path); n += 250)
 			path[n] = '/';
 		path[1023 - i] = '\0';
-		event(a, (struct task_event){
-				 .type = TASK_CGROUP, .cgroup = cgroup + i, .name = path });
-		event(a, (struct task_event){ .type = TASK_FORK,
-					      .pid = pid,
-					      .tid = pid,
-					      .start_ns = 1,
-					      .cgroup = cgroup + i });
+		send_event(a, (struct task_event){
+				      .type = TASK_CGROUP, .cgroup = cgroup + i, .name = path });
+		send_event(a, (struct task_event){ .type = TASK_FORK,
+						   .pid = pid,
+						   .tid = pid,
+						   .start_ns = 1,
+						   .cgroup = cgroup + i });
 		index = attributor_get_process(a, attributor_find_process(a, pid))->container;
 		assert_int_equal(index != 0, i);
 		assert_string_equal(attributor_get_container(a, index)->cgroup, i ? path : "");

@@ -16,7 +16,7 @@
 #define LONG 5000
 #define ROOM (1U << 20)
 
-static struct attributor *attributor(bool live)
+static struct attributor *make_attributor(bool live)
 {
 	const struct attributor_config config = {
 		.live = live, .processes = 64, .threads = 64, .containers = 16
@@ -51,7 +51,7 @@ static const char *get_binary(struct attributor *a, s32 pid, u64 pc)
 	return location.binary;
 }
 
-static size_t save(struct attributor *a, u8 *bytes)
+static size_t save_maps(struct attributor *a, u8 *bytes)
 {
 	struct serializer to = { .at = bytes, .capacity = ROOM };
 
@@ -72,7 +72,7 @@ static void load_into(struct attributor *a, const u8 *bytes, size_t len)
 
 static struct attributor *load_new(const u8 *bytes, size_t len)
 {
-	struct attributor *a = attributor(false);
+	struct attributor *a = make_attributor(false);
 
 	load_into(a, bytes, len);
 	return a;
@@ -92,7 +92,7 @@ static char *long_path(void)
 /* A name that is too long is not used. A checkpoint that contains a part of it can be read. */
 static void test_long_path(void **state)
 {
-	struct attributor *a = attributor(false), *next;
+	struct attributor *a = make_attributor(false), *next;
 	char *path = long_path();
 	u8 *bytes = malloc(ROOM);
 	size_t len;
@@ -103,7 +103,7 @@ static void test_long_path(void **state)
 	/* A path of the maximum length that BPF reports is not too long, and is used as the name. */
 	path[1290] = '\0';
 	report_mapping(a, 7, 0x3000, path);
-	len = save(a, bytes);
+	len = save_maps(a, bytes);
 	next = load_new(bytes, len);
 	for (int i = 0; i < 2; i++) {
 		struct attributor *one = i ? next : a;
@@ -245,7 +245,7 @@ static void test_long_path_proc(void **state)
 		assert_int_equal(system(command), 0);
 		skip();
 	}
-	a = attributor(true);
+	a = make_attributor(true);
 	assert_string_equal(get_binary(a, getpid(), (u64)(uintptr_t)at), "[long path]");
 	attributor_free(a);
 	munmap(at, 4096);
@@ -379,7 +379,7 @@ static void test_devices(void **state)
 								.time_ns = now_ns++,
 								.name = "/app/server" });
 	attributor_find_process(a, FAKE_PID);
-	len = save(a, bytes);
+	len = save_maps(a, bytes);
 	load_into(next, bytes, len);
 	for (u32 i = 0; i < 3; i++) {
 		test_row("mapping %u", i);
@@ -503,7 +503,7 @@ static void test_greedy_saved(void **state)
 				   ATTRIBUTE_NONE);
 		for (s32 n = 0; n < 20; n++)
 			assert_typical(a, FAKE_PID + n);
-		len = save(a, bytes);
+		len = save_maps(a, bytes);
 		content = parse_saved(bytes, len);
 		attributor_get_stats(a, &stats);
 		assert_row(content.bytes <= SAVED_MAP_BYTES && content.processes >= 20);
@@ -513,8 +513,8 @@ static void test_greedy_saved(void **state)
 		for (s32 n = 0; n < 20; n++)
 			assert_typical(next, FAKE_PID + n);
 		/* The saved state needs exactly that many bytes. */
-		assert_row(save(next, bytes) <= len);
-		assert_row(parse_saved(bytes, save(next, bytes)).bytes == content.bytes);
+		assert_row(save_maps(next, bytes) <= len);
+		assert_row(parse_saved(bytes, save_maps(next, bytes)).bytes == content.bytes);
 		attributor_get_stats(next, &stats);
 		assert_row(!stats.mappings_unsaved);
 		attributor_free(a);
@@ -548,7 +548,7 @@ static void test_dead_saved(void **state)
 								.tid = FAKE_PID + n,
 								.time_ns = now_ns++,
 								.last = true });
-	len = save(a, bytes);
+	len = save_maps(a, bytes);
 	content = parse_saved(bytes, len);
 	attributor_get_stats(a, &stats);
 	assert_true(content.processes == 10 && content.mappings + stats.mappings_unsaved == 200);

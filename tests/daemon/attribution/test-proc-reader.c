@@ -116,7 +116,7 @@ static void add_process(struct fixture *f, s32 pid, u32 uid)
 	write_file(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
 }
 
-/* Make the open of @file of @pid block until release(). */
+/* Make the open of @file of @pid block until release_reader(). */
 static void block_file(const struct fixture *f, s32 pid, const char *file)
 {
 	char path[96], held[96];
@@ -129,7 +129,7 @@ static void block_file(const struct fixture *f, s32 pid, const char *file)
 }
 
 /* Wait until the blocking file is opened for reading, and write @text to its reader. */
-static void release(const struct fixture *f, s32 pid, const char *text)
+static void release_reader(const struct fixture *f, s32 pid, const char *text)
 {
 	char path[96];
 	int fd;
@@ -265,7 +265,7 @@ static void test_hung_maps(void **state)
 		f->attributor->process[index[i]].maps_read_ms = 0;
 		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &location));
 	}
-	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
+	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
 	wait_for_maps(f, index[0]);
 	assert_true(attributor_locate(f->attributor, index[0], CODE, false, &location));
 	assert_string_equal(location.binary, "/bin/slow");
@@ -322,7 +322,7 @@ static void test_samples_wait(void **state)
 	/* A sample of a known process does not wait behind that sample. */
 	count_samples(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
-	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	release_reader(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
 	index = wait_for_process(f, FIRST);
 	assert_int_equal(attributed_view(f)->records, 4);
 	assert_int_equal(attributed_view(f)->written, 4);
@@ -373,7 +373,7 @@ static void test_filters_of_arrival(void **state)
 	assert_counted(profiles[2], 3, 0, 3);
 	sample_in(profiles, 3, FIRST, 1);
 	assert_counted(profiles[1], 0, 0, 0);
-	release(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	release_reader(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
 	wait_for_process(f, FIRST);
 	assert_counted(profiles[0], 4, 0, 0);
 	assert_counted(profiles[1], 4, 0, 0);
@@ -413,7 +413,7 @@ static void test_no_answer(void **state)
 	assert_int_equal(attributed_view(f)->records, WAITING + 7);
 }
 
-static void event(struct fixture *f, struct task_event e)
+static void send_event(struct fixture *f, struct task_event e)
 {
 	e.time_ns = 1000;
 	attributor_apply_event(f->attributor, &e);
@@ -427,23 +427,23 @@ static void test_reported(void **state)
 
 	add_process(f, FIRST, USER);
 	block_file(f, FIRST, "cgroup");
-	event(f, (struct task_event){ .type = TASK_SEEDED,
-				      .name = "",
-				      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
-	event(f,
-	      (struct task_event){ .type = TASK_CGROUP, .cgroup = 1ULL << 62, .name = "/lxc/web" });
-	event(f, (struct task_event){ .type = TASK_SEED,
-				      .pid = FIRST,
-				      .tid = FIRST,
-				      .cgroup = 1ULL << 62,
-				      .start_ns = 7770000000,
-				      .name = "reported" });
+	send_event(f, (struct task_event){ .type = TASK_SEEDED,
+					   .name = "",
+					   .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
+	send_event(f, (struct task_event){
+			      .type = TASK_CGROUP, .cgroup = 1ULL << 62, .name = "/lxc/web" });
+	send_event(f, (struct task_event){ .type = TASK_SEED,
+					   .pid = FIRST,
+					   .tid = FIRST,
+					   .cgroup = 1ULL << 62,
+					   .start_ns = 7770000000,
+					   .name = "reported" });
 	count_samples(f, FIRST, 3);
 	assert_int_equal(attributed_view(f)->records, 3);
 	assert_true(
 		profile_process(f->profile, attributor_find_process(f->attributor, FIRST), &sum));
 	assert_int_equal(sum.samples, 3);
-	release(f, FIRST, "0::/lxc/web\n");
+	release_reader(f, FIRST, "0::/lxc/web\n");
 	/*
 	 * In a cgroup namespace /proc shows another container, so the process gets another entry.
 	 */
@@ -464,7 +464,8 @@ static void test_meanwhile(void **state)
 	add_process(f, FIRST + 1, USER);
 	block_file(f, FIRST + 1, "status");
 	parent = wait_for_process(f, FIRST);
-	event(f, (struct task_event){ .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
+	send_event(f, (struct task_event){
+			      .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
 	attributor_apply_event(f->attributor, &(struct task_event){ .type = TASK_FORK,
 								    .time_ns = UINT64_MAX - 1,
 								    .pid = FIRST + 1,
@@ -497,7 +498,7 @@ static void test_stale(void **state)
 	add_process(f, FIRST, USER);
 	block_file(f, FIRST, "cgroup");
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
-	release(f, FIRST, "0::/lxc/before\n");
+	release_reader(f, FIRST, "0::/lxc/before\n");
 	attributor_apply_event(f->attributor, &exec);
 	write_stat(f, FIRST, "after");
 	unblock_file(f, FIRST, "cgroup", "0::/lxc/after\n");
@@ -523,7 +524,7 @@ static void test_mapped_meanwhile(void **state)
 	block_file(f, FIRST, "maps");
 	index = wait_for_process(f, FIRST);
 	attributor_apply_event(f->attributor, &map);
-	release(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
+	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
 	wait_for_maps(f, index);
 	assert_true(is_mapped(f, index, 0x900000));
 }
@@ -613,7 +614,7 @@ static void test_refresh(void **state)
 	attributor_refresh(f->attributor);
 	attributor_refresh(f->attributor);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "before");
-	release(f, FIRST, "0::/lxc/web\n");
+	release_reader(f, FIRST, "0::/lxc/web\n");
 	while (f->attributor->process[index].query_pending)
 		apply_answers(f);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "renamed");

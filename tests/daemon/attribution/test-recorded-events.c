@@ -153,7 +153,7 @@ struct replayed {
 	struct view view;
 };
 
-static void replay(enum view_group group, struct replayed *ret)
+static void replay_recording(enum view_group group, struct replayed *ret)
 {
 	const struct symbols_config names = { .wait_ms = 60000 };
 	const struct attributor_config config = { .live = false };
@@ -187,7 +187,7 @@ static void check_rows(const struct row *rows, size_t n, u64 unattributed)
 {
 	struct replayed r;
 
-	replay(VIEW_PROCESS, &r);
+	replay_recording(VIEW_PROCESS, &r);
 	assert_row(r.view.header.unattributed == unattributed);
 	for (size_t i = 0; i < n; i++) {
 		u64 found = 0;
@@ -209,7 +209,7 @@ static void check_function(const char *want)
 {
 	struct replayed r;
 
-	replay(VIEW_FUNCTION, &r);
+	replay_recording(VIEW_FUNCTION, &r);
 	assert_row(r.view.count == 1);
 	if (strcmp(r.view.rows[0].function, want))
 		print_error("\"%s\", want \"%s\"\n", r.view.rows[0].function, want);
@@ -327,7 +327,7 @@ static void test_switches(void **state)
 	check_rows(rows + 3, 1, 8);
 }
 
-static void event(struct attributor *a, const struct task_event *e)
+static void send_event(struct attributor *a, const struct task_event *e)
 {
 	attributor_apply_event(a, e);
 }
@@ -352,27 +352,28 @@ static void test_moves(void **state)
 
 	(void)state;
 	assert_int_equal(attributor_new(&config, &a), 0);
-	event(a, &(struct task_event){
-			 .type = TASK_COMM, .pid = 7, .tid = 7, .name = "web", .time_ns = 500 });
-	event(a, &(struct task_event){ .type = TASK_MMAP,
-				       .pid = 7,
-				       .tid = 7,
-				       .name = "/bin/web",
-				       .start = 0x1000,
-				       .size = 0x1000,
-				       .time_ns = 500 });
-	event(a, &(struct task_event){
-			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/one", .time_ns = 600 });
-	event(a, &(struct task_event){ .type = TASK_FORK,
-				       .pid = 7,
-				       .tid = 8,
-				       .parent_pid = 7,
-				       .name = "",
-				       .time_ns = 700 });
-	event(a, &(struct task_event){
-			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 900 });
-	event(a, &(struct task_event){
-			 .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
+	send_event(a,
+		   &(struct task_event){
+			   .type = TASK_COMM, .pid = 7, .tid = 7, .name = "web", .time_ns = 500 });
+	send_event(a, &(struct task_event){ .type = TASK_MMAP,
+					    .pid = 7,
+					    .tid = 7,
+					    .name = "/bin/web",
+					    .start = 0x1000,
+					    .size = 0x1000,
+					    .time_ns = 500 });
+	send_event(a, &(struct task_event){
+			      .type = TASK_CGROUP, .pid = 7, .name = "/lxc/one", .time_ns = 600 });
+	send_event(a, &(struct task_event){ .type = TASK_FORK,
+					    .pid = 7,
+					    .tid = 8,
+					    .parent_pid = 7,
+					    .name = "",
+					    .time_ns = 700 });
+	send_event(a, &(struct task_event){
+			      .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 900 });
+	send_event(a, &(struct task_event){
+			      .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
 
 	/* Before its first known container a process counts as being in that container. */
 	before = find_process(a, 7, 100);
@@ -411,16 +412,16 @@ static void test_many_execs(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "step%u", i);
-		event(a, &(struct task_event){ .type = TASK_COMM,
-					       .pid = 7,
-					       .tid = 7,
-					       .exec = true,
-					       .name = name,
-					       .time_ns = 1000 + 100 * i });
-		event(a, &(struct task_event){ .type = TASK_CGROUP,
-					       .pid = 7,
-					       .name = cgroups[i % 2],
-					       .time_ns = 1050 + 100 * i });
+		send_event(a, &(struct task_event){ .type = TASK_COMM,
+						    .pid = 7,
+						    .tid = 7,
+						    .exec = true,
+						    .name = name,
+						    .time_ns = 1000 + 100 * i });
+		send_event(a, &(struct task_event){ .type = TASK_CGROUP,
+						    .pid = 7,
+						    .name = cgroups[i % 2],
+						    .time_ns = 1050 + 100 * i });
 	}
 	for (u32 i = 0; i < EXECS; i++) {
 		u32 index = find_process(a, 7, 1060 + 100 * i);
@@ -452,12 +453,12 @@ static void test_evicted(void **state)
 	(void)state;
 	assert_int_equal(attributor_new(&config, &a), 0);
 	for (u32 i = 1; i <= 20; i++)
-		event(a, &(struct task_event){ .type = TASK_FORK,
-					       .pid = 100,
-					       .tid = 100,
-					       .parent_pid = 1,
-					       .name = "",
-					       .time_ns = 1000 * i });
+		send_event(a, &(struct task_event){ .type = TASK_FORK,
+						    .pid = 100,
+						    .tid = 100,
+						    .parent_pid = 1,
+						    .name = "",
+						    .time_ns = 1000 * i });
 	for (u32 i = 1; i <= 20; i++) {
 		index = find_process(a, 100, 1000 * i + 500);
 		assert_int_equal(index == ATTRIBUTE_NONE, i <= 18);
@@ -481,24 +482,24 @@ static void test_many_processes(void **state)
 	assert_int_equal(attributor_new(&config, &a), 0);
 	for (u32 i = 0; i < MANY; i++) {
 		pid = (s32)(100 + i);
-		event(a, &(struct task_event){ .type = TASK_FORK,
-					       .pid = pid,
-					       .tid = pid,
-					       .parent_pid = 1,
-					       .name = "",
-					       .time_ns = 1000 + 100 * i });
-		event(a, &(struct task_event){ .type = TASK_COMM,
-					       .pid = pid,
-					       .tid = pid,
-					       .exec = true,
-					       .name = "cc1",
-					       .time_ns = 1010 + 100 * i });
-		event(a, &(struct task_event){ .type = TASK_EXIT,
-					       .pid = pid,
-					       .tid = pid,
-					       .parent_pid = 1,
-					       .name = "",
-					       .time_ns = 1090 + 100 * i });
+		send_event(a, &(struct task_event){ .type = TASK_FORK,
+						    .pid = pid,
+						    .tid = pid,
+						    .parent_pid = 1,
+						    .name = "",
+						    .time_ns = 1000 + 100 * i });
+		send_event(a, &(struct task_event){ .type = TASK_COMM,
+						    .pid = pid,
+						    .tid = pid,
+						    .exec = true,
+						    .name = "cc1",
+						    .time_ns = 1010 + 100 * i });
+		send_event(a, &(struct task_event){ .type = TASK_EXIT,
+						    .pid = pid,
+						    .tid = pid,
+						    .parent_pid = 1,
+						    .name = "",
+						    .time_ns = 1090 + 100 * i });
 	}
 	for (u32 i = 0; i < MANY; i++) {
 		index = find_process(a, (s32)(100 + i), 1050 + 100 * i);

@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static sd_bus_message *message(void)
+static sd_bus_message *make_message(void)
 {
 	sd_bus_message *m;
 
@@ -48,9 +48,9 @@ static sd_bus_message *message(void)
 }
 
 /* Make a message of "as", in which string N is the number N, then "s" with "end". */
-static sd_bus_message *strings(u32 count)
+static sd_bus_message *make_strings(u32 count)
 {
-	sd_bus_message *m = message();
+	sd_bus_message *m = make_message();
 	char text[16];
 
 	assert_true(sd_bus_message_open_container(m, 'a', "s") >= 0);
@@ -73,7 +73,7 @@ static void test_strings(void **state)
 	(void)state;
 	for (u32 count = 0; count <= MOST; count++) {
 		test_row("%u strings", count);
-		m = strings(count);
+		m = make_strings(count);
 		assert_row(bus_read_strings(m, MOST, &list) == 0);
 		for (u32 i = 0; i < count; i++) {
 			snprintf(text, sizeof(text), "%u", i);
@@ -91,7 +91,7 @@ static void test_strings(void **state)
 /* Reading stops at the first string beyond the limit, even in the largest message. */
 static void test_too_many(void **state)
 {
-	sd_bus_message *m = strings(100000);
+	sd_bus_message *m = make_strings(100000);
 	char **list = (char **)state;
 	const char *next;
 
@@ -104,7 +104,7 @@ static void test_too_many(void **state)
 
 static void test_no_strings(void **state)
 {
-	sd_bus_message *m = message();
+	sd_bus_message *m = make_message();
 	char **list = (char **)state;
 
 	assert_true(sd_bus_message_append(m, "au", 1, 7) >= 0);
@@ -135,7 +135,7 @@ static void test_within(void **state)
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].what);
-		m = message();
+		m = make_message();
 		if (i == 0)
 			assert_row(sd_bus_message_append(m, "ss", "abc", "de") >= 0);
 		else if (i == 1)
@@ -151,12 +151,12 @@ static void test_within(void **state)
 		assert_row(i || (sd_bus_message_read(m, "s", &text) > 0 && !strcmp(text, "abc")));
 		sd_bus_message_unref(m);
 	}
-	m = message();
+	m = make_message();
 	assert_true(sd_bus_message_seal(m, 1, 0) >= 0);
 	assert_int_equal(bus_check_message_size(m, 1), 0);
 	assert_int_equal(bus_check_message_size(m, 0), -E2BIG);
 	sd_bus_message_unref(m);
-	m = strings(100000);
+	m = make_strings(100000);
 	assert_int_equal(bus_check_message_size(m, BUS_MESSAGE_MAX), -E2BIG);
 	sd_bus_message_unref(m);
 }

@@ -33,7 +33,7 @@ static u32 length_of(u32 number)
 	return r % 7 == 0 ? 0 : r % 101 == 0 ? FLIGHT_MIN - 1000 : r % 5000;
 }
 
-static void take(void *ctx, const struct source_window *window)
+static void take_window(void *ctx, const struct source_window *window)
 {
 	struct taken *taken = ctx;
 	u32 number = (u32)window->written;
@@ -64,7 +64,7 @@ static void test_last(void **state)
 			.data = bytes, .len = length_of(i), .written = i, .start_ns = 1000 + i
 		};
 		struct taken taken = { 0 };
-		const struct source_sink sink = { .window = take, .ctx = &taken };
+		const struct source_sink sink = { .window = take_window, .ctx = &taken };
 
 		memset(bytes, (int)(u8)i, window.len);
 		flight_add(flight, &window);
@@ -90,7 +90,7 @@ static void test_too_large(void **state)
 	static u8 large[FLIGHT_MIN];
 	struct source_window window = { .data = large, .len = sizeof(large) };
 	struct taken taken = { 0 };
-	const struct source_sink sink = { .window = take, .ctx = &taken };
+	const struct source_sink sink = { .window = take_window, .ctx = &taken };
 	struct flight *flight = NULL;
 
 	(void)state;

@@ -45,7 +45,7 @@ static int script_fd(struct source *source)
 	return ((struct script *)source)->fd;
 }
 
-static size_t load(u8 *record, size_t size, u16 latency)
+static size_t put_load(u8 *record, size_t size, u16 latency)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_COUNTER(0),
@@ -69,8 +69,8 @@ static int script_drain(struct source *source, const struct source_sink *sink)
 
 	if (!script->enabled)
 		return 0;
-	window.len = load(bytes, sizeof(bytes), 100);
-	window.len += load(bytes + window.len, sizeof(bytes) - window.len, 300);
+	window.len = put_load(bytes, sizeof(bytes), 100);
+	window.len += put_load(bytes + window.len, sizeof(bytes) - window.len, 300);
 	window.data = bytes;
 	sink->window(sink->ctx, &window);
 	return 0;
@@ -279,7 +279,8 @@ static void test_refused(void **state)
 	assert_int_equal(f->script.starts, 1);
 }
 
-static int change(struct fixture *f, const char *name, const char *expression, u64 interval_ns)
+static int change_session(struct fixture *f, const char *name, const char *expression,
+			  u64 interval_ns)
 {
 	struct worker_change change = { .session = name, .interval_ns = interval_ns };
 	struct filter_error error;
@@ -337,12 +338,12 @@ static void test_hardware_fixed(void **state)
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	f->script.fixed = true;
 	/* The daemon's filter may be stricter than the SPU's. */
-	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
 	f->script.fixed = false;
-	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 300", 0), 0);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "latency.total > 300", 0), 0);
 	assert_int_equal(f->script.config.filter_latency, 301);
 	f->script.fixed = true;
-	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 100", 0), -EIO);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "latency.total > 100", 0), -EIO);
 	assert_int_equal(worker_call(f->worker, read_state, &machine), 0);
 	assert_string_equal(machine.text, "latency.total > 300");
 	assert_int_equal(add_session(f, "all", NULL), -EIO);
@@ -365,17 +366,17 @@ static void test_change(void **state)
 	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
 	get_counts(f, "slow", &records, &filtered);
 	assert_int_equal(records, 1);
-	assert_int_equal(change(f, "slow", "latency.total > 400", 0), 0);
+	assert_int_equal(change_session(f, "slow", "latency.total > 400", 0), 0);
 	get_counts(f, "slow", &records, &filtered);
 	/* That drain used the former filter, and the drain of the view the new one. */
 	assert_int_equal(records, 2);
 	assert_int_equal(filtered, 4);
-	assert_int_equal(change(f, "slow", NULL, 5000), -EOPNOTSUPP);
-	assert_int_equal(change(f, SESSION_MACHINE, NULL, 5000), 0);
+	assert_int_equal(change_session(f, "slow", NULL, 5000), -EOPNOTSUPP);
+	assert_int_equal(change_session(f, SESSION_MACHINE, NULL, 5000), 0);
 	assert_int_equal(f->script.config.interval_ns, 5000);
-	assert_int_equal(change(f, SESSION_MACHINE, "op == load", 1), -ERANGE);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "op == load", 1), -ERANGE);
 	assert_int_equal(f->script.config.interval_ns, 5000);
-	assert_int_equal(change(f, "none", "op == load", 0), -ENOENT);
+	assert_int_equal(change_session(f, "none", "op == load", 0), -ENOENT);
 }
 
 static char *const secret[] = { (char *)"*-secret", NULL };
@@ -549,7 +550,7 @@ struct governing {
 };
 
 /* Run a period of rate control with the simulated clock, on the worker's thread. */
-static int tick(struct worker_state *state, void *arg)
+static int run_tick(struct worker_state *state, void *arg)
 {
 	struct governing *governing = arg;
 
@@ -560,7 +561,7 @@ static int tick(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static int follow(struct worker_state *state, void *arg)
+static int follow_tasks(struct worker_state *state, void *arg)
 {
 	struct governing *governing = arg;
 
@@ -581,13 +582,13 @@ static void test_rate_control_knows_filter(void **state)
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
 	assert_false(g.rate_control->rate_controller.config.filtered);
-	assert_int_equal(change(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
-	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
+	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
 	assert_true(g.rate_control->rate_controller.config.filtered);
-	assert_int_equal(change(f, SESSION_MACHINE, "", 0), 0);
-	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_int_equal(change_session(f, SESSION_MACHINE, "", 0), 0);
+	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
 	assert_false(g.rate_control->rate_controller.config.filtered);
 	rate_control_free(g.rate_control);
 }
@@ -601,11 +602,11 @@ static void test_govern_follows(void **state)
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	g.rate_control->rate_controller.rate_scale = 2 * RATE_CONTROLLER_ONE;
-	assert_int_equal(change(f, SESSION_MACHINE, NULL, 2000000), 0);
-	assert_int_equal(worker_call(f->worker, follow, &g), 0);
+	assert_int_equal(change_session(f, SESSION_MACHINE, NULL, 2000000), 0);
+	assert_int_equal(worker_call(f->worker, follow_tasks, &g), 0);
 	assert_int_equal(g.asked, 1000000);
 	g.interval_ns = 2000000;
-	assert_int_equal(worker_call(f->worker, follow, &g), 0);
+	assert_int_equal(worker_call(f->worker, follow_tasks, &g), 0);
 	assert_int_equal(g.asked, 2000000);
 	assert_int_equal(rate_controller_interval(&g.rate_control->rate_controller), 2000000);
 	rate_control_free(g.rate_control);
@@ -614,8 +615,8 @@ static void test_govern_follows(void **state)
 /* the CPU time that a call uses on the worker's thread, in nanoseconds */
 #define CALL_NS 50000000ULL
 
-static int burn(struct worker_state *state __attribute__((unused)),
-		void *arg __attribute__((unused)))
+static int burn_time(struct worker_state *state __attribute__((unused)),
+		     void *arg __attribute__((unused)))
 {
 	u64 began = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -639,11 +640,11 @@ static void test_govern_calls(void **state)
 	rate_controller_change(&g.rate_control->rate_controller, &config);
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(worker_call(f->worker, tick, &g), 0);
+	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
 	for (u32 i = 0; i < 8; i++) {
-		assert_int_equal(worker_call(f->worker, burn, NULL), 0);
+		assert_int_equal(worker_call(f->worker, burn_time, NULL), 0);
 		get_counts(f, NULL, &records, &filtered);
-		assert_int_equal(worker_call(f->worker, tick, &g), 0);
+		assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
 	}
 	assert_true(records > 0);
 	assert_int_equal(g.rate_control->rate_controller.cost, 0);

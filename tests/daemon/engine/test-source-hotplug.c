@@ -104,7 +104,7 @@ static int read_state(struct worker_state *state, void *arg __attribute__((unuse
 	return 0;
 }
 
-static struct worker *begin(void)
+static struct worker *begin_sampling(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	const struct task_events_status task_status = { 0 };
@@ -136,7 +136,7 @@ static int sample_new_cpus(struct worker *worker, struct source_new_cpus *ret)
 
 static void test_replaced(void **state __attribute__((unused)))
 {
-	struct worker *worker = begin();
+	struct worker *worker = begin_sampling();
 	struct source_new_cpus new_cpus;
 
 	assert_int_equal(sample_new_cpus(worker, &new_cpus), 0);
@@ -156,7 +156,7 @@ static void test_replaced(void **state __attribute__((unused)))
 
 static void test_old_one_samples_on(void **state __attribute__((unused)))
 {
-	struct worker *worker = begin();
+	struct worker *worker = begin_sampling();
 	struct source_new_cpus new_cpus;
 
 	second.error = -EBUSY;

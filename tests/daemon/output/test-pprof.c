@@ -284,7 +284,7 @@ static int teardown(void **state)
 }
 
 /* Add a process in a cgroup, with one binary. @id: first byte of its build ID; 0: it has none. */
-static void process(struct fixture *f, s32 pid, const char *cgroup, const char *path, u8 id)
+static void add_process(struct fixture *f, s32 pid, const char *cgroup, const char *path, u8 id)
 {
 	const u8 build_id[20] = { id, 0xaa };
 	struct task_event e = { .pid = pid, .tid = pid };
@@ -333,7 +333,7 @@ static void sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
 				   });
 }
 
-static void sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
+static void add_sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
 {
 	sample_at(f, tid, 0x400010, interval, unit);
 }
@@ -346,11 +346,11 @@ static void test_builds(void **state)
 	struct fixture *f = *state;
 	struct read *r;
 
-	process(f, 10, "/system.slice/a.service", "/app/server", 1);
-	process(f, 20, "/system.slice/b.service", "/app/server", 2);
-	process(f, 30, "/system.slice/c.service", "/app/server", 2);
+	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	add_process(f, 20, "/system.slice/b.service", "/app/server", 2);
+	add_process(f, 30, "/system.slice/c.service", "/app/server", 2);
 	for (s32 pid = 10; pid <= 30; pid += 10)
-		sample(f, pid, 1025, UNIT_INSTRUCTIONS);
+		add_sample(f, pid, 1025, UNIT_INSTRUCTIONS);
 	r = write_profile(f);
 	assert_int_equal(r->samples, 3);
 	assert_int_equal(r->mappings, 2);
@@ -372,12 +372,12 @@ static void test_no_builds(void **state)
 	struct fixture *f = *state;
 	struct read *r;
 
-	process(f, 10, "/system.slice/a.service", "/app/server", 0);
-	process(f, 11, "/system.slice/a.service", "/app/server", 0);
-	process(f, 20, "/system.slice/b.service", "/app/server", 0);
-	sample(f, 10, 1025, UNIT_INSTRUCTIONS);
-	sample(f, 11, 1025, UNIT_INSTRUCTIONS);
-	sample(f, 20, 1025, UNIT_INSTRUCTIONS);
+	add_process(f, 10, "/system.slice/a.service", "/app/server", 0);
+	add_process(f, 11, "/system.slice/a.service", "/app/server", 0);
+	add_process(f, 20, "/system.slice/b.service", "/app/server", 0);
+	add_sample(f, 10, 1025, UNIT_INSTRUCTIONS);
+	add_sample(f, 11, 1025, UNIT_INSTRUCTIONS);
+	add_sample(f, 20, 1025, UNIT_INSTRUCTIONS);
 	r = write_profile(f);
 	assert_int_equal(r->samples, 3);
 	assert_int_equal(r->mappings, 2);
@@ -385,7 +385,7 @@ static void test_no_builds(void **state)
 	read_free(r);
 }
 
-static u64 value(const struct read *r, const struct read_sample *s, const char *type)
+static u64 find_value(const struct read *r, const struct read_sample *s, const char *type)
 {
 	for (u32 i = 0; i < r->types; i++)
 		if (!strcmp(r->type[i], type))
@@ -426,19 +426,19 @@ static void test_units(void **state)
 	struct fixture *f = *state;
 	struct read *r;
 
-	process(f, 10, "/system.slice/a.service", "/app/server", 1);
-	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
+	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	add_sample(f, 10, 1000, UNIT_INSTRUCTIONS);
 	/* Meanwhile the interval became longer. */
-	sample(f, 10, 2000, UNIT_INSTRUCTIONS);
+	add_sample(f, 10, 2000, UNIT_INSTRUCTIONS);
 	for (int i = 0; i < 3; i++)
-		sample(f, 10, 200, UNIT_MICRO_OPS);
-	sample(f, 10, 1000, UNIT_UNKNOWN);
+		add_sample(f, 10, 200, UNIT_MICRO_OPS);
+	add_sample(f, 10, 1000, UNIT_UNKNOWN);
 	r = write_profile(f);
 	assert_int_equal(r->types, ARRAY_SIZE(wanted));
 	assert_int_equal(r->samples, UNITS);
 	for (u32 i = 0; i < r->samples; i++) {
 		const struct read_sample *s = &r->sample[i];
-		u64 n = value(r, s, "samples");
+		u64 n = find_value(r, s, "samples");
 		unsigned int unit = n == 3 ? UNIT_MICRO_OPS :
 				    n == 2 ? UNIT_INSTRUCTIONS :
 					     UNIT_UNKNOWN;
@@ -447,7 +447,7 @@ static void test_units(void **state)
 		for (size_t k = 0; k < ARRAY_SIZE(wanted); k++) {
 			test_row("%s of unit %u", wanted[k].name, unit);
 			assert_string_equal(r->type[k], wanted[k].name);
-			assert_row(value(r, s, wanted[k].name) == wanted[k].of[unit]);
+			assert_row(find_value(r, s, wanted[k].name) == wanted[k].of[unit]);
 		}
 	}
 	/* There is no single period, but its type is always the same. */
@@ -465,14 +465,14 @@ static void test_period(void **state)
 	struct fixture *f = *state;
 	struct read *r;
 
-	process(f, 10, "/system.slice/a.service", "/app/server", 1);
-	sample(f, 10, 1000, UNIT_MICRO_OPS);
-	sample(f, 10, 2000, UNIT_MICRO_OPS);
+	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	add_sample(f, 10, 1000, UNIT_MICRO_OPS);
+	add_sample(f, 10, 2000, UNIT_MICRO_OPS);
 	r = write_profile(f);
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 1500);
 	read_free(r);
-	sample(f, 10, 0, UNIT_MICRO_OPS);
+	add_sample(f, 10, 0, UNIT_MICRO_OPS);
 	r = write_profile(f);
 	assert_int_equal(r->period, 0);
 	read_free(r);
@@ -494,8 +494,8 @@ static void test_filter_none(void **state)
 	struct fixture *f = *state;
 	struct read *r;
 
-	process(f, 10, "/", "/app/bare", 1);
-	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
+	add_process(f, 10, "/", "/app/bare", 1);
+	add_sample(f, 10, 1000, UNIT_INSTRUCTIONS);
 	r = written_for(f, &deny);
 	assert_false(has_string(r, "bare"));
 	read_free(r);
@@ -513,16 +513,16 @@ static void test_folded_nodes(void **state)
 	u64 samples = 0;
 	struct read *r;
 
-	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	for (f->cpu = 0; f->cpu < 250; f->cpu++) {
 		f->pprof->node[f->cpu] = (u8)f->cpu;
-		sample(f, 10, 1U << 30, UNIT_INSTRUCTIONS);
-		sample(f, 10, 1U << 30, UNIT_MICRO_OPS);
+		add_sample(f, 10, 1U << 30, UNIT_INSTRUCTIONS);
+		add_sample(f, 10, 1U << 30, UNIT_MICRO_OPS);
 	}
 	r = written_for(f, &unattributed);
 	assert_int_equal(r->samples, 500);
 	for (u32 i = 0; i < r->samples; i++)
-		samples += value(r, &r->sample[i], "samples");
+		samples += find_value(r, &r->sample[i], "samples");
 	assert_int_equal(samples, 500);
 	read_free(r);
 }
@@ -546,14 +546,14 @@ static void test_filter(void **state)
 	};
 	struct fixture *f = *state;
 
-	process(f, 10, "/system.slice/web-1.service", "/app/server", 1);
-	process(f, 20, "/system.slice/secret.service", "/app/secret-tool", 2);
-	sample(f, 10, 1000, UNIT_INSTRUCTIONS);
+	add_process(f, 10, "/system.slice/web-1.service", "/app/server", 1);
+	add_process(f, 20, "/system.slice/secret.service", "/app/secret-tool", 2);
+	add_sample(f, 10, 1000, UNIT_INSTRUCTIONS);
 	for (int i = 0; i < 3; i++)
-		sample(f, 20, 1000, UNIT_INSTRUCTIONS);
+		add_sample(f, 20, 1000, UNIT_INSTRUCTIONS);
 	/* Samples of an unknown task may belong to any container. */
-	sample(f, 99, 1000, UNIT_INSTRUCTIONS);
-	sample(f, 99, 1000, UNIT_MICRO_OPS);
+	add_sample(f, 99, 1000, UNIT_INSTRUCTIONS);
+	add_sample(f, 99, 1000, UNIT_MICRO_OPS);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
 		struct read *r = written_for(f, &cases[k].filter);
 		u64 other = 0, samples = 0;
@@ -562,14 +562,14 @@ static void test_filter(void **state)
 		for (u32 i = 0; i < r->samples; i++) {
 			const struct read_sample *s = &r->sample[i];
 
-			samples += value(r, s, "samples");
+			samples += find_value(r, s, "samples");
 			if (strcmp(s->container, "other") != 0)
 				continue;
-			other += value(r, s, "samples");
+			other += find_value(r, s, "samples");
 			assert_row(!*s->process);
 			assert_row(!r->location[s->location].address);
 			assert_row(!r->location[s->location].mapping);
-			assert_row(value(r, s, "llc_misses") == value(r, s, "samples"));
+			assert_row(find_value(r, s, "llc_misses") == find_value(r, s, "samples"));
 		}
 		assert_row(samples == 6);
 		assert_row(other == cases[k].other);
@@ -595,8 +595,8 @@ static void test_pods(void **state)
 		const char *cgroup = i ? "/system.slice/b.service" : "/system.slice/a.service";
 		u32 container;
 
-		process(f, pid, cgroup, "/app/server", 1);
-		sample(f, pid, 1000, UNIT_INSTRUCTIONS);
+		add_process(f, pid, cgroup, "/app/server", 1);
+		add_sample(f, pid, 1000, UNIT_INSTRUCTIONS);
 		container = attributor_get_process(f->attributor,
 						   attributor_find_process(f->attributor, pid))
 				    ->container;
@@ -674,7 +674,7 @@ static void test_long_names(void **state)
 	assert_true(base && readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
 	pprof_free(f->pprof);
 	assert_int_equal(pprof_new(f->profile, f->attributor, true, NULL, &f->pprof), 0);
-	process(f, getpid(), "/system.slice/a.service", path, 0);
+	add_process(f, getpid(), "/system.slice/a.service", path, 0);
 	assert_int_equal(symbols_new(&waiting, &symbols), 0);
 	for (u32 i = 0; i < 2; i++) {
 		sample_at(f, getpid(), 0x400000 + at[i] - base, 1000, UNIT_INSTRUCTIONS);
@@ -698,7 +698,7 @@ static bool is_sanitized(void)
 }
 
 /* Return the value of @what in /proc/self/status, in bytes. */
-static u64 resident(const char *what)
+static u64 resident_bytes(const char *what)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	unsigned long long kib = 0;
@@ -721,7 +721,7 @@ static u64 begin_most(void)
 	assert_non_null(file);
 	assert_true(fputs("5", file) >= 0);
 	assert_int_equal(fclose(file), 0);
-	return resident("VmRSS");
+	return resident_bytes("VmRSS");
 }
 
 static u32 distinct_names(const struct read *r)
@@ -730,10 +730,10 @@ static u32 distinct_names(const struct read *r)
 	u32 told = 0;
 
 	for (u32 i = 0; i < r->samples; i++) {
-		u64 n = value(r, &r->sample[i], "samples");
+		u64 n = find_value(r, &r->sample[i], "samples");
 
 		samples += n;
-		latency += value(r, &r->sample[i], "total_latency");
+		latency += find_value(r, &r->sample[i], "total_latency");
 		told += n == 1;
 	}
 	assert_int_equal(samples, PLACES);
@@ -755,7 +755,7 @@ static u64 written_peak(struct fixture *f)
 		u64 before = begin_most(), most;
 
 		assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
-		most = resident("VmHWM");
+		most = resident_bytes("VmHWM");
 		close(fd);
 		most = most > before ? most - before : 0;
 		if (most < least)
@@ -781,7 +781,7 @@ static void test_capacity(void **state)
 	};
 	struct fixture *f = *state;
 
-	process(f, 10, "/system.slice/a.service", "/app/server", 1);
+	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
 		struct read *r;
 		u32 told;

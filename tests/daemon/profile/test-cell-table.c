@@ -144,7 +144,7 @@ static void truth_add(struct counters *want, const struct sample_class_catalog *
 	}
 }
 
-static u64 packed(const struct sample_class_catalog *catalog, u16 id, const u16 *latency)
+static u64 pack_sample(const struct sample_class_catalog *catalog, u16 id, const u16 *latency)
 {
 	const struct sample_class *t = sample_class_of(catalog, id);
 
@@ -176,7 +176,7 @@ static void table_count(struct cell_table *t, const struct sample_class_catalog 
 	b->owner[i] = owner;
 	b->offset[i] = s->offset;
 	b->hash[i] = cell_hash(cell_salt(t, owner), s->offset);
-	b->sample[i] = packed(catalog, ids[s->sample_class], s->latency);
+	b->sample[i] = pack_sample(catalog, ids[s->sample_class], s->latency);
 	b->sessions[i] = s->sessions;
 	b->interval[i] = interval;
 	if (s->interval != 4096)
@@ -751,7 +751,7 @@ static void test_merge_evicts(void **state)
 	free(want);
 }
 
-static u8 *saved(struct cell_table *t, size_t *ret_len)
+static u8 *save_table(struct cell_table *t, size_t *ret_len)
 {
 	struct serializer to = { .at = malloc(16U << 20), .capacity = 16U << 20 };
 
@@ -787,7 +787,7 @@ static void test_save(void **state)
 		}
 		cell_table_add(t);
 		cell_table_flush(t);
-		bytes = saved(t, &from.len);
+		bytes = save_table(t, &from.len);
 		from.at = bytes;
 		next = table_new(&catalog, budgets[k]);
 		assert_int_equal(cell_table_load(next, &from, NULL), 0);
@@ -829,7 +829,7 @@ static void test_translation(void **state)
 	}
 	cell_table_add(t);
 	cell_table_flush(t);
-	bytes = saved(t, &from.len);
+	bytes = save_table(t, &from.len);
 	from.at = bytes;
 	assert_int_equal(cell_table_load(next, &from, &translation), 0);
 	assert_true(cell_table_find(next, cell_owner(7, 3), 16, &row));
@@ -859,7 +859,7 @@ static void test_damaged(void **state)
 	}
 	cell_table_add(t);
 	cell_table_flush(t);
-	bytes = saved(t, &len);
+	bytes = save_table(t, &len);
 	for (u32 i = 0; i < 400; i++) {
 		struct cell_table *next = table_new(&f->catalog, CELL_BYTES_MIN);
 		size_t at = random_next() % len;

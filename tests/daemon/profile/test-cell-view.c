@@ -48,7 +48,7 @@ static u64 now_ns = 1;
 
 static u64 random_state = 88172645463325252ULL;
 
-static u32 draw(u32 below)
+static u32 draw_below(u32 below)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -85,15 +85,15 @@ static void process_add(struct attributor *a, u32 i)
 
 static void sample_take(struct profile *const *profiles, u32 count, u32 process, u64 pc, u32 i)
 {
-	u32 interval = draw(2) ? 1000 : 3000;
+	u32 interval = draw_below(2) ? 1000 : 3000;
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
 			   SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
 		.address = { pc | (pc >= KERNEL_AT ? 1ULL << 61 : 0) },
-		.counter = { [SPE_COUNTER_TOTAL] = (u16)draw(3000) },
+		.counter = { [SPE_COUNTER_TOTAL] = (u16)draw_below(3000) },
 		.op_class = SPE_OP_LOAD_STORE,
 		.op_subclass = (u8)(i & 1),
-		.events = 1 << 1 | (u64)draw(2) << 5,
+		.events = 1 << 1 | (u64)draw_below(2) << 5,
 		.events_size = 2,
 	};
 	u8 record[64];
@@ -117,9 +117,9 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
 	struct profile *const profiles[] = { f->profile, other };
 
 	for (u32 i = 0; i < count; i++) {
-		u32 process = draw(PROCESSES + 1);
-		enum where where = draw(WHERES);
-		u64 pc = base[where] + 0x40 + 4ULL * draw(LOCATIONS);
+		u32 process = draw_below(PROCESSES + 1);
+		enum where where = draw_below(WHERES);
+		u64 pc = base[where] + 0x40 + 4ULL * draw_below(LOCATIONS);
 
 		if (where == IN_LIBRARY)
 			pc += process * 0x100000ULL;
@@ -319,7 +319,7 @@ static void test_period(void **state)
 		u64 sum = 0, want = 0;
 		struct view view;
 
-		taken[second] = draw(20);
+		taken[second] = draw_below(20);
 		samples_take(f, (u32)taken[second], NULL);
 		now_ns += NS;
 		if (second < 12)
@@ -342,7 +342,7 @@ static void test_period(void **state)
 }
 
 /* Load what was saved into @f, which is empty. Returns the result of profile_load(). */
-static int load(struct fixture *f, const u8 *at, size_t len)
+static int load_table(struct fixture *f, const u8 *at, size_t len)
 {
 	struct deserializer from = { .at = at, .len = len };
 	struct attribute_translation translation;
@@ -378,7 +378,7 @@ static void test_restored(void **state)
 	attributor_save(f->attributor, &to);
 	profile_save(f->profile, &to);
 	assert_false(to.full);
-	assert_int_equal(load(restored, to.at, to.len), 0);
+	assert_int_equal(load_table(restored, to.at, to.len), 0);
 	for (enum view_group group = 0; group < VIEW_GROUPS; group++)
 		assert_same_rows(f->profile, restored->profile, group);
 	period_get(f, &a);
@@ -409,11 +409,11 @@ static void test_hostile(void **state)
 	profile_save(f->profile, &to);
 	for (u32 round = 0; round < 300; round++) {
 		struct fixture *other = fixture_empty(64 << 10);
-		u32 at = draw((u32)to.len);
+		u32 at = draw_below((u32)to.len);
 		u8 was = to.at[at];
 
-		to.at[at] ^= (u8)(1 << draw(8));
-		if (load(other, to.at, round % 3 ? to.len : at) < 0)
+		to.at[at] ^= (u8)(1 << draw_below(8));
+		if (load_table(other, to.at, round % 3 ? to.len : at) < 0)
 			profile_reset(other->profile);
 		to.at[at] = was;
 		samples_take(other, 3, NULL);
@@ -436,9 +436,9 @@ static void test_shards(void **state)
 	for (u32 i = 0; i < SHARDS; i++)
 		assert_int_equal(profile_new(&config, f->attributor, &shard[i]), 0);
 	for (u32 round = 0; round < 100; round++) {
-		samples_take(f, draw(200), shard[draw(SHARDS)]);
-		if (!draw(3))
-			profile_merge(merged, shard[draw(SHARDS)], NULL);
+		samples_take(f, draw_below(200), shard[draw_below(SHARDS)]);
+		if (!draw_below(3))
+			profile_merge(merged, shard[draw_below(SHARDS)], NULL);
 	}
 	for (u32 i = 0; i < SHARDS; i++)
 		profile_merge(merged, shard[i], NULL);

@@ -38,7 +38,7 @@ static u64 random_next(void)
 	return random_state;
 }
 
-static u32 draw(u32 below)
+static u32 draw_below(u32 below)
 {
 	return (u32)(random_next() % below);
 }
@@ -114,7 +114,7 @@ static void do_exec(struct simulation *sim, u32 i)
 	char name[32];
 
 	p->number = ++sim->numbers;
-	p->program = draw(PROGRAMS);
+	p->program = draw_below(PROGRAMS);
 	p->jit = false;
 	memset(p->library, 0, sizeof(p->library));
 	snprintf(name, sizeof(name), "p%u", p->program);
@@ -126,7 +126,7 @@ static void do_exec(struct simulation *sim, u32 i)
 /* A PID of an exited process is used again; a living process is left alone. */
 static void do_fork(struct simulation *sim, u32 i)
 {
-	u32 parent = draw(PIDS);
+	u32 parent = draw_below(PIDS);
 	struct task_event *e;
 
 	if (sim->process[i].living || !sim->process[parent].living)
@@ -141,7 +141,7 @@ static void do_fork(struct simulation *sim, u32 i)
 static void do_load(struct simulation *sim, u32 i)
 {
 	struct simulated_process *p = &sim->process[i];
-	u32 region = draw(REGIONS), library = draw(LIBRARIES);
+	u32 region = draw_below(REGIONS), library = draw_below(LIBRARIES);
 	char name[32];
 
 	p->library[region] = library + 1;
@@ -164,8 +164,8 @@ static void do_exit(struct simulation *sim, u32 i)
 static void do_sample(struct simulation *sim, u32 i)
 {
 	const struct simulated_process *p = &sim->process[i];
-	u32 kind = draw(10), region = draw(REGIONS);
-	u64 at = 4 * draw(64) + (draw(2) ? CODE_SIZE / 2 : 0);
+	u32 kind = draw_below(10), region = draw_below(REGIONS);
+	u64 at = 4 * draw_below(64) + (draw_below(2) ? CODE_SIZE / 2 : 0);
 	struct simulated_sample *s = &sim->samples[sim->sample_count];
 
 	assert_in_range(sim->sample_count, 0, SAMPLES - 1);
@@ -195,7 +195,7 @@ static void do_sample(struct simulation *sim, u32 i)
 	sim->sample_count++;
 }
 
-static struct simulation *simulate(void)
+static struct simulation *simulate_cache(void)
 {
 	struct simulation *sim = calloc(1, sizeof(*sim));
 	char name[32];
@@ -210,7 +210,7 @@ static struct simulation *simulate(void)
 		event_add(sim, TASK_CGROUP, i, name);
 	}
 	while (sim->event_count < EVENTS - 10 && sim->sample_count < SAMPLES) {
-		u32 i = draw(PIDS), action = draw(100);
+		u32 i = draw_below(PIDS), action = draw_below(100);
 
 		if (action < 8)
 			do_fork(sim, i);
@@ -424,7 +424,7 @@ static void assert_cells(struct machine *m, const struct simulation *sim)
 /* A recording: all events are known before the first sample. */
 static void test_recording(void **state)
 {
-	struct simulation *sim = simulate();
+	struct simulation *sim = simulate_cache();
 	struct machine m;
 
 	(void)state;
@@ -460,7 +460,7 @@ static void map_elsewhere(struct machine *m, u64 n)
  */
 static void test_live_order(void **state)
 {
-	struct simulation *sim = simulate();
+	struct simulation *sim = simulate_cache();
 	struct machine m;
 	u32 event = 0, end;
 

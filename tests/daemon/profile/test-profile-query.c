@@ -48,7 +48,7 @@ static void report_task(struct attributor *a, s32 pid, const char *name, const c
 }
 
 /* Add @count loads and stores of a task at @pc, with different latencies. */
-static void take(struct fixture *f, u32 task, u64 pc, u32 second, u32 count)
+static void take_samples(struct fixture *f, u32 task, u64 pc, u32 second, u32 count)
 {
 	u8 records[64 * 64];
 	size_t len = 0;
@@ -106,10 +106,10 @@ static int setup(void **state)
 		report_task(f->attributor, (s32)i + 10, i ? "work" : "main", cgroups[i]);
 	for (u32 second = 1; second <= SECONDS; second++)
 		for (u32 task = 0; task <= TASKS; task++) {
-			take(f, task, BINARY + 0x40, second, 1 + task);
-			take(f, task, BINARY + 0x80, second, 2);
-			take(f, task, LIBRARY + 0x40, second, 3);
-			take(f, task, KERNEL + 0x40, second, 1);
+			take_samples(f, task, BINARY + 0x40, second, 1 + task);
+			take_samples(f, task, BINARY + 0x80, second, 2);
+			take_samples(f, task, LIBRARY + 0x40, second, 3);
+			take_samples(f, task, KERNEL + 0x40, second, 1);
 		}
 	*state = f;
 	return 0;
@@ -133,7 +133,7 @@ static int sum_of(struct fixture *f, enum view_span span, const struct profile_q
 				      ret);
 }
 
-static struct counters sum(struct fixture *f, const struct profile_query *wanted)
+static struct counters sum_counters(struct fixture *f, const struct profile_query *wanted)
 {
 	struct counters counters;
 
@@ -193,7 +193,7 @@ static void test_rows(void **state)
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
 			struct profile_query wanted = wanted_of(row, groups[g]);
-			struct counters counters = sum(f, &wanted);
+			struct counters counters = sum_counters(f, &wanted);
 
 			test_row("%s of %d: %.60s", view_group_name(groups[g]), row->pid,
 				 row->function);
@@ -222,14 +222,14 @@ static void test_sums(void **state)
 	struct fixture *f = *state;
 
 	/* Each task has seven samples a second, plus its number. */
-	assert_int_equal(sum(f, &all).samples, SECONDS * (5 * 7 + 10));
-	assert_int_equal(sum(f, &web).samples, SECONDS * (2 * 7 + 1));
-	assert_int_equal(sum(f, &path).samples, SECONDS * (2 * 7 + 1));
-	assert_int_equal(sum(f, &works).samples, SECONDS * (3 * 7 + 1 + 2 + 3));
-	assert_int_equal(sum(f, &in_web).samples, SECONDS * (7 + 1));
-	assert_int_equal(sum(f, &eleven).samples, SECONDS * (7 + 1));
-	assert_int_equal(sum(f, &library).samples, SECONDS * TASKS * 3);
-	assert_int_equal(sum(f, &of_web).samples, SECONDS * 2 * 3);
+	assert_int_equal(sum_counters(f, &all).samples, SECONDS * (5 * 7 + 10));
+	assert_int_equal(sum_counters(f, &web).samples, SECONDS * (2 * 7 + 1));
+	assert_int_equal(sum_counters(f, &path).samples, SECONDS * (2 * 7 + 1));
+	assert_int_equal(sum_counters(f, &works).samples, SECONDS * (3 * 7 + 1 + 2 + 3));
+	assert_int_equal(sum_counters(f, &in_web).samples, SECONDS * (7 + 1));
+	assert_int_equal(sum_counters(f, &eleven).samples, SECONDS * (7 + 1));
+	assert_int_equal(sum_counters(f, &library).samples, SECONDS * TASKS * 3);
+	assert_int_equal(sum_counters(f, &of_web).samples, SECONDS * 2 * 3);
 }
 
 static bool is_db(void *ctx, const struct attribute_container *container)
@@ -260,7 +260,7 @@ static void test_none(void **state)
 		test_row("%zu", i);
 		assert_row(sum_of(f, VIEW_SPAN_START, &none[i], &counters) == -ENOENT);
 	}
-	assert_int_equal(sum(f, &db).samples, SECONDS * 9);
+	assert_int_equal(sum_counters(f, &db).samples, SECONDS * 9);
 	assert_true(asked > 0);
 }
 

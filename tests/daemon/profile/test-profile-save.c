@@ -92,7 +92,7 @@ static void test_numbers_refused(void **state __attribute__((unused)))
 	assert_true(to.full && !to.len);
 }
 
-static void commit(struct checkpoint_slots *c, u64 value)
+static void commit_value(struct checkpoint_slots *c, u64 value)
 {
 	struct serializer to;
 
@@ -149,7 +149,7 @@ static void test_slots(void **state __attribute__((unused)))
 		serialize_u64(&to, 99);
 		assert_int_equal(read_as_next_process(c, &value), i == 1 ? -ENODATA : 0);
 		assert_int_equal(value, i - 1);
-		commit(c, i);
+		commit_value(c, i);
 		assert_int_equal(read_as_next_process(c, &value), 0);
 		assert_int_equal(value, i);
 	}
@@ -160,7 +160,7 @@ static void test_slots(void **state __attribute__((unused)))
 	assert_int_equal(checkpoint_slots_commit(c, &to), -ENOSPC);
 	assert_int_equal(read_as_next_process(c, &value), 0);
 	assert_int_equal(value, 7);
-	commit(c, 8);
+	commit_value(c, 8);
 	flip_bits(c, 8);
 	assert_int_equal(read_as_next_process(c, &value), 0);
 	assert_int_equal(value, 7);
@@ -198,8 +198,8 @@ static void test_torn(void **state __attribute__((unused)))
 	for (u32 words = 0; words < 1 << 8; words++) {
 		test_row("words %#x", words);
 		assert_int_equal(checkpoint_slots_new("test", 7, &c), 0);
-		commit(c, 1);
-		commit(c, 2);
+		commit_value(c, 1);
+		commit_value(c, 2);
 		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 3);
 		assert_int_equal(pread(checkpoint_slots_fd(c), before, sizeof(before), at),
@@ -253,7 +253,7 @@ static void test_file(void **state __attribute__((unused)))
 	assert_int_equal(checkpoint_slots_export(c, file), -ENODATA);
 	assert_int_equal(import_changed(file, 0, 0, &value), -ENODATA);
 	for (u64 i = 1; i <= 2; i++) {
-		commit(c, i);
+		commit_value(c, i);
 		assert_int_equal(ftruncate(file, 0), 0);
 		assert_int_equal(lseek(file, 0, SEEK_SET), 0);
 		assert_int_equal(checkpoint_slots_export(c, file), 0);
@@ -412,7 +412,7 @@ static void add_windows(struct pair *pair, u32 records)
 	}
 }
 
-static void save(struct pair *pair, u8 *at, size_t *ret_len)
+static void save_profile(struct pair *pair, u8 *at, size_t *ret_len)
 {
 	struct serializer to = { .at = at, .capacity = ROOM };
 
@@ -422,7 +422,7 @@ static void save(struct pair *pair, u8 *at, size_t *ret_len)
 	*ret_len = to.len;
 }
 
-static int load(struct pair *pair, const u8 *at, size_t len)
+static int load_profile(struct pair *pair, const u8 *at, size_t len)
 {
 	struct deserializer from = { .at = at, .len = len };
 	struct attribute_translation translation;
@@ -519,8 +519,8 @@ static void test_profile(void **state __attribute__((unused)))
 	pair_init(&again, false);
 	add_processes(&whole);
 	add_windows(&whole, 40000);
-	save(&whole, bytes, &len);
-	assert_int_equal(load(&kept, bytes, len), 0);
+	save_profile(&whole, bytes, &len);
+	assert_int_equal(load_profile(&kept, bytes, len), 0);
 	assert_same(&whole, &kept);
 	then = seed;
 	then_ns = clock_ns;
@@ -529,8 +529,8 @@ static void test_profile(void **state __attribute__((unused)))
 	clock_ns = then_ns;
 	add_windows(&kept, 40000);
 	assert_same(&whole, &kept);
-	save(&kept, bytes, &len);
-	assert_int_equal(load(&again, bytes, len), 0);
+	save_profile(&kept, bytes, &len);
+	assert_int_equal(load_profile(&again, bytes, len), 0);
 	assert_same(&whole, &again);
 	print_message("a profile of 80000 samples: %zu bytes\n", len);
 	pair_deinit(&whole);
@@ -587,8 +587,8 @@ static void test_smaller(void **state __attribute__((unused)))
 	pair_init(&little, true);
 	add_processes(&whole);
 	add_windows(&whole, 20000);
-	save(&whole, bytes, &len);
-	assert_int_equal(load(&little, bytes, len), 0);
+	save_profile(&whole, bytes, &len);
+	assert_int_equal(load_profile(&little, bytes, len), 0);
 	samples = sum_of_view(whole.profile, &records, &evicted);
 	assert_int_equal(sum_of_view(little.profile, &records_now, &evicted_now), samples);
 	assert_int_equal(records_now, records);
@@ -628,14 +628,14 @@ static void test_hostile(void **state __attribute__((unused)))
 	pair_init(&whole, false);
 	add_processes(&whole);
 	add_windows(&whole, 6000);
-	save(&whole, bytes, &len);
+	save_profile(&whole, bytes, &len);
 	for (u32 i = 0; i < rounds; i++) {
 		memcpy(changed, bytes, len);
 		cut = draw_below(4) ? len : draw_below(len);
 		for (u64 n = draw_below(4); n; n--)
 			changed[draw_below(len)] = (u8)draw_below(256);
 		pair_init(&pair, draw_below(2));
-		refused += load(&pair, changed, cut) < 0;
+		refused += load_profile(&pair, changed, cut) < 0;
 		/* Printing the views reads everything that was restored. */
 		u64 records, evicted;
 

@@ -37,7 +37,7 @@ static u64 next_random(u64 *state)
 	return *state;
 }
 
-static u64 below(struct fixture *f, u64 n)
+static u64 draw_below(struct fixture *f, u64 n)
 {
 	return next_random(&f->random) >> 11 % 64 ? next_random(&f->random) % n : 0;
 }
@@ -90,39 +90,39 @@ static int teardown(void **state)
  */
 static struct spe_sample any_sample(struct fixture *f)
 {
-	u64 pc = 0x400000 + 4 * below(f, below(f, 4) ? 16 : 700);
+	u64 pc = 0x400000 + 4 * draw_below(f, draw_below(f, 4) ? 16 : 700);
 	struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP,
 		.address = { [SPE_ADDRESS_PC] = pc },
-		.op_class = (u8)below(f, 3),
-		.events = 2 | (below(f, 4) << 5),
+		.op_class = (u8)draw_below(f, 3),
+		.events = 2 | (draw_below(f, 4) << 5),
 		.events_size = 2,
 	};
 
 	if (s.op_class == SPE_OP_LOAD_STORE) {
-		s.op_subclass = (u8)below(f, 2);
+		s.op_subclass = (u8)draw_below(f, 2);
 		s.present |= SPE_HAS_ADDRESS(SPE_ADDRESS_VA) | SPE_HAS_ADDRESS(SPE_ADDRESS_PA);
-		s.address[SPE_ADDRESS_VA] = 0x7000000 + 8 * below(f, 256);
-		s.address[SPE_ADDRESS_PA] = 0x100000 + 8 * below(f, 4096);
-		s.events |= below(f, 2) << 3;
+		s.address[SPE_ADDRESS_VA] = 0x7000000 + 8 * draw_below(f, 256);
+		s.address[SPE_ADDRESS_PA] = 0x100000 + 8 * draw_below(f, 4096);
+		s.events |= draw_below(f, 2) << 3;
 	}
-	if (below(f, 8))
+	if (draw_below(f, 8))
 		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_TOTAL);
-	if (below(f, 2))
+	if (draw_below(f, 2))
 		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_ISSUE);
-	if (below(f, 3))
+	if (draw_below(f, 3))
 		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION);
 	for (unsigned int i = 0; i < 3; i++)
-		s.counter[i] = (u16)(below(f, 4096) >> below(f, 12));
-	if (below(f, 10)) {
+		s.counter[i] = (u16)(draw_below(f, 4096) >> draw_below(f, 12));
+	if (draw_below(f, 10)) {
 		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
 		/* One task more than there are, which stands for an unknown task */
-		s.context[SPE_CONTEXT_EL1] = (u32)below(f, TASKS + 1) + 10;
+		s.context[SPE_CONTEXT_EL1] = (u32)draw_below(f, TASKS + 1) + 10;
 	}
 	return s;
 }
 
-static size_t fill(struct fixture *f, u8 *records, size_t size)
+static size_t fill_window(struct fixture *f, u8 *records, size_t size)
 {
 	size_t len = 0;
 
@@ -136,7 +136,7 @@ static size_t fill(struct fixture *f, u8 *records, size_t size)
 	return len;
 }
 
-static void merge(struct fixture *f, u32 shard)
+static void merge_shard(struct fixture *f, u32 shard)
 {
 	struct profile *full = f->shard[shard];
 
@@ -283,15 +283,15 @@ static void assert_spans(struct fixture *f, u64 now)
 
 static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 {
-	u32 cpu = (u32)below(f, CPUS);
+	u32 cpu = (u32)draw_below(f, CPUS);
 	const struct source_window window = {
 		.data = records,
-		.len = fill(f, records, size),
+		.len = fill_window(f, records, size),
 		.tid = -1,
 		.cpu = cpu,
 		.start_ns = n * NS / 20 + 1,
 		.end_ns = (n + 1) * NS / 20,
-		.blind_ns = below(f, 1000),
+		.blind_ns = draw_below(f, 1000),
 		.written = RECORDS,
 		.interval = 1000 * (1 + cpu),
 		.unit = UNIT_INSTRUCTIONS,
@@ -302,14 +302,14 @@ static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 	 * worker does.
 	 */
 	for (u32 i = 0; i < SHARDS && history_due(&f->merged->history, window.end_ns - 1); i++)
-		merge(f, i);
+		merge_shard(f, i);
 	history_advance(f->merged, window.end_ns - 1);
 	profile_window(f->whole, &window);
 	profile_window(f->shard[cpu % SHARDS], &window);
 	if (n % ROUND == 0)
-		merge(f, n / ROUND % SHARDS);
+		merge_shard(f, n / ROUND % SHARDS);
 	if (!n)
-		merge(f, cpu % SHARDS);
+		merge_shard(f, cpu % SHARDS);
 }
 
 static void feed_all(struct fixture *f)
@@ -319,7 +319,7 @@ static void feed_all(struct fixture *f)
 	for (u32 n = 0; n < WINDOWS; n++)
 		shared_source(f, n, records, sizeof(records));
 	for (u32 i = 0; i < SHARDS; i++)
-		merge(f, i);
+		merge_shard(f, i);
 	profile_flush(f->whole);
 	profile_flush(f->merged);
 	assert_machine(f);
@@ -353,7 +353,7 @@ static void test_crowded(void **state)
 	for (u32 n = 0; n < WINDOWS; n++) {
 		profile_window(shard, &(struct source_window){
 					      .data = records,
-					      .len = fill(f, records, sizeof(records)),
+					      .len = fill_window(f, records, sizeof(records)),
 					      .tid = -1,
 					      .interval = 1000 * (1 + n % CPUS),
 					      .unit = UNIT_INSTRUCTIONS,
@@ -396,7 +396,7 @@ static void test_unweighed(void **state)
 	for (u32 i = 0; i < ARRAY_SIZE(intervals); i++) {
 		const struct source_window window = {
 			.data = records,
-			.len = fill(f, records, sizeof(records)),
+			.len = fill_window(f, records, sizeof(records)),
 			.tid = -1,
 			.interval = intervals[i],
 			.unit = UNIT_INSTRUCTIONS,
@@ -404,7 +404,7 @@ static void test_unweighed(void **state)
 
 		profile_window(f->whole, &window);
 		profile_window(f->shard[i % SHARDS], &window);
-		merge(f, i % SHARDS);
+		merge_shard(f, i % SHARDS);
 	}
 	assert_int_equal(all_weight(f->whole), 4000 * RECORDS);
 	assert_int_equal(all_weight(f->merged), 4000 * RECORDS);
@@ -544,7 +544,7 @@ static void test_crowd(void **state)
 	pthread_t thread[SHARDS];
 	u32 n = 0;
 
-	c.len = fill(f, records, sizeof(records));
+	c.len = fill_window(f, records, sizeof(records));
 	assert_int_equal(attribute_lock_new(SHARDS + 1, &c.share), 0);
 	for (u32 i = 0; i < SHARDS; i++) {
 		pthread_mutex_init(&c.lock[i], NULL);

@@ -72,7 +72,7 @@ static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source
 	take_sample(profile, &sample, midr);
 }
 
-static void take(struct profile *profile, u64 midr, u8 op, int source, u64 events)
+static void take_access(struct profile *profile, u64 midr, u8 op, int source, u64 events)
 {
 	take_at(profile, 0x400000, midr, op, source, events);
 }
@@ -119,11 +119,11 @@ static void test_levels(void **state)
 	json_object *summary;
 	struct view view;
 
-	take(f->profile, NEOVERSE_N1, 0, 0xe, L1_MISS);
-	take(f->profile, NEOVERSE_N1, 0, 0xd, LLC_MISS);
-	take(f->profile, NEOVERSE_N1, 1, 0xe, L1_MISS);
-	take(f->profile, 0, 0, 0xe, L1_MISS);
-	take(f->profile, 0, 0, -1, LLC_MISS);
+	take_access(f->profile, NEOVERSE_N1, 0, 0xe, L1_MISS);
+	take_access(f->profile, NEOVERSE_N1, 0, 0xd, LLC_MISS);
+	take_access(f->profile, NEOVERSE_N1, 1, 0xe, L1_MISS);
+	take_access(f->profile, 0, 0, 0xe, L1_MISS);
+	take_access(f->profile, 0, 0, -1, LLC_MISS);
 
 	summary = summary_of(f);
 	assert_int_equal(summary_value(summary, "levels", "dram"), 1);
@@ -181,8 +181,8 @@ static void test_level_filter(void **state)
 		u8 op = i / 2 % 2;
 		int source = (int)(i / 12) - 1;
 
-		take(f->profile, midr, op, source, events[i / 4 % 3]);
-		take(filtered, midr, op, source, events[i / 4 % 3]);
+		take_access(f->profile, midr, op, source, events[i / 4 % 3]);
+		take_access(filtered, midr, op, source, events[i / 4 % 3]);
 	}
 	assert_int_equal(
 		profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &all),

@@ -115,7 +115,7 @@ static void shared_source(const struct source_sink *sink)
 }
 
 /* Write the recording. Return: its size. */
-static size_t record(enum recorder_format format)
+static size_t write_recording(enum recorder_format format)
 {
 	const struct recorder_config config = {
 		.format = format,
@@ -231,7 +231,7 @@ static void test_own(void **state)
 
 	(void)state;
 	shared_source(&sink);
-	assert_int_equal(record(RECORDER_NATIVE) % 64, 0);
+	assert_int_equal(write_recording(RECORDER_NATIVE) % 64, 0);
 	assert_int_equal(replay_file(&seen, &error), 0);
 	check_tasks(&seen);
 	assert_int_equal(seen.tasks[1].inode, 99);
@@ -255,7 +255,7 @@ static void test_perf(void **state)
 	size_t size;
 
 	(void)state;
-	size = record(RECORDER_PERF);
+	size = write_recording(RECORDER_PERF);
 	assert_true(size <= sizeof(bytes));
 	read_file(bytes, size);
 	assert_non_null(memmem(bytes, size, file, sizeof(file)));
@@ -641,9 +641,9 @@ static void test_summaries_agree(void **state)
 	char *own, *perf, *lost;
 
 	(void)state;
-	record(RECORDER_NATIVE);
+	write_recording(RECORDER_NATIVE);
 	own = summary_of_file();
-	record(RECORDER_PERF);
+	write_recording(RECORDER_PERF);
 	perf = summary_of_file();
 	assert_non_null(strstr(own, "worker"));
 	assert_non_null(strstr(own, "\"lost_bytes\":128,"));
@@ -667,7 +667,7 @@ static void test_truncated(void **state)
 
 	(void)state;
 	for (int format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
-		size_t size = record(format);
+		size_t size = write_recording(format);
 		u64 said = 0;
 
 		assert_true(size <= sizeof(buf));
@@ -700,7 +700,7 @@ static void test_bit_flipped(void **state)
 
 	(void)state;
 	for (int format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
-		size_t size = record(format);
+		size_t size = write_recording(format);
 		u64 said = 0;
 
 		read_file(buf, size);
@@ -764,7 +764,7 @@ static const struct hostile_row hostile_rows[] = {
 static void test_hostile(void **state)
 {
 	static u8 good[1 << 16], buf[1 << 16];
-	size_t size = record(RECORDER_NATIVE);
+	size_t size = write_recording(RECORDER_NATIVE);
 	struct native_header header;
 
 	(void)state;
@@ -829,7 +829,7 @@ static void test_cores(void **state)
 
 		test_row("CPU 1 is %#llx", (unsigned long long)midrs[m]);
 		other_midr = midrs[m];
-		len = record(RECORDER_PERF);
+		len = write_recording(RECORDER_PERF);
 		other_midr = MIDR;
 		assert_row(replay_file(&seen, &error) == 0);
 		assert_row(seen.count == WINDOWS);

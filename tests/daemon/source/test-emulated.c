@@ -170,7 +170,7 @@ static pid_t child_start(void)
  * Sample until a busy child has used @ns of CPU time and at least four windows were read. Return:
  * the CPU time of the child.
  */
-static u64 run(struct source *source, u64 ns, struct seen *seen)
+static u64 run_source(struct source *source, u64 ns, struct seen *seen)
 {
 	const struct source_sink sink = { .window = see_window, .ctx = seen };
 	struct pollfd poll_fd = { .fd = source->ops->fd(source), .events = POLLIN };
@@ -215,7 +215,7 @@ static void test_truth(void **state)
 	u64 child_ns;
 
 	(void)state;
-	child_ns = run(source, 500000000, &seen);
+	child_ns = run_source(source, 500000000, &seen);
 	check_ledgers(&seen);
 	assert_true(seen.child_inside > 0);
 	assert_int_equal(seen.child_outside, 0);
@@ -236,10 +236,10 @@ static void test_restart(void **state)
 	struct seen seen = { 0 };
 
 	(void)state;
-	run(source, 50000000, &seen);
+	run_source(source, 50000000, &seen);
 	/* The time between the runs is not blind, as sampling was disabled. */
 	memset(seen.end_ns, 0, sizeof(seen.end_ns));
-	run(source, 50000000, &seen);
+	run_source(source, 50000000, &seen);
 	check_ledgers(&seen);
 	/* Only the kernel's throttling of ticks may cause blind time. */
 	assert_int_equal(seen.blind_ns, seen.blind_by[SOURCE_BLIND_THROTTLE]);
@@ -268,7 +268,7 @@ static void test_filters(void **state)
 		config.interval_ns = 100000;
 		config.filter_types = rows[i].types;
 		source = source_or_skip(&config);
-		run(source, 100000000, &seen);
+		run_source(source, 100000000, &seen);
 		assert_row(seen.written == seen.decoded);
 		if (rows[i].kind == SPE_KIND_STORE)
 			seen.kinds[SPE_KIND_STORE] += seen.atomic_loads;
@@ -291,7 +291,7 @@ static void test_user_only(void **state)
 	(void)state;
 	config.kernel = false;
 	source = source_or_skip(&config);
-	run(source, 100000000, &seen);
+	run_source(source, 100000000, &seen);
 	check_ledgers(&seen);
 	assert_int_equal(seen.kernel, 0);
 	source->ops->free(source);

@@ -116,7 +116,7 @@ static bool is_too_big(const struct speprof_sampling *sampling)
 	return false;
 }
 
-static int sample(const struct speprof_sampling *sampling)
+static int start_sampling(const struct speprof_sampling *sampling)
 {
 	const u32 rights = module.session.rights;
 
@@ -171,7 +171,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	case SPEPROF_SESSION_STOP:
 		return 0;
 	case SPEPROF_SESSION_SAMPLE:
-		return sample(arg);
+		return start_sampling(arg);
 	case SPEPROF_SESSION_CGROUPS:
 		if (!(module.session.flags & SPEPROF_SESSION_OF_CGROUPS)) {
 			errno = EOPNOTSUPP;

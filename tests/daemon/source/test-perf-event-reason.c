@@ -17,7 +17,7 @@
 static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
 /* Reduce the capabilities to @mask. Return: whether all of them were permitted. */
-static bool have(uint64_t mask)
+static bool set_capabilities(uint64_t mask)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 	bool all = true;
@@ -62,16 +62,16 @@ static void test_reasons(void **state)
 	     high = paranoid_level() == 3 || paranoid_level() == 4;
 
 	(void)state;
-	have(0);
+	set_capabilities(0);
 	assert_non_null(strstr(perf_event_physical_reason(), "CAP_PERFMON"));
 	assert_advice(low	 ? "this process does not have CAP_PERFMON" :
 		    high ? always :
 			   "although kernel.perf_event_paranoid allows it");
-	if (have(1ULL << CAP_PERFMON)) {
+	if (set_capabilities(1ULL << CAP_PERFMON)) {
 		assert_null(perf_event_physical_reason());
 		assert_advice(low ? policy : high ? always : "a security policy");
 	}
-	if (have(1ULL << CAP_SYS_ADMIN))
+	if (set_capabilities(1ULL << CAP_SYS_ADMIN))
 		assert_advice(policy);
 }
 

@@ -262,7 +262,7 @@ static struct worker *process_new(int fd, struct checkpoint **ret_keep,
 	return process_by(&usual, fd, ret_keep, ret_restore);
 }
 
-static int share(struct worker_state *state, void *arg)
+static int share_source(struct worker_state *state, void *arg)
 {
 	struct session_config config = { .name = arg, .shared = true };
 	char *const cgroups[] = { (char *)"/", NULL };
@@ -298,7 +298,7 @@ static int set_up(struct worker_state *state, void *arg)
 	return checkpoint_final(state, arg);
 }
 
-static int drain(struct worker_state *state, void *arg)
+static int drain_all(struct worker_state *state, void *arg)
 {
 	worker_drain(state, worker_session(state, arg));
 	return 0;
@@ -371,12 +371,12 @@ static int write_checkpoint(u64 *ret_lost, bool with_own)
 
 	worker = process_new(-1, &checkpoint, &restore);
 	assert_false(restore.found);
-	assert_int_equal(worker_call(worker, share, (void *)"loads"), 0);
+	assert_int_equal(worker_call(worker, share_source, (void *)"loads"), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 	if (with_own)
 		assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
 	for (int i = 0; i < 5; i++)
-		worker_call(worker, drain, NULL);
+		worker_call(worker, drain_all, NULL);
 	worker_call(worker, read_state, &l);
 	*ret_lost = l.lost;
 	assert_int_equal(worker_call(worker, checkpoint_final, NULL), 0);
@@ -471,7 +471,7 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 }
 
 /* Save as after a drain that found a ring waiting for a checkpoint. */
-static int save(struct worker_state *state, void *arg __attribute__((unused)))
+static int save_checkpoint(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	checkpoint_save(state);
 	worker_drain_source(state, worker_session(state, NULL)->shared_source);
@@ -487,17 +487,17 @@ static void test_unsaved(void **state __attribute__((unused)))
 	u32 before;
 	int fd;
 
-	assert_true(worker_call(worker, save, NULL) && !spills);
+	assert_true(worker_call(worker, save_checkpoint, NULL) && !spills);
 	before = released;
 	checkpoint->capacity = 100;
 	/* A waiting ring does not cause a save in each iteration. */
-	assert_false(worker_call(worker, save, NULL));
+	assert_false(worker_call(worker, save_checkpoint, NULL));
 	assert_true(checkpoint->error == -ENOSPC && checkpoint->unsaved == 1 &&
 		    released == before && spills);
-	worker_call(worker, save, NULL);
+	worker_call(worker, save_checkpoint, NULL);
 	assert_true(checkpoint->unsaved == 2 && released == before);
 	checkpoint->capacity = 0;
-	worker_call(worker, save, NULL);
+	worker_call(worker, save_checkpoint, NULL);
 	assert_true(!checkpoint->error && released == before + 1 && !spills);
 	fd = dup(checkpoint_fd(checkpoint));
 	worker_free(worker);
@@ -570,8 +570,8 @@ static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
 	assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
 	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 	for (int i = 0; i < 5; i++) {
-		worker_call(worker, drain, NULL);
-		worker_call(worker, drain, (void *)"own");
+		worker_call(worker, drain_all, NULL);
+		worker_call(worker, drain_all, (void *)"own");
 	}
 	worker_call(worker, checkpoint_final, NULL);
 	*ret_own = (struct ledgers){ .session = "own" };
@@ -805,7 +805,7 @@ static void test_busy_shared(void **state __attribute__((unused)))
 
 	for (u32 stops = 0; stops < 2; stops++) {
 		worker = process_new(-1, &checkpoint, &restore);
-		assert_int_equal(worker_call(worker, share, (void *)"loads"), 0);
+		assert_int_equal(worker_call(worker, share_source, (void *)"loads"), 0);
 		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
 		assert_int_equal(worker_call(worker, worker_start, (void *)"loads"), 0);
 		worker_call(worker, checkpoint_final, NULL);

@@ -33,7 +33,7 @@ static void send_reply(size_t size)
 }
 
 /* Write a correct reply to SYMBOL_FIND, which the modes then damage. Return: its size. */
-static size_t find(void)
+static size_t find_name(void)
 {
 	out.reply.done = in.request.count;
 	out.reply.count = 1;
@@ -57,7 +57,7 @@ static void serve_requests(const char *mode)
 	if (!strcmp(mode, "hang"))
 		pause();
 	if (in.request.type == SYMBOL_FIND)
-		size = find();
+		size = find_name();
 	if (!strcmp(mode, "serial"))
 		out.reply.serial++;
 	if (!strcmp(mode, "short"))

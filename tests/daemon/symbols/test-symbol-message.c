@@ -44,7 +44,7 @@ static struct symbol_name *make_names_reply(void)
 	return (void *)(&reply_packet.reply + 1);
 }
 
-static struct symbol_line *lines(void)
+static struct symbol_line *make_lines(void)
 {
 	return (void *)(&reply_packet.reply + 1);
 }
@@ -74,10 +74,11 @@ static size_t make_reply(u32 type)
 	} else {
 		reply_packet.reply.count = 3;
 		for (u32 i = 0; i < 3; i++)
-			lines()[i] = (struct symbol_line){ .address = request.request.address[i],
-							   .file = 1,
-							   .line = i,
-							   .inlines = 6 };
+			make_lines()[i] =
+				(struct symbol_line){ .address = request.request.address[i],
+						      .file = 1,
+						      .line = i,
+						      .inlines = 6 };
 		size += 3 * sizeof(struct symbol_line);
 	}
 	memcpy((char *)&reply_packet + size, texts, sizeof(texts));
@@ -170,10 +171,10 @@ static void test_replies(void **state)
 	WRONG(SYMBOL_FIND, ((char *)&reply_packet)[size - 1] = 'x');
 	WRONG(SYMBOL_FIND, ((char *)&reply_packet)[size - sizeof(texts)] = 'x');
 	WRONG(SYMBOL_LINES, reply_packet.reply.done = 2);
-	WRONG(SYMBOL_LINES, lines()[1].address++);
-	WRONG(SYMBOL_LINES, lines()[1].file = UINT32_MAX);
-	WRONG(SYMBOL_LINES, lines()[2].inlines = sizeof(texts));
-	WRONG(SYMBOL_LINES, lines()[2].reserved = 1);
+	WRONG(SYMBOL_LINES, make_lines()[1].address++);
+	WRONG(SYMBOL_LINES, make_lines()[1].file = UINT32_MAX);
+	WRONG(SYMBOL_LINES, make_lines()[2].inlines = sizeof(texts));
+	WRONG(SYMBOL_LINES, make_lines()[2].reserved = 1);
 }
 
 /* Names are found by their ranges, each text is stored once, and the oldest text is evicted. */

@@ -281,7 +281,7 @@ static void ping_pong(pid_t pids[2])
 }
 
 /* Drain @source, and count the switches since the last drain began, which the ring has to hold. */
-static void drain(struct source *source, struct verdict *v)
+static void drain_source(struct source *source, struct verdict *v)
 {
 	const struct source_sink sink = { .window = count_agreement, .ctx = v };
 	u64 begin = *v->rings[0].count, passed;
@@ -334,10 +334,10 @@ static void test_agreement(void **state)
 	assert_int_equal(source->ops->start(source), 0);
 	for (int i = 0; i < how->rounds || v.same <= 100; i++) {
 		usleep(how->period_us);
-		drain(source, &v);
+		drain_source(source, &v);
 	}
 	source->ops->stop(source);
-	drain(source, &v);
+	drain_source(source, &v);
 	switched = *v.rings[0].count - before;
 	for (int i = 0; i < 2; i++) {
 		kill(v.pids[i], SIGKILL);

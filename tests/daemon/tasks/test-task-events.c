@@ -33,7 +33,7 @@ static u64 clock_ns(clockid_t id)
 	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
-static struct attributor *live(u32 processes)
+static struct attributor *make_live_attributor(u32 processes)
 {
 	const struct attributor_config config = { .live = true, .processes = processes };
 	struct attributor *a;
@@ -72,7 +72,7 @@ static const struct attribute_process *process_of(struct attributor *a, s32 tid)
 /* A process lives and exits before its first sample is read. */
 static void test_exited(void **state)
 {
-	struct attributor *a = live(0);
+	struct attributor *a = make_live_attributor(0);
 	struct attribute_location location;
 	u32 self = attributor_find_process(a, getpid()), index;
 
@@ -101,7 +101,7 @@ static void test_exited(void **state)
 /* A fork without exec has the name and the maps of the parent. */
 static void test_fork(void **state)
 {
-	struct attributor *a = live(0);
+	struct attributor *a = make_live_attributor(0);
 	struct attribute_location location;
 	u32 index;
 
@@ -116,7 +116,7 @@ static void test_fork(void **state)
 
 static void test_reuse(void **state)
 {
-	struct attributor *a = live(0);
+	struct attributor *a = make_live_attributor(0);
 	u32 first, second;
 
 	(void)state;
@@ -147,7 +147,7 @@ static void test_reuse(void **state)
 /* Samples from before an exec stay with the former program. */
 static void test_exec(void **state)
 {
-	struct attributor *a = live(0);
+	struct attributor *a = make_live_attributor(0);
 	u32 before, after;
 
 	(void)state;
@@ -166,7 +166,7 @@ static void test_exec(void **state)
 static void test_stale(void **state)
 {
 	const u64 before = clock_ns(CLOCK_MONOTONIC);
-	struct attributor *a = live(0);
+	struct attributor *a = make_live_attributor(0);
 	u32 index;
 	struct task_event event = {
 		.type = TASK_COMM,
@@ -195,7 +195,7 @@ static void test_stale(void **state)
 static void test_lost(void **state)
 {
 	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
-	struct attributor *a = live(0);
+	struct attributor *a = make_live_attributor(0);
 	struct attributor_stats before, after;
 	u32 self = attributor_find_process(a, getpid()), ghost;
 
@@ -215,7 +215,7 @@ static void test_lost(void **state)
 /* If there are more processes than entries, those with samples stay the longest. */
 static void test_bounds(void **state)
 {
-	struct attributor *a = live(64);
+	struct attributor *a = make_live_attributor(64);
 	struct attributor_stats stats;
 	u32 sampled;
 

@@ -39,7 +39,7 @@ static void kernel_file(char *path, const char *text)
 	close(fd);
 }
 
-static int load(const char *path, struct symtab *t)
+static int load_symtab(const char *path, struct symtab *t)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
@@ -62,7 +62,7 @@ static void test_kallsyms(void **state)
 			  "ffff700000000000 t helper\t[nf_tables]\n"
 			  "nonsense\n"
 			  "ffff700000000100 r rodata\t[nf_tables]\n");
-	assert_int_equal(load(path, &t), 0);
+	assert_int_equal(load_symtab(path, &t), 0);
 	unlink(path);
 	assert_string_equal(symtab_find(&t, 0xffff8000000010ff), "_stext");
 	assert_string_equal(symtab_find(&t, 0xffff800000001100), "second");
@@ -80,12 +80,12 @@ static void test_kallsyms_refused(void **state)
 
 	(void)state;
 	kernel_file(path, "0000000000000000 T _stext\n0000000000000000 t first\n");
-	assert_int_equal(load(path, &t), -EACCES);
+	assert_int_equal(load_symtab(path, &t), -EACCES);
 	unlink(path);
 	assert_int_equal(kallsyms_load(-1, &t), -EBADF);
 	kernel_file(path, "1000 T a\n2000 T b\n3000 T c\n");
 	t.limit = 64;
-	assert_int_equal(load(path, &t), -EFBIG);
+	assert_int_equal(load_symtab(path, &t), -EFBIG);
 	unlink(path);
 	assert_null(t.entry);
 }
@@ -93,7 +93,7 @@ static void test_kallsyms_refused(void **state)
 static void test_this_kernel(void **state)
 {
 	struct symtab t = { .limit = LIMIT * 2 };
-	int r = load("/proc/kallsyms", &t);
+	int r = load_symtab("/proc/kallsyms", &t);
 
 	(void)state;
 	if (r < 0)

@@ -47,7 +47,7 @@ static void pair_end(struct pair *pair)
 	close(pair->back[1]);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_costs(const void *a, const void *b)
 {
 	const struct cost *x = a, *y = b;
 
@@ -69,7 +69,7 @@ static struct cost pair_measure(const struct pair *pair)
 			      read(pair->back[0], &byte, 1) == 1);
 		rounds[round] = cost_end(&start, ROUND_SWITCHES);
 	}
-	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare);
+	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare_costs);
 	return rounds[ROUNDS / 2];
 }
 

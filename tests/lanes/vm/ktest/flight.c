@@ -47,7 +47,7 @@ static void flight_end(struct flight *flight)
 	free(flight->bytes);
 }
 
-static uint64_t load(const __u64 *word)
+static uint64_t load_word(const __u64 *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
@@ -55,9 +55,9 @@ static uint64_t load(const __u64 *word)
 /* Wait until the ring was overwritten @laps times. */
 static void wait_laps(const struct flight *flight, unsigned int laps)
 {
-	uint64_t until = load(&flight->ring.control->head) + (uint64_t)laps * RING;
+	uint64_t until = load_word(&flight->ring.control->head) + (uint64_t)laps * RING;
 
-	while (load(&flight->ring.control->head) < until)
+	while (load_word(&flight->ring.control->head) < until)
 		ksleep_ms(5);
 }
 
@@ -167,15 +167,15 @@ static void racing_reader_is_notified(void)
 	flight_begin(&flight, 4096);
 	wait_laps(&flight, 1);
 	for (round = 0; raced < 20 || whole < 20; round++) {
-		uint64_t oldest = load(&flight.ring.control->oldest);
-		uint64_t head = load(&flight.ring.control->head), after;
+		uint64_t oldest = load_word(&flight.ring.control->oldest);
+		uint64_t head = load_word(&flight.ring.control->head), after;
 
 		check(oldest <= head && head - oldest <= RING);
 		if (round % 2)
 			ksleep_ms(5 + round % 40);
 		copy_out(&flight, oldest, head);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		after = load(&flight.ring.control->oldest);
+		after = load_word(&flight.ring.control->oldest);
 		check(after >= oldest);
 		check_windows(&flight, oldest, after, head, &tally);
 		check(!tally.ledger.suspect && tally.ledger.records == tally.counted);
@@ -423,7 +423,7 @@ static void snapshot_of_an_absent_cpu(void)
 	kring_open(session, 1, &ring);
 	child = kburn(1);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	for (unsigned int i = 0; i < 500 && !load(&ring.control->head); i++)
+	for (unsigned int i = 0; i < 500 && !load_word(&ring.control->head); i++)
 		ksleep_ms(10);
 	check(kcpu_online(1, false));
 	snapshot_take(ring.fd, 1 << 19);

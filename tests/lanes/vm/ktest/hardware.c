@@ -163,7 +163,7 @@ static void sources_survive_power_loss(void)
 	stage_end(&stage);
 }
 
-static unsigned long long interrupts(void)
+static unsigned long long count_interrupts(void)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
 	unsigned long long sum = 0;
@@ -204,12 +204,12 @@ static void spurious_interrupts_are_ignored(void)
 	session = ksession_new(&config);
 	kring_open(session, 0, &ring);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	before = interrupts();
+	before = count_interrupts();
 	for (i = 0; i < 100; i++)
 		trap_order("spurious", 0);
-	for (i = 0; i < 100 && interrupts() < before + 90; i++)
+	for (i = 0; i < 100 && count_interrupts() < before + 90; i++)
 		ksleep_ms(10);
-	check(interrupts() >= before + 90, "%llu", interrupts() - before);
+	check(count_interrupts() >= before + 90, "%llu", count_interrupts() - before);
 	stats = kring_stats(&ring);
 	check(!stats.windows && !stats.interrupts && stats.state == SPEPROF_RING_ARMED);
 	kring_close(&ring);

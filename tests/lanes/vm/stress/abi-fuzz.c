@@ -150,7 +150,7 @@ static uint64_t draw_number(struct actor *actor, uint64_t sane)
 	}
 }
 
-static void fail(const char *what, long got)
+static void report_failure(const char *what, long got)
 {
 	fprintf(stderr, "abi-fuzz: seed %llu: %s: %ld, errno %d (%s)\n", (unsigned long long)seed,
 		what, got, errno, strerror(errno));
@@ -190,7 +190,7 @@ static const struct expected expectations[COMMANDS] = {
 	{ SPEPROF_RING_RELEASE, "RELEASE", true, { EINVAL, ENOENT } },
 };
 
-static const struct expected *expectation(unsigned int command)
+static const struct expected *find_expectation(unsigned int command)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (expectations[i].command == command)
@@ -227,13 +227,13 @@ static void command_judge(enum act_kind way, const struct expected *expected, in
 		return;
 	if (error && !is_expected(expected, error)) {
 		errno = error;
-		fail(expected ? expected->name : "unknown command", -error);
+		report_failure(expected ? expected->name : "unknown command", -error);
 	}
 	if (expected)
 		act_count((enum act_kind)(way + (expected - expectations)), !error);
 }
 
-static long call(int fd, unsigned int command, void *argument)
+static long call_ioctl(int fd, unsigned int command, void *argument)
 {
 	long got;
 
@@ -242,7 +242,7 @@ static long call(int fd, unsigned int command, void *argument)
 	atomic_fetch_add(&totals->calls, 1);
 	if (got >= 0)
 		atomic_fetch_add(&totals->succeeded, 1);
-	command_judge(IOCTL, expectation(command), got < 0 ? errno : 0);
+	command_judge(IOCTL, find_expectation(command), got < 0 ? errno : 0);
 	return got;
 }
 
@@ -271,7 +271,7 @@ static void act_device(struct actor *actor)
 	int fd = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		fail("open", fd);
+		report_failure("open", fd);
 	keep_fd(actor, DEVICE, fd);
 }
 
@@ -316,7 +316,7 @@ static void act_session(struct actor *actor)
 		config.cgroups_count = (uint32_t)draw_number(actor, some_cgroups(actor, fds));
 		config.cgroups = draw_number(actor, config.cgroups_count ? (uintptr_t)fds : 0);
 	}
-	fd = call(some_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
+	fd = call_ioctl(some_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
 	if (fd > 0)
 		keep_fd(actor, SESSION, (int)fd);
 }
@@ -330,8 +330,8 @@ static void act_info(struct actor *actor)
 		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 2)),
 	};
 
-	call(some_fd(actor, DEVICE), SPEPROF_DEVICE_INFO, &device);
-	call(some_fd(actor, DEVICE), SPEPROF_CPU_INFO, &cpu);
+	call_ioctl(some_fd(actor, DEVICE), SPEPROF_DEVICE_INFO, &device);
+	call_ioctl(some_fd(actor, DEVICE), SPEPROF_CPU_INFO, &cpu);
 }
 
 static void draw_sampling(struct actor *actor)
@@ -352,7 +352,7 @@ static void draw_sampling(struct actor *actor)
 static void act_sample(struct actor *actor)
 {
 	draw_sampling(actor);
-	call(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &actor->sampling);
+	call_ioctl(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &actor->sampling);
 }
 
 static void draw_tune(struct actor *actor)
@@ -373,7 +373,7 @@ static void draw_tune(struct actor *actor)
 static void act_tune(struct actor *actor)
 {
 	draw_tune(actor);
-	call(some_fd(actor, SESSION), SPEPROF_SESSION_TUNE, &actor->tune);
+	call_ioctl(some_fd(actor, SESSION), SPEPROF_SESSION_TUNE, &actor->tune);
 }
 
 static void draw_change(struct actor *actor)
@@ -391,14 +391,14 @@ static void draw_change(struct actor *actor)
 static void act_cgroups(struct actor *actor)
 {
 	draw_change(actor);
-	call(some_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &actor->change);
+	call_ioctl(some_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &actor->change);
 }
 
 static void act_run(struct actor *actor)
 {
-	call(some_fd(actor, SESSION),
-	     draw_below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
-	     (void *)(uintptr_t)once_in(actor, 16));
+	call_ioctl(some_fd(actor, SESSION),
+		   draw_below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
+		   (void *)(uintptr_t)once_in(actor, 16));
 }
 
 static void act_ring(struct actor *actor)
@@ -409,7 +409,7 @@ static void act_ring(struct actor *actor)
 		.flags = SPEPROF_RING_NONBLOCK |
 			 (once_in(actor, 16) ? (uint32_t)draw_random(actor) : 0),
 	};
-	long fd = call(some_fd(actor, SESSION), SPEPROF_RING_OPEN, &open);
+	long fd = call_ioctl(some_fd(actor, SESSION), SPEPROF_RING_OPEN, &open);
 
 	if (fd > 0)
 		keep_fd(actor, RING, (int)fd);
@@ -445,7 +445,7 @@ static void ledger_check(const struct speprof_ring_stats *stats)
 		  stats->state <= SPEPROF_RING_STATES;
 
 	if (!ok)
-		fail("the ledgers do not add up", (long)stats->head);
+		report_failure("the ledgers do not add up", (long)stats->head);
 	atomic_fetch_add(&totals->ledgers, 1);
 }
 
@@ -454,7 +454,7 @@ static void act_stats(struct actor *actor)
 	struct speprof_ring_stats stats = { .size = (uint32_t)draw_number(actor, sizeof(stats)) };
 	bool is_whole = stats.size == sizeof(stats);
 
-	if (!call(some_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
+	if (!call_ioctl(some_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
 		ledger_check(&stats);
 }
 
@@ -468,8 +468,8 @@ static void act_snapshot(struct actor *actor)
 	int fd = some_fd(actor, RING);
 
 	if (once_in(actor, 2))
-		call(fd, SPEPROF_RING_RELEASE, (void *)(uintptr_t)once_in(actor, 16));
-	else if (!call(fd, SPEPROF_RING_SNAPSHOT, once_in(actor, 16) ? (void *)8 : &snapshot))
+		call_ioctl(fd, SPEPROF_RING_RELEASE, (void *)(uintptr_t)once_in(actor, 16));
+	else if (!call_ioctl(fd, SPEPROF_RING_SNAPSHOT, once_in(actor, 16) ? (void *)8 : &snapshot))
 		atomic_fetch_add(&totals->snapshots, 1);
 }
 
@@ -479,13 +479,13 @@ static void act_tails(struct actor *actor)
 	int fd = some_fd(actor, RING);
 	struct speprof_advance advance;
 
-	if (call(fd, SPEPROF_RING_STATS, &stats))
+	if (call_ioctl(fd, SPEPROF_RING_STATS, &stats))
 		return;
 	advance.tail = draw_number(actor, stats.head);
 	advance.event_tail = draw_number(actor, stats.event_head);
-	call(fd, SPEPROF_RING_ADVANCE, &advance);
-	call(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH,
-	     (void *)(uintptr_t)once_in(actor, 16));
+	call_ioctl(fd, SPEPROF_RING_ADVANCE, &advance);
+	call_ioctl(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH,
+		   (void *)(uintptr_t)once_in(actor, 16));
 }
 
 static void act_read(struct actor *actor)
@@ -503,7 +503,7 @@ static void act_read(struct actor *actor)
 	/* EINVAL: the file is a flight recorder; EOPNOTSUPP: it is another kind of file */
 	else if (got < 0 && errno != EAGAIN && errno != EFAULT && errno != EINVAL &&
 		 errno != EBADF && errno != EOPNOTSUPP)
-		fail("read", got);
+		report_failure("read", got);
 }
 
 static void act_poll(struct actor *actor)
@@ -539,9 +539,9 @@ static void act_map(struct actor *actor)
 	if (map == MAP_FAILED)
 		return;
 	if (offset != offsets[area])
-		fail("mmap of what is no area", (long)(offset >> 12));
+		report_failure("mmap of what is no area", (long)(offset >> 12));
 	if (mremap(map, size, 2 * size, MREMAP_MAYMOVE) != MAP_FAILED)
-		fail("mremap beyond an area", (long)size);
+		report_failure("mremap beyond an area", (long)size);
 	mprotect(map, size, PROT_READ);
 	mprotect(map, size, once_in(actor, 2) ? PROT_READ | PROT_WRITE : PROT_EXEC);
 	if (!mprotect(map, size, PROT_READ))
@@ -565,8 +565,8 @@ static void act_wild(struct actor *actor)
 	/* Avoid rings of gigabytes, which do not fit into memory. */
 	if (command == SPEPROF_SESSION_NEW)
 		return;
-	call(some_fd(actor, (enum kind)draw_below(actor, KINDS)), command,
-	     once_in(actor, 8) ? (void *)(uintptr_t)draw_number(actor, 0) : words);
+	call_ioctl(some_fd(actor, (enum kind)draw_below(actor, KINDS)), command,
+		   once_in(actor, 8) ? (void *)(uintptr_t)draw_number(actor, 0) : words);
 }
 
 /* ---- io_uring ------------------------------------------------------------------------ */
@@ -578,7 +578,7 @@ static void completion_judge(uint64_t user_data, int res)
 {
 	if (user_data < ACT_BASE) {
 		if (res != -ECANCELED && res != -EAGAIN && res != -EINTR)
-			command_judge(URING_CMD, expectation((unsigned int)user_data),
+			command_judge(URING_CMD, find_expectation((unsigned int)user_data),
 				      res < 0 ? -res : 0);
 	} else if (res >= 0 || !is_generic(-res)) {
 		act_count((enum act_kind)(user_data - ACT_BASE), res >= 0);
@@ -724,7 +724,7 @@ static void *actor_run(void *arg)
 	actor->buffer = malloc(1 << 16);
 	actor->fixed = (struct iovec){ malloc(8192), 8192 };
 	if (io_uring_queue_init(32, &actor->uring, 0))
-		fail("io_uring_queue_init", 0);
+		report_failure("io_uring_queue_init", 0);
 	io_uring_register_buffers(&actor->uring, &actor->fixed, 1);
 	while (!atomic_load(&over))
 		acts[draw_below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
@@ -759,12 +759,12 @@ static void ledgers_close(void)
 {
 	for (unsigned int i = 0; i < SLOTS; i++)
 		if (atomic_load(&slots[SESSION][i]) >= 0)
-			call(atomic_load(&slots[SESSION][i]), SPEPROF_SESSION_STOP, NULL);
+			call_ioctl(atomic_load(&slots[SESSION][i]), SPEPROF_SESSION_STOP, NULL);
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		struct speprof_ring_stats stats = { .size = sizeof(stats) };
 
 		if (atomic_load(&slots[RING][i]) >= 0 &&
-		    !call(atomic_load(&slots[RING][i]), SPEPROF_RING_STATS, &stats))
+		    !call_ioctl(atomic_load(&slots[RING][i]), SPEPROF_RING_STATS, &stats))
 			ledger_check(&stats);
 	}
 }
@@ -781,7 +781,7 @@ static void round_run(uint64_t round_seed)
 		actors[i] = (struct actor){ .random = round_seed * 1000 + i };
 		if (pthread_create(&threads[i], NULL, i < THREADS ? actor_run : scribbler_run,
 				   &actors[i]))
-			fail("pthread_create", 0);
+			report_failure("pthread_create", 0);
 	}
 	usleep(ROUND_MS * 1000);
 	atomic_store(&over, true);
@@ -797,7 +797,7 @@ static bool is_busy(void)
 	bool busy = false;
 
 	if (fd < 0)
-		fail("open", fd);
+		report_failure("open", fd);
 	for (; !ioctl(fd, SPEPROF_CPU_INFO, &info); info.cpu++)
 		busy |= info.flags & SPEPROF_CPU_BUSY;
 	close(fd);
@@ -812,7 +812,7 @@ static void rest_wait(void)
 {
 	for (uint64_t end = now_ms() + 20000; is_busy();) {
 		if (now_ms() > end)
-			fail("a CPU is busy and nobody is there", 0);
+			report_failure("a CPU is busy and nobody is there", 0);
 		usleep(20000);
 	}
 }
@@ -830,15 +830,15 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 		_exit(0);
 	}
 	if (pid < 0)
-		fail("fork", pid);
+		report_failure("fork", pid);
 	if (is_killed) {
 		usleep(ROUND_MS * 500);
 		kill(pid, SIGKILL);
 	}
 	if (waitpid(pid, &status, 0) != pid)
-		fail("waitpid", pid);
+		report_failure("waitpid", pid);
 	if (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) != SIGKILL || !is_killed)
-		fail("a round ended badly", status);
+		report_failure("a round ended badly", status);
 	rest_wait();
 }
 
@@ -889,7 +889,7 @@ int main(int argc, char **argv)
 	totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (totals == MAP_FAILED)
-		fail("mmap", 0);
+		report_failure("mmap", 0);
 	tallies_init();
 	cgroups_make();
 	/* Most rounds have no limit of commands, but some do. */

@@ -51,7 +51,7 @@ static void total_add(unsigned long long *total, unsigned long long more)
 	__atomic_fetch_add(total, more, __ATOMIC_RELAXED);
 }
 
-static void die(const char *what)
+static void report_failure(const char *what)
 {
 	fprintf(stderr, "churn: %s: %s\n", what, strerror(errno));
 	_exit(1);
@@ -264,7 +264,7 @@ static void session_open(struct worker *worker, struct speprof_session_config *c
 		worker->session = ioctl(device, SPEPROF_SESSION_NEW, config);
 	}
 	if (worker->session < 0)
-		die("SESSION_NEW");
+		report_failure("SESSION_NEW");
 	close(device);
 }
 
@@ -289,7 +289,7 @@ static void worker_open(struct worker *worker)
 	config.mode = worker->flight ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
 	session_open(worker, &config);
 	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
-		die("SAMPLE");
+		report_failure("SAMPLE");
 	worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
 	/* The CPU was offline when the modules were loaded, and is online since SESSION_NEW. */
 	if (worker->ring < 0 && errno == ENOENT) {
@@ -297,11 +297,11 @@ static void worker_open(struct worker *worker)
 		worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
 	}
 	if (worker->ring < 0)
-		die("RING_OPEN");
+		report_failure("RING_OPEN");
 	worker->control = mmap(NULL, open_ring.control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 			       worker->ring, SPEPROF_MMAP_CONTROL);
 	if (worker->control == MAP_FAILED)
-		die("mmap");
+		report_failure("mmap");
 	total_add(&totals->sessions, 1);
 }
 
@@ -311,11 +311,11 @@ static void worker_close(struct worker *worker)
 
 	if (ioctl(worker->session, SPEPROF_SESSION_STOP, 0) ||
 	    ioctl(worker->ring, SPEPROF_RING_STATS, &stats))
-		die("STATS");
+		report_failure("STATS");
 	if (stats.head != stats.data_bytes + stats.header_bytes + stats.skip_bytes ||
 	    stats.overwritten_bytes + stats.claimed_bytes > stats.data_bytes ||
 	    stats.state != SPEPROF_RING_IDLE)
-		die("the ledgers do not close");
+		report_failure("the ledgers do not close");
 	total_add(&totals->records, stats.records);
 	munmap(worker->control, sizeof(*worker->control));
 	close(worker->session);
@@ -395,7 +395,7 @@ static void worker_run(uint64_t *random)
 	struct worker worker = { .random = *random };
 
 	if (io_uring_queue_init(32, &worker.uring, 0))
-		die("io_uring_queue_init");
+		report_failure("io_uring_queue_init");
 	for (;;) {
 		worker_open(&worker);
 		for (uint64_t n = draw_random(&worker.random) % 60; n; n--)
@@ -411,7 +411,7 @@ static pid_t part_start(void (*run)(uint64_t *random), uint64_t random)
 	pid_t pid = fork();
 
 	if (pid < 0)
-		die("fork");
+		report_failure("fork");
 	if (pid)
 		return pid;
 	setpgid(0, 0);
@@ -427,7 +427,7 @@ static void part_end(pid_t pid)
 	if (kill(-pid, SIGKILL))
 		kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-		die("a part ended by itself");
+		report_failure("a part ended by itself");
 	total_add(&totals->kills, 1);
 }
 
@@ -439,7 +439,7 @@ static void module_load(const char *directory, const char *name)
 	snprintf(path, sizeof(path), "%s/%s.ko", directory, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0))
-		die(path);
+		report_failure(path);
 	close(fd);
 }
 
@@ -448,7 +448,7 @@ static void module_unload(const char *name)
 	/* io_uring releases files with a delay, so try for some time. */
 	for (uint64_t end = now_ms() + 60000; syscall(SYS_delete_module, name, O_NONBLOCK);)
 		if ((errno != EAGAIN && errno != EBUSY) || now_ms() > end)
-			die(name);
+			report_failure(name);
 }
 
 /*
@@ -489,10 +489,10 @@ static void clean_up(void)
 	}
 	for (uint64_t end = now_ms() + 20000; is_busy(); pause_ms(20))
 		if (now_ms() > end)
-			die("a CPU is busy and nobody is there");
+			report_failure("a CPU is busy and nobody is there");
 }
 
-static void churn(uint64_t random, uint64_t end, const char *modules)
+static void churn_modules(uint64_t random, uint64_t end, const char *modules)
 {
 	pid_t workers[WORKERS];
 
@@ -526,10 +526,10 @@ int main(int argc, char **argv)
 	totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (totals == MAP_FAILED)
-		die("mmap");
+		report_failure("mmap");
 	for (unsigned int i = 0; i < 3; i++)
 		parts[i] = part_start(around[i], random + i);
-	churn(random, end, argc > 3 ? argv[3] : NULL);
+	churn_modules(random, end, argc > 3 ? argv[3] : NULL);
 	for (unsigned int i = 0; i < 3; i++)
 		part_end(parts[i]);
 	clean_up();
