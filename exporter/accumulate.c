@@ -357,8 +357,9 @@ static void add_weighed(struct metrics_tally *sum, const struct metrics_tally *d
 }
 
 /*
- * Add the deltas of the groups to their sums and to the machine's, and what is left of @all to
- * "other". So all containers and "other" together grow by what the machine grows by.
+ * Add the deltas of the groups to their sums, and what is left of @all, the machine's delta, to
+ * "other". So all containers and "other" together grow by as many samples and operations as the
+ * machine.
  */
 static void groups_add_deltas(struct accumulator *acc, const struct metrics_tally *all)
 {
@@ -370,11 +371,9 @@ static void groups_add_deltas(struct accumulator *acc, const struct metrics_tall
 		if (!g->delta)
 			continue;
 		add_weighed(g->sum, g->delta);
-		add_weighed(&acc->machine.all, g->delta);
 		subtract_words(&rest, g->delta, sizeof(*g->delta));
 	}
 	add_weighed(&acc->other, &rest);
-	add_weighed(&acc->machine.all, &rest);
 }
 
 /*
@@ -445,6 +444,10 @@ static void restore_unknown(struct metrics_machine *sum, const struct metrics_ma
 		sum->enabled_ns = UINT64_MAX;
 }
 
+/*
+ * Add the growth of the machine's counters. It is computed from the machine's counters alone: if
+ * containers have wrong counters, or an ID that changes, the machine's counters stay correct.
+ */
 static void machine_update(struct accumulator *acc, const struct metrics *metrics,
 			   struct metrics_tally *ret_delta)
 {
@@ -465,6 +468,7 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	add_words((u8 *)m + FIRST_COUNTER, (const u8 *)&delta + FIRST_COUNTER,
 		  AFTER_COUNTERS - FIRST_COUNTER);
 	add_words((u8 *)m + FIRST_LATE, (const u8 *)&delta + FIRST_LATE, AFTER_LATE - FIRST_LATE);
+	add_weighed(&m->all, &delta.all);
 	restore_unknown(m, now);
 	*ret_delta = delta.all;
 }

@@ -3,7 +3,7 @@
  * Convert the daemon's counters into counters that never decrease. The daemon's counters decrease
  * when it restarts, containers appear and end, and only the heaviest containers have series. So
  * each exported counter grows by the difference between two snapshots. All containers and "other"
- * together grow as much as the machine.
+ * together grow by as many samples and operations as the machine.
  */
 #ifndef SPEPROF_ACCUMULATE_H
 #define SPEPROF_ACCUMULATE_H

@@ -25,7 +25,12 @@ static int dump_metrics(struct input *input, const char *path)
 	r = profile_metrics(input->profile, input->attributor, &metrics);
 	if (r < 0)
 		return r;
-	/* All files describe one daemon: its counters grow from one file to the next. */
+	/*
+	 * All files describe one daemon: its counters grow from one file to the next. An emulated
+	 * recording has one container, "none", whose ID is random in each run of this program.
+	 */
+	for (u32 i = 0; i < metrics.count; i++)
+		metrics.containers[i].id = i + 1;
 	metrics.machine.epoch = 1;
 	metrics.machine.process = 1;
 	metrics.machine.backend = input->backend;

@@ -443,7 +443,10 @@ static void test_interval_changes_between_snapshots(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* Two containers with different intervals: each has its own, and the sums are the machine's. */
+/*
+ * Two containers with different intervals: the counters of each stand for its own operations. The
+ * sum is the machine's, as all samples are accesses.
+ */
 static void test_intervals_of_containers(void **state)
 {
 	struct metrics m = metrics_new(1, (u64[]){ 100, 100 }, 2, 10);
@@ -460,6 +463,33 @@ static void test_intervals_of_containers(void **state)
 	assert_int_equal(sum, 100 * 1000 + 100 * 8000);
 	assert_int_equal(acc.other.memory, 10 * 1000);
 	assert_int_equal(acc.machine.all.memory, sum + acc.other.memory);
+	accumulator_deinit(&acc);
+}
+
+/*
+ * The machine's counters grow by its own difference, even if each snapshot gives a container another
+ * ID, or more samples than the machine has.
+ */
+static void test_wrong_containers(void **state)
+{
+	struct accumulator acc;
+	struct metrics m;
+
+	(void)state;
+	accumulator_init(&acc, &labels, 7, 0);
+	for (u64 round = 1; round <= 3; round++) {
+		test_row("snapshot %llu", (unsigned long long)round);
+		m = sampled_new(100 * round, 1000);
+		m.containers[0].id = round;
+		if (round == 3)
+			tally_add(&m.containers[0].tally, 1000000);
+		assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+		assert_row(acc.machine.all.samples == 100 * round);
+		assert_row(acc.machine.all.weight[1] == 100 * round * 1000);
+		assert_row(acc.machine.all.memory == 100 * round * 1000);
+		assert_row(acc.machine.all.branches == 100 * round * 1000);
+		assert_row(acc.machine.all.level[SPE_LEVEL_DRAM] == 50 * round * 1000);
+	}
 	accumulator_deinit(&acc);
 }
 
@@ -784,6 +814,7 @@ int main(void)
 		cmocka_unit_test_setup(test_interval_changes_no_rate, setup),
 		cmocka_unit_test_setup(test_interval_changes_between_snapshots, setup),
 		cmocka_unit_test_setup(test_intervals_of_containers, setup),
+		cmocka_unit_test_setup(test_wrong_containers, setup),
 		cmocka_unit_test_setup(test_unknown_interval, setup),
 		cmocka_unit_test_setup(test_bound, setup),
 		cmocka_unit_test_setup(test_most, setup),
