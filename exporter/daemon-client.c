@@ -13,9 +13,7 @@
 #define DAEMON_PATH	 "/org/speprof1"
 #define DAEMON_INTERFACE "org.speprof1.Manager"
 
-/* microseconds after which a query fails */
-#define ANSWER_USEC  5000000
-/* counted from the end of the profile, as the daemon then reads symbols */
+/* microseconds from the end of the profile, as the daemon then reads symbols */
 #define PROFILE_USEC 60000000
 
 struct daemon_client {
@@ -247,7 +245,7 @@ static int query_metrics(struct daemon_client *client)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
 		r = sd_bus_call_async(client->bus, &client->call, m, on_snapshot_reply, client,
-				      ANSWER_USEC);
+				      DAEMON_CLIENT_REPLY_USEC);
 	sd_bus_message_unref(m);
 	return r;
 }

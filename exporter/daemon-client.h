@@ -31,6 +31,9 @@ enum daemon_client_fault {
 	CLIENT_FAULT_BUS,
 };
 
+/* time after which a query without a reply fails, in microseconds */
+#define DAEMON_CLIENT_REPLY_USEC 5000000
+
 /*
  * A number for each cause, for log_condition_changed(); texts of one cause may differ in names and
  * sizes

@@ -18,6 +18,8 @@ struct exporter {
 	bool emulated;
 	sd_event *event;
 	struct daemon_client *client;
+	bool ready;
+	sd_event_source *ready_timer;
 	struct http *servers[EXPORTER_SERVERS];
 	unsigned int server_count;
 	struct receivers *receivers;
@@ -101,6 +103,27 @@ static void report_condition(struct log_condition *condition, const struct condi
 		exporter_log(SD_NOTICE, "%s%s", lines->good, often);
 }
 
+/*
+ * Begin to answer and to push: the first query has ended, or takes longer than the daemon may need.
+ * Before, the exporter does not know whether the daemon is up.
+ */
+static void become_ready(struct exporter *e)
+{
+	if (e->ready)
+		return;
+	e->ready = true;
+	for (unsigned int i = 0; i < e->server_count; i++)
+		if (http_start(e->servers[i]) < 0)
+			exporter_log(SD_ERR, "a socket cannot be served: out of memory");
+}
+
+static int on_ready_timer(sd_event_source *source __attribute__((unused)),
+			  uint64_t now __attribute__((unused)), void *userdata)
+{
+	become_ready(userdata);
+	return 0;
+}
+
 static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char *why)
 {
 	static const struct condition_lines lines = {
@@ -126,6 +149,7 @@ static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char
 	}
 	for (unsigned int i = 0; i < e->server_count; i++)
 		http_changed(e->servers[i]);
+	become_ready(e);
 }
 
 static const struct series_set *series_now(void *ctx, u64 time_ns)
@@ -137,6 +161,13 @@ static const struct series_set *series_now(void *ctx, u64 time_ns)
 	if (e->self.start_ns >= time_ns)
 		e->self.start_ns = time_ns - 1;
 	return series_build(&e->set, &e->acc, &e->self) < 0 ? NULL : &e->set;
+}
+
+static const struct series_set *series_to_push(void *ctx, u64 time_ns)
+{
+	const struct exporter *e = ctx;
+
+	return e->ready ? series_now(ctx, time_ns) : NULL;
 }
 
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
@@ -191,6 +222,7 @@ struct exporter *exporter_free(struct exporter *exporter)
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_free(exporter->servers[i]);
 		daemon_client_free(exporter->client);
+		sd_event_source_unref(exporter->ready_timer);
 		receivers_free(exporter->receivers);
 		series_deinit(&exporter->set);
 		accumulator_deinit(&exporter->acc);
@@ -228,14 +260,17 @@ int exporter_query(struct exporter *exporter, const char *address, const char *s
 		.ctx = exporter,
 	};
 
-	return daemon_client_new(&config, exporter->event, &exporter->client);
+	int r = sd_event_add_time_relative(exporter->event, &exporter->ready_timer, CLOCK_MONOTONIC,
+					   DAEMON_CLIENT_REPLY_USEC, 0, on_ready_timer, exporter);
+
+	return r < 0 ? r : daemon_client_new(&config, exporter->event, &exporter->client);
 }
 
 int exporter_push(struct exporter *exporter)
 {
 	const struct receivers_config config = {
 		.config = exporter->config,
-		.series = series_now,
+		.series = series_to_push,
 		.ctx = exporter,
 	};
 

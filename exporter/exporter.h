@@ -36,7 +36,7 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 struct exporter *exporter_free(struct exporter *exporter);
 
 /**
- * exporter_serve() - serve metrics on a socket
+ * exporter_serve() - serve metrics on a socket, once exporter_query() knows whether the daemon is up
  * @exporter: an exporter that serves fewer than EXPORTER_SERVERS sockets
  * @config: the socket; this function sets @render and @ctx
  * @ret_why: on failure, a static sentence
@@ -47,7 +47,7 @@ int exporter_serve(struct exporter *exporter, const struct http_config *config,
 		   const char **ret_why);
 
 /**
- * exporter_query() - begin to query the daemon
+ * exporter_query() - begin to query the daemon, and then to answer and to push
  * @exporter: the exporter
  * @address: address of a private bus; NULL: the system bus
  * @snapshot: path of a file to read instead of querying; NULL: query the bus

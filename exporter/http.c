@@ -435,14 +435,25 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 	r = info ? sd_event_add_io(event, &http->io, info->epoll_fd, EPOLLIN, on_io, http) :
 		   -EINVAL;
 	if (r >= 0)
-		r = sd_event_add_time_relative(event, &http->timer, CLOCK_MONOTONIC, 1000000, 0,
-					       on_timer, http);
+		r = sd_event_add_time_relative(event, &http->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
+					       http);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(http->io, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(http->timer, SD_EVENT_OFF);
 	if (r < 0) {
 		http_free(http);
 		return r;
 	}
 	*ret_http = http;
 	return 0;
+}
+
+int http_start(struct http *http)
+{
+	int r = sd_event_source_set_enabled(http->io, SD_EVENT_ON);
+
+	return r < 0 ? r : sd_event_source_set_enabled(http->timer, SD_EVENT_ONESHOT);
 }
 
 void http_finish(struct http *http)

@@ -42,17 +42,27 @@ struct http_config {
 };
 
 /**
- * http_new() - serve a socket
+ * http_new() - prepare to serve a socket
  * @config: copied; the texts of @certificate and @key are only used during the call
  * @event: the event loop
  * @ret_http: to be freed by http_free()
  * @ret_why: on failure, a static sentence
+ *
+ * Clients can connect, and wait until http_start().
  *
  * Return: 0; -EINVAL if the socket or the certificate cannot be used; -ENOMEM or the negative errno
  * of sd_event.
  */
 int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
 	     const char **ret_why);
+
+/**
+ * http_start() - begin to accept connections and to answer
+ * @http: a server that was not started before
+ *
+ * Return: 0, or the negative errno of sd_event.
+ */
+int http_start(struct http *http);
 
 /**
  * http_finish() - accept no further connection, and answer those that were accepted

@@ -22,7 +22,8 @@ struct receivers;
 /**
  * struct receivers_config - the data to push, and the receivers
  * @config: configuration of the receivers; must outlive them
- * @series: returns the series at @time_ns, CLOCK_REALTIME; NULL without memory
+ * @series: returns the series at @time_ns, CLOCK_REALTIME; NULL without memory, or if nothing may be
+ * pushed yet
  * @ctx: argument for @series
  */
 struct receivers_config {

@@ -79,6 +79,7 @@ static struct http *start_server(int fd, const char *token)
 
 	assert_return_code(fd, -fd);
 	assert_return_code(http_new(&config, event, &http, &why), 0);
+	assert_return_code(http_start(http), 0);
 	return http;
 }
 
