@@ -214,7 +214,10 @@ static void learn_contexts(struct perf_aux *aux, const struct source_window *win
 				 __ATOMIC_RELAXED);
 }
 
-/* A window starts where the last one ended; the blind time between is not armed. */
+/*
+ * A window starts where the last one ended; the blind time between is not armed. A window that was
+ * blind throughout starts at its end: armed_ns of 0 means all of the span.
+ */
 static void deliver_window(struct perf_aux *aux, const struct aux_record *record,
 			   const struct source_sink *sink)
 {
@@ -232,9 +235,9 @@ static void deliver_window(struct perf_aux *aux, const struct aux_record *record
 	}
 	window.len = record->size;
 	move_losses(aux, &window);
-	window.start_ns = aux->armed_from;
 	window.end_ns = aux->armed_from + span;
 	window.armed_ns = span > window.blind_ns ? span - window.blind_ns : 0;
+	window.start_ns = window.armed_ns ? aux->armed_from : window.end_ns;
 	window.flags = window_flags(record->flags);
 	/* CLOCK_MONOTONIC is slewed and the counter is not: each window has its own conversion. */
 	window.clock = aux->anchor;

@@ -438,18 +438,29 @@ static void test_truncated(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].flags, WINDOW_TRUNCATED);
 	assert_int_equal(e->enables, 2);
+
+	/* The blind time is longer than the next window, which was therefore never armed. */
+	spu_write(e, 0, 128, 0, now_ns() + 1000000);
+	assert_int_equal(drain(source), 0);
+	assert_true(seen.last[0].blind_ns >= 50000000);
+	assert_int_equal(source_window_armed(&seen.last[0]), 0);
+	assert_false(source_window_untimed(&seen.last[0]));
+
+	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns() - 50000000);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(e->enables, 3);
 	later = now_ns() + 100000000;
 	spu_write(e, 0, 128, 0, later);
 	assert_int_equal(drain(source), 0);
 	assert_true(seen.last[0].blind_ns >= 50000000);
 	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
-	assert_int_equal(e->enables, 2);
+	assert_int_equal(e->enables, 3);
 
 	/* A record without data has the same effect. */
 	aux_record_write(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
-	assert_int_equal(e->enables, 3);
+	assert_int_equal(e->enables, 4);
 	source->ops->free(source);
 }
 
