@@ -394,7 +394,10 @@ void rate_control_header(const struct worker_state *state, struct view_header *h
 	if (!g)
 		return;
 	header->overhead = g->rate_controller.config.overhead;
+	/* A measured cost is at least 1: the value 0 means that no period has ended yet. */
 	header->overhead_cost = g->rate_controller.cost;
+	if (g->rate_controller.measured && !header->overhead_cost)
+		header->overhead_cost = 1;
 	header->cpus_held = rate_controller_limited_cpus(&g->rate_controller);
 	/* The only interval of the source includes the scale already. */
 	if (g->single || !g->rate_controller.online)

@@ -239,6 +239,7 @@ static void measure(struct rate_controller *g, const struct rate_controller_cpu 
 		sum += g->cpu[i].cost;
 		fixed += g->cpu[i].fixed;
 	}
+	g->measured = true;
 	g->cost = g->online ? sum / g->online : 0;
 	g->fixed = g->online ? fixed / g->online : 0;
 }

@@ -102,6 +102,7 @@ enum rate_change {
  * @cpu: state of each CPU, @cpus entries; borrowed
  * @cpus: CPU numbers are below this
  * @online: number of CPUs that are online
+ * @measured: a period has ended, so @cost is known
  * @cost: cost of the last periods, smoothed; of RATE_CONTROLLER_WHOLE of the machine
  * @fixed: the part of @cost that no interval lowers
  * @drain: cost of the drain threads
@@ -116,6 +117,7 @@ struct rate_controller {
 	struct rate_controller_scale *cpu;
 	u32 cpus;
 	u32 online;
+	bool measured;
 	u64 cost;
 	u64 fixed;
 	struct cost_fit drain;

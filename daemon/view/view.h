@@ -160,7 +160,7 @@ const char *memory_share_name(enum memory_share share);
  * @interval_ns: time between samples of a CPU, except of those that sample less often for their cost
  * @interval_longest_ns, @interval_mean_ns: the same, maximum and mean of all CPUs
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
- * @overhead_cost: the cost of sampling, in 1/100,000 of the machine
+ * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured yet
  * @cpus_held: number of CPUs that sample less often than @interval_ns because of their cost
  * @by_program: functions and lines were counted by program, that is, by the executable and
  *	container of their processes; else by process

@@ -341,9 +341,13 @@ static void header_interval(struct flow *flow, const struct view_header *header)
 	if (!header->interval_ns || header_recorded(header))
 		return;
 	header_held(flow, header);
-	if (header->overhead) {
-		snprintf(text, sizeof(text), "overhead %.3f %% of %.3f %%",
+	if (header->overhead && header->overhead_cost) {
+		snprintf(text, sizeof(text), "sampling costs %.3f %% of the machine, limit %.3f %%",
 			 (double)header->overhead_cost / 1000, (double)header->overhead / 1000);
+		flow_item(flow, TERM_PLAIN, text);
+	} else if (header->overhead) {
+		snprintf(text, sizeof(text), "cost of sampling not measured yet, limit %.3f %%",
+			 (double)header->overhead / 1000);
 		flow_item(flow, TERM_PLAIN, text);
 	}
 	flow_end(flow);

@@ -547,6 +547,7 @@ struct governing {
 	u64 now;
 	u64 interval_ns; /* configured interval */
 	u64 asked;
+	struct view_header header;
 };
 
 /* Run a period of rate control with the simulated clock, on the worker's thread. */
@@ -557,6 +558,7 @@ static int run_tick(struct worker_state *state, void *arg)
 	state->rate_control = governing->rate_control;
 	governing->now += 5000000000ULL;
 	rate_control_tick(state, governing->now);
+	rate_control_header(state, &governing->header);
 	state->rate_control = NULL;
 	return 0;
 }
@@ -641,6 +643,8 @@ static void test_govern_calls(void **state)
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
+	/* The first period has only begun: its cost is not known. */
+	assert_int_equal(g.header.overhead_cost, 0);
 	for (u32 i = 0; i < 8; i++) {
 		assert_int_equal(worker_call(f->worker, burn_time, NULL), 0);
 		get_counts(f, NULL, &records, &filtered);
@@ -648,6 +652,7 @@ static void test_govern_calls(void **state)
 	}
 	assert_true(records > 0);
 	assert_int_equal(g.rate_control->rate_controller.cost, 0);
+	assert_int_equal(g.header.overhead_cost, 1);
 	assert_int_equal(f->script.configured, 0);
 	assert_int_equal(rate_controller_limited_cpus(&g.rate_control->rate_controller), 0);
 	rate_control_free(g.rate_control);
