@@ -12,16 +12,18 @@ from lane.mesontests import TIME_FACTOR, log_of, planned, results
 ROOT = Path(__file__).resolve().parents[2]
 # For a lane that runs beside guests: a thirtieth of the CPU time while both compute.
 NICE = ("nice", "-n", "15")
-RESULT = re.compile(r"(PASS|FAIL|SKIP) ([^:\s]+):?\s*(.*)")
+# AGAIN: QEMU failed, and the lane repeats the boot.
+RESULT = re.compile(r"(PASS|FAIL|SKIP|AGAIN) ([^:\s]+):?\s*(.*)")
+LISTED = {"SKIP": "Skipped:", "AGAIN": "Boots repeated because QEMU failed:"}
 
 
 class Report:
     """Counts results from any thread, and prints them as they come."""
 
     def __init__(self):
-        self.count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+        self.count = {"PASS": 0, "FAIL": 0, "SKIP": 0, "AGAIN": 0}
         self.results = {}
-        self.skipped = []
+        self.listed = {result: [] for result in LISTED}
         self.lock = threading.Lock()
 
     def say(self, text):
@@ -33,8 +35,8 @@ class Report:
         with self.lock:
             self.count[result] += 1
             self.results.setdefault(lane, []).append((result, name, why))
-            if result == "SKIP":
-                self.skipped.append(f"{lane}/{name}: {why}")
+            if result in LISTED:
+                self.listed[result].append(f"{lane}/{name}: {why}")
             print(f"{result} {lane}/{name}{': ' + why if why else ''}", flush=True)
 
     def has_failed(self, lane):
@@ -42,12 +44,12 @@ class Report:
 
     def close(self):
         """Print the closing lines. Return the exit status."""
-        if self.skipped:
-            print("Skipped:")
-            for line in self.skipped:
-                print("  " + line)
-        passed, failed, skipped = (self.count[key] for key in ("PASS", "FAIL", "SKIP"))
-        print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+        for result, heading in LISTED.items():
+            if self.listed[result]:
+                print("\n  ".join((heading, *self.listed[result])))
+        passed, failed, skipped, repeated = (self.count[key] for key in ("PASS", "FAIL", "SKIP", "AGAIN"))
+        print(f"{passed} passed, {failed} failed, {skipped} skipped{f', {repeated} repeated' * bool(repeated)}",
+              flush=True)
         return 1 if failed or not passed else 0
 
 
@@ -71,7 +73,7 @@ class LaneRun:
         return done.returncode, done.stdout
 
     def script(self, *argv, env=None):
-        """Run a script that prints PASS, FAIL or SKIP lines."""
+        """Run a script that prints PASS, FAIL, SKIP or AGAIN lines."""
         seen = 0
         nice = () if self.guest else NICE
         with subprocess.Popen([*nice, *(str(a) for a in argv)], cwd=ROOT, text=True, errors="replace",
@@ -79,7 +81,7 @@ class LaneRun:
                               env=dict(os.environ, **(env or {}))) as process:
             for line in process.stdout:
                 if found := RESULT.match(line):
-                    seen += 1
+                    seen += found[1] != "AGAIN"
                     self.add(found[1], found[2], found[3])
                 else:
                     self.report.say(f"    {self.name}: {line.rstrip()}")

@@ -41,6 +41,10 @@ ACCELERATION = {"kvm": ["-accel", "kvm"],
 
 # Signals that end a program for an error of its own.
 CRASHES = (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+# QEMU writes this line, stops the guest's CPUs and does not end.
+INTERNAL_ERROR = re.compile(r"KVM internal error.*")
+# How often the runner reads what QEMU wrote, in seconds.
+POLL_SECONDS = 1
 
 
 @dataclass
@@ -225,6 +229,29 @@ def read_output(path, out_dir, result):
         result.status = int(status)
 
 
+def internal_error(out_dir):
+    """Return why QEMU stopped the guest's CPUs; "" if it did not."""
+    found = INTERNAL_ERROR.search((out_dir / "qemu.log").read_text(errors="replace"))
+    return f"QEMU stopped the guest: {found[0].strip()}" if found else ""
+
+
+def run_qemu(argv, seconds, out_dir, result):
+    """Run QEMU until it ends, stops the guest's CPUs, or SECONDS have passed."""
+    end = time.monotonic() + seconds
+    with open(out_dir / "qemu.log", "wb") as log, \
+         subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT) as process:
+        try:
+            while not result.problem and not result.timed_out:
+                try:
+                    result.exit_qemu = process.wait(POLL_SECONDS)
+                    return
+                except subprocess.TimeoutExpired:
+                    result.problem = internal_error(out_dir)
+                    result.timed_out = time.monotonic() >= end
+        finally:
+            process.kill()
+
+
 def boot(machine, job, args, files, limits, out_dir):
     """Run one job in one VM and return its Result; files of the run end up in out_dir."""
     in_disk, out_disk = out_dir / "in.tar", out_dir / "out.tar"
@@ -233,19 +260,14 @@ def boot(machine, job, args, files, limits, out_dir):
         disk.truncate(OUT_DISK_BYTES)
     result = Result()
     argv = qemu_argv(machine, out_dir, in_disk, out_disk)
-    with open(out_dir / "qemu.log", "wb") as log:
-        try:
-            result.exit_qemu = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=log,
-                                              stderr=subprocess.STDOUT, check=False,
-                                              timeout=limits.job + limits.rest).returncode
-        except FileNotFoundError:
-            raise LaneError(f"{argv[0]} is not installed (make deps)") from None
-        except subprocess.TimeoutExpired:
-            result.timed_out = True
+    try:
+        run_qemu(argv, limits.job + limits.rest, out_dir, result)
+    except FileNotFoundError:
+        raise LaneError(f"{argv[0]} is not installed (make deps)") from None
     if result.exit_qemu and result.exit_qemu not in CRASHES:
         lines = (out_dir / "qemu.log").read_text(errors="replace").splitlines()
         raise LaneError(f"QEMU exited {result.exit_qemu}: {lines[-1] if lines else 'no output'}")
-    if not result.timed_out and not result.exit_qemu:
+    if not result.timed_out and not result.problem and not result.exit_qemu:
         read_output(out_disk, out_dir, result)
     in_disk.unlink()
     out_disk.unlink()

@@ -59,6 +59,8 @@ def wait_ready(process, directory):
     while not is_ready(directory):
         if process.poll() is not None:
             raise LaneError(f"QEMU exited {process.returncode} while the guest booted")
+        if problem := guest.internal_error(directory):
+            raise LaneError(problem)
         if time.monotonic() > end:
             raise LaneError(f"the guest did not boot within {BOOT_SECONDS} s")
         time.sleep(0.1)
@@ -123,6 +125,7 @@ def make(machine, into):
             return
         if not (emulator and left):
             raise LaneError(f"the guest did not boot: {what}")
+        print(f"AGAIN booted-{machine.kernel.release}: {what}", flush=True)
 
 
 def booted(machine):
