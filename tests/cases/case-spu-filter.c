@@ -20,9 +20,13 @@ static const struct {
 	{ 0, 0x02, 0, FP },
 	{ 0, 0x04, 0, SIMD },
 	{ 0, 0x06, 0, FP | SIMD },
-	/* SVE data processing, without and with FP; SVE load and store */
+	/* SVE data processing, without and with FP */
 	{ 0, 0x08, 0, SIMD },
 	{ 0, 0x0a, 0, FP | SIMD },
+	/* SME data processing, without and with FP */
+	{ 0, 0x88, 0, SIMD },
+	{ 0, 0x8a, 0, FP | SIMD },
+	/* SVE load and store */
 	{ 1, 0x08, 0, LD | SIMD },
 	{ 1, 0x09, 0, ST | SIMD },
 	/* general-purpose; SIMD&FP registers: SIMD if the packet says so */

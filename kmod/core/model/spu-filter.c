@@ -40,10 +40,10 @@ static u64 types_of_packet(enum spe_op_format format, const struct spe_operation
 			types |= SPE_PMSFCR_SIMD;
 		break;
 	case SPE_OP_FORMAT_SVE:
+	case SPE_OP_FORMAT_SME:
 		if (operation->op_subclass & SPE_OP_FP)
 			types |= SPE_PMSFCR_FP;
 		fallthrough;
-	case SPE_OP_FORMAT_SME:
 	case SPE_OP_FORMAT_LS_SVE:
 		types |= SPE_PMSFCR_SIMD;
 		break;
