@@ -70,7 +70,7 @@ static int unknown_cpu(sd_bus_error *error, const char *path)
 static int append_filters(sd_bus_message *reply, u8 filters)
 {
 	static const char *const names[] = {
-		"types", "latency", "events", "absent_events", "data_sources",
+		"types", "latency", "events", "absent_events", "data_sources", "type_masks",
 	};
 	int r = sd_bus_message_open_container(reply, 'a', "s");
 

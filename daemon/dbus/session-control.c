@@ -436,6 +436,15 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 		return sd_bus_error_setf(error, BUS_NAME ".NoSource",
 					 "A source for this session alone cannot be opened: %s.",
 					 result.text);
+	/* With perf, a session that samples has its SPUs for itself. */
+	if (!source->cpus && source->health.cpus_stopped) {
+		r = sd_bus_error_setf(error, BUS_NAME ".Busy",
+				      "A source for this session alone has no CPU: %s. Stop that "
+				      "one, or create this session with Source \"shared\".",
+				      source->health.no_event_reason);
+		source->ops->free(source);
+		return r;
+	}
 	r = shared_source_new(source, &sampling, &session->shared_source);
 	if (r < 0)
 		source->ops->free(source);

@@ -44,6 +44,8 @@ static enum part_where part_where(const struct session *session, const struct fi
 		return PART_MODULE;
 	if ((part->inverted && shared_source->filter.filter_events_not &&
 	     shared_source->source->filters_not) ||
+	    (part->masked && shared_source->filter.filter_masked &&
+	     shared_source->source->filters_masked) ||
 	    (part->sources && shared_source->filter.filter_sources_not &&
 	     shared_source->source->filters_sources) ||
 	    (part->hardware && source_config_has_filter(&shared_source->filter) &&

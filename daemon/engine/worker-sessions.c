@@ -90,7 +90,7 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 
 	*ret_cores = (struct filter_cores){ 0 };
 	for (u32 next = 0; source_next_cpu(source, next, &cpu); next = cpu.cpu + 1)
-		filter_cores_add(ret_cores, cpu.midr);
+		filter_cores_add(ret_cores, &cpu);
 }
 
 /*

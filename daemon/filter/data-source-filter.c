@@ -274,10 +274,12 @@ bool filter_node_rejects_sources(const struct filter *filter, const struct filte
 	return query_rejected(&q, cores, filter->root) != all;
 }
 
-void filter_cores_add(struct filter_cores *cores, u64 midr)
+void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu)
 {
-	const struct spe_data_sources *encoding = spe_data_sources_find(midr);
+	const struct spe_data_sources *encoding = spe_data_sources_find(cpu->midr);
 
+	cores->events = cores->any ? cores->events & cpu->filter_events : cpu->filter_events;
+	cores->any = true;
 	if (!encoding || encoding->count > TABLE_PAYLOADS) {
 		cores->unknown = true;
 		return;

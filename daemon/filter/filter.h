@@ -80,23 +80,27 @@ bool filter_compares_addresses(const struct filter *filter);
 #define FILTER_CORES 4
 
 /**
- * struct filter_cores - the cores whose Data Source packets a filter evaluates
+ * struct filter_cores - what the cores of a source report and their SPUs can filter by
  * @encodings: tables of data sources, @count of them
  * @count: number of @encodings
  * @unknown: the encoding of at least one core is unknown
+ * @any: there is at least one core
+ * @events: the events that the SPUs of all cores can filter by, as PMSEVFR_EL1, if @any
  */
 struct filter_cores {
 	const struct spe_data_sources *encodings[FILTER_CORES];
 	u32 count;
 	bool unknown;
+	bool any;
+	u64 events;
 };
 
 /**
  * filter_cores_add() - add a core to the cores that a filter is evaluated for
  * @cores: all zeros before the first call
- * @midr: MIDR_EL1 of the core; 0 if unknown, which sets @cores->unknown
+ * @cpu: a CPU of the source; an unknown MIDR_EL1 sets @cores->unknown
  */
-void filter_cores_add(struct filter_cores *cores, u64 midr);
+void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu);
 
 /**
  * struct filter_part - an operand of the expression's top-level "&&"
@@ -106,6 +110,8 @@ void filter_cores_add(struct filter_cores *cores, u64 midr);
  * @inverted: whether an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware
  * is true
  * @sources: whether an SPU with FEAT_SPE_FDS can evaluate it for loads, by PMSDSFR_EL1
+ * @masked: whether an SPU with FEAT_SPE_EFT can evaluate it, by the mask bits of PMSFCR_EL1; false if
+ *	@hardware is true
  */
 struct filter_part {
 	const char *text;
@@ -113,6 +119,7 @@ struct filter_part {
 	bool hardware;
 	bool inverted;
 	bool sources;
+	bool masked;
 };
 
 /**
@@ -154,11 +161,13 @@ int filter_compose(const struct filter_lists *lists, const char *expression, cha
 /**
  * filter_offload() - set the SPU's filters to reject samples that the expression never accepts
  * @filter: the expression
- * @cores: all cores with an SPU; NULL if unknown: the SPU then does not filter by level
+ * @cores: all cores with an SPU; NULL if unknown: the SPU then does not filter by level, and by events
+ *	only if every SPU can
  * @config: zeroed by the caller; the filter_* members are set so that every matching record passes
  *
  * Return: a static text such as "types and latency" that names the filters of every SPU; "" for
- * none. Filters of absent events and of data sources are not named, since not every SPU has them.
+ * none. Filters of absent events, of data sources and by mask bits are not named, since not every SPU
+ * has them.
  */
 const char *filter_offload(const struct filter *filter, const struct filter_cores *cores,
 			   struct source_config *config);

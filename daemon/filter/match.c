@@ -91,7 +91,16 @@ bool filter_match(const struct filter *filter, const struct filter_subject *subj
 /* ---- Filters of the SPU ------------------------------------------------------- */
 
 /* Return a bit mask of the SPU's filters that evaluate a node. */
-enum spu_filter { SPU_TYPES = 1, SPU_LATENCY = 2, SPU_EVENTS = 4, SPU_EVENTS_NOT = 8 };
+enum spu_filter {
+	SPU_TYPES = 1,
+	SPU_LATENCY = 2,
+	SPU_EVENTS = 4,
+	SPU_EVENTS_NOT = 8,
+	SPU_MASKED = 16,
+};
+
+/* Not every SPU has these filters. */
+#define SPU_OPTIONAL ((u32)SPU_EVENTS_NOT | (u32)SPU_MASKED)
 
 /* Returns PMSFCR_EL1's bits for "op == X", and for "||" of such nodes; 0 for every other node. */
 static u64 node_types(const struct filter *filter, u8 index)
@@ -120,6 +129,38 @@ static u64 node_types(const struct filter *filter, u8 index)
 	}
 }
 
+/*
+ * Returns bits for &source_config.filter_masked: types that a record must have if the node is true,
+ * or must not have. The filter of a type accepts more than the flag of the same name: an Advanced SIMD
+ * operation is SIMD for the filter, and a packet does not always show it. So the absence of these
+ * flags is not offloaded, and neither is "op == other": its records include operations that load.
+ */
+static u64 node_masked(const struct filter_node *node)
+{
+	static const struct {
+		const char *name;
+		u64 masked;
+	} flags[] = {
+		{ "simd", SPE_PMSFCR_SIMD | SPE_PMSFCR_SIMDM },
+		{ "fp", SPE_PMSFCR_FP | SPE_PMSFCR_FPM },
+		/* Every atomic is also a store (PMSFCR_EL1.ST). */
+		{ "atomic", SPE_PMSFCR_ST | SPE_PMSFCR_STM },
+	};
+	const char *name;
+
+	if (node->type != FILTER_COMPARE)
+		return 0;
+	name = node->field->name ?: "";
+	if (!strcmp(name, "op"))
+		return node->op == FILTER_NE && node->number == SPE_KIND_BRANCH ? SPE_PMSFCR_BM : 0;
+	if (node->number != (node->op == FILTER_EQ))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (!strcmp(name, flags[i].name))
+			return flags[i].masked;
+	return 0;
+}
+
 /* Returns the minimum total latency that the node requires, cycles; 0 if it requires none. */
 static u64 node_latency(const struct filter_node *node)
 {
@@ -137,13 +178,31 @@ static u64 node_latency(const struct filter_node *node)
 }
 
 /*
- * Returns the bit of the event that the node compares, if every SPU can filter by it, else 0.
+ * Returns the events that all SPUs can filter by. Every SPU has the first four. Events that depend on
+ * another feature or on the implementation are left out, even if a driver accepts them: the register
+ * of an SPU without the event has no such bit, and a filter that selects nothing is CONSTRAINED
+ * UNPREDICTABLE.
+ */
+static u64 filterable_events(const struct filter_cores *cores)
+{
+	const u64 always = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
+			   SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
+	const u64 later = SPE_BIT(SPE_EVENT_L1D_ACCESS) | SPE_BIT(SPE_EVENT_TLB_ACCESS) |
+			  SPE_BIT(SPE_EVENT_NOT_TAKEN) | SPE_BIT(SPE_EVENT_LLC_ACCESS) |
+			  SPE_BIT(SPE_EVENT_LLC_MISS) | SPE_BIT(SPE_EVENT_REMOTE_ACCESS) |
+			  SPE_BIT(SPE_EVENT_MISALIGNED) | SPE_BIT(SPE_EVENT_L2D_ACCESS) |
+			  SPE_BIT(SPE_EVENT_L2D_MISS) | SPE_BIT(SPE_EVENT_CACHE_DATA_MODIFIED) |
+			  SPE_BIT(SPE_EVENT_RECENTLY_FETCHED) | SPE_BIT(SPE_EVENT_DATA_SNOOPED);
+
+	return always | (cores && cores->any ? cores->events & later : 0);
+}
+
+/*
+ * Returns the bit of the event that the node compares, if it is one of @filterable, else 0.
  * @ret_present: whether the node requires the event, or its absence.
  */
-static u64 node_event(const struct filter_node *node, bool *ret_present)
+static u64 node_event(const struct filter_node *node, u64 filterable, bool *ret_present)
 {
-	const u64 filterable = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
-			       SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
 
 	/* Only the field for all events has no name. */
 	if (node->type != FILTER_COMPARE || node->field->name)
@@ -159,7 +218,8 @@ static u64 node_event(const struct filter_node *node, bool *ret_present)
  * "!event" also accepts records without an Events packet, which PMSNEVFR_EL1 accepts too. The
  * negation of an absence would accept them as well, but PMSEVFR_EL1 rejects them: not offloaded.
  */
-static u32 offload_event(const struct filter *filter, u8 index, struct source_config *config)
+static u32 offload_event(const struct filter *filter, const struct filter_cores *cores, u8 index,
+			 struct source_config *config)
 {
 	const struct filter_node *node = &filter->nodes[index];
 	bool negated = false, present = false;
@@ -169,7 +229,7 @@ static u32 offload_event(const struct filter *filter, u8 index, struct source_co
 		node = &filter->nodes[node->left];
 		negated = true;
 	}
-	event = node_event(node, &present);
+	event = node_event(node, filterable_events(cores), &present);
 	if (!event || (negated && !present))
 		return 0;
 	if (present && !negated) {
@@ -185,15 +245,17 @@ static u32 offload_event(const struct filter *filter, u8 index, struct source_co
 	return SPU_EVENTS_NOT;
 }
 
-static u32 offload_node(const struct filter *filter, u8 index, struct source_config *config)
+/* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
+static u32 offload_node(const struct filter *filter, const struct filter_cores *cores, u8 index,
+			struct source_config *config)
 {
 	const struct filter_node *node = &filter->nodes[index];
-	u64 types, latency;
+	u64 types, latency, masked;
 	u32 used = 0;
 
 	if (node->type == FILTER_AND)
-		return offload_node(filter, node->left, config) |
-		       offload_node(filter, node->right, config);
+		return offload_node(filter, cores, node->left, config) |
+		       offload_node(filter, cores, node->right, config);
 	types = node_types(filter, index);
 	latency = node_latency(node);
 	if (types) {
@@ -210,7 +272,12 @@ static u32 offload_node(const struct filter *filter, u8 index, struct source_con
 		config->filter_latency = (u32)latency;
 		used |= SPU_LATENCY;
 	}
-	return used | offload_event(filter, index, config);
+	masked = node_masked(node);
+	if (masked) {
+		config->filter_masked |= masked;
+		used |= SPU_MASKED;
+	}
+	return used | offload_event(filter, cores, index, config);
 }
 
 /* Remove blanks at the end, which the parser skips when it looks for an operator. */
@@ -246,12 +313,13 @@ static u32 node_split(const struct filter *filter, const struct filter_cores *co
 	}
 	if (!capacity)
 		return 0;
-	used = offload_node(filter, index, &config);
+	used = offload_node(filter, cores, index, &config);
 	*ret_parts = (struct filter_part){
 		.text = filter->text + node->begin,
 		.len = node->end - node->begin,
-		.hardware = used & ~(u32)SPU_EVENTS_NOT,
+		.hardware = used & ~SPU_OPTIONAL,
 		.inverted = used == SPU_EVENTS_NOT,
+		.masked = used == SPU_MASKED,
 		.sources = filter_node_rejects_sources(filter, cores, index),
 	};
 	part_trim(ret_parts);
@@ -281,5 +349,5 @@ const char *filter_offload(const struct filter *filter, const struct filter_core
 	};
 
 	config->filter_sources_not = filter_rejected_sources(filter, cores);
-	return names[offload_node(filter, filter->root, config) & ~(u32)SPU_EVENTS_NOT];
+	return names[offload_node(filter, cores, filter->root, config) & ~SPU_OPTIONAL];
 }

@@ -282,6 +282,7 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	log_filters(result, sizeof(result), source->filters, parts);
 	log_filters(result, sizeof(result), source->filters_not, "absent events");
 	log_filters(result, sizeof(result), source->filters_sources, "data sources");
+	log_filters(result, sizeof(result), source->filters_masked, "type masks");
 	if (*result)
 		log_line(LOG_INFO,
 			 "Filter=%s: the SPU filters by %s, the daemon by the whole expression",
@@ -289,7 +290,8 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	else
 		log_line(LOG_INFO, "Filter=%s: only the daemon filters%s",
 			 machine->rule->expression,
-			 *parts || config.filter_events_not || config.filter_sources_not ?
+			 *parts || config.filter_events_not || config.filter_sources_not ||
+					 config.filter_masked ?
 				 ", as this SPU cannot" :
 				 "");
 	return 0;

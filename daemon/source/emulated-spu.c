@@ -14,6 +14,7 @@ static int program_filters(const struct source_config *config, const struct spe_
 			   struct spu_program *program, const char **ret_reason)
 {
 	u32 latency_max = spu->count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
+	u64 types;
 
 	if (config->filter_types & ~FILTER_TYPES) {
 		*ret_reason = "operations can be filtered by branch, load and store only";
@@ -28,8 +29,10 @@ static int program_filters(const struct source_config *config, const struct spe_
 			      "counters (4095)";
 		return -EINVAL;
 	}
-	if (config->filter_types)
-		program->pmsfcr |= SPE_PMSFCR_FT | config->filter_types;
+	/* Without FEAT_SPE_EFT the daemon filters what the mask bits would. */
+	types = spu->features & SPE_PMSIDR_EFT ? source_filter_pmsfcr(config) : config->filter_types;
+	if (types)
+		program->pmsfcr |= SPE_PMSFCR_FT | types;
 	if (config->filter_events)
 		program->pmsfcr |= SPE_PMSFCR_FE;
 	if (config->filter_latency)

@@ -18,6 +18,10 @@
 #define SPU_DRIVER_INTERVAL_MIN 10000ULL
 #define SPU_DRIVER_INTERVAL_MAX 4000000000ULL
 
+/* The mask bits of operation types in &spu_program.pmsfcr (FEAT_SPE_EFT). */
+#define SPU_PROGRAM_MASKS \
+	(SPE_PMSFCR_BM | SPE_PMSFCR_LDM | SPE_PMSFCR_STM | SPE_PMSFCR_FPM | SPE_PMSFCR_SIMDM)
+
 /** struct spu_program - the register values for a &struct source_config */
 struct spu_program {
 	u64 pmscr;

@@ -361,6 +361,7 @@ static void apply_config(struct emulated *e, const struct source_config *config,
 	e->source.filters = source_config_has_filter(config);
 	e->source.filters_not = program->pmsfcr & SPE_PMSFCR_FNE;
 	e->source.filters_sources = program->pmsfcr & SPE_PMSFCR_FDS;
+	e->source.filters_masked = program->pmsfcr & SPU_PROGRAM_MASKS;
 	e->clock = (struct cpu_clock_config){
 		.period_ns = program->interval,
 		.ring_max = config->ring_size,
@@ -430,6 +431,7 @@ static int emulated_cpu(struct source *source, u32 id, struct source_cpu *ret_cp
 		.interval_ns = cpu->program.interval,
 		.pmsver = (u8)spe_spu_read(&cpu->driver.spu, SPE_REG_PMSVER),
 		.filters = source_filters_of(spe_spu_read(&cpu->driver.spu, SPE_REG_PMSIDR)),
+		.filter_events = cpu->driver.spu.config.sampled_events,
 		.interval_min = SPU_DRIVER_INTERVAL_MIN,
 		.state = cpu->clock.fd < 0	      ? "offline" :
 			 e->state != EMULATED_RUNNING ? "stopped" :

@@ -343,7 +343,9 @@ static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu
 		.cpu = cpu,
 		.midr = info->midr,
 		.pmsver = (u8)info->pmsver,
-		.filters = source_filters_of(info->pmsidr),
+		/* The module's interface has no type masks. */
+		.filters = source_filters_of(info->pmsidr & ~SPE_PMSIDR_EFT),
+		.filter_events = info->events,
 		.interval_min = info->interval_min,
 		.interval_ns = ring_interval(m, (u32)ring),
 		.throttle_interrupts = m->tunes[ring].interrupts,

@@ -93,10 +93,12 @@ static void combine_filters(struct source *source)
 	source->filters = true;
 	source->filters_not = true;
 	source->filters_sources = true;
+	source->filters_masked = true;
 	for (u32 i = 0; i < source->partitions; i++) {
 		source->filters &= source->partition[i]->filters;
 		source->filters_not &= source->partition[i]->filters_not;
 		source->filters_sources &= source->partition[i]->filters_sources;
+		source->filters_masked &= source->partition[i]->filters_masked;
 	}
 }
 

@@ -368,6 +368,16 @@ static void drop_unread(struct perf_aux *aux)
 	perf_ring_drop(&aux->ring);
 }
 
+/*
+ * The ring had no space for the records of some windows: their bytes are in the AUX area, but nothing
+ * describes them. The offset of the next window shows how many there are.
+ */
+static void count_lost(struct perf_aux *aux)
+{
+	aux->record_lost = true;
+	aux->health->unread++;
+}
+
 static int handle_record(struct perf_aux *aux, const struct perf_event_header *header,
 			 const struct source_sink *sink)
 {
@@ -376,7 +386,7 @@ static int handle_record(struct perf_aux *aux, const struct perf_event_header *h
 	if (header->type == PERF_RECORD_AUX)
 		windows = handle_aux(aux, sink);
 	else if (header->type == PERF_RECORD_LOST)
-		aux->record_lost = true;
+		count_lost(aux);
 	if (windows >= 0)
 		perf_ring_skip(&aux->ring, header);
 	return windows;

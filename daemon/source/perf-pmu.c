@@ -17,6 +17,13 @@ static const char *const setting_names[PERF_PMU_SETTINGS] = {
 	[PERF_PMU_EVENT_FILTER] = "event_filter",
 	[PERF_PMU_MIN_LATENCY] = "min_latency",
 	[PERF_PMU_INV_EVENT_FILTER] = "inv_event_filter",
+	[PERF_PMU_SIMD_FILTER] = "simd_filter",
+	[PERF_PMU_FLOAT_FILTER] = "float_filter",
+	[PERF_PMU_LOAD_FILTER_MASK] = "load_filter_mask",
+	[PERF_PMU_STORE_FILTER_MASK] = "store_filter_mask",
+	[PERF_PMU_BRANCH_FILTER_MASK] = "branch_filter_mask",
+	[PERF_PMU_SIMD_FILTER_MASK] = "simd_filter_mask",
+	[PERF_PMU_FLOAT_FILTER_MASK] = "float_filter_mask",
 	[PERF_PMU_INV_DATA_SRC_FILTER] = "inv_data_src_filter",
 };
 
@@ -55,7 +62,7 @@ static int read_number(int folder, const char *file, u64 *ret_number)
 	r = read_line(folder, file, text, sizeof(text));
 	if (r < 0)
 		return r;
-	number = strtoull(text, &end, 10);
+	number = strtoull(text, &end, 0);
 	if (end == text || *end)
 		return -EBADMSG;
 	*ret_number = number;
@@ -130,6 +137,8 @@ static int read_pmu(int folder, struct perf_pmu *ret_pmu)
 		r = read_fields(folder, &pmu);
 	if (r >= 0 && read_number(folder, "caps/min_interval", &pmu.interval_min) < 0)
 		pmu.interval_min = 0;
+	if (r >= 0 && read_number(folder, "caps/event_filter", &pmu.events) < 0)
+		pmu.events = 0;
 	if (r >= 0 && read_number(folder, "caps/ernd", &cap) >= 0)
 		pmu.ernd = cap;
 	if (r >= 0 && read_number(folder, "caps/arch_inst", &cap) >= 0)
@@ -190,11 +199,13 @@ u8 perf_pmu_filters(const struct perf_pmu *pmu)
 		{ PERF_PMU_EVENT_FILTER, SOURCE_FILTERS_EVENTS },
 		{ PERF_PMU_INV_EVENT_FILTER, SOURCE_FILTERS_EVENTS_NOT },
 		{ PERF_PMU_INV_DATA_SRC_FILTER, SOURCE_FILTERS_SOURCES },
+		/* The driver shows all settings of FEAT_SPE_EFT or none. */
+		{ PERF_PMU_SIMD_FILTER_MASK, SOURCE_FILTERS_MASKED },
 	};
 	u8 filters = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (pmu->fields[fields[i].setting].width)
 			filters |= fields[i].filters;
-	return filters;
+	return filters & (u8)~pmu->refused;
 }

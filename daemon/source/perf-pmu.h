@@ -24,6 +24,13 @@ enum perf_pmu_setting {
 	PERF_PMU_EVENT_FILTER,
 	PERF_PMU_MIN_LATENCY,
 	PERF_PMU_INV_EVENT_FILTER,	/* Linux 6.3 */
+	PERF_PMU_SIMD_FILTER,		/* this and the masks: FEAT_SPE_EFT, Linux 6.18 */
+	PERF_PMU_FLOAT_FILTER,
+	PERF_PMU_LOAD_FILTER_MASK,
+	PERF_PMU_STORE_FILTER_MASK,
+	PERF_PMU_BRANCH_FILTER_MASK,
+	PERF_PMU_SIMD_FILTER_MASK,
+	PERF_PMU_FLOAT_FILTER_MASK,
 	PERF_PMU_INV_DATA_SRC_FILTER,	/* Linux 6.19 */
 	PERF_PMU_SETTINGS,
 };
@@ -56,6 +63,8 @@ union perf_pmu_attr {
  * @ernd: caps/ernd: jitter does not change the mean interval (D17.3.4.3)
  * @unit: what intervals count, by caps/arch_inst, &enum sample_unit
  * @interval_min: caps/min_interval, in operations; 0: unknown
+ * @events: caps/event_filter (Linux 6.18): the events that the driver accepts as a filter; 0: unknown
+ * @refused: filters that the driver refused although format/ has them, SOURCE_FILTERS_*; 0 at first
  * @cpus: the CPUs that it serves, online or not
  * @fields: the positions of its settings
  */
@@ -64,6 +73,8 @@ struct perf_pmu {
 	bool ernd;
 	u8 unit;
 	u64 interval_min;
+	u64 events;
+	u8 refused;
 	struct cpu_list cpus;
 	struct perf_pmu_field fields[PERF_PMU_SETTINGS];
 };
@@ -90,7 +101,7 @@ int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
 int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
 		 union perf_pmu_attr *attr);
 
-/** perf_pmu_filters() - return the SOURCE_FILTERS_* that the driver supports */
+/** perf_pmu_filters() - return the SOURCE_FILTERS_* that the driver has and did not refuse */
 u8 perf_pmu_filters(const struct perf_pmu *pmu);
 
 #endif

@@ -27,14 +27,16 @@
 #define WATERMARK_MIN 4096
 
 /**
- * struct perf_missing - the blind time of an online CPU for which no event could be opened
- * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, or is
- *	offline
+ * struct perf_missing - why a CPU has no event
+ * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, is offline,
+ *	or should not sample
  * @cause: why the CPU is blind
+ * @offline: the CPU was offline at the last attempt to open an event
  */
 struct perf_missing {
 	u64 since;
 	enum source_blind cause;
+	bool offline;
 };
 
 struct perf_source {
@@ -58,7 +60,7 @@ static struct perf_source *perf_of(struct source *source)
 	return (struct perf_source *)source;
 }
 
-static const struct perf_pmu *pmu_of(const struct perf_source *p, u32 cpu)
+static struct perf_pmu *pmu_of(struct perf_source *p, u32 cpu)
 {
 	for (int i = 0; i < p->pmu_count && source_owns_cpu(&p->config, cpu); i++)
 		if (cpu_list_has(&p->pmus[i].cpus, cpu))
@@ -113,27 +115,60 @@ static int set_options(const struct perf_pmu *pmu, const struct source_config *c
 	return r < 0 ? r : perf_pmu_set(pmu, PERF_PMU_JITTER, c->jitter, attr);
 }
 
+/* Set the operation types and mask bits @pmsfcr; false, and @attr is unchanged, without support. */
+static bool set_types(const struct perf_pmu *pmu, u64 pmsfcr, union perf_pmu_attr *attr)
+{
+	static const struct {
+		u64 bit;
+		enum perf_pmu_setting setting;
+	} types[] = {
+		{ SPE_PMSFCR_B, PERF_PMU_BRANCH_FILTER },
+		{ SPE_PMSFCR_LD, PERF_PMU_LOAD_FILTER },
+		{ SPE_PMSFCR_ST, PERF_PMU_STORE_FILTER },
+		{ SPE_PMSFCR_FP, PERF_PMU_FLOAT_FILTER },
+		{ SPE_PMSFCR_SIMD, PERF_PMU_SIMD_FILTER },
+		{ SPE_PMSFCR_BM, PERF_PMU_BRANCH_FILTER_MASK },
+		{ SPE_PMSFCR_LDM, PERF_PMU_LOAD_FILTER_MASK },
+		{ SPE_PMSFCR_STM, PERF_PMU_STORE_FILTER_MASK },
+		{ SPE_PMSFCR_FPM, PERF_PMU_FLOAT_FILTER_MASK },
+		{ SPE_PMSFCR_SIMDM, PERF_PMU_SIMD_FILTER_MASK },
+	};
+	union perf_pmu_attr filtered = *attr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (perf_pmu_set(pmu, types[i].setting, !!(pmsfcr & types[i].bit), &filtered) < 0)
+			return false;
+	*attr = filtered;
+	return true;
+}
+
 /* Set the filters that FEAT_SPE defines: all of them, or none if one is unsupported. */
 static bool set_base_filters(const struct perf_pmu *pmu, const struct source_config *c,
 			     union perf_pmu_attr *attr)
 {
-	const struct {
-		enum perf_pmu_setting setting;
-		u64 value;
-	} settings[] = {
-		{ PERF_PMU_BRANCH_FILTER, !!(c->filter_types & SPE_PMSFCR_B) },
-		{ PERF_PMU_LOAD_FILTER, !!(c->filter_types & SPE_PMSFCR_LD) },
-		{ PERF_PMU_STORE_FILTER, !!(c->filter_types & SPE_PMSFCR_ST) },
-		{ PERF_PMU_EVENT_FILTER, c->filter_events },
-		{ PERF_PMU_MIN_LATENCY, c->filter_latency },
-	};
 	union perf_pmu_attr filtered = *attr;
 
-	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-		if (perf_pmu_set(pmu, settings[i].setting, settings[i].value, &filtered) < 0)
-			return false;
+	if (pmu->refused & SOURCE_FILTERS_TYPES ||
+	    !set_types(pmu, c->filter_types, &filtered) ||
+	    perf_pmu_set(pmu, PERF_PMU_EVENT_FILTER, c->filter_events, &filtered) < 0 ||
+	    perf_pmu_set(pmu, PERF_PMU_MIN_LATENCY, c->filter_latency, &filtered) < 0)
+		return false;
 	*attr = filtered;
 	return true;
+}
+
+/* Set filter_types together with filter_masked; false, and @attr is unchanged, without support. */
+static bool set_masked(const struct perf_pmu *pmu, const struct source_config *c,
+		       union perf_pmu_attr *attr)
+{
+	return !(pmu->refused & SOURCE_FILTERS_MASKED) &&
+	       set_types(pmu, source_filter_pmsfcr(c), attr);
+}
+
+static bool set_one(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u8 filter, u64 value,
+		    union perf_pmu_attr *attr)
+{
+	return !(pmu->refused & filter) && perf_pmu_set(pmu, setting, value, attr) >= 0;
 }
 
 /* Assume that all PMUs support the filters of @c; set_filters() clears what one does not. */
@@ -142,18 +177,56 @@ static void filters_init(struct source *source, const struct source_config *c)
 	source->filters = source_config_has_filter(c);
 	source->filters_not = c->filter_events_not;
 	source->filters_sources = c->filter_sources_not;
+	source->filters_masked = c->filter_masked;
 }
 
 /* Filters that only newer kernels and SPUs support are set one by one. */
 static void set_filters(const struct perf_pmu *pmu, const struct source_config *c,
 			union perf_pmu_attr *attr, struct source *source)
 {
-	if (!set_base_filters(pmu, c, attr))
+	struct source_config base = *c;
+
+	if (c->filter_masked && set_masked(pmu, c, attr))
+		base.filter_types = 0;
+	else
+		source->filters_masked = false;
+	if (!set_base_filters(pmu, &base, attr))
 		source->filters = false;
-	if (perf_pmu_set(pmu, PERF_PMU_INV_EVENT_FILTER, c->filter_events_not, attr) < 0)
+	if (!set_one(pmu, PERF_PMU_INV_EVENT_FILTER, SOURCE_FILTERS_EVENTS_NOT,
+		     c->filter_events_not, attr))
 		source->filters_not = false;
-	if (perf_pmu_set(pmu, PERF_PMU_INV_DATA_SRC_FILTER, c->filter_sources_not, attr) < 0)
+	if (!set_one(pmu, PERF_PMU_INV_DATA_SRC_FILTER, SOURCE_FILTERS_SOURCES,
+		     c->filter_sources_not, attr))
 		source->filters_sources = false;
+}
+
+/*
+ * The driver refused an event with EOPNOTSUPP although format/ has all of its settings: format/ does
+ * not show whether the SPU has a filter, nor which events it can filter by. Mark the newest filter of
+ * @c that was set as refused.
+ *
+ * Return: false if no filter was set.
+ */
+static bool refuse_filter(struct perf_pmu *pmu, const struct source_config *c)
+{
+	const struct {
+		bool wanted;
+		u8 filters;
+	} groups[] = {
+		{ c->filter_sources_not, SOURCE_FILTERS_SOURCES },
+		{ c->filter_masked, SOURCE_FILTERS_MASKED },
+		{ c->filter_events_not, SOURCE_FILTERS_EVENTS_NOT },
+		{ source_config_has_filter(c), SOURCE_FILTERS_TYPES | SOURCE_FILTERS_LATENCY |
+						       SOURCE_FILTERS_EVENTS },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (!groups[i].wanted || pmu->refused & groups[i].filters)
+			continue;
+		pmu->refused |= groups[i].filters;
+		return true;
+	}
+	return false;
 }
 
 /* The driver rounds the period in the same way, and does not report it. */
@@ -179,7 +252,7 @@ static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu
 	return (u32)cpu_interval(p, cpu) + (p->config.jitter && !pmu->ernd ? 128 : 1);
 }
 
-static int open_cpu(struct perf_source *p, u32 cpu)
+static int open_event(struct perf_source *p, u32 cpu)
 {
 	const struct perf_pmu *pmu = pmu_of(p, cpu);
 	union perf_pmu_attr attr = { .attr = {
@@ -213,9 +286,18 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 
 	r = set_options(pmu, &p->config, &attr);
 	set_filters(pmu, &p->config, &attr, &p->source);
-	if (r >= 0)
-		r = perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
-				  &window, &p->source);
+	return r < 0 ? r : perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu,
+					 area_size(&p->config), &window, &p->source);
+}
+
+/* Without a filter that the driver refuses, the SPU writes more and the daemon filters it. */
+static int open_cpu(struct perf_source *p, u32 cpu)
+{
+	int r;
+
+	do
+		r = open_event(p, cpu);
+	while (r == -EOPNOTSUPP && refuse_filter(pmu_of(p, cpu), &p->config));
 	if (r < 0)
 		return r;
 	r = p->host.watch(p->epoll, p->cpus[cpu].fd);
@@ -255,7 +337,8 @@ static void set_no_event_reason(struct perf_source *p, u32 cpu, int error)
 
 	if (error == EBUSY)
 		snprintf(reason, sizeof(p->source.health.no_event_reason),
-			 "CPU %u: its SPU is in use, probably by perf record -e arm_spe_0//", cpu);
+			 "CPU %u: its SPU is in use, by perf record -e arm_spe_0// or another session",
+			 cpu);
 	else
 		snprintf(reason, sizeof(p->source.health.no_event_reason), "CPU %u: %s: %s", cpu,
 			 open_reason(&p->config, error), strerror(error));
@@ -266,7 +349,7 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 {
 	int r = open_cpu(p, cpu);
 
-	p->missing[cpu] = (struct perf_missing){ 0 };
+	p->missing[cpu] = (struct perf_missing){ .offline = r == -ENODEV };
 	if (r >= 0 || r == -ENODEV)
 		return r;
 	p->missing[cpu].since = since;
@@ -301,13 +384,25 @@ static void count_cpus(struct perf_source *p)
 		*p->source.health.no_event_reason = '\0';
 }
 
+static void close_event(struct perf_source *p, struct perf_aux *aux)
+{
+	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
+	perf_aux_close(aux);
+	p->source.locked_bytes -= cpu_locked_bytes(&p->config);
+}
+
+static void close_events(struct perf_source *p)
+{
+	for (u32 cpu = 0; cpu < p->count; cpu++)
+		if (p->cpus[cpu].fd >= 0)
+			close_event(p, &p->cpus[cpu]);
+}
+
 /* Deliver what the event has written, and close it. */
 static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct source_sink *sink)
 {
 	perf_aux_drain(aux, sink);
-	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
-	perf_aux_close(aux);
-	p->source.locked_bytes -= cpu_locked_bytes(&p->config);
+	close_event(p, aux);
 }
 
 /*
@@ -357,7 +452,7 @@ static void check_cpus(struct perf_source *p, const struct source_sink *sink)
 		if (!cpu_list_has(&online, cpu)) {
 			if (aux->fd >= 0)
 				close_cpu(p, aux, sink);
-			p->missing[cpu].since = 0;
+			p->missing[cpu] = (struct perf_missing){ .offline = true };
 			perf_aux_report_pending(aux, sink);
 		} else if (aux->fd < 0) {
 			retry_cpu(p, cpu, sink);
@@ -378,21 +473,54 @@ static void set_timer(const struct perf_source *p, u64 ns)
 			&(struct itimerspec){ .it_value = every, .it_interval = every }, NULL);
 }
 
-static int perf_start(struct source *source)
+/*
+ * Open events for the CPUs that have none. check_cpus() retries CPUs that are offline, and those with
+ * an SPU in use.
+ */
+static int open_cpus(struct perf_source *p, const char **ret_reason)
 {
-	struct perf_source *p = perf_of(source);
 	u64 now = time_now_ns();
+	int r;
+
+	for (u32 cpu = 0; cpu < p->count; cpu++) {
+		if (!pmu_of(p, cpu) || p->cpus[cpu].fd >= 0)
+			continue;
+		r = open_online(p, cpu, now);
+		if (r < 0 && r != -ENODEV && r != -EBUSY) {
+			*ret_reason = open_reason(&p->config, -r);
+			return r;
+		}
+	}
+	count_cpus(p);
+	return 0;
+}
+
+static int start_cpus(struct perf_source *p)
+{
 	int r = 0;
 
 	for (u32 cpu = 0; cpu < p->count && r >= 0; cpu++)
 		if (p->cpus[cpu].fd >= 0)
 			r = perf_aux_start(&p->cpus[cpu]);
-		else if (p->missing[cpu].since)
-			p->missing[cpu].since = now;
+	return r;
+}
+
+/*
+ * An event has its SPU for itself even while it is disabled, so that events are open from the start to
+ * the drain after the stop only.
+ */
+static int perf_start(struct source *source)
+{
+	struct perf_source *p = perf_of(source);
+	const char *reason;
+	int r = open_cpus(p, &reason);
+
+	if (r >= 0)
+		r = start_cpus(p);
+	if (r < 0)
+		close_events(p);
 	p->running = r >= 0;
-	p->checked_ns = now;
-	for (u32 cpu = 0; cpu < p->count && r < 0; cpu++)
-		perf_aux_stop(&p->cpus[cpu]);
+	p->checked_ns = time_now_ns();
 	set_timer(p, p->running ? FLUSH_NS : 0);
 	return r;
 }
@@ -403,12 +531,15 @@ static void perf_stop(struct source *source)
 	u64 now = time_now_ns();
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		const struct perf_missing *missing = &p->missing[cpu];
+		struct perf_missing *missing = &p->missing[cpu];
 
 		perf_aux_stop(&p->cpus[cpu]);
 		if (missing->since && p->running && now > missing->since)
 			perf_aux_add_blind(&p->cpus[cpu], missing->cause, now - missing->since);
+		missing->since = 0;
 	}
+	p->source.health.cpus_stopped = 0;
+	*p->source.health.no_event_reason = '\0';
 	p->running = false;
 	set_timer(p, 0);
 }
@@ -448,12 +579,14 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	struct perf_aux *aux = &p->cpus[cpu];
 	int r;
 
+	if (aux->fd >= 0 && !p->running)
+		close_cpu(p, aux, sink);
 	if (aux->fd < 0) {
 		perf_aux_report_pending(aux, sink);
 		return;
 	}
 	r = perf_aux_drain(aux, sink);
-	if (r == 0 && p->running && is_quiet(aux, now))
+	if (r == 0 && is_quiet(aux, now))
 		r = perf_aux_flush(aux, sink);
 	/* The start of the blind time is unknown: see drop_unread() in perf-aux.c. */
 	if (r < 0)
@@ -479,7 +612,7 @@ static int perf_drain(struct source *source, const struct source_sink *sink)
 
 static int perf_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	const struct perf_source *p = perf_of(source);
+	struct perf_source *p = perf_of(source);
 
 	if (cpu >= p->count || !pmu_of(p, cpu))
 		return -ENOENT;
@@ -487,12 +620,13 @@ static int perf_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 		.cpu = cpu,
 		.midr = read_midr(p, cpu),
 		.filters = perf_pmu_filters(pmu_of(p, cpu)),
+		.filter_events = pmu_of(p, cpu)->events,
 		.interval_min = pmu_of(p, cpu)->interval_min,
 		.interval_ns = cpu_interval(p, cpu),
-		.state = p->missing[cpu].since ? "waiting" :
-			 p->cpus[cpu].fd < 0   ? "offline" :
-			 p->running	       ? "sampling" :
-						 "stopped",
+		.state = p->missing[cpu].since	 ? "waiting" :
+			 p->missing[cpu].offline ? "offline" :
+			 p->running		 ? "sampling" :
+						   "stopped",
 	};
 	return 0;
 }
@@ -559,8 +693,10 @@ static int perf_configure(struct source *source, const struct source_config *con
 	p->config.ring_size = ring_size;
 	source->interval_ns = initial_interval(p->pmus, p->pmu_count, config);
 	filters_init(source, config);
-	for (int i = 0; i < p->pmu_count; i++)
+	for (int i = 0; i < p->pmu_count; i++) {
+		p->pmus[i].refused = 0;
 		set_filters(&p->pmus[i], config, &attr, source);
+	}
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		p->cpus[cpu].stale = true;
 	return 0;
@@ -578,22 +714,14 @@ static const struct source_ops perf_ops = {
 	.tune = perf_tune,
 };
 
-static int open_cpus(struct perf_source *p, const char **ret_reason)
+/* Check that events can be opened now, rather than at the start, which has no reason to return. */
+static int check_open(struct perf_source *p, const char **ret_reason)
 {
-	u64 now = time_now_ns();
-	int r = 0;
+	int r = open_cpus(p, ret_reason);
 
-	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		if (!pmu_of(p, cpu))
-			continue;
-		r = open_online(p, cpu, now);
-		/* check_cpus() retries CPUs that are offline, and those with an SPU in use. */
-		if (r < 0 && r != -ENODEV && r != -EBUSY) {
-			*ret_reason = open_reason(&p->config, -r);
-			return r;
-		}
-	}
-	count_cpus(p);
+	close_events(p);
+	if (r < 0)
+		return r;
 	/* A partition may have no CPU yet. */
 	if (!p->source.cpus && !p->source.health.cpus_stopped && p->config.partitions < 2) {
 		*ret_reason = "no CPU with an SPU is online";
@@ -674,7 +802,7 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 		return -ENOMEM;
 	r = watch_timer(p);
 	if (r >= 0)
-		r = open_cpus(p, ret_reason);
+		r = check_open(p, ret_reason);
 	if (r < 0) {
 		perf_free(&p->source);
 		return r;

@@ -232,6 +232,9 @@ struct source_sink {
  * @filter_events: events that a record must have, as PMSEVFR_EL1; 0: no filter
  * @filter_events_not: events that a record must not have, as PMSNEVFR_EL1 (FEAT_SPEv1p2)
  * @filter_sources_not: data sources to leave out, as the inverse of PMSDSFR_EL1 (FEAT_SPE_FDS)
+ * @filter_masked: operation types that a record must have or must not have, as PMSFCR_EL1: each type
+ *	by its mask bit SPE_PMSFCR_BM, _LDM, _STM, _FPM or _SIMDM, with the bit of the type if the
+ *	record must have it (FEAT_SPE_EFT)
  * @filter_latency: least total latency of a record, as PMSLATFR_EL1.MINLAT; 0: no filter
  * @cgroups: paths; sample only tasks in or below these cgroups; NULL-terminated. NULL: all tasks
  * @skip_missing_cgroups: ignore paths that no longer exist; otherwise they are an error
@@ -240,7 +243,7 @@ struct source_sink {
  * @models: for the emulated SPU: "comm=profile" pairs, separated by white space; "": none
  *
  * A source that cannot filter in hardware samples everything, and reports that: &source.filters,
- * &source.filters_not, &source.filters_sources and &source.cgroups.
+ * &source.filters_not, &source.filters_sources, &source.filters_masked and &source.cgroups.
  */
 struct source_config {
 	u64 interval_ns;
@@ -254,6 +257,7 @@ struct source_config {
 	u64 filter_events;
 	u64 filter_events_not;
 	u64 filter_sources_not;
+	u64 filter_masked;
 	u32 filter_latency;
 	char *const *cgroups;
 	bool skip_missing_cgroups;
@@ -278,6 +282,28 @@ static inline bool source_config_has_filter(const struct source_config *config)
 	return config->filter_types || config->filter_events || config->filter_latency;
 }
 
+/* The distance from the bit of a type in PMSFCR_EL1 to its mask bit. */
+#define SOURCE_TYPE_MASK_SHIFT 32
+
+/**
+ * source_filter_pmsfcr() - combine filter_types and filter_masked of @config to bits of PMSFCR_EL1
+ *
+ * An SPU with FEAT_SPE_EFT has one bit for each type, which is an alternative, or with its mask bit a
+ * requirement. A type that is both is a requirement. If a required type is an alternative, then all
+ * alternatives are met and none is set.
+ *
+ * Return: the types and their mask bits; 0: no filter.
+ */
+static inline u64 source_filter_pmsfcr(const struct source_config *config)
+{
+	u64 masks = config->filter_masked >> SOURCE_TYPE_MASK_SHIFT;
+	u64 required = config->filter_masked & masks;
+
+	if (config->filter_types & required)
+		return config->filter_masked;
+	return config->filter_masked | (config->filter_types & ~masks);
+}
+
 /** source_filter_copy() - copy the hardware filters from @from to @to, and no other member */
 static inline void source_filter_copy(struct source_config *to, const struct source_config *from)
 {
@@ -285,6 +311,7 @@ static inline void source_filter_copy(struct source_config *to, const struct sou
 	to->filter_events = from->filter_events;
 	to->filter_events_not = from->filter_events_not;
 	to->filter_sources_not = from->filter_sources_not;
+	to->filter_masked = from->filter_masked;
 	to->filter_latency = from->filter_latency;
 }
 
@@ -294,6 +321,7 @@ static inline bool source_filter_same(const struct source_config *a, const struc
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
 	       a->filter_events_not == b->filter_events_not &&
 	       a->filter_sources_not == b->filter_sources_not &&
+	       a->filter_masked == b->filter_masked &&
 	       a->filter_latency == b->filter_latency;
 }
 
@@ -384,6 +412,7 @@ struct source_persist_ops {
 #define SOURCE_FILTERS_EVENTS	  (1U << 2)
 #define SOURCE_FILTERS_EVENTS_NOT (1U << 3)
 #define SOURCE_FILTERS_SOURCES	  (1U << 4)
+#define SOURCE_FILTERS_MASKED	  (1U << 5)
 
 /** source_filters_of() - return the SOURCE_FILTERS_* that @pmsidr, PMSIDR_EL1, supports */
 static inline u8 source_filters_of(u64 pmsidr)
@@ -392,7 +421,8 @@ static inline u8 source_filters_of(u64 pmsidr)
 		    (pmsidr & SPE_PMSIDR_FL ? SOURCE_FILTERS_LATENCY : 0) |
 		    (pmsidr & SPE_PMSIDR_FE ? SOURCE_FILTERS_EVENTS : 0) |
 		    (pmsidr & SPE_PMSIDR_FNE ? SOURCE_FILTERS_EVENTS_NOT : 0) |
-		    (pmsidr & SPE_PMSIDR_FDS ? SOURCE_FILTERS_SOURCES : 0));
+		    (pmsidr & SPE_PMSIDR_FDS ? SOURCE_FILTERS_SOURCES : 0) |
+		    (pmsidr & SPE_PMSIDR_EFT ? SOURCE_FILTERS_MASKED : 0));
 }
 
 /**
@@ -401,6 +431,8 @@ static inline u8 source_filters_of(u64 pmsidr)
  * @midr: MIDR_EL1; 0: unknown
  * @pmsver: ID_AA64DFR0_EL1.PMSVer; 0: unknown
  * @filters: the filters that its SPU supports through this source, SOURCE_FILTERS_*
+ * @filter_events: the events that its SPU can filter by through this source, as PMSEVFR_EL1; 0:
+ *	unknown
  * @interval_min: the smallest interval that it accepts, in operations; 0: unknown
  * @interval_ns: the interval in force
  * @throttle_interrupts: its limit of interrupts a second, see &struct source_tune
@@ -415,6 +447,7 @@ struct source_cpu {
 	u64 midr;
 	u8 pmsver;
 	u8 filters;
+	u64 filter_events;
 	u64 interval_min;
 	u64 interval_ns;
 	u64 throttle_interrupts;
@@ -470,7 +503,8 @@ struct source_ops {
  * struct source_health - failures of the SPUs, and of the transport of their records
  * @faults: management events other than a full buffer (D17.8), since the source was created
  * @throttles: how often the module throttled an SPU
- * @unread: how often the module stopped an SPU because its ring was not read
+ * @unread: how often an SPU stopped, or perf lost the record of its window, because a ring or an AUX
+ *	area was not read
  * @cpus_stopped: CPUs that should sample now and cannot: a fault stopped them, or they have no
  *	perf event
  * @no_event_reason: why one of them has no perf event, for users; "": all have one
@@ -518,6 +552,7 @@ enum source_contexts {
  * @filters: the SPU applies filter_types, filter_events and filter_latency
  * @filters_not: the SPU applies filter_events_not
  * @filters_sources: the SPU applies filter_sources_not
+ * @filters_masked: the SPU applies filter_masked
  * @cgroups: tasks of other cgroups are not sampled
  * @contexts: &enum source_contexts; read it by source_get_contexts()
  * @reason: what this source cannot do, and why no better one is used, for users; "": nothing
@@ -536,6 +571,7 @@ struct source {
 	bool filters;
 	bool filters_not;
 	bool filters_sources;
+	bool filters_masked;
 	bool cgroups;
 	u8 contexts;
 	char reason[256];

@@ -51,6 +51,8 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 	fuzz_assert(!(config.filter_events & config.filter_events_not));
 	fuzz_assert(!config.filter_latency || s->counter[0] >= config.filter_latency);
 	fuzz_assert(!config.filter_types || (config.filter_types & SPE_PMSFCR_LD));
+	/* The sample is a load that is neither SIMD nor FP nor atomic. */
+	fuzz_assert(!(config.filter_masked & ~SPE_PMSFCR_BM));
 }
 
 /* Check the same for the filter by data source, on two kinds of cores. */
@@ -64,7 +66,7 @@ static void check_sources(const struct filter *filter)
 	struct filter_subject subject = { &load, { 0 }, 3, &process, &container };
 
 	for (size_t i = 0; i < ARRAY_SIZE(midrs); i++)
-		filter_cores_add(&cores, midrs[i]);
+		filter_cores_add(&cores, &(struct source_cpu){ .midr = midrs[i] });
 	filter_offload(filter, &cores, &config);
 	for (size_t i = 0; i < ARRAY_SIZE(sources) * ARRAY_SIZE(midrs); i++) {
 		load.source = sources[i / ARRAY_SIZE(midrs)];

@@ -8,6 +8,7 @@
 
 #include "codec/registers.h"
 #include "filter/filter-internal.h"
+#include "model/spu-internal.h"
 
 /* a component of 250 bytes */
 #define TEN  "0123456789"
@@ -287,7 +288,7 @@ static struct filter_cores cores_of(const u32 *midrs, size_t count)
 	struct filter_cores cores = { 0 };
 
 	for (size_t i = 0; i < count && midrs[i]; i++)
-		filter_cores_add(&cores, midrs[i]);
+		filter_cores_add(&cores, &(struct source_cpu){ .midr = midrs[i] });
 	return cores;
 }
 
@@ -522,6 +523,137 @@ static void test_parts(void **state)
 	filter_free(filter);
 }
 
+static const struct {
+	const char *text;
+	u64 masked;
+} masked_rows[] = {
+	{ "simd", SPE_PMSFCR_SIMD | SPE_PMSFCR_SIMDM },
+	{ "fp == true", SPE_PMSFCR_FP | SPE_PMSFCR_FPM },
+	{ "fp != false", SPE_PMSFCR_FP | SPE_PMSFCR_FPM },
+	{ "atomic", SPE_PMSFCR_ST | SPE_PMSFCR_STM },
+	{ "op != branch", SPE_PMSFCR_BM },
+	{ "simd && op == load", SPE_PMSFCR_SIMD | SPE_PMSFCR_SIMDM },
+	{ "simd && fp",
+	  SPE_PMSFCR_SIMD | SPE_PMSFCR_SIMDM | SPE_PMSFCR_FP | SPE_PMSFCR_FPM },
+	{ "op == load && atomic", SPE_PMSFCR_ST | SPE_PMSFCR_STM },
+	{ "(op == load || op == store) && atomic", SPE_PMSFCR_ST | SPE_PMSFCR_STM },
+	{ "op == store && op != branch", SPE_PMSFCR_BM },
+	{ "(op == load || op == branch) && op != branch", SPE_PMSFCR_BM },
+	/* The SPU's types are wider than the flags, so that a type that is absent shows nothing. */
+	{ "!simd", 0 },
+	{ "fp == false", 0 },
+	{ "atomic != true", 0 },
+	{ "op != load", 0 },
+	{ "op == other", 0 },
+	{ "!(op == branch)", 0 },
+	{ "simd || fp", 0 },
+};
+
+/* Requirements for the mask bits of FEAT_SPE_EFT, and which parts of the expression they evaluate. */
+static void test_masked(void **state)
+{
+	struct filter *filter = parse_filter("op == load && simd && el == 0 && op != branch");
+	struct filter_part parts[FILTER_NODES];
+
+	(void)state;
+	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), 4);
+	assert_true(parts[0].hardware && !parts[0].masked);
+	assert_true(!parts[1].hardware && parts[1].masked);
+	assert_true(!parts[2].hardware && !parts[2].masked);
+	assert_true(!parts[3].hardware && parts[3].masked);
+	filter_free(filter);
+	for (size_t i = 0; i < ARRAY_SIZE(masked_rows); i++) {
+		struct source_config config = { 0 };
+
+		filter = parse_filter(masked_rows[i].text);
+		test_row("%s", masked_rows[i].text);
+		filter_offload(filter, NULL, &config);
+		assert_row(config.filter_masked == masked_rows[i].masked);
+		filter_free(filter);
+	}
+}
+
+static u32 write_nowhere(void *ctx, u64 address, const u8 *data, size_t length)
+{
+	(void)ctx;
+	(void)address;
+	(void)data;
+	(void)length;
+	return 0;
+}
+
+/* The filter of an SPU with FEAT_SPE_EFT passes each operation that matches, and stops some others. */
+static void test_masked_sound(void **state)
+{
+	struct spe_spu_config spu_config;
+	const struct spe_spu_io io = { .write = write_nowhere };
+	static struct spe_spu spu;
+	const char *reason = "";
+
+	(void)state;
+	spe_spu_config_default(&spu_config);
+	spu_config.features |= SPE_PMSIDR_EFT | SPE_PMSIDR_FPF;
+	assert_int_equal(spe_spu_init(&spu, &spu_config, &io, &reason), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(masked_rows) && masked_rows[i].masked; i++) {
+		struct filter *filter = parse_filter(masked_rows[i].text);
+		struct source_config config = { 0 };
+		u32 stopped = 0, matched = 0;
+
+		test_row("%s", masked_rows[i].text);
+		filter_offload(filter, NULL, &config);
+		spe_spu_write(&spu, SPE_REG_PMSFCR,
+			      SPE_PMSFCR_FT | source_filter_pmsfcr(&config));
+		for (u32 op = 0; op < 3 * 256; op++) {
+			const struct spe_operation operation = {
+				.op_class = (u8)(op / 256), .op_subclass = (u8)op,
+			};
+			const struct spe_sample sample = {
+				.present = SPE_HAS_OP,
+				.op_class = operation.op_class,
+				.op_subclass = operation.op_subclass,
+			};
+			const struct filter_subject subject = { &sample, { 0 }, 0, NULL, NULL };
+			bool passes = spe_spu_filter(&spu, &operation);
+
+			test_row("%s: class %u, subclass %#x", masked_rows[i].text,
+				 operation.op_class, operation.op_subclass);
+			assert_row(passes || !filter_match(filter, &subject));
+			stopped += !passes;
+			matched += filter_match(filter, &subject);
+		}
+		assert_row(stopped);
+		assert_row(matched);
+		filter_free(filter);
+	}
+}
+
+/* Events of later versions are filtered by the SPU if all SPUs can. */
+static void test_later_events(void **state)
+{
+	const u64 misses = SPE_BIT(SPE_EVENT_LLC_MISS);
+	struct filter *filter = parse_filter("llc_miss && !not_taken && event.13");
+	struct source_config config = { 0 };
+	struct filter_part parts[FILTER_NODES];
+	struct filter_cores cores = { 0 };
+	struct source_cpu cpu = { .filter_events = ~0ULL };
+
+	(void)state;
+	filter_cores_add(&cores, &cpu);
+	assert_string_equal(filter_offload(filter, &cores, &config), "events");
+	assert_int_equal(config.filter_events, misses);
+	assert_int_equal(config.filter_events_not, SPE_BIT(SPE_EVENT_NOT_TAKEN));
+	assert_int_equal(filter_split(filter, &cores, parts, FILTER_NODES), 3);
+	assert_true(parts[0].hardware && parts[1].inverted && !parts[2].hardware);
+	/* Another core cannot. */
+	cpu.filter_events = ~misses;
+	filter_cores_add(&cores, &cpu);
+	config = (struct source_config){ 0 };
+	filter_offload(filter, &cores, &config);
+	assert_int_equal(config.filter_events, 0);
+	assert_int_equal(config.filter_events_not, SPE_BIT(SPE_EVENT_NOT_TAKEN));
+	filter_free(filter);
+}
+
 /* An expression of one conjunct is returned as a whole. */
 static void test_part_alone(void **state)
 {
@@ -651,6 +783,9 @@ int main(void)
 		cmocka_unit_test(test_hardware),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_part_alone),
+		cmocka_unit_test(test_masked),
+		cmocka_unit_test(test_masked_sound),
+		cmocka_unit_test(test_later_events),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_sources_sound),
 		cmocka_unit_test(test_sources_parts),

@@ -44,6 +44,9 @@ static struct {
 	char cpus[80];
 	struct event events[CPUS];
 	int refuse;
+	u64 no_config; /* bits of config, config1 and config3 that this SPU refuses with EOPNOTSUPP */
+	u64 no_config1;
+	u64 no_config3;
 	bool no_period; /* PERF_EVENT_IOC_PERIOD fails */
 	bool no_enable; /* whether PERF_EVENT_IOC_ENABLE fails, except for CPU 0 */
 } kernel;
@@ -68,6 +71,9 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 
 	if (kernel.refuse)
 		return -kernel.refuse;
+	if (attr->config & kernel.no_config || attr->config1 & kernel.no_config1 ||
+	    (attr->size >= 136 && ((const u64 *)attr)[16] & kernel.no_config3))
+		return -EOPNOTSUPP;
 	fd = memfd_create("event", MFD_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)size), 0);
@@ -228,6 +234,10 @@ static struct source *open_perf(const struct source_config *config)
 
 	if (r < 0)
 		fail_msg("%s (%d)", reason, r);
+	/* The source has checked that it can open its events, and opens them at the start. */
+	assert_int_equal(source->locked_bytes, 0);
+	for (u32 i = 0; i < CPUS; i++)
+		kernel.events[i].opened = 0;
 	return source;
 }
 

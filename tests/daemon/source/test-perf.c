@@ -211,7 +211,7 @@ static void test_attr(void **state)
 		const struct perf_event_attr *attr = &kernel.events[cpu].attr;
 
 		test_row("cpu %u", cpu);
-		assert_row(kernel.events[cpu].opened == (cpu != 2 ? 2 : 0));
+		assert_row((attr->size != 0) == (cpu != 2));
 		if (cpu == 2)
 			continue;
 		assert_row(attr->type == (cpu == 3 ? 10 : 9));
@@ -264,6 +264,7 @@ static void test_later(void **state)
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_true(cpu.filters & SOURCE_FILTERS_SOURCES && cpu.filters & SOURCE_FILTERS_EVENTS_NOT);
 	/* Without a filter the attribute is one that every kernel accepts. */
+	assert_int_equal(source->ops->start(source), 0);
 	config.filter_sources_not = 0;
 	config.filter_events_not = 0;
 	assert_int_equal(source->ops->configure(source, &config, &reason), 0);
@@ -487,6 +488,7 @@ static void test_lost(void **state)
 	spu_write(e, 0, 64, 0, time + 2);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 960);
+	assert_int_equal(source->health.unread, 1);
 	source->ops->free(source);
 }
 
@@ -733,7 +735,7 @@ static void test_start_refused(void **state)
 	kernel.no_enable = true;
 	assert_int_equal(source->ops->start(source), -EIO);
 	assert_int_equal(kernel.events[0].enables, 1);
-	assert_int_equal(kernel.events[0].disables, 1);
+	assert_int_equal(source->locked_bytes, 0);
 	kernel.no_enable = false;
 	assert_int_equal(source->ops->start(source), 0);
 	assert_int_equal(kernel.events[1].enables, 1);
@@ -778,11 +780,199 @@ static void test_stopped(void **state)
 	assert_int_equal(e->enables, 1);
 	assert_int_equal(source->health.unread, 1);
 	assert_int_equal(source->health.faults, 0);
+	assert_int_equal(source->ops->start(source), 0);
 	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
+	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(source->health.unread, 1);
 	assert_int_equal(source->health.faults, 1);
 	assert_non_null(strstr(source->health.last, "CPU 0"));
+	source->ops->free(source);
+}
+
+/*
+ * While an event is open, even disabled, its SPU is refused to other users of perf. So the drain after
+ * the stop closes it, and the start opens another one or waits for another user.
+ */
+static void test_released(void **state)
+{
+	struct event *e = &kernel.events[0];
+	struct source *source;
+	struct source_cpu cpu;
+	u64 locked;
+
+	(void)state;
+	source = started("0\n");
+	locked = source->locked_bytes;
+	assert_int_not_equal(locked, 0);
+	spu_write(e, 3, 64, 0, now_ns());
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(source->locked_bytes, 0);
+	assert_int_equal(fcntl(e->fd, F_GETFD), -1);
+	assert_int_equal(source->cpus, 1);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
+	assert_string_equal(cpu.state, "stopped");
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->enables, 1);
+	assert_int_equal(source->locked_bytes, locked);
+
+	source->ops->stop(source);
+	assert_int_equal(drain(source), 0);
+	kernel.refuse = EBUSY;
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(source->health.cpus_stopped, 1);
+	assert_non_null(strstr(source->health.no_event_reason, "in use, by perf record"));
+	source->ops->stop(source);
+	assert_int_equal(source->health.cpus_stopped, 0);
+	assert_string_equal(source->health.no_event_reason, "");
+	assert_int_equal(drain(source), 0);
+	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDOVER));
+	/* Other failures end the start: the daemon must not seem to sample. */
+	kernel.refuse = ENOMEM;
+	assert_int_equal(source->ops->start(source), -ENOMEM);
+	kernel.refuse = 0;
+	assert_int_equal(source->ops->start(source), 0);
+	assert_int_equal(e->opened, 3);
+	source->ops->free(source);
+}
+
+static const struct {
+	const char *name;
+	const char *format;
+} eft_formats[] = {
+	{ "branch_filter_mask", "config:36\n" }, { "load_filter_mask", "config:37\n" },
+	{ "store_filter_mask", "config:38\n" },  { "simd_filter", "config:39\n" },
+	{ "simd_filter_mask", "config:40\n" },	 { "float_filter", "config:41\n" },
+	{ "float_filter_mask", "config:42\n" },
+};
+
+static void make_eft(const char *pmu)
+{
+	char folder[160];
+
+	snprintf(folder, sizeof(folder), "%s/%s/format", kernel.devices, pmu);
+	for (size_t i = 0; i < ARRAY_SIZE(eft_formats); i++)
+		write_file(folder, eft_formats[i].name, eft_formats[i].format);
+}
+
+/* Types that a record must have or must not have, by the mask bits of FEAT_SPE_EFT. */
+static void test_masks(void **state)
+{
+	static const struct {
+		u64 types, masked, config;
+	} rows[] = {
+		{ 0, SPE_PMSFCR_SIMD | SPE_PMSFCR_SIMDM, SPE_BIT(39) | SPE_BIT(40) },
+		{ 0, SPE_PMSFCR_FP | SPE_PMSFCR_FPM, SPE_BIT(41) | SPE_BIT(42) },
+		{ 0, SPE_PMSFCR_BM, SPE_BIT(36) },
+		{ SPE_PMSFCR_LD, SPE_PMSFCR_ST | SPE_PMSFCR_STM,
+		  SPE_BIT(33) | SPE_BIT(34) | SPE_BIT(38) },
+		/* A required type meets the alternatives of which it is one. */
+		{ SPE_PMSFCR_LD | SPE_PMSFCR_ST, SPE_PMSFCR_ST | SPE_PMSFCR_STM,
+		  SPE_BIT(34) | SPE_BIT(38) },
+		/* An excluded type is no alternative. */
+		{ SPE_PMSFCR_LD | SPE_PMSFCR_B, SPE_PMSFCR_BM, SPE_BIT(33) | SPE_BIT(36) },
+	};
+	struct source_config config = plain;
+	struct source *source;
+	struct source_cpu cpu;
+
+	(void)state;
+	make_pmu("arm_spe_0", "9\n", "0\n");
+	config.filter_types = rows[3].types;
+	config.filter_masked = rows[3].masked;
+	/* A kernel without the feature applies the types alone. */
+	source = open_perf(&config);
+	assert_true(source->filters && !source->filters_masked);
+	assert_int_equal(kernel.events[0].attr.config, 1 | 1 << 16 | SPE_BIT(33));
+	source->ops->free(source);
+	make_eft("arm_spe_0");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%zu", i);
+		config.filter_types = rows[i].types;
+		config.filter_masked = rows[i].masked;
+		source = open_perf(&config);
+		assert_row(source->filters == (rows[i].types != 0) && source->filters_masked);
+		assert_row(kernel.events[0].attr.config == (1 | 1 << 16 | rows[i].config));
+		assert_row(source->ops->cpu(source, 0, &cpu) == 0);
+		assert_row(cpu.filters & SOURCE_FILTERS_MASKED);
+		source->ops->free(source);
+	}
+}
+
+/*
+ * format/ shows what the driver knows, but not what the SPU has: a filter that the driver refuses is
+ * left to the daemon, the newest first. A new configuration tries all again.
+ */
+static void test_refused_filters(void **state)
+{
+	static const struct {
+		u64 no_config, no_config1, no_config3;
+		bool filters, filters_not, masked;
+	} rows[] = {
+		{ 0, 0, 0, true, true, true },
+		{ SPE_BIT(40), 0, 0, true, true, false },
+		{ 0, 0, 4, true, false, false },
+		{ 0, 2, 0, false, false, false },
+	};
+	struct source_config config = plain;
+	struct source *source;
+	const char *reason;
+	char folder[128];
+
+	(void)state;
+	make_pmu("arm_spe_0", "9\n", "0\n");
+	make_eft("arm_spe_0");
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	write_file(folder, "format/inv_event_filter", "config3:0-63\n");
+	config.filter_events = 2;
+	config.filter_events_not = 4;
+	config.filter_masked = SPE_PMSFCR_SIMD | SPE_PMSFCR_SIMDM;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct source_cpu cpu;
+
+		test_row("%zu", i);
+		kernel.no_config = rows[i].no_config;
+		kernel.no_config1 = rows[i].no_config1;
+		kernel.no_config3 = rows[i].no_config3;
+		source = open_perf(&config);
+		assert_row(source->filters == rows[i].filters);
+		assert_row(source->filters_not == rows[i].filters_not);
+		assert_row(source->filters_masked == rows[i].masked);
+		assert_row(kernel.events[0].attr.config1 == (rows[i].filters ? 2 : 0));
+		assert_row(kernel.events[0].config3 == (rows[i].filters_not ? 4 : 0));
+		assert_row(source->ops->cpu(source, 0, &cpu) == 0);
+		assert_row(!(cpu.filters & SOURCE_FILTERS_MASKED) == !rows[i].masked);
+		kernel.no_config = kernel.no_config1 = kernel.no_config3 = 0;
+		assert_row(source->ops->start(source) == 0);
+		assert_row(source->ops->configure(source, &config, &reason) == 0);
+		assert_row(drain(source) == 0);
+		assert_row(source->filters && source->filters_not && source->filters_masked);
+		assert_row(kernel.events[0].attr.config1 == 2 && kernel.events[0].config3 == 4);
+		source->ops->free(source);
+	}
+}
+
+/* Since 6.18 the kernel lists the events that it accepts as a filter. */
+static void test_events(void **state)
+{
+	struct source_cpu cpu;
+	struct source *source;
+	char folder[128];
+
+	(void)state;
+	make_pmu("arm_spe_0", "9\n", "0\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
+	assert_int_equal(cpu.filter_events, 0);
+	source->ops->free(source);
+	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
+	write_file(folder, "caps/event_filter", "0xffff000000f9fffe\n");
+	source = open_perf(&plain);
+	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
+	assert_int_equal(cpu.filter_events, 0xffff000000f9fffe);
 	source->ops->free(source);
 }
 
@@ -955,7 +1145,8 @@ int main(void)
 		test(test_away),	   test(test_hotplug),	   test(test_flush),
 		test(test_start_refused),  test(test_quiet),	   test(test_stopped),
 		test(test_dead),	   test(test_interval),	   test(test_configure),
-		test(test_tune),	   test(test_clock),
+		test(test_tune),	   test(test_clock),	   test(test_released),
+		test(test_masks),	   test(test_refused_filters), test(test_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
