@@ -686,6 +686,38 @@ static void test_sources(void **state)
 }
 
 /*
+ * Filter by types that a record must have: an SPU with FEAT_SPE_EFT writes only loads that are atomic;
+ * other SPUs write all loads.
+ */
+static void test_masks(void **state)
+{
+	(void)state;
+	for (int able = 0; able < 2; able++) {
+		struct spe_operation load = { .pc = 0x1000, .events = 2, .ns = true,
+					      .op_class = SPE_OP_LOAD_STORE };
+		struct source_config config = config_default();
+		struct spe_spu_config spu;
+		struct driven driven;
+
+		config.filter_types = SPE_PMSFCR_LD;
+		config.filter_masked = SPE_PMSFCR_ST | SPE_PMSFCR_STM;
+		spe_spu_config_default(&spu);
+		if (able)
+			spu.features |= SPE_PMSIDR_EFT;
+		driven_begin(&driven, &config, &spu);
+		for (int i = 0; i < 10; i++) {
+			load.op_subclass = i ? 0 : 6; /* the first one is atomic */
+			driven_sample(&driven, &load);
+		}
+		driven_samples(&driven, 100);
+		driven_close(&driven);
+		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 10);
+		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 0);
+		emulated_spu_deinit(&driven.driver);
+	}
+}
+
+/*
  * Records have physical addresses if and only if they are requested. The child runs code at many
  * locations, as the PC decides the kind of an instruction, and a short loop may contain no load.
  */
@@ -727,7 +759,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_driver),
 		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
-		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_sources),	      cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_loss_is_blind), cmocka_unit_test(test_hotplug),
 		cmocka_unit_test(test_physical),      cmocka_unit_test(test_events_not),
 	};

@@ -100,6 +100,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 	info->flags = SPEPROF_CPU_ONLINE | (module.no_context ? 0 : SPEPROF_CPU_CONTEXT);
 	info->backend = info->cpu ? SPEPROF_BACKEND_HARDWARE : SPEPROF_BACKEND_NONE;
 	info->midr = 0x410fd0c0;
+	info->events = 0x8a;
 	info->pmsidr = info->cpu == SPUS ? module.other_pmsidr : module.pmsidr;
 	info->interval_max = 1 << 24;
 	return 0;
@@ -322,7 +323,7 @@ static void test_filter_sources(void **state)
 		struct source_cpu cpu;
 
 		test_row("row %zu", i);
-		module.pmsidr = rows[i].pmsidr;
+		module.pmsidr = rows[i].pmsidr | SPE_PMSIDR_EFT;
 		module.other_pmsidr = rows[i].other_pmsidr;
 		module.sampling_size = rows[i].size;
 		module.knows = rows[i].knows;
@@ -337,6 +338,7 @@ static void test_filter_sources(void **state)
 			   (rows[i].filters_sources ? sources_not : 0));
 		assert_row(!source->ops->cpu(source, 7, &cpu));
 		assert_row(!(cpu.filters & SOURCE_FILTERS_SOURCES) == !rows[i].pmsidr);
+		assert_row(!(cpu.filters & SOURCE_FILTERS_MASKED) && cpu.filter_events == 0x8a);
 		source->ops->free(source);
 	}
 	module.pmsidr = module.other_pmsidr = module.sampling_size = 0;
