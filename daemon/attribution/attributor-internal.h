@@ -4,7 +4,7 @@
  *
  * Locking: an attributor has no lock of its own. Callers with several threads use the reader lock
  * (reader-lock.h). Every function below needs the write lock, unless its comment says otherwise.
- * Readers change only @sample_flags, atomically.
+ * Readers change only @sample_flags, and what attributor_request_mappings() sets, atomically.
  */
 #ifndef SPEPROF_ATTRIBUTOR_INTERNAL_H
 #define SPEPROF_ATTRIBUTOR_INTERNAL_H
@@ -22,6 +22,7 @@
 #define IDLE_PROCESS	0 /* index of the entry for the idle tasks of all CPUs */
 #define LOOKUP_RETRY_MS 1000 /* a TID that was not found is looked up again after this time */
 #define LATE_SAMPLE_MS	5000 /* samples of an exited process can arrive until then */
+#define MAPS_MISS_MS	200 /* mappings are read again for a PC in none of them after this time */
 
 enum process_state {
 	PROCESS_FREE,
@@ -58,6 +59,9 @@ enum process_state {
  * @successor_generation: generation of @successor
  * @map_bytes: scratch memory of map-evict.c: bytes of the mappings and their paths
  * @maps_event_ns: time of the last event that changed @maps
+ * @maps_answered_ns: time at which the last read of the mappings began that has ended, even if it
+ * failed; 0 for none since the last exec
+ * @executable: the executable, a reference; NULL as long as it follows from @maps, or is unknown
  * @state: &enum process_state
  * @seed_round: the last report of all tasks that included the process; 0 for none
  * @has_image: @start_code and @start_stack belong to the program that runs now
@@ -66,7 +70,8 @@ enum process_state {
  * @maps_stale: events about mappings may be lost. The maps are read again if
  * &attributor.reread_budget allows
  * @maps_saved: the checkpoint includes the mappings (map-save-selection.c)
- * @query_pending: whether a background thread reads /proc for this entry
+ * @query_pending: whether a background thread reads /proc for this entry. Readers set it with an
+ * atomic exchange
  */
 struct process {
 	struct attribute_process pub;
@@ -87,6 +92,8 @@ struct process {
 	u32 successor_generation;
 	u64 map_bytes;
 	u64 maps_event_ns;
+	u64 maps_answered_ns;
+	struct binary *executable;
 	u8 state;
 	u8 seed_round;
 	bool has_image;
@@ -96,6 +103,9 @@ struct process {
 	bool maps_saved;
 	bool query_pending;
 };
+
+/** process_forget_maps() - remove mappings and executable of a process, which executes another program */
+void process_forget_maps(struct map_store *store, struct process *p);
 
 /**
  * struct container - an entry of the container table
@@ -394,6 +404,9 @@ bool task_is_pending(const struct attributor *a, s32 tid);
  * Return: the process for which samples of @tid are counted; ATTRIBUTE_NONE if it is unknown.
  */
 u32 task_record_process(struct attributor *a, s32 tid, u32 index);
+
+/** maps_refresh() - read mappings of sampled processes again that lost events may have changed */
+void maps_refresh(struct attributor *a);
 
 /** tasks_refresh() - compare some living processes and threads with /proc */
 void tasks_refresh(struct attributor *a);

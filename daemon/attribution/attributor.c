@@ -33,7 +33,6 @@
 #define PREDECESSORS_MAX 8 /* number of earlier owners of a PID that are searched */
 
 #define UNSAMPLED_MS   2000 /* an exited process without a sample is reused after this time */
-#define MAPS_MISS_MS   200 /* maps are read again for a PC in no mapping after this time */
 #define SAMPLE_WAIT_MS 1000 /* timeout of samples that wait for /proc */
 
 /* maximum number of maps that are read again per refresh because events were lost */
@@ -167,6 +166,13 @@ static u32 process_reserve(struct attributor *a)
 	return i;
 }
 
+void process_forget_maps(struct map_store *store, struct process *p)
+{
+	maps_clear(store, &p->maps);
+	p->executable = binary_unref(store, p->executable);
+	p->maps_answered_ns = 0;
+}
+
 u32 process_new(struct attributor *a, s32 pid)
 {
 	u32 owner = process_find(a, pid), *head = process_head(a, pid), i;
@@ -179,7 +185,7 @@ u32 process_new(struct attributor *a, s32 pid)
 		process_unhash(a, i);
 	if (p->state == PROCESS_LIVING)
 		container_remove_process(a, p->pub.container);
-	maps_clear(&a->store, &p->maps);
+	process_forget_maps(&a->store, p);
 	*p = (struct process){
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
 		.state = PROCESS_LIVING,
@@ -469,6 +475,7 @@ void attributor_refresh(struct attributor *a)
 	a->largest_maps = NULL;
 	a->reread_budget = REREADS_PER_REFRESH;
 	containers_refresh(a);
+	maps_refresh(a);
 	/* Events report every change of processes, so none has to be compared with /proc. */
 	if (a->reports & TASK_REPORTS_CGROUPS)
 		return;
@@ -536,7 +543,8 @@ bool mapping_is_anonymous(const char *path)
 static bool maps_need_reread(const struct attributor *a, const struct process *p,
 			     const struct mapping *m)
 {
-	return m ? p->maps_stale && a->reread_budget : now_ms() - p->maps_read_ms >= MAPS_MISS_MS;
+	return m ? p->maps_stale && a->reread_budget :
+		   now_ms() - __atomic_load_n(&p->maps_read_ms, __ATOMIC_RELAXED) >= MAPS_MISS_MS;
 }
 
 bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
@@ -555,7 +563,7 @@ bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
 	m = maps_find(&p->maps, pc);
 	if (a->live && p->state == PROCESS_LIVING && index != IDLE_PROCESS &&
 	    maps_need_reread(a, p, m)) {
-		p->maps_read_ms = now_ms();
+		__atomic_store_n(&p->maps_read_ms, now_ms(), __ATOMIC_RELAXED);
 		process_check(a, index, true);
 		m = maps_find(&p->maps, pc);
 	}
@@ -721,7 +729,7 @@ struct attributor *attributor_free(struct attributor *a)
 	free(a->task_waits);
 	if (a->process)
 		for (u32 i = 0; i < a->processes_used; i++)
-			maps_clear(&a->store, &a->process[i].maps);
+			process_forget_maps(&a->store, &a->process[i]);
 	if (a->store.heads)
 		maps_clear(&a->store, &a->kernel);
 	map_store_deinit(&a->store);

@@ -402,6 +402,30 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 			     u64 time_ns, struct attribute_mapping *ret_mapping);
 
 /**
+ * attributor_request_mappings() - have the mappings of a process read, for an address without one
+ * @process, @generation: the process
+ * @since_ns: CLOCK_MONOTONIC: a read that began earlier cannot know the mapping
+ *
+ * Reads of a process are at least 200 ms apart, so call it again while it returns true. Locking:
+ * with background threads the reader lock is sufficient; else as attributor_apply_event().
+ *
+ * Return: whether a read may still find the mapping. False if the process has exited, or if its
+ * mappings were read since @since_ns.
+ */
+bool attributor_request_mappings(struct attributor *attributor, u32 process, u32 generation,
+				 u64 since_ns);
+
+/** attributor_is_live() - return whether the samples are of this machine */
+bool attributor_is_live(const struct attributor *attributor);
+
+/**
+ * attributor_knows_executable() - return whether attributor_get_executable() is final
+ *
+ * It is not as long as a living process has no known mapping, and /proc was not read for it.
+ */
+bool attributor_knows_executable(const struct attributor *attributor, u32 process);
+
+/**
  * attributor_get_map_changes() - return the number of changes of mappings of any process
  *
  * While it does not change, no attributor_get_map_version() changes.
@@ -420,7 +444,7 @@ u64 attributor_get_map_version(const struct attributor *attributor, u32 process,
  *
  * It is the file that is mapped at the lowest address, where executables are linked or loaded on
  * all architectures. If no file is mapped, it is the name of the process, as for threads of the
- * kernel.
+ * kernel, or of a process whose mappings are not known (attributor_knows_executable()).
  *
  * Return: raw bytes, valid until the next call that needs the write lock; "" for an unknown index.
  */

@@ -133,6 +133,24 @@ void id_table_mark(struct id_table *table, u32 id)
 	pthread_mutex_unlock(&table->lock);
 }
 
+void id_table_clear_marks(struct id_table *table)
+{
+	pthread_mutex_lock(&table->lock);
+	memset(table->marked, 0, (table->stats.capacity + 1ULL) * sizeof(*table->marked));
+	pthread_mutex_unlock(&table->lock);
+}
+
+bool id_table_is_nearly_full(struct id_table *table)
+{
+	bool full;
+
+	pthread_mutex_lock(&table->lock);
+	full = table->stats.used >= table->stats.capacity - table->stats.capacity / 8 ||
+	       table->memory >= table->limit - table->limit / 8;
+	pthread_mutex_unlock(&table->lock);
+	return full;
+}
+
 static void entry_free(struct id_table *t, u32 id)
 {
 	struct id_entry *e = t->entry[id];

@@ -121,6 +121,16 @@ u32 id_table_next(struct id_table *table, u32 id);
 void id_table_mark(struct id_table *table, u32 id);
 
 /**
+ * id_table_clear_marks() - remove all marks
+ *
+ * Call it before id_table_mark() if no thread has got ids meanwhile that are not in a cell yet.
+ */
+void id_table_clear_marks(struct id_table *table);
+
+/** id_table_is_nearly_full() - return whether an eighth of the ids, or of the memory, is left */
+bool id_table_is_nearly_full(struct id_table *table);
+
+/**
  * id_table_sweep() - free all ids that are not marked, and remove all marks
  *
  * Caches of ids are invalid if the result is not 0: see id_table_get_sweeps().

@@ -113,6 +113,7 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 	if (parent == ATTRIBUTE_NONE)
 		return false;
 	maps_copy(&a->store, &p->maps, &a->process[parent].maps);
+	p->executable = binary_ref(a->process[parent].executable);
 	p->maps_stale = a->process[parent].maps_stale;
 	return !a->process[parent].needs_read;
 }
@@ -184,7 +185,7 @@ static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
 	u32 container;
 
 	if (a->process[i].state == PROCESS_LIVING && !(a->sample_flags[i] & PROCESS_EVER_SAMPLED))
-		maps_clear(&a->store, &a->process[i].maps);
+		process_forget_maps(&a->store, &a->process[i]);
 	else
 		i = process_replace(a, i, e);
 	if (!a->process[i].start_time)
@@ -269,6 +270,8 @@ static void process_move(struct attributor *a, u32 old, u32 container, const str
 	a->process[i].needs_read = a->process[old].needs_read;
 	a->process[i].maps_read_ms = a->process[old].maps_read_ms;
 	maps_copy(&a->store, &a->process[i].maps, &a->process[old].maps);
+	a->process[i].executable = binary_ref(a->process[old].executable);
+	a->process[i].maps_answered_ns = a->process[old].maps_answered_ns;
 	live_thread(a, e, i);
 	if (e->size != 1)
 		threads_reassign(a, old, i);

@@ -37,7 +37,10 @@ static bool maps_drop(struct attributor *a, enum process_state state, u64 min_by
 		if (p->state != state || p->map_bytes < min_bytes)
 			continue;
 		a->store.dropped += p->maps.count;
-		maps_clear(&a->store, &p->maps);
+		/* Its samples must not count for another program until they are read again. */
+		if (!p->executable)
+			p->executable = binary_ref(maps_executable(&p->maps));
+		maps_evict(&a->store, &p->maps);
 		p->map_bytes = 0;
 	}
 	return a->store.memory <= goal;

@@ -95,13 +95,30 @@ u64 attributor_get_map_version(const struct attributor *a, u32 process, bool ker
 
 const char *attributor_get_executable(const struct attributor *a, u32 process)
 {
+	const struct binary *executable;
 	const struct process *p;
 
 	if (process >= a->processes_used || a->process[process].state == PROCESS_FREE)
 		return "";
 	p = &a->process[process];
-	for (u32 i = 0; i < p->maps.count; i++)
-		if (p->maps.entry[i].binary->path[0] == '/')
-			return p->maps.entry[i].binary->path;
-	return p->pub.comm;
+	executable = maps_executable(&p->maps);
+	if (!executable)
+		executable = p->executable;
+	return executable ? executable->path : p->pub.comm;
+}
+
+bool attributor_is_live(const struct attributor *a)
+{
+	return a->live;
+}
+
+bool attributor_knows_executable(const struct attributor *a, u32 process)
+{
+	const struct process *p;
+
+	if (!a->live || process >= a->processes_used || process == IDLE_PROCESS)
+		return true;
+	p = &a->process[process];
+	return p->state != PROCESS_LIVING || p->maps_answered_ns || p->executable ||
+	       maps_executable(&p->maps);
 }

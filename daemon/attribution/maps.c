@@ -362,6 +362,36 @@ void maps_clear(struct map_store *store, struct maps *maps)
 	*maps = (struct maps){ .version = ++store->changes };
 }
 
+void maps_evict(struct map_store *store, struct maps *maps)
+{
+	u64 version = maps->version;
+
+	maps_clear(store, maps);
+	maps->version = version;
+}
+
+struct binary *binary_ref(struct binary *binary)
+{
+	if (binary)
+		binary->refs++;
+	return binary;
+}
+
+struct binary *binary_unref(struct map_store *store, struct binary *binary)
+{
+	if (binary)
+		binary_put(store, binary);
+	return NULL;
+}
+
+struct binary *maps_executable(const struct maps *maps)
+{
+	for (u32 i = 0; i < maps->count; i++)
+		if (maps->entry[i].binary->path[0] == '/')
+			return maps->entry[i].binary;
+	return NULL;
+}
+
 u64 maps_bytes(const struct maps *maps)
 {
 	u64 bytes = maps->capacity * sizeof(*maps->entry) +

@@ -22,7 +22,7 @@
  * struct binary - a mapped file, shared by all processes that map it
  * @next: next in the hash chain
  * @inode, @device: numbers of the file, as the mapping reports them (device_number()); 0 if unknown
- * @refs: number of mappings
+ * @refs: number of mappings, and of other references
  * @hash: hash of the key
  * @number: its number in the last output of attributor_save()
  * @build_id, @build_id_size: build id; the size is 0 if unknown
@@ -185,6 +185,23 @@ const struct mapping *maps_find(const struct maps *maps, u64 addr);
  */
 const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns,
 				   u64 *ret_from_ns, u64 *ret_until_ns);
+
+/**
+ * maps_evict() - remove all mappings of @maps to free their memory
+ *
+ * The process still has them, so their version does not change: what callers have cached of them
+ * remains valid.
+ */
+void maps_evict(struct map_store *store, struct maps *maps);
+
+/** binary_ref() - add a reference to @binary, which may be NULL, and return it */
+struct binary *binary_ref(struct binary *binary);
+
+/** binary_unref() - release a reference to @binary, which may be NULL; returns NULL */
+struct binary *binary_unref(struct map_store *store, struct binary *binary);
+
+/** maps_executable() - return the file that is mapped at the lowest address; NULL for none */
+struct binary *maps_executable(const struct maps *maps);
 
 /** maps_move_replaced() - move the replaced mappings of @from to @to, which has none */
 void maps_move_replaced(struct maps *to, struct maps *from);

@@ -81,6 +81,8 @@ static void maps_query(struct attributor *a, u32 index, s32 tid, const struct pr
 	struct proc_query q = process_query(a, index, PROC_QUERY_MAPS, tid);
 	struct process *p = &a->process[index];
 
+	if (answer->stat.flags & PROCFS_KTHREAD)
+		p->maps_answered_ns = answer->started_ns;
 	if (p->query_pending || answer->stat.flags & PROCFS_KTHREAD)
 		return;
 	q.owner = answer_get_map_owner(answer);
@@ -174,6 +176,8 @@ static void maps_apply_answer(struct attributor *a, const struct proc_answer *an
 {
 	struct process *p = answer_find_process(a, answer);
 
+	if (p)
+		p->maps_answered_ns = answer->started_ns;
 	if (!p || answer->result < 0 || !image_matches(p, &answer->stat))
 		return;
 	p->maps_read_ms = now_ms();
@@ -299,6 +303,9 @@ static void process_apply_check(struct attributor *a, const struct proc_answer *
 		process_mark_dead(a, index);
 		return;
 	}
+	/* Holds unless maps_query() below begins a read. */
+	if (answer->query.map)
+		p->maps_answered_ns = answer->started_ns;
 	if (answer->result < 0)
 		return;
 	process_adopt(p, st);
@@ -320,12 +327,36 @@ void process_check(struct attributor *a, u32 index, bool map)
 	struct process *p = &a->process[index];
 	struct proc_query q = process_query(a, index, PROC_QUERY_PROCESS, p->pub.pid);
 
-	if (p->query_pending)
+	if (__atomic_exchange_n(&p->query_pending, true, __ATOMIC_RELAXED))
 		return;
 	q.map = map;
-	p->query_pending = true;
 	if (!attributor_submit_query(a, &q))
-		p->query_pending = false;
+		__atomic_store_n(&p->query_pending, false, __ATOMIC_RELAXED);
+}
+
+/* Returns whether a read of /proc that began at @since_ns or later has not ended yet. */
+static bool maps_may_change(const struct attributor *a, u32 index, u32 generation, u64 since_ns)
+{
+	const struct process *p = &a->process[index];
+
+	return index < a->processes_used && index != IDLE_PROCESS && p->state == PROCESS_LIVING &&
+	       p->pub.generation == generation &&
+	       (p->maps_answered_ns < since_ns ||
+		__atomic_load_n(&p->query_pending, __ATOMIC_RELAXED));
+}
+
+bool attributor_request_mappings(struct attributor *a, u32 index, u32 generation, u64 since_ns)
+{
+	u32 now = now_ms();
+
+	if (!a->live || !maps_may_change(a, index, generation, since_ns))
+		return false;
+	if (now - __atomic_load_n(&a->process[index].maps_read_ms, __ATOMIC_RELAXED) < MAPS_MISS_MS)
+		return true;
+	__atomic_store_n(&a->process[index].maps_read_ms, now, __ATOMIC_RELAXED);
+	process_check(a, index, true);
+	/* Without background threads the answer was applied already. */
+	return maps_may_change(a, index, generation, since_ns);
 }
 
 /* Threads */
@@ -480,6 +511,14 @@ static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sa
 		a->sample_flags[i] &= (u8)~PROCESS_SAMPLED;
 		budget--;
 	}
+}
+
+void maps_refresh(struct attributor *a)
+{
+	for (u32 i = IDLE_PROCESS + 1; i < a->processes_used && a->reread_budget; i++)
+		if (a->process[i].maps_stale && a->process[i].state == PROCESS_LIVING &&
+		    a->sample_flags[i] & PROCESS_SAMPLED)
+			process_check(a, i, true);
 }
 
 void tasks_refresh(struct attributor *a)
