@@ -27,6 +27,16 @@ void cell_names_deinit(struct cell_names *names)
 	names->binaries = binary_table_free(names->binaries);
 }
 
+unsigned int cell_counter_cache_bits(u64 bytes)
+{
+	unsigned int bits = MAPPING_CACHE_BITS_MIN;
+
+	while (bits < MAPPING_CACHE_BITS &&
+	       (!bytes || sizeof(struct mapping_entry) << (bits + 1) <= bytes / CELL_CACHE_SHARE))
+		bits++;
+	return bits;
+}
+
 int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 		      const struct attributor *attributor, const struct cell_names *names,
 		      struct cell_counter *ret_counter)
@@ -40,7 +50,8 @@ int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 	r = cell_table_new(&config, &counter.table);
 	if (r < 0)
 		return r;
-	r = mapping_cache_new(attributor, names->binaries, counter.table, &counter.mappings);
+	r = mapping_cache_new(attributor, names->binaries, counter.table,
+			      cell_counter_cache_bits(bytes), &counter.mappings);
 	if (r < 0) {
 		cell_counter_deinit(&counter);
 		return r;
@@ -94,7 +105,8 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 	now.version = attributor_get_map_version(counter->attributor, index, false);
 	now.container = process->container;
 	now.container_generation = c ? c->generation : 0;
-	if (task->known && task->process == now.process && task->version == now.version &&
+	now.waits = !attributor_knows_executable(counter->attributor, index);
+	if (task->known && task->waits == now.waits && task->process == now.process && task->version == now.version &&
 	    task->container == now.container &&
 	    task->container_generation == now.container_generation)
 		return;
@@ -105,4 +117,13 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 	};
 	now.program = program_table_get(counter->names->programs, &program);
 	*task = now;
+}
+
+void cell_counter_unmapped(struct cell_counter *counter, const struct cell_task *task, u64 pc,
+			   bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
+{
+	if (!mapping_cache_find(counter->mappings, task->process, task->program, pc, kernel,
+				time_ns, ret_pc))
+		mapping_unmapped(counter->mappings, task->program,
+				 counter->keeps_addresses ? pc : 0, ret_pc);
 }

@@ -25,6 +25,9 @@ struct cell_names {
 	struct binary_table *binaries;
 };
 
+/* Bytes of the paths of a program or binary, on average. */
+#define CELL_NAME_BYTES 192
+
 /**
  * cell_names_init() - allocate empty tables of ids
  * @capacity: maximum of programs, and of binaries; 0 for the default (262144)
@@ -64,6 +67,7 @@ struct cell_counter {
  * @container, @container_generation: its container
  * @program: id of the program; CELL_NO_PROGRAM without a process
  * @known: the other fields are set
+ * @waits: the executable is not known yet, and @program stands for the name of the process only
  */
 struct cell_task {
 	u64 process;
@@ -72,7 +76,14 @@ struct cell_task {
 	u32 container_generation;
 	u32 program;
 	bool known;
+	bool waits;
 };
+
+/* The cache of mappings takes this fraction of the memory budget of the cells, in addition to it. */
+#define CELL_CACHE_SHARE 8
+
+/** cell_counter_cache_bits() - return mapping_cache_new()'s @bits for cells with a budget of @bytes */
+unsigned int cell_counter_cache_bits(u64 bytes);
 
 /**
  * cell_counter_init() - allocate an empty table and cache
@@ -111,30 +122,48 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 			  u32 index, struct cell_task *task);
 
 /**
- * cell_counter_add() - count a sample
+ * cell_counter_find() - find the cell of a sample
  * @task: its program, from cell_counter_program()
  * @pc, @kernel, @time_ns: as for mapping_cache_find()
- * @sample: by cell_sample()
+ * @ret_pc: the result
  *
  * Context: the caller holds its reader lock of the attributor, and has called
  * mapping_cache_sync() since it took the lock.
+ *
+ * Return: false if the executable of the task, or the mapping of the PC, is not known. The sample
+ * waits, or cell_counter_unmapped() gives its cell.
+ */
+static inline __attribute__((__always_inline__)) bool
+cell_counter_find(struct cell_counter *counter, const struct cell_task *task, u64 pc, bool kernel,
+		  u64 time_ns, struct mapped_pc *ret_pc)
+{
+	return __builtin_expect(!task->waits, 1) &&
+	       mapping_cache_find(counter->mappings, task->process, task->program, pc, kernel,
+				  time_ns, ret_pc);
+}
+
+/**
+ * cell_counter_unmapped() - get the cell of a sample that does not wait any longer
+ *
+ * Parameters and context are those of cell_counter_find().
+ */
+void cell_counter_unmapped(struct cell_counter *counter, const struct cell_task *task, u64 pc,
+			   bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
+
+/**
+ * cell_counter_add() - count a sample
+ * @at: its cell
+ * @sample: by cell_sample()
  */
 static inline __attribute__((__always_inline__)) void
-cell_counter_add(struct cell_counter *counter, const struct cell_task *task, u64 pc, bool kernel,
-		 u64 time_ns, u64 sample)
+cell_counter_add(struct cell_counter *counter, const struct mapped_pc *at, u64 sample)
 {
 	struct cell_batch *b = counter->batch;
 	u32 i = b->count++;
-	struct mapped_pc at;
 
-	if (__builtin_expect(!mapping_cache_find(counter->mappings, task->process, task->program,
-						 pc, kernel, time_ns, &at),
-			     0))
-		mapping_unmapped(counter->mappings, task->program,
-				 counter->keeps_addresses ? pc : 0, &at);
-	b->hash[i] = at.hash;
-	b->offset[i] = at.offset;
-	b->owner[i] = at.owner;
+	b->hash[i] = at->hash;
+	b->offset[i] = at->offset;
+	b->owner[i] = at->owner;
 	b->sample[i] = sample;
 	b->interval[i] = counter->interval;
 	b->sessions[i] = 1;

@@ -16,12 +16,6 @@
 #define GROWING_CELLS (1U << 25)
 #define GROWING_LINES (1U << 27)
 
-/*
- * Bytes of the budget for each cell. The index has 2.5 to 5 ways for each cell, so that few sets
- * overflow. The other half of the budget is for counters.
- */
-#define CELL_COST (sizeof(struct cell) + 5 * sizeof(struct cell_set) / CELL_WAYS)
-
 /* Addresses that are reserved for the counters of evicted samples, which the budget does not stop. */
 #define EVICTED_LINES (1U << 20)
 
@@ -108,7 +102,7 @@ static int memory_init(struct cell_table *t, u64 bytes)
 	u32 cells = GROWING_CELLS, lines = GROWING_LINES;
 
 	if (bytes) {
-		cells = (u32)(bytes / 2 / CELL_COST);
+		cells = cell_table_capacity(bytes);
 		t->lines_limit = (u32)(bytes / 2 / LINE_SIZE);
 		if (cells_init(t, cells, t->lines_limit + EVICTED_LINES) < 0)
 			return -ENOMEM;

@@ -144,6 +144,17 @@ struct cell_table_config {
 
 #define CELL_BYTES_MIN (64U << 10)
 
+/**
+ * cell_table_capacity() - return the maximum of cells in a table with a budget of @bytes
+ *
+ * The index has 2.5 to 5 ways for each cell, so that few sets overflow. Index and cells take half of
+ * the budget, counters the other half.
+ */
+static inline u32 cell_table_capacity(u64 bytes)
+{
+	return (u32)(bytes / 2 / (sizeof(struct cell) + 5 * sizeof(struct cell_set) / CELL_WAYS));
+}
+
 struct cell_table;
 
 /**
@@ -393,6 +404,13 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
  */
 void cell_table_merge_part(struct cell_table *whole, const struct cell_table *shard, u32 part,
 			   u32 parts);
+
+/**
+ * cell_table_move_evicted() - count the evicted samples of a program for another one
+ * @table: the table, flushed
+ * @program, @to: ids of the programs
+ */
+void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to);
 
 /**
  * cell_table_forget_session() - remove the samples that only @session counts

@@ -237,6 +237,23 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
 	cell_table_merge_part(whole, shard, 0, 1);
 }
 
+void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to)
+{
+	u32 index = evicted_index(program);
+	struct cell *from = index < table->evicted_programs ? table->evicted[index] : NULL, *into;
+
+	into = from ? cell_evicted_get(table, to) : NULL;
+	if (!index || !from || into == from)
+		return;
+	cell_fold(table, from, from->fill);
+	for (u32 line = from->counters; line; line = counters_at(table, line)->next)
+		cell_absorb(table, into, table, counters_at(table, line), NULL);
+	cell_counters_put(table, from);
+	free(from);
+	table->evicted[index] = NULL;
+	table->evicted_used--;
+}
+
 /* Sessions */
 
 static void log_forget(struct cell *c, u8 *fill, u8 bit)

@@ -302,20 +302,6 @@ static void row_set_function(const struct cell_naming *n, const struct cell_row 
 	row->line = source.line;
 }
 
-void view_row_set_cell(struct profile *p, struct symbols *symbols, bool live, struct view_row *row,
-		       u64 offset, u64 owner)
-{
-	const struct cell_naming n = {
-		.profile = p, .symbols = symbols, .live = live, .group = VIEW_FUNCTION
-	};
-	const struct cell_row cell = {
-		.program = (u32)(owner >> 32), .binary = (u32)owner, .offset = offset
-	};
-
-	view_row_set_program(p, row, cell.program);
-	row_set_function(&n, &cell, row);
-}
-
 static void row_set_binary(const struct cell_naming *n, const struct cell_row *cell,
 			   struct view_row *row)
 {
@@ -326,6 +312,33 @@ static void row_set_binary(const struct cell_naming *n, const struct cell_row *c
 		escape_string(row->binary, sizeof(row->binary), place.at.binary);
 	else
 		view_copy_string(row->binary, sizeof(row->binary), "[unmapped]");
+}
+
+void view_row_set_cell(struct profile *p, struct symbols *symbols, bool live, enum view_group group,
+		       struct view_row *row, u64 offset, u64 owner)
+{
+	const struct cell_naming n = {
+		.profile = p, .symbols = symbols, .live = live, .group = group
+	};
+	const struct cell_row cell = {
+		.program = (u32)(owner >> 32), .binary = (u32)owner, .offset = offset
+	};
+
+	if (group == VIEW_BINARY) {
+		row_set_binary(&n, &cell, row);
+		return;
+	}
+	view_row_set_program(p, row, cell.program);
+	if (group != VIEW_PROGRAM)
+		row_set_function(&n, &cell, row);
+}
+
+void view_row_set_evicted(struct view_row *row, enum view_group group)
+{
+	if (group == VIEW_BINARY)
+		view_copy_string(row->binary, sizeof(row->binary), "[evicted]");
+	else
+		view_copy_string(row->function, sizeof(row->function), "[evicted]");
 }
 
 static void group_fill(const struct cell_naming *n, const struct cell_group *group,
@@ -341,10 +354,8 @@ static void group_fill(const struct cell_naming *n, const struct cell_group *gro
 		row_set_binary(n, group->heaviest, row);
 	else
 		view_row_set_program(n->profile, row, group->first->row.program);
-	if (group->first->evicted && n->group == VIEW_BINARY)
-		view_copy_string(row->binary, sizeof(row->binary), "[evicted]");
-	else if (group->first->evicted)
-		view_copy_string(row->function, sizeof(row->function), "[evicted]");
+	if (group->first->evicted)
+		view_row_set_evicted(row, n->group);
 	else if (n->group == VIEW_FUNCTION || n->group == VIEW_LINE)
 		row_set_function(n, group->heaviest, row);
 }

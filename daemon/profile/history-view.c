@@ -321,8 +321,26 @@ static bool is_function_of(const struct view_row *a, const struct view_row *b)
 	       !strcmp(a->container, b->container);
 }
 
+/* Evicted samples of all programs are a row, as in a view since the start. */
+static void span_evicted(const struct history_slot *slot, enum view_group group, unsigned int unit,
+			 struct view *view)
+{
+	struct view_row *row = &view->rows[view->count];
+
+	if (!slot->ledger.evicted)
+		return;
+	view_copy_string(row->container, sizeof(row->container), "-");
+	view_copy_string(row->process, sizeof(row->process), group == VIEW_PROGRAM ? "[evicted]" : "-");
+	view_row_set_evicted(row, group);
+	row->samples = slot->ledger.evicted;
+	if (unit < UNITS)
+		row->weight[unit] = slot->ledger.evicted_weight;
+	view->count++;
+}
+
 static void span_functions(struct profile *p, struct symbols *symbols, bool live,
-			   const struct history_slot *slot, struct view *view)
+			   enum view_group group, const struct history_slot *slot,
+			   struct view *view)
 {
 	unsigned int unit = view_unit(&view->header);
 
@@ -337,7 +355,7 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 			continue;
 		memset(row, 0, sizeof(*row));
 		if (p->by_program)
-			view_row_set_cell(p, symbols, live, row, b->place, b->owner);
+			view_row_set_cell(p, symbols, live, group, row, b->place, b->owner);
 		else
 			view_row_set_location(p, symbols, live, row, b->place, b->owner);
 		while (k < view->count && !is_function_of(&view->rows[k], row))
@@ -345,6 +363,8 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 		row_from_history(&view->rows[k], b, unit);
 		view->count += k == view->count;
 	}
+	if (p->by_program)
+		span_evicted(slot, group, unit, view);
 }
 
 int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
@@ -363,7 +383,7 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));
 	header_ledger(&slot->ledger, &view.header);
-	view.rows = calloc(HISTORY_ROWS, sizeof(*view.rows));
+	view.rows = calloc(HISTORY_ROWS + 1, sizeof(*view.rows));
 	if (!view.rows)
 		return -ENOMEM;
 	if (group == VIEW_CONTAINER)
@@ -371,7 +391,7 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 	else if (group == VIEW_PROCESS)
 		span_processes(profile, slot, &view);
 	else
-		span_functions(profile, symbols, live, slot, &view);
+		span_functions(profile, symbols, live, group, slot, &view);
 	rows_sort(&view, sort, limit);
 	*ret_view = view;
 	return 0;

@@ -4,33 +4,47 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "util/memory.h"
+
 #define BLOCK_SIZE (1ULL << MAPPING_CACHE_SHIFT)
 
-int mapping_cache_new(const struct attributor *attributor, struct binary_table *binaries,
-		      const struct cell_table *table, struct mapping_cache **ret_cache)
+static size_t entries_size(const struct mapping_cache *cache)
 {
-	size_t size = (sizeof(struct mapping_cache) + 63) & ~63UL;
-	struct mapping_cache *cache = aligned_alloc(64, size);
+	return sizeof(*cache->entry) << (64 - cache->shift);
+}
+
+int mapping_cache_new(const struct attributor *attributor, struct binary_table *binaries,
+		      const struct cell_table *table, unsigned int bits,
+		      struct mapping_cache **ret_cache)
+{
+	struct mapping_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return -ENOMEM;
-	memset(cache, 0, size);
 	cache->attributor = attributor;
 	cache->binaries = binaries;
 	cache->table = table;
+	cache->shift = 64 - bits;
+	cache->entry = zero_pages(entries_size(cache));
+	if (!cache->entry) {
+		free(cache);
+		return -ENOMEM;
+	}
 	*ret_cache = cache;
 	return 0;
 }
 
 struct mapping_cache *mapping_cache_free(struct mapping_cache *cache)
 {
+	if (cache)
+		zero_pages_free(cache->entry, entries_size(cache));
 	free(cache);
 	return NULL;
 }
 
 void mapping_cache_clear(struct mapping_cache *cache)
 {
-	memset(cache->entry, 0, sizeof(cache->entry));
+	memset(cache->entry, 0, entries_size(cache));
 }
 
 void mapping_cache_sync(struct mapping_cache *cache)
@@ -98,7 +112,7 @@ static void entry_fill(const struct mapping_cache *cache, const struct attribute
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
 {
-	struct mapping_entry *e = &cache->entry[mapping_slot(process, pc)], found;
+	struct mapping_entry *e = mapping_slot(cache, process, pc), found;
 	struct attribute_mapping m;
 
 	if (entry_revalidate(cache, e, process, program, pc, kernel, time_ns)) {

@@ -18,8 +18,10 @@
 #include "attribution/binary-table.h"
 #include "cell-table.h"
 
-#define MAPPING_CACHE_BITS  14
-#define MAPPING_CACHE_SHIFT 18
+/* Limits of the number of entries, a power of two. */
+#define MAPPING_CACHE_BITS_MIN 8
+#define MAPPING_CACHE_BITS     14
+#define MAPPING_CACHE_SHIFT    18
 
 /**
  * struct mapping_entry - a mapping, as far as it is within one block of addresses; one cache line
@@ -63,6 +65,7 @@ struct mapping_cache_stats {
  * @attributor, @binaries, @table: borrowed
  * @changes: attributor_get_map_changes() at the last mapping_cache_sync()
  * @epoch: changes with @changes
+ * @shift: 64 less the binary logarithm of the number of entries
  * @stats: statistics
  * @entry: the entries
  */
@@ -72,8 +75,9 @@ struct mapping_cache {
 	const struct cell_table *table;
 	u64 changes;
 	u32 epoch;
+	unsigned int shift;
 	struct mapping_cache_stats stats;
-	struct mapping_entry entry[1 << MAPPING_CACHE_BITS];
+	struct mapping_entry *entry;
 };
 
 /**
@@ -93,12 +97,14 @@ struct mapped_pc {
  * @attributor: knows the mappings; must outlive the cache
  * @binaries: numbers the binaries; must outlive the cache
  * @table: the table of cells whose hash is used; must outlive the cache
+ * @bits: binary logarithm of the number of entries, MAPPING_CACHE_BITS_MIN to MAPPING_CACHE_BITS
  * @ret_cache: the cache; free it with mapping_cache_free()
  *
  * Return: 0 or -ENOMEM.
  */
 int mapping_cache_new(const struct attributor *attributor, struct binary_table *binaries,
-		      const struct cell_table *table, struct mapping_cache **ret_cache);
+		      const struct cell_table *table, unsigned int bits,
+		      struct mapping_cache **ret_cache);
 
 /** mapping_cache_free() - free a cache, which may be NULL; returns NULL */
 struct mapping_cache *mapping_cache_free(struct mapping_cache *cache);
@@ -130,11 +136,12 @@ static inline u64 mapping_process(u32 index, u32 generation)
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
 
-static inline u32 mapping_slot(u64 process, u64 pc)
+static inline struct mapping_entry *mapping_slot(const struct mapping_cache *cache, u64 process,
+						 u64 pc)
 {
 	u64 key = process ^ (pc >> MAPPING_CACHE_SHIFT) * 0x9e3779b97f4a7c15ULL;
 
-	return (u32)(key * 0xd6e8feb86659fd93ULL >> (64 - MAPPING_CACHE_BITS));
+	return &cache->entry[key * 0xd6e8feb86659fd93ULL >> cache->shift];
 }
 
 static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct mapped_pc *ret_pc)
@@ -162,7 +169,7 @@ static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct m
 static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 				      bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
 {
-	const struct mapping_entry *e = &cache->entry[mapping_slot(process, pc)];
+	const struct mapping_entry *e = mapping_slot(cache, process, pc);
 
 	if (__builtin_expect(e->process == process && pc - e->start < e->length &&
 				     e->epoch == cache->epoch && time_ns >= e->from_ns &&

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The queue of samples whose task the attributor does not know yet. It has a fixed size. A
- * sample is counted when /proc has identified its task, or when the query's timeout has expired.
- * A sample that does not fit in the queue is unattributed at once.
+ * The queue of samples that wait for /proc: the attributor does not know their task yet, or the
+ * executable or the mapping that they belong to. It has a fixed size. A sample is counted when
+ * /proc has been read, or when a second has passed. A sample that does not fit in the queue is
+ * counted at once, as unattributed or unmapped.
  */
 #include "profile-internal.h"
 
 #include <stdlib.h>
+
+#include "util/time.h"
 
 bool profile_queue_sample(struct profile *p, const struct waiting_sample *w)
 {
@@ -14,30 +17,76 @@ bool profile_queue_sample(struct profile *p, const struct waiting_sample *w)
 		p->waiting = malloc(WAITING * sizeof(*p->waiting));
 	if (!p->waiting || p->waiting_count == WAITING)
 		return false;
+	if (w->since_ns && p->waiting_mapped == WAITING_MAPPED)
+		return false;
+	p->waiting_mapped += w->since_ns != 0;
 	p->waiting[p->waiting_count++] = *w;
 	return true;
 }
 
-/* @all: count samples with a pending query, too, as unattributed */
+bool profile_wait_mapping(struct profile *p, struct waiting_sample *w, u64 owner)
+{
+	u32 index = (u32)(owner >> 32);
+	u64 now = time_now_ns();
+
+	if (!w->since_ns) {
+		bool timed = attributor_has_times(p->attributor) && w->time_ns < now;
+
+		w->since_ns = timed ? w->time_ns : now;
+		w->until_ns = now + WAITING_NS;
+	}
+	w->owner = owner;
+	w->version = attributor_get_map_version(p->attributor, index, false);
+	return now < w->until_ns &&
+	       attributor_request_mappings(p->attributor, index, (u32)owner, w->since_ns);
+}
+
+/*
+ * Returns whether nothing has changed for a sample that waits for its mapping. A read of /proc is
+ * requested if it was too early for that.
+ */
+static bool mapping_is_awaited(struct profile *p, const struct waiting_sample *w, u64 now_ns)
+{
+	u32 index = (u32)(w->owner >> 32);
+
+	return w->since_ns && now_ns < w->until_ns &&
+	       attributor_request_mappings(p->attributor, index, (u32)w->owner, w->since_ns) &&
+	       attributor_get_map_version(p->attributor, index, false) == w->version;
+}
+
+/* Count a sample, unless it still has to wait. Returns whether it was counted. */
+static bool sample_retry(const struct stage_query *query, struct profile *p,
+			 struct waiting_sample *w)
+{
+	const struct task_answer *answer = stage_find_task(query, w->task, w->time_ns);
+
+	return !answer->waits && profile_count_waiting(p, w, answer, true);
+}
+
+/* @all: count samples with a pending query, too, as unattributed or unmapped */
 static void retry(struct profile *p, bool all)
 {
 	const struct stage_query query = { &p->stage, p->attributor, p->reader };
-	u32 left = 0, count = p->waiting_count;
+	u32 left = 0, count = p->waiting_count, mapped = 0;
+	u64 now = count ? time_now_ns() : 0;
 
 	if (!count)
 		return;
 	/* Results may have arrived since. */
 	p->stage.epoch++;
 	for (u32 i = 0; i < count; i++) {
-		const struct waiting_sample *w = &p->waiting[i];
-		const struct task_answer *answer = stage_find_task(&query, w->task, w->time_ns);
+		struct waiting_sample *w = &p->waiting[i];
 
-		if (answer->waits && !all)
+		if (!all && (mapping_is_awaited(p, w, now) || !sample_retry(&query, p, w))) {
+			mapped += w->since_ns != 0;
 			p->waiting[left++] = *w;
-		else
-			profile_count_waiting(p, w, answer);
+		} else if (all) {
+			profile_count_waiting(p, w, stage_find_task(&query, w->task, w->time_ns),
+					      false);
+		}
 	}
 	p->waiting_count = left;
+	p->waiting_mapped = mapped;
 }
 
 void profile_retry_queued(struct profile *p)

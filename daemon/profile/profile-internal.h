@@ -98,6 +98,10 @@ struct pending {
 
 /* Maximum of samples that wait until /proc has identified their task: a full ring of 64 KiB. */
 #define WAITING 1024
+/* Of them, at most this many wait for a mapping: a process may execute code that it unmaps. */
+#define WAITING_MAPPED (WAITING / 2)
+/* A sample waits this long for its mapping. */
+#define WAITING_NS 1000000000ULL
 
 /**
  * struct waiting_sample - a sample that waits, with the facts of its window
@@ -107,6 +111,11 @@ struct pending {
  * @cpu: the CPU that took the sample
  * @interval, @unit: as in &struct source_window
  * @written: the window states how many records were written
+ * @since_ns: if it waits for a mapping or executable: a read of /proc from this time on has it. 0:
+ *	it waits for its task
+ * @until_ns: with @since_ns: when the sample is counted as unmapped
+ * @version: with @since_ns: version of the process's mappings that did not have it
+ * @owner: with @since_ns: &task_answer.owner
  */
 struct waiting_sample {
 	u8 raw[SPE_LAYOUT_BYTES];
@@ -117,6 +126,10 @@ struct waiting_sample {
 	u32 interval;
 	u8 unit;
 	bool written;
+	u64 since_ns;
+	u64 until_ns;
+	u64 version;
+	u64 owner;
 };
 
 /* Latency counters have 12 bits on most cores. The buckets of such values are in a table. */
@@ -133,6 +146,7 @@ struct waiting_sample {
  *	of all CPUs
  * @observers: list of observers; it changes only while no shard is counting
  * @names: the ids of programs and binaries, if the profile counts by program
+ * @swept_ns: time of the last profile_sweep_names()
  */
 struct profile_commons {
 	pthread_mutex_t lock;
@@ -140,6 +154,7 @@ struct profile_commons {
 	struct pages pages;
 	struct profile_observer *observers;
 	struct cell_names names;
+	u64 swept_ns;
 };
 
 /**
@@ -162,6 +177,7 @@ struct profile_commons {
  * @room: limit of the counters of the three arrays
  * @waiting: samples that wait for /proc, @waiting_count of them, in no counter yet; allocated
  *	with the first one
+ * @waiting_mapped: of them, those that wait for a mapping or executable
  * @waited: number of samples of the current window that wait
  * @bucket: histogram buckets by value
  */
@@ -210,6 +226,7 @@ struct profile {
 	u32 container_count;
 	u32 pending_count;
 	u32 waiting_count;
+	u32 waiting_mapped;
 	u32 waited;
 	struct waiting_sample *waiting;
 	u64 location_bytes; /* as in the configuration */
@@ -254,9 +271,24 @@ int profile_restore_exited(struct profile *profile, u32 container, u32 generatio
  */
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
 
-/** profile_count_waiting() - count @w as a sample of the task of @answer */
-void profile_count_waiting(struct profile *profile, const struct waiting_sample *w,
-			   const struct task_answer *answer);
+/**
+ * profile_count_waiting() - count @w as a sample of the task of @answer
+ * @may_wait: the sample may continue to wait for a mapping or executable
+ *
+ * Return: false if it continues to wait; @w was updated.
+ */
+bool profile_count_waiting(struct profile *profile, struct waiting_sample *w,
+			   const struct task_answer *answer, bool may_wait);
+
+/**
+ * profile_wait_mapping() - make @w wait for its mapping or executable, which is read from /proc
+ * @owner: &task_answer.owner of its task
+ *
+ * Without background threads /proc was read when it returns.
+ *
+ * Return: false if the sample need not wait any longer: the mapping is known, or stays unknown.
+ */
+bool profile_wait_mapping(struct profile *profile, struct waiting_sample *w, u64 owner);
 
 /** profile_fill_task_slot() - make @slot that of the task of @answer */
 void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
@@ -360,9 +392,11 @@ void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 void view_copy_string(char *to, size_t size, const char *from);
 /** view_row_set_program() - set container and program of @row; CELL_NO_PROGRAM is valid */
 void view_row_set_program(struct profile *profile, struct view_row *row, u32 program);
-/** view_row_set_cell() - set container, program, function and binary of @row */
+/** view_row_set_cell() - set the names of @row, one of @group, to those of a cell */
 void view_row_set_cell(struct profile *profile, struct symbols *symbols, bool live,
-		       struct view_row *row, u64 offset, u64 owner);
+		       enum view_group group, struct view_row *row, u64 offset, u64 owner);
+/** view_row_set_evicted() - make @row that of evicted samples, one of @group */
+void view_row_set_evicted(struct view_row *row, enum view_group group);
 /** view_set_names() - set in a header how many names are missing, and why */
 void view_set_names(struct symbols *symbols, struct view_header *ret_header);
 /** counters_key() - return the key of view_key() for all orders except samples and latency */

@@ -36,6 +36,27 @@ bool profile_has_counts(const struct profile *shard);
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
 
 /**
+ * profile_names_are_full() - return whether to call profile_sweep_names()
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * Context: any thread.
+ */
+bool profile_names_are_full(const struct profile *whole, u64 now_ns);
+
+/**
+ * profile_sweep_names() - free the ids of programs and binaries that are not in use
+ * @whole: a profile with a memory budget; the caller is its thread
+ * @shards: its shards, @count of them; no thread counts in them
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * Evicted samples of a program that has no other samples are counted for "(other)".
+ *
+ * Return: 0; -ENOMEM: nothing was freed.
+ */
+int profile_sweep_names(struct profile *whole, struct profile *const *shards, u32 count,
+			u64 now_ns);
+
+/**
  * history_is_due() - return whether history_advance() would close a slot
  *
  * If so, the caller merges all shards first.

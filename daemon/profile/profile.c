@@ -46,7 +46,8 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 	if (r >= 0)
 		r = pages_init(&commons->pages, pages, config ? config->nodes : NULL);
 	if (r >= 0 && p->by_program)
-		r = cell_names_init(0, 0, &commons->names);
+		r = cell_names_init(config->programs, (u64)config->programs * CELL_NAME_BYTES,
+				    &commons->names);
 	p->commons = r < 0 ? commons_free(commons) : commons;
 	return r;
 }
@@ -239,9 +240,12 @@ static inline struct task_slot *task_slot_of(struct profile *p, const struct tas
 	return slot;
 }
 
-/* Queue sample @i of the batch until /proc has identified its task; false: the queue is full. */
+/*
+ * Queue sample @i of the batch until /proc has identified its task. With @mapping_of, it waits for
+ * the mapping or executable of that task. Returns false if the queue is full, or waiting is useless.
+ */
 static bool sample_wait(struct profile *p, const struct origin *origin,
-			const struct sample_stage *stage, u32 i)
+			const struct sample_stage *stage, u32 i, const struct task_slot *mapping_of)
 {
 	const u8 *raw = stage->unknown ? stage->whole[0].raw : stage->run.raw[stage->first + i];
 	size_t size = stage->unknown ? stage->whole[0].size : SPE_LAYOUT_BYTES;
@@ -258,6 +262,8 @@ static bool sample_wait(struct profile *p, const struct origin *origin,
 	if (size > sizeof(w.raw))
 		return false;
 	memcpy(w.raw, raw, size);
+	if (mapping_of && !profile_wait_mapping(p, &w, mapping_of->owner))
+		return false;
 	if (!profile_queue_sample(p, &w))
 		return false;
 	p->waited++;
@@ -305,33 +311,32 @@ facts_fill(const struct profile *p, const struct staged_sample *b, const struct 
 		ret_facts->bucket[i] = bucket_of(p, staged_latency(b, i)) | t->absent[i];
 }
 
-/* Count the sample in the cell of its program and location. */
+/* Count the sample in the cell @at. */
 static inline __attribute__((__always_inline__)) void
 cell_add(struct profile *p, const struct staged_sample *b, const struct sample_class *t,
-	 u64 time_ns, struct task_slot *task_slot)
+	 const struct mapped_pc *at, struct task_slot *task_slot)
 {
 	struct sample_facts facts;
 
 	facts_fill(p, b, t, &facts);
 	task_slot_add(p, task_slot, t, &facts);
-	cell_counter_add(&p->cells, &task_slot->program, location_key_pc(b->place),
-			 location_key_kernel(b->place), time_ns,
+	cell_counter_add(&p->cells, at,
 			 cell_sample(t->id, staged_latency(b, PROFILE_TOTAL),
 				     staged_latency(b, PROFILE_ISSUE),
 				     staged_latency(b, PROFILE_TRANSLATION)));
 }
 
-/* Returns the class of the sample, which is counted in @task_slot. */
+/* Returns the class of the sample, which is counted in @task_slot, and in the cell @at. */
 static inline __attribute__((__always_inline__)) const struct sample_class *
-key_add(struct profile *p, const struct origin *origin, const struct staged_sample *b, u64 time_ns,
-	struct task_slot *task_slot)
+key_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
+	const struct mapped_pc *at, struct task_slot *task_slot)
 {
 	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
 	struct batched_sample *w;
 	u64 n;
 
 	if (p->by_program) {
-		cell_add(p, b, t, time_ns, task_slot);
+		cell_add(p, b, t, at, task_slot);
 		return t;
 	}
 	n = p->pipeline.count++;
@@ -436,15 +441,16 @@ static void rare_add(struct profile *p, const struct origin *origin, const struc
 		page_add(p, origin, s, pending);
 }
 
+/* @at: its cell */
 static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-			 u64 time_ns, struct task_slot *task_slot)
+			 const struct mapped_pc *at, struct task_slot *task_slot)
 {
 	const struct sample_class *t;
 	struct pending pending;
 	struct staged_sample b;
 
 	staged_sample_fill(s, 0, &b);
-	t = key_add(p, origin, &b, time_ns, task_slot);
+	t = key_add(p, origin, &b, at, task_slot);
 	if (!(t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)))
 		return;
 	pending = pending_of(t, task_slot, NULL, 0);
@@ -569,21 +575,57 @@ static bool sample_is_rejected(struct profile *p, const struct origin *origin,
 	return true;
 }
 
-/* Count sample @i of the batch, which the filter accepts. */
-static inline __attribute__((__always_inline__)) void
+/*
+ * Find the cell of sample @i of the batch, whose mapping or executable was not known. Returns false
+ * if the sample waits for it.
+ */
+static __attribute__((__noinline__)) bool cell_find_slow(struct profile *p,
+							 struct sample_stage *stage, u32 i,
+							 const struct origin *origin,
+							 struct task_slot *task_slot,
+							 struct mapped_pc *ret_at)
+{
+	const struct staged_sample *s = &stage->sample[i];
+
+	if (sample_wait(p, origin, stage, i, task_slot))
+		return false;
+	/* Without background threads, /proc was read just now. */
+	mapping_cache_sync(p->cells.mappings);
+	if (task_slot->program.waits)
+		profile_fill_task_slot(p, task_slot, stage_answer(stage, s));
+	cell_counter_unmapped(&p->cells, &task_slot->program, location_key_pc(s->place),
+			      location_key_kernel(s->place), stage->time_ns[i], ret_at);
+	return true;
+}
+
+/*
+ * Count sample @i of the batch, which the filter accepts. Returns false if it waits for the mapping
+ * or executable of its task instead.
+ */
+static inline __attribute__((__always_inline__)) bool
 staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct origin *origin,
 	     struct task_slot *task_slot)
 {
+	const struct staged_sample *s = &stage->sample[i];
 	const struct sample_class *t;
 	u32 n = stage->first + i;
+	struct mapped_pc at;
 
+	if (p->by_program &&
+	    __builtin_expect(!cell_counter_find(&p->cells, &task_slot->program,
+						location_key_pc(s->place),
+						location_key_kernel(s->place), stage->time_ns[i],
+						&at),
+			     0) &&
+	    !cell_find_slow(p, stage, i, origin, task_slot, &at))
+		return false;
 	if (__builtin_expect(stage->unknown, 0)) {
 		/* Lines and pages get samples in the order of the records. */
 		pending_flush(p, stage, origin);
-		sample_count(p, origin, stage_sample(stage, i), stage->time_ns[i], task_slot);
-		return;
+		sample_count(p, origin, stage_sample(stage, i), &at, task_slot);
+		return true;
 	}
-	t = key_add(p, origin, &stage->sample[i], stage->time_ns[i], task_slot);
+	t = key_add(p, origin, s, &at, task_slot);
 	/*
 	 * Store without a branch and check later: which samples are pending is hard to
 	 * predict.
@@ -591,6 +633,7 @@ staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct 
 	p->pending[p->pending_count] =
 		pending_of(t, task_slot, stage->run.raw[n], stage->run.layout[n]);
 	p->pending_count += (t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)) != 0;
+	return true;
 }
 
 /* Count the batch, as far as the filter accepts it, and pass it to the observers. */
@@ -601,13 +644,12 @@ static void batch_filter(struct profile *p, struct sample_stage *stage, const st
 		const struct task_answer *answer = stage_answer(stage, s);
 		struct task_slot *task_slot;
 
-		if (answer->waits && sample_wait(p, origin, stage, i))
+		if (answer->waits && sample_wait(p, origin, stage, i, NULL))
 			continue;
 		if (p->filter && sample_is_rejected(p, origin, stage_sample(stage, i), answer))
 			continue;
 		task_slot = task_slot_of(p, answer);
-		staged_count(p, stage, i, origin, task_slot);
-		if (p->commons->observers)
+		if (staged_count(p, stage, i, origin, task_slot) && p->commons->observers)
 			sample_show(p, origin, stage_sample(stage, i), task_slot);
 	}
 }
@@ -619,7 +661,7 @@ static void batch_count(struct profile *p, struct sample_stage *stage, const str
 		struct task_slot *task_slot = &p->task_slot[staged_slot(s) & ~STAGE_WAITS];
 
 		if (__builtin_expect(staged_slot(s) & STAGE_WAITS, 0) &&
-		    sample_wait(p, origin, stage, i))
+		    sample_wait(p, origin, stage, i, NULL))
 			continue;
 		if (__builtin_expect(task_slot->version != s->version, 0))
 			profile_fill_task_slot(p, task_slot, stage_answer(stage, s));
@@ -634,8 +676,30 @@ static void window_suspect(struct spe_decoder *decoder)
 	decoder->pos = decoder->len;
 }
 
-void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
-			   const struct task_answer *answer)
+/* Find the cell of a waiting sample. Returns false if it continues to wait. */
+static bool waiting_find_cell(struct profile *p, struct waiting_sample *w,
+			      const struct spe_sample *s, const struct task_answer *answer,
+			      bool may_wait, struct mapped_pc *ret_at)
+{
+	u64 pc = s->address[SPE_ADDRESS_PC], va = spe_address_va(pc);
+	struct task_slot *task_slot = task_slot_of(p, answer);
+	bool kernel = spe_address_el(pc) != 0;
+
+	mapping_cache_sync(p->cells.mappings);
+	if (cell_counter_find(&p->cells, &task_slot->program, va, kernel, w->time_ns, ret_at))
+		return true;
+	if (may_wait && profile_wait_mapping(p, w, answer->owner))
+		return false;
+	/* Without background threads, /proc was read just now. */
+	mapping_cache_sync(p->cells.mappings);
+	if (task_slot->program.waits)
+		profile_fill_task_slot(p, task_slot, answer);
+	cell_counter_unmapped(&p->cells, &task_slot->program, va, kernel, w->time_ns, ret_at);
+	return true;
+}
+
+bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
+			   const struct task_answer *answer, bool may_wait)
 {
 	const struct source_window window = {
 		.interval = w->interval, .unit = w->unit, .cpu = w->cpu, .tid = -1
@@ -646,23 +710,28 @@ void profile_count_waiting(struct profile *p, const struct waiting_sample *w,
 		.cpu = w->cpu,
 	};
 	struct task_slot *task_slot;
+	struct mapped_pc at;
 	struct spe_sample s;
+	bool passes;
 
 	/* The record was decoded before, so this cannot fail. */
 	if (spe_record_decode(w->raw, sizeof(w->raw), sizeof(w->raw), &s) < 0)
-		return;
+		return true;
 	profile_set_weight(p, w->interval, w->unit);
-	if (p->by_program)
-		mapping_cache_sync(p->cells.mappings);
-	p->header.records++;
+	passes = !p->filter || sample_passes_filter(p, &origin, &s, answer);
+	if (passes && p->by_program && !waiting_find_cell(p, w, &s, answer, may_wait, &at))
+		return false;
+	p->header.records += passes;
+	p->header.filtered += !passes;
 	if (w->written && p->header.written != WINDOW_WRITTEN_UNKNOWN)
 		p->header.written++;
-	if (p->filter && sample_is_rejected(p, &origin, &s, answer))
-		return;
+	if (!passes)
+		return true;
 	task_slot = task_slot_of(p, answer);
-	sample_count(p, &origin, &s, w->time_ns, task_slot);
+	sample_count(p, &origin, &s, &at, task_slot);
 	if (p->commons->observers)
 		sample_show(p, &origin, &s, task_slot);
+	return true;
 }
 
 /* Subtract the samples of the window that wait and are in no counter yet. */

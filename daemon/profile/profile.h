@@ -24,6 +24,7 @@ struct profile;
  *	process. A shard has the same value as its whole
  * @cell_bytes: with @by_program: memory budget of the cells; 0: they grow by need, which excludes a
  *	history
+ * @programs: with @by_program: maximum of programs, and of binaries; 0: no limit of memory
  * @locations: without @by_program: capacity of the table of (process, PC); 0 for the default (32768)
  * @location_bytes: limit of memory for locations' larger counters, bytes; 0: no limit
  * @counters: limit of counters of processes and containers, 2 KiB each; the one with the fewest
@@ -44,6 +45,7 @@ struct profile;
 struct profile_config {
 	bool by_program;
 	u64 cell_bytes;
+	u32 programs;
 	u32 locations;
 	u64 location_bytes;
 	u32 counters;

@@ -413,6 +413,119 @@ static void test_no_answer(void **state)
 	assert_int_equal(attributed_view(f)->records, WAITING + 7);
 }
 
+/* Make the fixture count by program, as the daemon does. */
+static void count_by_program(struct fixture *f)
+{
+	const struct profile_config config = { .by_program = true, .cell_bytes = 1 << 20 };
+
+	profile_free(f->profile);
+	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
+}
+
+/* Wait until @records samples were counted, while the answers of /proc arrive. */
+static void wait_for_records(struct fixture *f, u64 records)
+{
+	while (attributed_view(f)->records < records)
+		apply_answers(f);
+	assert_int_equal(attributed_view(f)->records, records);
+}
+
+static void assert_one_row(struct fixture *f, enum view_group group, const char *process,
+			   const char *binary, u64 samples)
+{
+	struct view view;
+
+	assert_int_equal(
+		profile_view(f->profile, NULL, true, group, VIEW_SORT_SAMPLES, 0, &view), 0);
+	assert_int_equal(view.count, 1);
+	assert_string_equal(view.rows[0].process, process);
+	assert_string_equal(view.rows[0].binary, binary);
+	assert_int_equal(view.rows[0].samples, samples);
+	view_clear(&view);
+}
+
+/*
+ * A sample waits until the mappings of its process are known. So its program is one row, by the
+ * path of the executable, and not also by the name that is known earlier.
+ */
+static void test_mapping_waits(void **state)
+{
+	struct fixture *f = *state;
+
+	count_by_program(f);
+	add_process(f, FIRST, USER);
+	block_file(f, FIRST, "maps");
+	count_samples(f, FIRST, 3);
+	wait_for_process(f, FIRST);
+	count_samples(f, FIRST, 2);
+	assert_int_equal(attributed_view(f)->records, 0);
+	assert_int_equal(attributed_view(f)->written, 0);
+	assert_int_equal(f->profile->waiting_mapped, 5);
+	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
+	wait_for_records(f, 5);
+	assert_int_equal(attributed_view(f)->written, 5);
+	assert_int_equal(f->profile->waiting_mapped, 0);
+	count_samples(f, FIRST, 1);
+	assert_one_row(f, VIEW_PROGRAM, "slow", "", 6);
+	assert_one_row(f, VIEW_FUNCTION, "slow", "/bin/slow", 6);
+}
+
+/* After the deadline a sample is counted for the name of the process, as unmapped. */
+static void test_mapping_deadline(void **state)
+{
+	struct fixture *f = *state;
+
+	count_by_program(f);
+	add_process(f, FIRST, USER);
+	block_file(f, FIRST, "maps");
+	count_samples(f, FIRST, 1);
+	wait_for_process(f, FIRST);
+	/* Samples that wait for a mapping leave half of the queue to those that wait for a task. */
+	count_samples(f, FIRST, WAITING_MAPPED + 9);
+	assert_int_equal(attributed_view(f)->records, 10);
+	for (u32 i = 0; i < f->profile->waiting_count; i++)
+		f->profile->waiting[i].until_ns = 1;
+	assert_int_equal(attributed_view(f)->records, WAITING_MAPPED + 10);
+	assert_one_row(f, VIEW_BINARY, "", "[unmapped]", WAITING_MAPPED + 10);
+	assert_one_row(f, VIEW_PROGRAM, "before", "", WAITING_MAPPED + 10);
+}
+
+/* A PC in no known mapping makes the daemon read the mappings again, at most every 200 ms. */
+static void test_mapping_is_read_again(void **state)
+{
+	struct fixture *f = *state;
+	u32 index;
+
+	count_by_program(f);
+	add_process(f, FIRST, USER);
+	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
+	index = wait_for_process(f, FIRST);
+	while (!is_mapped(f, index, 0x500000))
+		apply_answers(f);
+	/* The process maps more code, which no event reports. */
+	unblock_file(f, FIRST, "maps",
+		     "400000-401000 r-xp 0 fe:01 8 /lib/late.so\n"
+		     "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
+	f->attributor->process[index].maps_read_ms = now_ms();
+	count_samples(f, FIRST, 1);
+	assert_int_equal(attributed_view(f)->records, 0);
+	assert_false(f->attributor->process[index].query_pending);
+	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
+	wait_for_records(f, 1);
+	assert_one_row(f, VIEW_BINARY, "", "/lib/late.so", 1);
+	/* A read that does not find the mapping is final. */
+	profile_reset(f->profile);
+	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
+	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
+	process_check(f->attributor, index, true);
+	while (is_mapped(f, index, CODE))
+		apply_answers(f);
+	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
+	count_samples(f, FIRST, 1);
+	wait_for_records(f, 1);
+	assert_one_row(f, VIEW_BINARY, "", "[unmapped]", 1);
+}
+
 static void send_event(struct fixture *f, struct task_event e)
 {
 	e.time_ns = 1000;
@@ -716,6 +829,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_samples_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filters_of_arrival, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping_is_read_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stale, setup, teardown),

@@ -117,7 +117,7 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 {
 	u32 first = second - seconds + 1;
 
-	for (unsigned int group = 0; group < VIEW_GROUPS_LIVE; group++) {
+	for (unsigned int group = 0; group < VIEW_PROGRAM; group++) {
 		u64 records = 0, samples = 0, weight = 0;
 		struct view view;
 
@@ -284,7 +284,7 @@ static void test_stopped(void **state)
 	for (; second <= 103; second++)
 		for (u32 i = 0; i < TASKS; i++)
 			add_window(f, i, 0x1000, second + 3600, sample_rate(i, second), 100);
-	for (unsigned int group = 0; group < VIEW_GROUPS_LIVE; group++) {
+	for (unsigned int group = 0; group < VIEW_PROGRAM; group++) {
 		u64 records = 0;
 		struct view view;
 
@@ -451,7 +451,7 @@ static void test_evicted(void **state)
 		/* A slot of the history has ended. */
 		if (second % 2 || second < 4)
 			continue;
-		for (unsigned int group = 0; group < VIEW_GROUPS_LIVE; group++)
+		for (unsigned int group = 0; group < VIEW_PROGRAM; group++)
 			assert_bounded(f, VIEW_SPAN_10S, group, second, cycles);
 	}
 }

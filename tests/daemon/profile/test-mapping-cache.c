@@ -253,7 +253,9 @@ static void machine_init(struct machine *m)
 	assert_int_equal(binary_table_new(4096, 1 << 20, &m->binaries), 0);
 	assert_int_equal(sample_class_init(&m->catalog), 0);
 	assert_int_equal(cell_table_new(&config, &m->table), 0);
-	assert_int_equal(mapping_cache_new(m->attributor, m->binaries, m->table, &m->cache), 0);
+	assert_int_equal(mapping_cache_new(m->attributor, m->binaries, m->table, MAPPING_CACHE_BITS,
+					   &m->cache),
+			 0);
 	m->sample_class = sample_class_find(&m->catalog, 2, key, NULL);
 }
 

@@ -483,9 +483,9 @@ static void assert_same(struct pair *a, struct pair *b)
 	free(x);
 	free(y);
 	for (unsigned int span = VIEW_SPAN_10S; span < VIEW_SPANS; span++)
-		for (unsigned int group = 0; group < VIEW_GROUPS_LIVE; group++)
+		for (unsigned int group = 0; group < VIEW_PROGRAM; group++)
 			assert_same_span(a, b, symbols, span, group);
-	for (unsigned int group = 0; group < VIEW_GROUPS_LIVE; group++) {
+	for (unsigned int group = 0; group < VIEW_PROGRAM; group++) {
 		struct view v, w;
 
 		assert_int_equal(

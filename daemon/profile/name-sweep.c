@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Frees the ids of programs and binaries that no cell uses any more. Containers come and go for
+ * months, so the tables of ids would fill up.
+ */
+#include "profile-shard.h"
+
+#include "profile-internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Time between two sweeps, as every sweep reads all cells and empties the caches. */
+#define SWEEP_NS 10000000000ULL
+
+/** struct sweep - @programs: by id, whether a cell or a row of the history has the program */
+struct sweep {
+	struct cell_names *names;
+	bool *programs;
+	u32 count;
+};
+
+static void mark_owner(const struct sweep *s, u64 owner)
+{
+	u32 program = (u32)(owner >> 32);
+
+	id_table_mark(&s->names->binaries->ids, (u32)owner);
+	id_table_mark(&s->names->programs->ids, program);
+	if (program < s->count)
+		s->programs[program] = true;
+}
+
+static void mark_cells(const struct sweep *s, struct profile *p)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+
+	cell_counter_flush(&p->cells);
+	while (cell_table_next(p->cells.table, &cursor, &row))
+		if (!row.evicted)
+			mark_owner(s, cell_owner(row.program, row.binary));
+}
+
+static void mark_slot(const struct sweep *s, const struct history_slot *slot)
+{
+	for (u32 i = 0; slot && i < slot->locations; i++)
+		mark_owner(s, slot->place[i].owner);
+}
+
+static void mark_history(const struct sweep *s, const struct history *h)
+{
+	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
+		for (u32 k = 0; h->machine_mark && k < h->ring[i].slots; k++)
+			mark_slot(s, &h->ring[i].slot[k]);
+	mark_slot(s, h->open_slot_saved);
+}
+
+/* Programs that have only evicted samples become "(other)". Caches have ids that may be reused. */
+static void forget_unused(const struct sweep *s, struct profile *p)
+{
+	for (u32 id = 0; (id = id_table_next(&s->names->programs->ids, id));)
+		if (!s->programs[id])
+			cell_table_move_evicted(p->cells.table, id, PROGRAM_OTHER);
+	mapping_cache_clear(p->cells.mappings);
+	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++) {
+		p->task_slot[i].version = 0;
+		p->task_slot[i].program = (struct cell_task){ 0 };
+	}
+}
+
+bool profile_names_are_full(const struct profile *whole, u64 now_ns)
+{
+	const struct profile_commons *commons = whole->commons;
+
+	return now_ns - commons->swept_ns >= SWEEP_NS &&
+	       (id_table_is_nearly_full(&commons->names.programs->ids) ||
+		id_table_is_nearly_full(&commons->names.binaries->ids));
+}
+
+int profile_sweep_names(struct profile *whole, struct profile *const *shards, u32 count, u64 now_ns)
+{
+	struct cell_names *names = &whole->commons->names;
+	struct sweep s = { .names = names };
+	struct id_table_stats stats;
+
+	id_table_get_stats(&names->programs->ids, &stats);
+	s.count = stats.capacity + 1;
+	s.programs = calloc(s.count, sizeof(*s.programs));
+	if (!s.programs)
+		return -ENOMEM;
+	whole->commons->swept_ns = now_ns;
+	id_table_clear_marks(&names->programs->ids);
+	id_table_clear_marks(&names->binaries->ids);
+	mark_cells(&s, whole);
+	mark_history(&s, &whole->history);
+	for (u32 i = 0; i < count; i++)
+		mark_cells(&s, shards[i]);
+	forget_unused(&s, whole);
+	for (u32 i = 0; i < count; i++)
+		forget_unused(&s, shards[i]);
+	id_table_sweep(&names->programs->ids);
+	id_table_sweep(&names->binaries->ids);
+	free(s.programs);
+	return 0;
+}
