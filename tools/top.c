@@ -116,7 +116,7 @@ static void live_fit_sort(struct live *live)
 /* Switch to another group: an interval needs two replies of that group. */
 static void live_regroup(struct live *live)
 {
-	live->options.group = (live->options.group + 1) % VIEW_GROUPS_LIVE;
+	live->options.group = (live->options.group + 1) % VIEW_GROUPS;
 	live_fit_sort(live);
 	live->first = 0;
 	view_clear(&live->before);

@@ -332,6 +332,10 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	r = read_query(message, &request.wanted, error);
 	if (r < 0)
 		return r;
+	if (request.wanted.pid_given && profile_query_group(&request.wanted) == VIEW_FUNCTION)
+		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
+					"Functions are counted by program. For one process, create a "
+					"session whose filter has its pid, or use a recording.");
 	bus_session_of(sd_bus_message_get_path(message), session);
 	if (!bus->caller.owner && !bus->caller.reads) {
 		request.uid = bus->caller.uid;

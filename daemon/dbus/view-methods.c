@@ -15,8 +15,8 @@ static int reply_view(sd_bus_message *message, struct bus *bus, struct worker_vi
 	sd_bus_message *reply = NULL;
 	int r;
 
-	if (view_group_parse(group, &request->group) < 0 || request->group >= VIEW_GROUPS_LIVE)
-		return bus_invalid(error, "group", group, VIEW_GROUP_LIST_LIVE);
+	if (view_group_parse(group, &request->group) < 0)
+		return bus_invalid(error, "group", group, VIEW_GROUP_LIST);
 	if (view_sort_parse(sort, &request->sort) < 0)
 		return bus_invalid(error, "sort", sort, VIEW_SORT_LIST);
 	if (!view_sort_holds(request->sort, request->span, request->group))

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 
+#include "profile/cell-counter.h"
+
 /* Bytes of an entry of each table, including the memory that the entry points to. */
-#define LOCATION  196 /* two cache lines, tag, rank, sum of excess intervals, mark of the history */
-#define CARRIED	  126 /* counters of a location that exceed its two cache lines: the maximum */
+#define CELL_MARK 56 /* of a cell: its mark of the history */
+#define PROGRAM	  1472 /* program and binary: ids and paths; the cell of its evicted samples */
 #define PROCESS	  2880 /* counters, also those from before a change of container; mappings */
 #define MAP_BYTES 384 /* for a process: a dozen mappings, or a few with paths of files */
 #define THREAD	  128 /* includes the previous task with the same TID */
@@ -22,8 +24,8 @@
  */
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
-/* Bytes of a location, process and container in a checkpoint, which has two slots. */
-#define SAVED_LOCATION	57
+/* Bytes of cells, a process and a container in a checkpoint, which has two slots. */
+#define SAVED_CELLS(bytes) ((bytes) / 8 * 3) /* of the memory of the cells, if all are in use */
 #define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
 #define SAVED_MAPS	160 /* for a process: a dozen mappings, or a few with paths of files */
 #define SAVED_CONTAINER 512
@@ -48,7 +50,7 @@
 /* Bytes of the history and sample classes of a session created on the bus. */
 #define SESSION_FIXED (1ULL << 20)
 /* A session created on the bus has counters for this fraction of the processes and containers. */
-#define COUNTERS_SCALE 40
+#define COUNTERS_SCALE 32
 #define COUNTERS       2176 /* bytes of the counters of one process or container */
 #define TALLIES	       32 /* bytes for each possible process or container */
 
@@ -70,12 +72,15 @@
 #define BPF_PENDING(ring) ((u64)(ring) / 88 * 16)
 #define BPF_FIXED	  (256ULL << 10)
 
+/* One program, and one binary, for this many cells. */
+#define CELLS_PER_PROGRAM 16
+#define PROGRAMS_MIN	  256
+
 /*
  * Bytes of a drain thread beside its tables: combinations of sample properties 2.1 MiB, sources 0.5
  * MiB, attribution, a stack.
  */
 #define SHARD_FIXED    (3ULL << 20)
-#define SHARD_LOCATION (LOCATION - 56 + CARRIED)
 #define SHARD_PROCESS  2200 /* counters */
 
 /*
@@ -94,6 +99,9 @@
 #define SWITCHES_SHARE 16 /* at most this fraction of the budget */
 /* bytes for each CPU that the smallest rings of context switches may need */
 #define SWITCHES_CPU (128U << 10)
+
+/* Bytes of the cells if no budget is set. */
+#define CELL_BYTES_DEFAULT (20U << 20)
 
 /* Table sizes scale in steps of 1/SCALE_ONE; at SCALE_ONE they have their nominal size. */
 #define SCALE_ONE 64
@@ -182,9 +190,16 @@ static u64 attribution_bytes(const struct memory_plan *p)
 	return (u64)p->threads * THREAD;
 }
 
+/* Bytes of cells, and of the cache of mappings that finds them. */
+static u64 cells_bytes(u64 cell_bytes)
+{
+	return cell_bytes + cell_bytes / CELL_CACHE_SHARE;
+}
+
 static u64 profile_bytes(const struct memory_plan *p)
 {
-	return (u64)p->locations * LOCATION + p->location_bytes / 4 * 5 +
+	return cells_bytes(p->cell_bytes) +
+	       (u64)cell_table_capacity(p->cell_bytes) * CELL_MARK + (u64)p->programs * PROGRAM +
 	       (u64)p->contexts * CONTEXT + (u64)p->lines * LINE + (u64)p->pages * PAGE;
 }
 
@@ -207,7 +222,7 @@ u32 budget_workers(u32 cpus, u32 rate)
 /* Bytes of the shards: one for each drain thread, and a spare one. */
 static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
 {
-	u64 shard = fixed + (u64)budget_shard(p->locations, p->workers) * SHARD_LOCATION +
+	u64 shard = fixed + cells_bytes(budget_shard((u32)p->cell_bytes, p->workers)) +
 		    (u64)budget_shard(p->contexts, p->workers) * CONTEXT;
 
 	return p->workers < 2 ? 0 : (p->workers + 1) * shard;
@@ -226,10 +241,15 @@ static u64 counters_bytes(const struct memory_plan *p)
 	return (u64)p->counters * COUNTERS + ((u64)p->processes + p->containers) * TALLIES;
 }
 
+static u32 programs_for(u64 cell_bytes)
+{
+	return (u32)larger_of(cell_table_capacity(cell_bytes) / CELLS_PER_PROGRAM, PROGRAMS_MIN);
+}
+
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
-	p->locations = scaled_power(65536, scale);
-	p->location_bytes = (u64)p->locations * CARRIED / 5 * 4;
+	p->cell_bytes = scaled(CELL_BYTES_DEFAULT, scale);
+	p->programs = programs_for(p->cell_bytes);
 	p->contexts = scaled_power(16384, scale);
 	p->lines = scaled_power(1024, scale);
 	p->pages = scaled_power(4096, scale);
@@ -244,7 +264,7 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 				  shards_bytes(p, SHARD_FIXED) + shard_counters(p);
 	p->share[MEMORY_CHECKPOINT] =
 		SAVED_COPIES *
-		((u64)p->locations * SAVED_LOCATION + (u64)p->processes * SAVED_PROCESS +
+		(SAVED_CELLS(p->cell_bytes) + (u64)p->processes * SAVED_PROCESS +
 		 p->saved_map_bytes + (u64)p->containers * SAVED_CONTAINER);
 }
 
@@ -380,8 +400,9 @@ struct profile_config budget_profile(const struct memory_plan *plan)
 {
 	return (struct profile_config){
 		.history = true,
-		.locations = plan->locations,
-		.location_bytes = plan->location_bytes,
+		.by_program = true,
+		.cell_bytes = plan->cell_bytes ? plan->cell_bytes : CELL_BYTES_DEFAULT,
+		.programs = plan->programs ? plan->programs : programs_for(CELL_BYTES_DEFAULT),
 		.counters = plan->counters,
 		.contexts = plan->contexts,
 		.lines = plan->lines,
@@ -397,8 +418,8 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 	*ret_plan = *plan;
 	if (!plan->budget)
 		return;
-	ret_plan->locations = plan->locations / SESSION_SCALE;
-	ret_plan->location_bytes = plan->location_bytes / SESSION_SCALE;
+	ret_plan->cell_bytes = plan->cell_bytes / SESSION_SCALE;
+	ret_plan->programs = programs_for(ret_plan->cell_bytes);
 	ret_plan->contexts = plan->contexts / SESSION_SCALE;
 	ret_plan->lines = plan->lines / SESSION_SCALE;
 	ret_plan->pages = plan->pages / SESSION_SCALE;

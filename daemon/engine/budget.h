@@ -39,8 +39,8 @@ struct memory_request {
 
 /**
  * struct memory_plan - sizes of all tables and rings; the named structures define the units
- * @locations, @contexts, @lines, @pages: as in &struct profile_config
- * @location_bytes, @counters: as in &struct profile_config
+ * @cell_bytes, @programs, @contexts, @lines, @pages: as in &struct profile_config
+ * @counters: as in &struct profile_config
  * @processes, @threads, @containers, @map_bytes, @saved_map_bytes, @cgroup_bytes: as in
  *	&struct attributor_config
  * @ring: as &source_config.ring_size
@@ -54,8 +54,8 @@ struct memory_request {
  * @request: the input of this plan
  */
 struct memory_plan {
-	u32 locations;
-	u64 location_bytes;
+	u64 cell_bytes;
+	u32 programs;
 	u32 counters;
 	u32 contexts;
 	u32 lines;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profile/profile-shard.h"
 #include "util/escape.h"
 #include "util/time.h"
 
@@ -250,9 +251,7 @@ static int shards_init(struct session *session, const struct profile_config *who
 
 	config.whole = session->profile;
 	config.history = false;
-	config.locations = budget_shard(whole->locations, workers);
-	if (whole->locations)
-		config.location_bytes = whole->location_bytes * config.locations / whole->locations;
+	config.cell_bytes = budget_shard((u32)whole->cell_bytes, workers);
 	config.contexts = budget_shard(whole->contexts, workers);
 	r = profile_new(&config, attributor, &session->spare);
 	for (u32 i = 0; i < workers && r >= 0; i++)
@@ -339,6 +338,16 @@ void session_set_rule(struct session *session, struct session_rule *rule)
 		profile_set_filter(shard, rule->filter);
 	session_rule_free(session->rule);
 	session->rule = rule;
+}
+
+void session_sweep_names(struct session *session, u64 now_ns)
+{
+	struct profile *shards[SOURCE_PARTITIONS_MAX + 1], *shard;
+	u32 count = 0, i = 0;
+
+	while ((shard = next_shard(session, &i)))
+		shards[count++] = shard;
+	profile_sweep_names(session->profile, shards, count, now_ns);
 }
 
 int session_start(struct session *session)

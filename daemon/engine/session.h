@@ -242,6 +242,14 @@ void session_disable(struct session *session);
 /** session_stop() - stop counting its windows; -EALREADY if it does not run */
 int session_stop(struct session *session);
 
+/**
+ * session_sweep_names() - free the ids of programs and binaries that are not in use
+ * @now_ns: CLOCK_MONOTONIC
+ *
+ * Context: the worker's thread, while the drain threads are paused.
+ */
+void session_sweep_names(struct session *session, u64 now_ns);
+
 /** session_reset() - set all counters to zero and choose another epoch */
 void session_reset(struct session *session);
 

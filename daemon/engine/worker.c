@@ -460,6 +460,26 @@ static void empty_task_rings(struct worker_state *state)
 	lock_and_run(state, take_all_tasks);
 }
 
+static bool names_are_full(struct worker_state *state, u64 now)
+{
+	struct session *session = NULL;
+
+	while ((session = worker_next(state, session)))
+		if (profile_names_are_full(session->profile, now))
+			return true;
+	return false;
+}
+
+static void sweep_names(struct worker_state *state)
+{
+	struct session *session = NULL;
+	u64 now = time_now_ns();
+
+	while ((session = worker_next(state, session)))
+		if (profile_names_are_full(session->profile, now))
+			session_sweep_names(session, now);
+}
+
 static void tick_rate_control(struct worker_state *state)
 {
 	rate_control_tick(state, time_now_ns());
@@ -475,6 +495,8 @@ static void run_periodic(struct worker *w)
 		lock_and_run(state, refresh);
 		if (task_ids_switches_are_useless(state))
 			lock_and_run(state, task_ids_stop_switches);
+		if (names_are_full(state, now))
+			run_paused(state, sweep_names);
 		w->refreshed = now;
 	}
 	if (gather_is_due(w, now)) {

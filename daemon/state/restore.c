@@ -318,15 +318,26 @@ static void undo_restore(struct worker_state *state, struct restore_request *res
 	session_reset(machine);
 }
 
+/* Allocate a profile for the counters of sessions that are not restored. */
+static int scratch_new(const struct memory_plan *plan, struct attributor *attributor,
+		       struct profile **ret_profile)
+{
+	struct profile_config config = budget_profile(plan);
+
+	config.history = false;
+	return profile_new(&config, attributor, ret_profile);
+}
+
 /* Load into temporary tables first, so that a damaged checkpoint changes nothing. */
-static int try_load(struct deserializer from, u8 backend, const char **ret_reason)
+static int try_load(const struct memory_plan *plan, struct deserializer from, u8 backend,
+		    const char **ret_reason)
 {
 	const struct attributor_config attribution = { .live = true };
 	struct loading l = { .backend = backend };
 	int r = attributor_new(&attribution, &l.attributor);
 
 	if (r >= 0)
-		r = profile_new(NULL, l.attributor, &l.scratch);
+		r = scratch_new(plan, l.attributor, &l.scratch);
 	if (r >= 0)
 		r = load_checkpoint(&l, from);
 	free(l.source.positions);
@@ -355,10 +366,10 @@ static int restore_from(struct worker_state *state, struct deserializer from,
 		.attributor = state->attributor,
 		.restore = restore,
 	};
-	int r = try_load(from, l.backend, &l.reason);
+	int r = try_load(&state->plan, from, l.backend, &l.reason);
 
 	if (r >= 0)
-		r = profile_new(NULL, state->attributor, &l.scratch);
+		r = scratch_new(&state->plan, state->attributor, &l.scratch);
 	if (r >= 0)
 		r = load_checkpoint(&l, from);
 	if (r < 0) {

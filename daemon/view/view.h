@@ -15,9 +15,8 @@ enum view_group {
 	VIEW_PROCESS, /* container, process */
 	VIEW_CONTAINER,
 	VIEW_LINE, /* container, process or program, function, source line */
-	VIEW_GROUPS_LIVE,
-	VIEW_PROGRAM = VIEW_GROUPS_LIVE, /* container, program; only for recordings */
-	VIEW_BINARY, /* binary; only for recordings */
+	VIEW_PROGRAM, /* container, program */
+	VIEW_BINARY,
 	VIEW_GROUPS,
 };
 
@@ -294,8 +293,7 @@ const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);
 
 /** All names, for error messages about an unknown one. */
-#define VIEW_GROUP_LIST_LIVE "function, line, process or container"
-#define VIEW_GROUP_LIST	     "function, line, process, container, program or binary"
+#define VIEW_GROUP_LIST "function, line, process, container, program or binary"
 #define VIEW_SORT_WINDOW_LIST \
 	"samples, latency, dram, remote, memory, branches or mispredicted of processes and functions"
 #define VIEW_SORT_LIST                                                                             \

@@ -132,6 +132,24 @@ static void header_rest(struct flow *flow, const struct view_header *header)
 			  "shares count samples: their weights have different units");
 }
 
+/* Advise a larger budget if a thousandth of the samples or more is evicted. */
+static void header_advice(struct flow *flow, const struct view_header *header)
+{
+	unsigned int unit = view_unit(header);
+	u64 evicted = unit < UNITS ? header->evicted_weight : header->evicted;
+	char text[192], share[TEXT_NUMBER];
+	u64 mib = header->memory_budget >> 20;
+
+	if (!mib || evicted < view_whole(header, unit) / 1000 + 1)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s of the samples have no function: set MemoryBudget=%lluM, which is %lluM now",
+		 text_percent(share, evicted, view_whole(header, unit)),
+		 (unsigned long long)mib * 2, (unsigned long long)mib);
+	flow_item(flow, TERM_WARN, text);
+	flow_end(flow);
+}
+
 static void header_ledgers(struct flow *flow, const struct view_header *header)
 {
 	char text[96], figure[TEXT_NUMBER], memory[TEXT_NUMBER];
@@ -369,6 +387,7 @@ void format_header(FILE *out, const struct view_header *header, const struct for
 
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
+	header_advice(&flow, header);
 	header_trouble(&flow, header);
 	format_held(out, header, format);
 	/*
@@ -384,6 +403,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 
 	header_state(&flow, header);
 	header_ledgers(&flow, header);
+	header_advice(&flow, header);
 	header_trouble(&flow, header);
 	header_blind(&flow, header);
 	header_config(&flow, header);

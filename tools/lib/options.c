@@ -266,13 +266,12 @@ static int options_group(const char *verb, const char *text, struct options *opt
 	struct query_error error;
 	struct query query;
 
-	if (view_group_parse(text, &options->group) == 0 && options->group < VIEW_GROUPS_LIVE)
+	if (view_group_parse(text, &options->group) == 0)
 		return 0;
 	if (query_parse_group(text, &query, &error) == 0)
 		return message_fail(
 			STATUS_USAGE,
-			"%s: -G %s needs a recording: the daemon counts by process; its "
-			"rows are by " VIEW_GROUP_LIST_LIVE,
+			"%s: -G %s needs a recording; rows of the daemon are by " VIEW_GROUP_LIST,
 			verb, text);
 	return message_fail(STATUS_USAGE, "%s: -G %s", verb, error.text);
 }
@@ -304,6 +303,10 @@ static int options_check_live(const char *verb, struct options *options)
 		return message_fail(
 			STATUS_USAGE,
 			"%s: -p: rows of containers have no process; group by another key", verb);
+	if (options->container && options->group == VIEW_BINARY)
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -c: rows of binaries have no container; group by another key", verb);
 	if (options->function || options->binary || options->program)
 		return message_fail(STATUS_USAGE,
 				    "%s: %s needs a recording; \"speprof summary\" has it for the "
@@ -339,10 +342,12 @@ static int options_check_query(const char *verb, struct options *options)
 	return 0;
 }
 
-/* Whether the verb prints counters that a recording has by program, and not by process. */
+/* Whether the verb prints counters that a profile has by program, and not by process. */
 static bool options_counts_functions(const char *accept, const struct options *options)
 {
-	return strchr(accept, 'G') || options->function || options->binary;
+	bool live_process = !options->input && options->group == VIEW_PROCESS;
+
+	return (strchr(accept, 'G') && !live_process) || options->function || options->binary;
 }
 
 /* What a recording counts by program has no PID: select the samples instead of the rows. */
@@ -386,8 +391,14 @@ static int options_check(const char *verb, const char *accept, struct options *o
 		return message_fail(STATUS_USAGE,
 				    "%s: --midr needs a recording: the daemon knows its cores",
 				    verb);
-	if (options->pid && options->input && options_counts_functions(accept, options))
-		return options_filter_pid(verb, options);
+	if (options->pid && options_counts_functions(accept, options)) {
+		if (options->input)
+			return options_filter_pid(verb, options);
+		return message_fail(STATUS_USAGE,
+				    "%s: -p: the daemon counts functions by program, so one process "
+				    "needs a recording, or a session with --filter 'pid == %d'",
+				    verb, options->pid);
+	}
 	return 0;
 }
 

@@ -60,15 +60,27 @@ static u64 locked_bytes(const struct memory_request *a, const struct memory_plan
 static u64 table_bytes(const struct memory_plan *p)
 {
 	const struct attributor *a = NULL;
-	u64 counters = sizeof(struct counters) + OWN, place, process, container;
+	u64 counters = sizeof(struct counters) + OWN, cells, program, process, container;
+	struct cell_table_stats stats;
+	struct sample_class_catalog classes;
+	const struct cell_table_config config = { .bytes = p->cell_bytes, .sample_class = &classes };
+	struct cell_table *table;
 
-	place = 2 * 64 + sizeof(u32) + sizeof(u64) + sizeof(struct history_row);
+	/* The capacity of a table follows from its budget, and so does that of its cache. */
+	assert_row(cell_table_new(&config, &table) == 0);
+	cell_table_stats(table, &stats);
+	cell_table_free(table);
+	assert_row(stats.capacity == cell_table_capacity(p->cell_bytes));
+	cells = p->cell_bytes + stats.capacity * sizeof(struct history_row) +
+		(sizeof(struct mapping_entry) << cell_counter_cache_bits(p->cell_bytes));
+	program = 2 * (CELL_NAME_BYTES + sizeof(void *) + sizeof(bool) + 3 * sizeof(u32)) +
+		  sizeof(struct cell) + sizeof(void *) + sizeof(s32) + 10 * 64;
 	process = counters + counters / 25 + sizeof(struct process_tally) + sizeof(struct process) +
 		  sizeof(*a->stamp) + sizeof(*a->sample_flags) + sizeof(*a->valid_from_ns) +
 		  sizeof(u32) + sizeof(struct history_row);
 	container = 3 * counters + sizeof(struct container_tally) + sizeof(struct counters *) +
 		    sizeof(struct container) + sizeof(u32) + 256;
-	return p->locations * place + p->location_bytes / 4 * 5 + p->processes * process +
+	return cells + p->programs * program + p->processes * process +
 	       p->map_bytes + p->containers * container + p->cgroup_bytes + p->threads * 32ULL +
 	       p->contexts * CONTEXTS * sizeof(struct context_count) +
 	       p->lines * sizeof(struct hot_line) + p->pages * sizeof(struct hot_page);
@@ -86,18 +98,17 @@ static void check_plan(const struct memory_request *request, const struct memory
 	assert_row(locked_bytes(request, plan) <=
 		   plan->share[MEMORY_RINGS] + plan->share[MEMORY_TASKS]);
 	assert_row(table_bytes(plan) <= plan->share[MEMORY_TABLES]);
-	assert_row(plan->location_bytes >= plan->locations * 96ULL);
 	assert_row(plan->names <= plan->share[MEMORY_NAMES]);
-	assert_row(plan->locations >= 4096 && plan->processes >= 1024);
+	assert_row(cell_table_capacity(plan->cell_bytes) >= 4096 && plan->processes >= 1024);
+	assert_row(plan->programs >= 256 && plan->programs <= CELL_PROGRAMS_MAX);
 	assert_row(plan->map_bytes >= plan->processes * 384ULL);
 	/* Two copies of a checkpoint exist. The mappings in it are limited to that many bytes. */
 	assert_row(plan->saved_map_bytes >= plan->processes * 160ULL);
 	assert_row(plan->share[MEMORY_CHECKPOINT] >=
-		   2 * (plan->saved_map_bytes + plan->locations * 57ULL + plan->processes * 128ULL +
-			plan->containers * 512ULL));
+		   2 * (plan->saved_map_bytes + plan->cell_bytes / 8 * 3 +
+			plan->processes * 128ULL + plan->containers * 512ULL));
 	assert_row(plan->cgroup_bytes >= plan->containers * 256ULL);
 	assert_row(plan->containers >= 256 && plan->lines >= 128);
-	assert_row(!(plan->locations & (plan->locations - 1)));
 	assert_row(plan->ring >= 64 * KIB && plan->ring <= 256 * KIB);
 	assert_row(plan->side_band >= 16 * KIB && plan->side_band <= 128 * KIB);
 	assert_row(plan->bpf >= 256 * KIB && plan->bpf <= MIB);
@@ -126,7 +137,7 @@ static void check_budgets(struct memory_request request)
 	}
 	/* With a large budget the tables are larger than without a configured budget. */
 	if (request.cpus <= 512)
-		assert_row(plan.locations > 32768 && plan.processes > 8192 &&
+		assert_row(cell_table_capacity(plan.cell_bytes) > 32768 && plan.processes > 8192 &&
 			   plan.ring == 256 * KIB);
 }
 
@@ -166,15 +177,15 @@ static void test_documented(void **state)
 		u32 cpus;
 		u32 ring;
 		u32 side_band;
-		u32 locations;
+		u32 cells;
 		u32 processes;
 		u32 containers;
 	} rows[] = {
-		{ 64 * MIB, 2, 256 << 10, 128 << 10, 32768, 3840, 960 },
-		{ 64 * MIB, 64, 128 << 10, 64 << 10, 16384, 3072, 768 },
-		{ 64 * MIB, 192, 64 << 10, 32 << 10, 16384, 1920, 480 },
-		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32768, 6272, 1568 },
-		{ 256 * MIB, 192, 256 << 10, 128 << 10, 65536, 14208, 3552 },
+		{ 64 * MIB, 2, 256 << 10, 128 << 10, 24380, 3200, 800 },
+		{ 64 * MIB, 64, 128 << 10, 64 << 10, 15603, 2048, 512 },
+		{ 64 * MIB, 192, 64 << 10, 32 << 10, 12678, 1664, 416 },
+		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32182, 4224, 1056 },
+		{ 256 * MIB, 192, 256 << 10, 128 << 10, 78019, 10240, 2560 },
 	};
 	struct memory_plan plan;
 	struct memory_request request;
@@ -187,13 +198,13 @@ static void test_documented(void **state)
 		request = make_request(rows[i].budget, rows[i].cpus);
 		assert_row(budget_plan(&request, &plan, &least) == 0);
 		assert_row(plan.ring == rows[i].ring && plan.side_band == rows[i].side_band);
-		assert_row(plan.locations == rows[i].locations);
+		assert_row(cell_table_capacity(plan.cell_bytes) == rows[i].cells);
 		assert_row(plan.processes == rows[i].processes);
 		assert_row(plan.containers == rows[i].containers);
 	}
 	request = make_request(32 * MIB, 192);
 	assert_int_equal(budget_plan(&request, &plan, &least), -ENOSPC);
-	assert_int_equal((least + MIB - 1) / MIB, 47);
+	assert_int_equal((least + MIB - 1) / MIB, 49);
 }
 
 /*
@@ -209,11 +220,10 @@ static void test_sessions(void **state)
 	(void)state;
 	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	budget_session(&plan, 0, false, &session);
-	assert_true(session.locations < plan.locations && session.processes == plan.processes);
-	assert_true(session.bytes > session.locations * 180ULL + session.location_bytes +
-					    session.counters * 2144ULL);
+	assert_true(session.cell_bytes < plan.cell_bytes && session.processes == plan.processes);
+	assert_true(session.bytes > session.cell_bytes + session.counters * 2144ULL);
 	/* Two sessions fit the default budget, as Documentation/explanation/tables.md says. */
-	assert_true(!plan.counters && session.counters == 120);
+	assert_true(!plan.counters && session.counters == 125);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
 	assert_true(own.bytes - session.bytes >= locked_bytes(&request, &own) -
@@ -265,8 +275,8 @@ static void test_pprof(void **state)
 		left -= pprof_bytes(&limits);
 	}
 	left = plan.share[MEMORY_SESSIONS];
-	assert_pprof(&left, 9042);
-	assert_pprof(&left, 3935);
+	assert_pprof(&left, 9751);
+	assert_pprof(&left, 4290);
 	/* With two sessions the smallest profile still fits. */
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
@@ -274,7 +284,7 @@ static void test_pprof(void **state)
 	request.cpus = 192;
 	assert_int_equal(budget_plan(&request, &plan, &least), 0);
 	left = plan.share[MEMORY_SESSIONS];
-	assert_pprof(&left, 4586);
+	assert_pprof(&left, 3843);
 	/* The limits never exceed those without a memory budget, and are 0 if no memory is free. */
 	assert_true(budget_pprof(4096 * MIB, &limits));
 	assert_int_equal(limits.entries, PPROF_ENTRIES);
@@ -309,10 +319,10 @@ static void test_workers(void **state __attribute__((unused)))
 		assert_row(plan.workers == workers && plan.bytes == request.budget);
 		own = workers < 2 ?
 			      0 :
-			      (workers + 1) * (budget_shard(plan.locations, workers) * 266ULL +
+			      (workers + 1) * (budget_shard((u32)plan.cell_bytes, workers) +
 					       plan.processes * 2200ULL + 3 * MIB);
 		assert_row(plan.share[MEMORY_TABLES] >=
-			   plan.locations * 300ULL + plan.processes * 2880ULL + own);
+			   plan.cell_bytes + plan.processes * 2880ULL + own);
 		assert_row(workers == 1 || plan.processes < fewer.processes);
 		fewer = plan;
 	}

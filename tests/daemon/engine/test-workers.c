@@ -333,7 +333,7 @@ static void test_late(void **state __attribute__((unused)))
 /* Make all kinds of calls while windows arrive. */
 static void call_all(struct fixture *f, u32 round)
 {
-	struct worker_view view = { .group = round % VIEW_GROUPS_LIVE, .span = round % VIEW_SPANS };
+	struct worker_view view = { .group = round % VIEW_GROUPS, .span = round % VIEW_SPANS };
 	struct worker_hot hot = { 0 };
 	struct worker_change change = { .interval_ns = 1000 + round };
 

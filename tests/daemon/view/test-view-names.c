@@ -79,7 +79,6 @@ static void test_lists(void **state)
 	(void)state;
 	assert_names(strdup(VIEW_SORT_LIST), ", ", sort_name, VIEW_SORTS);
 	assert_names(strdup(VIEW_GROUP_LIST), ", ", group_name, VIEW_GROUPS);
-	assert_names(strdup(VIEW_GROUP_LIST_LIVE), ", ", group_name, VIEW_GROUPS_LIVE);
 	for (enum view_sort i = 0; i < VIEW_SORTS; i++) {
 		enum view_sort back;
 
@@ -98,7 +97,7 @@ static void test_xml(void **state)
 
 	(void)state;
 	assert_names(find_section(xml, GET_VIEW, "group: ", "sort: "), "\", \n", group_name,
-		     VIEW_GROUPS_LIVE);
+		     VIEW_GROUPS);
 	assert_names(find_section(xml, GET_VIEW, "sort: ", "limit: "), "\", \n", sort_name,
 		     VIEW_SORTS);
 	free(xml);
