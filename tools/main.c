@@ -44,6 +44,14 @@ static const struct verb verbs[] = {
 		.run = report_run,
 	},
 	{
+		.name = "diff",
+		.synopsis = "[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
+			    "[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
+			    "[--midr MIDR] [--filter EXPRESSION] BEFORE AFTER",
+		.help = "compare two recordings, and show which differences exceed chance",
+		.run = diff_run,
+	},
+	{
 		.name = "dump",
 		.synopsis = "[--midr MIDR] [-i] FILE",
 		.help = "print every packet of a recording, and what served loads and stores",

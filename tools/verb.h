@@ -27,6 +27,7 @@ const struct verb *verb_nearest(const char *name);
 
 int container_run(int argc, char **argv);
 int cost_run(int argc, char **argv);
+int diff_run(int argc, char **argv);
 int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
 int emulate_run(int argc, char **argv);

@@ -708,6 +708,20 @@ void query_result_row(const struct query_result *r, u32 index, struct query_row 
 	group_counters(r, g, &ret_row->counters);
 }
 
+void query_result_source_line(const struct query_result *r, u32 index, struct source_line *ret_line)
+{
+	const struct cell_row *cell = heaviest_cell(r, &r->group[index]);
+	const struct query_source *s = &r->source;
+	struct cell_place place;
+
+	*ret_line = (struct source_line){ 0 };
+	if (!s->symbols || !profile_locate_cell(s->profile, cell, s->live, &place))
+		return;
+	if (!symbols_get_source_line(s->symbols, place.pid, &place.at, s->live, ret_line) &&
+	    symbols_wait_default(s->symbols))
+		symbols_get_source_line(s->symbols, place.pid, &place.at, s->live, ret_line);
+}
+
 void query_result_rest(const struct query_result *r, struct query_rest *ret_rest)
 {
 	struct query_rest rest = {

@@ -118,6 +118,16 @@ u32 query_result_shown(const struct query_result *result);
  */
 void query_result_row(const struct query_result *result, u32 index, struct query_row *ret_row);
 
+/**
+ * query_result_source_line() - get the source line of the heaviest location of a row
+ * @index: number of the row, below query_result_shown()
+ * @ret_line: all zeros if the line is unknown
+ *
+ * It waits until the line is known, as symbols_wait_default() does.
+ */
+void query_result_source_line(const struct query_result *result, u32 index,
+			      struct source_line *ret_line);
+
 /** query_event_name(), query_level_name() - name the event or level of a row; "-" for none */
 const char *query_event_name(const struct query_row *row);
 const char *query_level_name(const struct query_row *row);

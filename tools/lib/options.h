@@ -12,6 +12,7 @@
 /**
  * struct options - the options of one invocation
  * @input: -i: a recording; NULL: the daemon's profile
+ * @after: of "diff", the second recording
  * @container: -c: only rows of this container; NULL: all
  * @function, @binary, @program: --function, --binary, --program: only rows or statistics of these;
  * NULL: all
@@ -36,6 +37,7 @@
  */
 struct options {
 	const char *input;
+	const char *after;
 	const char *container;
 	const char *function;
 	const char *binary;
@@ -69,7 +71,7 @@ struct options {
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
  * --truth, 'W' for --last, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for --function,
  * 'Y' for --binary, 'A' for --program; 'F' if the recording may be given without -i; 'Q' if the rows
- * of a recording are those of a query
+ * of a recording are those of a query; '2' if there are two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.

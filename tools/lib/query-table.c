@@ -5,18 +5,15 @@
 #include <stdlib.h>
 
 #include "query/query-names.h"
-#include "table.h"
 #include "text.h"
 
 /**
  * struct query_columns - the columns of a table
- * @key: the keys of columns @first_key and following, @keys of them
+ * @first_key: number of the first column of a key
  * @known_share, @value: numbers of columns; 0: not shown
  * @dram, @latency: numbers of columns
  */
 struct query_columns {
-	enum query_key key[QUERY_GROUP_MAX + 1];
-	u32 keys;
 	u32 first_key;
 	u32 known_share;
 	u32 value;
@@ -51,7 +48,7 @@ static void key_line(const struct query_row *row, char *to)
 		snprintf(to, TABLE_CELL, "-");
 }
 
-static void key_text(const struct query_row *row, enum query_key key, char *to)
+void query_table_key(const struct query_row *row, enum query_key key, char *to)
 {
 	const char *text = "";
 
@@ -104,6 +101,41 @@ static void add_key_column(struct table *table, enum query_key key)
 	column->right = key == QUERY_INSTRUCTION;
 }
 
+/* Rows of functions have a binary even if it is not a key. Returns the number of keys. */
+static u32 shown_keys(const struct query *query,
+		      enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
+{
+	u32 keys = query->groups;
+
+	memcpy(ret_keys, query->group, keys * sizeof(ret_keys[0]));
+	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
+		ret_keys[keys++] = QUERY_BINARY;
+	return keys;
+}
+
+u32 query_table_add_keys(struct table *table, const struct query *query)
+{
+	enum query_key key[QUERY_GROUP_MAX + 1];
+	u32 keys = shown_keys(query, key);
+
+	for (u32 i = 0; i < keys; i++)
+		add_key_column(table, key[i]);
+	return keys;
+}
+
+void query_table_set_keys(struct table *table, u32 at, u32 first, const struct query *query,
+			  const struct query_row *row)
+{
+	enum query_key key[QUERY_GROUP_MAX + 1];
+	u32 keys = shown_keys(query, key);
+	char text[TABLE_CELL];
+
+	for (u32 i = 0; i < keys; i++) {
+		query_table_key(row, key[i], text);
+		table_set(table, at, first + i, text);
+	}
+}
+
 /* Values that an emulated SPU models have a "~". */
 static u32 add_measure_column(struct table *table, bool modelled, const char *heading, bool right)
 {
@@ -118,15 +150,12 @@ static u32 add_measure_column(struct table *table, bool modelled, const char *he
 static void add_columns(struct table *table, const struct query *query, bool modelled,
 			const struct format *format, struct query_columns *ret_columns)
 {
-	struct query_columns c = { .keys = query->groups };
+	struct query_columns c = { 0 };
 	struct table_column *share = table_add_column(table, "SHARE");
 	char heading[MEASURE_NAME];
 
 	share->right = share->heading_left = true;
 	share->width = 6;
-	memcpy(c.key, query->group, query->groups * sizeof(c.key[0]));
-	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
-		c.key[c.keys++] = QUERY_BINARY;
 	if (format->known_shares) {
 		c.known_share = table->columns;
 		share = table_add_column(table, "TRUTH");
@@ -134,8 +163,7 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 		share->gap = 1;
 	}
 	c.first_key = table->columns;
-	for (u32 i = 0; i < c.keys; i++)
-		add_key_column(table, c.key[i]);
+	query_table_add_keys(table, query);
 	measure_heading(query->sort, heading);
 	if (query->sort != MEASURE_OPERATIONS)
 		c.value = add_measure_column(table, modelled, heading, true);
@@ -222,10 +250,7 @@ void query_table_print(FILE *out, const struct query *query, const struct query_
 		table_set(&table, at, 0, text_percent(text, row->part, row->whole));
 		if (columns.known_share)
 			set_known_share(&table, at, columns.known_share, query, row, format, shown);
-		for (u32 k = 0; k < columns.keys; k++) {
-			key_text(row, columns.key[k], text);
-			table_set(&table, at, columns.first_key + k, text);
-		}
+		query_table_set_keys(&table, at, columns.first_key, query, row);
 		set_measures(&table, at, &columns, query, row);
 	}
 	add_rest(&table, &columns, result);

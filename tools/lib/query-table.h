@@ -5,6 +5,21 @@
 
 #include "format.h"
 #include "query/query-result.h"
+#include "table.h"
+
+/** query_table_key() - write the text of a key of a row, TABLE_CELL bytes */
+void query_table_key(const struct query_row *row, enum query_key key, char *to);
+
+/** query_table_add_keys() - add a column for each key of a query; returns how many */
+u32 query_table_add_keys(struct table *table, const struct query *query);
+
+/**
+ * query_table_set_keys() - set the cells of query_table_add_keys()
+ * @at: number of the row in the table
+ * @first: number of the first column
+ */
+void query_table_set_keys(struct table *table, u32 at, u32 first, const struct query *query,
+			  const struct query_row *row);
 
 /**
  * query_table_print() - print the headings, the rows, and what the rows do not have

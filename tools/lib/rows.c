@@ -395,16 +395,21 @@ static json_object *share_json(u64 part, u64 whole)
 	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
 }
 
+void rows_add_keys_json(json_object *json, const struct query_row *row, const struct query *query)
+{
+	for (u32 i = 0; i < query->groups; i++)
+		add_key(json, row, query->group[i]);
+	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
+		add_text(json, "binary", row->binary);
+}
+
 static json_object *query_row_json(const struct query_row *row, const struct query *query)
 {
 	const struct histogram *total = &row->counters.latency[PROFILE_TOTAL];
 	json_object *json = json_object_new_object();
 	struct view_row measures = { 0 };
 
-	for (u32 i = 0; i < query->groups; i++)
-		add_key(json, row, query->group[i]);
-	if (query_has_binary(query) && !query_groups_by(query, QUERY_BINARY))
-		add_text(json, "binary", row->binary);
+	rows_add_keys_json(json, row, query);
 	add_old_keys(json, row, query);
 	json_object_object_add(json, "share", share_json(row->part, row->whole));
 	json_object_object_add(json, "mean", share_json(total->sum, total->count));

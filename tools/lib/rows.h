@@ -3,6 +3,7 @@
 #ifndef SPEPROF_ROWS_H
 #define SPEPROF_ROWS_H
 
+#include <json-c/json.h>
 #include <stdio.h>
 
 #include "options.h"
@@ -42,6 +43,9 @@ void rows_json(FILE *out, const struct view *view, const struct options *options
  */
 void rows_query_json(FILE *out, const struct view_header *header, const struct query *query,
 		     const struct query_result *result);
+
+/** rows_add_keys_json() - add the names of a row to an object */
+void rows_add_keys_json(json_object *json, const struct query_row *row, const struct query *query);
 
 /** rows_header_json() - print a header without rows, in the same schema */
 void rows_header_json(FILE *out, const struct view_header *header);

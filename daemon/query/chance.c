@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "chance.h"
+
+#include <math.h>
+
+/* Terms of a sum that are smaller than this do not change it. */
+#define NEGLIGIBLE 1e-18
+
+static double log_choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+/*
+ * Sum the hypergeometric probabilities of @a and of everything further from the mode in the
+ * direction of @step: @marked of @all_a + @all_b samples are marked, and a is how many of the first
+ * have the mark.
+ */
+static double tail(double a, double all_a, double all_b, double marked, double step)
+{
+	double p = exp(log_choose(all_a, a) + log_choose(all_b, marked - a) -
+		       log_choose(all_a + all_b, marked));
+	double sum = 0;
+
+	while (p > NEGLIGIBLE * sum && p > 0) {
+		sum += p;
+		if (step > 0)
+			p *= (all_a - a) * (marked - a) / ((a + 1) * (all_b - marked + a + 1));
+		else
+			p *= a * (all_b - marked + a) / ((all_a - a + 1) * (marked - a + 1));
+		a += step;
+	}
+	return sum;
+}
+
+double chance_of_counts(u64 a, u64 all_a, u64 b, u64 all_b)
+{
+	double marked = (double)a + (double)b, all = (double)all_a + (double)all_b;
+	double expected = all > 0 ? marked * (double)all_a / all : 0;
+	double p;
+
+	if (!all_a || !all_b || marked <= 0 || marked >= all)
+		return 1;
+	p = 2 *
+	    tail((double)a, (double)all_a, (double)all_b, marked, (double)a > expected ? 1 : -1);
+	return p < 1 ? p : 1;
+}
+
+/* Returns the number of samples in the buckets from @first on. */
+static u64 count_from(const struct histogram *h, unsigned int first)
+{
+	u64 count = 0;
+
+	for (unsigned int i = first; i < HISTOGRAM_BUCKETS; i++)
+		count += h->bucket[i];
+	return count;
+}
+
+static double chance_from(const struct histogram *a, double scale_a, const struct histogram *b,
+			  double scale_b, unsigned int first)
+{
+	return chance_of_counts(
+		(u64)((double)count_from(a, first) * scale_a), (u64)((double)a->count * scale_a),
+		(u64)((double)count_from(b, first) * scale_b), (u64)((double)b->count * scale_b));
+}
+
+/* Returns the mean of the squares, with each sample at the upper bound of its bucket. */
+static double mean_square(const struct histogram *h)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		sum += (double)h->bucket[i] * histogram_upper(i) * histogram_upper(i);
+	return sum / (double)h->count;
+}
+
+static double chance_of_mean_difference(const struct histogram *a, double n_a,
+					const struct histogram *b, double n_b)
+{
+	double mean_a = (double)a->sum / (double)a->count;
+	double mean_b = (double)b->sum / (double)b->count;
+	double mean = (mean_a * n_a + mean_b * n_b) / (n_a + n_b);
+	double square = (mean_square(a) * n_a + mean_square(b) * n_b) / (n_a + n_b);
+	double variance = (square - mean * mean) * (1 / n_a + 1 / n_b);
+
+	return variance > 0 ? erfc(fabs(mean_a - mean_b) / sqrt(2 * variance)) : 1;
+}
+
+double chance_of_means(const struct histogram *a, double scale_a, const struct histogram *b,
+		       double scale_b)
+{
+	double n_a = (double)a->count * scale_a, n_b = (double)b->count * scale_b;
+	double least = 1, of_means;
+	unsigned int powers = 0;
+
+	if (n_a < 1 || n_b < 1)
+		return 1;
+	of_means = chance_of_mean_difference(a, n_a, b, n_b);
+	for (unsigned int power = 0; power < 16; power++) {
+		unsigned int first = histogram_bucket((u16)(1U << power)) + 1;
+		u64 above = count_from(a, first) + count_from(b, first);
+		double p;
+
+		if (!above || above == a->count + b->count)
+			continue;
+		powers++;
+		p = chance_from(a, scale_a, b, scale_b, first);
+		least = p < least ? p : least;
+	}
+	least *= powers;
+	least = least < 1 ? least : 1;
+	return of_means > least ? of_means : least;
+}
+
+double chance_of_tails(const struct histogram *a, double scale_a, const struct histogram *b,
+		       double scale_b)
+{
+	struct histogram both = *a;
+	double above, from;
+	unsigned int first;
+
+	if (!a->count || !b->count)
+		return 1;
+	histogram_merge(&both, b);
+	first = histogram_bucket((u16)histogram_quantile(&both, 990));
+	above = chance_from(a, scale_a, b, scale_b, first + 1);
+	from = chance_from(a, scale_a, b, scale_b, first);
+	above = 2 * (above < from ? above : from);
+	return above < 1 ? above : 1;
+}
+
+double chance_limit(const double *p, u32 count, double rate)
+{
+	for (u32 i = count; i > 0; i--)
+		if (p[i - 1] <= rate * i / count)
+			return p[i - 1];
+	return -1;
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* speprof diff: compare two recordings. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/diff-words.h"
+#include "lib/input.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/query-table.h"
+#include "lib/rows.h"
+#include "lib/table.h"
+#include "lib/terminal.h"
+#include "lib/text.h"
+#include "verb.h"
+
+#define DIFF_ROWS 20
+
+/**
+ * struct side - a recording
+ * @path: its file name
+ * @input: what was read
+ * @source, @result: its rows
+ * @header: its ledgers
+ */
+struct side {
+	const char *path;
+	struct input input;
+	struct query_source source;
+	struct query_result *result;
+	struct view_header header;
+};
+
+/**
+ * struct comparison - two recordings
+ * @query: the keys of the rows that are shown
+ * @parts: the query that is run: loads are rows of their own
+ * @row: memory for a row
+ */
+struct comparison {
+	const struct options *options;
+	struct query query;
+	struct query parts;
+	struct side side[DIFF_SIDES];
+	struct diff *diff;
+	struct query_row *row;
+};
+
+/* Bytes of the names of a row. */
+#define KEY_SIZE (QUERY_GROUP_MAX * TABLE_CELL)
+
+/*
+ * Write the names of a row, the container first, and a line break between two. Paths and addresses
+ * of unnamed functions are complete, so that other rows have other names.
+ */
+static void row_key(const struct query *query, const struct query_row *row, char *to)
+{
+	size_t length = 0;
+	char text[TABLE_CELL];
+
+	*to = 0;
+	if (query_groups_by(query, QUERY_CONTAINER))
+		length = (size_t)snprintf(to, KEY_SIZE, "%s", row->container);
+	length += (size_t)snprintf(to + length, KEY_SIZE - length, "\n");
+	if (query_has_binary(query))
+		length += (size_t)snprintf(to + length, KEY_SIZE - length, "%s\n", row->binary);
+	for (u32 i = 0; i < query->groups; i++) {
+		if (query->group[i] == QUERY_CONTAINER || query->group[i] == QUERY_BINARY)
+			continue;
+		query_table_key(row, query->group[i], text);
+		if (query->group[i] == QUERY_LINE)
+			length += (size_t)snprintf(to + length, KEY_SIZE - length, "%.60s\n",
+						   row->file);
+		length += (size_t)snprintf(to + length, KEY_SIZE - length, "%s\n", text);
+	}
+}
+
+static void counts_fill(const struct query_row *row, unsigned int unit, struct diff_counts *ret)
+{
+	const struct counters *c = &row->counters;
+	bool load = row->op == SPE_KIND_LOAD;
+
+	*ret = (struct diff_counts){
+		.samples = c->samples,
+		.operations = unit < UNITS ? c->weight[unit] : c->samples,
+		.value = row->part,
+		.memory = counters_memory(c),
+		.dram = counters_dram(c),
+		.remote = counters_origin(c, SPE_ORIGIN_REMOTE),
+		.loads = load ? c->samples : 0,
+		.latency = c->latency[PROFILE_TOTAL],
+	};
+	ret->latency.bucket[HISTOGRAM_NONE] = 0;
+	if (!load)
+		return;
+	memcpy(ret->level, c->counts.level, sizeof(ret->level));
+	ret->load_latency = ret->latency;
+}
+
+/* Add the rows of a side. */
+static int side_add(struct comparison *c, enum diff_side side)
+{
+	const struct side *s = &c->side[side];
+	unsigned int unit = view_unit(&s->header);
+	struct diff_counts *counts = malloc(sizeof(*counts));
+	char key[KEY_SIZE];
+	int r = counts ? 0 : -ENOMEM;
+
+	diff_set_whole(c->diff, side, s->header.records, view_whole(&s->header, unit));
+	for (u32 i = 0; r == 0 && i < query_result_shown(s->result); i++) {
+		query_result_row(s->result, i, c->row);
+		row_key(&c->query, c->row, key);
+		counts_fill(c->row, unit, counts);
+		r = diff_add(c->diff, side, key, i, counts);
+	}
+	free(counts);
+	return r;
+}
+
+static int side_load(struct comparison *c, enum diff_side side)
+{
+	const struct options *options = c->options;
+	struct side *s = &c->side[side];
+	struct query_error error = { "" };
+	int status, r;
+
+	status = input_load(s->path, options->cpus_given ? &options->cpus : NULL, options->midr,
+			    options->filter, &s->input);
+	if (status != STATUS_OK && status != STATUS_DAMAGED)
+		return status;
+	s->source.profile = s->input.profile;
+	r = input_symbols(&s->source.symbols);
+	if (r == 0)
+		r = query_run(&s->source, &c->parts, &s->result, &error);
+	if (r == -ENOENT)
+		return message_fail(STATUS_STATE, "diff: %s: %s", s->path, error.text);
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r));
+	input_header(&s->input, s->source.symbols, &s->header);
+	if (!query_result_shown(s->result))
+		return message_fail(STATUS_STATE, "diff: %s has no samples that match", s->path);
+	r = side_add(c, side);
+	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r)) : status;
+}
+
+/* Get the names of a row from a side that has it. */
+static void row_names(const struct comparison *c, const struct diff_row *row)
+{
+	enum diff_side side = row->row[DIFF_AFTER] != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
+
+	query_result_row(c->side[side].result, row->row[side], c->row);
+}
+
+/* Text */
+
+static void print_side(const struct comparison *c, enum diff_side side)
+{
+	static const char *const names[DIFF_SIDES] = { "before", "after" };
+	const struct side *s = &c->side[side];
+	char samples[TEXT_NUMBER], effective[TEXT_NUMBER], path[TABLE_CELL];
+
+	snprintf(path, sizeof(path), "%s", s->path);
+	text_clean(path);
+	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], path,
+	       text_count(samples, diff_total(c->diff, side)->counts.samples),
+	       text_count(effective, diff_total(c->diff, side)->effective),
+	       s->header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
+}
+
+static void value_text(double value, enum diff_measure measure, char *to, size_t size)
+{
+	if (measure == DIFF_MEAN)
+		snprintf(to, size, "%.1f", value);
+	else if (measure == DIFF_P99)
+		snprintf(to, size, "%.0f", value);
+	else
+		snprintf(to, size, "%.1f", 100 * value);
+}
+
+/* Write both values, and "*" if the difference exceeds chance. */
+static void pair_text(const struct diff_row *row, enum diff_measure measure, char *to)
+{
+	char before[32], after[32];
+	bool ops = measure == DIFF_DRAM || measure == DIFF_REMOTE;
+	bool shown = !ops || row->side[DIFF_BEFORE].memory || row->side[DIFF_AFTER].memory;
+
+	value_text(row->value[DIFF_BEFORE][measure], measure, before, sizeof(before));
+	value_text(row->value[DIFF_AFTER][measure], measure, after, sizeof(after));
+	if (shown)
+		snprintf(to, TABLE_CELL, "%s > %s%s", before, after,
+			 row->exceeds[measure] ? "*" : " ");
+	else
+		snprintf(to, TABLE_CELL, "- ");
+}
+
+static void operations_text(const struct diff_row *row, char *to)
+{
+	char before[TEXT_NUMBER], after[TEXT_NUMBER];
+
+	snprintf(to, TABLE_CELL, "%s > %s ", text_count(before, row->side[DIFF_BEFORE].operations),
+		 text_count(after, row->side[DIFF_AFTER].operations));
+}
+
+static void print_rows(const struct comparison *c)
+{
+	static const char *const headings[DIFF_MEASURES] = { "SHARE % ", "MEAN ", "p99 ", "DRAM % ",
+							     "REMOTE % " };
+	u32 shown =
+		diff_count(c->diff) < c->options->number ? diff_count(c->diff) : c->options->number;
+	struct table table = { 0 };
+	char text[TABLE_CELL];
+	size_t width, height;
+	u32 keys;
+
+	keys = query_table_add_keys(&table, &c->query);
+	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
+		table_add_column(&table, headings[m])->right = true;
+	table_add_column(&table, "OPERATIONS ")->right = true;
+	for (u32 i = 0; i < shown; i++) {
+		const struct diff_row *row = diff_row(c->diff, i);
+		u32 at = table_add_row(&table);
+
+		row_names(c, row);
+		query_table_set_keys(&table, at, 0, &c->query, c->row);
+		for (enum diff_measure m = 0; m < DIFF_MEASURES; m++) {
+			pair_text(row, m, text);
+			table_set(&table, at, keys + m, text);
+		}
+		operations_text(row, text);
+		table_set(&table, at, keys + DIFF_MEASURES, text);
+	}
+	term_size(&width, &height);
+	table_print(&table, stdout, width, term_colour());
+	table_deinit(&table);
+	if (diff_count(c->diff) > shown)
+		printf("%u more rows: -n %u shows all\n", diff_count(c->diff) - shown,
+		       diff_count(c->diff));
+}
+
+static void print_text(const struct comparison *c, struct diff_words *words)
+{
+	for (u32 i = 0; i < words->count; i++)
+		printf("%s\n", words->line[i]);
+	print_side(c, DIFF_BEFORE);
+	print_side(c, DIFF_AFTER);
+	print_rows(c);
+	printf("* exceeds chance: of the marked differences, at most %.0f %% are expected to be "
+	       "false "
+	       "(Fisher's exact test of counts, permutation test of means; Benjamini and Hochberg "
+	       "for "
+	       "%u tests)\n",
+	       100 * DIFF_RATE, diff_tests(c->diff));
+}
+
+/* JSON */
+
+static void add_number(json_object *to, const char *key, double value)
+{
+	json_object_object_add(to, key, json_object_new_double(value));
+}
+
+static void add_u64(json_object *to, const char *key, u64 value)
+{
+	json_object_object_add(to, key, json_object_new_uint64(value));
+}
+
+static json_object *recording_json(const struct comparison *c, enum diff_side side)
+{
+	const struct side *s = &c->side[side];
+	const struct diff_total *total = diff_total(c->diff, side);
+	json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "recording", json_object_new_string(s->path));
+	json_object_object_add(json, "modelled",
+			       json_object_new_boolean(s->header.backend == BACKEND_EMULATED));
+	json_object_object_add(json, "share_of",
+			       json_object_new_string(view_unit_name(view_unit(&s->header))));
+	add_u64(json, "samples", total->counts.samples);
+	add_u64(json, "effective_samples", total->effective);
+	add_u64(json, "operations", total->counts.operations);
+	return json;
+}
+
+static json_object *row_side_json(const struct diff_row *row, enum diff_side side)
+{
+	json_object *json = json_object_new_object();
+
+	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
+		add_number(json, diff_measure_name(m), row->value[side][m]);
+	add_u64(json, "samples", row->side[side].samples);
+	add_u64(json, "operations", row->side[side].operations);
+	return json;
+}
+
+static json_object *row_json(const struct comparison *c, const struct diff_row *row)
+{
+	json_object *json = json_object_new_object(), *change = json_object_new_object(),
+		    *chance = json_object_new_object(), *exceeds = json_object_new_object();
+
+	row_names(c, row);
+	rows_add_keys_json(json, c->row, &c->query);
+	json_object_object_add(json, "before", row_side_json(row, DIFF_BEFORE));
+	json_object_object_add(json, "after", row_side_json(row, DIFF_AFTER));
+	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++) {
+		const char *name = diff_measure_name(m);
+
+		add_number(change, name, row->value[DIFF_AFTER][m] - row->value[DIFF_BEFORE][m]);
+		add_number(chance, name, row->chance[m]);
+		json_object_object_add(exceeds, name, json_object_new_boolean(row->exceeds[m]));
+	}
+	json_object_object_add(json, "change", change);
+	json_object_object_add(json, "chance", chance);
+	json_object_object_add(json, "exceeds_chance", exceeds);
+	return json;
+}
+
+static void print_json(const struct comparison *c, struct diff_words *words)
+{
+	json_object *json = json_object_new_object(), *rows = json_object_new_array(),
+		    *keys = json_object_new_array(), *lines = json_object_new_array();
+	char sort[MEASURE_NAME];
+
+	json_object_object_add(json, "schema_version", json_object_new_int(1));
+	json_object_object_add(json, "before", recording_json(c, DIFF_BEFORE));
+	json_object_object_add(json, "after", recording_json(c, DIFF_AFTER));
+	add_number(json, "false_alarm_rate", DIFF_RATE);
+	add_u64(json, "tests", diff_tests(c->diff));
+	for (u32 i = 0; i < words->count; i++)
+		json_object_array_add(lines, json_object_new_string(words->line[i]));
+	json_object_object_add(json, "words", lines);
+	for (u32 i = 0; i < c->query.groups; i++)
+		json_object_array_add(keys,
+				      json_object_new_string(query_key_name(c->query.group[i])));
+	json_object_object_add(json, "keys", keys);
+	measure_name(c->query.sort, sort);
+	json_object_object_add(json, "sort", json_object_new_string(sort));
+	for (u32 i = 0; i < diff_count(c->diff) && i < c->options->number; i++)
+		json_object_array_add(rows, row_json(c, diff_row(c->diff, i)));
+	json_object_object_add(json, "rows", rows);
+	add_u64(json, "rows_total", diff_count(c->diff));
+	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(json);
+}
+
+/* The verb */
+
+/* Find where the code of a row is, and write "function() (file:line)". */
+static void row_place(void *ctx, const struct diff_row *row, char *to, size_t size)
+{
+	const struct comparison *c = ctx;
+	enum diff_side side = row->row[DIFF_AFTER] != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
+	char place[300] = "", text[TABLE_CELL];
+	struct source_line line = { 0 };
+	size_t length = 0;
+
+	row_names(c, row);
+	if (query_has_binary(&c->query))
+		query_result_source_line(c->side[side].result, row->row[side], &line);
+	if (line.line)
+		snprintf(place, sizeof(place), " (%s:%u)", line.file, line.line);
+	*to = 0;
+	if (query_groups_by(&c->query, QUERY_FUNCTION) || query_groups_by(&c->query, QUERY_LINE)) {
+		snprintf(to, size, "%s%s%s", c->row->function, c->row->named ? "()" : "", place);
+		return;
+	}
+	for (u32 i = 0; i < c->query.groups && length < size; i++) {
+		query_table_key(c->row, c->query.group[i], text);
+		length += (size_t)snprintf(to + length, size - length, "%s%s", i ? " " : "", text);
+	}
+}
+
+static int comparison_print(struct comparison *c)
+{
+	struct diff_words words = { 0 };
+	int r = diff_words_make(c->diff, query_groups_by(&c->query, QUERY_CONTAINER), row_place, c,
+				&words);
+
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "diff: %s", strerror(-r));
+	if (c->options->json)
+		print_json(c, &words);
+	else
+		print_text(c, &words);
+	return STATUS_OK;
+}
+
+/* Loads are rows of their own, since only their latencies are compared in words. */
+static int parts_prepare(struct comparison *c)
+{
+	const struct query *q = &c->query;
+
+	if (query_groups_by(q, QUERY_EVENT))
+		return message_fail(
+			STATUS_USAGE,
+			"diff: rows by event overlap: use -G level or op, or --filter to "
+			"compare the samples with one event");
+	if (!measure_is_sum(q->sort) || measure_is_front_latency(q->sort))
+		return message_fail(STATUS_USAGE,
+				    "diff: -s: should be a sum, such as latency, "
+				    "operations, dram or the name of a level or event");
+	c->parts = *q;
+	c->parts.limit = 0;
+	if (query_groups_by(q, QUERY_OP))
+		return STATUS_OK;
+	if (q->groups == QUERY_GROUP_MAX)
+		return message_fail(STATUS_USAGE, "diff: -G: should have at most %d keys",
+				    QUERY_GROUP_MAX - 1);
+	c->parts.group[c->parts.groups++] = QUERY_OP;
+	return STATUS_OK;
+}
+
+static int comparison_run(struct comparison *c)
+{
+	int status = parts_prepare(c), damaged = STATUS_OK, r;
+
+	if (status)
+		return status;
+	c->row = malloc(sizeof(*c->row));
+	if (!c->row || diff_new(&c->diff) < 0)
+		return message_fail(STATUS_FAILED, "diff: %s", strerror(ENOMEM));
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
+		status = side_load(c, side);
+		if (status == STATUS_DAMAGED)
+			damaged = status;
+		else if (status)
+			return status;
+	}
+	r = diff_finish(c->diff);
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "diff: %s", strerror(-r));
+	status = comparison_print(c);
+	return status ? status : damaged;
+}
+
+int diff_run(int argc, char **argv)
+{
+	struct comparison c = { 0 };
+	struct options options;
+	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2", &options);
+
+	if (status)
+		return status;
+	if (!options.number)
+		options.number = DIFF_ROWS;
+	c.options = &options;
+	c.query = options.query;
+	if (!options.sort_text)
+		c.query.sort = MEASURE_LATENCY;
+	c.side[DIFF_BEFORE].path = options.input;
+	c.side[DIFF_AFTER].path = options.after;
+	status = comparison_run(&c);
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
+		query_result_free(c.side[side].result);
+		symbols_free(c.side[side].source.symbols);
+		input_deinit(&c.side[side].input);
+	}
+	diff_free(c.diff);
+	free(c.row);
+	filter_free(options.filter);
+	return status;
+}

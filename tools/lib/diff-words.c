@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "diff-words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Rows that are named in a line: those with the largest parts of the change. */
+#define PLACES 2
+/* Parts of a change that are smaller than this are not named. */
+#define PART_MIN 0.2
+
+struct words {
+	const struct diff *diff;
+	bool containers;
+	void (*place)(void *ctx, const struct diff_row *row, char *to, size_t size);
+	void *ctx;
+};
+
+static double mean_of(const struct histogram *h)
+{
+	return h->count ? (double)h->sum / (double)h->count : 0;
+}
+
+/* Copy the name of the container of a row, which is the first line of its key. */
+static void container_copy(const struct diff_row *row, char *to, size_t size)
+{
+	snprintf(to, size, "%.*s", (int)strcspn(row->key, "\n"), row->key);
+}
+
+/* Add up the loads of the rows of each container, whose latencies are then the row's. */
+static int containers_add(const struct diff *diff, struct diff *to)
+{
+	char container[256];
+	int r = 0;
+
+	for (u32 i = 0; i < diff_count(diff); i++) {
+		const struct diff_row *row = diff_row(diff, i);
+
+		container_copy(row, container, sizeof(container));
+		for (enum diff_side side = 0; side < DIFF_SIDES && r == 0; side++) {
+			struct diff_counts counts = row->side[side];
+
+			counts.latency = counts.load_latency;
+			counts.value = counts.latency.sum;
+			r = diff_add(to, side, container, 0, &counts);
+		}
+	}
+	return r;
+}
+
+/* The part of the change of the mean that a row of the container has; cycles. */
+static double part_of(const struct diff_row *container, const struct diff_row *row)
+{
+	double mean = container->value[DIFF_BEFORE][DIFF_MEAN], part[DIFF_SIDES];
+
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
+		const struct histogram *h = &row->side[side].load_latency;
+		double loads = (double)container->side[side].load_latency.count;
+
+		part[side] = loads > 0 ? ((double)h->sum - mean * (double)h->count) / loads : 0;
+	}
+	return part[DIFF_AFTER] - part[DIFF_BEFORE];
+}
+
+static bool is_marked(const struct diff_row *row)
+{
+	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
+		if (row->exceeds[m])
+			return true;
+	return false;
+}
+
+/* Returns the row with the largest part that is smaller than @below, if that exceeds chance. */
+static const struct diff_row *largest_part(const struct words *w, const struct diff_row *container,
+					   double sign, double below, double *ret_part)
+{
+	const struct diff_row *largest = NULL;
+	char name[256];
+
+	*ret_part = 0;
+	for (u32 i = 0; i < diff_count(w->diff); i++) {
+		const struct diff_row *row = diff_row(w->diff, i);
+		double part = sign * part_of(container, row);
+
+		container_copy(row, name, sizeof(name));
+		if (strcmp(name, container->key) != 0 || !is_marked(row) || part >= below ||
+		    part <= *ret_part)
+			continue;
+		*ret_part = part;
+		largest = row;
+	}
+	return largest;
+}
+
+static const char *level_name(enum spe_level level)
+{
+	static const char *const names[SPE_LEVELS] = {
+		[SPE_LEVEL_UNKNOWN] = "an unknown level",
+		[SPE_LEVEL_L1] = "L1",
+		[SPE_LEVEL_L2] = "L2",
+		[SPE_LEVEL_L3] = "L3",
+		[SPE_LEVEL_SYSTEM_CACHE] = "the system cache",
+		[SPE_LEVEL_PEER_CORE] = "a peer core",
+		[SPE_LEVEL_LOCAL_CLUSTER] = "the local cluster",
+		[SPE_LEVEL_PEER_CLUSTER] = "a peer cluster",
+		[SPE_LEVEL_LOCAL_CHIP] = "the local chip",
+		[SPE_LEVEL_REMOTE_CACHE] = "a remote cache",
+		[SPE_LEVEL_DRAM] = "DRAM",
+		[SPE_LEVEL_DEVICE] = "a device",
+		[SPE_LEVEL_RECENT] = "lines just fetched",
+		[SPE_LEVEL_LLC] = "the last level cache",
+		[SPE_LEVEL_BEYOND_L1] = "beyond L1",
+		[SPE_LEVEL_BEYOND_L2] = "beyond L2",
+		[SPE_LEVEL_BEYOND_LLC] = "DRAM",
+	};
+
+	return names[level];
+}
+
+/* Returns the share of the container's loads that a row has. */
+static double load_share(const struct diff_row *container, const struct diff_row *row,
+			 enum diff_side side)
+{
+	u64 loads = container->side[side].loads;
+
+	return loads ? (double)row->side[side].loads / (double)loads : 0;
+}
+
+/* Describe what changed in a row: the levels, or the number of loads, or else their latency. */
+static void reason_write(const struct diff_row *container, const struct diff_row *row, char *to,
+			 size_t size)
+{
+	double before = load_share(container, row, DIFF_BEFORE);
+	double after = load_share(container, row, DIFF_AFTER);
+	enum spe_level from, target;
+
+	if (diff_level_move(row, &from, &target))
+		snprintf(to, size, ", whose loads moved from %s to %s", level_name(from),
+			 level_name(target));
+	else if (row->exceeds[DIFF_SHARE] && fabs(after - before) >= 0.01)
+		snprintf(to, size, ", whose share of the loads %s from %.1f to %.1f %%",
+			 after > before ? "rose" : "fell", 100 * before, 100 * after);
+	else
+		snprintf(to, size, ", whose loads take %.1f cycles instead of %.1f",
+			 mean_of(&row->side[DIFF_AFTER].load_latency),
+			 mean_of(&row->side[DIFF_BEFORE].load_latency));
+}
+
+static void line_write(const struct words *w, const struct diff_row *container, char *to,
+		       size_t size)
+{
+	double before = container->value[DIFF_BEFORE][DIFF_MEAN];
+	double after = container->value[DIFF_AFTER][DIFF_MEAN];
+	double change = after - before, sign = change < 0 ? -1 : 1, below = INFINITY, part;
+	size_t length;
+
+	length = (size_t)snprintf(to, size, "%s%smean load latency %+.0f %% (%.1f to %.1f cycles)",
+				  w->containers ? container->key : "", w->containers ? ": " : "",
+				  100 * change / before, before, after);
+	for (u32 i = 0; i < PLACES && length < size; i++) {
+		const struct diff_row *row = largest_part(w, container, sign, below, &part);
+		char place[400], reason[200];
+
+		if (!row || part < PART_MIN * fabs(change))
+			break;
+		w->place(w->ctx, row, place, sizeof(place));
+		reason_write(container, row, reason, sizeof(reason));
+		length +=
+			(size_t)snprintf(to + length, size - length, "; %.0f points of it in %s%s",
+					 100 * part / before, place, reason);
+		below = part;
+	}
+}
+
+static u32 marked_rows(const struct diff *diff)
+{
+	u32 marked = 0;
+
+	for (u32 i = 0; i < diff_count(diff); i++)
+		marked += is_marked(diff_row(diff, i));
+	return marked;
+}
+
+int diff_words_make(const struct diff *diff, bool containers,
+		    void (*place)(void *ctx, const struct diff_row *row, char *to, size_t size),
+		    void *ctx, struct diff_words *ret_words)
+{
+	const struct words w = { diff, containers, place, ctx };
+	struct diff *loads;
+	int r = diff_new(&loads);
+
+	ret_words->count = 0;
+	if (r == 0)
+		r = containers_add(diff, loads);
+	if (r == 0)
+		r = diff_finish(loads);
+	for (u32 i = 0; r == 0 && i < diff_count(loads); i++) {
+		const struct diff_row *row = diff_row(loads, i);
+
+		if (!row->exceeds[DIFF_MEAN] || ret_words->count == DIFF_WORDS_LINES - 1)
+			continue;
+		line_write(&w, row, ret_words->line[ret_words->count], sizeof(ret_words->line[0]));
+		ret_words->count++;
+	}
+	if (r == 0 && !ret_words->count && !marked_rows(diff))
+		snprintf(ret_words->line[ret_words->count++], sizeof(ret_words->line[0]),
+			 "No difference exceeds chance.");
+	else if (r == 0 && !ret_words->count)
+		snprintf(ret_words->line[ret_words->count++], sizeof(ret_words->line[0]),
+			 "No change of the mean load latency exceeds chance; %u of %u rows have "
+			 "another difference.",
+			 marked_rows(diff), diff_count(diff));
+	diff_free(loads);
+	return r;
+}
