@@ -169,8 +169,24 @@ static void print_side(const struct comparison *c, enum diff_side side)
 	       s->header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
 }
 
-static void value_text(double value, enum diff_measure measure, char *to, size_t size)
+/* Returns whether a side of a row has a value: the other ones are of samples that it does not have. */
+static bool has_value(const struct diff_counts *counts, enum diff_measure measure)
 {
+	if (measure == DIFF_SHARE)
+		return true;
+	return measure == DIFF_DRAM || measure == DIFF_REMOTE ? counts->memory :
+								counts->latency.count;
+}
+
+static void value_text(const struct diff_row *row, enum diff_side side, enum diff_measure measure,
+		       char *to, size_t size)
+{
+	double value = row->value[side][measure];
+
+	if (!has_value(&row->side[side], measure)) {
+		snprintf(to, size, "-");
+		return;
+	}
 	if (measure == DIFF_MEAN)
 		snprintf(to, size, "%.1f", value);
 	else if (measure == DIFF_P99)
@@ -183,11 +199,11 @@ static void value_text(double value, enum diff_measure measure, char *to, size_t
 static void pair_text(const struct diff_row *row, enum diff_measure measure, char *to)
 {
 	char before[32], after[32];
-	bool ops = measure == DIFF_DRAM || measure == DIFF_REMOTE;
-	bool shown = !ops || row->side[DIFF_BEFORE].memory || row->side[DIFF_AFTER].memory;
+	bool shown = has_value(&row->side[DIFF_BEFORE], measure) ||
+		     has_value(&row->side[DIFF_AFTER], measure);
 
-	value_text(row->value[DIFF_BEFORE][measure], measure, before, sizeof(before));
-	value_text(row->value[DIFF_AFTER][measure], measure, after, sizeof(after));
+	value_text(row, DIFF_BEFORE, measure, before, sizeof(before));
+	value_text(row, DIFF_AFTER, measure, after, sizeof(after));
 	if (shown)
 		snprintf(to, TABLE_CELL, "%s > %s%s", before, after,
 			 row->exceeds[measure] ? "*" : " ");

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "lib/bus.h"
+#include "lib/help.h"
 #include "lib/message.h"
+#include "lib/terminal.h"
 #include "lib/text.h"
 #include "speprof-version.h"
 #include "verb.h"
@@ -45,9 +47,10 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "diff",
-		.synopsis = "[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
-			    "[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			    "[--midr MIDR] [--filter EXPRESSION] BEFORE AFTER",
+		.synopsis =
+			"[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
+			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
+			"[--midr MIDR] [--filter EXPRESSION] BEFORE AFTER",
 		.help = "compare two recordings, and show which differences exceed chance",
 		.run = diff_run,
 	},
@@ -215,13 +218,15 @@ const struct verb *verb_nearest(const char *name)
 
 int help_run(int argc, char **argv)
 {
+	size_t width, height;
+
 	if (argc > 1) {
 		const struct verb *verb = verb_find(argv[1]);
 
 		if (!verb)
 			return message_fail(STATUS_USAGE, "help: unknown verb \"%s\"", argv[1]);
-		printf("speprof %s%s%s\n    %s\n", verb->name, *verb->synopsis ? " " : "",
-		       verb->synopsis, verb->help);
+		term_size(&width, &height);
+		help_print(stdout, verb->name, verb->synopsis, verb->help, width);
 		return STATUS_OK;
 	}
 	printf("speprof: profile which functions of which containers wait for memory\n\n"
@@ -250,10 +255,26 @@ static int main_option(const char *option)
 	return message_fail(STATUS_USAGE, "unknown option \"%s\"; try \"speprof help\"", option);
 }
 
+/* Returns whether an option of the verb is "--help". Options of a command that it runs are not. */
+static bool wants_help(const struct verb *verb, int argc, char **argv)
+{
+	bool runs_command = verb->run == record_run || verb->run == cost_run;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (runs_command && argv[i][0] != '-')
+			return false;
+		if (strcmp(argv[i], "--help") == 0)
+			return true;
+	}
+	return false;
+}
+
 static int main_verb(int argc, char **argv)
 {
 	const struct verb *verb = verb_find(argv[0]), *nearest;
 
+	if (verb && wants_help(verb, argc, argv))
+		return help_run(2, (char *[]){ NULL, argv[0] });
 	if (verb)
 		return verb->run(argc, argv);
 	nearest = verb_nearest(argv[0]);

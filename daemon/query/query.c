@@ -147,8 +147,18 @@ int query_check(const struct query *query, struct query_error *ret_error)
 			    "--last applies to the daemon's profile, not to a recording");
 	if (query_groups_by(query, QUERY_NODE))
 		return fail(-EOPNOTSUPP, ret_error,
-			    "no recording has the node of a CPU; -G cpu has the CPUs, and "
-			    "\"speprof report --pages\" the nodes of this machine");
+			    "no recording has the node of a CPU; \"speprof report --pages\" has "
+			    "the nodes of this machine");
+	if (query_groups_by(query, QUERY_COMM) || query_groups_by(query, QUERY_PID))
+		return fail(
+			-EOPNOTSUPP, ret_error,
+			"functions and other rows of a recording are counted by program: "
+			"\"report -G process\" has comm and pid, and -p or \"--filter\" selects "
+			"the samples of one process");
+	if (query_groups_by(query, QUERY_CPU))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "rows of a recording are counted for all CPUs together: -C selects the "
+			    "samples of some CPUs");
 	measure_name(query->sort, name);
 	if (query_has_parts(query) && measure_is_front_latency(query->sort))
 		return fail(-EOPNOTSUPP, ret_error,

@@ -323,8 +323,14 @@ static int options_check_live(const char *verb, struct options *options)
 	return 0;
 }
 
+static bool shows_processes(const char *accept, const struct options *options)
+{
+	return !strchr(accept, '2') && options->group_text &&
+	       strcmp(options->group_text, "process") == 0;
+}
+
 /* Options of a query over a recording. */
-static int options_check_query(const char *verb, struct options *options)
+static int options_check_query(const char *verb, const char *accept, struct options *options)
 {
 	struct query *query = &options->query;
 	struct query_error error;
@@ -342,6 +348,9 @@ static int options_check_query(const char *verb, struct options *options)
 	if (options->sort_text && measure_parse(options->sort_text, &query->sort) < 0)
 		return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " MEASURE_LIST, verb,
 				    options->sort_text);
+	/* Rows of processes are not made from cells. */
+	if (shows_processes(accept, options))
+		return 0;
 	if (query_check(query, &error) < 0)
 		return message_fail(STATUS_USAGE, "%s: %s", verb, error.text);
 	return 0;
@@ -378,7 +387,7 @@ static int options_check(const char *verb, const char *accept, struct options *o
 	int r = 0;
 
 	if (strchr(accept, 'Q') && options->input && !options->lines && !options->pages)
-		r = options_check_query(verb, options);
+		r = options_check_query(verb, accept, options);
 	else if (strchr(accept, 'G'))
 		r = options_check_live(verb, options);
 	if (r)

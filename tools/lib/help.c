@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "help.h"
+
+#include "text.h"
+
+/**
+ * struct option_help - an option
+ * @verb: the verb to which the description applies; NULL: all others
+ * @option: the option as in a synopsis
+ * @names: all names, and the argument
+ * @text: what it does
+ */
+struct option_help {
+	const char *verb;
+	const char *option;
+	const char *names;
+	const char *text;
+};
+
+static const struct option_help options[] = {
+	{ NULL, "-j", "-j, --json", "print JSON" },
+	{ NULL, "-i", "-i, --input FILE",
+	  "a recording: perf.data, speprof's own or raw records; \"-\" is standard input" },
+	{ NULL, "-G", "-G, --group KEYS",
+	  "what a row is: keys with commas between them, of container, program, binary, build_id, "
+	  "function, line, instruction, mode, op, event, level. Alone: function (the default), "
+	  "line, "
+	  "program, process. Of the daemon: function, line, process or container" },
+	{ "top", "-G", "-G, --group GROUP", "what a row is: function, line, process or container" },
+	{ NULL, "--srcline", "--srcline", "the same as -G line" },
+	{ NULL, "-s", "-s, --sort MEASURE",
+	  "sort by operations (the default), samples, latency, mean, p50, p99, dram, remote, "
+	  "memory, "
+	  "loads, stores, branches, mispredicted, or the name of a level or event" },
+	{ "diff", "-s", "-s, --sort MEASURE",
+	  "sort by the change of latency (the default), operations, dram, or another sum" },
+	{ "top", "-s", "-s, --sort SORT",
+	  "sort by samples (the default), latency, dram, p99, ..." },
+	{ "container", "-s", "-s, --sort SORT",
+	  "sort by samples (the default), latency, memory, dram, remote, branches, mispredicted or "
+	  "p99" },
+	{ NULL, "-n", "-n, --number N", "print at most N rows" },
+	{ "top", "-n", "-n, --number N", "with -b: print N views" },
+	{ "cost", "-n", "-n PAIRS", "run the command PAIRS times with sampling, and without" },
+	{ NULL, "-c", "-c, --container NAME",
+	  "only this container; of a recording also a cgroup path or a glob" },
+	{ NULL, "-p", "-p, --pid PID", "only this process" },
+	{ NULL, "--program", "--program NAME",
+	  "of a recording: only this executable, by its name or path; may be a glob" },
+	{ NULL, "--binary", "--binary PATH",
+	  "only code of this file, by its path or the last part of it; may be a glob" },
+	{ "summary", "--binary", "--binary PATH", "only code of this file" },
+	{ NULL, "--function", "--function NAME", "only this function; may be a glob" },
+	{ "summary", "--function", "--function NAME", "only this function" },
+	{ NULL, "-C", "-C, --cpu CPUS", "of a recording: only these CPUs, such as 0-3,8" },
+	{ NULL, "--midr", "--midr MIDR",
+	  "MIDR_EL1 of the cores, such as 0x413fd0c1, if the recording does not have it" },
+	{ NULL, "--filter", "--filter EXPRESSION",
+	  "only samples that match, such as 'op == load && latency.total > 200'" },
+	{ NULL, "--last", "--last PERIOD", "of the daemon: the last 10s, 1m or 10m" },
+	{ NULL, "--lines", "--lines", "print shared cache lines instead of rows" },
+	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows" },
+	{ NULL, "-b", "-b, --batch", "print views instead of drawing them" },
+	{ NULL, "-d", "-d, --delay SEC", "seconds between two views" },
+	{ "record", "-d", "-d SEC", "record for SEC seconds" },
+	{ NULL, "-o", "-o, --output FILE", "file to write; \"-\" is standard output" },
+	{ "emulate", "-o", "-o FILE", "write the raw records" },
+	{ NULL, "-t", "-t FILE", "write each recorded operation as a script" },
+	{ NULL, "--format", "--format speprof|perf", "format of the file" },
+	{ NULL, "-F", "-F, --frequency N", "samples of each CPU in a second" },
+	{ NULL, "--emulate", "--emulate",
+	  "sample by an emulated SPU: programs true, latencies modelled" },
+	{ NULL, "--physical-addresses", "--physical-addresses",
+	  "record physical addresses too; needs privileges" },
+	{ NULL, "--models", "--models PAIRS",
+	  "how the emulated SPU models programs, as PROGRAM=MODEL" },
+	{ NULL, "--interval", "--interval USEC", "microseconds between two samples of a CPU" },
+	{ NULL, "--cgroup", "--cgroup PATH", "sample only tasks of this cgroup; may be repeated" },
+	{ NULL, "--everywhere", "--everywhere", "sample tasks of all cgroups again" },
+	{ NULL, "--buffer", "--buffer BYTES", "keep the last windows, for a snapshot" },
+	{ NULL, "--own", "--own", "sample by rings of its own" },
+	{ NULL, "--shared", "--shared", "share the samples of the session \"machine\"" },
+	{ NULL, "--stopped", "--stopped", "do not start it yet" },
+	{ NULL, "--seconds", "--seconds N", "profile the next N seconds" },
+	{ NULL, "--root", "--root DIR", "examine this directory instead of /" },
+};
+
+static const struct {
+	const char *verb;
+	const char *line[2];
+} examples[] = {
+	{ "status", { "speprof status", "speprof status -j" } },
+	{ "top", { "speprof top -G container", "speprof top -b -n 1 -s dram" } },
+	{ "summary", { "speprof summary -c web --last 1m", "speprof summary -i perf.data" } },
+	{ "report",
+	  { "speprof report -G container,level -s latency -i perf.data",
+	    "speprof report -c 'web-*' --last 10s" } },
+	{ "diff",
+	  { "speprof diff before.speprof after.speprof",
+	    "speprof diff -c 'web-*' -G function,level before.speprof after.speprof" } },
+	{ "dump", { "speprof dump perf.data", "speprof dump --midr 0x410fd0c0 -i records.raw" } },
+	{ "record",
+	  { "speprof record -d 10 -o a.speprof",
+	    "speprof record --emulate -o a.speprof -- make" } },
+	{ "cost", { "speprof cost -- make", "speprof cost -n 20 --interval 1000 -- make" } },
+	{ "start", { "speprof start", "speprof --bus unix:path=/run/speprof/bus start" } },
+	{ "stop", { "speprof stop", "speprof --bus unix:path=/run/speprof/bus stop" } },
+	{ "reload", { "speprof reload", "speprof --bus unix:path=/run/speprof/bus reload" } },
+	{ "session",
+	  { "speprof session create slow --filter 'latency.total > 500'",
+	    "speprof session remove slow" } },
+	{ "snapshot",
+	  { "speprof snapshot -o before.speprof", "speprof snapshot recorder -o before.speprof" } },
+	{ "container", { "speprof container -s dram -n 10", "speprof container web" } },
+	{ "list", { "speprof list", "speprof list -j" } },
+	{ "pprof",
+	  { "speprof pprof --seconds 30 -o a.pb.gz", "speprof pprof -i perf.data -o a.pb.gz" } },
+	{ "takeover", { "speprof takeover", "speprof takeover --root /mnt" } },
+	{ "release", { "speprof release", "speprof release --root /mnt" } },
+	{ "module", { "speprof module reload", "speprof module reload --root /mnt" } },
+	{ "doctor", { "speprof doctor", "speprof doctor -j" } },
+	{ "emulate",
+	  { "speprof emulate -o records.raw script", "speprof emulate -j -t truth script" } },
+	{ "help", { "speprof help", "speprof help report" } },
+};
+
+/* Print words, wrapped at @width. The first line begins at @column, the others at @indent. */
+static void print_wrapped(FILE *out, const char *text, size_t column, size_t indent, size_t width)
+{
+	bool first = true;
+
+	while (*text) {
+		/* An optional argument in brackets is not divided. */
+		size_t length = *text == '[' ? strcspn(text, "]") + 1 : strcspn(text, " ");
+
+		length += strcspn(text + length, " ");
+		if (!first && column + 1 + length > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!first) {
+			fputc(' ', out);
+			column++;
+		}
+		fprintf(out, "%.*s", (int)length, text);
+		column += length;
+		text += length;
+		text += strspn(text, " ");
+		first = false;
+	}
+	fputc('\n', out);
+}
+
+/* Find the next option in a synopsis. Returns its length; 0 after the last. */
+static size_t option_next(const char **at)
+{
+	const char *p = *at;
+	size_t length;
+
+	for (; *p; p++) {
+		if (*p != '-' || (p != *at && p[-1] != ' ' && p[-1] != '['))
+			continue;
+		length = strspn(p, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		if (length == 2 && p[1] == '-')
+			continue;
+		*at = p;
+		return length;
+	}
+	return 0;
+}
+
+static const struct option_help *option_find(const char *verb, const char *name, size_t length)
+{
+	const struct option_help *found = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct option_help *o = &options[i];
+
+		if (strlen(o->option) != length || memcmp(o->option, name, length) != 0)
+			continue;
+		if (o->verb && strcmp(o->verb, verb) == 0)
+			return o;
+		if (!o->verb)
+			found = o;
+	}
+	return found;
+}
+
+#define NAMES_WIDTH 24
+
+static void print_option(FILE *out, const struct option_help *o, size_t width)
+{
+	if (text_width(o->names) < NAMES_WIDTH - 1)
+		fprintf(out, "  %-*s", NAMES_WIDTH, o->names);
+	else
+		fprintf(out, "  %s\n%*s", o->names, NAMES_WIDTH + 2, "");
+	print_wrapped(out, o->text, NAMES_WIDTH + 2, NAMES_WIDTH + 2, width);
+}
+
+static void print_options(FILE *out, const char *verb, const char *synopsis, size_t width)
+{
+	const struct option_help *shown[ARRAY_SIZE(options)];
+	const char *at = synopsis;
+	size_t count = 0, length;
+
+	for (; (length = option_next(&at)); at += length) {
+		const struct option_help *o = option_find(verb, at, length);
+		size_t i = 0;
+
+		while (i < count && shown[i] != o)
+			i++;
+		if (!o || i < count)
+			continue;
+		if (!count)
+			fprintf(out, "\nOptions:\n");
+		shown[count++] = o;
+		print_option(out, o, width);
+	}
+}
+
+void help_print(FILE *out, const char *verb, const char *synopsis, const char *help, size_t width)
+{
+	size_t indent = strlen("usage: speprof ") + strlen(verb) + 1;
+
+	width = width ? width : SIZE_MAX;
+	fprintf(out, "usage: speprof %s%s", verb, *synopsis ? " " : "");
+	print_wrapped(out, synopsis, indent, indent, width);
+	fprintf(out, "\n%s.\n", help);
+	print_options(out, verb, synopsis, width);
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++)
+		if (strcmp(examples[i].verb, verb) == 0)
+			fprintf(out, "\nExamples:\n  %s\n  %s\n", examples[i].line[0],
+				examples[i].line[1]);
+}
