@@ -722,6 +722,30 @@ void query_result_source_line(const struct query_result *r, u32 index, struct so
 		symbols_get_source_line(s->symbols, place.pid, &place.at, s->live, ret_line);
 }
 
+void query_result_levels(const struct query_result *r, u32 index,
+			 struct cell_level to[static SPE_LEVELS])
+{
+	const struct group *g = &r->group[index];
+
+	for (u32 i = 0; i < g->count; i++)
+		cell_row_add_levels(r->cells.table, &r->named[g->first + i].row, CELL_ALL, to);
+}
+
+/* The cells are sorted by keys, and rows have ranges of them. */
+static int compare_keys(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->part > y->part) - (x->part < y->part);
+}
+
+void query_result_order_by_keys(struct query_result *r)
+{
+	qsort(r->group, query_result_shown(r), sizeof(*r->group), compare_keys);
+}
+
 void query_result_rest(const struct query_result *r, struct query_rest *ret_rest)
 {
 	struct query_rest rest = {

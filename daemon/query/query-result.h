@@ -128,6 +128,23 @@ void query_result_row(const struct query_result *result, u32 index, struct query
 void query_result_source_line(const struct query_result *result, u32 index,
 			      struct source_line *ret_line);
 
+/**
+ * query_result_levels() - add the loads and stores of a row to @to, by &enum spe_level
+ * @result: a result whose rows have all samples of their locations: none of its keys is op, event
+ *	or level
+ * @index: as for query_result_row()
+ */
+void query_result_levels(const struct query_result *result, u32 index,
+			 struct cell_level to[static SPE_LEVELS]);
+
+/**
+ * query_result_order_by_keys() - put rows that have equal keys next to each other
+ *
+ * The rows of a container are then neighbours, and among them those of a program, and so on. The
+ * limit of the query still selects by the measure.
+ */
+void query_result_order_by_keys(struct query_result *result);
+
 /** query_event_name(), query_level_name() - name the event or level of a row; "-" for none */
 const char *query_event_name(const struct query_row *row);
 const char *query_level_name(const struct query_row *row);
