@@ -41,7 +41,8 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [[-i] FILE] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] "
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [--lines] [--pages]",
+			"[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [--lines] [--pages] "
+			"[--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},

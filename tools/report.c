@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* speprof report: print the heaviest rows of a recording or of the daemon's profile. */
+#include "html-report.h"
 #include "lib/bus.h"
 #include "lib/input.h"
 #include "lib/message.h"
@@ -12,22 +13,11 @@
 
 #define REPORT_ROWS 40
 
-/* Returns the name to print; standard input, "-", has none. */
-static const char *report_name(const struct options *options)
-{
-	const char *slash;
-
-	if (!options->input || strcmp(options->input, "-") == 0)
-		return NULL;
-	slash = strrchr(options->input, '/');
-	return slash ? slash + 1 : options->input;
-}
-
 static void report_print_view(struct view *view, const struct options *options)
 {
 	size_t height;
 	struct format format = {
-		.name = report_name(options),
+		.name = input_name(options->input),
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
 		.group = options->group,
@@ -48,7 +38,7 @@ static void report_print_query(const struct options *options, const struct view_
 			       const struct query_result *result)
 {
 	struct format format = {
-		.name = report_name(options),
+		.name = input_name(options->input),
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
 		.colour = term_colour(),
@@ -179,10 +169,15 @@ static int report_check(const struct options *options)
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQ", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQH", &options);
 
 	if (status)
 		return status;
+	if (options.html) {
+		status = html_report(&options);
+		filter_free(options.filter);
+		return status;
+	}
 	if (!options.number)
 		options.number = REPORT_ROWS;
 	options.query.limit = options.number;

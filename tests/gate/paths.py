@@ -18,6 +18,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"daemon/(util|source|recording|filter|output)/", (*USERSPACE, "fuzz-long", "guests-arm64")),
     (r"(daemon|lib)/", (*USERSPACE, "guests-arm64")),
     (r"exporter/", ("plain", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
+    (r"(tools|tests)/html/|tools/html-report\.[ch]$", ("plain", "tidy", "html")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),
     (r"debian/", (*PACKAGES, "rpm", "image")),

@@ -118,6 +118,8 @@ ALL = QUICK | {
                     script("tests/lanes/packages/tarball", "--build", "BUILD"), needs=("plain",)),
     "kubernetes": Lane("kustomize overlays, against the schemas of Kubernetes", script("tests/lanes/packages/kubernetes"),
                        needs=("build",)),
+    "html": Lane("HTML reports: in a browser, against the JSON of the same recordings", script("tests/html/check", "BUILD"),
+                 needs=("plain",)),
     "rpm": Lane("RPM packages: their files, installation in an empty root, akmods",
                 script("tests/lanes/packages/rpm", "--build", "BUILD"), needs=("plain",)),
     "tutorial": Lane("the commands of tutorials and how-tos, as printed, in a guest",

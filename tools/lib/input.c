@@ -155,6 +155,16 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 	return input_replay(ret_input, path, cpus);
 }
 
+const char *input_name(const char *path)
+{
+	const char *slash;
+
+	if (!path || strcmp(path, "-") == 0)
+		return NULL;
+	slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 /* Make a symbol table whose queries block, as a report is printed once, with all names. */
 int input_symbols(struct symbols **ret_symbols)
 {

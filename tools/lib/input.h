@@ -53,6 +53,9 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 		       const struct filter *filter, const struct input_watch *watch,
 		       struct input *ret_input);
 
+/** input_name() - return the file name of @path to print; NULL for standard input and for NULL */
+const char *input_name(const char *path);
+
 /** input_symbols() - create a symbol table whose queries block; returns 0 or negative errno */
 int input_symbols(struct symbols **ret_symbols);
 

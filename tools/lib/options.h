@@ -33,6 +33,7 @@
  * @json: -j: whether to print JSON
  * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
+ * @html: --html: file to write the report to, as HTML; NULL: print it
  * @batch: -b: print the live view instead of drawing it
  */
 struct options {
@@ -62,6 +63,7 @@ struct options {
 	enum view_span period;
 	bool lines;
 	bool pages;
+	const char *html;
 	bool batch;
 };
 
@@ -69,7 +71,7 @@ struct options {
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
- * --truth, 'W' for --last, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for --function,
+ * --truth, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for --function,
  * 'Y' for --binary, 'A' for --program; 'F' if the recording may be given without -i; 'Q' if the rows
  * of a recording are those of a query; '2' if there are two recordings
  * @ret_options: unchanged on failure

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Open HTML reports in Chromium, use them as a reader does, and compare what they show with the JSON
+// of the same recordings.
+//
+// usage: node browser.mjs NODE_MODULES CHROMIUM FOLDER
+// FOLDER has shop.html and hostile.html, shop.json ("report -j") and shop-summary.json ("summary -j"),
+// and receives pictures. Prints PASS and FAIL lines; exits with 1 if anything failed.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const [modules, chromium, folder] = process.argv.slice(2);
+const require = createRequire(join(modules, "x"));
+const axe = readFileSync(join(modules, "axe-core/axe.min.js"), "utf8");
+const json = name => JSON.parse(readFileSync(join(folder, name), "utf8"));
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
+const SIZES = [[1440, 900], [1024, 768], [390, 844]];
+
+const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: FLAGS });
+let failed = 0;
+
+/* Run @fn with a page that shows FOLDER/NAME. A console message, an error or a request is a failure. */
+async function withPage(name, fn, { size = SIZES[0], scheme = "light" } = {}) {
+	const context = await browser.newContext({ viewport: { width: size[0], height: size[1] }, colorScheme: scheme, reducedMotion: "reduce" });
+	const page = await context.newPage();
+	const trouble = [];
+	const url = `file://${join(folder, name)}`;
+	page.on("console", message => trouble.push(`console: ${message.text()}`));
+	page.on("pageerror", error => trouble.push(`error: ${error.message}`));
+	page.on("dialog", dialog => trouble.push(`dialog: ${dialog.message()}`));
+	page.on("request", request => request.url() !== url && trouble.push(`request: ${request.url()}`));
+	await page.goto(url);
+	await page.waitForSelector("#main:not([hidden])");
+	await fn(page, trouble);
+	assert.deepEqual(trouble, []);
+	await context.close();
+}
+
+async function check(name, fn) {
+	try {
+		await fn();
+		console.log(`PASS html-${name}`);
+	} catch (error) {
+		console.log(`FAIL html-${name}: ${String(error.stack ?? error).split("\n").slice(0, 12).join(" | ")}`);
+		failed = 1;
+	}
+}
+
+const box = (page, level, name) => page.locator(`#icicle [role=treeitem][aria-label$=${JSON.stringify(`, ${level} ${name}`)}]`);
+const dataOf = async (page, key) => (await page.locator(`#numbers dd[data-key="${key}"]`).textContent()).trim();
+const count = n => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+const percent = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)} %` : "-");
+
+/* What the page shows for a row of "report -j". */
+function expected(row, header) {
+	const whole = header.totals.weight[header.share_of];
+	return {
+		weight: count(row.weight[header.share_of]),
+		samples: count(row.samples),
+		latency_sum: count(row.latency_sum),
+		p50: count(row.p50),
+		p99: count(row.p99),
+		loads: count(row.loads),
+		stores: count(row.stores),
+		branches: count(row.branches),
+		share: percent(row.weight[header.share_of], whole),
+		dram: percent(row.dram, row.memory),
+		remote: percent(row.remote, row.memory),
+		snooped: percent(row.snooped, row.memory),
+		mispredicted: percent(row.mispredicted, row.branches),
+	};
+}
+
+await check("function", () => withPage("shop.html", async page => {
+	const report = json("shop.json");
+	const row = report.rows.find(each => each.function === "ExecHashJoin");
+	await box(page, "container", "shop-db").click();
+	await box(page, "program", "postgres").click();
+	await box(page, "binary", row.binary).click();
+	await box(page, "function", "ExecHashJoin").click();
+	const wanted = expected(row, report);
+	for (const key of ["samples", "latency_sum", "p50", "p99", "loads", "stores", "branches"])
+		assert.equal(await dataOf(page, key), wanted[key], key);
+	assert.equal(await dataOf(page, "dram"), `${count(row.dram)}  (${wanted.dram})`);
+	assert.deepEqual(await page.locator("#crumbs li").allTextContents(), ["all samples", "shop-db", "postgres", "postgres", "ExecHashJoin"]);
+	await page.locator("#crumbs button").nth(1).click();
+	assert.equal(await page.locator("#what-title").textContent(), "Selected container");
+}));
+
+await check("rows", () => withPage("shop.html", async page => {
+	const report = json("shop.json");
+	while (await page.locator("#more").isVisible())
+		await page.locator("#more").click();
+	const shown = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => ({
+		names: [...row.querySelectorAll(".text, th")].map(cell => cell.textContent),
+		numbers: Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent])),
+	})));
+	assert.equal(shown.length, report.rows.length);
+	const byName = new Map(shown.map(row => [row.names.join("\n"), row.numbers]));
+	for (const row of report.rows) {
+		const numbers = byName.get([row.container, row.program, row.binary, row.function].join("\n"));
+		assert.ok(numbers, `no row ${row.container} ${row.function}`);
+		for (const [key, text] of Object.entries(expected(row, report)))
+			assert.equal(numbers[key], text, `${row.function} ${key}`);
+	}
+}));
+
+await check("levels", () => withPage("shop.html", async page => {
+	const levels = Object.values(json("shop-summary.json").totals.level_latency);
+	const shown = await page.locator("#levels tbody tr").evaluateAll(rows => rows.map(row =>
+		[...row.querySelectorAll("td")].map(cell => cell.textContent)));
+	const cycles = n => (n < 100 ? n.toFixed(1) : count(Math.round(n)));
+	assert.deepEqual(shown, levels.map(level =>
+		[count(level.samples), `${(100 * level.share).toFixed(1)} %`, cycles(level.mean), count(level.p50), count(level.p99)]));
+}));
+
+await check("heading", () => withPage("shop.html", async page => {
+	const { totals, blind_ns: blind, enabled_ns: enabled } = json("shop.json");
+	const text = await page.locator("#ledgers").innerText();
+	assert.equal(await page.locator(".badge").textContent(), "EMULATED SPU");
+	for (const part of [count(totals.records), `${totals.lost_bytes / 1024} KiB`, percent(blind, enabled)])
+		assert.ok(text.includes(part), `${part} in ${text}`);
+	assert.match(await page.locator("#guide").textContent(), /micro-operations/);
+	assert.ok((await page.locator("#table thead button[data-key=p99]").textContent()).startsWith("~"));
+	assert.ok(!(await page.locator("#table thead button[data-key=samples]").textContent()).startsWith("~"));
+}));
+
+await check("keyboard", () => withPage("shop.html", async page => {
+	const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? "");
+	await page.keyboard.press("Tab");
+	assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the table of rows");
+	await page.locator("#icicle [tabindex='0']").focus();
+	assert.equal(await focused(), "all samples 100.0 % · 27.5 cycles, all all samples");
+	for (const [key, label] of [["ArrowDown", "container shop-db"], ["ArrowRight", "container search"], ["Home", "container shop-db"],
+		["ArrowDown", "program postgres"], ["Enter", "program postgres"], ["ArrowDown", "binary"], ["ArrowDown", "function hash_search_with_hash_value"],
+		["ArrowRight", "function ExecHashJoin"], ["ArrowUp", "binary"]]) {
+		await page.keyboard.press(key);
+		assert.ok((await focused()).includes(`, ${label}`), `${key}: ${await focused()}, not ${label}`);
+	}
+	assert.equal(await page.locator("#what-title").textContent(), "Selected program");
+	await page.keyboard.press("Escape");
+	assert.equal(await page.locator("#what-title").textContent(), "Selected container");
+	await page.locator("#table thead button[data-key=p99]").focus();
+	await page.keyboard.press("Enter");
+	assert.equal(await page.locator("#table thead th[aria-sort]").getAttribute("aria-sort"), "descending");
+	await page.keyboard.press("Enter");
+	assert.equal(await page.locator("#table thead th[aria-sort]").getAttribute("aria-sort"), "ascending");
+}));
+
+await check("search", () => withPage("shop.html", async page => {
+	const rows = json("shop.json").rows.filter(row => row.function.includes("memcpy"));
+	await page.locator("#find").fill("MEMCPY");
+	assert.match(await page.locator("#found").textContent(), new RegExp(`^${rows.length} found, `));
+	assert.equal(await page.locator("#table tbody tr").count(), rows.length);
+	assert.ok(await box(page, "container", "cache").evaluate(item => item.classList.contains("miss")));
+	assert.ok(!await box(page, "container", "shop-db").evaluate(item => item.classList.contains("miss")));
+	await page.locator("#find").fill("no such function");
+	assert.equal(await page.locator("#found").textContent(), "nothing found");
+}));
+
+await check("measures", () => withPage("shop.html", async page => {
+	const width = name => box(page, "container", name).evaluate(item => item.getBoundingClientRect().width);
+	const { rows } = json("shop.json");
+	const sum = (name, key) => rows.filter(row => row.container === name).reduce((total, row) => total + row[key], 0);
+	await page.locator("#width").selectOption("latency_sum");
+	const whole = await page.locator("#icicle").evaluate(item => item.clientWidth);
+	const all = rows.reduce((total, row) => total + row.latency_sum, 0);
+	assert.ok(Math.abs(await width("cache") + 1 - whole * sum("cache", "latency_sum") / all) < 1);
+	await page.locator("#colour").selectOption("dram");
+	const dram = (100 * sum("cache", "dram") / sum("cache", "memory")).toFixed(0);
+	assert.match(await box(page, "container", "cache").getAttribute("aria-label"), new RegExp(` · ${dram} % DRAM, `));
+	await page.locator("#by").selectOption("container");
+	assert.equal(await page.locator("#table tbody tr").count(), new Set(rows.map(row => row.container)).size);
+}));
+
+await check("memory", () => withPage("shop.html", async page => {
+	const { lines, pages } = json("shop-memory.json");
+	assert.deepEqual(await page.locator("details.line code").allTextContents(), lines.slice(0, 20).map(line => line.address));
+	assert.ok(lines.some(line => line.sharing === "false") && lines.some(line => line.sharing === "true"));
+	assert.equal(await page.locator("section#memory tbody th code").count(), Math.min(20, pages.length));
+}));
+
+await check("hostile-names", () => withPage("hostile.html", async page => {
+	await page.locator("#find").fill("<b>bold<!--");
+	const names = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => row.querySelector("th").textContent));
+	for (const name of ["<script>alert(1)</script>", "</style><b>bold", "<img src=x onerror=alert(2)>", "right\\xe2\\x80\\xaeto-left"])
+		assert.ok(names.includes(name), name);
+	assert.ok(names.some(name => /^a{100,}$/.test(name)), "the long name");
+	assert.equal(await page.locator("main img, main i:not([class]), main script").count(), 0);
+	await box(page, "container", "<b>bold<!--").click();
+	assert.equal(await page.locator("#crumbs li").nth(1).textContent(), "<b>bold<!--");
+	assert.equal(await page.evaluate(() => document.scripts.length), 1);
+	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no name widens the page");
+}));
+
+await check("policy", () => withPage("shop.html", async (page, trouble) => {
+	const ran = await page.evaluate(() => {
+		const script = document.createElement("script");
+		script.textContent = "window.ran = true;";
+		document.body.append(script);
+		return window.ran === true;
+	});
+	assert.equal(ran, false);
+	assert.match(trouble.join(), /Content Security Policy/);
+	trouble.length = 0;
+}));
+
+await check("damaged", async () => {
+	const context = await browser.newContext();
+	const page = await context.newPage();
+	await page.goto(`file://${join(folder, "damaged.html")}`);
+	await page.waitForSelector("#failure:not([hidden])");
+	assert.match(await page.locator("#failure").textContent(), /^This report cannot be shown: /);
+	await context.close();
+});
+
+for (const scheme of ["light", "dark"])
+	for (const size of SIZES)
+		await check(`accessible-${scheme}-${size[0]}`, () => withPage("shop.html", async page => {
+			await page.screenshot({ path: join(folder, `${scheme}-${size[0]}.png`) });
+			await page.evaluate(axe);
+			const { violations } = await page.evaluate(() => window.axe.run());
+			const serious = violations.filter(each => ["serious", "critical"].includes(each.impact));
+			assert.deepEqual(serious.map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html + " " + node.failureSummary).join(", ")}`), []);
+			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
+		}, { size, scheme }));
+
+await browser.close();
+process.exit(failed);

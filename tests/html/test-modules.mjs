@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Test the functions of the page that do not draw. The folder MODULES has the modules of tools/html/page.
+//
+// usage: MODULES=FOLDER node --test test-modules.mjs
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+
+const load = name => import(`${process.env.MODULES}/${name}.js`);
+const [data, format, heading, histogram, layout, levels, measures, search, table, tree] = await Promise.all(
+	["data", "format", "heading", "histogram", "layout", "levels", "measures", "search", "table", "tree"].map(load));
+
+/* ---- A report with two containers, three functions and a few latencies ---- */
+
+function varint(n) {
+	const bytes = [];
+	for (; n >= 128; n = Math.floor(n / 128))
+		bytes.push(n % 128 + 128);
+	return [...bytes, n];
+}
+
+const zigzag = n => varint(n < 0 ? -2 * n - 1 : 2 * n);
+const numbers = list => list.flatMap(varint);
+const signed = list => list.flatMap(zigzag);
+
+const HISTOGRAMS = ["unknown", "l1", "dram", "beyond_llc", "other", "issue", "translation"];
+
+function header(changes = {}) {
+	return {
+		backend: "emulated", modelled: true, share_of: "micro_ops", duration_ns: 10e9, enabled_ns: 40e9, blind_ns: 4e8,
+		totals: {
+			records: 10, lost_bytes: 0, dropped_bytes: 0, suspect_bytes: 0, unattributed: 0, unattributed_weight: 100,
+			evicted: 0, filtered: 0, truncated_windows: 0, windows_with_gaps: 0, weight: { micro_ops: 1000 },
+		},
+		...changes,
+	};
+}
+
+/*
+ * Row 0: web, 4 loads from L1 of 5 cycles. Row 1: web, 1 load from DRAM of 200 and 2 branches of 2.
+ * Row 2: db, 1 load that missed the last level, of 300, 1 store from L1 without a latency, and an
+ * operation without a latency.
+ */
+const COLUMNS = {
+	container: signed([0, 0, 1]), program: signed([0, 0, 1]), binary: signed([0, 0, 1]), function: signed([0, 1, 1]),
+	file: signed([0, 0, 0]), line: numbers([0, 0, 0]),
+	weight: signed([0, 0, 0]), untimed_others: numbers([0, 0, 1]), loads: numbers([4, 1, 1]), branches: numbers([0, 2, 0]),
+	mispredicted: numbers([0, 1, 0]), simd: numbers([0, 0, 0]), remote: numbers([0, 0, 0]), snooped: numbers([0, 0, 0]),
+	peer: numbers([0, 0, 0]), modified: numbers([0, 0, 0]), max: signed([0, 215 - 200, 304 - 300]),
+	set: numbers([2 * 2 + 1, 3 * 2, 2 * 2 + 1, 2 * 2, 2 * 2 + 1]),
+	untimed: numbers([0, 0, 0, 1, 0]),
+	sum: signed([0, 215 - 200, 0, 0, 304 - 300]),
+	bucket: numbers([(8 + 1) * 8 + 4 + 3, (29 + 1) * 8 + 4, (2 + 1) * 8 + 4 + 1, 4, (31 + 1) * 8 + 4]),
+	extra: numbers([0]),
+	late_set: [], late_sum: [], late_bucket: [], late_extra: [], issue_max: [], translation_max: [],
+};
+
+function bytesOf(changes = {}, columns = COLUMNS) {
+	const meta = {
+		format: 1, version: "0", name: "test", lines: false, select: {}, histograms: HISTOGRAMS,
+		dram_levels: ["dram", "beyond_llc"], header: header(), rows: 3, interval: 100,
+		strings: { container: ["web", "-"], program: ["nginx", "postgres"], binary: ["/bin/nginx", "/bin/pg"], function: ["parse", "send", "scan"], file: [""] },
+		columns: Object.fromEntries(Object.entries(columns).map(([key, list]) => [key, list.length])),
+		...changes,
+	};
+	const json = new TextEncoder().encode(JSON.stringify(meta));
+	return Uint8Array.from([...varint(json.length), ...json, ...Object.values(columns).flat()]);
+}
+
+function report() {
+	const parsed = data.parseReport(bytesOf());
+	return { data: parsed, tree: tree.buildTree(parsed) };
+}
+
+test("the end of a bucket is that of daemon/util/histogram.c", () => {
+	assert.deepEqual([0, 1, 2, 3, 5, 6, 10, 28, 30, 62].map(histogram.bucketUpper), [0, 1, 2, 2, 3, 4, 8, 181, 256, 65536]);
+});
+
+test("quantiles are bounded by the maximum", () => {
+	const h = histogram.newHistogram();
+	assert.equal(histogram.quantile(h, 500), 0);
+	Object.assign(h, { count: 100, max: 250 });
+	h.bucket[6] = 98;
+	h.bucket[30] = 2;
+	assert.equal(histogram.quantile(h, 500), 4);
+	assert.equal(histogram.quantile(h, 990), 250);
+});
+
+test("a compressed block is inflated", async () => {
+	const bytes = bytesOf();
+	const text = deflateRawSync(bytes).toString("base64").replace(/(.{40})/g, "$1\n");
+	assert.deepEqual(await data.inflate(`\n${text}\n`), bytes);
+});
+
+test("damaged data is refused", () => {
+	const bytes = bytesOf();
+	for (const length of [0, 1, 20, bytes.length - 1])
+		assert.throws(() => data.parseReport(bytes.subarray(0, length)), /ends too early/, String(length));
+	assert.throws(() => data.parseReport(bytesOf({ format: 2 })), /format 2/);
+	assert.throws(() => data.parseReport(bytesOf({}, { ...COLUMNS, bucket: numbers([63 * 8 + 8 + 4, 4, 4, 4, 4]) })), /bucket 63/);
+});
+
+test("rows have the sums of their histograms", () => {
+	const { rows } = report().data;
+	assert.deepEqual([...rows.samples], [4, 3, 3]);
+	assert.deepEqual([...rows.weight], [400, 300, 300]);
+	assert.deepEqual([...rows.latency_sum], [20, 204, 300]);
+	assert.deepEqual([...rows.timed], [4, 3, 1]);
+	assert.deepEqual([...rows.memory], [4, 1, 2]);
+	assert.deepEqual([...rows.stores], [0, 0, 1]);
+	assert.deepEqual([...rows.dram], [0, 1, 1]);
+	assert.deepEqual([...rows.max], [5, 200, 300]);
+});
+
+test("the tree has a node for each container, program, binary and function", () => {
+	const { tree: built } = report();
+	const names = node => [node.name, node.children.map(names)];
+	assert.deepEqual(names(built.root), ["all samples", [
+		["web", [["nginx", [["/bin/nginx", [["parse", []], ["send", []]]]]]]],
+		["no container", [["postgres", [["/bin/pg", [["scan", []]]]]]]],
+	]]);
+	assert.equal(tree.nodeSum(built, built.root, "samples"), 10);
+	assert.equal(tree.nodeSum(built, built.root.children[0], "latency_sum"), 224);
+	assert.deepEqual(tree.sortedChildren(built, built.root, "latency_sum").map(node => node.name), ["no container", "web"]);
+	assert.deepEqual(tree.nodesOfLevel(built.root, "function").map(node => node.name), ["parse", "send", "scan"]);
+	assert.deepEqual(tree.nodePath(built.nodes.at(-1)).map(node => node.level), ["all", "container", "program", "binary", "function"]);
+});
+
+test("histograms of a node are those of its rows together", () => {
+	const { data: parsed, tree: built } = report();
+	const all = tree.nodeHistograms(parsed, built, built.root);
+	assert.equal(all.total.count, 8);
+	assert.equal(all.total.sum, 524);
+	assert.equal(all.total.max, 300);
+	assert.equal(histogram.quantile(all.total, 500), 5);
+	assert.equal(histogram.quantile(all.total, 990), 300);
+	assert.deepEqual(Object.entries(all.levels).map(([name, level]) => [name, level.count]), [["l1", 5], ["dram", 1], ["beyond_llc", 1]]);
+});
+
+test("the table of levels counts what missed the last level cache as DRAM", () => {
+	const { data: parsed, tree: built } = report();
+	const rows = levels.levelTable(parsed, tree.nodeHistograms(parsed, built, built.root).levels);
+	assert.deepEqual(rows.map(row => [row.name, row.count, row.mean, row.p50, row.p99]), [["l1", 5, 5, 5, 5], ["dram", 2, 250, 215, 304]]);
+	assert.equal(rows[0].share + rows[1].share, 1);
+});
+
+test("boxes are as wide as their share, and small ones are one box", () => {
+	const { tree: built } = report();
+	const boxes = layout.layoutBoxes(built, built.root, "samples", 1000);
+	assert.deepEqual(boxes.filter(box => box.depth === 1).map(box => [box.node.name, box.x, box.width]), [["web", 0, 700], ["no container", 700, 300]]);
+	const narrow = layout.layoutBoxes(built, built.root, "samples", 7);
+	assert.deepEqual(narrow.filter(box => box.depth === 4).map(box => [box.node?.name, box.rest, Math.round(box.width)]), [[undefined, 2, 5]]);
+});
+
+test("a search finds rows by any name of their path", () => {
+	const { tree: built } = report();
+	assert.equal(search.matchSums(built, "  "), null);
+	assert.deepEqual([...search.matchSums(built, "NGINX")], [0, 1, 2, 2]);
+	assert.deepEqual([...search.matchSums(built, "scan")], [0, 0, 0, 1]);
+	assert.equal(search.matchCount(search.matchSums(built, "end"), built.root.children[0]), 1);
+});
+
+test("sorting keeps the order of equal rows, and puts unknown values last", () => {
+	const column = { value: item => item[1] };
+	const items = [["a", 2], ["b", null], ["c", 3], ["d", 2]];
+	assert.deepEqual(search.sortItems(items, column, true).map(([name]) => name).join(""), "cadb");
+	assert.deepEqual(search.sortItems(items, column, false).map(([name]) => name).join(""), "adcb");
+});
+
+test("the table has the numbers of the rows", () => {
+	const { data: parsed, tree: built } = report();
+	const widths = measures.widthMeasures({ ...parsed, tree: built });
+	const state = { data: parsed, tree: built, node: built.root, widths, width: widths[0], by: "function", sort: "p99", descending: true, matches: null };
+	const columns = table.tableColumns(state);
+	const items = table.tableItems(state, columns);
+	assert.deepEqual(items.map(node => node.name), ["scan", "send", "parse"]);
+	const texts = columns.filter(column => !column.name).map(column => [column.key, column.text(items[1])]);
+	assert.deepEqual(Object.fromEntries(texts), {
+		share: "30.0 %", samples: "3", weight: "300", latency_sum: "204", mean: "68.0", p50: "2", p99: "200", dram: "100.0 %",
+		loads: "1", stores: "0", remote: "0.0 %", snooped: "0.0 %", branches: "2", mispredicted: "50.0 %",
+	});
+});
+
+test("a measure that the report does not have is not offered", () => {
+	const { data: parsed, tree: built } = report();
+	assert.deepEqual(measures.widthMeasures({ ...parsed, tree: built }).map(each => each.key),
+		["weight", "samples", "latency_sum", "dram", "memory", "mispredicted"]);
+	parsed.meta.header.share_of = "samples";
+	built.sums.dram.fill(0);
+	assert.deepEqual(measures.widthMeasures({ ...parsed, tree: built }).map(each => each.key), ["samples", "latency_sum", "memory", "mispredicted"]);
+});
+
+test("each value has a step of its colour", () => {
+	const [latency] = measures.COLOURS;
+	assert.deepEqual([null, 0, 9.9, 10, 319, 320, 1e6].map(value => measures.colourStep(latency, value)), [null, 0, 0, 1, 5, 6, 6]);
+	assert.equal(measures.legendLabels(latency).length, latency.steps.length);
+});
+
+test("a ledger that is not known is not 0", () => {
+	const items = Object.fromEntries(heading.ledgerItems(header()).map(item => [item.label, item.text]));
+	assert.deepEqual(items, { samples: "10", duration: "10.0 s", lost: "0 B", suspect: "0 B", blind: "1.0 %", unattributed: "10.0 %" });
+	const unknown = header({ duration_ns: null, enabled_ns: null, blind_ns: null });
+	unknown.totals.lost_bytes = null;
+	const texts = heading.ledgerItems(unknown).map(item => item.text);
+	assert.deepEqual(texts, ["10", "not known", "not known", "0 B", "not known", "10.0 %"]);
+});
+
+test("numbers have the units of speprof report", () => {
+	assert.deepEqual([0, 999, 1000, 1234567].map(format.formatCount), ["0", "999", "1,000", "1,234,567"]);
+	assert.deepEqual([0, 999, 1000, 123456, 1e9].map(format.formatShort), ["0", "999", "1.0 k", "123 k", "1.0 G"]);
+	assert.deepEqual([0, 1023, 1024, 32768, 5e9].map(format.formatBytes), ["0 B", "1023 B", "1.0 KiB", "32 KiB", "4.7 GiB"]);
+	assert.equal(format.formatPercent(1, 0), "-");
+	assert.equal(format.formatCycles(null), "-");
+});

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "page-data.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/rows.h"
+#include "output/profile-json.h"
+#include "page-rows.h"
+#include "profile/profile-read.h"
+#include "speprof-version.h"
+
+/* Maximum number of shared cache lines, and of pages. */
+#define PAGE_HOT 100
+
+static void add_text(json_object *to, const char *key, const char *text)
+{
+	json_object_object_add(to, key, text ? json_object_new_string(text) : NULL);
+}
+
+/* Add text that is JSON already. */
+static int add_parsed(json_object *to, const char *key, const char *text)
+{
+	json_object *value = json_tokener_parse(text);
+
+	if (!value)
+		return -ENOMEM;
+	return json_object_object_add(to, key, value) < 0 ? -ENOMEM : 0;
+}
+
+/* Add the header that "report -j" prints. */
+static int add_header(json_object *root, const struct view_header *header)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int r;
+
+	if (!out)
+		return -errno;
+	rows_header_json(out, header);
+	r = fclose(out) == 0 ? add_parsed(root, "header", text) : -ENOMEM;
+	free(text);
+	return r;
+}
+
+/* Add shared cache lines, pages and nodes, as "report --lines --pages -j" prints them. */
+static int add_memory(json_object *root, struct profile *profile, struct symbols *symbols)
+{
+	char *text = NULL;
+	int r = profile_hot_json(profile, symbols, false, PAGE_HOT, &text);
+
+	if (r >= 0)
+		r = add_parsed(root, "memory", text);
+	free(text);
+	return r;
+}
+
+static void add_histogram_names(json_object *root)
+{
+	json_object *list = json_object_new_array(), *dram = json_object_new_array();
+
+	for (unsigned int i = 0; i < PAGE_HISTOGRAMS; i++)
+		json_object_array_add(list, json_object_new_string(page_histogram_name(i)));
+	for (unsigned int i = 0; i < SPE_LEVELS; i++)
+		if (spe_level_is_dram(i))
+			json_object_array_add(dram, json_object_new_string(spe_level_name(i)));
+	json_object_object_add(root, "histograms", list);
+	json_object_object_add(root, "dram_levels", dram);
+}
+
+/* Describe the columns, in the order in which they follow. */
+static int add_columns(json_object *root, const struct page_rows *rows)
+{
+	json_object *strings = json_object_new_object(), *columns = json_object_new_object();
+
+	json_object_object_add(root, "strings", strings);
+	json_object_object_add(root, "columns", columns);
+	for (unsigned int i = 0; i < PAGE_NAMES; i++) {
+		json_object *names = page_strings_json(&rows->strings[i]);
+
+		if (!names)
+			return -ENOMEM;
+		json_object_object_add(strings, page_column_name(i), names);
+	}
+	for (unsigned int i = 0; i < PAGE_COLUMNS; i++)
+		json_object_object_add(columns, page_column_name(i),
+				       json_object_new_uint64(rows->column[i].size));
+	json_object_object_add(root, "rows", json_object_new_uint64(rows->count));
+	json_object_object_add(root, "interval", json_object_new_uint64(rows->interval));
+	return 0;
+}
+
+static int collect_rows(const struct query_source *source, const struct page_config *config,
+			struct page_rows *rows, struct query_error *ret_error)
+{
+	struct query query = {
+		.recording = "",
+		.select = config->select,
+		.group = { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_BINARY, QUERY_FUNCTION,
+			   QUERY_LINE },
+		.groups = config->lines ? 5 : 4,
+	};
+	struct query_row *row = malloc(sizeof(*row));
+	struct query_result *result = NULL;
+	int r = row ? query_run(source, &query, &result, ret_error) : -ENOMEM;
+
+	/* Rows of one program next to each other are compressed best. */
+	if (r == 0)
+		query_result_order_by_keys(result);
+	for (u32 i = 0; r == 0 && i < query_result_shown(result); i++) {
+		struct cell_level level[SPE_LEVELS] = { 0 };
+
+		query_result_row(result, i, row);
+		query_result_levels(result, i, level);
+		r = page_rows_add(rows, row, level);
+	}
+	query_result_free(result);
+	free(row);
+	return r < 0 ? r : page_rows_finish(rows);
+}
+
+static void add_config(json_object *root, const struct page_config *config)
+{
+	json_object *select = json_object_new_object();
+
+	json_object_object_add(root, "format", json_object_new_int(1));
+	add_text(root, "version", SPEPROF_VERSION);
+	add_text(root, "name", config->name);
+	json_object_object_add(root, "lines", json_object_new_boolean(config->lines));
+	json_object_object_add(root, "select", select);
+	add_text(select, "container", config->select.container);
+	add_text(select, "program", config->select.program);
+	add_text(select, "binary", config->select.binary);
+	add_text(select, "function", config->select.function);
+}
+
+static int add_all(json_object *root, struct input *input, struct symbols *symbols,
+		   const struct page_rows *rows)
+{
+	struct view_header header;
+	int r;
+
+	add_histogram_names(root);
+	input_header(input, symbols, &header);
+	r = add_header(root, &header);
+	if (r >= 0)
+		r = add_memory(root, input->profile, symbols);
+	return r < 0 ? r : add_columns(root, rows);
+}
+
+/* Write the length of the JSON, the JSON, and the columns. */
+static int data_concatenate(const char *json, size_t length, const struct page_rows *rows,
+			    u8 **ret_data, size_t *ret_size)
+{
+	struct protobuf data;
+
+	protobuf_init(&data, SIZE_MAX / 2);
+	protobuf_packed(&data, length);
+	protobuf_copy(&data, json, length);
+	for (unsigned int i = 0; i < PAGE_COLUMNS; i++)
+		protobuf_copy(&data, rows->column[i].data, rows->column[i].size);
+	if (data.error) {
+		int r = data.error;
+
+		protobuf_deinit(&data);
+		return r;
+	}
+	*ret_data = data.data;
+	*ret_size = data.size;
+	return 0;
+}
+
+int page_data_new(struct input *input, const struct page_config *config, u8 **ret_data,
+		  size_t *ret_size, struct query_error *ret_error)
+{
+	struct query_source source = { .profile = input->profile };
+	json_object *root = json_object_new_object();
+	struct page_rows rows;
+	const char *json;
+	size_t length;
+	int r = root ? input_symbols(&source.symbols) : -ENOMEM;
+
+	profile_flush(input->profile);
+	page_rows_init(&rows, profile_header(input->profile));
+	if (r >= 0)
+		r = collect_rows(&source, config, &rows, ret_error);
+	if (r >= 0) {
+		add_config(root, config);
+		r = add_all(root, input, source.symbols, &rows);
+	}
+	if (r >= 0) {
+		json = json_object_to_json_string_length(
+			root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+		r = json ? data_concatenate(json, length, &rows, ret_data, ret_size) : -ENOMEM;
+	}
+	page_rows_deinit(&rows);
+	symbols_free(source.symbols);
+	json_object_put(root);
+	return r;
+}

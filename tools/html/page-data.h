@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The data of an HTML report: what tools/html/page/data.js reads. Header, names and tables are one
+ * JSON object; the rows, which may be many, are columns of variable-length integers.
+ */
+#ifndef SPEPROF_PAGE_DATA_H
+#define SPEPROF_PAGE_DATA_H
+
+#include "lib/input.h"
+#include "query/query.h"
+
+/**
+ * struct page_config - what the page shows
+ * @name: name of the recording, as the user gave it; NULL: it has none
+ * @select: the rows that are wanted
+ * @lines: rows have file names and line numbers
+ */
+struct page_config {
+	const char *name;
+	struct query_select select;
+	bool lines;
+};
+
+/**
+ * page_data_new() - collect the data of a page
+ * @input: result of input_load()
+ * @config: what to show
+ * @ret_data: the data; the caller frees it by free()
+ * @ret_size: bytes of the data
+ * @ret_error: set if the result is -ENOENT
+ *
+ * The rows of one recording are the same bytes each time. Cache lines and pages may differ, as tables
+ * of fixed size keep the most frequent ones.
+ *
+ * Return: 0; -ENOENT if a selection matches nothing; -E2BIG if the recording has too many names or
+ * rows; -ENOMEM.
+ */
+int page_data_new(struct input *input, const struct page_config *config, u8 **ret_data,
+		  size_t *ret_size, struct query_error *ret_error);
+
+#endif

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Read the data that tools/html/page-data.c and page-rows.c wrote.
+import { BUCKETS, bucketUpper } from "./histogram.js";
+
+/** Return the bytes of a compressed block in base64. */
+export async function inflate(text) {
+	const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Reads variable-length integers: seven bits in each byte, the lowest first. */
+class Reader {
+	constructor(bytes, at, end) {
+		this.bytes = bytes;
+		this.at = at;
+		this.end = end;
+	}
+
+	number() {
+		let value = 0;
+		let factor = 1;
+		for (;;) {
+			if (this.at >= this.end)
+				throw new Error("the data ends too early");
+			const byte = this.bytes[this.at++];
+			value += (byte & 0x7f) * factor;
+			if (byte < 0x80)
+				return value;
+			factor *= 128;
+		}
+	}
+
+	/* The lowest bit is the sign. */
+	signed() {
+		const value = this.number();
+		return value % 2 ? -(value + 1) / 2 : value / 2;
+	}
+}
+
+function readColumn(reader, count) {
+	return Float64Array.from({ length: count }, () => reader.number());
+}
+
+function readSigned(reader, count) {
+	return Float64Array.from({ length: count }, () => reader.signed());
+}
+
+/** Return the sums of all numbers before each element, and of all. */
+export function prefixSums(numbers) {
+	const sums = new Float64Array(numbers.length + 1);
+	for (let i = 0; i < numbers.length; i++)
+		sums[i + 1] = sums[i] + numbers[i];
+	return sums;
+}
+
+/* Numbers of names: each is stored as the difference from the previous one. */
+function readNames(reader, count) {
+	const sums = prefixSums(readSigned(reader, count));
+	return Uint32Array.from(sums.subarray(1));
+}
+
+/* Numbers of histograms, by row: the difference from the previous one, and whether it is the last. */
+function readSets(reader, rows) {
+	const first = new Float64Array(rows + 1);
+	const sets = [];
+	for (let row = 0; row < rows; row++) {
+		let set = -1;
+		let last = 0;
+		while (!last) {
+			const number = reader.number();
+			last = number % 2;
+			set += Math.floor(number / 2);
+			if (number > 1)
+				sets.push(set);
+		}
+		first[row + 1] = sets.length;
+	}
+	return { first, set: Uint8Array.from(sets) };
+}
+
+/* Read lists of histograms: the columns begin with @prefix. */
+function readHistograms(reader, prefix, rows) {
+	const h = readSets(reader(`${prefix}set`), rows);
+	const sums = reader(`${prefix}sum`);
+	const buckets = reader(`${prefix}bucket`);
+	const extra = reader(`${prefix}extra`);
+	const list = [];
+	const counts = [];
+	h.firstBucket = new Float64Array(h.set.length + 1);
+	h.sum = new Float64Array(h.set.length);
+	for (let i = 0; i < h.set.length; i++) {
+		let bucket = -1;
+		let last = 0;
+		let estimate = 0;
+		while (!last) {
+			const number = buckets.number();
+			last = number & 4;
+			bucket += number >> 3;
+			if (bucket >= BUCKETS)
+				throw new Error(`a histogram has a bucket ${bucket}`);
+			if (bucket < 0)
+				break;
+			const count = 1 + ((number & 3) === 3 ? 3 + extra.number() : number & 3);
+			list.push(bucket);
+			counts.push(count);
+			estimate += count * bucketUpper(bucket);
+		}
+		h.firstBucket[i + 1] = list.length;
+		h.sum[i] = estimate - sums.signed();
+	}
+	h.bucket = Uint8Array.from(list);
+	h.count = Float64Array.from(counts);
+	return h;
+}
+
+/* Call @fn with the number of each histogram of a row: its set, its count, and its highest bucket's end. */
+function eachHistogram(h, row, fn) {
+	for (let i = h.first[row]; i < h.first[row + 1]; i++) {
+		const end = h.firstBucket[i + 1];
+		let count = 0;
+		for (let k = h.firstBucket[i]; k < end; k++)
+			count += h.count[k];
+		fn(i, h.set[i], count, count ? bucketUpper(h.bucket[end - 1]) : 0);
+	}
+}
+
+/* Add to each row what follows from its histograms. */
+function addSums(data) {
+	const { rows, names, histograms: h } = data;
+	const other = names.indexOf("other");
+	const dram = new Set(data.dramLevels.map(name => names.indexOf(name)));
+	for (const key of ["memory", "dram", "timed", "latency_sum"])
+		rows[key] = new Float64Array(data.count);
+	rows.samples = Float64Array.from(rows.untimed_others);
+	for (let row = 0; row < data.count; row++) {
+		let highest = 0;
+		eachHistogram(h, row, (i, set, timed, upper) => {
+			const count = timed + h.untimed[i];
+			highest = Math.max(highest, upper);
+			rows.latency_sum[row] += h.sum[i];
+			rows.timed[row] += timed;
+			rows.samples[row] += count;
+			rows.memory[row] += set < other ? count : 0;
+			rows.dram[row] += dram.has(set) ? count : 0;
+		});
+		rows.max[row] = highest - rows.max[row];
+		if (data.late)
+			eachHistogram(data.late, row, (i, set, count, upper) => {
+				const key = set === other + 1 ? "issue_max" : "translation_max";
+				rows[key][row] = upper - rows[key][row];
+			});
+	}
+	rows.stores = rows.memory.map((n, row) => n - rows.loads[row]);
+	rows.weight = rows.weight.map((n, row) => n + rows.samples[row] * data.meta.interval);
+}
+
+const NAMES = ["container", "program", "binary", "function", "file"];
+const SIGNED = ["weight", "max"];
+const COUNTS = ["line", "untimed_others", "loads", "branches", "mispredicted", "simd", "remote", "snooped", "peer", "modified"];
+const LATE = ["issue_max", "translation_max"];
+
+/**
+ * Return the report: @meta is the JSON, @rows has a typed array for each column. @histograms are those
+ * of the total latency of all rows, one after the other; @late those of issue and translation latency,
+ * null if the report has too many rows for them.
+ */
+export function parseReport(bytes) {
+	const start = new Reader(bytes, 0, bytes.length);
+	const length = start.number();
+	if (start.at + length > bytes.length)
+		throw new Error("the data ends too early");
+	const meta = JSON.parse(new TextDecoder().decode(bytes.subarray(start.at, start.at + length)));
+	if (meta.format !== 1)
+		throw new Error(`the data has format ${meta.format}, this script reads format 1`);
+	const readers = {};
+	let at = start.at + length;
+	for (const [key, size] of Object.entries(meta.columns)) {
+		readers[key] = new Reader(bytes, at, at + size);
+		at += size;
+	}
+	if (at > bytes.length)
+		throw new Error("the data ends too early");
+	const rows = {};
+	for (const key of NAMES)
+		rows[key] = readNames(readers[key], meta.rows);
+	for (const key of COUNTS)
+		rows[key] = readColumn(readers[key], meta.rows);
+	for (const key of SIGNED)
+		rows[key] = readSigned(readers[key], meta.rows);
+	const histograms = readHistograms(key => readers[key], "", meta.rows);
+	histograms.untimed = readColumn(readers.untimed, histograms.set.length);
+	const late = meta.columns.late_set ? readHistograms(key => readers[key], "late_", meta.rows) : null;
+	for (const key of late ? LATE : [])
+		rows[key] = readSigned(readers[key], meta.rows);
+	const data = { meta, rows, count: meta.rows, names: meta.histograms, dramLevels: meta.dram_levels, histograms, late };
+	addSums(data);
+	return data;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Shared cache lines, hot pages and NUMA nodes, if the recording has addresses.
+import { byId, html, nameText, svg } from "./dom.js";
+import { formatCount, formatCycles, formatPercent } from "./format.js";
+
+const LINE_BYTES = 64;
+
+function place(entry) {
+	return [entry.container, entry.process, entry.function].filter(name => name && name !== "-").join(" › ");
+}
+
+/* A ruler of the bytes of a line, with a mark where one CPU accesses it. */
+function ruler(sharer, most) {
+	const radius = 1.5 + 2.5 * Math.sqrt(sharer.samples / most);
+	return svg("svg", { class: "ruler", role: "img", viewBox: "0 0 128 12", "aria-label": `offset ${sharer.offset} of ${LINE_BYTES}` },
+		...[0, 16, 32, 48, 64].map(at => svg("line", { x1: at * 2, x2: at * 2, y1: 2, y2: 10 })),
+		svg("line", { x1: 0, x2: 128, y1: 6, y2: 6 }),
+		svg("circle", { class: sharer.stores ? "store" : "load", cx: Math.min(126, Math.max(2, sharer.offset * 2 + 1)), cy: 6, r: radius }));
+}
+
+function lineCard(line, open) {
+	const most = Math.max(...line.sharers.map(sharer => sharer.samples), 1);
+	const kind = `${line.sharing} sharing${line.suspected ? "?" : ""}`;
+	return html("details", { class: "line", open },
+		html("summary", {}, html("code", {}, line.address), ` ${kind}, ${formatCount(line.cpus)} CPUs, ` +
+			`${formatCount(line.loads)} loads, ${formatCount(line.stores)} stores, mean ${formatCycles(line.samples ? line.latency_sum / line.samples : null)} cycles`),
+		html("div", { class: "scroll", role: "region", "aria-label": `CPUs of line ${line.address}`, tabindex: "0" }, html("table", {},
+			html("thead", {}, html("tr", {}, ...["CPU", "offset", "bytes 0 to 63", "samples", "stores", "function"].map(text =>
+				html("th", { scope: "col", class: text === "function" ? "text" : null }, text)))),
+			html("tbody", {}, ...line.sharers.map(sharer => html("tr", {},
+				html("th", { scope: "row" }, formatCount(sharer.cpu)), html("td", {}, `+${sharer.offset}`), html("td", {}, ruler(sharer, most)),
+				html("td", {}, formatCount(sharer.samples)), html("td", {}, formatCount(sharer.stores)),
+				html("td", { class: "text" }, nameText(place(sharer)))))))));
+}
+
+function nodeName(node) {
+	return node === undefined ? "?" : String(node);
+}
+
+function matrixCell(traffic, most) {
+	if (!traffic)
+		return html("td", { class: "none" }, "-");
+	const step = Math.min(6, Math.floor(7 * traffic.samples / (most + 1)));
+	return html("td", { class: `cool${step}` }, formatCount(traffic.samples), html("small", {},
+		` ${formatCycles(traffic.samples ? traffic.latency_sum / traffic.samples : null)} cycles`));
+}
+
+function nodeMatrix(nodes, mark) {
+	const froms = [...new Set(nodes.map(each => nodeName(each.cpu_node)))];
+	const tos = [...new Set(nodes.map(each => nodeName(each.memory_node)))].sort();
+	const most = Math.max(...nodes.map(each => each.samples));
+	return html("div", { class: "card" }, html("h3", {}, `${mark}NUMA nodes`),
+		html("table", { class: "matrix" },
+			html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "CPUs of node"), ...tos.map(to => html("th", { scope: "col" }, `memory ${to}`)))),
+			html("tbody", {}, ...froms.map(from => html("tr", {}, html("th", { scope: "row" }, from), ...tos.map(to =>
+				matrixCell(nodes.find(each => nodeName(each.cpu_node) === from && nodeName(each.memory_node) === to), most)))))),
+		html("p", { class: "quiet" }, "Samples that missed the first level cache, and their mean latency. “?” is a node that the recording does not name."));
+}
+
+function pageTable(pages, mark) {
+	return html("div", { class: "card" }, html("h3", {}, `${mark}Hot pages`),
+		html("div", { class: "scroll", role: "region", "aria-label": "Hot pages", tabindex: "0" }, html("table", {},
+			html("thead", {}, html("tr", {}, ...["address", "node", "samples", "DRAM", "from other nodes", "mean", "function"].map(text =>
+				html("th", { scope: "col", class: text === "function" ? "text" : null }, text)))),
+			html("tbody", {}, ...pages.map(page => html("tr", {},
+				html("th", { scope: "row" }, html("code", {}, page.address)), html("td", {}, nodeName(page.node)), html("td", {}, formatCount(page.samples)),
+				html("td", {}, formatPercent(page.dram, page.samples)), html("td", {}, formatCount(page.other_node)),
+				html("td", {}, formatCycles(page.samples ? page.latency_sum / page.samples : null)),
+				html("td", { class: "text" }, nameText(place(page)))))))));
+}
+
+const SHOWN = 20;
+
+/** Draw the section, or say how to record what it needs. */
+export function drawMemory(data, modelled) {
+	const { lines, pages, nodes } = data.meta.memory;
+	const mark = modelled ? "~" : "";
+	const parts = [];
+	if (lines.length)
+		parts.push(html("div", { class: "card" }, html("h3", {}, `${mark}Shared cache lines`),
+			html("p", { class: "quiet" }, "False sharing: each CPU has bytes of its own in the line. “?”: no sample shows that another core's cache had it. A filled mark stores, a hollow one only loads."),
+			...lines.slice(0, SHOWN).map((line, i) => lineCard(line, i < 2))));
+	if (nodes.length)
+		parts.push(nodeMatrix(nodes, mark));
+	if (pages.length)
+		parts.push(pageTable(pages.slice(0, SHOWN), mark));
+	if (!lines.length)
+		parts.push(html("p", { class: "quiet" }, "No cache line is used by several threads, as far as the samples show."));
+	if (!pages.length)
+		parts.push(html("p", { class: "quiet" }, "No record has a physical address, so pages and nodes are unknown. Record with --physical-addresses to collect them."));
+	byId("memory-body").replaceChildren(...parts);
+}

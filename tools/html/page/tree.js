@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The rows as a tree: container, program, binary, function and, if the report has them, lines.
+import { prefixSums } from "./data.js";
+import { mergeHistogram, newHistogram } from "./histogram.js";
+
+const SUMMED = ["samples", "weight", "loads", "stores", "memory", "dram", "branches", "mispredicted", "simd", "remote",
+	"snooped", "peer", "modified", "timed", "latency_sum"];
+
+/** Return the names of the levels of the tree, the root first. */
+export function treeLevels(data) {
+	const levels = ["all", "container", "program", "binary", "function"];
+	return data.meta.lines ? [...levels, "line"] : levels;
+}
+
+function lineName(strings, rows, row) {
+	return rows.line[row] ? `${strings.file[rows.file[row]]}:${rows.line[row]}` : "line unknown";
+}
+
+/* What a name means that speprof leaves empty. */
+function shownName(level, name) {
+	if (level === "container" && name === "-")
+		return "no container";
+	return name || `no ${level}`;
+}
+
+function compareKeys(levels, rows, a, b) {
+	for (const level of levels) {
+		const r = level === "line" ? rows.file[a] - rows.file[b] || rows.line[a] - rows.line[b] : rows[level][a] - rows[level][b];
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+function newNode(level, depth, name, parent, first) {
+	return { level, depth, name, parent, first, end: first, children: [] };
+}
+
+/**
+ * Return the tree of a report. A node has its rows at @order[first] to @order[end - 1]; @sums has the
+ * sums of all rows before, so that the sum over a node is a subtraction.
+ */
+export function buildTree(data) {
+	const { rows, count, meta } = data;
+	const levels = treeLevels(data).slice(1);
+	const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => compareKeys(levels, rows, a, b));
+	const root = newNode("all", 0, "all samples", null, 0);
+	const nodes = [root];
+	const open = [root];
+	for (let i = 0; i < count; i++) {
+		const row = order[i];
+		let same = 0;
+		while (i && same < levels.length && !compareKeys([levels[same]], rows, order[i - 1], row))
+			same++;
+		if (i && same === levels.length)
+			same--;
+		open.length = i ? same + 1 : 1;
+		for (let depth = open.length; depth <= levels.length; depth++) {
+			const level = levels[depth - 1];
+			const name = level === "line" ? lineName(meta.strings, rows, row) : meta.strings[level][rows[level][row]];
+			const node = newNode(level, depth, shownName(level, name), open[depth - 1], i);
+			open[depth - 1].children.push(node);
+			open.push(node);
+			nodes.push(node);
+		}
+		for (const node of open)
+			node.end = i + 1;
+	}
+	nodes.forEach((node, id) => { node.id = id; });
+	const sums = {};
+	for (const key of SUMMED)
+		sums[key] = prefixSums(Float64Array.from(order, row => rows[key][row]));
+	return { root, nodes, order, sums, levels: treeLevels(data) };
+}
+
+/** Return the sum of a measure over a node. */
+export function nodeSum(tree, node, key) {
+	return tree.sums[key][node.end] - tree.sums[key][node.first];
+}
+
+/** Return the nodes from the root to @node. */
+export function nodePath(node) {
+	const path = [];
+	for (let at = node; at; at = at.parent)
+		path.unshift(at);
+	return path;
+}
+
+/** Return the children of @node, the largest first, those of equal size by name. */
+export function sortedChildren(tree, node, key) {
+	node.sorted ??= {};
+	node.sorted[key] ??= node.children.filter(child => nodeSum(tree, child, key) > 0).sort((a, b) =>
+		nodeSum(tree, b, key) - nodeSum(tree, a, key) || (a.name < b.name ? -1 : 1));
+	return node.sorted[key];
+}
+
+/** Return the nodes of one level below or at @node. */
+export function nodesOfLevel(node, level) {
+	if (node.level === level)
+		return [node];
+	return node.children.flatMap(child => nodesOfLevel(child, level));
+}
+
+/* Add the histograms of a row to @sets, by number: a count of accesses, and their latency. */
+function addHistograms(sets, h, row) {
+	for (let i = h.first[row]; i < h.first[row + 1]; i++) {
+		const { latency } = sets[h.set[i]];
+		latency.sum += h.sum[i];
+		sets[h.set[i]].count += h.untimed ? h.untimed[i] : 0;
+		for (let k = h.firstBucket[i]; k < h.firstBucket[i + 1]; k++) {
+			sets[h.set[i]].count += h.count[k];
+			latency.count += h.count[k];
+			latency.bucket[h.bucket[k]] += h.count[k];
+		}
+	}
+}
+
+/**
+ * Return the histograms of a node: @total, @issue and @translation, and @levels, by name: @count loads
+ * and stores, and their @latency.
+ */
+export function nodeHistograms(data, tree, node) {
+	const { names, rows } = data;
+	const other = names.indexOf("other");
+	const sets = names.map(() => ({ count: 0, latency: newHistogram() }));
+	const [total, issue, translation] = [newHistogram(), sets[other + 1].latency, sets[other + 2].latency];
+	for (let at = node.first; at < node.end; at++) {
+		const row = tree.order[at];
+		addHistograms(sets, data.histograms, row);
+		total.max = Math.max(total.max, rows.max[row]);
+		if (!data.late)
+			continue;
+		addHistograms(sets, data.late, row);
+		issue.max = Math.max(issue.max, rows.issue_max[row]);
+		translation.max = Math.max(translation.max, rows.translation_max[row]);
+	}
+	for (const set of sets.slice(0, other + 1))
+		mergeHistogram(total, set.latency);
+	const levels = Object.fromEntries(sets.slice(0, other).map((set, i) => [names[i], set]).filter(([, set]) => set.count));
+	return { total, issue, translation, levels };
+}
