@@ -131,7 +131,7 @@ static int side_load(struct comparison *c, enum diff_side side)
 	if (status != STATUS_OK && status != STATUS_DAMAGED)
 		return status;
 	s->source.profile = s->input.profile;
-	r = input_symbols(&s->source.symbols);
+	r = input_symbols(&s->input, &s->source.symbols);
 	if (r == 0)
 		r = query_run(&s->source, &c->parts, &s->result, &error);
 	if (r == -ENOENT)

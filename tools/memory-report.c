@@ -127,7 +127,7 @@ static int hot_recording(const struct options *options, char **ret_text)
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = input_symbols(&symbols);
+		r = input_symbols(&input, &symbols);
 		if (r >= 0)
 			r = profile_hot_json(input.profile, symbols, false, options->number,
 					     ret_text);

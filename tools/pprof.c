@@ -99,7 +99,7 @@ static int pprof_recording(const struct request *request)
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		const struct pprof_metadata facts = { .backend = input.backend };
 
-		r = *pprof ? input_symbols(&symbols) : -ENOMEM;
+		r = *pprof ? input_symbols(&input, &symbols) : -ENOMEM;
 		if (r >= 0)
 			r = output_open(request->output, 0644, &output);
 		if (r >= 0)

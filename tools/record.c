@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "attribution/procfs.h"
+#include "lib/kernel-functions.h"
 #include "lib/message.h"
 #include "lib/output.h"
 #include "lib/text.h"
@@ -412,10 +413,39 @@ static void command_wait(struct record *record)
 	record->child = 0;
 }
 
+/*
+ * Write the functions of the kernel that have samples. The recording is read again for that, so a
+ * pipe gets none, and neither does a perf.data, which perf names by its own copy of kallsyms.
+ */
+static int write_functions(struct record *record)
+{
+	struct symtab functions;
+	int r;
+
+	if (record->format != RECORDER_NATIVE || !record->output.temporary_path)
+		return 0;
+	r = recorder_flush(record->recorder);
+	if (r < 0)
+		return r;
+	r = kernel_functions_find(record->output.temporary_path, "/proc/kallsyms", &functions);
+	if (r < 0) {
+		message_print("record: functions of the kernel will have no names: /proc/kallsyms: "
+			      "%s%s",
+			      strerror(-r), r == -EACCES ? " (see kernel.kptr_restrict)" : "");
+		return 0;
+	}
+	recorder_write_functions(record->recorder, &functions);
+	symtab_clear(&functions);
+	return 0;
+}
+
 /* Write the end of the recording, and rename the file to its final name. */
 static int end_recording(struct record *record)
 {
-	int r = recorder_finish(record->recorder);
+	int r = write_functions(record);
+
+	if (r == 0)
+		r = recorder_finish(record->recorder);
 
 	return r < 0 ? r : output_commit(&record->output);
 }

@@ -63,7 +63,7 @@ static int report_query(struct input *input, const struct options *options)
 	struct view_header header;
 	int status = STATUS_OK, r;
 
-	r = input_symbols(&source.symbols);
+	r = input_symbols(input, &source.symbols);
 	if (r == 0)
 		r = query_run(&source, &options->query, &result, &error);
 	if (r == 0 || r == -ENOENT) {

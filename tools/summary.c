@@ -341,7 +341,7 @@ static int part_of_input(const struct options *options, struct input *input,
 	};
 	struct symbols *symbols = NULL;
 	struct counters figures;
-	int r = input_symbols(&symbols);
+	int r = input_symbols(input, &symbols);
 
 	if (r >= 0)
 		r = profile_query_counters(input->profile, symbols, false, VIEW_SPAN_START, 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The recording format of speprof: a file header, then windows as the module's ABI defines them
- * (uapi/linux/speprof.h), and task events as windows of another kind, which readers of the ABI
- * skip. All fields are little-endian; headers begin at multiples of 64 bytes.
+ * (uapi/linux/speprof.h). Task events and functions of the kernel are windows of other kinds,
+ * which readers of the ABI skip. All fields are little-endian; headers begin at multiples of 64 bytes.
  */
 #ifndef SPEPROF_NATIVE_FORMAT_H
 #define SPEPROF_NATIVE_FORMAT_H
@@ -105,11 +105,34 @@ struct native_task {
 
 #define NATIVE_NAME_MAX 65536
 
+/*
+ * speprof_window.kind of functions of the kernel: the first 64 bytes of &struct speprof_window,
+ * then for each function &struct native_function and its name. They are written at the end of a
+ * recording, since only then it is known which functions have samples.
+ */
+#define NATIVE_KIND_FUNCTIONS 0x8001
+
+/* Maximum bytes of data in one window of functions */
+#define NATIVE_FUNCTIONS_MAX 65536
+
+/**
+ * struct native_function - a function of the kernel or of a module
+ * @start: address of its first instruction
+ * @size: its size, bytes
+ * @name_size: length of the name that follows, bytes, including its NUL
+ */
+struct native_function {
+	u64 start;
+	u32 size;
+	u32 name_size;
+};
+
 _Static_assert(sizeof(struct native_header) == 64, "windows begin at a multiple of 64 bytes");
 _Static_assert(sizeof(struct native_window) == 128, "records begin at a multiple of 64 bytes");
 _Static_assert(offsetof(struct native_window, blind_by) == NATIVE_WINDOW_MIN,
 	       "the first version ends before @blind_by");
 _Static_assert(SOURCE_BLINDS <= NATIVE_BLINDS, "the format holds every cause of blind time");
 _Static_assert(sizeof(struct native_task) == 128, "no compiler adds padding");
+_Static_assert(sizeof(struct native_function) == 16, "no compiler adds padding");
 
 #endif

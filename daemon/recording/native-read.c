@@ -8,6 +8,9 @@
 #include "recording-internal.h"
 #include "tasks/task-event.h"
 
+/* Maximum memory for functions of the kernel, bytes; all functions of a kernel need a third. */
+#define FUNCTIONS_LIMIT (32ULL << 20)
+
 /* A window or a task event: the bytes from @offset to @end - 1 of the file */
 struct chunk {
 	u64 offset;
@@ -304,6 +307,44 @@ static void parse_task(struct native_reader *reader, const struct chunk *chunk)
 	reader->sink->task(reader->sink->ctx, &event);
 }
 
+/* Add the function at @p; returns the number of bytes that it has, or 0 if it is invalid. */
+static size_t function_add(struct symtab *functions, const u8 *p, size_t len)
+{
+	struct native_function function;
+	const char *name = (const char *)p + sizeof(function);
+
+	if (len < sizeof(function))
+		return 0;
+	memcpy(&function, p, sizeof(function));
+	if (!function.name_size || function.name_size > len - sizeof(function) ||
+	    name[function.name_size - 1] || !function.size ||
+	    function.start > UINT64_MAX - function.size)
+		return 0;
+	symtab_add(functions, function.start, function.size, name, strlen(name), SYMBOL_GLOBAL);
+	return sizeof(function) + function.name_size;
+}
+
+static void parse_functions(struct native_reader *reader, const struct chunk *chunk)
+{
+	struct recording *recording = reader->recording;
+	u64 offset = chunk->offset + chunk->header.data_offset, size;
+	size_t len, used = 1;
+	const u8 *p;
+
+	if (!chunk_check_data(reader, chunk, &size))
+		return;
+	p = recording_peek(recording, offset,
+			   size < NATIVE_FUNCTIONS_MAX ? (size_t)size : NATIVE_FUNCTIONS_MAX, &len);
+	for (size_t at = 0; at < len && used; at += used) {
+		used = function_add(&recording->functions, p + at, len - at);
+		if (!used)
+			recording_set_damage(recording, offset + at,
+					     "function of the kernel: want a start and a size that "
+					     "end below 2^64, and a name that ends in NUL within "
+					     "the window");
+	}
+}
+
 /*
  * Find the end of a chunk. It is the end of its span, if the next header or the end of the file is
  * there. Otherwise the span itself may be damaged: then the chunk ends at the next valid header, so
@@ -380,6 +421,10 @@ void native_replay(struct recording *recording, const struct source_sink *sink)
 
 	if (!read_header(recording, &header))
 		return;
+	symtab_clear(&recording->functions);
+	recording->functions.limit = FUNCTIONS_LIMIT;
 	walk_chunks(&reader, header.header_size, NATIVE_KIND_TASK, parse_task);
+	walk_chunks(&reader, header.header_size, NATIVE_KIND_FUNCTIONS, parse_functions);
+	symtab_finish(&recording->functions);
 	walk_chunks(&reader, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
 }

@@ -131,3 +131,49 @@ void native_write_task(struct recorder *recorder, const struct task_event *event
 	recorder_write(recorder, "", 1);
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }
+
+/* Write @len bytes of functions as one window. */
+static void write_functions_window(struct recorder *recorder, const u8 *data, size_t len)
+{
+	const struct speprof_window header = {
+		.magic = SPEPROF_WINDOW_MAGIC,
+		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
+		.kind = NATIVE_KIND_FUNCTIONS,
+		.span = span_align(SPEPROF_WINDOW_SKIP_SIZE + len),
+		.seq = recorder->seq++,
+		.position = recorder->pos,
+		.data_size = len,
+		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
+		.backend = backend_to_abi(recorder->config.backend),
+	};
+
+	recorder_write(recorder, &header, SPEPROF_WINDOW_SKIP_SIZE);
+	recorder_write(recorder, data, len);
+	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
+}
+
+void native_write_functions(struct recorder *recorder, const struct symtab *functions)
+{
+	u8 data[NATIVE_FUNCTIONS_MAX];
+	size_t len = 0;
+
+	for (u32 i = 0; i < functions->count; i++) {
+		const struct symbol *symbol = &functions->entry[i];
+		const char *name = functions->names + symbol->name;
+		const struct native_function function = {
+			.start = symbol->start,
+			.size = symbol->size,
+			.name_size = (u32)strlen(name) + 1,
+		};
+
+		if (sizeof(function) + function.name_size > sizeof(data) - len) {
+			write_functions_window(recorder, data, len);
+			len = 0;
+		}
+		memcpy(data + len, &function, sizeof(function));
+		memcpy(data + len + sizeof(function), name, function.name_size);
+		len += sizeof(function) + function.name_size;
+	}
+	if (len)
+		write_functions_window(recorder, data, len);
+}

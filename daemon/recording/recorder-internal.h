@@ -92,6 +92,7 @@ void recorder_fail(struct recorder *recorder, int error);
 void native_write_begin(struct recorder *recorder);
 void native_write_window(struct recorder *recorder, const struct source_window *window);
 void native_write_task(struct recorder *recorder, const struct task_event *event);
+void native_write_functions(struct recorder *recorder, const struct symtab *functions);
 
 /* perfdata-write.c: the header, then windows and task events in any order, then the features */
 void perfdata_write_begin(struct recorder *recorder);

@@ -124,13 +124,24 @@ int recorder_new(int fd, const struct recorder_config *config, struct recorder *
 	return 0;
 }
 
+void recorder_write_functions(struct recorder *recorder, const struct symtab *functions)
+{
+	if (recorder->config.format == RECORDER_NATIVE)
+		native_write_functions(recorder, functions);
+}
+
+int recorder_flush(struct recorder *recorder)
+{
+	if (fflush(recorder->file))
+		recorder_fail(recorder, errno ? -errno : -EIO);
+	return recorder->error;
+}
+
 int recorder_finish(struct recorder *recorder)
 {
 	if (recorder->config.format == RECORDER_PERF)
 		perfdata_write_end(recorder);
-	if (fflush(recorder->file))
-		recorder_fail(recorder, errno ? -errno : -EIO);
-	return recorder->error;
+	return recorder_flush(recorder);
 }
 
 struct recorder *recorder_free(struct recorder *recorder)

@@ -7,6 +7,7 @@
 #define SPEPROF_RECORDER_H
 
 #include "source/source.h"
+#include "util/symtab.h"
 
 enum recorder_format {
 	RECORDER_NATIVE, /* speprof's own format, which stores everything */
@@ -58,6 +59,21 @@ u64 recorder_bytes(const struct recorder *recorder);
  * perf.data cannot flag them
  */
 u64 recorder_omitted_bytes(const struct recorder *recorder);
+
+/**
+ * recorder_write_functions() - write functions of the kernel, by which a report names samples in it
+ * @functions: a finished table of functions of the kernel that has been recorded
+ *
+ * A perf.data has no space for them: nothing is written.
+ */
+void recorder_write_functions(struct recorder *recorder, const struct symtab *functions);
+
+/**
+ * recorder_flush() - pass what was written to the file, so that the file can be read
+ *
+ * Return: 0, or negative errno of the first write that failed.
+ */
+int recorder_flush(struct recorder *recorder);
 
 /**
  * recorder_finish() - write the end of the file

@@ -23,6 +23,7 @@
  * @window_size: size of @window, bytes: that of the file, at most RECORDING_CHUNK
  * @peek: buffer of recording_peek(), RECORDING_PEEK bytes
  * @peek_offset, @peek_len: the range of the file that is in @peek
+ * @functions: functions of the recorded kernel, which this replay found
  */
 struct recording {
 	int fd;
@@ -37,6 +38,7 @@ struct recording {
 	u8 *peek;
 	u64 peek_offset;
 	size_t peek_len;
+	struct symtab functions;
 };
 
 /**

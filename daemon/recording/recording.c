@@ -313,6 +313,12 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 	return recording->damaged ? -EBADMSG : -ENOMSG;
 }
 
+void recording_take_functions(struct recording *recording, struct symtab *ret_functions)
+{
+	*ret_functions = recording->functions;
+	recording->functions = (struct symtab){ 0 };
+}
+
 struct recording *recording_free(struct recording *recording)
 {
 	if (!recording)
@@ -321,6 +327,7 @@ struct recording *recording_free(struct recording *recording)
 		close(recording->fd);
 	free(recording->window);
 	free(recording->peek);
+	symtab_clear(&recording->functions);
 	free(recording);
 	return NULL;
 }

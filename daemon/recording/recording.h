@@ -7,6 +7,7 @@
 #define SPEPROF_RECORDING_H
 
 #include "source/source.h"
+#include "util/symtab.h"
 
 enum recording_format {
 	RECORDING_RAW, /* only records */
@@ -57,6 +58,14 @@ enum recording_format recording_format(const struct recording *recording);
  */
 int recording_replay(struct recording *recording, const struct source_sink *sink,
 		     struct recording_error *ret_error);
+
+/**
+ * recording_take_functions() - get the functions of the recorded kernel that the last replay found
+ * @ret_functions: a finished table, empty if the recording has none; end it by symtab_clear()
+ *
+ * The names are untrusted bytes.
+ */
+void recording_take_functions(struct recording *recording, struct symtab *ret_functions);
 
 /** recording_free() - close and free @recording, which may be NULL; always returns NULL */
 struct recording *recording_free(struct recording *recording);

@@ -298,6 +298,18 @@ static const struct name_range *range_find(struct symbols *s, s32 pid,
 	return range;
 }
 
+/* Returns the function of a recorded kernel at @location, and its start; NULL if it is unknown. */
+static const char *recorded_function(const struct symbols *s,
+				     const struct attribute_location *location, bool live,
+				     u64 *ret_start)
+{
+	u64 size;
+
+	if (live || !s->config.kernel || binary_kind(location->binary) != MAPPING_KERNEL)
+		return NULL;
+	return symtab_find_range(s->config.kernel, location->offset, ret_start, &size);
+}
+
 bool symbols_function_key(struct symbols *s, s32 pid, const struct attribute_location *location,
 			  bool live, u64 *ret_key)
 {
@@ -306,6 +318,8 @@ bool symbols_function_key(struct symbols *s, s32 pid, const struct attribute_loc
 
 	if (!s)
 		return false;
+	if (recorded_function(s, location, live, ret_key))
+		return true;
 	pthread_mutex_lock(&s->lock);
 	range = range_find(s, pid, location, live, &file);
 	if (range && range->text)
@@ -362,10 +376,18 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_locatio
 {
 	const struct name_range *range;
 	const struct name_file *file;
+	const char *recorded = NULL;
 	bool found = false;
+	u64 start;
 
 	if (!size)
 		return false;
+	if (s)
+		recorded = recorded_function(s, location, live, &start);
+	if (recorded) {
+		escape_string(name, size, recorded);
+		return true;
+	}
 	if (s) {
 		pthread_mutex_lock(&s->lock);
 		range = range_find(s, pid, location, live, &file);

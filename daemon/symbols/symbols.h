@@ -9,6 +9,7 @@
 #define SPEPROF_SYMBOLS_H
 
 #include "attribution/attributor.h"
+#include "util/symtab.h"
 
 struct symbols;
 
@@ -19,6 +20,8 @@ struct symbols;
  * @idle: run the helper with a nice value of 10
  * @wait_ms: timeout of symbols_wait_default() and symbols_build_id(), ms
  * @open_ms: timeout for opening a file, ms; 0 for the default (10 s)
+ * @kernel: functions of the kernel of a recording, which name its samples in the kernel; NULL:
+ *	not known. It is not copied, and must outlive the cache
  */
 struct symbols_config {
 	u64 budget;
@@ -26,6 +29,7 @@ struct symbols_config {
 	bool idle;
 	u32 wait_ms;
 	u32 open_ms;
+	const struct symtab *kernel;
 };
 
 /**

@@ -181,7 +181,7 @@ int page_data_new(struct input *input, const struct page_config *config, u8 **re
 	struct page_rows rows;
 	const char *json;
 	size_t length;
-	int r = root ? input_symbols(&source.symbols) : -ENOMEM;
+	int r = root ? input_symbols(input, &source.symbols) : -ENOMEM;
 
 	profile_flush(input->profile);
 	page_rows_init(&rows, profile_header(input->profile));

@@ -116,6 +116,7 @@ static int input_replay(struct input *input, const char *path, const struct cpu_
 		return message_fail_recording(path, r, &error);
 	input->format = recording_format(recording);
 	r = recording_replay(recording, &sink, &error);
+	recording_take_functions(recording, &input->functions);
 	recording_free(recording);
 	input->backend = selection.backend;
 	if (selection.start_ns)
@@ -165,10 +166,14 @@ const char *input_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Make a symbol table whose queries block, as a report is printed once, with all names. */
-int input_symbols(struct symbols **ret_symbols)
+/* Queries of the table block, as a report is printed once, with all names. */
+int input_symbols(const struct input *input, struct symbols **ret_symbols)
 {
-	const struct symbols_config config = { .budget = SYMBOLS_BUDGET, .wait_ms = SYMBOLS_MS };
+	const struct symbols_config config = {
+		.budget = SYMBOLS_BUDGET,
+		.wait_ms = SYMBOLS_MS,
+		.kernel = &input->functions,
+	};
 
 	return symbols_new(&config, ret_symbols);
 }
@@ -204,7 +209,7 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 {
 	struct symbols *symbols = NULL;
 	struct view view = { 0 };
-	int r = input_symbols(&symbols);
+	int r = input_symbols(input, &symbols);
 
 	if (r < 0)
 		return r;
@@ -221,5 +226,6 @@ void input_deinit(struct input *input)
 {
 	profile_free(input->profile);
 	attributor_free(input->attributor);
+	symtab_clear(&input->functions);
 	*input = (struct input){ 0 };
 }

@@ -14,6 +14,7 @@
  * @profile: the counters
  * @format: format of the file
  * @duration_ns: time from the start of the first window to the end of the last; 0: not recorded
+ * @functions: functions of the recorded kernel, by which samples in it are named
  * @backend: &enum backend that was recorded
  */
 struct input {
@@ -21,6 +22,7 @@ struct input {
 	struct profile *profile;
 	enum recording_format format;
 	u64 duration_ns;
+	struct symtab functions;
 	u8 backend;
 };
 
@@ -56,8 +58,14 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 /** input_name() - return the file name of @path to print; NULL for standard input and for NULL */
 const char *input_name(const char *path);
 
-/** input_symbols() - create a symbol table whose queries block; returns 0 or negative errno */
-int input_symbols(struct symbols **ret_symbols);
+/**
+ * input_symbols() - create a symbol table for a recording; its queries block
+ * @input: the recording, which must outlive the table
+ * @ret_symbols: the table; free it with symbols_free()
+ *
+ * Return: 0 or negative errno.
+ */
+int input_symbols(const struct input *input, struct symbols **ret_symbols);
 
 /**
  * input_header() - get the ledgers of the recording

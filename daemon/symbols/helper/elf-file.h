@@ -9,7 +9,7 @@
 #include <gelf.h>
 
 #include "attribution/maps.h"
-#include "symtab.h"
+#include "util/symtab.h"
 
 #define ELF_SEGMENTS 32
 

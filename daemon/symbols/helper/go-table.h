@@ -8,7 +8,7 @@
 #ifndef SPEPROF_GO_TABLE_H
 #define SPEPROF_GO_TABLE_H
 
-#include "symtab.h"
+#include "util/symtab.h"
 
 enum go_version {
 	GO_1_2,

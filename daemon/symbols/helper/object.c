@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "demangle.h"
-#include "kallsyms.h"
+#include "symbols/kallsyms.h"
 #include "perf-map.h"
 
 #define SYMBOLS_LIMIT  (128ULL << 20) /* memory of the functions of a file, bytes */

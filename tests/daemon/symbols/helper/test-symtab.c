@@ -3,7 +3,7 @@
 
 #include "daemon/symbols/elf-image.h"
 #include "daemon/symbols/elf-load.h"
-#include "symbols/helper/kallsyms.h"
+#include "symbols/kallsyms.h"
 #include "symbols/helper/perf-map.h"
 
 #include <fcntl.h>

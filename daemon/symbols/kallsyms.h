@@ -3,7 +3,7 @@
 #ifndef SPEPROF_KALLSYMS_H
 #define SPEPROF_KALLSYMS_H
 
-#include "symtab.h"
+#include "util/symtab.h"
 
 /**
  * kallsyms_load() - read a table of functions

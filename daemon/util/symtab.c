@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "util/array.h"
+#include "array.h"
 
 /* Maximum size of a function whose size is unknown. */
 #define UNSIZED_MAX 0x10000U
