@@ -131,9 +131,12 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
 	}
 }
 
+/* The tables of tasks are small: most of the time of a test with many fixtures is allocating them. */
 static struct fixture *fixture_empty(u64 cell_bytes)
 {
-	const struct attributor_config attribution = { 0 };
+	const struct attributor_config attribution = {
+		.processes = 1024, .threads = 1024, .containers = 64
+	};
 	const struct profile_config config = {
 		.by_program = true, .cell_bytes = cell_bytes, .history = cell_bytes
 	};

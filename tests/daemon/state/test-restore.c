@@ -233,7 +233,7 @@ static const struct memory_plan *small_plan(void)
 {
 	static struct memory_plan plan;
 	const struct memory_request request = {
-		.budget = 64ULL << 20,
+		.budget = 96ULL << 20,
 		.cpus = 1,
 		.page = 4096,
 		.sources = MEMORY_EMULATED,
