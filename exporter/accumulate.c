@@ -303,8 +303,8 @@ static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
 		acc->series_needed += g->ended ? 0 : cost;
 		living += !g->ended;
 		/*
-		 * The list ends with the first group that does not fit: no lighter one gets series
-		 * instead.
+		 * Groups are sorted by weight. Stop at the first that does not fit, so that no
+		 * lighter group gets series instead.
 		 */
 		if (g->ended || shown < i || spent > series || cost > series - spent ||
 		    !group_give_series(acc, g)) {
@@ -391,8 +391,8 @@ static void groups_drop_unused(struct accumulator *acc, double decay, u64 now_ns
 		g->delta = NULL;
 		g->weight *= decay;
 		/*
-		 * The clock was set back: a group that has ended stays ended, any other one counts
-		 * as alive now.
+		 * The clock was set back. Groups that had ended remain ended; all others count as
+		 * alive now.
 		 */
 		if (g->alive_ns > now_ns)
 			g->alive_ns = g->ended && now_ns > ACCUMULATOR_END_NS ?

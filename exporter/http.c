@@ -27,8 +27,8 @@
 #define OUTDATED (32U << 20)
 
 /*
- * number of connections that are closed for newer ones, and that libmicrohttpd removes in its next
- * iteration
+ * space for connections that were closed to accept newer ones, until libmicrohttpd removes them in
+ * its next iteration
  */
 #define CLOSING 32
 

@@ -27,8 +27,8 @@ static enum status source_status(int r)
 }
 
 /*
- * Open the kernel's driver. If there is none, return @failed, the error of the module, whose @reason
- * then stays.
+ * Open the kernel's driver by perf. If the kernel has none, keep the reason of the previous
+ * attempt, by the module, and return its error @failed.
  */
 static int open_perf(const struct source_config *config, int failed, struct source **ret_source,
 		     const char **reason)

@@ -8,7 +8,7 @@
 #define RING_MIN (64ULL << 10)
 #define RING_MAX (1ULL << 20)
 
-/* The fields of struct tick_record. */
+/* The kernel writes a PERF_RECORD_SAMPLE with these values in the order of struct tick_record. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 struct tick_record {
@@ -19,14 +19,16 @@ struct tick_record {
 	u64 time;
 };
 
-/* The end of all other records, by sample_id_all. */
+/*
+ * The trailer that the kernel appends to all other records, because the event sets sample_id_all.
+ */
 struct id_trailer {
 	s32 pid;
 	s32 tid;
 	u64 time;
 };
 
-/* The longest record of this event: PERF_RECORD_THROTTLE with its trailer. */
+/* Bytes of the longest record of this event: PERF_RECORD_THROTTLE with its trailer */
 #define RECORD_MAX (sizeof(struct perf_event_header) + 3 * sizeof(u64) + sizeof(struct id_trailer))
 
 static const char *open_reason(int error)

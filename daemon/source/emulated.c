@@ -52,14 +52,14 @@ struct emulated_cpu {
 enum emulated_state {
 	EMULATED_IDLE,
 	EMULATED_RUNNING,
-	EMULATED_STOPPED, /* the rings are not drained yet */
+	EMULATED_STOPPED, /* sampling has stopped, and the rings still have ticks */
 };
 
 struct emulated {
 	struct source source;
 	enum emulated_state state;
 	struct spe_spu_config spu;
-	struct source_config config; /* its pointers are not valid any more */
+	struct source_config config; /* copied at creation; its pointers are no longer valid */
 	struct cpu_clock_config clock;
 	struct models *models;
 	struct spe_opmodel opmodel;
@@ -67,7 +67,7 @@ struct emulated {
 	u64 check_ns;
 	int epoll_fd;
 	int timer_fd;
-	u32 count; /* possible CPUs */
+	u32 count; /* number of possible CPUs, and of entries in @cpus */
 	struct emulated_cpu cpus[];
 };
 
@@ -155,7 +155,10 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 
 	if (!emulated_spu_samples_el(&cpu->driver, tick->el))
 		return;
-	/* A model describes the user code of a program, not its system calls. */
+	/*
+	 * Models= describes the user code of a program. Samples in the kernel have the default
+	 * model.
+	 */
 	if (!tick->el)
 		profile = models_of_task(e->models, tick->tid, tick->time_ns);
 	if (tick->tid > 0) {
@@ -166,7 +169,7 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 	emulated_spu_sample(&cpu->driver, &operation, sink);
 }
 
-/* Ticks from @from to @to were lost: the CPU was blind. */
+/* Count the time from @from to @to as blind, because ticks of this time were lost. */
 static void cpu_gap(struct emulated_cpu *cpu, u64 from, u64 to, const struct source_sink *sink)
 {
 	emulated_spu_close(&cpu->driver, from, sink);
@@ -212,7 +215,7 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 		cpu_event(e, cpu, &event, sink);
 	cpu_clock_end(&cpu->clock);
 
-	/* Ticks after the last one in a full ring were lost. */
+	/* The ring was full, so ticks after the last one in it were lost. */
 	if (full && !cpu->throttled)
 		cpu_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
 	/* The ring may contain a tick that is younger than end_ns. */
@@ -251,7 +254,10 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 		struct emulated_cpu *cpu = &e->cpus[i];
 
 		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
-			/* It is unknown whether the CPU was busy since its last tick. */
+			/*
+			 * Whether the CPU was busy since its last tick is unknown, so this time
+			 * does not count as blind.
+			 */
 			emulated_spu_close(&cpu->driver, now_ns, sink);
 			emulated_spu_disable(&cpu->driver);
 			cpu_close(e, cpu);

@@ -100,7 +100,8 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	int r, ring_error;
 
 	/*
-	 * Before the rings are read: what the module writes during the read wakes the reader again.
+	 * Clear the notification before reading the rings, so that data which the module writes
+	 * during the read notifies the reader again.
 	 */
 	r = ring_watch_clear(&m->watch);
 	for (u32 i = 0; i < m->ring_count; i++) {
@@ -414,7 +415,10 @@ static u32 module_positions(const struct source *source, struct source_position 
 	return n;
 }
 
-/* One invalid position shows that @positions belong to another session: reset all rings then. */
+/*
+ * Resume at stored positions. If one of them is not valid, all belong to another session of the
+ * module, and all rings start at their current tail.
+ */
 static int module_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	struct module_source *m = module_of(source);
@@ -475,7 +479,10 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 	return n;
 }
 
-/* A session has the SPUs that existed when it was created. */
+/*
+ * Count CPUs with an SPU that was added after the session was created: a session of the module
+ * cannot sample them.
+ */
 static u32 module_count_unsampled_cpus(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
@@ -525,7 +532,9 @@ static const struct source_ops module_ops = {
 static int open_device(struct module_source *m, struct speprof_device_info *info,
 		       const char **ret_reason)
 {
-	/* Sessions need CAP_PERFMON, but no write access to the device. */
+	/*
+	 * The module checks CAP_PERFMON when a session is created; write permission is not needed.
+	 */
 	m->device = open(SPEPROF_DEVICE_PATH, O_RDONLY | O_CLOEXEC);
 	if (m->device < 0) {
 		*ret_reason =
@@ -656,7 +665,10 @@ static int open_rings(struct module_source *m, const struct source_config *confi
 	return module_configure(&m->source, config, ret_reason);
 }
 
-/* @session: -1: create one. Owned by the caller if this fails. */
+/*
+ * Open a session of the module. @session: descriptor of an existing session, which the caller still
+ * owns on failure; -1: create a session.
+ */
 static int open_all(const struct source_config *config, bool uring, int session,
 		    struct source **ret_source, const char **ret_reason)
 {

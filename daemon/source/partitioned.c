@@ -210,7 +210,7 @@ static void partitioned_release(struct source *source)
 		source->partition[i]->ops->persist->release(source->partition[i]);
 }
 
-/* No @session and no @retained: each partition has its own session and rings. */
+/* @session and @retained are not implemented: each partition has its own session and rings. */
 static const struct source_persist_ops partitioned_persist_ops = {
 	.defer = partitioned_defer,
 	.positions = partitioned_positions,
@@ -234,7 +234,10 @@ void source_partitions_sum(struct source *source)
 	for (u32 i = 0; i < source->partitions; i++) {
 		const struct source_health *one = &partitioned_of(source)->health[i];
 
-		/* The thread that drains the partition changes this when CPUs come or go. */
+		/*
+		 * The thread that drains the partition changes the number when CPUs go offline or
+		 * online.
+		 */
 		cpus += __atomic_load_n(&partitioned_of(source)->partition[i]->cpus,
 					__ATOMIC_RELAXED);
 		all.faults += one->faults;

@@ -36,7 +36,10 @@ static int paranoid_level(void)
 	return n > 0 ? atoi(text) : -1;
 }
 
-/* The effective set is that of the own user namespace: the kernel may require the initial one. */
+/*
+ * Check the effective capabilities of this process. They are those in its own user namespace, while
+ * the kernel may require them in the initial one, so true is no guarantee.
+ */
 static bool has_capability(unsigned int capability)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -14,12 +14,15 @@
 #include "util/time.h"
 
 #define HELPER "speprof-symbols"
-/* number of descriptors of a helper: the socket to this process, and the one to the other helper */
+/*
+ * descriptors that a helper inherits: the socket to this process, and the socket to the other
+ * helper
+ */
 #define HELPER_FDS   2
-#define HELPER_FD    3 /* number of the first of these descriptors */
-#define CALL_MS	     60000 /* a long time, as a helper with a nice value may wait for a CPU */
-#define OPEN_MS	     10000 /* a shorter time, as the opener reads nothing */
-#define AGE_MAX_MS   300000 /* age at which a helper is replaced, to free its memory */
+#define HELPER_FD    3 /* the first of them in the helper */
+#define CALL_MS	     60000 /* timeout of the reader: long, as its nice value delays it */
+#define OPEN_MS	     10000 /* timeout of the opener: shorter, as it reads no file */
+#define AGE_MAX_MS   300000 /* age at which idle helpers are replaced, to free their memory */
 #define BACKOFF_MS   100 /* delay after the first start that failed */
 #define BACKOFF_MAX  60000
 #define REAP_TRIES   20

@@ -137,7 +137,9 @@ struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
 void job_queue_finish(struct job_queue *q, u64 now_ms, u64 took_ms, bool failed)
 {
 	q->busy = false;
-	/* Add 1 ms, so that owners with short jobs alternate. */
+	/*
+	 * Add 1 ms, because jobs may take less: an owner of short jobs must not always come first.
+	 */
 	q->used_ms += took_ms + 1;
 	if (!failed) {
 		q->backoff_ms = 0;

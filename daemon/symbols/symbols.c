@@ -12,11 +12,11 @@
 #include "util/hash.h"
 #include "util/time.h"
 
-#define BUDGET	    (16ULL << 20) /* of the cache, bytes */
-#define FILES_MAX   1024 /* files in the cache */
-#define MAPPINGS    8192 /* a power of two */
-#define WAYS	    8 /* entries of a set of mappings */
-#define PENDING_MAX (1U << 19) /* addresses in all jobs */
+#define BUDGET	    (16ULL << 20) /* default memory limit of the cache, bytes */
+#define FILES_MAX   1024 /* maximum number of files in the cache */
+#define MAPPINGS    8192 /* entries of the table of mappings, a power of two */
+#define WAYS	    8 /* entries with the same hash */
+#define PENDING_MAX (1U << 19) /* maximum number of addresses in all jobs */
 #define RECHECK_MS  10000 /* interval of checks whether another file is mapped */
 #define KERNEL_MS   60000 /* interval of checks whether modules were loaded or unloaded */
 #define SHORT_ID    6 /* bytes of a build id that are shown */
@@ -25,7 +25,7 @@ static_assert((MAPPINGS / WAYS & (MAPPINGS / WAYS - 1)) == 0, "a hash selects a 
 
 u64 symbols_now_ms(void)
 {
-	/* 0 means "never" in every field that holds such a time. */
+	/* Add 1, because 0 means "never" in every field with such a time. */
 	return time_clock_ns(CLOCK_MONOTONIC_COARSE) / 1000000 + 1;
 }
 

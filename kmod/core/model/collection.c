@@ -8,7 +8,10 @@ unsigned int spe_collection_owner(const struct spe_controls *controls)
 }
 SPE_EXPORT(spe_collection_owner);
 
-/* D17.4: in the Security state that owns the buffer, in AArch64 and Non-debug state. */
+/*
+ * Check whether the state of the PE permits profiling: the Security state owns the buffer, and the
+ * PE is in AArch64 state and not in Debug state (D17.4).
+ */
 static bool state_permits(const struct spe_controls *controls)
 {
 	return !controls->halted && (controls->owner == SPE_STATE_CURRENT ||
@@ -37,7 +40,10 @@ static bool level_is_sampled(const struct spe_controls *controls, u64 pmscr_el1,
 	}
 }
 
-/* PCT 0b10 is reserved, and not in table D17-3. */
+/*
+ * Decode PMSCR_ELx.PCT. The value 0b10 is reserved and not in table D17-3; the configuration
+ * selects its meaning.
+ */
 static enum spe_collection_time time_of(const struct spe_timers *timers, u64 pmscr)
 {
 	switch (SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr)) {
@@ -101,7 +107,9 @@ struct spe_collection spe_collection_at(const struct spe_controls *controls,
 	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
 	enum spe_collection_time time = time_at(controls, timers, pmscr_el1, pmscr_el2);
 
-	/* D17.6: the counter itself is disabled, not only the access to it. */
+	/*
+	 * D17.6: while the system counter is disabled, the timestamp is UNKNOWN or not collected.
+	 */
 	if (time != SPE_COLLECTION_TIME_NONE && timers->stopped)
 		time = timers->stopped_unknown ? SPE_COLLECTION_TIME_UNKNOWN :
 						 SPE_COLLECTION_TIME_NONE;

@@ -6,7 +6,10 @@
 #include "codec/registers.h"
 #include "event-routing.h"
 
-/* SCR_EL3.NS is 1, or Secure EL2 is enabled; also while the PE is at EL3. */
+/*
+ * EL2 is enabled in Non-secure state, or in Secure state with Secure EL2. While the PE is at EL3,
+ * SCR_EL3.NS selects the state.
+ */
 bool spe_routing_el2_enabled(const struct spe_controls *controls)
 {
 	return controls->el2 && (controls->ns || controls->eel2);
@@ -22,7 +25,10 @@ u8 spe_routing_security_state(const struct spe_controls *controls)
 }
 SPE_EXPORT(spe_routing_security_state);
 
-/* MDCR_EL3.PMSEE, if it exists, lets lower Exception levels decide. */
+/*
+ * Check whether EL3 leaves the choice of exception or interrupt to lower Exception levels
+ * (MDCR_EL3.PMSEE).
+ */
 static bool el3_permits(const struct spe_controls *controls)
 {
 	return !controls->el3 || controls->pmsee != 0;

@@ -8,7 +8,7 @@
 
 #define MILLION 1000000U
 
-/* spe_fault() as a constant. */
+/* The value of spe_fault(), as an initializer of a static table must be a constant. */
 #define FAULT(ec, mss) ((u32)(ec) << 26 | (u32)(mss) | 1U << 25)
 
 struct kind {
@@ -258,7 +258,10 @@ static u64 draw_random(struct spe_inject *inject)
 	return z ^ z >> 31;
 }
 
-/* Draw from the shares: returns the fault for this write, or 0. May set a collision. */
+/*
+ * Draw a random number for each rule with a share. Returns the fault of the rule that was hit, or
+ * 0. May cause a collision instead.
+ */
 static u32 shares_draw(struct spe_inject *inject)
 {
 	u32 fault = 0;
@@ -276,7 +279,10 @@ static u32 shares_draw(struct spe_inject *inject)
 	return fault;
 }
 
-/* The operation takes so long that one more operation is selected than may be in flight. */
+/*
+ * Cause a collision: the sampled operation does not finish before the next ones are selected, until
+ * one more is selected than may be in flight.
+ */
 static u32 inject_collision(struct spe_spu *spu)
 {
 	u64 before = spu->stats.collisions;

@@ -5,7 +5,10 @@
 /* size of a Tag Granule (FEAT_MTE) */
 #define GRANULE 16
 
-/* Events that only loads have (D18.2.6), and those that a store may finish before. */
+/*
+ * Events that only loads have (D18.2.6), and events that may occur after a store has finished, so
+ * that its record lacks them.
+ */
 #define LOAD_EVENTS  SPE_MASK(23, 19)
 #define EARLY_EVENTS (SPE_MASK(3, 2) | SPE_MASK(10, 8))
 
@@ -36,7 +39,10 @@ static const struct spe_access *lowest_access(const struct spe_instruction *inst
 	return found;
 }
 
-/* RNHSYR: elements are in ascending order. */
+/*
+ * Choose the access of a contiguous vector load or store: the lowest element, or the lowest Active
+ * one (RNHSYR). Elements are in ascending order.
+ */
 static const struct spe_access *choose_element(const struct spe_spu *spu,
 					       const struct spe_instruction *instruction)
 {
@@ -50,7 +56,7 @@ static const struct spe_access *choose_element(const struct spe_spu *spu,
 	return &instruction->accesses[i];
 }
 
-/* Choose among the accesses that store, or that load; among all if there are none. */
+/* Choose one store at random, or one load if @store is false; any access if there is none. */
 static const struct spe_access *
 choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction, bool store)
 {
@@ -87,7 +93,8 @@ const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
 	if (instruction->kind == SPE_INSTRUCTION_COPY || instruction->kind == SPE_INSTRUCTION_GCS)
 		return choose_copy(spu, instruction);
 	/*
-	 * RMYPFF: any element of a gather, and any part of other accesses that are not contiguous.
+	 * RMYPFF: for a gather or scatter, and for other accesses that are not contiguous, each
+	 * access is equally likely.
 	 */
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS))
 		return choose_any(spu, instruction);
@@ -174,7 +181,10 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
 		operation->valid |= SPE_OPERATION_PA;
 }
 
-/* D18.2.1, CH */
+/*
+ * Check whether the Address packet has CH set: the access was checked against an Allocation Tag in
+ * memory (D18.2.1).
+ */
 static bool tag_checked(const struct spe_spu *spu, const struct spe_access *access)
 {
 	if (!(access->flags & SPE_ACCESS_CHECKED) || access->flags & SPE_ACCESS_CANONICAL)
@@ -203,7 +213,10 @@ static u32 translation_of(const struct spe_spu *spu, const struct spe_instructio
 	return cycles;
 }
 
-/* D17.6.4: the counter if the address, or the access, is missing. */
+/*
+ * Collect the translation latency. If the record has no address, or the access did not occur, the
+ * counter is 0 or absent, as the configuration says (D17.6.4).
+ */
 static void collect_translation(const struct spe_spu *spu,
 				const struct spe_instruction *instruction,
 				const struct spe_access *access, struct spe_operation *operation)
@@ -284,7 +297,10 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
 	operation->valid |= SPE_OPERATION_SOURCE | (any ? SPE_OPERATION_ANY_SOURCE : 0);
 }
 
-/* D17.6.8: a subset of what a load records. */
+/*
+ * Prefetches, cache maintenance and address translation record a subset of what a load records
+ * (D17.6.8).
+ */
 static void record_other_access(const struct spe_spu *spu, struct spe_operation *operation)
 {
 	u32 keep = spu->config.other_info;

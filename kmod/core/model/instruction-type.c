@@ -36,7 +36,10 @@ static u8 log2_of_ratio(u64 size, u64 min)
 	return n;
 }
 
-/* RMDBYZ, RBHKSC: the length is that of all vectors with FEAT_SPE_SME, and of one without. */
+/*
+ * Return the field EVL, the encoded vector length. With FEAT_SPE_SME it is the length of all
+ * vectors together, without it that of one vector (RMDBYZ, RBHKSC).
+ */
 static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	u64 size = sampled_size(spu, instruction);
@@ -46,7 +49,10 @@ static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instru
 	return (u8)SPE_FIELD_PREP(SPE_OP_EVL, evl < most ? evl : most);
 }
 
-/* RCYBGV, RLQXZR: 0b1111 means all of ZA, 0b1011 is the largest part. */
+/*
+ * Return the field ETS, the encoded tile size. 0b1111 means the whole ZA array; 0b1011 is the
+ * largest other size (RCYBGV, RLQXZR).
+ */
 static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	u8 ets = log2_of_ratio(sampled_size(spu, instruction) * instruction->vectors, 128);
@@ -56,7 +62,10 @@ static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instru
 	return (u8)(SPE_FIELD_PREP(SPE_OP_EVL, ets >> 1) | (ets & 1 ? SPE_OP_PRED : 0));
 }
 
-/* RDDCQB: only micro-ops, and only these. */
+/*
+ * Check whether an SVE operation is recorded as Advanced SIMD. RDDCQB permits that only for sampled
+ * micro-operations of 128 bits, without predicate, that have an Advanced SIMD equivalent.
+ */
 static bool as_asimd(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	return spe_spu_chooses(spu, SPE_CHOICE_ASIMD) &&
@@ -77,7 +86,7 @@ bool spe_instruction_conditional(const struct spe_spu *spu,
 	case SPE_INSTRUCTION_OTHER:
 		return !(spu->config.unconditional >> instruction->condition & 1);
 	default:
-		/* A predicate does not make an operation conditional. */
+		/* An SVE predicate does not make an operation conditional (D17.6.5). */
 		return false;
 	}
 }
@@ -155,7 +164,7 @@ static u8 subclass_extended(const struct spe_instruction *instruction)
 	return subclass;
 }
 
-/* RMJQCL, RJCLMP */
+/* Return the SUBCLASS of an SVE load or store (RMJQCL, RJCLMP). */
 static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			  bool store)
 {
@@ -163,7 +172,7 @@ static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instructio
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_GATHER))
 		subclass |= (u8)SPE_OP_SG;
-	/* The packet has this mark for loads from FEAT_SPEv1p2 on. */
+	/* Before FEAT_SPEv1p2 the packet of a load has no bit for predication. */
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
 	    (store || spu->config.pmsver >= SPE_PMSVER_V1P2))
 		subclass |= SPE_OP_PRED;
@@ -186,7 +195,10 @@ static u8 subclass_sme(const struct spe_spu *spu, const struct spe_instruction *
 	return subclass_vector(spu, instruction, store);
 }
 
-/* Formats that need a feature are unspecified loads and stores without it. */
+/*
+ * Without the feature that defines a format, the packet has the format of an unspecified load or
+ * store.
+ */
 static u8 subclass_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
 		      bool store)
 {
@@ -262,7 +274,7 @@ static void type_load_store(const struct spe_spu *spu, const struct spe_instruct
 		operation->valid |= SPE_OPERATION_SIMD;
 }
 
-/* RMDBYZ, RMZJMH */
+/* Set the Operation Type of an SVE data-processing operation (RMDBYZ, RMZJMH). */
 static void type_sve(const struct spe_spu *spu, const struct spe_instruction *instruction,
 		     struct spe_operation *operation)
 {
@@ -287,7 +299,10 @@ static void type_sve(const struct spe_spu *spu, const struct spe_instruction *in
 		operation->op_subclass |= SPE_OP_FP;
 }
 
-/* RCYBGV, RLQXZR: whether it was predicated is not recorded. */
+/*
+ * Set the Operation Type of an SME data-processing operation. The packet does not record whether it
+ * was predicated (RCYBGV, RLQXZR).
+ */
 static void type_sme(const struct spe_spu *spu, const struct spe_instruction *instruction,
 		     struct spe_operation *operation)
 {

@@ -9,7 +9,10 @@ static bool instructions_sampled(const struct spe_spu *spu)
 	return spu->config.features & SPE_PMSIDR_ARCHINST;
 }
 
-/* D17.6.7, D17.6.10.1 */
+/*
+ * Check whether operations of an instruction with this fate belong to the sample population
+ * (D17.6.7, D17.6.10.1).
+ */
 static bool in_population(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	switch (instruction->fate) {
@@ -44,7 +47,7 @@ unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruc
 		return 0;
 	if (!instructions_sampled(spu))
 		return instruction->micro_ops;
-	/* An operation that belongs to no instruction is not in the population. */
+	/* An SPU that samples instructions cannot sample an operation that belongs to none. */
 	return instruction->fate != SPE_FATE_NONARCH;
 }
 SPE_EXPORT(spe_spu_members);
@@ -63,7 +66,7 @@ static u64 target_of(const struct spe_instruction *instruction)
 	return instruction->kind == SPE_INSTRUCTION_ISB ? instruction->pc + 4 : instruction->target;
 }
 
-/* E[0] and E[1] (D17.6.7, D17.6.10, D17.6.10.1). */
+/* Return the events E[0], exception, and E[1], retired (D17.6.7, D17.6.10, D17.6.10.1). */
 static u64 events_of_fate(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	const u64 exception = SPE_BIT(SPE_EVENT_EXCEPTION), retired = SPE_BIT(SPE_EVENT_RETIRED);
@@ -140,7 +143,10 @@ static u32 total_of(const struct spe_spu *spu, const struct spe_instruction *ins
 	return instruction->total;
 }
 
-/* D17.6.1: counted in the clock domain that ALTCLK names, not in the main one. */
+/*
+ * D17.6.1: the field ALTCLK names the clock domain in which this latency is counted; it is not the
+ * main one.
+ */
 static bool counts_alternate(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_SMCU))
@@ -209,7 +215,9 @@ static void describe_base(const struct spe_spu *spu, const struct spe_instructio
 bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
 		      unsigned int member, struct spe_operation *ret_operation)
 {
-	/* Example D17-2: the micro-op that generates the address is no load. */
+	/*
+	 * Example D17-2: the micro-operation that computes the address is not recorded as a load.
+	 */
 	bool address = !member && !instructions_sampled(spu) && instruction->micro_ops > 1 &&
 		       spe_instruction_is(instruction, SPE_INSTRUCTION_ADDRESS_OP);
 	const struct spe_access *access;
@@ -231,7 +239,7 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 }
 SPE_EXPORT(spe_spu_describe);
 
-/* D17.6.3.1: which branch was the last one, as far as it may be recorded. */
+/* Remember the target of the last branch, if later records may contain it (D17.6.3.1). */
 static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	bool taken = is_taken(spu, instruction) && instruction->fate == SPE_FATE_RETIRED;

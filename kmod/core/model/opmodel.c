@@ -142,7 +142,10 @@ static const struct tier *tier_draw(const struct profile *profile, u32 roll)
 	return tier;
 }
 
-/* 0 to @spread - 1, by a 16-bit @roll to the power of @tail. */
+/*
+ * Return a number from 0 to @spread - 1: the 16-bit random number @roll, raised to the power @tail,
+ * and scaled.
+ */
 static u32 latency_draw(u32 spread, u8 tail, u32 roll)
 {
 	u32 fraction = roll;
@@ -222,8 +225,8 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	operation->translation = get_byte(roll, 4) >> 7;
 	if (walk) {
 		/*
-		 * If the access takes long the table walk is a part of it; to a short access its
-		 * time is added.
+		 * The time of a table walk is a part of the latency of a long access. A short
+		 * access becomes longer by it.
 		 */
 		operation->events |= EVENT(TLB_WALK);
 		operation->translation = 12 + (get_byte(roll, 5) & 31);
@@ -231,7 +234,10 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 			operation->total += operation->translation;
 	}
 	operation->va = data_address(model, profile, operation, kind, roll >> 8);
-	/* Few instructions cross the end of a cache line, but those do so often. */
+	/*
+	 * Only a few instructions access two cache lines, but those do so at almost every
+	 * execution.
+	 */
 	if (profile != SPE_PROFILE_SHARED_LINE && get_byte(kind, 4) < 4 &&
 	    get_byte(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);

@@ -42,19 +42,28 @@ static bool fault_is_external(u32 fault)
 					 fault_code(fault) == SPE_FSC_EXTERNAL_ASYNC);
 }
 
-/* On a table walk, a table update or a GPT walk. */
+/*
+ * Check for an External abort on a translation table walk, a table update, or a walk of the Granule
+ * Protection Table (GPT).
+ */
 static bool fault_is_walk_abort(u32 fault)
 {
 	return fault_is_abort(fault) && fault_code(fault) >= SPE_FSC_EXTERNAL_WALK &&
 	       fault_code(fault) < SPE_FSC_EXTERNAL_WALK_END;
 }
 
-/* Other fields, and the other PMBSR_ELx, are unchanged (D17.8.2 to D17.8.6). */
+/*
+ * Record an event in one PMBSR_ELx: set S, EC and MSS. The event changes no other field, and no
+ * other PMBSR_ELx (D17.8.2 to D17.8.6).
+ */
 static void event_raise(struct spe_spu *spu, u64 *pmbsr, u32 fault)
 {
 	u64 syndrome = fault & (SPE_PMBSR_EC | SPE_PMBSR_MSS);
 
-	/* Its MSS is RES0, unless RBPFPN requires an FSC (PMBSR_EL1's description). */
+	/*
+	 * MSS of a granule protection check event is RES0, unless RBPFPN requires a fault status
+	 * code in it (description of PMBSR_EL1).
+	 */
 	if (fault_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
 		syndrome &= ~SPE_PMBSR_MSS;
 	if (spu->config.pe & SPE_PE_THE) {
@@ -70,7 +79,10 @@ static void raise_serror(const struct spe_spu *spu)
 		spu->io.serror(spu->io.ctx);
 }
 
-/* RJFYNW: an External abort that is not reported to the SPU. From SPEv1p3 on none is (ITCPLL). */
+/*
+ * Check whether the SPU ignores an External abort, or the PE takes it as an SError, as RJFYNW
+ * permits. From SPEv1p3 on the SPU never reports one in PMBSR (ITCPLL).
+ */
 static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 {
 	bool serror;
@@ -86,13 +98,15 @@ static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 	} else {
 		return false;
 	}
-	/* IZGGXW */
+	/* IZGGXW: the SError exception is all that software sees of such an abort. */
 	if (serror)
 		raise_serror(spu);
 	return true;
 }
 
-/* Translate an address in one page, stage by stage (table D17-11). */
+/*
+ * Translate an address, by stage 1 and then by stage 2 (table D17-11). Returns a fault; 0 if none.
+ */
 static u32 walk_page(struct spe_spu *spu, u64 addr)
 {
 	const struct spe_translation walk = {
@@ -118,7 +132,10 @@ static u32 walk_piece(struct spe_spu *spu, u64 addr, u64 limit)
 	u64 next = (addr | 0xfff) + 1;
 	u32 fault = walk_page(spu, addr);
 
-	/* D17.8.3.1: descriptors further on may be updated, even if the write faults. */
+	/*
+	 * D17.8.3.1: the SPU may update the dirty state of the next page before the write gets
+	 * there, and so also if the write faults.
+	 */
 	if (!fault && spe_spu_chooses(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
 		walk_page(spu, next);
 	return fault;
@@ -176,12 +193,12 @@ static struct outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
 	return outcome;
 }
 
-/* D17.8.4.4: the abort of a write is reported to the SPU. */
+/* Report an External abort of a buffer write in PMBSR (D17.8.4.4). */
 static void external_abort(struct spe_spu *spu, u64 start, size_t size,
 			   const struct outcome *outcome)
 {
 	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
-	/* Asynchronous: the SPU wrote further before the abort was known. */
+	/* The SPU wrote the rest of the record before it learned of an asynchronous abort. */
 	size_t passed = async ? size : outcome->done;
 	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
 
@@ -193,7 +210,7 @@ static void external_abort(struct spe_spu *spu, u64 start, size_t size,
 	event_raise(spu, pmbsr, outcome->fault);
 }
 
-/* D17.8.3, RMYXZK, RYZJQX: an Alignment or MMU fault. */
+/* Report an Alignment fault or MMU fault of a buffer write (D17.8.3, RMYXZK, RYZJQX). */
 static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outcome)
 {
 	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
@@ -207,11 +224,11 @@ static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outc
 	if (fault_is_walk_abort(outcome->fault) && spe_spu_chooses(spu, SPE_CHOICE_WALK_EA))
 		*pmbsr |= SPE_PMBSR_EA;
 	event_raise(spu, pmbsr, outcome->fault);
-	/* RWVKFM: from SPEv1p5 on, not synchronous. */
+	/* RWVKFM: from SPEv1p5 on, profiling may stop some operations after the fault. */
 	spu->lag = spu->config.fault_lag;
 }
 
-/* D17.8.5 and D17.8.6: the data is discarded, PMBPTR stays. */
+/* Discard the record: set DL, report @fault, and do not advance PMBPTR (D17.8.5, D17.8.6). */
 static void discard_record(struct spe_spu *spu, u32 fault)
 {
 	u64 *pmbsr = pmbsr_of(spu, fault);
@@ -220,7 +237,7 @@ static void discard_record(struct spe_spu *spu, u32 fault)
 	event_raise(spu, pmbsr, fault);
 }
 
-/* D17.8.2 */
+/* Report that the buffer is full (D17.8.2). */
 static void buffer_full(struct spe_spu *spu)
 {
 	u32 full = spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
@@ -230,7 +247,10 @@ static void buffer_full(struct spe_spu *spu)
 	spe_spu_signal(spu, SPE_SPU_EVENT_FULL);
 }
 
-/* RPGGHS: PMBPTR is at an address that is not permitted; behave in one of the permitted ways. */
+/*
+ * Handle a PMBPTR at an address where no record may begin. RPGGHS permits several behaviours; the
+ * configuration selects one.
+ */
 static void report_not_allowed(struct spe_spu *spu)
 {
 	spu->stats.discarded++;
@@ -271,8 +291,8 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	size_t size;
 
 	/*
-	 * RTHGCR: a record that might pass the limit is not begun. RHXSYK: the top byte must not
-	 * change.
+	 * RTHGCR: the SPU begins no record that could end beyond the limit. RHXSYK: the top byte of
+	 * PMBPTR must not change.
 	 */
 	if (start >= limit || limit - start < largest || (start ^ limit) >> 56) {
 		report_not_allowed(spu);
@@ -287,7 +307,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 
 	size = spe_spu_record(spu, operation);
 	outcome = write_record(spu, start, size);
-	/* RDTGVZ: a fault comes before buffer full. */
+	/* RDTGVZ: if a record faults and would also fill the buffer, only the fault is reported. */
 	if (outcome.fault) {
 		record_faulted(spu, start, size, &outcome);
 		return;
@@ -295,7 +315,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	spu->reg[SPE_REG_PMBPTR] = start + size;
 	spu->stats.written++;
 	spu->stats.bytes += size;
-	/* D17.8.2: the largest record would not fit any more. */
+	/* D17.8.2: the buffer is full as soon as a record of the maximum size would not fit. */
 	if (outcome.fill || limit - (start + size) < largest)
 		buffer_full(spu);
 }
@@ -309,9 +329,7 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 		return false;
 	if (abort_unreported(spu, fault))
 		return true;
-	/*
-	 * Profiling may have stopped by S of another register than the one that records the abort.
-	 */
+	/* The abort may belong in another PMBSR_ELx than the one in which S stopped profiling. */
 	pmbsr = pmbsr_of(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))

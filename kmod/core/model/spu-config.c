@@ -19,7 +19,10 @@
  */
 static size_t largest_record(const struct spe_spu_config *config)
 {
-	/* PC, VA, PA; Timestamp; Operation Type; the counters. */
+	/*
+	 * Three Address packets (PC, VA, PA), three Counter packets, and 9 + 2 bytes of Timestamp
+	 * and Operation Type
+	 */
 	size_t addresses = 3, counters = 3, size = 9 + 2;
 
 	/* The layout with fixed offsets needs 64 bytes for every operation. */
@@ -27,7 +30,10 @@ static size_t largest_record(const struct spe_spu_config *config)
 		return 64;
 	size += config->el2 ? 2 * 5 : 5;
 	size += 1 + (size_t)config->events_size + 1 + config->source_size;
-	/* A branch with a GCS access has the packets of both. */
+	/*
+	 * A branch that accesses the Guarded Control Stack has the packets of a branch and of a
+	 * load.
+	 */
 	addresses += config->pe & SPE_PE_GCS && config->pmsver >= SPE_PMSVER_V1P4;
 	addresses += config->pbt_always || (config->features & SPE_PMSIDR_PBT && addresses > 3);
 	size += addresses * 9 + counters * 3;
@@ -55,7 +61,7 @@ static u64 events_defined(const struct spe_spu_config *config)
 	return events & (~OPTIONAL_EVENTS | config->optional_events);
 }
 
-/* Those of them that PMSEVFR_EL1 and PMSNEVFR_EL1 can name. */
+/* Return the events of events_output() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter on. */
 static u64 events_filterable(const struct spe_spu_config *config)
 {
 	u64 events = events_defined(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
@@ -257,7 +263,7 @@ static void writable_apply(struct spe_spu *spu)
 
 	mask[SPE_REG_PMSCR] =
 		SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS;
-	/* PCT reads as 0b01 without EL2; its upper bit is FEAT_ECV's. */
+	/* Without EL2, PMSCR.PCT reads as 0b01. Its upper bit exists with FEAT_ECV only. */
 	if (config->el2 || config->e2h)
 		mask[SPE_REG_PMSCR] |= config->pe & SPE_PE_ECV ? SPE_PMSCR_PCT : SPE_BIT(6);
 	if (config->exc)
@@ -268,7 +274,10 @@ static void writable_apply(struct spe_spu *spu)
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
 	mask[SPE_REG_PMSFCR] = pmsfcr_writable(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
-	/* All sampled operations retire, so E[1] is RAZ/WI. */
+	/*
+	 * If only operations that retire are sampled, a filter on E[1] (retired) is meaningless:
+	 * RAZ/WI.
+	 */
 	if (config->choices & SPE_CHOICE_NO_MISSPECULATED)
 		mask[SPE_REG_PMSEVFR] &= ~SPE_BIT(SPE_EVENT_RETIRED);
 	if (config->features & SPE_PMSIDR_FNE)
@@ -290,7 +299,10 @@ static void writable_apply(struct spe_spu *spu)
 		mask[SPE_REG_PMBSR] |= SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY;
 }
 
-/* IKDMQG: 0 if the architecture does not describe it. */
+/*
+ * Return the value of PMBIDR.EA, which describes how External aborts are reported. 0 means that it
+ * is not described (IKDMQG).
+ */
 static u64 abort_mechanism(const struct spe_spu_config *config)
 {
 	switch (config->abort) {
@@ -309,7 +321,7 @@ void spe_spu_config_apply(struct spe_spu *spu)
 
 	writable_apply(spu);
 	spu->events = events_output(config);
-	/* Format is 0: the only one (D18.1). */
+	/* PMSIDR.Format stays 0, the only format that the architecture defines (D18.1). */
 	spu->reg[SPE_REG_PMSIDR] = config->features |
 				   SPE_FIELD_PREP(SPE_PMSIDR_INTERVAL, config->interval) |
 				   SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, config->max_size) |
@@ -318,7 +330,7 @@ void spe_spu_config_apply(struct spe_spu *spu)
 	if (!config->el2 && !config->e2h)
 		spu->reg[SPE_REG_PMSCR] = SPE_FIELD_PREP(SPE_PMSCR_PCT, SPE_PMSCR_PCT_PHYS);
 	spu->reg[SPE_REG_PMBIDR] = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, config->align);
-	/* D17.8.3.1 */
+	/* D17.8.3.1: the SPU manages the Access flag and the dirty state of its buffer's pages. */
 	if (config->pmsver >= SPE_PMSVER_V1P3 || config->choices & SPE_CHOICE_MANAGES)
 		spu->reg[SPE_REG_PMBIDR] |= SPE_PMBIDR_F;
 	spu->reg[SPE_REG_PMBIDR] |= SPE_FIELD_PREP(SPE_PMBIDR_EA, abort_mechanism(config));

@@ -25,7 +25,10 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 	controls->el3 = spu->config.el3;
 	controls->strict_ee = spu->config.strict_ee;
 	if (spu->config.e2h) {
-		/* For a host under VHE the only PMSCR is PMSCR_EL2, by either name. */
+		/*
+		 * A host under VHE has only PMSCR_EL2, which it accesses by both names, PMSCR_EL1
+		 * and PMSCR_EL2.
+		 */
 		pmscr_el2 = pmscr_el1;
 		pmscr_el1 = 0;
 		controls->el2 = controls->tge = controls->e2h = true;
@@ -73,7 +76,10 @@ u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x)
 	}
 }
 
-/* Tables D17-9 and D17-10: where its exception is disabled, an S is ignored. */
+/*
+ * Check whether S in PMBSR_EL2 or PMBSR_EL3 stops profiling. S is ignored if the exception that it
+ * would cause is disabled (tables D17-9 and D17-10).
+ */
 bool spe_spu_stopped_above(const struct spe_spu *spu)
 {
 	const struct spe_pe_state pe = { 0 };
@@ -82,7 +88,9 @@ bool spe_spu_stopped_above(const struct spe_spu *spu)
 	       spe_spu_exception(spu, &pe, 3).state != SPE_EXCEPTION_DISABLED;
 }
 
-/* Which bits of it can be written; 0 if there is no such register. */
+/*
+ * Return the writable bits of register @reg of Exception level @x; 0 if there is no such register.
+ */
 static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	const struct spe_spu_config *config = &spu->config;
@@ -101,13 +109,19 @@ static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int
 	return 0;
 }
 
-/* Accesses without an Exception level: for a host under VHE these are to PMSCR_EL2. */
+/*
+ * Check whether spe_spu_read() and spe_spu_write(), which name no Exception level, access this
+ * register. For a host under VHE, PMSCR means PMSCR_EL2.
+ */
 static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == (spu->config.e2h && reg == SPE_REG_PMSCR ? 2 : 1);
 }
 
-/* PMSCR_EL1 beside the register of a host; it has no effect while HCR_EL2.TGE is 1 */
+/*
+ * Check for PMSCR_EL1 of a guest, while the host under VHE uses PMSCR_EL2. It has no effect while
+ * HCR_EL2.TGE is 1.
+ */
 static bool is_guest(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == 1 && reg == SPE_REG_PMSCR && spu->config.e2h;
@@ -179,7 +193,10 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 
 	if ((unsigned int)reg >= SPE_REG_COUNT || el > 3)
 		return 0;
-	/* Nothing traps: only the name matters. */
+	/*
+	 * Only the name of the register matters here, so let EL1 own the buffer, which avoids traps
+	 * to EL2.
+	 */
 	controls.e2pb = 3;
 	return spe_sysreg_access_resolve(&controls, &traps, &registers, &access).x;
 }

@@ -4,7 +4,7 @@
  */
 #include "spu-internal.h"
 
-/* The type bits of PMSFCR, and the distance from each to its mask bit */
+/* The type bits of PMSFCR, and how many bits above each one its mask bit is */
 #define TYPES	   (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST | SPE_PMSFCR_FP | SPE_PMSFCR_SIMD)
 #define MASK_SHIFT 32
 static_assert(SPE_PMSFCR_B << MASK_SHIFT == SPE_PMSFCR_BM &&

@@ -58,7 +58,7 @@ u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x);
 /* spu-el.c: whether S is 1 in PMBSR_EL2 or PMBSR_EL3, and is not ignored. */
 bool spe_spu_stopped_above(const struct spe_spu *spu);
 
-/* Counters saturate (D18.2.3). */
+/* Return @cycles as a Counter packet contains it: the maximum, if it is larger (D18.2.3). */
 static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
 {
 	u32 max = spu->config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;

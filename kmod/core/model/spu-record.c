@@ -35,7 +35,7 @@ static const struct kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_SOURCE] = { SPE_PACKET_DATA_SOURCE, 0, 0, 51 },
 	/* Write the packet at the offset of the Issue latency, which it replaces. */
 	[SPE_SPU_KIND_ALT_ISSUE] = { SPE_PACKET_COUNTER, SPE_COUNTER_ALT_ISSUE, 2, 24 },
-	/* Packed only. */
+	/* These two exist only in the packed layout, so their offset is not used. */
 	[SPE_SPU_KIND_IMPDEF_ADDRESS] = { SPE_PACKET_ADDRESS, 0, 8, 0 },
 	[SPE_SPU_KIND_IMPDEF_COUNTER] = { SPE_PACKET_COUNTER, 0, 2, 0 },
 	[SPE_SPU_KIND_TIMESTAMP] = { SPE_PACKET_TIMESTAMP, 0, 8, 55 },
@@ -159,7 +159,10 @@ static void add_packet(struct writer *w, enum spe_spu_kind kind, u64 payload)
 	add_packet_as(w, kind, w->spu->headers[kind], payload);
 }
 
-/* Fields that a feature adds are zero without it (D18.2.7). */
+/*
+ * Return the payload of the Operation Type packet. A field that an optional feature adds is 0
+ * without the feature (D18.2.7).
+ */
 static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u8 payload = operation->op_subclass;
@@ -173,7 +176,10 @@ static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *oper
 		if (!(spu->config.features & SPE_PMSIDR_CRR))
 			payload &= (u8)~SPE_OP_BR_CR;
 		else if (!(payload & SPE_OP_BR_CR))
-			/* 0b00 is not permitted: neither link nor return. */
+			/*
+			 * With FEAT_SPE_CRR the field CR must not be 0b00; 0b11 means neither link
+			 * nor return.
+			 */
 			payload |= (u8)SPE_OP_BR_CR;
 		if (!spu->gcs)
 			payload &= (u8)~SPE_OP_BR_GCS;
@@ -267,7 +273,8 @@ static void add_memory(struct writer *w, const struct spe_spu *spu,
 	u32 valid = operation->valid;
 
 	/*
-	 * D17.6.4: without the access, neither its address nor its translation latency is recorded.
+	 * D17.6.4: if the access did not occur, the record has neither its address nor its
+	 * translation latency.
 	 */
 	if (valid & SPE_OPERATION_VA) {
 		add_packet(w, SPE_SPU_KIND_VA, data_address(spu, operation));
@@ -278,15 +285,15 @@ static void add_memory(struct writer *w, const struct spe_spu *spu,
 	} else if (valid & SPE_OPERATION_TRANSLATION) {
 		add_translation(w, spu, operation);
 	}
-	/* D18.2.4: where a load's data came from. */
+	/* D18.2.4: the Data Source packet says where the data of a load came from. */
 	if (valid & SPE_OPERATION_SOURCE && spu->config.features & SPE_PMSIDR_LDS &&
 	    (spe_operation_is_load(operation) || valid & SPE_OPERATION_ANY_SOURCE))
 		add_packet(w, SPE_SPU_KIND_SOURCE, operation->source);
 }
 
 /*
- * D17.6.3.1: not for operations that did not retire. For others than taken branches the
- * configuration decides.
+ * Add the target of the previous branch (D17.6.3.1). Records of taken branches have it; the
+ * configuration decides about other operations. Operations that did not retire never have it.
  */
 static void add_previous_target(struct writer *w, const struct spe_spu *spu,
 				const struct spe_operation *operation)
@@ -346,7 +353,7 @@ static void add_packets(struct writer *w, const struct spe_spu *spu,
 		return;
 	add_issue(w, spu, operation);
 	add_packet(w, SPE_SPU_KIND_TOTAL, spe_spu_saturated(spu, operation->total));
-	/* D17.6: the target of what generates an exception is not collected. */
+	/* D17.6: the branch target is not recorded for an operation that generated an exception. */
 	if (operation->op_class == SPE_OP_BRANCH && operation->valid & SPE_OPERATION_TARGET &&
 	    !excepted)
 		add_packet(w, SPE_SPU_KIND_TARGET,

@@ -81,19 +81,19 @@ static bool spu_is_profiling(const struct spe_spu *spu)
 	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
 }
 
-/* Signal the interrupt last, as its handler may call the SPU. */
+/* Apply a change of registers. The interrupt comes last, because its handler may call the SPU. */
 void spe_spu_update(struct spe_spu *spu)
 {
 	bool enabled = spu_is_profiling(spu);
-	/* RTSJRP */
+	/* RTSJRP: the interrupt request is HIGH as long as PMBSR_EL1.S is 1, if it is enabled. */
 	bool level =
 		spu->reg[SPE_REG_PMBSR] & SPE_PMBSR_S && spe_routing_irq_enabled(&spu->controls);
 
-	/* D17.3.3: counters that are not zero continue from their value. */
+	/* D17.3.3: when profiling is enabled, only a counter that is 0 is loaded from PMSIRR. */
 	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
 		counters_set(spu, counters_reload(spu), 0);
 	spu->enabled = enabled;
-	/* Operations in flight are discarded. */
+	/* Operations that were selected and did not finish are discarded when selection ends. */
 	if (!spe_spu_selects(spu)) {
 		spu->stats.discarded += spu->in_flight;
 		spu->in_flight = 0;
@@ -171,7 +171,10 @@ u64 spe_spu_until_sample(struct spe_spu *spu)
 }
 SPE_EXPORT(spe_spu_until_sample);
 
-/* Cases D17.3.4.1 and D17.3.4.2. */
+/*
+ * Count @members operations without FEAT_SPE_ERnd (D17.3.4.1, D17.3.4.2). Returns true if the last
+ * one is selected.
+ */
 static bool count_plain(struct spe_spu *spu, u64 members)
 {
 	u64 count = count_get(spu);
@@ -180,12 +183,15 @@ static bool count_plain(struct spe_spu *spu, u64 members)
 		counters_set(spu, count - members, ecount_get(spu));
 		return false;
 	}
-	/* The counter was zero before the last operation. */
+	/* The previous operation had decremented the counter to 0, so this one is selected. */
 	counters_set(spu, counters_reload(spu), ecount_get(spu));
 	return true;
 }
 
-/* Case D17.3.4.3. */
+/*
+ * Count @members operations with FEAT_SPE_ERnd: after the primary counter PMSICR.COUNT is 0, a
+ * random ECOUNT delays the selection (D17.3.4.3). Returns true if the last one is selected.
+ */
 static bool count_late(struct spe_spu *spu, u64 members)
 {
 	u64 count = count_get(spu), ecount = ecount_get(spu);
@@ -200,14 +206,12 @@ static bool count_late(struct spe_spu *spu, u64 members)
 		ecount = draw_ahead(spu);
 		spu->drawn = false;
 	}
-	/*
-	 * Both counters count; the primary one cannot pass zero before the secondary one is done.
-	 */
+	/* While ECOUNT counts down, COUNT already counts the next interval, and stops at 0. */
 	counters_set(spu, count > members ? count - members : 0, ecount - members);
 	return ecount == members;
 }
 
-/* D17.3.7: the operation is not sampled, and only COLL changes. */
+/* Report a collision: the operation is not sampled, and COLL is set in PMBSR (D17.3.7). */
 static void report_collision(struct spe_spu *spu)
 {
 	unsigned int x = spe_routing_target(&spu->controls, SPE_ROUTING_OTHER_EVENT);
@@ -237,14 +241,20 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 	spu->stats.selected++;
 	if (!spu->lag)
 		return true;
-	/* RWVKFM: selected after a fault; the last of them ends it. */
+	/*
+	 * RWVKFM: after a fault, the SPU selects and discards some more operations. This was the
+	 * last.
+	 */
 	if (--spu->lag == 0)
 		spe_spu_update(spu);
 	return spu->in_flight;
 }
 SPE_EXPORT(spe_spu_pass);
 
-/* Check whether the record would be written. It passed the filters, and the PMU counts it. */
+/*
+ * Apply the filters to a sample that completed, and signal its PMU events. Returns whether the
+ * record is to be written.
+ */
 static bool complete_sample(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
@@ -254,7 +264,7 @@ static bool complete_sample(struct spe_spu *spu, const struct spe_operation *ope
 	}
 	spu->stats.passed++;
 	spe_spu_signal(spu, SPE_SPU_EVENT_FILTRATE);
-	/* The trigger event remains, even if the record is discarded (D17.8). */
+	/* The CTI gets its trigger even if the record is discarded below (D17.8). */
 	spe_spu_signal(spu, SPE_SPU_EVENT_TRIGGER);
 	if (!spe_spu_discards(spu) && spe_spu_buffer_enabled(spu))
 		return true;

@@ -123,10 +123,13 @@ enum spe_spu_zero_filter {
 	SPE_SPU_ZERO_FILTERS,
 };
 
-/* PMBPTR with bits below PMBIDR.Align set: UNPREDICTABLE (table D17-11). */
+/*
+ * How the SPU handles a PMBPTR that is not aligned to PMBIDR.Align, which is UNPREDICTABLE (table
+ * D17-11)
+ */
 enum spe_spu_misaligned {
 	SPE_SPU_MISALIGNED_FAULT,	/* the next record raises an Alignment fault */
-	SPE_SPU_MISALIGNED_RES0,	/* the bits are not there */
+	SPE_SPU_MISALIGNED_RES0,	/* the low bits of PMBPTR are RES0 */
 	SPE_SPU_MISALIGNEDS,
 };
 
@@ -135,9 +138,9 @@ enum spe_spu_misaligned {
  * RYZJQX.
  */
 enum spe_spu_fault_dl {
-	SPE_SPU_FAULT_DL_UNCHANGED,	/* D17.8.3 */
-	SPE_SPU_FAULT_DL_CLEAR,		/* RYZJQX */
-	SPE_SPU_FAULT_DL_SET,		/* RYZJQX */
+	SPE_SPU_FAULT_DL_UNCHANGED,	/* the bit is unchanged (D17.8.3) */
+	SPE_SPU_FAULT_DL_CLEAR,		/* DL is cleared (RYZJQX) */
+	SPE_SPU_FAULT_DL_SET,		/* DL is set (RYZJQX) */
 	SPE_SPU_FAULT_DLS,
 };
 

@@ -168,7 +168,10 @@ static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *o
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 offset;
 
-	/* Full period for any power of two: factor 1 modulo 4, odd increment. */
+	/*
+	 * A linear congruential generator visits every line once for any power of two, if its
+	 * factor is 1 modulo 4 and its increment is odd.
+	 */
 	s->line = (s->line * 0x5851f42d4c957f2dULL + 0x14057b7ef767814fULL) & (lines - 1);
 	offset = s->line * SPE_SYNTHETIC_LINE;
 	memory_access(s, offset, cache_level(s, offset), LOAD, misses_tlb(s), op);

@@ -144,7 +144,7 @@ static struct spe_sysreg_result reach_memory(unsigned int reg)
 	return (struct spe_sysreg_result){ .how = SPE_SYSREG_MEMORY, .offset = memory_offset(reg) };
 }
 
-/* Only a nested hypervisor uses names of EL2 at EL1. */
+/* At EL1, names of EL2 registers are UNDEFINED unless FEAT_NV lets a nested hypervisor use them. */
 static struct spe_sysreg_result from_el1_above(const struct spe_traps *traps,
 					       const struct spe_sysreg_access *access)
 {

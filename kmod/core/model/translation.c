@@ -7,7 +7,10 @@ static u32 fault_at(unsigned int stage, u32 fsc)
 	return spe_fault(stage == 2 ? SPE_PMBSR_EC_STAGE2 : SPE_PMBSR_EC_STAGE1, fsc);
 }
 
-/* Table D17-11, Permission: DBM is ignored without hardware management, PSTATE.PAN always. */
+/*
+ * Check the row "Permission" of table D17-11. The Dirty Bit Modifier counts only if the SPU manages
+ * the dirty state. PSTATE.PAN is always ignored.
+ */
 static u32 has_permission(const struct spe_translation *translation, unsigned int stage,
 			  const struct spe_descriptor *descriptor, bool dirties)
 {
