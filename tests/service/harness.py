@@ -48,7 +48,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration
 
 
 POLKITD = "/usr/lib/polkit-1/polkitd"
-# As its own policy has it, where its user is.
+# Rules of polkitd's own bus policy; they need its user, which exists only if polkitd is installed.
 POLKITD_POLICY = """  <policy user="polkitd">
     <allow own="org.freedesktop.PolicyKit1"/>
     <allow send_type="method_call"/>

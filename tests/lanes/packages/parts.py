@@ -103,7 +103,7 @@ def run_in(root, debs, versions, releases, by=()):
     with tempfile.TemporaryDirectory(dir=debs) as scratch:
         own = Path(scratch) / "root"
         copy_root(root, debs, versions, own)
-        # It has its own /proc, which ends with the namespaces.
+        # The root has its own /proc, which is unmounted when the namespaces end.
         inside = ["unshare", "--mount", "--pid", "--fork", f"--root={own}", "--mount-proc",
                   "/debs/in-root", *versions, *releases]
         if by:

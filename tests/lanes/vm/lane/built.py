@@ -16,7 +16,7 @@ from .cache import cache_root, cached, content_key, run_tool
 from .kernel import GUEST, Kernel, new_initrd, write_initrd
 
 LANES = Path(__file__).resolve().parents[2]
-# Of the source, building a module needs headers, makefiles and scripts only.
+# Folders of the kernel's source that are not needed to build a module.
 NOT_FOR_MODULES = ("Documentation", "LICENSES", "block", "certs", "crypto", "drivers", "fs", "init",
                    "io_uring", "ipc", "lib", "mm", "net", "rust", "samples", "security", "sound",
                    "usr", "virt")
@@ -24,7 +24,7 @@ NOT_FOR_MODULES = ("Documentation", "LICENSES", "block", "certs", "crypto", "dri
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a variant is built; fragments may ask for what a version does not have, REQUIRED not."""
+    """How a variant is built. CONFIGS may set options that a version lacks; REQUIRED options must exist."""
     arch: str
     image: str
     configs: tuple
@@ -32,9 +32,9 @@ class Recipe:
     edits: tuple = ()
 
 
-# A processor with AMX has 11,008 bytes of registers, and ptrace() takes all of them or none: in what
-# UML reserves up to 6.12 they have no room, and its init dies of the first system call. What is on
-# stacks grows with it: KERNEL_STACK_ORDER in um.config.
+# On a processor with AMX, ptrace() transfers 11,008 bytes of registers, or fails. Up to 6.12, UML
+# reserves too little memory for them, and its init dies at the first system call. Some of these
+# buffers are on stacks, so KERNEL_STACK_ORDER in um.config is larger, too.
 UML = Recipe("um", "linux", ("kunit/configs/um.config",),
              ("KUNIT", "MODULES", "HOSTFS", "IO_URING", "DEBUG_FS"),
              (("arch/x86/um/user-offsets.c", "DEFINE_LONGS(HOST_FP_SIZE, 2696);",
@@ -81,13 +81,14 @@ class Variant:
 
     @property
     def key(self):
-        # What builds it, not all of this file: a new variant leaves the others where they are.
+        # The key has the functions that build a variant, and not the whole file, so that a new variant
+        # does not rebuild the others.
         steps = [inspect.getsource(step) for step in (make, edit, strip_tree, build_variant)]
         return content_key(self.version, self.recipe, *steps, GUEST / "init", *self.fragments)
 
 
 def find_variant(kernel):
-    """The Variant that a name such as 6.12-kasan means, or None if it is no such name."""
+    """Return the Variant with a name such as 6.12-kasan; None if KERNEL is no such name."""
     match = NAME.fullmatch(kernel)
     if not match or match[2] not in RECIPES:
         return None
@@ -107,9 +108,9 @@ def has_ccache():
 
 
 def ccache_env(base):
-    """Variables for ccache to have its store in our cache, whatever directory BASE is.
+    """Return variables that make ccache use our cache, and hit it whatever directory BASE is.
 
-    Nor does debug information tell one directory from another: nobody debugs these kernels.
+    Debug information then has the paths of another build, which does not matter for these kernels.
     """
     return {"CCACHE_DIR": str(cache_root().parent / "ccache"), "CCACHE_BASEDIR": str(base),
             "CCACHE_MAXSIZE": "3G", "CCACHE_NOHASHDIR": "1"}

@@ -7,20 +7,21 @@ from .cache import run_tool
 
 NODE = "/spe-pmu"
 COMPATIBLE = "arm,statistical-profiling-extension-v1"
-# type (0 SPI, 1 PPI), number, flags (4: level, high); in hexadecimal, as all cells here
+# Cells of an interrupt: type (0 SPI, 1 PPI), number, flags (4: level-triggered, active high). All
+# cells are hexadecimal.
 PPI = ("1", "5", "4")
 SPI = ("0", "64", "4")
 SPUS = {"none": (), "ppi": (PPI,), "spi": (SPI,), "no-interrupt": (None,),
         # Two kinds of CPUs, whose PPIs share a number.
         "partitioned": (PPI, PPI), "acpi": (PPI,)}
-# A node that no driver knows: speprof_trap makes the device that ACPI would make.
+# No driver matches this node. speprof_trap.ko reads it and creates the device, as ACPI would.
 ACPI = "speprof,spe-of-acpi"
-# A handle of the added nodes. QEMU's own begin at 0x8000.
+# First phandle of the added nodes. QEMU's own phandles begin at 0x8000.
 PARTITION_HANDLE = 0x9001
 
 
 def longer_interrupts(text):
-    """Return a tree's source in which each interrupt has a fourth cell, for no partition."""
+    """Return the source of a tree with a fourth cell in each interrupt: 0, which means no partition."""
     def widen(cells, entry, what):
         assert len(cells) % entry == 0, what
         return " ".join(" ".join([*cells[i:i + entry], "0x00"])
@@ -28,7 +29,8 @@ def longer_interrupts(text):
 
     text = re.sub(r"(\binterrupts = <)([^>]*)>",
                   lambda m: m[1] + widen(m[2].split(), 3, m[0]) + ">", text)
-    # Four cells of the child, the parent, two of its address, three of its interrupt.
+    # An entry of interrupt-map has 10 cells: 4 of the child, 1 for the parent, 2 of the parent's
+    # address, and 3 of its interrupt.
     text = re.sub(r"(\binterrupt-map = <)([^>]*)>",
                   lambda m: m[1] + widen(m[2].split(), 10, m[0]) + ">", text)
     return text.replace("#interrupt-cells = <0x03>", "#interrupt-cells = <0x04>")
@@ -62,7 +64,7 @@ def write_device_tree(qemu, spu, path):
     """
     Dump the tree of the machine that the arguments QEMU make, add SPUs and write it to PATH.
 
-    It names the machine's CPUs and devices, so it is made anew for each machine.
+    The tree lists the machine's CPUs and devices, so each machine needs a tree of its own.
     """
     index = qemu.index("-machine") + 1
     dump = [*qemu[:index], f"{qemu[index]},dumpdtb={path}", *qemu[index + 1:]]

@@ -12,8 +12,8 @@ BAD_LINE = re.compile(r"BUG:|WARNING:|UBSAN:|Oops|possible circular|possible rec
 # Messages of a kernel with these checkers when it boots.
 HARMLESS = re.compile(r"kmemleak: (Kernel memory leak detector initialized|"
                       r"Automatic memory scanning thread started)")
-# An x86 breakpoint that the kernel does not know, and the memory around it as the kernel reads it.
-# < > marks the byte after that breakpoint.
+# The report of an x86 breakpoint that the kernel did not set, and the bytes in memory around it. The
+# byte in < > follows the breakpoint.
 STRAY_INT3 = re.compile(r"\bint3: 0000 \[#1\]")
 CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 
@@ -22,7 +22,7 @@ CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 SKIPPED = 77
 # The number of boots of one job while QEMU crashes, or executes a removed breakpoint (testing.md).
 BOOTS = 3
-# The exit statuses of timeout(1) in the guest, for TERM and for KILL.
+# The exit statuses of timeout(1) in the guest if it sent SIGTERM, and if it sent SIGKILL
 GUEST_TIMEOUT = (124, 137)
 
 
@@ -33,8 +33,8 @@ def bad_lines(text):
 
 def executed_what_is_not_there(text):
     """
-    The lines that prove that the first complaint in text is a breakpoint that QEMU executed and
-    that memory does not hold: a translation older than the code. Without them, none.
+    Return the lines that prove that the first complaint in TEXT is a defect of QEMU: it executed a
+    breakpoint from an old translation of code that the kernel has changed since. [] if they do not.
     """
     lines = text.splitlines()
     first = next((i for i, line in enumerate(lines)
