@@ -380,7 +380,7 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	struct attribute_location place;
 	u64 mapping = 0, address = e->pc, text = 0;
 	char key[96], name[NAME_SIZE];
-	bool placed, told;
+	bool placed, public;
 
 	placed = known &&
 		 attributor_locate(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
@@ -388,15 +388,15 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 		mapping = add_mapping(w, e, &place, pid);
 		address = place.offset;
 	}
-	told = address_is_public(w, placed ? &place : NULL);
-	if (!told) {
+	public = address_is_public(w, placed ? &place : NULL);
+	if (!public) {
 		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 		text = string_index(w, name);
 		address = 0;
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
 		 is_overflow(w, e), text);
-	if (told && !names_contain(&w->locations, key)) {
+	if (public && !names_contain(&w->locations, key)) {
 		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
 		text = string_index(w, name);
 	}

@@ -14,7 +14,7 @@ static union {
 
 static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
 
-static void cache_reply(const struct symbol_request *request, const struct symbol_reply *told)
+static void cache_reply(const struct symbol_request *request, const struct symbol_reply *checked)
 {
 	const struct name_key key = { .ino = 1 };
 	struct name_cache cache;
@@ -23,8 +23,8 @@ static void cache_reply(const struct symbol_request *request, const struct symbo
 	fuzz_assert(!name_cache_init(&cache, 2, 1 << 20));
 	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
 	for (int again = 0; again < 2; again++)
-		name_cache_add(&cache, file, request, told);
-	for (u32 i = 0; i < told->done; i++) {
+		name_cache_add(&cache, file, request, checked);
+	for (u32 i = 0; i < checked->done; i++) {
 		const struct name_range *range = name_file_find_range(file, request->address[i]);
 		const struct name_line *line = name_file_find_line(file, request->address[i]);
 

@@ -11,8 +11,8 @@
 /**
  * agent_start() - start pkttyagent, and wait until it has registered with polkit or failed to
  *
- * The agent is not started if the caller is root, whom polkit does not ask for a password, or if
- * standard input is no terminal.
+ * The agent is not started for root, from which polkit requires no password, or if standard input
+ * is no terminal.
  *
  * Return: PID of the agent, for agent_stop(); 0 if there is none.
  */

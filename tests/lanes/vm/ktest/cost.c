@@ -121,7 +121,7 @@ static void switches_cost_of(const struct cost_driver *driver)
 	 */
 	ksleep_ms(3000);
 	check(kcgroup_move(&a, getpid()) && kcgroup_move(&b, pair.other));
-	cost_of(driver, "nobody samples", &pair, NULL, NULL, &base);
+	cost_of(driver, "no session samples", &pair, NULL, NULL, &base);
 	cost_of(driver, "the whole machine is sampled", &pair, &all, NULL, &base);
 	cost_of(driver, "other cgroups are", &pair, &other, NULL, &base);
 	for (int kernel = 0; kernel < 2; kernel++) {
@@ -131,8 +131,9 @@ static void switches_cost_of(const struct cost_driver *driver)
 		check(kcgroup_move(&a, pair.other));
 		cost_of(driver, "both tasks of one cgroup are", &pair, &of_a, NULL, &base);
 		check(kcgroup_move(&b, pair.other));
-		cost_of(driver, "one of them is, one is nobody's", &pair, &of_a, NULL, &base);
-		cost_of(driver, "each by a session of its own: handover", &pair, &of_a, &of_b, &base);
+		cost_of(driver, "one task is sampled, the other is not", &pair, &of_a, NULL, &base);
+		cost_of(driver, "each by a session of its own: handover", &pair, &of_a, &of_b,
+			&base);
 	}
 	pair_end(&pair);
 }

@@ -72,7 +72,7 @@ static void run_do(const struct cost_driver *driver, struct run *run)
 		run->cost = cost_end(&start, 1);
 		return;
 	}
-	check(!driver->open(&request, &source), "somebody else has the SPU");
+	check(!driver->open(&request, &source), "another session has the SPU");
 	if (run->is_read)
 		check(!pthread_create(&reader, NULL, reader_run, &source));
 	windows = source.windows(&source);

@@ -812,7 +812,7 @@ static void rest_wait(void)
 {
 	for (uint64_t end = now_ms() + 20000; is_busy();) {
 		if (now_ms() > end)
-			report_failure("a CPU is busy and nobody is there", 0);
+			report_failure("a CPU has a session's SPU, although no session exists", 0);
 		usleep(20000);
 	}
 }

@@ -489,7 +489,7 @@ static void clean_up(void)
 	}
 	for (uint64_t end = now_ms() + 20000; is_busy(); pause_ms(20))
 		if (now_ms() > end)
-			report_failure("a CPU is busy and nobody is there");
+			report_failure("a CPU has a session's SPU, although no session exists");
 }
 
 static void churn_modules(uint64_t random, uint64_t end, const char *modules)
