@@ -37,12 +37,12 @@ u32 source_open_kinds(const struct config *config)
 bool source_open_may_need_switches(const struct config *config)
 {
 	u32 kinds = source_open_kinds(config);
-	bool named;
+	bool names_tasks;
 
 	if (!config->contexts)
 		return true;
-	if (kinds & MEMORY_MODULE && source_module_names_tasks(&named) >= 0)
-		return !named;
+	if (kinds & MEMORY_MODULE && source_module_names_tasks(&names_tasks) >= 0)
+		return !names_tasks;
 	return kinds & MEMORY_PERF;
 }
 

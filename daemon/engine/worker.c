@@ -35,7 +35,7 @@ struct worker {
 	int wake;
 	u64 heartbeat;
 	u64 refreshed;
-	u64 gathered;
+	u64 merged_ns;
 	struct worker_state state;
 
 	pthread_mutex_t lock;
@@ -432,7 +432,7 @@ static bool gather_is_due(struct worker *w, u64 now)
 	while ((session = worker_next(&w->state, session)))
 		if (session->running && history_is_due(session->profile, now))
 			return true;
-	return now - w->gathered >= REFRESH_NS;
+	return now - w->merged_ns >= REFRESH_NS;
 }
 
 /* Run @fn while the drain threads are paused, after a merge. */
@@ -501,7 +501,7 @@ static void run_periodic(struct worker *w)
 	}
 	if (gather_is_due(w, now)) {
 		shards_gather(state);
-		w->gathered = now;
+		w->merged_ns = now;
 	}
 	if (state->rate_control && now >= state->rate_control->next_ns)
 		run_paused(state, tick_rate_control);

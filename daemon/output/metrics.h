@@ -59,7 +59,7 @@ struct metrics_head {
 	u32 container_size;
 	u32 containers;
 	u32 reserved;	/* 0 */
-	u64 size;	/* of everything */
+	u64 size;	/* bytes of the whole snapshot, with this head */
 };
 
 /**

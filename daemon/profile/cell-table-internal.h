@@ -364,8 +364,8 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 /**
  * struct cell_part - one of @parts parts of the cells of all tables with the same seed
  *
- * The tag decides, which is a part of the hash: so cells of other parts are skipped without a look
- * at them. Evicted samples are divided by program.
+ * The tag, which is a part of the hash, decides to which part a cell belongs. So a merge skips cells
+ * of other parts without reading them. Evicted samples belong to a part by their program.
  */
 struct cell_part {
 	u32 part;

@@ -90,27 +90,27 @@ static bool row_owner_load(struct deserializer *from, const struct translations 
 static u32 rows_history_load(struct deserializer *from, const struct translations *t,
 			     bool locations, struct history_row *rows)
 {
-	u32 count = (u32)deserialize_below(from, HISTORY_ROWS + 1), kept = 0;
+	u32 count = (u32)deserialize_below(from, HISTORY_ROWS + 1), restored = 0;
 	u64 counts[8], owner;
 
 	while (count-- && !from->bad) {
 		bool owned = row_owner_load(from, t, locations, &owner);
 
-		rows[kept] = (struct history_row){ .owner = owner, .place = deserialize_u64(from) };
+		rows[restored] = (struct history_row){ .owner = owner, .place = deserialize_u64(from) };
 		deserialize_array(from, counts, ARRAY_SIZE(counts));
 		for (unsigned int i = 2; i < ARRAY_SIZE(counts); i++)
 			from->bad |= counts[i] > UINT32_MAX;
-		rows[kept].latency_sum = counts[0];
-		rows[kept].weight = counts[1];
-		rows[kept].samples = (u32)counts[2];
-		rows[kept].memory = (u32)counts[3];
-		rows[kept].dram = (u32)counts[4];
-		rows[kept].remote = (u32)counts[5];
-		rows[kept].branches = (u32)counts[6];
-		rows[kept].mispredicted = (u32)counts[7];
-		kept += owned;
+		rows[restored].latency_sum = counts[0];
+		rows[restored].weight = counts[1];
+		rows[restored].samples = (u32)counts[2];
+		rows[restored].memory = (u32)counts[3];
+		rows[restored].dram = (u32)counts[4];
+		rows[restored].remote = (u32)counts[5];
+		rows[restored].branches = (u32)counts[6];
+		rows[restored].mispredicted = (u32)counts[7];
+		restored += owned;
 	}
-	return kept;
+	return restored;
 }
 
 static void slot_save(const struct history_slot *slot, struct serializer *to)

@@ -26,12 +26,13 @@ static bool has_more_contexts(const struct spe_sample *s)
 	return spe_sample_has(s, both) || s->present & (SPE_HAS_CONTEXT(2) | SPE_HAS_CONTEXT(3));
 }
 
-static void set(u8 *ones, size_t offset, unsigned int index)
+static void class_set_counter(u8 *counts, size_t offset, unsigned int index)
 {
-	ones[offset / sizeof(u64) + index] = 1;
+	counts[offset / sizeof(u64) + index] = 1;
 }
 
-#define SET(ones, field, index) set(ones, offsetof(struct sample_counts, field), index)
+#define SET(counts, field, index) \
+	class_set_counter(counts, offsetof(struct sample_counts, field), index)
 
 /* Compute what the counters add for each sample of the class. */
 static void fill_ones(struct sample_class *t, enum spe_op_kind kind)

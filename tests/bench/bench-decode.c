@@ -26,8 +26,8 @@
 #define SCATTERED 1000000 /* number of instructions of each task */
 
 /*
- * The state of a path between two parts of the bytes. @crowded: whether the table has the daemon's
- * size, which suffices only for a few of the locations
+ * What a measured path uses for all parts of the input. @crowded: a profile with the daemon's table
+ * size, which has space for only a few of the locations
  */
 struct state {
 	struct spe_layouts layouts;

@@ -23,7 +23,7 @@
 #define TICK_NS	     10000000ULL
 #define WINDOW	     1024 /* number of records of a window */
 #define POOL	     (512 * WINDOW)
-#define BURST	     (32 * WINDOW) /* most records at once, so that a slow build can stop, too */
+#define BURST	     (32 * WINDOW) /* maximum records at once: a slow build must end, too */
 #define MILLISECONDS 5000
 #define SUMS	     8 /* number of plain sums; the fastest one counts */
 

@@ -47,7 +47,7 @@ static int build_id(const char *program, u8 *id)
 	return size ? size : -ENODATA;
 }
 
-static int put_tasks(const struct source_sink *sink, const char *program)
+static int write_tasks(const struct source_sink *sink, const char *program)
 {
 	u8 id[BUILD_ID_MAX];
 	int size = build_id(program, id);
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	sink = recorder_sink(recorder);
-	r = put_tasks(&sink, argv[2]);
+	r = write_tasks(&sink, argv[2]);
 	if (r >= 0) {
 		put_records(&sink, records, locations);
 		r = recorder_finish(recorder);

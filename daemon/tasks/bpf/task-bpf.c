@@ -141,7 +141,10 @@ static bool map_is_reported(struct event_ring *ring, const struct map_probe *pro
 {
 	bool reported = false;
 
-	/* Another CPU may still be writing a record in front of it. */
+	/*
+	 * Records become readable in their order, so retry for 20 ms while another CPU still writes
+	 * an earlier record.
+	 */
 	for (int i = 0; !reported && i < 20; i++) {
 		if (i)
 			usleep(1000);

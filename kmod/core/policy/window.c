@@ -73,7 +73,10 @@ int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_wi
 	free_end = align_down(ring->tail + ring->size, SPE_LIMIT_GRANULE);
 	if (window_place(ring, ring->head, free_end < lap ? free_end : lap, ret_window))
 		return 0;
-	/* If the tail is in this lap, the beginning of the next lap is free up to it. */
+	/*
+	 * If the tail is in the same lap as the head, the next lap is free from its start to the
+	 * tail.
+	 */
 	if (free_end > lap && window_place(ring, lap, free_end, ret_window))
 		return 0;
 	return -ENOSPC;

@@ -195,7 +195,7 @@ static u32 expected_blind(u32 second)
 	return 1000 + second % 11;
 }
 
-static void take_rest(struct fixture *f, u32 second)
+static void add_remaining_samples(struct fixture *f, u32 second)
 {
 	add_window(f, NOBODY, 0x9000, second, unknown_samples(second), 50);
 	profile_window(f->profile, &(struct source_window){
@@ -233,7 +233,7 @@ static void test_ledgers(void **state)
 
 	for (unsigned int round = 0; round < 2; round++) {
 		for (u32 second = 1; second <= 700; second++) {
-			take_rest(f, second);
+			add_remaining_samples(f, second);
 			add_window(f, 1, 0x1000, second, sample_rate(1, second), 100);
 		}
 		assert_ledgers(f, VIEW_SPAN_10S, 700, 10);
