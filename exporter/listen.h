@@ -57,7 +57,7 @@ void listener_name(int fd, char *ret_name, size_t size);
  * listener_host_is_local() - return whether a Host header names the loopback
  * @host: "localhost" or an address of the loopback, with or without a port
  *
- * A web page whose own host name resolves to the loopback (DNS rebinding) sends that name.
+ * With DNS rebinding, the host name of a web page resolves to the loopback; it sends that name.
  */
 bool listener_host_is_local(const char *host);
 

@@ -98,7 +98,7 @@ struct series_self {
 
 /**
  * series_build() - list all series
- * @set: all zero, or an earlier list whose memory is reused; to be released by series_deinit()
+ * @set: all zero, or an earlier list, to reuse its memory; to be released by series_deinit()
  * @acc: counters of the daemon
  * @self: counters of the exporter
  *

@@ -12,7 +12,7 @@ bool module_is_loaded(const struct machine *machine, const char *module);
 
 /**
  * kmod_users() - read the reference count of a module
- * @machine: the machine whose sysfs is read
+ * @machine: the sysfs of this machine is read
  * @module: name of the module
  *
  * Return: the number of references, by open files and by other modules; negative errno if it is
@@ -22,7 +22,7 @@ int kmod_users(const struct machine *machine, const char *module);
 
 /**
  * kmod_holders() - find processes that have the device, a session or a ring of speprof.ko open
- * @machine: the machine whose /proc is read; only root can see other users' processes
+ * @machine: /proc of this machine is read; only root can see other users' processes
  * @except: PID of a process that does not count; PID 1, which keeps descriptors for speprofd, never
  * counts
  * @ret_text: for example "speprof (PID 71), python3 (PID 80)", truncated to @size bytes; "": none
@@ -60,7 +60,7 @@ struct kmod {
 
 /**
  * kmod_installed() - describe the module that modprobe would load
- * @machine: machine whose release selects the module
+ * @machine: the machine; its kernel release selects the module
  * @module: name of the module
  * @ret: values that modinfo prints
  *
@@ -70,7 +70,7 @@ int kmod_installed(const struct machine *machine, const char *module, struct kmo
 
 /**
  * kmod_check() - check whether modprobe could load the installed module
- * @machine: machine whose release selects the module
+ * @machine: the machine; its kernel release selects the module
  * @module: name of the module
  * @ret_installed: set if STATUS_OK is returned
  *

@@ -58,7 +58,7 @@ struct caller_waiting {
 
 /**
  * struct bus_callers - cache of callers, and the calls that wait for an entry
- * @group: group whose members may read; (gid_t)-1: it does not exist, so only root may
+ * @group: members of this group may read; (gid_t)-1: no such group, so only root may
  * @clock: number of calls so far
  * @known: the cache; a free entry has the name ""
  * @lookups: pending queries to the bus driver

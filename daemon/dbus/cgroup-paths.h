@@ -7,7 +7,7 @@
 
 /**
  * bus_read_cgroups() - read the next argument, an array of cgroup paths
- * @m: a message whose next argument is the array
+ * @m: a message; its next argument is the array
  * @ret_cgroups: NULL-terminated; freed by bus_strings_free()
  * @ret_error: set on failure; names the path and what would be right
  *

@@ -251,7 +251,7 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
  * @wanted: path of the cgroup, escaped or not, or name of the container. If several have that name,
  * the one with the most samples is chosen
  * @uid: the user that must own the cgroup; (uid_t)-1: any user
- * @searched: number of cgroups whose owner was looked up
+ * @searched: number of cgroups of which the owner was looked up
  */
 struct one {
 	const char *wanted;

@@ -159,7 +159,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
  * struct counters_request - argument of read_counters()
  * @uid: select only containers of this user; (uid_t)-1: of all users
  * @mount: mount point of cgroups, to look up owners
- * @searched: number of cgroups whose owner was looked up
+ * @searched: number of cgroups of which the owner was looked up
  * @pending: number of locations that have no name yet
  */
 struct counters_request {

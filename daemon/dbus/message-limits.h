@@ -21,7 +21,7 @@ int bus_check_message_size(sd_bus_message *m, size_t max);
 
 /**
  * bus_read_strings() - read the next argument, an array of strings
- * @m: a message whose next argument is the array
+ * @m: a message; its next argument is the array
  * @max: maximum number of strings
  * @ret_list: NULL-terminated copy; freed by bus_strings_free()
  *

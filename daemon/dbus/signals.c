@@ -211,7 +211,7 @@ static int containers_scan(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Find containers whose cgroup was removed: they stay in the table as long as they have samples. */
+/* Find containers without a cgroup: they stay in the table as long as they have samples. */
 static void scan_cgroups(struct signal_watch *w)
 {
 	int mount = cgroup_owner_open();

@@ -117,7 +117,7 @@ struct names {
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
  * @texts: bytes of all names' texts
- * @others: sums as in @pprof, with the samples whose names did not fit
+ * @others: sums as in @pprof, with samples of functions for which no name fitted
  */
 struct writer {
 	struct protobuf proto;

@@ -30,7 +30,7 @@ void perfdata_add_mask(struct perfdata *perf, u64 sample_type)
 	perf->last_mask = mask;
 }
 
-/* Returns the index of the first event whose id is not below @id. */
+/* Returns the index of the first event with an id of @id or more. */
 static u32 event_lower_bound(const struct perfdata *perf, u64 id)
 {
 	u32 low = 0, high = perf->n_events, mid;

@@ -218,7 +218,7 @@ bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *re
 
 /* perfdata-sample-id.c: trailers */
 
-/** perfdata_add_mask() - add an attribute, whose event ids perfdata_add_id() then adds */
+/** perfdata_add_mask() - add an attribute; perfdata_add_id() then adds its event ids */
 void perfdata_add_mask(struct perfdata *perf, u64 sample_type);
 
 /** perfdata_add_id() - add an event id of the last attribute; returns false if the table is full */

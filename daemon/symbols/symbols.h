@@ -35,7 +35,7 @@ struct symbols_config {
 /**
  * struct symbols_stats - statistics, since symbols_new() where they are counts
  * @pending: locations that are being resolved now
- * @evicted: files whose names were evicted from the cache
+ * @evicted: number of files that were evicted from the cache with all their names
  * @failures: how often a helper exited, timed out or sent an invalid reply
  * @quarantined: files and mappings that were rejected for an hour because a helper failed on them
  * @memory: memory of the cache, bytes
@@ -85,7 +85,7 @@ void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
 /**
  * symbols_function() - get the name of the function at @location
  * @symbols: the cache; NULL: no symbol is known
- * @pid: a process that maps the binary, whose root directory is searched (/proc/PID/root); 0 if
+ * @pid: a process that maps the binary; its root directory is searched (/proc/PID/root). 0 if
  *	none
  * @location: from attributor_locate()
  * @live: @pid and kernel addresses belong to this machine, not to a recording

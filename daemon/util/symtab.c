@@ -5,7 +5,7 @@
 
 #include "array.h"
 
-/* Maximum size of a function whose size is unknown. */
+/* Maximum size of a function, if the file does not contain its size. */
 #define UNSIZED_MAX 0x10000U
 /*
  * maximum number of functions that may begin between an address and the function that contains it

@@ -39,7 +39,7 @@ static double cpu_time(void)
 }
 
 /*
- * Create a machine whose processes have PROCESS_THREADS threads each, with consecutive TIDs, as a
+ * Create a machine of processes with PROCESS_THREADS threads each and consecutive TIDs, as a
  * kernel allocates them.
  */
 static struct attributor *make_machine(u32 threads)

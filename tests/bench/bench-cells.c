@@ -27,7 +27,7 @@
 #define LIVES	  64 /* records of a short-lived process in a row */
 
 /**
- * struct load - the processes whose records are counted
+ * struct load - the processes that wrote the counted records
  * @processes: number of processes
  * @programs: number of programs that they execute
  * @brief: whether each process exits after LIVES records, and the next one starts

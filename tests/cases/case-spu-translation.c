@@ -19,7 +19,7 @@ static const struct spe_descriptor good = {
 	.level = 3, .valid = true, .af = true, .tables_af = true, .writable = true
 };
 
-/* Start an SPU whose buffer is mapped page by page, at both stages. */
+/* Start an SPU, and map its buffer page by page, at both stages. */
 static bool start_spu(struct spe_check *check, const struct spe_spu_config *config)
 {
 	if (!fixture_init(check, config))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An SPU with a buffer, whose write function checks each write */
+/* An SPU with a buffer; its write function checks each write */
 #ifndef SPE_CASES_SPU_FIXTURE_H
 #define SPE_CASES_SPU_FIXTURE_H
 

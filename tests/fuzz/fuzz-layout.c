@@ -15,7 +15,7 @@ static void report_difference(const char *difference)
 	abort();
 }
 
-/* Decode in chunks, whose sizes depend on the input, and compare with the whole window. */
+/* Decode in chunks, with sizes that depend on the input, and compare with the whole window. */
 static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
 {
 	const struct spe_decoder_config config = { .align = align };

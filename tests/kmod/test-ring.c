@@ -358,7 +358,7 @@ static void test_drains_once(void **state)
 
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
-/* Make a ring of cgroups whose task wrote @bytes and was scheduled out. */
+/* Make a ring of a session of cgroups. Its task wrote @bytes, and was scheduled out. */
 static struct speprof_ring *ring_play_parked(u64 bytes)
 {
 	struct speprof_ring *ring = ring_play(0, true);

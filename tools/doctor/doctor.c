@@ -176,7 +176,7 @@ static void print_finding(const struct check *check, const struct finding *findi
 	print_words(finding->fix, COLUMN_FOUND, width);
 }
 
-/* Print the names of checks whose verdict needs no attention; -j prints the details. */
+/* Print only the names of checks that need no attention; -j prints the details. */
 static void print_names(const struct diagnosis *d, enum verdict verdict, const char *heading,
 			bool colour, size_t width)
 {

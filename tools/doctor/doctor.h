@@ -266,7 +266,7 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
 
 /**
  * machine_read() - read the first line of a file
- * @machine: machine whose root is the prefix of @path
+ * @machine: the machine; its root is put in front of @path
  * @path: path of the file
  * @ret: the line, without control characters
  * @size: bytes of @ret; a longer line is cut
@@ -280,7 +280,7 @@ bool machine_has(const struct machine *machine, const char *path);
 
 /**
  * machine_glob() - return whether a path matches a pattern
- * @machine: machine whose root is the prefix of @pattern
+ * @machine: the machine; its root is put in front of @pattern
  * @pattern: pattern as for glob()
  * @ret_path: the first match without the root, PATH_MAX bytes; may be NULL
  */
@@ -288,7 +288,7 @@ bool machine_glob(const struct machine *machine, const char *pattern, char *ret_
 
 /**
  * machine_config() - look up an option of the kernel's configuration
- * @machine: machine whose root is the prefix of all paths
+ * @machine: the machine; its root is put in front of all paths
  * @option: name of the option, such as "CONFIG_IO_URING"
  *
  * Return: 1 if it is "y", 0 if not; negative errno if the configuration cannot be read.

@@ -46,7 +46,7 @@ void bus_quiet(struct bus *bus);
 
 /**
  * bus_allow_password() - permit polkit to ask for a password during the following calls
- * @bus: connection whose calls wait up to two minutes from now on
+ * @bus: connection; from now on its calls wait for up to two minutes
  *
  * On a terminal this starts an agent that asks for the password; bus_free() ends the agent.
  */

@@ -111,7 +111,7 @@ static int root_open(s32 pid, const char *path, u64 inode, u64 resolve)
 	return fd;
 }
 
-/* Open a program whose file was deleted or replaced: /proc/PID/exe still leads to it. */
+/* Open a program by /proc/PID/exe, which works after its file was deleted or replaced. */
 static int program_open(const struct file_request *file)
 {
 	char path[32];

@@ -75,7 +75,7 @@ static void test_identity(void **state)
 	assert_null(binary_table_free(NULL));
 }
 
-/* A binary whose path does not fit has no name. The longest path that fits is stored in full. */
+/* A binary has no name if its path does not fit. The longest path that fits is stored in full. */
 static void test_long_path(void **state)
 {
 	struct binary_table *t = binaries_new(100, BYTES);

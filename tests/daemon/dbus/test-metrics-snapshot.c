@@ -11,7 +11,7 @@
 #include "dbus/metrics-snapshot.h"
 #include "engine/rate-control.h"
 
-/* A source without samples, whose mean interval is 1 ms */
+/* A source without samples, and with a mean interval of 1 ms */
 struct quiet {
 	struct source source;
 	int fd;

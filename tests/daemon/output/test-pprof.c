@@ -659,7 +659,7 @@ static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 		symbols_wait_default(symbols);
 }
 
-/* Two functions whose names have the same first 160 characters are distinct. */
+/* Two functions are distinct even if the first 160 characters of their names are equal. */
 static void test_long_names(void **state)
 {
 	const struct symbols_config waiting = { .wait_ms = 30000 };

@@ -61,7 +61,7 @@ static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_loca
 #define ANY    "\nState:"
 #define READER "\nSeccomp:\t2\n"
 
-/* Find a child of this process whose status contains @line. Return: its PID; 0 if there is none. */
+/* Find a child of this process with @line in its status. Return: its PID; 0 if there is none. */
 static pid_t helper_pid(const char *line, char *ret_status, size_t size)
 {
 	DIR *proc = opendir("/proc");

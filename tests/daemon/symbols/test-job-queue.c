@@ -97,7 +97,7 @@ static void test_once(void **state)
 	drop_all(&queues);
 }
 
-/* An owner whose jobs end helpers waits longer each time. Other owners do not wait. */
+/* If jobs of an owner crash helpers, the owner waits longer each time. Other owners do not wait. */
 static void test_backoff(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -133,7 +133,7 @@ static void test_backoff(void **state)
 }
 
 /*
- * Two owners whose files hang share one resolver. The other resolver serves the remaining owners.
+ * Two owners with files that hang share one resolver. The other resolver serves the other owners.
  */
 static void test_suspects(void **state)
 {

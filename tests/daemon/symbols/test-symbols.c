@@ -27,7 +27,7 @@
 #define LIMIT (8ULL << 20)
 #define WAIT  60000
 
-/* The function whose name the test looks up, and an address in it */
+/* The test looks up the name of this function, by an address in it */
 __attribute__((noinline, used)) static int walk_the_line(int n)
 {
 	for (int i = 0; i < n; i++)

@@ -174,7 +174,7 @@ static struct ftrace_ops undef_ops = {
 		 UNDEF_FLAGS,
 };
 
-/* Find the kernel's handler of undefined instructions, whose name depends on the version. */
+/* Find the kernel's handler of undefined instructions. Its name depends on the version. */
 static int undef_filter(void)
 {
 	static char handlers[][16] = { "do_el1_undef", "do_undefinstr" };
