@@ -47,6 +47,7 @@
  * session "machine".
  */
 #define SESSION_SCALE 8
+#define SESSION_CELLS 12 /* the same for cells */
 /* Bytes of the history and sample classes of a session created on the bus. */
 #define SESSION_FIXED (1ULL << 20)
 /* A session created on the bus has counters for this fraction of the processes and containers. */
@@ -74,7 +75,7 @@
 
 /* One program, and one binary, for this many cells. */
 #define CELLS_PER_PROGRAM 16
-#define PROGRAMS_MIN	  256
+#define PROGRAMS_MIN	  128
 
 /*
  * Bytes of a drain thread beside its tables: combinations of sample properties 2.1 MiB, sources 0.5
@@ -418,7 +419,7 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 	*ret_plan = *plan;
 	if (!plan->budget)
 		return;
-	ret_plan->cell_bytes = plan->cell_bytes / SESSION_SCALE;
+	ret_plan->cell_bytes = plan->cell_bytes / SESSION_CELLS;
 	ret_plan->programs = programs_for(ret_plan->cell_bytes);
 	ret_plan->contexts = plan->contexts / SESSION_SCALE;
 	ret_plan->lines = plan->lines / SESSION_SCALE;
