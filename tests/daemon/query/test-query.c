@@ -530,6 +530,41 @@ static void test_parse(void **state)
 	}
 }
 
+/* The levels of a row are those of its samples; rows by keys have equal containers next to each other. */
+static void test_levels(void **state)
+{
+	struct fixture *f = *state;
+	struct query query = query_of("container,program,binary");
+	struct query_result *result = run(f, &query);
+	char previous[sizeof(f->row.container)] = "", seen[1024] = "", marked[160];
+
+	query_result_order_by_keys(result);
+	for (u32 k = 0; k < query_result_shown(result); k++) {
+		struct cell_level level[SPE_LEVELS] = { 0 };
+		u64 misses = 0, latency = 0;
+
+		query_result_row(result, k, &f->row);
+		query_result_levels(result, k, level);
+		for (u32 n = 0; n < SAMPLES; n++) {
+			if (!f->taken[n].miss || !row_has(&query, &f->row, &f->taken[n]))
+				continue;
+			misses++;
+			latency += f->taken[n].latency;
+		}
+		test_row("row %u", k);
+		assert_row(level[SPE_LEVEL_BEYOND_L1].count == misses);
+		assert_row(level[SPE_LEVEL_BEYOND_L1].latency.sum == latency);
+		assert_row(level[SPE_LEVEL_L1].count == f->row.counters.samples - misses);
+		if (strcmp(previous, f->row.container) == 0)
+			continue;
+		snprintf(previous, sizeof(previous), "%s", f->row.container);
+		snprintf(marked, sizeof(marked), "<%s>", previous);
+		assert_row(!strstr(seen, marked));
+		strcat(seen, marked);
+	}
+	query_result_free(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -537,6 +572,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_truth, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select_nothing, setup, teardown),
 		cmocka_unit_test(test_parse),

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "page-time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "recording/recording.h"
+
+/* Length of a slice at the start; it is doubled by need. */
+#define SLICE_NS 1000000ULL
+
+/* The program of a process, as an index of &page_time.program plus 1; 0: not looked up. */
+struct time_process {
+	u32 generation;
+	u32 program;
+};
+
+static void slice_add(struct time_slice *to, const struct time_slice *from)
+{
+	histogram_merge(&to->latency, &from->latency);
+	to->untimed += from->untimed;
+}
+
+static void ledger_add(struct time_ledger *to, const struct time_ledger *from)
+{
+	to->armed_ns += from->armed_ns;
+	to->blind_ns += from->blind_ns;
+	to->lost_bytes += from->lost_bytes;
+}
+
+/* Make slices twice as long. Those with the numbers 2n and 2n + 1 become the slice n. */
+static void slices_fold(struct page_time *t)
+{
+	u64 first = t->first / 2;
+	u32 slices = 0;
+
+	for (u32 i = 0; i < t->slices; i++) {
+		u32 to = (u32)((t->first + i) / 2 - first);
+
+		slices = to + 1;
+		if (to == i)
+			continue;
+		ledger_add(&t->ledger[to], &t->ledger[i]);
+		t->ledger[i] = (struct time_ledger){ 0 };
+		for (u32 k = 0; k < t->programs; k++) {
+			slice_add(&t->program[k].slice[to], &t->program[k].slice[i]);
+			t->program[k].slice[i] = (struct time_slice){ 0 };
+		}
+	}
+	t->first = first;
+	t->slices = slices;
+	t->slice_ns *= 2;
+}
+
+/* Make room for @count slices before the first one. */
+static void slices_shift(struct page_time *t, u32 count)
+{
+	size_t kept = t->slices;
+
+	memmove(&t->ledger[count], t->ledger, kept * sizeof(*t->ledger));
+	memset(t->ledger, 0, count * sizeof(*t->ledger));
+	for (u32 k = 0; k < t->programs; k++) {
+		struct time_slice *slice = t->program[k].slice;
+
+		memmove(&slice[count], slice, kept * sizeof(*slice));
+		memset(slice, 0, count * sizeof(*slice));
+	}
+	t->first -= count;
+	t->slices += count;
+}
+
+u32 page_time_slice(struct page_time *time, u64 ns)
+{
+	u64 number;
+
+	if (!time->slices) {
+		time->slice_ns = SLICE_NS;
+		time->first = ns / SLICE_NS;
+		time->slices = 1;
+	}
+	for (;;) {
+		u64 low = time->first, high = time->first + time->slices - 1;
+
+		number = ns / time->slice_ns;
+		low = number < low ? number : low;
+		high = number > high ? number : high;
+		if (high - low < TIME_SLICES)
+			break;
+		slices_fold(time);
+	}
+	if (number < time->first)
+		slices_shift(time, (u32)(time->first - number));
+	if (number - time->first >= time->slices)
+		time->slices = (u32)(number - time->first) + 1;
+	return (u32)(number - time->first);
+}
+
+/* Find the entry of a program, or add it. The last entry is for programs without one of their own. */
+static int program_find(struct page_time *t, const struct view_row *row, u32 *ret_index)
+{
+	struct time_program *p = t->program;
+	bool others;
+
+	for (; p < t->program + t->programs; p++) {
+		others = p == &t->program[TIME_PROGRAMS - 1];
+		if (others || (!strcmp(p->container, row->container) && !strcmp(p->program, row->process))) {
+			*ret_index = (u32)(p - t->program);
+			return 0;
+		}
+	}
+	p->slice = calloc(TIME_SLICES, sizeof(*p->slice));
+	if (!p->slice)
+		return -ENOMEM;
+	if (p != &t->program[TIME_PROGRAMS - 1]) {
+		memcpy(p->container, row->container, sizeof(p->container));
+		memcpy(p->program, row->process, sizeof(p->program));
+	}
+	*ret_index = t->programs++;
+	return 0;
+}
+
+/* Return where to remember the program of a process; NULL if there is no memory. */
+static struct time_process *process_find(struct page_time *t, u32 process)
+{
+	u32 count = process + 256;
+	struct time_process *grown;
+
+	if (process >= t->known_count) {
+		grown = reallocarray(t->known, count, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		memset(grown + t->known_count, 0, (count - t->known_count) * sizeof(*grown));
+		t->known = grown;
+		t->known_count = count;
+	}
+	return &t->known[process];
+}
+
+static int sample_program(struct page_time *t, const struct profile_sample *sample, u32 *ret_index)
+{
+	/* The first entry is for samples without a process. */
+	u32 slot = sample->process == ATTRIBUTE_NONE ? 0 : sample->process + 1;
+	struct time_process *known = process_find(t, slot);
+	struct view_row row = { 0 };
+	int r;
+
+	if (!known)
+		return -ENOMEM;
+	if (!known->program || known->generation != sample->generation) {
+		profile_name_program(t->input->profile, sample->process, &row);
+		r = program_find(t, &row, ret_index);
+		if (r < 0)
+			return r;
+		known->program = *ret_index + 1;
+		known->generation = sample->generation;
+	}
+	*ret_index = known->program - 1;
+	return 0;
+}
+
+/* The time of a sample or, without one, of the start of its window; 0: unknown. */
+static u64 sample_time(const struct profile_sample *sample)
+{
+	const struct source_window *window = sample->window;
+	const struct timestamp_clock *clock = &window->clock;
+	u64 ns;
+
+	if (!clock->mult || !spe_sample_has(sample->sample, SPE_HAS_TIMESTAMP))
+		return window->start_ns;
+	ns = clock->zero + (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
+	/* A damaged time would make all slices long. */
+	if (window->start_ns && window->end_ns && (ns < window->start_ns || ns > window->end_ns))
+		return window->start_ns;
+	return ns;
+}
+
+static void count_sample(void *ctx, const struct profile_sample *sample)
+{
+	struct page_time *t = ctx;
+	u64 ns = sample_time(sample);
+	struct time_slice *slice;
+	u32 at, program;
+	int r;
+
+	if (!ns || t->error)
+		return;
+	r = sample_program(t, sample, &program);
+	if (r < 0) {
+		t->error = r;
+		return;
+	}
+	at = page_time_slice(t, ns);
+	slice = &t->program[program].slice[at];
+	if (spe_sample_has(sample->sample, SPE_HAS_COUNTER(SPE_COUNTER_TOTAL)))
+		histogram_add(&slice->latency, sample->sample->counter[SPE_COUNTER_TOTAL]);
+	else
+		slice->untimed++;
+}
+
+/* A sink in front of the profile's. */
+struct time_sink {
+	struct page_time *time;
+	struct source_sink sink;
+	const struct cpu_list *cpus;
+};
+
+/* Windows are short, so the slice of their start has all of their time. */
+static void count_window(void *ctx, const struct source_window *window)
+{
+	const struct time_sink *to = ctx;
+	struct time_ledger *ledger;
+
+	if (to->cpus && !cpu_list_has(to->cpus, window->cpu))
+		return;
+	to->sink.window(to->sink.ctx, window);
+	/* All chunks of a window repeat what belongs to the whole window. */
+	if (!window->start_ns || (window->decoder && window->decoder->open))
+		return;
+	ledger = &to->time->ledger[page_time_slice(to->time, window->start_ns)];
+	ledger->armed_ns += source_window_armed(window);
+	ledger->blind_ns += window->blind_ns;
+	ledger->lost_bytes += window->lost_bytes;
+}
+
+static int time_replay(struct page_time *t, const char *path, const struct cpu_list *cpus,
+		       struct profile *profile)
+{
+	struct time_sink to = { .time = t, .sink = profile_sink(profile), .cpus = cpus };
+	const struct source_sink sink = { .window = count_window, .ctx = &to };
+	struct recording *recording = NULL;
+	int r = recording_open(path, &recording, NULL);
+
+	if (r < 0)
+		return r;
+	r = recording_replay(recording, &sink, NULL);
+	recording_free(recording);
+	profile_flush(profile);
+	return r == -EBADMSG ? 0 : r;
+}
+
+int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
+		   const struct filter *filter, struct input *input, struct page_time *ret_time)
+{
+	const struct profile_config config = { .by_program = true, .midr = midr, .filter = filter };
+	struct profile_observer observer = { .sample = count_sample, .ctx = ret_time };
+	struct profile *profile = NULL;
+	int r;
+
+	*ret_time = (struct page_time){ .input = input };
+	r = profile_new(&config, input->attributor, &profile);
+	if (r < 0)
+		return r;
+	profile_observe(profile, &observer);
+	r = time_replay(ret_time, path, cpus, profile);
+	profile_unobserve(&observer);
+	profile_free(profile);
+	return r < 0 ? r : ret_time->error;
+}
+
+void page_time_deinit(struct page_time *time)
+{
+	for (u32 i = 0; i < time->programs; i++)
+		free(time->program[i].slice);
+	free(time->known);
+	*time = (struct page_time){ 0 };
+}

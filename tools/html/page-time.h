@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a recording has over time: slices of equal length with samples, latencies, losses and blind
+ * time. Reading the recording once more finds that out, as a profile does not count by time.
+ */
+#ifndef SPEPROF_PAGE_TIME_H
+#define SPEPROF_PAGE_TIME_H
+
+#include "lib/input.h"
+#include "util/histogram.h"
+
+/* Maximum number of slices; there are at least half of them if the recording is long enough. */
+#define TIME_SLICES 120
+
+/* Maximum number of programs with slices of their own; the last one counts all others together. */
+#define TIME_PROGRAMS 64
+
+/**
+ * struct time_slice - the samples of a program in one slice
+ * @latency: their total latencies; @max is not set
+ * @untimed: samples without a total latency
+ */
+struct time_slice {
+	struct histogram latency;
+	u64 untimed;
+};
+
+/**
+ * struct time_program - one program over time
+ * @container, @program: names as in &struct view_row; "" for the last one, all other programs
+ * @slice: TIME_SLICES elements
+ */
+struct time_program {
+	char container[sizeof(((struct view_row *)0)->container)];
+	char program[sizeof(((struct view_row *)0)->process)];
+	struct time_slice *slice;
+};
+
+/**
+ * struct time_ledger - the windows of all CPUs in one slice
+ * @armed_ns, @blind_ns: time in which sampling was armed, and in which it was enabled but not armed
+ * @lost_bytes: bytes of records that were lost, at the start of the window that reports them
+ */
+struct time_ledger {
+	u64 armed_ns;
+	u64 blind_ns;
+	u64 lost_bytes;
+};
+
+/**
+ * struct page_time - a recording over time
+ * @slice_ns: length of a slice; 0: the recording has no times
+ * @first: number of the first slice, which starts at @first * @slice_ns
+ * @slices: number of slices, at most TIME_SLICES
+ * @ledger: by slice
+ * @program: the programs, @programs of them
+ * @known: by process of the attributor, a hint; private
+ * @known_count: private
+ * @input: private
+ * @error: private
+ */
+struct page_time {
+	u64 slice_ns;
+	u64 first;
+	u32 slices;
+	struct time_ledger ledger[TIME_SLICES];
+	struct time_program program[TIME_PROGRAMS];
+	u32 programs;
+	struct time_process *known;
+	u32 known_count;
+	struct input *input;
+	int error;
+};
+
+/**
+ * page_time_read() - read a recording again
+ * @path: file name of the recording
+ * @cpus, @midr, @filter: as of input_load()
+ * @input: result of input_load() with the same arguments
+ * @ret_time: the caller ends it by page_time_deinit(), whatever is returned
+ *
+ * Damage of the recording is no error, as input_load() has reported it.
+ *
+ * Return: 0; -ENOMEM; another negative errno if the file cannot be read a second time.
+ */
+int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
+		   const struct filter *filter, struct input *input, struct page_time *ret_time);
+
+/**
+ * page_time_slice() - return the slice of a time, and make room for it
+ * @time: slices, which become longer if there would be more than TIME_SLICES of them
+ * @ns: the time, not 0
+ *
+ * Return: index of the slice.
+ */
+u32 page_time_slice(struct page_time *time, u64 ns);
+
+/** page_time_deinit() - free the memory */
+void page_time_deinit(struct page_time *time);
+
+#endif
