@@ -44,10 +44,12 @@ static int html_fail(const struct options *options, int r)
 }
 
 /* Write the file. Returns an &enum status. */
-static int html_write(const struct options *options, struct input *input)
+static int html_write(const struct options *options, struct input *input,
+		      const struct page_time *time)
 {
 	const struct page_config config = {
 		.name = input_name(options->input),
+		.time = time,
 		.select = options->query.select,
 		.lines = shows_lines(options),
 	};
@@ -73,6 +75,24 @@ static int html_write(const struct options *options, struct input *input)
 	return r < 0 ? html_fail(options, r) : STATUS_OK;
 }
 
+/* Add what the recording has over time, which needs a second reading. */
+static int html_write_timed(const struct options *options, struct input *input)
+{
+	struct page_time *time = calloc(1, sizeof(*time));
+	int r = time ? 0 : -ENOMEM, status;
+
+	/* Standard input cannot be read twice; the page then says that the times are unknown. */
+	if (r == 0 && input_name(options->input))
+		r = page_time_read(options->input, options->cpus_given ? &options->cpus : NULL,
+				   options->midr, options->filter, input, time);
+	status = r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
+			 html_write(options, input, time);
+	if (time)
+		page_time_deinit(time);
+	free(time);
+	return status;
+}
+
 int html_report(const struct options *options)
 {
 	struct input input;
@@ -87,7 +107,7 @@ int html_report(const struct options *options)
 	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
 			    options->midr, options->filter, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		written = html_write(options, &input);
+		written = html_write_timed(options, &input);
 		/* A damaged recording also gives a page; @status reports the damage. */
 		status = written ? written : status;
 	}

@@ -77,6 +77,15 @@ void profile_find_pids(struct profile *p)
 	}
 }
 
+u32 profile_find_program(struct profile *p, u32 process)
+{
+	struct cell_task task = { 0 };
+
+	cell_counter_program(&p->cells, attributor_get_process(p->attributor, process), process,
+			     &task);
+	return task.program;
+}
+
 int profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 {
 	if (!p->by_program)

@@ -59,6 +59,15 @@ struct cell_place {
 bool profile_locate_cell(const struct profile *profile, const struct cell_row *row, bool live,
 			 struct cell_place *ret_place);
 
+/**
+ * profile_find_program() - return the program of a process
+ * @profile: a profile that counts by program
+ * @process: index of the process in the attributor; ATTRIBUTE_NONE for none
+ *
+ * Return: the id of the program that samples of the process count for; CELL_NO_PROGRAM.
+ */
+u32 profile_find_program(struct profile *profile, u32 process);
+
 /** profile_find_pids() - find a living process of each program, for profile_locate_cell() */
 void profile_find_pids(struct profile *profile);
 

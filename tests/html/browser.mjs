@@ -174,6 +174,26 @@ await check("measures", () => withPage("shop.html", async page => {
 	assert.equal(await page.locator("#table tbody tr").count(), new Set(rows.map(row => row.container)).size);
 }));
 
+await check("time", () => withPage("shop.html", async page => {
+	const report = json("shop.json");
+	const columns = async () => {
+		const rows = await page.locator("#slices tbody tr").evaluateAll(list => list.map(row => [...row.children].map(cell => cell.textContent)));
+		return rows[0].map((_, i) => rows.map(row => row[i]));
+	};
+	const total = list => list.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
+	await page.locator("#when-table summary").click();
+	const [, samples, , , , blind, lost] = await columns();
+	assert.equal(total(samples), report.totals.records);
+	assert.deepEqual(lost.filter(text => text !== "0 B"), [`${report.totals.lost_bytes / 1024} KiB`]);
+	assert.ok(Math.max(...blind.map(parseFloat)) > 5, "the slice with a pause");
+	assert.ok(samples.length >= 60 && samples.length <= 120);
+	await box(page, "container", "cache").click();
+	const cache = report.rows.filter(row => row.container === "cache").reduce((sum, row) => sum + row.samples, 0);
+	assert.equal(total((await columns())[1]), cache);
+	await page.locator("#timeline").hover();
+	assert.match(await page.locator("#when-hint").textContent(), /^\d.* samples, mean .* cycles, blind .*, lost /);
+}));
+
 await check("memory", () => withPage("shop.html", async page => {
 	const { lines, pages } = json("shop-memory.json");
 	assert.deepEqual(await page.locator("details.line code").allTextContents(), lines.slice(0, 20).map(line => line.address));

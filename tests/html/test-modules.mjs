@@ -7,8 +7,8 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 
 const load = name => import(`${process.env.MODULES}/${name}.js`);
-const [data, format, heading, histogram, layout, levels, measures, search, table, tree] = await Promise.all(
-	["data", "format", "heading", "histogram", "layout", "levels", "measures", "search", "table", "tree"].map(load));
+const [data, format, heading, histogram, layout, levels, measures, search, table, time, tree] = await Promise.all(
+	["data", "format", "heading", "histogram", "layout", "levels", "measures", "search", "table", "time", "tree"].map(load));
 
 /* ---- A report with two containers, three functions and a few latencies ---- */
 
@@ -52,6 +52,10 @@ const COLUMNS = {
 	sum: signed([0, 215 - 200, 0, 0, 304 - 300]),
 	bucket: numbers([(8 + 1) * 8 + 4 + 3, (29 + 1) * 8 + 4, (2 + 1) * 8 + 4 + 1, 4, (31 + 1) * 8 + 4]),
 	extra: numbers([0]),
+	/* Two slices of 1 s. nginx: 2 samples of 5 cycles in the first; postgres: 1 of 300 and 1 without in the second. */
+	time_armed: numbers([900, 1000]), time_blind: numbers([100, 0]), time_lost: numbers([0, 64]),
+	time_untimed: numbers([0, 0, 0, 1]), time_sum: signed([0, 0, 0, 4]),
+	time_bucket: numbers([(8 + 1) * 8 + 4 + 1, 4, 4, (31 + 1) * 8 + 4]), time_extra: [],
 	late_set: [], late_sum: [], late_bucket: [], late_extra: [], issue_max: [], translation_max: [],
 };
 
@@ -59,6 +63,7 @@ function bytesOf(changes = {}, columns = COLUMNS) {
 	const meta = {
 		format: 1, version: "0", name: "test", lines: false, select: {}, histograms: HISTOGRAMS,
 		dram_levels: ["dram", "beyond_llc"], header: header(), rows: 3, interval: 100,
+		time: { slice_ns: 1e9, slices: 2, programs: [{ container: "web", program: "nginx" }, { container: "-", program: "postgres" }] },
 		strings: { container: ["web", "-"], program: ["nginx", "postgres"], binary: ["/bin/nginx", "/bin/pg"], function: ["parse", "send", "scan"], file: [""] },
 		columns: Object.fromEntries(Object.entries(columns).map(([key, list]) => [key, list.length])),
 		...changes,
@@ -211,4 +216,34 @@ test("numbers have the units of speprof report", () => {
 	assert.deepEqual([0, 1023, 1024, 32768, 5e9].map(format.formatBytes), ["0 B", "1023 B", "1.0 KiB", "32 KiB", "4.7 GiB"]);
 	assert.equal(format.formatPercent(1, 0), "-");
 	assert.equal(format.formatCycles(null), "-");
+});
+
+test("slices of time are those of the selection, or of its program", () => {
+	const { data: parsed, tree: built } = report();
+	const samples = node => time.nodeSlices(parsed.time, node).map(slice => slice.samples);
+	const [web, none] = built.root.children;
+	assert.deepEqual([parsed.time.armed, parsed.time.blind, parsed.time.lost], [[900, 1000], [100, 0], [0, 64]]);
+	assert.deepEqual(samples(built.root), [2, 2]);
+	assert.deepEqual(samples(web), [2, 0]);
+	assert.deepEqual(samples(none), [0, 2]);
+	assert.deepEqual(samples(built.nodes.find(node => node.name === "scan")), [0, 2]);
+	const { latency } = time.nodeSlices(parsed.time, none)[1];
+	assert.deepEqual([latency.count, latency.sum, latency.max], [1, 300, 304]);
+	assert.equal(data.parseReport(bytesOf({ time: undefined })).time, null);
+});
+
+test("the heat map has two rows for each octave", () => {
+	assert.deepEqual([0, 1, 2, 6, 8, 10, 12, 14].map(bucket => [histogram.bucketUpper(bucket), time.heatRow(bucket)]),
+		[[0, 0], [1, 0], [2, 2], [4, 4], [5, 5], [8, 6], [11, 7], [16, 8]]);
+	const { data: parsed, tree: built } = report();
+	assert.deepEqual(time.heatCells(time.nodeSlices(parsed.time, built.root)), [{ slice: 0, row: 5, count: 2 }, { slice: 1, row: 17, count: 1 }]);
+	assert.deepEqual([1, 2, 1000].map(count => time.heatStep(count, 1000)), [0, 0, 6]);
+	assert.equal(time.heatStep(1, 1), 6);
+});
+
+test("a time axis has round ticks", () => {
+	assert.deepEqual(time.timeTicks(10), [0, 2, 4, 6, 8, 10]);
+	assert.deepEqual(time.timeTicks(0.03), [0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03]);
+	for (const seconds of [0.001, 0.7, 1, 59, 61, 3600, 86400])
+		assert.ok(time.timeTicks(seconds).length <= 9 && time.timeTicks(seconds).length >= 3, String(seconds));
 });

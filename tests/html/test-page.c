@@ -289,6 +289,97 @@ static void test_data_is_reproducible(void **state)
 	free(data[1]);
 }
 
+/* ---- Slices of time --------------------------------------------------------------- */
+
+#define MS 1000000ULL
+
+static struct page_time *time_make(void)
+{
+	struct page_time *time = calloc(1, sizeof(*time));
+
+	assert_non_null(time);
+	time->programs = 1;
+	time->program[0].slice = calloc(TIME_SLICES, sizeof(*time->program[0].slice));
+	assert_non_null(time->program[0].slice);
+	return time;
+}
+
+static void time_count(struct page_time *time, u64 ns)
+{
+	u32 slice = page_time_slice(time, ns);
+
+	assert_true(slice < time->slices && time->slices <= TIME_SLICES);
+	assert_true(ns / time->slice_ns == time->first + slice);
+	histogram_add(&time->program[0].slice[slice].latency, 100);
+	time->ledger[slice].armed_ns += 1;
+}
+
+static u64 time_total(const struct page_time *time)
+{
+	u64 samples = 0, armed = 0;
+
+	for (u32 i = 0; i < TIME_SLICES; i++) {
+		samples += time->program[0].slice[i].latency.count;
+		armed += time->ledger[i].armed_ns;
+		assert_true(i < time->slices || !time->ledger[i].armed_ns);
+	}
+	assert_int_equal(samples, armed);
+	return samples;
+}
+
+/* Whatever the order of times is, no count is lost, and slices are as short as possible. */
+static void test_time_slices(void **state)
+{
+	static const u64 times[][4] = {
+		{ 5 * MS, 6 * MS, 7 * MS, 124 * MS },
+		{ 1000 * MS, 999 * MS, 900 * MS, 881 * MS },
+		{ 5 * MS, 5000 * MS, 1, 2500 * MS },
+		{ 1, UINT64_MAX, 2, UINT64_MAX / 2 },
+	};
+	static const u64 longest[] = { MS, MS, 64 * MS, UINT64_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		struct page_time *time = time_make();
+
+		for (size_t k = 0; k < ARRAY_SIZE(times[i]); k++)
+			time_count(time, times[i][k]);
+		assert_int_equal(time_total(time), ARRAY_SIZE(times[i]));
+		assert_true(time->slice_ns <= longest[i]);
+		page_time_deinit(time);
+		free(time);
+	}
+}
+
+static void test_time_is_in_data(void **state)
+{
+	struct page_time *time = time_make();
+	struct page_config config = { .time = time };
+	json_object *root, *json, *columns;
+	struct input input;
+	size_t size;
+	u8 *data;
+
+	(void)state;
+	time_count(time, 5 * MS);
+	time_count(time, 7 * MS);
+	strcpy(time->program[0].program, "a");
+	input_make(&input, "/usr/bin/a", "/lxc/one");
+	assert_int_equal(page_data_new(&input, &config, &data, &size, NULL), 0);
+	root = data_json(data, size);
+	columns = json_object_object_get(root, "columns");
+	assert_int_equal(json_object_get_int(json_object_object_get(columns, "time_armed")), 3);
+	/* The bucket of 100 cycles twice, and a slice without latencies. */
+	assert_true(json_object_get_int(json_object_object_get(columns, "time_bucket")) >= 3);
+	json = json_object_object_get(root, "time");
+	assert_int_equal(json_object_get_int(json_object_object_get(json, "slices")), 3);
+	json_object_put(root);
+	free(data);
+	input_deinit(&input);
+	page_time_deinit(time);
+	free(time);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +390,8 @@ int main(void)
 		cmocka_unit_test(test_data_has_names),
 		cmocka_unit_test(test_data_selects_container),
 		cmocka_unit_test(test_data_is_reproducible),
+		cmocka_unit_test(test_time_slices),
+		cmocka_unit_test(test_time_is_in_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static int collect_rows(const struct query_source *source, const struct page_con
 	}
 	query_result_free(result);
 	free(row);
-	return r < 0 ? r : page_rows_finish(rows);
+	return r;
 }
 
 static void add_config(json_object *root, const struct page_config *config)
@@ -135,6 +135,24 @@ static void add_config(json_object *root, const struct page_config *config)
 	add_text(select, "program", config->select.program);
 	add_text(select, "binary", config->select.binary);
 	add_text(select, "function", config->select.function);
+}
+
+/* Name the programs of the slices, in their order; null if the times are unknown. */
+static void add_time(json_object *root, const struct page_time *time)
+{
+	json_object *json = json_object_new_object(), *programs = json_object_new_array();
+
+	json_object_object_add(json, "slice_ns", json_object_new_uint64(time->slice_ns));
+	json_object_object_add(json, "slices", json_object_new_uint64(time->slices));
+	json_object_object_add(json, "programs", programs);
+	for (u32 i = 0; i < time->programs; i++) {
+		json_object *names = json_object_new_object();
+
+		json_object_array_add(programs, names);
+		add_text(names, "container", time->program[i].container);
+		add_text(names, "program", time->program[i].program);
+	}
+	json_object_object_add(root, "time", json);
 }
 
 static int add_all(json_object *root, struct input *input, struct symbols *symbols,
@@ -187,6 +205,12 @@ int page_data_new(struct input *input, const struct page_config *config, u8 **re
 	page_rows_init(&rows, profile_header(input->profile));
 	if (r >= 0)
 		r = collect_rows(&source, config, &rows, ret_error);
+	if (r >= 0 && config->time && config->time->slices) {
+		page_rows_add_time(&rows, config->time);
+		add_time(root, config->time);
+	}
+	if (r >= 0)
+		r = page_rows_finish(&rows);
 	if (r >= 0) {
 		add_config(root, config);
 		r = add_all(root, input, source.symbols, &rows);

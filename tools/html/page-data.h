@@ -7,16 +7,19 @@
 #define SPEPROF_PAGE_DATA_H
 
 #include "lib/input.h"
+#include "page-time.h"
 #include "query/query.h"
 
 /**
  * struct page_config - what the page shows
  * @name: name of the recording, as the user gave it; NULL: it has none
+ * @time: the recording over time; NULL: unknown
  * @select: the rows that are wanted
  * @lines: rows have file names and line numbers
  */
 struct page_config {
 	const char *name;
+	const struct page_time *time;
 	struct query_select select;
 	bool lines;
 };

@@ -29,6 +29,13 @@ static const char *const column_names[PAGE_COLUMNS] = {
 	[PAGE_SUM] = "sum",
 	[PAGE_BUCKET] = "bucket",
 	[PAGE_EXTRA] = "extra",
+	[PAGE_TIME_ARMED] = "time_armed",
+	[PAGE_TIME_BLIND] = "time_blind",
+	[PAGE_TIME_LOST] = "time_lost",
+	[PAGE_TIME_UNTIMED] = "time_untimed",
+	[PAGE_TIME_SUM] = "time_sum",
+	[PAGE_TIME_BUCKET] = "time_bucket",
+	[PAGE_TIME_EXTRA] = "time_extra",
 	[PAGE_LATE_SET] = "late_set",
 	[PAGE_LATE_SUM] = "late_sum",
 	[PAGE_LATE_BUCKET] = "late_bucket",
@@ -250,6 +257,28 @@ int page_rows_add(struct page_rows *rows, const struct query_row *row,
 	add_late(rows, latency);
 	rows->count++;
 	return add_names(rows, row);
+}
+
+void page_rows_add_time(struct page_rows *rows, const struct page_time *time)
+{
+	const struct lists to = { .sum = &rows->column[PAGE_TIME_SUM],
+				  .bucket = &rows->column[PAGE_TIME_BUCKET],
+				  .extra = &rows->column[PAGE_TIME_EXTRA] };
+
+	for (u32 i = 0; i < time->slices; i++) {
+		const struct time_ledger *ledger = &time->ledger[i];
+
+		protobuf_packed(&rows->column[PAGE_TIME_ARMED], ledger->armed_ns);
+		protobuf_packed(&rows->column[PAGE_TIME_BLIND], ledger->blind_ns);
+		protobuf_packed(&rows->column[PAGE_TIME_LOST], ledger->lost_bytes);
+	}
+	for (u32 i = 0; i < time->programs * time->slices; i++) {
+		const struct time_slice *slice =
+			&time->program[i / time->slices].slice[i % time->slices];
+
+		protobuf_packed(&rows->column[PAGE_TIME_UNTIMED], slice->untimed);
+		add_buckets(&to, &slice->latency);
+	}
 }
 
 int page_rows_finish(struct page_rows *rows)

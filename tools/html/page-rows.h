@@ -11,6 +11,7 @@
 #define SPEPROF_PAGE_ROWS_H
 
 #include "page-strings.h"
+#include "page-time.h"
 #include "query/query-result.h"
 #include "util/protobuf.h"
 
@@ -46,6 +47,11 @@ const char *page_histogram_name(unsigned int histogram);
  *	number of a bucket, which starts at -1; plus 4 if it is the last one of the histogram; plus
  *	its count less 1, at most 3. A histogram without a latency has the number 4
  * @PAGE_EXTRA: for each bucket with 3 above, what remains of the count
+ * @PAGE_TIME_ARMED, @PAGE_TIME_BLIND, @PAGE_TIME_LOST: one number for each slice of time, as in
+ *	&struct time_ledger
+ * @PAGE_TIME_UNTIMED: one number for each slice of each program, as in &struct time_slice
+ * @PAGE_TIME_SUM, @PAGE_TIME_BUCKET, @PAGE_TIME_EXTRA: the histograms of these slices, as
+ *	@PAGE_SUM, @PAGE_BUCKET and @PAGE_EXTRA
  * @PAGE_LATE_SET, @PAGE_LATE_SUM, @PAGE_LATE_BUCKET, @PAGE_LATE_EXTRA: the same for issue and
  *	translation latency
  * @PAGE_ISSUE_MAX, @PAGE_TRANSLATION_MAX: as @PAGE_MAX
@@ -75,6 +81,13 @@ enum page_column {
 	PAGE_SUM,
 	PAGE_BUCKET,
 	PAGE_EXTRA,
+	PAGE_TIME_ARMED,
+	PAGE_TIME_BLIND,
+	PAGE_TIME_LOST,
+	PAGE_TIME_UNTIMED,
+	PAGE_TIME_SUM,
+	PAGE_TIME_BUCKET,
+	PAGE_TIME_EXTRA,
 	PAGE_LATE_SET,
 	PAGE_LATE_SUM,
 	PAGE_LATE_BUCKET,
@@ -123,6 +136,9 @@ void page_rows_init(struct page_rows *rows, const struct view_header *header);
  */
 int page_rows_add(struct page_rows *rows, const struct query_row *row,
 		  const struct cell_level *level);
+
+/** page_rows_add_time() - add the columns of slices of time; call it at most once */
+void page_rows_add_time(struct page_rows *rows, const struct page_time *time);
 
 /**
  * page_rows_finish() - finish the columns after the last row

@@ -2,9 +2,13 @@
 #include "page-time.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "profile/profile-read.h"
+#include "query/query-names.h"
 #include "recording/recording.h"
+#include "util/escape.h"
 
 /* Length of a slice at the start; it is doubled by need. */
 #define SLICE_NS 1000000ULL
@@ -95,27 +99,26 @@ u32 page_time_slice(struct page_time *time, u64 ns)
 	return (u32)(number - time->first);
 }
 
-/* Find the entry of a program, or add it. The last entry is for programs without one of their own. */
-static int program_find(struct page_time *t, const struct view_row *row, u32 *ret_index)
+/*
+ * Find the entry of a program with the names of @wanted, or add it. The last entry is for programs
+ * without one of their own.
+ */
+static int program_find(struct page_time *t, const struct time_program *wanted, u32 *ret_index)
 {
-	struct time_program *p = t->program;
-	bool others;
+	struct time_program *p = t->program, *last = &t->program[TIME_PROGRAMS - 1];
 
-	for (; p < t->program + t->programs; p++) {
-		others = p == &t->program[TIME_PROGRAMS - 1];
-		if (others || (!strcmp(p->container, row->container) && !strcmp(p->program, row->process))) {
-			*ret_index = (u32)(p - t->program);
-			return 0;
-		}
-	}
+	while (p < t->program + t->programs && p != last &&
+	       (strcmp(p->container, wanted->container) || strcmp(p->program, wanted->program)))
+		p++;
+	*ret_index = (u32)(p - t->program);
+	if (*ret_index < t->programs)
+		return 0;
+	if (p != last)
+		*p = *wanted;
 	p->slice = calloc(TIME_SLICES, sizeof(*p->slice));
 	if (!p->slice)
 		return -ENOMEM;
-	if (p != &t->program[TIME_PROGRAMS - 1]) {
-		memcpy(p->container, row->container, sizeof(p->container));
-		memcpy(p->program, row->process, sizeof(p->program));
-	}
-	*ret_index = t->programs++;
+	t->programs++;
 	return 0;
 }
 
@@ -136,19 +139,32 @@ static struct time_process *process_find(struct page_time *t, u32 process)
 	return &t->known[process];
 }
 
+/* Set the names by which the rows of a page name the program of a process. */
+static void program_name(const struct page_time *t, u32 process, struct time_program *ret_program)
+{
+	u32 id = profile_find_program(t->profile, process);
+
+	*ret_program = (struct time_program){ 0 };
+	snprintf(ret_program->container, sizeof(ret_program->container), "%s",
+		 query_container_name(&t->cells, id));
+	escape_string(ret_program->program, sizeof(ret_program->program),
+		      query_base_name(query_executable(&t->cells, id)));
+}
+
 static int sample_program(struct page_time *t, const struct profile_sample *sample, u32 *ret_index)
 {
 	/* The first entry is for samples without a process. */
 	u32 slot = sample->process == ATTRIBUTE_NONE ? 0 : sample->process + 1;
 	struct time_process *known = process_find(t, slot);
-	struct view_row row = { 0 };
 	int r;
 
 	if (!known)
 		return -ENOMEM;
 	if (!known->program || known->generation != sample->generation) {
-		profile_name_program(t->input->profile, sample->process, &row);
-		r = program_find(t, &row, ret_index);
+		struct time_program wanted;
+
+		program_name(t, sample->process, &wanted);
+		r = program_find(t, &wanted, ret_index);
 		if (r < 0)
 			return r;
 		known->program = *ret_index + 1;
@@ -167,7 +183,8 @@ static u64 sample_time(const struct profile_sample *sample)
 
 	if (!clock->mult || !spe_sample_has(sample->sample, SPE_HAS_TIMESTAMP))
 		return window->start_ns;
-	ns = clock->zero + (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
+	ns = clock->zero +
+	     (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
 	/* A damaged time would make all slices long. */
 	if (window->start_ns && window->end_ns && (ns < window->start_ns || ns > window->end_ns))
 		return window->start_ns;
@@ -246,7 +263,10 @@ int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
 	struct profile *profile = NULL;
 	int r;
 
-	*ret_time = (struct page_time){ .input = input };
+	*ret_time = (struct page_time){ .profile = input->profile };
+	r = profile_get_cells(input->profile, &ret_time->cells);
+	if (r < 0)
+		return r;
 	r = profile_new(&config, input->attributor, &profile);
 	if (r < 0)
 		return r;

@@ -7,6 +7,7 @@
 #define SPEPROF_PAGE_TIME_H
 
 #include "lib/input.h"
+#include "query/query-result.h"
 #include "util/histogram.h"
 
 /* Maximum number of slices; there are at least half of them if the recording is long enough. */
@@ -27,12 +28,12 @@ struct time_slice {
 
 /**
  * struct time_program - one program over time
- * @container, @program: names as in &struct view_row; "" for the last one, all other programs
+ * @container, @program: names as in &struct query_row; "" for the last one, all other programs
  * @slice: TIME_SLICES elements
  */
 struct time_program {
-	char container[sizeof(((struct view_row *)0)->container)];
-	char program[sizeof(((struct view_row *)0)->process)];
+	char container[sizeof(((struct query_row *)0)->container)];
+	char program[sizeof(((struct query_row *)0)->program)];
 	struct time_slice *slice;
 };
 
@@ -56,7 +57,8 @@ struct time_ledger {
  * @program: the programs, @programs of them
  * @known: by process of the attributor, a hint; private
  * @known_count: private
- * @input: private
+ * @cells: private
+ * @profile: private
  * @error: private
  */
 struct page_time {
@@ -68,7 +70,8 @@ struct page_time {
 	u32 programs;
 	struct time_process *known;
 	u32 known_count;
-	struct input *input;
+	struct profile_cells cells;
+	struct profile *profile;
 	int error;
 };
 

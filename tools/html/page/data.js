@@ -79,17 +79,16 @@ function readSets(reader, rows) {
 	return { first, set: Uint8Array.from(sets) };
 }
 
-/* Read lists of histograms: the columns begin with @prefix. */
-function readHistograms(reader, prefix, rows) {
-	const h = readSets(reader(`${prefix}set`), rows);
+/* Read @count histograms, whose columns begin with @prefix, one after the other. */
+function readBuckets(reader, prefix, count) {
 	const sums = reader(`${prefix}sum`);
 	const buckets = reader(`${prefix}bucket`);
 	const extra = reader(`${prefix}extra`);
+	const firstBucket = new Float64Array(count + 1);
+	const sum = new Float64Array(count);
 	const list = [];
 	const counts = [];
-	h.firstBucket = new Float64Array(h.set.length + 1);
-	h.sum = new Float64Array(h.set.length);
-	for (let i = 0; i < h.set.length; i++) {
+	for (let i = 0; i < count; i++) {
 		let bucket = -1;
 		let last = 0;
 		let estimate = 0;
@@ -101,17 +100,33 @@ function readHistograms(reader, prefix, rows) {
 				throw new Error(`a histogram has a bucket ${bucket}`);
 			if (bucket < 0)
 				break;
-			const count = 1 + ((number & 3) === 3 ? 3 + extra.number() : number & 3);
+			const n = 1 + ((number & 3) === 3 ? 3 + extra.number() : number & 3);
 			list.push(bucket);
-			counts.push(count);
-			estimate += count * bucketUpper(bucket);
+			counts.push(n);
+			estimate += n * bucketUpper(bucket);
 		}
-		h.firstBucket[i + 1] = list.length;
-		h.sum[i] = estimate - sums.signed();
+		firstBucket[i + 1] = list.length;
+		sum[i] = estimate - sums.signed();
 	}
-	h.bucket = Uint8Array.from(list);
-	h.count = Float64Array.from(counts);
-	return h;
+	return { firstBucket, sum, bucket: Uint8Array.from(list), count: Float64Array.from(counts) };
+}
+
+/* Read the histograms of all rows. */
+function readHistograms(reader, prefix, rows) {
+	const sets = readSets(reader(`${prefix}set`), rows);
+	return { ...sets, ...readBuckets(reader, prefix, sets.set.length) };
+}
+
+/* Read the slices of time; null if the recording has no times. */
+function readTime(reader, time) {
+	if (!time)
+		return null;
+	const ledger = { armed: [], blind: [], lost: [] };
+	for (let i = 0; i < time.slices; i++)
+		for (const key of Object.keys(ledger))
+			ledger[key].push(reader(`time_${key}`).number());
+	const count = time.slices * time.programs.length;
+	return { ...time, ...ledger, untimed: readColumn(reader("time_untimed"), count), histograms: readBuckets(reader, "time_", count) };
 }
 
 /* Call @fn with the number of each histogram of a row: its set, its count, and its highest bucket's end. */
@@ -163,7 +178,7 @@ const LATE = ["issue_max", "translation_max"];
 /**
  * Return the report: @meta is the JSON, @rows has a typed array for each column. @histograms are those
  * of the total latency of all rows, one after the other; @late those of issue and translation latency,
- * null if the report has too many rows for them.
+ * null if the report has too many rows for them. @time has the slices of time, or is null.
  */
 export function parseReport(bytes) {
 	const start = new Reader(bytes, 0, bytes.length);
@@ -194,6 +209,7 @@ export function parseReport(bytes) {
 	for (const key of late ? LATE : [])
 		rows[key] = readSigned(readers[key], meta.rows);
 	const data = { meta, rows, count: meta.rows, names: meta.histograms, dramLevels: meta.dram_levels, histograms, late };
+	data.time = readTime(key => readers[key], meta.time);
 	addSums(data);
 	return data;
 }

@@ -10,6 +10,7 @@ import { drawMemory } from "./memory.js";
 import { matchSums } from "./search.js";
 import { drawSelection } from "./selection.js";
 import { drawTable } from "./table.js";
+import { Timeline } from "./timeline.js";
 import { buildTree, nodePath, nodeSum } from "./tree.js";
 
 class Page {
@@ -29,6 +30,7 @@ class Page {
 			pages: 1,
 		};
 		this.icicle = new Icicle({ select: node => this.select(node), hint: node => this.hint(node) });
+		this.timeline = new Timeline();
 		drawHeading(data);
 		drawMemory(data, this.state.modelled);
 		this.controls();
@@ -62,6 +64,7 @@ class Page {
 		drawLegend(state.colour, state.modelled ? "~" : "");
 		drawGuide(state);
 		drawSelection(state);
+		this.timeline.draw(state);
 		this.drawTable();
 		this.hint(null);
 	}

@@ -26,7 +26,7 @@ function lineCard(line, open) {
 			`${formatCount(line.loads)} loads, ${formatCount(line.stores)} stores, mean ${formatCycles(line.samples ? line.latency_sum / line.samples : null)} cycles`),
 		html("div", { class: "scroll", role: "region", "aria-label": `CPUs of line ${line.address}`, tabindex: "0" }, html("table", {},
 			html("thead", {}, html("tr", {}, ...["CPU", "offset", "bytes 0 to 63", "samples", "stores", "function"].map(text =>
-				html("th", { scope: "col", class: text === "function" ? "text" : null }, text)))),
+				html("th", { scope: "col", class: ["function", "bytes 0 to 63"].includes(text) ? "text" : null }, text)))),
 			html("tbody", {}, ...line.sharers.map(sharer => html("tr", {},
 				html("th", { scope: "row" }, formatCount(sharer.cpu)), html("td", {}, `+${sharer.offset}`), html("td", {}, ruler(sharer, most)),
 				html("td", {}, formatCount(sharer.samples)), html("td", {}, formatCount(sharer.stores)),

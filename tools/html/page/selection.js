@@ -46,7 +46,7 @@ function drawLevels(state, histograms) {
 		html("th", { scope: "row" }, levelLabel(level.name)),
 		html("td", {}, formatCount(level.count)),
 		html("td", { class: "bar-cell" }, svg("svg", { class: "share", "aria-hidden": "true", viewBox: "0 0 100 10", preserveAspectRatio: "none" },
-			svg("rect", { width: 100 * level.share, height: 10 })), `${(100 * level.share).toFixed(1)} %`),
+			svg("rect", { width: 100 * level.share, height: 10 })), html("span", {}, `${(100 * level.share).toFixed(1)} %`)),
 		html("td", {}, formatCycles(level.mean)),
 		html("td", {}, level.p50 === null ? "-" : formatCount(level.p50)),
 		html("td", {}, level.p99 === null ? "-" : formatCount(level.p99))));

@@ -32,13 +32,14 @@ function compareKeys(levels, rows, a, b) {
 	return 0;
 }
 
-function newNode(level, depth, name, parent, first) {
-	return { level, depth, name, parent, first, end: first, children: [] };
+function newNode(level, depth, raw, parent, first) {
+	return { level, depth, raw, name: shownName(level, raw), parent, first, end: first, children: [] };
 }
 
 /**
  * Return the tree of a report. A node has its rows at @order[first] to @order[end - 1]; @sums has the
- * sums of all rows before, so that the sum over a node is a subtraction.
+ * sums of all rows before, so that the sum over a node is a subtraction. @raw is a name as the report
+ * has it, @name as it is shown.
  */
 export function buildTree(data) {
 	const { rows, count, meta } = data;
@@ -58,7 +59,7 @@ export function buildTree(data) {
 		for (let depth = open.length; depth <= levels.length; depth++) {
 			const level = levels[depth - 1];
 			const name = level === "line" ? lineName(meta.strings, rows, row) : meta.strings[level][rows[level][row]];
-			const node = newNode(level, depth, shownName(level, name), open[depth - 1], i);
+			const node = newNode(level, depth, name, open[depth - 1], i);
 			open[depth - 1].children.push(node);
 			open.push(node);
 			nodes.push(node);
