@@ -103,16 +103,6 @@ static void spu_hw_detach(void)
 	cpu->irq = 0;
 }
 
-/*
- * The kernel writes the TID to CONTEXTIDR only with this option. Otherwise the register has an
- * unknown value. A test compiles the module as if the option were off.
- */
-#if IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) && !defined(SPEPROF_TEST_NO_CONTEXTIDR)
-#define KERNEL_WRITES_CONTEXTIDR true
-#else
-#define KERNEL_WRITES_CONTEXTIDR false
-#endif
-
 static struct speprof_backend spu_hw_backend = {
 	.owner = THIS_MODULE,
 	.name = "hardware",
@@ -125,7 +115,7 @@ static struct speprof_backend spu_hw_backend = {
 	.synchronize = speprof_spu_hw_synchronize,
 	.drain = speprof_spu_hw_drain,
 	.ticks = speprof_spu_hw_read_timestamp,
-	.has_context = KERNEL_WRITES_CONTEXTIDR,
+	.has_context = SPU_HW_HAS_CONTEXT,
 };
 
 /* PMBIRQ is asserted as long as PMBSR.S is 1 (RTSJRP, IGRLRX). */

@@ -26,6 +26,16 @@ void speprof_spu_hw_deinit(void);
  * All of these run on the CPU of the SPU, with interrupts off.
  */
 
+/*
+ * The kernel writes the TID to CONTEXTIDR only with this option. Otherwise the register has an
+ * unknown value. SPEPROF_NO_CONTEXTIDR=1 compiles the module for tests as if the option were off.
+ */
+#if IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) && !defined(SPEPROF_NO_CONTEXTIDR)
+#define SPU_HW_HAS_CONTEXT true
+#else
+#define SPU_HW_HAS_CONTEXT false
+#endif
+
 /**
  * spu_hw_pmscr_used() - return the bits of PMSCR_EL1 that are ever set
  * @at_el2: whether the kernel runs at EL2
@@ -42,7 +52,7 @@ static inline u64 spu_hw_pmscr_used(bool at_el2)
 {
 	return SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_PA | SPE_PMSCR_TS |
 	       (at_el2 ? SPE_PMSCR_PCT : 0) |
-	       (IS_ENABLED(CONFIG_PID_IN_CONTEXTIDR) ? SPE_PMSCR_CX : 0);
+	       (SPU_HW_HAS_CONTEXT ? SPE_PMSCR_CX : 0);
 }
 
 /** speprof_spu_hw_read() - read a register; 0 if the SPU does not have it */

@@ -44,6 +44,8 @@ static int knob_set(const char *name, u64 value, struct trap_cpu *cpu,
 		config->va_tag = value;
 	else if (!strcmp(name, "hidden"))
 		cpu->hidden = value;
+	else if (!strcmp(name, "no_context"))
+		cpu->no_context = value;
 	else if (!strcmp(name, "pmsidr"))
 		cpu->pmsidr = value;
 	else if (!strcmp(name, "pmbidr"))

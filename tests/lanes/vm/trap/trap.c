@@ -67,6 +67,8 @@ void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 valu
 {
 	if (!cpu->synthetic)
 		speprof_emu_source_count_passed(&cpu->emu);
+	if (reg == SPE_REG_PMSCR && cpu->no_context)
+		value &= ~SPE_PMSCR_CX;
 	spe_spu_write_at(&cpu->emu.spu, reg, x, value);
 	if (reg == SPE_REG_PMBSR)
 		trap_interrupt(cpu, value & SPE_PMBSR_S);

@@ -26,6 +26,7 @@
  * @pmsidr: value of PMSIDR_EL1 instead of the model's; 0: the model's
  * @pmbidr: value of PMBIDR_EL1 instead of the model's; 0: the model's
  * @hidden: whether ID_AA64DFR0_EL1.PMSVer reads as 0
+ * @no_context: whether PMSCR_EL1.CX is always 0, so that records have no Context packet
  * @accesses: number of MRS and MSR that were emulated
  * @access_ns: time of their emulation, without the exceptions
  * @sleeps: number of times that the SPU lost its power
@@ -39,6 +40,7 @@ struct trap_cpu {
 	u64 pmsidr;
 	u64 pmbidr;
 	bool hidden;
+	bool no_context;
 	u64 accesses;
 	u64 access_ns;
 	u64 sleeps;
