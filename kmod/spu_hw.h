@@ -51,8 +51,7 @@ void speprof_spu_hw_deinit(void);
 static inline u64 spu_hw_pmscr_used(bool at_el2)
 {
 	return SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_PA | SPE_PMSCR_TS |
-	       (at_el2 ? SPE_PMSCR_PCT : 0) |
-	       (SPU_HW_HAS_CONTEXT ? SPE_PMSCR_CX : 0);
+	       (at_el2 ? SPE_PMSCR_PCT : 0) | (SPU_HW_HAS_CONTEXT ? SPE_PMSCR_CX : 0);
 }
 
 /** speprof_spu_hw_read() - read a register; 0 if the SPU does not have it */

@@ -110,8 +110,8 @@ void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu);
  * @inverted: whether an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware
  * is true
  * @sources: whether an SPU with FEAT_SPE_FDS can evaluate it for loads, by PMSDSFR_EL1
- * @masked: whether an SPU with FEAT_SPE_EFT can evaluate it, by the mask bits of PMSFCR_EL1; false if
- *	@hardware is true
+ * @masked: whether an SPU with FEAT_SPE_EFT can evaluate it, by the mask bits of PMSFCR_EL1; false
+ *	if @hardware is true
  */
 struct filter_part {
 	const char *text;
@@ -161,13 +161,13 @@ int filter_compose(const struct filter_lists *lists, const char *expression, cha
 /**
  * filter_offload() - set the SPU's filters to reject samples that the expression never accepts
  * @filter: the expression
- * @cores: all cores with an SPU; NULL if unknown: the SPU then does not filter by level, and by events
- *	only if every SPU can
+ * @cores: all cores with an SPU; NULL if unknown: the SPU then does not filter by level, and by
+ *	events only if every SPU can
  * @config: zeroed by the caller; the filter_* members are set so that every matching record passes
  *
  * Return: a static text such as "types and latency" that names the filters of every SPU; "" for
- * none. Filters of absent events, of data sources and by mask bits are not named, since not every SPU
- * has them.
+ * none. Filters of absent events, of data sources and by mask bits are not named, since not every
+ * SPU has them.
  */
 const char *filter_offload(const struct filter *filter, const struct filter_cores *cores,
 			   struct source_config *config);

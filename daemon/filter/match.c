@@ -130,10 +130,11 @@ static u64 node_types(const struct filter *filter, u8 index)
 }
 
 /*
- * Returns bits for &source_config.filter_masked: types that a record must have if the node is true,
- * or must not have. The filter of a type accepts more than the flag of the same name: an Advanced SIMD
- * operation is SIMD for the filter, and a packet does not always show it. So the absence of these
- * flags is not offloaded, and neither is "op == other": its records include operations that load.
+ * Returns bits for &source_config.filter_masked: types that a record must have if the node is
+ * true, or must not have. The filter of a type accepts more than the flag of the same name: an
+ * Advanced SIMD operation is SIMD for the filter, and a packet does not always show it. So the
+ * absence of these flags is not offloaded, and neither is "op == other": its records include
+ * operations that load.
  */
 static u64 node_masked(const struct filter_node *node)
 {
@@ -178,10 +179,10 @@ static u64 node_latency(const struct filter_node *node)
 }
 
 /*
- * Returns the events that all SPUs can filter by. Every SPU has the first four. Events that depend on
- * another feature or on the implementation are left out, even if a driver accepts them: the register
- * of an SPU without the event has no such bit, and a filter that selects nothing is CONSTRAINED
- * UNPREDICTABLE.
+ * Returns the events that all SPUs can filter by. Every SPU has the first four. Events that depend
+ * on another feature or on the implementation are left out, even if a driver accepts them: the
+ * register of an SPU without the event has no such bit, and a filter that selects nothing is
+ * CONSTRAINED UNPREDICTABLE.
  */
 static u64 filterable_events(const struct filter_cores *cores)
 {
@@ -203,7 +204,6 @@ static u64 filterable_events(const struct filter_cores *cores)
  */
 static u64 node_event(const struct filter_node *node, u64 filterable, bool *ret_present)
 {
-
 	/* Only the field for all events has no name. */
 	if (node->type != FILTER_COMPARE || node->field->name)
 		return 0;

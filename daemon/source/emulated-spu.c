@@ -30,7 +30,9 @@ static int program_filters(const struct source_config *config, const struct spe_
 		return -EINVAL;
 	}
 	/* Without FEAT_SPE_EFT the daemon filters what the mask bits would. */
-	types = spu->features & SPE_PMSIDR_EFT ? source_filter_pmsfcr(config) : config->filter_types;
+	types = config->filter_types;
+	if (spu->features & SPE_PMSIDR_EFT)
+		types = source_filter_pmsfcr(config);
 	if (types)
 		program->pmsfcr |= SPE_PMSFCR_FT | types;
 	if (config->filter_events)

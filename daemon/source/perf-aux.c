@@ -369,8 +369,8 @@ static void drop_unread(struct perf_aux *aux)
 }
 
 /*
- * The ring had no space for the records of some windows: their bytes are in the AUX area, but nothing
- * describes them. The offset of the next window shows how many there are.
+ * The ring had no space for the records of some windows: their bytes are in the AUX area, but
+ * nothing describes them. The offset of the next window shows how many there are.
  */
 static void count_lost(struct perf_aux *aux)
 {

@@ -63,7 +63,8 @@ union perf_pmu_attr {
  * @ernd: caps/ernd: jitter does not change the mean interval (D17.3.4.3)
  * @unit: what intervals count, by caps/arch_inst, &enum sample_unit
  * @interval_min: caps/min_interval, in operations; 0: unknown
- * @events: caps/event_filter (Linux 6.18): the events that the driver accepts as a filter; 0: unknown
+ * @events: caps/event_filter (Linux 6.18): the events that the driver accepts as a filter; 0:
+ *	unknown
  * @refused: filters that the driver refused although format/ has them, SOURCE_FILTERS_*; 0 at first
  * @cpus: the CPUs that it serves, online or not
  * @fields: the positions of its settings

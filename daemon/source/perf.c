@@ -28,8 +28,8 @@
 
 /**
  * struct perf_missing - why a CPU has no event
- * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, is offline,
- *	or should not sample
+ * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, is
+ *	offline, or should not sample
  * @cause: why the CPU is blind
  * @offline: the CPU was offline at the last attempt to open an event
  */
@@ -148,8 +148,7 @@ static bool set_base_filters(const struct perf_pmu *pmu, const struct source_con
 {
 	union perf_pmu_attr filtered = *attr;
 
-	if (pmu->refused & SOURCE_FILTERS_TYPES ||
-	    !set_types(pmu, c->filter_types, &filtered) ||
+	if (pmu->refused & SOURCE_FILTERS_TYPES || !set_types(pmu, c->filter_types, &filtered) ||
 	    perf_pmu_set(pmu, PERF_PMU_EVENT_FILTER, c->filter_events, &filtered) < 0 ||
 	    perf_pmu_set(pmu, PERF_PMU_MIN_LATENCY, c->filter_latency, &filtered) < 0)
 		return false;
@@ -201,9 +200,9 @@ static void set_filters(const struct perf_pmu *pmu, const struct source_config *
 }
 
 /*
- * The driver refused an event with EOPNOTSUPP although format/ has all of its settings: format/ does
- * not show whether the SPU has a filter, nor which events it can filter by. Mark the newest filter of
- * @c that was set as refused.
+ * The driver refused an event with EOPNOTSUPP although format/ has all of its settings: format/
+ * does not show whether the SPU has a filter, nor which events it can filter by. Mark the newest
+ * filter of @c that was set as refused.
  *
  * Return: false if no filter was set.
  */
@@ -286,8 +285,10 @@ static int open_event(struct perf_source *p, u32 cpu)
 
 	r = set_options(pmu, &p->config, &attr);
 	set_filters(pmu, &p->config, &attr, &p->source);
-	return r < 0 ? r : perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu,
-					 area_size(&p->config), &window, &p->source);
+	if (r < 0)
+		return r;
+	return perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
+			     &window, &p->source);
 }
 
 /* Without a filter that the driver refuses, the SPU writes more and the daemon filters it. */
@@ -337,7 +338,8 @@ static void set_no_event_reason(struct perf_source *p, u32 cpu, int error)
 
 	if (error == EBUSY)
 		snprintf(reason, sizeof(p->source.health.no_event_reason),
-			 "CPU %u: its SPU is in use, by perf record -e arm_spe_0// or another session",
+			 "CPU %u: its SPU is in use, by perf record -e arm_spe_0// or another "
+			 "session",
 			 cpu);
 	else
 		snprintf(reason, sizeof(p->source.health.no_event_reason), "CPU %u: %s: %s", cpu,
@@ -474,8 +476,8 @@ static void set_timer(const struct perf_source *p, u64 ns)
 }
 
 /*
- * Open events for the CPUs that have none. check_cpus() retries CPUs that are offline, and those with
- * an SPU in use.
+ * Open events for the CPUs that have none. check_cpus() retries CPUs that are offline, and those
+ * with an SPU in use.
  */
 static int open_cpus(struct perf_source *p, const char **ret_reason)
 {
@@ -506,8 +508,8 @@ static int start_cpus(struct perf_source *p)
 }
 
 /*
- * An event has its SPU for itself even while it is disabled, so that events are open from the start to
- * the drain after the stop only.
+ * An event has its SPU for itself even while it is disabled, so that events are open from the start
+ * to the drain after the stop only.
  */
 static int perf_start(struct source *source)
 {

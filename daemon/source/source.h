@@ -232,9 +232,9 @@ struct source_sink {
  * @filter_events: events that a record must have, as PMSEVFR_EL1; 0: no filter
  * @filter_events_not: events that a record must not have, as PMSNEVFR_EL1 (FEAT_SPEv1p2)
  * @filter_sources_not: data sources to leave out, as the inverse of PMSDSFR_EL1 (FEAT_SPE_FDS)
- * @filter_masked: operation types that a record must have or must not have, as PMSFCR_EL1: each type
- *	by its mask bit SPE_PMSFCR_BM, _LDM, _STM, _FPM or _SIMDM, with the bit of the type if the
- *	record must have it (FEAT_SPE_EFT)
+ * @filter_masked: operation types that a record must have or must not have, as PMSFCR_EL1: each
+ *	type by its mask bit SPE_PMSFCR_BM, _LDM, _STM, _FPM or _SIMDM, with the bit of the type if
+ *	the record must have it (FEAT_SPE_EFT)
  * @filter_latency: least total latency of a record, as PMSLATFR_EL1.MINLAT; 0: no filter
  * @cgroups: paths; sample only tasks in or below these cgroups; NULL-terminated. NULL: all tasks
  * @skip_missing_cgroups: ignore paths that no longer exist; otherwise they are an error
@@ -288,9 +288,9 @@ static inline bool source_config_has_filter(const struct source_config *config)
 /**
  * source_filter_pmsfcr() - combine filter_types and filter_masked of @config to bits of PMSFCR_EL1
  *
- * An SPU with FEAT_SPE_EFT has one bit for each type, which is an alternative, or with its mask bit a
- * requirement. A type that is both is a requirement. If a required type is an alternative, then all
- * alternatives are met and none is set.
+ * An SPU with FEAT_SPE_EFT has one bit for each type, which is an alternative, or with its mask bit
+ * a requirement. A type that is both is a requirement. If a required type is an alternative, then
+ * all alternatives are met and none is set.
  *
  * Return: the types and their mask bits; 0: no filter.
  */
@@ -321,8 +321,7 @@ static inline bool source_filter_same(const struct source_config *a, const struc
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&
 	       a->filter_events_not == b->filter_events_not &&
 	       a->filter_sources_not == b->filter_sources_not &&
-	       a->filter_masked == b->filter_masked &&
-	       a->filter_latency == b->filter_latency;
+	       a->filter_masked == b->filter_masked && a->filter_latency == b->filter_latency;
 }
 
 struct source;
@@ -503,8 +502,8 @@ struct source_ops {
  * struct source_health - failures of the SPUs, and of the transport of their records
  * @faults: management events other than a full buffer (D17.8), since the source was created
  * @throttles: how often the module throttled an SPU
- * @unread: how often an SPU stopped, or perf lost the record of its window, because a ring or an AUX
- *	area was not read
+ * @unread: how often an SPU stopped, or perf lost the record of its window, because a ring or an
+ *	AUX area was not read
  * @cpus_stopped: CPUs that should sample now and cannot: a fault stopped them, or they have no
  *	perf event
  * @no_event_reason: why one of them has no perf event, for users; "": all have one

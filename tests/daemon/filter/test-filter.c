@@ -549,7 +549,7 @@ static const struct {
 	{ "simd || fp", 0 },
 };
 
-/* Requirements for the mask bits of FEAT_SPE_EFT, and which parts of the expression they evaluate. */
+/* Requirements for the mask bits of FEAT_SPE_EFT, and which parts they evaluate. */
 static void test_masked(void **state)
 {
 	struct filter *filter = parse_filter("op == load && simd && el == 0 && op != branch");
@@ -582,7 +582,7 @@ static u32 write_nowhere(void *ctx, u64 address, const u8 *data, size_t length)
 	return 0;
 }
 
-/* The filter of an SPU with FEAT_SPE_EFT passes each operation that matches, and stops some others. */
+/* The filter of an SPU with FEAT_SPE_EFT passes each operation that matches, and not all others. */
 static void test_masked_sound(void **state)
 {
 	struct spe_spu_config spu_config;

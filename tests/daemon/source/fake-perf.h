@@ -44,7 +44,7 @@ static struct {
 	char cpus[80];
 	struct event events[CPUS];
 	int refuse;
-	u64 no_config; /* bits of config, config1 and config3 that this SPU refuses with EOPNOTSUPP */
+	u64 no_config; /* bits of config, config1 and config3 that the driver does not support */
 	u64 no_config1;
 	u64 no_config3;
 	bool no_period; /* PERF_EVENT_IOC_PERIOD fails */

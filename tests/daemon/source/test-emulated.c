@@ -686,8 +686,8 @@ static void test_sources(void **state)
 }
 
 /*
- * Filter by types that a record must have: an SPU with FEAT_SPE_EFT writes only loads that are atomic;
- * other SPUs write all loads.
+ * Filter by types that a record must have: an SPU with FEAT_SPE_EFT writes only loads that are
+ * atomic; other SPUs write all loads.
  */
 static void test_masks(void **state)
 {

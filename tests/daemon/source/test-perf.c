@@ -791,8 +791,8 @@ static void test_stopped(void **state)
 }
 
 /*
- * While an event is open, even disabled, its SPU is refused to other users of perf. So the drain after
- * the stop closes it, and the start opens another one or waits for another user.
+ * While an event is open, even disabled, its SPU is refused to other users of perf. So the drain
+ * after the stop closes it, and the start opens another one or waits for another user.
  */
 static void test_released(void **state)
 {
@@ -903,8 +903,8 @@ static void test_masks(void **state)
 }
 
 /*
- * format/ shows what the driver knows, but not what the SPU has: a filter that the driver refuses is
- * left to the daemon, the newest first. A new configuration tries all again.
+ * format/ shows what the driver knows, but not what the SPU has: a filter that the driver refuses
+ * is left to the daemon, the newest first. A new configuration tries all again.
  */
 static void test_refused_filters(void **state)
 {
