@@ -60,6 +60,7 @@ static const struct option_help options[] = {
 	{ NULL, "--last", "--last PERIOD", "of the daemon: the last 10s, 1m or 10m" },
 	{ NULL, "--lines", "--lines", "print shared cache lines instead of rows" },
 	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows" },
+	{ NULL, "--html", "--html FILE", "write the report of a recording as one HTML page" },
 	{ NULL, "-b", "-b, --batch", "print views instead of drawing them" },
 	{ NULL, "-d", "-d, --delay SEC", "seconds between two views" },
 	{ "record", "-d", "-d SEC", "record for SEC seconds" },
