@@ -39,7 +39,7 @@ struct named_cell {
  * @first, @count: its cells
  * @part: the part of their samples
  * @value: the sort measure
- * @weight, @samples: what breaks ties
+ * @weight: what breaks ties
  */
 struct group {
 	u32 first;
@@ -47,7 +47,6 @@ struct group {
 	u32 part;
 	double value;
 	u64 weight;
-	u64 samples;
 };
 
 /**
@@ -495,32 +494,51 @@ static u64 cell_sum(const struct query_result *r, const struct cell_row *row, en
 
 /* Rows */
 
+static u64 weights_sum(const u64 *weight)
+{
+	u64 sum = 0;
+
+	for (unsigned int i = 0; i < UNITS; i++)
+		sum += weight[i];
+	return sum;
+}
+
 static void group_measure(const struct query_result *r, struct group *g)
 {
 	enum measure sort = r->query.sort;
+	bool by_weight = sort == MEASURE_OPERATIONS && r->unit < UNITS, simple = !r->has_parts;
 	struct counters counters;
-	u64 value, sum = 0;
-	bool simple = !r->has_parts;
+	u64 value = 0, sum = 0;
 
-	g->weight = g->samples = 0;
+	g->weight = 0;
 	for (u32 i = 0; i < g->count && simple; i++) {
 		const struct cell_row *row = &r->named[g->first + i].row;
 
 		g->weight += cell_row_weight(r->cells.table, row, CELL_ALL);
-		g->samples += cell_row_samples(r->cells.table, row, CELL_ALL);
-		simple = cell_value(r, row, sort, &value);
+		simple = by_weight || cell_value(r, row, sort, &value);
 		sum += simple ? value : 0;
 	}
 	if (simple) {
-		g->value = (double)sum;
+		g->value = (double)(by_weight ? g->weight : sum);
 		return;
 	}
 	group_counters(r, g, &counters);
 	g->value = measure_value(sort, &counters, r->unit);
-	g->samples = counters.samples;
-	g->weight = 0;
-	for (unsigned int i = 0; i < UNITS; i++)
-		g->weight += counters.weight[i];
+	g->weight = weights_sum(counters.weight);
+}
+
+static u64 group_samples(const struct query_result *r, const struct group *g)
+{
+	struct counters counters;
+	u64 samples = 0;
+
+	if (r->has_parts) {
+		group_counters(r, g, &counters);
+		return counters.samples;
+	}
+	for (u32 i = 0; i < g->count; i++)
+		samples += cell_row_samples(r->cells.table, &r->named[g->first + i].row, CELL_ALL);
+	return samples;
 }
 
 static int group_append(struct query_result *r, u32 first, u32 count, u32 part)
@@ -562,8 +580,6 @@ static int compare_groups(const void *a, const void *b, void *ctx)
 		return x->value < y->value ? 1 : -1;
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
 	order = compare_cells(&r->named[x->first], &r->named[y->first], r);
 	return order ? order : (x->part > y->part) - (x->part < y->part);
 }
@@ -591,7 +607,7 @@ static u64 group_part(const struct query_result *r, const struct group *g)
 {
 	if (measure_is_sum(r->query.sort))
 		return (u64)g->value;
-	return r->unit < UNITS ? g->weight : g->samples;
+	return r->unit < UNITS ? g->weight : group_samples(r, g);
 }
 
 /* Compute what shares are of: also the samples that are not selected. */
@@ -602,16 +618,12 @@ static void whole_compute(struct query_result *r)
 	struct cell_row row;
 
 	if (!r->has_parts && selects_all(&r->query.select)) {
-		for (u32 i = 0; i < r->groups; i++) {
+		for (u32 i = 0; i < r->groups; i++)
 			r->whole += group_part(r, &r->group[i]);
-			r->samples += r->group[i].samples;
-		}
 		return;
 	}
-	while (cell_table_next(r->cells.table, &cursor, &row)) {
+	while (cell_table_next(r->cells.table, &cursor, &row))
 		r->whole += cell_sum(r, &row, measure);
-		r->samples += cell_row_samples(r->cells.table, &row, CELL_ALL);
-	}
 }
 
 static const struct cell_row *heaviest_cell(const struct query_result *r, const struct group *g)
@@ -621,13 +633,13 @@ static const struct cell_row *heaviest_cell(const struct query_result *r, const 
 
 	for (u32 i = 0; i < g->count; i++) {
 		const struct cell_row *row = &r->named[g->first + i].row;
-		u64 samples = cell_row_samples(r->cells.table, row, CELL_ALL);
+		u64 weight = cell_sum(r, row, MEASURE_OPERATIONS);
 
 		if (heaviest &&
-		    (samples < most || (samples == most && row->offset >= heaviest->offset)))
+		    (weight < most || (weight == most && row->offset >= heaviest->offset)))
 			continue;
 		heaviest = row;
-		most = samples;
+		most = weight;
 	}
 	return heaviest;
 }
@@ -746,12 +758,12 @@ void query_result_order_by_keys(struct query_result *r)
 	qsort(r->group, query_result_shown(r), sizeof(*r->group), compare_keys);
 }
 
-void query_result_rest(const struct query_result *r, struct query_rest *ret_rest)
+void query_result_rest(const struct query_result *r, u64 shown_samples, struct query_rest *ret_rest)
 {
 	struct query_rest rest = {
 		.whole = r->whole,
 		.part = r->whole,
-		.samples = r->samples,
+		.samples = r->samples > shown_samples ? r->samples - shown_samples : 0,
 		.rows = r->groups - query_result_shown(r),
 		.overlaps = query_groups_by(&r->query, QUERY_EVENT),
 	};
@@ -761,8 +773,6 @@ void query_result_rest(const struct query_result *r, struct query_rest *ret_rest
 
 		/* Weights of parts are rounded. */
 		rest.part -= part < rest.part ? part : rest.part;
-		rest.samples -=
-			r->group[i].samples < rest.samples ? r->group[i].samples : rest.samples;
 	}
 	if (rest.overlaps)
 		rest.part = rest.samples = 0;
@@ -871,6 +881,7 @@ int query_run(const struct query_source *source, const struct query *query,
 		status = query_names_init(&r->cells, &r->names);
 	if (status == 0) {
 		r->unit = view_unit(profile_header(source->profile));
+		r->samples = profile_header(source->profile)->records;
 		status = cells_load(r);
 	}
 	if (status == 0)

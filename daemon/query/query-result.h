@@ -149,7 +149,11 @@ void query_result_order_by_keys(struct query_result *result);
 const char *query_event_name(const struct query_row *row);
 const char *query_level_name(const struct query_row *row);
 
-/** query_result_rest() - compute what the shown rows do not have */
-void query_result_rest(const struct query_result *result, struct query_rest *ret_rest);
+/**
+ * query_result_rest() - compute what the shown rows do not have
+ * @shown_samples: sum of the samples of all shown rows, as query_result_row() returns them
+ */
+void query_result_rest(const struct query_result *result, u64 shown_samples,
+		       struct query_rest *ret_rest);
 
 #endif

@@ -223,7 +223,7 @@ static void add_rest(struct table *table, const struct query_columns *c,
 	struct query_rest rest;
 	u32 at;
 
-	query_result_rest(result, &rest);
+	query_result_rest(result, 0, &rest);
 	if (!rest.part)
 		return;
 	at = table_add_row(table);

@@ -422,12 +422,12 @@ static json_object *query_row_json(const struct query_row *row, const struct que
 	return json;
 }
 
-static json_object *rest_json(const struct query_result *result)
+static json_object *rest_json(const struct query_result *result, u64 shown_samples)
 {
 	json_object *json = json_object_new_object();
 	struct query_rest rest;
 
-	query_result_rest(result, &rest);
+	query_result_rest(result, shown_samples, &rest);
 	json_object_object_add(json, "share",
 			       rest.overlaps ? NULL : share_json(rest.part, rest.whole));
 	add_known(json, "samples", rest.samples, !rest.overlaps);
@@ -441,6 +441,7 @@ void rows_query_json(FILE *out, const struct view_header *header, const struct q
 	json_object *json = header_json(header), *keys = json_object_new_array(),
 		    *rows = json_object_new_array();
 	struct query_row *row = malloc(sizeof(*row));
+	u64 samples = 0;
 	char text[256];
 
 	add_text(json, "window", view_span_name(query->period));
@@ -454,10 +455,11 @@ void rows_query_json(FILE *out, const struct view_header *header, const struct q
 	add_text(json, "sort", text);
 	for (u32 i = 0; row && result && i < query_result_shown(result); i++) {
 		query_result_row(result, i, row);
+		samples += row->counters.samples;
 		json_object_array_add(rows, query_row_json(row, query));
 	}
 	json_object_object_add(json, "rows", rows);
-	json_object_object_add(json, "other", result ? rest_json(result) : NULL);
+	json_object_object_add(json, "other", result ? rest_json(result, samples) : NULL);
 	json_line(out, json);
 	free(row);
 }

@@ -237,7 +237,7 @@ static void test_sums(void **state)
 		assert_row(latency == machine->latency[PROFILE_TOTAL].sum);
 		assert_row(walks == machine->counts.event[SPE_EVENT_TLB_WALK] && walks);
 		assert_row(misses == machine->counts.level[SPE_LEVEL_BEYOND_L1] && misses);
-		query_result_rest(result, &rest);
+		query_result_rest(result, samples, &rest);
 		assert_row(!rest.part && !rest.samples && !rest.rows);
 		query_result_free(result);
 	}
@@ -348,7 +348,7 @@ static void test_rest(void **state)
 		query.limit = 3;
 		query.select.container = i % 2 ? "c[12]" : NULL;
 		result = run(f, &query);
-		query_result_rest(result, &rest);
+		query_result_rest(result, 0, &rest);
 		test_row("-s %s, %zu", sorts[i / 2], i);
 		assert_row(query_result_shown(result) == 3);
 		for (u32 k = 0; k < 3; k++) {
