@@ -41,13 +41,14 @@
 #define MAPPINGS    (1ULL << 20)
 
 /* Sessions created on the bus get this fraction of the budget. */
-#define SESSIONS_SHARE 10
+#define SESSIONS_SHARE 6
 /*
  * The tables of a session created on the bus have this fraction of the size of the tables of the
  * session "machine".
  */
 #define SESSION_SCALE 8
-#define SESSION_CELLS 12 /* the same for cells */
+#define SESSION_CELLS 16 /* the same for cells, up to SESSION_CELLS_MAX bytes */
+#define SESSION_CELLS_MAX (512U << 10)
 /* Bytes of the history and sample classes of a session created on the bus. */
 #define SESSION_FIXED (1ULL << 20)
 /* A session created on the bus has counters for this fraction of the processes and containers. */
@@ -420,6 +421,8 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 	if (!plan->budget)
 		return;
 	ret_plan->cell_bytes = plan->cell_bytes / SESSION_CELLS;
+	if (ret_plan->cell_bytes > SESSION_CELLS_MAX)
+		ret_plan->cell_bytes = SESSION_CELLS_MAX;
 	ret_plan->programs = programs_for(ret_plan->cell_bytes);
 	ret_plan->contexts = plan->contexts / SESSION_SCALE;
 	ret_plan->lines = plan->lines / SESSION_SCALE;

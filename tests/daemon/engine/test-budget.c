@@ -181,11 +181,11 @@ static void test_documented(void **state)
 		u32 processes;
 		u32 containers;
 	} rows[] = {
-		{ 64 * MIB, 2, 256 << 10, 128 << 10, 24380, 3200, 800 },
+		{ 64 * MIB, 2, 256 << 10, 128 << 10, 23405, 3072, 768 },
 		{ 64 * MIB, 64, 128 << 10, 64 << 10, 15603, 2048, 512 },
 		{ 64 * MIB, 192, 64 << 10, 32 << 10, 12678, 1664, 416 },
 		{ 128 * MIB, 192, 128 << 10, 64 << 10, 32182, 4224, 1056 },
-		{ 256 * MIB, 192, 256 << 10, 128 << 10, 78019, 10240, 2560 },
+		{ 256 * MIB, 192, 256 << 10, 128 << 10, 71192, 9344, 2336 },
 	};
 	struct memory_plan plan;
 	struct memory_request request;
@@ -223,7 +223,7 @@ static void test_sessions(void **state)
 	assert_true(session.cell_bytes < plan.cell_bytes && session.processes == plan.processes);
 	assert_true(session.bytes > session.cell_bytes + session.counters * 2144ULL);
 	/* Two sessions fit the default budget, as Documentation/explanation/tables.md says. */
-	assert_true(!plan.counters && session.counters == 125);
+	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
 	assert_true(own.bytes - session.bytes >= locked_bytes(&request, &own) -
@@ -275,8 +275,8 @@ static void test_pprof(void **state)
 		left -= pprof_bytes(&limits);
 	}
 	left = plan.share[MEMORY_SESSIONS];
-	assert_pprof(&left, 9751);
-	assert_pprof(&left, 4290);
+	assert_pprof(&left, 11947);
+	assert_pprof(&left, 5388);
 	/* With two sessions the smallest profile still fits. */
 	budget_session(&plan, 0, false, &session);
 	left = plan.share[MEMORY_SESSIONS] - 2 * session.bytes;
