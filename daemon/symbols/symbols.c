@@ -505,8 +505,9 @@ bool symbols_wait_default(struct symbols *s)
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	waits = s->config.wait_ms && s->jobs;
-	if (waits)
+	/* A job that has ended already may have resolved what its caller did not know. */
+	waits = s->config.wait_ms;
+	if (waits && s->jobs)
 		wait_for_jobs(s, s->config.wait_ms);
 	pthread_mutex_unlock(&s->lock);
 	return waits;

@@ -147,7 +147,8 @@ bool symbols_get_source_line(struct symbols *symbols, s32 pid,
 /**
  * symbols_wait_default() - wait for pending requests, at most &symbols_config.wait_ms
  *
- * Return: whether it waited, so that a query may find more than before.
+ * Return: whether &symbols_config.wait_ms is set, so that a query may find more than before, even if
+ * nothing was pending any more.
  */
 bool symbols_wait_default(struct symbols *symbols);
 

@@ -2,7 +2,6 @@
 #include "debug-lines.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwelf.h>
 #include <stdlib.h>
 
 #include "util/array.h"
@@ -184,15 +183,4 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_locat
 			break;
 	}
 	free(scopes);
-}
-
-size_t debug_lines_alt_id(Elf *elf, const void **ret_id)
-{
-	Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	const char *name;
-	ssize_t n = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, ret_id) : 0;
-
-	/* @ret_id stays valid: it points to a section, which belongs to @elf. */
-	dwarf_end(dwarf);
-	return n > 0 ? (size_t)n : 0;
 }

@@ -43,10 +43,4 @@ struct debug_lines *debug_lines_free(struct debug_lines *lines);
 void debug_lines_find(const struct debug_lines *lines, u64 vaddr,
 		      struct debug_location *ret_location);
 
-/**
- * debug_lines_alt_id() - get the build id of the shared file (dwz) of @elf; returns 0 bytes for
- * none
- */
-size_t debug_lines_alt_id(Elf *elf, const void **ret_id);
-
 #endif

@@ -96,16 +96,22 @@ static void object_describe(const struct object *o, struct symbol_object *known)
 		memcpy(known->link, link, strlen(link));
 }
 
-/* Add the build id of the file that the debug information in @elf shares. */
+/*
+ * Add the build id of the file that the debug information in @elf shares (dwz). It follows the name
+ * in .gnu_debugaltlink. libdw is not used for that: it would decompress all debug information.
+ */
 static void object_describe_alt(Elf *elf, struct symbol_object *known)
 {
-	const void *id;
-	size_t n = debug_lines_alt_id(elf, &id);
+	size_t size, name;
+	const u8 *bytes = elf_section_bytes(elf, ".gnu_debugaltlink", &size);
 
-	if (n && n <= sizeof(known->alt)) {
-		memcpy(known->alt, id, n);
-		known->alt_size = (u8)n;
-	}
+	if (!bytes)
+		return;
+	name = strnlen((const char *)bytes, size) + 1;
+	if (name >= size || size - name > sizeof(known->alt))
+		return;
+	memcpy(known->alt, bytes + name, size - name);
+	known->alt_size = (u8)(size - name);
 }
 
 int object_open(struct object *o, u32 kind, int fd, struct symbol_object *ret_known)
