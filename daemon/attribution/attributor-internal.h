@@ -215,6 +215,8 @@ struct index_list {
  * @proc_fd: descriptor of /proc
  * @log_path: path of /var/log
  * @live: events and /proc belong to this machine
+ * @borrowed: the tables belong to another attributor, except the results of recent lookups in the
+ *	timelines (attributor_share())
  * @reader: background threads that read /proc; NULL if the caller's thread reads it
  * @task_waits: background: TASK_WAITS entries, in sets of TASK_WAIT_WAYS
  * @sample_wait_ms: background: how long a sample waits for an answer
@@ -269,6 +271,7 @@ struct attributor {
 	int proc_fd;
 	char log_path[128];
 	bool live;
+	bool borrowed;
 	struct proc_reader *reader;
 	struct task_wait *task_waits;
 	u32 sample_wait_ms;

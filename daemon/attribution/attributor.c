@@ -262,8 +262,8 @@ static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
 }
 
 /*
- * Returns whether the thread has exited or was not found, so that a lookup would fail again. Live,
- * the lookup is repeated after LOOKUP_RETRY_MS, as the TID may be reused.
+ * Returns whether the thread has exited or was not found, so that a lookup would fail again. The
+ * lookup is repeated after LOOKUP_RETRY_MS, as the TID may be reused.
  */
 static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
@@ -272,7 +272,7 @@ static bool task_negative_cached(struct attributor *a, struct thread_slot slot, 
 
 	if (!not_found && old == ATTRIBUTE_NONE)
 		return false;
-	if (a->live && now_ms() - slot.bucket->failed_ms[slot.way] >= LOOKUP_RETRY_MS)
+	if (now_ms() - slot.bucket->failed_ms[slot.way] >= LOOKUP_RETRY_MS)
 		return false;
 	if (old != ATTRIBUTE_NONE)
 		process_mark_sampled(a, old, PROCESS_EVER_SAMPLED);
@@ -288,7 +288,7 @@ u32 task_record_process(struct attributor *a, s32 tid, u32 index)
 
 	old = task_find_exited(a, slot, &not_found);
 	/* The thread's slot was reused for another TID, but its process may be in the table. */
-	if (index == ATTRIBUTE_NONE && a->live && !slot.bucket)
+	if (index == ATTRIBUTE_NONE && !slot.bucket)
 		index = process_find_recent(a, tid);
 	if (index != ATTRIBUTE_NONE) {
 		thread_set_process(a, tid, index, now - LOOKUP_RETRY_MS);
@@ -342,8 +342,20 @@ static u32 task_resolve_slow(struct attributor *a, s32 tid, struct thread_slot s
 		process_mark_sampled(a, reported, PROCESS_SAMPLED | PROCESS_EVER_SAMPLED);
 		return reported;
 	}
-	index = a->live ? task_lookup(a, tid, true) : process_find(a, tid);
+	index = task_lookup(a, tid, true);
 	return index == ATTRIBUTE_PENDING ? index : task_record_process(a, tid, index);
+}
+
+/*
+ * Find the process of a thread of a recording. Several threads may call it at the same time, so it
+ * changes no table.
+ */
+static u32 task_find_recorded(struct attributor *a, s32 tid)
+{
+	bool not_found;
+	u32 index = task_find_exited(a, thread_table_find(&a->threads, tid), &not_found);
+
+	return index != ATTRIBUTE_NONE ? index : process_find(a, tid);
 }
 
 /* Find the process of a thread that is not known to have exited, as for most samples. */
@@ -366,6 +378,8 @@ u32 attributor_find_process(struct attributor *a, s32 tid)
 	/* TID 0 is the idle task of every CPU. The table cannot hold it: 0 marks a free slot. */
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE_PROCESS;
+	if (!a->live)
+		return task_find_recorded(a, tid);
 	slot = thread_table_find(&a->threads, tid);
 	return task_find_living(a, slot, &index) ? index : task_resolve_slow(a, tid, slot);
 }
@@ -721,10 +735,37 @@ fail:
 	return r;
 }
 
+int attributor_share(struct attributor *a, struct attributor **ret_shared)
+{
+	struct attributor *shared;
+
+	if (a->live)
+		return -EINVAL;
+	shared = malloc(sizeof(*shared));
+	if (!shared)
+		return -ENOMEM;
+	*shared = *a;
+	shared->borrowed = true;
+	timeline_share(&a->owner_timeline, &shared->owner_timeline);
+	timeline_share(&a->switch_timeline, &shared->switch_timeline);
+	*ret_shared = shared;
+	return 0;
+}
+
+static struct attributor *shared_free(struct attributor *shared)
+{
+	timeline_deinit(&shared->owner_timeline);
+	timeline_deinit(&shared->switch_timeline);
+	free(shared);
+	return NULL;
+}
+
 struct attributor *attributor_free(struct attributor *a)
 {
 	if (!a)
 		return NULL;
+	if (a->borrowed)
+		return shared_free(a);
 	proc_reader_free(a->reader);
 	free(a->task_waits);
 	if (a->process)

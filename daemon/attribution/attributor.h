@@ -160,6 +160,20 @@ struct attributor;
  */
 int attributor_new(const struct attributor_config *config, struct attributor **ret_attributor);
 
+/**
+ * attributor_share() - create an attributor for lookups of one more thread
+ * @attributor: the attributor of a recording, to which all task events were applied. It must
+ *	outlive the result
+ * @ret_shared: an attributor with the same tables, which gets no events; free it with
+ *	attributor_free()
+ *
+ * Several threads may query such attributors, and the original, at the same time: queries change
+ * only what each attributor has of its own.
+ *
+ * Return: 0; -EINVAL if @attributor is live; -ENOMEM.
+ */
+int attributor_share(struct attributor *attributor, struct attributor **ret_shared);
+
 /** attributor_free() - free @attributor, which may be NULL; returns NULL */
 struct attributor *attributor_free(struct attributor *attributor);
 
@@ -170,7 +184,8 @@ struct attributor *attributor_free(struct attributor *attributor);
  * A known @tid costs one hash lookup; an unknown one is looked up in /proc once (live). An
  * exited thread stays known until its TID or its entry is reused.
  *
- * Locking: the caller holds the write lock, or is the only thread.
+ * Locking: the caller holds the write lock, or is the only thread. In a recording, other threads
+ * may use other attributors of attributor_share().
  *
  * Return: index of the process, or ATTRIBUTE_NONE. With background threads also
  * ATTRIBUTE_PENDING: call again after attributor_apply_answers(). The query ends after at most
@@ -424,6 +439,17 @@ bool attributor_is_live(const struct attributor *attributor);
  * It is not as long as a living process has no known mapping, and /proc was not read for it.
  */
 bool attributor_knows_executable(const struct attributor *attributor, u32 process);
+
+/**
+ * attributor_each_binary() - call @fn for the mapped files with a build id, in order of their paths
+ * @fn: the callback; its argument has what attributor_find_mapping() says of the binary
+ * @ctx: the first argument of @fn
+ *
+ * Without memory it calls nothing.
+ */
+void attributor_each_binary(const struct attributor *attributor,
+			    void (*fn)(void *ctx, const struct attribute_mapping *mapping),
+			    void *ctx);
 
 /**
  * attributor_get_map_changes() - return the number of changes of mappings of any process

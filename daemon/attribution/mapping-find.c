@@ -2,19 +2,23 @@
 /* Find the mapping of an address at a time. This only reads tables, under the reader lock. */
 #include "attributor-internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
+static void binary_fill(const struct binary *b, struct attribute_mapping *ret)
 {
-	const struct binary *b = m->binary;
-
-	ret->start = m->start;
-	ret->end = m->end;
 	ret->binary = b->path;
 	ret->inode = b->inode;
 	ret->device = b->device;
 	ret->build_id = b->build_id;
 	ret->build_id_size = b->build_id_size;
+}
+
+static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
+{
+	ret->start = m->start;
+	ret->end = m->end;
+	binary_fill(m->binary, ret);
 }
 
 /*
@@ -79,6 +83,59 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 		found.binary = "[vdso32]";
 	*ret_mapping = found;
 	return true;
+}
+
+static int binary_compare(const void *a, const void *b)
+{
+	const struct binary *const *x = a, *const *y = b;
+	int r = strcmp((*x)->path, (*y)->path);
+
+	if (!r)
+		r = (int)(*x)->build_id_size - (int)(*y)->build_id_size;
+	if (!r)
+		r = memcmp((*x)->build_id, (*y)->build_id, sizeof((*x)->build_id));
+	if (!r)
+		r = ((*x)->device > (*y)->device) - ((*x)->device < (*y)->device);
+	return r ? r : ((*x)->inode > (*y)->inode) - ((*x)->inode < (*y)->inode);
+}
+
+/* Write the files that attributor_each_binary() reports to @ret, if it is not NULL. */
+static size_t binaries_collect(const struct attributor *a, const struct binary **ret)
+{
+	const struct binary *b = NULL;
+	size_t count = 0;
+
+	while ((b = map_store_next(&a->store, b))) {
+		/* Its name depends on the addresses that it is mapped at. */
+		if (!b->build_id_size || !strcmp(b->path, "[vdso]"))
+			continue;
+		if (ret)
+			ret[count] = b;
+		count++;
+	}
+	return count;
+}
+
+void attributor_each_binary(const struct attributor *a,
+			    void (*fn)(void *ctx, const struct attribute_mapping *mapping),
+			    void *ctx)
+{
+	size_t count = binaries_collect(a, NULL);
+	const struct binary **binaries = calloc(count ? count : 1, sizeof(*binaries));
+
+	if (!binaries)
+		return;
+	binaries_collect(a, binaries);
+	qsort(binaries, count, sizeof(*binaries), binary_compare);
+	for (size_t i = 0; i < count; i++) {
+		struct attribute_mapping found = { 0 };
+
+		binary_fill(binaries[i], &found);
+		if (is_kernel_itself(found.binary))
+			found.binary = "[kernel]";
+		fn(ctx, &found);
+	}
+	free(binaries);
 }
 
 u64 attributor_get_map_changes(const struct attributor *a)

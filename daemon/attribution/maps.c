@@ -319,6 +319,17 @@ void maps_add(struct map_store *store, struct maps *maps, const struct mapping *
 	maps->version = ++store->changes;
 }
 
+const struct binary *map_store_next(const struct map_store *store, const struct binary *binary)
+{
+	u32 head = binary ? (binary->hash & store->mask) + 1 : 0;
+
+	if (binary && binary->next)
+		return binary->next;
+	while (head <= store->mask && !store->heads[head])
+		head++;
+	return head <= store->mask ? store->heads[head] : NULL;
+}
+
 struct binary_key binary_get_key(const struct binary *binary)
 {
 	return (struct binary_key){
@@ -412,8 +423,8 @@ const struct mapping *maps_find(const struct maps *maps, u64 addr)
 	return i < maps->count && maps->entry[i].start <= addr ? &maps->entry[i] : NULL;
 }
 
-const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns,
-				   u64 *ret_from_ns, u64 *ret_until_ns)
+const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns, u64 *ret_from_ns,
+				   u64 *ret_until_ns)
 {
 	const struct mapping *now = maps_find(maps, addr);
 

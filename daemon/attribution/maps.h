@@ -9,7 +9,7 @@
 #include "codec/env.h"
 
 #define MAPS_PER_PROCESS 4096
-#define BUILD_ID_MAX 20
+#define BUILD_ID_MAX	 20
 /* Maximum size of a path with its NUL, a little more than BPF reports. See maps_add(). */
 #define BINARY_PATH_SIZE 1536
 /*
@@ -149,6 +149,14 @@ void map_store_deinit(struct map_store *store);
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const struct binary_key *file);
 
+/**
+ * map_store_next() - return the next mapped file of @store, in no particular order
+ * @binary: the previous file; NULL for the first one
+ *
+ * Return: the file; NULL after the last one.
+ */
+const struct binary *map_store_next(const struct map_store *store, const struct binary *binary);
+
 /** binary_get_key() - return the key of @binary, valid as long as @binary is */
 struct binary_key binary_get_key(const struct binary *binary);
 
@@ -183,8 +191,8 @@ const struct mapping *maps_find(const struct maps *maps, u64 addr);
  *
  * Return: the mapping, valid until the next change; NULL for none.
  */
-const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns,
-				   u64 *ret_from_ns, u64 *ret_until_ns);
+const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_ns, u64 *ret_from_ns,
+				   u64 *ret_until_ns);
 
 /**
  * maps_evict() - remove all mappings of @maps to free their memory

@@ -10,7 +10,8 @@
 
 void timeline_deinit(struct timeline *t)
 {
-	free(t->entries);
+	if (!t->borrowed)
+		free(t->entries);
 	free(t->recent);
 	*t = (struct timeline){ .entries = NULL };
 }
@@ -48,22 +49,25 @@ static int entry_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Sort the entries. Returns false if there is no memory for @recent. */
-static bool timeline_sort(struct timeline *t)
+static void timeline_sort(struct timeline *t)
 {
 	if (t->sorted)
-		return true;
-	if (!t->recent)
-		t->recent = malloc(RECENT * sizeof(*t->recent));
-	if (!t->recent)
-		return false;
-	memset(t->recent, 0, RECENT * sizeof(*t->recent));
+		return;
+	free(t->recent);
+	t->recent = NULL;
 	if (t->count)
 		qsort(t->entries, t->count, sizeof(*t->entries), entry_compare);
 	for (u32 i = 0; i < t->count; i++)
 		t->entries[i].order = i;
 	t->sorted = true;
-	return true;
+}
+
+void timeline_share(struct timeline *t, struct timeline *ret_shared)
+{
+	timeline_sort(t);
+	*ret_shared = *t;
+	ret_shared->recent = NULL;
+	ret_shared->borrowed = true;
 }
 
 /* Returns the first entry that is later than @time, or has a greater key. */
@@ -112,7 +116,10 @@ enum timeline_found timeline_find(struct timeline *t, u32 key, u64 time,
 
 	/* The end of a span is exclusive, so the latest possible time is TIMELINE_LAST - 1. */
 	time -= time == TIMELINE_LAST;
-	if (!timeline_sort(t) || (t->full && time >= t->end))
+	timeline_sort(t);
+	if (!t->recent)
+		t->recent = calloc(RECENT, sizeof(*t->recent));
+	if (!t->recent || (t->full && time >= t->end))
 		return TIMELINE_TOO_EARLY;
 	span = &t->recent[key % RECENT];
 	if (!span->found || span->key != key || time < span->from || time >= span->to)

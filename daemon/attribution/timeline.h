@@ -40,11 +40,12 @@ struct timeline_span {
 /**
  * struct timeline - a timeline; all zeros except @max is an empty one
  * @entries: the entries, @count of them, with memory for @capacity
- * @recent: results of recent lookups, by key
+ * @recent: results of recent lookups, by key; allocated by the first lookup
  * @end: if @full, the earliest time of an entry that did not fit
  * @max: maximum number of entries; set by the owner
  * @full: whether an entry did not fit
  * @sorted: whether @entries are sorted by key and time, and @recent is valid
+ * @borrowed: whether @entries belong to another timeline
  */
 struct timeline {
 	struct timeline_entry *entries;
@@ -55,6 +56,7 @@ struct timeline {
 	u32 capacity;
 	bool full;
 	bool sorted;
+	bool borrowed;
 };
 
 enum timeline_found {
@@ -80,6 +82,13 @@ void timeline_add(struct timeline *timeline, u32 key, u64 from, u32 value, u32 e
  */
 enum timeline_found timeline_find(struct timeline *timeline, u32 key, u64 time,
 				  const struct timeline_span **ret_span);
+
+/**
+ * timeline_share() - create a timeline with the entries of another one, for lookups of one thread
+ * @timeline: the other timeline. It stays valid and gets no more entries
+ * @ret_shared: a timeline to which no entry can be added; call timeline_deinit()
+ */
+void timeline_share(struct timeline *timeline, struct timeline *ret_shared);
 
 /** timeline_memory() - return the bytes that @timeline uses */
 u64 timeline_memory(const struct timeline *timeline);
