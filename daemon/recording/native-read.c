@@ -250,8 +250,7 @@ static void parse_window(struct native_reader *reader, const struct chunk *chunk
 		reader->sink->window(reader->sink->ctx, &window);
 		return;
 	}
-	recording_emit_window(reader->recording, chunk->offset + h->data_offset, size, &window,
-			      reader->sink, NULL);
+	recording_emit_window(reader->recording, chunk->offset + h->data_offset, size, &window);
 }
 
 static void task_set_damage(struct native_reader *reader, const struct chunk *chunk,
@@ -388,6 +387,7 @@ static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 	u64 value, seq = 0;
 
 	for (; offset < recording->size; offset = chunk.end) {
+		recording_report_progress(recording, offset);
 		if (!header_read(reader, offset, &chunk.header, &fault, &value)) {
 			recording_set_damage(recording, offset, "header of a window: %#llx as %s",
 					     (unsigned long long)value, fault);
@@ -426,5 +426,6 @@ void native_replay(struct recording *recording, const struct source_sink *sink)
 	walk_chunks(&reader, header.header_size, NATIVE_KIND_TASK, parse_task);
 	walk_chunks(&reader, header.header_size, NATIVE_KIND_FUNCTIONS, parse_functions);
 	symtab_finish(&recording->functions);
-	walk_chunks(&reader, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
+	if (recording_begin_windows(recording))
+		walk_chunks(&reader, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
 }

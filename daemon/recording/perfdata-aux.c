@@ -237,7 +237,7 @@ void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *reco
 		 */
 		if (cpu < 0 || tid < 0)
 			window.tid = tid;
-		recording_emit_window(perf->recording, at, stop - pos, &window, perf->sink, NULL);
+		recording_emit_window(perf->recording, at, stop - pos, &window);
 		at += stop - pos;
 	}
 }

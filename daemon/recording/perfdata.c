@@ -289,6 +289,7 @@ static void walk_records(struct perfdata *perf,
 	u64 pos = perf->data, next;
 
 	while (pos < perf->data_end) {
+		recording_report_progress(perf->recording, pos);
 		error = read_record(perf, pos, &record);
 		if (error == HEADER_OK) {
 			parse(perf, &record);
@@ -387,8 +388,10 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 	perfdata_order_end(&perf);
 	if (!perf.is_spe)
 		report_no_spe(&perf);
-	perfdata_aux_sort(&perf);
-	walk_records(&perf, parse_aux_bytes);
+	if (recording_begin_windows(recording)) {
+		perfdata_aux_sort(&perf);
+		walk_records(&perf, parse_aux_bytes);
+	}
 	perfdata_free_build_ids(&perf);
 	free(perf.events);
 	free(perf.aux);

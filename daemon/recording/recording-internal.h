@@ -8,36 +8,62 @@
 
 #include "recording.h"
 
+#include <pthread.h>
+
 /* number of bytes of the chunks in which a larger window is delivered */
 #define RECORDING_CHUNK (1U << 20)
+
+/**
+ * struct window_reader - reads the bytes of windows, for one thread
+ * @recording: the recording
+ * @buf: buffer for windows, which the sink reads
+ * @size: size of @buf, bytes: that of the file, at most RECORDING_CHUNK
+ * @sink: receives the windows
+ */
+struct window_reader {
+	struct recording *recording;
+	u8 *buf;
+	size_t size;
+	const struct source_sink *sink;
+};
+
+struct window_queue;
 
 /**
  * struct recording - an open recording
  * @fd: a regular file; for a pipe an unnamed temporary file with its content
  * @size: size of the file when it was opened, bytes; it may have shrunk since
+ * @lock: protects @damage and @damaged
  * @damage: the first damage found by this replay
  * @damaged: @damage is valid
  * @no_spe_reason: why this recording has no SPE data
  * @without_spe: @no_spe_reason is valid
- * @window: buffer for windows, which the sink reads
- * @window_size: size of @window, bytes: that of the file, at most RECORDING_CHUNK
+ * @threads: the threads of this replay
+ * @begin_error: what &recording_threads.begin returned
+ * @reader: reads windows for the caller's thread
+ * @queue: passes windows to the other threads; NULL without other threads
  * @peek: buffer of recording_peek(), RECORDING_PEEK bytes
  * @peek_offset, @peek_len: the range of the file that is in @peek
+ * @peek_ends: the file has no bytes after those in @peek
  * @functions: functions of the recorded kernel, which this replay found
  */
 struct recording {
 	int fd;
 	enum recording_format format;
 	u64 size;
+	pthread_mutex_t lock;
 	struct recording_error damage;
 	bool damaged;
 	struct recording_error no_spe_reason;
 	bool without_spe;
-	u8 *window;
-	size_t window_size;
+	const struct recording_threads *threads;
+	int begin_error;
+	struct window_reader reader;
+	struct window_queue *queue;
 	u8 *peek;
 	u64 peek_offset;
 	size_t peek_len;
+	bool peek_ends;
 	struct symtab functions;
 };
 
@@ -58,7 +84,8 @@ int recording_set_error(struct recording_error *ret_error, int error, u64 offset
  * @offset: byte offset of the field
  * @format: as of printf(): the field, its value, and what would be valid
  *
- * Only the first damage of a replay is stored; later damage often follows from it.
+ * Only the first damage of a replay is stored; later damage often follows from it. Any thread may
+ * call the function.
  */
 void recording_set_damage(struct recording *recording, u64 offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -69,7 +96,8 @@ void recording_set_damage(struct recording *recording, u64 offset, const char *f
  * @buf: receives the bytes
  * @len: number of bytes to read
  *
- * A read error is reported as damage, and treated as the end of the file.
+ * A read error is reported as damage, and treated as the end of the file. Any thread may call the
+ * function.
  *
  * Return: number of bytes read; less than @len at the end of the file.
  */
@@ -89,18 +117,41 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, size_t *ret_len);
 
 /**
- * recording_emit_window() - pass a range of the file to a sink as a window
+ * window_reader_emit() - pass a range of the file to the sink of a reader as a window
+ * @reader: the reader
  * @offset, @size: the range, bytes
  * @like: the fields of the window, without its bytes
- * @sink: receives the window
  * @ret_ledger: receives what the bytes were decoded as; NULL to ignore it
  *
  * A window of more than RECORDING_CHUNK bytes is passed in chunks that share one decoder.
  * If @ret_ledger is set, every window is, since its ledger comes from that decoder.
  */
+void window_reader_emit(struct window_reader *reader, u64 offset, u64 size,
+			const struct source_window *like, struct spe_ledger *ret_ledger);
+
+/**
+ * recording_emit_window() - pass a range of the file as a window to the sink of one of the threads
+ * @offset, @size: the range, bytes
+ * @like: the fields of the window, without its bytes
+ */
 void recording_emit_window(struct recording *recording, u64 offset, u64 size,
-			   const struct source_window *like, const struct source_sink *sink,
-			   struct spe_ledger *ret_ledger);
+			   const struct source_window *like);
+
+/**
+ * recording_begin_windows() - start the other threads, after the last task event
+ *
+ * Return: false if the replay has to end, as &recording_threads.begin failed.
+ */
+bool recording_begin_windows(struct recording *recording);
+
+/** recording_report_progress() - report how many bytes of the file were read in this pass */
+static inline void recording_report_progress(const struct recording *recording, u64 done)
+{
+	const struct recording_threads *threads = recording->threads;
+
+	if (threads->progress)
+		threads->progress(threads->ctx, done, recording->size);
+}
 
 /** perfdata_replay() - pass the tasks and windows of a perf.data to @sink */
 void perfdata_replay(struct recording *recording, const struct source_sink *sink);

@@ -3,7 +3,7 @@
  * Open a recording, detect its format, and read it by offset. The file is read and not mapped: if
  * another process truncates it, it ends early, whereas a mapping would raise SIGBUS.
  */
-#include "recording-internal.h"
+#include "window-queue.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Bytes that recording_peek() reads at least, if it does not continue where it ended. */
+#define PEEK_SKIPPED 4096U
 
 /* Maximum size of the copy of a pipe, so that an endless pipe does not fill the disk. */
 #define SPOOL_MAX (16ULL << 30)
@@ -38,12 +41,14 @@ void recording_set_damage(struct recording *recording, u64 offset, const char *f
 {
 	va_list ap;
 
-	if (recording->damaged)
-		return;
-	recording->damaged = true;
-	va_start(ap, format);
-	error_format(&recording->damage, offset, format, ap);
-	va_end(ap);
+	pthread_mutex_lock(&recording->lock);
+	if (!recording->damaged) {
+		recording->damaged = true;
+		va_start(ap, format);
+		error_format(&recording->damage, offset, format, ap);
+		va_end(ap);
+	}
+	pthread_mutex_unlock(&recording->lock);
 }
 
 size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t len)
@@ -67,18 +72,29 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 	return done;
 }
 
+/*
+ * Fill the buffer from @offset on. A caller that skips bytes, as those of windows, usually needs
+ * little of what follows.
+ */
+static void peek_fill(struct recording *recording, u64 offset, size_t len, bool skips)
+{
+	size_t want = skips ? PEEK_SKIPPED : RECORDING_PEEK;
+
+	want = len > want ? len : want;
+	recording->peek_offset = offset;
+	recording->peek_len = recording_read(recording, offset, recording->peek, want);
+	recording->peek_ends = recording->peek_len < want;
+}
+
 const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, size_t *ret_len)
 {
+	bool skips = offset < recording->peek_offset ||
+		     offset - recording->peek_offset > recording->peek_len;
 	size_t skip;
 
-	if (offset < recording->peek_offset ||
-	    offset - recording->peek_offset > recording->peek_len ||
-	    (len > recording->peek_len - (offset - recording->peek_offset) &&
-	     recording->peek_len == RECORDING_PEEK)) {
-		recording->peek_offset = offset;
-		recording->peek_len =
-			recording_read(recording, offset, recording->peek, RECORDING_PEEK);
-	}
+	if (skips || (len > recording->peek_len - (offset - recording->peek_offset) &&
+		      !recording->peek_ends))
+		peek_fill(recording, offset, len, skips);
 	skip = (size_t)(offset - recording->peek_offset);
 	*ret_len = len < recording->peek_len - skip ? len : recording->peek_len - skip;
 	return recording->peek + skip;
@@ -232,6 +248,7 @@ int recording_open(const char *path, struct recording **ret_recording,
 
 	if (!recording)
 		goto no_memory;
+	pthread_mutex_init(&recording->lock, NULL);
 	recording->fd = -1;
 	recording->peek_offset = UINT64_MAX;
 	recording->peek = malloc(RECORDING_PEEK);
@@ -245,11 +262,12 @@ int recording_open(const char *path, struct recording **ret_recording,
 	r = detect_format(recording, ret_error);
 	if (r < 0)
 		goto fail;
-	recording->window_size =
+	recording->reader.recording = recording;
+	recording->reader.size =
 		recording->size < RECORDING_CHUNK ? (size_t)recording->size : RECORDING_CHUNK;
-	recording->window = malloc(recording->window_size);
+	recording->reader.buf = malloc(recording->reader.size);
 	r = -ENOMEM;
-	if (!recording->window)
+	if (!recording->reader.buf)
 		goto no_memory;
 	*ret_recording = recording;
 	return 0;
@@ -266,11 +284,16 @@ enum recording_format recording_format(const struct recording *recording)
 	return recording->format;
 }
 
+u64 recording_size(const struct recording *recording)
+{
+	return recording->size;
+}
+
 /*
  * A raw recording has no magic and no length, so only its records distinguish it from any other
  * file.
  */
-static void raw_replay(struct recording *recording, const struct source_sink *sink)
+static void raw_replay(struct recording *recording)
 {
 	const struct source_window like = {
 		.tid = -1,
@@ -279,7 +302,7 @@ static void raw_replay(struct recording *recording, const struct source_sink *si
 	};
 	struct spe_ledger ledger;
 
-	recording_emit_window(recording, 0, recording->size, &like, sink, &ledger);
+	window_reader_emit(&recording->reader, 0, recording->size, &like, &ledger);
 	if (!ledger.records)
 		recording_set_damage(
 			recording, 0,
@@ -294,17 +317,37 @@ static void raw_replay(struct recording *recording, const struct source_sink *si
 			(unsigned long long)ledger.suspect, (unsigned long long)ledger.decoded);
 }
 
-int recording_replay(struct recording *recording, const struct source_sink *sink,
-		     struct recording_error *ret_error)
+bool recording_begin_windows(struct recording *recording)
+{
+	const struct recording_threads *threads = recording->threads;
+
+	if (threads->begin)
+		recording->begin_error = threads->begin(threads->ctx);
+	if (recording->begin_error < 0)
+		return false;
+	if (threads->count > 1 && recording->format != RECORDING_RAW)
+		recording->queue = window_queue_new(recording, threads->sinks, threads->count);
+	return true;
+}
+
+int recording_replay_threads(struct recording *recording, const struct recording_threads *threads,
+			     struct recording_error *ret_error)
 {
 	recording->damaged = false;
 	recording->without_spe = false;
+	recording->begin_error = 0;
+	recording->threads = threads;
+	recording->reader.sink = threads->sinks;
 	if (recording->format == RECORDING_PERF)
-		perfdata_replay(recording, sink);
+		perfdata_replay(recording, threads->sinks);
 	else if (recording->format == RECORDING_NATIVE)
-		native_replay(recording, sink);
-	else
-		raw_replay(recording, sink);
+		native_replay(recording, threads->sinks);
+	else if (recording_begin_windows(recording))
+		raw_replay(recording);
+	recording->queue = window_queue_end(recording->queue);
+	if (recording->begin_error < 0)
+		return recording_set_error(ret_error, recording->begin_error, RECORDING_NO_OFFSET,
+					   "%s", strerror(-recording->begin_error));
 	/* The SPE data may be missing because the file is damaged, so report the damage. */
 	if (!recording->damaged && !recording->without_spe)
 		return 0;
@@ -319,13 +362,22 @@ void recording_take_functions(struct recording *recording, struct symtab *ret_fu
 	recording->functions = (struct symtab){ 0 };
 }
 
+int recording_replay(struct recording *recording, const struct source_sink *sink,
+		     struct recording_error *ret_error)
+{
+	const struct recording_threads threads = { .sinks = sink, .count = 1 };
+
+	return recording_replay_threads(recording, &threads, ret_error);
+}
+
 struct recording *recording_free(struct recording *recording)
 {
 	if (!recording)
 		return NULL;
 	if (recording->fd >= 0)
 		close(recording->fd);
-	free(recording->window);
+	pthread_mutex_destroy(&recording->lock);
+	free(recording->reader.buf);
 	free(recording->peek);
 	symtab_clear(&recording->functions);
 	free(recording);

@@ -44,6 +44,9 @@ int recording_open(const char *path, struct recording **ret_recording,
 /** recording_format() - return the format that recording_open() detected */
 enum recording_format recording_format(const struct recording *recording);
 
+/** recording_size() - return the size of the file in bytes */
+u64 recording_size(const struct recording *recording);
+
 /**
  * recording_replay() - pass all task events and then all windows to a sink
  * @recording: an open recording
@@ -66,6 +69,39 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
  * The names are untrusted bytes.
  */
 void recording_take_functions(struct recording *recording, struct symtab *ret_functions);
+
+/**
+ * struct recording_threads - threads that receive the windows of a recording
+ * @sinks: one for each thread, @count of them. The first one belongs to the caller's thread, and
+ *	receives all task events
+ * @count: number of threads, the caller's included; at least 1
+ * @begin: called after the last task event and before the first window; a negative errno ends the
+ *	replay. NULL: not called
+ * @progress: called often, with the bytes of the file that one pass has read, and all bytes. There
+ *	is one pass for task events, and one for windows. NULL: not called
+ * @ctx: argument of both, which the caller's thread calls
+ */
+struct recording_threads {
+	const struct source_sink *sinks;
+	u32 count;
+	int (*begin)(void *ctx);
+	void (*progress)(void *ctx, u64 done, u64 size);
+	void *ctx;
+};
+
+/**
+ * recording_replay_threads() - pass all task events and then all windows to several threads
+ * @recording: an open recording
+ * @threads: the threads
+ * @ret_error: as for recording_replay()
+ *
+ * Windows reach the sinks in no order, and any window may reach any sink. The windows of a raw
+ * recording all reach the first sink, in order.
+ *
+ * Return: as recording_replay(); what &recording_threads.begin returned if that is negative.
+ */
+int recording_replay_threads(struct recording *recording, const struct recording_threads *threads,
+			     struct recording_error *ret_error);
 
 /** recording_free() - close and free @recording, which may be NULL; always returns NULL */
 struct recording *recording_free(struct recording *recording);

@@ -3,7 +3,7 @@
  * Delivers a range of a recording as a window. A range larger than the buffer is delivered in
  * chunks; bytes that the decoder has not consumed move to the front of the next chunk.
  */
-#include "recording-internal.h"
+#include "window-queue.h"
 
 static_assert(RECORDING_CHUNK > SPE_DECODER_HELD, "the decoder consumes bytes of every chunk");
 
@@ -18,43 +18,44 @@ static void decode_rest(struct spe_decoder *decoder)
 	while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
 }
 
-static void emit_chunks(struct recording *recording, u64 offset, u64 size,
-			struct source_window *window, const struct source_sink *sink)
+static void emit_chunks(struct window_reader *reader, u64 offset, u64 size,
+			struct source_window *window)
 {
+	const struct source_sink *sink = reader->sink;
 	struct spe_decoder *decoder = window->decoder;
 	size_t want, got, held = 0;
 	bool last;
 
 	do {
-		want = size < recording->window_size - held ? (size_t)size :
-							      recording->window_size - held;
-		got = recording_read(recording, offset, recording->window + held, want);
+		want = size < reader->size - held ? (size_t)size : reader->size - held;
+		got = recording_read(reader->recording, offset, reader->buf + held, want);
 		/* If the file has become shorter, this chunk is the last one. */
 		last = got < want || got == size || !want;
 		offset += got;
 		size -= got;
 		held += got;
 
-		spe_decoder_part(decoder, recording->window, held, last);
+		spe_decoder_part(decoder, reader->buf, held, last);
 		window->len = held;
 		if (held || decoder->base)
 			sink->window(sink->ctx, window);
 		decode_rest(decoder);
 		held -= decoder->pos;
-		memmove(recording->window, recording->window + decoder->pos, held);
+		memmove(reader->buf, reader->buf + decoder->pos, held);
 	} while (!last);
 }
 
-void recording_emit_window(struct recording *recording, u64 offset, u64 size,
-			   const struct source_window *like, const struct source_sink *sink,
-			   struct spe_ledger *ret_ledger)
+void window_reader_emit(struct window_reader *reader, u64 offset, u64 size,
+			const struct source_window *like, struct spe_ledger *ret_ledger)
 {
+	const struct recording *recording = reader->recording;
+	const struct source_sink *sink = reader->sink;
 	struct source_window window = *like;
 	struct spe_decoder decoder;
 
-	window.data = recording->window;
-	if (size <= recording->window_size && !ret_ledger) {
-		window.len = recording_read(recording, offset, recording->window, (size_t)size);
+	window.data = reader->buf;
+	if (size <= reader->size && !ret_ledger) {
+		window.len = recording_read(reader->recording, offset, reader->buf, (size_t)size);
 		if (window.len)
 			sink->window(sink->ctx, &window);
 		return;
@@ -64,7 +65,16 @@ void recording_emit_window(struct recording *recording, u64 offset, u64 size,
 	window.len = 0;
 	window.size = size;
 	window.decoder = source_window_decoder(&window, &decoder);
-	emit_chunks(recording, offset, size, &window, sink);
+	emit_chunks(reader, offset, size, &window);
 	if (ret_ledger)
 		*ret_ledger = decoder.ledger;
+}
+
+void recording_emit_window(struct recording *recording, u64 offset, u64 size,
+			   const struct source_window *like)
+{
+	if (recording->queue)
+		window_queue_add(recording->queue, offset, size, like);
+	else
+		window_reader_emit(&recording->reader, offset, size, like, NULL);
 }
