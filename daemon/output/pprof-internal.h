@@ -55,7 +55,8 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it")
  * struct pprof - the table of samples for one pprof profile
  * @attributor: the attributor of the profile
  * @observer: receives the samples
- * @room: limit of @entries and of the names
+ * @room: number of @entries, and limit of the names
+ * @grows: the number of @entries has no limit
  * @live: the processes and CPUs belong to this machine
  * @no_interval: a sample had an unknown interval
  * @count: number of used @entries
@@ -67,6 +68,7 @@ struct pprof {
 	struct attributor *attributor;
 	struct profile_observer observer;
 	struct pprof_limits room;
+	bool grows;
 	bool live;
 	bool no_interval;
 	u32 count;
@@ -95,6 +97,13 @@ struct pprof_hide {
 	u32 room;
 	int error;
 };
+
+/**
+ * pprof_sort() - sort the entries, if their number has no limit; no sample may follow
+ *
+ * So what is written does not depend on the order of samples.
+ */
+void pprof_sort(struct pprof *pprof);
 
 /** pprof_hide_init() - prepare the sums for @filter; returns 0 or -ENOMEM */
 int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,

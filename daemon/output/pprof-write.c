@@ -29,7 +29,7 @@
 #define PPROF_CHUNK (16U << 10)
 #define PPROF_SIZE  (2 * PPROF_CHUNK)
 /* milliseconds without draining; a ring of a busy CPU has space for four times that */
-#define NAMES_MS    1000
+#define NAMES_MS 1000
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -649,7 +649,8 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 
 		if (e->value[PPROF_SAMPLES] && (!process || process->generation == e->generation) &&
 		    attributor_locate(attributor, e->process, e->pc, e->kernel, &place))
-			symbols_function_key(symbols, process ? process->pid : 0, &place, pprof->live, &key);
+			symbols_function_key(symbols, process ? process->pid : 0, &place,
+					     pprof->live, &key);
 	}
 }
 
@@ -690,6 +691,7 @@ int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof
 	if (r < 0)
 		return r;
 	memcpy(w.others, pprof->others, sizeof(w.others));
+	pprof_sort(pprof);
 	request_names(&w);
 	protobuf_init(&w.proto, PPROF_SIZE);
 	/* 15: log2 of the compression window; + 16: with the header and trailer of gzip */

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Number of entries of a table without a limit, at first. */
+#define ENTRIES_LEAST 4096
+
 static u64 hash_mix(u64 x)
 {
 	x ^= x >> 32;
@@ -24,23 +27,52 @@ static bool entry_has_same_key(const struct pprof_entry *a, const struct pprof_e
 	       a->container_generation == b->container_generation;
 }
 
-static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
+/* Returns the entry of @key, or the free one for it. At least one is free. */
+static struct pprof_entry *entry_find(const struct pprof *p, const struct pprof_entry *key)
 {
 	u64 hash = hash_mix(key->pc ^ hash_mix((u64)key->process << 32 | key->generation) ^
 			    hash_mix((u64)key->container << 32 | (u32)key->unit << 16 |
 				     (u32)key->level << 8 | key->node));
-	struct pprof_entry *e;
+	u32 i = (u32)hash % p->room.entries;
 
-	for (u32 i = (u32)hash % p->room.entries;; i = (i + 1) % p->room.entries) {
-		e = &p->entries[i];
-		if (e->used && entry_has_same_key(e, key))
-			return e;
-		if (!e->used)
-			break;
+	while (p->entries[i].used && !entry_has_same_key(&p->entries[i], key))
+		i = (i + 1) % p->room.entries;
+	return &p->entries[i];
+}
+
+static bool entries_grow(struct pprof *p)
+{
+	struct pprof_entry *old = p->entries;
+	u32 count = p->room.entries;
+
+	if (count > UINT32_MAX / 2)
+		return false;
+	p->entries = calloc(2 * (size_t)count, sizeof(*p->entries));
+	if (!p->entries) {
+		p->entries = old;
+		return false;
 	}
+	p->room.entries = 2 * count;
+	for (u32 i = 0; i < count; i++)
+		if (old[i].used)
+			*entry_find(p, &old[i]) = old[i];
+	free(old);
+	return true;
+}
+
+/* Returns the entry of @key; NULL if the table is full. */
+static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
+{
+	struct pprof_entry *e = entry_find(p, key);
+
+	if (e->used)
+		return e;
 	/* Use at most 7/8 of the table, so that searches stay short. */
-	if (p->count >= p->room.entries / 8 * 7)
-		return &p->others[key->unit];
+	if (p->count >= p->room.entries / 8 * 7) {
+		if (!p->grows || !entries_grow(p))
+			return NULL;
+		e = entry_find(p, key);
+	}
 	p->count++;
 	*e = *key;
 	e->used = true;
@@ -93,6 +125,8 @@ static void sample_count(void *ctx, const struct profile_sample *shown)
 	if (container)
 		key.container_generation = container->generation;
 	e = entry_get(p, &key);
+	if (!e)
+		e = &p->others[key.unit];
 	entry_add(e, PPROF_SAMPLES, 1, interval);
 	entry_add(e, PPROF_TOTAL, s->counter[SPE_COUNTER_TOTAL], interval);
 	entry_add(e, PPROF_ISSUE, s->counter[SPE_COUNTER_ISSUE], interval);
@@ -143,7 +177,8 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 
 	if (!p)
 		return -ENOMEM;
-	p->room = room ? *room : (struct pprof_limits){ .entries = PPROF_ENTRIES };
+	p->room = room ? *room : (struct pprof_limits){ .entries = ENTRIES_LEAST };
+	p->grows = !room;
 	p->entries = calloc(p->room.entries, sizeof(*p->entries));
 	if (!p->entries) {
 		free(p);
@@ -176,6 +211,61 @@ struct pprof *pprof_free(struct pprof *pprof)
 		free(pprof);
 	}
 	return NULL;
+}
+
+static void values_add(struct pprof_entry *to, const struct pprof_entry *from)
+{
+	for (unsigned int i = 0; i < PPROF_VALUES; i++) {
+		to->value[i] += from->value[i];
+		to->weighted[i] += from->weighted[i];
+	}
+}
+
+int pprof_merge(struct pprof *to, const struct pprof *from)
+{
+	for (u32 i = 0; i < from->room.entries; i++) {
+		struct pprof_entry key = from->entries[i], *e;
+
+		if (!key.used)
+			continue;
+		memset(key.value, 0, sizeof(key.value));
+		memset(key.weighted, 0, sizeof(key.weighted));
+		e = entry_get(to, &key);
+		if (!e)
+			return -ENOMEM;
+		values_add(e, &from->entries[i]);
+	}
+	for (unsigned int unit = 0; unit < UNITS; unit++)
+		values_add(&to->others[unit], &from->others[unit]);
+	to->no_interval |= from->no_interval;
+	return 0;
+}
+
+/* Compares numbers of the same kind, the most significant first. */
+static int numbers_compare(const u64 *x, const u64 *y, size_t count)
+{
+	size_t i = 0;
+
+	while (i + 1 < count && x[i] == y[i])
+		i++;
+	return (x[i] > y[i]) - (x[i] < y[i]);
+}
+
+static int entry_compare(const void *a, const void *b)
+{
+	const struct pprof_entry *x = a, *y = b;
+	const u64 left[] = { !x->used, x->process, x->generation, x->kernel,   x->pc,
+			     x->level, x->node,	   x->unit,	  x->container };
+	const u64 right[] = { !y->used, y->process, y->generation, y->kernel,	y->pc,
+			      y->level, y->node,    y->unit,	   y->container };
+
+	return numbers_compare(left, right, ARRAY_SIZE(left));
+}
+
+void pprof_sort(struct pprof *pprof)
+{
+	if (pprof->grows)
+		qsort(pprof->entries, pprof->room.entries, sizeof(*pprof->entries), entry_compare);
 }
 
 u64 pprof_samples(const struct pprof *pprof, u64 *ret_others)

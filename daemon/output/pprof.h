@@ -12,8 +12,8 @@
 #include "profile/profile.h"
 
 /*
- * Default number of entries if memory is not limited; an entry is a combination of location,
- * process, container, data source and node
+ * Maximum number of entries in the daemon; an entry is a combination of location, process, container,
+ * data source and node
  */
 #define PPROF_ENTRIES 32768
 
@@ -25,9 +25,9 @@
  * Limits for the running daemon: seconds of one profile, number of profiles at a time, and of those
  * of one user
  */
-#define PPROF_SECONDS  600
-#define PPROF_AT_ONCE  4
-#define PPROF_OF_USER  2
+#define PPROF_SECONDS 600
+#define PPROF_AT_ONCE 4
+#define PPROF_OF_USER 2
 
 struct pprof;
 
@@ -52,13 +52,21 @@ static inline u64 pprof_bytes(const struct pprof_limits *room)
  * @profile: the profile, observed until pprof_free()
  * @attributor: the profile's attributor
  * @live: whether the processes and CPUs belong to this machine
- * @room: the limits; NULL: PPROF_ENTRIES entries, names without limit
+ * @room: the limits; NULL: no limit
  * @ret_pprof: the result; free it with pprof_free()
  *
  * Return: 0; negative errno.
  */
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	      const struct pprof_limits *room, struct pprof **ret_pprof);
+
+/**
+ * pprof_merge() - add what @from has counted to @to
+ * @to, @from: without limits, and with the same attributor
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pprof_merge(struct pprof *to, const struct pprof *from);
 
 /** pprof_free() - stop counting and free @pprof, which may be NULL; returns NULL */
 struct pprof *pprof_free(struct pprof *pprof);

@@ -66,7 +66,7 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 	struct json_object *sources = add_object(totals, "data_source");
 	char key[16];
 
-	for (u32 i = 0; i <= UINT16_MAX; i++) {
+	for (u32 i = 0; i < p->source_end; i++) {
 		if (!p->sources[i])
 			continue;
 		snprintf(key, sizeof(key), "0x%" PRIx32, i);
@@ -133,10 +133,10 @@ static int add_context(struct json_object *contexts, const struct profile *p, un
 	size_t n = 0;
 	char key[16];
 
-	sorted = calloc(p->context_slots, sizeof(*sorted));
+	sorted = calloc(p->context_used[index] + 1, sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
-	for (u32 i = 0; i < p->context_slots; i++)
+	for (u32 i = 0; i < p->context_size[index]; i++)
 		if (slots[i].count)
 			sorted[n++] = slots[i];
 	qsort(sorted, n, sizeof(*sorted), compare_contexts);
@@ -151,19 +151,17 @@ static int add_context(struct json_object *contexts, const struct profile *p, un
 static int add_contexts(struct json_object *totals, const struct profile *p)
 {
 	static const char *const names[CONTEXTS] = {
-		[SPE_CONTEXT_EL1] = "el1", [SPE_CONTEXT_EL2] = "el2",
-		"reserved2", "reserved3",
+		[SPE_CONTEXT_EL1] = "el1",
+		[SPE_CONTEXT_EL2] = "el2",
+		"reserved2",
+		"reserved3",
 	};
 	struct json_object *contexts = add_object(totals, "contexts");
 	int r = 0;
 
 	/* Add reserved indices if a record had them (D18.2.2). */
 	for (unsigned int i = 0; i < CONTEXTS && r >= 0; i++) {
-		bool any = i <= SPE_CONTEXT_EL2;
-
-		for (u32 slot = 0; slot < p->context_slots && !any; slot++)
-			any = p->contexts[i][slot].count;
-		if (any)
+		if (i <= SPE_CONTEXT_EL2 || p->context_used[i])
 			r = add_context(contexts, p, i, names[i]);
 	}
 	if (p->context_overflow)
@@ -226,8 +224,8 @@ int profile_summary_json(struct profile *profile, const char *backend, bool proc
 	if (r >= 0 && processes)
 		r = add_processes(root, profile);
 	if (r >= 0) {
-		*ret_text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
-										JSON_C_TO_STRING_NOSLASHESCAPE));
+		*ret_text = strdup(json_object_to_json_string_ext(
+			root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 		if (!*ret_text)
 			r = -ENOMEM;
 	}

@@ -37,6 +37,43 @@ unsigned int cell_counter_cache_bits(u64 bytes)
 	return bits;
 }
 
+static void binary_number(void *ctx, const struct attribute_mapping *m)
+{
+	const struct cell_names *names = ctx;
+	const struct binary_identity binary = {
+		.path = m->binary,
+		.inode = m->inode,
+		.device = m->device,
+		.build_id = m->build_id,
+		.build_id_size = m->build_id_size,
+	};
+
+	binary_table_get(names->binaries, &binary);
+}
+
+static u32 program_number(const struct cell_names *names, const struct attributor *attributor,
+			  const struct attribute_process *process, u32 index)
+{
+	const struct attribute_container *c =
+		attributor_get_container(attributor, process->container);
+	const struct program_identity program = {
+		.container = process->container,
+		.container_generation = c ? c->generation : 0,
+		.executable = attributor_get_executable(attributor, index),
+	};
+
+	return program_table_get(names->programs, &program);
+}
+
+void cell_names_number(struct cell_names *names, const struct attributor *attributor)
+{
+	const struct attribute_process *process;
+
+	for (u32 i = 0; (process = attributor_get_process(attributor, i)); i++)
+		program_number(names, attributor, process, i);
+	attributor_each_binary(attributor, binary_number, names);
+}
+
 int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 		      const struct attributor *attributor, const struct cell_names *names,
 		      struct cell_counter *ret_counter)
@@ -92,7 +129,6 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 			  u32 index, struct cell_task *task)
 {
 	const struct attribute_container *c;
-	struct program_identity program;
 	struct cell_task now = { .known = true, .program = CELL_NO_PROGRAM };
 
 	if (!process) {
@@ -110,12 +146,7 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 	    task->container == now.container &&
 	    task->container_generation == now.container_generation)
 		return;
-	program = (struct program_identity){
-		.container = now.container,
-		.container_generation = now.container_generation,
-		.executable = attributor_get_executable(counter->attributor, index),
-	};
-	now.program = program_table_get(counter->names->programs, &program);
+	now.program = program_number(counter->names, counter->attributor, process, index);
 	*task = now;
 }
 

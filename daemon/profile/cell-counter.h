@@ -38,6 +38,15 @@ struct cell_names {
  */
 int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names);
 
+/**
+ * cell_names_number() - give ids to the programs and binaries of a recording, in a fixed order
+ * @names: the tables, empty
+ * @attributor: the attributor, after the last task event
+ *
+ * Binaries without a build id get no id yet: their path is a part of what identifies them.
+ */
+void cell_names_number(struct cell_names *names, const struct attributor *attributor);
+
 /** cell_names_deinit() - free the tables; @names may be all zeros */
 void cell_names_deinit(struct cell_names *names);
 

@@ -181,6 +181,7 @@ static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 ke
 
 	if (!count)
 		return;
+	t->ranks_aged = true;
 	if (cell_is_evicted(t, c)) {
 		t->stats.uncounted += count;
 		return;
@@ -254,6 +255,7 @@ static struct small_pair *small_get(struct cell_table *t, struct cell *c, struct
 			p = small_insert(t, c, n, *key, order_max + detail);
 		if (p)
 			return p;
+		t->inexact = true;
 	}
 	return NULL;
 }
@@ -397,6 +399,7 @@ static inline void sample_fold(struct cell_table *t, struct cell *c, struct cell
 static void log_evict(struct cell_table *t, struct cell *c, unsigned int from, unsigned int to)
 {
 	c->restarted = true;
+	t->ranks_aged = true;
 	for (unsigned int i = from; i < to; i++) {
 		if (cell_is_evicted(t, c))
 			t->stats.uncounted++;

@@ -267,6 +267,9 @@ u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row,
 	u64 samples = log_samples(row, sessions);
 	const struct cell_counters *n;
 
+	/* The rank is in the index, whereas the counters are probably in no cache. */
+	if (table->grows && !table->ranks_aged && !row->evicted && sessions == CELL_ALL)
+		return row->rank;
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
 		if (n->sessions & sessions)

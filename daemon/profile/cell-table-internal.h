@@ -152,6 +152,8 @@ struct fold_queue {
  * @hand_insert: the set that is searched next for a cell to replace
  * @hand_reclaim: the set that is searched next for a cell with counters to evict
  * @stats: statistics that are not computed
+ * @inexact: the pairs of a cell reached their limit
+ * @ranks_aged: ranks may differ from the number of samples also in a table without a budget
  * @bucket: histogram buckets by value
  */
 struct cell_table {
@@ -180,6 +182,8 @@ struct cell_table {
 	u32 hand_insert;
 	u32 hand_reclaim;
 	struct cell_table_stats stats;
+	bool inexact;
+	bool ranks_aged;
 	u8 bucket[CELL_BUCKET_VALUES];
 };
 
@@ -390,7 +394,7 @@ void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u
 		  u8 sessions, u8 interval);
 
 /** cell_rank_add() - add @count samples to the rank of the cell at @slot */
-void cell_rank_add(struct cell_slot slot, u32 count);
+void cell_rank_add(struct cell_table *t, struct cell_slot slot, u32 count);
 
 /** cell_fold_logs() - fold the logs of all cells */
 void cell_fold_logs(struct cell_table *t);

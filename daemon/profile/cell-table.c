@@ -177,6 +177,8 @@ void cell_table_clear(struct cell_table *table)
 	table->batches = 0;
 	table->intervals = 0;
 	table->stats = (struct cell_table_stats){ 0 };
+	table->inexact = false;
+	table->ranks_aged = false;
 	for (unsigned int i = 0; i < CELL_BATCHES; i++)
 		table->batch[i].count = 0;
 	table->queue[0].count = 0;
@@ -558,16 +560,18 @@ u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int orde
 
 /* Counting */
 
-static void rank_age(struct cell_set *set)
+static void rank_age(struct cell_table *t, struct cell_set *set)
 {
+	t->ranks_aged = true;
 	for (unsigned int i = 0; i < CELL_WAYS; i++)
 		set->rank[i] = (u16)((set->rank[i] + 1) / 2);
 }
 
-void cell_rank_add(struct cell_slot slot, u32 count)
+void cell_rank_add(struct cell_table *t, struct cell_slot slot, u32 count)
 {
 	u32 rank = slot.set->rank[slot.way] + count;
 
+	t->ranks_aged |= rank >= UINT16_MAX - 1;
 	slot.set->rank[slot.way] = (u16)(rank < UINT16_MAX - 1 ? rank : UINT16_MAX - 1);
 }
 
@@ -586,7 +590,7 @@ static inline void log_add(struct cell_table *t, struct cell *c, struct cell_slo
 	c->sessions[fill] = sessions;
 	set->fill[way] = (u8)(fill + 1);
 	if (__builtin_expect(++set->rank[way] == UINT16_MAX, 0))
-		rank_age(set);
+		rank_age(t, set);
 }
 
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
@@ -849,9 +853,25 @@ bool cell_table_next_in_part(const struct cell_table *t, struct cell_cursor *cur
 	return false;
 }
 
+size_t cell_table_rows(const struct cell_table *table)
+{
+	return (size_t)table->used + table->evicted_used;
+}
+
+/* Sets whose cells are prefetched before they are read. */
+#define ROW_SETS 4
+
+static void rows_prefetch(const struct cell_table *t, u32 set)
+{
+	for (unsigned int i = 0; set < t->sets && i < CELL_WAYS; i++)
+		__builtin_prefetch(&t->cells[t->set[set].cell[i]]);
+}
+
 bool cell_table_next(const struct cell_table *table, struct cell_cursor *cursor,
 		     struct cell_row *ret_row)
 {
+	if (!cursor->way)
+		rows_prefetch(table, cursor->set + ROW_SETS);
 	return cell_table_next_in_part(table, cursor, (struct cell_part){ 0, 1 }, ret_row);
 }
 
@@ -864,6 +884,12 @@ bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,
 	if (!cell_find(table, hash, owner, offset, &slot))
 		return false;
 	return row_set(table, (u32)(slot.set - table->set), slot.way, ret_row);
+}
+
+bool cell_table_is_exact(const struct cell_table *table)
+{
+	return !table->inexact && !table->stats.evictions && !table->stats.refused &&
+	       !table->stats.uncounted;
 }
 
 void cell_table_stats(const struct cell_table *table, struct cell_table_stats *ret_stats)

@@ -268,6 +268,13 @@ struct cell_table_stats {
 void cell_table_stats(const struct cell_table *table, struct cell_table_stats *ret_stats);
 
 /**
+ * cell_table_is_exact() - return whether the counters are independent of the order of samples
+ *
+ * They depend on it if samples were evicted, or if the pairs of a cell reached their limit.
+ */
+bool cell_table_is_exact(const struct cell_table *table);
+
+/**
  * struct cell_row - a cell, or the evicted samples of a program
  * @program: id of the program; CELL_NO_PROGRAM
  * @binary: id of the binary; CELL_UNMAPPED
@@ -293,6 +300,9 @@ struct cell_cursor {
 	u32 way;
 	u32 program;
 };
+
+/** cell_table_rows() - return an upper bound of the number of rows */
+size_t cell_table_rows(const struct cell_table *table);
 
 /**
  * cell_table_next() - return the next row

@@ -136,7 +136,7 @@ static void row_merge(struct merge *m, const struct merge_row *r)
 
 	/* The rank decides whether the counters get memory. The logged samples will raise it. */
 	if (!target.evicted && row->rank > row->fill)
-		cell_rank_add(target.slot, row->rank - row->fill);
+		cell_rank_add(m->whole, target.slot, row->rank - row->fill);
 	for (unsigned int i = 0; i < row->fill; i++)
 		target_log(m->whole, &target, sample_renumber(from->sample[i], m->source.number),
 			   from->sessions[i], m->source.interval[from->interval]);
@@ -217,6 +217,8 @@ void cell_table_merge_part(struct cell_table *whole, const struct cell_table *sh
 	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
+	whole->ranks_aged |= shard->ranks_aged;
+	whole->inexact |= shard->inexact;
 	source_of_shard(whole, shard, &m.source);
 	for (now = 0; now < rows || now < m.fetched + (MERGE_STEPS - 1) * MERGE_DISTANCE; now++) {
 		if (now < rows && !row_fetch(&m))
@@ -303,6 +305,7 @@ void cell_table_forget_session(struct cell_table *table, unsigned int session)
 {
 	u8 bit = (u8)(1U << session);
 
+	table->ranks_aged = true;
 	for (u32 i = 0; i < table->sets; i++) {
 		for (unsigned int k = 0; k < CELL_WAYS; k++) {
 			struct cell *c = &table->cells[table->set[i].cell[k]];
@@ -566,7 +569,7 @@ static bool row_load(struct cell_loader *l)
 	target = target_get(l->table, cell_hash(cell_salt(l->table, owner), offset), owner, offset,
 			    rank, kind == SAVED_EVICTED);
 	if (!target.evicted && rank > fill)
-		cell_rank_add(target.slot, rank - (u32)fill);
+		cell_rank_add(l->table, target.slot, rank - (u32)fill);
 	log_load(l, &target, fill);
 	while (!l->from->bad && counters_load(l, target.cell))
 		;
@@ -581,6 +584,8 @@ int cell_table_load(struct cell_table *table, struct deserializer *from,
 	if (!l)
 		return -ENOMEM;
 	*l = (struct cell_loader){ .table = table, .from = from, .translation = translation };
+	/* Saved ranks may be wrong. */
+	table->ranks_aged = true;
 	classes_load(l);
 	intervals_load(l);
 	table->stats.uncounted += deserialize_u64(from);

@@ -18,6 +18,7 @@
  * @line: symbols_line_key() if lines are requested and known, else 0
  * @known: a symbol was found
  * @evicted: the evicted samples are a row of the view
+ * @next: the next cell of the same row; NULL for none
  */
 struct named_cell {
 	struct cell_row row;
@@ -27,21 +28,43 @@ struct named_cell {
 	u64 line;
 	bool known;
 	bool evicted;
+	const struct named_cell *next;
 };
 
-/** struct cell_group - the cells of a row: @count of them from @first on, and the sort key */
+/**
+ * struct cell_group - the cells of a row
+ * @first: the list of cells
+ * @heaviest: the cell with the greatest key; of several ones that with the lowest offset
+ * @heaviest_key: the key of @heaviest
+ * @key: the sort key
+ */
 struct cell_group {
 	const struct named_cell *first;
 	const struct cell_row *heaviest;
-	size_t count;
+	u64 heaviest_key;
 	u64 key;
 };
 
+/** struct named_binary - a binary of a cell; @known: the other fields are set */
+struct named_binary {
+	u32 id;
+	bool known;
+	struct cell_place place;
+	u64 path;
+};
+
+#define NAMED_BINARIES 256
+
+/**
+ * struct cell_naming - how cells are named
+ * @binary: by id modulo NAMED_BINARIES, the last binaries without their process
+ */
 struct cell_naming {
 	struct profile *profile;
 	struct symbols *symbols;
 	bool live;
 	enum view_group group;
+	struct named_binary *binary;
 };
 
 static void program_pid_set(struct profile *p, u32 program, s32 pid)
@@ -113,8 +136,8 @@ static void locate_memory(const struct profile *p, u64 number, struct cell_place
 	if (process && mapping_process(index, process->generation) == number &&
 	    attributor_is_living(p->attributor, index))
 		place->pid = process->pid;
-	place->hidden = !place->pid || !attributor_locate(p->attributor, index, place->at.pc, false,
-							  &now) ||
+	place->hidden = !place->pid ||
+			!attributor_locate(p->attributor, index, place->at.pc, false, &now) ||
 			strcmp(now.binary, place->at.binary) != 0;
 	place->at.offset = place->hidden ? 0 : now.offset;
 }
@@ -145,6 +168,31 @@ bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bo
 	return true;
 }
 
+/* profile_locate_cell() for many cells of few binaries. @ret_path: hash of the path of the binary */
+static bool cell_locate(const struct cell_naming *n, const struct cell_row *row,
+			struct cell_place *ret_place, u64 *ret_path)
+{
+	struct named_binary *b = &n->binary[row->binary % NAMED_BINARIES];
+
+	if (row->evicted || row->binary == CELL_UNMAPPED)
+		return false;
+	/* The place in a live binary depends on the program and the process, too. */
+	if (n->live || !b->known || b->id != row->binary) {
+		b->known = profile_locate_cell(n->profile, row, n->live, &b->place);
+		if (!b->known)
+			return false;
+		b->id = row->binary;
+		b->path = hash_string(b->place.at.binary);
+	}
+	*ret_place = b->place;
+	*ret_path = b->path;
+	if (n->live)
+		return true;
+	ret_place->at.offset = row->offset;
+	ret_place->at.pc = row->offset;
+	return true;
+}
+
 static void cell_name_function(const struct cell_naming *n, const struct cell_place *place,
 			       struct named_cell *named)
 {
@@ -152,8 +200,7 @@ static void cell_name_function(const struct cell_naming *n, const struct cell_pl
 
 	if (n->group == VIEW_LINE)
 		symbols_line_key(n->symbols, place->pid, at, n->live, &named->line);
-	named->known =
-		symbols_function_key(n->symbols, place->pid, at, n->live, &named->function);
+	named->known = symbols_function_key(n->symbols, place->pid, at, n->live, &named->function);
 	if (!named->known)
 		named->function = symbols_address_is_public(at, n->live) ? at->offset : 0;
 }
@@ -168,8 +215,7 @@ static void cell_name(const struct cell_naming *n, const struct cell_row *row,
 	if (n->group != VIEW_BINARY)
 		named.program = row->program;
 	named.evicted = row->evicted && n->group != VIEW_PROGRAM;
-	if (n->group != VIEW_PROGRAM && profile_locate_cell(n->profile, row, n->live, &place)) {
-		named.binary = hash_string(place.at.binary);
+	if (n->group != VIEW_PROGRAM && cell_locate(n, row, &place, &named.binary)) {
 		if (functions)
 			cell_name_function(n, &place, &named);
 	} else if (functions && !row->evicted) {
@@ -183,10 +229,15 @@ static int compare_u64(u64 x, u64 y)
 	return (x > y) - (x < y);
 }
 
-/* Returns 0 for cells of the same row. */
-static int compare_cells(const void *a, const void *b)
+/* Whether locations of the cell's line without a name form one row. */
+static bool cell_is_of_line(const struct named_cell *cell)
 {
-	const struct named_cell *x = a, *y = b;
+	return cell->line && !cell->known;
+}
+
+/* Returns 0 for cells of the same row. */
+static int compare_cells(const struct named_cell *x, const struct named_cell *y)
+{
 	int r = compare_u64(x->program, y->program);
 
 	if (!r)
@@ -197,10 +248,16 @@ static int compare_cells(const void *a, const void *b)
 		r = (int)y->known - (int)x->known;
 	if (!r)
 		r = compare_u64(x->line, y->line);
-	/* Locations of a line without a name form one row. */
-	if (r || (x->line && !x->known))
-		return r;
-	return compare_u64(x->function, y->function);
+	return r || cell_is_of_line(x) ? r : compare_u64(x->function, y->function);
+}
+
+/* Cells of the same row have the same hash. */
+static u64 hash_cell(const struct named_cell *cell)
+{
+	u64 kind = cell->program | (u64)cell->evicted << 32 | (u64)cell->known << 33;
+
+	return cell_mix(kind ^ cell_mix(cell->binary ^ cell_mix(cell->line)) ^
+			(cell_is_of_line(cell) ? 0 : cell->function * 0x9e3779b97f4a7c15ULL));
 }
 
 static u64 cell_key(const struct profile *p, const struct cell_row *row, enum view_sort sort)
@@ -223,8 +280,8 @@ static u64 group_percentile(const struct profile *p, const struct cell_group *gr
 {
 	struct counters sum = { 0 };
 
-	for (size_t i = 0; i < group->count; i++)
-		cell_row_add(p->cells.table, &group->first[i].row, CELL_ALL, &sum);
+	for (const struct named_cell *c = group->first; c; c = c->next)
+		cell_row_add(p->cells.table, &c->row, CELL_ALL, &sum);
 	return counters_key(&sum, sort);
 }
 
@@ -235,31 +292,81 @@ static int compare_groups(const void *a, const void *b)
 	return x->key != y->key ? (x->key < y->key ? 1 : -1) : compare_cells(x->first, y->first);
 }
 
-/* Group the sorted cells. Returns the number of groups. */
-static size_t cells_group(const struct profile *p, const struct named_cell *cells, size_t count,
-			  enum view_sort sort, struct cell_group *ret_groups)
+static void group_add(const struct profile *p, struct cell_group *g, struct named_cell *cell,
+		      enum view_sort sort)
 {
-	size_t i, first, n = 0;
+	u64 key = cell_key(p, &cell->row, sort);
 
-	for (first = 0; first < count; first = i) {
-		struct cell_group g = { .first = &cells[first] };
-		u64 heaviest = 0;
-
-		for (i = first; i < count && !compare_cells(&cells[first], &cells[i]); i++) {
-			u64 key = cell_key(p, &cells[i].row, sort);
-
-			g.key += key;
-			if (i == first || key > heaviest) {
-				g.heaviest = &cells[i].row;
-				heaviest = key;
-			}
-		}
-		g.count = i - first;
-		if (sort >= VIEW_SORT_P99)
-			g.key = group_percentile(p, &g, sort);
-		ret_groups[n++] = g;
+	if (!g->first || key > g->heaviest_key ||
+	    (key == g->heaviest_key && cell->row.offset < g->heaviest->offset)) {
+		g->heaviest = &cell->row;
+		g->heaviest_key = key;
 	}
-	return n;
+	cell->next = g->first;
+	g->first = cell;
+	g->key += key;
+}
+
+/*
+ * Group the cells by their rows.
+ * @ret_groups: memory for @count groups, all zeros
+ * @ret_count: number of groups
+ *
+ * Return: 0 or -ENOMEM.
+ */
+static int cells_group(const struct profile *p, struct named_cell *cells, size_t count,
+		       enum view_sort sort, struct cell_group *ret_groups, size_t *ret_count)
+{
+	size_t size = 16, n = 0;
+	u32 *index; /* number of a group by hash, plus 1; 0 is free */
+
+	while (size < 2 * count)
+		size *= 2;
+	index = calloc(size, sizeof(*index));
+	if (!index)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		size_t at = hash_cell(&cells[i]) & (size - 1);
+
+		while (index[at] && compare_cells(ret_groups[index[at] - 1].first, &cells[i]))
+			at = (at + 1) & (size - 1);
+		if (!index[at])
+			index[at] = (u32)++n;
+		group_add(p, &ret_groups[index[at] - 1], &cells[i], sort);
+	}
+	free(index);
+	for (size_t i = 0; i < n && sort >= VIEW_SORT_P99; i++)
+		ret_groups[i].key = group_percentile(p, &ret_groups[i], sort);
+	*ret_count = n;
+	return 0;
+}
+
+/* Restore the heap of groups[0] to groups[n - 1], whose last row in order is the first element. */
+static void heap_sift(struct cell_group *groups, size_t n, size_t at)
+{
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		struct cell_group parent = groups[at];
+
+		if (child + 1 < n && compare_groups(&groups[child], &groups[child + 1]) < 0)
+			child++;
+		if (compare_groups(&parent, &groups[child]) >= 0)
+			return;
+		groups[at] = groups[child];
+		groups[child] = parent;
+	}
+}
+
+/* Move the first @limit rows in order to the front. This is faster than to sort all of them. */
+static void groups_select(struct cell_group *groups, size_t count, size_t limit)
+{
+	for (size_t i = limit / 2 + 1; i--;)
+		heap_sift(groups, limit, i);
+	for (size_t i = limit; i < count; i++) {
+		if (compare_groups(&groups[i], &groups[0]) >= 0)
+			continue;
+		groups[0] = groups[i];
+		heap_sift(groups, limit, 0);
+	}
 }
 
 static void name_program(const char *executable, char *to, size_t size)
@@ -356,8 +463,8 @@ static void group_fill(const struct cell_naming *n, const struct cell_group *gro
 	const struct cell_table *table = n->profile->cells.table;
 	struct counters sum = { 0 };
 
-	for (size_t i = 0; i < group->count; i++)
-		cell_row_add(table, &group->first[i].row, CELL_ALL, &sum);
+	for (const struct named_cell *c = group->first; c; c = c->next)
+		cell_row_add(table, &c->row, CELL_ALL, &sum);
 	row_counters(row, &sum);
 	if (n->group == VIEW_BINARY)
 		row_set_binary(n, group->heaviest, row);
@@ -370,18 +477,21 @@ static void group_fill(const struct cell_naming *n, const struct cell_group *gro
 }
 
 /* Rows are large: create only those that the view returns. */
-static int groups_show(const struct cell_naming *n, const struct named_cell *cells, size_t count,
+static int groups_show(const struct cell_naming *n, struct named_cell *cells, size_t count,
 		       enum view_sort sort, u32 limit, struct view *view)
 {
 	struct cell_group *groups = calloc(count ? count : 1, sizeof(*groups));
 	size_t shown;
 
-	if (!groups)
+	if (!groups || cells_group(n->profile, cells, count, sort, groups, &shown) < 0) {
+		free(groups);
 		return -ENOMEM;
-	shown = cells_group(n->profile, cells, count, sort, groups);
-	qsort(groups, shown, sizeof(*groups), compare_groups);
-	if (limit && shown > limit)
+	}
+	if (limit && shown > limit) {
+		groups_select(groups, shown, limit);
 		shown = limit;
+	}
+	qsort(groups, shown, sizeof(*groups), compare_groups);
 	view->rows = calloc(shown ? shown : 1, sizeof(*view->rows));
 	for (size_t i = 0; view->rows && i < shown; i++)
 		group_fill(n, &groups[i], &view->rows[view->count++]);
@@ -389,7 +499,7 @@ static int groups_show(const struct cell_naming *n, const struct named_cell *cel
 	return view->rows ? 0 : -ENOMEM;
 }
 
-/* Write all cells to @named, if it is not NULL. Returns their number. */
+/* Write all cells to @named, which is large enough. Returns their number. */
 static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
 {
 	struct cell_cursor cursor = { 0 };
@@ -400,34 +510,38 @@ static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
 		/* The row of the evicted samples without a program always exists. */
 		if (row.evicted && !cell_row_samples(n->profile->cells.table, &row, CELL_ALL))
 			continue;
-		if (named)
-			cell_name(n, &row, &named[count]);
-		count++;
+		cell_name(n, &row, &named[count++]);
 	}
 	return count;
 }
 
-int profile_view_cells(struct profile *p, struct symbols *symbols, bool live,
-		       enum view_group group, enum view_sort sort, u32 limit, struct view *view)
+/* Name the cells whose names were not known yet. */
+static void cells_name_again(const struct cell_naming *n, struct named_cell *named, size_t count)
 {
-	const struct cell_naming n = {
-		.profile = p, .symbols = symbols, .live = live, .group = group
-	};
-	size_t count = cells_name(&n, NULL);
-	struct named_cell *named = calloc(count ? count : 1, sizeof(*named));
-	int r;
+	for (size_t i = 0; i < count; i++)
+		if (!named[i].known || n->group == VIEW_LINE)
+			cell_name(n, &named[i].row, &named[i]);
+}
 
-	if (!named)
-		return -ENOMEM;
-	if (live)
-		profile_find_pids(p);
-	cells_name(&n, named);
-	/* If waiting resolved some names, resolve all a second time. */
-	if (symbols_wait_default(symbols))
-		cells_name(&n, named);
-	qsort(named, count, sizeof(*named), compare_cells);
-	r = groups_show(&n, named, count, sort, limit, view);
+int profile_view_cells(struct profile *p, struct symbols *symbols, bool live, enum view_group group,
+		       enum view_sort sort, u32 limit, struct view *view)
+{
+	struct cell_naming n = { .profile = p, .symbols = symbols, .live = live, .group = group };
+	size_t count = cell_table_rows(p->cells.table);
+	struct named_cell *named = calloc(count ? count : 1, sizeof(*named));
+	int r = -ENOMEM;
+
+	n.binary = calloc(NAMED_BINARIES, sizeof(*n.binary));
+	if (named && n.binary) {
+		if (live)
+			profile_find_pids(p);
+		count = cells_name(&n, named);
+		if (symbols_wait_default(symbols))
+			cells_name_again(&n, named, count);
+		r = groups_show(&n, named, count, sort, limit, view);
+		view_set_names(symbols, &view->header);
+	}
+	free(n.binary);
 	free(named);
-	view_set_names(symbols, &view->header);
 	return r;
 }

@@ -27,21 +27,50 @@ static bool grow(void **array, u32 *count, size_t size, u32 want)
 	return true;
 }
 
-void profile_count_context(struct profile *p, unsigned int index, u32 value, u64 count)
+/* Add to the slot of @value, or to a free one near its hash; returns false if there is none. */
+static bool context_add(struct profile *p, unsigned int index, u32 value, u64 count)
 {
-	struct context_count *slots = p->contexts[index];
-	u32 at = value * 2654435761U >> 16;
+	u32 mask = p->context_size[index] - 1, at = value * 2654435761U >> 16;
 
-	for (u32 i = 0; i < 64 && i < p->context_slots; i++, at++) {
-		struct context_count *slot = &slots[at & (p->context_slots - 1)];
+	for (u32 i = 0; i < 64 && i < p->context_size[index]; i++, at++) {
+		struct context_count *slot = &p->contexts[index][at & mask];
 
 		if (slot->count && slot->value != value)
 			continue;
+		p->context_used[index] += !slot->count;
 		slot->value = value;
 		slot->count += count;
-		return;
+		return true;
 	}
-	p->context_overflow += count;
+	return false;
+}
+
+/* Double the table if it is half full, up to its maximum. Without memory it stays as it is. */
+static void contexts_grow(struct profile *p, unsigned int index)
+{
+	struct context_count *old = p->contexts[index], *slots;
+	u32 size = p->context_size[index], more = size ? 2 * size : 64;
+
+	more = more < p->context_slots ? more : p->context_slots;
+	if (more == size || 2 * p->context_used[index] < size)
+		return;
+	slots = calloc(more, sizeof(*slots));
+	if (!slots)
+		return;
+	p->contexts[index] = slots;
+	p->context_size[index] = more;
+	p->context_used[index] = 0;
+	for (u32 i = 0; i < size; i++)
+		if (old[i].count && !context_add(p, index, old[i].value, old[i].count))
+			p->context_overflow += old[i].count;
+	free(old);
+}
+
+void profile_count_context(struct profile *p, unsigned int index, u32 value, u64 count)
+{
+	contexts_grow(p, index);
+	if (!context_add(p, index, value, count))
+		p->context_overflow += count;
 }
 
 static void counts_add(struct sample_counts *counts, const sample_class_lanes *ones)
@@ -394,8 +423,10 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 		if (p->encodings[i] == sources)
 			return i;
 	/* The core knows fewer encodings; any further one would count as the first. */
-	if (i == ENCODINGS)
+	if (i == ENCODINGS) {
+		p->encodings_full = true;
 		return 0;
+	}
 	p->encodings[i] = sources;
 	p->encoding_count = i + 1;
 	return i;
@@ -411,8 +442,10 @@ static void sample_class_flush(struct profile *p, struct sample_class *t)
 		p->simd += t->count;
 	for (u64 events = t->events; events; events &= events - 1)
 		p->events[__builtin_ctzll(events)] += t->count;
-	if (sample_class_source(t, &source))
+	if (sample_class_source(t, &source)) {
 		p->sources[source] += t->count;
+		p->source_end = source >= p->source_end ? source + 1U : p->source_end;
+	}
 	if ((t->flags & SAMPLE_CLASS_KIND) == SPE_KIND_LOAD ||
 	    (t->flags & SAMPLE_CLASS_KIND) == SPE_KIND_STORE) {
 		p->levels[t->origin.level] += t->count;

@@ -179,6 +179,8 @@ struct profile_commons {
  *	with the first one
  * @waiting_mapped: of them, those that wait for a mapping or executable
  * @waited: number of samples of the current window that wait
+ * @pending_flags: samples whose class has one of these flags are pending
+ * @observer: of a shard, the first one of its own observers
  * @bucket: histogram buckets by value
  */
 struct profile {
@@ -215,12 +217,16 @@ struct profile {
 	u64 events[64];
 	struct counters machine; /* as of profile_flush() */
 	u64 *sources; /* by value, 65536 of them */
+	u32 source_end; /* values from here on have no samples */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[SAMPLE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
 	u64 context_overflow; /* values that found no free slot near their hash */
-	u32 context_slots; /* of each; a power of two */
+	u32 context_slots; /* maximum of each; a power of two */
+	u32 context_size[CONTEXTS]; /* current number of each; 0 or a power of two */
+	u32 context_used[CONTEXTS];
 	u32 encoding_count;
+	bool encodings_full; /* a further table of data sources was replaced by the first one */
 	u32 process_count; /* capacities, grown to what the attributor uses */
 	u32 exited_count;
 	u32 container_count;
@@ -233,6 +239,8 @@ struct profile {
 	u32 interval;
 	u8 unit;
 	u64 excess;
+	u8 pending_flags;
+	struct profile_observer *observer;
 	u8 bucket[BUCKET_VALUES];
 };
 

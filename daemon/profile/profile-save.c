@@ -58,10 +58,10 @@ static void contexts_save(const struct profile *p, struct serializer *to)
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
 		u32 used = 0;
 
-		for (u32 k = 0; k < p->context_slots; k++)
+		for (u32 k = 0; k < p->context_size[i]; k++)
 			used += p->contexts[i][k].count != 0;
 		serialize_u64(to, used);
-		for (u32 k = 0; k < p->context_slots; k++) {
+		for (u32 k = 0; k < p->context_size[i]; k++) {
 			if (!p->contexts[i][k].count)
 				continue;
 			serialize_u64(to, p->contexts[i][k].value);
@@ -117,6 +117,7 @@ static void machine_load(struct profile *p, struct deserializer *from)
 	p->simd = deserialize_u64(from);
 	deserialize_array(from, p->events, ARRAY_SIZE(p->events));
 	deserialize_array(from, p->sources, PROFILE_SOURCES);
+	p->source_end = PROFILE_SOURCES;
 	deserialize_array(from, p->levels, ARRAY_SIZE(p->levels));
 	deserialize_array(from, p->origins, ARRAY_SIZE(p->origins));
 	contexts_load(p, from);

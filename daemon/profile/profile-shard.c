@@ -24,7 +24,7 @@ static void header_merge(struct view_header *to, const struct view_header *from)
 	to->enabled_ns += from->enabled_ns;
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
 		to->blind_by[i] += from->blind_by[i];
-	if (from->backend)
+	if (from->backend > to->backend)
 		to->backend = from->backend;
 	if (from->written == WINDOW_WRITTEN_UNKNOWN)
 		to->written = WINDOW_WRITTEN_UNKNOWN;
@@ -43,13 +43,16 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	header_merge(&to->header, &from->header);
 	counts_merge(to->kinds, from->kinds, ARRAY_SIZE(to->kinds));
 	counts_merge(to->events, from->events, ARRAY_SIZE(to->events));
-	counts_merge(to->sources, from->sources, PROFILE_SOURCES);
+	counts_merge(to->sources, from->sources, from->source_end);
+	to->source_end = from->source_end > to->source_end ? from->source_end : to->source_end;
 	counts_merge(to->levels, from->levels, ARRAY_SIZE(to->levels));
 	counts_merge(to->origins, from->origins, ARRAY_SIZE(to->origins));
+	to->sample_class.full |= from->sample_class.full;
+	to->encodings_full |= from->encodings_full;
 	to->simd += from->simd;
 	to->context_overflow += from->context_overflow;
 	for (unsigned int i = 0; i < CONTEXTS; i++)
-		for (u32 k = 0; k < from->context_slots; k++)
+		for (u32 k = 0; k < from->context_size[i]; k++)
 			if (from->contexts[i][k].count)
 				profile_count_context(to, i, from->contexts[i][k].value,
 						      from->contexts[i][k].count);
@@ -152,7 +155,7 @@ bool profile_has_counts(const struct profile *shard)
 	return shard->began_ns || shard->header.enabled_ns || shard->header.bytes;
 }
 
-void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
+static void shard_add(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
 {
 	/* This thread uses @reader from now on, as it holds the attributor's reader lock. */
 	shard->reader = whole->reader = reader;
@@ -171,7 +174,22 @@ void profile_merge(struct profile *whole, struct profile *shard, struct attribut
 		attribute_read_yield(reader);
 	}
 	functions_merge(whole, shard, reader);
+}
+
+void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
+{
+	shard_add(whole, shard, reader);
 	profile_forget(shard);
+}
+
+struct profile *profile_merge_last(struct profile *to, struct profile *shard)
+{
+	shard_add(to, shard, NULL);
+	if (shard->began_ns && (!to->began_ns || shard->began_ns < to->began_ns))
+		to->began_ns = shard->began_ns;
+	if (shard->ended_ns > to->ended_ns)
+		to->ended_ns = shard->ended_ns;
+	return profile_free(shard);
 }
 
 bool history_is_due(const struct profile *whole, u64 now_ns)

@@ -57,6 +57,18 @@ int profile_sweep_names(struct profile *whole, struct profile *const *shards, u3
 			u64 now_ns);
 
 /**
+ * profile_merge_last() - move everything that @shard counted to @to, and free @shard
+ * @to: a profile, or another shard of the same profile
+ * @shard: a shard that no thread counts in
+ *
+ * Unlike for profile_merge(), no other thread may change the attributor. Other threads may merge
+ * other shards at the same time.
+ *
+ * Return: NULL.
+ */
+struct profile *profile_merge_last(struct profile *to, struct profile *shard);
+
+/**
  * history_is_due() - return whether history_advance() would close a slot
  *
  * If so, the caller merges all shards first.

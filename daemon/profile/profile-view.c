@@ -82,7 +82,8 @@ void view_row_set_container(struct profile *p, struct view_row *row, u32 index)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
-	view_copy_string(row->container, sizeof(row->container), c && index && *c->name ? c->name : "-");
+	view_copy_string(row->container, sizeof(row->container),
+			 c && index && *c->name ? c->name : "-");
 }
 
 void view_row_set_process(struct profile *p, struct view_row *row, u32 index)
@@ -104,6 +105,17 @@ struct order {
 	unsigned int unit;
 };
 
+static int compare_names(const struct view_row *x, const struct view_row *y)
+{
+	int r = strcmp(x->function, y->function);
+
+	if (!r)
+		r = strcmp(x->container, y->container);
+	if (!r)
+		r = strcmp(x->process, y->process);
+	return r ? r : strcmp(x->binary, y->binary);
+}
+
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
 	const struct view_row *x = a, *y = b;
@@ -113,8 +125,9 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	if (kx != ky)
 		return kx < ky ? 1 : -1;
 	/* Rows with equal keys have a fixed order, so that a live view does not flicker. */
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) :
-				  strcmp(x->function, y->function);
+	if (x->pid != y->pid)
+		return (x->pid > y->pid) - (x->pid < y->pid);
+	return compare_names(x, y);
 }
 
 void rows_sort(struct view *view, enum view_sort sort, u32 limit)
@@ -170,9 +183,9 @@ static void name_location(struct profile *p, const struct naming *naming, const 
 	ret_named->binary = hash_string(place.binary);
 	if (naming->lines)
 		symbols_line_key(naming->symbols, process ? process->pid : 0, &place, naming->live,
-			     &ret_named->line);
+				 &ret_named->line);
 	ret_named->known = symbols_function_key(naming->symbols, process ? process->pid : 0, &place,
-				       naming->live, &ret_named->function);
+						naming->live, &ret_named->function);
 	if (!ret_named->known)
 		ret_named->function =
 			symbols_address_is_public(&place, naming->live) ? place.offset : 0;
@@ -526,15 +539,15 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 	switch (group) {
 	case VIEW_FUNCTION:
 	case VIEW_LINE:
-		r = profile->by_program ? profile_view_cells(profile, symbols, live, group, sort,
-							     limit, &view) :
-					  view_functions(profile, &naming, sort, limit, &view);
+		r = profile->by_program ?
+			    profile_view_cells(profile, symbols, live, group, sort, limit, &view) :
+			    view_functions(profile, &naming, sort, limit, &view);
 		break;
 	case VIEW_PROGRAM:
 	case VIEW_BINARY:
-		r = profile->by_program ? profile_view_cells(profile, symbols, live, group, sort,
-							     limit, &view) :
-					  -EOPNOTSUPP;
+		r = profile->by_program ?
+			    profile_view_cells(profile, symbols, live, group, sort, limit, &view) :
+			    -EOPNOTSUPP;
 		break;
 	case VIEW_PROCESS:
 		r = view_processes(profile, &view);

@@ -89,6 +89,9 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->location_bytes = config ? config->location_bytes : 0;
 	p->whole = config ? config->whole : NULL;
 	p->by_program = config && config->by_program;
+	p->pending_flags = config && config->skip_memory ?
+				   SAMPLE_CLASS_CONTEXTS :
+				   SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE;
 	p->room.most = config ? config->counters : 0;
 	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
@@ -110,13 +113,9 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		return r;
 	}
 	p->sources = calloc(PROFILE_SOURCES, sizeof(*p->sources));
-	for (unsigned int i = 0; i < CONTEXTS; i++)
-		p->contexts[i] = calloc(p->context_slots, sizeof(struct context_count));
-	for (unsigned int i = 0; i < CONTEXTS; i++) {
-		if (!p->contexts[i] || !p->sources) {
-			profile_free(p);
-			return -ENOMEM;
-		}
+	if (!p->sources) {
+		profile_free(p);
+		return -ENOMEM;
 	}
 	*ret_profile = p;
 	return 0;
@@ -139,6 +138,8 @@ struct profile *profile_free(struct profile *profile)
 {
 	if (profile) {
 		cell_counter_deinit(&profile->cells);
+		for (struct profile_observer *o = profile->observer; o; o = o->next)
+			o->profile = NULL;
 		if (!profile->whole && profile->commons) {
 			for (struct profile_observer *o = profile->commons->observers; o;
 			     o = o->next)
@@ -187,10 +188,14 @@ void profile_forget(struct profile *profile)
 	memset(profile->task_slot, 0, sizeof(profile->task_slot));
 	memset(&profile->unattributed, 0, sizeof(profile->unattributed));
 	memset(&profile->overflow, 0, sizeof(profile->overflow));
-	memset(profile->sources, 0, PROFILE_SOURCES * sizeof(*profile->sources));
-	for (unsigned int i = 0; i < CONTEXTS; i++)
-		memset(profile->contexts[i], 0,
-		       profile->context_slots * sizeof(struct context_count));
+	memset(profile->sources, 0, profile->source_end * sizeof(*profile->sources));
+	profile->source_end = 0;
+	for (unsigned int i = 0; i < CONTEXTS; i++) {
+		if (profile->context_used[i])
+			memset(profile->contexts[i], 0,
+			       profile->context_size[i] * sizeof(struct context_count));
+		profile->context_used[i] = 0;
+	}
 	memset(&profile->header, 0, sizeof(profile->header));
 	memset(profile->kinds, 0, sizeof(profile->kinds));
 	memset(profile->events, 0, sizeof(profile->events));
@@ -299,9 +304,10 @@ static inline __attribute__((__always_inline__)) void fetch(const struct profile
 	__builtin_prefetch(&w->entry->detail, 1);
 }
 
-static inline __attribute__((__always_inline__)) void
-facts_fill(const struct profile *p, const struct staged_sample *b, const struct sample_class *t,
-	   struct sample_facts *ret_facts)
+static inline __attribute__((__always_inline__)) void facts_fill(const struct profile *p,
+								 const struct staged_sample *b,
+								 const struct sample_class *t,
+								 struct sample_facts *ret_facts)
 {
 	ret_facts->sample_class = t->id;
 	ret_facts->excess = p->excess;
@@ -366,14 +372,17 @@ static void contexts_add(struct profile *p, const struct spe_sample *s)
 	}
 }
 
-static inline struct pending pending_of(const struct sample_class *t,
+/* The flags of a pending sample, without those that the profile does not count. */
+#define PENDING_FLAGS (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE)
+
+static inline struct pending pending_of(const struct profile *p, const struct sample_class *t,
 					const struct task_slot *task_slot, const u8 *raw, u8 layout)
 {
 	return (struct pending){ .owner = task_slot->owner,
 				 .key = task_slot->key,
 				 .raw = raw,
 				 .layout = layout,
-				 .flags = t->flags,
+				 .flags = t->flags & (p->pending_flags | (u8)~PENDING_FLAGS),
 				 .origin = t->origin.flags };
 }
 
@@ -429,12 +438,11 @@ static void page_add(struct profile *p, const struct origin *origin, const struc
 		  });
 }
 
-/* Flags that few samples have; SAMPLE_CLASS_LINE is more frequent. */
-#define SAMPLE_CLASS_RARE (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_PAGE)
-
-static void rare_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-		     const struct pending *pending)
+static void pending_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
+			const struct pending *pending)
 {
+	if (pending->flags & SAMPLE_CLASS_LINE)
+		line_add(p, origin, s, pending);
 	if (pending->flags & SAMPLE_CLASS_CONTEXTS)
 		contexts_add(p, s);
 	if (pending->flags & SAMPLE_CLASS_PAGE)
@@ -451,14 +459,11 @@ static void sample_count(struct profile *p, const struct origin *origin, const s
 
 	staged_sample_fill(s, 0, &b);
 	t = key_add(p, origin, &b, at, task_slot);
-	if (!(t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)))
+	if (!(t->flags & p->pending_flags))
 		return;
-	pending = pending_of(t, task_slot, NULL, 0);
+	pending = pending_of(p, t, task_slot, NULL, 0);
 	pthread_mutex_lock(&p->commons->lock);
-	if (t->flags & SAMPLE_CLASS_LINE)
-		line_add(p, origin, s, &pending);
-	if (t->flags & SAMPLE_CLASS_RARE)
-		rare_add(p, origin, s, &pending);
+	pending_add(p, origin, s, &pending);
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
@@ -492,10 +497,7 @@ static void pending_flush(struct profile *p, struct sample_stage *stage,
 			   0) {
 			continue;
 		}
-		if (pending->flags & SAMPLE_CLASS_LINE)
-			line_add(p, origin, &s, pending);
-		if (pending->flags & SAMPLE_CLASS_RARE)
-			rare_add(p, origin, &s, pending);
+		pending_add(p, origin, &s, pending);
 	}
 	pthread_mutex_unlock(&p->commons->lock);
 	p->pending_count = 0;
@@ -521,8 +523,11 @@ static void window_add(struct view_header *h, const struct source_window *w)
 	h->ledgers_unknown |= source_window_untimed(w);
 	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
 	h->gaps += !!(w->flags & WINDOW_GAPS);
-	/* A window that only reports lost bytes or blind time may lack a backend. */
-	if (w->backend)
+	/*
+	 * A window that only reports lost bytes or blind time may lack a backend. Counters that
+	 * include modelled samples stay marked as such.
+	 */
+	if (w->backend > h->backend)
 		h->backend = w->backend;
 	if (w->written == WINDOW_WRITTEN_UNKNOWN)
 		h->written = WINDOW_WRITTEN_UNKNOWN;
@@ -558,10 +563,19 @@ static void sample_show(struct profile *p, const struct origin *origin, const st
 
 	if (shown.memory)
 		shown.origin = spe_sample_origin(p->encodings[origin->encoding], s);
+	for (struct profile_observer *o = p->observer; o; o = o->next)
+		o->sample(o->ctx, &shown);
+	if (!p->commons->observers)
+		return;
 	pthread_mutex_lock(&p->commons->lock);
 	for (struct profile_observer *o = p->commons->observers; o; o = o->next)
 		o->sample(o->ctx, &shown);
 	pthread_mutex_unlock(&p->commons->lock);
+}
+
+static bool is_observed(const struct profile *p)
+{
+	return p->observer || p->commons->observers;
 }
 
 /* Whether the filter rejects the sample. Then it is counted as filtered. */
@@ -631,8 +645,8 @@ staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct 
 	 * predict.
 	 */
 	p->pending[p->pending_count] =
-		pending_of(t, task_slot, stage->run.raw[n], stage->run.layout[n]);
-	p->pending_count += (t->flags & (SAMPLE_CLASS_LINE | SAMPLE_CLASS_RARE)) != 0;
+		pending_of(p, t, task_slot, stage->run.raw[n], stage->run.layout[n]);
+	p->pending_count += (t->flags & p->pending_flags) != 0;
 	return true;
 }
 
@@ -649,7 +663,7 @@ static void batch_filter(struct profile *p, struct sample_stage *stage, const st
 		if (p->filter && sample_is_rejected(p, origin, stage_sample(stage, i), answer))
 			continue;
 		task_slot = task_slot_of(p, answer);
-		if (staged_count(p, stage, i, origin, task_slot) && p->commons->observers)
+		if (staged_count(p, stage, i, origin, task_slot) && is_observed(p))
 			sample_show(p, origin, stage_sample(stage, i), task_slot);
 	}
 }
@@ -729,7 +743,7 @@ bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
 		return true;
 	task_slot = task_slot_of(p, answer);
 	sample_count(p, &origin, &s, &at, task_slot);
-	if (p->commons->observers)
+	if (is_observed(p))
 		sample_show(p, &origin, &s, task_slot);
 	return true;
 }
@@ -799,7 +813,7 @@ static void counting_batch(void *ctx)
 		/* Before this batch, the stage may have released the reader lock. */
 		if (p->by_program)
 			mapping_cache_sync(p->cells.mappings);
-		if (p->filter || p->commons->observers)
+		if (p->filter || is_observed(p))
 			batch_filter(p, stage, &c->origin[i]);
 		else
 			batch_count(p, stage, &c->origin[i]);
@@ -861,11 +875,18 @@ void profile_set_filter(struct profile *profile, const struct filter *filter)
 	profile->filter = filter;
 }
 
+static struct profile_observer **observers_of(struct profile *p)
+{
+	return p->whole ? &p->observer : &p->commons->observers;
+}
+
 void profile_observe(struct profile *profile, struct profile_observer *observer)
 {
+	struct profile_observer **first = observers_of(profile);
+
 	observer->profile = profile;
-	observer->next = profile->commons->observers;
-	profile->commons->observers = observer;
+	observer->next = *first;
+	*first = observer;
 }
 
 void profile_unobserve(struct profile_observer *observer)
@@ -874,7 +895,7 @@ void profile_unobserve(struct profile_observer *observer)
 
 	if (!observer->profile)
 		return;
-	for (at = &observer->profile->commons->observers; *at && *at != observer; at = &(*at)->next)
+	for (at = observers_of(observer->profile); *at && *at != observer; at = &(*at)->next)
 		;
 	if (*at)
 		*at = observer->next;
@@ -900,6 +921,17 @@ struct source_sink profile_sink(struct profile *profile)
 		.task = sink_task,
 		.ctx = profile,
 	};
+}
+
+void profile_number_names(struct profile *profile)
+{
+	cell_names_number(&profile->commons->names, profile->attributor);
+}
+
+bool profile_is_exact(const struct profile *profile)
+{
+	return !profile->sample_class.full && !profile->encodings_full &&
+	       !profile->context_overflow && cell_table_is_exact(profile->cells.table);
 }
 
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency)

@@ -33,6 +33,7 @@ struct profile;
  *	the default (65536)
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults
  *	(1024, 4096)
+ * @skip_memory: do not count cache lines and pages, whose tables depend on the order of samples
  * @history: count by period: the last 10 s, minute and 10 minutes
  * @processes, @containers: the attributor's capacities, for the history; 0 for its defaults
  * @nodes: the machine's nodes, for pages; must outlive the profile. NULL: unknown
@@ -52,6 +53,7 @@ struct profile_config {
 	u32 contexts;
 	u32 lines;
 	u32 pages;
+	bool skip_memory;
 	bool history;
 	u32 processes;
 	u32 containers;
@@ -129,7 +131,8 @@ struct profile_sample {
 
 /**
  * struct profile_observer - a callback that receives each counted sample
- * @sample: the callback; several threads may call it, one at a time
+ * @sample: the callback; several threads may call it, one at a time. The observer of a shard is
+ *	called by the thread that counts in the shard
  * @ctx: its argument
  * @next: the next observer of the profile
  * @profile: the observed profile; NULL once that was freed
@@ -141,9 +144,33 @@ struct profile_observer {
 	struct profile *profile;
 };
 
-/** profile_observe() - add an observer, which must stay valid until profile_unobserve() */
+/**
+ * profile_observe() - add an observer, which must stay valid until profile_unobserve()
+ * @profile: the profile. A shard passes on its own samples; another profile also those of all its
+ *	shards
+ * @observer: the observer
+ */
 void profile_observe(struct profile *profile, struct profile_observer *observer);
 void profile_unobserve(struct profile_observer *observer);
+
+/**
+ * profile_number_names() - give the programs and binaries of a recording their ids
+ * @profile: a profile of a recording that counts by program, without samples
+ *
+ * Call it after the last task event. Several binaries with one build id have one id and the path of
+ * the first one. So what a sample counts for does not depend on the order of samples.
+ */
+void profile_number_names(struct profile *profile);
+
+/**
+ * profile_is_exact() - return whether the counters are independent of the order of samples
+ * @profile: a profile of a recording that counts by program
+ *
+ * They depend on it if a table of fixed capacity was full: the recording has more than 12,287
+ * combinations of operation, events and data source, or 65,536 values of a context, or a location
+ * has thousands of combinations.
+ */
+bool profile_is_exact(const struct profile *profile);
 
 /** profile_sink() - return a sink that passes windows to @profile and events to its attributor */
 struct source_sink profile_sink(struct profile *profile);
@@ -161,8 +188,8 @@ struct source_sink profile_sink(struct profile *profile);
  *
  * Return: 0; -ENOMEM.
  */
-int profile_view(struct profile *profile, struct symbols *symbols, bool live,
-		 enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
+int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
+		 enum view_sort sort, u32 limit, struct view *ret_view);
 
 /**
  * profile_span_view() - create a view of the samples of a period

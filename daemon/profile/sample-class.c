@@ -111,60 +111,6 @@ void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sourc
 	*ret_sample_class = t;
 }
 
-int sample_class_init(struct sample_class_catalog *catalog)
-{
-	catalog->at = zero_pages(((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
-	return catalog->at ? 0 : -ENOMEM;
-}
-
-void sample_class_deinit(struct sample_class_catalog *catalog)
-{
-	zero_pages_free(catalog->at, ((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
-	catalog->at = NULL;
-}
-
-void sample_class_clear(struct sample_class_catalog *catalog)
-{
-	zero_pages_clear(catalog->at, ((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
-	memset(catalog->guess, 0, sizeof(catalog->guess));
-	memset(catalog->index, 0, sizeof(catalog->index));
-	catalog->used = 0;
-	catalog->whole = 0;
-}
-
-/*
- * Returns the index entry of @events and @key, or the free one for it. At least half of the
- * index is free.
- */
-static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
-{
-	u32 mask = (1U << SAMPLE_CLASS_INDEX_BITS) - 1;
-	u32 at = (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_INDEX_BITS));
-	const struct sample_class *t;
-
-	for (; catalog->index[at]; at = (at + 1) & mask) {
-		t = &catalog->at[catalog->index[at]];
-		if (t->events == events && t->key == key)
-			break;
-	}
-	return &catalog->index[at];
-}
-
-u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
-		      const struct spe_data_sources *sources)
-{
-	u16 *number = find(catalog, events, key);
-
-	if (!*number && catalog->whole < SAMPLE_CLASS_WHOLE && catalog->used < SAMPLE_CLASS_MAX) {
-		catalog->whole++;
-		*number = (u16)++catalog->used;
-		sample_class_fill(events, key, sources, &catalog->at[*number]);
-		catalog->at[*number].id = *number;
-	}
-	catalog->guess[sample_class_slot(events, key)] = *number;
-	return *number;
-}
-
 /* From the lowest bit on: kind and simd, level, flags of the origin, absent latencies. */
 #define CONTENT_LEVEL	     4
 #define CONTENT_ORIGIN	     9
@@ -186,6 +132,79 @@ u32 sample_class_content(const struct sample_class *t)
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		content |= (u32) !!t->absent[i] << (CONTENT_ABSENT + i);
 	return content;
+}
+
+/* Whether @key is that of sample_class_restore() for a class that may have another key. */
+static bool content_is(const struct sample_class *t, u64 key)
+{
+	return key & SAMPLE_CLASS_CONTENT &&
+	       key == (SAMPLE_CLASS_CONTENT | sample_class_content(t));
+}
+
+int sample_class_init(struct sample_class_catalog *catalog)
+{
+	catalog->at = zero_pages(((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
+	return catalog->at ? 0 : -ENOMEM;
+}
+
+void sample_class_deinit(struct sample_class_catalog *catalog)
+{
+	zero_pages_free(catalog->at, ((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
+	catalog->at = NULL;
+}
+
+void sample_class_clear(struct sample_class_catalog *catalog)
+{
+	zero_pages_clear(catalog->at, ((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
+	memset(catalog->guess, 0, sizeof(catalog->guess));
+	memset(catalog->index, 0, sizeof(catalog->index));
+	catalog->used = 0;
+	catalog->whole = 0;
+	catalog->full = false;
+}
+
+/*
+ * Returns the index entry of @events and @key, or the free one for it. A class may have two entries,
+ * one of them by its content. At least half of the index is free.
+ */
+static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
+{
+	u32 mask = (1U << SAMPLE_CLASS_INDEX_BITS) - 1;
+	u32 at = (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_INDEX_BITS));
+	const struct sample_class *t;
+
+	for (; catalog->index[at]; at = (at + 1) & mask) {
+		t = &catalog->at[catalog->index[at]];
+		if (t->events == events && (t->key == key || content_is(t, key)))
+			break;
+	}
+	return &catalog->index[at];
+}
+
+/* Let sample_class_restore() find a new class, unless another one has the same content. */
+static void content_index(struct sample_class_catalog *catalog, const struct sample_class *t)
+{
+	u16 *number = find(catalog, t->events, SAMPLE_CLASS_CONTENT | sample_class_content(t));
+
+	if (!*number)
+		*number = t->id;
+}
+
+u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
+		      const struct spe_data_sources *sources)
+{
+	u16 *number = find(catalog, events, key);
+
+	if (!*number && catalog->whole < SAMPLE_CLASS_WHOLE && catalog->used < SAMPLE_CLASS_MAX) {
+		catalog->whole++;
+		*number = (u16)++catalog->used;
+		sample_class_fill(events, key, sources, &catalog->at[*number]);
+		catalog->at[*number].id = *number;
+		content_index(catalog, &catalog->at[*number]);
+	}
+	catalog->full |= !*number;
+	catalog->guess[sample_class_slot(events, key)] = *number;
+	return *number;
 }
 
 static bool content_fill(u64 events, u32 content, struct sample_class *ret)
@@ -223,8 +242,10 @@ u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 c
 		return *number;
 	if (!content_fill(events, content, &t))
 		return 0;
-	if (catalog->used == SAMPLE_CLASS_MAX || (events && catalog->whole >= SAMPLE_CLASS_WHOLE))
+	if (catalog->used == SAMPLE_CLASS_MAX || (events && catalog->whole >= SAMPLE_CLASS_WHOLE)) {
+		catalog->full = true;
 		return SAMPLE_CLASS_OTHERS;
+	}
 	catalog->whole += events != 0;
 	t.id = *number = (u16)++catalog->used;
 	if (!events)

@@ -69,12 +69,13 @@ struct sample_class {
 #define SAMPLE_CLASS_OTHERS UINT16_MAX
 
 #define SAMPLE_CLASS_BITS	10
-#define SAMPLE_CLASS_INDEX_BITS 15
+#define SAMPLE_CLASS_INDEX_BITS 16
 
 /**
  * struct sample_class_catalog - all classes of a profile
  * @at: classes by number; entry 0 is scratch for a combination without a number of its own
  * @used, @whole: number of classes, and of those that include events
+ * @full: a combination found no number
  * @guess: by sample_class_slot(), the number that was used last
  * @index: numbers by hash, open addressing; 0 is free
  */
@@ -82,6 +83,7 @@ struct sample_class_catalog {
 	struct sample_class *at;
 	u32 used;
 	u32 whole;
+	bool full;
 	u16 guess[1 << SAMPLE_CLASS_BITS];
 	u16 index[1 << SAMPLE_CLASS_INDEX_BITS];
 };
