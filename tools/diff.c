@@ -121,13 +121,13 @@ static int side_add(struct comparison *c, enum diff_side side)
 
 static int side_load(struct comparison *c, enum diff_side side)
 {
-	const struct options *options = c->options;
+	struct input_request request = input_request_from(c->options);
 	struct side *s = &c->side[side];
 	struct query_error error = { "" };
 	int status, r;
 
-	status = input_load(s->path, options->cpus_given ? &options->cpus : NULL, options->midr,
-			    options->filter, &s->input);
+	request.path = s->path;
+	status = input_load(&request, &s->input);
 	if (status != STATUS_OK && status != STATUS_DAMAGED)
 		return status;
 	s->source.profile = s->input.profile;
@@ -455,7 +455,7 @@ int diff_run(int argc, char **argv)
 {
 	struct comparison c = { 0 };
 	struct options options;
-	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2", &options);
+	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2Z", &options);
 
 	if (status)
 		return status;

@@ -95,6 +95,7 @@ static int html_write_timed(const struct options *options, struct input *input)
 
 int html_report(const struct options *options)
 {
+	const struct input_request request = input_request_from(options);
 	struct input input;
 	int status = html_check(options), written, r;
 
@@ -104,8 +105,7 @@ int html_report(const struct options *options)
 	r = output_check(options->html);
 	if (r < 0)
 		return html_fail(options, r);
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, options->filter, &input);
+	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		written = html_write_timed(options, &input);
 		/* A damaged recording also gives a page; @status reports the damage. */

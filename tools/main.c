@@ -31,7 +31,8 @@ static const struct verb verbs[] = {
 		.name = "summary",
 		.synopsis =
 			"[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [[-i] FILE]",
+			"[--midr MIDR] [--filter EXPRESSION] [--threads N] [--last PERIOD] "
+			"[[-i] FILE]",
 		.help = "show operations, events, latencies and data sources, also of one "
 			"container or function",
 		.run = summary_run,
@@ -41,8 +42,8 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [[-i] FILE] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] "
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--last PERIOD] [--lines] [--pages] "
-			"[--html FILE]",
+			"[--midr MIDR] [--filter EXPRESSION] [--threads N] [--last PERIOD] [--lines] "
+			"[--pages] [--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},
@@ -123,7 +124,7 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "pprof",
-		.synopsis = "[-i FILE] [--seconds N] -o FILE",
+		.synopsis = "[-i FILE] [--threads N] [--seconds N] -o FILE",
 		.help = "write a profile for pprof, of the next seconds or of a recording",
 		.run = pprof_run,
 	},

@@ -67,7 +67,8 @@ static void print_lines(json_object *root)
 	json_object *lines = json_object_object_get(root, "lines");
 	size_t count = lines ? json_object_array_length(lines) : 0;
 
-	puts("cache lines that several threads use; true: they share an offset, false: each has its "
+	puts("cache lines that several threads use; true: they share an offset, false: each has "
+	     "its "
 	     "own;\n"
 	     "\"?\": no sample shows that another core's cache had the line");
 	for (size_t i = 0; i < count; i++)
@@ -120,12 +121,13 @@ static void print_pages(json_object *root)
 
 static int hot_recording(const struct options *options, char **ret_text)
 {
+	struct input_request request = input_request_from(options);
 	struct symbols *symbols = NULL;
 	struct input input;
 	int status, r;
 
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, options->filter, &input);
+	request.memory = true;
+	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = input_symbols(&input, &symbols);
 		if (r >= 0)

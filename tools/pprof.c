@@ -11,6 +11,7 @@
 #include "lib/input.h"
 #include "lib/message.h"
 #include "lib/output.h"
+#include "lib/parallel-count.h"
 #include "verb.h"
 
 #define DEFAULT_SECONDS 10
@@ -19,12 +20,14 @@ struct request {
 	const char *input;
 	const char *output;
 	u32 seconds;
+	u32 threads;
 };
 
 static const struct option long_options[] = {
 	{ "input", required_argument, NULL, 'i' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "seconds", required_argument, NULL, 's' },
+	{ "threads", required_argument, NULL, 't' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -44,7 +47,7 @@ static bool parse_seconds(const char *text, u32 *ret_seconds)
 static int request_parse(int argc, char **argv, struct request *ret_request)
 {
 	struct request request = { .seconds = DEFAULT_SECONDS };
-	int letter;
+	int letter, r;
 
 	opterr = 0;
 	optind = 0;
@@ -53,7 +56,10 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 			request.input = optarg;
 		else if (letter == 'o')
 			request.output = optarg;
-		else if (letter != 's')
+		else if (letter == 't' &&
+			 (r = options_parse_threads("pprof", optarg, &request.threads)) != 0)
+			return r;
+		else if (letter != 's' && letter != 't')
 			return message_fail(
 				STATUS_USAGE,
 				"pprof: \"%s\": should be -i FILE, -o FILE or --seconds N",
@@ -71,14 +77,22 @@ static int request_parse(int argc, char **argv, struct request *ret_request)
 	return STATUS_OK;
 }
 
-/* Start counting with the empty profile, before its first sample. */
-static void pprof_begin(struct input *input, void *ctx)
-{
-	struct pprof **pprof = ctx;
+/** struct observers - what the threads count; @count of @pprof, NULL without memory */
+struct observers {
+	struct input *input;
+	struct pprof *pprof[COUNT_THREADS];
+	u32 count;
+};
 
-	/* Without memory there is no profile, which is reported at the end. */
-	if (pprof_new(input->profile, input->attributor, false, NULL, pprof) < 0)
-		*pprof = NULL;
+/* Start counting the samples of one thread, before the first one. */
+static int observe(void *ctx, struct profile *profile)
+{
+	struct observers *observers = ctx;
+	int r = pprof_new(profile, observers->input->attributor, false, NULL,
+			  &observers->pprof[observers->count]);
+
+	observers->count += r >= 0;
+	return r;
 }
 
 static int report_failure(const struct request *request, int r)
@@ -86,33 +100,52 @@ static int report_failure(const struct request *request, int r)
 	return message_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r));
 }
 
+/* Add up what the threads have counted, and write it. */
+static int observers_write(struct observers *observers, const struct request *request,
+			   struct symbols *symbols)
+{
+	const struct pprof_metadata facts = { .backend = observers->input->backend };
+	struct pprof *pprof = observers->pprof[0];
+	struct output output = OUTPUT_NONE;
+	int r = 0;
+
+	for (u32 i = 1; i < observers->count && r >= 0; i++)
+		r = pprof_merge(pprof, observers->pprof[i]);
+	if (r >= 0)
+		r = output_open(request->output, 0644, &output);
+	if (r >= 0)
+		r = pprof_write(pprof, symbols, &facts, output.fd);
+	if (r >= 0)
+		r = output_commit(&output);
+	output_drop(&output);
+	return r;
+}
+
 static int pprof_recording(const struct request *request)
 {
-	const struct input_watch watch = { .begin = pprof_begin, .ctx = &(struct pprof *){ NULL } };
-	struct output output = OUTPUT_NONE;
-	struct pprof **pprof = watch.ctx;
-	struct symbols *symbols = NULL;
 	struct input input;
-	int r = 0, status;
+	struct observers observers = { .input = &input };
+	const struct input_request recording = {
+		.path = request->input,
+		.threads = request->threads,
+		.watch = observe,
+		.ctx = &observers,
+	};
+	struct symbols *symbols = NULL;
+	int r, status;
 
-	status = input_load_watched(request->input, NULL, 0, NULL, &watch, &input);
-	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		const struct pprof_metadata facts = { .backend = input.backend };
-
-		r = *pprof ? input_symbols(&input, &symbols) : -ENOMEM;
+	status = input_load(&recording, &input);
+	/* A damaged recording also gives a profile; @status reports the damage. */
+	if (observers.count && (status == STATUS_OK || status == STATUS_DAMAGED)) {
+		r = input_symbols(&input, &symbols);
 		if (r >= 0)
-			r = output_open(request->output, 0644, &output);
-		if (r >= 0)
-			r = pprof_write(*pprof, symbols, &facts, output.fd);
-		if (r >= 0)
-			r = output_commit(&output);
-		/* A damaged recording also gives a profile; @status reports the damage. */
+			r = observers_write(&observers, request, symbols);
 		if (r < 0)
 			status = report_failure(request, r);
 	}
-	output_drop(&output);
 	symbols_free(symbols);
-	pprof_free(*pprof);
+	for (u32 i = 0; i < observers.count; i++)
+		pprof_free(observers.pprof[i]);
 	input_deinit(&input);
 	return status;
 }

@@ -114,11 +114,11 @@ static int report_processes(struct input *input, struct options *options)
 
 static int report_recording(struct options *options)
 {
+	const struct input_request request = input_request_from(options);
 	struct input input;
 	int status, shown;
 
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, options->filter, &input);
+	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		shown = shows_processes(options) ? report_processes(&input, options) :
 						   report_query(&input, options);
@@ -169,7 +169,7 @@ static int report_check(const struct options *options)
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQH", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZ", &options);
 
 	if (status)
 		return status;

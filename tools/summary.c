@@ -229,14 +229,13 @@ static const char *backend_name(const struct input *input)
 
 static int summary_recording(const struct options *options, char **ret_text)
 {
+	const struct input_request request = input_request_from(options);
 	struct input input;
 	int status, r;
 
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, options->filter, &input);
+	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = profile_summary_json(input.profile,
-					 backend_name(&input),
+		r = profile_summary_json(input.profile, backend_name(&input),
 					 input.format != RECORDING_RAW, ret_text);
 		if (r < 0)
 			status =
@@ -359,6 +358,7 @@ static int part_of_input(const struct options *options, struct input *input,
 
 static int part_recording(const struct options *options, json_object **ret_counters)
 {
+	const struct input_request request = input_request_from(options);
 	struct input input;
 	int status, shown;
 
@@ -366,8 +366,7 @@ static int part_recording(const struct options *options, json_object **ret_count
 		return message_fail(
 			STATUS_USAGE,
 			"summary: --last applies to the daemon's profile, not to a recording");
-	status = input_load(options->input, options->cpus_given ? &options->cpus : NULL,
-			    options->midr, options->filter, &input);
+	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		shown = part_of_input(options, &input, ret_counters);
 		status = shown ? shown : status;
@@ -413,8 +412,8 @@ static void part_text(json_object *of, const struct options *options, json_objec
 static int part_run(const struct options *options)
 {
 	json_object *figures = NULL, *object, *of;
-	int status = options->input ? part_recording(options, &figures) :
-				      part_daemon(options, &figures);
+	int status =
+		options->input ? part_recording(options, &figures) : part_daemon(options, &figures);
 
 	if (!figures)
 		return status;
@@ -438,7 +437,7 @@ int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijCMFLcpUYW", &options);
+	int status = options_parse(argc, argv, "ijCMFLcpUYWZ", &options);
 
 	if (status)
 		return status;

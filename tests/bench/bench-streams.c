@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The longest of 64 streams of records, counted one after another in shards of a profile, beside
- * the time of one thread that counts all of them. With a core for each stream, the longest one
+ * the time of one thread that counts all of them, as for a recording. With a core for each stream, the longest one
  * determines the elapsed time.
  * usage: bench-streams [MEGABYTES]
  *
@@ -18,7 +18,6 @@
 #define STREAMS	  64
 #define WINDOW	  (1U << 16) /* bytes */
 #define MEGABYTES 64
-#define LOCATIONS (1U << 18)
 
 static double cpu_seconds(void)
 {
@@ -101,7 +100,7 @@ int main(int argc, char **argv)
 {
 	u32 megabytes = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) : MEGABYTES;
 	const struct attributor_config attribution = { .live = false };
-	struct profile_config config = { .locations = LOCATIONS };
+	struct profile_config config = { .by_program = true, .skip_memory = true };
 	struct profile *straight, *whole, *shard;
 	size_t len = (size_t)megabytes << 20;
 	u8 *buf = aligned_alloc(64, len);
@@ -118,6 +117,8 @@ int main(int argc, char **argv)
 	if (profile_new(&config, attributor, &shard) < 0)
 		return EXIT_FAILURE;
 	make_tasks(attributor);
+	profile_number_names(straight);
+	profile_number_names(whole);
 	records_init(&records, 42);
 	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
 	one = count_window(straight, buf, len);

@@ -49,6 +49,7 @@ static int dump_metrics(struct input *input, const char *path)
 
 int main(int argc, char **argv)
 {
+	struct input_request request = { 0 };
 	struct input input;
 	int status, r;
 
@@ -56,7 +57,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: recording-metrics RECORDING FILE\n");
 		return STATUS_USAGE;
 	}
-	status = input_load(argv[1], NULL, 0, NULL, &input);
+	request.path = argv[1];
+	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = dump_metrics(&input, argv[2]);
 		if (r < 0)

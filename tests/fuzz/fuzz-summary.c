@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 
+#include "lib/parallel-count.h"
 #include "output/profile-json.h"
 #include "recording/recording.h"
 #include "tasks/task-event.h"
@@ -42,13 +43,14 @@ static void check_views(struct profile *profile)
 		struct view view;
 		u64 samples = 0;
 
-		fuzz_assert(!profile_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, 0, &view));
+		fuzz_assert(
+			!profile_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, 0, &view));
 		for (u32 i = 0; i < view.count; i++)
 			samples += view.rows[i].samples;
 		if (group == VIEW_CONTAINER)
 			samples += view.header.unattributed;
 		fuzz_assert(group == VIEW_PROCESS ? samples <= view.header.records :
-						   samples == view.header.records);
+						    samples == view.header.records);
 		view_clear(&view);
 	}
 }
@@ -77,6 +79,38 @@ static void summarize_recording(struct recording *recording)
 	attributor_free(attributor);
 }
 
+/* Return what the recording has, counted by several threads; the caller frees it. */
+static char *count_threads(struct recording *recording, u32 threads)
+{
+	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
+	struct count_request request = {
+		.config = { .by_program = true, .contexts = 64, .skip_memory = true },
+		.threads = threads,
+	};
+	struct recording_error error;
+	struct count_result result;
+	char *text = NULL;
+
+	fuzz_assert(!attributor_new(&tasks, &request.attributor));
+	fuzz_assert(!profile_new(&request.config, request.attributor, &request.profile));
+	parallel_count(recording, &request, &result, &error);
+	fuzz_assert(!profile_summary_json(request.profile, "recording", true, &text));
+	check_views(request.profile);
+	profile_free(request.profile);
+	attributor_free(request.attributor);
+	return text;
+}
+
+/* The number of threads does not change what is counted. */
+static void compare_threads(struct recording *recording)
+{
+	char *one = count_threads(recording, 1), *three = count_threads(recording, 3);
+
+	fuzz_assert(!strcmp(one, three));
+	free(one);
+	free(three);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recording_error error;
@@ -93,6 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (recording_open(path, &recording, &error) < 0)
 		return 0;
 	summarize_recording(recording);
+	compare_threads(recording);
 	recording_free(recording);
 	return 0;
 }

@@ -107,7 +107,7 @@ static void test_named(void **state)
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
 
-	assert_int_equal(input_load(path, NULL, 0, NULL, &input), STATUS_OK);
+	assert_int_equal(input_load(&(struct input_request){ .path = path }, &input), STATUS_OK);
 	assert_int_equal(input_view(&input, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 10, &view), 0);
 	assert_int_equal(view.count, 3);
 	assert_string_equal(view.rows[0].function, "do_wait");
@@ -179,7 +179,7 @@ static void test_damaged(void **state)
 		       damaged[i].name, 2);
 		assert_int_equal(write(fd, window, sizeof(window)), sizeof(window));
 		recorder_free(recorder);
-		assert_int_equal(input_load(path, NULL, 0, NULL, &input), STATUS_DAMAGED);
+		assert_int_equal(input_load(&(struct input_request){ .path = path }, &input), STATUS_DAMAGED);
 		assert_int_equal(input.functions.count, 0);
 		input_deinit(&input);
 		close(fd);

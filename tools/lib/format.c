@@ -319,8 +319,9 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 
 	if (!header->memory_budget)
 		return;
-	snprintf(text, sizeof(text), "memory %s + %s locked of %s", text_bytes(used, header->memory),
-		 text_bytes(rings, header->memory_locked), text_bytes(budget, header->memory_budget));
+	snprintf(text, sizeof(text), "memory %s + %s locked of %s",
+		 text_bytes(used, header->memory), text_bytes(rings, header->memory_locked),
+		 text_bytes(budget, header->memory_budget));
 	flow_item(flow,
 		  header->memory + header->memory_locked > header->memory_budget ? TERM_BAD :
 										   TERM_PLAIN,

@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 #include "message.h"
+#include "parallel-count.h"
 #include "profile/profile-read.h"
-#include "tasks/task-event.h"
+#include "progress.h"
 #include "text.h"
 
 /*
@@ -19,43 +20,6 @@
 /* memory of symbols, and maximum time for reading the symbols of one file */
 #define SYMBOLS_BUDGET (64ULL << 20)
 #define SYMBOLS_MS     60000
-
-/*
- * A sink in front of the profile's, which drops windows of CPUs that are not selected; no ledger
- * includes these
- */
-struct selection {
-	struct source_sink sink;
-	const struct cpu_list *cpus;
-	u64 start_ns; /* start of the first window; 0: unknown */
-	u64 end_ns; /* end of the last window */
-	u8 backend;
-	bool explained; /* whether a window is flagged as truncated or suspect */
-};
-
-static void select_window(void *ctx, const struct source_window *window)
-{
-	struct selection *selection = ctx;
-
-	/* A window that only reports lost bytes does not contain its backend. */
-	if (window->backend)
-		selection->backend = window->backend;
-	selection->explained |= window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT);
-	if (selection->cpus && !cpu_list_has(selection->cpus, window->cpu))
-		return;
-	if (window->start_ns && (!selection->start_ns || window->start_ns < selection->start_ns))
-		selection->start_ns = window->start_ns;
-	if (window->end_ns > selection->end_ns)
-		selection->end_ns = window->end_ns;
-	selection->sink.window(selection->sink.ctx, window);
-}
-
-static void select_task(void *ctx, const struct task_event *event)
-{
-	const struct selection *selection = ctx;
-
-	selection->sink.task(selection->sink.ctx, event);
-}
 
 /*
  * Decide whether suspect bytes mean a damaged recording. They do unless a window is flagged:
@@ -101,47 +65,84 @@ static void input_check_tables(const struct input *input, const char *path)
 			      path, text_count(count, stats.mappings_dropped), MAP_MIB);
 }
 
-static int input_replay(struct input *input, const char *path, const struct cpu_list *cpus)
+/* A watch and the progress have one argument in &struct count_request. */
+struct loading {
+	const struct input_request *request;
+	struct progress progress;
+};
+
+static void loading_progress(void *ctx, const char *what, u64 done, u64 size)
 {
-	struct selection selection = { .sink = profile_sink(input->profile), .cpus = cpus };
-	const struct source_sink sink = { .window = select_window,
-					  .task = select_task,
-					  .ctx = &selection };
+	struct loading *loading = ctx;
+
+	progress_set(&loading->progress, what, done, size);
+}
+
+static int loading_watch(void *ctx, struct profile *profile)
+{
+	const struct loading *loading = ctx;
+
+	return loading->request->watch(loading->request->ctx, profile);
+}
+
+static int input_replay(struct input *input, const struct input_request *request,
+			const struct profile_config *config)
+{
+	struct loading loading = { .request = request };
+	struct count_request count = {
+		.config = *config,
+		.attributor = input->attributor,
+		.profile = input->profile,
+		.cpus = request->cpus,
+		.threads = request->memory ? 1 : request->threads,
+		.watch = request->watch ? loading_watch : NULL,
+		.progress = loading_progress,
+		.ctx = &loading,
+	};
 	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
 	struct recording *recording = NULL;
+	struct count_result result;
 	int r;
 
-	r = recording_open(path, &recording, &error);
+	r = recording_open(request->path, &recording, &error);
 	if (r < 0)
-		return message_fail_recording(path, r, &error);
+		return message_fail_recording(request->path, r, &error);
 	input->format = recording_format(recording);
-	r = recording_replay(recording, &sink, &error);
+	if (!count.threads)
+		count.threads = parallel_count_threads(recording);
+	progress_begin(&loading.progress, stderr);
+	r = parallel_count(recording, &count, &result, &error);
+	progress_end(&loading.progress);
 	recording_take_functions(recording, &input->functions);
 	recording_free(recording);
-	input->backend = selection.backend;
-	if (selection.start_ns)
-		input->duration_ns = selection.end_ns - selection.start_ns;
+	input->backend = result.backend;
+	if (result.start_ns)
+		input->duration_ns = result.end_ns - result.start_ns;
 	if (r < 0)
-		return message_fail_replay(path, r, &error);
-	input_check_tables(input, path);
-	return input_suspect(input, path, selection.explained);
+		return message_fail_replay(request->path, r, &error);
+	input_check_tables(input, request->path);
+	return input_suspect(input, request->path, result.explained);
 }
 
-int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,
-	       struct input *ret_input)
+struct input_request input_request_from(const struct options *options)
 {
-	return input_load_watched(path, cpus, midr, filter, NULL, ret_input);
+	return (struct input_request){
+		.path = options->input,
+		.cpus = options->cpus_given ? &options->cpus : NULL,
+		.midr = options->midr,
+		.filter = options->filter,
+		.threads = options->threads,
+	};
 }
 
-int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
-		       const struct filter *filter, const struct input_watch *watch,
-		       struct input *ret_input)
+int input_load(const struct input_request *request, struct input *ret_input)
 {
 	struct attributor_config tasks = { .processes = PROCESSES, .map_bytes = MAP_MIB << 20 };
 	struct profile_config config = {
 		.by_program = true,
-		.midr = midr,
-		.filter = filter,
+		.skip_memory = !request->memory,
+		.midr = request->midr,
+		.filter = request->filter,
 	};
 	int r;
 
@@ -150,10 +151,8 @@ int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
 	if (r == 0)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
 	if (r < 0)
-		return message_fail(STATUS_FAILED, "%s: %s", path, strerror(-r));
-	if (watch)
-		watch->begin(ret_input, watch->ctx);
-	return input_replay(ret_input, path, cpus);
+		return message_fail(STATUS_FAILED, "%s: %s", request->path, strerror(-r));
+	return input_replay(ret_input, request, &config);
 }
 
 const char *input_name(const char *path)
@@ -208,12 +207,16 @@ int input_view(struct input *input, enum view_group group, enum view_sort sort, 
 	       struct view *ret_view)
 {
 	struct symbols *symbols = NULL;
+	struct progress progress;
 	struct view view = { 0 };
 	int r = input_symbols(input, &symbols);
 
 	if (r < 0)
 		return r;
+	progress_begin(&progress, stderr);
+	progress_set(&progress, "reading symbols", 0, 0);
 	r = profile_view(input->profile, symbols, false, group, sort, limit, &view);
+	progress_end(&progress);
 	symbols_free(symbols);
 	if (r < 0)
 		return r;

@@ -4,6 +4,7 @@
 #define SPEPROF_INPUT_H
 
 #include "filter/filter.h"
+#include "options.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "util/cpu-list.h"
@@ -27,33 +28,42 @@ struct input {
 };
 
 /**
- * input_load() - read a recording into a profile
+ * struct input_request - a recording to read
  * @path: file name; "-" is standard input
  * @cpus: count windows of these CPUs only; NULL for all
  * @midr: MIDR_EL1 of cores that the recording does not name; 0 if unknown
- * @filter: count samples that match; NULL for all. Has to outlive @ret_input
- * @ret_input: the caller ends it by input_deinit(), whatever is returned. With STATUS_OK and
- * STATUS_DAMAGED it has all that was readable
- *
- * Return: &enum status; an error was printed.
+ * @filter: count samples that match; NULL for all. Has to outlive the &struct input
+ * @threads: number of threads that count, at most COUNT_THREADS; 0: one for each CPU
+ * @memory: count cache lines and pages, which only one thread can do
+ * @watch: called before the first sample with the empty profile of each thread, to observe it; a
+ *	negative errno ends the reading. NULL: not called
+ * @ctx: argument of @watch
  */
-int input_load(const char *path, const struct cpu_list *cpus, u64 midr, const struct filter *filter,
-	       struct input *ret_input);
-
-/**
- * struct input_watch - a callback before the first sample is counted
- * @begin: called once, with the empty profile in @input
- * @ctx: argument for @begin
- */
-struct input_watch {
-	void (*begin)(struct input *input, void *ctx);
+struct input_request {
+	const char *path;
+	const struct cpu_list *cpus;
+	u64 midr;
+	const struct filter *filter;
+	u32 threads;
+	bool memory;
+	int (*watch)(void *ctx, struct profile *profile);
 	void *ctx;
 };
 
-/** input_load_watched() - read as input_load() does, and call @watch before the first sample */
-int input_load_watched(const char *path, const struct cpu_list *cpus, u64 midr,
-		       const struct filter *filter, const struct input_watch *watch,
-		       struct input *ret_input);
+/** input_request_from() - return the request that the options of a verb describe */
+struct input_request input_request_from(const struct options *options);
+
+/**
+ * input_load() - read a recording into a profile
+ * @request: the recording, and what to count
+ * @ret_input: the caller ends it by input_deinit(), whatever is returned. With STATUS_OK and
+ * STATUS_DAMAGED it has all that was readable
+ *
+ * A terminal shows progress if that takes long. The counters do not depend on the number of threads.
+ *
+ * Return: &enum status; an error was printed.
+ */
+int input_load(const struct input_request *request, struct input *ret_input);
 
 /** input_name() - return the file name of @path to print; NULL for standard input and for NULL */
 const char *input_name(const char *path);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "parallel-count.h"
 
 static const struct option long_options[] = {
 	{ "batch", no_argument, NULL, 'b' },
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
 	{ "root", required_argument, NULL, 'R' },
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
+	{ "threads", required_argument, NULL, 'Z' },
 	{ "truth", required_argument, NULL, 'T' },
 	/* The old name of --last: accepted for one release. */
 	{ "window", required_argument, NULL, 'W' },
@@ -37,7 +39,7 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int options_number(const char *verb, int letter, const char *text, u32 max, u32 *ret)
+static int options_number(const char *verb, const char *option, const char *text, u32 max, u32 *ret)
 {
 	char *end;
 	unsigned long value;
@@ -45,10 +47,20 @@ static int options_number(const char *verb, int letter, const char *text, u32 ma
 	errno = 0;
 	value = strtoul(text, &end, 10);
 	if (errno || *text < '0' || *text > '9' || *end || value == 0 || value > max)
-		return message_fail(STATUS_USAGE, "%s: -%c \"%s\": should be a number from 1 to %u",
-				    verb, letter, text, max);
+		return message_fail(STATUS_USAGE, "%s: %s \"%s\": should be a number from 1 to %u",
+				    verb, option, text, max);
 	*ret = value;
 	return 0;
+}
+
+int options_parse_threads(const char *verb, const char *text, u32 *ret_threads)
+{
+	return options_number(verb, "--threads", text, COUNT_THREADS, ret_threads);
+}
+
+static int options_threads(const char *verb, char *text, struct options *options)
+{
+	return options_parse_threads(verb, text, &options->threads);
 }
 
 static int options_delay(const char *verb, char *text, struct options *options)
@@ -137,13 +149,13 @@ static int options_last(const char *verb, char *text, struct options *options)
 
 static int options_rows(const char *verb, char *text, struct options *options)
 {
-	return options_number(verb, 'n', text, 10000, &options->number);
+	return options_number(verb, "-n", text, 10000, &options->number);
 }
 
 static int options_pid(const char *verb, char *text, struct options *options)
 {
 	u32 number = 0;
-	int r = options_number(verb, 'p', text, INT32_MAX, &number);
+	int r = options_number(verb, "-p", text, INT32_MAX, &number);
 
 	if (r == 0)
 		options->pid = number;
@@ -191,6 +203,7 @@ static const struct {
 	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
 	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
 	READ('S', options_srcline), READ('T', options_known_share), READ('W', options_last),
+	READ('Z', options_threads),
 };
 
 static int options_one(const char *verb, int letter, struct options *options)

@@ -35,6 +35,7 @@
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
  * @html: --html: file to write the report to, as HTML; NULL: print it
  * @batch: -b: print the live view instead of drawing it
+ * @threads: --threads: threads that count a recording; 0: not given
  */
 struct options {
 	const char *input;
@@ -65,19 +66,30 @@ struct options {
 	bool pages;
 	const char *html;
 	bool batch;
+	u32 threads;
 };
 
 /**
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
- * --truth, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for --function,
- * 'Y' for --binary, 'A' for --program; 'F' if the recording may be given without -i; 'Q' if the rows
- * of a recording are those of a query; '2' if there are two recordings
+ * --truth, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
+ * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be given
+ * without -i; 'Q' if the rows of a recording are those of a query; '2' if there are two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.
  */
 int options_parse(int argc, char **argv, const char *accept, struct options *ret_options);
+
+/**
+ * options_parse_threads() - parse the value of --threads
+ * @verb: name of the verb, for the error
+ * @text: the value
+ * @ret_threads: the number, 1 to COUNT_THREADS; unchanged on failure
+ *
+ * Return: 0; else an &enum status, and an error was printed.
+ */
+int options_parse_threads(const char *verb, const char *text, u32 *ret_threads);
 
 #endif

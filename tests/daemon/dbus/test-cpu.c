@@ -102,8 +102,7 @@ static void add_machine(void)
 	struct session_config config = { .name = SESSION_MACHINE };
 	struct filter_error error;
 
-	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS,
-						.cpu_end = CPUS };
+	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS, .cpu_end = CPUS };
 	fake.played.fd = eventfd(0, EFD_CLOEXEC);
 	assert_int_equal(shared_source_new(&fake.played.source, &sampling, &config.shared_source),
 			 0);
@@ -199,9 +198,10 @@ static void check_listed(const char *state)
 				if (strcmp(name, "State") != 0) {
 					assert_true(sd_bus_message_skip(reply, "v") > 0);
 				} else {
-					assert_true(sd_bus_message_read(reply, "v", "s", &text) > 0);
-					assert_string_equal(text, strstr(path, "/cpu/1") ? state :
-											   "sampling");
+					assert_true(sd_bus_message_read(reply, "v", "s", &text) >
+						    0);
+					assert_string_equal(
+						text, strstr(path, "/cpu/1") ? state : "sampling");
 					states++;
 				}
 				sd_bus_message_exit_container(reply);

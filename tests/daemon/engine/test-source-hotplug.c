@@ -113,7 +113,8 @@ static struct worker *begin_sampling(void)
 	struct worker *worker;
 
 	fd = eventfd(0, EFD_CLOEXEC);
-	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1, .cpu_end = 1 }, .unsampled = 1 };
+	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1, .cpu_end = 1 },
+				 .unsampled = 1 };
 	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2, .cpu_end = 2 } };
 	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&first.source, &sampling, &config.shared_source), 0);

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Count generated recordings with one thread and with several, and compare every byte of what the
+ * command prints. The recordings have exec, fork, reused PIDs, dlopen, generated code, moves between
+ * cgroups, context switches, lost bytes, and damaged bytes.
+ *
+ * The build with -fsanitize=thread (parallel-count-threads) also detects data races.
+ */
+#include "test.h"
+
+#include "lib/parallel-count.h"
+#include "lib/progress.h"
+#include "lib/rows.h"
+#include "output/pprof.h"
+#include "output/profile-json.h"
+#include "recording/recorder.h"
+#include "tasks/task-event.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* With -fsanitize=thread, a recording takes several seconds. */
+#ifdef __SANITIZE_THREAD__
+#define SEEDS 1
+#define MANY  3
+#else
+#define SEEDS 2
+#define MANY  16
+#endif
+
+#define STEPS	 300
+#define RECORDS	 60
+#define TASKS	 12
+#define FIRST	 100 /* PID */
+#define CPUS	 4
+#define PROGRAMS 5
+#define CODE	 0x400000ULL
+#define LIBRARY	 0x7f0000000000ULL
+#define SIZE	 0x10000ULL
+
+/** struct maker - generates one recording; @time: ns */
+struct maker {
+	u64 random;
+	u64 time;
+	struct source_sink sink;
+};
+
+static u64 any(struct maker *m, u64 below)
+{
+	m->random ^= m->random << 13;
+	m->random ^= m->random >> 7;
+	m->random ^= m->random << 17;
+	return (m->random >> 11) % below;
+}
+
+static s32 any_pid(struct maker *m)
+{
+	return FIRST + (s32)any(m, TASKS);
+}
+
+static void put(struct maker *m, const struct task_event *event)
+{
+	struct task_event e = *event;
+
+	m->time += any(m, 400);
+	e.time_ns = m->time;
+	e.tid = e.tid ? e.tid : e.pid;
+	m->sink.task(m->sink.ctx, &e);
+}
+
+/* Files with one build id have several paths, as in the root directories of containers. */
+static void put_mapping(struct maker *m, s32 pid, u64 start, const char *folder, u64 number)
+{
+	u8 build_id[20] = { (u8)(number + 1) };
+	bool known = any(m, 4);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/%s%u/file-%u", folder, (unsigned int)any(m, 3),
+		 (unsigned int)number);
+	put(m, &(struct task_event){
+		       .type = TASK_MMAP,
+		       .pid = pid,
+		       .name = path,
+		       .start = start,
+		       .size = SIZE,
+		       .offset = 0x1000 * any(m, 2),
+		       .inode = number,
+		       .build_id = known ? build_id : NULL,
+		       .build_id_size = known ? sizeof(build_id) : 0,
+	       });
+}
+
+static void put_exec(struct maker *m, s32 pid)
+{
+	u64 program = any(m, PROGRAMS);
+	char name[16];
+
+	snprintf(name, sizeof(name), "program-%u", (unsigned int)program);
+	put(m, &(struct task_event){ .type = TASK_COMM, .pid = pid, .name = name, .exec = true });
+	put_mapping(m, pid, CODE, "bin", program);
+}
+
+static void put_task(struct maker *m)
+{
+	s32 pid = any_pid(m);
+	char group[32];
+
+	switch (any(m, 8)) {
+	case 0:
+		put_exec(m, pid);
+		break;
+	case 1:
+		put(m,
+		    &(struct task_event){
+			    .type = TASK_FORK, .pid = pid, .parent_pid = any_pid(m), .name = "" });
+		break;
+	case 2:
+		put(m, &(struct task_event){ .type = TASK_EXIT, .pid = pid, .name = "" });
+		break;
+	case 3:
+		put_mapping(m, pid, LIBRARY + SIZE * any(m, 3), "lib", PROGRAMS + any(m, 4));
+		break;
+	case 4: /* generated code */
+		put(m, &(struct task_event){ .type = TASK_MMAP,
+					     .pid = pid,
+					     .name = "//anon",
+					     .start = LIBRARY + SIZE * any(m, 3),
+					     .size = SIZE });
+		break;
+	case 5:
+		snprintf(group, sizeof(group), "/group-%u", (unsigned int)any(m, 3));
+		put(m, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = group });
+		break;
+	default:
+		put(m, &(struct task_event){ .type = TASK_SWITCH,
+					     .pid = -1,
+					     .tid = any(m, 9) ? pid : -1,
+					     .cpu = (u32)any(m, CPUS),
+					     .name = "" });
+	}
+}
+
+static struct spe_sample any_sample(struct maker *m)
+{
+	static const u64 areas[] = { CODE, LIBRARY, LIBRARY + SIZE, LIBRARY + 2 * SIZE, 0x1000 };
+	struct spe_sample s = {
+		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
+			   SPE_HAS_TIMESTAMP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
+		.address = { [SPE_ADDRESS_PC] =
+				     areas[any(m, 5)] + 4 * any(m, any(m, 4) ? 8 : 500) },
+		.op_class = (u8)any(m, 3),
+		.events = 2 | any(m, 8) << 5,
+		.events_size = 2,
+		.timestamp = m->time - any(m, 2000) % (m->time + 1),
+	};
+
+	/* An address of the kernel, executed at EL1 */
+	if (!any(m, 6))
+		s.address[SPE_ADDRESS_PC] = 0xa0ff800000000000ULL | any(m, 64) << 2;
+	if (s.op_class == SPE_OP_LOAD_STORE) {
+		s.op_subclass = (u8)any(m, 2);
+		s.present |= SPE_HAS_ADDRESS(SPE_ADDRESS_VA);
+		s.address[SPE_ADDRESS_VA] = 0x7000000 + 8 * any(m, 256);
+		s.events |= any(m, 2) << 3;
+	}
+	if (any(m, 2))
+		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_ISSUE);
+	for (unsigned int i = 0; i < 2; i++)
+		s.counter[i] = (u16)(any(m, 4096) >> any(m, 12));
+	if (any(m, 3)) {
+		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
+		s.context[SPE_CONTEXT_EL1] = (u32)any_pid(m) + !any(m, 20) * 1000;
+	}
+	return s;
+}
+
+static void put_window(struct maker *m, u32 records, struct spe_sample (*sample)(struct maker *m))
+{
+	static u8 bytes[RECORDS * 64];
+	struct source_window window = {
+		.data = bytes,
+		.midr = any(m, 2) ? 0x410fd0c0 : 0x410fd490,
+		.start_ns = m->time,
+		.lost_bytes = any(m, 10) ? 0 : 64,
+		.blind_ns = any(m, 100),
+		.written = WINDOW_WRITTEN_UNKNOWN,
+		.interval = any(m, 4) ? 1024 : 4096,
+		.unit = UNIT_INSTRUCTIONS,
+		.cpu = (u32)any(m, CPUS),
+		.tid = -1,
+		.flags = any(m, 12) ? 0 : WINDOW_TRUNCATED,
+		.backend = BACKEND_EMULATED,
+		/* One tick of the counter is one nanosecond. */
+		.clock = { .mult = 1U << 10, .shift = 10 },
+	};
+
+	for (u32 i = 0; i < records; i++) {
+		struct spe_sample s;
+		int n;
+
+		m->time += any(m, 50);
+		s = sample(m);
+		n = spe_record_encode(&s, bytes + window.len, sizeof(bytes) - window.len);
+		assert_true(n > 0);
+		window.len += (size_t)n;
+	}
+	window.end_ns = m->time;
+	m->sink.window(m->sink.ctx, &window);
+}
+
+static void put_all(struct maker *m)
+{
+	for (s32 pid = FIRST; pid < FIRST + TASKS / 2; pid++)
+		put_exec(m, pid);
+	for (u32 i = 0; i < STEPS; i++) {
+		put_task(m);
+		if (any(m, 2))
+			put_window(m, 1 + (u32)any(m, RECORDS - 1), any_sample);
+	}
+}
+
+/* Returns a descriptor of a recording that @fill generates. */
+static int make(u64 seed, enum recorder_format format, void (*fill)(struct maker *m))
+{
+	const struct recorder_config config = {
+		.format = format, .backend = BACKEND_EMULATED, .cpus = CPUS, .command = "test"
+	};
+	struct maker m = { .random = seed * 0x9e3779b97f4a7c15ULL + 1, .time = 1000 };
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	struct recorder *recorder;
+
+	assert_true(fd >= 0);
+	assert_int_equal(recorder_new(fd, &config, &recorder), 0);
+	m.sink = recorder_sink(recorder);
+	fill(&m);
+	assert_int_equal(recorder_finish(recorder), 0);
+	recorder_free(recorder);
+	return fd;
+}
+
+/* Change some bytes after the header of the file, or cut off its end. */
+static void damage(int fd, u64 seed)
+{
+	struct maker m = { .random = seed + 77 };
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	for (u32 i = 0; i < 4; i++) {
+		u8 byte = (u8)any(&m, 256);
+
+		assert_int_equal(pwrite(fd, &byte, 1, 300 + (off_t)any(&m, (u64)size - 300)), 1);
+	}
+	if (any(&m, 2))
+		assert_int_equal(ftruncate(fd, size - (off_t)any(&m, (u64)size / 2)), 0);
+}
+
+/* No file of the recordings exists, so no function has a name. */
+static struct symbols *symbols;
+
+/** struct counted - a recording that was counted; @pprof: by thread */
+struct counted {
+	struct attributor *attributor;
+	struct profile *profile;
+	struct pprof *pprof[COUNT_THREADS];
+	u32 pprofs;
+};
+
+static int watch(void *ctx, struct profile *profile)
+{
+	struct counted *c = ctx;
+
+	return pprof_new(profile, c->attributor, false, NULL, &c->pprof[c->pprofs++]);
+}
+
+static void count(int fd, u32 threads, bool observe, FILE *out, struct counted *c)
+{
+	const struct attributor_config tasks = { .processes = 4096 };
+	struct count_request request = {
+		.config = { .by_program = true, .skip_memory = true },
+		.threads = threads,
+		.watch = observe ? watch : NULL,
+		.ctx = c,
+	};
+	struct recording_error error = { .offset = 0 };
+	struct recording *recording;
+	struct count_result result;
+	char path[32];
+	int r;
+
+	*c = (struct counted){ 0 };
+	assert_int_equal(attributor_new(&tasks, &c->attributor), 0);
+	assert_int_equal(profile_new(&request.config, c->attributor, &c->profile), 0);
+	request.attributor = c->attributor;
+	request.profile = c->profile;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(recording_open(path, &recording, NULL), 0);
+	r = parallel_count(recording, &request, &result, &error);
+	fprintf(out, "%d %s %llu-%llu %u %u\n", r, error.text, (unsigned long long)result.start_ns,
+		(unsigned long long)result.end_ns, result.backend, result.explained);
+	recording_free(recording);
+}
+
+static void counted_deinit(struct counted *c)
+{
+	for (u32 i = 0; i < c->pprofs; i++)
+		pprof_free(c->pprof[i]);
+	profile_free(c->profile);
+	attributor_free(c->attributor);
+}
+
+static void print_views(struct counted *c, FILE *out)
+{
+	static const enum view_group groups[] = { VIEW_FUNCTION, VIEW_LINE,    VIEW_PROGRAM,
+						  VIEW_BINARY,	 VIEW_PROCESS, VIEW_CONTAINER };
+	static const enum view_sort sorts[] = { VIEW_SORT_SAMPLES, VIEW_SORT_LATENCY,
+						VIEW_SORT_P99 };
+	char *text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups) * ARRAY_SIZE(sorts); i++) {
+		const struct options options = { .group = groups[i / ARRAY_SIZE(sorts)],
+						 .sort = sorts[i % ARRAY_SIZE(sorts)] };
+		struct view view;
+
+		assert_int_equal(profile_view(c->profile, symbols, false, options.group,
+					      options.sort, 40, &view),
+				 0);
+		rows_json(out, &view, &options);
+		view_clear(&view);
+	}
+	assert_int_equal(profile_summary_json(c->profile, "emulated", true, &text), 0);
+	fputs(text, out);
+	free(text);
+}
+
+/* Append the bytes of the pprof export. */
+static void print_pprof(struct counted *c, FILE *out)
+{
+	const struct pprof_metadata facts = { .backend = BACKEND_EMULATED };
+	int fd = memfd_create("pprof", MFD_CLOEXEC);
+	u8 bytes[4096];
+	ssize_t n;
+
+	for (u32 i = 1; i < c->pprofs; i++)
+		assert_int_equal(pprof_merge(c->pprof[0], c->pprof[i]), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(pprof_write(c->pprof[0], symbols, &facts, fd), 0);
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+		fwrite(bytes, 1, (size_t)n, out);
+	close(fd);
+}
+
+/** struct text - what the command prints; @records: number of records that were counted */
+struct text {
+	char *bytes;
+	size_t size;
+	u64 records;
+	bool exact;
+};
+
+static struct text text_of(int fd, u32 threads)
+{
+	struct counted c;
+	struct text text = { 0 };
+	FILE *out = open_memstream(&text.bytes, &text.size);
+	struct view view;
+
+	assert_non_null(out);
+	count(fd, threads, false, out, &c);
+	text.exact = profile_is_exact(c.profile);
+	print_views(&c, out);
+	assert_int_equal(
+		profile_view(c.profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view),
+		0);
+	text.records = view.header.records;
+	view_clear(&view);
+	counted_deinit(&c);
+	count(fd, threads, true, out, &c);
+	/* A recording whose header is damaged has no samples, and nothing was observed. */
+	if (c.pprofs)
+		print_pprof(&c, out);
+	counted_deinit(&c);
+	fclose(out);
+	return text;
+}
+
+static void assert_equal_texts(int fd, struct text *ret_one)
+{
+	static const u32 threads[] = { 2, 3, MANY };
+	struct text one = text_of(fd, 1);
+
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+		struct text many = text_of(fd, threads[i]);
+		assert_row(many.size == one.size && !memcmp(many.bytes, one.bytes, one.size));
+		free(many.bytes);
+	}
+	free(one.bytes);
+	*ret_one = one;
+}
+
+static void test_any_recording(void **state)
+{
+	struct text text;
+	int fd;
+
+	(void)state;
+	for (u64 seed = 0; seed < SEEDS; seed++) {
+		for (u32 format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
+			test_row("seed %u, format %u", (unsigned int)seed, format);
+			fd = make(seed, format, put_all);
+			assert_equal_texts(fd, &text);
+			assert_row(text.records > STEPS && text.exact);
+			damage(fd, seed);
+			assert_equal_texts(fd, &text);
+			close(fd);
+		}
+	}
+}
+
+/* More combinations of events than a profile can number. */
+static struct spe_sample next_combination(struct maker *m)
+{
+	struct spe_sample s = any_sample(m);
+
+	s.events = any(m, 1 << 15);
+	return s;
+}
+
+static void put_combinations(struct maker *m)
+{
+	put_exec(m, FIRST);
+	for (u32 i = 0; i < 700; i++)
+		put_window(m, RECORDS, next_combination);
+}
+
+static void test_full_table(void **state)
+{
+	int fd = make(1, RECORDER_NATIVE, put_combinations);
+	struct text text;
+
+	(void)state;
+	test_row("combinations");
+	assert_equal_texts(fd, &text);
+	assert_true(!text.exact);
+	assert_int_equal(text.records, 700 * RECORDS);
+	close(fd);
+}
+
+/* One thread more than there are windows, and a recording without any window */
+static void put_exec_only(struct maker *m)
+{
+	put_exec(m, FIRST);
+}
+
+static void put_one_window(struct maker *m)
+{
+	put_exec(m, FIRST);
+	put_window(m, 3, any_sample);
+}
+
+static void test_few_windows(void **state)
+{
+	int fd = make(1, RECORDER_NATIVE, put_one_window);
+	struct text text;
+
+	(void)state;
+	test_row("one window");
+	assert_equal_texts(fd, &text);
+	assert_int_equal(text.records, 3);
+	close(fd);
+	test_row("no window");
+	fd = make(1, RECORDER_NATIVE, put_exec_only);
+	assert_equal_texts(fd, &text);
+	assert_int_equal(text.records, 0);
+	close(fd);
+}
+
+static void test_progress(void **state)
+{
+	struct progress progress = { 0 };
+	char *text = NULL;
+	size_t size = 0;
+
+	(void)state;
+	progress.out = open_memstream(&text, &size);
+	assert_non_null(progress.out);
+	progress_set(&progress, "counting samples", 1, 4);
+	progress_show(&progress, 1999999999);
+	progress_erase(&progress);
+	fflush(progress.out);
+	assert_int_equal(size, 0);
+	progress_show(&progress, 2000000000);
+	progress_set(&progress, "reading symbols", 0, 0);
+	progress_show(&progress, 3100000000);
+	progress_erase(&progress);
+	progress_erase(&progress);
+	fclose(progress.out);
+	assert_string_equal(text, "\r\033[Kcounting samples: 25 %"
+				  "\r\033[Kreading symbols: 3 s"
+				  "\r\033[K");
+	free(text);
+}
+
+static void test_progress_without_terminal(void **state)
+{
+	struct progress progress;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	progress_begin(&progress, out);
+	progress_set(&progress, "counting samples", 1, 4);
+	progress_end(&progress);
+	fclose(out);
+	assert_int_equal(size, 0);
+	free(text);
+}
+
+static int group_setup(void **state)
+{
+	const struct symbols_config config = { .budget = 1 << 20, .wait_ms = 60000 };
+
+	(void)state;
+	return symbols_new(&config, &symbols);
+}
+
+static int group_teardown(void **state)
+{
+	(void)state;
+	symbols_free(symbols);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_recording),
+		cmocka_unit_test(test_full_table),
+		cmocka_unit_test(test_few_windows),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_progress_without_terminal),
+	};
+
+	/* With MALLOC_PERTURB_, which Meson sets, all tables of each thread would be written. */
+	mallopt(M_PERTURB, 0);
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

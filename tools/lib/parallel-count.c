@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "parallel-count.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "profile/profile-shard.h"
+
+/* Bytes of a recording for which one more thread is worth its start and the merge of its tables. */
+#define THREAD_BYTES (1ULL << 20)
+
+/**
+ * struct counting_thread - the state of one thread
+ * @request: what to count
+ * @attributor: shares the tables of the recording's attributor; NULL: uses that one itself
+ * @profile: a shard, or the whole profile
+ * @result: what the windows of this thread say
+ */
+struct counting_thread {
+	const struct count_request *request;
+	struct attributor *attributor;
+	struct profile *profile;
+	struct count_result result;
+};
+
+/**
+ * struct counting - all threads
+ * @request: what to count
+ * @thread: the threads
+ * @count: number of threads
+ * @profiles: number of threads that have a profile
+ * @begun: the task events are applied
+ */
+struct counting {
+	const struct count_request *request;
+	struct counting_thread thread[COUNT_THREADS];
+	u32 count;
+	u32 profiles;
+	bool begun;
+};
+
+static void count_task(void *ctx, const struct task_event *event)
+{
+	const struct counting_thread *thread = ctx;
+
+	attributor_apply_event(thread->request->attributor, event);
+}
+
+static void result_add(struct count_result *to, const struct count_result *from)
+{
+	if (from->start_ns && (!to->start_ns || from->start_ns < to->start_ns))
+		to->start_ns = from->start_ns;
+	if (from->end_ns > to->end_ns)
+		to->end_ns = from->end_ns;
+	if (from->backend > to->backend)
+		to->backend = from->backend;
+	to->explained |= from->explained;
+}
+
+static void count_window(void *ctx, const struct source_window *window)
+{
+	struct counting_thread *thread = ctx;
+	const struct cpu_list *cpus = thread->request->cpus;
+	bool selected = !cpus || cpu_list_has(cpus, window->cpu);
+	const struct count_result result = {
+		.start_ns = selected ? window->start_ns : 0,
+		.end_ns = selected ? window->end_ns : 0,
+		/* A window that only reports lost bytes does not contain its backend. */
+		.backend = window->backend,
+		.explained = window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT),
+	};
+
+	result_add(&thread->result, &result);
+	/* No ledger includes the windows of other CPUs. */
+	if (selected)
+		profile_window(thread->profile, window);
+}
+
+static int shard_new(const struct count_request *request, struct counting_thread *thread)
+{
+	struct profile_config config = request->config;
+	int r;
+
+	r = attributor_share(request->attributor, &thread->attributor);
+	if (r < 0)
+		return r;
+	config.whole = request->profile;
+	r = profile_new(&config, thread->attributor, &thread->profile);
+	if (r < 0)
+		thread->attributor = attributor_free(thread->attributor);
+	return r;
+}
+
+/*
+ * Prepare the next thread. The first one counts in the whole profile. If threads are observed it has
+ * a shard, too, since the observer of the whole profile gets the samples of all shards.
+ */
+static int thread_begin(struct counting *c)
+{
+	struct counting_thread *thread = &c->thread[c->profiles];
+	int r = 0;
+
+	if (c->profiles || c->request->watch)
+		r = shard_new(c->request, thread);
+	else
+		thread->profile = c->request->profile;
+	c->profiles += r >= 0;
+	if (r >= 0 && c->request->watch)
+		r = c->request->watch(c->request->ctx, thread->profile);
+	return r;
+}
+
+/* The task events are applied: from here on, the tables of the attributor do not change. */
+static int count_begin(void *ctx)
+{
+	struct counting *c = ctx;
+	int r = 0;
+
+	c->begun = true;
+	profile_number_names(c->request->profile);
+	while (c->profiles < c->count && r >= 0)
+		r = thread_begin(c);
+	return r;
+}
+
+static void count_progress(void *ctx, u64 done, u64 size)
+{
+	const struct counting *c = ctx;
+
+	if (c->request->progress)
+		c->request->progress(c->request->ctx,
+				     c->begun ? "counting samples" : "reading task events", done,
+				     size);
+}
+
+/** struct pair - two threads whose profiles are merged into that of the first */
+struct pair {
+	struct counting_thread *to;
+	struct counting_thread *from;
+	pthread_t thread;
+	bool started;
+};
+
+static void *pair_merge(void *ctx)
+{
+	const struct pair *pair = ctx;
+
+	pair->from->profile = profile_merge_last(pair->to->profile, pair->from->profile);
+	result_add(&pair->to->result, &pair->from->result);
+	return NULL;
+}
+
+/* Merge every second profile into its neighbour at a distance of @step, in parallel. */
+static void count_merge_step(struct counting *c, u32 step)
+{
+	struct pair pairs[COUNT_THREADS / 2];
+	u32 count = 0;
+
+	for (u32 i = 0; i + step < c->profiles; i += 2 * step)
+		pairs[count++] = (struct pair){ .to = &c->thread[i], .from = &c->thread[i + step] };
+	for (u32 i = 1; i < count; i++)
+		pairs[i].started = !pthread_create(&pairs[i].thread, NULL, pair_merge, &pairs[i]);
+	for (u32 i = 0; i < count; i++)
+		if (!pairs[i].started)
+			pair_merge(&pairs[i]);
+	for (u32 i = 0; i < count; i++)
+		if (pairs[i].started)
+			pthread_join(pairs[i].thread, NULL);
+}
+
+static void count_merge(struct counting *c)
+{
+	struct profile *first = c->thread[0].profile;
+
+	for (u32 step = 1; step < c->profiles; step *= 2)
+		count_merge_step(c, step);
+	if (first && first != c->request->profile)
+		profile_merge_last(c->request->profile, first);
+	for (u32 i = 0; i < c->profiles; i++)
+		attributor_free(c->thread[i].attributor);
+}
+
+/* Count with @count threads, after all task events if @with_tasks is false. */
+static int count_replay(struct recording *recording, const struct count_request *request, u32 count,
+			bool with_tasks, struct count_result *ret_result,
+			struct recording_error *ret_error)
+{
+	struct counting c = { .request = request, .count = count };
+	struct source_sink sinks[COUNT_THREADS];
+	const struct recording_threads threads = {
+		.sinks = sinks,
+		.count = count,
+		.begin = count_begin,
+		.progress = count_progress,
+		.ctx = &c,
+	};
+	int r;
+
+	for (u32 i = 0; i < count; i++) {
+		c.thread[i].request = request;
+		sinks[i] = (struct source_sink){
+			.window = count_window,
+			.task = with_tasks ? count_task : NULL,
+			.ctx = &c.thread[i],
+		};
+	}
+	r = recording_replay_threads(recording, &threads, ret_error);
+	count_merge(&c);
+	*ret_result = c.thread[0].result;
+	return r;
+}
+
+int parallel_count(struct recording *recording, const struct count_request *request,
+		   struct count_result *ret_result, struct recording_error *ret_error)
+{
+	int r;
+
+	r = count_replay(recording, request, request->threads, true, ret_result, ret_error);
+	if (request->threads == 1 || request->watch || profile_is_exact(request->profile))
+		return r;
+	profile_reset(request->profile);
+	return count_replay(recording, request, 1, false, ret_result, ret_error);
+}
+
+u32 parallel_count_threads(const struct recording *recording)
+{
+	u64 useful = recording_size(recording) / THREAD_BYTES + 1;
+	cpu_set_t cpus;
+	int count;
+
+	CPU_ZERO(&cpus);
+	/* It fails if the machine has more CPUs than the set. */
+	count = sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ? COUNT_THREADS : CPU_COUNT(&cpus);
+	useful = useful < (u64)count ? useful : (u64)count;
+	return useful < COUNT_THREADS ? (u32)useful : COUNT_THREADS;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Counts the samples of a recording on several threads:
+ *
+ *	task events --> attributor of the recording	(caller's thread, first pass)
+ *	                      | shared, read-only from here on
+ *	        +-------------+-------------+
+ *	   thread 0      thread 1      thread 2		each takes windows from a queue, decodes them,
+ *	   profile        shard         shard		and counts in tables of its own
+ *	        +------+------+             |
+ *	            merged    +------+------+		shards are merged in pairs, in parallel
+ *	                          profile
+ *
+ * All counters are sums, maxima or sets, so the result does not depend on the number of threads, or
+ * on which thread got which window. If a table of fixed capacity was full, it would depend on the
+ * order of samples: then one thread counts the recording again, in the order of the file.
+ */
+#ifndef SPEPROF_PARALLEL_COUNT_H
+#define SPEPROF_PARALLEL_COUNT_H
+
+#include "profile/profile.h"
+#include "recording/recording.h"
+#include "util/cpu-list.h"
+
+/* Maximum of threads. */
+#define COUNT_THREADS 64
+
+/**
+ * struct count_request - what to count
+ * @config: configuration of @profile, by program
+ * @attributor: an empty attributor of a recording
+ * @profile: an empty profile with @config and @attributor, which receives all counters
+ * @cpus: count windows of these CPUs only; NULL for all
+ * @threads: number of threads, 1 to COUNT_THREADS
+ * @watch: called for the profile of each thread before its first sample, to observe it. The thread
+ *	frees its profile at the end, except @profile. NULL for none
+ * @progress: called often, with what is being done, and how many bytes of how many are done; NULL:
+ *	not called
+ * @ctx: argument of both
+ */
+struct count_request {
+	struct profile_config config;
+	struct attributor *attributor;
+	struct profile *profile;
+	const struct cpu_list *cpus;
+	u32 threads;
+	int (*watch)(void *ctx, struct profile *profile);
+	void (*progress)(void *ctx, const char *what, u64 done, u64 size);
+	void *ctx;
+};
+
+/**
+ * struct count_result - what the windows of a recording say
+ * @start_ns: start of the first selected window; 0: unknown
+ * @end_ns: end of the last selected window; 0: unknown
+ * @backend: &enum backend; BACKEND_EMULATED if any window is
+ * @explained: a window is flagged as truncated or suspect
+ */
+struct count_result {
+	u64 start_ns;
+	u64 end_ns;
+	u8 backend;
+	bool explained;
+};
+
+/**
+ * parallel_count_threads() - return how many threads should count a recording
+ * @recording: the recording
+ *
+ * It is the number of CPUs that this process may use, but less for a small recording.
+ */
+u32 parallel_count_threads(const struct recording *recording);
+
+/**
+ * parallel_count() - count the samples of a recording
+ * @recording: an open recording
+ * @request: what to count
+ * @ret_result: what the windows say; set in any case
+ * @ret_error: as for recording_replay()
+ *
+ * A thread that cannot be created is not used.
+ *
+ * Return: as recording_replay(); -ENOMEM; what &count_request.watch returned if that is negative.
+ */
+int parallel_count(struct recording *recording, const struct count_request *request,
+		   struct count_result *ret_result, struct recording_error *ret_error);
+
+#endif
