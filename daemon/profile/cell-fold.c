@@ -491,6 +491,27 @@ void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
 		__builtin_prefetch(at + (size_t)i * LINE_SIZE, 1);
 }
 
+void cell_log_prefetch(const struct cell_table *t, const struct cell *c)
+{
+	const struct cell_counters *n;
+	const struct small_pair *pairs;
+
+	if (!c->counters)
+		return;
+	n = counters_at(t, c->counters);
+	pairs = small_pairs(t, n);
+	if (!n->small || 1U << n->small_order <= PREFETCH_LINES) {
+		cell_counters_prefetch(t, c);
+		return;
+	}
+	for (unsigned int i = 0; i < CELL_LOG; i++) {
+		u64 sample = c->sample[i];
+		u32 key = pair_key(sample_class_number(sample), sample_bucket(t, sample));
+
+		__builtin_prefetch(&pairs[pair_hash(key, SMALL_LEAST_BITS + n->small_order)], 1);
+	}
+}
+
 u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters *n)
 {
 	const struct small_pair *small = small_pairs(t, n);

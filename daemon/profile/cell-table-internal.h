@@ -285,6 +285,9 @@ void cell_fold(struct cell_table *t, struct cell *c, unsigned int count);
 /** cell_counters_prefetch() - prefetch the pairs of a cell whose counters are in the cache */
 void cell_counters_prefetch(const struct cell_table *t, const struct cell *c);
 
+/** cell_log_prefetch() - prefetch the pairs that the samples of a full log belong to */
+void cell_log_prefetch(const struct cell_table *t, const struct cell *c);
+
 /**
  * cell_counters_get() - return the counters of @c for @sessions; NULL without memory
  */

@@ -652,7 +652,7 @@ static void queues_advance(struct cell_table *t)
 		if (!log_is_full(t, &next->log[i]))
 			continue;
 		fold->log[fold->count++] = next->log[i];
-		cell_counters_prefetch(t, &t->cells[next->log[i].cell]);
+		cell_log_prefetch(t, &t->cells[next->log[i].cell]);
 	}
 	next->count = 0;
 }
