@@ -18,6 +18,7 @@
  * end, and another one for each program that it executes.
  */
 #define PROCESSES_RECORDED (1U << 18)
+#define RECORDED_HEADS	   (1U << 15) /* chains of their hash table */
 #define THREADS		   32768
 #define CONTAINERS	   2048
 #define CGROUPS		   8192
@@ -657,6 +658,9 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 	int r;
 
 	a->process_mask = next_power_of_two(a->processes) - 1;
+	/* Few recordings have as many processes as there are entries. */
+	if (!a->live && a->process_mask >= RECORDED_HEADS)
+		a->process_mask = RECORDED_HEADS - 1;
 	a->container_mask = next_power_of_two(a->containers) - 1;
 	a->process = calloc(a->processes, sizeof(*a->process));
 	a->stamp = calloc(a->processes + 1ULL, sizeof(*a->stamp));

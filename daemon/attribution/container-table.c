@@ -49,7 +49,7 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 	a->container[0].path_id = container_get_path_id(a, "", 0);
 	/* Paths start with "/", so none has this id. */
 	a->container[container_other_index(a)].path_id = container_get_path_id(a, "other", 5);
-	for (u32 i = 1; i < container_other_index(a); i++)
+	for (u32 i = 1; i < a->containers_used && i < container_other_index(a); i++)
 		if (a->container[i].in_use)
 			a->container[i].path_id = container_get_path_id(a, a->container[i].path,
 									a->container[i].path_len);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "thread-table.h"
 
-#include <stdlib.h>
+#include <errno.h>
+
+#include "util/memory.h"
 
 int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved)
 {
@@ -13,10 +15,9 @@ int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved)
 		count <<= 1;
 		bits++;
 	}
-	buckets = aligned_alloc(sizeof(*buckets), count * sizeof(*buckets));
+	buckets = zero_pages(count * sizeof(*buckets));
 	if (!buckets)
 		return -ENOMEM;
-	memset(buckets, 0, count * sizeof(*buckets));
 	*table = (struct thread_table){
 		.buckets = buckets,
 		.count = count,
@@ -28,7 +29,7 @@ int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved)
 
 void thread_table_deinit(struct thread_table *table)
 {
-	free(table->buckets);
+	zero_pages_free(table->buckets, table->count * sizeof(*table->buckets));
 	table->buckets = NULL;
 }
 
