@@ -256,7 +256,7 @@ static void cell_name(struct query_result *r, const struct cell_row *row,
 	r->ids = n;
 }
 
-/* Name all cells with samples, or count them if @named is NULL. */
+/* Name all cells with samples. Returns their number, at most cell_table_rows(). */
 static u32 cells_name(struct query_result *r, struct named_cell *named)
 {
 	struct cell_cursor cursor = { 0 };
@@ -267,9 +267,7 @@ static u32 cells_name(struct query_result *r, struct named_cell *named)
 		/* The row of the evicted samples without a program always exists. */
 		if (row.evicted && !cell_row_samples(r->cells.table, &row, CELL_ALL))
 			continue;
-		if (named)
-			cell_name(r, &row, &named[count]);
-		count++;
+		cell_name(r, &row, &named[count++]);
 	}
 	return count;
 }
@@ -296,9 +294,81 @@ static int compare_cells(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
+static u64 hash_cell(const struct query_result *r, const struct named_cell *cell)
+{
+	u64 hash = 0;
+
+	for (u32 i = 0; i < r->ids; i++)
+		hash = cell_mix(hash ^ cell->id[i]) + i;
+	return hash;
+}
+
+/** struct clusters - cells by row; @cluster: of each cell; @size: cells of each, then their position */
+struct clusters {
+	u32 *index; /* by hash, the first cell of a cluster plus 1; 0 is free */
+	u32 *cluster;
+	u32 *size;
+	u32 count;
+};
+
+static void clusters_find(struct query_result *r, struct clusters *c, size_t slots)
+{
+	for (u32 i = 0; i < r->named_count; i++) {
+		size_t at = hash_cell(r, &r->named[i]) & (slots - 1);
+
+		while (c->index[at] && compare_cells(&r->named[c->index[at] - 1], &r->named[i], r))
+			at = (at + 1) & (slots - 1);
+		if (!c->index[at]) {
+			c->index[at] = i + 1;
+			c->cluster[i] = c->count++;
+		} else {
+			c->cluster[i] = c->cluster[c->index[at] - 1];
+		}
+		c->size[c->cluster[i]]++;
+	}
+}
+
+/* Move the cells of each row together. This is faster than to sort all cells. */
+static int cells_cluster(struct query_result *r)
+{
+	u32 n = r->named_count, position = 0;
+	struct clusters c = { 0 };
+	struct named_cell *moved;
+	size_t slots = 16;
+
+	while (slots < 2 * (size_t)n)
+		slots *= 2;
+	c.index = calloc(slots, sizeof(*c.index));
+	c.cluster = calloc((size_t)n + 1, sizeof(*c.cluster));
+	c.size = calloc((size_t)n + 1, sizeof(*c.size));
+	moved = calloc((size_t)n + 1, sizeof(*moved));
+	if (c.index && c.cluster && c.size && moved) {
+		clusters_find(r, &c, slots);
+		for (u32 i = 0; i < c.count; i++) {
+			u32 size = c.size[i];
+
+			c.size[i] = position;
+			position += size;
+		}
+		for (u32 i = 0; i < n; i++)
+			moved[c.size[c.cluster[i]]++] = r->named[i];
+		free(r->named);
+		r->named = moved;
+		moved = NULL;
+		position = 0;
+	} else {
+		position = 1;
+	}
+	free(moved);
+	free(c.index);
+	free(c.cluster);
+	free(c.size);
+	return position ? -ENOMEM : 0;
+}
+
 static int cells_load(struct query_result *r)
 {
-	u32 count = cells_name(r, NULL);
+	size_t count = cell_table_rows(r->cells.table);
 
 	r->named = calloc(count ? count : 1, sizeof(*r->named));
 	if (!r->named)
@@ -315,11 +385,11 @@ static int cells_load(struct query_result *r)
 	}
 	/* If waiting resolved some names, resolve all a second time. */
 	if (r->source.symbols && symbols_wait_default(r->source.symbols))
-		cells_name(r, r->named);
+		for (u32 i = 0; i < r->named_count; i++)
+			cell_name(r, &r->named[i].row, &r->named[i]);
 	if (!selects_all(&r->query.select))
 		cells_select(r);
-	qsort_r(r->named, r->named_count, sizeof(*r->named), compare_cells, r);
-	return 0;
+	return cells_cluster(r);
 }
 
 /* Counters of parts */

@@ -13,6 +13,8 @@
 #include "lib/rows.h"
 #include "output/pprof.h"
 #include "output/profile-json.h"
+#include "profile/profile-read.h"
+#include "query/query-result.h"
 #include "recording/recorder.h"
 #include "tasks/task-event.h"
 
@@ -309,6 +311,27 @@ static void counted_deinit(struct counted *c)
 	attributor_free(c->attributor);
 }
 
+static void print_queries(struct counted *c, FILE *out)
+{
+	static const char *const groups[] = { "function", "line", "program,binary",
+					      "container,instruction", "function,op,level,event" };
+	const struct query_source source = { .profile = c->profile, .symbols = symbols };
+	const struct view_header *header = profile_header(c->profile);
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = { .recording = "recording", .limit = 40 };
+		struct query_result *result = NULL;
+		struct query_error error;
+		int r;
+
+		assert_int_equal(query_parse_group(groups[i], &query, &error), 0);
+		r = query_run(&source, &query, &result, &error);
+		fprintf(out, "%d\n", r);
+		rows_query_json(out, header, &query, r ? NULL : result);
+		query_result_free(result);
+	}
+}
+
 static void print_views(struct counted *c, FILE *out)
 {
 	static const enum view_group groups[] = { VIEW_FUNCTION, VIEW_LINE,    VIEW_PROGRAM,
@@ -328,6 +351,7 @@ static void print_views(struct counted *c, FILE *out)
 		rows_json(out, &view, &options);
 		view_clear(&view);
 	}
+	print_queries(c, out);
 	assert_int_equal(profile_summary_json(c->profile, "emulated", true, &text), 0);
 	fputs(text, out);
 	free(text);
