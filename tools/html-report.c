@@ -95,7 +95,7 @@ static int html_write_timed(const struct options *options, struct input *input)
 
 int html_report(const struct options *options)
 {
-	const struct input_request request = input_request_from(options);
+	struct input_request request = input_request_from(options);
 	struct input input;
 	int status = html_check(options), written, r;
 
@@ -105,6 +105,8 @@ int html_report(const struct options *options)
 	r = output_check(options->html);
 	if (r < 0)
 		return html_fail(options, r);
+	/* The page has cache lines and pages. */
+	request.memory = true;
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		written = html_write_timed(options, &input);
