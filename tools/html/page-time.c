@@ -56,7 +56,7 @@ static void slices_fold(struct page_time *t)
 	t->slice_ns *= 2;
 }
 
-/* Make room for @count slices before the first one. */
+/* Add @count empty slices before the first one. */
 static void slices_shift(struct page_time *t, u32 count)
 {
 	size_t kept = t->slices;

@@ -90,7 +90,7 @@ int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
 		   const struct filter *filter, struct input *input, struct page_time *ret_time);
 
 /**
- * page_time_slice() - return the slice of a time, and make room for it
+ * page_time_slice() - return the slice of a time, which is added if there is none
  * @time: slices, which become longer if there would be more than TIME_SLICES of them
  * @ns: the time, not 0
  *

@@ -4,7 +4,10 @@ import { BUCKETS, bucketUpper } from "./histogram.js";
 
 /** Return the bytes of a compressed block in base64. */
 export async function inflate(text) {
-	const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+	const letters = atob(text);
+	const bytes = new Uint8Array(letters.length);
+	for (let i = 0; i < letters.length; i++)
+		bytes[i] = letters.charCodeAt(i);
 	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -39,11 +42,17 @@ class Reader {
 }
 
 function readColumn(reader, count) {
-	return Float64Array.from({ length: count }, () => reader.number());
+	const numbers = new Float64Array(count);
+	for (let i = 0; i < count; i++)
+		numbers[i] = reader.number();
+	return numbers;
 }
 
 function readSigned(reader, count) {
-	return Float64Array.from({ length: count }, () => reader.signed());
+	const numbers = new Float64Array(count);
+	for (let i = 0; i < count; i++)
+		numbers[i] = reader.signed();
+	return numbers;
 }
 
 /** Return the sums of all numbers before each element, and of all. */

@@ -2,8 +2,7 @@
 // The table of rows: the same numbers as the icicle, to sort and to search.
 import { byId, html, nameText } from "./dom.js";
 import { formatCount, formatCycles, formatPercent } from "./format.js";
-import { nodeHistograms, nodePath, nodesOfLevel, nodeSum } from "./tree.js";
-import { quantile } from "./histogram.js";
+import { nodePath, nodeQuantile, nodesOfLevel, nodeSum } from "./tree.js";
 import { matchCount, sortItems } from "./search.js";
 
 const PAGE = 40;
@@ -31,13 +30,8 @@ function ratioColumn(state, key, label, part, whole, text) {
 	return { key, label, modelled: true, value, text: node => text(value(node)) };
 }
 
-/* Percentiles need the histograms of a node, so they are computed once and kept. */
 function percentileColumn(state, key, permille) {
-	const value = node => {
-		node.percentiles ??= {};
-		node.percentiles[key] ??= quantile(nodeHistograms(state.data, state.tree, node).total, permille);
-		return node.percentiles[key] || null;
-	};
+	const value = node => nodeQuantile(state.data, state.tree, node, permille);
 	return { key, label: key, modelled: true, value, text: node => (value(node) === null ? "-" : formatCount(value(node))) };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The rows as a tree: container, program, binary, function and, if the report has them, lines.
 import { prefixSums } from "./data.js";
-import { mergeHistogram, newHistogram } from "./histogram.js";
+import { mergeHistogram, newHistogram, quantile } from "./histogram.js";
 
 const SUMMED = ["samples", "weight", "loads", "stores", "memory", "dram", "branches", "mispredicted", "simd", "remote",
 	"snooped", "peer", "modified", "timed", "latency_sum"];
@@ -23,13 +23,24 @@ function shownName(level, name) {
 	return name || `no ${level}`;
 }
 
-function compareKeys(levels, rows, a, b) {
-	for (const level of levels) {
-		const r = level === "line" ? rows.file[a] - rows.file[b] || rows.line[a] - rows.line[b] : rows[level][a] - rows[level][b];
-		if (r)
-			return r;
-	}
-	return 0;
+/* Compare the numbers of two rows in the columns of a level. */
+function compareLevel(level, rows, a, b) {
+	if (level === "line")
+		return rows.file[a] - rows.file[b] || rows.line[a] - rows.line[b];
+	return rows[level][a] - rows[level][b];
+}
+
+/* Return the first of @levels in which two rows differ; the number of levels if they do not. */
+function firstDifference(levels, rows, a, b) {
+	let at = 0;
+	while (at < levels.length && !compareLevel(levels[at], rows, a, b))
+		at++;
+	return at;
+}
+
+function compareRows(levels, rows, a, b) {
+	const at = firstDifference(levels, rows, a, b);
+	return at < levels.length ? compareLevel(levels[at], rows, a, b) : a - b;
 }
 
 function newNode(level, depth, raw, parent, first) {
@@ -44,18 +55,15 @@ function newNode(level, depth, raw, parent, first) {
 export function buildTree(data) {
 	const { rows, count, meta } = data;
 	const levels = treeLevels(data).slice(1);
-	const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => compareKeys(levels, rows, a, b));
+	const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => compareRows(levels, rows, a, b));
 	const root = newNode("all", 0, "all samples", null, 0);
 	const nodes = [root];
 	const open = [root];
 	for (let i = 0; i < count; i++) {
 		const row = order[i];
-		let same = 0;
-		while (i && same < levels.length && !compareKeys([levels[same]], rows, order[i - 1], row))
-			same++;
-		if (i && same === levels.length)
-			same--;
-		open.length = i ? same + 1 : 1;
+		/* Rows with equal names, of binaries that are not the same file, are two leaves. */
+		const same = i ? Math.min(firstDifference(levels, rows, order[i - 1], row), levels.length - 1) : 0;
+		open.length = same + 1;
 		for (let depth = open.length; depth <= levels.length; depth++) {
 			const level = levels[depth - 1];
 			const name = level === "line" ? lineName(meta.strings, rows, row) : meta.strings[level][rows[level][row]];
@@ -114,6 +122,24 @@ function addHistograms(sets, h, row) {
 			latency.bucket[h.bucket[k]] += h.count[k];
 		}
 	}
+}
+
+const scratch = newHistogram();
+
+/** Return a quantile of the total latency of a node; null if it has none. */
+export function nodeQuantile(data, tree, node, permille) {
+	const { histograms: h, rows } = data;
+	scratch.bucket.fill(0);
+	scratch.count = scratch.max = 0;
+	for (let at = node.first; at < node.end; at++) {
+		const row = tree.order[at];
+		scratch.max = Math.max(scratch.max, rows.max[row]);
+		for (let k = h.firstBucket[h.first[row]]; k < h.firstBucket[h.first[row + 1]]; k++) {
+			scratch.bucket[h.bucket[k]] += h.count[k];
+			scratch.count += h.count[k];
+		}
+	}
+	return scratch.count ? quantile(scratch, permille) : null;
 }
 
 /**
