@@ -639,19 +639,26 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 	return status;
 }
 
+/* Sorts by the keys, in the order of the query. */
+static int compare_keys(const void *a, const void *b, void *ctx)
+{
+	const struct group *x = a, *y = b;
+	struct query_result *r = ctx;
+	int order = compare_cells(&r->named[x->first], &r->named[y->first], r);
+
+	return order ? order : (x->part > y->part) - (x->part < y->part);
+}
+
 /* Sorts by the measure, then by the next ones, then by name. */
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
 	const struct group *x = a, *y = b;
-	struct query_result *r = ctx;
-	int order;
 
 	if (x->value < y->value || x->value > y->value)
 		return x->value < y->value ? 1 : -1;
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
-	order = compare_cells(&r->named[x->first], &r->named[y->first], r);
-	return order ? order : (x->part > y->part) - (x->part < y->part);
+	return compare_keys(a, b, ctx);
 }
 
 static int cells_group(struct query_result *r)
@@ -813,19 +820,9 @@ void query_result_levels(const struct query_result *r, u32 index,
 		cell_row_add_levels(r->cells.table, &r->named[g->first + i].row, CELL_ALL, to);
 }
 
-/* The cells are sorted by keys, and rows have ranges of them. */
-static int compare_keys(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->part > y->part) - (x->part < y->part);
-}
-
 void query_result_order_by_keys(struct query_result *r)
 {
-	qsort(r->group, query_result_shown(r), sizeof(*r->group), compare_keys);
+	qsort_r(r->group, query_result_shown(r), sizeof(*r->group), compare_keys, r);
 }
 
 void query_result_rest(const struct query_result *r, u64 shown_samples, struct query_rest *ret_rest)
