@@ -52,7 +52,7 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
 			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] BEFORE AFTER",
+			"[--midr MIDR] [--filter EXPRESSION] [--threads N] BEFORE AFTER",
 		.help = "compare two recordings, and show which differences exceed chance",
 		.run = diff_run,
 	},

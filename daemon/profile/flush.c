@@ -45,7 +45,7 @@ static bool context_add(struct profile *p, unsigned int index, u32 value, u64 co
 	return false;
 }
 
-/* Double the table if it is half full, up to its maximum. Without memory it stays as it is. */
+/* Double the table if it is half full, up to its maximum. Without memory it is not changed. */
 static void contexts_grow(struct profile *p, unsigned int index)
 {
 	struct context_count *old = p->contexts[index], *slots;

@@ -198,7 +198,9 @@ await check("time", () => withPage("shop.html", async page => {
 
 await check("memory", () => withPage("shop.html", async page => {
 	const { lines, pages } = json("shop-memory.json");
-	assert.deepEqual(await page.locator("details.line code").allTextContents(), lines.slice(0, 20).map(line => line.address));
+	/* Which of the light lines are in a table of fixed size depends on chance. */
+	const heavy = lines.filter(line => line.samples >= 100).map(line => line.address);
+	assert.deepEqual((await page.locator("details.line code").allTextContents()).slice(0, heavy.length), heavy);
 	assert.ok(lines.some(line => line.sharing === "false") && lines.some(line => line.sharing === "true"));
 	assert.equal(await page.locator("section#memory tbody th code").count(), Math.min(20, pages.length));
 }));

@@ -57,6 +57,8 @@ static const struct option_help options[] = {
 	  "MIDR_EL1 of the cores, such as 0x413fd0c1, if the recording does not have it" },
 	{ NULL, "--filter", "--filter EXPRESSION",
 	  "only samples that match, such as 'op == load && latency.total > 200'" },
+	{ NULL, "--threads", "--threads N",
+	  "of a recording: count with N threads, by default one for each CPU" },
 	{ NULL, "--last", "--last PERIOD", "of the daemon: the last 10s, 1m or 10m" },
 	{ NULL, "--lines", "--lines", "print shared cache lines instead of rows" },
 	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows" },
