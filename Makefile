@@ -25,7 +25,7 @@ run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording
 ifdef FILE
 	@$(BUILD)/tools/speprof report -i '$(FILE)'
 else
-	@$(BUILD)/demo/speprof-demo --seconds $(SECONDS_OF_DEMO)
+	@$(BUILD)/demo/speprof-demo --seconds $(SECONDS_OF_DEMO) -o $(BUILD)/demo.data
 endif
 
 check: ## install what is missing and run the quick lanes of tests: a quarter of an hour (root)

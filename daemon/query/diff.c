@@ -316,7 +316,8 @@ int diff_finish(struct diff *d)
 	r = rows_mark(d);
 	if (r < 0)
 		return r;
-	qsort(d->rows, d->count, sizeof(*d->rows), compare_rows);
+	if (d->count)
+		qsort(d->rows, d->count, sizeof(*d->rows), compare_rows);
 	return 0;
 }
 

@@ -674,7 +674,7 @@ static int cells_group(struct query_result *r)
 					group_append(r, first, i - first, 0);
 	}
 	free(each);
-	if (!status)
+	if (!status && r->groups)
 		qsort_r(r->group, r->groups, sizeof(*r->group), compare_groups, r);
 	return status;
 }
@@ -822,7 +822,8 @@ void query_result_levels(const struct query_result *r, u32 index,
 
 void query_result_order_by_keys(struct query_result *r)
 {
-	qsort_r(r->group, query_result_shown(r), sizeof(*r->group), compare_keys, r);
+	if (r->groups)
+		qsort_r(r->group, query_result_shown(r), sizeof(*r->group), compare_keys, r);
 }
 
 void query_result_rest(const struct query_result *r, u64 shown_samples, struct query_rest *ret_rest)
