@@ -262,19 +262,13 @@ u32 cell_row_number(const struct cell_table *table, const struct cell_row *row)
 	return (u32)(row->cell - table->cells);
 }
 
-/* Whether the rank of a row is the number of its samples. */
-static bool rank_is_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
-{
-	return table->grows && !table->ranks_aged && !row->evicted && sessions == CELL_ALL;
-}
-
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
 	u64 samples = log_samples(row, sessions);
 	const struct cell_counters *n;
 
 	/* The rank is in the index, whereas the counters are probably in no cache. */
-	if (rank_is_samples(table, row, sessions))
+	if (table->grows && !table->ranks_aged && !row->evicted && sessions == CELL_ALL)
 		return row->rank;
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
@@ -290,8 +284,6 @@ u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, 
 	const struct cell_counters *n;
 	u64 weight = 0;
 
-	if (table->intervals == 1 && rank_is_samples(table, row, sessions))
-		return (u64)row->rank * table->interval[0].interval;
 	for (unsigned int i = 0; i < row->fill; i++)
 		if (row->cell->sessions[i] & sessions)
 			weight += interval->interval;

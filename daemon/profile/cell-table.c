@@ -775,9 +775,6 @@ void cell_fold_logs(struct cell_table *t)
 
 u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit)
 {
-	/* No sample has the intervals so far. */
-	if (!table->batches)
-		table->intervals = 0;
 	for (u32 i = table->intervals; i--;)
 		if (table->interval[i].interval == interval && table->interval[i].unit == unit)
 			return (u8)i;

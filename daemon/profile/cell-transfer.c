@@ -217,7 +217,8 @@ void cell_table_merge_part(struct cell_table *whole, const struct cell_table *sh
 	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
-	whole->ranks_aged |= shard->ranks_aged;
+	/* In a shard with a budget, a cell that replaces another one may inherit its rank. */
+	whole->ranks_aged |= shard->ranks_aged || !shard->grows;
 	whole->inexact |= shard->inexact;
 	source_of_shard(whole, shard, &m.source);
 	for (now = 0; now < rows || now < m.fetched + (MERGE_STEPS - 1) * MERGE_DISTANCE; now++) {
