@@ -2,10 +2,10 @@
 """
 Debian packages from the mirrors of the machine's own apt configuration; nothing is installed.
 
-Package lists are those of scripts/kernel-headers, in the cache, so that the kernel that a guest
-boots has the headers that modules are built against. They are Debian 12's on every machine, unless
-the caller names another suite. A root that runs programs built here has the machine's own release
-instead (host_release()).
+The package lists are shared with scripts/kernel-headers, so that modules are built against the
+headers of the kernel that a guest boots. They are those of Debian 12 on every machine, unless the
+caller names another suite. A root directory that runs programs built here has the machine's own
+release instead (host_release()).
 """
 
 import fcntl
@@ -20,10 +20,10 @@ from . import LaneError
 from .cache import cache_root, run_tool
 
 ROOT = Path(__file__).resolve().parents[4]
-# The release that the package lists are of.
+# The Debian release of the package lists.
 SUITE = "bookworm"
 LISTS_SECONDS = 12 * 3600
-# Runs a command whose programs are arm64's, where the machine is not.
+# A script that runs a command whose programs are built for arm64 on another machine.
 EMULATED = Path(__file__).resolve().parents[1] / "emulated"
 
 
@@ -32,13 +32,13 @@ def lists_root():
 
 
 def host_release():
-    """The code name of the Debian release that this machine runs."""
+    """Return the code name of the Debian release that this machine runs."""
     found = re.search(r"^VERSION_CODENAME=(\S+)$", Path("/etc/os-release").read_text(), re.MULTILINE)
     return found[1] if found else SUITE
 
 
 def lists_of(suite):
-    """The directory with the package lists of SUITE, as scripts/kernel-headers names it."""
+    """Return the directory with the package lists of SUITE, as scripts/kernel-headers names it."""
     return lists_root() / ("apt" if suite == SUITE else f"apt-{suite}")
 
 
@@ -80,12 +80,12 @@ def apt_tool(tool, *args, suite=SUITE, **kwargs):
 
 
 def debian_sources(suite):
-    """One-line sources of a release, from this machine's mirrors."""
+    """Return the one-line sources of a release, from this machine's mirrors."""
     return run_tool([ROOT / "scripts" / "debian-sources", suite], f"sources of {suite}")
 
 
 def transport_options():
-    """How this machine reaches its mirror (proxies and the like), as apt.conf lines."""
+    """Return this machine's settings to reach its mirror, such as proxies, as lines of apt.conf."""
     wanted = re.compile(r"Acquire::(https?::|Check-|Retries)")
     dump = run_tool(["apt-config", "dump"], "apt configuration")
     return "".join(line + "\n" for line in dump.splitlines() if wanted.match(line))
@@ -96,7 +96,7 @@ def newer(a, b):
 
 
 def candidates(pattern, suite=SUITE):
-    """(version, package) of every package in SUITE whose name matches, oldest first."""
+    """Return (version, package) of every package in SUITE with a name that matches, oldest first."""
     names = [line.split(" ", 1)[0] for line in
              apt_tool("apt-cache", "search", "--names-only", pattern, suite=suite).splitlines()]
     if not names:
@@ -123,21 +123,25 @@ def unpack(package, version, into, scratch, suite=SUITE):
 
 
 def is_emulated(architecture):
-    """Whether programs of ARCHITECTURE, by Debian's name, run here by emulation."""
+    """Return whether programs of ARCHITECTURE (Debian's name) run here by emulation."""
     return architecture == "arm64" and os.uname().machine != "aarch64"
 
 
 def debootstrap(what, packages, into, *options, emulated=False, suite=SUITE):
-    """Packages of SUITE and what they need, unpacked to INTO/root by mmdebstrap; EMULATED: with programs of arm64."""
+    """
+    Install PACKAGES of SUITE and their dependencies into INTO/root by mmdebstrap. Return that path.
+
+    EMULATED: the programs in it are those of arm64, and this machine emulates them.
+    """
     aptconf = into / "apt.conf"
-    # Ways to a mirror may have a password in them.
+    # The settings and addresses of a mirror may contain a password.
     aptconf.touch(mode=0o600)
     aptconf.write_text(transport_options())
     sources = into / "sources.list"
     sources.write_text(debian_sources(suite))
     by = []
     if emulated:
-        # mmdebstrap looks for a program that would tell it that they run.
+        # mmdebstrap would search for arch-test, to test that such programs run.
         by, options = [EMULATED], [*options, "--skip=check/qemu"]
     run_tool([*by, "mmdebstrap", "--mode=root", "--format=directory", f"--aptopt={aptconf}",
               "--skip=cleanup/reproducible", f"--include={','.join(packages)}", *options, suite,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A kernel of ours with only busybox: load modules, collect the console, and power off."""
+"""Boots a kernel with only busybox: the guest loads modules and powers off; the console is the result."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from . import LaneError, guest
 from .kernel import write_initrd
 
 INIT = Path(__file__).resolve().parents[2] / "kunit" / "init"
-# The guest's last own line, before it unloads and powers off.
+# The last line that the guest writes before it unloads the modules and powers off.
 DONE = "kunit-lane: done"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Kernels that Debian does not ship: built from its source with checkers turned on."""
+"""Builds kernels from Debian's source with checkers that Debian's own kernels lack."""
 
 import inspect
 import os
@@ -141,7 +141,7 @@ def edit(recipe, source):
 
 
 def strip_tree(source):
-    """Keep what out-of-tree modules are built with: 200 MB instead of 3 GB."""
+    """Keep only the files that out-of-tree modules are built with: 200 MB instead of 3 GB."""
     for name in NOT_FOR_MODULES:
         shutil.rmtree(source / name, ignore_errors=True)
     build = source / "build"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Directories that are built once and found by the content that they were built from."""
+"""A cache of directories. The name of each has a hash of its inputs."""
 
 import fcntl
 import hashlib
@@ -28,7 +28,7 @@ def content_key(*parts):
 
 
 def run_tool(argv, what, **kwargs):
-    """Run a command whose failure means that the lane cannot be set up."""
+    """Run a command. Raise LaneError if it fails: the lane cannot be set up."""
     try:
         done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

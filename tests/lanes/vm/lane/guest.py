@@ -16,19 +16,19 @@ from . import LaneError
 from .counter import counter_khz
 from .devicetree import write_device_tree
 
-# Of both disks a guest that is kept knows the size before it is handed anything; the one in is sparse.
+# A restored guest knows the sizes of both disks from its snapshot, so they are fixed. The input disk is sparse.
 IN_DISK_BYTES, OUT_DISK_BYTES = 4 << 30, 256 << 20
-# What the guest says on its second serial line when it waits for its job (guest/ci-run).
+# guest/ci-run writes this line to the second serial port when the guest waits for its job.
 READY = "ci-run: waits for its job"
-# What a job may take, and on top the time to boot and to hand results out. Both only end what hangs:
-# a busy machine may need ten times as long as an idle one.
+# Time limits of a job, and of the boot and the transfer of results together. They only end guests
+# that hang: a busy machine may need ten times as long as an idle one.
 JOB_SECONDS = 3600
 BOOT_SECONDS = 900
-# A host that is busy for others stops a guest's CPUs for many seconds, which the guest cannot
-# tell from a lockup: it is called one after two minutes, by when a deadlock is still there. Nor is
-# a timer broken that did not tick ten times while x86 looked.
+# A busy host stops a guest's CPUs for many seconds, which the guest cannot tell from a lockup. So the
+# guest reports a lockup after two minutes: a deadlock lasts longer. no_timer_check: a stopped CPU
+# also makes x86 believe that its timer does not tick.
 PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120 no_timer_check"
-# After an oops a guest would seldom come to an end: what the console has of it is enough.
+# An oops ends the guest at once: a guest seldom shuts down after an oops, and the console has the report.
 COMMAND_LINE = ("oops=panic panic=-1 quiet loglevel=4 log_buf_len=4M printk.devkmsg=on "
                 "random.trust_cpu=on audit=0 net.ifnames=0 systemd.show_status=0 " + PATIENCE)
 ACCELERATION = {"kvm": ["-accel", "kvm"],
@@ -50,8 +50,8 @@ POLL_SECONDS = 1
 @dataclass
 class Machine:
     """
-    root is None where the initramfs is all there is; cpu, el2 and spu are arm64's. With state, a
-    migration stream, it goes on from there, where it waited for its job.
+    A virtual machine. root is None if the guest has only its initramfs. cpu, el2 and spu apply to arm64
+    only. If state names a migration stream, the guest is restored from it and waits for its job.
     """
     kernel: object
     root: Path
@@ -69,14 +69,14 @@ class Machine:
 
 @dataclass
 class Limits:
-    """Seconds: the guest ends a job that takes longer, the host a VM that takes their sum."""
+    """Seconds. The guest ends a job after `job`; the host ends the VM after job + rest."""
     job: int
     rest: int = BOOT_SECONDS
 
 
 @dataclass
 class Result:
-    """What came back. status is None when the job did not run to its end."""
+    """The results of one job. status is None if the job did not run to its end."""
     status: int = None
     timed_out: bool = False
     exit_qemu: int = 0
@@ -111,8 +111,10 @@ def add_bytes(tar, name, data, mode=0o644):
 
 def write_input(path, job, args, files, limit, kept):
     """
-    The disk in. For a guest that was KEPT it has the size that this one knows, and the time; busybox's
-    tar, which others have, would read all of that.
+    Write the input disk: the job and its files, as a tar archive.
+
+    If the guest is restored from a snapshot (KEPT), the disk has the size that the snapshot knows, and
+    a file with the present time. Other guests get a short disk, since busybox's tar would read all of it.
     """
     with tarfile.open(path, "w", format=tarfile.GNU_FORMAT, dereference=False) as tar:
         add_bytes(tar, "ci/limit", f"{limit}\n".encode())
@@ -129,7 +131,7 @@ def write_input(path, job, args, files, limit, kept):
     if not kept:
         return
     if path.stat().st_size > IN_DISK_BYTES:
-        raise LaneError(f"what is handed in has {path.stat().st_size} bytes, room is for {IN_DISK_BYTES}")
+        raise LaneError(f"the job's files have {path.stat().st_size} bytes; the input disk has {IN_DISK_BYTES}")
     os.truncate(path, IN_DISK_BYTES)
 
 
@@ -146,7 +148,7 @@ def accelerator(arch, release=""):
 
 
 def memory_nodes(machine):
-    """Each with its share of the memory; CPUs belong to them by turns."""
+    """Return QEMU's arguments for NUMA nodes: equal shares of the memory, and CPUs in turn."""
     argv = []
     for node in range(machine.nodes if machine.nodes > 1 else 0):
         cpus = ",".join(f"cpus={cpu}" for cpu in range(node, machine.smp, machine.nodes))
@@ -166,7 +168,7 @@ def amd64_clock(accel):
 
 
 def amd64_cpu(accel):
-    """What -cpu is told under ACCEL."""
+    """Return the argument of -cpu for the accelerator ACCEL."""
     return "host" if accel == "kvm" else "max,la57=off"
 
 
@@ -180,7 +182,7 @@ def machine_amd64(machine, out_dir):
 
 
 def machine_arm64(machine, out_dir):
-    # Without the real algorithm for pointer authentication a boot takes half as long.
+    # With QEMU's own algorithm for pointer authentication, a boot takes half as long.
     cpu = "max,pauth-impdef=on" if machine.cpu == "max" else machine.cpu
     virt = "virt,gic-version=3" + (",virtualization=on" if machine.el2 else "")
     argv = ["qemu-system-aarch64", *ACCELERATION[machine.accel], "-cpu", cpu,
@@ -198,7 +200,7 @@ def qemu_argv(machine, out_dir, in_disk, out_disk):
     argv += ["-display", "none", "-no-reboot",
              "-kernel", machine.kernel.image, "-initrd", machine.kernel.initrd,
              "-append", " ".join(filter(None, (f"console={console}", COMMAND_LINE, clock, machine.append)))]
-    # Of a root disk that is an overlay already, which is being made, all is kept.
+    # While a snapshot is made, the root disk is an overlay that must receive all writes.
     overlay = bool(machine.root) and machine.root.suffix == ".qcow2"
     kept = overlay and not machine.state
     disks = (("root", machine.root, "qcow2" if overlay else "raw", "off" if kept else "on"),
@@ -222,7 +224,7 @@ def read_output(path, out_dir, result):
                     (out_dir / name).write_bytes(data)
                     result.files[name] = data.decode(errors="replace")
     except tarfile.TarError:
-        result.problem = "the guest handed nothing out"
+        result.problem = "the guest wrote no results to its output disk"
         return
     status = result.files.get("status", "").strip()
     if status.isdigit():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-A bare Debian of any release to run commands in: a root directory of its own, with the machine's
-devices and processes, and mounts that end with the command.
+Runs commands in a bare Debian of any release: a root directory of its own, with the machine's
+devices and processes. Its mounts end with the command.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from .apt import debootstrap
 from .cache import cached, content_key, remove_tree, run_tool
 
-# "$1" is the root; what follows are directories to bind as SOURCE:TARGET, "--", and the command.
+# Arguments: the root, directories to bind (SOURCE:TARGET), "--", and the command.
 ENTER = r'''
 set -eu
 root=$1
@@ -37,21 +37,21 @@ exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/roo
 
 
 def bare_root(suite, packages, options=()):
-    """A root of SUITE with PACKAGES, from the cache: to be copied, not written to."""
+    """Return a root of SUITE with PACKAGES, from the cache. The caller copies it and does not write to it."""
     key = content_key(suite, " ".join((*packages, *options)), Path(__file__))
     return cached(f"bare-{suite}", key, lambda into: debootstrap(
         f"root of {suite}", packages, into, "--variant=minbase", *options, suite=suite)) / "root"
 
 
 def copy_root(root, to):
-    """A copy of ROOT that may be written to; shares the blocks where the file system can."""
+    """Copy ROOT to TO and return TO. The copy shares its blocks with ROOT if the file system can."""
     remove_tree(to)
     run_tool(["cp", "-a", "--reflink=auto", root, to], f"copy of {root}")
     return to
 
 
 def kill_left(mark):
-    """End what a command has left running, which has MARK in its environment: its mounts live as long."""
+    """Kill each process that has MARK in its environment: it would keep the command's mounts."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
@@ -62,9 +62,9 @@ def kill_left(mark):
 
 def run_in(root, binds, argv, **kwargs):
     """
-    Run ARGV in ROOT with directories (source, target) bound; returns what subprocess.run does.
+    Run ARGV in ROOT with directories (source, target) bound. Return what subprocess.run() returns.
 
-    PIDs are the machine's: BPF programs and perf name tasks by these alone.
+    The command has the machine's PID namespace: BPF programs and perf report PIDs of that one only.
     """
     bound = [f"{source}:{target}" for source, target in binds]
     mark = f"SPEPROF_ROOT_RUN={uuid.uuid4()}"

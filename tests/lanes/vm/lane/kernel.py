@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stock Debian kernel and the initramfs that a boot of it begins with."""
+"""Stock Debian kernels, and an initramfs for each."""
 
 import gzip
 import lzma
@@ -46,7 +46,7 @@ def module_name(path):
 
 
 def load_order(tree, wanted):
-    """Paths below TREE of the wanted modules, each after what it depends on."""
+    """Return the paths below TREE of the wanted modules, each after the modules it depends on."""
     depends = {}
     for line in (tree / "modules.dep").read_text().splitlines():
         path, _, needs = line.partition(":")
@@ -89,7 +89,7 @@ def write_initrd(root, path):
 
 
 def new_initrd(scratch, arch="amd64"):
-    """A directory with busybox from SCRATCH and our init, and no module to load."""
+    """Return a directory with busybox from SCRATCH and our init, without modules."""
     initrd = scratch / "initrd"
     for name in ("bin", "dev", "proc", "sys", "newroot", "lib/modules"):
         (initrd / name).mkdir(parents=True)
@@ -114,7 +114,7 @@ def unpack_release(release, into, scratch):
 
 
 def build_kernel(release, arch, extra, into):
-    """Fill a cache entry: vmlinuz, and initrd with the modules that a boot needs."""
+    """Fill a cache entry with vmlinuz, and initrd with the modules that a boot needs."""
     scratch = into / "scratch"
     image, modules = unpack_release(release, scratch / "kernel", scratch)
     unpack(f"busybox-static:{arch}", None, scratch / "busybox", scratch)
@@ -162,7 +162,7 @@ def find_release(kernel, flavour, arch, stable=SUITE):
 
 
 def stock_kernel(kernel, flavour, extra, arch="amd64", stable=SUITE):
-    """The newest Debian kernel of a series, or exactly the release named, from the cache."""
+    """Return the newest Debian kernel of a series, or the release with exactly that name, from the cache."""
     release = find_release(kernel, flavour, arch, stable)
     key = content_key(*release.packages, release.version, " ".join(sorted(extra)), Path(__file__),
                       GUEST / INIT[arch])

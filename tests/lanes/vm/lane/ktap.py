@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From the output of a kernel to a verdict for each KUnit suite."""
+"""Reads the console output of a kernel, and gives a verdict for each KUnit suite."""
 
 import re
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Suite:
 
 
 def parse(console):
-    """Return the suites, in their order. A suite is indented by four, and its cases more."""
+    """Return the suites in their order. A suite's lines are indented by four, its cases' by more."""
     suites, now = [], None
     for raw in console.splitlines():
         line = PREFIX.sub("", raw)

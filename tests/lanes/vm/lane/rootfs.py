@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-The root disk: a small Debian with systemd. Its release is that of this machine, which builds the
-programs that guests run, unless the caller names another.
+The root disk of guests: a small Debian with systemd. It has the same release as this machine, which
+builds the programs that guests run, unless the caller names another.
 """
 
 import shutil
@@ -15,8 +15,8 @@ PACKAGES = ("systemd", "systemd-sysv", "dbus", "kmod", "udev", "libbpf1", "libur
             "libdw1", "libelf1", "libjson-c5", "procps", "jq")
 DISK_SIZE = "1G"
 
-# What a boot of minutes under emulation can do without: consoles to log in to, housekeeping
-# by the clock, networks, hardware databases.
+# Units that tests do not need and that would lengthen an emulated boot: login consoles, periodic
+# maintenance, networks, hardware databases.
 MASKED = """
 apt-daily.service apt-daily.timer apt-daily-upgrade.service apt-daily-upgrade.timer
 dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
@@ -53,7 +53,7 @@ def mask(root):
 
 
 def configure(root):
-    """Make the system boot quickly, without questions, into the job."""
+    """Configure the system so that it boots quickly and without questions into ci.target, the job."""
     mask(root)
     (root / "etc/fstab").write_text("")
     (root / "etc/hostname").write_text("speprof-vm\n")
@@ -83,7 +83,7 @@ def build_rootfs(packages, suite, into):
 
 
 def root_disk(extra=(), suite=None):
-    """The root disk with PACKAGES and the extra ones, of Debian SUITE, from the cache."""
+    """Return the root disk of Debian SUITE with PACKAGES and the extra ones, from the cache."""
     suite = suite or host_release()
     packages = sorted(set(PACKAGES) | set(extra))
     own = sorted(p for p in GUEST.iterdir() if not p.name.startswith("init"))

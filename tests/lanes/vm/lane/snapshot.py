@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-A guest that has booted, kept at the point where it waits for its job: QEMU's migration stream, and
-what the boot wrote to the root disk. A boot under emulation takes half a minute; to go on from
-there takes a second.
+Snapshots of guests that have booted and wait for their job: QEMU's migration stream, and an overlay
+with the boot's writes to the root disk. A boot under emulation takes half a minute; to restore a
+snapshot takes a second.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from .cache import cached, content_key, run_tool
 from .counter import counter_khz
 
 STATE, ROOT, BACKING = "state", "root.qcow2", "root.ext4"
-# Once for many jobs, so with more patience than each of them has; and what QEMU may take to end.
+# Time limits of the boot, and of QEMU's exit after the snapshot is saved.
 BOOT_SECONDS, QUIT_SECONDS = 900, 60
 
 
@@ -33,7 +33,7 @@ class Monitor:
     def read(self):
         line = self.process.stdout.readline()
         if not line:
-            raise LaneError("QEMU is gone")
+            raise LaneError("QEMU exited")
         return json.loads(line)
 
     def ask(self, command, **arguments):
@@ -54,7 +54,7 @@ def is_ready(directory):
 
 
 def wait_ready(process, directory):
-    """Until the guest says that it waits for its job."""
+    """Wait until the guest reports that it waits for its job."""
     end = time.monotonic() + BOOT_SECONDS
     while not is_ready(directory):
         if process.poll() is not None:
@@ -67,7 +67,7 @@ def wait_ready(process, directory):
 
 
 def save(monitor, path):
-    """While it runs, as one that was stopped would be when it is gone on from."""
+    """Save the guest while it runs: a guest that is saved while stopped is restored as a stopped one."""
     monitor.ask("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
     monitor.ask("migrate", uri=f"exec:cat >{shlex.quote(str(path))}")
     while (now := monitor.ask("query-migrate"))["status"] != "completed":
@@ -75,7 +75,7 @@ def save(monitor, path):
             raise LaneError(f"QEMU cannot save the guest: {now.get('error-desc', now['status'])}")
         time.sleep(0.1)
     monitor.ask("quit")
-    # It closes the disk, whose tables may be in its memory until then.
+    # QEMU may keep tables of the overlay in memory until it closes the disk.
     try:
         monitor.process.wait(QUIT_SECONDS)
     except subprocess.TimeoutExpired:
@@ -83,14 +83,14 @@ def save(monitor, path):
 
 
 def complaint(directory):
-    """What the kernel had to complain of while it booted, None, or again where it was QEMU's."""
+    """Return the kernel's first warning during the boot, or None, and whether a further boot may pass."""
     console = (directory / "console.log").read_text(errors="replace")
     lines = verdict.bad_lines(console)
-    return lines[0] if lines else None, bool(verdict.executed_what_is_not_there(console))
+    return lines[0] if lines else None, bool(verdict.foreign_failure(console))
 
 
 def boot_once(machine, into):
-    """Boot MACHINE to where it waits, and save it; what its kernel complained of, and QEMU's part."""
+    """Boot MACHINE until it waits for its job, and save it. Return what complaint() returns."""
     disks = [into / "in", into / "out"]
     for disk, size in zip(disks, (guest.IN_DISK_BYTES, guest.OUT_DISK_BYTES)):
         disk.touch()
@@ -120,19 +120,20 @@ def make(machine, into):
         (into / ROOT).unlink(missing_ok=True)
         run_tool(["qemu-img", "create", "-q", "-f", "qcow2", "-b", BACKING, "-F", "raw", into / ROOT],
                  "root disk of the booted guest")
-        what, emulator = boot_once(dataclasses.replace(machine, root=into / ROOT), into)
+        what, may_pass = boot_once(dataclasses.replace(machine, root=into / ROOT), into)
         if not what:
             return
-        if not (emulator and left):
+        if not (may_pass and left):
             raise LaneError(f"the guest did not boot: {what}")
         print(f"AGAIN booted-{machine.kernel.release}: {what}", flush=True)
 
 
 def booted(machine):
-    """MACHINE as it is when it has booted and waits for its job, from the cache."""
+    """Return MACHINE with the snapshot of it from the cache, in which it waits for its job."""
     version = run_tool(["qemu-system-x86_64", "--version"], "QEMU").splitlines()[0]
     parts = [str(getattr(machine, field.name)) for field in dataclasses.fields(machine)]
-    # A saved guest counts on the frequency of the counter: to 10 MHz, which is above what measuring it varies by.
+    # A restored guest relies on the frequency of the host's counter. Measurements of it differ by less
+    # than the 10 MHz to which it is rounded here.
     key = content_key(version, *parts, str(round(counter_khz() or 0, -4)), Path(__file__), Path(guest.__file__), Path(rootfs.__file__))
     entry = cached("booted-amd64", key, lambda into: make(machine, into))
     return dataclasses.replace(machine, root=entry / ROOT, state=entry / STATE)

@@ -7,21 +7,21 @@ from pathlib import Path
 from .apt import debootstrap
 from .cache import cached, content_key
 
-# What userspace is built with (scripts/deps build and test), and what a compiler needs.
+# Packages that the build of userspace needs (scripts/deps build and test), and those of the compiler.
 PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjson-c-dev",
             "libsystemd-dev", "liburing-dev", "libbpf-dev", "zlib1g-dev", "libdw-dev",
             "liblzma-dev", "libiberty-dev", "libseccomp-dev")
 
 
 def unpack(architecture, packages, into):
-    # Of this variant no program runs, so that no binfmt is needed.
+    # mmdebstrap runs no program in this variant, so binfmt_misc is not needed.
     debootstrap(f"sysroot of {architecture}", packages, into, "--variant=extract",
                 f"--architectures={architecture}")
     shutil.rmtree(into / "root/dev", ignore_errors=True)
 
 
 def sysroot(architecture, packages=PACKAGES):
-    """The folder with packages of @architecture and what they need, from the cache."""
+    """Return the folder with packages of @architecture and their dependencies, from the cache."""
     key = content_key(" ".join(packages), Path(__file__))
     entry = cached(f"sysroot-{architecture}", key,
                    lambda into: unpack(architecture, packages, into))

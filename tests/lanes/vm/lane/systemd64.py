@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-An arm64 guest that boots into systemd on a root disk, as amd64's do. A file of its own: the text of
-kernel.py and rootfs.py is in the name of every entry of the cache that they make.
+An arm64 guest that boots into systemd on a root disk, as amd64 guests do. This is a file of its own
+because a change of kernel.py or rootfs.py makes all their cache entries again.
 """
 
 import shutil
@@ -12,12 +12,12 @@ from .apt import debootstrap, is_emulated, unpack
 from .cache import cached, content_key, run_tool
 
 ARCH = "arm64"
-# The kernel's own driver of the SPU is not among them: udev would load it.
+# Without arm_spe_pmu: udev would load it.
 BOOT_MODULES = ("virtio_pci", "virtio_blk", "ext4", "crc32c_generic")
 
 
 def write_boot(initrd, modules, release, extra):
-    """Into INITRD what it loads to get at the root disk, and EXTRA modules for the guest."""
+    """Copy into INITRD the modules that it loads to reach the root disk, and EXTRA modules for the guest."""
     target = initrd / "lib" / "modules" / release
     order = kernel.load_order(modules, BOOT_MODULES)
     paths = [kernel.copy_module(modules / p, target / p).relative_to(initrd) for p in order]
@@ -30,12 +30,12 @@ def write_boot(initrd, modules, release, extra):
 
 
 def build_kernel(release, extra, into):
-    """Fill a cache entry: vmlinuz, and initrd."""
+    """Fill a cache entry with vmlinuz and initrd."""
     scratch = into / "scratch"
     image, modules = kernel.unpack_release(release, scratch / "kernel", scratch)
     unpack(f"busybox-static:{ARCH}", None, scratch / "busybox", scratch)
     shutil.copyfile(image, into / "vmlinuz")
-    # amd64's init, which mounts the disk and hands over.
+    # The init script of amd64, which mounts the disk and executes the disk's init.
     initrd = kernel.new_initrd(scratch, "amd64")
     write_boot(initrd, modules, release.name, extra)
     kernel.write_initrd(initrd, into / "initrd")
@@ -43,7 +43,7 @@ def build_kernel(release, extra, into):
 
 
 def stock_kernel(name, flavour, extra):
-    """The newest Debian kernel of a series, or exactly the release named, from the cache."""
+    """Return the newest Debian kernel of a series, or the release with exactly that name, from the cache."""
     release = kernel.find_release(name, flavour, ARCH)
     key = content_key(*release.packages, release.version, " ".join(sorted(extra)), Path(__file__),
                       kernel.GUEST / kernel.INIT["amd64"])
@@ -61,7 +61,7 @@ def build_rootfs(packages, into):
 
 
 def root_disk(extra=()):
-    """The root disk with what amd64's has and the extra packages, from the cache."""
+    """Return the root disk with the packages of amd64 and the extra ones, from the cache."""
     packages = sorted(set(rootfs.PACKAGES) | set(extra))
     own = sorted(p for p in kernel.GUEST.iterdir() if not p.name.startswith("init"))
     key = content_key(" ".join(packages), Path(__file__), Path(rootfs.__file__), *own)
