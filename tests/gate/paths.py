@@ -6,10 +6,10 @@ import subprocess
 
 GUESTS = ("guests-6.12", "guests-6.1", "guests-newest", "guests-arm64")
 PACKAGES = ("packages", "packages-13")
-USERSPACE = ("plain", "tidy", "arm64-tests", "guests-6.12")
+USERSPACE = ("plain", "tidy", "gcc14-tests", "arm64-tests", "guests-6.12")
 
 RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
-    (r"kmod/core/", ("plain", "tidy", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "modules-newest",
+    (r"kmod/core/", ("plain", "tidy", "gcc14-tests", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "modules-newest",
                     "guests-6.12")),
     (r"(kmod|uapi)/|Kbuild$", ("plain", "sparse", "modules-newest", "kunit-all", "kasan", *GUESTS)),
     (r"daemon/tasks/", (*USERSPACE, "guests-6.1", "containers-6.12")),
@@ -42,6 +42,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"tests/modules-newest$", ("modules-newest",)),
     (r"scripts/(build-modules|kernel-headers|debian-sources)$", ("sparse", "modules-newest", "guests-newest", "targets", "fresh-12")),
     (r"tests/lanes/arm64/", ("arm64-tests",)),
+    (r"tests/debian13$", ("gcc14-tests",)),
     (r"tests/(targets|fresh)$|Makefile$|README\.md$", ("targets", "fresh-12", "fresh-13")),
     (r"scripts/(build-deb|deps)$", (*PACKAGES, "targets", "fresh-12", "fresh-13")),
     (r"scripts/|(.*/)?meson(_options)?\.(build|txt)$", ("plain", "targets", "fresh-12")),
