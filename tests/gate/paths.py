@@ -6,7 +6,7 @@ import subprocess
 
 GUESTS = ("guests-6.12", "guests-6.1", "guests-newest", "guests-arm64")
 PACKAGES = ("packages", "packages-13")
-USERSPACE = ("plain", "tidy", "gcc14-tests", "arm64-tests", "guests-6.12")
+USERSPACE = ("plain", "sanitized", "tidy", "gcc14-tests", "arm64-tests", "guests-6.12")
 
 RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"kmod/core/", ("plain", "tidy", "gcc14-tests", "arm64-tests", "mutants", "fuzz-long", "kunit-all", "sparse", "modules-newest",
@@ -17,7 +17,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"daemon/(attribution|symbols)/", (*USERSPACE, "fuzz-long", "containers-6.12")),
     (r"daemon/(util|source|recording|filter|output)/", (*USERSPACE, "fuzz-long", "guests-arm64")),
     (r"(daemon|lib)/", (*USERSPACE, "guests-arm64")),
-    (r"exporter/", ("plain", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
+    (r"exporter/", ("plain", "sanitized", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
     (r"(tools|tests)/html/|tools/html-report\.[ch]$", ("plain", "tidy", "html")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),
@@ -27,7 +27,8 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"packaging/", (*PACKAGES, "image")),
     (r"Documentation/(tutorial|howto)/|tests/lanes/packages/tutorial$", ("tutorial",)),
     (r"tests/lanes/vm/(job-tutorial|lane/pages\.py)$", ("plain", "tutorial")),
-    (r"tests/(lanes/vm|service)/", ("plain", *GUESTS)),
+    (r"tests/service/", ("plain", "sanitized", *GUESTS)),
+    (r"tests/lanes/vm/", ("plain", *GUESTS)),
     (r"tests/lanes/kunit/", ("kunit-all",)),
     (r"tests/cases/", ("plain", "kunit-all", "mutants", "guests-6.12")),
     (r"tests/mutate/", ("mutants",)),
@@ -36,7 +37,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"tests/lanes/packages/rpm$|scripts/build-rpm$", ("rpm",)),
     (r"scripts/stage-module$", ("packages", "rpm")),
     (r"tests/lanes/packages/", (*PACKAGES, "packages-arm64", "image")),
-    (r"tests/exporter/", ("plain", "fleet")),
+    (r"tests/exporter/", ("plain", "sanitized", "fleet")),
     (r"tests/tidy$|\.clang-tidy$", ("tidy",)),
     (r"tests/modules$", ("sparse",)),
     (r"tests/modules-newest$", ("modules-newest",)),
@@ -46,6 +47,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"tests/(targets|fresh)$|Makefile$|README\.md$", ("targets", "fresh-12", "fresh-13")),
     (r"scripts/(build-deb|deps)$", (*PACKAGES, "targets", "fresh-12", "fresh-13")),
     (r"scripts/|(.*/)?meson(_options)?\.(build|txt)$", ("plain", "targets", "fresh-12")),
+    (r"tests/cli/", ("plain", "sanitized")),
     (r"tests/", ("plain",)),
     # The quick lanes cover these.
     (r"Documentation/|LICENSES/|\.ci/|\.[a-z-]+$|[A-Z]+\.md$", ()),

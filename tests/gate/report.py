@@ -110,15 +110,17 @@ class LaneRun:
             self.add("FAIL", "build")
         return not status
 
-    def meson_tests(self, folder, leave_out=(), env=None):
-        """Run Meson's tests of a directory, except for the suites to leave out. Each test has a result."""
-        names = [test["name"] for test in planned(folder)
-                 if not {suite.split(":")[-1] for suite in test["suite"]} & set(leave_out)]
+    def meson_tests(self, folder, leave_out=(), only=(), env=None):
+        """Run Meson's tests of a directory: the suites ONLY, or all except those to leave out. Each test has a result."""
+        def is_chosen(test):
+            suites = {suite.split(":")[-1] for suite in test["suite"]}
+            return suites & set(only) if only else not suites & set(leave_out)
+        names = [test["name"] for test in planned(folder) if is_chosen(test)]
         log_of(folder).unlink(missing_ok=True)
-        suites = [word for suite in leave_out for word in ("--no-suite", suite)]
+        suites = [word for suite in only for word in ("--suite", suite)]
+        suites += [word for suite in leave_out for word in ("--no-suite", suite)]
         status, text = self.command(["meson", "test", "-C", folder, "-t", TIME_FACTOR, *suites], env)
         for result, name, why, wrote in results(folder, names, status):
             if result == "FAIL":
                 self.report.say("".join(part[-6000:] for part in wrote) or text[-2000:])
             self.add(result, name, why)
-

@@ -24,12 +24,20 @@ class Lane:
     quick: bool = False
 
 
-def sanitized(lane):
-    folder = lane.build.with_name(lane.build.name + "-asan")
-    if lane.compile(folder, "-Db_sanitize=address,undefined", env=SANITIZED):
-        # The demo compares shares with CPU times. Sanitizers do not change either, and it takes a
-        # minute.
-        lane.meson_tests(folder, leave_out=("demo",), env=SANITIZED)
+# Suites of Meson's tests that start the daemon, the command and the exporter, hundreds of times. With
+# sanitizers, the start of a program takes ten times as long.
+PROGRAMS = ("cli", "service")
+# The demo compares shares with CPU times. Sanitizers do not change either, and it takes a minute.
+DEMO = ("demo",)
+
+
+def sanitized(**choice):
+    """Return a lane with Meson's tests under ASan and UBSan. CHOICE selects suites as LaneRun.meson_tests() does."""
+    def run(lane):
+        folder = lane.build.with_name(lane.build.name + "-asan")
+        if lane.compile(folder, "-Db_sanitize=address,undefined", env=SANITIZED):
+            lane.meson_tests(folder, **choice, env=SANITIZED)
+    return run
 
 
 def build(lane):
@@ -37,9 +45,13 @@ def build(lane):
         lane.add("PASS", "all", "every program compiles without a warning")
 
 
+def programs(lane):
+    lane.meson_tests(lane.build, only=PROGRAMS)
+
+
 def plain(lane):
     if lane.compile(lane.build):
-        lane.meson_tests(lane.build)
+        lane.meson_tests(lane.build, leave_out=PROGRAMS)
 
 
 def script(*argv, **env):
@@ -56,12 +68,13 @@ def guests(kernel, *jobs):
     return run
 
 
-MESON = ("build", "unit")
-ALL_MESON = (*MESON, "plain")
+MESON = ("build", "unit", "programs")
+ALL_MESON = (*MESON, "plain", "sanitized")
 
 QUICK = {
     "build": Lane("userspace, without a warning", build, quick=True),
-    "unit": Lane("unit, command, service and exporter tests under ASan and UBSan", sanitized, quick=True),
+    "unit": Lane("unit tests under ASan and UBSan", sanitized(leave_out=(*PROGRAMS, *DEMO)), quick=True),
+    "programs": Lane("tests of the command, the service and the exporter", programs, needs=("build",), quick=True),
     "modules": Lane("the modules for every kernel, W=1", script("tests/modules", "--quick", "--build", "BUILD"), quick=True),
     "arm64": Lane("userspace cross-built for arm64", script("tests/lanes/arm64/cross-build", "--build-only", "BUILD"), quick=True),
     "gcc14": Lane("userspace by Debian 13's compiler, with its libraries",
@@ -79,7 +92,9 @@ QUICK = {
 }
 
 ALL = QUICK | {
-    "plain": Lane("every test without sanitizers; races of threads; the demo", plain, needs=("build", "unit")),
+    "plain": Lane("unit tests without sanitizers; races of threads; the demo", plain, needs=MESON),
+    "sanitized": Lane("tests of the command, the service and the exporter under ASan and UBSan", sanitized(only=PROGRAMS),
+                      needs=("plain",)),
     "gcc14-tests": Lane("the unit tests as Debian 13's compiler builds them", script("tests/debian13", "BUILD"),
                         needs=("gcc14", "plain")),
     "arm64-tests": Lane("the unit tests under arm64 user emulation", script("tests/lanes/arm64/cross-build", "BUILD"), needs=("arm64", "plain")),
@@ -132,7 +147,7 @@ ALL = QUICK | {
     "fleet": Lane("the exporter with Prometheus, VictoriaMetrics and go tool pprof; a hundred machines",
                   script("tests/exporter/fleet", "BUILD"), needs=("plain",)),
     "targets": Lane("each target of make help but check, check-all and check-fresh, which are the gate itself",
-                    script("tests/targets"), needs=("plain",), guest=True),
+                    script("tests/targets"), needs=ALL_MESON, guest=True),
     "fresh-12": Lane("both commands of the README on a bare Debian 12", script("tests/fresh", "bookworm"), guest=True,
                      needs=ALL_MESON),
     "fresh-13": Lane("both commands of the README on a bare Debian 13", script("tests/fresh", "trixie"), guest=True,
