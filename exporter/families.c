@@ -103,9 +103,8 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_EVICTED] = {
 		.name = "speprof_samples_evicted",
 		.unit = "",
-		.help = "Samples whose function a profile cannot show, because the table of "
-			"locations was full and dropped their entry. Their container still counts "
-			"them.",
+		.help = "Samples whose function a profile cannot show, because the table of cells "
+			"was full and evicted theirs. Their container still counts them.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_EVICTIONS] = {

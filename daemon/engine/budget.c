@@ -402,7 +402,6 @@ struct profile_config budget_profile(const struct memory_plan *plan)
 {
 	return (struct profile_config){
 		.history = true,
-		.by_program = true,
 		.cell_bytes = plan->cell_bytes ? plan->cell_bytes : CELL_BYTES_DEFAULT,
 		.programs = plan->programs ? plan->programs : programs_for(CELL_BYTES_DEFAULT),
 		.counters = plan->counters,

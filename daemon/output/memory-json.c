@@ -58,19 +58,18 @@ static void add_process(const struct hot *hot, struct json_object *to, u64 owner
 
 static void add_function(const struct hot *hot, struct json_object *to, u64 place, u64 owner)
 {
-	const struct location at = { .place = place, .owner = owner };
 	const struct attribute_process *process = owner_process(hot, owner);
-	u32 index = process ? location_process(&at) : ATTRIBUTE_NONE;
+	u32 index = process ? (u32)(owner >> 32) : ATTRIBUTE_NONE;
 	char name[sizeof(((struct view_row *)0)->function)], binary[128] = "";
 	struct attribute_location where;
 
-	if (attributor_locate(hot->profile->attributor, index, location_pc(&at),
-			      location_kernel(&at), &where)) {
+	if (attributor_locate(hot->profile->attributor, index, location_key_pc(place),
+			      location_key_kernel(place), &where)) {
 		symbols_function(hot->symbols, process ? process->pid : 0, &where, hot->live, name,
 				 sizeof(name));
 		escape_string(binary, sizeof(binary), where.binary);
 	} else {
-		snprintf(name, sizeof(name), "0x%" PRIx64, location_pc(&at));
+		snprintf(name, sizeof(name), "0x%" PRIx64, location_key_pc(place));
 	}
 	add_string(to, "function", name);
 	add_string(to, "binary", binary);

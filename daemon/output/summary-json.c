@@ -89,15 +89,13 @@ static void add_levels(struct json_object *totals, const struct profile *p)
 		json_add_u64(origin, keys[i], p->origins[i]);
 }
 
-/* Add the latencies of each level, which only the cells of a recording have. */
+/* Add the latencies of each level. */
 static void add_level_latency(struct json_object *totals, const struct profile *p)
 {
 	struct cell_level levels[SPE_LEVELS] = { 0 };
 	struct level_table table;
 	struct json_object *by_level, *o;
 
-	if (!p->by_program)
-		return;
 	cell_table_add_levels(p->cells.table, CELL_ALL, NULL, NULL, levels);
 	level_table_fill(levels, &table);
 	by_level = json_object_new_object();

@@ -31,8 +31,8 @@ enum line_sharing {
 /**
  * struct line_sample - a load or store that missed its first level cache
  * @address: address of the data, virtual or physical
- * @owner: address space of @address: as &location.owner, LINE_PHYSICAL or LINE_KERNEL
- * @place, @pc_owner: location of the instruction, as in struct location
+ * @owner: address space of @address: by location_owner(), LINE_PHYSICAL or LINE_KERNEL
+ * @place, @pc_owner: location of the instruction, by location_pc_key() and location_owner()
  * @thread: a number that identifies the thread
  * @cpu: number of the CPU that took the sample
  * @latency: total latency, cycles

@@ -368,24 +368,6 @@ struct cell_slot {
 struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, u32 count,
 			 struct cell_slot *ret_slot);
 
-/**
- * struct cell_part - one of @parts parts of the cells of all tables with the same seed
- *
- * The tag, which is a part of the hash, decides to which part a cell belongs. So a merge skips cells
- * of other parts without reading them. Evicted samples belong to a part by their program.
- */
-struct cell_part {
-	u32 part;
-	u32 parts;
-};
-
-/** cell_set_has_part() - return whether a way of a set has a cell of @part */
-bool cell_set_has_part(const struct cell_set *set, unsigned int way, struct cell_part part);
-
-/** cell_table_next_in_part() - return the next row of @part; see cell_table_next() */
-bool cell_table_next_in_part(const struct cell_table *t, struct cell_cursor *cursor,
-			     struct cell_part part, struct cell_row *ret_row);
-
 /** cell_index_prefetch() - prefetch the set of a hash */
 void cell_index_prefetch(const struct cell_table *t, u64 hash);
 

@@ -823,36 +823,6 @@ static bool row_evicted(const struct cell_table *t, u32 index, struct cell_row *
 	return true;
 }
 
-bool cell_set_has_part(const struct cell_set *set, unsigned int way, struct cell_part part)
-{
-	u32 tag = set->tags >> 8 * way & 0xff;
-
-	/* Tags are 1 to 255. */
-	return tag && (tag - 1) * part.parts >> 8 == part.part;
-}
-
-bool cell_table_next_in_part(const struct cell_table *t, struct cell_cursor *cursor,
-			     struct cell_part part, struct cell_row *ret_row)
-{
-	while (cursor->set < t->sets) {
-		u32 set = cursor->set, way = cursor->way++;
-
-		if (cursor->way == CELL_WAYS) {
-			cursor->way = 0;
-			cursor->set++;
-		}
-		if (cell_set_has_part(&t->set[set], way, part) && row_set(t, set, way, ret_row))
-			return true;
-	}
-	while (cursor->program < t->evicted_programs) {
-		u32 index = cursor->program++;
-
-		if (index % part.parts == part.part && row_evicted(t, index, ret_row))
-			return true;
-	}
-	return false;
-}
-
 size_t cell_table_rows(const struct cell_table *table)
 {
 	return (size_t)table->used + table->evicted_used;
@@ -872,7 +842,20 @@ bool cell_table_next(const struct cell_table *table, struct cell_cursor *cursor,
 {
 	if (!cursor->way)
 		rows_prefetch(table, cursor->set + ROW_SETS);
-	return cell_table_next_in_part(table, cursor, (struct cell_part){ 0, 1 }, ret_row);
+	while (cursor->set < table->sets) {
+		u32 set = cursor->set, way = cursor->way++;
+
+		if (cursor->way == CELL_WAYS) {
+			cursor->way = 0;
+			cursor->set++;
+		}
+		if (row_set(table, set, way, ret_row))
+			return true;
+	}
+	while (cursor->program < table->evicted_programs)
+		if (row_evicted(table, cursor->program++, ret_row))
+			return true;
+	return false;
 }
 
 bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,

@@ -397,24 +397,6 @@ u64 cell_row_latency(const struct cell_table *table, const struct cell_row *row,
  */
 void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
 
-/* Maximum of parts. */
-#define CELL_PARTS 64
-
-/**
- * cell_table_merge_part() - add those samples of @shard whose cells belong to one part
- * @whole: a table that receives this part of all shards
- * @shard: as in cell_table_merge()
- * @part, @parts: number of the part, and of parts: at most CELL_PARTS
- *
- * The cells of all shards are divided by their hash, so the shards need the same seed. The tables of
- * the parts have no cell in common, and together they have all samples of the shards.
- *
- * Context: several threads may merge different parts of the same shards at the same time, each into
- * a table that has a catalog of sample classes of its own.
- */
-void cell_table_merge_part(struct cell_table *whole, const struct cell_table *shard, u32 part,
-			   u32 parts);
-
 /**
  * cell_table_move_evicted() - count the evicted samples of a program for another one
  * @table: the table, flushed

@@ -114,11 +114,10 @@ struct merge_row {
 	const struct cell *to;
 };
 
-/** struct merge - the state of cell_table_merge_part(); @row: a ring, @fetched of them so far; @prefetched: sets */
+/** struct merge - the state of a merge; @row: a ring, @fetched of them so far; @prefetched: sets */
 struct merge {
 	struct cell_table *whole;
 	const struct cell_table *shard;
-	struct cell_part part;
 	struct cell_cursor cursor;
 	struct cell_source source;
 	u32 prefetched;
@@ -149,12 +148,12 @@ static void row_merge(struct merge *m, const struct merge_row *r)
 /* Sets of a shard whose cells are prefetched before they are read. */
 #define MERGE_SETS 4
 
-static void shard_prefetch(const struct cell_table *shard, u32 set, struct cell_part part)
+static void shard_prefetch(const struct cell_table *shard, u32 set)
 {
 	for (unsigned int i = 0; set < shard->sets && i < CELL_WAYS; i++) {
 		const struct cell *c = &shard->cells[shard->set[set].cell[i]];
 
-		if (!cell_set_has_part(&shard->set[set], i, part))
+		if (!shard->set[set].cell[i])
 			continue;
 		__builtin_prefetch(c);
 		__builtin_prefetch((const u8 *)c + LINE_SIZE);
@@ -177,8 +176,8 @@ static bool row_fetch(struct merge *m)
 	struct merge_row *r = &m->row[m->fetched % MERGE_ROWS];
 
 	for (; m->prefetched < m->cursor.set + MERGE_SETS; m->prefetched++)
-		shard_prefetch(m->shard, m->prefetched, m->part);
-	if (!cell_table_next_in_part(m->shard, &m->cursor, m->part, &r->row))
+		shard_prefetch(m->shard, m->prefetched);
+	if (!cell_table_next(m->shard, &m->cursor, &r->row))
 		return false;
 	counters_prefetch(m->shard, r->row.cell);
 	r->hash = cell_hash(cell_salt(m->whole, r->row.cell->owner), r->row.cell->offset);
@@ -210,10 +209,9 @@ static void row_advance(struct merge *m, struct merge_row *r, unsigned int step)
 	}
 }
 
-void cell_table_merge_part(struct cell_table *whole, const struct cell_table *shard, u32 part,
-			   u32 parts)
+void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
 {
-	struct merge m = { .whole = whole, .shard = shard, .part = { part, parts } };
+	struct merge m = { .whole = whole, .shard = shard };
 	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
@@ -231,13 +229,7 @@ void cell_table_merge_part(struct cell_table *whole, const struct cell_table *sh
 				row_advance(&m, &m.row[at % MERGE_ROWS], step);
 		}
 	}
-	if (!part)
-		whole->stats.uncounted += shard->stats.uncounted;
-}
-
-void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
-{
-	cell_table_merge_part(whole, shard, 0, 1);
+	whole->stats.uncounted += shard->stats.uncounted;
 }
 
 void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to)

@@ -109,10 +109,8 @@ u32 profile_find_program(struct profile *p, u32 process)
 	return task.program;
 }
 
-int profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
+void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 {
-	if (!p->by_program)
-		return -EOPNOTSUPP;
 	profile_flush(p);
 	*ret_cells = (struct profile_cells){
 		.table = p->cells.table,
@@ -121,7 +119,6 @@ int profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 		.binaries = p->commons->names.binaries,
 		.attributor = p->attributor,
 	};
-	return 0;
 }
 
 /* Memory without a file belongs to one process. Use its offset in the mapping, as it is not secret. */

@@ -138,17 +138,12 @@ static void flush_task_slots(struct profile *p)
 
 void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 {
-	/* Existing samples were counted with the previous interval, which may be unknown. */
-	if (!p->by_program && !p->locations->interval && !p->header.records)
-		p->locations->interval = interval;
-	p->excess = p->by_program ? 0 : (u64)interval - p->locations->interval;
 	if (p->interval == interval && p->unit == unit)
 		return;
 	flush_task_slots(p);
 	p->interval = interval;
 	p->unit = unit < UNITS ? unit : UNIT_UNKNOWN;
-	if (p->by_program)
-		cell_counter_set_interval(&p->cells, p->interval, p->unit);
+	cell_counter_set_interval(&p->cells, p->interval, p->unit);
 }
 
 /* The container that counts samples of an evicted container: "(other)". */
@@ -404,10 +399,7 @@ void profile_fill_task_slot(struct profile *p, struct task_slot *slot,
 	/* Usually the task is unchanged, and its cached counts need no flush. */
 	if (slot->key != task || slot->entry != entry || slot->sum != sum)
 		profile_flush_task_slot(p, slot);
-	if (p->by_program)
-		cell_counter_program(&p->cells, process, (u32)(owner >> 32), &slot->program);
-	else if (slot->owner != owner || !slot->salt)
-		slot->salt = location_salt(p->locations, owner);
+	cell_counter_program(&p->cells, process, (u32)(owner >> 32), &slot->program);
 	slot->key = task;
 	slot->owner = owner;
 	slot->entry = entry;
@@ -531,42 +523,6 @@ static void machine_flush(struct profile *p)
 	counters_finish(&p->machine);
 }
 
-/* Another sample may have evicted or created the entry in the meantime. */
-static struct location *location_for_sample(struct profile *p, const struct batched_sample *w)
-{
-	if (w->key.admitted)
-		return location_get(p->locations, &w->key, &p->header.evicted);
-	/* The tag matched another location. */
-	if (w->entry)
-		return location_get_admitted(p->locations, &w->key, 1, &p->header.evicted);
-	return location_find(p->locations, &w->key);
-}
-
-void profile_insert_location_slow(struct profile *p, const struct batched_sample *w)
-{
-	struct location *entry = location_for_sample(p, w);
-
-	if (entry) {
-		location_add(p->locations, entry, &w->facts);
-		return;
-	}
-	p->header.evicted++;
-	p->locations->evicted_weight += p->locations->interval + w->facts.excess;
-}
-
-static void pipeline_flush(struct profile *p)
-{
-	u64 n = p->pipeline.count > PIPELINE_ADD ? p->pipeline.count - PIPELINE_ADD : 0;
-
-	for (; n < p->pipeline.count; n++) {
-		struct batched_sample *w = &p->pipeline.sample[n % PIPELINE_SLOTS];
-
-		w->entry = location_likely(p->locations, &w->key);
-		profile_insert_location(p, w);
-	}
-	p->pipeline.count = 0;
-}
-
 /* Count as evicted what the table of cells has evicted so far. */
 static void cells_gather(struct profile *p)
 {
@@ -583,22 +539,10 @@ static void cells_gather(struct profile *p)
 			p->header.evicted_weight += cell_row_weight(p->cells.table, &row, CELL_ALL);
 }
 
-static void locations_gather(struct profile *p)
-{
-	pipeline_flush(p);
-	p->header.evicted += p->locations->unclassified;
-	p->locations->unclassified = 0;
-	p->header.evicted_weight += p->locations->evicted_weight;
-	p->locations->evicted_weight = 0;
-}
-
 void profile_gather(struct profile *p)
 {
 	profile_retry_queued(p);
-	if (p->by_program)
-		cells_gather(p);
-	else
-		locations_gather(p);
+	cells_gather(p);
 	for (u32 i = 0; i <= p->sample_class.used; i++)
 		if (p->sample_class.at[i].count)
 			sample_class_flush(p, &p->sample_class.at[i]);

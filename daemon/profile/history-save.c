@@ -66,7 +66,7 @@ static void rows_history_save(const struct history_row *rows, u32 count, struct 
 	}
 }
 
-/** struct translations - the current entries of saved ones; @cells as in profile_history_load() */
+/** struct translations - the current entries of saved tasks and cells */
 struct translations {
 	const struct attribute_translation *tasks;
 	const struct cell_translation *cells;
@@ -78,7 +78,7 @@ static bool row_owner_load(struct deserializer *from, const struct translations 
 {
 	u32 program, binary;
 
-	if (!locations || !t->cells)
+	if (!locations)
 		return profile_owner_load(from, t->tasks, ret_owner);
 	program = (u32)deserialize_below(from, 1ULL << 32);
 	binary = (u32)deserialize_below(from, 1ULL << 32);

@@ -86,28 +86,6 @@ static void roll_processes(struct profile *p, struct history_slot *slot)
 	history_process(&p->history, slot, p->history.processes - 1, false, &now);
 }
 
-static void roll_locations(struct profile *p, struct history_slot *slot)
-{
-	struct location *l = NULL;
-
-	while ((l = location_table_next(p->locations, l))) {
-		u32 index = (u32)(l - p->locations->entries[0]);
-		struct counters f = { 0 };
-		struct history_row now;
-
-		/* Most locations are unchanged and need no further counters. */
-		f.samples = location_samples(p->locations, l);
-		if (!l->restarted && history_location_unchanged(&p->history, index, l->owner,
-								l->place, count_low(f.samples)))
-			continue;
-		f.latency[PROFILE_TOTAL].sum = location_latency(p->locations, l);
-		location_counts(p->locations, l, &f.counts);
-		now = history_row_get(&f, location_weight(p->locations, l), l->owner, l->place);
-		history_location(&p->history, slot, index, l->restarted, &now);
-		l->restarted &= p->history.marks_frozen;
-	}
-}
-
 /**
  * struct placed - the samples of a slot that are in its cells
  * @samples: number of samples
@@ -173,23 +151,19 @@ static void ledger_set_evicted(const struct profile *p, const struct history_slo
 		now->evicted_weight += weight - placed->weight;
 }
 
-/* @placed: NULL if the profile does not count by program */
 static void roll_ledger(struct profile *p, struct history_slot *slot, const struct placed *placed)
 {
 	const struct view_header *h = &p->header;
 	struct history_ledger now = {
 		.unattributed = h->unattributed,
 		.unattributed_weight = h->unattributed_weight,
-		.evicted = h->evicted,
-		.evicted_weight = h->evicted_weight,
 		.unweighed = h->unweighed,
 		.filtered = h->filtered,
 		.enabled_ns = h->enabled_ns,
 	};
 
 	memcpy(now.blind_by, h->blind_by, sizeof(now.blind_by));
-	if (placed)
-		ledger_set_evicted(p, slot, placed, &now);
+	ledger_set_evicted(p, slot, placed, &now);
 	history_ledger(&p->history, slot, &now);
 }
 
@@ -219,11 +193,8 @@ static struct history_slot *history_fill(struct profile *p, u64 now_ns)
 	history_machine(&p->history, slot, &p->machine);
 	roll_containers(p, slot);
 	roll_processes(p, slot);
-	if (p->by_program)
-		placed = roll_cells(p, slot);
-	else
-		roll_locations(p, slot);
-	roll_ledger(p, slot, p->by_program ? &placed : NULL);
+	placed = roll_cells(p, slot);
+	roll_ledger(p, slot, &placed);
 	return slot;
 }
 
@@ -344,27 +315,21 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 {
 	unsigned int unit = view_unit(&view->header);
 
-	if (p->by_program && live)
+	if (live)
 		profile_find_pids(p);
 	for (u32 i = 0; i < slot->locations; i++) {
 		const struct history_row *b = &slot->place[i];
 		struct view_row *row = &view->rows[view->count];
 		u32 k = 0;
 
-		if (!p->by_program && !history_row_is_current(p, b))
-			continue;
 		memset(row, 0, sizeof(*row));
-		if (p->by_program)
-			view_row_set_cell(p, symbols, live, group, row, b->place, b->owner);
-		else
-			view_row_set_location(p, symbols, live, row, b->place, b->owner);
+		view_row_set_cell(p, symbols, live, group, row, b->place, b->owner);
 		while (k < view->count && !is_function_of(&view->rows[k], row))
 			k++;
 		row_from_history(&view->rows[k], b, unit);
 		view->count += k == view->count;
 	}
-	if (p->by_program)
-		span_evicted(slot, group, unit, view);
+	span_evicted(slot, group, unit, view);
 }
 
 int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
@@ -378,7 +343,6 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 		return -EOPNOTSUPP;
 	profile_flush(profile);
 	view.header = profile->header;
-	view.header.by_program = profile->by_program;
 	view.header.records = slot->machine.samples;
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));

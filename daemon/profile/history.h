@@ -42,8 +42,9 @@ struct history_container {
 };
 
 /**
- * struct history_row - the counters of a process (@place is 0) or of a location
- * @owner, @place: as in struct location; of a cell, its owner and offset
+ * struct history_row - the counters of a process or of a cell
+ * @owner: of a process location_owner(), of a cell cell_owner()
+ * @place: of a process 0, of a cell its offset
  * @latency_sum: sum of total latencies, cycles
  * @weight: sum of the samples' intervals, in whatever unit
  * @samples: number of samples

@@ -15,7 +15,7 @@
 /**
  * struct page_sample - a load or store with a physical address
  * @address: physical address of the data
- * @owner, @place: location of the instruction, as in struct location
+ * @owner, @place: location of the instruction, by location_owner() and location_pc_key()
  * @cpu, @latency, @store: as in struct line_sample
  * @dram: no cache served the access, as far as is known
  * @remote: the access went to another chip

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cells of a profile that counts by program, and what their ids stand for. Call all functions
- * from the profile's own thread.
+ * The cells of a profile, and what their ids stand for. Call all functions from the profile's own
+ * thread.
  */
 #ifndef SPEPROF_PROFILE_CELLS_H
 #define SPEPROF_PROFILE_CELLS_H
@@ -30,10 +30,8 @@ struct profile_cells {
  * profile_get_cells() - flush the counters of a profile, and get its tables
  * @profile: the profile
  * @ret_cells: the tables, valid until the next window
- *
- * Return: 0; -EOPNOTSUPP if the profile counts by process.
  */
-int profile_get_cells(struct profile *profile, struct profile_cells *ret_cells);
+void profile_get_cells(struct profile *profile, struct profile_cells *ret_cells);
 
 /**
  * struct cell_place - where a cell is
@@ -61,7 +59,7 @@ bool profile_locate_cell(const struct profile *profile, const struct cell_row *r
 
 /**
  * profile_find_program() - return the program of a process
- * @profile: a profile that counts by program
+ * @profile: the profile
  * @process: index of the process in the attributor; ATTRIBUTE_NONE for none
  *
  * Return: the id of the program that samples of the process count for; CELL_NO_PROGRAM.

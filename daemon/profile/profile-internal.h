@@ -8,7 +8,7 @@
 #include "cell-counter.h"
 #include "codec/data-source.h"
 #include "hot-pages.h"
-#include "location-table.h"
+#include "location-key.h"
 #include "profile-cells.h"
 #include "profile-read.h"
 #include "sample-class.h"
@@ -24,12 +24,15 @@ struct context_count {
 	u64 count;
 };
 
+/* One latency per lane, by &enum profile_latency; the last lane is 0. */
+typedef u32 latency_lanes __attribute__((vector_size(16)));
+
 /**
  * struct task_slot - what is counted for the samples of one task
  * @key: &task_answer.task
  * @version: that of the answer that filled the slot; another one makes it invalid; 0: invalid
- * @owner, @salt: as in struct location_key
- * @program: program of the task, if the profile counts by program
+ * @owner: location_owner() of the process
+ * @program: program of the task
  * @entry, @sum: counters of the process, and those that the samples below are added to
  * @ones, @latency_sum, @latency_max, @bucket, @samples: what was counted since the last flush:
  *	the classes' bytes, the latencies and the number of samples
@@ -38,7 +41,6 @@ struct task_slot {
 	u64 key;
 	u64 version;
 	u64 owner;
-	u64 salt;
 	struct cell_task program;
 	struct process_tally *entry;
 	struct counters *sum;
@@ -47,32 +49,6 @@ struct task_slot {
 	latency_lanes latency_max;
 	u8 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS + 1];
 	u32 samples;
-};
-
-/*
- * The pipeline of samples that enter the table of locations. The memory that a sample needs
- * there is usually in no cache. So it is prefetched in two steps and written later, while the
- * next samples are decoded.
- */
-#define PIPELINE_SLOTS 32 /* a power of two */
-#define PIPELINE_FETCH 8 /* samples until a set's tags are in the cache */
-#define PIPELINE_ADD   24 /* samples until the entry is, too */
-
-/**
- * struct batched_sample - a sample in the pipeline
- * @facts: what its location counts
- * @key: key of its location
- * @entry: its most likely entry, known after the first step; NULL for none
- */
-struct batched_sample {
-	struct sample_facts facts;
-	struct location_key key;
-	const struct location *entry;
-};
-
-struct pipeline {
-	u64 count; /* samples that entered so far */
-	struct batched_sample sample[PIPELINE_SLOTS];
 };
 
 /* Number of values of a Data Source packet. */
@@ -145,7 +121,7 @@ struct waiting_sample {
  * @lines, @pages: shared, because users of a line or page are recognized by the order of samples
  *	of all CPUs
  * @observers: list of observers; it changes only while no shard is counting
- * @names: the ids of programs and binaries, if the profile counts by program
+ * @names: the ids of programs and binaries
  * @swept_ns: time of the last profile_sweep_names()
  */
 struct profile_commons {
@@ -164,12 +140,10 @@ struct profile_commons {
  * @began_ns, @ended_ns: of a shard, start and end of its windows; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
- * @pipeline: samples that are not in @locations yet; a flush moves them there
  * @program_pid: by id of a program, the PID of a living process; @program_pids of them
- * @by_program: the profile counts functions in @cells instead of @locations, which is NULL
+ * @cells: counts the samples of functions, by program and location
  * @stage: decodes windows for this profile and for those that it counts them together with
  * @interval, @unit: weight of the samples of the current window
- * @excess: of a sample's facts: @interval less that of @locations
  * @unattributed: counters of samples without a process
  * @overflow: counters of samples whose process got no counters for lack of memory
  * @exited: by container, samples of processes that exited or moved
@@ -184,7 +158,6 @@ struct profile_commons {
  * @bucket: histogram buckets by value
  */
 struct profile {
-	struct pipeline pipeline;
 	struct task_slot task_slot[1 << TASK_SLOT_BITS];
 	struct attributor *attributor;
 	struct attribute_reader *reader;
@@ -197,11 +170,9 @@ struct profile {
 	struct sample_stage stage;
 	struct sample_class_catalog sample_class;
 	const struct spe_data_sources *encodings[ENCODINGS];
-	bool by_program;
 	s32 *program_pid;
 	u32 program_pids;
 	struct cell_counter cells;
-	struct location_table *locations;
 	struct pending pending[PENDING]; /* empty between windows */
 	struct history history;
 	struct process_tally *processes;
@@ -235,32 +206,12 @@ struct profile {
 	u32 waiting_mapped;
 	u32 waited;
 	struct waiting_sample *waiting;
-	u64 location_bytes; /* as in the configuration */
 	u32 interval;
 	u8 unit;
-	u64 excess;
 	u8 pending_flags;
 	struct profile_observer *observer;
 	u8 bucket[BUCKET_VALUES];
 };
-
-/**
- * profile_insert_location_slow() - profile_insert_location() if the most likely entry is the
- * wrong one
- */
-void profile_insert_location_slow(struct profile *p, const struct batched_sample *w);
-
-/** profile_insert_location() - count the pipeline's sample @w in its location, or as evicted */
-static inline void profile_insert_location(struct profile *p, const struct batched_sample *w)
-{
-	struct location *entry = (struct location *)w->entry;
-	bool there = entry && entry->place == w->key.place && entry->owner == w->key.owner;
-
-	if (__builtin_expect(there, 1))
-		location_add(p->locations, entry, &w->facts);
-	else
-		profile_insert_location_slow(p, w);
-}
 
 /**
  * profile_restore_exited() - add @sum to a container as samples of an exited process
@@ -354,7 +305,7 @@ void profile_hot_load(struct profile *profile, struct deserializer *from,
 void profile_history_save(struct profile *profile, struct serializer *to);
 /**
  * profile_history_load() - load the history, after everything else; returns 0 or -ENOMEM
- * @cells: ids of the cells in the history; NULL if the profile does not count by program
+ * @cells: ids of the cells in the history
  */
 int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation,
@@ -371,7 +322,7 @@ struct profile_cell_ids {
 	u32 *binary;
 };
 
-/* Steps of profile_save() and profile_load() if the profile counts by program. */
+/* Steps of profile_save() and profile_load() for the cells. */
 void profile_cells_save(struct profile *profile, struct serializer *to);
 /**
  * profile_cells_load() - load programs, binaries and cells
@@ -387,14 +338,6 @@ void profile_cell_ids_deinit(struct profile_cell_ids *ids);
 /* Fill parts of a view's rows. */
 void view_row_set_container(struct profile *profile, struct view_row *row, u32 index);
 void view_row_set_process(struct profile *profile, struct view_row *row, u32 index);
-/** view_row_set_location() - set process, function and binary of @row */
-void view_row_set_location(struct profile *profile, struct symbols *symbols, bool live,
-			   struct view_row *row, u64 place, u64 owner);
-/**
- * location_is_stale() - return whether another process uses the attributor's entry of the
- * location's process
- */
-bool location_is_stale(const struct profile *profile, const struct location *location);
 void rows_sort(struct view *view, enum view_sort sort, u32 limit);
 /** view_copy_string() - copy a string, truncated to @size but never within a UTF-8 sequence */
 void view_copy_string(char *to, size_t size, const char *from);

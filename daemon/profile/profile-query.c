@@ -69,30 +69,6 @@ static bool is_process(const struct sum *s, u32 index)
 }
 
 /* Check cheap conditions first: resolve names only if everything else matches. */
-static bool is_function(const struct sum *s, const struct location *l)
-{
-	const struct attribute_process *process =
-		attributor_get_process(s->profile->attributor, location_process(l));
-	struct attribute_location place;
-	struct view_row row;
-
-	if (!is_process(s, location_process(l)))
-		return false;
-	if (!attributor_locate(s->profile->attributor, location_process(l), location_pc(l),
-			       location_kernel(l), &place)) {
-		symbols_name_unmapped(location_pc(l), s->live, row.function, sizeof(row.function));
-		return name_equals(s->wanted->binary, "") &&
-		       name_equals(s->wanted->function, row.function);
-	}
-	escape_string(row.binary, sizeof(row.binary), place.binary);
-	if (!name_equals(s->wanted->binary, row.binary) || !s->wanted->function)
-		return name_equals(s->wanted->binary, row.binary);
-	symbols_function(s->symbols, process ? process->pid : 0, &place, s->live, row.function,
-			 sizeof(row.function));
-	return name_equals(s->wanted->function, row.function);
-}
-
-/* The counterpart of is_function() for a profile that counts by program. */
 static bool is_cell(const struct sum *s, const struct cell_row *cell)
 {
 	struct cell_place place;
@@ -157,6 +133,8 @@ static void sum_cells(struct sum *s)
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
 
+	s->found = false;
+	s->counters = (struct counters){ 0 };
 	if (s->live)
 		profile_find_pids(s->profile);
 	while (cell_table_next(table, &cursor, &row)) {
@@ -164,24 +142,6 @@ static void sum_cells(struct sum *s)
 			continue;
 		s->found = true;
 		cell_row_add(table, &row, CELL_ALL, &s->counters);
-	}
-}
-
-static void sum_functions(struct sum *s)
-{
-	struct location *l = NULL;
-
-	s->found = false;
-	s->counters = (struct counters){ 0 };
-	if (s->profile->by_program) {
-		sum_cells(s);
-		return;
-	}
-	while ((l = location_table_next(s->profile->locations, l))) {
-		if (location_is_stale(s->profile, l) || !is_function(s, l))
-			continue;
-		s->found = true;
-		location_counters(s->profile->locations, l, &s->counters);
 	}
 }
 
@@ -218,10 +178,10 @@ static void sum_start(struct sum *s)
 	profile_flush(s->profile);
 	switch (profile_query_group(s->wanted)) {
 	case VIEW_FUNCTION:
-		sum_functions(s);
+		sum_cells(s);
 		/* If waiting resolved some names, search a second time. */
 		if (symbols_wait_default(s->symbols))
-			sum_functions(s);
+			sum_cells(s);
 		break;
 	case VIEW_PROCESS:
 		sum_processes(s);

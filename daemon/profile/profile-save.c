@@ -230,81 +230,6 @@ static int rows_load(struct profile *p, struct deserializer *from,
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
-static void sample_class_save(const struct profile *p, struct serializer *to)
-{
-	serialize_u64(to, p->sample_class.used);
-	for (u32 i = 1; i <= p->sample_class.used; i++) {
-		serialize_u64(to, p->sample_class.at[i].events);
-		serialize_u64(to, sample_class_content(&p->sample_class.at[i]));
-	}
-}
-
-/* Map saved class numbers to the current ones; 0 is none. */
-static int sample_class_load(struct profile *p, struct deserializer *from, u16 *numbers)
-{
-	u32 count = (u32)deserialize_below(from, SAMPLE_CLASS_MAX + 1), content;
-	u64 events;
-
-	for (u32 i = 1; i <= count && !from->bad; i++) {
-		events = deserialize_u64(from);
-		content = (u32)deserialize_below(from, 1ULL << 32);
-		numbers[i] = sample_class_restore(&p->sample_class, events, content);
-		if (!numbers[i])
-			return -EBADMSG;
-	}
-	return from->bad ? -EBADMSG : 0;
-}
-
-static void count_class(void *ctx, u16 sample_class __attribute__((unused)),
-			u64 count __attribute__((unused)))
-{
-	++*(u32 *)ctx;
-}
-
-static void save_class(void *ctx, u16 sample_class, u64 count)
-{
-	serialize_u64(ctx, sample_class);
-	serialize_u64(ctx, count);
-}
-
-static void location_save(const struct profile *p, const struct location *l, struct serializer *to)
-{
-	struct location_image kept;
-	u32 sample_class = 0;
-
-	serialize_u64(to, l->place);
-	profile_owner_save(l->owner, to);
-	location_export(p->locations, l, &kept);
-	serialize_u64(to, kept.rank);
-	serialize_u64(to, kept.excess);
-	serialize_u64(to, kept.first);
-	serialize_u64(to, kept.first_octaves);
-	serialize_array(to, kept.bucket, ARRAY_SIZE(kept.bucket));
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		serialize_array(to, kept.octave[i], ARRAY_SIZE(kept.octave[i]));
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		serialize_u64(to, kept.latency_sum[i]);
-		serialize_u64(to, kept.max[i]);
-	}
-	location_each_class(p->locations, l, count_class, &sample_class);
-	serialize_u64(to, sample_class);
-	location_each_class(p->locations, l, save_class, to);
-}
-
-static void locations_save(struct profile *p, struct serializer *to)
-{
-	struct location *l = NULL;
-	u32 count = 0;
-
-	sample_class_save(p, to);
-	serialize_u64(to, p->locations->interval);
-	while ((l = location_table_next(p->locations, l)))
-		count++;
-	serialize_u64(to, count);
-	while ((l = location_table_next(p->locations, l)))
-		location_save(p, l, to);
-}
-
 void profile_owner_save(u64 owner, struct serializer *to)
 {
 	serialize_u64(to, owner >> 32);
@@ -327,93 +252,6 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 	return true;
 }
 
-static void session_record_load(struct deserializer *from, struct location_image *ret)
-{
-	*ret = (struct location_image){ .rank = (u16)deserialize_below(from, UINT16_MAX) };
-	ret->excess = deserialize_u64(from);
-	ret->first = (u8)deserialize_below(from, HISTOGRAM_BUCKETS + 1);
-	ret->first_octaves = (u8)deserialize_below(from, 256);
-	deserialize_array(from, ret->bucket, ARRAY_SIZE(ret->bucket));
-	for (unsigned int i = 0; i < LOCATION_LATENCIES; i++)
-		deserialize_array(from, ret->octave[i], ARRAY_SIZE(ret->octave[i]));
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		ret->latency_sum[i] = deserialize_u64(from);
-		ret->max[i] = (u16)deserialize_below(from, 1ULL << 16);
-	}
-}
-
-static void count_as_evicted(struct profile *p, u64 samples, u64 weight)
-{
-	p->header.evicted += samples;
-	p->header.evicted_weight += weight;
-}
-
-/* @entry is NULL if the location has no owner or no free entry: its samples count as evicted. */
-static void location_classes_load(struct profile *p, struct deserializer *from, const u16 *numbers,
-				  struct location *entry)
-{
-	u32 pairs = (u32)deserialize_below(from, 1U << 20), sample_class;
-	u64 count;
-
-	while (pairs-- && !from->bad) {
-		sample_class = (u32)deserialize_below(from, 1U << 16);
-		count = deserialize_u64(from);
-		if (sample_class <= SAMPLE_CLASS_MAX)
-			sample_class = numbers[sample_class];
-		else if (sample_class != SAMPLE_CLASS_OTHERS)
-			sample_class = 0;
-		if (!sample_class)
-			from->bad = true;
-		else if (entry)
-			location_restore_class(p->locations, entry, (u16)sample_class, count);
-		else
-			count_as_evicted(p, count, count * p->locations->interval);
-	}
-}
-
-static void location_load(struct profile *p, struct deserializer *from, const u16 *numbers,
-			  const struct attribute_translation *t)
-{
-	u64 place = deserialize_u64(from), owner;
-	bool owned = profile_owner_load(from, t, &owner);
-	struct location *entry = NULL;
-	struct location_image kept;
-	struct location_key key;
-
-	session_record_load(from, &kept);
-	if (from->bad)
-		return;
-	if (owned) {
-		location_prepare(p->locations, place, owner, location_salt(p->locations, owner),
-				 &key);
-		entry = location_get_admitted(p->locations, &key, kept.rank, &p->header.evicted);
-	}
-	if (entry)
-		location_restore(p->locations, entry, &kept);
-	else
-		count_as_evicted(p, 0, kept.excess);
-	location_classes_load(p, from, numbers, entry);
-}
-
-static int locations_load(struct profile *p, struct deserializer *from,
-			  const struct attribute_translation *translation)
-{
-	u16 *numbers = calloc(SAMPLE_CLASS_MAX + 1, sizeof(*numbers));
-	u32 count;
-	int r;
-
-	if (!numbers)
-		return -ENOMEM;
-	r = sample_class_load(p, from, numbers);
-	if (r >= 0)
-		p->locations->interval = (u32)deserialize_below(from, 1ULL << 32);
-	count = r < 0 ? 0 : (u32)deserialize_below(from, 1U << 24);
-	while (count-- && !from->bad)
-		location_load(p, from, numbers, translation);
-	free(numbers);
-	return r < 0 ? r : from->bad ? -EBADMSG : 0;
-}
-
 void profile_save(struct profile *profile, struct serializer *to)
 {
 	/*
@@ -424,10 +262,7 @@ void profile_save(struct profile *profile, struct serializer *to)
 	profile_flush(profile);
 	machine_save(profile, to);
 	rows_save(profile, to);
-	if (profile->by_program)
-		profile_cells_save(profile, to);
-	else
-		locations_save(profile, to);
+	profile_cells_save(profile, to);
 	pthread_mutex_lock(&profile->commons->lock);
 	profile_hot_save(profile, to);
 	pthread_mutex_unlock(&profile->commons->lock);
@@ -443,12 +278,10 @@ int profile_load(struct profile *profile, struct deserializer *from,
 	machine_load(profile, from);
 	r = rows_load(profile, from, translation);
 	if (r >= 0)
-		r = profile->by_program ? profile_cells_load(profile, from, translation, &ids) :
-					  locations_load(profile, from, translation);
+		r = profile_cells_load(profile, from, translation, &ids);
 	if (r >= 0) {
 		profile_hot_load(profile, from, translation);
-		r = profile_history_load(profile, from, translation,
-					 profile->by_program ? &ids.translation : NULL);
+		r = profile_history_load(profile, from, translation, &ids.translation);
 	}
 	profile_cell_ids_deinit(&ids);
 	return r;

@@ -20,8 +20,8 @@ void profile_save(struct profile *profile, struct serializer *to);
  * @translation: maps the attributor's saved entries, which were loaded before, to the current
  *	ones
  *
- * A process that is no longer in the attributor counts in its container. Its locations count as
- * evicted. So no sample drops out of the ledgers.
+ * A process that is no longer in the attributor counts in its container; its samples stay in the
+ * cells of its program. So no sample drops out of the ledgers.
  *
  * Return: 0; -EBADMSG; -ENOMEM. On failure the caller has to call profile_reset().
  */

@@ -60,66 +60,6 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	counters_merge(&to->overflow, &from->overflow);
 }
 
-/* A shard keeps its class numbers over merges; @to has its own numbers. */
-static void sample_class_merge(struct profile *to, const struct profile *from, u16 *numbers)
-{
-	for (u32 i = 1; i <= from->sample_class.used; i++)
-		numbers[i] =
-			sample_class_restore(&to->sample_class, from->sample_class.at[i].events,
-					     sample_class_content(&from->sample_class.at[i]));
-}
-
-struct pairs {
-	struct location_table *table;
-	struct location *entry;
-	const u16 *numbers;
-};
-
-static void pair_add(void *ctx, u16 sample_class, u64 count)
-{
-	const struct pairs *pairs = ctx;
-
-	if (sample_class != SAMPLE_CLASS_OTHERS)
-		sample_class = pairs->numbers[sample_class];
-	if (count)
-		location_restore_class(pairs->table, pairs->entry, sample_class, count);
-}
-
-static void location_merge_one(struct profile *to, const struct profile *from,
-			       const struct location *l, const u16 *numbers)
-{
-	struct pairs pairs = { .table = to->locations, .numbers = numbers };
-	u32 rank = *location_rank(from->locations, l);
-	struct location_key key;
-
-	location_prepare(to->locations, l->place, l->owner, location_salt(to->locations, l->owner),
-			 &key);
-	pairs.entry = location_get_admitted(to->locations, &key, rank, &to->header.evicted);
-	if (!pairs.entry) {
-		to->header.evicted += location_samples(from->locations, l);
-		to->header.evicted_weight += location_weight(from->locations, l);
-		return;
-	}
-	location_merge(to->locations, pairs.entry, from->locations, l);
-	location_each_class(from->locations, l, pair_add, &pairs);
-	rank += *location_rank(to->locations, pairs.entry);
-	*location_rank(to->locations, pairs.entry) =
-		(u16)(rank < UINT16_MAX - 1 ? rank : UINT16_MAX - 1);
-}
-
-static void locations_merge(struct profile *to, const struct profile *from,
-			    struct attribute_reader *reader)
-{
-	u16 numbers[SAMPLE_CLASS_MAX + 1];
-	struct location *l = NULL;
-
-	sample_class_merge(to, from, numbers);
-	while ((l = location_table_next(from->locations, l))) {
-		location_merge_one(to, from, l, numbers);
-		attribute_read_yield(reader);
-	}
-}
-
 /* Merging cells needs no attributor, so writers of the attributor may proceed meanwhile. */
 static void cells_merge(struct profile *to, struct profile *from, struct attribute_reader *reader)
 {
@@ -131,18 +71,6 @@ static void cells_merge(struct profile *to, struct profile *from, struct attribu
 		attribute_read_begin(reader);
 	/* The merge may have given the index of the interval to another one. */
 	cell_counter_set_interval(&to->cells, to->interval, to->unit);
-}
-
-static void functions_merge(struct profile *to, struct profile *from,
-			    struct attribute_reader *reader)
-{
-	if (to->by_program) {
-		cells_merge(to, from, reader);
-		return;
-	}
-	locations_merge(to, from, reader);
-	if (to->location_bytes)
-		to->header.evicted += location_table_trim(to->locations, to->location_bytes);
 }
 
 void profile_set_reader(struct profile *shard, struct attribute_reader *reader)
@@ -163,9 +91,6 @@ static void shard_add(struct profile *whole, struct profile *shard, struct attri
 	profile_move_queued(whole, shard);
 	profile_gather(shard);
 	history_note_window(&whole->history, shard->began_ns, shard->ended_ns);
-	/* The same rule as in profile_set_weight(). */
-	if (!whole->by_program && !whole->locations->interval && !whole->header.records)
-		whole->locations->interval = shard->locations->interval;
 	machine_merge(whole, shard);
 	for (u32 i = 0; i < shard->exited_count; i++)
 		profile_merge_exited(whole, i, &shard->exited[i]);
@@ -173,7 +98,7 @@ static void shard_add(struct profile *whole, struct profile *shard, struct attri
 		profile_merge_process(whole, i, &shard->processes[i]);
 		attribute_read_yield(reader);
 	}
-	functions_merge(whole, shard, reader);
+	cells_merge(whole, shard, reader);
 }
 
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader)

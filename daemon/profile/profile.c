@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DEFAULT_LOCATIONS 32768
 #define DEFAULT_CONTEXTS  65536
 #define DEFAULT_LINES	  1024
 #define DEFAULT_PAGES	  4096
@@ -31,6 +30,7 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 {
 	u32 lines = config && config->lines ? config->lines : DEFAULT_LINES;
 	u32 pages = config && config->pages ? config->pages : DEFAULT_PAGES;
+	u32 programs = config ? config->programs : 0;
 	struct profile_commons *commons;
 	int r;
 
@@ -45,33 +45,24 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 	r = lines_init(&commons->lines, lines);
 	if (r >= 0)
 		r = pages_init(&commons->pages, pages, config ? config->nodes : NULL);
-	if (r >= 0 && p->by_program)
-		r = cell_names_init(config->programs, (u64)config->programs * CELL_NAME_BYTES,
-				    &commons->names);
+	if (r >= 0)
+		r = cell_names_init(programs, (u64)programs * CELL_NAME_BYTES, &commons->names);
 	p->commons = r < 0 ? commons_free(commons) : commons;
 	return r;
 }
 
-/* Allocate the table that counts the samples of functions. */
-static int functions_new(struct profile *p, const struct profile_config *config)
-{
-	u32 locations = config && config->locations ? config->locations : DEFAULT_LOCATIONS;
-
-	if (p->by_program)
-		return cell_counter_init(config->cell_bytes, &p->sample_class, p->attributor,
-					 &p->commons->names, &p->cells);
-	return location_table_new(locations, &p->sample_class, &p->locations);
-}
-
-/* Return the maximum index of a location in the history, plus 1. */
-static u32 functions_limit(const struct profile *p)
+/* The history marks each cell by its number. */
+static int history_new(struct profile *p, const struct profile_config *config)
 {
 	struct cell_table_stats stats;
 
-	if (!p->by_program)
-		return p->locations->sets * LOCATION_WAYS;
+	if (!config->cell_bytes)
+		return -EINVAL;
 	cell_table_stats(p->cells.table, &stats);
-	return (u32)stats.capacity + 1;
+	return history_init(&p->history,
+			    config->containers ? config->containers : DEFAULT_CONTAINERS,
+			    (config->processes ? config->processes : DEFAULT_PROCESSES) + 1,
+			    (u32)stats.capacity + 1);
 }
 
 int profile_new(const struct profile_config *config, struct attributor *attributor,
@@ -86,9 +77,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
 	p->filter = config ? config->filter : NULL;
-	p->location_bytes = config ? config->location_bytes : 0;
 	p->whole = config ? config->whole : NULL;
-	p->by_program = config && config->by_program;
 	p->pending_flags = config && config->skip_memory ?
 				   SAMPLE_CLASS_CONTEXTS :
 				   SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE;
@@ -102,12 +91,10 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	if (r >= 0)
 		r = commons_new(p, config);
 	if (r >= 0)
-		r = functions_new(p, config);
+		r = cell_counter_init(config ? config->cell_bytes : 0, &p->sample_class, attributor,
+				      &p->commons->names, &p->cells);
 	if (r >= 0 && config && config->history)
-		r = history_init(&p->history,
-				 config->containers ? config->containers : DEFAULT_CONTAINERS,
-				 (config->processes ? config->processes : DEFAULT_PROCESSES) + 1,
-				 functions_limit(p));
+		r = history_new(p, config);
 	if (r < 0) {
 		profile_free(p);
 		return r;
@@ -148,7 +135,6 @@ struct profile *profile_free(struct profile *profile)
 		}
 		sample_class_deinit(&profile->sample_class);
 		history_deinit(&profile->history);
-		location_table_free(profile->locations);
 		tallies_clear(profile);
 		free(profile->program_pid);
 		free(profile->processes);
@@ -178,12 +164,8 @@ void profile_reset(struct profile *profile)
 
 void profile_forget(struct profile *profile)
 {
-	if (profile->by_program) {
-		cell_counter_clear(&profile->cells);
-		cell_counter_set_interval(&profile->cells, profile->interval, profile->unit);
-	} else {
-		location_table_clear(profile->locations);
-	}
+	cell_counter_clear(&profile->cells);
+	cell_counter_set_interval(&profile->cells, profile->interval, profile->unit);
 	tallies_clear(profile);
 	memset(profile->task_slot, 0, sizeof(profile->task_slot));
 	memset(&profile->unattributed, 0, sizeof(profile->unattributed));
@@ -202,7 +184,6 @@ void profile_forget(struct profile *profile)
 	memset(profile->levels, 0, sizeof(profile->levels));
 	memset(profile->origins, 0, sizeof(profile->origins));
 	memset(&profile->machine, 0, sizeof(profile->machine));
-	profile->pipeline.count = 0;
 	profile->waiting_count = 0;
 	profile->began_ns = 0;
 	profile->ended_ns = 0;
@@ -276,85 +257,37 @@ static bool sample_wait(struct profile *p, const struct origin *origin,
 }
 
 /* The totals of the histograms are the sums of their buckets; profile_flush() computes them. */
-static inline void task_slot_add(struct profile *p, struct task_slot *task_slot,
-				 const struct sample_class *t, const struct sample_facts *facts)
+static inline __attribute__((__always_inline__)) void
+task_slot_add(struct profile *p, struct task_slot *task_slot, const struct sample_class *t,
+	      const struct staged_sample *b)
 {
 	typedef s32 compared __attribute__((vector_size(16)));
-	latency_lanes more =
-		(latency_lanes)((compared)facts->latency > (compared)task_slot->latency_max);
+	const latency_lanes latency = { staged_latency(b, 0), staged_latency(b, 1),
+					staged_latency(b, 2) };
+	latency_lanes more = (latency_lanes)((compared)latency > (compared)task_slot->latency_max);
 
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		task_slot->bucket[i][facts->bucket[i]]++;
-	task_slot->latency_sum += facts->latency;
-	task_slot->latency_max = (facts->latency & more) | (task_slot->latency_max & ~more);
+		task_slot->bucket[i][bucket_of(p, staged_latency(b, i)) | t->absent[i]]++;
+	task_slot->latency_sum += latency;
+	task_slot->latency_max = (latency & more) | (task_slot->latency_max & ~more);
 	for (unsigned int i = 0; i < SAMPLE_CLASS_LANES; i++)
 		task_slot->ones[i] += t->ones[i];
 	if (++task_slot->samples == SAMPLE_CLASS_FLUSH)
 		profile_flush_task_slot(p, task_slot);
 }
 
-/* Prefetch the entry of the pipeline's sample @w, whose set's tags are in the cache. */
-static inline __attribute__((__always_inline__)) void fetch(const struct profile *p,
-							    struct batched_sample *w)
-{
-	w->entry = location_likely(p->locations, &w->key);
-	if (!w->entry)
-		return;
-	__builtin_prefetch(w->entry, 1);
-	__builtin_prefetch(&w->entry->detail, 1);
-}
-
-static inline __attribute__((__always_inline__)) void facts_fill(const struct profile *p,
-								 const struct staged_sample *b,
-								 const struct sample_class *t,
-								 struct sample_facts *ret_facts)
-{
-	ret_facts->sample_class = t->id;
-	ret_facts->excess = p->excess;
-	ret_facts->latency =
-		(latency_lanes){ staged_latency(b, 0), staged_latency(b, 1), staged_latency(b, 2) };
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		ret_facts->bucket[i] = bucket_of(p, staged_latency(b, i)) | t->absent[i];
-}
-
-/* Count the sample in the cell @at. */
-static inline __attribute__((__always_inline__)) void
-cell_add(struct profile *p, const struct staged_sample *b, const struct sample_class *t,
+/* Returns the class of the sample, which is counted in @task_slot, and in the cell @at. */
+static inline __attribute__((__always_inline__)) const struct sample_class *
+cell_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
 	 const struct mapped_pc *at, struct task_slot *task_slot)
 {
-	struct sample_facts facts;
+	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
 
-	facts_fill(p, b, t, &facts);
-	task_slot_add(p, task_slot, t, &facts);
+	task_slot_add(p, task_slot, t, b);
 	cell_counter_add(&p->cells, at,
 			 cell_sample(t->id, staged_latency(b, PROFILE_TOTAL),
 				     staged_latency(b, PROFILE_ISSUE),
 				     staged_latency(b, PROFILE_TRANSLATION)));
-}
-
-/* Returns the class of the sample, which is counted in @task_slot, and in the cell @at. */
-static inline __attribute__((__always_inline__)) const struct sample_class *
-key_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
-	const struct mapped_pc *at, struct task_slot *task_slot)
-{
-	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
-	struct batched_sample *w;
-	u64 n;
-
-	if (p->by_program) {
-		cell_add(p, b, t, at, task_slot);
-		return t;
-	}
-	n = p->pipeline.count++;
-	w = &p->pipeline.sample[n % PIPELINE_SLOTS];
-	facts_fill(p, b, t, &w->facts);
-	task_slot_add(p, task_slot, t, &w->facts);
-	location_prepare(p->locations, b->place, task_slot->owner, task_slot->salt, &w->key);
-	if (n >= PIPELINE_FETCH)
-		fetch(p, &p->pipeline.sample[(n - PIPELINE_FETCH) % PIPELINE_SLOTS]);
-	if (n >= PIPELINE_ADD)
-		profile_insert_location(p,
-					&p->pipeline.sample[(n - PIPELINE_ADD) % PIPELINE_SLOTS]);
 	return t;
 }
 
@@ -458,7 +391,7 @@ static void sample_count(struct profile *p, const struct origin *origin, const s
 	struct staged_sample b;
 
 	staged_sample_fill(s, 0, &b);
-	t = key_add(p, origin, &b, at, task_slot);
+	t = cell_add(p, origin, &b, at, task_slot);
 	if (!(t->flags & p->pending_flags))
 		return;
 	pending = pending_of(p, t, task_slot, NULL, 0);
@@ -625,8 +558,7 @@ staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct 
 	u32 n = stage->first + i;
 	struct mapped_pc at;
 
-	if (p->by_program &&
-	    __builtin_expect(!cell_counter_find(&p->cells, &task_slot->program,
+	if (__builtin_expect(!cell_counter_find(&p->cells, &task_slot->program,
 						location_key_pc(s->place),
 						location_key_kernel(s->place), stage->time_ns[i],
 						&at),
@@ -639,7 +571,7 @@ staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct 
 		sample_count(p, origin, stage_sample(stage, i), &at, task_slot);
 		return true;
 	}
-	t = key_add(p, origin, s, &at, task_slot);
+	t = cell_add(p, origin, s, &at, task_slot);
 	/*
 	 * Store without a branch and check later: which samples are pending is hard to
 	 * predict.
@@ -733,7 +665,7 @@ bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
 		return true;
 	profile_set_weight(p, w->interval, w->unit);
 	passes = !p->filter || sample_passes_filter(p, &origin, &s, answer);
-	if (passes && p->by_program && !waiting_find_cell(p, w, &s, answer, may_wait, &at))
+	if (passes && !waiting_find_cell(p, w, &s, answer, may_wait, &at))
 		return false;
 	p->header.records += passes;
 	p->header.filtered += !passes;
@@ -787,8 +719,6 @@ static void window_end(struct profile *p, const struct source_window *window,
 	if (!decoder->open)
 		window_add(&p->header, window);
 	window_waits(p, window);
-	if (p->location_bytes && !p->by_program)
-		p->header.evicted += location_table_trim(p->locations, p->location_bytes);
 }
 
 /*
@@ -811,8 +741,7 @@ static void counting_batch(void *ctx)
 		struct profile *p = c->profiles[i];
 
 		/* Before this batch, the stage may have released the reader lock. */
-		if (p->by_program)
-			mapping_cache_sync(p->cells.mappings);
+		mapping_cache_sync(p->cells.mappings);
 		if (p->filter || is_observed(p))
 			batch_filter(p, stage, &c->origin[i]);
 		else

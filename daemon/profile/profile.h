@@ -20,13 +20,9 @@ struct profile;
 
 /**
  * struct profile_config - the configuration of a profile
- * @by_program: count the samples of functions by program, in cells that grow by need; else by
- *	process. A shard has the same value as its whole
- * @cell_bytes: with @by_program: memory budget of the cells; 0: they grow by need, which excludes a
- *	history
- * @programs: with @by_program: maximum of programs, and of binaries; 0: no limit of memory
- * @locations: without @by_program: capacity of the table of (process, PC); 0 for the default (32768)
- * @location_bytes: limit of memory for locations' larger counters, bytes; 0: no limit
+ * @cell_bytes: memory budget of the cells, which count the samples of functions by program. 0: they
+ *	grow by need, which excludes @history
+ * @programs: maximum of programs, and of binaries; 0: no limit of memory
  * @counters: limit of counters of processes and containers, 2 KiB each; the one with the fewest
  *	samples is evicted; 0: no limit
  * @contexts: values of each Context packet that are counted one by one, a power of two; 0 for
@@ -44,11 +40,8 @@ struct profile;
  *	thread
  */
 struct profile_config {
-	bool by_program;
 	u64 cell_bytes;
 	u32 programs;
-	u32 locations;
-	u64 location_bytes;
 	u32 counters;
 	u32 contexts;
 	u32 lines;
@@ -70,7 +63,7 @@ struct profile_config {
  * @attributor: names the tasks of samples; must outlive the profile
  * @ret_profile: the profile; free it with profile_free()
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -EINVAL if the budget of the cells is too small, or missing for a history; -ENOMEM.
  */
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile);
@@ -155,7 +148,7 @@ void profile_unobserve(struct profile_observer *observer);
 
 /**
  * profile_number_names() - give the programs and binaries of a recording their ids
- * @profile: a profile of a recording that counts by program, without samples
+ * @profile: a profile of a recording, without samples
  *
  * Call it after the last task event. Several binaries with one build id have one id and the path of
  * the first one. So what a sample counts for does not depend on the order of samples.
@@ -164,7 +157,7 @@ void profile_number_names(struct profile *profile);
 
 /**
  * profile_is_exact() - return whether the counters are independent of the order of samples
- * @profile: a profile of a recording that counts by program
+ * @profile: a profile of a recording
  *
  * They depend on it if a table of fixed capacity was full: the recording has more than 12,287
  * combinations of operation, events and data source, or 65,536 values of a context, or a location

@@ -10,7 +10,7 @@
 #include "attribution/attributor.h"
 #include "attribution/reader-lock.h"
 #include "codec/layout.h"
-#include "location-table.h"
+#include "location-key.h"
 #include "sample-class.h"
 #include "source/source.h"
 

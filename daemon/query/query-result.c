@@ -944,9 +944,8 @@ int query_run(const struct query_source *source, const struct query *query,
 	r->source = *source;
 	r->query = *query;
 	r->has_parts = query_has_parts(query);
-	status = profile_get_cells(source->profile, &r->cells);
-	if (status == 0)
-		status = query_names_init(&r->cells, &r->names);
+	profile_get_cells(source->profile, &r->cells);
+	status = query_names_init(&r->cells, &r->names);
 	if (status == 0) {
 		r->unit = view_unit(profile_header(source->profile));
 		r->samples = profile_header(source->profile)->records;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The rows of a query over a profile that counts by program. A row is computed when it is read:
+ * The rows of a query over a profile. A row is computed when it is read:
  *
  *	r = query_run(&source, &query, &result, &error);
  *	for (u32 i = 0; i < query_result_shown(result); i++)
@@ -21,7 +21,7 @@ struct query_result;
 
 /**
  * struct query_source - what a query reads; all borrowed
- * @profile: a profile that counts by program; the caller is its thread
+ * @profile: the profile; the caller is its thread
  * @symbols: resolver of names; NULL: no name is known
  * @live: as in profile_view()
  */
@@ -100,8 +100,7 @@ struct query_rest {
  * @ret_result: the rows; free them with query_result_free()
  * @ret_error: set if the result is -ENOENT; NULL: no explanation is wanted
  *
- * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP if the profile counts by process;
- * -ENOMEM.
+ * Return: 0; -ENOENT if a selection matches nothing; -ENOMEM.
  */
 int query_run(const struct query_source *source, const struct query *query,
 	      struct query_result **ret_result, struct query_error *ret_error);

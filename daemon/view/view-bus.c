@@ -102,7 +102,6 @@ static const struct field header_fields[] = {
 	BLIND("restart", SOURCE_BLIND_RESTART),
 	BLIND("hotplug", SOURCE_BLIND_HOTPLUG),
 	FIELD(view_header, config_waiting, 's'),
-	FIELD(view_header, by_program, 'b'),
 };
 
 static const struct field row_fields[] = {

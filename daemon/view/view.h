@@ -69,8 +69,7 @@ enum view_span {
  * @p50, @p99: percentiles of total latency, cycles; 0 if no counter was recorded
  * @pid: process id; 0 for groups of several processes
  * @container: name; "-" for none. All strings are escaped
- * @process: name of the process, or of the program if &view_header.by_program is set and rows are
- *	by function, line or program
+ * @process: name of the process; of the program if rows are by function, line or program
  * @function, @binary: names
  * @file, @line: position in the source, for VIEW_LINE; "" and 0 if unknown
  * @inlines: functions that are inlined at its heaviest location, innermost first, separated by
@@ -161,8 +160,6 @@ const char *memory_share_name(enum memory_share share);
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
  * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured yet
  * @cpus_held: number of CPUs that sample less often than @interval_ns because of their cost
- * @by_program: functions and lines were counted by program, that is, by the executable and
- *	container of their processes; else by process
  * @records: number of records
  * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect + @dropped
  * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them
@@ -214,7 +211,6 @@ struct view_header {
 	u64 overhead_cost;
 	u32 overhead;
 	u32 cpus_held;
-	bool by_program;
 	u64 records;
 	u64 bytes;
 	u64 decoded;

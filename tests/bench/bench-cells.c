@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Compare counting by program with counting by process, in one run. Records of 64 bytes are decoded
- * and counted, and each time is divided by the time of a plain sum over the same bytes. The table
- * of locations counts by process and PC, the table of cells by program and location. Both count
- * records of many processes of few programs at 10^5 locations: first of long-lived processes, then
- * of short-lived ones. usage: bench-cells [MEGABYTES [ROUNDS]]
+ * Compare the profile with the table of cells alone, in one run. Records of 64 bytes are decoded and
+ * counted, and each time is divided by the time of a plain sum over the same bytes. The profile also
+ * attributes the records. Both count records of many processes of few programs at 10^5 locations:
+ * first of long-lived processes, then of short-lived ones. usage: bench-cells [MEGABYTES [ROUNDS]]
  *
  * The exit status is 1 if a profile or a table misses samples.
  */
@@ -22,7 +21,6 @@
 #define STRETCH	  (1U << 18)
 #define MEGABYTES 64
 #define ROUNDS	  8
-#define LOCATIONS (1U << 18)
 #define BYTES	  (64ULL << 20)
 #define LIVES	  64 /* records of a short-lived process in a row */
 
@@ -64,7 +62,7 @@ struct task_entry {
 
 #define TASK_BITS 8
 
-/** struct stage - the state of counting by program: a decoder and a table of cells */
+/** struct stage - a decoder and a table of cells */
 struct stage {
 	struct spe_layouts layouts;
 	struct sample_class_catalog catalog;
@@ -100,7 +98,7 @@ static void plain_sum(struct state *state, const u8 *buf)
 	state->sum += sum;
 }
 
-static void by_process(struct state *state, const u8 *buf)
+static void count_profile(struct state *state, const u8 *buf)
 {
 	const struct source_window window = {
 		.data = buf,
@@ -180,7 +178,7 @@ static void stage_run(struct stage *s, const struct spe_run *run, u8 interval)
 	cell_table_add(s->table);
 }
 
-static void by_program(struct state *state, const u8 *buf)
+static void count_cells(struct state *state, const u8 *buf)
 {
 	struct stage *s = &state->stage;
 	u8 interval = cell_table_interval(s->table, 1024, UNIT_INSTRUCTIONS);
@@ -201,8 +199,8 @@ static const struct path {
 	void (*run)(struct state *state, const u8 *buf);
 } paths[] = {
 	{ "plain sum", plain_sum },
-	{ "by process (table of locations)", by_process },
-	{ "by program (table of cells)", by_program },
+	{ "profile", count_profile },
+	{ "table of cells alone", count_cells },
 };
 
 /*
@@ -277,7 +275,7 @@ static void task_start(struct attributor *attributor, s32 pid, u32 program)
 static int state_init(struct state *state, const struct load *load, struct attributor **ret)
 {
 	const struct attributor_config attribution = { .processes = 16384, .threads = 32768 };
-	const struct profile_config config = { .locations = LOCATIONS };
+	const struct profile_config config = { .cell_bytes = BYTES, .programs = 1024 };
 	struct cell_table_config cells = { .bytes = BYTES, .sample_class = &state->stage.catalog };
 
 	memset(state, 0, sizeof(*state));
@@ -340,7 +338,7 @@ static bool rates_report(struct state *state, const struct load *load, const dou
 		printf("  %-32s %6.1f ns a record, %5.2f %% of the plain sum\n", paths[p].name,
 		       1e9 * seconds[p] * RECORDS_STRIDE / (double)len,
 		       100 * seconds[0] / seconds[p]);
-	printf("  evicted: %.2f %% by process, %.2f %% by program; %llu cells in %.1f MiB\n",
+	printf("  evicted: %.2f %% of the profile, %.2f %% of the table; %llu cells in %.1f MiB\n",
 	       100.0 * (double)view.header.evicted / (double)view.header.records,
 	       100.0 * (double)stats.evicted / (double)state->stage.samples,
 	       (unsigned long long)stats.cells, (double)stats.bytes / (1 << 20));

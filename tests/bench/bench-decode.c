@@ -2,7 +2,7 @@
 /*
  * Measure the cost of decoding, divided by the cost of a plain sum over the same bytes in the same
  * run. Measured are the general path; the fast path, record by record and many at a time; and all
- * steps up to the profile, once with an entry for each location and once with too few entries. The
+ * steps up to the profile, once with a cell for each location and once with too few cells. The
  * paths alternate, and the best time of all rounds counts for each part of the bytes, so that other
  * programs on the machine have little influence. usage: bench-decode [MEGABYTES [ROUNDS]]
  *
@@ -22,12 +22,13 @@
 #define STRETCH	  (1U << 18)
 #define MEGABYTES 64
 #define ROUNDS	  12
-#define LOCATIONS (1U << 18)
+#define BYTES	  (64ULL << 20) /* enough for the cells of all locations */
+#define CROWDED	  (8ULL << 20)
 #define SCATTERED 1000000 /* number of instructions of each task */
 
 /*
- * What a measured path uses for all parts of the input. @crowded: a profile with the daemon's table
- * size, which has space for only a few of the locations
+ * What a measured path uses for all parts of the input. @crowded: a profile that has space for only a
+ * few of the locations
  */
 struct state {
 	struct spe_layouts layouts;
@@ -142,11 +143,19 @@ static const struct path {
 
 static void make_tasks(struct attributor *attributor)
 {
-	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++)
-		attributor_apply_event(attributor, &(struct task_event){ .type = TASK_COMM,
-									 .pid = tid,
-									 .tid = tid,
-									 .name = "bench" });
+	for (s32 tid = RECORDS_TID; tid < RECORDS_TID + RECORDS_TIDS; tid++) {
+		struct task_event event = {
+			.type = TASK_COMM, .pid = tid, .tid = tid, .name = "bench", .exec = true
+		};
+
+		attributor_apply_event(attributor, &event);
+		event.type = TASK_MMAP;
+		event.name = "/opt/bench/program";
+		event.inode = 1;
+		event.start = RECORDS_PC;
+		event.size = 4 * SCATTERED;
+		attributor_apply_event(attributor, &event);
+	}
 }
 
 /*
@@ -206,7 +215,8 @@ int main(int argc, char **argv)
 	u32 megabytes = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) : MEGABYTES;
 	u32 rounds = argc > 2 ? (u32)strtoul(argv[2], NULL, 10) : ROUNDS;
 	const struct attributor_config attribution = { .live = false };
-	const struct profile_config config = { .locations = LOCATIONS };
+	const struct profile_config config = { .cell_bytes = BYTES, .programs = 1024 };
+	const struct profile_config crowded = { .cell_bytes = CROWDED, .programs = 1024 };
 	size_t len = (size_t)megabytes << 20;
 	u32 stretches = (u32)(len / STRETCH);
 	double *best = calloc(ARRAY_SIZE(paths) * stretches, sizeof(*best));
@@ -220,7 +230,7 @@ int main(int argc, char **argv)
 	if (!len || !rounds || !buf || !scattered || !best ||
 	    attributor_new(&attribution, &attributor) < 0 ||
 	    profile_new(&config, attributor, &state.profile) < 0 ||
-	    profile_new(NULL, attributor, &state.crowded) < 0)
+	    profile_new(&crowded, attributor, &state.crowded) < 0)
 		return 1;
 	make_tasks(attributor);
 	records_init(&records, 42);

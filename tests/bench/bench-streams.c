@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 {
 	u32 megabytes = argc > 1 ? (u32)strtoul(argv[1], NULL, 10) : MEGABYTES;
 	const struct attributor_config attribution = { .live = false };
-	struct profile_config config = { .by_program = true, .skip_memory = true };
+	struct profile_config config = { .skip_memory = true };
 	struct profile *straight, *whole, *shard;
 	size_t len = (size_t)megabytes << 20;
 	u8 *buf = aligned_alloc(64, len);

@@ -30,6 +30,8 @@
 #define REPORTS	   10
 #define SUMS	   8 /* number of plain sums for each report; the fastest counts */
 #define MARGIN	   (8ULL << 20)
+#define CELL_BYTES (32ULL << 20)
+#define CODE	   0x400000
 
 static u64 random_state = 0x9e3779b97f4a7c15ULL;
 
@@ -90,10 +92,30 @@ static void add_task(struct attributor *a, u8 type, u32 n, u64 time_ns)
 	attributor_apply_event(a, &event);
 }
 
-static void report_birth(struct attributor *a, u32 n, u64 time_ns)
+/* Report that process @n maps the code of its program, which has @pcs / PROGRAMS instructions. */
+static void add_mapping(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
+{
+	char name[64];
+	const struct task_event event = {
+		.type = TASK_MMAP,
+		.pid = pid_of(n),
+		.tid = pid_of(n),
+		.time_ns = time_ns,
+		.name = name,
+		.start = CODE + 4 * (n % PROGRAMS * (pcs / PROGRAMS)),
+		.size = 4 * (pcs / PROGRAMS),
+		.inode = n % PROGRAMS + 1,
+	};
+
+	snprintf(name, sizeof(name), "/opt/soak/program%u", n % PROGRAMS);
+	attributor_apply_event(a, &event);
+}
+
+static void report_birth(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
 {
 	add_task(a, TASK_FORK, n, time_ns);
 	add_task(a, TASK_COMM, n, time_ns);
+	add_mapping(a, pcs, n, time_ns);
 	add_task(a, TASK_ATTACH, n, time_ns);
 }
 
@@ -140,7 +162,7 @@ static u32 pc_of(const struct soak *s, u32 n)
 {
 	u32 size = (u32)(s->pcs / PROGRAMS), at = draw_below(size);
 
-	return 0x400000 + 4 * (n % PROGRAMS * size + draw_below(draw_below(at + 1) + 1));
+	return CODE + 4 * (n % PROGRAMS * size + draw_below(draw_below(at + 1) + 1));
 }
 
 /* Make a window: a CPU runs a few tasks in it, each at any of its instructions. */
@@ -179,7 +201,7 @@ static void run_window(struct soak *s, u64 number)
 	profile_window(s->profile, &window);
 	if (number % LIFE == 0) {
 		add_task(s->attributor, TASK_EXIT, s->born - ALIVE, s->now);
-		report_birth(s->attributor, s->born++, s->now);
+		report_birth(s->attributor, s->pcs, s->born++, s->now);
 	}
 	if (number % 4096 == 0)
 		attributor_refresh(s->attributor);
@@ -213,7 +235,9 @@ int main(int argc, char **argv)
 {
 	u64 wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000000, windows, early = 0;
 	const struct attributor_config attribution = { .live = true };
-	const struct profile_config config = { .history = true };
+	const struct profile_config config = { .cell_bytes = CELL_BYTES,
+					       .programs = 4096,
+					       .history = true };
 	struct soak s = { .pcs = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, .now = 1 };
 	static struct records maker;
 
@@ -226,8 +250,12 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	records_init(&maker, 42);
 	records_fill(&maker, s.pool, POOL);
+	attributor_apply_event(s.attributor, &(struct task_event){ .type = TASK_SEEDED,
+								    .name = "",
+								    .size = TASK_REPORTS_MAPS |
+									    TASK_REPORTS_CGROUPS });
 	while (s.born < ALIVE)
-		report_birth(s.attributor, s.born++, s.now);
+		report_birth(s.attributor, s.pcs, s.born++, s.now);
 	for (u64 n = 0; n < windows; n++) {
 		run_window(&s, n);
 		if (n && n % (windows / REPORTS + 1) == 0)

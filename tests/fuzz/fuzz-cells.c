@@ -254,8 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			count_samples(&f, i, data + 2, len);
 			break;
 		case 2:
-			for (u32 part = 0, parts = data[1] % CELL_PARTS + 1; part < parts; part++)
-				cell_table_merge_part(f.table[i], f.table[other], part, parts);
+			cell_table_merge(f.table[i], f.table[other]);
 			f.count[i] += f.count[other];
 			break;
 		case 3:

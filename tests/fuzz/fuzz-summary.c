@@ -58,7 +58,7 @@ static void check_views(struct profile *profile)
 static void summarize_recording(struct recording *recording)
 {
 	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
-	const struct profile_config config = { .by_program = true, .contexts = 64 };
+	const struct profile_config config = { .contexts = 64 };
 	struct attributor *attributor = NULL;
 	struct profile *profile = NULL;
 	struct recording_error error;
@@ -84,7 +84,7 @@ static char *count_threads(struct recording *recording, u32 threads)
 {
 	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
 	struct count_request request = {
-		.config = { .by_program = true, .contexts = 64, .skip_memory = true },
+		.config = { .contexts = 64, .skip_memory = true },
 		.threads = threads,
 	};
 	struct recording_error error;

@@ -181,7 +181,7 @@ static void sample_count(struct profile *profile, u64 pc, u16 latency, bool stor
 static void input_make(struct input *input, const char *binary, const char *cgroup)
 {
 	struct attributor_config tasks = { .processes = 16 };
-	const struct profile_config config = { .by_program = true };
+	const struct profile_config config = { 0 };
 
 	*input = (struct input){ .backend = BACKEND_EMULATED };
 	assert_int_equal(attributor_new(&tasks, &input->attributor), 0);

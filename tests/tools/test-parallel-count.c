@@ -279,7 +279,7 @@ static void count(int fd, u32 threads, bool observe, FILE *out, struct counted *
 {
 	const struct attributor_config tasks = { .processes = 4096 };
 	struct count_request request = {
-		.config = { .by_program = true, .skip_memory = true },
+		.config = { .skip_memory = true },
 		.threads = threads,
 		.watch = observe ? watch : NULL,
 		.ctx = c,

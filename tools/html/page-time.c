@@ -258,15 +258,13 @@ static int time_replay(struct page_time *t, const char *path, const struct cpu_l
 int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
 		   const struct filter *filter, struct input *input, struct page_time *ret_time)
 {
-	const struct profile_config config = { .by_program = true, .midr = midr, .filter = filter };
+	const struct profile_config config = { .midr = midr, .filter = filter };
 	struct profile_observer observer = { .sample = count_sample, .ctx = ret_time };
 	struct profile *profile = NULL;
 	int r;
 
 	*ret_time = (struct page_time){ .profile = input->profile };
-	r = profile_get_cells(input->profile, &ret_time->cells);
-	if (r < 0)
-		return r;
+	profile_get_cells(input->profile, &ret_time->cells);
 	r = profile_new(&config, input->attributor, &profile);
 	if (r < 0)
 		return r;

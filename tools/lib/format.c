@@ -460,8 +460,7 @@ static void print_heading(const struct layout *layout, enum column column, char 
 
 	if (column == COLUMN_WEIGHT)
 		name = view_sort_heading(layout->format->sort);
-	if (column == COLUMN_PROCESS && layout->view->header.by_program &&
-	    layout->format->group != VIEW_PROCESS)
+	if (column == COLUMN_PROCESS && layout->format->group != VIEW_PROCESS)
 		name = "PROGRAM";
 	/* Align the slashes of latencies, with or without a "~" behind the number. */
 	if (column >= COLUMN_WEIGHT)

@@ -139,7 +139,6 @@ int input_load(const struct input_request *request, struct input *ret_input)
 {
 	struct attributor_config tasks = { .processes = PROCESSES, .map_bytes = MAP_MIB << 20 };
 	struct profile_config config = {
-		.by_program = true,
 		.skip_memory = !request->memory,
 		.midr = request->midr,
 		.filter = request->filter,
@@ -196,7 +195,6 @@ void input_header(const struct input *input, struct symbols *symbols,
 	struct symbols_stats stats;
 
 	*ret_header = *profile_header(input->profile);
-	ret_header->by_program = true;
 	symbols_stats(symbols, &stats);
 	ret_header->names_pending = stats.pending;
 	snprintf(ret_header->names_reason, sizeof(ret_header->names_reason), "%s", stats.reason);

@@ -27,8 +27,7 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 		const struct view_row *row = &view->rows[i];
 
 		/* Other rows of a recording are of samples that were selected by PID. */
-		if (options->pid && row->pid != options->pid &&
-		    (!view->header.by_program || options->group == VIEW_PROCESS))
+		if (options->pid && row->pid != options->pid && options->group == VIEW_PROCESS)
 			continue;
 		if (options->container && strcmp(row->container, options->container) != 0)
 			continue;
@@ -237,14 +236,13 @@ static json_object *inlines_json(const char *names)
 }
 
 /* What the row stands for. */
-static void row_names(json_object *json, const struct view_row *row, enum view_group group,
-		      bool by_program)
+static void row_names(json_object *json, const struct view_row *row, enum view_group group)
 {
 	bool functions = group == VIEW_FUNCTION || group == VIEW_LINE;
 
 	if (group != VIEW_BINARY)
 		add_text(json, "container", row->container);
-	if (group == VIEW_PROGRAM || (functions && by_program))
+	if (group == VIEW_PROGRAM || functions)
 		add_text(json, "program", row->process);
 	if (group == VIEW_PROCESS || functions) {
 		add_text(json, "process", row->process);
@@ -288,11 +286,11 @@ static void row_measures(json_object *json, const struct view_row *row)
 	json_object_object_add(json, "events", events_json(row));
 }
 
-static json_object *row_json(const struct view_row *row, enum view_group group, bool by_program)
+static json_object *row_json(const struct view_row *row, enum view_group group)
 {
 	json_object *json = json_object_new_object();
 
-	row_names(json, row, group, by_program);
+	row_names(json, row, group);
 	row_measures(json, row);
 	return json;
 }
@@ -315,8 +313,7 @@ void rows_json(FILE *out, const struct view *view, const struct options *options
 	add_text(json, "group", view_group_name(options->group));
 	add_text(json, "sort", view_sort_name(options->sort));
 	for (u32 i = 0; i < view->count; i++)
-		json_object_array_add(
-			rows, row_json(&view->rows[i], options->group, view->header.by_program));
+		json_object_array_add(rows, row_json(&view->rows[i], options->group));
 	json_object_object_add(json, "rows", rows);
 	json_line(out, json);
 }

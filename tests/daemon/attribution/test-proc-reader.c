@@ -154,6 +154,7 @@ static void unblock_file(const struct fixture *f, s32 pid, const char *file, con
 static int setup(void **state)
 {
 	struct attributor_config config = { .live = true, .background = true };
+	const struct profile_config cells = { .cell_bytes = 1 << 20 };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -164,7 +165,7 @@ static int setup(void **state)
 	config.log = f->log;
 	fake.worker = pthread_self();
 	assert_int_equal(attributor_new(&config, &f->attributor), 0);
-	assert_int_equal(profile_new(NULL, f->attributor, &f->profile), 0);
+	assert_int_equal(profile_new(&cells, f->attributor, &f->profile), 0);
 	*state = f;
 	return 0;
 }
@@ -303,6 +304,16 @@ static const struct view_header *attributed_view(struct fixture *f)
 	return profile_header(f->profile);
 }
 
+#define STATUS "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n"
+
+/* Wait until @records samples were counted, while the answers of /proc arrive. */
+static void wait_for_records(struct fixture *f, u64 records)
+{
+	while (attributed_view(f)->records < records)
+		apply_answers(f);
+	assert_int_equal(attributed_view(f)->records, records);
+}
+
 /*
  * Before the reply a sample is in no statistics. After the reply it is in the statistics of the
  * process.
@@ -322,9 +333,12 @@ static void test_samples_wait(void **state)
 	/* A sample of a known process does not wait behind that sample. */
 	count_samples(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
-	release_reader(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	release_reader(f, FIRST, STATUS);
+	/* The mappings are read afterwards, which opens the file once more. */
+	unblock_file(f, FIRST, "status", STATUS);
 	index = wait_for_process(f, FIRST);
-	assert_int_equal(attributed_view(f)->records, 4);
+	/* Then the samples wait for the mappings of the process. */
+	wait_for_records(f, 4);
 	assert_int_equal(attributed_view(f)->written, 4);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
 	assert_int_equal(attributed_view(f)->weight[UNIT_UNKNOWN], 400);
@@ -373,8 +387,10 @@ static void test_filters_of_arrival(void **state)
 	assert_counted(profiles[2], 3, 0, 3);
 	sample_in(profiles, 3, FIRST, 1);
 	assert_counted(profiles[1], 0, 0, 0);
-	release_reader(f, FIRST, "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n");
+	release_reader(f, FIRST, STATUS);
+	unblock_file(f, FIRST, "status", STATUS);
 	wait_for_process(f, FIRST);
+	wait_for_records(f, 4);
 	assert_counted(profiles[0], 4, 0, 0);
 	assert_counted(profiles[1], 4, 0, 0);
 	assert_counted(profiles[2], 3, 1, 3);
@@ -413,23 +429,6 @@ static void test_no_answer(void **state)
 	assert_int_equal(attributed_view(f)->records, WAITING + 7);
 }
 
-/* Make the fixture count by program, as the daemon does. */
-static void count_by_program(struct fixture *f)
-{
-	const struct profile_config config = { .by_program = true, .cell_bytes = 1 << 20 };
-
-	profile_free(f->profile);
-	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
-}
-
-/* Wait until @records samples were counted, while the answers of /proc arrive. */
-static void wait_for_records(struct fixture *f, u64 records)
-{
-	while (attributed_view(f)->records < records)
-		apply_answers(f);
-	assert_int_equal(attributed_view(f)->records, records);
-}
-
 static void assert_one_row(struct fixture *f, enum view_group group, const char *process,
 			   const char *binary, u64 samples)
 {
@@ -452,7 +451,6 @@ static void test_mapping_waits(void **state)
 {
 	struct fixture *f = *state;
 
-	count_by_program(f);
 	add_process(f, FIRST, USER);
 	block_file(f, FIRST, "maps");
 	count_samples(f, FIRST, 3);
@@ -475,7 +473,6 @@ static void test_mapping_deadline(void **state)
 {
 	struct fixture *f = *state;
 
-	count_by_program(f);
 	add_process(f, FIRST, USER);
 	block_file(f, FIRST, "maps");
 	count_samples(f, FIRST, 1);
@@ -496,7 +493,6 @@ static void test_mapping_is_read_again(void **state)
 	struct fixture *f = *state;
 	u32 index;
 
-	count_by_program(f);
 	add_process(f, FIRST, USER);
 	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
 	index = wait_for_process(f, FIRST);
@@ -532,7 +528,7 @@ static void send_event(struct fixture *f, struct task_event e)
 	attributor_apply_event(f->attributor, &e);
 }
 
-/* Events reported a task and its container. Only its mappings are missing, so no sample waits. */
+/* Events reported a task and its container. Its samples wait only for its mappings. */
 static void test_reported(void **state)
 {
 	struct fixture *f = *state;
@@ -552,16 +548,18 @@ static void test_reported(void **state)
 					   .start_ns = 7770000000,
 					   .name = "reported" });
 	count_samples(f, FIRST, 3);
-	assert_int_equal(attributed_view(f)->records, 3);
-	assert_true(
-		profile_process(f->profile, attributor_find_process(f->attributor, FIRST), &sum));
-	assert_int_equal(sum.samples, 3);
+	assert_int_equal(attributed_view(f)->records, 0);
+	assert_int_equal(f->profile->waiting_mapped, 3);
 	release_reader(f, FIRST, "0::/lxc/web\n");
+	unblock_file(f, FIRST, "cgroup", "0::/lxc/web\n");
 	/*
 	 * In a cgroup namespace /proc shows another container, so the process gets another entry.
 	 */
 	while (!is_mapped(f, wait_for_process(f, FIRST), CODE))
 		apply_answers(f);
+	wait_for_records(f, 3);
+	assert_true(profile_process(f->profile, wait_for_process(f, FIRST), &sum));
+	assert_int_equal(sum.samples, 3);
 }
 
 /*

@@ -6,10 +6,8 @@
 #include "test.h"
 
 #include "profile/cell-level.h"
-#include "profile/location-table.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -587,99 +585,6 @@ static void test_merge(void **state)
 	free(want);
 }
 
-#define PARTS 5
-
-/** struct part_thread - merges one part of all shards into @table */
-struct part_thread {
-	pthread_t thread;
-	u32 part;
-	struct sample_class_catalog catalog;
-	struct cell_table *table;
-	struct cell_table **shards;
-};
-
-static void *part_merge(void *arg)
-{
-	struct part_thread *p = arg;
-
-	for (u32 i = 0; i < SHARDS; i++)
-		cell_table_merge_part(p->table, p->shards[i], p->part, PARTS);
-	return NULL;
-}
-
-/* Check that the tables have all cells of @want, each in one of them. */
-static void assert_parts(const struct part_thread *parts, const struct counters *want)
-{
-	u64 rows = 0, found = 0;
-	struct cell_row row;
-
-	for (u32 i = 0; i < CELLS; i++) {
-		u64 owner = cell_owner(i / OFFSETS / BINARIES, i / OFFSETS % BINARIES);
-		struct counters got = { 0 };
-
-		for (u32 k = 0; k < PARTS; k++) {
-			if (!cell_table_find(parts[k].table, owner, i % OFFSETS * 4, &row))
-				continue;
-			cell_row_add(parts[k].table, &row, ALL, &got);
-			found++;
-		}
-		assert_counters(&got, &want[i]);
-	}
-	for (u32 k = 0; k < PARTS; k++)
-		for (struct cell_cursor c = { 0 }; cell_table_next(parts[k].table, &c, &row);)
-			rows++;
-	assert_int_equal(rows, found);
-	assert_int_equal(rows, CELLS);
-}
-
-/* Threads that merge a part of all shards each have the samples of all of them. */
-static void test_merge_parts(void **state)
-{
-	struct sample_class_catalog catalogs[SHARDS] = { 0 };
-	struct part_thread parts[PARTS] = { 0 };
-	struct cell_table *shards[SHARDS];
-	struct counters *want = counters_new(CELLS);
-	u16 ids[SHARDS][CLASSES], part_ids[CLASSES];
-	struct fixture *f = *state;
-
-	for (u32 i = 0; i < SHARDS; i++) {
-		catalog_fill(&catalogs[i], ids[i], i & 1);
-		shards[i] = table_new(&catalogs[i], i ? 4U << 20 : 0);
-	}
-	for (u32 i = 0; i < 300000; i++) {
-		struct truth s = truth_draw();
-		u32 k = random_next() % SHARDS;
-
-		truth_add(&want[cell_index(&s)], &f->catalog, f->ids, &s);
-		table_count(shards[k], &catalogs[k], ids[k], &s);
-	}
-	for (u32 i = 0; i < SHARDS; i++) {
-		cell_table_add(shards[i]);
-		cell_table_flush(shards[i]);
-	}
-	for (u32 k = 0; k < PARTS; k++) {
-		struct part_thread *p = &parts[k];
-
-		p->part = k;
-		p->shards = shards;
-		catalog_fill(&p->catalog, part_ids, k & 1);
-		p->table = table_new(&p->catalog, 0);
-		assert_int_equal(pthread_create(&p->thread, NULL, part_merge, p), 0);
-	}
-	for (u32 k = 0; k < PARTS; k++)
-		assert_int_equal(pthread_join(parts[k].thread, NULL), 0);
-	assert_parts(parts, want);
-	for (u32 k = 0; k < PARTS; k++) {
-		cell_table_free(parts[k].table);
-		sample_class_deinit(&parts[k].catalog);
-	}
-	for (u32 i = 0; i < SHARDS; i++) {
-		cell_table_free(shards[i]);
-		sample_class_deinit(&catalogs[i]);
-	}
-	free(want);
-}
-
 /* Shards with any number of rows, and without any, while others wait for their memory. */
 static void test_merge_rows(void **state)
 {
@@ -876,67 +781,6 @@ static void test_damaged(void **state)
 	}
 	cell_table_free(t);
 	free(bytes);
-}
-
-static struct location *location_of(struct location_table *table, u64 owner, u64 offset,
-				    u64 *evicted)
-{
-	struct location_key key;
-
-	location_prepare(table, offset, owner, location_salt(table, owner), &key);
-	return location_get(table, &key, evicted);
-}
-
-static struct sample_facts facts_of(const struct fixture *f, const struct truth *s)
-{
-	struct sample_facts facts = { .sample_class = f->ids[s->sample_class] };
-	const struct sample_class *t = sample_class_of(&f->catalog, facts.sample_class);
-
-	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		facts.latency[i] = t->absent[i] ? 0 : s->latency[i];
-		facts.bucket[i] = t->absent[i] ?: (u8)histogram_bucket(s->latency[i]);
-	}
-	return facts;
-}
-
-/* The table of locations counts the same, from the same samples. */
-static void test_location_table(void **state)
-{
-	struct fixture *f = *state;
-	struct cell_table *t = table_new(&f->catalog, 4U << 20);
-	struct location_table *old;
-	struct cell_row row;
-	u64 evicted = 0;
-
-	assert_int_equal(location_table_new(1 << 14, &f->catalog, &old), 0);
-	old->interval = 4096;
-	for (u32 i = 0; i < 500000; i++) {
-		struct truth s = truth_draw();
-		struct sample_facts facts = facts_of(f, &s);
-
-		table_count(t, &f->catalog, f->ids, &s);
-		location_add(old,
-			     location_of(old, cell_owner(s.program, s.binary), s.offset, &evicted),
-			     &facts);
-	}
-	cell_table_add(t);
-	cell_table_flush(t);
-	assert_int_equal(evicted + old->unclassified, 0);
-	for (u32 i = 0; i < CELLS; i++) {
-		u64 owner = cell_owner(i / OFFSETS / BINARIES, i / OFFSETS % BINARIES);
-		const struct location *l = location_of(old, owner, i % OFFSETS * 4, &evicted);
-		struct counters got = { 0 }, want = { 0 };
-
-		if (!location_samples(old, l))
-			continue;
-		assert_true(cell_table_find(t, owner, i % OFFSETS * 4, &row));
-		cell_row_add(t, &row, ALL, &got);
-		location_counters(old, l, &want);
-		want.weight[UNIT_INSTRUCTIONS] = location_weight(old, l);
-		assert_counters(&got, &want);
-	}
-	cell_table_free(t);
-	location_table_free(old);
 }
 
 /* The levels of a row: counts are those of the classes, and latencies those of their samples. */
@@ -1186,13 +1030,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sessions, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_merge_parts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_merge_evicts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_save, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_translation, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_location_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_level_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_of_evicted, setup, teardown),

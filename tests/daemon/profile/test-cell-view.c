@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Views of a profile that counts by program: processes of a program share their rows, and the rows
+ * Views of the cells of a profile: processes of a program share their rows, and the rows
  * of every group add up to the machine's counters.
  */
 #include "test.h"
@@ -137,9 +137,7 @@ static struct fixture *fixture_empty(u64 cell_bytes)
 	const struct attributor_config attribution = {
 		.processes = 1024, .threads = 1024, .containers = 64
 	};
-	const struct profile_config config = {
-		.by_program = true, .cell_bytes = cell_bytes, .history = cell_bytes
-	};
+	const struct profile_config config = { .cell_bytes = cell_bytes, .history = cell_bytes };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
@@ -202,7 +200,6 @@ static void view_get(struct fixture *f, enum view_group group, enum view_sort so
 		     struct view *ret_view)
 {
 	assert_int_equal(profile_view(f->profile, NULL, false, group, sort, limit, ret_view), 0);
-	assert_true(ret_view->header.by_program);
 }
 
 static void row_add(struct view_row *sum, const struct view_row *row)
@@ -339,7 +336,6 @@ static void test_period(void **state)
 			want += taken[second / 2 * 2 - 1 + second % 2 * 2 - i];
 		test_row("second %u: %u rows", second, view.count);
 		assert_row(view.header.records == want);
-		assert_row(view.header.by_program);
 		view_clear(&view);
 	}
 }
@@ -430,7 +426,7 @@ static void test_hostile(void **state)
 /* Shards that are merged at random times have the same rows as a profile without shards. */
 static void test_shards(void **state)
 {
-	struct profile_config config = { .by_program = true };
+	struct profile_config config = { 0 };
 	struct profile *merged, *shard[SHARDS];
 	struct fixture *f = *state;
 
@@ -564,7 +560,7 @@ static const struct view_row *row_of_binary(const struct view *view, const char 
 static void test_live(void **state)
 {
 	const struct attributor_config attribution = { .live = true };
-	const struct profile_config config = { .by_program = true, .cell_bytes = 1 << 20 };
+	const struct profile_config config = { .cell_bytes = 1 << 20 };
 	const struct symbols_config waiting = { .wait_ms = 60000 };
 	u8 *code = mmap(NULL, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct fixture f = { 0 };
@@ -625,9 +621,9 @@ static void test_reset(void **state)
 static void test_sweep(void **state)
 {
 	const struct attributor_config attribution = { 0 };
-	const struct profile_config config = {
-		.by_program = true, .cell_bytes = 64 << 10, .programs = 256, .history = true
-	};
+	const struct profile_config config = { .cell_bytes = 64 << 10,
+					       .programs = 256,
+					       .history = true };
 	struct view view;
 	struct fixture f = { 0 };
 	u64 sum = 0, swept = 0, now = 0;

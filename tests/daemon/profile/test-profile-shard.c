@@ -15,11 +15,13 @@
 
 #define NS	1000000000ULL
 #define TASKS	12
+#define PROGRAMS 4
 #define SHARDS	3
 #define CPUS	5
 #define WINDOWS 600
 #define ROUND	7 /* number of windows between two merges */
 #define RECORDS 24
+#define CODE	0x400000
 
 struct fixture {
 	struct attributor *attributor;
@@ -48,23 +50,38 @@ static void report_event(struct attributor *a, u8 type, s32 pid, const char *nam
 		a, &(struct task_event){ .type = type, .pid = pid, .tid = pid, .name = name });
 }
 
+/* Report a process that executes program @program. */
+static void report_program(struct attributor *a, s32 pid, s32 program)
+{
+	char path[32];
+
+	report_event(a, TASK_COMM, pid, "task");
+	snprintf(path, sizeof(path), "/usr/bin/program%d", program);
+	attributor_apply_event(a, &(struct task_event){ .type = TASK_MMAP,
+							.pid = pid,
+							.tid = pid,
+							.start = CODE,
+							.size = 0x10000,
+							.name = path });
+}
+
 static int setup(void **state)
 {
 	const struct attributor_config attribution = { 0 };
-	struct profile_config config = { .history = true };
+	struct profile_config config = { .cell_bytes = 4 << 20, .history = true };
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
 	f->random = 0x9e3779b97f4a7c15ULL;
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	for (s32 i = 0; i < TASKS; i++)
-		report_event(f->attributor, TASK_COMM, i + 10, "task");
+		report_program(f->attributor, i + 10, i % PROGRAMS);
 	assert_int_equal(profile_new(&config, f->attributor, &f->whole), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->merged), 0);
 	/* The seed decides which lines share a tag, so it must be the same in both profiles. */
 	f->merged->commons->lines.table.seed = f->whole->commons->lines.table.seed;
 	f->merged->commons->pages.table.seed = f->whole->commons->pages.table.seed;
-	config = (struct profile_config){ .whole = f->merged, .locations = 4096 };
+	config = (struct profile_config){ .whole = f->merged, .cell_bytes = 4 << 20 };
 	for (u32 i = 0; i <= SHARDS; i++)
 		assert_int_equal(profile_new(&config, f->attributor, &f->shard[i]), 0);
 	*state = f;
@@ -90,7 +107,7 @@ static int teardown(void **state)
  */
 static struct spe_sample any_sample(struct fixture *f)
 {
-	u64 pc = 0x400000 + 4 * draw_below(f, draw_below(f, 4) ? 16 : 700);
+	u64 pc = CODE + 4 * draw_below(f, draw_below(f, 4) ? 16 : 700);
 	struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP,
 		.address = { [SPE_ADDRESS_PC] = pc },
@@ -159,38 +176,29 @@ static void assert_counters(const struct counters *a, const struct counters *b)
 	}
 }
 
-static struct location *find_location(struct profile *p, const struct location *l)
+static void assert_cells(struct fixture *f)
 {
-	struct location *other = NULL;
+	const struct cell_table *whole = f->whole->cells.table, *merged = f->merged->cells.table;
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row, other;
+	u32 count = 0;
 
-	while ((other = location_table_next(p->locations, other)))
-		if (other->place == l->place && other->owner == l->owner)
-			return other;
-	return NULL;
-}
-
-static void assert_locations(struct fixture *f)
-{
-	struct location *l = NULL, *other;
-	u32 count = 0, others = 0;
-
-	while ((l = location_table_next(f->whole->locations, l))) {
+	while (cell_table_next(whole, &cursor, &row)) {
+		u64 owner = cell_owner(row.program, row.binary);
 		struct counters a = { 0 }, b = { 0 };
 
-		test_row("place 0x%llx", (unsigned long long)l->place);
-		other = find_location(f->merged, l);
-		assert_row(other != NULL);
-		location_counters(f->whole->locations, l, &a);
-		location_counters(f->merged->locations, other, &b);
+		test_row("offset 0x%llx of program %u", (unsigned long long)row.offset,
+			 row.program);
+		assert_row(!row.evicted && cell_table_find(merged, owner, row.offset, &other));
+		cell_row_add(whole, &row, CELL_ALL, &a);
+		cell_row_add(merged, &other, CELL_ALL, &b);
 		assert_counters(&a, &b);
-		assert_row(location_weight(f->whole->locations, l) ==
-			   location_weight(f->merged->locations, other));
 		count++;
 	}
-	for (l = NULL; (l = location_table_next(f->merged->locations, l));)
-		others++;
 	assert_true(count > 500);
-	assert_int_equal(count, others);
+	for (cursor = (struct cell_cursor){ 0 }; cell_table_next(merged, &cursor, &other);)
+		count--;
+	assert_int_equal(count, 0);
 }
 
 static void assert_processes(struct fixture *f)
@@ -324,7 +332,7 @@ static void feed_all(struct fixture *f)
 	profile_flush(f->merged);
 	assert_machine(f);
 	assert_processes(f);
-	assert_locations(f);
+	assert_cells(f);
 	assert_spans(f, WINDOWS * NS / 20);
 }
 
@@ -333,22 +341,39 @@ static void test_equal(void **state)
 	feed_all(*state);
 }
 
+/* Return the weight of all cells and of the evicted samples. */
+static u64 all_weight(struct profile *p, u64 *ret_samples, u64 *ret_evicted)
+{
+	struct cell_cursor cursor = { 0 };
+	struct cell_row row;
+	u64 weight = 0;
+
+	*ret_samples = *ret_evicted = 0;
+	profile_flush(p);
+	while (cell_table_next(p->cells.table, &cursor, &row)) {
+		u64 samples = cell_row_samples(p->cells.table, &row, CELL_ALL);
+
+		*(row.evicted ? ret_evicted : ret_samples) += samples;
+		weight += cell_row_weight(p->cells.table, &row, CELL_ALL);
+	}
+	return weight;
+}
+
 /*
- * There are more locations than entries, in the shards and in the whole profile: each sample is in
- * one entry or was evicted, exactly once.
+ * There are more locations than cells, in the shards and in the whole profile: each sample is in
+ * one cell or was evicted, exactly once.
  */
 static void test_crowded(void **state)
 {
-	const struct profile_config small = { .locations = 64 };
-	struct profile_config config = { .locations = 256 };
+	struct profile_config config = { .cell_bytes = CELL_BYTES_MIN };
 	struct fixture *f = *state;
 	static u8 records[RECORDS * 128];
 	struct profile *whole, *shard;
-	struct location *l = NULL;
-	u64 samples = 0, weight = 0;
+	u64 samples, evicted, weight;
 
-	assert_int_equal(profile_new(&small, f->attributor, &whole), 0);
+	assert_int_equal(profile_new(&config, f->attributor, &whole), 0);
 	config.whole = whole;
+	config.cell_bytes = 2 * CELL_BYTES_MIN;
 	assert_int_equal(profile_new(&config, f->attributor, &shard), 0);
 	for (u32 n = 0; n < WINDOWS; n++) {
 		profile_window(shard, &(struct source_window){
@@ -361,29 +386,14 @@ static void test_crowded(void **state)
 		if (n % (8 * ROUND) == 0 || n == WINDOWS - 1)
 			profile_merge(whole, shard, NULL);
 	}
-	profile_flush(whole);
-	while ((l = location_table_next(whole->locations, l))) {
-		samples += location_samples(whole->locations, l);
-		weight += location_weight(whole->locations, l);
-	}
-	assert_true(whole->header.evicted > WINDOWS && samples > WINDOWS);
-	assert_int_equal(samples + whole->header.evicted, WINDOWS * RECORDS);
-	assert_int_equal(weight + whole->header.evicted_weight,
-			 whole->header.weight[UNIT_INSTRUCTIONS]);
+	weight = all_weight(whole, &samples, &evicted);
+	assert_true(evicted > WINDOWS && samples > WINDOWS);
+	assert_int_equal(evicted, whole->header.evicted);
+	assert_int_equal(samples + evicted, WINDOWS * RECORDS);
+	assert_int_equal(weight, whole->header.weight[UNIT_INSTRUCTIONS]);
 	assert_int_equal(whole->machine.samples, WINDOWS * RECORDS);
 	profile_free(shard);
 	profile_free(whole);
-}
-
-static u64 all_weight(struct profile *p)
-{
-	struct location *l = NULL;
-	u64 weight = 0;
-
-	profile_flush(p);
-	while ((l = location_table_next(p->locations, l)))
-		weight += location_weight(p->locations, l);
-	return weight + p->header.evicted_weight;
 }
 
 /* Samples without an interval have no weight, whatever the interval of later samples is. */
@@ -392,6 +402,7 @@ static void test_unweighed(void **state)
 	static const u32 intervals[] = { 0, 0, 1000, 0, 3000 };
 	struct fixture *f = *state;
 	static u8 records[RECORDS * 128];
+	u64 samples, evicted;
 
 	for (u32 i = 0; i < ARRAY_SIZE(intervals); i++) {
 		const struct source_window window = {
@@ -406,8 +417,8 @@ static void test_unweighed(void **state)
 		profile_window(f->shard[i % SHARDS], &window);
 		merge_shard(f, i % SHARDS);
 	}
-	assert_int_equal(all_weight(f->whole), 4000 * RECORDS);
-	assert_int_equal(all_weight(f->merged), 4000 * RECORDS);
+	assert_int_equal(all_weight(f->whole, &samples, &evicted), 4000 * RECORDS);
+	assert_int_equal(all_weight(f->merged, &samples, &evicted), 4000 * RECORDS);
 	assert_int_equal(f->merged->header.weight[UNIT_INSTRUCTIONS], 4000 * RECORDS);
 	assert_int_equal(f->merged->header.unweighed, 3 * RECORDS);
 }

@@ -380,11 +380,9 @@ static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u3
 		profile_window(profile, &window);
 }
 
-/* Return the weight that no row of @group has: evicted locations, and samples without a task. */
+/* Return the weight that no row of @group has: that of samples without a task. */
 static u64 rest_of(const struct view_header *h, enum view_group group, unsigned int unit)
 {
-	if (group == VIEW_FUNCTION)
-		return unit < UNITS ? h->evicted_weight : h->evicted;
 	if (group == VIEW_CONTAINER)
 		return unit < UNITS ? h->unattributed_weight : h->unattributed;
 	return 0;
@@ -492,73 +490,6 @@ static void test_units_mixed(void **state)
 	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
 }
 
-#define PLACES 64
-
-/*
- * Locations evict each other or get no entry: their weight is not lost. The last location gets an
- * entry with probability 1/8, so with two hundred of them some do not.
- */
-static void test_weights_evicted(void **state)
-{
-	const struct profile_config config = { .locations = 8 };
-	struct fixture *f = *state;
-	struct profile *profile;
-	struct view view;
-	u64 whole = 0;
-
-	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
-	for (u64 i = 0; i < 10 * PLACES; i++) {
-		u32 interval = i % 3 ? 1000 : 7000;
-
-		take_weighed(profile, -1, 0x1000 + 16 * (i % PLACES), 1, interval, UNIT_MICRO_OPS);
-		whole += interval;
-	}
-	take_weighed(profile, -1, 0x900, 300, 7000, UNIT_MICRO_OPS);
-	whole += 300 * 7000;
-	assert_int_equal(
-		profile_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view), 0);
-	assert_int_equal(view_whole(&view.header, UNIT_MICRO_OPS), whole);
-	assert_string_equal(view.rows[0].function, "0x900");
-	assert_in_range(view_part(&view.rows[0], UNIT_MICRO_OPS), 100 * 7000, 300 * 7000);
-	assert_parts(&view, VIEW_FUNCTION, UNIT_MICRO_OPS, whole);
-	view_clear(&view);
-	profile_free(profile);
-}
-
-/* A location in a reused entry has none of the levels of the former location. */
-static void test_levels_evicted(void **state)
-{
-	const struct profile_config config = { .locations = 8 };
-	struct fixture *f = *state;
-	struct profile *profile;
-	struct view view;
-	u64 samples = 0;
-
-	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
-	for (u64 i = 0; i < PLACES; i++) {
-		take_at(profile, 0x1000 + 16 * i, NEOVERSE_N1, 0, i & 1 ? 0xd : 0x8, L1_MISS);
-		take_at(profile, 0x1000 + 16 * i, NEOVERSE_N1, 0, 0x0, 1 << 2);
-	}
-	assert_int_equal(
-		profile_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_REMOTE, 0, &view), 0);
-	assert_true(view.count > 0 && view.count <= 8);
-	for (u32 i = 0; i < view.count; i++) {
-		const struct view_row *row = &view.rows[i];
-
-		assert_int_equal(row->memory, row->samples);
-		assert_int_equal(row->level[SPE_LEVEL_L1] + row->level[SPE_LEVEL_L2] +
-					 row->level[SPE_LEVEL_REMOTE_CACHE],
-				 row->memory);
-		assert_int_equal(row->remote, row->level[SPE_LEVEL_REMOTE_CACHE]);
-		assert_true(row->level[SPE_LEVEL_L1] >= row->samples / 2);
-		assert_true(!i || view.rows[i - 1].remote >= row->remote);
-		samples += row->samples;
-	}
-	assert_int_equal(samples + view.header.evicted, 2 * PLACES);
-	view_clear(&view);
-	profile_free(profile);
-}
-
 /*
  * Add many locations, each of which is the heaviest in another sort order, by a hash of its number.
  */
@@ -634,11 +565,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_metrics_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_weights_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_level_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sorts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_levels_evicted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

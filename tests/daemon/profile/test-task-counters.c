@@ -191,7 +191,6 @@ static void test_merged(void **state)
 	struct attributor *a = attributor_full(&plan);
 	struct profile *whole = profile_by(&session, a, NULL), *shard;
 	const struct profile_config config = { .whole = whole,
-					       .by_program = true,
 					       .cell_bytes = session.cell_bytes,
 					       .counters = session.counters };
 

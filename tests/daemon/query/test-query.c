@@ -129,7 +129,7 @@ static void sample_take(struct profile *profile, const struct taken *t)
 static void profile_make(struct attributor **ret_attributor, struct profile **ret_profile)
 {
 	const struct attributor_config attribution = { 0 };
-	const struct profile_config config = { .by_program = true };
+	const struct profile_config config = { 0 };
 
 	assert_int_equal(attributor_new(&attribution, ret_attributor), 0);
 	assert_int_equal(profile_new(&config, *ret_attributor, ret_profile), 0);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Keys of PCs and of processes, each in one word. Hot lines and pages, and the counters of a period,
+ * refer by them to the code and the process of a sample.
+ */
+#ifndef SPEPROF_LOCATION_KEY_H
+#define SPEPROF_LOCATION_KEY_H
+
+#include "codec/env.h"
+
+/* Addresses are sign-extended from bit 55, so one of the bits above can carry other information. */
+#define LOCATION_KERNEL 62
+
+/** location_pc_key() - combine a PC, and whether it is the kernel's */
+static inline u64 location_pc_key(u64 pc, bool kernel)
+{
+	return pc ^ (u64)kernel << LOCATION_KERNEL;
+}
+
+/** location_key_pc() - return the PC of a location_pc_key() */
+static inline u64 location_key_pc(u64 key)
+{
+	return (u64)((s64)(key << 8) >> 8);
+}
+
+/** location_key_kernel() - return whether the PC of a location_pc_key() is the kernel's */
+static inline bool location_key_kernel(u64 key)
+{
+	return (key ^ location_key_pc(key)) >> LOCATION_KERNEL & 1;
+}
+
+/**
+ * location_owner() - combine a process and its generation
+ * @process: index of the process in the attributor; ATTRIBUTE_NONE for none
+ * @generation: its generation; 0 for none
+ */
+static inline u64 location_owner(u32 process, u32 generation)
+{
+	return (u64)process << 32 | generation;
+}
+
+#endif
