@@ -866,6 +866,61 @@ static void checkpoint_forge(int fd, unsigned int seed)
 	checkpoint_slots_free(slots);
 }
 
+/* Return a copy of the checkpoint @fd, which is closed, as a speprofd of another version wrote it. */
+static int checkpoint_copy(int fd, u64 version)
+{
+	struct checkpoint_slots *slots, *copy;
+	struct deserializer from;
+	struct serializer to;
+	const char *reason;
+
+	assert_int_equal(checkpoint_slots_adopt(fd, CHECKPOINT_VERSION, &slots, &reason), 0);
+	assert_int_equal(checkpoint_slots_read(slots, &from, &reason), 0);
+	assert_int_equal(checkpoint_slots_new("older", version, &copy), 0);
+	checkpoint_slots_begin(copy, &to);
+	memcpy(to.at, from.at, from.len);
+	to.len = from.len;
+	assert_int_equal(checkpoint_slots_commit(copy, &to), 0);
+	free((void *)from.at);
+	checkpoint_slots_free(slots);
+	fd = dup(checkpoint_slots_fd(copy));
+	checkpoint_slots_free(copy);
+	return fd;
+}
+
+/*
+ * A checkpoint of an older or newer version is refused with a reason, and all tables are empty. The
+ * next process finds a checkpoint of this version.
+ */
+static void test_other_version(void **state __attribute__((unused)))
+{
+	static const u64 versions[] = { CHECKPOINT_VERSION - 1, CHECKPOINT_VERSION + 1, 0 };
+	u64 lost;
+
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		struct ledgers machine = { .session = SESSION_MACHINE },
+			       loads = { .session = "loads" };
+		struct restore_request restore;
+		struct worker *worker;
+		struct checkpoint *checkpoint;
+		int fd = checkpoint_copy(write_checkpoint(&lost, false), versions[i]);
+
+		worker = process_new(dup(fd), &checkpoint, &restore);
+		test_row("version %llu", (unsigned long long)versions[i]);
+		assert_row(restore.found && !restore.restored);
+		assert_row(strstr(restore.reason, "another version of speprofd") != NULL);
+		worker_call(worker, read_state, &machine);
+		worker_call(worker, read_state, &loads);
+		assert_row(lost && !machine.lost && !machine.enabled_ns && !loads.there);
+		worker_free(worker);
+		checkpoint_free(checkpoint);
+		worker = process_new(fd, &checkpoint, &restore);
+		assert_row(restore.found && restore.restored);
+		worker_free(worker);
+		checkpoint_free(checkpoint);
+	}
+}
+
 /* A refused checkpoint restores nothing: neither sessions nor statistics. */
 static void test_forged(void **state __attribute__((unused)))
 {
@@ -918,7 +973,7 @@ int main(void)
 		cmocka_unit_test(test_own),	 cmocka_unit_test(test_own_forgotten),
 		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_busy_shared),
-		cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_other_version), cmocka_unit_test(test_forged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
