@@ -338,6 +338,7 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 {
 	const struct history_slot *slot = profile_history(profile, span, now_ns);
 	struct view view = { 0 };
+	struct counters all;
 
 	if (!slot)
 		return -EOPNOTSUPP;
@@ -347,6 +348,8 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));
 	header_ledger(&slot->ledger, &view.header);
+	history_counters_get(&slot->machine, &all);
+	view_set_whole(&all, sort, &view.header);
 	view.rows = calloc(HISTORY_ROWS + 1, sizeof(*view.rows));
 	if (!view.rows)
 		return -ENOMEM;

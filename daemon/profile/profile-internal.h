@@ -350,6 +350,8 @@ void view_row_set_cell(struct profile *profile, struct symbols *symbols, bool li
 void view_row_set_evicted(struct view_row *row, enum view_group group);
 /** view_set_names() - set in a header how many names are missing, and why */
 void view_set_names(struct symbols *symbols, struct view_header *ret_header);
+/** view_set_whole() - set &view_header.sort_whole; @all: counters of all samples of the view */
+void view_set_whole(const struct counters *all, enum view_sort sort, struct view_header *header);
 /** counters_key() - return the key of view_key() for all orders except samples and latency */
 u64 counters_key(const struct counters *counters, enum view_sort sort);
 /** profile_view_cells() - add the rows of profile_view() that are made from cells to @view */

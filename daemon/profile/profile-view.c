@@ -186,6 +186,16 @@ void view_set_names(struct symbols *symbols, struct view_header *ret_header)
 	view_copy_string(ret_header->names_reason, sizeof(ret_header->names_reason), stats.reason);
 }
 
+void view_set_whole(const struct counters *all, enum view_sort sort, struct view_header *header)
+{
+	if (sort == VIEW_SORT_LATENCY)
+		header->sort_whole = all->latency[PROFILE_TOTAL].sum;
+	else if (sort == VIEW_SORT_SAMPLES || sort >= VIEW_SORT_P99)
+		header->sort_whole = view_whole(header, view_unit(header));
+	else
+		header->sort_whole = counters_key(all, sort);
+}
+
 /* All samples of a process in all its containers. */
 static struct counters process_sum(const struct process_tally *entry)
 {
@@ -244,6 +254,7 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
 
 	profile_flush(profile);
 	view = (struct view){ .header = profile->header };
+	view_set_whole(&profile->machine, sort, &view.header);
 	switch (group) {
 	case VIEW_FUNCTION:
 	case VIEW_LINE:

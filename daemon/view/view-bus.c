@@ -77,6 +77,7 @@ static const struct field header_fields[] = {
 	FIELD(view_header, unweighed, 't'),
 	FIELD(view_header, unattributed_weight, 't'),
 	FIELD(view_header, evicted_weight, 't'),
+	FIELD(view_header, sort_whole, 't'),
 	FIELD(view_header, ledgers_unknown, 'b'),
 	FIELD(view_header, cost_ns, 't'),      FIELD(view_header, memory, 't'),
 	FIELD(view_header, memory_locked, 't'),

@@ -97,6 +97,11 @@ u64 view_whole(const struct view_header *header, unsigned int unit)
 	return unit < UNITS ? header->weight[unit] : header->records;
 }
 
+u64 view_sort_part(const struct view_row *row, enum view_sort sort, unsigned int unit)
+{
+	return view_key(row, sort < VIEW_SORT_P99 ? sort : VIEW_SORT_SAMPLES, unit);
+}
+
 u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
 {
 	const char *at = (const char *)row + sorts[sort].offset;

@@ -178,6 +178,7 @@ const char *memory_share_name(enum memory_share share);
  *	does not report it
  * @unweighed: samples with an unknown interval: they are in no weight
  * @unattributed_weight, @evicted_weight: weights of those samples, in view_unit()
+ * @sort_whole: sum of view_sort_part() over all samples, in the order that the view was made with
  * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
  *	period
  * @memory: resident bytes of the daemon
@@ -233,6 +234,7 @@ struct view_header {
 	u64 unweighed;
 	u64 unattributed_weight;
 	u64 evicted_weight;
+	u64 sort_whole;
 	u64 cost_ns;
 	u64 memory;
 	u64 memory_locked;
@@ -275,6 +277,15 @@ const char *view_unit_name(unsigned int unit);
 /** view_part(), view_whole() - return numerator and denominator of a share; @unit: view_unit() */
 u64 view_part(const struct view_row *row, unsigned int unit);
 u64 view_whole(const struct view_header *header, unsigned int unit);
+
+/**
+ * view_sort_part() - return the numerator of the share of what rows are sorted by
+ *
+ * The denominator is &view_header.sort_whole. Percentiles have no shares: these are of samples then.
+ *
+ * Return: view_key(), or view_part() if that is a percentile.
+ */
+u64 view_sort_part(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
 /** view_key() - return the value that rows are sorted by, the largest first */
 u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit);

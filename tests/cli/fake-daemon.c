@@ -68,6 +68,7 @@ static struct view_header header = {
 	.blind_ns = 320000000,
 	.interval_ns = 1000000,
 	.records = 159812,
+	.sort_whole = 159812,
 	.bytes = 10227968,
 	.decoded = 10227968,
 	.written = 159812,

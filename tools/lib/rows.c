@@ -148,7 +148,7 @@ static json_object *header_json(const struct view_header *h)
 	bool live = strcmp(h->source, "recording") != 0;
 	json_object *json = json_object_new_object();
 
-	json_object_object_add(json, "schema_version", json_object_new_int(1));
+	json_object_object_add(json, "schema_version", json_object_new_int(2));
 	add_text(json, "source", h->source);
 	add_text(json, "backend",
 		 h->backend < ARRAY_SIZE(backend_names) ? backend_names[h->backend] : "unknown");
@@ -286,12 +286,48 @@ static void row_measures(json_object *json, const struct view_row *row)
 	json_object_object_add(json, "events", events_json(row));
 }
 
-static json_object *row_json(const struct view_row *row, enum view_group group)
+/* Convert a share, 0 to 1; null if there is nothing to have a share of. */
+static json_object *share_json(u64 part, u64 whole)
 {
+	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
+}
+
+static json_object *row_json(const struct view_row *row, const struct view *view,
+			     const struct options *options)
+{
+	u64 part = view_sort_part(row, options->sort, view_unit(&view->header));
 	json_object *json = json_object_new_object();
 
-	row_names(json, row, group);
+	row_names(json, row, options->group);
+	json_object_object_add(json, "share", share_json(part, view->header.sort_whole));
 	row_measures(json, row);
+	return json;
+}
+
+/* Convert what no row of @view has, so that all shares add up to 1. Returns NULL for nothing. */
+static json_object *other_json(const struct view *view, const struct options *options)
+{
+	u64 samples = view->header.records, whole = view->header.sort_whole, part = whole;
+	const struct view_row other = { .container = "-",
+					.process = "[other]",
+					.function = "[other]",
+					.binary = "[other]" };
+	json_object *json;
+
+	for (u32 i = 0; i < view->count; i++) {
+		u64 of_row = view_sort_part(&view->rows[i], options->sort, view_unit(&view->header));
+
+		part -= of_row < part ? of_row : part;
+		samples -= view->rows[i].samples < samples ? view->rows[i].samples : samples;
+	}
+	if (!part && !samples)
+		return NULL;
+	json = json_object_new_object();
+	row_names(json, &other, options->group);
+	if (options->group == VIEW_CONTAINER)
+		add_text(json, "container", "[other]");
+	json_object_object_add(json, "share", share_json(part, whole));
+	json_add_u64(json, "samples", samples);
 	return json;
 }
 
@@ -308,12 +344,15 @@ static void json_line(FILE *out, json_object *json)
 void rows_json(FILE *out, const struct view *view, const struct options *options)
 {
 	json_object *json = header_json(&view->header), *rows = json_object_new_array();
+	json_object *other = other_json(view, options);
 
 	add_text(json, "window", view_span_name(options->period));
 	add_text(json, "group", view_group_name(options->group));
 	add_text(json, "sort", view_sort_name(options->sort));
 	for (u32 i = 0; i < view->count; i++)
-		json_object_array_add(rows, row_json(&view->rows[i], options->group));
+		json_object_array_add(rows, row_json(&view->rows[i], view, options));
+	if (other)
+		json_object_array_add(rows, other);
 	json_object_object_add(json, "rows", rows);
 	json_line(out, json);
 }
@@ -385,11 +424,6 @@ static void add_old_keys(json_object *json, const struct query_row *row, const s
 		return;
 	add_text(json, "process", row->program);
 	json_add_u64(json, "pid", 0);
-}
-
-static json_object *share_json(u64 part, u64 whole)
-{
-	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
 }
 
 void rows_add_keys_json(json_object *json, const struct query_row *row, const struct query *query)

@@ -32,7 +32,7 @@ void rows_filter(struct view *view, const struct options *options, u32 limit);
  */
 int rows_missing(const char *verb, const struct options *options);
 
-/** rows_json() - print @view as one line of JSON, with "schema_version":1 */
+/** rows_json() - print @view as one line of JSON, as Documentation/reference/json.md describes it */
 void rows_json(FILE *out, const struct view *view, const struct options *options);
 
 /**

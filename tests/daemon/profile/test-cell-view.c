@@ -244,6 +244,28 @@ static void test_sums(void **state)
 	}
 }
 
+/* For each order, the parts of all rows add up to the whole that shares are computed with. */
+static void test_shares(void **state)
+{
+	struct fixture *f = *state;
+	struct view view;
+
+	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++) {
+		for (enum view_group group = 0; group < VIEW_GROUPS; group++) {
+			u64 sum = 0;
+
+			view_get(f, group, sort, 0, &view);
+			for (u32 i = 0; i < view.count; i++)
+				sum += view_sort_part(&view.rows[i], sort, view_unit(&view.header));
+			test_row("by %s, %s", view_group_name(group), view_sort_name(sort));
+			/* No row has the samples without a process. */
+			assert_row(group == VIEW_CONTAINER ? sum <= view.header.sort_whole :
+							     sum == view.header.sort_whole);
+			view_clear(&view);
+		}
+	}
+}
+
 static u64 samples_of(const struct fixture *f, const struct view_row *row)
 {
 	u32 program, container;
@@ -673,6 +695,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shares, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(test_evicted, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup_small, teardown),
 		cmocka_unit_test_setup_teardown(test_period, setup_large, teardown),
