@@ -133,7 +133,7 @@ static int side_load(struct comparison *c, enum diff_side side)
 	s->source.profile = s->input.profile;
 	r = input_symbols(&s->input, &s->source.symbols);
 	if (r == 0)
-		r = query_run(&s->source, &c->parts, &s->result, &error);
+		r = input_query(&s->source, &c->parts, &s->result, &error);
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE, "diff: %s: %s", s->path, error.text);
 	if (r < 0)

@@ -65,7 +65,7 @@ static int report_query(struct input *input, const struct options *options)
 
 	r = input_symbols(input, &source.symbols);
 	if (r == 0)
-		r = query_run(&source, &options->query, &result, &error);
+		r = input_query(&source, &options->query, &result, &error);
 	if (r == 0 || r == -ENOENT) {
 		input_header(input, source.symbols, &header);
 		report_print_query(options, &header, result);

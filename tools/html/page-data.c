@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/input.h"
 #include "lib/rows.h"
 #include "output/profile-json.h"
 #include "page-rows.h"
@@ -105,7 +106,7 @@ static int collect_rows(const struct query_source *source, const struct page_con
 	};
 	struct query_row *row = malloc(sizeof(*row));
 	struct query_result *result = NULL;
-	int r = row ? query_run(source, &query, &result, ret_error) : -ENOMEM;
+	int r = row ? input_query(source, &query, &result, ret_error) : -ENOMEM;
 
 	/* Rows of one program next to each other are compressed best. */
 	if (r == 0)

@@ -201,6 +201,19 @@ void input_header(const struct input *input, struct symbols *symbols,
 	header_complete(input, ret_header);
 }
 
+int input_query(const struct query_source *source, const struct query *query,
+		struct query_result **ret_result, struct query_error *ret_error)
+{
+	struct progress progress;
+	int r;
+
+	progress_begin(&progress, stderr);
+	progress_set(&progress, "reading symbols", 0, 0);
+	r = query_run(source, query, ret_result, ret_error);
+	progress_end(&progress);
+	return r;
+}
+
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view)
 {

@@ -6,6 +6,7 @@
 #include "filter/filter.h"
 #include "options.h"
 #include "profile/profile.h"
+#include "query/query-result.h"
 #include "recording/recording.h"
 #include "util/cpu-list.h"
 
@@ -84,6 +85,14 @@ int input_symbols(const struct input *input, struct symbols **ret_symbols);
  */
 void input_header(const struct input *input, struct symbols *symbols,
 		  struct view_header *ret_header);
+
+/**
+ * input_query() - run query_run(), and show progress on a terminal if that takes long
+ *
+ * Parameters and return value are those of query_run().
+ */
+int input_query(const struct query_source *source, const struct query *query,
+		struct query_result **ret_result, struct query_error *ret_error);
 
 /**
  * input_view() - make a view of the profile
