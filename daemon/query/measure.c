@@ -128,6 +128,23 @@ bool measure_is_front_latency(enum measure measure)
 	return measure >= MEASURE_ISSUE && measure <= MEASURE_TRANSLATION_P99;
 }
 
+bool measure_is_in_sums(enum measure measure)
+{
+	switch (measure) {
+	case MEASURE_OPERATIONS:
+	case MEASURE_SAMPLES:
+	case MEASURE_LATENCY:
+	case MEASURE_MEMORY:
+	case MEASURE_BRANCHES:
+	case MEASURE_MISPREDICTED:
+	case MEASURE_DRAM:
+	case MEASURE_REMOTE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static double latency_value(enum measure measure, const struct counters *c)
 {
 	const struct histogram *total = &c->latency[PROFILE_TOTAL];

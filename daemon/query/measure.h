@@ -81,6 +81,15 @@ bool measure_is_sum(enum measure measure);
 bool measure_is_front_latency(enum measure measure);
 
 /**
+ * measure_is_in_sums() - return whether the locations of a period have it (&struct history_row)
+ */
+bool measure_is_in_sums(enum measure measure);
+
+/* Their names, for error messages. */
+#define MEASURE_SUMS_LIST \
+	"operations, samples, latency, memory, dram, remote, branches and mispredicted"
+
+/**
  * measure_value() - compute a measure
  * @counters: the samples, finished (counters_finish())
  * @unit: &enum sample_unit of MEASURE_OPERATIONS; UNITS: number of samples

@@ -2,7 +2,6 @@
 #include "query-names.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 
 /** struct name - a name of @size bytes, which belongs to an id */
@@ -59,9 +58,85 @@ const char *query_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Return the end of the character at @at, of one or several bytes of UTF-8. */
+static const char *character_end(const char *at)
+{
+	at++;
+	while (((unsigned char)*at & 0xc0) == 0x80)
+		at++;
+	return at;
+}
+
+/* Return whether a set such as [a-z] or [!x] has @c. @ret_end: behind the set; NULL: it has no end */
+static bool set_has(const char *set, char c, const char **ret_end)
+{
+	bool inverted = *set == '!' || *set == '^', has = false;
+	const char *at = set + inverted, *first = at;
+
+	for (; *at && (*at != ']' || at == first); at++) {
+		bool range = at[1] == '-' && at[2] && at[2] != ']';
+
+		has |= range ? *at <= c && c <= at[2] : *at == c;
+		at += range ? 2 : 0;
+	}
+	*ret_end = *at ? at + 1 : NULL;
+	return has != inverted;
+}
+
+/*
+ * Compare what a glob has at @glob, no "*", with the first character of @name, which is not empty.
+ * Return what follows in the glob, or NULL if they differ. @ret_name: what follows in the name
+ */
+static const char *match_one(const char *glob, const char *name, const char **ret_name)
+{
+	const char *end;
+	bool has;
+
+	*ret_name = name + 1;
+	if (*glob == '?') {
+		*ret_name = character_end(name);
+		return glob + 1;
+	}
+	if (*glob == '[') {
+		has = set_has(glob + 1, *name, &end);
+		if (end)
+			return has ? end : NULL;
+	}
+	if (*glob == '\\' && glob[1])
+		glob++;
+	return *glob == *name ? glob + 1 : NULL;
+}
+
+/*
+ * fnmatch() takes time that grows exponentially with the number of "*". This function needs at most
+ * the product of both lengths, since only the last "*" has to be tried again.
+ */
 bool query_name_matches(const char *glob, const char *name)
 {
-	return strcmp(glob, name) == 0 || fnmatch(glob, name, 0) == 0;
+	const char *star = NULL, *from = NULL, *next, *rest;
+
+	if (strcmp(glob, name) == 0)
+		return true;
+	for (;;) {
+		if (*glob == '*') {
+			star = ++glob;
+			from = name;
+			continue;
+		}
+		if (!*name && !*glob)
+			return true;
+		next = *name && *glob ? match_one(glob, name, &rest) : NULL;
+		if (next) {
+			glob = next;
+			name = rest;
+			continue;
+		}
+		if (!star || !*from)
+			return false;
+		from = character_end(from);
+		glob = star;
+		name = from;
+	}
 }
 
 /* Sort @names, and set the rank of the id of each. */
@@ -100,10 +175,10 @@ static int programs_rank(struct query_names *n, const bool *used)
 		return -ENOMEM;
 	for (u32 id = 0; id < n->container.count; id++)
 		if (used[id])
-			names[count++] = name_of(id, query_container_name(n->cells, id));
+			names[count++] = name_of(id, query_container_name(n->tables, id));
 	ranks_fill(names, count, &n->container);
 	for (u32 i = 0; i < count; i++)
-		names[i] = name_of(names[i].id, query_executable(n->cells, names[i].id));
+		names[i] = name_of(names[i].id, query_executable(n->tables, names[i].id));
 	ranks_fill(names, count, &n->executable);
 	free(names);
 	return 0;
@@ -118,11 +193,11 @@ static int binaries_rank(struct query_names *n, const bool *used)
 	if (!names)
 		return -ENOMEM;
 	for (u32 id = 0; id < n->path.count; id++)
-		if (used[id] && binary_table_find(n->cells->binaries, id, &binary))
+		if (used[id] && binary_table_find(n->tables->binaries, id, &binary))
 			names[count++] = name_of(id, binary.path);
 	ranks_fill(names, count, &n->path);
 	for (u32 i = 0; i < count; i++) {
-		binary_table_find(n->cells->binaries, names[i].id, &binary);
+		binary_table_find(n->tables->binaries, names[i].id, &binary);
 		names[i].at = binary.build_id;
 		names[i].size = binary.build_id_size;
 	}
@@ -132,30 +207,32 @@ static int binaries_rank(struct query_names *n, const bool *used)
 }
 
 /* Find the largest ids of the cells. */
-static void ids_count(const struct profile_cells *cells, u32 *ret_programs, u32 *ret_binaries)
+static void ids_count(const struct query_cells *cells, u32 *ret_programs, u32 *ret_binaries)
 {
-	struct cell_cursor cursor = { 0 };
-	struct cell_row row;
+	struct query_cursor cursor = { 0 };
+	struct query_cell cell;
 
 	*ret_programs = *ret_binaries = 1;
-	while (cell_table_next(cells->table, &cursor, &row)) {
-		if (row.program != CELL_NO_PROGRAM && row.program >= *ret_programs)
-			*ret_programs = row.program + 1;
-		if (!row.evicted && row.binary != CELL_UNMAPPED && row.binary >= *ret_binaries)
-			*ret_binaries = row.binary + 1;
+	while (query_cells_next(cells, &cursor, &cell)) {
+		const struct cell_row *row = &cell.row;
+
+		if (row->program != CELL_NO_PROGRAM && row->program >= *ret_programs)
+			*ret_programs = row->program + 1;
+		if (!row->evicted && row->binary != CELL_UNMAPPED && row->binary >= *ret_binaries)
+			*ret_binaries = row->binary + 1;
 	}
 }
 
-static void ids_mark(const struct profile_cells *cells, bool *program, bool *binary)
+static void ids_mark(const struct query_cells *cells, bool *program, bool *binary)
 {
-	struct cell_cursor cursor = { 0 };
-	struct cell_row row;
+	struct query_cursor cursor = { 0 };
+	struct query_cell cell;
 
-	while (cell_table_next(cells->table, &cursor, &row)) {
-		if (row.program != CELL_NO_PROGRAM)
-			program[row.program] = true;
-		if (!row.evicted && row.binary != CELL_UNMAPPED)
-			binary[row.binary] = true;
+	while (query_cells_next(cells, &cursor, &cell)) {
+		if (cell.row.program != CELL_NO_PROGRAM)
+			program[cell.row.program] = true;
+		if (!cell.row.evicted && cell.row.binary != CELL_UNMAPPED)
+			binary[cell.row.binary] = true;
 	}
 }
 
@@ -166,9 +243,9 @@ static int ranks_new(u32 count, struct query_ranks *ret_ranks)
 	return ret_ranks->at ? 0 : -ENOMEM;
 }
 
-int query_names_init(const struct profile_cells *cells, struct query_names *ret_names)
+int query_names_init(const struct query_cells *cells, struct query_names *ret_names)
 {
-	struct query_names n = { .cells = cells };
+	struct query_names n = { .tables = &cells->tables };
 	bool *program, *binary;
 	u32 programs, binaries;
 	int r = -ENOMEM;

@@ -6,8 +6,7 @@
 #ifndef SPEPROF_QUERY_NAMES_H
 #define SPEPROF_QUERY_NAMES_H
 
-#include "profile/profile-cells.h"
-#include "query.h"
+#include "query-cells.h"
 
 /**
  * struct query_ranks - by id, the rank of a name, from 1 on
@@ -20,12 +19,12 @@ struct query_ranks {
 
 /**
  * struct query_names - the names of all programs and binaries with cells
- * @cells: the tables
+ * @tables: what the ids stand for
  * @container, @executable: by id of a program. Executables of equal paths have one rank
  * @path, @build_id: by id of a binary
  */
 struct query_names {
-	const struct profile_cells *cells;
+	const struct profile_cells *tables;
 	struct query_ranks container;
 	struct query_ranks executable;
 	struct query_ranks path;
@@ -39,7 +38,7 @@ struct query_names {
  *
  * Return: 0 or -ENOMEM.
  */
-int query_names_init(const struct profile_cells *cells, struct query_names *ret_names);
+int query_names_init(const struct query_cells *cells, struct query_names *ret_names);
 
 /** query_names_deinit() - free the memory; @names may be all zeros */
 void query_names_deinit(struct query_names *names);

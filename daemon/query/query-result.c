@@ -16,11 +16,11 @@
 
 /**
  * struct named_cell - a cell, and what it has in common with the other cells of its row
- * @row: the cell
+ * @cell: the cell
  * @id: numbers by which the cells are sorted, &query_result.ids of them
  */
 struct named_cell {
-	struct cell_row row;
+	struct query_cell cell;
 	u64 id[IDS];
 };
 
@@ -51,20 +51,21 @@ struct group {
 
 /**
  * struct query_result - the rows, in their order
- * @unit: view_unit() of the profile
+ * @admitted: with &query_source.admits, by id of a program: 1 if it is admitted, 2 if not, 0: unknown
  * @has_parts: rows have a part of the samples of their cells
  * @named: the selected cells, @cells of them
  * @ids: numbers of &named_cell.id that are in use
  * @group: the rows, @groups of them
  * @whole: what shares are of
  * @samples: number of all samples
+ * @own: with &query_source.admits, all samples of admitted containers
  */
 struct query_result {
 	struct query_source source;
 	struct query query;
-	struct profile_cells cells;
+	struct query_cells cells;
 	struct query_names names;
-	unsigned int unit;
+	u8 *admitted;
 	bool has_parts;
 	struct named_cell *named;
 	u32 named_count;
@@ -74,6 +75,7 @@ struct query_result {
 	u32 group_capacity;
 	u64 whole;
 	u64 samples;
+	struct counters own;
 };
 
 /* The measure that shares are of. */
@@ -90,7 +92,31 @@ static bool is_kernel(const struct cell_row *row)
 
 /* Selection */
 
-static bool selects_container(const struct query_result *r, u32 program)
+/* Whether the reader may see a container. It may take a system call, so it is remembered. */
+static bool admits(struct query_result *r, const struct query_cell *cell)
+{
+	const struct attribute_container *c = query_cell_container(&r->cells, cell);
+	u32 program = cell->row.program;
+	bool admitted;
+
+	if (!r->source.admits)
+		return true;
+	if (program < r->names.container.count && r->admitted[program])
+		return r->admitted[program] == 1;
+	admitted = c && r->source.admits(r->source.ctx, c);
+	if (program < r->names.container.count)
+		r->admitted[program] = admitted ? 1 : 2;
+	return admitted;
+}
+
+static const char *cell_container_name(const struct query_result *r, const struct query_cell *cell)
+{
+	const struct attribute_container *c = query_cell_container(&r->cells, cell);
+
+	return c && *c->name ? c->name : "-";
+}
+
+static bool selects_container(const struct query_result *r, const struct query_cell *cell)
 {
 	const struct attribute_container *c;
 	const char *glob = r->query.select.container;
@@ -98,8 +124,8 @@ static bool selects_container(const struct query_result *r, u32 program)
 	if (!glob)
 		return true;
 	if (*glob != '/')
-		return query_name_matches(glob, query_container_name(&r->cells, program));
-	c = query_container(&r->cells, program);
+		return query_name_matches(glob, cell_container_name(r, cell));
+	c = query_cell_container(&r->cells, cell);
 	return c && (query_name_matches(glob, c->cgroup) || query_name_matches(glob, c->path));
 }
 
@@ -150,11 +176,12 @@ static bool selects_code(const struct query_result *r, const struct cell_row *ro
 	return query_name_matches(select->function, name);
 }
 
-static bool selects(const struct query_result *r, const struct cell_row *row)
+static bool selects(struct query_result *r, const struct query_cell *cell)
 {
-	return selects_container(r, row->program) &&
-	       selects_path(r->query.select.program, query_executable(&r->cells, row->program)) &&
-	       selects_code(r, row);
+	const char *executable = query_executable(&r->cells.tables, cell->row.program);
+
+	return admits(r, cell) && selects_container(r, cell) &&
+	       selects_path(r->query.select.program, executable) && selects_code(r, &cell->row);
 }
 
 static bool selects_all(const struct query_select *select)
@@ -168,8 +195,25 @@ static bool selects_all(const struct query_select *select)
 #define RANK_NONE 0
 #define RANK_LAST UINT32_MAX
 
-static u64 container_id(const struct query_result *r, const struct cell_row *row)
+/* The rank of the name of a container in a period, as query_rank(). */
+static u64 slot_container_rank(const struct query_result *r, const struct query_cell *cell)
 {
+	const char *name = cell_container_name(r, cell);
+	struct query_cursor cursor = { 0 };
+	struct query_cell other;
+	u64 rank = 1;
+
+	while (query_cells_next(&r->cells, &cursor, &other))
+		rank += other.container && strcmp(cell_container_name(r, &other), name) < 0;
+	return rank;
+}
+
+static u64 container_id(const struct query_result *r, const struct query_cell *cell)
+{
+	const struct cell_row *row = &cell->row;
+
+	if (cell->container)
+		return slot_container_rank(r, cell);
 	if (row->program == CELL_NO_PROGRAM)
 		return query_groups_by(&r->query, QUERY_PROGRAM) ? RANK_NONE : RANK_LAST;
 	return query_rank(&r->names.container, row->program);
@@ -223,22 +267,25 @@ static u64 instruction_id(const struct query_result *r, const struct cell_row *r
 {
 	struct cell_place place;
 
+	if (r->source.raw && is_kernel(row))
+		return row->offset;
 	if (!profile_locate_cell(r->source.profile, row, r->source.live, &place))
 		return r->source.live ? 0 : row->offset;
 	return symbols_address_is_public(&place.at, r->source.live) ? place.at.offset : 0;
 }
 
-static void cell_name(struct query_result *r, const struct cell_row *row,
+static void cell_name(const struct query_result *r, const struct query_cell *cell,
 		      struct named_cell *ret_named)
 {
+	const struct cell_row *row = &cell->row;
 	const struct query *q = &r->query;
 	bool binary = query_has_binary(q);
 	u64 *id = ret_named->id;
 	u32 n = 0;
 
-	ret_named->row = *row;
+	ret_named->cell = *cell;
 	if (query_groups_by(q, QUERY_CONTAINER))
-		id[n++] = container_id(r, row);
+		id[n++] = container_id(r, cell);
 	if (query_groups_by(q, QUERY_PROGRAM))
 		id[n++] = program_id(r, row);
 	if (binary || query_groups_by(q, QUERY_MODE))
@@ -253,22 +300,30 @@ static void cell_name(struct query_result *r, const struct cell_row *row,
 		n += code_ids(r, row, id + n);
 	if (query_groups_by(q, QUERY_INSTRUCTION))
 		id[n++] = instruction_id(r, row);
-	r->ids = n;
 }
 
-/* Name all cells with samples. Returns their number, at most cell_table_rows(). */
+/* The number of ids that cell_name() sets. */
+static u32 ids_count(const struct query *q)
+{
+	bool binary = query_has_binary(q);
+	bool line = query_groups_by(q, QUERY_LINE);
+
+	return query_groups_by(q, QUERY_CONTAINER) + query_groups_by(q, QUERY_PROGRAM) +
+	       (binary || query_groups_by(q, QUERY_MODE)) + binary +
+	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE) + line +
+	       2 * (line || query_groups_by(q, QUERY_FUNCTION)) +
+	       query_groups_by(q, QUERY_INSTRUCTION);
+}
+
+/* Name all cells with samples. Returns their number, at most query_cells_bound(). */
 static u32 cells_name(struct query_result *r, struct named_cell *named)
 {
-	struct cell_cursor cursor = { 0 };
-	struct cell_row row;
+	struct query_cursor cursor = { 0 };
+	struct query_cell cell;
 	u32 count = 0;
 
-	while (cell_table_next(r->cells.table, &cursor, &row)) {
-		/* The row of the evicted samples without a program always exists. */
-		if (row.evicted && !cell_row_samples(r->cells.table, &row, CELL_ALL))
-			continue;
-		cell_name(r, &row, &named[count++]);
-	}
+	while (query_cells_next(&r->cells, &cursor, &cell))
+		cell_name(r, &cell, &named[count++]);
 	return count;
 }
 
@@ -278,7 +333,7 @@ static void cells_select(struct query_result *r)
 	u32 kept = 0;
 
 	for (u32 i = 0; i < r->named_count; i++)
-		if (selects(r, &r->named[i].row))
+		if (selects(r, &r->named[i].cell))
 			r->named[kept++] = r->named[i];
 	r->named_count = kept;
 }
@@ -368,7 +423,7 @@ static int cells_cluster(struct query_result *r)
 
 static int cells_load(struct query_result *r)
 {
-	size_t count = cell_table_rows(r->cells.table);
+	size_t count = query_cells_bound(&r->cells);
 
 	r->named = calloc(count ? count : 1, sizeof(*r->named));
 	if (!r->named)
@@ -381,13 +436,13 @@ static int cells_load(struct query_result *r)
 		bool named;
 
 		for (u32 i = 0; i < r->named_count; i++)
-			name_function(r, &r->named[i].row, name, sizeof(name), &named);
+			name_function(r, &r->named[i].cell.row, name, sizeof(name), &named);
 	}
 	/* If waiting resolved some names, resolve all a second time. */
 	if (r->source.symbols && symbols_wait_default(r->source.symbols))
 		for (u32 i = 0; i < r->named_count; i++)
-			cell_name(r, &r->named[i].row, &r->named[i]);
-	if (!selects_all(&r->query.select))
+			cell_name(r, &r->named[i].cell, &r->named[i]);
+	if (!selects_all(&r->query.select) || r->source.admits)
 		cells_select(r);
 	return cells_cluster(r);
 }
@@ -444,7 +499,7 @@ static bool class_has_event(const struct sample_class *class, u32 event)
 static const struct sample_class *pair_class(const struct query_result *r,
 					     const struct cell_pair *pair)
 {
-	return sample_class_of(r->cells.sample_class, pair->sample_class);
+	return sample_class_of(r->cells.tables.sample_class, pair->sample_class);
 }
 
 static void part_count(void *ctx, const struct cell_pair *pair)
@@ -493,35 +548,42 @@ static void part_sum(void *ctx, const struct cell_pair *pair)
  * A cell has the weight of all of its samples together. Each part gets the same share of it as of
  * the samples, which is exact if their interval is constant.
  */
-static void part_add_weight(const struct query_result *r, const struct cell_row *row, u64 samples,
-			    struct counters *to)
+static void part_add_weight(const struct query_result *r, const struct query_cell *cell,
+			    u64 samples, struct counters *to)
 {
-	u64 all = cell_row_samples(r->cells.table, row, CELL_ALL);
-	struct counters cell = { 0 };
+	u64 all = query_cell_samples(&r->cells, cell);
+	struct counters whole = { 0 };
 
 	if (!samples)
 		return;
-	if (r->unit < UNITS)
-		cell.weight[r->unit] = cell_row_weight(r->cells.table, row, CELL_ALL);
+	if (r->cells.unit < UNITS)
+		whole.weight[r->cells.unit] = query_cell_weight(&r->cells, cell);
 	else
-		cell_row_add(r->cells.table, row, CELL_ALL, &cell);
+		query_cell_add(&r->cells, cell, &whole);
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] +=
-			(u64)((double)cell.weight[i] * (double)samples / (double)all + 0.5);
+			(u64)((double)whole.weight[i] * (double)samples / (double)all + 0.5);
 }
 
-static void row_add(const struct query_result *r, const struct cell_row *row, u32 part,
+/* Call @fn for the pairs of a cell, which a period does not have. */
+static void each_pair(const struct query_result *r, const struct query_cell *cell,
+		      void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx)
+{
+	cell_row_each_pair(r->cells.tables.table, &cell->row, CELL_ALL, fn, ctx);
+}
+
+static void row_add(const struct query_result *r, const struct query_cell *cell, u32 part,
 		    struct counters *to)
 {
 	struct part_sums sums = { .result = r, .part = part, .to = to };
 
 	if (!r->has_parts) {
-		cell_row_add(r->cells.table, row, CELL_ALL, to);
+		query_cell_add(&r->cells, cell, to);
 		return;
 	}
-	cell_row_each_pair(r->cells.table, row, CELL_ALL, part_sum, &sums);
+	each_pair(r, cell, part_sum, &sums);
 	to->samples += sums.samples;
-	part_add_weight(r, row, sums.samples, to);
+	part_add_weight(r, cell, sums.samples, to);
 }
 
 static void group_counters(const struct query_result *r, const struct group *g,
@@ -530,36 +592,37 @@ static void group_counters(const struct query_result *r, const struct group *g,
 	struct counters sum = { 0 };
 
 	for (u32 i = 0; i < g->count; i++)
-		row_add(r, &r->named[g->first + i].row, g->part, &sum);
+		row_add(r, &r->named[g->first + i].cell, g->part, &sum);
 	counters_finish(&sum);
 	*ret_counters = sum;
 }
 
 /* The value of a measure that needs not all counters of a cell; returns false for others. */
-static bool cell_value(const struct query_result *r, const struct cell_row *row,
+static bool cell_value(const struct query_result *r, const struct query_cell *cell,
 		       enum measure measure, u64 *ret_value)
 {
-	if (measure == MEASURE_OPERATIONS && r->unit < UNITS)
-		*ret_value = cell_row_weight(r->cells.table, row, CELL_ALL);
+	if (measure == MEASURE_OPERATIONS && r->cells.unit < UNITS)
+		*ret_value = query_cell_weight(&r->cells, cell);
 	else if (measure == MEASURE_OPERATIONS || measure == MEASURE_SAMPLES)
-		*ret_value = cell_row_samples(r->cells.table, row, CELL_ALL);
+		*ret_value = query_cell_samples(&r->cells, cell);
 	else if (measure == MEASURE_LATENCY)
-		*ret_value = cell_row_latency(r->cells.table, row, CELL_ALL);
+		*ret_value = query_cell_latency(&r->cells, cell);
 	else
 		return false;
 	return true;
 }
 
 /* The same for any measure that is a sum. */
-static u64 cell_sum(const struct query_result *r, const struct cell_row *row, enum measure measure)
+static u64 cell_sum(const struct query_result *r, const struct query_cell *cell,
+		    enum measure measure)
 {
 	struct counters counters = { 0 };
 	u64 value;
 
-	if (cell_value(r, row, measure, &value))
+	if (cell_value(r, cell, measure, &value))
 		return value;
-	cell_row_add(r->cells.table, row, CELL_ALL, &counters);
-	return (u64)measure_value(measure, &counters, r->unit);
+	query_cell_add(&r->cells, cell, &counters);
+	return (u64)measure_value(measure, &counters, r->cells.unit);
 }
 
 /* Rows */
@@ -576,16 +639,16 @@ static u64 weights_sum(const u64 *weight)
 static void group_measure(const struct query_result *r, struct group *g)
 {
 	enum measure sort = r->query.sort;
-	bool by_weight = sort == MEASURE_OPERATIONS && r->unit < UNITS, simple = !r->has_parts;
+	bool by_weight = sort == MEASURE_OPERATIONS && r->cells.unit < UNITS, simple = !r->has_parts;
 	struct counters counters;
 	u64 value = 0, sum = 0;
 
 	g->weight = 0;
 	for (u32 i = 0; i < g->count && simple; i++) {
-		const struct cell_row *row = &r->named[g->first + i].row;
+		const struct query_cell *cell = &r->named[g->first + i].cell;
 
-		g->weight += cell_row_weight(r->cells.table, row, CELL_ALL);
-		simple = by_weight || cell_value(r, row, sort, &value);
+		g->weight += query_cell_weight(&r->cells, cell);
+		simple = by_weight || cell_value(r, cell, sort, &value);
 		sum += simple ? value : 0;
 	}
 	if (simple) {
@@ -593,7 +656,7 @@ static void group_measure(const struct query_result *r, struct group *g)
 		return;
 	}
 	group_counters(r, g, &counters);
-	g->value = measure_value(sort, &counters, r->unit);
+	g->value = measure_value(sort, &counters, r->cells.unit);
 	g->weight = weights_sum(counters.weight);
 }
 
@@ -607,7 +670,7 @@ static u64 group_samples(const struct query_result *r, const struct group *g)
 		return counters.samples;
 	}
 	for (u32 i = 0; i < g->count; i++)
-		samples += cell_row_samples(r->cells.table, &r->named[g->first + i].row, CELL_ALL);
+		samples += query_cell_samples(&r->cells, &r->named[g->first + i].cell);
 	return samples;
 }
 
@@ -632,7 +695,7 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 
 	memset(each, 0, PARTS * sizeof(*each));
 	for (u32 i = first; i < first + count; i++)
-		cell_row_each_pair(r->cells.table, &r->named[i].row, CELL_ALL, part_count, &sums);
+		each_pair(r, &r->named[i].cell, part_count, &sums);
 	for (u32 part = 0; part < PARTS && !status; part++)
 		if (each[part])
 			status = group_append(r, first, count, part);
@@ -684,53 +747,79 @@ static u64 group_part(const struct query_result *r, const struct group *g)
 {
 	if (measure_is_sum(r->query.sort))
 		return (u64)g->value;
-	return r->unit < UNITS ? g->weight : group_samples(r, g);
+	return r->cells.unit < UNITS ? g->weight : group_samples(r, g);
 }
 
-/* Compute what shares are of: also the samples that are not selected. */
+static void admitted_sum(struct query_result *r)
+{
+	struct query_cursor cursor = { 0 };
+	struct query_cell cell;
+
+	while (query_cells_next(&r->cells, &cursor, &cell))
+		if (admits(r, &cell))
+			query_cell_add(&r->cells, &cell, &r->own);
+	counters_finish(&r->own);
+}
+
+/* Compute what shares are of: also the samples that are not selected, if the reader may see them. */
 static void whole_compute(struct query_result *r)
 {
 	enum measure measure = share_measure(r);
-	struct cell_cursor cursor = { 0 };
-	struct cell_row row;
+	struct query_cursor cursor = { 0 };
+	struct query_cell cell;
+	struct counters total;
 
+	r->samples = query_cells_records(&r->source, &r->cells);
+	if (r->source.admits) {
+		admitted_sum(r);
+		r->samples = r->own.samples;
+		r->whole = (u64)measure_value(measure, &r->own, r->cells.unit);
+		return;
+	}
+	if (r->cells.slot) {
+		query_cells_total(&r->cells, &total);
+		r->whole = (u64)measure_value(measure, &total, r->cells.unit);
+		return;
+	}
 	if (!r->has_parts && selects_all(&r->query.select)) {
 		for (u32 i = 0; i < r->groups; i++)
 			r->whole += group_part(r, &r->group[i]);
 		return;
 	}
-	while (cell_table_next(r->cells.table, &cursor, &row))
-		r->whole += cell_sum(r, &row, measure);
+	while (query_cells_next(&r->cells, &cursor, &cell))
+		r->whole += cell_sum(r, &cell, measure);
 }
 
-static const struct cell_row *heaviest_cell(const struct query_result *r, const struct group *g)
+static const struct query_cell *heaviest_cell(const struct query_result *r, const struct group *g)
 {
-	const struct cell_row *heaviest = NULL;
+	const struct query_cell *heaviest = NULL;
 	u64 most = 0;
 
 	for (u32 i = 0; i < g->count; i++) {
-		const struct cell_row *row = &r->named[g->first + i].row;
-		u64 weight = cell_sum(r, row, MEASURE_OPERATIONS);
+		const struct query_cell *cell = &r->named[g->first + i].cell;
+		u64 weight = cell_sum(r, cell, MEASURE_OPERATIONS);
 
-		if (heaviest &&
-		    (weight < most || (weight == most && row->offset >= heaviest->offset)))
+		if (heaviest && (weight < most ||
+				 (weight == most && cell->row.offset >= heaviest->row.offset)))
 			continue;
-		heaviest = row;
+		heaviest = cell;
 		most = weight;
 	}
 	return heaviest;
 }
 
-static void row_set_program(const struct query_result *r, const struct cell_row *cell,
+static void row_set_program(const struct query_result *r, const struct query_cell *cell,
 			    struct query_row *row)
 {
-	const char *container = query_container_name(&r->cells, cell->program);
+	const char *container = cell_container_name(r, cell);
+	u32 program = cell->row.program;
 
-	if (cell->program == CELL_NO_PROGRAM && !query_groups_by(&r->query, QUERY_PROGRAM))
+	if (program == CELL_NO_PROGRAM && !cell->container &&
+	    !query_groups_by(&r->query, QUERY_PROGRAM))
 		container = "[unattributed]";
 	snprintf(row->container, sizeof(row->container), "%s", container);
 	escape_string(row->program, sizeof(row->program),
-		      query_base_name(query_executable(&r->cells, cell->program)));
+		      query_base_name(query_executable(&r->cells.tables, program)));
 }
 
 static void row_set_line(const struct query_result *r, const struct cell_place *place,
@@ -766,6 +855,8 @@ static void row_set_code(const struct query_result *r, const struct cell_row *ce
 		if (query_groups_by(&r->query, QUERY_LINE) && r->source.symbols)
 			row_set_line(r, &place, row);
 	}
+	if (r->source.raw && row->kernel)
+		row->instruction = cell->offset;
 	if (query_groups_by(&r->query, QUERY_FUNCTION) || query_groups_by(&r->query, QUERY_LINE))
 		name_function(r, cell, row->function, sizeof(row->function), &row->named);
 }
@@ -777,6 +868,11 @@ static void row_set_part(u32 part, struct query_row *row)
 	row->event = part_event(part) == PART_NO_EVENT ? QUERY_NONE : (u8)part_event(part);
 }
 
+const struct counters *query_result_admitted(const struct query_result *r)
+{
+	return r->source.admits ? &r->own : NULL;
+}
+
 u32 query_result_shown(const struct query_result *r)
 {
 	return r->query.limit && r->query.limit < r->groups ? r->query.limit : r->groups;
@@ -785,21 +881,23 @@ u32 query_result_shown(const struct query_result *r)
 void query_result_row(const struct query_result *r, u32 index, struct query_row *ret_row)
 {
 	const struct group *g = &r->group[index];
-	const struct cell_row *cell = heaviest_cell(r, g);
+	const struct query_cell *cell = heaviest_cell(r, g);
 
 	memset(ret_row, 0, sizeof(*ret_row));
 	ret_row->part = group_part(r, g);
 	ret_row->whole = r->whole;
 	ret_row->value = g->value;
 	row_set_program(r, cell, ret_row);
-	row_set_code(r, cell, ret_row);
+	row_set_code(r, &cell->row, ret_row);
 	row_set_part(g->part, ret_row);
+	for (u32 i = 0; i < g->count; i++)
+		ret_row->brief |= r->named[g->first + i].cell.sums != NULL;
 	group_counters(r, g, &ret_row->counters);
 }
 
 void query_result_source_line(const struct query_result *r, u32 index, struct source_line *ret_line)
 {
-	const struct cell_row *cell = heaviest_cell(r, &r->group[index]);
+	const struct cell_row *cell = &heaviest_cell(r, &r->group[index])->row;
 	const struct query_source *s = &r->source;
 	struct cell_place place;
 
@@ -817,7 +915,8 @@ void query_result_levels(const struct query_result *r, u32 index,
 	const struct group *g = &r->group[index];
 
 	for (u32 i = 0; i < g->count; i++)
-		cell_row_add_levels(r->cells.table, &r->named[g->first + i].row, CELL_ALL, to);
+		cell_row_add_levels(r->cells.tables.table, &r->named[g->first + i].cell.row,
+				    CELL_ALL, to);
 }
 
 void query_result_order_by_keys(struct query_result *r)
@@ -863,15 +962,17 @@ const char *query_level_name(const struct query_row *row)
 #define NAMES_SHOWN 8
 
 /* Append the names of the heaviest rows of a key to an error. */
-static void error_add_names(const struct query_source *source, enum query_key key,
+static void error_add_names(const struct query_result *r, enum query_key key,
 			    struct query_error *error)
 {
-	const struct query query = { .group = { key }, .groups = 1, .limit = NAMES_SHOWN };
+	const struct query query = {
+		.period = r->query.period, .group = { key }, .groups = 1, .limit = NAMES_SHOWN
+	};
 	size_t length = strlen(error->text);
 	struct query_result *all = NULL;
 	struct query_row *row = malloc(sizeof(*row));
 
-	if (!row || query_run(source, &query, &all, NULL) < 0) {
+	if (!row || query_run(&r->source, &query, &all, NULL) < 0) {
 		free(row);
 		return;
 	}
@@ -911,7 +1012,8 @@ static void error_explain(const struct query_result *r, struct query_error *ret_
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		struct query query = { .group = { options[i].key },
+		struct query query = { .period = r->query.period,
+				       .group = { options[i].key },
 				       .groups = 1,
 				       .select = options[i].select,
 				       .limit = 1 };
@@ -926,7 +1028,7 @@ static void error_explain(const struct query_result *r, struct query_error *ret_
 			continue;
 		snprintf(ret_error->text, sizeof(ret_error->text),
 			 "no samples of %s \"%s\"; there are: ", options[i].what, options[i].glob);
-		error_add_names(&r->source, options[i].key, ret_error);
+		error_add_names(r, options[i].key, ret_error);
 		return;
 	}
 	snprintf(ret_error->text, sizeof(ret_error->text),
@@ -944,13 +1046,16 @@ int query_run(const struct query_source *source, const struct query *query,
 	r->source = *source;
 	r->query = *query;
 	r->has_parts = query_has_parts(query);
-	profile_get_cells(source->profile, &r->cells);
-	status = query_names_init(&r->cells, &r->names);
-	if (status == 0) {
-		r->unit = view_unit(profile_header(source->profile));
-		r->samples = profile_header(source->profile)->records;
-		status = cells_load(r);
+	r->ids = ids_count(query);
+	status = query_cells_init(source, query, &r->cells);
+	if (status == 0)
+		status = query_names_init(&r->cells, &r->names);
+	if (status == 0 && source->admits) {
+		r->admitted = calloc(r->names.container.count, sizeof(*r->admitted));
+		status = r->admitted ? 0 : -ENOMEM;
 	}
+	if (status == 0)
+		status = cells_load(r);
 	if (status == 0)
 		status = cells_group(r);
 	if (status == 0 && !r->groups && !selects_all(&query->select))
@@ -972,6 +1077,7 @@ struct query_result *query_result_free(struct query_result *result)
 		return NULL;
 	query_names_deinit(&result->names);
 	free(result->named);
+	free(result->admitted);
 	free(result->group);
 	free(result);
 	return NULL;

@@ -14,22 +14,9 @@
 #ifndef SPEPROF_QUERY_RESULT_H
 #define SPEPROF_QUERY_RESULT_H
 
-#include "profile/profile-cells.h"
-#include "query.h"
+#include "query-cells.h"
 
 struct query_result;
-
-/**
- * struct query_source - what a query reads; all borrowed
- * @profile: the profile; the caller is its thread
- * @symbols: resolver of names; NULL: no name is known
- * @live: as in profile_view()
- */
-struct query_source {
-	struct profile *profile;
-	struct symbols *symbols;
-	bool live;
-};
 
 /* In &query_row.op, .event and .level: the samples have none. */
 #define QUERY_NONE UINT8_MAX
@@ -48,6 +35,8 @@ struct query_source {
  * @named: @function is the name of a symbol
  * @kernel: the code is the kernel's
  * @evicted: the row has evicted samples
+ * @brief: of a period, the sums alone are known: samples, weights, latency, loads and stores together
+ *	(as loads), those of DRAM and remote, branches and mispredicted ones
  * @op: &enum spe_op_kind
  * @event: bit of the Events packet
  * @level: &enum spe_level
@@ -72,6 +61,7 @@ struct query_row {
 	bool named;
 	bool kernel;
 	bool evicted;
+	bool brief;
 	u8 op;
 	u8 event;
 	u8 level;
@@ -100,13 +90,20 @@ struct query_rest {
  * @ret_result: the rows; free them with query_result_free()
  * @ret_error: set if the result is -ENOENT; NULL: no explanation is wanted
  *
- * Return: 0; -ENOENT if a selection matches nothing; -ENOMEM.
+ * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP as query_cells_init(); -ENOMEM.
  */
 int query_run(const struct query_source *source, const struct query *query,
 	      struct query_result **ret_result, struct query_error *ret_error);
 
 /** query_result_free() - free a result, which may be NULL; returns NULL */
 struct query_result *query_result_free(struct query_result *result);
+
+/**
+ * query_result_admitted() - return the sum of all samples that the reader may see, selected or not
+ *
+ * Return: the counters; NULL if the reader may see all (&query_source.admits).
+ */
+const struct counters *query_result_admitted(const struct query_result *result);
 
 /** query_result_shown() - return the number of rows within the limit */
 u32 query_result_shown(const struct query_result *result);

@@ -138,11 +138,18 @@ bool query_has_parts(const struct query *query)
 	       query_groups_by(query, QUERY_LEVEL);
 }
 
-int query_check(const struct query *query, struct query_error *ret_error)
+bool query_has_sums(const struct query *query)
 {
-	char name[MEASURE_NAME];
+	const struct query_select *select = &query->select;
 
-	if (query->recording && query->period != VIEW_SPAN_START)
+	return query->period != VIEW_SPAN_START &&
+	       (query->groups != 1 || query->group[0] != QUERY_CONTAINER || select->program ||
+		select->binary || select->function);
+}
+
+static int check_recording(const struct query *query, struct query_error *ret_error)
+{
+	if (query->period != VIEW_SPAN_START)
 		return fail(-EOPNOTSUPP, ret_error,
 			    "--last applies to the daemon's profile, not to a recording");
 	if (query_groups_by(query, QUERY_NODE))
@@ -159,6 +166,51 @@ int query_check(const struct query *query, struct query_error *ret_error)
 		return fail(-EOPNOTSUPP, ret_error,
 			    "rows of a recording are counted for all CPUs together: -C selects the "
 			    "samples of some CPUs");
+	return 0;
+}
+
+/* The locations of a period have some sums, and no pairs of class and latency. */
+static int check_period(const struct query *query, struct query_error *ret_error)
+{
+	const char *period = view_span_name(query->period);
+	char name[MEASURE_NAME];
+
+	if (query_has_parts(query))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "the counters of a period have no op, event and level: leave out "
+			    "--last %s, or make a recording with \"speprof record -d SEC\"",
+			    period);
+	measure_name(query->sort, name);
+	if (query_has_sums(query) && !measure_is_in_sums(query->sort))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "-s %s: locations of a period have " MEASURE_SUMS_LIST
+			    "; -G container has all measures, as has the profile without --last %s",
+			    name, period);
+	return 0;
+}
+
+static int check_daemon(const struct query *query, struct query_error *ret_error)
+{
+	if (query_groups_by(query, QUERY_COMM) || query_groups_by(query, QUERY_PID))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "the daemon counts functions by program: -G process has the totals of "
+			    "each process, and a session with --filter 'pid == PID' the functions "
+			    "of one");
+	if (query_groups_by(query, QUERY_CPU) || query_groups_by(query, QUERY_NODE))
+		return fail(-EOPNOTSUPP, ret_error,
+			    "the daemon counts all CPUs together: a session with --filter 'cpu == "
+			    "N' has one of them, and a recording of \"speprof record\" all");
+	return query->period == VIEW_SPAN_START ? 0 : check_period(query, ret_error);
+}
+
+int query_check(const struct query *query, struct query_error *ret_error)
+{
+	char name[MEASURE_NAME];
+	int r = query->recording ? check_recording(query, ret_error) :
+				   check_daemon(query, ret_error);
+
+	if (r < 0)
+		return r;
 	measure_name(query->sort, name);
 	if (query_has_parts(query) && measure_is_front_latency(query->sort))
 		return fail(-EOPNOTSUPP, ret_error,

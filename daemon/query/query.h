@@ -54,6 +54,7 @@ struct query_select {
 /**
  * struct query - a query
  * @recording: file name of a recording; NULL: the daemon
+ * @session: name of the daemon's session; NULL: "machine"
  * @period: the period; VIEW_SPAN_START for all samples
  * @select: the samples that are wanted
  * @group: the keys, in the order of columns; @groups of them, at least 1
@@ -62,6 +63,7 @@ struct query_select {
  */
 struct query {
 	const char *recording;
+	const char *session;
 	enum view_span period;
 	struct query_select select;
 	enum query_key group[QUERY_GROUP_MAX];
@@ -108,6 +110,13 @@ bool query_has_binary(const struct query *query);
 
 /** query_has_parts() - return whether rows have a part of the samples of a location */
 bool query_has_parts(const struct query *query);
+
+/**
+ * query_has_sums() - return whether rows of a period have sums alone, as in &query_row.brief
+ *
+ * Rows of a period by container have all counters.
+ */
+bool query_has_sums(const struct query *query);
 
 /**
  * query_check() - check whether the source of a query can answer it

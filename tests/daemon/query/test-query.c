@@ -7,10 +7,12 @@
 
 #include "codec/payload.h"
 #include "profile/profile-read.h"
+#include "query/query-names.h"
 #include "query/query-result.h"
 #include "tasks/task-event.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 
 #define PROGRAMS   4
@@ -25,6 +27,10 @@
 #define LIBRARY_AT    0x7f0000000000ULL
 #define UNMAPPED_AT   0x10000ULL
 #define KERNEL_AT     0xffff800008000000ULL
+
+/* The time of all samples, and a time at which their slot of the history has ended. */
+#define START_NS 1000000000ULL
+#define LATER_NS (START_NS + 2 * HISTORY_SLOT_NS)
 
 enum where { IN_EXECUTABLE, IN_LIBRARY, IN_KERNEL, IN_NOTHING, WHERES };
 
@@ -120,8 +126,8 @@ static void sample_take(struct profile *profile, const struct taken *t)
 	profile_window(profile, &(struct source_window){ .data = record,
 							 .len = (size_t)n,
 							 .tid = (s32)(FIRST_PID + t->process),
-							 .start_ns = 1,
-							 .end_ns = 2,
+							 .start_ns = START_NS,
+							 .end_ns = START_NS + 1000,
 							 .interval = t->interval,
 							 .unit = UNIT_INSTRUCTIONS });
 }
@@ -483,6 +489,184 @@ static void test_select_nothing(void **state)
 	}
 }
 
+/* A glob is matched as by fnmatch(), in a time that does not explode. */
+static void test_glob(void **state)
+{
+	static const struct {
+		const char *glob;
+		const char *name;
+		bool match;
+	} rows[] = {
+		{ "c[0-2]", "c1", true },	{ "c[!0-2]", "c1", false },
+		{ "c[]x]", "c]", true },	{ "c[^a]*", "cb/d", true },
+		{ "a\\*", "a*", true },		{ "a\\*", "ab", false },
+		{ "[", "[", true },		{ "x?z", "x\u00e9z", true },
+		{ "*\u00e9", "caf\u00e9", true }, { "", "", true },
+		{ "*", "", true },		{ "?", "", false },
+	};
+	char glob[12], name[12], long_name[129];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s, %s", rows[i].glob, rows[i].name);
+		assert_row(query_name_matches(rows[i].glob, rows[i].name) == rows[i].match);
+	}
+	random_state = 1;
+	for (u32 i = 0; i < 20000; i++) {
+		for (u32 k = 0; k < sizeof(glob) - 1; k++) {
+			glob[k] = "ab*?"[draw(4)];
+			name[k] = "ab"[draw(2)];
+		}
+		glob[draw(sizeof(glob))] = 0;
+		name[draw(sizeof(name))] = 0;
+		glob[sizeof(glob) - 1] = name[sizeof(name) - 1] = 0;
+		test_row("%s, %s", glob, name);
+		assert_row(query_name_matches(glob, name) == !fnmatch(glob, name, 0));
+	}
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = 0;
+	assert_false(query_name_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", long_name));
+}
+
+/* Samples of a container, or of a program in it. */
+static u64 samples_of(const struct fixture *f, const char *container, const char *program)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < SAMPLES; i++) {
+		u32 process = f->taken[i].process;
+		char c[16], p[16];
+
+		snprintf(c, sizeof(c), "c%u", container_of(process));
+		snprintf(p, sizeof(p), "p%u", program_of(process));
+		if (process == UNKNOWN)
+			snprintf(c, sizeof(c), "[unattributed]");
+		count += !strcmp(c, container) && (!program || !strcmp(p, program));
+	}
+	return count;
+}
+
+/* Count the samples of the fixture in a profile with a history. */
+static struct profile *profile_with_history(struct fixture *f)
+{
+	const struct profile_config config = {
+		.by_program = true, .cell_bytes = 4 << 20, .programs = 64, .history = true
+	};
+	struct profile *profile;
+
+	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
+	for (u32 i = 0; i < SAMPLES; i++)
+		sample_take(profile, &f->taken[i]);
+	return profile;
+}
+
+/* Locations of a period are its heaviest ones; what they lack completes the shares. */
+static void test_period(void **state)
+{
+	static const char *const groups[] = { "program", "binary,function", "mode", "container,binary",
+					      "instruction" };
+	struct fixture *f = *state;
+	struct profile *profile = profile_with_history(f);
+	const struct query_source source = { .profile = profile, .now_ns = LATER_NS };
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = query_of(groups[i]);
+		struct query_result *result = NULL;
+		struct query_rest rest;
+		u64 part = 0, samples = 0;
+
+		query.period = VIEW_SPAN_10S;
+		assert_row(query_run(&source, &query, &result, NULL) == 0);
+		for (u32 k = 0; k < query_result_shown(result); k++) {
+			query_result_row(result, k, &f->row);
+			assert_row(f->row.brief && f->row.whole == SAMPLES * 1000ULL);
+			part += f->row.part;
+			samples += f->row.counters.samples;
+			if (!strcmp(groups[i], "program"))
+				assert_row(f->row.counters.samples <=
+					   samples_of(f, f->row.container, f->row.program) ||
+					   f->row.program[0] == '[');
+		}
+		query_result_rest(result, samples, &rest);
+		assert_row(samples > SAMPLES / 4 && samples + rest.samples == SAMPLES);
+		assert_row(part + rest.part == SAMPLES * 1000ULL && !rest.rows);
+		query_result_free(result);
+	}
+	profile_free(profile);
+}
+
+/* Containers of a period have all counters. */
+static void test_period_containers(void **state)
+{
+	struct query query = { .period = VIEW_SPAN_10S, .group = { QUERY_CONTAINER }, .groups = 1 };
+	struct fixture *f = *state;
+	struct profile *profile = profile_with_history(f);
+	const struct query_source source = { .profile = profile, .now_ns = LATER_NS };
+	struct query_result *result = NULL;
+	u64 samples = 0;
+
+	assert_int_equal(query_run(&source, &query, &result, NULL), 0);
+	assert_int_equal(query_result_shown(result), CONTAINERS + 1);
+	for (u32 i = 0; i < query_result_shown(result); i++) {
+		query_result_row(result, i, &f->row);
+		test_row("container %.60s", f->row.container);
+		assert_row(f->row.counters.samples == samples_of(f, f->row.container, NULL));
+		assert_row(f->row.brief == (f->row.container[0] == '['));
+		assert_row(f->row.brief || f->row.counters.counts.kind[SPE_KIND_STORE]);
+		samples += f->row.counters.samples;
+	}
+	assert_int_equal(samples, SAMPLES);
+	query_result_free(result);
+	query.select.container = "c[12]";
+	assert_int_equal(query_run(&source, &query, &result, NULL), 0);
+	assert_int_equal(query_result_shown(result), 2);
+	query_result_free(result);
+	profile_free(profile);
+}
+
+static bool admits_c1(void *ctx, const struct attribute_container *container)
+{
+	u32 *calls = ctx;
+
+	++*calls;
+	return !strcmp(container->name, "c1");
+}
+
+/* A reader of one container sees neither rows nor shares of others, also in errors. */
+static void test_admits(void **state)
+{
+	static const char *const groups[] = { "container", "mode,op", "level", "container,level" };
+	struct fixture *f = *state;
+	u64 own = samples_of(f, "c1", NULL);
+	u32 calls = 0;
+	const struct query_source source = {
+		.profile = f->profile, .admits = admits_c1, .ctx = &calls
+	};
+	struct query other = query_of("container");
+	struct query_result *result = NULL;
+	struct query_error error = { "" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = query_of(groups[i]);
+		u64 samples = 0;
+
+		assert_row(query_run(&source, &query, &result, NULL) == 0);
+		for (u32 k = 0; k < query_result_shown(result); k++) {
+			query_result_row(result, k, &f->row);
+			assert_row(!strcmp(f->row.container, "c1") && f->row.whole == own * 1000);
+			samples += f->row.counters.samples;
+		}
+		assert_row(samples == own && query_result_admitted(result)->samples == own);
+		query_result_free(result);
+	}
+	/* The owner is looked up once for each program of a query. */
+	assert_int_equal(calls, ARRAY_SIZE(groups) * PROGRAMS * CONTAINERS);
+	other.select.container = "c0";
+	assert_int_equal(query_run(&source, &other, &result, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "there are: c1"));
+	assert_null(strstr(error.text, "c2"));
+}
+
 /* Wrong keys have one sentence that names what is right, and change nothing. */
 static void test_parse(void **state)
 {
@@ -575,6 +759,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select_nothing, setup, teardown),
+		cmocka_unit_test(test_glob),
+		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_period_containers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_admits, setup, teardown),
 		cmocka_unit_test(test_parse),
 	};
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "query-cells.h"
+#include "query-names.h"
+
+#include <errno.h>
+
+static int period_init(const struct query_source *source, const struct query *query,
+		       struct query_cells *cells)
+{
+	const struct history_slot *slot =
+		profile_history(source->profile, query->period, source->now_ns);
+	struct view_header header = { 0 };
+
+	if (!slot)
+		return -EOPNOTSUPP;
+	header.unweighed = slot->ledger.unweighed;
+	memcpy(header.weight, slot->machine.weight, sizeof(header.weight));
+	cells->slot = slot;
+	cells->by_container = !query_has_sums(query);
+	cells->unit = view_unit(&header);
+	cells->evicted = (struct history_row){
+		.owner = cell_owner(CELL_NO_PROGRAM, CELL_UNMAPPED),
+		.samples = (u32)slot->ledger.evicted,
+		.weight = slot->ledger.evicted_weight,
+	};
+	/* Rows without code and mode cannot tell evicted samples from others. */
+	if (!query_has_binary(query) && !query_groups_by(query, QUERY_MODE))
+		cells->evicted.samples = 0;
+	return 0;
+}
+
+int query_cells_init(const struct query_source *source, const struct query *query,
+		     struct query_cells *ret_cells)
+{
+	struct query_cells cells = { 0 };
+	int r = profile_get_cells(source->profile, &cells.tables);
+
+	if (r < 0)
+		return r;
+	cells.unit = view_unit(profile_header(source->profile));
+	if (query->period != VIEW_SPAN_START)
+		r = period_init(source, query, &cells);
+	if (r == 0)
+		*ret_cells = cells;
+	return r;
+}
+
+size_t query_cells_bound(const struct query_cells *cells)
+{
+	/* One more for the samples without a process, or for the evicted ones. */
+	return cells->slot ? HISTORY_ROWS + 1 : cell_table_rows(cells->tables.table);
+}
+
+/* The samples without a process, if they are among the heaviest processes of the period. */
+static const struct history_row *find_unattributed(const struct history_slot *slot)
+{
+	for (u32 i = 0; i < slot->processes; i++)
+		if ((u32)(slot->process[i].owner >> 32) == ATTRIBUTE_NONE)
+			return &slot->process[i];
+	return NULL;
+}
+
+static bool next_container(const struct query_cells *cells, u32 index, struct query_cell *cell)
+{
+	const struct history_slot *slot = cells->slot;
+
+	cell->row.program = CELL_NO_PROGRAM;
+	cell->row.binary = CELL_UNMAPPED;
+	if (index < slot->containers) {
+		cell->container = &slot->container[index];
+		return true;
+	}
+	cell->sums = index == slot->containers ? find_unattributed(slot) : NULL;
+	return cell->sums != NULL;
+}
+
+static bool next_location(const struct query_cells *cells, u32 index, struct query_cell *cell)
+{
+	const struct history_slot *slot = cells->slot;
+
+	cell->sums = index < slot->locations ? &slot->place[index] : &cells->evicted;
+	cell->row.program = (u32)(cell->sums->owner >> 32);
+	cell->row.binary = (u32)cell->sums->owner;
+	cell->row.offset = cell->sums->place;
+	cell->row.evicted = index == slot->locations;
+	return index < slot->locations || (cell->row.evicted && cells->evicted.samples);
+}
+
+/* Returns whether a cell has samples, and its container still is the one that was counted. */
+static bool is_wanted(const struct query_cells *cells, const struct query_cell *cell)
+{
+	if (cell->container && cell->container->index && !query_cell_container(cells, cell))
+		return false;
+	/* The row of the evicted samples without a program always exists. */
+	return (!cells->slot && !cell->row.evicted) || query_cell_samples(cells, cell);
+}
+
+bool query_cells_next(const struct query_cells *cells, struct query_cursor *cursor,
+		      struct query_cell *ret_cell)
+{
+	struct query_cell cell = { 0 };
+	bool found = true;
+
+	while (found) {
+		cell = (struct query_cell){ 0 };
+		if (!cells->slot)
+			found = cell_table_next(cells->tables.table, &cursor->cell, &cell.row);
+		else if (cells->by_container)
+			found = next_container(cells, cursor->index++, &cell);
+		else
+			found = next_location(cells, cursor->index++, &cell);
+		if (found && is_wanted(cells, &cell))
+			break;
+	}
+	if (found)
+		*ret_cell = cell;
+	return found;
+}
+
+const struct attribute_container *query_cell_container(const struct query_cells *cells,
+						       const struct query_cell *cell)
+{
+	const struct attribute_container *c;
+
+	if (!cell->container)
+		return query_container(&cells->tables, cell->row.program);
+	if (!cell->container->index)
+		return NULL;
+	c = attributor_get_container(cells->tables.attributor, cell->container->index);
+	return c && c->generation == cell->container->generation ? c : NULL;
+}
+
+u64 query_cell_samples(const struct query_cells *cells, const struct query_cell *cell)
+{
+	if (cell->sums)
+		return cell->sums->samples;
+	if (cell->container)
+		return cell->container->counters.samples;
+	return cell_row_samples(cells->tables.table, &cell->row, CELL_ALL);
+}
+
+u64 query_cell_weight(const struct query_cells *cells, const struct query_cell *cell)
+{
+	u64 weight = 0;
+
+	if (cell->sums)
+		return cell->sums->weight;
+	if (!cell->container)
+		return cell_row_weight(cells->tables.table, &cell->row, CELL_ALL);
+	for (unsigned int i = 0; i < UNITS; i++)
+		weight += cell->container->counters.weight[i];
+	return weight;
+}
+
+u64 query_cell_latency(const struct query_cells *cells, const struct query_cell *cell)
+{
+	if (cell->sums)
+		return cell->sums->latency_sum;
+	if (cell->container)
+		return cell->container->counters.latency_sum[PROFILE_TOTAL];
+	return cell_row_latency(cells->tables.table, &cell->row, CELL_ALL);
+}
+
+static void add_sums(const struct query_cells *cells, const struct history_row *sums,
+		     struct counters *to)
+{
+	to->samples += sums->samples;
+	if (cells->unit < UNITS)
+		to->weight[cells->unit] += sums->weight;
+	to->counts.kind[SPE_KIND_LOAD] += sums->memory;
+	to->counts.kind[SPE_KIND_BRANCH] += sums->branches;
+	to->counts.mispredicted += sums->mispredicted;
+	to->counts.level[SPE_LEVEL_DRAM] += sums->dram;
+	to->counts.origin[__builtin_ctz(SPE_ORIGIN_REMOTE)] += sums->remote;
+	to->latency[PROFILE_TOTAL].sum += sums->latency_sum;
+}
+
+void query_cell_add(const struct query_cells *cells, const struct query_cell *cell,
+		    struct counters *to)
+{
+	struct counters all;
+
+	if (cell->sums) {
+		add_sums(cells, cell->sums, to);
+	} else if (cell->container) {
+		history_counters_get(&cell->container->counters, &all);
+		counters_merge(to, &all);
+	} else {
+		cell_row_add(cells->tables.table, &cell->row, CELL_ALL, to);
+	}
+}
+
+void query_cells_total(const struct query_cells *cells, struct counters *ret_counters)
+{
+	history_counters_get(&cells->slot->machine, ret_counters);
+}
+
+u64 query_cells_records(const struct query_source *source, const struct query_cells *cells)
+{
+	return cells->slot ? cells->slot->machine.samples :
+			     profile_header(source->profile)->records;
+}

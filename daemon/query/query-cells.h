@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the rows of a query are made of: cells of a profile since its start, or the counters of a
+ * period. A period has the heaviest locations of its time with some sums, or all containers with
+ * all counters.
+ */
+#ifndef SPEPROF_QUERY_CELLS_H
+#define SPEPROF_QUERY_CELLS_H
+
+#include "profile/profile-cells.h"
+#include "profile/profile-read.h"
+#include "query.h"
+
+/**
+ * struct query_source - what a query reads; all borrowed
+ * @profile: a profile that counts by program; the caller is its thread
+ * @symbols: resolver of names; NULL: no name is known
+ * @live: as in profile_view()
+ * @raw: the reader may see addresses of this machine's kernel
+ * @now_ns: current time on the windows' clock, for periods; 0 if unknown
+ * @admits: returns whether the reader may see a container; NULL: the reader may see everything.
+ *	It is called once for each program
+ * @ctx: argument of @admits
+ */
+struct query_source {
+	struct profile *profile;
+	struct symbols *symbols;
+	bool live;
+	bool raw;
+	u64 now_ns;
+	bool (*admits)(void *ctx, const struct attribute_container *container);
+	void *ctx;
+};
+
+/**
+ * struct query_cell - samples that the rows of a query count as a whole
+ * @row: program and location. Of a container in a period: no program, unmapped
+ * @sums: the samples of a period, of which only these sums are known; NULL: all is known
+ * @container: the counters of a container in a period; NULL: not those of a container
+ */
+struct query_cell {
+	struct cell_row row;
+	const struct history_row *sums;
+	const struct history_container *container;
+};
+
+/**
+ * struct query_cells - the cells of a query
+ * @tables: the tables of the profile
+ * @slot: the period; NULL: since the start
+ * @by_container: the cells are the containers of @slot
+ * @unit: view_unit() of the samples
+ * @evicted: the evicted samples of @slot
+ */
+struct query_cells {
+	struct profile_cells tables;
+	const struct history_slot *slot;
+	bool by_container;
+	unsigned int unit;
+	struct history_row evicted;
+};
+
+/** struct query_cursor - a position; all zeros is the start */
+struct query_cursor {
+	struct cell_cursor cell;
+	u32 index;
+};
+
+/**
+ * query_cells_init() - find the cells of a query
+ * @source: what to read
+ * @query: the query; its period, keys and selection matter
+ * @ret_cells: the cells, valid until the next window
+ *
+ * Return: 0; -EOPNOTSUPP if the profile counts by process, or has no history for the period.
+ */
+int query_cells_init(const struct query_source *source, const struct query *query,
+		     struct query_cells *ret_cells);
+
+/** query_cells_bound() - return an upper bound of the number of cells */
+size_t query_cells_bound(const struct query_cells *cells);
+
+/** query_cells_next() - return the next cell with samples; false after the last */
+bool query_cells_next(const struct query_cells *cells, struct query_cursor *cursor,
+		      struct query_cell *ret_cell);
+
+/** query_cell_container() - return the container of a cell; NULL for no container */
+const struct attribute_container *query_cell_container(const struct query_cells *cells,
+						       const struct query_cell *cell);
+
+/** query_cell_samples() - return the number of samples of a cell */
+u64 query_cell_samples(const struct query_cells *cells, const struct query_cell *cell);
+
+/** query_cell_weight() - return the sum of the samples' intervals, in whatever unit they are */
+u64 query_cell_weight(const struct query_cells *cells, const struct query_cell *cell);
+
+/** query_cell_latency() - return the sum of the samples' total latencies, cycles */
+u64 query_cell_latency(const struct query_cells *cells, const struct query_cell *cell);
+
+/**
+ * query_cell_add() - add the counters of a cell to @to
+ *
+ * Loads and stores of a period, of which only the sum is known, count as loads.
+ */
+void query_cell_add(const struct query_cells *cells, const struct query_cell *cell,
+		    struct counters *to);
+
+/** query_cells_total() - return the counters of all samples of a period */
+void query_cells_total(const struct query_cells *cells, struct counters *ret_counters);
+
+/** query_cells_records() - return the number of all samples */
+u64 query_cells_records(const struct query_source *source, const struct query_cells *cells);
+
+#endif
