@@ -10,10 +10,10 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/query-table.h"
-#include "lib/rows.h"
 #include "lib/table.h"
 #include "lib/terminal.h"
 #include "lib/text.h"
+#include "output/query-json.h"
 #include "verb.h"
 
 #define DIFF_ROWS 20
@@ -316,7 +316,7 @@ static json_object *row_json(const struct comparison *c, const struct diff_row *
 		    *chance = json_object_new_object(), *exceeds = json_object_new_object();
 
 	row_names(c, row);
-	rows_add_keys_json(json, c->row, &c->query);
+	query_add_keys_json(json, c->row, &c->query);
 	json_object_object_add(json, "before", row_side_json(row, DIFF_BEFORE));
 	json_object_object_add(json, "after", row_side_json(row, DIFF_AFTER));
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++) {

@@ -238,8 +238,8 @@ int help_run(int argc, char **argv)
 		printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
 	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is "
 	       "standard input\n"
-	       "  -G GROUP  function, line (of the source), process or container; of a recording "
-	       "also\n            program or binary\n"
+	       "  -G KEYS   rows by container, program, binary, function, line, mode, op, level and "
+	       "others,\n            as in container,level\n"
 	       "  -s SORT   samples, latency, dram, remote and others: speprof(1)\n"
 	       "  -j        JSON\n\n"
 	       "\"speprof help VERB\" shows the options of a verb; speprof(1) has the rest.\n");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* speprof report: print the heaviest rows of a recording or of the daemon's profile. */
+#include <stdlib.h>
+
 #include "html-report.h"
 #include "lib/bus.h"
 #include "lib/input.h"
@@ -9,6 +11,7 @@
 #include "lib/rows.h"
 #include "lib/terminal.h"
 #include "memory-report.h"
+#include "output/query-json.h"
 #include "verb.h"
 
 #define REPORT_ROWS 40
@@ -34,8 +37,9 @@ static void report_print_view(struct view *view, const struct options *options)
 	format_table(stdout, view, &format);
 }
 
-static void report_print_query(const struct options *options, const struct view_header *header,
-			       const struct query_result *result)
+/* Print rows of a query, which @text has as JSON. Returns an &enum status. */
+static int report_print_rows(const struct options *options, const struct view_header *header,
+			     const char *text)
 {
 	struct format format = {
 		.name = input_name(options->input),
@@ -44,15 +48,33 @@ static void report_print_query(const struct options *options, const struct view_
 		.colour = term_colour(),
 	};
 	size_t height;
+	int r;
 
 	if (options->json) {
-		rows_query_json(stdout, header, &options->query, result);
-		return;
+		fputs(text, stdout);
+		return STATUS_OK;
 	}
 	term_size(&format.width, &height);
 	format_header(stdout, header, &format);
-	if (result)
-		query_table_print(stdout, &options->query, result, header, &format);
+	r = query_table_print(stdout, &options->query, text, &format);
+	return r < 0 ? message_fail(STATUS_FAILED, "report: %s", strerror(-r)) : STATUS_OK;
+}
+
+/* Print rows, or only the ledgers of a recording in which nothing is selected. */
+static int report_print_result(const struct options *options, const struct view_header *header,
+			       const struct query_result *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int status, r = out ? query_json_write(out, header, &options->query, result) : -ENOMEM;
+
+	if (out && fclose(out) != 0)
+		r = -ENOMEM;
+	status = r < 0 ? message_fail(STATUS_FAILED, "report: %s", strerror(-r)) :
+			 report_print_rows(options, header, text);
+	free(text);
+	return status;
 }
 
 static int report_query(struct input *input, const struct options *options)
@@ -68,7 +90,7 @@ static int report_query(struct input *input, const struct options *options)
 		r = input_query(&source, &options->query, &result, &error);
 	if (r == 0 || r == -ENOENT) {
 		input_header(input, source.symbols, &header);
-		report_print_query(options, &header, result);
+		status = report_print_result(options, &header, result);
 	}
 	if ((r == 0 || r == -ENOENT) && options->pid && !header.records)
 		status = message_fail(STATUS_STATE,
@@ -128,21 +150,17 @@ static int report_recording(struct options *options)
 	return status;
 }
 
-static int report_daemon(const struct options *options)
+static int report_live_processes(const struct options *options, struct bus *bus)
 {
 	struct view view = { 0 };
-	struct bus *bus;
-	int status = bus_new(&bus);
+	int status;
 
-	if (status)
-		return status;
 	if (options->period != VIEW_SPAN_START)
 		status = bus_view_period(bus, options->period, options->group, options->sort,
 					 rows_limit(options, BUS_ROWS), &view);
 	else
-		status = bus_view_named(bus, options->group, options->sort,
-					rows_limit(options, BUS_ROWS), &view);
-	bus_free(bus);
+		status = bus_get_view(bus, options->group, options->sort,
+				      rows_limit(options, BUS_ROWS), &view);
 	if (status == STATUS_OK) {
 		rows_filter(&view, options, options->number);
 		report_print_view(&view, options);
@@ -150,6 +168,31 @@ static int report_daemon(const struct options *options)
 			status = rows_missing("report", options);
 	}
 	view_clear(&view);
+	return status;
+}
+
+static int report_live_query(const struct options *options, struct bus *bus)
+{
+	struct view_header header;
+	char *text = NULL;
+	int status = bus_query(bus, &options->query, &header, &text);
+
+	if (status == STATUS_OK)
+		status = report_print_rows(options, &header, text);
+	free(text);
+	return status;
+}
+
+static int report_daemon(const struct options *options)
+{
+	struct bus *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = shows_processes(options) ? report_live_processes(options, bus) :
+					    report_live_query(options, bus);
+	bus_free(bus);
 	return status;
 }
 

@@ -73,8 +73,7 @@ int bus_session_error(sd_bus_error *error, int r, const char *session, const cha
 	}
 }
 
-/* Copy @data into a sealed memfd. */
-static int memfd_sealed(const char *name, const void *data, size_t left)
+int bus_memfd_new(const char *name, const void *data, size_t left)
 {
 	const char *at = data;
 	ssize_t n;
@@ -101,7 +100,7 @@ static int memfd_sealed(const char *name, const void *data, size_t left)
 
 int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data, size_t size)
 {
-	int r, fd = memfd_sealed(name, data, size);
+	int r, fd = bus_memfd_new(name, data, size);
 
 	if (fd < 0)
 		return fd;

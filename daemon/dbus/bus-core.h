@@ -163,6 +163,16 @@ void bus_invalidate_properties(struct bus *bus);
 const char *bus_backend_name(u8 backend);
 
 /**
+ * bus_memfd_new() - make a sealed memfd
+ * @name: its name, for debugging
+ * @data: bytes that are copied
+ * @left: number of bytes
+ *
+ * Return: a file descriptor, which the caller closes; negative errno.
+ */
+int bus_memfd_new(const char *name, const void *data, size_t left);
+
+/**
  * bus_reply_memfd() - answer @message with a sealed memfd
  * @message: a method call; its answer has the signature "h"
  * @name: name of the memfd, for debugging

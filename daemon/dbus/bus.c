@@ -25,6 +25,7 @@ static const struct bus_method methods[] = {
 	{ "Reload", ACCESS_RELOAD, BUS_COST_CHANGE, bus_reload },
 	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_get_view },
 	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_get_window },
+	{ "Query", ACCESS_READ, BUS_COST_TABLE, bus_query, bus_query_level },
 	/* The result contains addresses of all processes. */
 	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
 	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },

@@ -45,6 +45,10 @@ int bus_dump_hot(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_ledgers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/* query-method.c: rows of a session by any keys */
+enum access_level bus_query_level(sd_bus_message *message, void *bus);
+int bus_query(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
 /* counters.c: counters of a session */
 int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
 enum access_level bus_counters_level(sd_bus_message *message, void *bus);

@@ -309,12 +309,23 @@ static int read_rows(sd_bus_message *m, struct view *view)
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
+int view_read_header(sd_bus_message *message, struct view_header *ret_header)
+{
+	struct view_header header = { 0 };
+	int r = read_fields(message, header_fields, ARRAY_SIZE(header_fields), &header);
+
+	if (r < 0)
+		return r;
+	*ret_header = header;
+	return 0;
+}
+
 int view_read(sd_bus_message *message, struct view *ret_view)
 {
 	struct view view = { 0 };
 	int r;
 
-	r = read_fields(message, header_fields, ARRAY_SIZE(header_fields), &view.header);
+	r = view_read_header(message, &view.header);
 	if (r >= 0)
 		r = read_rows(message, &view);
 	if (r < 0) {

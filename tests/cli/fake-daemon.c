@@ -3,12 +3,14 @@
  * Serve the D-Bus interface of speprofd with fixed replies, so that the output of tools can be
  * compared byte for byte. usage: fake-daemon ADDRESS MODE; it prints "ready".
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "output/query-json.h"
 #include "speprof-version.h"
 #include "view/view-bus.h"
 
@@ -128,6 +130,56 @@ static void resize_caller(sd_bus_message *m)
 	sd_bus_creds_unref(creds);
 }
 
+/* Change the header as the mode demands. */
+static void header_set_mode(const struct fake *fake, struct view_header *h)
+{
+	if (mode_is(fake, "module"))
+		snprintf(h->source, sizeof(h->source), "module");
+	if (mode_is(fake, "hardware") || mode_is(fake, "old") || mode_is(fake, "lacking") ||
+	    is_stopped(fake)) {
+		h->backend = BACKEND_HARDWARE;
+		strcpy(h->source, "module");
+		strcpy(h->tasks, "bpf");
+	}
+	if (mode_is(fake, "perf")) {
+		h->backend = BACKEND_HARDWARE;
+		strcpy(h->source, "perf");
+	}
+	if (is_stopped(fake))
+		h->running = false;
+	if (mode_is(fake, "lacking")) {
+		strcpy(h->source_reason, "the module speprof is not loaded (no /dev/speprof)");
+		strcpy(h->tasks_reason, "no BPF: CAP_BPF is missing");
+		strcpy(h->names_reason, "the symbol helper has ended");
+	}
+	if (mode_is(fake, "switches")) {
+		strcpy(h->source, "module");
+		strcpy(h->tasks, "bpf");
+		strcpy(h->task_ids, "bpf");
+		h->backend = BACKEND_HARDWARE;
+		h->switches = 1234567;
+	}
+	if (mode_is(fake, "lossy")) {
+		h->lost = 2048;
+		h->suspect = 64;
+		h->evicted = 1600;
+		h->running = false;
+	}
+	if (mode_is(fake, "held")) {
+		h->cpus_held = 12;
+		h->interval_longest_ns = 4000000;
+	}
+	if (mode_is(fake, "measured") || mode_is(fake, "unmeasured")) {
+		h->overhead = 1000;
+		h->overhead_cost = mode_is(fake, "measured") ? 310 : 0;
+	}
+	if (mode_is(fake, "untimed")) {
+		h->ledgers_unknown = true;
+		h->written = WINDOW_WRITTEN_UNKNOWN;
+		h->cost_ns = 0;
+	}
+}
+
 static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
@@ -146,54 +198,9 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		resize_caller(m);
 	if (mode_is(fake, "malformed"))
 		return sd_bus_reply_method_return(m, "a{sv}aa{sv}", 1, "records", "s", "many", 0);
-	if (mode_is(fake, "module"))
-		snprintf(view.header.source, sizeof(view.header.source), "module");
 	if (mode_is(fake, "empty"))
 		view.count = 0;
-	if (mode_is(fake, "hardware") || mode_is(fake, "old") || mode_is(fake, "lacking") ||
-	    is_stopped(fake)) {
-		view.header.backend = BACKEND_HARDWARE;
-		strcpy(view.header.source, "module");
-		strcpy(view.header.tasks, "bpf");
-	}
-	if (mode_is(fake, "perf")) {
-		view.header.backend = BACKEND_HARDWARE;
-		strcpy(view.header.source, "perf");
-	}
-	if (is_stopped(fake))
-		view.header.running = false;
-	if (mode_is(fake, "lacking")) {
-		strcpy(view.header.source_reason,
-		       "the module speprof is not loaded (no /dev/speprof)");
-		strcpy(view.header.tasks_reason, "no BPF: CAP_BPF is missing");
-		strcpy(view.header.names_reason, "the symbol helper has ended");
-	}
-	if (mode_is(fake, "switches")) {
-		strcpy(view.header.source, "module");
-		strcpy(view.header.tasks, "bpf");
-		strcpy(view.header.task_ids, "bpf");
-		view.header.backend = BACKEND_HARDWARE;
-		view.header.switches = 1234567;
-	}
-	if (mode_is(fake, "lossy")) {
-		view.header.lost = 2048;
-		view.header.suspect = 64;
-		view.header.evicted = 1600;
-		view.header.running = false;
-	}
-	if (mode_is(fake, "held")) {
-		view.header.cpus_held = 12;
-		view.header.interval_longest_ns = 4000000;
-	}
-	if (mode_is(fake, "measured") || mode_is(fake, "unmeasured")) {
-		view.header.overhead = 1000;
-		view.header.overhead_cost = mode_is(fake, "measured") ? 310 : 0;
-	}
-	if (mode_is(fake, "untimed")) {
-		view.header.ledgers_unknown = true;
-		view.header.written = WINDOW_WRITTEN_UNKNOWN;
-		view.header.cost_ns = 0;
-	}
+	header_set_mode(fake, &view.header);
 	if (mode_is(fake, "growing")) {
 		fake->calls++;
 		view.header.duration_ns += fake->calls * 1000000000;
@@ -208,6 +215,121 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);
+	return r;
+}
+
+/** struct fake_query - the options of a query that the fake respects */
+struct fake_query {
+	const char *container;
+	const char *sort;
+	u32 limit;
+};
+
+static int read_query(sd_bus_message *m, struct fake_query *query)
+{
+	const char *key, *text;
+	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
+
+	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
+		r = sd_bus_message_read(m, "s", &key);
+		if (r >= 0 && !strcmp(key, "Limit"))
+			r = sd_bus_message_read(m, "v", "u", &query->limit);
+		else if (r >= 0)
+			r = sd_bus_message_read(m, "v", "s", &text);
+		if (r >= 0 && !strcmp(key, "Container"))
+			query->container = text;
+		if (r >= 0 && !strcmp(key, "Sort"))
+			query->sort = text;
+		if (r >= 0)
+			r = sd_bus_message_exit_container(m);
+	}
+	return r;
+}
+
+static json_object *function_json(const struct view_row *row, const struct fake_query *query)
+{
+	bool latency = !strcmp(query->sort, "latency");
+	u64 whole = latency ? 25900000 : header.records;
+	u64 value = latency ? row->latency_sum : row->samples;
+	json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "container", json_object_new_string(row->container));
+	json_object_object_add(json, "program", json_object_new_string(row->process));
+	json_object_object_add(json, "function", json_object_new_string(row->function));
+	json_object_object_add(json, "binary", json_object_new_string(row->binary));
+	json_object_object_add(json, "share",
+			       json_object_new_double((double)value / (double)whole));
+	json_object_object_add(json, "value", json_object_new_double((double)value));
+	view_add_measures_json(json, row);
+	return json;
+}
+
+/* Rows of functions; the names of the other options are not compared. */
+static json_object *query_json(const struct view_header *h, const struct fake_query *query)
+{
+	json_object *json = view_header_json(h), *rows = json_object_new_array();
+	json_object *other = json_object_new_object();
+	double rest = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		const struct view_row *row = &functions[i];
+		json_object *one;
+
+		if ((query->container && strcmp(query->container, row->container) != 0) ||
+		    (query->limit && json_object_array_length(rows) == query->limit))
+			continue;
+		one = function_json(row, query);
+		rest -= json_object_get_double(json_object_object_get(one, "share"));
+		json_object_array_add(rows, one);
+	}
+	json_object_object_add(json, "rows", rows);
+	json_object_object_add(other, "share", json_object_new_double(rest > 1e-9 ? rest : 0));
+	json_object_object_add(json, "other", other);
+	return json;
+}
+
+static int reply_query(sd_bus_message *m, const struct view_header *h, json_object *json)
+{
+	const char *text = json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN);
+	int fd = memfd_create("query", MFD_CLOEXEC), r;
+	sd_bus_message *reply = NULL;
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -EIO;
+	r = sd_bus_message_new_method_return(m, &reply);
+	if (r >= 0)
+		r = view_append_header(reply, h);
+	if (r >= 0)
+		r = sd_bus_message_append(reply, "h", fd);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	close(fd);
+	return r;
+}
+
+static int query_fake(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	struct fake_query query = { .sort = "operations" };
+	struct view_header h = header;
+	struct fake *fake = userdata;
+	json_object *json;
+	int r = set_refusal(fake, error);
+
+	if (r >= 0)
+		r = read_query(m, &query);
+	if (r < 0)
+		return r;
+	/* Names are known at the second call. */
+	if (mode_is(fake, "pending") && !fake->calls++)
+		return sd_bus_error_set(error, "org.speprof1.NamesPending", "retry later");
+	if (query.container && !strcmp(query.container, "nosuch"))
+		return sd_bus_error_set(error, "org.speprof1.NothingSelected",
+					"no samples of container \"nosuch\"; there are: demo-chase.");
+	header_set_mode(fake, &h);
+	json = query_json(&h, &query);
+	r = reply_query(m, &h, json);
+	json_object_put(json);
 	return r;
 }
 
@@ -343,6 +465,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD("Start", NULL, NULL, control_fake, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", NULL, NULL, control_fake, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Query", "a{sv}", "a{sv}h", query_fake, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("DumpSummary", NULL, "h", dump_summary, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };

@@ -13,6 +13,7 @@
 #include "lib/rows.h"
 #include "output/pprof.h"
 #include "output/profile-json.h"
+#include "output/query-json.h"
 #include "profile/profile-read.h"
 #include "query/query-result.h"
 #include "recording/recorder.h"
@@ -327,7 +328,7 @@ static void print_queries(struct counted *c, FILE *out)
 		assert_int_equal(query_parse_group(groups[i], &query, &error), 0);
 		r = query_run(&source, &query, &result, &error);
 		fprintf(out, "%d\n", r);
-		rows_query_json(out, header, &query, r ? NULL : result);
+		query_json_write(out, header, &query, r ? NULL : result);
 		query_result_free(result);
 	}
 }

@@ -11,6 +11,7 @@
 
 #include "bus-message.h"
 #include "message.h"
+#include "query/measure.h"
 #include "password-agent.h"
 #include "view/view-bus.h"
 
@@ -22,6 +23,9 @@
 
 /* Pause between two requests of bus_view_named(). */
 #define NAMES_PAUSE_MS 50
+
+/* The error of a query for a function while names are being resolved. */
+#define NAMES_PENDING "org.speprof1.NamesPending"
 
 struct bus {
 	sd_bus *bus;
@@ -68,6 +72,10 @@ static const struct {
 	{ "org.speprof1.NoSuchContainer", STATUS_STATE, NULL },
 	{ "org.speprof1.NoSuchProcess", STATUS_STATE, NULL },
 	{ "org.speprof1.NoSuchFunction", STATUS_STATE, NULL },
+	{ "org.speprof1.NothingSelected", STATUS_STATE, NULL },
+	{ NAMES_PENDING, STATUS_STATE, NULL },
+	{ SD_BUS_ERROR_UNKNOWN_METHOD, STATUS_FAILED,
+	  "speprofd does not know this call: install speprof and speprofd of the same version" },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
 	/* Sessions and CPUs are objects; the one that was called does not exist. */
@@ -395,6 +403,103 @@ static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *re
 	sd_bus_message_unref(reply);
 	if (r < 0)
 		return bus_malformed(bus, method);
+	*ret_json = json;
+	return STATUS_OK;
+}
+
+static int query_append(sd_bus_message *m, const struct query *query)
+{
+	const struct query_select *select = &query->select;
+	char group[256], sort[MEASURE_NAME];
+	const char *const texts[][2] = {
+		{ "Period", view_span_name(query->period) },
+		{ "Group", group },
+		{ "Sort", sort },
+		{ "Container", select->container },
+		{ "Program", select->program },
+		{ "Binary", select->binary },
+		{ "Function", select->function },
+	};
+	int r = sd_bus_message_open_container(m, 'a', "{sv}");
+
+	query_group_name(query, group, sizeof(group));
+	measure_name(query->sort, sort);
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && r >= 0; i++)
+		if (texts[i][1])
+			r = sd_bus_message_append(m, "{sv}", texts[i][0], "s", texts[i][1]);
+	if (r >= 0 && query->limit)
+		r = sd_bus_message_append(m, "{sv}", "Limit", "u", query->limit);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+/* Read the answer to a query; the function owns @reply. */
+static int query_read(struct bus *bus, sd_bus_message *reply, struct view_header *ret_header,
+		      char **ret_json)
+{
+	int r = view_read_header(reply, ret_header);
+
+	if (r >= 0)
+		return bus_text_read(bus, "Query", reply, ret_json);
+	sd_bus_message_unref(reply);
+	return bus_malformed(bus, "Query");
+}
+
+/* @last: print the error if names are being resolved; otherwise set @ret_pending */
+static int query_once(struct bus *bus, const struct query *query, bool last, bool *ret_pending,
+		      sd_bus_message **ret_reply)
+{
+	char path[sizeof(BUS_PATH) + 80] = BUS_PATH;
+	const char *interface = query->session ? BUS_NAME ".Session" : BUS_INTERFACE;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *message = NULL;
+	int status, r;
+
+	if (query->session)
+		snprintf(path, sizeof(path), BUS_PATH "/session/%s", query->session);
+	*ret_pending = false;
+	status = bus_message_new(bus, path, interface, "Query", &message);
+	if (status)
+		return status;
+	r = query_append(message, query);
+	if (r >= 0)
+		r = sd_bus_call(bus->bus, message, 0, &error, ret_reply);
+	*ret_pending = r < 0 && !last && sd_bus_error_has_name(&error, NAMES_PENDING);
+	if (*ret_pending)
+		sd_bus_error_free(&error);
+	else if (r < 0)
+		status = bus_failed_call(bus, "Query", r, &error);
+	sd_bus_message_unref(message);
+	return status;
+}
+
+int bus_query(struct bus *bus, const struct query *query, struct view_header *ret_header,
+	      char **ret_json)
+{
+	const struct timespec pause = { .tv_nsec = NAMES_PAUSE_MS * 1000000L };
+	struct view_header header = { 0 };
+	char *json = NULL;
+	bool pending = true;
+	int status = STATUS_OK;
+
+	for (u32 ms = 0; !status && pending; ms += NAMES_PAUSE_MS) {
+		sd_bus_message *reply = NULL;
+		bool last = ms >= BUS_NAMES_MS;
+
+		free(json);
+		json = NULL;
+		if (ms)
+			nanosleep(&pause, NULL);
+		status = query_once(bus, query, last, &pending, &reply);
+		if (!status && reply)
+			status = query_read(bus, reply, &header, &json);
+		pending |= !last && header.names_pending && (query_has_binary(query) ||
+							     query->select.function);
+	}
+	if (status) {
+		free(json);
+		return status;
+	}
+	*ret_header = header;
 	*ret_json = json;
 	return STATUS_OK;
 }

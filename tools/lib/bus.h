@@ -6,7 +6,7 @@
 #ifndef SPEPROF_BUS_H
 #define SPEPROF_BUS_H
 
-#include "view/view.h"
+#include "query/query.h"
 
 /* maximum number of rows of a view that one call may request */
 #define BUS_ROWS 10000
@@ -97,6 +97,20 @@ int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, 
 /** bus_view_period() - get a view as bus_get_view() does, for the period @span that ends now */
 int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
 		    enum view_sort sort, u32 limit, struct view *ret_view);
+
+/**
+ * bus_query() - request the rows of a query
+ * @bus: a connection of bus_new()
+ * @query: a query of the daemon, which query_check() has accepted
+ * @ret_header: its ledgers
+ * @ret_json: its rows, as query_json_write() writes them; the caller frees it
+ *
+ * It waits up to BUS_NAMES_MS for names of functions.
+ *
+ * Return: &enum status; STATUS_STATE if nothing is selected.
+ */
+int bus_query(struct bus *bus, const struct query *query, struct view_header *ret_header,
+	      char **ret_json);
 
 /**
  * bus_dump_memory() - request shared cache lines, hot pages and NUMA nodes as JSON

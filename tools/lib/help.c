@@ -24,8 +24,7 @@ static const struct option_help options[] = {
 	{ NULL, "-G", "-G, --group KEYS",
 	  "what a row is: keys with commas between them, of container, program, binary, build_id, "
 	  "function, line, instruction, mode, op, event, level. Alone: function (the default), "
-	  "line, "
-	  "program, process. Of the daemon: function, line, process or container" },
+	  "line, program, process. With --last not op, event and level" },
 	{ "top", "-G", "-G, --group GROUP", "what a row is: function, line, process or container" },
 	{ NULL, "--srcline", "--srcline", "the same as -G line" },
 	{ NULL, "-s", "-s, --sort MEASURE",
@@ -43,10 +42,12 @@ static const struct option_help options[] = {
 	{ "top", "-n", "-n, --number N", "with -b: print N views" },
 	{ "cost", "-n", "-n PAIRS", "run the command PAIRS times with sampling, and without" },
 	{ NULL, "-c", "-c, --container NAME",
-	  "only this container; of a recording also a cgroup path or a glob" },
+	  "only this container, by its name or cgroup path; may be a glob" },
+	{ "summary", "-c", "-c, --container NAME", "only this container" },
+	{ "top", "-c", "-c, --container NAME", "only this container" },
 	{ NULL, "-p", "-p, --pid PID", "only this process" },
 	{ NULL, "--program", "--program NAME",
-	  "of a recording: only this executable, by its name or path; may be a glob" },
+	  "only this executable, by its name or path; may be a glob" },
 	{ NULL, "--binary", "--binary PATH",
 	  "only code of this file, by its path or the last part of it; may be a glob" },
 	{ "summary", "--binary", "--binary PATH", "only code of this file" },

@@ -344,7 +344,7 @@ static bool shows_processes(const char *accept, const struct options *options)
 	       strcmp(options->group_text, "process") == 0;
 }
 
-/* Options of a query over a recording. */
+/* Options of a query over a recording or the daemon's profile. */
 static int options_check_query(const char *verb, const char *accept, struct options *options)
 {
 	struct query *query = &options->query;
@@ -399,9 +399,10 @@ static int options_filter_pid(const char *verb, struct options *options)
 
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
+	bool view = !options->input && shows_processes(accept, options);
 	int r = 0;
 
-	if (strchr(accept, 'Q') && options->input && !options->lines && !options->pages)
+	if (strchr(accept, 'Q') && !view && !options->lines && !options->pages)
 		r = options_check_query(verb, accept, options);
 	else if (strchr(accept, 'G'))
 		r = options_check_live(verb, options);

@@ -75,7 +75,7 @@ struct options {
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
  * --truth, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be given
- * without -i; 'Q' if the rows of a recording are those of a query; '2' if there are two recordings
+ * without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there are two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "query-table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "bus-json.h"
+#include "codec/payload.h"
 #include "query/query-names.h"
 #include "text.h"
 
@@ -75,7 +78,7 @@ void query_table_key(const struct query_row *row, enum query_key key, char *to)
 		snprintf(to, TABLE_CELL, "0x%" PRIx64, row->instruction);
 		return;
 	case QUERY_MODE:
-		text = row->kernel ? "kernel" : "user";
+		text = row->evicted ? "[evicted]" : row->kernel ? "kernel" : "user";
 		break;
 	case QUERY_OP:
 		text = sample_kind_name(row->op) ?: "unknown";
@@ -172,6 +175,64 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 	*ret_columns = c;
 }
 
+/* Names of rows, as in JSON */
+
+static void copy_text(json_object *json, const char *key, char *to, size_t size)
+{
+	const char *text = json_text(json, key);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static u8 parse_op(const char *name)
+{
+	u8 kind = 0;
+
+	while (kind < SPE_KINDS && sample_kind_name(kind) && strcmp(name, sample_kind_name(kind)))
+		kind++;
+	return kind < SPE_KINDS ? kind : SPE_KIND_NONE;
+}
+
+static u8 parse_level(const char *name)
+{
+	u8 level = 0;
+
+	while (level < SPE_LEVELS && strcmp(name, spe_level_name(level)) != 0)
+		level++;
+	return level < SPE_LEVELS ? level : QUERY_NONE;
+}
+
+/* Events without a name of their own have one name, so any of them is right. */
+static u8 parse_event(const char *name)
+{
+	u8 event = 0;
+
+	while (event < SAMPLE_EVENTS && strcmp(name, spe_event_name(event) ?: "unnamed") != 0)
+		event++;
+	return event < SAMPLE_EVENTS ? event : QUERY_NONE;
+}
+
+/* Set the names of a row; the counters stay 0. */
+static void row_read(json_object *json, struct query_row *ret_row)
+{
+	struct query_row *row = ret_row;
+
+	memset(row, 0, sizeof(*row));
+	copy_text(json, "container", row->container, sizeof(row->container));
+	copy_text(json, "program", row->program, sizeof(row->program));
+	copy_text(json, "binary", row->binary, sizeof(row->binary));
+	copy_text(json, "build_id", row->build_id, sizeof(row->build_id));
+	copy_text(json, "function", row->function, sizeof(row->function));
+	copy_text(json, "file", row->file, sizeof(row->file));
+	row->line = (u32)json_number(json, "line");
+	row->instruction = strtoull(json_text(json, "instruction"), NULL, 16);
+	row->evicted = !*json_text(json, "mode");
+	row->kernel = !strcmp(json_text(json, "mode"), "kernel");
+	row->op = parse_op(json_text(json, "op"));
+	row->level = parse_level(json_text(json, "level"));
+	row->event = parse_event(json_text(json, "event"));
+}
+
 static bool known_share_matches(const struct known_share *share, const struct query *query,
 				const struct query_row *row)
 {
@@ -195,68 +256,106 @@ static void set_known_share(struct table *table, u32 at, u32 column, const struc
 	}
 }
 
-static void set_measures(struct table *table, u32 at, const struct query_columns *c,
-			 const struct query *query, const struct query_row *row)
+static double json_real(json_object *from, const char *key)
 {
-	const struct histogram *total = &row->counters.latency[PROFILE_TOTAL];
-	u32 p99 = histogram_quantile(total, 990);
+	return json_object_get_double(json_get(from, key));
+}
+
+static void set_measures(struct table *table, u32 at, const struct query_columns *c,
+			 const struct query *query, json_object *row)
+{
+	u64 p99 = json_number(row, "p99");
 	char text[TABLE_CELL];
 
 	if (query->sort == MEASURE_MEAN)
-		snprintf(text, sizeof(text), "%.1f", row->value);
+		snprintf(text, sizeof(text), "%.1f", json_real(row, "value"));
 	else
-		text_count(text, (u64)row->value);
+		text_count(text, (u64)json_real(row, "value"));
 	if (c->value)
 		table_set(table, at, c->value, text);
 	table_set(table, at, c->dram,
-		  text_percent_whole(text, counters_dram(&row->counters),
-				     counters_memory(&row->counters)));
+		  text_percent_whole(text, json_number(row, "dram"), json_number(row, "memory")));
 	if (p99)
-		snprintf(text, sizeof(text), "%4u/%u", histogram_quantile(total, 500), p99);
+		snprintf(text, sizeof(text), "%4" PRIu64 "/%" PRIu64, json_number(row, "p50"), p99);
 	table_set(table, at, c->latency, p99 ? text : "   -");
 }
 
-static void add_rest(struct table *table, const struct query_columns *c,
-		     const struct query_result *result)
+/* A share that rounds to 100.0 % would be one column wider than any other value. */
+static const char *share_text(json_object *of, char *to)
+{
+	double percent = 100 * json_real(of, "share");
+
+	if (json_get(of, "share"))
+		snprintf(to, TABLE_CELL, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+	else
+		text_percent(to, 0, 0);
+	return to;
+}
+
+static void add_row(struct table *table, const struct query_columns *c, const struct query *query,
+		    json_object *json, struct query_row *row, const struct format *format,
+		    bool *shown)
+{
+	u32 at = table_add_row(table);
+	char text[TABLE_CELL];
+
+	row_read(json, row);
+	table_set(table, at, 0, share_text(json, text));
+	if (c->known_share)
+		set_known_share(table, at, c->known_share, query, row, format, shown);
+	query_table_set_keys(table, at, c->first_key, query, row);
+	set_measures(table, at, c, query, json);
+}
+
+static void add_rest(struct table *table, const struct query_columns *c, json_object *other)
 {
 	char text[TABLE_CELL];
-	struct query_rest rest;
 	u32 at;
 
-	query_result_rest(result, 0, &rest);
-	if (!rest.part)
+	if (!(json_real(other, "share") > 0))
 		return;
 	at = table_add_row(table);
-	table_set(table, at, 0, text_percent(text, rest.part, rest.whole));
+	table_set(table, at, 0, share_text(other, text));
 	table_set(table, at, c->first_key, "[other]");
 }
 
-void query_table_print(FILE *out, const struct query *query, const struct query_result *result,
-		       const struct view_header *header, const struct format *format)
+static int print_rows(FILE *out, const struct query *query, json_object *json,
+		      const struct format *format)
 {
-	struct query_row *row = malloc(sizeof(*row));
+	bool modelled = !strcmp(json_text(json, "backend"), "emulated");
+	json_object *rows = json_get(json, "rows"), *other = json_get(json, "other");
+	struct query_row *row;
 	bool shown[KNOWN_SHARES_MAX] = { false };
 	struct query_columns columns;
 	struct table table = { 0 };
-	char text[TABLE_CELL];
 
+	if (!json_object_is_type(rows, json_type_array))
+		return -EBADMSG;
+	/* No row matches. */
+	if (!other)
+		return 0;
+	row = malloc(sizeof(*row));
 	if (!row)
-		return;
-	add_columns(&table, query, header->backend == BACKEND_EMULATED, format, &columns);
-	for (u32 i = 0; i < query_result_shown(result); i++) {
-		u32 at = table_add_row(&table);
-
-		query_result_row(result, i, row);
-		table_set(&table, at, 0, text_percent(text, row->part, row->whole));
-		if (columns.known_share)
-			set_known_share(&table, at, columns.known_share, query, row, format, shown);
-		query_table_set_keys(&table, at, columns.first_key, query, row);
-		set_measures(&table, at, &columns, query, row);
-	}
-	add_rest(&table, &columns, result);
+		return -ENOMEM;
+	add_columns(&table, query, modelled, format, &columns);
+	for (size_t i = 0; i < json_object_array_length(rows); i++)
+		add_row(&table, &columns, query, json_object_array_get_idx(rows, i), row, format,
+			shown);
+	add_rest(&table, &columns, other);
 	table_print(&table, out, format->width, format->colour);
 	if (query_groups_by(query, QUERY_EVENT))
 		fprintf(out, "Rows overlap: a sample is in the row of each of its events.\n");
 	table_deinit(&table);
 	free(row);
+	return 0;
+}
+
+int query_table_print(FILE *out, const struct query *query, const char *text,
+		      const struct format *format)
+{
+	json_object *json = json_tokener_parse(text);
+	int r = json ? print_rows(out, query, json, format) : -EBADMSG;
+
+	json_object_put(json);
+	return r;
 }

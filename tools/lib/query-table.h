@@ -23,10 +23,15 @@ void query_table_set_keys(struct table *table, u32 at, u32 first, const struct q
 
 /**
  * query_table_print() - print the headings, the rows, and what the rows do not have
- * @header: ledgers of the recording
+ * @query: keys and measure of the rows
+ * @text: the rows, as query_json_write() writes them
  * @format: name, group and sort are not used
+ *
+ * The table is made from the same text that "-j" prints, so that both agree.
+ *
+ * Return: 0; -EBADMSG if the text is no such object.
  */
-void query_table_print(FILE *out, const struct query *query, const struct query_result *result,
-		       const struct view_header *header, const struct format *format);
+int query_table_print(FILE *out, const struct query *query, const char *text,
+		      const struct format *format);
 
 #endif

@@ -3,11 +3,9 @@
 #ifndef SPEPROF_ROWS_H
 #define SPEPROF_ROWS_H
 
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "options.h"
-#include "query/query-result.h"
 
 /**
  * rows_limit() - return the number of rows to request from a view
@@ -34,18 +32,6 @@ int rows_missing(const char *verb, const struct options *options);
 
 /** rows_json() - print @view as one line of JSON, as Documentation/reference/json.md describes it */
 void rows_json(FILE *out, const struct view *view, const struct options *options);
-
-/**
- * rows_query_json() - print the rows of a query as one line of JSON
- * @result: NULL: no row
- *
- * Documentation/reference/report.schema.json describes it.
- */
-void rows_query_json(FILE *out, const struct view_header *header, const struct query *query,
-		     const struct query_result *result);
-
-/** rows_add_keys_json() - add the names of a row to an object */
-void rows_add_keys_json(json_object *json, const struct query_row *row, const struct query *query);
 
 /** rows_header_json() - print a header without rows, in the same schema */
 void rows_header_json(FILE *out, const struct view_header *header);
