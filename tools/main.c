@@ -23,7 +23,7 @@ static const struct verb verbs[] = {
 	{
 		.name = "top",
 		.synopsis = "[-b] [-d SEC] [-n N] [-G GROUP] [--srcline] [-s SORT] [-c CONTAINER] "
-			    "[-p PID] [-j] [--last PERIOD]",
+			    "[-p PID] [-j] [--last PERIOD] [--session NAME | --filter EXPRESSION]",
 		.help = "live view; -b prints it instead",
 		.run = top_run,
 	},
@@ -31,8 +31,8 @@ static const struct verb verbs[] = {
 		.name = "summary",
 		.synopsis =
 			"[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--threads N] [--last PERIOD] "
-			"[[-i] FILE]",
+			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
+			"[--last PERIOD] [--session NAME] [[-i] FILE]",
 		.help = "show operations, events, latencies and data sources, also of one "
 			"container or function",
 		.run = summary_run,
@@ -42,8 +42,8 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [[-i] FILE] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] "
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--threads N] [--last PERIOD] [--lines] "
-			"[--pages] [--html FILE]",
+			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
+			"[--last PERIOD] [--session NAME] [--lines] [--pages] [--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},

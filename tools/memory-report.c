@@ -9,6 +9,7 @@
 
 #include "lib/bus.h"
 #include "lib/input.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/text.h"
 #include "output/profile-json.h"
@@ -149,7 +150,9 @@ static int hot_daemon(const struct options *options, char **ret_text)
 
 	if (status)
 		return status;
-	status = bus_dump_memory(bus, options->number, ret_text);
+	status = live_session_choose("report", bus, options, true);
+	if (!status)
+		status = bus_dump_memory(bus, options->number, ret_text);
 	bus_free(bus);
 	return status;
 }

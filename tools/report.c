@@ -5,6 +5,7 @@
 #include "html-report.h"
 #include "lib/bus.h"
 #include "lib/input.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/query-table.h"
@@ -190,8 +191,10 @@ static int report_daemon(const struct options *options)
 
 	if (status)
 		return status;
-	status = shows_processes(options) ? report_live_processes(options, bus) :
-					    report_live_query(options, bus);
+	status = live_session_choose("report", bus, options, true);
+	if (!status)
+		status = shows_processes(options) ? report_live_processes(options, bus) :
+						    report_live_query(options, bus);
 	bus_free(bus);
 	return status;
 }
@@ -212,7 +215,7 @@ static int report_check(const struct options *options)
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZ", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNd", &options);
 
 	if (status)
 		return status;

@@ -11,6 +11,7 @@
 #include "lib/bus-message.h"
 #include "lib/format.h"
 #include "lib/input.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/statistics-text.h"
@@ -269,7 +270,9 @@ static int summary_daemon(const struct options *options, char **ret_text)
 
 	if (status)
 		return status;
-	status = bus_summary(bus, ret_text);
+	status = live_session_choose("summary", bus, options, true);
+	if (!status)
+		status = bus_summary(bus, ret_text);
 	if (!status)
 		print_held(bus, options);
 	bus_free(bus);
@@ -312,7 +315,9 @@ static int part_daemon(const struct options *options, json_object **ret_counters
 
 	if (status)
 		return status;
-	status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "GetFigures", &m);
+	status = live_session_choose("summary", bus, options, true);
+	if (!status)
+		status = bus_profile_message_new(bus, "GetFigures", &m);
 	if (!status && part_append(m, options) < 0)
 		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
@@ -437,7 +442,7 @@ int summary_run(int argc, char **argv)
 {
 	struct options options;
 	char *text = NULL;
-	int status = options_parse(argc, argv, "ijCMFLcpUYWZ", &options);
+	int status = options_parse(argc, argv, "ijCMFLcpUYWZNd", &options);
 
 	if (status)
 		return status;

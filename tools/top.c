@@ -6,6 +6,7 @@
 
 #include "lib/bus.h"
 #include "lib/delta.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/rows.h"
@@ -353,19 +354,26 @@ int top_run(int argc, char **argv)
 {
 	struct options options;
 	struct bus *bus;
-	int status = options_parse(argc, argv, "bdnGspcjTSW", &options);
+	int status = options_parse(argc, argv, "bdnGspcjTSWNL", &options);
 
 	if (status)
 		return status;
 	if (options.json)
 		options.batch = true;
-	if (!options.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+	if (!options.batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
+		filter_free(options.filter);
 		return message_fail(STATUS_USAGE, "top: not on a terminal; -b prints instead");
+	}
 	status = bus_new(&bus);
-	if (status)
+	if (status) {
+		filter_free(options.filter);
 		return status;
-	status = options.batch ? batch_show(&options, bus) : live_show(&options, bus);
+	}
+	status = live_session_choose("top", bus, &options, false);
+	if (!status)
+		status = options.batch ? batch_show(&options, bus) : live_show(&options, bus);
 	bus_free(bus);
+	filter_free(options.filter);
 	return status;
 }
 

@@ -33,6 +33,7 @@
 struct bus_method;
 struct signal_watch;
 struct session_properties;
+struct temporary_session;
 
 /**
  * struct bus - the connection to the bus, and the state of the objects on it
@@ -58,6 +59,7 @@ struct session_properties;
  * @unsampled_logged: whether the journal already has the reason why a CPU with an SPU is not
  * sampled
  * @profiles: profiles that DumpProfile is collecting
+ * @temporary: sessions that end with a connection
  */
 struct bus {
 	sd_bus *bus;
@@ -80,6 +82,7 @@ struct bus {
 	const struct reload_status *reloaded;
 	bool unsampled_logged;
 	struct bus_profile *profiles[PPROF_AT_ONCE];
+	struct temporary_session *temporary[WORKER_SESSIONS];
 };
 
 /* ---- Calls ------------------------------------------------------------------ */

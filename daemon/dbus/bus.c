@@ -7,6 +7,7 @@
 #include "objects.h"
 #include "pprof-collection.h"
 #include "signals.h"
+#include "temporary-session.h"
 #include "speprof-version.h"
 #include "util/log.h"
 
@@ -246,6 +247,7 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 void bus_deinit(struct bus *bus)
 {
 	bus_profiles_end(bus);
+	bus_temporary_end(bus);
 	bus->watch = signal_watch_free(bus->watch);
 	bus_invalidate_session(bus);
 	access_deinit(&bus->access);

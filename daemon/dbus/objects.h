@@ -77,6 +77,9 @@ enum access_level bus_create_level(sd_bus_message *message, void *bus);
 int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/** bus_drop_session() - remove a session, and signal that; returns 0 or negative errno */
+int bus_drop_session(struct bus *bus, char session[static SESSION_NAME_SIZE]);
+
 /* reload-method.c: the configuration's files */
 int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const char *property,

@@ -11,6 +11,7 @@
 #include "engine/source-open.h"
 #include "message-limits.h"
 #include "property-signals.h"
+#include "temporary-session.h"
 
 /* limits of the interval, the same as for SamplesPerSecond= */
 #define INTERVAL_MIN_US 10
@@ -258,6 +259,7 @@ enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
  * struct create - the options of CreateSession
  * @given: bits of the options that were given, numbered as in parse_option()
  * @physical: whether records have physical addresses, even if the configuration excludes them
+ * @temporary: whether the session ends with the connection of its creator
  */
 struct create {
 	u32 given;
@@ -269,6 +271,7 @@ struct create {
 	enum create_source source;
 	bool stopped;
 	bool physical;
+	bool temporary;
 };
 
 static int read_source(struct create *c, const char *text, sd_bus_error *error)
@@ -299,15 +302,16 @@ static int check_flight_size(u64 bytes, sd_bus_error *error)
 static int parse_option(struct create *c, const char *key, sd_bus_error *error)
 {
 	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
-					     "Source", "Start",	  "PhysicalAddresses" };
+					     "Source", "Start",	  "PhysicalAddresses",
+					     "Temporary" };
 	u32 i = 0;
 
 	while (i < ARRAY_SIZE(names) && strcmp(names[i], key))
 		i++;
 	if (i == ARRAY_SIZE(names))
 		return bus_invalid(error, "option", key,
-				   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start or "
-				   "PhysicalAddresses");
+				   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start, "
+				   "PhysicalAddresses or Temporary");
 	if (c->given & 1U << i)
 		return bus_invalid(error, "option", key, "given once");
 	c->given |= 1U << i;
@@ -341,6 +345,11 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	if (!strcmp(key, "PhysicalAddresses")) {
 		r = sd_bus_message_read(m, "v", "b", &flag);
 		c->physical = r >= 0 && flag;
+		return r;
+	}
+	if (!strcmp(key, "Temporary")) {
+		r = sd_bus_message_read(m, "v", "b", &flag);
+		c->temporary = r >= 0 && flag;
 		return r;
 	}
 	/* The only option that remains is Cgroups. */
@@ -464,7 +473,8 @@ static int choose_source(const struct bus *bus, const struct create *c,
 
 	worker_call(bus->worker, get_machine, &share);
 	session->shared = c->source == CREATE_SHARED ||
-			  (c->source == CREATE_AUTO && (share.running || !session->rule->cgroups));
+			  (c->source == CREATE_AUTO &&
+			   (share.running || !session->rule->cgroups || session->temporary));
 	if (session->shared && (c->interval_us || c->physical)) {
 		worker_call(bus->worker, release_source, share.shared_source);
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
@@ -513,9 +523,15 @@ static int add_session(const struct bus *bus, const struct create *c,
 
 static int create_session(struct bus *bus, const struct create *c, sd_bus_error *error)
 {
-	struct session_config session = { .name = c->name, .flight_bytes = c->flight_bytes };
+	struct session_config session = {
+		.name = c->name, .flight_bytes = c->flight_bytes, .temporary = c->temporary
+	};
 	int r;
 
+	/* The service manager would keep the descriptor of a source. */
+	if (c->temporary && (c->source == CREATE_OWN || c->flight_bytes))
+		return bus_invalid(error, "option", "Temporary",
+				   "given without BufferSize, and with Source \"shared\"");
 	r = make_rule(bus, c->expression, c->cgroups, &session.rule, error);
 	if (r < 0)
 		return r;
@@ -538,6 +554,11 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	r = read_create(message, &c, error);
 	if (r >= 0)
 		r = create_session(bus, &c, error);
+	if (r >= 0 && c.temporary) {
+		r = bus_temporary_watch(bus, message, c.name);
+		if (r < 0)
+			worker_call(bus->worker, worker_remove, (void *)c.name);
+	}
 	create_clear(&c);
 	if (r < 0)
 		return r;
@@ -549,29 +570,40 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	return sd_bus_reply_method_return(message, "o", object);
 }
 
-int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_drop_session(struct bus *bus, char session[static SESSION_NAME_SIZE])
 {
-	const char *object = sd_bus_message_get_path(message);
-	char session[SESSION_NAME_SIZE];
-	struct bus *bus = userdata;
+	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
 	struct bus_sharers sharers;
 	int r;
 
-	bus_session_of(object, session);
-	if (!strcmp(session, SESSION_MACHINE))
-		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
-					"The session \"machine\" is defined by the configuration "
-					"and cannot be removed: stop it instead.");
+	bus_temporary_forget(bus, session);
 	/*
 	 * Signal the removal before the session is removed, as sd-bus looks up the names of its
 	 * interfaces.
 	 */
+	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", session);
 	sd_bus_emit_object_removed(bus->bus, object);
 	bus_find_sharers(bus, session, &sharers);
 	r = worker_call(bus->worker, worker_remove, session);
 	if (r < 0)
-		return bus_session_error(error, r, session, NULL);
+		return r;
 	bus_invalidate_properties(bus);
 	bus_signal_sharers(bus, &sharers, session, "FilterParts");
+	return 0;
+}
+
+int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
+{
+	char session[SESSION_NAME_SIZE];
+	int r;
+
+	bus_session_of(sd_bus_message_get_path(message), session);
+	if (!strcmp(session, SESSION_MACHINE))
+		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
+					"The session \"machine\" is defined by the configuration "
+					"and cannot be removed: stop it instead.");
+	r = bus_drop_session(userdata, session);
+	if (r < 0)
+		return bus_session_error(error, r, session, NULL);
 	return sd_bus_reply_method_return(message, NULL);
 }

@@ -307,6 +307,7 @@ int session_init(struct session *session, const struct session_config *config,
 	made.shared_source = config->shared_source;
 	made.rule = config->rule;
 	made.shared = config->shared;
+	made.temporary = config->temporary;
 	made.epoch = session_epoch();
 	made.bytes = strcmp(config->name, SESSION_MACHINE) ? plan->bytes : 0;
 	made.cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);

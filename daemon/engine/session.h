@@ -146,6 +146,7 @@ struct session_rule *session_rule_free(struct session_rule *rule);
  * @rule: owned by the session on success
  * @shared: only another session, which owns the source, may change how it samples
  * @flight_bytes: size of the flight recorder, FLIGHT_MIN to FLIGHT_MAX bytes; 0: none
+ * @temporary: it shares its source, and is not saved: it does not survive a restart
  * @wanted: on -EDQUOT, the MemoryBudget= that would suffice
  * @left: on -EDQUOT, bytes that are left for sessions
  */
@@ -155,6 +156,7 @@ struct session_config {
 	struct session_rule *rule;
 	bool shared;
 	size_t flight_bytes;
+	bool temporary;
 	u64 wanted;
 	u64 left;
 };
@@ -167,6 +169,7 @@ struct session_config {
  * @profile: the counters that readers see
  * @flight: its last windows, not filtered by @rule; NULL: no flight recorder
  * @shared: only another session, which owns the source, may change how it samples
+ * @temporary: as in &struct session_config
  * @running: its windows count
  * @waits: it ran before the daemon restarted, and starts when the owner of its source starts
  * @started_ns: when it was started, CLOCK_MONOTONIC
@@ -187,6 +190,7 @@ struct session {
 	struct profile *profile;
 	struct flight *flight;
 	bool shared;
+	bool temporary;
 	bool running;
 	bool waits;
 	u64 started_ns;

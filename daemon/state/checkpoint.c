@@ -78,7 +78,7 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 	profile_save(session->profile, to);
 }
 
-/* Save all sessions, beginning with the machine's. */
+/* Save all sessions that survive a restart, beginning with the machine's. */
 static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
 	struct session *machine = machine_of(state), *session = NULL;
@@ -87,11 +87,11 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 
 	checkpoint->starts &= !machine->running;
 	while ((session = worker_next(state, session)))
-		count++;
+		count += !session->temporary;
 	serialize_u64(to, count);
 	session_save(machine, machine->running || checkpoint->starts, now, to);
 	while ((session = worker_next(state, session)))
-		if (session != machine)
+		if (session != machine && !session->temporary)
 			session_save(session, session->running || session->waits, now, to);
 }
 

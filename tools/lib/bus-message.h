@@ -41,6 +41,14 @@ int bus_call_object(struct bus *bus, const char *path, const char *interface, co
 int bus_message_new(struct bus *bus, const char *path, const char *interface, const char *method,
 		    sd_bus_message **ret_message);
 
+/**
+ * bus_profile_message_new() - make a call of a method that reads a profile, of bus_use_session()
+ * @method: its name, such as "GetFigures"
+ *
+ * Return: &enum status.
+ */
+int bus_profile_message_new(struct bus *bus, const char *method, sd_bus_message **ret_message);
+
 /** bus_message_send() - send a call, wait for its reply and discard it; returns &enum status */
 int bus_message_send(struct bus *bus, sd_bus_message *message);
 

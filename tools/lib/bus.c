@@ -27,11 +27,17 @@
 /* The error of a query for a function while names are being resolved. */
 #define NAMES_PENDING "org.speprof1.NamesPending"
 
+#define NO_SESSION "there is no session \"%.63s\"; \"speprof session\" lists them"
+
+/* What the name of a session consists of. */
+#define SESSION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 struct bus {
 	sd_bus *bus;
 	bool quiet;
 	pid_t agent; /* PID of the agent of password-agent.h; 0: none */
 	char error[512];
+	char profile[sizeof(BUS_PATH) + 80]; /* object of the session; "": the Manager */
 };
 
 static int bus_fail(struct bus *bus, enum status status, const char *format, ...)
@@ -103,6 +109,10 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 	int status = STATUS_FAILED;
 	bool known = false;
 
+	if (*bus->profile && sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT)) {
+		known = true;
+		status = bus_fail(bus, STATUS_STATE, NO_SESSION, strrchr(bus->profile, '/') + 1);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(bus_errors) && !known; i++) {
 		const char *text = bus_errors[i].text;
 
@@ -220,6 +230,37 @@ static int bus_call_manager(struct bus *bus, const char *method, sd_bus_message 
 	return status;
 }
 
+/* Call a method that reads a profile. */
+static int bus_call_profile(struct bus *bus, const char *method, sd_bus_message **ret_reply,
+			    const char *types, ...)
+{
+	va_list args;
+	int status;
+
+	va_start(args, types);
+	status = bus_call_object(bus, *bus->profile ? bus->profile : BUS_PATH,
+				 *bus->profile ? BUS_NAME ".Session" : BUS_INTERFACE, method,
+				 ret_reply, types, args);
+	va_end(args);
+	return status;
+}
+
+int bus_profile_message_new(struct bus *bus, const char *method, sd_bus_message **ret_message)
+{
+	return bus_message_new(bus, *bus->profile ? bus->profile : BUS_PATH,
+			       *bus->profile ? BUS_NAME ".Session" : BUS_INTERFACE, method,
+			       ret_message);
+}
+
+int bus_use_session(struct bus *bus, const char *session)
+{
+	if (strlen(session) >= 64 || !*session ||
+	    strspn(session, SESSION_LETTERS) != strlen(session))
+		return bus_fail(bus, STATUS_STATE, NO_SESSION, session);
+	snprintf(bus->profile, sizeof(bus->profile), BUS_PATH "/session/%s", session);
+	return STATUS_OK;
+}
+
 int bus_new(struct bus **ret_bus)
 {
 	struct bus *bus;
@@ -330,7 +371,7 @@ int bus_get_view(struct bus *bus, enum view_group group, enum view_sort sort, u3
 		 struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_call_manager(bus, "GetView", &reply, "ssu", view_group_name(group),
+	int status = bus_call_profile(bus, "GetView", &reply, "ssu", view_group_name(group),
 				      view_sort_name(sort), limit);
 
 	return status ? status : bus_view_read(bus, "GetView", reply, ret_view);
@@ -340,7 +381,7 @@ int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
 		    enum view_sort sort, u32 limit, struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_call_manager(bus, "GetWindow", &reply, "sssu", view_span_name(span),
+	int status = bus_call_profile(bus, "GetWindow", &reply, "sssu", view_span_name(span),
 				      view_group_name(group), view_sort_name(sort), limit);
 
 	return status ? status : bus_view_read(bus, "GetWindow", reply, ret_view);
@@ -448,16 +489,12 @@ static int query_read(struct bus *bus, sd_bus_message *reply, struct view_header
 static int query_once(struct bus *bus, const struct query *query, bool last, bool *ret_pending,
 		      sd_bus_message **ret_reply)
 {
-	char path[sizeof(BUS_PATH) + 80] = BUS_PATH;
-	const char *interface = query->session ? BUS_NAME ".Session" : BUS_INTERFACE;
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus_message *message = NULL;
 	int status, r;
 
-	if (query->session)
-		snprintf(path, sizeof(path), BUS_PATH "/session/%s", query->session);
 	*ret_pending = false;
-	status = bus_message_new(bus, path, interface, "Query", &message);
+	status = bus_profile_message_new(bus, "Query", &message);
 	if (status)
 		return status;
 	r = query_append(message, query);
@@ -507,7 +544,7 @@ int bus_query(struct bus *bus, const struct query *query, struct view_header *re
 int bus_summary(struct bus *bus, char **ret_json)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_call_manager(bus, "DumpSummary", &reply, NULL);
+	int status = bus_call_profile(bus, "DumpSummary", &reply, NULL);
 
 	return status ? status : bus_text_read(bus, "DumpSummary", reply, ret_json);
 }
@@ -515,7 +552,7 @@ int bus_summary(struct bus *bus, char **ret_json)
 int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json)
 {
 	sd_bus_message *reply = NULL;
-	int status = bus_call_manager(bus, "DumpHot", &reply, "u", limit);
+	int status = bus_call_profile(bus, "DumpHot", &reply, "u", limit);
 
 	return status ? status : bus_text_read(bus, "DumpHot", reply, ret_json);
 }

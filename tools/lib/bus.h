@@ -41,6 +41,15 @@ int bus_new_quiet(struct bus **ret_bus);
 /** bus_free() - close the connection, if @bus is not NULL; returns NULL */
 struct bus *bus_free(struct bus *bus);
 
+/**
+ * bus_use_session() - let calls that read a profile read that of a session, from now on
+ * @bus: a connection of bus_new()
+ * @session: its name; the machine's session otherwise
+ *
+ * Return: &enum status; STATUS_STATE if no session can have that name.
+ */
+int bus_use_session(struct bus *bus, const char *session);
+
 /** bus_quiet() - store errors for bus_error() instead of printing them */
 void bus_quiet(struct bus *bus);
 

@@ -28,6 +28,7 @@ static const struct option long_options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "program", required_argument, NULL, 'A' },
 	{ "root", required_argument, NULL, 'R' },
+	{ "session", required_argument, NULL, 'N' },
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
 	{ "threads", required_argument, NULL, 'Z' },
@@ -72,6 +73,7 @@ static int options_delay(const char *verb, char *text, struct options *options)
 		return message_fail(STATUS_USAGE, "%s: -d \"%s\": should be 0.1 to 86400 seconds",
 				    verb, text);
 	options->delay = value;
+	options->delay_given = true;
 	return 0;
 }
 
@@ -199,6 +201,7 @@ static const struct {
 	FLAG('P', pages),	    TEXT('c', container),     TEXT('i', input),
 	TEXT('U', function),	    TEXT('Y', binary),	      TEXT('A', program),
 	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
+	TEXT('N', session),
 	TEXT('H', html),
 	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
 	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
@@ -351,6 +354,7 @@ static int options_check_query(const char *verb, const char *accept, struct opti
 	struct query_error error;
 
 	query->recording = options->input;
+	query->session = options->session;
 	query->period = options->period;
 	query->select = (struct query_select){
 		.container = options->container,
@@ -412,10 +416,17 @@ static int options_check(const char *verb, const char *accept, struct options *o
 		return message_fail(
 			STATUS_USAGE,
 			"%s: -C needs a recording: the daemon's profile covers all CPUs", verb);
-	if (options->filter && !options->input)
+	if (options->session && options->input)
 		return message_fail(STATUS_USAGE,
-				    "%s: --filter needs a recording; Filter= of speprofd.conf "
-				    "filters what the daemon counts",
+				    "%s: --session applies to the daemon, not to a recording",
+				    verb);
+	if (options->delay_given && !options->filter && strchr(accept, 'F'))
+		return message_fail(STATUS_USAGE,
+				    "%s: -d says how long to sample with --filter; without "
+				    "--filter, --last chooses a period",
+				    verb);
+	if (options->delay_given && options->input)
+		return message_fail(STATUS_USAGE, "%s: -d applies to the daemon, not to a recording",
 				    verb);
 	if (options->midr && !options->input)
 		return message_fail(STATUS_USAGE,
@@ -426,7 +437,7 @@ static int options_check(const char *verb, const char *accept, struct options *o
 			return options_filter_pid(verb, options);
 		return message_fail(STATUS_USAGE,
 				    "%s: -p: the daemon counts functions by program, so one process "
-				    "needs a recording, or a session with --filter 'pid == %d'",
+				    "needs a recording, or --filter 'pid == %d', also of a session",
 				    verb, options->pid);
 	}
 	return 0;

@@ -28,6 +28,8 @@
  * @number: -n: rows of a report, iterations of top; 0: not given
  * @pid: -p: only rows, or for functions of a recording only samples, of this process; 0: all
  * @delay: -d: seconds between two iterations of top
+ * @delay_given: -d was given; for other verbs, seconds to sample with --filter
+ * @session: --session: a session of the daemon; NULL: "machine"
  * @cpus: -C: only windows of these CPUs, if @cpus_given is set
  * @midr: --midr: MIDR_EL1 of cores for which a recording does not contain it; 0: not given
  * @json: -j: whether to print JSON
@@ -57,6 +59,8 @@ struct options {
 	u32 number;
 	s32 pid;
 	double delay;
+	bool delay_given;
+	const char *session;
 	struct cpu_list cpus;
 	u64 midr;
 	bool cpus_given;
@@ -73,7 +77,7 @@ struct options {
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
- * --truth, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
+ * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be given
  * without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there are two recordings
  * @ret_options: unchanged on failure

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Choose the session of the daemon whose profile a verb shows. */
+#ifndef SPEPROF_LIVE_SESSION_H
+#define SPEPROF_LIVE_SESSION_H
+
+#include "bus.h"
+#include "options.h"
+
+/* Seconds that a verb samples with --filter, unless -d says otherwise. */
+#define LIVE_SESSION_SECONDS 10
+
+/**
+ * live_session_choose() - let the calls of @bus read the session that options choose
+ * @verb: name of the verb, for messages
+ * @bus: a connection of bus_new()
+ * @options: --session names it. --filter creates one, which the daemon removes when @bus closes,
+ *	also if this process is killed. Without both it is "machine"
+ * @wait: with --filter, wait until the session has the samples of -d seconds; SIGINT ends that early
+ *
+ * Return: &enum status; an error was printed.
+ */
+int live_session_choose(const char *verb, struct bus *bus, const struct options *options,
+			bool wait);
+
+#endif
