@@ -85,12 +85,14 @@ static const struct verb verbs[] = {
 		.name = "stop",
 		.synopsis = "",
 		.help = "stop sampling; the profile stays readable",
+		.changes = true,
 		.run = stop_run,
 	},
 	{
 		.name = "reload",
 		.synopsis = "",
 		.help = "reload the daemon's configuration; fails if that is wrong",
+		.changes = true,
 		.run = reload_run,
 	},
 	{
@@ -132,18 +134,21 @@ static const struct verb verbs[] = {
 		.name = "takeover",
 		.synopsis = "[--root DIR]",
 		.help = "move the SPUs from the kernel's driver to speprof.ko",
+		.changes = true,
 		.run = takeover_run,
 	},
 	{
 		.name = "release",
 		.synopsis = "[--root DIR]",
 		.help = "move the SPUs back to the kernel's driver",
+		.changes = true,
 		.run = release_run,
 	},
 	{
 		.name = "module",
 		.synopsis = "reload [--root DIR]",
 		.help = "replace the loaded speprof.ko by the installed one, without a reboot",
+		.changes = true,
 		.run = module_run,
 	},
 	{
@@ -215,7 +220,7 @@ const struct verb *verb_nearest(const char *name)
 			nearest = &verbs[i];
 		}
 	}
-	return nearest;
+	return nearest && !nearest->changes ? nearest : NULL;
 }
 
 int help_run(int argc, char **argv)

@@ -3,6 +3,8 @@
 #ifndef SPEPROF_VERB_H
 #define SPEPROF_VERB_H
 
+#include <stdbool.h>
+
 #include "lib/exit-status.h"
 
 /**
@@ -10,19 +12,27 @@
  * @name: name on the command line
  * @synopsis: its arguments, for "speprof help VERB"
  * @help: description in one line
+ * @changes: it stops sampling, or changes drivers or the configuration in force: never suggested for a
+ *	mistyped verb
  * @run: parses its arguments and runs it; argv[0] is the verb; returns &enum status
  */
 struct verb {
 	const char *name;
 	const char *synopsis;
 	const char *help;
+	bool changes;
 	int (*run)(int argc, char **argv);
 };
 
 /** verb_find() - return the verb with the name @name, or NULL */
 const struct verb *verb_find(const char *name);
 
-/** verb_nearest() - return the verb with the name most similar to @name, or NULL */
+/**
+ * verb_nearest() - return the verb with the name most similar to @name
+ *
+ * Return: NULL if no name is similar, or the most similar one is of a verb that changes something:
+ * a user who repeats the suggestion could stop or replace what others use.
+ */
 const struct verb *verb_nearest(const char *name);
 
 int container_run(int argc, char **argv);
