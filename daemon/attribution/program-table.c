@@ -10,6 +10,8 @@
 struct program_key {
 	u32 container;
 	u32 container_generation;
+	u32 process;
+	u32 cpu;
 };
 
 int program_table_new(u32 capacity, u64 bytes, struct program_table **ret_table)
@@ -38,6 +40,8 @@ u32 program_table_get(struct program_table *table, const struct program_identity
 	const struct program_key key = {
 		.container = program->container,
 		.container_generation = program->container_generation,
+		.process = program->process,
+		.cpu = program->cpu,
 	};
 	size_t length = strnlen(program->executable, BINARY_PATH_SIZE);
 	const char *executable = length < BINARY_PATH_SIZE ? program->executable : BINARY_UNNAMED;
@@ -65,6 +69,8 @@ bool program_table_find(struct program_table *table, u32 id, struct program_iden
 		.container = key.container,
 		.container_generation = key.container_generation,
 		.executable = (const char *)bytes + sizeof(key),
+		.process = key.process,
+		.cpu = key.cpu,
 	};
 	return true;
 }

@@ -29,12 +29,23 @@ struct program_table {
  * @container: index of its container in the attributor
  * @container_generation: generation of that entry
  * @executable: path as the container sees it, or a name (attributor_get_executable()); raw bytes
+ * @process: PROGRAM_ANY; or, of a recording whose rows tell processes apart, the index of the process
+ *	in the attributor plus 1, or PROGRAM_NONE for samples without a process
+ * @cpu: PROGRAM_ANY; or, of a recording whose rows tell CPUs apart, the CPU plus 1
  */
 struct program_identity {
 	u32 container;
 	u32 container_generation;
 	const char *executable;
+	u32 process;
+	u32 cpu;
 };
+
+/* in &program_identity.process and .cpu: all processes or CPUs are one program */
+#define PROGRAM_ANY 0
+
+/* in &program_identity.process: samples without a process */
+#define PROGRAM_NONE UINT32_MAX
 
 /**
  * program_table_new() - allocate an empty table

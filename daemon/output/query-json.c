@@ -240,6 +240,15 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 	case QUERY_PROGRAM:
 		add_text(json, "program", row->program);
 		break;
+	case QUERY_COMM:
+		add_text(json, "comm", row->comm);
+		break;
+	case QUERY_PID:
+		json_add_u64(json, "pid", (u64)row->pid);
+		break;
+	case QUERY_CPU:
+		add_known(json, "cpu", row->cpu, row->cpu_known);
+		break;
 	case QUERY_BINARY:
 		add_text(json, "binary", row->binary);
 		break;
@@ -291,7 +300,8 @@ static void add_old_keys(json_object *json, const struct query_row *row, const s
 	if (!query_groups_by(query, QUERY_PROGRAM) || !query_groups_by(query, QUERY_FUNCTION))
 		return;
 	add_text(json, "process", row->program);
-	json_add_u64(json, "pid", 0);
+	if (!query_groups_by(query, QUERY_PID))
+		json_add_u64(json, "pid", 0);
 }
 
 static json_object *share_json(u64 part, u64 whole)

@@ -51,15 +51,18 @@ static void binary_number(void *ctx, const struct attribute_mapping *m)
 	binary_table_get(names->binaries, &binary);
 }
 
+/* @process, @cpu: as in &struct program_identity */
 static u32 program_number(const struct cell_names *names, const struct attributor *attributor,
-			  const struct attribute_process *process, u32 index)
+			  u32 index, u32 process, u32 cpu)
 {
-	const struct attribute_container *c =
-		attributor_get_container(attributor, process->container);
+	const struct attribute_process *p = attributor_get_process(attributor, index);
+	const struct attribute_container *c = attributor_get_container(attributor, p->container);
 	const struct program_identity program = {
-		.container = process->container,
+		.container = p->container,
 		.container_generation = c ? c->generation : 0,
 		.executable = attributor_get_executable(attributor, index),
+		.process = process,
+		.cpu = cpu,
 	};
 
 	return program_table_get(names->programs, &program);
@@ -67,10 +70,8 @@ static u32 program_number(const struct cell_names *names, const struct attributo
 
 void cell_names_number(struct cell_names *names, const struct attributor *attributor)
 {
-	const struct attribute_process *process;
-
-	for (u32 i = 0; (process = attributor_get_process(attributor, i)); i++)
-		program_number(names, attributor, process, i);
+	for (u32 i = 0; attributor_get_process(attributor, i); i++)
+		program_number(names, attributor, i, PROGRAM_ANY, PROGRAM_ANY);
 	attributor_each_binary(attributor, binary_number, names);
 }
 
@@ -125,14 +126,27 @@ void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 un
 	counter->batch = cell_table_batch(counter->table);
 }
 
+/* The program of samples without a process. */
+static u32 program_none(const struct cell_counter *counter, u32 cpu)
+{
+	const struct program_identity none = {
+		.executable = "[unattributed]", .process = PROGRAM_NONE, .cpu = cpu
+	};
+
+	return cpu == PROGRAM_ANY ? CELL_NO_PROGRAM :
+				    program_table_get(counter->names->programs, &none);
+}
+
 void cell_counter_program(struct cell_counter *counter, const struct attribute_process *process,
 			  u32 index, struct cell_task *task)
 {
 	const struct attribute_container *c;
-	struct cell_task now = { .known = true, .program = CELL_NO_PROGRAM };
+	u32 cpu = counter->split & CELL_SPLIT_CPU ? counter->cpu + 1 : PROGRAM_ANY;
+	struct cell_task now = { .known = true, .cpu = cpu };
 
 	if (!process) {
 		now.process = mapping_process(ATTRIBUTE_NONE, 0);
+		now.program = program_none(counter, cpu);
 		*task = now;
 		return;
 	}
@@ -142,11 +156,13 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 	now.container = process->container;
 	now.container_generation = c ? c->generation : 0;
 	now.waits = !attributor_knows_executable(counter->attributor, index);
-	if (task->known && task->waits == now.waits && task->process == now.process && task->version == now.version &&
-	    task->container == now.container &&
+	if (task->known && task->waits == now.waits && task->process == now.process &&
+	    task->version == now.version && task->cpu == cpu && task->container == now.container &&
 	    task->container_generation == now.container_generation)
 		return;
-	now.program = program_number(counter->names, counter->attributor, process, index);
+	now.program = program_number(counter->names, counter->attributor, index,
+				     counter->split & CELL_SPLIT_PROCESS ? index + 1 : PROGRAM_ANY,
+				     cpu);
 	*task = now;
 }
 

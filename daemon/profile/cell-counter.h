@@ -50,6 +50,10 @@ void cell_names_number(struct cell_names *names, const struct attributor *attrib
 /** cell_names_deinit() - free the tables; @names may be all zeros */
 void cell_names_deinit(struct cell_names *names);
 
+/* What a recording tells apart besides programs, one bit each. A cell then belongs to one of them. */
+#define CELL_SPLIT_PROCESS 1U
+#define CELL_SPLIT_CPU	   2U
+
 /**
  * struct cell_counter - the state of one thread
  * @attributor, @names: borrowed
@@ -57,6 +61,8 @@ void cell_names_deinit(struct cell_names *names);
  * @mappings: the cache of mappings
  * @batch: the samples that are not in the table yet
  * @interval: by cell_table_interval(), for the samples that follow
+ * @split: CELL_SPLIT_*
+ * @cpu: the CPU of the samples that follow, if @split has CELL_SPLIT_CPU
  * @keeps_addresses: each unmapped PC has a cell; else they share one cell for each program
  */
 struct cell_counter {
@@ -66,6 +72,8 @@ struct cell_counter {
 	struct mapping_cache *mappings;
 	struct cell_batch *batch;
 	u8 interval;
+	u8 split;
+	u32 cpu;
 	bool keeps_addresses;
 };
 
@@ -74,6 +82,7 @@ struct cell_counter {
  * @process: by mapping_process()
  * @version: attributor_get_map_version() of the process
  * @container, @container_generation: its container
+ * @cpu: &cell_counter.cpu at that time
  * @program: id of the program; CELL_NO_PROGRAM without a process
  * @known: the other fields are set
  * @waits: the executable is not known yet, and @program stands for the name of the process only
@@ -83,6 +92,7 @@ struct cell_task {
 	u64 version;
 	u32 container;
 	u32 container_generation;
+	u32 cpu;
 	u32 program;
 	bool known;
 	bool waits;

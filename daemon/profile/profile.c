@@ -104,6 +104,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		profile_free(p);
 		return -ENOMEM;
 	}
+	p->cells.split = config ? config->split : 0;
 	*ret_profile = p;
 	return 0;
 }
@@ -710,6 +711,7 @@ static void window_begin(struct profile *p, const struct source_window *window)
 	if (history_note_window(&p->history, window->start_ns, window->end_ns))
 		profile_close_slot(p, window->end_ns - 1);
 	profile_set_weight(p, window->interval, window->unit);
+	p->cells.cpu = window->cpu;
 }
 
 static void window_end(struct profile *p, const struct source_window *window,

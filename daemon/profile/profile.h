@@ -30,6 +30,7 @@ struct profile;
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults
  *	(1024, 4096)
  * @skip_memory: do not count cache lines and pages, whose tables depend on the order of samples
+ * @split: of a recording: CELL_SPLIT_* (cell-counter.h), what its cells tell apart besides programs
  * @history: count by period: the last 10 s, minute and 10 minutes
  * @processes, @containers: the attributor's capacities, for the history; 0 for its defaults
  * @nodes: the machine's nodes, for pages; must outlive the profile. NULL: unknown
@@ -47,6 +48,7 @@ struct profile_config {
 	u32 lines;
 	u32 pages;
 	bool skip_memory;
+	u8 split;
 	bool history;
 	u32 processes;
 	u32 containers;

@@ -51,6 +51,36 @@ const char *query_executable(const struct profile_cells *cells, u32 program)
 	return identity.executable;
 }
 
+bool query_is_unattributed(const struct profile_cells *cells, u32 program)
+{
+	struct program_identity identity;
+
+	return program == CELL_NO_PROGRAM ||
+	       (program_table_find(cells->programs, program, &identity) &&
+		identity.process == PROGRAM_NONE);
+}
+
+const struct attribute_process *query_process(const struct profile_cells *cells, u32 program)
+{
+	struct program_identity identity;
+
+	if (program == CELL_NO_PROGRAM ||
+	    !program_table_find(cells->programs, program, &identity) ||
+	    identity.process == PROGRAM_ANY || identity.process == PROGRAM_NONE)
+		return NULL;
+	return attributor_get_process(cells->attributor, identity.process - 1);
+}
+
+u32 query_cpu(const struct profile_cells *cells, u32 program)
+{
+	struct program_identity identity;
+
+	return program != CELL_NO_PROGRAM &&
+			       program_table_find(cells->programs, program, &identity) ?
+		       identity.cpu :
+		       0;
+}
+
 const char *query_base_name(const char *path)
 {
 	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
@@ -180,6 +210,12 @@ static int programs_rank(struct query_names *n, const bool *used)
 	for (u32 i = 0; i < count; i++)
 		names[i] = name_of(names[i].id, query_executable(n->tables, names[i].id));
 	ranks_fill(names, count, &n->executable);
+	for (u32 i = 0; i < count; i++) {
+		const struct attribute_process *process = query_process(n->tables, names[i].id);
+
+		names[i] = name_of(names[i].id, process ? process->comm : "");
+	}
+	ranks_fill(names, count, &n->comm);
 	free(names);
 	return 0;
 }
@@ -254,7 +290,8 @@ int query_names_init(const struct query_cells *cells, struct query_names *ret_na
 	program = calloc(programs, sizeof(*program));
 	binary = calloc(binaries, sizeof(*binary));
 	if (program && binary && !ranks_new(programs, &n.container) &&
-	    !ranks_new(programs, &n.executable) && !ranks_new(binaries, &n.path) &&
+	    !ranks_new(programs, &n.executable) && !ranks_new(programs, &n.comm) &&
+	    !ranks_new(binaries, &n.path) &&
 	    !ranks_new(binaries, &n.build_id)) {
 		ids_mark(cells, program, binary);
 		r = programs_rank(&n, program);
@@ -274,6 +311,7 @@ void query_names_deinit(struct query_names *n)
 {
 	free(n->container.at);
 	free(n->executable.at);
+	free(n->comm.at);
 	free(n->path.at);
 	free(n->build_id.at);
 	*n = (struct query_names){ 0 };

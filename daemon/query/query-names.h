@@ -21,12 +21,14 @@ struct query_ranks {
  * struct query_names - the names of all programs and binaries with cells
  * @tables: what the ids stand for
  * @container, @executable: by id of a program. Executables of equal paths have one rank
+ * @comm: by id of a program of a recording that tells processes apart: of the name of the process
  * @path, @build_id: by id of a binary
  */
 struct query_names {
 	const struct profile_cells *tables;
 	struct query_ranks container;
 	struct query_ranks executable;
+	struct query_ranks comm;
 	struct query_ranks path;
 	struct query_ranks build_id;
 };
@@ -62,6 +64,19 @@ const char *query_container_name(const struct profile_cells *cells, u32 program)
 
 /** query_executable() - return the path of a program, raw; "[unattributed]" for CELL_NO_PROGRAM */
 const char *query_executable(const struct profile_cells *cells, u32 program);
+
+/** query_is_unattributed() - return whether a program stands for samples without a process */
+bool query_is_unattributed(const struct profile_cells *cells, u32 program);
+
+/**
+ * query_process() - return the process that a program of a recording stands for
+ *
+ * Return: NULL if the recording tells no processes apart, or the samples have no process.
+ */
+const struct attribute_process *query_process(const struct profile_cells *cells, u32 program);
+
+/** query_cpu() - return the CPU that a program of a recording stands for, plus 1; 0: unknown */
+u32 query_cpu(const struct profile_cells *cells, u32 program);
 
 /** query_base_name() - return the last part of a path, or @path if it has none */
 const char *query_base_name(const char *path);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* Numbers that identify the row of a cell: at most two for each key, and whether it is evicted. */
-#define IDS 12
+#define IDS 14
 
 /**
  * struct named_cell - a cell, and what it has in common with the other cells of its row
@@ -214,15 +214,23 @@ static u64 container_id(const struct query_result *r, const struct query_cell *c
 
 	if (cell->container)
 		return slot_container_rank(r, cell);
-	if (row->program == CELL_NO_PROGRAM)
+	if (query_is_unattributed(&r->cells.tables, row->program))
 		return query_groups_by(&r->query, QUERY_PROGRAM) ? RANK_NONE : RANK_LAST;
 	return query_rank(&r->names.container, row->program);
 }
 
 static u64 program_id(const struct query_result *r, const struct cell_row *row)
 {
-	return row->program == CELL_NO_PROGRAM ? RANK_NONE :
-						 query_rank(&r->names.executable, row->program);
+	return query_is_unattributed(&r->cells.tables, row->program) ?
+		       RANK_NONE :
+		       query_rank(&r->names.executable, row->program);
+}
+
+static u64 pid_id(const struct query_result *r, const struct cell_row *row)
+{
+	const struct attribute_process *process = query_process(&r->cells.tables, row->program);
+
+	return process ? (u64)process->pid : 0;
 }
 
 static bool has_binary(const struct cell_row *row)
@@ -288,6 +296,12 @@ static void cell_name(const struct query_result *r, const struct query_cell *cel
 		id[n++] = container_id(r, cell);
 	if (query_groups_by(q, QUERY_PROGRAM))
 		id[n++] = program_id(r, row);
+	if (query_groups_by(q, QUERY_COMM))
+		id[n++] = query_rank(&r->names.comm, row->program);
+	if (query_groups_by(q, QUERY_PID))
+		id[n++] = pid_id(r, row);
+	if (query_groups_by(q, QUERY_CPU))
+		id[n++] = query_cpu(&r->cells.tables, row->program);
 	if (binary || query_groups_by(q, QUERY_MODE))
 		id[n++] = row->evicted;
 	if (binary)
@@ -309,6 +323,8 @@ static u32 ids_count(const struct query *q)
 	bool line = query_groups_by(q, QUERY_LINE);
 
 	return query_groups_by(q, QUERY_CONTAINER) + query_groups_by(q, QUERY_PROGRAM) +
+	       query_groups_by(q, QUERY_COMM) + query_groups_by(q, QUERY_PID) +
+	       query_groups_by(q, QUERY_CPU) +
 	       (binary || query_groups_by(q, QUERY_MODE)) + binary +
 	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE) + line +
 	       2 * (line || query_groups_by(q, QUERY_FUNCTION)) +
@@ -814,12 +830,23 @@ static void row_set_program(const struct query_result *r, const struct query_cel
 	const char *container = cell_container_name(r, cell);
 	u32 program = cell->row.program;
 
-	if (program == CELL_NO_PROGRAM && !cell->container &&
+	if (query_is_unattributed(&r->cells.tables, program) && !cell->container &&
 	    !query_groups_by(&r->query, QUERY_PROGRAM))
 		container = "[unattributed]";
 	snprintf(row->container, sizeof(row->container), "%s", container);
 	escape_string(row->program, sizeof(row->program),
 		      query_base_name(query_executable(&r->cells.tables, program)));
+}
+
+static void row_set_task(const struct query_result *r, u32 program, struct query_row *row)
+{
+	const struct attribute_process *process = query_process(&r->cells.tables, program);
+	u32 cpu = query_cpu(&r->cells.tables, program);
+
+	snprintf(row->comm, sizeof(row->comm), "%s", process ? process->comm : "[unattributed]");
+	row->pid = process ? process->pid : 0;
+	row->cpu_known = cpu != 0;
+	row->cpu = cpu ? cpu - 1 : 0;
 }
 
 static void row_set_line(const struct query_result *r, const struct cell_place *place,
@@ -888,6 +915,7 @@ void query_result_row(const struct query_result *r, u32 index, struct query_row 
 	ret_row->whole = r->whole;
 	ret_row->value = g->value;
 	row_set_program(r, cell, ret_row);
+	row_set_task(r, cell->row.program, ret_row);
 	row_set_code(r, &cell->row, ret_row);
 	row_set_part(g->part, ret_row);
 	for (u32 i = 0; i < g->count; i++)

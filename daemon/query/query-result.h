@@ -27,6 +27,8 @@ struct query_result;
  * @value: the sort measure
  * @container: "-" for none, "[unattributed]" for samples without a process, if rows have no program
  * @program: last part of the path of the executable
+ * @comm, @pid: name and ID of the process; "[unattributed]" and 0 for samples without one
+ * @cpu_known, @cpu: the CPU; false if the recording does not name it
  * @binary: path; "[unmapped]", and "[evicted]" for evicted samples
  * @build_id: hexadecimal; "" if unknown
  * @function: name
@@ -51,6 +53,10 @@ struct query_row {
 	double value;
 	char container[128];
 	char program[64];
+	char comm[64];
+	s32 pid;
+	bool cpu_known;
+	u32 cpu;
 	char binary[256];
 	char build_id[48];
 	char function[128];

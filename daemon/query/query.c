@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "query.h"
 
+#include "profile/cell-counter.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -138,6 +140,14 @@ bool query_has_parts(const struct query *query)
 	       query_groups_by(query, QUERY_LEVEL);
 }
 
+u8 query_split(const struct query *query)
+{
+	bool process = query_groups_by(query, QUERY_PID) || query_groups_by(query, QUERY_COMM);
+
+	return (process ? CELL_SPLIT_PROCESS : 0) |
+	       (query_groups_by(query, QUERY_CPU) ? CELL_SPLIT_CPU : 0);
+}
+
 bool query_has_sums(const struct query *query)
 {
 	const struct query_select *select = &query->select;
@@ -154,18 +164,8 @@ static int check_recording(const struct query *query, struct query_error *ret_er
 			    "--last applies to the daemon's profile, not to a recording");
 	if (query_groups_by(query, QUERY_NODE))
 		return fail(-EOPNOTSUPP, ret_error,
-			    "no recording has the node of a CPU; \"speprof report --pages\" has "
-			    "the nodes of this machine");
-	if (query_groups_by(query, QUERY_COMM) || query_groups_by(query, QUERY_PID))
-		return fail(
-			-EOPNOTSUPP, ret_error,
-			"functions and other rows of a recording are counted by program: "
-			"\"report -G process\" has comm and pid, and -p or \"--filter\" selects "
-			"the samples of one process");
-	if (query_groups_by(query, QUERY_CPU))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "rows of a recording are counted for all CPUs together: -C selects the "
-			    "samples of some CPUs");
+			    "no recording has the nodes of its CPUs: -G cpu has the CPUs, and "
+			    "\"speprof report --pages\" the nodes of this machine");
 	return 0;
 }
 

@@ -112,6 +112,11 @@ bool query_has_binary(const struct query *query);
 bool query_has_parts(const struct query *query);
 
 /**
+ * query_split() - return what a recording has to tell apart for the rows of a query: CELL_SPLIT_*
+ */
+u8 query_split(const struct query *query);
+
+/**
  * query_has_sums() - return whether rows of a period have sums alone, as in &query_row.brief
  *
  * Rows of a period by container have all counters.

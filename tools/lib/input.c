@@ -131,6 +131,7 @@ struct input_request input_request_from(const struct options *options)
 		.cpus = options->cpus_given ? &options->cpus : NULL,
 		.midr = options->midr,
 		.filter = options->filter,
+		.split = query_split(&options->query),
 		.threads = options->threads,
 	};
 }
@@ -142,6 +143,7 @@ int input_load(const struct input_request *request, struct input *ret_input)
 		.skip_memory = !request->memory,
 		.midr = request->midr,
 		.filter = request->filter,
+		.split = request->split,
 	};
 	int r;
 

@@ -34,6 +34,7 @@ struct input {
  * @cpus: count windows of these CPUs only; NULL for all
  * @midr: MIDR_EL1 of cores that the recording does not name; 0 if unknown
  * @filter: count samples that match; NULL for all. Has to outlive the &struct input
+ * @split: what the profile tells apart besides programs, CELL_SPLIT_*
  * @threads: number of threads that count, at most COUNT_THREADS; 0: one for each CPU
  * @memory: count cache lines and pages, which only one thread can do
  * @watch: called before the first sample with the empty profile of each thread, to observe it; a
@@ -45,6 +46,7 @@ struct input_request {
 	const struct cpu_list *cpus;
 	u64 midr;
 	const struct filter *filter;
+	u8 split;
 	u32 threads;
 	bool memory;
 	int (*watch)(void *ctx, struct profile *profile);

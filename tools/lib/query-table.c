@@ -31,6 +31,9 @@ static const struct {
 } key_columns[QUERY_KEYS] = {
 	[QUERY_CONTAINER] = { "CONTAINER", 3, { 16, 9 } },
 	[QUERY_PROGRAM] = { "PROGRAM", 4, { 12, 7 } },
+	[QUERY_COMM] = { "COMM", 7, { 15, 8 } },
+	[QUERY_PID] = { "PID", 0, { 0, 0 } },
+	[QUERY_CPU] = { "CPU", 0, { 0, 0 } },
 	[QUERY_BINARY] = { "BINARY", 1, { 16, 8 } },
 	[QUERY_BUILD_ID] = { "BUILD ID", 2, { 12, 8 } },
 	[QUERY_FUNCTION] = { "FUNCTION", 5, { 24, 12 } },
@@ -62,6 +65,15 @@ void query_table_key(const struct query_row *row, enum query_key key, char *to)
 	case QUERY_PROGRAM:
 		text = row->program;
 		break;
+	case QUERY_COMM:
+		text = row->comm;
+		break;
+	case QUERY_PID:
+		snprintf(to, TABLE_CELL, row->pid ? "%d" : "-", row->pid);
+		return;
+	case QUERY_CPU:
+		snprintf(to, TABLE_CELL, row->cpu_known ? "%u" : "-", row->cpu);
+		return;
 	case QUERY_BINARY:
 		text = query_base_name(row->binary);
 		break;
@@ -101,7 +113,7 @@ static void add_key_column(struct table *table, enum query_key key)
 
 	column->order = key_columns[key].order;
 	memcpy(column->floor, key_columns[key].floor, sizeof(column->floor));
-	column->right = key == QUERY_INSTRUCTION;
+	column->right = key == QUERY_INSTRUCTION || key == QUERY_PID || key == QUERY_CPU;
 }
 
 /* Rows of functions have a binary even if it is not a key. Returns the number of keys. */
@@ -220,6 +232,10 @@ static void row_read(json_object *json, struct query_row *ret_row)
 	memset(row, 0, sizeof(*row));
 	copy_text(json, "container", row->container, sizeof(row->container));
 	copy_text(json, "program", row->program, sizeof(row->program));
+	copy_text(json, "comm", row->comm, sizeof(row->comm));
+	row->pid = (s32)json_number(json, "pid");
+	row->cpu_known = json_get(json, "cpu") != NULL;
+	row->cpu = (u32)json_number(json, "cpu");
 	copy_text(json, "binary", row->binary, sizeof(row->binary));
 	copy_text(json, "build_id", row->build_id, sizeof(row->build_id));
 	copy_text(json, "function", row->function, sizeof(row->function));

@@ -21,6 +21,7 @@
 #define FIRST_PID  100
 #define UNKNOWN	   PROCESSES /* a task that no event reported */
 #define LOCATIONS  8
+#define CPUS	   3
 #define SAMPLES	   6000
 
 #define EXECUTABLE_AT 0x400000ULL
@@ -101,6 +102,12 @@ static void process_add(struct attributor *a, u32 i)
 		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
 }
 
+/* The CPU of a sample. */
+static u32 cpu_of(const struct taken *t)
+{
+	return (t->location + t->process) % CPUS;
+}
+
 static void sample_take(struct profile *profile, const struct taken *t)
 {
 	u64 pc = base[t->where] + 0x40 + 4ULL * t->location;
@@ -126,6 +133,7 @@ static void sample_take(struct profile *profile, const struct taken *t)
 	profile_window(profile, &(struct source_window){ .data = record,
 							 .len = (size_t)n,
 							 .tid = (s32)(FIRST_PID + t->process),
+							 .cpu = cpu_of(t),
 							 .start_ns = START_NS,
 							 .end_ns = START_NS + 1000,
 							 .interval = t->interval,
@@ -489,6 +497,60 @@ static void test_select_nothing(void **state)
 	}
 }
 
+/* Whether a sample belongs to a row by process and CPU. */
+static bool row_has_task(const struct query *q, const struct query_row *row, const struct taken *t)
+{
+	bool known = t->process != UNKNOWN;
+	char comm[16];
+
+	snprintf(comm, sizeof(comm), "worker-%u", t->process);
+	if (query_groups_by(q, QUERY_PID) &&
+	    row->pid != (known ? (s32)(FIRST_PID + t->process) : 0))
+		return false;
+	if (query_groups_by(q, QUERY_COMM) &&
+	    strcmp(row->comm, known ? comm : "[unattributed]") != 0)
+		return false;
+	if (query_groups_by(q, QUERY_CPU) && (!row->cpu_known || row->cpu != cpu_of(t)))
+		return false;
+	return row_has(q, row, t);
+}
+
+/* A recording can tell processes and CPUs apart; other rows stay the same. */
+static void test_split(void **state)
+{
+	static const char *const groups[] = { "pid",	     "comm,mode", "cpu",
+					      "cpu,pid,op",  "container,cpu,binary",
+					      "program,pid", "container",  "program,mode" };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		struct query query = query_of(groups[i]);
+		const struct profile_config config = { .by_program = true,
+						       .split = query_split(&query) };
+		struct query_source source = { 0 };
+		struct query_result *result = NULL;
+		u64 all = 0;
+
+		assert_int_equal(profile_new(&config, f->attributor, &source.profile), 0);
+		for (u32 n = 0; n < SAMPLES; n++)
+			sample_take(source.profile, &f->taken[n]);
+		assert_int_equal(query_run(&source, &query, &result, NULL), 0);
+		for (u32 k = 0; k < query_result_shown(result); k++) {
+			u64 samples = 0;
+
+			query_result_row(result, k, &f->row);
+			for (u32 n = 0; n < SAMPLES; n++)
+				samples += row_has_task(&query, &f->row, &f->taken[n]);
+			test_row("-G %s, row %u", groups[i], k);
+			assert_row(samples && f->row.counters.samples == samples);
+			all += samples;
+		}
+		assert_row(all == SAMPLES);
+		query_result_free(result);
+		profile_free(source.profile);
+	}
+}
+
 /* A glob is matched as by fnmatch(), in a time that does not explode. */
 static void test_glob(void **state)
 {
@@ -759,6 +821,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
 		cmocka_unit_test(test_glob),
 		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_period_containers, setup, teardown),

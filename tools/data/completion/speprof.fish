@@ -50,7 +50,7 @@ end
 # Complete the last one of keys with commas between them.
 function __speprof_keys
 	set -l typed (string replace -r '[^,]*$' '' -- (commandline -ct))
-	for key in function line process container program binary build_id instruction mode op event level
+	for key in function line process container program binary build_id instruction mode op event level comm pid cpu
 		echo "$typed$key"
 	end
 end
