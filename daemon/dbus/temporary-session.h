@@ -13,7 +13,7 @@
  *
  * If the sender cannot be watched, the session is removed soon.
  *
- * Return: 0; -ENOMEM; other negative errno. The session then stays as it is.
+ * Return: 0; -ENOMEM; other negative errno. The session is unchanged then.
  */
 int bus_temporary_watch(struct bus *bus, sd_bus_message *message, const char *session);
 
