@@ -12,7 +12,7 @@ from .cache import cached, content_key, run_tool
 from .kernel import GUEST
 
 PACKAGES = ("systemd", "systemd-sysv", "dbus", "kmod", "udev", "libbpf1", "liburing2",
-            "libdw1", "libelf1", "libjson-c5", "procps", "jq")
+            "libdw1", "libelf1", "libjson-c5", "libsqlite3-0", "procps", "jq")
 DISK_SIZE = "1G"
 
 # Units that tests do not need and that would lengthen an emulated boot: login consoles, periodic

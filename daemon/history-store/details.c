@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "details.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const origins[SAMPLE_ORIGINS] = { "remote", "snooped", "peer", "modified",
+						     "by_source" };
+
+static const char *kind_name(u32 kind)
+{
+	const char *name = sample_kind_name(kind);
+
+	return name ? name : "none";
+}
+
+/** struct details - a JSON object that is being written */
+struct details {
+	char *to;
+	size_t used;
+};
+
+static void put(struct details *d, const char *kind, const char *name, u64 value)
+{
+	if (!value || d->used >= DETAILS_SIZE - 2)
+		return;
+	d->used += (size_t)snprintf(d->to + d->used, DETAILS_SIZE - d->used, "%c\"%s%s\":%" PRIu64,
+				    d->used ? ',' : '{', kind, name, value);
+}
+
+static void put_number(struct details *d, const char *kind, u32 number, u64 value)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", number);
+	put(d, kind, name, value);
+}
+
+void details_write(const struct counters *f, char *to)
+{
+	struct details d = { .to = to };
+
+	for (u32 i = 0; i < SPE_KINDS; i++)
+		put(&d, "op.", kind_name(i), f->counts.kind[i]);
+	put(&d, "", "simd", f->counts.simd);
+	put(&d, "", "mispredicted", f->counts.mispredicted);
+	put(&d, "", "latency_sum", f->latency[PROFILE_TOTAL].sum);
+	put(&d, "", "issue_sum", f->latency[PROFILE_ISSUE].sum);
+	put(&d, "", "translation_sum", f->latency[PROFILE_TRANSLATION].sum);
+	for (u32 i = 0; i < SAMPLE_EVENTS; i++)
+		put_number(&d, "event.", i, f->counts.event[i]);
+	for (u32 i = 0; i < SPE_LEVELS; i++)
+		put(&d, "level.", spe_level_name(i), f->counts.level[i]);
+	for (u32 i = 0; i < SAMPLE_ORIGINS; i++)
+		put(&d, "origin.", origins[i], f->counts.origin[i]);
+	for (u32 i = 0; i < HISTOGRAM_BUCKETS; i++)
+		put_number(&d, "latency.", histogram_upper(i), f->latency[PROFILE_TOTAL].bucket[i]);
+	strcpy(to + d.used, d.used ? "}" : "{}");
+}
+
+/* Returns the part of @key after @kind; NULL if it does not begin with that. */
+static const char *name_of(const char *key, const char *kind)
+{
+	return strncmp(key, kind, strlen(kind)) == 0 ? key + strlen(kind) : NULL;
+}
+
+static u32 number_below(const char *text, u32 limit)
+{
+	unsigned long n = strtoul(text, NULL, 10);
+
+	return n < limit ? (u32)n : limit;
+}
+
+static void add_latency(const char *key, u64 value, struct histogram *to)
+{
+	u32 upper = number_below(key, UINT16_MAX);
+	unsigned int bucket = histogram_bucket((u16)upper);
+
+	to->bucket[bucket] += value;
+	if (histogram_upper(bucket) > to->max)
+		to->max = histogram_upper(bucket);
+}
+
+/* Adds the counter of a key with a name after its point. */
+static void add_named(const char *key, u64 value, struct counters *to)
+{
+	const char *name;
+	u32 n;
+
+	for (u32 i = 0; (name = name_of(key, "op.")) && i < SPE_KINDS; i++)
+		to->counts.kind[i] += strcmp(name, kind_name(i)) ? 0 : value;
+	for (u32 i = 0; (name = name_of(key, "level.")) && i < SPE_LEVELS; i++)
+		to->counts.level[i] += strcmp(name, spe_level_name(i)) ? 0 : value;
+	for (u32 i = 0; (name = name_of(key, "origin.")) && i < SAMPLE_ORIGINS; i++)
+		to->counts.origin[i] += strcmp(name, origins[i]) ? 0 : value;
+	name = name_of(key, "event.");
+	n = name ? number_below(name, SAMPLE_EVENTS) : SAMPLE_EVENTS;
+	if (n < SAMPLE_EVENTS)
+		to->counts.event[n] += value;
+	name = name_of(key, "latency.");
+	if (name)
+		add_latency(name, value, &to->latency[PROFILE_TOTAL]);
+}
+
+static void add_value(const char *key, u64 value, struct counters *to)
+{
+	if (!strcmp(key, "simd"))
+		to->counts.simd += value;
+	else if (!strcmp(key, "mispredicted"))
+		to->counts.mispredicted += value;
+	else if (!strcmp(key, "latency_sum"))
+		to->latency[PROFILE_TOTAL].sum += value;
+	else if (!strcmp(key, "issue_sum"))
+		to->latency[PROFILE_ISSUE].sum += value;
+	else if (!strcmp(key, "translation_sum"))
+		to->latency[PROFILE_TRANSLATION].sum += value;
+	else
+		add_named(key, value, to);
+}
+
+void details_add(const char *text, struct counters *to)
+{
+	char key[48];
+	u64 value;
+	int n;
+
+	if (*text != '{')
+		return;
+	do {
+		text++;
+		n = 0;
+		if (sscanf(text, "\"%47[a-z0-9_.]\":%" SCNu64 "%n", key, &value, &n) != 2 || !n)
+			return;
+		add_value(key, value, to);
+		text += n;
+	} while (*text == ',');
+}

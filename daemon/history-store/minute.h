@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What was counted in a minute, with names instead of ids: the input of the history on disk. One
+ * thread fills it from the profile, and another one writes it.
+ */
+#ifndef SPEPROF_MINUTE_H
+#define SPEPROF_MINUTE_H
+
+#include "profile/counters.h"
+
+/* Maximum of locations of a period. They have at least 99 % of its samples, if so many suffice. */
+#define MINUTE_ROWS    300
+#define MINUTE_PERCENT 99
+
+/* Bytes of a boot id with its NUL. */
+#define BOOT_ID_SIZE 37
+
+/**
+ * struct minute_sums - the counters that every row of the history has
+ * @samples: number of samples
+ * @operations: operations that they stand for, in the unit of the period
+ * @latency: sum of their total latencies, cycles
+ * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
+ * @branches, @mispredicted: branches, and the mispredicted ones
+ */
+struct minute_sums {
+	u64 samples;
+	u64 operations;
+	u64 latency;
+	u64 memory;
+	u64 dram;
+	u64 remote;
+	u64 branches;
+	u64 mispredicted;
+};
+
+#define MINUTE_SUMS (sizeof(struct minute_sums) / sizeof(u64))
+
+/**
+ * struct minute_container - a container with samples
+ * @name, @runtime, @path: as in &struct attribute_container, escaped; @name is "-" for none
+ * @cgroup: the complete path, to find the inode; "" for none
+ * @inode: inode of its cgroup; 0 if unknown, as the cgroup was removed or is younger than the
+ *	period
+ * @counters: its counters, finished
+ */
+struct minute_container {
+	char name[128];
+	char runtime[16];
+	char path[256];
+	char *cgroup;
+	u64 inode;
+	struct counters counters;
+};
+
+/**
+ * struct minute_program - a program with samples
+ * @container: index of its container; MINUTE_NONE if it is unknown
+ * @executable: path, escaped
+ * @sums: its counters
+ */
+struct minute_program {
+	u32 container;
+	char executable[256];
+	struct minute_sums sums;
+};
+
+#define MINUTE_NONE UINT32_MAX
+
+/**
+ * struct minute_location - a source line of a function of a program
+ * @program: index of the program
+ * @binary: path, escaped; "[unmapped]" if unknown
+ * @build_id: hexadecimal; "" if unknown
+ * @function: name, escaped
+ * @file, @line: source line; "" and 0 if unknown
+ * @kernel: it is code of the kernel
+ * @sums: its counters
+ */
+struct minute_location {
+	u32 program;
+	char binary[256];
+	char build_id[48];
+	char function[128];
+	char file[256];
+	u32 line;
+	bool kernel;
+	struct minute_sums sums;
+};
+
+/**
+ * struct minute - the counters of a minute, or of another time
+ * @start_us, @end_us: CLOCK_REALTIME in microseconds. @start_us is computed from @end_us and
+ *	@length_us, so that a step of the clock changes no length
+ * @length_us: length by CLOCK_BOOTTIME
+ * @boot_id: /proc/sys/kernel/random/boot_id
+ * @backend: &enum backend
+ * @unit: unit of operations, by view_unit_name(); "samples" if it is not known
+ * @unattributed, @unattributed_operations: samples without a process
+ * @evicted, @evicted_operations: samples that no location has
+ * @enabled_ns, @blind_ns: as in &struct view_header
+ * @machine: all samples, finished
+ * @container, @program, @location: the rows, allocated
+ */
+struct minute {
+	s64 start_us;
+	s64 end_us;
+	s64 length_us;
+	char boot_id[BOOT_ID_SIZE];
+	u8 backend;
+	const char *unit;
+	u64 unattributed;
+	u64 unattributed_operations;
+	u64 evicted;
+	u64 evicted_operations;
+	u64 enabled_ns;
+	u64 blind_ns;
+	struct counters machine;
+	u32 containers;
+	u32 programs;
+	u32 locations;
+	struct minute_container *container;
+	struct minute_program *program;
+	struct minute_location *location;
+};
+
+/** minute_deinit() - free the rows; @minute may be all zeros */
+void minute_deinit(struct minute *minute);
+
+/** minute_sums_get() - compute the sums of @counters */
+void minute_sums_get(const struct counters *counters, struct minute_sums *ret_sums);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A store, for the files that write, merge and read its periods. */
+#ifndef SPEPROF_STORE_INTERNAL_H
+#define SPEPROF_STORE_INTERNAL_H
+
+#include "store.h"
+
+#include <sqlite3.h>
+
+/* The columns of &struct minute_sums in each table, in its order. */
+#define SUM_COLUMNS "samples,operations,latency,memory,dram,remote,branches,mispredicted"
+/* The same columns, added up. */
+#define SUM_TOTALS                                                                     \
+	"sum(samples),sum(operations),sum(latency),sum(memory),sum(dram),sum(remote)," \
+	"sum(branches),sum(mispredicted)"
+
+/** enum store_statement - the statements that are prepared once */
+enum store_statement {
+	STORE_PUT_BOOT,
+	STORE_GET_BOOT,
+	STORE_PUT_CONTAINER,
+	STORE_GET_CONTAINER,
+	STORE_PUT_PROGRAM,
+	STORE_GET_PROGRAM,
+	STORE_PUT_LOCATION,
+	STORE_GET_LOCATION,
+	STORE_PUT_PERIOD,
+	STORE_PUT_CONTAINER_ROW,
+	STORE_PUT_PROGRAM_ROW,
+	STORE_PUT_LOCATION_ROW,
+	STORE_STATEMENTS,
+};
+
+/** enum store_age - the lengths of periods, from young to old */
+enum store_age {
+	STORE_MINUTES,
+	STORE_TENS,
+	STORE_HOURS,
+	STORE_AGES,
+};
+
+/**
+ * struct history_store - an open database
+ * @db: the connection
+ * @statement: prepared statements, reset between uses
+ * @path: name of the database
+ * @kept: number of periods that are kept, by &enum store_age
+ * @pages: limit of the number of its pages
+ * @log_bytes: limit of its write-ahead log
+ */
+struct history_store {
+	sqlite3 *db;
+	sqlite3_stmt *statement[STORE_STATEMENTS];
+	char *path;
+	u32 kept[STORE_AGES];
+	s64 pages;
+	u64 log_bytes;
+};
+
+/** store_errno() - return the negative errno of a result code of SQLite; 0 for success */
+int store_errno(int result);
+
+/** store_run() - run statements without parameters and rows; returns 0 or negative errno */
+int store_run(struct history_store *store, const char *sql);
+
+/**
+ * store_prepare() - prepare a statement
+ * @ret_statement: call sqlite3_finalize(), also on failure
+ *
+ * Return: 0 or negative errno.
+ */
+int store_prepare(struct history_store *store, const char *sql, sqlite3_stmt **ret_statement);
+
+/** store_step() - get the next row; returns 1, 0 after the last one, or negative errno */
+int store_step(sqlite3_stmt *statement);
+
+/** store_number() - get a number by a query without parameters; returns 0 or negative errno */
+int store_number(struct history_store *store, const char *sql, s64 *ret_number);
+
+/**
+ * store_merge_old() - merge or remove the periods that exceed the number of their length
+ *
+ * Context: within a transaction.
+ *
+ * Return: 0 or negative errno.
+ */
+int store_merge_old(struct history_store *store);
+
+/** store_remove_names() - remove the names that no row uses; returns 0 or negative errno */
+int store_remove_names(struct history_store *store);
+
+/**
+ * store_trim() - remove the oldest periods while the database is larger than its limit allows
+ *
+ * Context: within a transaction.
+ *
+ * Return: 0; 1: it is still larger, and another transaction has to continue; negative errno.
+ */
+int store_trim(struct history_store *store);
+
+/* Reads &struct minute_sums from columns @first and on. */
+static inline void store_get_sums(sqlite3_stmt *statement, int first, struct minute_sums *ret_sums)
+{
+	u64 sums[MINUTE_SUMS];
+
+	for (unsigned int i = 0; i < MINUTE_SUMS; i++)
+		sums[i] = (u64)sqlite3_column_int64(statement, first + (int)i);
+	memcpy(ret_sums, sums, sizeof(sums));
+}
+
+static inline void statement_finalize(sqlite3_stmt **statement)
+{
+	sqlite3_finalize(*statement);
+}
+
+#define _cleanup_statement_ __attribute__((cleanup(statement_finalize)))
+
+#endif

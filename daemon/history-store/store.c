@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store-internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "details.h"
+#include "schema.h"
+#include "source/source.h"
+#include "util/log.h"
+
+/* Memory of SQLite, soft limit in bytes, and of its page cache in KiB. */
+#define SQLITE_BYTES (2 << 20)
+#define CACHE_KIB    512
+#define PAGE_BYTES   4096
+
+/* The write-ahead log gets an eighth of the limit, between these numbers of bytes. */
+#define LOG_BYTES_MIN (2ULL << 20)
+#define LOG_BYTES_MAX (16ULL << 20)
+
+#define NUMBERS_8 "?,?,?,?,?,?,?,?"
+#define ADD_SUMS                                                                      \
+	"samples=samples+excluded.samples,operations=operations+excluded.operations," \
+	"latency=latency+excluded.latency,memory=memory+excluded.memory,"             \
+	"dram=dram+excluded.dram,remote=remote+excluded.remote,"                      \
+	"branches=branches+excluded.branches,mispredicted=mispredicted+excluded.mispredicted"
+
+static const char *const statements[STORE_STATEMENTS] = {
+	[STORE_PUT_BOOT] = "INSERT OR IGNORE INTO boot(boot_id) VALUES(?)",
+	[STORE_GET_BOOT] = "SELECT id FROM boot WHERE boot_id=?",
+	[STORE_PUT_CONTAINER] = "INSERT OR IGNORE INTO container(name,runtime,path,inode,boot) "
+				"VALUES(?,?,?,?,?)",
+	[STORE_GET_CONTAINER] = "SELECT id FROM container WHERE name=? AND runtime=? AND path=? "
+				"AND inode=? AND boot=?",
+	[STORE_PUT_PROGRAM] = "INSERT OR IGNORE INTO program(container,executable) VALUES(?,?)",
+	[STORE_GET_PROGRAM] = "SELECT id FROM program WHERE container=? AND executable=?",
+	[STORE_PUT_LOCATION] = "INSERT OR IGNORE INTO "
+			       "location(function,binary,file,line,build_id,kernel) "
+			       "VALUES(?,?,?,?,?,?)",
+	[STORE_GET_LOCATION] = "SELECT id FROM location WHERE function=? AND binary=? AND file=? "
+			       "AND line=? AND build_id=? AND kernel=?",
+	[STORE_PUT_PERIOD] = "INSERT INTO period(seconds,start_us,end_us,length_us,boot,backend,"
+			     "unit,unattributed,unattributed_operations,evicted,"
+			     "evicted_operations,enabled_ns,blind_ns,details," SUM_COLUMNS ") "
+			     "VALUES(60,?,?,?,?,?,?,?,?,?,?,?,?,?," NUMBERS_8 ")",
+	[STORE_PUT_CONTAINER_ROW] =
+		"INSERT INTO container_row(period,container,details," SUM_COLUMNS
+		") VALUES(?,?,?," NUMBERS_8 ")",
+	[STORE_PUT_PROGRAM_ROW] =
+		"INSERT INTO program_row(period,program," SUM_COLUMNS ") VALUES(?,?," NUMBERS_8
+		") ON CONFLICT(period,program) DO UPDATE SET " ADD_SUMS,
+	[STORE_PUT_LOCATION_ROW] =
+		"INSERT INTO location_row(period,program,location," SUM_COLUMNS
+		") VALUES(?,?,?," NUMBERS_8 ") ON CONFLICT(period,program,location) DO UPDATE "
+		"SET " ADD_SUMS,
+};
+
+/* ---- SQLite ------------------------------------------------------------------ */
+
+int store_errno(int result)
+{
+	switch (result & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return -EBADMSG;
+	case SQLITE_INTERRUPT:
+		return -ETIMEDOUT;
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+		return -EACCES;
+	default:
+		return -EIO;
+	}
+}
+
+int store_run(struct history_store *store, const char *sql)
+{
+	return store_errno(sqlite3_exec(store->db, sql, NULL, NULL, NULL));
+}
+
+int store_prepare(struct history_store *store, const char *sql, sqlite3_stmt **ret_statement)
+{
+	return store_errno(sqlite3_prepare_v2(store->db, sql, -1, ret_statement, NULL));
+}
+
+int store_step(sqlite3_stmt *statement)
+{
+	int result = sqlite3_step(statement);
+
+	return result == SQLITE_ROW ? 1 : store_errno(result);
+}
+
+int store_number(struct history_store *store, const char *sql, s64 *ret_number)
+{
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	int r = store_prepare(store, sql, &statement);
+
+	if (r >= 0)
+		r = store_step(statement);
+	if (r < 0)
+		return r;
+	*ret_number = r ? sqlite3_column_int64(statement, 0) : 0;
+	return 0;
+}
+
+/* Bind parameters from the first one on. @types: "s" for const char *, "i" for s64. */
+static int bind_list(sqlite3_stmt *statement, const char *types, va_list values)
+{
+	int result = SQLITE_OK;
+
+	for (int i = 1; *types && result == SQLITE_OK; i++) {
+		if (*types++ == 's')
+			result = sqlite3_bind_text(statement, i, va_arg(values, const char *), -1,
+						   SQLITE_STATIC);
+		else
+			result = sqlite3_bind_int64(statement, i, va_arg(values, s64));
+	}
+	return store_errno(result);
+}
+
+static int bind_values(sqlite3_stmt *statement, const char *types, ...)
+{
+	va_list values;
+	int r;
+
+	va_start(values, types);
+	r = bind_list(statement, types, values);
+	va_end(values);
+	return r;
+}
+
+static int bind_sums(sqlite3_stmt *statement, int first, const struct minute_sums *sums)
+{
+	u64 numbers[MINUTE_SUMS];
+	int result = SQLITE_OK;
+
+	memcpy(numbers, sums, sizeof(numbers));
+	for (unsigned int i = 0; i < MINUTE_SUMS && result == SQLITE_OK; i++)
+		result = sqlite3_bind_int64(statement, first + (int)i, (s64)numbers[i]);
+	return store_errno(result);
+}
+
+/* Run a statement that returns no rows, or get the number in its first row. */
+static int finish_statement(sqlite3_stmt *statement, s64 *ret_number)
+{
+	int r = store_step(statement);
+
+	if (r > 0 && ret_number)
+		*ret_number = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	return r < 0 ? r : r || !ret_number ? 0 : -EBADMSG;
+}
+
+/* Add a name if it is new, and get its id. @put and @get have the same parameters. */
+static int put_name(struct history_store *store, enum store_statement put, enum store_statement get,
+		    s64 *ret_id, const char *types, ...)
+{
+	sqlite3_stmt *both[] = { store->statement[put], store->statement[get] };
+	va_list values;
+	int r = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(both) && r >= 0; i++) {
+		va_start(values, types);
+		r = bind_list(both[i], types, values);
+		va_end(values);
+		if (r >= 0)
+			r = finish_statement(both[i], i ? ret_id : NULL);
+	}
+	return r;
+}
+
+/* ---- Opening ------------------------------------------------------------------ */
+
+/* Rename a database that cannot be used, with its write-ahead log. The previous one is lost. */
+static int set_aside(const char *path)
+{
+	static const char *const parts[] = { "", "-wal", "-shm" };
+	char from[PATH_MAX], to[PATH_MAX];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(parts); i++) {
+		snprintf(from, sizeof(from), "%s%s", path, parts[i]);
+		snprintf(to, sizeof(to), "%s.damaged%s", path, parts[i]);
+		unlink(to);
+		if (rename(from, to) < 0 && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
+}
+
+static int apply_limits(struct history_store *store)
+{
+	char sql[320];
+
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA auto_vacuum=INCREMENTAL;PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
+		 "PRAGMA mmap_size=0;PRAGMA cache_size=-%d;PRAGMA temp_store=MEMORY;"
+		 "PRAGMA wal_autocheckpoint=0;PRAGMA max_page_count=%" PRId64,
+		 CACHE_KIB, store->pages);
+	return store_run(store, sql);
+}
+
+static int create_tables(struct history_store *store)
+{
+	char sql[sizeof(history_schema) + 160];
+
+	snprintf(sql, sizeof(sql),
+		 "BEGIN IMMEDIATE;%sPRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
+		 history_schema, HISTORY_APPLICATION, HISTORY_VERSION);
+	return store_run(store, sql);
+}
+
+/* Check that this version can use the tables, or create them in an empty database. */
+static int check_version(struct history_store *store)
+{
+	s64 application, version, tables;
+	int r = store_number(store, "PRAGMA application_id", &application);
+
+	if (r >= 0)
+		r = store_number(store, "PRAGMA user_version", &version);
+	if (r >= 0)
+		r = store_number(store, "SELECT count(*) FROM sqlite_schema", &tables);
+	if (r < 0)
+		return r;
+	if (!tables)
+		return create_tables(store);
+	if (application != HISTORY_APPLICATION || version > HISTORY_VERSION)
+		return -ENOTSUP;
+	/* No earlier version was released. */
+	return version < HISTORY_VERSION ? -EBADMSG : 0;
+}
+
+static int prepare_all(struct history_store *store)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < STORE_STATEMENTS && r >= 0; i++)
+		r = store_prepare(store, statements[i], &store->statement[i]);
+	return r;
+}
+
+/* Merge and remove in small transactions, as the limit may be lower than that of the last run. */
+static int shrink(struct history_store *store)
+{
+	int more = 1, r = 0;
+
+	while (r >= 0 && more > 0) {
+		r = store_run(store, "BEGIN IMMEDIATE");
+		more = r < 0 ? r : store_trim(store);
+		if (more < 0) {
+			store_run(store, "ROLLBACK");
+			return more;
+		}
+		r = store_run(store, "COMMIT;PRAGMA wal_checkpoint(TRUNCATE)");
+	}
+	return r;
+}
+
+static int open_database(struct history_store *store, const char *vfs)
+{
+	int r = store_errno(sqlite3_open_v2(
+		store->path, &store->db,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, vfs));
+
+	if (r >= 0)
+		r = apply_limits(store);
+	if (r >= 0)
+		r = check_version(store);
+	if (r >= 0)
+		r = prepare_all(store);
+	return r < 0 ? r : shrink(store);
+}
+
+static void close_database(struct history_store *store)
+{
+	for (unsigned int i = 0; i < STORE_STATEMENTS; i++) {
+		sqlite3_finalize(store->statement[i]);
+		store->statement[i] = NULL;
+	}
+	sqlite3_close_v2(store->db);
+	store->db = NULL;
+}
+
+int history_store_open(const struct history_store_config *config, struct history_store **ret_store)
+{
+	struct history_store *store = calloc(1, sizeof(*store));
+	int r;
+
+	if (!store)
+		return -ENOMEM;
+	store->path = strdup(config->path);
+	store->kept[STORE_MINUTES] = config->minutes ? config->minutes : HISTORY_MINUTES;
+	store->kept[STORE_TENS] = config->tens ? config->tens : HISTORY_TENS;
+	store->kept[STORE_HOURS] = config->hours ? config->hours : HISTORY_HOURS;
+	store->log_bytes = config->bytes / 8;
+	if (store->log_bytes < LOG_BYTES_MIN)
+		store->log_bytes = LOG_BYTES_MIN;
+	if (store->log_bytes > LOG_BYTES_MAX)
+		store->log_bytes = LOG_BYTES_MAX;
+	store->pages = (s64)((config->bytes - store->log_bytes) / PAGE_BYTES);
+	sqlite3_soft_heap_limit64(SQLITE_BYTES);
+	r = store->path ? open_database(store, config->vfs) : -ENOMEM;
+	if (r == -EBADMSG) {
+		log_line(LOG_WARNING,
+			 "the history in %s is damaged; it is renamed to %s.damaged, and a new "
+			 "one begins",
+			 store->path, store->path);
+		close_database(store);
+		r = set_aside(store->path);
+		if (r >= 0)
+			r = open_database(store, config->vfs);
+	}
+	if (r < 0) {
+		history_store_free(store);
+		return r;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+struct history_store *history_store_free(struct history_store *store)
+{
+	if (!store)
+		return NULL;
+	close_database(store);
+	free(store->path);
+	free(store);
+	return NULL;
+}
+
+static u64 file_bytes(const char *path, const char *part)
+{
+	char name[PATH_MAX];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s%s", path, part);
+	return stat(name, &st) < 0 ? 0 : (u64)st.st_size;
+}
+
+u64 history_store_bytes(const struct history_store *store)
+{
+	return file_bytes(store->path, "") + file_bytes(store->path, "-wal");
+}
+
+/* ---- Writing ------------------------------------------------------------------ */
+
+static const char *backend_name(u8 backend)
+{
+	/* Where periods are merged, the first name in alphabetical order remains. */
+	return backend == BACKEND_EMULATED ? "emulated" :
+	       backend == BACKEND_HARDWARE ? "hardware" :
+					     "unknown";
+}
+
+static int write_period(struct history_store *store, const struct minute *m, s64 boot,
+			s64 *ret_period)
+{
+	sqlite3_stmt *statement = store->statement[STORE_PUT_PERIOD];
+	char details[DETAILS_SIZE];
+	struct minute_sums sums;
+	int r;
+
+	details_write(&m->machine, details);
+	minute_sums_get(&m->machine, &sums);
+	r = bind_values(statement, "iiiissiiiiiis", m->start_us, m->end_us, m->length_us, boot,
+			backend_name(m->backend), m->unit, (s64)m->unattributed,
+			(s64)m->unattributed_operations, (s64)m->evicted,
+			(s64)m->evicted_operations, (s64)m->enabled_ns, (s64)m->blind_ns, details);
+	if (r >= 0)
+		r = bind_sums(statement, 14, &sums);
+	if (r >= 0)
+		r = finish_statement(statement, NULL);
+	*ret_period = sqlite3_last_insert_rowid(store->db);
+	return r;
+}
+
+static int write_container(struct history_store *store, const struct minute_container *c,
+			   s64 period, s64 boot, s64 *ret_id)
+{
+	sqlite3_stmt *statement = store->statement[STORE_PUT_CONTAINER_ROW];
+	char details[DETAILS_SIZE];
+	struct minute_sums sums;
+	int r = put_name(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii", c->name,
+			 c->runtime, c->path, (s64)c->inode, boot);
+
+	if (r < 0)
+		return r;
+	details_write(&c->counters, details);
+	minute_sums_get(&c->counters, &sums);
+	r = bind_values(statement, "iis", period, *ret_id, details);
+	if (r >= 0)
+		r = bind_sums(statement, 4, &sums);
+	return r < 0 ? r : finish_statement(statement, NULL);
+}
+
+static int write_program(struct history_store *store, const struct minute_program *p, s64 period,
+			 s64 container, s64 *ret_id)
+{
+	sqlite3_stmt *statement = store->statement[STORE_PUT_PROGRAM_ROW];
+	int r = put_name(store, STORE_PUT_PROGRAM, STORE_GET_PROGRAM, ret_id, "is", container,
+			 p->executable);
+
+	if (r >= 0)
+		r = bind_values(statement, "ii", period, *ret_id);
+	if (r >= 0)
+		r = bind_sums(statement, 3, &p->sums);
+	return r < 0 ? r : finish_statement(statement, NULL);
+}
+
+static int write_location(struct history_store *store, const struct minute_location *l, s64 period,
+			  s64 program)
+{
+	sqlite3_stmt *statement = store->statement[STORE_PUT_LOCATION_ROW];
+	s64 id;
+	int r = put_name(store, STORE_PUT_LOCATION, STORE_GET_LOCATION, &id, "sssisi", l->function,
+			 l->binary, l->file, (s64)l->line, l->build_id, (s64)l->kernel);
+
+	if (r >= 0)
+		r = bind_values(statement, "iii", period, program, id);
+	if (r >= 0)
+		r = bind_sums(statement, 4, &l->sums);
+	return r < 0 ? r : finish_statement(statement, NULL);
+}
+
+/* Programs of samples without a process belong to a container without a name. */
+static int write_unknown_container(struct history_store *store, s64 boot, s64 *ret_id)
+{
+	return put_name(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii", "-", "",
+			"", (s64)0, boot);
+}
+
+/* @ids: memory for the ids of containers and programs */
+static int write_rows(struct history_store *store, const struct minute *m, s64 period, s64 boot,
+		      s64 *ids)
+{
+	s64 *programs = ids + m->containers, unknown = 0;
+	int r = write_unknown_container(store, boot, &unknown);
+
+	for (u32 i = 0; i < m->containers && r >= 0; i++)
+		r = write_container(store, &m->container[i], period, boot, &ids[i]);
+	for (u32 i = 0; i < m->programs && r >= 0; i++) {
+		const struct minute_program *p = &m->program[i];
+
+		r = write_program(store, p, period,
+				  p->container == MINUTE_NONE ? unknown : ids[p->container],
+				  &programs[i]);
+	}
+	for (u32 i = 0; i < m->locations && r >= 0; i++)
+		r = write_location(store, &m->location[i], period,
+				   programs[m->location[i].program]);
+	return r;
+}
+
+static int write_minute(struct history_store *store, const struct minute *m)
+{
+	s64 *ids = calloc((size_t)m->containers + m->programs + 1, sizeof(*ids));
+	s64 boot, period;
+	int r;
+
+	if (!ids)
+		return -ENOMEM;
+	r = put_name(store, STORE_PUT_BOOT, STORE_GET_BOOT, &boot, "s", m->boot_id);
+	if (r >= 0)
+		r = write_period(store, m, boot, &period);
+	if (r >= 0)
+		r = write_rows(store, m, period, boot, ids);
+	free(ids);
+	return r;
+}
+
+int history_store_write(struct history_store *store, const struct minute *minute)
+{
+	int r;
+
+	/* A reader keeps the log from being copied to the database. */
+	if (file_bytes(store->path, "-wal") > store->log_bytes / 2) {
+		store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)");
+		if (file_bytes(store->path, "-wal") > store->log_bytes / 2)
+			return -EBUSY;
+	}
+	r = store_run(store, "BEGIN IMMEDIATE");
+	if (r < 0)
+		return r;
+	r = write_minute(store, minute);
+	if (r >= 0)
+		r = store_merge_old(store);
+	if (r >= 0)
+		r = store_trim(store);
+	if (r >= 0)
+		r = store_remove_names(store);
+	if (r >= 0)
+		r = store_run(store, "COMMIT");
+	if (r < 0) {
+		for (unsigned int i = 0; i < STORE_STATEMENTS; i++)
+			sqlite3_reset(store->statement[i]);
+		store_run(store, "ROLLBACK");
+		return r;
+	}
+	/* On failure the minute is in the log, and the next write tries again. */
+	store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)");
+	return 0;
+}

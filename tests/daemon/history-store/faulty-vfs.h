@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An SQLite VFS that counts what changes a file, and fails or kills the process at a chosen change.
+ * It never waits for the disk: what a killed process wrote is in the page cache.
+ */
+#ifndef SPEPROF_TEST_FAULTY_VFS_H
+#define SPEPROF_TEST_FAULTY_VFS_H
+
+#include <sqlite3.h>
+
+#define FAULTY_VFS "faulty"
+
+/**
+ * struct faulty_vfs - what happens
+ * @changes: number of changes so far
+ * @kill_at: number of the change at which the process dies, after half of it; 0: never
+ * @full_at: number of the change from which on the disk is full; 0: never
+ */
+struct faulty_vfs {
+	unsigned long changes;
+	unsigned long kill_at;
+	unsigned long full_at;
+};
+
+extern struct faulty_vfs faulty_vfs;
+
+/** faulty_vfs_register() - register the VFS with SQLite */
+void faulty_vfs_register(void);
+
+#endif
