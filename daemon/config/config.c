@@ -86,6 +86,17 @@ static int parse_size(u64 *ret, const char *value)
 	return 0;
 }
 
+static int parse_history(struct config *c, const char *value)
+{
+	u64 bytes = 0;
+
+	if (strcmp(value, "no") != 0 &&
+	    (parse_size(&bytes, value) < 0 || bytes < CONFIG_HISTORY_MIN))
+		return -EINVAL;
+	c->history = bytes;
+	return 0;
+}
+
 static int parse_rate(struct config *c, const char *value)
 {
 	unsigned long n;
@@ -242,6 +253,7 @@ enum setting_type {
 	SETTING_RATE,
 	SETTING_OVERHEAD,
 	SETTING_SIZE,
+	SETTING_HISTORY,
 	SETTING_MODELS,
 	SETTING_FILTER,
 	SETTING_PATTERNS,
@@ -269,6 +281,8 @@ static const struct setting {
 	  "a percentage from 0.001% to 50%, such as 1% or 0.5%, or no" },
 	{ "MemoryBudget", SETTING_SIZE, 0,
 	  "a number of bytes, or one with K, M or G, such as 64M" },
+	{ "History", SETTING_HISTORY, 0,
+	  "a number of bytes, or one with K, M or G, of at least 16M, or no" },
 	{ "Workers", SETTING_WORKERS, 0, "auto or a number from 1 to 16" },
 	{ "Filter", SETTING_FILTER, 0, "" },
 	{ "Containers", SETTING_PATTERNS, offsetof(struct config, containers),
@@ -293,6 +307,8 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 		return parse_overhead(c, value);
 	case SETTING_SIZE:
 		return parse_size(&c->memory_budget, value);
+	case SETTING_HISTORY:
+		return parse_history(c, value);
 	case SETTING_MODELS:
 		return parse_models(c, value);
 	case SETTING_PATTERNS:

@@ -10,6 +10,10 @@
 /* MemoryBudget= if it is not configured, in bytes */
 #define CONFIG_MEMORY_BUDGET (64ULL << 20)
 
+/* History= if it is not configured, and its least value, in bytes */
+#define CONFIG_HISTORY	   (256ULL << 20)
+#define CONFIG_HISTORY_MIN (16ULL << 20)
+
 /** enum config_source - the value of Source= */
 enum config_source {
 	CONFIG_SOURCE_AUTO,
@@ -31,6 +35,7 @@ enum config_source {
  * @overhead: Overhead=: allowed cost of sampling, in 1/1000 percent of the machine's CPU time; 0:
  * no limit
  * @memory_budget: MemoryBudget=, bytes
+ * @history: History=: limit of the history on disk, bytes; 0: no history
  * @workers: Workers=, 1 to 16; 0: as many as the machine may need
  * @jitter: Jitter=: perturb the interval at random
  * @kernel: Kernel=: sample the kernel
@@ -50,6 +55,7 @@ struct config {
 	u32 samples_per_second;
 	u32 overhead;
 	u64 memory_budget;
+	u64 history;
 	u32 workers;
 	bool jitter;
 	bool kernel;
@@ -64,7 +70,7 @@ struct config {
 	{                                                                                          \
 		.source = CONFIG_SOURCE_AUTO, .io_uring = true, .samples_per_second = 1000,        \
 		.overhead = 1000, .memory_budget = CONFIG_MEMORY_BUDGET,                           \
-		.jitter = true, .kernel = true, .user = true, .contexts = true,                    \
+		.history = CONFIG_HISTORY, .jitter = true, .kernel = true, .user = true, .contexts = true,                    \
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}
 

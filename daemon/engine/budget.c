@@ -262,7 +262,8 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->saved_map_bytes = (u64)p->processes * SAVED_MAPS;
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
-				  (u64)p->processes * PROCESS + (u64)p->containers * CONTAINER +
+				  (u64)p->processes * PROCESS +
+				  p->containers * (CONTAINER + p->request.history_container) +
 				  shards_bytes(p, SHARD_FIXED) + shard_counters(p);
 	p->share[MEMORY_CHECKPOINT] =
 		SAVED_COPIES *
@@ -287,9 +288,10 @@ static struct memory_plan plan_least(const struct memory_request *request)
 		.switches = request->switches ? (u32)larger_of(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
 		.names = NAMES_MIN,
 		.workers = request->workers,
+		.request = *request,
 	};
 
-	p.share[MEMORY_FIXED] = FIXED;
+	p.share[MEMORY_FIXED] = FIXED + request->history;
 	p.share[MEMORY_NAMES] = p.names + MAPPINGS;
 	p.share[MEMORY_RINGS] = rings_share(request, &p);
 	p.share[MEMORY_TASKS] = tasks_share(request, &p);

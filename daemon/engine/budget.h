@@ -25,6 +25,8 @@
  * @side_band: perf's side band is in use, or may be tried
  * @switches: context switches may be followed, see source_open_may_need_switches()
  * @workers: number of threads that count; each has its own tables
+ * @history: bytes of the history's thread; 0: no history on disk
+ * @history_container: bytes that it needs for each container
  */
 struct memory_request {
 	u64 budget;
@@ -35,6 +37,8 @@ struct memory_request {
 	bool side_band;
 	bool switches;
 	u32 workers;
+	u64 history;
+	u64 history_container;
 };
 
 /**

@@ -91,21 +91,21 @@ static int run_for_group(struct history_store *store, const struct group *g, s64
  */
 static int merge_periods(struct history_store *store, const struct group *g, u32 into, s64 *ret_id)
 {
-	int r = run_for_group(store, g, into, 0,
-			      "INSERT INTO "
-			      "period(seconds,start_us,end_us,length_us,boot,backend,"
-			      "unit," SUM_COLUMNS
-			      ",unattributed,unattributed_operations,evicted,evicted_operations,"
-			      "enabled_ns,blind_ns,details) "
-			      "SELECT "
-			      "?4,min(start_us),max(end_us),sum(length_us),max(boot),min(backend),"
-			      "CASE WHEN min(unit)=max(unit) THEN min(unit) ELSE 'samples' "
-			      "END," SUM_TOTALS ","
-			      "sum(unattributed),sum(unattributed_operations),sum(evicted),"
-			      "sum(evicted_operations),sum(enabled_ns),sum(blind_ns)"
-			      "," SUM_OF_DETAILS(
-				      "period,json_each(period.details) WHERE period.id "
-				      "IN " OF_GROUP) " FROM period WHERE id IN " OF_GROUP);
+	int r = run_for_group(
+		store, g, into, 0,
+		"INSERT INTO "
+		"period(seconds,start_us,end_us,length_us,boot,backend,"
+		"unit," SUM_COLUMNS
+		",unattributed,unattributed_operations,evicted,evicted_operations,"
+		"enabled_ns,blind_ns,details) "
+		"SELECT "
+		"?4,min(start_us),max(end_us),sum(length_us),max(boot),min(backend),"
+		"CASE WHEN min(unit)=max(unit) THEN min(unit) ELSE 'samples' "
+		"END," SUM_TOTALS ","
+		"sum(unattributed),sum(unattributed_operations),sum(evicted),"
+		"sum(evicted_operations),sum(enabled_ns),sum(blind_ns)"
+		"," SUM_OF_DETAILS("period,json_each(period.details) WHERE period.id "
+				   "IN " OF_GROUP) " FROM period WHERE id IN " OF_GROUP);
 
 	*ret_id = sqlite3_last_insert_rowid(store->db);
 	return r;

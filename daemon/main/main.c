@@ -2,6 +2,7 @@
 /* The main function of speprofd: choose a source, start the worker, serve the bus. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "engine/rate-control.h"
 #include "engine/source-open.h"
 #include "engine/worker.h"
+#include "history-store/writer.h"
 #include "notify.h"
 #include "options.h"
 #include "reload.h"
@@ -45,6 +47,7 @@ struct daemon {
 	struct memory_plan plan;
 	struct checkpoint *checkpoint;
 	struct rate_control *rate_control;
+	struct history_writer *history; /* NULL: History=no, or no StateDirectory= */
 	bool adopted; /* whether the source has the rings of an earlier process */
 	struct restore_on_start restored;
 	struct worker *worker;
@@ -141,6 +144,35 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 	return false;
 }
 
+/* Return the directory of the history on disk; NULL if there is no history. */
+static const char *state_directory(const struct config *c)
+{
+	const char *path = getenv("STATE_DIRECTORY");
+
+	return c->history && path && *path == '/' ? path : NULL;
+}
+
+/* Start the history on disk. Without it the daemon works as well. */
+static void start_history(struct daemon *d)
+{
+	const char *folder = state_directory(&d->options.config);
+	char path[PATH_MAX];
+	struct history_writer_config config = {
+		.worker = d->worker,
+		.path = path,
+		.bytes = d->options.config.history,
+	};
+	int r;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof(path), "%s/history.sqlite", folder);
+	r = history_writer_new(&config, &d->history);
+	if (r < 0)
+		log_write(LOG_ERR, LOG_ID_HISTORY, NULL, "the history on disk cannot be written: %s",
+			  strerror(-r));
+}
+
 /* Plan the memory, before any table is allocated. */
 static int plan_memory(struct daemon *d)
 {
@@ -158,6 +190,10 @@ static int plan_memory(struct daemon *d)
 	u64 least;
 	int r;
 
+	if (state_directory(c)) {
+		request.history = HISTORY_MEMORY;
+		request.history_container = HISTORY_MEMORY_CONTAINER;
+	}
 	/* Use no more drain threads than CPUs. */
 	request.workers = c->workers < request.cpus ? c->workers : request.cpus;
 	if (!c->workers)
@@ -414,6 +450,7 @@ static int daemon_run(struct daemon *d)
 		return r;
 	if (d->checkpoint)
 		restore_on_start_store(&d->restored);
+	start_history(d);
 	if (rate_control_new(cpu_numbers(), &d->rate_control) >= 0)
 		worker_call(d->worker, rate_control_machine, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
@@ -428,6 +465,7 @@ static int daemon_run(struct daemon *d)
 	r = sd_event_loop(d->event);
 	notify_stopping();
 	notify_deinit(&d->notify);
+	history_writer_stop(d->history);
 	/* Save in any case, as only the service manager knows whether this is a restart. */
 	if (d->checkpoint) {
 		worker_call(d->worker, checkpoint_final, NULL);
@@ -558,6 +596,7 @@ int main(int argc, char **argv)
 		r = start_worker(&d, &session);
 	if (!r)
 		r = serve_until_exit(&d);
+	history_writer_free(d.history);
 	worker_free(d.worker);
 	checkpoint_free(d.checkpoint);
 	rate_control_free(d.rate_control);

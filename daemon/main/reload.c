@@ -24,6 +24,7 @@ static void name_waiting(const struct config *from, const struct config *to, cha
 		{ "PhysicalAddresses=", from->physical != to->physical },
 		{ "TaskEvents=", from->task_events != to->task_events },
 		{ "MemoryBudget=", from->memory_budget != to->memory_budget },
+		{ "History=", from->history != to->history },
 		{ "Workers=", from->workers != to->workers },
 		{ "Models=", strcmp(from->models, to->models) != 0 },
 	};

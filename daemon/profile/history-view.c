@@ -2,6 +2,8 @@
 /* Fills the slots of a profile's history, and makes views of a period. */
 #include "profile-internal.h"
 
+#include "minute-log.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -215,7 +217,32 @@ const struct history_slot *profile_open_slot(struct profile *p)
 
 void profile_mark_slot(struct profile *p)
 {
+	struct minute_log *minute = p->history.minute;
+
+	p->history.minute = NULL;
 	history_fill(p, p->history.start_ns);
+	p->history.minute = minute;
+}
+
+int profile_log_minutes(struct profile *profile)
+{
+	if (!profile->history.machine_mark || !profile->by_program)
+		return -EOPNOTSUPP;
+	if (profile->history.minute)
+		return 0;
+	return minute_log_new(profile->history.containers, &profile->history.minute);
+}
+
+const struct minute_log *profile_minute_log(struct profile *profile, u64 now_ns)
+{
+	if (profile->history.minute && history_due(&profile->history, now_ns))
+		profile_close_slot(profile, now_ns);
+	return profile->history.minute;
+}
+
+void profile_clear_minute_log(struct profile *profile)
+{
+	minute_log_clear(profile->history.minute);
 }
 
 const struct history_slot *profile_history(struct profile *profile, enum view_span span, u64 now_ns)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "minute-log.h"
 #include "util/memory.h"
 
 /** struct container_mark - a container's totals when the last slot was closed */
@@ -62,6 +63,7 @@ static void each_area(struct history *w, void (*fn)(void *at, size_t size))
 
 void history_deinit(struct history *history)
 {
+	minute_log_free(history->minute);
 	each_area(history, zero_pages_free);
 	*history = (struct history){ 0 };
 }
@@ -71,6 +73,7 @@ void history_clear(struct history *history)
 	if (!history->machine_mark)
 		return;
 	each_area(history, zero_pages_clear);
+	minute_log_clear(history->minute);
 	history->begun = false;
 	history->ledger_mark = (struct history_ledger){ 0 };
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
@@ -113,7 +116,7 @@ static void add32(u32 *to, u32 more)
 	*to = more < UINT32_MAX - *to ? *to + more : UINT32_MAX;
 }
 
-static void counters_sum(struct history_counters *to, const struct history_counters *from)
+void history_counters_sum(struct history_counters *to, const struct history_counters *from)
 {
 	add32(&to->samples, from->samples);
 	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
@@ -127,7 +130,7 @@ static void counters_sum(struct history_counters *to, const struct history_count
 	}
 }
 
-static void history_row_sum(struct history_row *to, const struct history_row *from)
+void history_row_sum(struct history_row *to, const struct history_row *from)
 {
 	to->latency_sum += from->latency_sum;
 	to->weight += from->weight;
@@ -215,9 +218,8 @@ struct history_slot *history_begin(struct history *w, u64 now_ns)
 	return w->merged;
 }
 
-/* @to += @now - @before; counters that decreased are ignored. */
-static void ledger_sum(struct history_ledger *to, const struct history_ledger *now,
-		       const struct history_ledger *before)
+void history_ledger_sum(struct history_ledger *to, const struct history_ledger *now,
+			const struct history_ledger *before)
 {
 	u64 sum[WINDOW_LEDGERS], a[WINDOW_LEDGERS], b[WINDOW_LEDGERS];
 
@@ -229,9 +231,17 @@ static void ledger_sum(struct history_ledger *to, const struct history_ledger *n
 	memcpy(to, sum, sizeof(sum));
 }
 
+/* The log for the history on disk, if the counters of this slot belong to it; else NULL. */
+static struct minute_log *slot_log(const struct history *w)
+{
+	return w->marks_frozen ? NULL : w->minute;
+}
+
 void history_ledger(struct history *w, struct history_slot *slot, const struct history_ledger *now)
 {
-	ledger_sum(&slot->ledger, now, &w->ledger_mark);
+	history_ledger_sum(&slot->ledger, now, &w->ledger_mark);
+	if (slot_log(w))
+		minute_log_ledger(w->minute, &slot->ledger);
 	if (!w->marks_frozen)
 		w->ledger_mark = *now;
 }
@@ -239,6 +249,8 @@ void history_ledger(struct history *w, struct history_slot *slot, const struct h
 void history_machine(struct history *w, struct history_slot *slot, const struct counters *now)
 {
 	counters_since(&slot->machine, now, w->machine_mark);
+	if (slot_log(w))
+		minute_log_machine(w->minute, &slot->machine);
 	if (!w->marks_frozen)
 		*w->machine_mark = *now;
 }
@@ -302,6 +314,8 @@ void history_container(struct history *w, struct history_slot *slot, u32 index, 
 	if (now->samples <= mark->counters.samples)
 		return;
 	counters_since(&since, now, &mark->counters);
+	if (slot_log(w))
+		minute_log_container(w->minute, index, generation, &since);
 	row = container_slot(slot, &since);
 	if (row) {
 		row->index = index;
@@ -318,9 +332,13 @@ static u32 more32(u32 now, u32 before)
 	return now - before <= INT32_MAX ? now - before : 0;
 }
 
-/* With @marks_frozen only the owner of the mark and its start are updated. */
-static void history_row_since(bool marks_frozen, bool restarted, struct history_row *mark,
-			      struct history_row *rows, u32 *count, const struct history_row *now)
+/*
+ * Adds what was counted since @mark to @rows, and returns it. With @marks_frozen only the owner of
+ * the mark and its start are updated.
+ */
+static struct history_row history_row_since(bool marks_frozen, bool restarted,
+					    struct history_row *mark, struct history_row *rows,
+					    u32 *count, const struct history_row *now)
 {
 	struct history_row since, *row;
 
@@ -343,6 +361,7 @@ static void history_row_since(bool marks_frozen, bool restarted, struct history_
 		*row = since;
 	if (!marks_frozen)
 		*mark = *now;
+	return since;
 }
 
 void history_process(struct history *w, struct history_slot *slot, u32 index, bool restarted,
@@ -356,9 +375,14 @@ void history_process(struct history *w, struct history_slot *slot, u32 index, bo
 void history_location(struct history *w, struct history_slot *slot, u32 index, bool restarted,
 		      const struct history_row *now)
 {
-	if (index < w->locations)
-		history_row_since(w->marks_frozen, restarted, &w->location_mark[index], slot->place,
+	struct history_row since;
+
+	if (index >= w->locations)
+		return;
+	since = history_row_since(w->marks_frozen, restarted, &w->location_mark[index], slot->place,
 				  &slot->locations, now);
+	if (since.samples && slot_log(w))
+		minute_log_location(w->minute, &since);
 }
 
 bool history_location_unchanged(const struct history *w, u32 index, u64 owner, u64 place,
@@ -400,7 +424,7 @@ static void containers_merge(struct history_slot *to, const struct history_slot 
 			    to->container[k].generation == more->generation)
 				row = &to->container[k];
 		if (row) {
-			counters_sum(&row->counters, &more->counters);
+			history_counters_sum(&row->counters, &more->counters);
 			continue;
 		}
 		row = container_slot(to, &more->counters);
@@ -414,8 +438,8 @@ static void slot_merge(struct history_slot *to, const struct history_slot *from)
 	static const struct history_ledger nothing;
 
 	to->ns += from->ns;
-	ledger_sum(&to->ledger, &from->ledger, &nothing);
-	counters_sum(&to->machine, &from->machine);
+	history_ledger_sum(&to->ledger, &from->ledger, &nothing);
+	history_counters_sum(&to->machine, &from->machine);
 	containers_merge(to, from);
 	history_rows_merge(to->process, &to->processes, from->process, from->processes);
 	history_rows_merge(to->place, &to->locations, from->place, from->locations);
@@ -430,6 +454,8 @@ static void ring_advance(struct history_ring *ring)
 void history_end(struct history *w, struct history_slot *slot)
 {
 	slot_merge(slot, w->open_slot_saved);
+	if (w->minute)
+		minute_log_slot(w->minute, w->open_slot_saved);
 	slot_clear(w->open_slot_saved);
 	w->start_ns += slot->ns;
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {

@@ -126,6 +126,7 @@ struct history_ring {
  * @merged: scratch memory for the sum of a ring
  * @open_slot_saved: what the previous process counted in the open slot; added when the slot ends
  * @marks_frozen: do not move the marks: the slot that is filled now is to be saved
+ * @minute: receives what each slot counts, for the history on disk; NULL: none
  */
 struct history {
 	bool begun;
@@ -142,7 +143,10 @@ struct history {
 	struct history_slot *merged;
 	struct history_slot *open_slot_saved;
 	bool marks_frozen;
+	struct minute_log *minute;
 };
+
+struct minute_log;
 
 /**
  * history_init() - allocate an empty history
@@ -242,6 +246,14 @@ u32 history_slots(unsigned int ring);
 
 /** history_sum() - sum up the slots of period @span; the result is valid until the next call */
 const struct history_slot *history_sum(struct history *history, enum view_span span);
+
+/** history_counters_sum(), history_row_sum() - add @from to @to; counters saturate */
+void history_counters_sum(struct history_counters *to, const struct history_counters *from);
+void history_row_sum(struct history_row *to, const struct history_row *from);
+
+/** history_ledger_sum() - add @now - @before to @to; ledgers that decreased are ignored */
+void history_ledger_sum(struct history_ledger *to, const struct history_ledger *now,
+			const struct history_ledger *before);
 
 /**
  * history_counters_get() - expand @from; maxima are the upper bounds of the highest buckets used

@@ -47,12 +47,27 @@ static void mark_slot(const struct sweep *s, const struct history_slot *slot)
 		mark_owner(s, slot->place[i].owner);
 }
 
+static void mark_minute(const struct sweep *s, const struct minute_log *log)
+{
+	for (u32 i = 0; log && i < MINUTE_LOCATIONS; i++)
+		if (log->location[i].samples)
+			mark_owner(s, log->location[i].owner);
+	for (u32 i = 0; log && i < log->programs; i++) {
+		u32 program = (u32)(log->program[i].owner >> 32);
+
+		id_table_mark(&s->names->programs->ids, program);
+		if (program < s->count)
+			s->programs[program] = true;
+	}
+}
+
 static void mark_history(const struct sweep *s, const struct history *h)
 {
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
 		for (u32 k = 0; h->machine_mark && k < h->ring[i].slots; k++)
 			mark_slot(s, &h->ring[i].slot[k]);
 	mark_slot(s, h->open_slot_saved);
+	mark_minute(s, h->minute);
 }
 
 /* Programs that have only evicted samples become "(other)". Caches have ids that may be reused. */

@@ -16,6 +16,7 @@
 #include "counters.h"
 #include "history.h"
 #include "hot-pages.h"
+#include "minute-log.h"
 #include "profile.h"
 
 /**
@@ -70,6 +71,27 @@ u32 profile_get_process_bound(const struct profile *profile);
  */
 const struct history_slot *profile_history(struct profile *profile, enum view_span span,
 					   u64 now_ns);
+
+/**
+ * profile_log_minutes() - start to count what profile_minute_log() returns
+ * @profile: a profile that has a history and counts by program
+ *
+ * Return: 0; -EOPNOTSUPP; -ENOMEM.
+ */
+int profile_log_minutes(struct profile *profile);
+
+/**
+ * profile_minute_log() - return what was counted since profile_clear_minute_log()
+ * @now_ns: current time on the windows' clock; 0 if unknown
+ *
+ * The samples of the last HISTORY_SLOT_NS are missing, and follow in the next minute.
+ *
+ * Return: the log, valid until the next window; NULL without profile_log_minutes().
+ */
+const struct minute_log *profile_minute_log(struct profile *profile, u64 now_ns);
+
+/** profile_clear_minute_log() - start the next minute */
+void profile_clear_minute_log(struct profile *profile);
 
 /**
  * profile_lines(), profile_pages() - return the tables of hot cache lines, and of pages and

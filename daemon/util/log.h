@@ -25,6 +25,7 @@
 #define LOG_ID_BUS	"c950909ff1c832cb7764d5e007a4ddec"
 #define LOG_ID_UNSAVED	"4cf05dc8a09167fcd550976967272cfe"
 #define LOG_ID_SOURCE	"f3fa9b9a04d4028d437c02e71cc0be88"
+#define LOG_ID_HISTORY	"d2a7c6b8f0c94e7f9d3d5a1b6e28f743"
 
 /**
  * log_write() - write one line to the log

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The history's thread: it writes the store once a minute, and answers queries for other threads.
+ * Only this thread waits for the disk.
+ */
+#ifndef SPEPROF_HISTORY_WRITER_H
+#define SPEPROF_HISTORY_WRITER_H
+
+#include "engine/worker.h"
+#include "store.h"
+
+/* Memory of the thread: SQLite, a minute, and names; and for each container of a minute. */
+#define HISTORY_MEMORY		 (4ULL << 20)
+#define HISTORY_MEMORY_CONTAINER 3584ULL
+
+/* Maximum of queries that wait. */
+#define HISTORY_QUERIES 16
+/* A query that takes longer fails. */
+#define HISTORY_QUERY_NS 10000000000ULL
+
+struct history_writer;
+
+/**
+ * struct history_writer_config - the configuration of a writer
+ * @worker: the worker, borrowed
+ * @path: name of the database
+ * @bytes: limit of its size
+ */
+struct history_writer_config {
+	struct worker *worker;
+	const char *path;
+	u64 bytes;
+};
+
+/**
+ * history_writer_new() - start the thread
+ * @config: the configuration; strings are copied
+ * @ret_writer: the writer; free it with history_writer_free()
+ *
+ * The thread opens the database. A failure is logged, and the thread tries again each minute.
+ *
+ * Return: 0; -EOPNOTSUPP: the machine's session counts no minutes; -ENOMEM; -EAGAIN.
+ */
+int history_writer_new(const struct history_writer_config *config,
+		       struct history_writer **ret_writer);
+
+/**
+ * history_writer_stop() - let the thread collect its last minute, and then write it
+ * @writer: may be NULL
+ *
+ * It waits at most two seconds for the counters, and not for the disk. Queries that wait fail with
+ * -ECANCELED. A checkpoint that is saved later does not have samples that the history has not.
+ */
+void history_writer_stop(struct history_writer *writer);
+
+/**
+ * history_writer_free() - write the minute so far, and end the thread
+ * @writer: may be NULL
+ *
+ * It waits for the disk. Call it before worker_free().
+ *
+ * Return: NULL.
+ */
+struct history_writer *history_writer_free(struct history_writer *writer);
+
+/**
+ * struct history_request - a query for the thread
+ * @query: which rows; the thread sets its deadline
+ * @timeline: get a timeline, else a view
+ * @group: as for history_store_view() or history_store_timeline()
+ * @sort, @limit: as there
+ * @step_us: of a timeline
+ * @done: called on the thread when the result is set; the request belongs to the caller again
+ * @ctx: for @done
+ * @result: 0 or negative errno
+ * @view, @coverage, @points: the result; the caller clears it
+ * @next: private
+ */
+struct history_request {
+	struct history_query query;
+	bool timeline;
+	enum view_group group;
+	enum view_sort sort;
+	u32 limit;
+	s64 step_us;
+	void (*done)(struct history_request *request);
+	void *ctx;
+	int result;
+	struct view view;
+	struct history_coverage coverage;
+	struct history_timeline points;
+	struct history_request *next;
+};
+
+/**
+ * history_writer_submit() - pass a query to the thread
+ * @request: valid until its @done was called
+ *
+ * Return: 0; -EBUSY: too many queries wait.
+ */
+int history_writer_submit(struct history_writer *writer, struct history_request *request);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The log of a minute has the sums of all slots, with all containers and programs. */
+#include "test.h"
+
+#include "profile/cell-table.h"
+#include "profile/history.h"
+#include "profile/minute-log.h"
+
+#include <stdlib.h>
+
+#define CONTAINERS 300 /* more than a slot has */
+#define PROGRAMS   1000
+#define SLOTS	   30
+#define HEAVY	   17 /* one program in so many has most samples */
+
+static struct history history;
+
+static int setup(void **state)
+{
+	(void)state;
+	assert_int_equal(history_init(&history, CONTAINERS, 1, PROGRAMS), 0);
+	assert_int_equal(minute_log_new(CONTAINERS, &history.minute), 0);
+	history.begun = true;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	history_deinit(&history);
+	return 0;
+}
+
+static u32 samples_of(u32 program, u32 slot)
+{
+	return program % HEAVY ? 1 : 100 + slot;
+}
+
+/* Close a slot; totals are since the start. */
+static void close_slot(u32 slot)
+{
+	struct history_slot *to = history_begin(&history, (slot + 1) * HISTORY_SLOT_NS);
+	struct counters machine = { 0 };
+
+	for (u32 i = 0; i < CONTAINERS; i++) {
+		const struct counters now = { .samples = (u64)(slot + 1) * (i + 1) };
+
+		machine.samples += now.samples;
+		history_container(&history, to, i, 7, &now);
+	}
+	history_machine(&history, to, &machine);
+	for (u32 i = 0; i < PROGRAMS; i++) {
+		struct history_row now = { .owner = cell_owner(i + 1, 3), .place = 0x100 };
+
+		for (u32 k = 0; k <= slot; k++)
+			now.samples += samples_of(i, k);
+		now.weight = 10ULL * now.samples;
+		history_location(&history, to, i, false, &now);
+	}
+	history_ledger(
+		&history, to,
+		&(struct history_ledger){ .evicted = slot + 1, .enabled_ns = 2 * (slot + 1) });
+	history_end(&history, to);
+}
+
+static void assert_minute(u32 first, u32 last)
+{
+	const struct minute_log *log = history.minute;
+	u32 slots = last - first + 1;
+
+	assert_int_equal(log->containers, CONTAINERS);
+	for (u32 i = 0; i < CONTAINERS; i++) {
+		assert_int_equal(log->container[i].index, i);
+		assert_int_equal(log->container[i].counters.samples, slots * (i + 1));
+	}
+	assert_int_equal(log->machine.samples, slots * CONTAINERS * (CONTAINERS + 1) / 2);
+	assert_int_equal(log->ledger.evicted, slots);
+	assert_int_equal(log->ledger.enabled_ns, 2 * slots);
+	assert_int_equal(log->programs, PROGRAMS);
+	for (u32 i = 0; i < PROGRAMS; i++) {
+		u32 samples = 0;
+
+		for (u32 k = first; k <= last; k++)
+			samples += samples_of(i, k);
+		assert_int_equal(log->program[i].owner >> 32, i + 1);
+		assert_int_equal(log->program[i].samples, samples);
+		assert_int_equal(log->program[i].weight, 10 * samples);
+	}
+}
+
+/* Heavy locations are never replaced by light ones. */
+static void assert_heavy(u32 first, u32 last)
+{
+	u32 heavy = 0;
+
+	for (u32 i = 0; i < MINUTE_LOCATIONS; i++) {
+		const struct history_row *row = &history.minute->location[i];
+		u32 program, samples = 0;
+
+		if (!row->samples)
+			continue;
+		program = (u32)(row->owner >> 32) - 1;
+		assert_int_equal(minute_log_find_program(history.minute, row), program);
+		for (u32 k = first; k <= last; k++)
+			samples += samples_of(program, k);
+		assert_true(row->samples <= samples);
+		heavy += row->samples == samples && program % HEAVY == 0;
+	}
+	assert_int_equal(heavy, (PROGRAMS + HEAVY - 1) / HEAVY);
+}
+
+static void test_sums(void **state)
+{
+	(void)state;
+	for (u32 slot = 0; slot < SLOTS; slot++)
+		close_slot(slot);
+	assert_minute(0, SLOTS - 1);
+	assert_heavy(0, SLOTS - 1);
+	minute_log_clear(history.minute);
+	for (u32 slot = SLOTS; slot < SLOTS + 5; slot++)
+		close_slot(slot);
+	assert_minute(SLOTS, SLOTS + 4);
+	assert_heavy(SLOTS, SLOTS + 4);
+	history_clear(&history);
+	assert_int_equal(history.minute->programs, 0);
+	assert_int_equal(history.minute->machine.samples, 0);
+}
+
+/* Programs that do not fit count for another one. */
+static void test_many_programs(void **state)
+{
+	const struct minute_log *log = history.minute;
+	u32 most = 2 * MINUTE_PROGRAMS;
+	u64 samples = 0;
+
+	(void)state;
+	for (u32 i = 0; i < most; i++)
+		minute_log_location(
+			history.minute,
+			&(struct history_row){ .owner = cell_owner(i + 1, 1), .samples = 1 });
+	assert_int_equal(log->programs, MINUTE_PROGRAMS);
+	for (u32 i = 0; i < log->programs; i++)
+		samples += log->program[i].samples;
+	assert_int_equal(samples, most);
+	assert_int_equal(log->program[MINUTE_PROGRAMS - 1].owner >> 32, 0);
+	assert_int_equal(
+		minute_log_find_program(log, &(struct history_row){ .owner = cell_owner(most, 1) }),
+		MINUTE_PROGRAMS - 1);
+}
+
+/* What is only read for a checkpoint does not count twice. */
+static void test_frozen(void **state)
+{
+	(void)state;
+	history.marks_frozen = true;
+	close_slot(0);
+	history.marks_frozen = false;
+	assert_int_equal(history.minute->machine.samples, 0);
+	assert_int_equal(history.minute->programs, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_programs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_frozen, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
