@@ -57,6 +57,15 @@ static const struct verb verbs[] = {
 		.run = diff_run,
 	},
 	{
+		.name = "export",
+		.synopsis = "--format folded|csv|pprof [[-i] FILE] [-o FILE] [-G KEYS] [--srcline] "
+			    "[-s MEASURE] [-n N] [-c CONTAINER] [-p PID] [--program NAME] "
+			    "[--binary PATH] [--function NAME] [-C CPUS] [--midr MIDR] "
+			    "[--filter EXPRESSION] [--threads N] [--last PERIOD] [--seconds N]",
+		.help = "write a profile for flame graphs, spreadsheets or pprof",
+		.run = export_run,
+	},
+	{
 		.name = "dump",
 		.synopsis = "[--midr MIDR] [-i] FILE",
 		.help = "print every packet of a recording, and what served loads and stores",
@@ -123,12 +132,6 @@ static const struct verb verbs[] = {
 		.synopsis = "[-j]",
 		.help = "list the SPU of each CPU, its features and its state",
 		.run = list_run,
-	},
-	{
-		.name = "pprof",
-		.synopsis = "[-i FILE] [--threads N] [--seconds N] -o FILE",
-		.help = "write a profile for pprof, of the next seconds or of a recording",
-		.run = pprof_run,
 	},
 	{
 		.name = "takeover",
@@ -284,6 +287,8 @@ static int main_verb(int argc, char **argv)
 		return help_run(2, (char *[]){ NULL, argv[0] });
 	if (verb)
 		return verb->run(argc, argv);
+	if (strcmp(argv[0], "pprof") == 0)
+		return pprof_run(argc, argv);
 	nearest = verb_nearest(argv[0]);
 	if (nearest)
 		return message_fail(STATUS_USAGE, "unknown verb \"%s\"; did you mean \"%s\"?",

@@ -41,10 +41,12 @@ int diff_run(int argc, char **argv);
 int doctor_run(int argc, char **argv);
 int dump_run(int argc, char **argv);
 int emulate_run(int argc, char **argv);
+int export_run(int argc, char **argv);
 int help_run(int argc, char **argv);
 int list_run(int argc, char **argv);
 int live_run(int argc, char **argv);
 int module_run(int argc, char **argv);
+/** pprof_run() - the old name of "export --format pprof", accepted for one release */
 int pprof_run(int argc, char **argv);
 int record_run(int argc, char **argv);
 int reload_run(int argc, char **argv);

@@ -76,6 +76,20 @@ static const struct option_help options[] = {
 	{ "emulate", "-o", "-o FILE", "write the raw records" },
 	{ NULL, "-t", "-t FILE", "write each recorded operation as a script" },
 	{ NULL, "--format", "--format speprof|perf", "format of the file" },
+	{ "export", "--format", "--format FORMAT",
+	  "folded: stacks of container, program, binary and function for a flame graph; csv: rows "
+	  "with all measures; pprof: for go tool pprof, compressed" },
+	{ "export", "-o", "-o, --output FILE",
+	  "file to write; \"-\" is standard output, the default except for pprof" },
+	{ "export", "-G", "-G, --group KEYS",
+	  "of folded and csv: what a row is; keys with commas between them, of container, program, "
+	  "binary, build_id, function, line, instruction, mode, op, event, level" },
+	{ "export", "-s", "-s, --sort MEASURE",
+	  "of folded: the width of frames; of csv: the order of rows. Operations (the default), "
+	  "samples, latency, dram, remote, memory, or the name of a level or event" },
+	{ "export", "-n", "-n, --number N", "write at most N rows; all by default" },
+	{ "export", "--seconds", "--seconds N",
+	  "of pprof: profile the next N seconds by the daemon; 10 by default" },
 	{ NULL, "-F", "-F, --frequency N", "samples of each CPU in a second" },
 	{ NULL, "--emulate", "--emulate",
 	  "sample by an emulated SPU: programs true, latencies modelled" },
@@ -94,6 +108,19 @@ static const struct option_help options[] = {
 	{ NULL, "--root", "--root DIR", "examine this directory instead of /" },
 };
 
+/* Commands that open what a verb writes. */
+static const struct {
+	const char *verb;
+	const char *line[5];
+} openers[] = {
+	{ "export",
+	  { "folded  flamegraph.pl a.folded >a.svg",
+	    "        inferno-flamegraph a.folded >a.svg",
+	    "        speedscope a.folded (or drop the file on https://www.speedscope.app)",
+	    "csv     libreoffice --calc a.csv",
+	    "pprof   go tool pprof -http=: a.pb.gz" } },
+};
+
 static const struct {
 	const char *verb;
 	const char *line[2];
@@ -107,6 +134,9 @@ static const struct {
 	{ "diff",
 	  { "speprof diff before.speprof after.speprof",
 	    "speprof diff -c 'web-*' -G function,level before.speprof after.speprof" } },
+	{ "export",
+	  { "speprof export --format folded -s latency a.speprof -o a.folded",
+	    "speprof export --format pprof --seconds 30 -o a.pb.gz" } },
 	{ "dump", { "speprof dump perf.data", "speprof dump --midr 0x410fd0c0 -i records.raw" } },
 	{ "record",
 	  { "speprof record -d 10 -o a.speprof",
@@ -122,8 +152,6 @@ static const struct {
 	  { "speprof snapshot -o before.speprof", "speprof snapshot recorder -o before.speprof" } },
 	{ "container", { "speprof container -s dram -n 10", "speprof container web" } },
 	{ "list", { "speprof list", "speprof list -j" } },
-	{ "pprof",
-	  { "speprof pprof --seconds 30 -o a.pb.gz", "speprof pprof -i perf.data -o a.pb.gz" } },
 	{ "takeover", { "speprof takeover", "speprof takeover --root /mnt" } },
 	{ "release", { "speprof release", "speprof release --root /mnt" } },
 	{ "module", { "speprof module reload", "speprof module reload --root /mnt" } },
@@ -226,6 +254,17 @@ static void print_options(FILE *out, const char *verb, const char *synopsis, siz
 	}
 }
 
+static void print_openers(FILE *out, const char *verb)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(openers); i++) {
+		if (strcmp(openers[i].verb, verb) != 0)
+			continue;
+		fprintf(out, "\nOpen a file of the format\n");
+		for (size_t j = 0; j < ARRAY_SIZE(openers[i].line); j++)
+			fprintf(out, "  %s\n", openers[i].line[j]);
+	}
+}
+
 void help_print(FILE *out, const char *verb, const char *synopsis, const char *help, size_t width)
 {
 	size_t indent = strlen("usage: speprof ") + strlen(verb) + 1;
@@ -235,6 +274,7 @@ void help_print(FILE *out, const char *verb, const char *synopsis, const char *h
 	print_wrapped(out, synopsis, indent, indent, width);
 	fprintf(out, "\n%s.\n", help);
 	print_options(out, verb, synopsis, width);
+	print_openers(out, verb);
 	for (size_t i = 0; i < ARRAY_SIZE(examples); i++)
 		if (strcmp(examples[i].verb, verb) == 0)
 			fprintf(out, "\nExamples:\n  %s\n  %s\n", examples[i].line[0],

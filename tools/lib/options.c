@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "output/pprof.h"
 #include "parallel-count.h"
 
 static const struct option long_options[] = {
@@ -17,6 +18,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, 'C' },
 	{ "delay", required_argument, NULL, 'd' },
 	{ "filter", required_argument, NULL, 'L' },
+	{ "format", required_argument, NULL, 'E' },
 	{ "function", required_argument, NULL, 'U' },
 	{ "group", required_argument, NULL, 'G' },
 	{ "html", required_argument, NULL, 'H' },
@@ -25,9 +27,11 @@ static const struct option long_options[] = {
 	{ "last", required_argument, NULL, 'W' },
 	{ "midr", required_argument, NULL, 'M' },
 	{ "number", required_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "program", required_argument, NULL, 'A' },
 	{ "root", required_argument, NULL, 'R' },
+	{ "seconds", required_argument, NULL, 'D' },
 	{ "session", required_argument, NULL, 'N' },
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
@@ -62,6 +66,11 @@ int options_parse_threads(const char *verb, const char *text, u32 *ret_threads)
 static int options_threads(const char *verb, char *text, struct options *options)
 {
 	return options_parse_threads(verb, text, &options->threads);
+}
+
+static int options_seconds(const char *verb, char *text, struct options *options)
+{
+	return options_number(verb, "--seconds", text, PPROF_SECONDS, &options->seconds);
 }
 
 static int options_delay(const char *verb, char *text, struct options *options)
@@ -201,12 +210,12 @@ static const struct {
 	FLAG('P', pages),	    TEXT('c', container),     TEXT('i', input),
 	TEXT('U', function),	    TEXT('Y', binary),	      TEXT('A', program),
 	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
-	TEXT('N', session),
-	TEXT('H', html),
+	TEXT('N', session),	    TEXT('H', html),	      TEXT('E', format),
+	TEXT('o', output),
 	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
 	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
 	READ('S', options_srcline), READ('T', options_known_share), READ('W', options_last),
-	READ('Z', options_threads),
+	READ('D', options_seconds), READ('Z', options_threads),
 };
 
 static int options_one(const char *verb, int letter, struct options *options)
@@ -254,7 +263,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 
 	opterr = 0;
 	optind = 0; /* needed as unit tests parse more than once in a process */
-	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:p:s:", long_options, &index)) !=
+	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:o:p:s:", long_options, &index)) !=
 	       -1) {
 		if (letter == '?' || letter == ':')
 			return options_unknown(verb, letter, argv);

@@ -36,6 +36,9 @@
  * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
  * @html: --html: file to write the report to, as HTML; NULL: print it
+ * @format: --format: format of an export; NULL: not given
+ * @output: -o: file to write; NULL: not given
+ * @seconds: --seconds: duration of a profile of the daemon; 0: not given
  * @batch: -b: print the live view instead of drawing it
  * @threads: --threads: threads that count a recording; 0: not given
  */
@@ -69,6 +72,9 @@ struct options {
 	bool lines;
 	bool pages;
 	const char *html;
+	const char *format;
+	const char *output;
+	u32 seconds;
 	bool batch;
 	u32 threads;
 };
@@ -76,8 +82,9 @@ struct options {
 /**
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
- * @accept: which options the verb accepts: letters of "ijGsnpcCdb"; 'R' for --root, 'T' for
- * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
+ * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'R' for --root, 'T' for
+ * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
+ * 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be given
  * without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there are two recordings
  * @ret_options: unchanged on failure

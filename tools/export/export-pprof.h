@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Write a profile in the format of pprof, from a recording or from the daemon. */
+#ifndef SPEPROF_EXPORT_PPROF_H
+#define SPEPROF_EXPORT_PPROF_H
+
+#include "lib/options.h"
+
+/**
+ * export_pprof() - write a profile
+ * @options: @output is set. The profile has the samples of @input that @filter, @cpus and @midr
+ *	select or, without @input, those that the daemon takes in the next @seconds
+ *
+ * Return: &enum status; an error was printed.
+ */
+int export_pprof(const struct options *options);
+
+#endif

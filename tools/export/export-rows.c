@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "export-rows.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "lib/bus.h"
+#include "lib/message.h"
+#include "lib/query-table.h"
+#include "lib/rows.h"
+
+static const char *const backend_names[] = {
+	[BACKEND_UNKNOWN] = "unknown",
+	[BACKEND_HARDWARE] = "hardware",
+	[BACKEND_EMULATED] = "emulated",
+};
+
+/* Keys of the rows that the daemon has. */
+static const struct {
+	enum query_key key[4];
+	u32 keys;
+} view_keys[VIEW_GROUPS] = {
+	[VIEW_FUNCTION] = { { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_FUNCTION }, 3 },
+	[VIEW_LINE] = { { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_FUNCTION, QUERY_LINE }, 4 },
+	[VIEW_CONTAINER] = { { QUERY_CONTAINER }, 1 },
+	[VIEW_PROGRAM] = { { QUERY_CONTAINER, QUERY_PROGRAM }, 2 },
+	[VIEW_BINARY] = { { QUERY_BINARY }, 1 },
+};
+
+static struct query live_query(const struct options *options)
+{
+	struct query query = { .groups = view_keys[options->group].keys };
+
+	memcpy(query.group, view_keys[options->group].key, query.groups * sizeof(query.group[0]));
+	return query;
+}
+
+/* The keys, with the binary before what lies in it. Returns their number. */
+static u32 ordered_keys(const struct query *query,
+			enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
+{
+	bool add = query_has_binary(query) && !query_groups_by(query, QUERY_BINARY);
+	u32 keys = 0;
+
+	for (u32 i = 0; i < query->groups; i++) {
+		enum query_key key = query->group[i];
+
+		if (add &&
+		    (key == QUERY_FUNCTION || key == QUERY_LINE || key == QUERY_INSTRUCTION)) {
+			ret_keys[keys++] = QUERY_BINARY;
+			add = false;
+		}
+		ret_keys[keys++] = key;
+	}
+	return keys;
+}
+
+static void set_columns(struct export_rows *rows, const struct query *query)
+{
+	struct export_columns *c = &rows->columns;
+	enum query_key key[QUERY_GROUP_MAX + 1];
+	u32 keys = ordered_keys(query, key);
+
+	for (u32 i = 0; i < keys; i++) {
+		if (key[i] == QUERY_LINE) {
+			c->name[c->names++] = "file";
+			c->line = c->names;
+		}
+		c->name[c->names++] = query_key_name(key[i]);
+	}
+	c->sort = query->sort;
+	c->unit = view_unit_name(view_unit(&rows->header));
+	c->backend = backend_names[rows->header.backend < ARRAY_SIZE(backend_names) ?
+					   rows->header.backend :
+					   BACKEND_UNKNOWN];
+}
+
+static int load_query(struct export_rows *rows)
+{
+	const struct options *options = rows->options;
+	struct query_source source = { .profile = rows->input.profile };
+	struct query_error error;
+	int r = input_symbols(&rows->input, &rows->symbols);
+
+	source.symbols = rows->symbols;
+	if (r == 0)
+		r = query_run(&source, &options->query, &rows->result, &error);
+	if (r == -ENOENT)
+		return message_fail(STATUS_STATE, "export: %s", error.text);
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
+	input_header(&rows->input, rows->symbols, &rows->header);
+	if (options->pid && !rows->header.records)
+		return rows_missing("export", options);
+	set_columns(rows, &options->query);
+	return STATUS_OK;
+}
+
+static int load_recording(struct export_rows *rows)
+{
+	const struct input_request request = input_request_from(rows->options);
+	int status = input_load(&request, &rows->input), loaded;
+
+	if (status != STATUS_OK && status != STATUS_DAMAGED)
+		return status;
+	loaded = load_query(rows);
+	return loaded ? loaded : status;
+}
+
+static int load_daemon(struct export_rows *rows)
+{
+	const struct options *options = rows->options;
+	struct query query = live_query(options);
+	u32 limit = rows_limit(options, BUS_ROWS);
+	struct bus *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = options->period != VIEW_SPAN_START ?
+			 bus_view_period(bus, options->period, options->group, options->sort, limit,
+					 &rows->view) :
+			 bus_view_named(bus, options->group, options->sort, limit, &rows->view);
+	bus_free(bus);
+	if (status)
+		return status;
+	rows_filter(&rows->view, options, options->number);
+	rows->header = rows->view.header;
+	if (options->sort_text && measure_parse(options->sort_text, &query.sort) < 0)
+		query.sort = MEASURE_OPERATIONS;
+	set_columns(rows, &query);
+	return !rows->view.count && options->container ? rows_missing("export", options) :
+							 STATUS_OK;
+}
+
+int export_rows_load(const struct options *options, struct export_rows *ret_rows)
+{
+	*ret_rows = (struct export_rows){ .options = options };
+	return options->input ? load_recording(ret_rows) : load_daemon(ret_rows);
+}
+
+static const char *recorded_name(const struct query_row *row, enum query_key key, char *to)
+{
+	switch (key) {
+	case QUERY_CONTAINER:
+		return row->container;
+	case QUERY_PROGRAM:
+		return row->program;
+	case QUERY_BINARY:
+		return row->binary;
+	case QUERY_BUILD_ID:
+		return *row->build_id ? row->build_id : "-";
+	case QUERY_FUNCTION:
+		return row->function;
+	default:
+		query_table_key(row, key, to);
+		return to;
+	}
+}
+
+static const char *live_name(const struct view_row *row, enum query_key key)
+{
+	switch (key) {
+	case QUERY_CONTAINER:
+		return row->container;
+	case QUERY_PROGRAM:
+		return row->process;
+	case QUERY_BINARY:
+		return row->binary;
+	default:
+		return row->function;
+	}
+}
+
+/* Set the names of the file and the line. */
+static void line_names(const char *file, u32 line, const char *to[static 2], char *text)
+{
+	snprintf(text, TABLE_CELL, "%u", line);
+	to[0] = line ? file : "-";
+	to[1] = line ? text : "-";
+}
+
+/* @recorded or @live: the row; the other one is NULL. */
+static void set_names(struct export_rows *rows, const struct query *query,
+		      const struct query_row *recorded, const struct view_row *live,
+		      struct export_row *row)
+{
+	enum query_key key[QUERY_GROUP_MAX + 1];
+	u32 keys = ordered_keys(query, key), at = 0;
+
+	for (u32 i = 0; i < keys; i++) {
+		char *text = rows->text[at];
+
+		if (key[i] == QUERY_LINE) {
+			line_names(recorded ? recorded->file : live->file,
+				   recorded ? recorded->line : live->line, &row->name[at], text);
+			at += 2;
+			continue;
+		}
+		row->name[at++] =
+			recorded ? recorded_name(recorded, key[i], text) : live_name(live, key[i]);
+	}
+}
+
+/* Whether rows of a recording have a measure. */
+static bool is_recorded(const struct query *query, const struct counters *counters,
+			enum measure measure)
+{
+	if (measure_is_front_latency(measure) && query_has_parts(query))
+		return false;
+	switch (measure) {
+	case MEASURE_MEAN:
+	case MEASURE_P50:
+	case MEASURE_P99:
+		return counters->latency[PROFILE_TOTAL].count;
+	case MEASURE_ISSUE_P99:
+		return counters->latency[PROFILE_ISSUE].count;
+	case MEASURE_TRANSLATION_P99:
+		return counters->latency[PROFILE_TRANSLATION].count;
+	default:
+		return true;
+	}
+}
+
+static void get_recorded(struct export_rows *rows, u32 index, struct export_row *row)
+{
+	const struct query *query = &rows->options->query;
+	unsigned int unit = view_unit(&rows->header);
+
+	query_result_row(rows->result, index, &rows->row);
+	set_names(rows, query, &rows->row, NULL, row);
+	row->share = rows->row.whole ? (double)rows->row.part / (double)rows->row.whole : NAN;
+	for (enum measure i = 0; i < MEASURES; i++)
+		row->measure[i] = is_recorded(query, &rows->row.counters, i) ?
+					  measure_value(i, &rows->row.counters, unit) :
+					  NAN;
+}
+
+/* Find a measure in a row of the daemon. */
+static double live_value(const struct export_rows *rows, const struct view_row *row,
+			 enum measure measure)
+{
+	const struct options *options = rows->options;
+	bool all = options->period == VIEW_SPAN_START;
+	char name[MEASURE_NAME];
+	enum view_sort sort;
+
+	measure_name(measure, name);
+	if (measure == MEASURE_OPERATIONS)
+		return (double)view_part(row, view_unit(&rows->header));
+	if (measure == MEASURE_SAMPLES)
+		return (double)row->samples;
+	if (measure == MEASURE_P50)
+		return row->p50 ? row->p50 : NAN;
+	if (view_sort_parse(name, &sort) == 0) {
+		double value = (double)view_key(row, sort, UNITS);
+		bool none = !value && sort >= VIEW_SORT_P99;
+
+		return view_sort_holds(sort, options->period, options->group) && !none ? value :
+											 NAN;
+	}
+	if (measure >= MEASURE_EVENT)
+		return all && measure < MEASURE_EVENT + VIEW_EVENTS ?
+			       (double)row->event[measure - MEASURE_EVENT] :
+			       NAN;
+	if (measure >= MEASURE_LEVEL)
+		return all ? (double)row->level[measure - MEASURE_LEVEL] : NAN;
+	return NAN;
+}
+
+static void get_live(struct export_rows *rows, u32 index, struct export_row *row)
+{
+	const struct query query = live_query(rows->options);
+	const struct view_row *from = &rows->view.rows[index];
+	unsigned int unit = view_unit(&rows->header);
+	u64 whole = view_whole(&rows->header, unit);
+
+	set_names(rows, &query, NULL, from, row);
+	row->share = whole ? (double)view_part(from, unit) / (double)whole : NAN;
+	for (enum measure i = 0; i < MEASURES; i++)
+		row->measure[i] = live_value(rows, from, i);
+}
+
+bool export_rows_get(struct export_rows *rows, u32 index, struct export_row *ret_row)
+{
+	if (index >= (rows->result ? query_result_shown(rows->result) : rows->view.count))
+		return false;
+	*ret_row = (struct export_row){ 0 };
+	if (rows->result)
+		get_recorded(rows, index, ret_row);
+	else
+		get_live(rows, index, ret_row);
+	return true;
+}
+
+static bool selects_rows(const struct options *options)
+{
+	return options->container || options->program || options->binary || options->function;
+}
+
+double export_rows_rest(const struct export_rows *rows)
+{
+	unsigned int unit = view_unit(&rows->header);
+	u64 whole = view_whole(&rows->header, unit), shown = 0;
+	struct query_rest rest;
+
+	if (selects_rows(rows->options))
+		return 0;
+	if (rows->result) {
+		query_result_rest(rows->result, 0, &rest);
+		return (double)rest.part;
+	}
+	/* Of the daemon's whole profile, only operations are known. */
+	if (rows->columns.sort != MEASURE_OPERATIONS)
+		return 0;
+	for (u32 i = 0; i < rows->view.count; i++)
+		shown += view_part(&rows->view.rows[i], unit);
+	return shown < whole ? (double)(whole - shown) : 0;
+}
+
+void export_put(FILE *out, char c)
+{
+	fputc((unsigned char)c < ' ' || c == 0x7f ? '?' : c, out);
+}
+
+void export_rows_deinit(struct export_rows *rows)
+{
+	query_result_free(rows->result);
+	symbols_free(rows->symbols);
+	if (rows->options->input)
+		input_deinit(&rows->input);
+	view_clear(&rows->view);
+}
