@@ -25,33 +25,50 @@ def bucket(value):
 	return max(3, math.ceil(round(4 * math.log2(value), 9)) - 2)
 
 
-def tally(latencies, memory=()):
-	"""samples, weight[4], memory, remote, branches, mispredicted, level[32], three histograms."""
-	words = [len(latencies), 0, 0, 1000 * len(latencies), 0, len(memory), 0, 0, 0]
+def tally(latencies, memory=(), remote=0, branches=0, mispredicted=0, early=(), times=1):
+	"""samples, weight[4], memory, remote, branches, mispredicted, level[32], three histograms.
+
+	@early: latencies until the issue, and of translation; @times: factor of all of them.
+	"""
+	words = [len(latencies), 0, 0, 1000 * len(latencies), 0, len(memory), remote, branches, mispredicted]
 	levels = [0] * LEVELS
 	for level in memory:
 		levels[level] += 1
 	words += levels
-	for values in (latencies, [], []):
+	for values in (latencies, early, early):
 		buckets = [0] * BUCKETS
 		for value in values:
 			buckets[bucket(value)] += 1
 		words += [sum(values), *buckets]
-	return struct.pack(f"<{len(words)}Q", *words)
+	return struct.pack(f"<{len(words)}Q", *(times * word for word in words))
 
 
-def snapshot(containers, backend=HARDWARE, epoch=1, age=0):
-	"""A machine with these containers {name: (latencies, levels)}. @age: seconds since its daemon started."""
+COUNTERS = ("records", "written", "filtered", "bytes", "decoded", "padding", "suspect", "dropped", "lost", "enabled",
+	    *(f"blind_{cause}" for cause in ("unknown", "full", "handling", "throttle", "handover", "fault", "restart",
+					     "hotplug")),
+	    "unattributed", "evicted", "threads_evicted", "processes_evicted", "containers_evicted",
+	    "containers_overflow", "mappings_dropped", "events_lost", "faults", "throttles", "unread", "cpu_ns", "memory")
+
+
+def snapshot(containers, backend=HARDWARE, epoch=1, age=0, stopped=0, interval=1000000, times=1, **counters):
+	"""A machine with these containers {name: arguments of tally()}. @age: seconds since its daemon started.
+
+	@stopped: CPUs; @interval: nanoseconds; @times: factor of all that is counted, without COUNTERS;
+	@counters: those of COUNTERS that differ.
+	"""
 	latencies = [v for c in containers.values() for v in c[0]]
 	memory = [v for c in containers.values() for v in c[1]]
+	others = [sum(c[i] for c in containers.values() if len(c) > i) for i in (2, 3, 4)]
+	early = [v for c in containers.values() if len(c) > 5 for v in c[5]]
 	machine = struct.pack("<QQQ32s16s8sBB6xIIQ", epoch, epoch, age * 10**9, b"1", b"module", b"bpf", backend, 1,
-			      2, 0, 1000000)
-	# records, written, filtered, six of bytes, enabled, eight causes of blindness; all others
-	# are 0.
-	counters = [len(latencies), len(latencies), 0, 64 * len(latencies), 64 * len(latencies), 0, 0, 0, 0,
-		    10**9, *[0] * 8, *[0] * 13]
-	machine += struct.pack(f"<{len(counters)}Q", *counters) + tally(latencies, memory)
-	parts = [struct.pack("<Q128s16s256s", i + 1, name.encode(), b"docker", b"/docker/x") + tally(*c)
+			      2, stopped, interval)
+	records = times * len(latencies)
+	values = {"records": records, "written": records, "bytes": 64 * records, "decoded": 64 * records,
+		  "enabled": 10**9, **counters}
+	assert set(values) <= set(COUNTERS), values
+	machine += struct.pack(f"<{len(COUNTERS)}Q", *(values.get(name, 0) for name in COUNTERS))
+	machine += tally(latencies, memory, *others, early, times)
+	parts = [struct.pack("<Q128s16s256s", i + 1, name.encode(), b"docker", b"/docker/x") + tally(*c, times=times)
 		 for i, (name, c) in enumerate(containers.items())]
 	size = len(parts[0]) if parts else 408 + 8 * 236
 	head = struct.pack("<8sIIIIIIQ", b"SPEMETR\n", 1, 40, len(machine), size, len(parts), 0,

@@ -20,6 +20,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"exporter/", ("plain", "sanitized", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
     (r"(tools|tests)/html/|tools/html-report\.[ch]$", ("plain", "tidy", "html")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
+    (r"packaging/(grafana|prometheus)/", ("plain", "fleet", "packages", "rpm")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),
     (r"debian/", (*PACKAGES, "rpm", "image")),
     (r"packaging/portable/|scripts/build-tarball$|tests/lanes/packages/tarball$", ("tarball",)),
