@@ -13,6 +13,15 @@
 #include "series.h"
 #include "source/source.h"
 
+/**
+ * struct serving - a socket
+ * @local: other machines cannot connect to it
+ */
+struct serving {
+	struct exporter *exporter;
+	bool local;
+};
+
 struct exporter {
 	const struct exporter_config *config;
 	bool emulated;
@@ -21,9 +30,13 @@ struct exporter {
 	bool ready;
 	sd_event_source *ready_timer;
 	struct http *servers[EXPORTER_SERVERS];
+	struct serving serving[EXPORTER_SERVERS];
 	unsigned int server_count;
 	struct receivers *receivers;
 	struct accumulator acc;
+	struct accumulator
+		modelled; /* counters of an emulated SPU, which are never added to @acc */
+	bool is_modelled; /* the last answer was about an emulated SPU */
 	struct series_set set;
 	struct series_self self;
 	bool logged_emulated;
@@ -49,16 +62,18 @@ static void refresh_self(struct exporter *e)
 
 /*
  * Return whether the snapshot may be exported. Counters of an emulated SPU are modelled, which a
- * receiver could not see.
+ * receiver could not see: they have other names, and stay on this machine.
  */
 static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 {
 	if (metrics->machine.backend == BACKEND_HARDWARE || e->emulated)
 		return true;
 	if (!e->logged_emulated)
-		exporter_log(SD_NOTICE, "the daemon's SPU is %s: its statistics are not exported",
-			     metrics->machine.backend == BACKEND_EMULATED ? "emulated" :
-									    "of an unknown kind");
+		exporter_log(SD_NOTICE, "the daemon's SPU is %s",
+			     metrics->machine.backend == BACKEND_EMULATED ?
+				     "emulated: its statistics are not exported, but served to "
+				     "programs on this machine as speprof_emulated_..." :
+				     "of an unknown kind: its statistics are not exported");
 	e->logged_emulated = true;
 	return false;
 }
@@ -71,12 +86,12 @@ static u64 now_ns(clockid_t clock)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-static void add_snapshot(struct exporter *e, struct metrics *metrics)
+static void add_snapshot(struct exporter *e, struct accumulator *acc, struct metrics *metrics)
 {
-	u32 machine = series_machine(&e->acc, metrics);
+	u32 machine = series_machine(acc, metrics);
 	u32 max_series = e->config->max_series;
 
-	if (accumulator_update(&e->acc, metrics, max_series > machine ? max_series - machine : 0,
+	if (accumulator_update(acc, metrics, max_series > machine ? max_series - machine : 0,
 			       now_ns(CLOCK_REALTIME)) < 0)
 		exporter_log(SD_ERR, "out of memory: the metrics of this query are not counted");
 }
@@ -141,10 +156,12 @@ static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char
 		e->self.query_errors++;
 	} else {
 		e->self.exportable = is_exportable(e, metrics);
-		if (e->self.exportable)
-			add_snapshot(e, metrics);
-		else
+		e->is_modelled =
+			!e->self.exportable && metrics->machine.backend == BACKEND_EMULATED;
+		if (!e->self.exportable)
 			e->acc.latest.machine.backend = metrics->machine.backend;
+		if (e->self.exportable || e->is_modelled)
+			add_snapshot(e, e->is_modelled ? &e->modelled : &e->acc, metrics);
 		metrics_clear(metrics);
 	}
 	for (unsigned int i = 0; i < e->server_count; i++)
@@ -152,27 +169,35 @@ static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char
 	become_ready(e);
 }
 
-static const struct series_set *series_now(void *ctx, u64 time_ns)
+/* @local: the series stay on this machine, so modelled ones may be among them. */
+static const struct series_set *series_now(struct exporter *e, u64 time_ns, bool local)
 {
-	struct exporter *e = ctx;
+	bool modelled = local && e->is_modelled;
+	struct accumulator *acc = modelled ? &e->modelled : &e->acc;
+	struct series_self self;
 
 	refresh_self(e);
-	accumulator_follow_clock(&e->acc, time_ns);
+	accumulator_follow_clock(acc, time_ns);
 	if (e->self.start_ns >= time_ns)
 		e->self.start_ns = time_ns - 1;
-	return series_build(&e->set, &e->acc, &e->self) < 0 ? NULL : &e->set;
+	self = e->self;
+	if (modelled)
+		self.exportable = self.emulated = true;
+	return series_build(&e->set, acc, &self) < 0 ? NULL : &e->set;
 }
 
 static const struct series_set *series_to_push(void *ctx, u64 time_ns)
 {
-	const struct exporter *e = ctx;
+	struct exporter *e = ctx;
 
-	return e->ready ? series_now(ctx, time_ns) : NULL;
+	return e->ready ? series_now(e, time_ns, false) : NULL;
 }
 
 static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
 {
-	const struct series_set *set = series_now(ctx, now_ns(CLOCK_REALTIME));
+	const struct serving *serving = ctx;
+	const struct series_set *set =
+		series_now(serving->exporter, now_ns(CLOCK_REALTIME), serving->local);
 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
@@ -206,6 +231,7 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 	e->event = sd_event_ref(event);
 	e->self.start_ns = now_ns(CLOCK_REALTIME);
 	accumulator_init(&e->acc, &config->labels, config->latencies, e->self.start_ns);
+	accumulator_init(&e->modelled, &config->labels, config->latencies, e->self.start_ns);
 	*ret_exporter = e;
 	return 0;
 }
@@ -226,6 +252,7 @@ struct exporter *exporter_free(struct exporter *exporter)
 		receivers_free(exporter->receivers);
 		series_deinit(&exporter->set);
 		accumulator_deinit(&exporter->acc);
+		accumulator_deinit(&exporter->modelled);
 		sd_event_unref(exporter->event);
 		free(exporter);
 	}
@@ -235,11 +262,13 @@ struct exporter *exporter_free(struct exporter *exporter)
 int exporter_serve(struct exporter *exporter, const struct http_config *config,
 		   const char **ret_why)
 {
+	struct serving *serving = &exporter->serving[exporter->server_count];
 	struct http_config with = *config;
 	int r;
 
+	*serving = (struct serving){ exporter, config->reach != LISTENER_NETWORK };
 	with.render = render;
-	with.ctx = exporter;
+	with.ctx = serving;
 	r = http_new(&with, exporter->event, &exporter->servers[exporter->server_count], ret_why);
 	if (r >= 0)
 		exporter->server_count++;

@@ -192,7 +192,7 @@ static void add_name(struct protobuf *p, const struct series_family *f)
 		protobuf_string(p, FAMILY_NAME, f->name);
 		return;
 	}
-	/* The names in series_families[] are short enough. */
+	/* The names in series_families[], and those of family_emulated(), are short enough. */
 	memcpy(name, f->name, n);
 	memcpy(name + n, "_total", sizeof("_total"));
 	protobuf_string(p, FAMILY_NAME, name);

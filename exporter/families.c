@@ -2,6 +2,8 @@
 #include "families.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_DAEMON_UP] = {
@@ -346,3 +348,29 @@ const struct series_family series_families[FAMILY_COUNT] = {
 		.type = SERIES_GAUGE,
 	},
 };
+
+#define EVERY	 "speprof_"
+#define MODELLED "speprof_emulated_"
+
+/* Bytes of a name and of a sentence with the words that emulated data has in front. */
+#define NAME_SIZE 96
+#define HELP_SIZE 512
+
+const struct series_family *family_emulated(enum family_id id)
+{
+	static struct series_family families[FAMILY_COUNT];
+	static char names[FAMILY_COUNT][NAME_SIZE], helps[FAMILY_COUNT][HELP_SIZE];
+	const struct series_family *family = &series_families[id];
+
+	if (id <= FAMILY_SPE_AVAILABLE || id >= FAMILY_SELF_CPU)
+		return family;
+	if (!families[id].name) {
+		snprintf(names[id], NAME_SIZE, MODELLED "%s", family->name + strlen(EVERY));
+		snprintf(helps[id], HELP_SIZE, "Modelled by an emulated SPU, not measured: %s",
+			 family->help);
+		families[id] = *family;
+		families[id].name = names[id];
+		families[id].help = helps[id];
+	}
+	return &families[id];
+}

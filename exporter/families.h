@@ -82,4 +82,13 @@ struct series_family {
 /* all metrics, by &enum family_id */
 extern const struct series_family series_families[FAMILY_COUNT];
 
+/**
+ * family_emulated() - return a metric with the name under which modelled data is served
+ * @id: the metric
+ *
+ * Metrics of the daemon are then named "speprof_emulated_...". Those of the exporter itself, and
+ * whether there are a daemon and an SPE, are no modelled data and keep their names.
+ */
+const struct series_family *family_emulated(enum family_id id);
+
 #endif

@@ -81,7 +81,8 @@ static struct series *series_add(struct series_builder *b, enum family_id family
 		set->capacity = capacity;
 	}
 	s = &set->series[set->count++];
-	*s = (struct series){ .family = &series_families[family], .start_ns = b->start_ns };
+	*s = (struct series){ .start_ns = b->start_ns };
+	s->family = b->self->emulated ? family_emulated(family) : &series_families[family];
 	for (unsigned int i = 0; i < labels->count; i++) {
 		const struct label_rule *rule = &labels->rules[i];
 		const char *value = rule->constant;
@@ -338,7 +339,8 @@ static int sort_by_family(struct series_set *set)
 		return -ENOMEM;
 	for (unsigned int f = 0; f < FAMILY_COUNT; f++)
 		for (u32 i = 0; i < set->count; i++)
-			if (set->series[i].family == &series_families[f])
+			if (set->series[i].family == &series_families[f] ||
+			    set->series[i].family == family_emulated(f))
 				sorted[n++] = set->series[i];
 	free(set->series);
 	set->series = sorted;

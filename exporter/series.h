@@ -73,6 +73,7 @@ struct series_push {
  * @start_ns: time from which the exporter's own counters count, CLOCK_REALTIME
  * @daemon_up: whether the daemon answered the last query
  * @exportable: whether the last answer was about a hardware SPU, or EXPORT_EMULATED is set
+ * @emulated: whether @exportable counters are modelled and get names with "emulated"
  * @has_spe: whether a driver of this machine has an SPU
  * @missed: number of consecutive queries that the daemon did not answer, up to SERIES_MISSED
  * @scrapes: number of HTTP requests that were answered with metrics
@@ -86,6 +87,7 @@ struct series_self {
 	u64 start_ns;
 	bool daemon_up;
 	bool exportable;
+	bool emulated;
 	bool has_spe;
 	u32 missed;
 	u64 scrapes;
